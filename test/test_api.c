@@ -1033,8 +1033,14 @@ TEST(discovery_health_and_metrics_answer)
     CHECK_STR(json_get_str(want(&f, 200, "GET", "/api/v1", NULL), "kind"), "APIResourceList");
     const struct json *version = want(&f, 200, "GET", "/version", NULL);
     CHECK_STR(json_get_str(version, "major"), "1");
-    CHECK_STR(json_get_str(version, "minor"), "37");
-    CHECK(str_has_prefix(json_get_str(version, "gitVersion"), STR("v1.37.")));
+    CHECK_STR(json_get_str(version, "minor"), "36");
+    CHECK(str_has_prefix(json_get_str(version, "gitVersion"), STR("v1.36.3+dormouse-")));
+    struct answer metrics = ask(&f, "GET", "/metrics", NULL, NULL, NULL);
+    scoped(free_scoped) char *build =
+        xasprintf("kubernetes_build_info{major=\"1\",minor=\"36\",git_version=\"" STR_FMT "\"} 1\n",
+                  STR_ARG(json_get_str(version, "gitVersion")));
+    CHECK(str_find(buf_str(&metrics.body), str_of(build)) >= 0);
+    answer_fini(&metrics);
     struct answer a =
         ask(&f, "GET", "/apis", NULL,
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",

@@ -326,9 +326,6 @@ static const struct {
       "['Name','Attacher','PV','Node','Attached','Age']", "['a','x','v','n',false,'60s']" },
     { STORAGE, "volumeattributesclasses", "{'metadata':{'name':'a'},'driverName':'d'}",
       "['Name','DriverName','Age']", "['a','d','60s']" },
-    { "storagemigration.k8s.io", "storageversionmigrations",
-      "{'metadata':{'name':'a'},'spec':{'resource':{'group':'g','resource':'r'}}}",
-      "['Name','Resource']", "['a','r.g']" },
     { ADMISSION, "mutatingwebhookconfigurations", "{'metadata':{'name':'a'},'webhooks':[]}",
       "['Name','Webhooks','Age']", "['a',0,'60s']" },
     { ADMISSION, "validatingadmissionpolicies",
@@ -351,8 +348,6 @@ static const struct {
       "'expirationSeconds':3600}}",
       "['Name','Age','SignerName','Requestor','RequestedDuration','Condition']",
       "['a','60s','x.y/z','u','60m','Pending']" },
-    { CERT, "clustertrustbundles", "{'metadata':{'name':'a'},'spec':{'trustBundle':'x'}}",
-      "['Name','SignerName']", "['a','']" },
     { FLOW, "flowschemas",
       "{'metadata':{'name':'a'},'spec':{'priorityLevelConfiguration':{'name':'l'},"
       "'distinguisherMethod':{'type':'ByUser'}}}",

@@ -5,7 +5,6 @@
 #include "api/encode.h"
 #include "api/monitor.h"
 #include "api/negotiate.h"
-#include "kube/builtin_tables.h"
 #include "kube/discovery.h"
 
 #include <errno.h>
@@ -17,10 +16,8 @@ static void serve_build(struct request *rq)
     struct utsname un;
     struct json *v = json_new_object(a);
     const char *machine = uname(&un) == 0 ? un.machine : "";
-    /* For clients that decide by version: the release whose kinds are served, v0.MINOR.PATCH. */
-    struct str release = str_of(builtin_api_version), minor, patch;
+    struct str minor = monitor_minor();
     uint64_t before = 0; /* the release with which this one is compatible as well */
-    (void)str_cut(str_slice(release, 3, release.n), '.', &minor, &patch);
     (void)parse_u64(minor, 1, UINT32_MAX, &before);
     json_set_str(a, v, "major", STR("1"));
     json_set_str(a, v, "minor", minor);
@@ -29,9 +26,7 @@ static void serve_build(struct request *rq)
     json_set_str(a, v, "minCompatibilityMajor", STR("1"));
     json_set_str(a, v, "minCompatibilityMinor",
                  str_of(arena_printf(a, "%llu", (unsigned long long)before - 1)));
-    json_set_str(a, v, "gitVersion",
-                 str_of(arena_printf(a, "v1." STR_FMT "." STR_FMT "+dormouse-" DORMOUSE_VERSION,
-                                     STR_ARG(minor), STR_ARG(patch))));
+    json_set_str(a, v, "gitVersion", str_of(monitor_git_version(a)));
     json_set_str(a, v, "gitCommit", STR(""));
     json_set_str(a, v, "gitTreeState", STR("clean"));
     json_set_str(a, v, "buildDate", STR("1970-01-01T00:00:00Z"));

@@ -5,6 +5,7 @@
 #include "api/core.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "kube/builtin_tables.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -173,6 +174,19 @@ static void write_process(struct buf *to)
               resident_bytes());
 }
 
+/* The tables are made from modules v0.MINOR.PATCH. */
+struct str monitor_minor(void)
+{
+    struct str minor, patch;
+    (void)str_cut(str_of(builtin_api_version + 3), '.', &minor, &patch);
+    return minor;
+}
+
+const char *monitor_git_version(struct arena *a)
+{
+    return arena_printf(a, "v1.%s+dormouse-" DORMOUSE_VERSION, builtin_api_version + 3);
+}
+
 void api_metrics(const struct api *api, struct buf *to)
 {
     metrics_write(&api->metrics, to);
@@ -182,8 +196,11 @@ void api_metrics(const struct api *api, struct buf *to)
     write_store(api, to);
     write_process(to);
     metrics_head(to, "kubernetes_build_info", "gauge", "What this server claims to be.");
-    (void)buf_printf(to, "kubernetes_build_info{major=\"%s\",minor=\"%s\",git_version=\"%s\"} 1\n",
-                     KUBE_MAJOR, KUBE_MINOR, KUBE_GIT_VERSION);
+    struct arena a = { 0 };
+    (void)buf_printf(
+        to, "kubernetes_build_info{major=\"1\",minor=\"" STR_FMT "\",git_version=\"%s\"} 1\n",
+        STR_ARG(monitor_minor()), monitor_git_version(&a));
+    arena_fini(&a);
 }
 
 /* ------------------------------------------------------------------ health */

@@ -4,10 +4,12 @@
 
 #include "api/request.h"
 
-/* What the API claims to be, for clients that decide by version. */
-#define KUBE_MAJOR       "1"
-#define KUBE_MINOR       "32"
-#define KUBE_GIT_VERSION "v" KUBE_MAJOR "." KUBE_MINOR ".0+dormouse-" DORMOUSE_VERSION
+/*
+ * What the API claims to be, for clients that decide by version: the release of Kubernetes whose
+ * kinds the tables hold, 1.MINOR.PATCH, and with it "v1.MINOR.PATCH+dormouse-VERSION".
+ */
+struct str monitor_minor(void);
+const char *monitor_git_version(struct arena *a);
 
 /* Count the request, whose status has just been decided. */
 void monitor_request(struct request *rq);

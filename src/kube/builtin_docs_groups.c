@@ -135,12 +135,6 @@ const char builtin_docs_groups[] =
     "v1.CertificateSigningRequestSpec.extra\0Set by the server.\0"
     "v1.CertificateSigningRequestStatus.conditions\0Approved, Denied, Failed.\0"
     "v1.CertificateSigningRequestStatus.certificate\0The certificate, in PEM, once it is there.\0"
-    "v1.ClusterTrustBundle\0Certificates to trust.\0"
-    "v1.ClusterTrustBundleSpec.signerName\0The signer they belong to.\0"
-    "v1.ClusterTrustBundleSpec.trustBundle\0The certificates, in PEM.\0"
-    "v1.PodCertificateRequest\0A pod's request for a certificate, made by its node.\0"
-    "v1.PodCertificateRequestSpec.signerName\0Who shall sign.\0"
-    "v1.PodCertificateRequestSpec.maxExpirationSeconds\0How long the certificate may be valid.\0"
     "v1.APIService\0Who serves a group and version of the API.\0"
     "v1.APIServiceSpec.service\0The Service that does; none for this server itself.\0"
     "v1.APIServiceSpec.group\0The group.\0"
@@ -190,9 +184,6 @@ const char builtin_docs_groups[] =
     "v1.DeviceClass\0A kind of devices that can be claimed.\0"
     "v1.DeviceClassSpec.selectors\0Expressions that choose the devices.\0"
     "v1.DeviceClassSpec.config\0Settings for devices of the class.\0"
-    "v1.DeviceTaintRule\0Keeps pods away from devices.\0"
-    "v1.DeviceTaintRuleSpec.deviceSelector\0The devices.\0"
-    "v1.DeviceTaintRuleSpec.taint\0What keeps pods away.\0"
     "v1.ResourceClaim\0A claim to devices.\0"
     "v1.ResourceClaimSpec.devices\0What is wanted.\0"
     "v1.ResourceClaimStatus.allocation\0What was given.\0"
@@ -203,7 +194,5 @@ const char builtin_docs_groups[] =
     "v1.ResourceSliceSpec.driver\0The driver.\0"
     "v1.ResourceSliceSpec.pool\0The pool that the devices belong to.\0"
     "v1.ResourceSliceSpec.nodeName\0The node that has them.\0"
-    "v1.ResourceSliceSpec.devices\0The devices.\0"
-    "v1.StorageVersionMigration\0Rewrites objects in the version that is stored now.\0"
-    "v1.StorageVersionMigrationSpec.resource\0What is rewritten.";
+    "v1.ResourceSliceSpec.devices\0The devices.";
 const size_t builtin_docs_groups_n = sizeof builtin_docs_groups - 1;

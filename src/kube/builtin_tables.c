@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made by tools/gen-kinds from k8s.io/api v0.37.2. Do not edit. */
+/* Made by tools/gen-kinds from k8s.io/api v0.36.3. Do not edit. */
 /* clang-format off */
 #include "kube/builtin_tables.h"
 
-const char builtin_api_version[] = "v0.37.2";
+const char builtin_api_version[] = "v0.36.3";
 
 const struct builtin_field_row builtin_fields[] = {
     /* v1.Binding */
@@ -188,8 +188,8 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 62, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 81, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 60, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 79, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.NodeSpec */
     { 788, 0, 1, 0, FIELD_OMIT_EMPTY }, /* podCIDR */
     { 796, 7, 7, 0, FIELD_OMIT_EMPTY }, /* podCIDRs */
@@ -198,908 +198,878 @@ const struct builtin_field_row builtin_fields[] = {
     { 830, 57, 5, 0, FIELD_OMIT_EMPTY }, /* taints */
     { 837, 59, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configSource */
     { 850, 0, 2, 0, FIELD_OMIT_EMPTY }, /* externalID */
-    { 861, 61, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podPreemptionPolicy */
     /* v1.Taint */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 55, 3, 0, FIELD_IS_REQUIRED }, /* effect */
-    { 898, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 865, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
+    { 871, 55, 3, 0, FIELD_IS_REQUIRED }, /* effect */
+    { 878, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
     /* v1.NodeConfigSource */
-    { 908, 58, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
+    { 888, 58, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
     /* v1.ConfigMapNodeConfigSource */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 70, 0, 3, 0, FIELD_OMIT_EMPTY }, /* uid */
     { 74, 0, 4, 0, FIELD_OMIT_EMPTY }, /* resourceVersion */
-    { 918, 0, 5, 0, FIELD_IS_REQUIRED }, /* kubeletConfigKey */
-    /* v1.NodePodPreemptionPolicy */
-    { 935, 60, 1, 0, FIELD_OMIT_EMPTY }, /* disableResizePreemption */
+    { 898, 0, 5, 0, FIELD_IS_REQUIRED }, /* kubeletConfigKey */
     /* v1.NodeStatus */
-    { 959, 39, 1, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 968, 39, 2, 0, FIELD_OMIT_EMPTY }, /* allocatable */
-    { 763, 63, 3, 0, FIELD_OMIT_EMPTY }, /* phase */
-    { 319, 65, 4, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 443, 67, 5, 0, FIELD_OMIT_EMPTY }, /* addresses */
-    { 980, 69, 6, 0, FIELD_OMIT_EMPTY }, /* daemonEndpoints */
-    { 996, 71, 7, 0, FIELD_OMIT_EMPTY }, /* nodeInfo */
-    { 1005, 73, 8, 0, FIELD_OMIT_EMPTY }, /* images */
-    { 1012, 47, 9, 0, FIELD_OMIT_EMPTY }, /* volumesInUse */
-    { 1025, 75, 10, 0, FIELD_OMIT_EMPTY }, /* volumesAttached */
-    { 1041, 76, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* config */
-    { 1048, 79, 12, 0, FIELD_OMIT_EMPTY }, /* runtimeHandlers */
-    { 1064, 80, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* features */
-    { 1073, 47, 14, 0, FIELD_OMIT_EMPTY }, /* declaredFeatures */
+    { 915, 39, 1, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 924, 39, 2, 0, FIELD_OMIT_EMPTY }, /* allocatable */
+    { 763, 61, 3, 0, FIELD_OMIT_EMPTY }, /* phase */
+    { 319, 63, 4, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 443, 65, 5, 0, FIELD_OMIT_EMPTY }, /* addresses */
+    { 936, 67, 6, 0, FIELD_OMIT_EMPTY }, /* daemonEndpoints */
+    { 952, 69, 7, 0, FIELD_OMIT_EMPTY }, /* nodeInfo */
+    { 961, 71, 8, 0, FIELD_OMIT_EMPTY }, /* images */
+    { 968, 47, 9, 0, FIELD_OMIT_EMPTY }, /* volumesInUse */
+    { 981, 73, 10, 0, FIELD_OMIT_EMPTY }, /* volumesAttached */
+    { 997, 74, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* config */
+    { 1004, 77, 12, 0, FIELD_OMIT_EMPTY }, /* runtimeHandlers */
+    { 1020, 78, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* features */
+    { 1029, 47, 14, 0, FIELD_OMIT_EMPTY }, /* declaredFeatures */
     /* v1.NodeCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
-    { 1090, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastHeartbeatTime */
+    { 1046, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastHeartbeatTime */
     { 769, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 6, 0, FIELD_OMIT_EMPTY }, /* message */
     /* v1.NodeAddress */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 1108, 0, 2, 0, FIELD_IS_REQUIRED }, /* address */
+    { 1064, 0, 2, 0, FIELD_IS_REQUIRED }, /* address */
     /* v1.NodeDaemonEndpoints */
-    { 1116, 68, 1, 0, FIELD_OMIT_EMPTY }, /* kubeletEndpoint */
+    { 1072, 66, 1, 0, FIELD_OMIT_EMPTY }, /* kubeletEndpoint */
     /* v1.DaemonEndpoint */
-    { 1132, 25, 1, 0, FIELD_IS_REQUIRED }, /* Port */
+    { 1088, 25, 1, 0, FIELD_IS_REQUIRED }, /* Port */
     /* v1.NodeSystemInfo */
-    { 1137, 0, 1, 0, FIELD_IS_REQUIRED }, /* machineID */
-    { 1147, 0, 2, 0, FIELD_IS_REQUIRED }, /* systemUUID */
-    { 1158, 0, 3, 0, FIELD_IS_REQUIRED }, /* bootID */
-    { 1165, 0, 4, 0, FIELD_IS_REQUIRED }, /* kernelVersion */
-    { 1179, 0, 5, 0, FIELD_IS_REQUIRED }, /* osImage */
-    { 1187, 0, 6, 0, FIELD_IS_REQUIRED }, /* containerRuntimeVersion */
-    { 1211, 0, 7, 0, FIELD_IS_REQUIRED }, /* kubeletVersion */
-    { 1226, 0, 8, 0, FIELD_IS_REQUIRED }, /* kubeProxyVersion */
-    { 1243, 0, 9, 0, FIELD_IS_REQUIRED }, /* operatingSystem */
-    { 1259, 0, 10, 0, FIELD_IS_REQUIRED }, /* architecture */
-    { 1272, 70, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* swap */
-    { 1277, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runningInUserNamespace */
+    { 1093, 0, 1, 0, FIELD_IS_REQUIRED }, /* machineID */
+    { 1103, 0, 2, 0, FIELD_IS_REQUIRED }, /* systemUUID */
+    { 1114, 0, 3, 0, FIELD_IS_REQUIRED }, /* bootID */
+    { 1121, 0, 4, 0, FIELD_IS_REQUIRED }, /* kernelVersion */
+    { 1135, 0, 5, 0, FIELD_IS_REQUIRED }, /* osImage */
+    { 1143, 0, 6, 0, FIELD_IS_REQUIRED }, /* containerRuntimeVersion */
+    { 1167, 0, 7, 0, FIELD_IS_REQUIRED }, /* kubeletVersion */
+    { 1182, 0, 8, 0, FIELD_IS_REQUIRED }, /* kubeProxyVersion */
+    { 1199, 0, 9, 0, FIELD_IS_REQUIRED }, /* operatingSystem */
+    { 1215, 0, 10, 0, FIELD_IS_REQUIRED }, /* architecture */
+    { 1228, 68, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* swap */
     /* v1.NodeSwapStatus */
-    { 959, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 915, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
     /* v1.ContainerImage */
-    { 1300, 47, 1, 0, 0 }, /* names */
-    { 1306, 1, 2, 0, FIELD_OMIT_EMPTY }, /* sizeBytes */
+    { 1233, 47, 1, 0, 0 }, /* names */
+    { 1239, 1, 2, 0, FIELD_OMIT_EMPTY }, /* sizeBytes */
     /* v1.AttachedVolume */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1316, 0, 2, 0, FIELD_IS_REQUIRED }, /* devicePath */
+    { 1249, 0, 2, 0, FIELD_IS_REQUIRED }, /* devicePath */
     /* v1.NodeConfigStatus */
-    { 1327, 59, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* assigned */
-    { 1336, 59, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* active */
-    { 1343, 59, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastKnownGood */
+    { 1260, 59, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* assigned */
+    { 1269, 59, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* active */
+    { 1276, 59, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastKnownGood */
     { 350, 0, 4, 0, FIELD_OMIT_EMPTY }, /* error */
     /* v1.NodeRuntimeHandler */
     { 33, 0, 1, 0, 0 }, /* name */
-    { 1064, 77, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* features */
+    { 1020, 75, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* features */
     /* v1.NodeRuntimeHandlerFeatures */
-    { 1357, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnlyMounts */
-    { 1381, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* userNamespaces */
+    { 1290, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnlyMounts */
+    { 1314, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* userNamespaces */
     /* v1.NodeFeatures */
-    { 1396, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* supplementalGroupsPolicy */
+    { 1329, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* supplementalGroupsPolicy */
     /* v1.NodeList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 83, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 81, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.NodeProxyOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 1354, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
     /* v1.PersistentVolume */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 130, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 132, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 128, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 130, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PersistentVolumeSpec */
-    { 959, 39, 1, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 1426, 84, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gcePersistentDisk */
-    { 1444, 85, 2, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* awsElasticBlockStore */
-    { 1465, 87, 3, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostPath */
-    { 1474, 88, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* glusterfs */
-    { 1484, 89, 5, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nfs */
-    { 1488, 94, 6, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rbd */
-    { 1492, 96, 7, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* iscsi */
-    { 1498, 97, 8, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cinder */
-    { 1505, 98, 9, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cephfs */
-    { 1512, 99, 10, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fc */
-    { 1515, 100, 11, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flocker */
-    { 1523, 101, 12, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flexVolume */
-    { 1534, 102, 13, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureFile */
-    { 1544, 103, 14, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* vsphereVolume */
-    { 1558, 104, 15, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* quobyte */
-    { 1566, 109, 16, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureDisk */
-    { 1576, 110, 17, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* photonPersistentDisk */
-    { 1597, 111, 18, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* portworxVolume */
-    { 1612, 114, 19, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleIO */
-    { 1620, 115, 20, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* local */
-    { 1626, 116, 21, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageos */
-    { 1636, 117, 22, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* csi */
-    { 1640, 119, 3, 0, FIELD_OMIT_EMPTY }, /* accessModes */
-    { 1652, 120, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* claimRef */
-    { 1661, 121, 5, 0, FIELD_OMIT_EMPTY }, /* persistentVolumeReclaimPolicy */
-    { 1691, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storageClassName */
-    { 1708, 47, 7, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
-    { 1721, 122, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
-    { 1732, 129, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
-    { 1745, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeAttributesClassName */
+    { 915, 39, 1, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 1359, 82, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gcePersistentDisk */
+    { 1377, 83, 2, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* awsElasticBlockStore */
+    { 1398, 85, 3, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostPath */
+    { 1407, 86, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* glusterfs */
+    { 1417, 87, 5, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nfs */
+    { 1421, 92, 6, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rbd */
+    { 1425, 94, 7, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* iscsi */
+    { 1431, 95, 8, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cinder */
+    { 1438, 96, 9, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cephfs */
+    { 1445, 97, 10, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fc */
+    { 1448, 98, 11, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flocker */
+    { 1456, 99, 12, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flexVolume */
+    { 1467, 100, 13, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureFile */
+    { 1477, 101, 14, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* vsphereVolume */
+    { 1491, 102, 15, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* quobyte */
+    { 1499, 107, 16, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureDisk */
+    { 1509, 108, 17, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* photonPersistentDisk */
+    { 1530, 109, 18, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* portworxVolume */
+    { 1545, 112, 19, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleIO */
+    { 1553, 113, 20, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* local */
+    { 1559, 114, 21, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageos */
+    { 1569, 115, 22, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* csi */
+    { 1573, 117, 3, 0, FIELD_OMIT_EMPTY }, /* accessModes */
+    { 1585, 118, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* claimRef */
+    { 1594, 119, 5, 0, FIELD_OMIT_EMPTY }, /* persistentVolumeReclaimPolicy */
+    { 1624, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storageClassName */
+    { 1641, 47, 7, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
+    { 1654, 120, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
+    { 1665, 127, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
+    { 1678, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeAttributesClassName */
     /* v1.GCEPersistentDiskVolumeSource */
-    { 1771, 0, 1, 0, FIELD_IS_REQUIRED }, /* pdName */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1785, 25, 3, 0, FIELD_OMIT_EMPTY }, /* partition */
-    { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1704, 0, 1, 0, FIELD_IS_REQUIRED }, /* pdName */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1718, 25, 3, 0, FIELD_OMIT_EMPTY }, /* partition */
+    { 1728, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.AWSElasticBlockStoreVolumeSource */
-    { 1804, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1785, 25, 3, 0, FIELD_OMIT_EMPTY }, /* partition */
-    { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1737, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1718, 25, 3, 0, FIELD_OMIT_EMPTY }, /* partition */
+    { 1728, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.HostPathVolumeSource */
-    { 1421, 0, 1, 0, FIELD_IS_REQUIRED }, /* path */
-    { 330, 86, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* type */
+    { 1354, 0, 1, 0, FIELD_IS_REQUIRED }, /* path */
+    { 330, 84, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* type */
     /* v1.GlusterfsPersistentVolumeSource */
-    { 1813, 0, 1, 0, FIELD_IS_REQUIRED }, /* endpoints */
-    { 1421, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1823, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* endpointsNamespace */
+    { 1746, 0, 1, 0, FIELD_IS_REQUIRED }, /* endpoints */
+    { 1354, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1756, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* endpointsNamespace */
     /* v1.NFSVolumeSource */
-    { 1842, 0, 1, 0, FIELD_IS_REQUIRED }, /* server */
-    { 1421, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1775, 0, 1, 0, FIELD_IS_REQUIRED }, /* server */
+    { 1354, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.RBDPersistentVolumeSource */
-    { 1849, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
-    { 1858, 0, 2, 0, FIELD_IS_REQUIRED }, /* image */
-    { 1778, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1864, 90, 4, 0, FIELD_OMIT_EMPTY }, /* pool */
-    { 1869, 91, 5, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 1874, 92, 6, 0, FIELD_OMIT_EMPTY }, /* keyring */
-    { 1882, 93, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1795, 4, 8, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1782, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
+    { 1791, 0, 2, 0, FIELD_IS_REQUIRED }, /* image */
+    { 1711, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1797, 88, 4, 0, FIELD_OMIT_EMPTY }, /* pool */
+    { 1802, 89, 5, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 1807, 90, 6, 0, FIELD_OMIT_EMPTY }, /* keyring */
+    { 1815, 91, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1728, 4, 8, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.SecretReference */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 51, 0, 2, 0, FIELD_OMIT_EMPTY }, /* namespace */
     /* v1.ISCSIPersistentVolumeSource */
-    { 1892, 0, 1, 0, FIELD_IS_REQUIRED }, /* targetPortal */
-    { 1905, 0, 2, 0, FIELD_IS_REQUIRED }, /* iqn */
-    { 1909, 25, 3, 0, FIELD_IS_REQUIRED }, /* lun */
-    { 1913, 95, 4, 0, FIELD_OMIT_EMPTY }, /* iscsiInterface */
-    { 1778, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1928, 47, 7, 0, FIELD_OMIT_EMPTY }, /* portals */
-    { 1936, 4, 8, 0, FIELD_OMIT_EMPTY }, /* chapAuthDiscovery */
-    { 1954, 4, 11, 0, FIELD_OMIT_EMPTY }, /* chapAuthSession */
-    { 1882, 93, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1970, 0, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* initiatorName */
+    { 1825, 0, 1, 0, FIELD_IS_REQUIRED }, /* targetPortal */
+    { 1838, 0, 2, 0, FIELD_IS_REQUIRED }, /* iqn */
+    { 1842, 25, 3, 0, FIELD_IS_REQUIRED }, /* lun */
+    { 1846, 93, 4, 0, FIELD_OMIT_EMPTY }, /* iscsiInterface */
+    { 1711, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1861, 47, 7, 0, FIELD_OMIT_EMPTY }, /* portals */
+    { 1869, 4, 8, 0, FIELD_OMIT_EMPTY }, /* chapAuthDiscovery */
+    { 1887, 4, 11, 0, FIELD_OMIT_EMPTY }, /* chapAuthSession */
+    { 1815, 91, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1903, 0, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* initiatorName */
     /* v1.CinderPersistentVolumeSource */
-    { 1804, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1882, 93, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1737, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1815, 91, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.CephFSPersistentVolumeSource */
-    { 1849, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
-    { 1421, 0, 2, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 1984, 0, 4, 0, FIELD_OMIT_EMPTY }, /* secretFile */
-    { 1882, 93, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1795, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1782, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
+    { 1354, 0, 2, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 1802, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 1917, 0, 4, 0, FIELD_OMIT_EMPTY }, /* secretFile */
+    { 1815, 91, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1728, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.FCVolumeSource */
-    { 1995, 47, 1, 0, FIELD_OMIT_EMPTY }, /* targetWWNs */
-    { 1909, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lun */
-    { 1778, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 2006, 47, 5, 0, FIELD_OMIT_EMPTY }, /* wwids */
+    { 1928, 47, 1, 0, FIELD_OMIT_EMPTY }, /* targetWWNs */
+    { 1842, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lun */
+    { 1711, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1939, 47, 5, 0, FIELD_OMIT_EMPTY }, /* wwids */
     /* v1.FlockerVolumeSource */
-    { 2012, 0, 1, 0, FIELD_OMIT_EMPTY }, /* datasetName */
-    { 2024, 0, 2, 0, FIELD_OMIT_EMPTY }, /* datasetUUID */
+    { 1945, 0, 1, 0, FIELD_OMIT_EMPTY }, /* datasetName */
+    { 1957, 0, 2, 0, FIELD_OMIT_EMPTY }, /* datasetUUID */
     /* v1.FlexPersistentVolumeSource */
-    { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1882, 93, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 2043, 3, 5, 0, FIELD_OMIT_EMPTY }, /* options */
+    { 1969, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1815, 91, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1728, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1976, 3, 5, 0, FIELD_OMIT_EMPTY }, /* options */
     /* v1.AzureFilePersistentVolumeSource */
-    { 2051, 0, 1, 0, FIELD_IS_REQUIRED }, /* secretName */
-    { 2062, 0, 2, 0, FIELD_IS_REQUIRED }, /* shareName */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 2072, 0, 4, 0, FIELD_POINTER }, /* secretNamespace */
+    { 1984, 0, 1, 0, FIELD_IS_REQUIRED }, /* secretName */
+    { 1995, 0, 2, 0, FIELD_IS_REQUIRED }, /* shareName */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 2005, 0, 4, 0, FIELD_POINTER }, /* secretNamespace */
     /* v1.VsphereVirtualDiskVolumeSource */
-    { 2088, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumePath */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 2099, 0, 3, 0, FIELD_OMIT_EMPTY }, /* storagePolicyName */
-    { 2117, 0, 4, 0, FIELD_OMIT_EMPTY }, /* storagePolicyID */
+    { 2021, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumePath */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 2032, 0, 3, 0, FIELD_OMIT_EMPTY }, /* storagePolicyName */
+    { 2050, 0, 4, 0, FIELD_OMIT_EMPTY }, /* storagePolicyID */
     /* v1.QuobyteVolumeSource */
-    { 2133, 0, 1, 0, FIELD_IS_REQUIRED }, /* registry */
-    { 2142, 0, 2, 0, FIELD_IS_REQUIRED }, /* volume */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1869, 0, 4, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 2149, 0, 5, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 2155, 0, 6, 0, FIELD_OMIT_EMPTY }, /* tenant */
+    { 2066, 0, 1, 0, FIELD_IS_REQUIRED }, /* registry */
+    { 2075, 0, 2, 0, FIELD_IS_REQUIRED }, /* volume */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1802, 0, 4, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 2082, 0, 5, 0, FIELD_OMIT_EMPTY }, /* group */
+    { 2088, 0, 6, 0, FIELD_OMIT_EMPTY }, /* tenant */
     /* v1.AzureDiskVolumeSource */
-    { 2162, 0, 1, 0, FIELD_IS_REQUIRED }, /* diskName */
-    { 2171, 0, 2, 0, FIELD_IS_REQUIRED }, /* diskURI */
-    { 2179, 105, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cachingMode */
-    { 1778, 106, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsType */
-    { 1795, 107, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnly */
-    { 1, 108, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* kind */
+    { 2095, 0, 1, 0, FIELD_IS_REQUIRED }, /* diskName */
+    { 2104, 0, 2, 0, FIELD_IS_REQUIRED }, /* diskURI */
+    { 2112, 103, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cachingMode */
+    { 1711, 104, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsType */
+    { 1728, 105, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnly */
+    { 1, 106, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* kind */
     /* v1.PhotonPersistentDiskVolumeSource */
-    { 2191, 0, 1, 0, FIELD_IS_REQUIRED }, /* pdID */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 2124, 0, 1, 0, FIELD_IS_REQUIRED }, /* pdID */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
     /* v1.PortworxVolumeSource */
-    { 1804, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1737, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.ScaleIOPersistentVolumeSource */
-    { 2196, 0, 1, 0, FIELD_IS_REQUIRED }, /* gateway */
-    { 2204, 0, 2, 0, FIELD_IS_REQUIRED }, /* system */
-    { 1882, 93, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* secretRef */
-    { 2211, 4, 4, 0, FIELD_OMIT_EMPTY }, /* sslEnabled */
-    { 2222, 0, 5, 0, FIELD_OMIT_EMPTY }, /* protectionDomain */
-    { 2239, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storagePool */
-    { 2251, 112, 7, 0, FIELD_OMIT_EMPTY }, /* storageMode */
-    { 2263, 0, 8, 0, FIELD_OMIT_EMPTY }, /* volumeName */
-    { 1778, 113, 9, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 10, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 2129, 0, 1, 0, FIELD_IS_REQUIRED }, /* gateway */
+    { 2137, 0, 2, 0, FIELD_IS_REQUIRED }, /* system */
+    { 1815, 91, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* secretRef */
+    { 2144, 4, 4, 0, FIELD_OMIT_EMPTY }, /* sslEnabled */
+    { 2155, 0, 5, 0, FIELD_OMIT_EMPTY }, /* protectionDomain */
+    { 2172, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storagePool */
+    { 2184, 110, 7, 0, FIELD_OMIT_EMPTY }, /* storageMode */
+    { 2196, 0, 8, 0, FIELD_OMIT_EMPTY }, /* volumeName */
+    { 1711, 111, 9, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 10, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.LocalVolumeSource */
-    { 1421, 0, 1, 0, FIELD_IS_REQUIRED }, /* path */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsType */
+    { 1354, 0, 1, 0, FIELD_IS_REQUIRED }, /* path */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsType */
     /* v1.StorageOSPersistentVolumeSource */
-    { 2263, 0, 1, 0, FIELD_OMIT_EMPTY }, /* volumeName */
-    { 2274, 0, 2, 0, FIELD_OMIT_EMPTY }, /* volumeNamespace */
-    { 1778, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1882, 12, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 2196, 0, 1, 0, FIELD_OMIT_EMPTY }, /* volumeName */
+    { 2207, 0, 2, 0, FIELD_OMIT_EMPTY }, /* volumeNamespace */
+    { 1711, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1815, 12, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.CSIPersistentVolumeSource */
-    { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 2290, 0, 2, 0, FIELD_IS_REQUIRED }, /* volumeHandle */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1778, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 2303, 3, 5, 0, FIELD_OMIT_EMPTY }, /* volumeAttributes */
-    { 2320, 93, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* controllerPublishSecretRef */
-    { 2347, 93, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeStageSecretRef */
-    { 2366, 93, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodePublishSecretRef */
-    { 2387, 93, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* controllerExpandSecretRef */
-    { 2413, 93, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeExpandSecretRef */
+    { 1969, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 2223, 0, 2, 0, FIELD_IS_REQUIRED }, /* volumeHandle */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1711, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 2236, 3, 5, 0, FIELD_OMIT_EMPTY }, /* volumeAttributes */
+    { 2253, 91, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* controllerPublishSecretRef */
+    { 2280, 91, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeStageSecretRef */
+    { 2299, 91, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodePublishSecretRef */
+    { 2320, 91, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* controllerExpandSecretRef */
+    { 2346, 91, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeExpandSecretRef */
     /* v1.VolumeNodeAffinity */
-    { 2433, 128, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* required */
+    { 2366, 126, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* required */
     /* v1.NodeSelector */
-    { 2442, 127, 1, 0, FIELD_IS_REQUIRED }, /* nodeSelectorTerms */
+    { 2375, 125, 1, 0, FIELD_IS_REQUIRED }, /* nodeSelectorTerms */
     /* v1.NodeSelectorTerm */
-    { 2460, 125, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
-    { 2477, 125, 2, 0, FIELD_OMIT_EMPTY }, /* matchFields */
+    { 2393, 123, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
+    { 2410, 123, 2, 0, FIELD_OMIT_EMPTY }, /* matchFields */
     /* v1.NodeSelectorRequirement */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 2489, 123, 2, 0, FIELD_IS_REQUIRED }, /* operator */
-    { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 2422, 121, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2431, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.PersistentVolumeStatus */
-    { 763, 131, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
+    { 763, 129, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 3, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 2505, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastPhaseTransitionTime */
+    { 2438, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastPhaseTransitionTime */
     /* v1.PersistentVolumeClaim */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 139, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 151, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 137, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 145, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PersistentVolumeClaimSpec */
-    { 1640, 119, 1, 0, FIELD_OMIT_EMPTY }, /* accessModes */
-    { 400, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 2529, 136, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 2263, 0, 3, 0, FIELD_OMIT_EMPTY }, /* volumeName */
-    { 1691, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageClassName */
-    { 1721, 122, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
-    { 2539, 137, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSource */
-    { 2550, 138, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSourceRef */
-    { 1745, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeAttributesClassName */
+    { 1573, 117, 1, 0, FIELD_OMIT_EMPTY }, /* accessModes */
+    { 400, 133, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 2462, 134, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 2196, 0, 3, 0, FIELD_OMIT_EMPTY }, /* volumeName */
+    { 1624, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageClassName */
+    { 1654, 120, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
+    { 2472, 135, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSource */
+    { 2483, 136, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dataSourceRef */
+    { 1678, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeAttributesClassName */
     /* v1.LabelSelector */
-    { 2564, 3, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabels */
-    { 2460, 134, 2, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
+    { 2497, 3, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabels */
+    { 2393, 132, 2, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
     /* v1.LabelSelectorRequirement */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 2489, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
-    { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 2422, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2431, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.VolumeResourceRequirements */
     { 704, 39, 1, 0, FIELD_OMIT_EMPTY }, /* limits */
-    { 2576, 39, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
+    { 2509, 39, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
     /* v1.TypedLocalObjectReference */
-    { 2585, 0, 1, 0, FIELD_POINTER }, /* apiGroup */
+    { 2518, 0, 1, 0, FIELD_POINTER }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 3, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.TypedObjectReference */
-    { 2585, 0, 1, 0, FIELD_POINTER }, /* apiGroup */
+    { 2518, 0, 1, 0, FIELD_POINTER }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 3, 0, FIELD_IS_REQUIRED }, /* name */
     { 51, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespace */
     /* v1.PersistentVolumeClaimStatus */
-    { 763, 140, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
-    { 1640, 119, 2, 0, FIELD_OMIT_EMPTY }, /* accessModes */
-    { 959, 39, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 319, 142, 4, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 2594, 39, 5, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
-    { 2613, 144, 7, 0, FIELD_OMIT_EMPTY }, /* allocatedResourceStatuses */
-    { 2639, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* currentVolumeAttributesClassName */
-    { 2672, 146, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* modifyVolumeStatus */
-    { 2691, 150, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* healthStatus */
+    { 763, 138, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
+    { 1573, 117, 2, 0, FIELD_OMIT_EMPTY }, /* accessModes */
+    { 915, 39, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 319, 140, 4, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 2527, 39, 5, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
+    { 2546, 142, 7, 0, FIELD_OMIT_EMPTY }, /* allocatedResourceStatuses */
+    { 2572, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* currentVolumeAttributesClassName */
+    { 2605, 144, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* modifyVolumeStatus */
     /* v1.PersistentVolumeClaimCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
-    { 2704, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastProbeTime */
+    { 2624, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastProbeTime */
     { 769, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 6, 0, FIELD_OMIT_EMPTY }, /* message */
     /* v1.ModifyVolumeStatus */
-    { 2718, 0, 1, 0, FIELD_OMIT_EMPTY }, /* targetVolumeAttributesClassName */
-    { 335, 145, 2, 0, FIELD_IS_REQUIRED }, /* status */
-    /* v1.VolumeHealthStatus */
-    { 2750, 149, 1, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
-    { 769, 2, 2, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
-    /* v1.VolumeHealthCondition */
-    { 335, 147, 1, 0, FIELD_IS_REQUIRED }, /* status */
-    { 549, 0, 2, 0, FIELD_IS_REQUIRED }, /* reason */
-    { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
+    { 2638, 0, 1, 0, FIELD_OMIT_EMPTY }, /* targetVolumeAttributesClassName */
+    { 335, 143, 2, 0, FIELD_IS_REQUIRED }, /* status */
     /* v1.PersistentVolumeClaimList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 153, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 147, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PersistentVolumeList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 155, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 149, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Pod */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 293, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 331, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 283, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 316, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodSpec */
-    { 2767, 194, 1, 0, FIELD_OMIT_EMPTY }, /* volumes */
-    { 2775, 247, 20, 0, FIELD_OMIT_EMPTY }, /* initContainers */
-    { 2790, 247, 2, 0, FIELD_IS_REQUIRED }, /* containers */
-    { 2801, 249, 34, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainers */
-    { 2821, 250, 3, 0, FIELD_OMIT_EMPTY }, /* restartPolicy */
-    { 2835, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminationGracePeriodSeconds */
-    { 2865, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
-    { 2887, 251, 6, 0, FIELD_OMIT_EMPTY }, /* dnsPolicy */
-    { 2897, 252, 7, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
-    { 2910, 0, 8, 0, FIELD_OMIT_EMPTY }, /* serviceAccountName */
-    { 2929, 0, 9, 0, FIELD_OMIT_EMPTY }, /* serviceAccount */
-    { 2944, 4, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* automountServiceAccountToken */
+    { 2670, 188, 1, 0, FIELD_OMIT_EMPTY }, /* volumes */
+    { 2678, 239, 20, 0, FIELD_OMIT_EMPTY }, /* initContainers */
+    { 2693, 239, 2, 0, FIELD_IS_REQUIRED }, /* containers */
+    { 2704, 241, 34, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainers */
+    { 2724, 242, 3, 0, FIELD_OMIT_EMPTY }, /* restartPolicy */
+    { 2738, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminationGracePeriodSeconds */
+    { 2768, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
+    { 2790, 243, 6, 0, FIELD_OMIT_EMPTY }, /* dnsPolicy */
+    { 2800, 244, 7, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
+    { 2813, 0, 8, 0, FIELD_OMIT_EMPTY }, /* serviceAccountName */
+    { 2832, 0, 9, 0, FIELD_OMIT_EMPTY }, /* serviceAccount */
+    { 2847, 4, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* automountServiceAccountToken */
     { 489, 0, 10, 0, FIELD_OMIT_EMPTY }, /* nodeName */
-    { 2973, 4, 11, 0, FIELD_OMIT_EMPTY }, /* hostNetwork */
-    { 2985, 4, 12, 0, FIELD_OMIT_EMPTY }, /* hostPID */
-    { 2993, 4, 13, 0, FIELD_OMIT_EMPTY }, /* hostIPC */
-    { 3001, 4, 27, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareProcessNamespace */
-    { 3023, 258, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
-    { 3039, 259, 15, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
+    { 2876, 4, 11, 0, FIELD_OMIT_EMPTY }, /* hostNetwork */
+    { 2888, 4, 12, 0, FIELD_OMIT_EMPTY }, /* hostPID */
+    { 2896, 4, 13, 0, FIELD_OMIT_EMPTY }, /* hostIPC */
+    { 2904, 4, 27, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareProcessNamespace */
+    { 2926, 250, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
+    { 2942, 251, 15, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
     { 480, 0, 16, 0, FIELD_OMIT_EMPTY }, /* hostname */
-    { 3056, 0, 17, 0, FIELD_OMIT_EMPTY }, /* subdomain */
-    { 3066, 269, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* affinity */
-    { 3075, 0, 19, 0, FIELD_OMIT_EMPTY }, /* schedulerName */
-    { 3089, 272, 22, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 3101, 274, 23, 0, FIELD_OMIT_EMPTY }, /* hostAliases */
-    { 3113, 0, 24, 0, FIELD_OMIT_EMPTY }, /* priorityClassName */
-    { 3131, 25, 25, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* priority */
-    { 3140, 277, 26, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dnsConfig */
-    { 3150, 279, 28, 0, FIELD_OMIT_EMPTY }, /* readinessGates */
-    { 3165, 0, 29, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runtimeClassName */
-    { 3182, 4, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* enableServiceLinks */
-    { 3201, 280, 31, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
-    { 3218, 39, 32, 0, FIELD_OMIT_EMPTY }, /* overhead */
-    { 3227, 284, 33, 0, FIELD_OMIT_EMPTY }, /* topologySpreadConstraints */
-    { 3253, 4, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* setHostnameAsFQDN */
-    { 3271, 285, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* os */
-    { 3274, 4, 37, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostUsers */
-    { 3284, 287, 38, 0, FIELD_OMIT_EMPTY }, /* schedulingGates */
-    { 3300, 289, 39, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
-    { 2529, 210, 40, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
-    { 3315, 0, 41, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostnameOverride */
-    { 3332, 290, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingGroup */
-    { 3348, 292, 44, 0, FIELD_OMIT_EMPTY }, /* evictionResponders */
+    { 2959, 0, 17, 0, FIELD_OMIT_EMPTY }, /* subdomain */
+    { 2969, 261, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* affinity */
+    { 2978, 0, 19, 0, FIELD_OMIT_EMPTY }, /* schedulerName */
+    { 2992, 264, 22, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 3004, 266, 23, 0, FIELD_OMIT_EMPTY }, /* hostAliases */
+    { 3016, 0, 24, 0, FIELD_OMIT_EMPTY }, /* priorityClassName */
+    { 3034, 25, 25, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* priority */
+    { 3043, 269, 26, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dnsConfig */
+    { 3053, 271, 28, 0, FIELD_OMIT_EMPTY }, /* readinessGates */
+    { 3068, 0, 29, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runtimeClassName */
+    { 3085, 4, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* enableServiceLinks */
+    { 3104, 272, 31, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
+    { 3121, 39, 32, 0, FIELD_OMIT_EMPTY }, /* overhead */
+    { 3130, 276, 33, 0, FIELD_OMIT_EMPTY }, /* topologySpreadConstraints */
+    { 3156, 4, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* setHostnameAsFQDN */
+    { 3174, 277, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* os */
+    { 3177, 4, 37, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostUsers */
+    { 3187, 279, 38, 0, FIELD_OMIT_EMPTY }, /* schedulingGates */
+    { 3203, 281, 39, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
+    { 2462, 204, 40, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
+    { 3218, 0, 41, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostnameOverride */
+    { 3235, 282, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingGroup */
     /* v1.Volume */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1465, 87, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostPath */
-    { 3367, 156, 2, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* emptyDir */
-    { 1426, 84, 3, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gcePersistentDisk */
-    { 1444, 85, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* awsElasticBlockStore */
-    { 3376, 157, 5, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gitRepo */
-    { 3384, 160, 6, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
-    { 1484, 89, 7, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nfs */
-    { 1492, 163, 8, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* iscsi */
-    { 1474, 164, 9, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* glusterfs */
-    { 3391, 165, 10, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaim */
-    { 1488, 166, 11, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rbd */
-    { 1523, 167, 12, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flexVolume */
-    { 1498, 168, 13, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cinder */
-    { 1505, 169, 14, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cephfs */
-    { 1515, 100, 15, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flocker */
-    { 3413, 174, 16, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
-    { 1512, 99, 17, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fc */
-    { 1534, 175, 18, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureFile */
-    { 908, 176, 19, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
-    { 1544, 103, 20, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* vsphereVolume */
-    { 1558, 104, 21, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* quobyte */
-    { 1566, 109, 22, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureDisk */
-    { 1576, 110, 23, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* photonPersistentDisk */
-    { 3425, 185, 26, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* projected */
-    { 1597, 111, 24, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* portworxVolume */
-    { 1612, 186, 25, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleIO */
-    { 1626, 187, 27, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageos */
-    { 1636, 188, 28, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* csi */
-    { 3435, 190, 29, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ephemeral */
-    { 1858, 192, 30, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
+    { 1398, 85, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostPath */
+    { 3251, 150, 2, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* emptyDir */
+    { 1359, 82, 3, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gcePersistentDisk */
+    { 1377, 83, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* awsElasticBlockStore */
+    { 3260, 151, 5, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gitRepo */
+    { 3268, 154, 6, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
+    { 1417, 87, 7, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nfs */
+    { 1425, 157, 8, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* iscsi */
+    { 1407, 158, 9, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* glusterfs */
+    { 3275, 159, 10, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaim */
+    { 1421, 160, 11, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rbd */
+    { 1456, 161, 12, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flexVolume */
+    { 1431, 162, 13, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cinder */
+    { 1438, 163, 14, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cephfs */
+    { 1448, 98, 15, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* flocker */
+    { 3297, 168, 16, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
+    { 1445, 97, 17, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fc */
+    { 1467, 169, 18, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureFile */
+    { 888, 170, 19, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
+    { 1477, 101, 20, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* vsphereVolume */
+    { 1491, 102, 21, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* quobyte */
+    { 1499, 107, 22, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* azureDisk */
+    { 1509, 108, 23, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* photonPersistentDisk */
+    { 3309, 179, 26, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* projected */
+    { 1530, 109, 24, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* portworxVolume */
+    { 1545, 180, 25, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleIO */
+    { 1559, 181, 27, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageos */
+    { 1569, 182, 28, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* csi */
+    { 3319, 184, 29, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ephemeral */
+    { 1791, 186, 30, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
     /* v1.EmptyDirVolumeSource */
-    { 3445, 0, 1, 0, FIELD_OMIT_EMPTY }, /* medium */
-    { 3452, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sizeLimit */
-    { 3462, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
+    { 3329, 0, 1, 0, FIELD_OMIT_EMPTY }, /* medium */
+    { 3336, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sizeLimit */
     /* v1.GitRepoVolumeSource */
-    { 3467, 0, 1, 0, FIELD_IS_REQUIRED }, /* repository */
-    { 3478, 0, 2, 0, FIELD_OMIT_EMPTY }, /* revision */
-    { 3487, 0, 3, 0, FIELD_OMIT_EMPTY }, /* directory */
+    { 3346, 0, 1, 0, FIELD_IS_REQUIRED }, /* repository */
+    { 3357, 0, 2, 0, FIELD_OMIT_EMPTY }, /* revision */
+    { 3366, 0, 3, 0, FIELD_OMIT_EMPTY }, /* directory */
     /* v1.SecretVolumeSource */
-    { 2051, 0, 1, 0, FIELD_OMIT_EMPTY }, /* secretName */
-    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
-    { 3497, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
-    { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
-    { 3518, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
+    { 1984, 0, 1, 0, FIELD_OMIT_EMPTY }, /* secretName */
+    { 356, 153, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 3376, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
+    { 3388, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.KeyToPath */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 1421, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
-    { 3462, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
-    { 1869, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 1354, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
+    { 3397, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
     /* v1.ISCSIVolumeSource */
-    { 1892, 0, 1, 0, FIELD_IS_REQUIRED }, /* targetPortal */
-    { 1905, 0, 2, 0, FIELD_IS_REQUIRED }, /* iqn */
-    { 1909, 25, 3, 0, FIELD_IS_REQUIRED }, /* lun */
-    { 1913, 95, 4, 0, FIELD_OMIT_EMPTY }, /* iscsiInterface */
-    { 1778, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1928, 47, 7, 0, FIELD_OMIT_EMPTY }, /* portals */
-    { 1936, 4, 8, 0, FIELD_OMIT_EMPTY }, /* chapAuthDiscovery */
-    { 1954, 4, 11, 0, FIELD_OMIT_EMPTY }, /* chapAuthSession */
-    { 1882, 162, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1970, 0, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* initiatorName */
+    { 1825, 0, 1, 0, FIELD_IS_REQUIRED }, /* targetPortal */
+    { 1838, 0, 2, 0, FIELD_IS_REQUIRED }, /* iqn */
+    { 1842, 25, 3, 0, FIELD_IS_REQUIRED }, /* lun */
+    { 1846, 93, 4, 0, FIELD_OMIT_EMPTY }, /* iscsiInterface */
+    { 1711, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1861, 47, 7, 0, FIELD_OMIT_EMPTY }, /* portals */
+    { 1869, 4, 8, 0, FIELD_OMIT_EMPTY }, /* chapAuthDiscovery */
+    { 1887, 4, 11, 0, FIELD_OMIT_EMPTY }, /* chapAuthSession */
+    { 1815, 156, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1903, 0, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* initiatorName */
     /* v1.LocalObjectReference */
-    { 33, 161, 1, 0, FIELD_OMIT_EMPTY }, /* name */
+    { 33, 155, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     /* v1.GlusterfsVolumeSource */
-    { 1813, 0, 1, 0, FIELD_IS_REQUIRED }, /* endpoints */
-    { 1421, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1746, 0, 1, 0, FIELD_IS_REQUIRED }, /* endpoints */
+    { 1354, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.PersistentVolumeClaimVolumeSource */
-    { 3530, 0, 1, 0, FIELD_IS_REQUIRED }, /* claimName */
-    { 1795, 4, 2, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 3402, 0, 1, 0, FIELD_IS_REQUIRED }, /* claimName */
+    { 1728, 4, 2, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.RBDVolumeSource */
-    { 1849, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
-    { 1858, 0, 2, 0, FIELD_IS_REQUIRED }, /* image */
-    { 1778, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1864, 90, 4, 0, FIELD_OMIT_EMPTY }, /* pool */
-    { 1869, 91, 5, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 1874, 92, 6, 0, FIELD_OMIT_EMPTY }, /* keyring */
-    { 1882, 162, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1795, 4, 8, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1782, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
+    { 1791, 0, 2, 0, FIELD_IS_REQUIRED }, /* image */
+    { 1711, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1797, 88, 4, 0, FIELD_OMIT_EMPTY }, /* pool */
+    { 1802, 89, 5, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 1807, 90, 6, 0, FIELD_OMIT_EMPTY }, /* keyring */
+    { 1815, 156, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1728, 4, 8, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.FlexVolumeSource */
-    { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1882, 162, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 2043, 3, 5, 0, FIELD_OMIT_EMPTY }, /* options */
+    { 1969, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1815, 156, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1728, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1976, 3, 5, 0, FIELD_OMIT_EMPTY }, /* options */
     /* v1.CinderVolumeSource */
-    { 1804, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
-    { 1778, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1882, 162, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1737, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeID */
+    { 1711, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1815, 156, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.CephFSVolumeSource */
-    { 1849, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
-    { 1421, 0, 2, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 1984, 0, 4, 0, FIELD_OMIT_EMPTY }, /* secretFile */
-    { 1882, 162, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
-    { 1795, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1782, 47, 1, 0, FIELD_IS_REQUIRED }, /* monitors */
+    { 1354, 0, 2, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 1802, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 1917, 0, 4, 0, FIELD_OMIT_EMPTY }, /* secretFile */
+    { 1815, 156, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 1728, 4, 6, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.DownwardAPIVolumeSource */
-    { 356, 173, 1, 0, FIELD_OMIT_EMPTY }, /* items */
-    { 3497, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
-    { 3518, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
+    { 356, 167, 1, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 3376, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
     /* v1.DownwardAPIVolumeFile */
-    { 1421, 0, 1, 0, FIELD_IS_REQUIRED }, /* path */
-    { 3540, 170, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
-    { 3549, 171, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
-    { 3462, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
-    { 1869, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 1354, 0, 1, 0, FIELD_IS_REQUIRED }, /* path */
+    { 3412, 164, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
+    { 3421, 165, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
+    { 3397, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
     /* v1.ObjectFieldSelector */
     { 6, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 309, 0, 2, 0, FIELD_IS_REQUIRED }, /* fieldPath */
     /* v1.ResourceFieldSelector */
-    { 3566, 0, 1, 0, FIELD_OMIT_EMPTY }, /* containerName */
-    { 3580, 0, 2, 0, FIELD_IS_REQUIRED }, /* resource */
-    { 3589, 38, 3, 0, FIELD_OMIT_EMPTY }, /* divisor */
+    { 3438, 0, 1, 0, FIELD_OMIT_EMPTY }, /* containerName */
+    { 3452, 0, 2, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 3461, 38, 3, 0, FIELD_OMIT_EMPTY }, /* divisor */
     /* v1.AzureFileVolumeSource */
-    { 2051, 0, 1, 0, FIELD_IS_REQUIRED }, /* secretName */
-    { 2062, 0, 2, 0, FIELD_IS_REQUIRED }, /* shareName */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1984, 0, 1, 0, FIELD_IS_REQUIRED }, /* secretName */
+    { 1995, 0, 2, 0, FIELD_IS_REQUIRED }, /* shareName */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.ConfigMapVolumeSource */
-    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
-    { 3497, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
-    { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
-    { 3518, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
+    { 33, 155, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 356, 153, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 3376, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
+    { 3388, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.ProjectedVolumeSource */
-    { 3597, 184, 1, 0, 0 }, /* sources */
-    { 3497, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
-    { 3518, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultUser */
+    { 3469, 178, 1, 0, 0 }, /* sources */
+    { 3376, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultMode */
     /* v1.VolumeProjection */
-    { 3384, 177, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
-    { 3413, 178, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
-    { 908, 179, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
-    { 3605, 180, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountToken */
-    { 3625, 181, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clusterTrustBundle */
-    { 3644, 182, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podCertificate */
+    { 3268, 171, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secret */
+    { 3297, 172, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* downwardAPI */
+    { 888, 173, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMap */
+    { 3477, 174, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountToken */
+    { 3497, 175, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clusterTrustBundle */
+    { 3516, 176, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podCertificate */
     /* v1.SecretProjection */
-    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
-    { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 33, 155, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 356, 153, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 3388, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.DownwardAPIProjection */
-    { 356, 173, 1, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 356, 167, 1, 0, FIELD_OMIT_EMPTY }, /* items */
     /* v1.ConfigMapProjection */
-    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 356, 159, 2, 0, FIELD_OMIT_EMPTY }, /* items */
-    { 3509, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 33, 155, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 356, 153, 2, 0, FIELD_OMIT_EMPTY }, /* items */
+    { 3388, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.ServiceAccountTokenProjection */
-    { 3659, 0, 1, 0, FIELD_OMIT_EMPTY }, /* audience */
-    { 3668, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
-    { 1421, 0, 3, 0, FIELD_IS_REQUIRED }, /* path */
-    { 1869, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 3531, 0, 1, 0, FIELD_OMIT_EMPTY }, /* audience */
+    { 3540, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
+    { 1354, 0, 3, 0, FIELD_IS_REQUIRED }, /* path */
     /* v1.ClusterTrustBundleProjection */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* name */
-    { 3686, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* signerName */
-    { 3697, 135, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
-    { 3509, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
-    { 1421, 0, 4, 0, FIELD_IS_REQUIRED }, /* path */
-    { 1869, 1, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 3558, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* signerName */
+    { 3569, 133, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 3388, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 1354, 0, 4, 0, FIELD_IS_REQUIRED }, /* path */
     /* v1.PodCertificateProjection */
-    { 3686, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* signerName */
-    { 3711, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* keyType */
-    { 3719, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
-    { 3740, 0, 4, 0, FIELD_OMIT_EMPTY }, /* credentialBundlePath */
-    { 3761, 0, 5, 0, FIELD_OMIT_EMPTY }, /* keyPath */
-    { 3769, 0, 6, 0, FIELD_OMIT_EMPTY }, /* certificateChainPath */
-    { 3790, 3, 7, 0, FIELD_OMIT_EMPTY }, /* userAnnotations */
-    { 1869, 1, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 3558, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* signerName */
+    { 3583, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* keyType */
+    { 3591, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
+    { 3612, 0, 4, 0, FIELD_OMIT_EMPTY }, /* credentialBundlePath */
+    { 3633, 0, 5, 0, FIELD_OMIT_EMPTY }, /* keyPath */
+    { 3641, 0, 6, 0, FIELD_OMIT_EMPTY }, /* certificateChainPath */
+    { 3662, 3, 7, 0, FIELD_OMIT_EMPTY }, /* userAnnotations */
     /* v1.ScaleIOVolumeSource */
-    { 2196, 0, 1, 0, FIELD_IS_REQUIRED }, /* gateway */
-    { 2204, 0, 2, 0, FIELD_IS_REQUIRED }, /* system */
-    { 1882, 162, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* secretRef */
-    { 2211, 4, 4, 0, FIELD_OMIT_EMPTY }, /* sslEnabled */
-    { 2222, 0, 5, 0, FIELD_OMIT_EMPTY }, /* protectionDomain */
-    { 2239, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storagePool */
-    { 2251, 112, 7, 0, FIELD_OMIT_EMPTY }, /* storageMode */
-    { 2263, 0, 8, 0, FIELD_OMIT_EMPTY }, /* volumeName */
-    { 1778, 113, 9, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 10, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 2129, 0, 1, 0, FIELD_IS_REQUIRED }, /* gateway */
+    { 2137, 0, 2, 0, FIELD_IS_REQUIRED }, /* system */
+    { 1815, 156, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* secretRef */
+    { 2144, 4, 4, 0, FIELD_OMIT_EMPTY }, /* sslEnabled */
+    { 2155, 0, 5, 0, FIELD_OMIT_EMPTY }, /* protectionDomain */
+    { 2172, 0, 6, 0, FIELD_OMIT_EMPTY }, /* storagePool */
+    { 2184, 110, 7, 0, FIELD_OMIT_EMPTY }, /* storageMode */
+    { 2196, 0, 8, 0, FIELD_OMIT_EMPTY }, /* volumeName */
+    { 1711, 111, 9, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 10, 0, FIELD_OMIT_EMPTY }, /* readOnly */
     /* v1.StorageOSVolumeSource */
-    { 2263, 0, 1, 0, FIELD_OMIT_EMPTY }, /* volumeName */
-    { 2274, 0, 2, 0, FIELD_OMIT_EMPTY }, /* volumeNamespace */
-    { 1778, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
-    { 1795, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 1882, 162, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 2196, 0, 1, 0, FIELD_OMIT_EMPTY }, /* volumeName */
+    { 2207, 0, 2, 0, FIELD_OMIT_EMPTY }, /* volumeNamespace */
+    { 1711, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fsType */
+    { 1728, 4, 4, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 1815, 156, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.CSIVolumeSource */
-    { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1795, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnly */
-    { 1778, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsType */
-    { 2303, 3, 4, 0, FIELD_OMIT_EMPTY }, /* volumeAttributes */
-    { 2366, 162, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodePublishSecretRef */
+    { 1969, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 1728, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnly */
+    { 1711, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsType */
+    { 2236, 3, 4, 0, FIELD_OMIT_EMPTY }, /* volumeAttributes */
+    { 2299, 156, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodePublishSecretRef */
     /* v1.EphemeralVolumeSource */
-    { 3806, 189, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeClaimTemplate */
+    { 3678, 183, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeClaimTemplate */
     /* v1.PersistentVolumeClaimTemplate */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 139, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 137, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ImageVolumeSource */
-    { 3826, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reference */
-    { 3836, 191, 2, 0, FIELD_OMIT_EMPTY }, /* pullPolicy */
+    { 3698, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reference */
+    { 3708, 185, 2, 0, FIELD_OMIT_EMPTY }, /* pullPolicy */
     /* v1.Container */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1858, 0, 2, 0, FIELD_OMIT_EMPTY }, /* image */
-    { 3847, 47, 3, 0, FIELD_OMIT_EMPTY }, /* command */
-    { 3855, 47, 4, 0, FIELD_OMIT_EMPTY }, /* args */
-    { 3860, 0, 5, 0, FIELD_OMIT_EMPTY }, /* workingDir */
-    { 471, 197, 6, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 3871, 201, 19, 0, FIELD_OMIT_EMPTY }, /* envFrom */
-    { 3879, 207, 7, 0, FIELD_OMIT_EMPTY }, /* env */
-    { 2529, 210, 8, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 3883, 212, 23, 0, FIELD_OMIT_EMPTY }, /* resizePolicy */
-    { 2821, 0, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* restartPolicy */
-    { 3896, 216, 25, 0, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
-    { 3915, 219, 9, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
-    { 3928, 221, 21, 0, FIELD_OMIT_EMPTY }, /* volumeDevices */
-    { 3942, 232, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
-    { 3956, 232, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
-    { 3971, 232, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
-    { 3984, 236, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
-    { 3994, 0, 13, 0, FIELD_OMIT_EMPTY }, /* terminationMessagePath */
-    { 4017, 237, 20, 0, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
-    { 4042, 191, 14, 0, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
-    { 3023, 245, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
-    { 4058, 4, 16, 0, FIELD_OMIT_EMPTY }, /* stdin */
-    { 4064, 4, 17, 0, FIELD_OMIT_EMPTY }, /* stdinOnce */
-    { 4074, 4, 18, 0, FIELD_OMIT_EMPTY }, /* tty */
+    { 1791, 0, 2, 0, FIELD_OMIT_EMPTY }, /* image */
+    { 3719, 47, 3, 0, FIELD_OMIT_EMPTY }, /* command */
+    { 3727, 47, 4, 0, FIELD_OMIT_EMPTY }, /* args */
+    { 3732, 0, 5, 0, FIELD_OMIT_EMPTY }, /* workingDir */
+    { 471, 191, 6, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 3743, 195, 19, 0, FIELD_OMIT_EMPTY }, /* envFrom */
+    { 3751, 201, 7, 0, FIELD_OMIT_EMPTY }, /* env */
+    { 2462, 204, 8, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 3755, 206, 23, 0, FIELD_OMIT_EMPTY }, /* resizePolicy */
+    { 2724, 0, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* restartPolicy */
+    { 3768, 210, 25, 0, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
+    { 3787, 213, 9, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
+    { 3800, 215, 21, 0, FIELD_OMIT_EMPTY }, /* volumeDevices */
+    { 3814, 224, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
+    { 3828, 224, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
+    { 3843, 224, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
+    { 3856, 228, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
+    { 3866, 0, 13, 0, FIELD_OMIT_EMPTY }, /* terminationMessagePath */
+    { 3889, 229, 20, 0, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
+    { 3914, 185, 14, 0, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
+    { 2926, 237, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
+    { 3930, 4, 16, 0, FIELD_OMIT_EMPTY }, /* stdin */
+    { 3936, 4, 17, 0, FIELD_OMIT_EMPTY }, /* stdinOnce */
+    { 3946, 4, 18, 0, FIELD_OMIT_EMPTY }, /* tty */
     /* v1.ContainerPort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 4078, 25, 2, 0, FIELD_OMIT_EMPTY }, /* hostPort */
-    { 4087, 25, 3, 0, FIELD_IS_REQUIRED }, /* containerPort */
-    { 513, 195, 4, 0, FIELD_OMIT_EMPTY }, /* protocol */
-    { 4101, 0, 5, 0, FIELD_OMIT_EMPTY }, /* hostIP */
+    { 3950, 25, 2, 0, FIELD_OMIT_EMPTY }, /* hostPort */
+    { 3959, 25, 3, 0, FIELD_IS_REQUIRED }, /* containerPort */
+    { 513, 189, 4, 0, FIELD_OMIT_EMPTY }, /* protocol */
+    { 3973, 0, 5, 0, FIELD_OMIT_EMPTY }, /* hostIP */
     /* v1.EnvFromSource */
-    { 4108, 0, 1, 0, FIELD_OMIT_EMPTY }, /* prefix */
-    { 4115, 198, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapRef */
-    { 1882, 199, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
+    { 3980, 0, 1, 0, FIELD_OMIT_EMPTY }, /* prefix */
+    { 3987, 192, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapRef */
+    { 1815, 193, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretRef */
     /* v1.ConfigMapEnvSource */
-    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 3509, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 33, 155, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 3388, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.SecretEnvSource */
-    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 3509, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 33, 155, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 3388, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.EnvVar */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 4128, 205, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* valueFrom */
+    { 865, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
+    { 4000, 199, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* valueFrom */
     /* v1.EnvVarSource */
-    { 3540, 170, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
-    { 3549, 171, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
-    { 4138, 202, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapKeyRef */
-    { 4154, 203, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretKeyRef */
-    { 4167, 204, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fileKeyRef */
+    { 3412, 164, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldRef */
+    { 3421, 165, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceFieldRef */
+    { 4010, 196, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* configMapKeyRef */
+    { 4026, 197, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* secretKeyRef */
+    { 4039, 198, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fileKeyRef */
     /* v1.ConfigMapKeySelector */
-    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 881, 0, 2, 0, FIELD_IS_REQUIRED }, /* key */
-    { 3509, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 33, 155, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 861, 0, 2, 0, FIELD_IS_REQUIRED }, /* key */
+    { 3388, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.SecretKeySelector */
-    { 33, 161, 1, 1, FIELD_OMIT_EMPTY }, /* name */
-    { 881, 0, 2, 0, FIELD_IS_REQUIRED }, /* key */
-    { 3509, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 33, 155, 1, 1, FIELD_OMIT_EMPTY }, /* name */
+    { 861, 0, 2, 0, FIELD_IS_REQUIRED }, /* key */
+    { 3388, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.FileKeySelector */
-    { 2263, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeName */
-    { 1421, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
-    { 881, 0, 3, 0, FIELD_IS_REQUIRED }, /* key */
-    { 3509, 107, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
+    { 2196, 0, 1, 0, FIELD_IS_REQUIRED }, /* volumeName */
+    { 1354, 0, 2, 0, FIELD_IS_REQUIRED }, /* path */
+    { 861, 0, 3, 0, FIELD_IS_REQUIRED }, /* key */
+    { 3388, 105, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optional */
     /* v1.ResourceRequirements */
     { 704, 39, 1, 0, FIELD_OMIT_EMPTY }, /* limits */
-    { 2576, 39, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 4178, 209, 3, 0, FIELD_OMIT_EMPTY }, /* claims */
+    { 2509, 39, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
+    { 4050, 203, 3, 0, FIELD_OMIT_EMPTY }, /* claims */
     /* v1.ResourceClaim */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 4185, 0, 2, 0, FIELD_OMIT_EMPTY }, /* request */
+    { 4057, 0, 2, 0, FIELD_OMIT_EMPTY }, /* request */
     /* v1.ContainerResizePolicy */
-    { 4193, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceName */
-    { 2821, 0, 2, 0, FIELD_IS_REQUIRED }, /* restartPolicy */
+    { 4065, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceName */
+    { 2724, 0, 2, 0, FIELD_IS_REQUIRED }, /* restartPolicy */
     /* v1.ContainerRestartRule */
     { 615, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* action */
-    { 4206, 214, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exitCodes */
+    { 4078, 208, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exitCodes */
     /* v1.ContainerRestartRuleOnExitCodes */
-    { 2489, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* operator */
-    { 2498, 213, 2, 0, FIELD_OMIT_EMPTY }, /* values */
+    { 2422, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* operator */
+    { 2431, 207, 2, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.VolumeMount */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1795, 4, 2, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 4216, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnly */
-    { 4234, 0, 3, 0, FIELD_IS_REQUIRED }, /* mountPath */
-    { 4244, 0, 4, 0, FIELD_OMIT_EMPTY }, /* subPath */
-    { 4252, 217, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mountPropagation */
-    { 4269, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subPathExpr */
-    { 4281, 60, 8, 0, FIELD_OMIT_EMPTY }, /* bindMountOptions */
+    { 1728, 4, 2, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 4088, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnly */
+    { 4106, 0, 3, 0, FIELD_IS_REQUIRED }, /* mountPath */
+    { 4116, 0, 4, 0, FIELD_OMIT_EMPTY }, /* subPath */
+    { 4124, 211, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mountPropagation */
+    { 4141, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subPathExpr */
     /* v1.VolumeDevice */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1316, 0, 2, 0, FIELD_IS_REQUIRED }, /* devicePath */
+    { 1249, 0, 2, 0, FIELD_IS_REQUIRED }, /* devicePath */
     /* v1.Probe */
-    { 4298, 222, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
-    { 4303, 228, 2, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
-    { 4311, 229, 3, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
-    { 4321, 231, 4, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* grpc */
-    { 4326, 25, 2, 0, FIELD_OMIT_EMPTY }, /* initialDelaySeconds */
-    { 4346, 25, 3, 0, FIELD_OMIT_EMPTY }, /* timeoutSeconds */
-    { 4361, 25, 4, 0, FIELD_OMIT_EMPTY }, /* periodSeconds */
-    { 4375, 25, 5, 0, FIELD_OMIT_EMPTY }, /* successThreshold */
-    { 4392, 25, 6, 0, FIELD_OMIT_EMPTY }, /* failureThreshold */
-    { 2835, 1, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminationGracePeriodSeconds */
+    { 4153, 216, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
+    { 4158, 221, 2, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
+    { 4166, 222, 3, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
+    { 4176, 223, 4, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* grpc */
+    { 4181, 25, 2, 0, FIELD_OMIT_EMPTY }, /* initialDelaySeconds */
+    { 4201, 25, 3, 0, FIELD_OMIT_EMPTY }, /* timeoutSeconds */
+    { 4216, 25, 4, 0, FIELD_OMIT_EMPTY }, /* periodSeconds */
+    { 4230, 25, 5, 0, FIELD_OMIT_EMPTY }, /* successThreshold */
+    { 4247, 25, 6, 0, FIELD_OMIT_EMPTY }, /* failureThreshold */
+    { 2738, 1, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminationGracePeriodSeconds */
     /* v1.ExecAction */
-    { 3847, 47, 1, 0, FIELD_OMIT_EMPTY }, /* command */
+    { 3719, 47, 1, 0, FIELD_OMIT_EMPTY }, /* command */
     /* v1.HTTPGetAction */
-    { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 508, 223, 2, 0, FIELD_IS_REQUIRED }, /* port */
+    { 1354, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 508, 217, 2, 0, FIELD_IS_REQUIRED }, /* port */
     { 677, 0, 3, 0, FIELD_OMIT_EMPTY }, /* host */
-    { 4409, 224, 4, 0, FIELD_OMIT_EMPTY }, /* scheme */
-    { 4416, 226, 5, 0, FIELD_OMIT_EMPTY }, /* httpHeaders */
-    { 513, 227, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
+    { 4264, 218, 4, 0, FIELD_OMIT_EMPTY }, /* scheme */
+    { 4271, 220, 5, 0, FIELD_OMIT_EMPTY }, /* httpHeaders */
     /* v1.HTTPHeader */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 885, 0, 2, 0, FIELD_IS_REQUIRED }, /* value */
+    { 865, 0, 2, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.TCPSocketAction */
-    { 508, 223, 1, 0, FIELD_IS_REQUIRED }, /* port */
+    { 508, 217, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 677, 0, 2, 0, FIELD_OMIT_EMPTY }, /* host */
     /* v1.GRPCAction */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
-    { 4428, 161, 2, 0, FIELD_POINTER }, /* service */
-    { 3462, 230, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mode */
+    { 4283, 155, 2, 0, FIELD_POINTER }, /* service */
     /* v1.Lifecycle */
-    { 4436, 234, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* postStart */
-    { 4446, 234, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preStop */
-    { 4454, 235, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
+    { 4291, 226, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* postStart */
+    { 4301, 226, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preStop */
+    { 4309, 227, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
     /* v1.LifecycleHandler */
-    { 4298, 222, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
-    { 4303, 228, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
-    { 4311, 229, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
-    { 4465, 233, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sleep */
+    { 4153, 216, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exec */
+    { 4158, 221, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* httpGet */
+    { 4166, 222, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tcpSocket */
+    { 4320, 225, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sleep */
     /* v1.SleepAction */
-    { 4471, 1, 1, 0, FIELD_IS_REQUIRED }, /* seconds */
+    { 4326, 1, 1, 0, FIELD_IS_REQUIRED }, /* seconds */
     /* v1.SecurityContext */
-    { 4479, 238, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capabilities */
-    { 4492, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* privileged */
-    { 4503, 239, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
-    { 4518, 240, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
-    { 4533, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUser */
-    { 4543, 1, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsGroup */
-    { 4554, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsNonRoot */
-    { 4567, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnlyRootFilesystem */
-    { 4590, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowPrivilegeEscalation */
-    { 4615, 241, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* procMount */
-    { 4625, 243, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
-    { 4640, 244, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
+    { 4334, 230, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capabilities */
+    { 4347, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* privileged */
+    { 4358, 231, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
+    { 4373, 232, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
+    { 4388, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUser */
+    { 4398, 1, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsGroup */
+    { 4409, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsNonRoot */
+    { 4422, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readOnlyRootFilesystem */
+    { 4445, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowPrivilegeEscalation */
+    { 4470, 233, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* procMount */
+    { 4480, 235, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
+    { 4495, 236, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
     /* v1.Capabilities */
-    { 4656, 47, 1, 0, FIELD_OMIT_EMPTY }, /* add */
-    { 4660, 47, 2, 0, FIELD_OMIT_EMPTY }, /* drop */
+    { 4511, 47, 1, 0, FIELD_OMIT_EMPTY }, /* add */
+    { 4515, 47, 2, 0, FIELD_OMIT_EMPTY }, /* drop */
     /* v1.SELinuxOptions */
-    { 1869, 0, 1, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 4665, 0, 2, 0, FIELD_OMIT_EMPTY }, /* role */
+    { 1802, 0, 1, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 4520, 0, 2, 0, FIELD_OMIT_EMPTY }, /* role */
     { 330, 0, 3, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 4670, 0, 4, 0, FIELD_OMIT_EMPTY }, /* level */
+    { 4525, 0, 4, 0, FIELD_OMIT_EMPTY }, /* level */
     /* v1.WindowsSecurityContextOptions */
-    { 4676, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gmsaCredentialSpecName */
-    { 4699, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gmsaCredentialSpec */
-    { 4718, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUserName */
-    { 4732, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostProcess */
+    { 4531, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gmsaCredentialSpecName */
+    { 4554, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gmsaCredentialSpec */
+    { 4573, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUserName */
+    { 4587, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostProcess */
     /* v1.SeccompProfile */
-    { 330, 242, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 4744, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* localhostProfile */
+    { 330, 234, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 4599, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* localhostProfile */
     /* v1.AppArmorProfile */
-    { 330, 242, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 4744, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* localhostProfile */
+    { 330, 234, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 4599, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* localhostProfile */
     /* v1.EphemeralContainer */
     { 33, 0, 1, 1, FIELD_IS_REQUIRED }, /* name */
-    { 1858, 0, 2, 1, FIELD_OMIT_EMPTY }, /* image */
-    { 3847, 47, 3, 1, FIELD_OMIT_EMPTY }, /* command */
-    { 3855, 47, 4, 1, FIELD_OMIT_EMPTY }, /* args */
-    { 3860, 0, 5, 1, FIELD_OMIT_EMPTY }, /* workingDir */
-    { 471, 197, 6, 1, FIELD_OMIT_EMPTY }, /* ports */
-    { 3871, 201, 19, 1, FIELD_OMIT_EMPTY }, /* envFrom */
-    { 3879, 207, 7, 1, FIELD_OMIT_EMPTY }, /* env */
-    { 2529, 210, 8, 1, FIELD_OMIT_EMPTY }, /* resources */
-    { 3883, 212, 23, 1, FIELD_OMIT_EMPTY }, /* resizePolicy */
-    { 2821, 0, 24, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* restartPolicy */
-    { 3896, 216, 25, 1, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
-    { 3915, 219, 9, 1, FIELD_OMIT_EMPTY }, /* volumeMounts */
-    { 3928, 221, 21, 1, FIELD_OMIT_EMPTY }, /* volumeDevices */
-    { 3942, 232, 10, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
-    { 3956, 232, 11, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
-    { 3971, 232, 22, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
-    { 3984, 236, 12, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
-    { 3994, 0, 13, 1, FIELD_OMIT_EMPTY }, /* terminationMessagePath */
-    { 4017, 237, 20, 1, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
-    { 4042, 191, 14, 1, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
-    { 3023, 245, 15, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
-    { 4058, 4, 16, 1, FIELD_OMIT_EMPTY }, /* stdin */
-    { 4064, 4, 17, 1, FIELD_OMIT_EMPTY }, /* stdinOnce */
-    { 4074, 4, 18, 1, FIELD_OMIT_EMPTY }, /* tty */
-    { 4761, 0, 2, 0, FIELD_OMIT_EMPTY }, /* targetContainerName */
+    { 1791, 0, 2, 1, FIELD_OMIT_EMPTY }, /* image */
+    { 3719, 47, 3, 1, FIELD_OMIT_EMPTY }, /* command */
+    { 3727, 47, 4, 1, FIELD_OMIT_EMPTY }, /* args */
+    { 3732, 0, 5, 1, FIELD_OMIT_EMPTY }, /* workingDir */
+    { 471, 191, 6, 1, FIELD_OMIT_EMPTY }, /* ports */
+    { 3743, 195, 19, 1, FIELD_OMIT_EMPTY }, /* envFrom */
+    { 3751, 201, 7, 1, FIELD_OMIT_EMPTY }, /* env */
+    { 2462, 204, 8, 1, FIELD_OMIT_EMPTY }, /* resources */
+    { 3755, 206, 23, 1, FIELD_OMIT_EMPTY }, /* resizePolicy */
+    { 2724, 0, 24, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* restartPolicy */
+    { 3768, 210, 25, 1, FIELD_OMIT_EMPTY }, /* restartPolicyRules */
+    { 3787, 213, 9, 1, FIELD_OMIT_EMPTY }, /* volumeMounts */
+    { 3800, 215, 21, 1, FIELD_OMIT_EMPTY }, /* volumeDevices */
+    { 3814, 224, 10, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* livenessProbe */
+    { 3828, 224, 11, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* readinessProbe */
+    { 3843, 224, 22, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startupProbe */
+    { 3856, 228, 12, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lifecycle */
+    { 3866, 0, 13, 1, FIELD_OMIT_EMPTY }, /* terminationMessagePath */
+    { 3889, 229, 20, 1, FIELD_OMIT_EMPTY }, /* terminationMessagePolicy */
+    { 3914, 185, 14, 1, FIELD_OMIT_EMPTY }, /* imagePullPolicy */
+    { 2926, 237, 15, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* securityContext */
+    { 3930, 4, 16, 1, FIELD_OMIT_EMPTY }, /* stdin */
+    { 3936, 4, 17, 1, FIELD_OMIT_EMPTY }, /* stdinOnce */
+    { 3946, 4, 18, 1, FIELD_OMIT_EMPTY }, /* tty */
+    { 4616, 0, 2, 0, FIELD_OMIT_EMPTY }, /* targetContainerName */
     /* v1.PodSecurityContext */
-    { 4503, 239, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
-    { 4518, 240, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
-    { 4533, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUser */
-    { 4543, 1, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsGroup */
-    { 4554, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsNonRoot */
-    { 4781, 253, 4, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
-    { 1396, 254, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* supplementalGroupsPolicy */
-    { 4800, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroup */
-    { 4808, 256, 7, 0, FIELD_OMIT_EMPTY }, /* sysctls */
-    { 4816, 257, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupChangePolicy */
-    { 4625, 243, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
-    { 4640, 244, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
-    { 4836, 0, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxChangePolicy */
+    { 4358, 231, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxOptions */
+    { 4373, 232, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* windowsOptions */
+    { 4388, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsUser */
+    { 4398, 1, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsGroup */
+    { 4409, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* runAsNonRoot */
+    { 4636, 245, 4, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
+    { 1329, 246, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* supplementalGroupsPolicy */
+    { 4655, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroup */
+    { 4663, 248, 7, 0, FIELD_OMIT_EMPTY }, /* sysctls */
+    { 4671, 249, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupChangePolicy */
+    { 4480, 235, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seccompProfile */
+    { 4495, 236, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appArmorProfile */
+    { 4691, 0, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxChangePolicy */
     /* v1.Sysctl */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 885, 0, 2, 0, FIELD_IS_REQUIRED }, /* value */
+    { 865, 0, 2, 0, FIELD_IS_REQUIRED }, /* value */
     /* v1.Affinity */
-    { 1732, 262, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
-    { 4856, 267, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAffinity */
-    { 4868, 268, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAntiAffinity */
+    { 1665, 254, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinity */
+    { 4711, 259, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAffinity */
+    { 4723, 260, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podAntiAffinity */
     /* v1.NodeAffinity */
-    { 4884, 128, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiredDuringSchedulingIgnoredDuringExecution */
-    { 4931, 261, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
+    { 4739, 126, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiredDuringSchedulingIgnoredDuringExecution */
+    { 4786, 253, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
     /* v1.PreferredSchedulingTerm */
-    { 4979, 25, 1, 0, FIELD_IS_REQUIRED }, /* weight */
-    { 4986, 126, 2, 0, FIELD_IS_REQUIRED }, /* preference */
+    { 4834, 25, 1, 0, FIELD_IS_REQUIRED }, /* weight */
+    { 4841, 124, 2, 0, FIELD_IS_REQUIRED }, /* preference */
     /* v1.PodAffinity */
-    { 4884, 264, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
-    { 4931, 266, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
+    { 4739, 256, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
+    { 4786, 258, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
     /* v1.PodAffinityTerm */
-    { 3697, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
-    { 4997, 47, 2, 0, FIELD_OMIT_EMPTY }, /* namespaces */
-    { 5008, 0, 3, 0, FIELD_IS_REQUIRED }, /* topologyKey */
-    { 5020, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 5038, 47, 5, 0, FIELD_OMIT_EMPTY }, /* matchLabelKeys */
-    { 5053, 47, 6, 0, FIELD_OMIT_EMPTY }, /* mismatchLabelKeys */
+    { 3569, 133, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 4852, 47, 2, 0, FIELD_OMIT_EMPTY }, /* namespaces */
+    { 4863, 0, 3, 0, FIELD_IS_REQUIRED }, /* topologyKey */
+    { 4875, 133, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 4893, 47, 5, 0, FIELD_OMIT_EMPTY }, /* matchLabelKeys */
+    { 4908, 47, 6, 0, FIELD_OMIT_EMPTY }, /* mismatchLabelKeys */
     /* v1.WeightedPodAffinityTerm */
-    { 4979, 25, 1, 0, FIELD_IS_REQUIRED }, /* weight */
-    { 5071, 263, 2, 0, FIELD_IS_REQUIRED }, /* podAffinityTerm */
+    { 4834, 25, 1, 0, FIELD_IS_REQUIRED }, /* weight */
+    { 4926, 255, 2, 0, FIELD_IS_REQUIRED }, /* podAffinityTerm */
     /* v1.PodAntiAffinity */
-    { 4884, 264, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
-    { 4931, 266, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
+    { 4739, 256, 1, 0, FIELD_OMIT_EMPTY }, /* requiredDuringSchedulingIgnoredDuringExecution */
+    { 4786, 258, 2, 0, FIELD_OMIT_EMPTY }, /* preferredDuringSchedulingIgnoredDuringExecution */
     /* v1.Toleration */
-    { 881, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
-    { 2489, 270, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
-    { 885, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 55, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
-    { 5087, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
+    { 861, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
+    { 2422, 262, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
+    { 865, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
+    { 871, 55, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
+    { 4942, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
     /* v1.HostAlias */
     { 477, 0, 1, 0, FIELD_IS_REQUIRED }, /* ip */
-    { 5105, 47, 2, 0, FIELD_OMIT_EMPTY }, /* hostnames */
+    { 4960, 47, 2, 0, FIELD_OMIT_EMPTY }, /* hostnames */
     /* v1.PodDNSConfig */
-    { 5115, 47, 1, 0, FIELD_OMIT_EMPTY }, /* nameservers */
-    { 5127, 47, 2, 0, FIELD_OMIT_EMPTY }, /* searches */
-    { 2043, 276, 3, 0, FIELD_OMIT_EMPTY }, /* options */
+    { 4970, 47, 1, 0, FIELD_OMIT_EMPTY }, /* nameservers */
+    { 4982, 47, 2, 0, FIELD_OMIT_EMPTY }, /* searches */
+    { 1976, 268, 3, 0, FIELD_OMIT_EMPTY }, /* options */
     /* v1.PodDNSConfigOption */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 885, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
+    { 865, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
     /* v1.PodReadinessGate */
-    { 5136, 0, 1, 0, FIELD_IS_REQUIRED }, /* conditionType */
+    { 4991, 0, 1, 0, FIELD_IS_REQUIRED }, /* conditionType */
     /* v1.TopologySpreadConstraint */
-    { 5150, 25, 1, 0, FIELD_IS_REQUIRED }, /* maxSkew */
-    { 5008, 0, 2, 0, FIELD_IS_REQUIRED }, /* topologyKey */
-    { 5158, 281, 3, 0, FIELD_IS_REQUIRED }, /* whenUnsatisfiable */
-    { 3697, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
-    { 5176, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minDomains */
-    { 5187, 282, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinityPolicy */
-    { 5206, 282, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTaintsPolicy */
-    { 5038, 47, 8, 0, FIELD_OMIT_EMPTY }, /* matchLabelKeys */
+    { 5005, 25, 1, 0, FIELD_IS_REQUIRED }, /* maxSkew */
+    { 4863, 0, 2, 0, FIELD_IS_REQUIRED }, /* topologyKey */
+    { 5013, 273, 3, 0, FIELD_IS_REQUIRED }, /* whenUnsatisfiable */
+    { 3569, 133, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 5031, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minDomains */
+    { 5042, 274, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAffinityPolicy */
+    { 5061, 274, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTaintsPolicy */
+    { 4893, 47, 8, 0, FIELD_OMIT_EMPTY }, /* matchLabelKeys */
     /* v1.PodOS */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.PodSchedulingGate */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.PodResourceClaim */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 5223, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
-    { 5241, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimTemplateName */
+    { 5078, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
+    { 5096, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimTemplateName */
     /* v1.PodSchedulingGroup */
-    { 5267, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podGroupName */
-    /* v1.EvictionResponder */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 3131, 25, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* priority */
+    { 5122, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podGroupName */
     /* v1.PodStatus */
-    { 5280, 1, 17, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 763, 294, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
-    { 319, 296, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5135, 1, 17, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 763, 284, 1, 0, FIELD_OMIT_EMPTY }, /* phase */
+    { 319, 286, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 5299, 0, 11, 0, FIELD_OMIT_EMPTY }, /* nominatedNodeName */
-    { 4101, 0, 5, 0, FIELD_OMIT_EMPTY }, /* hostIP */
-    { 5317, 298, 16, 0, FIELD_OMIT_EMPTY }, /* hostIPs */
-    { 5325, 0, 6, 0, FIELD_OMIT_EMPTY }, /* podIP */
-    { 5331, 300, 12, 0, FIELD_OMIT_EMPTY }, /* podIPs */
-    { 5338, 2, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
-    { 5348, 316, 10, 0, FIELD_OMIT_EMPTY }, /* initContainerStatuses */
-    { 5370, 316, 8, 0, FIELD_OMIT_EMPTY }, /* containerStatuses */
-    { 5388, 317, 9, 0, FIELD_OMIT_EMPTY }, /* qosClass */
-    { 5397, 316, 13, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainerStatuses */
-    { 5424, 0, 14, 0, FIELD_OMIT_EMPTY }, /* resize */
-    { 5431, 319, 15, 0, FIELD_OMIT_EMPTY }, /* resourceClaimStatuses */
-    { 5453, 322, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceClaimStatus */
-    { 2594, 39, 19, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
-    { 2529, 210, 20, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
-    { 5481, 328, 21, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResourceClaimStatuses */
-    { 5518, 330, 22, 0, FIELD_OMIT_EMPTY }, /* volumeHealth */
+    { 5154, 0, 11, 0, FIELD_OMIT_EMPTY }, /* nominatedNodeName */
+    { 3973, 0, 5, 0, FIELD_OMIT_EMPTY }, /* hostIP */
+    { 5172, 288, 16, 0, FIELD_OMIT_EMPTY }, /* hostIPs */
+    { 5180, 0, 6, 0, FIELD_OMIT_EMPTY }, /* podIP */
+    { 5186, 290, 12, 0, FIELD_OMIT_EMPTY }, /* podIPs */
+    { 5193, 2, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
+    { 5203, 306, 10, 0, FIELD_OMIT_EMPTY }, /* initContainerStatuses */
+    { 5225, 306, 8, 0, FIELD_OMIT_EMPTY }, /* containerStatuses */
+    { 5243, 307, 9, 0, FIELD_OMIT_EMPTY }, /* qosClass */
+    { 5252, 306, 13, 0, FIELD_OMIT_EMPTY }, /* ephemeralContainerStatuses */
+    { 5279, 0, 14, 0, FIELD_OMIT_EMPTY }, /* resize */
+    { 5286, 309, 15, 0, FIELD_OMIT_EMPTY }, /* resourceClaimStatuses */
+    { 5308, 312, 18, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceClaimStatus */
+    { 2527, 39, 19, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
+    { 2462, 204, 20, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
+    { 5336, 315, 21, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResourceClaimStatuses */
     /* v1.PodCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 5280, 1, 7, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 5135, 1, 7, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
-    { 2704, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastProbeTime */
+    { 2624, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastProbeTime */
     { 769, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 6, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1109,166 +1079,159 @@ const struct builtin_field_row builtin_fields[] = {
     { 477, 0, 1, 0, FIELD_IS_REQUIRED }, /* ip */
     /* v1.ContainerStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 5531, 304, 2, 0, FIELD_OMIT_EMPTY }, /* state */
-    { 5537, 304, 3, 0, FIELD_OMIT_EMPTY }, /* lastState */
-    { 5547, 4, 4, 0, FIELD_IS_REQUIRED }, /* ready */
-    { 5553, 25, 5, 0, FIELD_IS_REQUIRED }, /* restartCount */
-    { 1858, 0, 6, 0, FIELD_IS_REQUIRED }, /* image */
-    { 5566, 0, 7, 0, FIELD_IS_REQUIRED }, /* imageID */
-    { 5574, 0, 8, 0, FIELD_OMIT_EMPTY }, /* containerID */
-    { 5586, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* started */
-    { 2594, 39, 10, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
-    { 2529, 210, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
-    { 3915, 308, 12, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
-    { 1869, 310, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
-    { 5594, 314, 14, 0, FIELD_OMIT_EMPTY }, /* allocatedResourcesStatus */
-    { 4454, 235, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
+    { 5373, 294, 2, 0, FIELD_OMIT_EMPTY }, /* state */
+    { 5379, 294, 3, 0, FIELD_OMIT_EMPTY }, /* lastState */
+    { 5389, 4, 4, 0, FIELD_IS_REQUIRED }, /* ready */
+    { 5395, 25, 5, 0, FIELD_IS_REQUIRED }, /* restartCount */
+    { 1791, 0, 6, 0, FIELD_IS_REQUIRED }, /* image */
+    { 5408, 0, 7, 0, FIELD_IS_REQUIRED }, /* imageID */
+    { 5416, 0, 8, 0, FIELD_OMIT_EMPTY }, /* containerID */
+    { 5428, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* started */
+    { 2527, 39, 10, 0, FIELD_OMIT_EMPTY }, /* allocatedResources */
+    { 2462, 204, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resources */
+    { 3787, 298, 12, 0, FIELD_OMIT_EMPTY }, /* volumeMounts */
+    { 1802, 300, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 5436, 304, 14, 0, FIELD_OMIT_EMPTY }, /* allocatedResourcesStatus */
+    { 4309, 227, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stopSignal */
     /* v1.ContainerState */
-    { 5619, 301, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* waiting */
-    { 5627, 302, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* running */
-    { 5635, 303, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminated */
+    { 5461, 291, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* waiting */
+    { 5469, 292, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* running */
+    { 5477, 293, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminated */
     /* v1.ContainerStateWaiting */
     { 549, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
     /* v1.ContainerStateRunning */
-    { 5646, 2, 1, 0, FIELD_OMIT_EMPTY }, /* startedAt */
+    { 5488, 2, 1, 0, FIELD_OMIT_EMPTY }, /* startedAt */
     /* v1.ContainerStateTerminated */
-    { 5656, 25, 1, 0, FIELD_IS_REQUIRED }, /* exitCode */
-    { 5665, 25, 2, 0, FIELD_OMIT_EMPTY }, /* signal */
+    { 5498, 25, 1, 0, FIELD_IS_REQUIRED }, /* exitCode */
+    { 5507, 25, 2, 0, FIELD_OMIT_EMPTY }, /* signal */
     { 549, 0, 3, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 4, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 5646, 2, 5, 0, FIELD_OMIT_EMPTY }, /* startedAt */
-    { 5672, 2, 6, 0, FIELD_OMIT_EMPTY }, /* finishedAt */
-    { 5574, 0, 7, 0, FIELD_OMIT_EMPTY }, /* containerID */
+    { 5488, 2, 5, 0, FIELD_OMIT_EMPTY }, /* startedAt */
+    { 5514, 2, 6, 0, FIELD_OMIT_EMPTY }, /* finishedAt */
+    { 5416, 0, 7, 0, FIELD_OMIT_EMPTY }, /* containerID */
     /* v1.VolumeMountStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 4234, 0, 2, 0, FIELD_IS_REQUIRED }, /* mountPath */
-    { 1795, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
-    { 4216, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnly */
-    { 5683, 306, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeStatus */
+    { 4106, 0, 2, 0, FIELD_IS_REQUIRED }, /* mountPath */
+    { 1728, 4, 3, 0, FIELD_OMIT_EMPTY }, /* readOnly */
+    { 4088, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* recursiveReadOnly */
+    { 5525, 296, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeStatus */
     /* v1.VolumeStatus */
-    { 1858, 305, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
+    { 1791, 295, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* image */
     /* v1.ImageVolumeStatus */
-    { 5696, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* imageRef */
+    { 5538, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* imageRef */
     /* v1.ContainerUser */
-    { 5705, 309, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* linux */
+    { 5547, 299, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* linux */
     /* v1.LinuxContainerUser */
     { 70, 1, 1, 0, FIELD_IS_REQUIRED }, /* uid */
-    { 5711, 1, 2, 0, FIELD_IS_REQUIRED }, /* gid */
-    { 4781, 253, 3, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
+    { 5553, 1, 2, 0, FIELD_IS_REQUIRED }, /* gid */
+    { 4636, 245, 3, 0, FIELD_OMIT_EMPTY }, /* supplementalGroups */
     /* v1.ResourceStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2529, 312, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 2462, 302, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
     /* v1.ResourceHealth */
-    { 5715, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceID */
-    { 5726, 0, 2, 0, FIELD_OMIT_EMPTY }, /* health */
+    { 5557, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceID */
+    { 5568, 0, 2, 0, FIELD_OMIT_EMPTY }, /* health */
     { 342, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* message */
     /* v1.PodResourceClaimStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 5223, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
+    { 5078, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
     /* v1.PodExtendedResourceClaimStatus */
-    { 5733, 321, 1, 0, FIELD_IS_REQUIRED }, /* requestMappings */
-    { 5223, 0, 2, 0, FIELD_IS_REQUIRED }, /* resourceClaimName */
+    { 5575, 311, 1, 0, FIELD_IS_REQUIRED }, /* requestMappings */
+    { 5078, 0, 2, 0, FIELD_IS_REQUIRED }, /* resourceClaimName */
     /* v1.ContainerExtendedResourceRequest */
-    { 3566, 0, 1, 0, FIELD_IS_REQUIRED }, /* containerName */
-    { 4193, 0, 2, 0, FIELD_IS_REQUIRED }, /* resourceName */
-    { 5749, 0, 3, 0, FIELD_IS_REQUIRED }, /* requestName */
+    { 3438, 0, 1, 0, FIELD_IS_REQUIRED }, /* containerName */
+    { 4065, 0, 2, 0, FIELD_IS_REQUIRED }, /* resourceName */
+    { 5591, 0, 3, 0, FIELD_IS_REQUIRED }, /* requestName */
     /* v1.NodeAllocatableResourceClaimStatus */
-    { 5223, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceClaimName */
-    { 2790, 60, 2, 0, FIELD_OMIT_EMPTY }, /* containers */
-    { 5761, 324, 4, 0, FIELD_OMIT_EMPTY }, /* mapping */
-    { 3218, 326, 5, 0, FIELD_OMIT_EMPTY }, /* overhead */
-    /* v1.NodeAllocatableMappedResources */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 5769, 38, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* quantity */
-    /* v1.NodeAllocatableOverheadResources */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 5778, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perPod */
-    { 5785, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perContainer */
-    /* v1.PodVolumeHealth */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2750, 149, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
-    { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
+    { 5078, 0, 1, 0, FIELD_IS_REQUIRED }, /* resourceClaimName */
+    { 2693, 313, 2, 0, FIELD_OMIT_EMPTY }, /* containers */
+    { 2462, 39, 3, 0, FIELD_IS_REQUIRED }, /* resources */
     /* v1.PodAttachOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4058, 4, 1, 0, FIELD_OMIT_EMPTY }, /* stdin */
-    { 5798, 4, 2, 0, FIELD_OMIT_EMPTY }, /* stdout */
-    { 5805, 4, 3, 0, FIELD_OMIT_EMPTY }, /* stderr */
-    { 4074, 4, 4, 0, FIELD_OMIT_EMPTY }, /* tty */
-    { 5812, 0, 5, 0, FIELD_OMIT_EMPTY }, /* container */
+    { 3930, 4, 1, 0, FIELD_OMIT_EMPTY }, /* stdin */
+    { 5603, 4, 2, 0, FIELD_OMIT_EMPTY }, /* stdout */
+    { 5610, 4, 3, 0, FIELD_OMIT_EMPTY }, /* stderr */
+    { 3946, 4, 4, 0, FIELD_OMIT_EMPTY }, /* tty */
+    { 5617, 0, 5, 0, FIELD_OMIT_EMPTY }, /* container */
     /* v1.PodExecOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4058, 4, 1, 0, FIELD_OMIT_EMPTY }, /* stdin */
-    { 5798, 4, 2, 0, FIELD_OMIT_EMPTY }, /* stdout */
-    { 5805, 4, 3, 0, FIELD_OMIT_EMPTY }, /* stderr */
-    { 4074, 4, 4, 0, FIELD_OMIT_EMPTY }, /* tty */
-    { 5812, 0, 5, 0, FIELD_OMIT_EMPTY }, /* container */
-    { 3847, 47, 6, 0, FIELD_IS_REQUIRED }, /* command */
+    { 3930, 4, 1, 0, FIELD_OMIT_EMPTY }, /* stdin */
+    { 5603, 4, 2, 0, FIELD_OMIT_EMPTY }, /* stdout */
+    { 5610, 4, 3, 0, FIELD_OMIT_EMPTY }, /* stderr */
+    { 3946, 4, 4, 0, FIELD_OMIT_EMPTY }, /* tty */
+    { 5617, 0, 5, 0, FIELD_OMIT_EMPTY }, /* container */
+    { 3719, 47, 6, 0, FIELD_IS_REQUIRED }, /* command */
     /* v1.PodList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 333, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 318, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PodLogOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 5812, 0, 1, 0, FIELD_OMIT_EMPTY }, /* container */
-    { 5822, 4, 2, 0, FIELD_OMIT_EMPTY }, /* follow */
-    { 5829, 4, 3, 0, FIELD_OMIT_EMPTY }, /* previous */
-    { 5838, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sinceSeconds */
-    { 5851, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sinceTime */
-    { 5861, 4, 6, 0, FIELD_OMIT_EMPTY }, /* timestamps */
-    { 5872, 1, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tailLines */
-    { 5882, 1, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limitBytes */
-    { 5893, 4, 9, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerifyBackend */
-    { 5922, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stream */
+    { 5617, 0, 1, 0, FIELD_OMIT_EMPTY }, /* container */
+    { 5627, 4, 2, 0, FIELD_OMIT_EMPTY }, /* follow */
+    { 5634, 4, 3, 0, FIELD_OMIT_EMPTY }, /* previous */
+    { 5643, 1, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sinceSeconds */
+    { 5656, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sinceTime */
+    { 5666, 4, 6, 0, FIELD_OMIT_EMPTY }, /* timestamps */
+    { 5677, 1, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tailLines */
+    { 5687, 1, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limitBytes */
+    { 5698, 4, 9, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerifyBackend */
+    { 5727, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stream */
     /* v1.PodPortForwardOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 471, 334, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 319, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.PodProxyOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 1354, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
+    /* v1.PodStatusResult */
+    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
+    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
+    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
+    { 335, 316, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodTemplate */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 5929, 335, 2, 0, FIELD_OMIT_EMPTY }, /* template */
+    { 5734, 320, 2, 0, FIELD_OMIT_EMPTY }, /* template */
     /* v1.PodTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 293, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 283, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.PodTemplateList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 337, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 322, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RangeAllocation */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 5938, 0, 2, 0, FIELD_IS_REQUIRED }, /* range */
+    { 5743, 0, 2, 0, FIELD_IS_REQUIRED }, /* range */
     { 419, 19, 3, 0, FIELD_IS_REQUIRED }, /* data */
     /* v1.ReplicationController */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 340, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 343, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 325, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 328, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ReplicationControllerSpec */
-    { 5944, 338, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
-    { 5953, 339, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 400, 252, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
-    { 5929, 335, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* template */
+    { 5749, 323, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
+    { 5758, 324, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
+    { 400, 244, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
+    { 5734, 320, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* template */
     /* v1.ReplicationControllerStatus */
-    { 5944, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
-    { 5969, 25, 2, 0, FIELD_OMIT_EMPTY }, /* fullyLabeledReplicas */
-    { 5990, 25, 4, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
-    { 6004, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
-    { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 319, 342, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5749, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
+    { 5774, 25, 2, 0, FIELD_OMIT_EMPTY }, /* fullyLabeledReplicas */
+    { 5795, 25, 4, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
+    { 5809, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
+    { 5135, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 319, 327, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ReplicationControllerCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -1279,96 +1242,96 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 345, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 330, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceQuota */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 352, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 353, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 337, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 338, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ResourceQuotaSpec */
-    { 6022, 39, 1, 0, FIELD_OMIT_EMPTY }, /* hard */
-    { 6027, 347, 2, 0, FIELD_OMIT_EMPTY }, /* scopes */
-    { 6034, 351, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scopeSelector */
+    { 5827, 39, 1, 0, FIELD_OMIT_EMPTY }, /* hard */
+    { 5832, 332, 2, 0, FIELD_OMIT_EMPTY }, /* scopes */
+    { 5839, 336, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scopeSelector */
     /* v1.ScopeSelector */
-    { 2460, 350, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
+    { 2393, 335, 1, 0, FIELD_OMIT_EMPTY }, /* matchExpressions */
     /* v1.ScopedResourceSelectorRequirement */
-    { 6048, 346, 1, 0, FIELD_IS_REQUIRED }, /* scopeName */
-    { 2489, 348, 2, 0, FIELD_IS_REQUIRED }, /* operator */
-    { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
+    { 5853, 331, 1, 0, FIELD_IS_REQUIRED }, /* scopeName */
+    { 2422, 333, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2431, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.ResourceQuotaStatus */
-    { 6022, 39, 1, 0, FIELD_OMIT_EMPTY }, /* hard */
-    { 6058, 39, 2, 0, FIELD_OMIT_EMPTY }, /* used */
+    { 5827, 39, 1, 0, FIELD_OMIT_EMPTY }, /* hard */
+    { 5863, 39, 2, 0, FIELD_OMIT_EMPTY }, /* used */
     /* v1.ResourceQuotaList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 355, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 340, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Secret */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
     { 409, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* immutable */
     { 419, 20, 2, 0, FIELD_OMIT_EMPTY }, /* data */
-    { 6063, 3, 4, 0, FIELD_OMIT_EMPTY }, /* stringData */
+    { 5868, 3, 4, 0, FIELD_OMIT_EMPTY }, /* stringData */
     { 330, 0, 3, 0, FIELD_OMIT_EMPTY }, /* type */
     /* v1.SecretList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 357, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 342, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.SerializedReference */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 3826, 12, 1, 0, FIELD_OMIT_EMPTY }, /* reference */
+    { 3698, 12, 1, 0, FIELD_OMIT_EMPTY }, /* reference */
     /* v1.Service */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 368, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 376, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 353, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 361, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ServiceSpec */
-    { 471, 359, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 400, 252, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
-    { 6074, 0, 3, 0, FIELD_OMIT_EMPTY }, /* clusterIP */
-    { 6084, 47, 18, 0, FIELD_OMIT_EMPTY }, /* clusterIPs */
-    { 330, 360, 4, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 6095, 47, 5, 0, FIELD_OMIT_EMPTY }, /* externalIPs */
-    { 6107, 361, 7, 0, FIELD_OMIT_EMPTY }, /* sessionAffinity */
-    { 6123, 0, 8, 0, FIELD_OMIT_EMPTY }, /* loadBalancerIP */
-    { 6138, 47, 9, 0, FIELD_OMIT_EMPTY }, /* loadBalancerSourceRanges */
-    { 6163, 0, 10, 0, FIELD_OMIT_EMPTY }, /* externalName */
-    { 6176, 362, 11, 0, FIELD_OMIT_EMPTY }, /* externalTrafficPolicy */
-    { 6198, 25, 12, 0, FIELD_OMIT_EMPTY }, /* healthCheckNodePort */
-    { 6218, 4, 13, 0, FIELD_OMIT_EMPTY }, /* publishNotReadyAddresses */
-    { 6243, 364, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sessionAffinityConfig */
-    { 6265, 366, 19, 0, FIELD_OMIT_EMPTY }, /* ipFamilies */
-    { 6276, 367, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipFamilyPolicy */
-    { 6291, 4, 20, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocateLoadBalancerNodePorts */
-    { 6321, 0, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* loadBalancerClass */
-    { 6339, 362, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* internalTrafficPolicy */
-    { 6361, 0, 23, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* trafficDistribution */
+    { 471, 344, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 400, 244, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
+    { 5879, 0, 3, 0, FIELD_OMIT_EMPTY }, /* clusterIP */
+    { 5889, 47, 18, 0, FIELD_OMIT_EMPTY }, /* clusterIPs */
+    { 330, 345, 4, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 5900, 47, 5, 0, FIELD_OMIT_EMPTY }, /* externalIPs */
+    { 5912, 346, 7, 0, FIELD_OMIT_EMPTY }, /* sessionAffinity */
+    { 5928, 0, 8, 0, FIELD_OMIT_EMPTY }, /* loadBalancerIP */
+    { 5943, 47, 9, 0, FIELD_OMIT_EMPTY }, /* loadBalancerSourceRanges */
+    { 5968, 0, 10, 0, FIELD_OMIT_EMPTY }, /* externalName */
+    { 5981, 347, 11, 0, FIELD_OMIT_EMPTY }, /* externalTrafficPolicy */
+    { 6003, 25, 12, 0, FIELD_OMIT_EMPTY }, /* healthCheckNodePort */
+    { 6023, 4, 13, 0, FIELD_OMIT_EMPTY }, /* publishNotReadyAddresses */
+    { 6048, 349, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sessionAffinityConfig */
+    { 6070, 351, 19, 0, FIELD_OMIT_EMPTY }, /* ipFamilies */
+    { 6081, 352, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipFamilyPolicy */
+    { 6096, 4, 20, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocateLoadBalancerNodePorts */
+    { 6126, 0, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* loadBalancerClass */
+    { 6144, 347, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* internalTrafficPolicy */
+    { 6166, 0, 23, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* trafficDistribution */
     /* v1.ServicePort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 513, 195, 2, 0, FIELD_OMIT_EMPTY }, /* protocol */
+    { 513, 189, 2, 0, FIELD_OMIT_EMPTY }, /* protocol */
     { 522, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* appProtocol */
     { 508, 25, 3, 0, FIELD_IS_REQUIRED }, /* port */
-    { 6381, 223, 4, 0, FIELD_OMIT_EMPTY }, /* targetPort */
-    { 6392, 25, 5, 0, FIELD_OMIT_EMPTY }, /* nodePort */
+    { 6186, 217, 4, 0, FIELD_OMIT_EMPTY }, /* targetPort */
+    { 6197, 25, 5, 0, FIELD_OMIT_EMPTY }, /* nodePort */
     /* v1.SessionAffinityConfig */
-    { 6401, 363, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientIP */
+    { 6206, 348, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientIP */
     /* v1.ClientIPConfig */
-    { 4346, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
+    { 4201, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
     /* v1.ServiceStatus */
-    { 6410, 373, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
-    { 319, 375, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 6215, 358, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
+    { 319, 360, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.LoadBalancerStatus */
-    { 6423, 372, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 6228, 357, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
     /* v1.LoadBalancerIngress */
     { 477, 0, 1, 0, FIELD_OMIT_EMPTY }, /* ip */
     { 480, 0, 2, 0, FIELD_OMIT_EMPTY }, /* hostname */
-    { 6431, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipMode */
-    { 471, 370, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 6236, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipMode */
+    { 471, 355, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.PortStatus */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 513, 26, 2, 0, FIELD_IS_REQUIRED }, /* protocol */
@@ -1376,7 +1339,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.Condition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
-    { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 5135, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     { 769, 2, 4, 0, FIELD_IS_REQUIRED }, /* lastTransitionTime */
     { 549, 0, 5, 0, FIELD_IS_REQUIRED }, /* reason */
     { 342, 0, 6, 0, FIELD_IS_REQUIRED }, /* message */
@@ -1384,65 +1347,65 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6438, 377, 2, 0, FIELD_OMIT_EMPTY }, /* secrets */
-    { 3039, 378, 3, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
-    { 2944, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* automountServiceAccountToken */
+    { 6243, 362, 2, 0, FIELD_OMIT_EMPTY }, /* secrets */
+    { 2942, 363, 3, 0, FIELD_OMIT_EMPTY }, /* imagePullSecrets */
+    { 2847, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* automountServiceAccountToken */
     /* v1.ServiceAccountList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 380, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 365, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 382, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 367, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceProxyOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 1354, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
     /* v1.AdmissionReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4185, 388, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
-    { 6446, 393, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    { 4057, 373, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6251, 378, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
     /* v1.AdmissionRequest */
     { 70, 0, 1, 0, 0 }, /* uid */
-    { 1, 383, 2, 0, 0 }, /* kind */
-    { 3580, 384, 3, 0, 0 }, /* resource */
-    { 6455, 0, 4, 0, FIELD_OMIT_EMPTY }, /* subResource */
-    { 6467, 383, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestKind */
-    { 6479, 384, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestResource */
-    { 6495, 0, 15, 0, FIELD_OMIT_EMPTY }, /* requestSubResource */
+    { 1, 368, 2, 0, 0 }, /* kind */
+    { 3452, 369, 3, 0, 0 }, /* resource */
+    { 6260, 0, 4, 0, FIELD_OMIT_EMPTY }, /* subResource */
+    { 6272, 368, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestKind */
+    { 6284, 369, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestResource */
+    { 6300, 0, 15, 0, FIELD_OMIT_EMPTY }, /* requestSubResource */
     { 33, 0, 5, 0, FIELD_OMIT_EMPTY }, /* name */
     { 51, 0, 6, 0, FIELD_OMIT_EMPTY }, /* namespace */
     { 262, 0, 7, 0, 0 }, /* operation */
-    { 6514, 387, 8, 0, 0 }, /* userInfo */
-    { 6523, 45, 9, 0, FIELD_OMIT_EMPTY }, /* object */
-    { 6530, 45, 10, 0, FIELD_OMIT_EMPTY }, /* oldObject */
-    { 6540, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dryRun */
-    { 2043, 45, 12, 0, FIELD_OMIT_EMPTY }, /* options */
+    { 6319, 372, 8, 0, 0 }, /* userInfo */
+    { 6328, 45, 9, 0, FIELD_OMIT_EMPTY }, /* object */
+    { 6335, 45, 10, 0, FIELD_OMIT_EMPTY }, /* oldObject */
+    { 6345, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* dryRun */
+    { 1976, 45, 12, 0, FIELD_OMIT_EMPTY }, /* options */
     /* v1.GroupVersionKind */
-    { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
-    { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
+    { 2082, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
+    { 6352, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
     { 1, 0, 3, 0, FIELD_IS_REQUIRED }, /* kind */
     /* v1.GroupVersionResource */
-    { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
-    { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
-    { 3580, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 2082, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
+    { 6352, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
+    { 3452, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
     /* v1.UserInfo */
-    { 6555, 0, 1, 0, FIELD_OMIT_EMPTY }, /* username */
+    { 6360, 0, 1, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 2, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 6564, 47, 3, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 386, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6369, 47, 3, 0, FIELD_OMIT_EMPTY }, /* groups */
+    { 6376, 371, 4, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.AdmissionResponse */
     { 70, 0, 1, 0, 0 }, /* uid */
-    { 6577, 4, 2, 0, 0 }, /* allowed */
-    { 335, 392, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
-    { 6585, 19, 4, 0, FIELD_OMIT_EMPTY }, /* patch */
-    { 6591, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* patchType */
-    { 6601, 3, 6, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
-    { 6618, 47, 7, 0, FIELD_OMIT_EMPTY }, /* warnings */
+    { 6382, 4, 2, 0, 0 }, /* allowed */
+    { 335, 377, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 6390, 19, 4, 0, FIELD_OMIT_EMPTY }, /* patch */
+    { 6396, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* patchType */
+    { 6406, 3, 6, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
+    { 6423, 47, 7, 0, FIELD_OMIT_EMPTY }, /* warnings */
     /* v1.Status */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -1450,394 +1413,394 @@ const struct builtin_field_row builtin_fields[] = {
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 6627, 391, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
-    { 6635, 25, 6, 0, FIELD_OMIT_EMPTY }, /* code */
+    { 6432, 376, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* details */
+    { 6440, 25, 6, 0, FIELD_OMIT_EMPTY }, /* code */
     /* v1.StatusDetails */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
+    { 2082, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
     { 1, 0, 3, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 6640, 390, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
-    { 6647, 25, 5, 0, FIELD_OMIT_EMPTY }, /* retryAfterSeconds */
+    { 6445, 375, 4, 0, FIELD_OMIT_EMPTY }, /* causes */
+    { 6452, 25, 5, 0, FIELD_OMIT_EMPTY }, /* retryAfterSeconds */
     /* v1.StatusCause */
     { 549, 0, 1, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 6665, 0, 3, 0, FIELD_OMIT_EMPTY }, /* field */
+    { 6470, 0, 3, 0, FIELD_OMIT_EMPTY }, /* field */
     /* v1.MutatingAdmissionPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 413, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 398, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.MutatingAdmissionPolicySpec */
-    { 6671, 394, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6681, 401, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 6698, 403, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
-    { 6708, 408, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
-    { 6718, 409, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6732, 411, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6748, 412, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
+    { 6476, 379, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6486, 386, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 6503, 388, 3, 0, FIELD_OMIT_EMPTY }, /* variables */
+    { 6513, 393, 4, 0, FIELD_OMIT_EMPTY }, /* mutations */
+    { 6523, 394, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6537, 396, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6553, 397, 7, 0, FIELD_OMIT_EMPTY }, /* reinvocationPolicy */
     /* v1.ParamKind */
     { 6, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 1, 0, 2, 0, FIELD_OMIT_EMPTY }, /* kind */
     /* v1.MatchResources */
-    { 5020, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6767, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 6782, 399, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 6796, 399, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
-    { 6817, 400, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 4875, 133, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6572, 133, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 6587, 384, 3, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 6601, 384, 4, 0, FIELD_OMIT_EMPTY }, /* excludeResourceRules */
+    { 6622, 385, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
     /* v1.NamedRuleWithOperations */
-    { 6829, 47, 1, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
-    { 6843, 396, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
-    { 6854, 47, 1, 514, FIELD_OMIT_EMPTY }, /* apiGroups */
-    { 6864, 47, 2, 514, FIELD_OMIT_EMPTY }, /* apiVersions */
-    { 2529, 47, 3, 514, FIELD_OMIT_EMPTY }, /* resources */
-    { 6876, 397, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    { 6634, 47, 1, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
+    { 6648, 381, 1, 2, FIELD_OMIT_EMPTY }, /* operations */
+    { 6659, 47, 1, 514, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 6669, 47, 2, 514, FIELD_OMIT_EMPTY }, /* apiVersions */
+    { 2462, 47, 3, 514, FIELD_OMIT_EMPTY }, /* resources */
+    { 6681, 382, 4, 514, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
     /* v1.Variable */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 6687, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.Mutation */
-    { 6591, 404, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
-    { 6893, 405, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
-    { 6912, 406, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
+    { 6396, 389, 2, 0, FIELD_IS_REQUIRED }, /* patchType */
+    { 6698, 390, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* applyConfiguration */
+    { 6717, 391, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* jsonPatch */
     /* v1.ApplyConfiguration */
-    { 6882, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
+    { 6687, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
     /* v1.JSONPatch */
-    { 6882, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
+    { 6687, 0, 1, 0, FIELD_OMIT_EMPTY }, /* expression */
     /* v1.MatchCondition */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 6687, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.MutatingAdmissionPolicyBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 415, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 400, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.MutatingAdmissionPolicyBindingSpec */
-    { 6922, 0, 1, 0, FIELD_OMIT_EMPTY }, /* policyName */
-    { 6933, 414, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6942, 401, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    { 6727, 0, 1, 0, FIELD_OMIT_EMPTY }, /* policyName */
+    { 6738, 399, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6747, 386, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
     /* v1.ParamRef */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
     { 51, 0, 2, 0, FIELD_OMIT_EMPTY }, /* namespace */
-    { 400, 135, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 6957, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameterNotFoundAction */
+    { 400, 133, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 6762, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameterNotFoundAction */
     /* v1.MutatingAdmissionPolicyBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 417, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 402, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.MutatingAdmissionPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 419, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 404, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.MutatingWebhookConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6981, 426, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    { 6786, 411, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
     /* v1.MutatingWebhook */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6990, 421, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 7003, 423, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6718, 409, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6817, 400, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
-    { 5020, 135, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6767, 135, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 7009, 424, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
-    { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
-    { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6748, 412, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
-    { 6732, 411, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6795, 406, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 6808, 408, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6523, 394, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6622, 385, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 4875, 133, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6572, 133, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 6814, 409, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 4201, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
+    { 6826, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
+    { 6553, 397, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reinvocationPolicy */
+    { 6537, 396, 12, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
     /* v1.WebhookClientConfig */
-    { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 420, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
-    { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
+    { 6850, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
+    { 4283, 405, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 6854, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
+    { 1354, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.RuleWithOperations */
-    { 6843, 396, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
-    { 6854, 47, 1, 2, FIELD_OMIT_EMPTY }, /* apiGroups */
-    { 6864, 47, 2, 2, FIELD_OMIT_EMPTY }, /* apiVersions */
-    { 2529, 47, 3, 2, FIELD_OMIT_EMPTY }, /* resources */
-    { 6876, 397, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
+    { 6648, 381, 1, 0, FIELD_OMIT_EMPTY }, /* operations */
+    { 6659, 47, 1, 2, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 6669, 47, 2, 2, FIELD_OMIT_EMPTY }, /* apiVersions */
+    { 2462, 47, 3, 2, FIELD_OMIT_EMPTY }, /* resources */
+    { 6681, 382, 4, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scope */
     /* v1.MutatingWebhookConfigurationList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 428, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 413, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingAdmissionPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 434, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 439, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 419, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 424, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ValidatingAdmissionPolicySpec */
-    { 6671, 394, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
-    { 6681, 401, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
-    { 7058, 430, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
-    { 6718, 409, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6601, 432, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
-    { 6732, 411, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
-    { 6698, 433, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
+    { 6476, 379, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramKind */
+    { 6486, 386, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchConstraints */
+    { 6863, 415, 3, 0, FIELD_OMIT_EMPTY }, /* validations */
+    { 6523, 394, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6406, 417, 5, 0, FIELD_OMIT_EMPTY }, /* auditAnnotations */
+    { 6537, 396, 6, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6503, 418, 7, 0, FIELD_OMIT_EMPTY }, /* variables */
     /* v1.Validation */
-    { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 6687, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
     { 549, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
-    { 7070, 0, 4, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
+    { 6875, 0, 4, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
     /* v1.AuditAnnotation */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 7088, 0, 2, 0, FIELD_IS_REQUIRED }, /* valueExpression */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 6893, 0, 2, 0, FIELD_IS_REQUIRED }, /* valueExpression */
     /* v1.ValidatingAdmissionPolicyStatus */
-    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 7104, 437, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
-    { 319, 438, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5135, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 6909, 422, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* typeChecking */
+    { 319, 423, 3, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.TypeChecking */
-    { 7117, 436, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
+    { 6922, 421, 1, 0, FIELD_OMIT_EMPTY }, /* expressionWarnings */
     /* v1.ExpressionWarning */
-    { 3540, 0, 2, 0, FIELD_IS_REQUIRED }, /* fieldRef */
-    { 7136, 0, 3, 0, FIELD_IS_REQUIRED }, /* warning */
+    { 3412, 0, 2, 0, FIELD_IS_REQUIRED }, /* fieldRef */
+    { 6941, 0, 3, 0, FIELD_IS_REQUIRED }, /* warning */
     /* v1.ValidatingAdmissionPolicyBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 442, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 427, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.ValidatingAdmissionPolicyBindingSpec */
-    { 6922, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* policyName */
-    { 6933, 414, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
-    { 6942, 401, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
-    { 7144, 441, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
+    { 6727, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* policyName */
+    { 6738, 399, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* paramRef */
+    { 6747, 386, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchResources */
+    { 6949, 426, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* validationActions */
     /* v1.ValidatingAdmissionPolicyBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 444, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 429, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingAdmissionPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 446, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 431, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ValidatingWebhookConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 6981, 448, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
+    { 6786, 433, 2, 0, FIELD_OMIT_EMPTY }, /* webhooks */
     /* v1.ValidatingWebhook */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6990, 421, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
-    { 7003, 423, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
-    { 6718, 409, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
-    { 6817, 400, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
-    { 5020, 135, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 6767, 135, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
-    { 7009, 424, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
-    { 4346, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
-    { 7021, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
-    { 6732, 411, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
+    { 6795, 406, 2, 0, FIELD_IS_REQUIRED }, /* clientConfig */
+    { 6808, 408, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 6523, 394, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failurePolicy */
+    { 6622, 385, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchPolicy */
+    { 4875, 133, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 6572, 133, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* objectSelector */
+    { 6814, 409, 6, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* sideEffects */
+    { 4201, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
+    { 6826, 47, 8, 0, FIELD_IS_REQUIRED }, /* admissionReviewVersions */
+    { 6537, 396, 11, 0, FIELD_OMIT_EMPTY }, /* matchConditions */
     /* v1.ValidatingWebhookConfigurationList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 450, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 435, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v2.APIGroupDiscovery */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7162, 457, 2, 0, FIELD_OMIT_EMPTY }, /* versions */
+    { 6967, 442, 2, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v2.APIVersionDiscovery */
-    { 6547, 0, 1, 0, 0 }, /* version */
-    { 2529, 455, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 7171, 0, 3, 0, FIELD_OMIT_EMPTY }, /* freshness */
+    { 6352, 0, 1, 0, FIELD_IS_REQUIRED }, /* version */
+    { 2462, 440, 2, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 6976, 0, 3, 0, FIELD_OMIT_EMPTY }, /* freshness */
     /* v2.APIResourceDiscovery */
-    { 3580, 0, 1, 0, 0 }, /* resource */
-    { 7181, 383, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
-    { 6876, 0, 3, 0, 0 }, /* scope */
-    { 7194, 0, 4, 0, 0 }, /* singularResource */
-    { 7211, 60, 5, 0, 0 }, /* verbs */
-    { 7217, 60, 6, 0, FIELD_OMIT_EMPTY }, /* shortNames */
-    { 7228, 60, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
-    { 7239, 453, 8, 0, FIELD_OMIT_EMPTY }, /* subresources */
+    { 3452, 0, 1, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 6986, 368, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
+    { 6681, 0, 3, 0, FIELD_IS_REQUIRED }, /* scope */
+    { 6999, 0, 4, 0, FIELD_IS_REQUIRED }, /* singularResource */
+    { 7016, 313, 5, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 7022, 313, 6, 0, FIELD_OMIT_EMPTY }, /* shortNames */
+    { 7033, 313, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
+    { 7044, 438, 8, 0, FIELD_OMIT_EMPTY }, /* subresources */
     /* v2.APISubresourceDiscovery */
-    { 297, 0, 1, 0, 0 }, /* subresource */
-    { 7181, 383, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
-    { 7252, 451, 3, 0, FIELD_OMIT_EMPTY }, /* acceptedTypes */
-    { 7211, 60, 4, 0, 0 }, /* verbs */
+    { 297, 0, 1, 0, FIELD_IS_REQUIRED }, /* subresource */
+    { 6986, 368, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* responseKind */
+    { 7057, 436, 3, 0, FIELD_OMIT_EMPTY }, /* acceptedTypes */
+    { 7016, 313, 4, 0, FIELD_IS_REQUIRED }, /* verbs */
     /* v2.APIGroupDiscoveryList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 459, 2, 0, 0 }, /* items */
+    { 356, 444, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ConversionReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 4185, 461, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
-    { 6446, 462, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
+    { 4057, 446, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* request */
+    { 6251, 447, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* response */
     /* v1.ConversionRequest */
     { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
-    { 7266, 0, 2, 0, FIELD_IS_REQUIRED }, /* desiredAPIVersion */
-    { 7284, 460, 3, 0, FIELD_IS_REQUIRED }, /* objects */
+    { 7071, 0, 2, 0, FIELD_IS_REQUIRED }, /* desiredAPIVersion */
+    { 7089, 445, 3, 0, FIELD_IS_REQUIRED }, /* objects */
     /* v1.ConversionResponse */
     { 70, 0, 1, 0, FIELD_IS_REQUIRED }, /* uid */
-    { 7292, 460, 2, 0, FIELD_IS_REQUIRED }, /* convertedObjects */
-    { 7309, 392, 3, 0, FIELD_IS_REQUIRED }, /* result */
+    { 7097, 445, 2, 0, FIELD_IS_REQUIRED }, /* convertedObjects */
+    { 7114, 377, 3, 0, FIELD_IS_REQUIRED }, /* result */
     /* v1.CustomResourceDefinition */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 492, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 495, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 477, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 480, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CustomResourceDefinitionSpec */
-    { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
-    { 1300, 463, 3, 0, FIELD_IS_REQUIRED }, /* names */
-    { 6876, 0, 4, 0, FIELD_IS_REQUIRED }, /* scope */
-    { 7162, 487, 7, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 7316, 491, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
-    { 7327, 4, 10, 0, FIELD_OMIT_EMPTY }, /* preserveUnknownFields */
+    { 2082, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
+    { 1233, 448, 3, 0, FIELD_IS_REQUIRED }, /* names */
+    { 6681, 0, 4, 0, FIELD_IS_REQUIRED }, /* scope */
+    { 6967, 472, 7, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 7121, 476, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* conversion */
+    { 7132, 4, 10, 0, FIELD_OMIT_EMPTY }, /* preserveUnknownFields */
     /* v1.CustomResourceDefinitionNames */
-    { 7349, 0, 1, 0, FIELD_IS_REQUIRED }, /* plural */
-    { 7356, 0, 2, 0, FIELD_OMIT_EMPTY }, /* singular */
-    { 7217, 47, 3, 0, FIELD_OMIT_EMPTY }, /* shortNames */
+    { 7154, 0, 1, 0, FIELD_IS_REQUIRED }, /* plural */
+    { 7161, 0, 2, 0, FIELD_OMIT_EMPTY }, /* singular */
+    { 7022, 47, 3, 0, FIELD_OMIT_EMPTY }, /* shortNames */
     { 1, 0, 4, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 7365, 0, 5, 0, FIELD_OMIT_EMPTY }, /* listKind */
-    { 7228, 47, 6, 0, FIELD_OMIT_EMPTY }, /* categories */
+    { 7170, 0, 5, 0, FIELD_OMIT_EMPTY }, /* listKind */
+    { 7033, 47, 6, 0, FIELD_OMIT_EMPTY }, /* categories */
     /* v1.CustomResourceDefinitionVersion */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 7374, 4, 2, 0, FIELD_IS_REQUIRED }, /* served */
-    { 7381, 4, 3, 0, FIELD_IS_REQUIRED }, /* storage */
-    { 7389, 4, 7, 0, FIELD_OMIT_EMPTY }, /* deprecated */
-    { 7400, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deprecationWarning */
-    { 7419, 478, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
-    { 7239, 481, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
-    { 7426, 483, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
-    { 7451, 485, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
+    { 7179, 4, 2, 0, FIELD_IS_REQUIRED }, /* served */
+    { 7186, 4, 3, 0, FIELD_IS_REQUIRED }, /* storage */
+    { 7194, 4, 7, 0, FIELD_OMIT_EMPTY }, /* deprecated */
+    { 7205, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deprecationWarning */
+    { 7224, 463, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schema */
+    { 7044, 466, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* subresources */
+    { 7231, 468, 6, 0, FIELD_OMIT_EMPTY }, /* additionalPrinterColumns */
+    { 7256, 470, 9, 0, FIELD_OMIT_EMPTY }, /* selectableFields */
     /* v1.CustomResourceValidation */
-    { 7468, 467, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
+    { 7273, 452, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* openAPIV3Schema */
     /* v1.JSONSchemaProps */
-    { 7484, 0, 1, 0, FIELD_OMIT_EMPTY }, /* id */
-    { 7487, 0, 2, 0, FIELD_OMIT_EMPTY }, /* $schema */
-    { 7495, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* $ref */
-    { 7500, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 7289, 0, 1, 0, FIELD_OMIT_EMPTY }, /* id */
+    { 7292, 0, 2, 0, FIELD_OMIT_EMPTY }, /* $schema */
+    { 7300, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* $ref */
+    { 7305, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
     { 330, 0, 5, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 7512, 0, 6, 0, FIELD_OMIT_EMPTY }, /* format */
-    { 7519, 0, 7, 0, FIELD_OMIT_EMPTY }, /* title */
-    { 719, 464, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
-    { 7525, 465, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
-    { 7533, 4, 10, 0, FIELD_OMIT_EMPTY }, /* exclusiveMaximum */
-    { 7550, 465, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
-    { 7558, 4, 12, 0, FIELD_OMIT_EMPTY }, /* exclusiveMinimum */
-    { 7575, 1, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxLength */
-    { 7585, 1, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minLength */
-    { 7595, 0, 15, 0, FIELD_OMIT_EMPTY }, /* pattern */
-    { 7603, 1, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxItems */
-    { 7612, 1, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minItems */
-    { 7621, 4, 18, 0, FIELD_OMIT_EMPTY }, /* uniqueItems */
-    { 7633, 465, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
-    { 7644, 466, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
-    { 7649, 1, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxProperties */
-    { 7663, 1, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minProperties */
-    { 2433, 47, 23, 0, FIELD_OMIT_EMPTY }, /* required */
-    { 356, 468, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
-    { 7677, 469, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
-    { 7683, 469, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
-    { 7689, 469, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
-    { 7695, 467, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
-    { 7699, 470, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
-    { 7710, 471, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
-    { 7731, 470, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
-    { 7749, 473, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
-    { 7762, 471, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
-    { 7778, 470, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
-    { 7790, 474, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
-    { 7803, 464, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
-    { 7811, 4, 37, 0, FIELD_OMIT_EMPTY }, /* nullable */
-    { 7820, 4, 38, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-preserve-unknown-fields */
-    { 7857, 4, 39, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-embedded-resource */
-    { 7888, 4, 40, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-int-or-string */
-    { 7915, 47, 41, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-list-map-keys */
-    { 7942, 0, 42, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-list-type */
-    { 7965, 0, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-map-type */
-    { 7987, 477, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
+    { 7317, 0, 6, 0, FIELD_OMIT_EMPTY }, /* format */
+    { 7324, 0, 7, 0, FIELD_OMIT_EMPTY }, /* title */
+    { 719, 449, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* default */
+    { 7330, 450, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximum */
+    { 7338, 4, 10, 0, FIELD_OMIT_EMPTY }, /* exclusiveMaximum */
+    { 7355, 450, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minimum */
+    { 7363, 4, 12, 0, FIELD_OMIT_EMPTY }, /* exclusiveMinimum */
+    { 7380, 1, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxLength */
+    { 7390, 1, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minLength */
+    { 7400, 0, 15, 0, FIELD_OMIT_EMPTY }, /* pattern */
+    { 7408, 1, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxItems */
+    { 7417, 1, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minItems */
+    { 7426, 4, 18, 0, FIELD_OMIT_EMPTY }, /* uniqueItems */
+    { 7438, 450, 19, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* multipleOf */
+    { 7449, 451, 20, 0, FIELD_OMIT_EMPTY }, /* enum */
+    { 7454, 1, 21, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxProperties */
+    { 7468, 1, 22, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minProperties */
+    { 2366, 47, 23, 0, FIELD_OMIT_EMPTY }, /* required */
+    { 356, 453, 24, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* items */
+    { 7482, 454, 25, 0, FIELD_OMIT_EMPTY }, /* allOf */
+    { 7488, 454, 26, 0, FIELD_OMIT_EMPTY }, /* oneOf */
+    { 7494, 454, 27, 0, FIELD_OMIT_EMPTY }, /* anyOf */
+    { 7500, 452, 28, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* not */
+    { 7504, 455, 29, 0, FIELD_OMIT_EMPTY }, /* properties */
+    { 7515, 456, 30, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalProperties */
+    { 7536, 455, 31, 0, FIELD_OMIT_EMPTY }, /* patternProperties */
+    { 7554, 458, 32, 0, FIELD_OMIT_EMPTY }, /* dependencies */
+    { 7567, 456, 33, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* additionalItems */
+    { 7583, 455, 34, 0, FIELD_OMIT_EMPTY }, /* definitions */
+    { 7595, 459, 35, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* externalDocs */
+    { 7608, 449, 36, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* example */
+    { 7616, 4, 37, 0, FIELD_OMIT_EMPTY }, /* nullable */
+    { 7625, 4, 38, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-preserve-unknown-fields */
+    { 7662, 4, 39, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-embedded-resource */
+    { 7693, 4, 40, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-int-or-string */
+    { 7720, 47, 41, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-list-map-keys */
+    { 7747, 0, 42, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-list-type */
+    { 7770, 0, 43, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* x-kubernetes-map-type */
+    { 7792, 462, 44, 0, FIELD_OMIT_EMPTY }, /* x-kubernetes-validations */
     /* v1.ExternalDocumentation */
-    { 7500, 0, 1, 0, FIELD_OMIT_EMPTY }, /* description */
-    { 7045, 0, 2, 0, FIELD_OMIT_EMPTY }, /* url */
+    { 7305, 0, 1, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 6850, 0, 2, 0, FIELD_OMIT_EMPTY }, /* url */
     /* v1.ValidationRule */
-    { 8012, 0, 1, 0, FIELD_IS_REQUIRED }, /* rule */
+    { 7817, 0, 1, 0, FIELD_IS_REQUIRED }, /* rule */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 7070, 0, 3, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
-    { 549, 475, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
+    { 6875, 0, 3, 0, FIELD_OMIT_EMPTY }, /* messageExpression */
+    { 549, 460, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reason */
     { 309, 0, 5, 0, FIELD_OMIT_EMPTY }, /* fieldPath */
-    { 8017, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optionalOldSelf */
+    { 7822, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* optionalOldSelf */
     /* v1.CustomResourceSubresources */
-    { 335, 479, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
-    { 8033, 480, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
+    { 335, 464, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* status */
+    { 7838, 465, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scale */
     /* v1.CustomResourceSubresourceStatus */
     /* v1.CustomResourceSubresourceScale */
-    { 8039, 0, 1, 0, FIELD_IS_REQUIRED }, /* specReplicasPath */
-    { 8056, 0, 2, 0, FIELD_IS_REQUIRED }, /* statusReplicasPath */
-    { 8075, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelectorPath */
+    { 7844, 0, 1, 0, FIELD_IS_REQUIRED }, /* specReplicasPath */
+    { 7861, 0, 2, 0, FIELD_IS_REQUIRED }, /* statusReplicasPath */
+    { 7880, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelectorPath */
     /* v1.CustomResourceColumnDefinition */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 330, 0, 2, 0, FIELD_IS_REQUIRED }, /* type */
-    { 7512, 0, 3, 0, FIELD_OMIT_EMPTY }, /* format */
-    { 7500, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
-    { 3131, 25, 5, 0, FIELD_OMIT_EMPTY }, /* priority */
-    { 8093, 0, 6, 0, FIELD_IS_REQUIRED }, /* jsonPath */
+    { 7317, 0, 3, 0, FIELD_OMIT_EMPTY }, /* format */
+    { 7305, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 3034, 25, 5, 0, FIELD_OMIT_EMPTY }, /* priority */
+    { 7898, 0, 6, 0, FIELD_IS_REQUIRED }, /* jsonPath */
     /* v1.SelectableField */
-    { 8093, 0, 1, 0, FIELD_IS_REQUIRED }, /* jsonPath */
+    { 7898, 0, 1, 0, FIELD_IS_REQUIRED }, /* jsonPath */
     /* v1.CustomResourceConversion */
-    { 8102, 0, 1, 0, FIELD_IS_REQUIRED }, /* strategy */
-    { 8111, 490, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
+    { 7907, 0, 1, 0, FIELD_IS_REQUIRED }, /* strategy */
+    { 7916, 475, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* webhook */
     /* v1.WebhookConversion */
-    { 6990, 489, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
-    { 8119, 47, 3, 0, FIELD_IS_REQUIRED }, /* conversionReviewVersions */
+    { 6795, 474, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* clientConfig */
+    { 7924, 47, 3, 0, FIELD_IS_REQUIRED }, /* conversionReviewVersions */
     /* v1.WebhookClientConfig */
-    { 7045, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
-    { 4428, 488, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
-    { 7049, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
+    { 6850, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* url */
+    { 4283, 473, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 6854, 19, 2, 0, FIELD_OMIT_EMPTY }, /* caBundle */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
-    { 1421, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
+    { 1354, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* path */
     { 508, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.CustomResourceDefinitionStatus */
-    { 319, 494, 1, 0, 0 }, /* conditions */
-    { 8144, 463, 2, 0, 0 }, /* acceptedNames */
-    { 8158, 47, 3, 0, 0 }, /* storedVersions */
-    { 5280, 1, 4, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 319, 479, 1, 0, 0 }, /* conditions */
+    { 7949, 448, 2, 0, 0 }, /* acceptedNames */
+    { 7963, 47, 3, 0, 0 }, /* storedVersions */
+    { 5135, 1, 4, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     /* v1.CustomResourceDefinitionCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 5, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 5280, 1, 6, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 5135, 1, 6, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
     /* v1.CustomResourceDefinitionList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 497, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 482, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIService */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 500, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 503, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 485, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 488, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.APIServiceSpec */
-    { 4428, 498, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
-    { 2149, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 6547, 0, 3, 0, FIELD_OMIT_EMPTY }, /* version */
-    { 8173, 4, 4, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerify */
-    { 7049, 499, 5, 0, FIELD_OMIT_EMPTY }, /* caBundle */
-    { 8195, 25, 7, 0, FIELD_IS_REQUIRED }, /* groupPriorityMinimum */
-    { 8216, 25, 8, 0, FIELD_IS_REQUIRED }, /* versionPriority */
+    { 4283, 483, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 2082, 0, 2, 0, FIELD_OMIT_EMPTY }, /* group */
+    { 6352, 0, 3, 0, FIELD_OMIT_EMPTY }, /* version */
+    { 7978, 4, 4, 0, FIELD_OMIT_EMPTY }, /* insecureSkipTLSVerify */
+    { 6854, 484, 5, 0, FIELD_OMIT_EMPTY }, /* caBundle */
+    { 8000, 25, 7, 0, FIELD_IS_REQUIRED }, /* groupPriorityMinimum */
+    { 8021, 25, 8, 0, FIELD_IS_REQUIRED }, /* versionPriority */
     /* v1.ServiceReference */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
     { 33, 0, 2, 0, FIELD_OMIT_EMPTY }, /* name */
     { 508, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
     /* v1.APIServiceStatus */
-    { 319, 502, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 487, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.APIServiceCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
@@ -1848,50 +1811,50 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 505, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 490, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ControllerRevision */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 419, 45, 2, 0, FIELD_IS_REQUIRED }, /* data */
-    { 3478, 1, 3, 0, 0 }, /* revision */
+    { 419, 45, 2, 0, FIELD_OMIT_EMPTY }, /* data */
+    { 3357, 1, 3, 0, FIELD_IS_REQUIRED }, /* revision */
     /* v1.ControllerRevisionList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 507, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 492, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DaemonSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 511, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 514, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 496, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 499, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DaemonSetSpec */
-    { 400, 135, 1, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 335, 2, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8232, 510, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
-    { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
+    { 400, 133, 1, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5734, 320, 2, 0, FIELD_IS_REQUIRED }, /* template */
+    { 8037, 495, 3, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 5758, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
+    { 8052, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
     /* v1.DaemonSetUpdateStrategy */
-    { 330, 508, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 509, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 493, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8073, 494, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDaemonSet */
-    { 8282, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 8297, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
+    { 8087, 217, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8102, 217, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
     /* v1.DaemonSetStatus */
-    { 8306, 25, 1, 0, FIELD_IS_REQUIRED }, /* currentNumberScheduled */
-    { 8329, 25, 2, 0, FIELD_IS_REQUIRED }, /* numberMisscheduled */
-    { 8348, 25, 3, 0, FIELD_IS_REQUIRED }, /* desiredNumberScheduled */
-    { 8371, 25, 4, 0, FIELD_IS_REQUIRED }, /* numberReady */
-    { 5280, 1, 5, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 8383, 25, 6, 0, FIELD_OMIT_EMPTY }, /* updatedNumberScheduled */
-    { 8406, 25, 7, 0, FIELD_OMIT_EMPTY }, /* numberAvailable */
-    { 8422, 25, 8, 0, FIELD_OMIT_EMPTY }, /* numberUnavailable */
-    { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 513, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 8111, 25, 1, 0, FIELD_IS_REQUIRED }, /* currentNumberScheduled */
+    { 8134, 25, 2, 0, FIELD_IS_REQUIRED }, /* numberMisscheduled */
+    { 8153, 25, 3, 0, FIELD_IS_REQUIRED }, /* desiredNumberScheduled */
+    { 8176, 25, 4, 0, FIELD_IS_REQUIRED }, /* numberReady */
+    { 5135, 1, 5, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 8188, 25, 6, 0, FIELD_OMIT_EMPTY }, /* updatedNumberScheduled */
+    { 8211, 25, 7, 0, FIELD_OMIT_EMPTY }, /* numberAvailable */
+    { 8227, 25, 8, 0, FIELD_OMIT_EMPTY }, /* numberUnavailable */
+    { 8245, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
+    { 319, 498, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.DaemonSetCondition */
-    { 330, 0, 1, 0, 0 }, /* type */
-    { 335, 0, 2, 0, 0 }, /* status */
+    { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 5, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1899,42 +1862,42 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 516, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 501, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Deployment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 520, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 523, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 505, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 508, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.DeploymentSpec */
-    { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
-    { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 335, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8102, 519, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
-    { 5953, 25, 5, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8247, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
-    { 8455, 4, 7, 0, FIELD_OMIT_EMPTY }, /* paused */
-    { 8462, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* progressDeadlineSeconds */
+    { 5749, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
+    { 400, 133, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5734, 320, 3, 0, FIELD_IS_REQUIRED }, /* template */
+    { 7907, 504, 4, 0, FIELD_OMIT_EMPTY }, /* strategy */
+    { 5758, 25, 5, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
+    { 8052, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
+    { 8260, 4, 7, 0, FIELD_OMIT_EMPTY }, /* paused */
+    { 8267, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* progressDeadlineSeconds */
     /* v1.DeploymentStrategy */
-    { 330, 517, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 518, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 502, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8073, 503, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateDeployment */
-    { 8282, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 8297, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
+    { 8087, 217, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 8102, 217, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxSurge */
     /* v1.DeploymentStatus */
-    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 5944, 25, 2, 0, FIELD_OMIT_EMPTY }, /* replicas */
-    { 8486, 25, 3, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
-    { 5990, 25, 7, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
-    { 6004, 25, 4, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
-    { 8502, 25, 5, 0, FIELD_OMIT_EMPTY }, /* unavailableReplicas */
-    { 8522, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
-    { 319, 522, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 8440, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
+    { 5135, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 5749, 25, 2, 0, FIELD_OMIT_EMPTY }, /* replicas */
+    { 8291, 25, 3, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
+    { 5795, 25, 7, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
+    { 5809, 25, 4, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
+    { 8307, 25, 5, 0, FIELD_OMIT_EMPTY }, /* unavailableReplicas */
+    { 8327, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
+    { 319, 507, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 8245, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
     /* v1.DeploymentCondition */
-    { 330, 0, 1, 0, 0 }, /* type */
-    { 335, 0, 2, 0, 0 }, /* status */
-    { 8542, 2, 6, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
+    { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
+    { 8347, 2, 6, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
     { 769, 2, 7, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 5, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1942,29 +1905,29 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 525, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 510, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ReplicaSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 526, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 529, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 511, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 514, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ReplicaSetSpec */
-    { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
-    { 5953, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 335, 3, 0, FIELD_OMIT_EMPTY }, /* template */
+    { 5749, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
+    { 5758, 25, 4, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
+    { 400, 133, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5734, 320, 3, 0, FIELD_OMIT_EMPTY }, /* template */
     /* v1.ReplicaSetStatus */
-    { 5944, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
-    { 5969, 25, 2, 0, FIELD_OMIT_EMPTY }, /* fullyLabeledReplicas */
-    { 5990, 25, 4, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
-    { 6004, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
-    { 8522, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
-    { 5280, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 319, 528, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5749, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
+    { 5774, 25, 2, 0, FIELD_OMIT_EMPTY }, /* fullyLabeledReplicas */
+    { 5795, 25, 4, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
+    { 5809, 25, 5, 0, FIELD_OMIT_EMPTY }, /* availableReplicas */
+    { 8327, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminatingReplicas */
+    { 5135, 1, 3, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 319, 513, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ReplicaSetCondition */
-    { 330, 0, 1, 0, 0 }, /* type */
-    { 335, 0, 2, 0, 0 }, /* status */
+    { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 5, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -1972,50 +1935,50 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 531, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 516, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StatefulSet */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 539, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 542, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 523, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 526, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.StatefulSetSpec */
-    { 5944, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
-    { 400, 135, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
-    { 5929, 335, 3, 0, FIELD_IS_REQUIRED }, /* template */
-    { 8557, 532, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
-    { 8578, 0, 5, 0, 0 }, /* serviceName */
-    { 8590, 533, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
-    { 8232, 536, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
-    { 8247, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
-    { 5953, 25, 9, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
-    { 8610, 537, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
-    { 8647, 538, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
+    { 5749, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* replicas */
+    { 400, 133, 2, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* selector */
+    { 5734, 320, 3, 0, FIELD_IS_REQUIRED }, /* template */
+    { 8362, 517, 4, 0, FIELD_OMIT_EMPTY }, /* volumeClaimTemplates */
+    { 8383, 0, 5, 0, 0 }, /* serviceName */
+    { 8395, 518, 6, 0, FIELD_OMIT_EMPTY }, /* podManagementPolicy */
+    { 8037, 520, 7, 0, FIELD_OMIT_EMPTY }, /* updateStrategy */
+    { 8052, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* revisionHistoryLimit */
+    { 5758, 25, 9, 0, FIELD_OMIT_EMPTY }, /* minReadySeconds */
+    { 8415, 521, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeClaimRetentionPolicy */
+    { 8452, 522, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ordinals */
     /* v1.StatefulSetUpdateStrategy */
-    { 330, 534, 1, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 8268, 535, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
+    { 330, 493, 1, 0, FIELD_OMIT_EMPTY }, /* type */
+    { 8073, 519, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* rollingUpdate */
     /* v1.RollingUpdateStatefulSetStrategy */
-    { 1785, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partition */
-    { 8282, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 1718, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partition */
+    { 8087, 217, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
     /* v1.StatefulSetPersistentVolumeClaimRetentionPolicy */
-    { 8656, 0, 1, 0, FIELD_OMIT_EMPTY }, /* whenDeleted */
-    { 8668, 0, 2, 0, FIELD_OMIT_EMPTY }, /* whenScaled */
+    { 8461, 0, 1, 0, FIELD_OMIT_EMPTY }, /* whenDeleted */
+    { 8473, 0, 2, 0, FIELD_OMIT_EMPTY }, /* whenScaled */
     /* v1.StatefulSetOrdinals */
-    { 8679, 25, 1, 0, 0 }, /* start */
+    { 8484, 25, 1, 0, 0 }, /* start */
     /* v1.StatefulSetStatus */
-    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 5944, 25, 2, 0, FIELD_IS_REQUIRED }, /* replicas */
-    { 5990, 25, 3, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
-    { 8685, 25, 4, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
-    { 8486, 25, 5, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
-    { 8701, 0, 6, 0, FIELD_OMIT_EMPTY }, /* currentRevision */
-    { 8717, 0, 7, 0, FIELD_OMIT_EMPTY }, /* updateRevision */
-    { 8440, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
-    { 319, 541, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 6004, 25, 11, 0, 0 }, /* availableReplicas */
+    { 5135, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 5749, 25, 2, 0, FIELD_IS_REQUIRED }, /* replicas */
+    { 5795, 25, 3, 0, FIELD_OMIT_EMPTY }, /* readyReplicas */
+    { 8490, 25, 4, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
+    { 8291, 25, 5, 0, FIELD_OMIT_EMPTY }, /* updatedReplicas */
+    { 8506, 0, 6, 0, FIELD_OMIT_EMPTY }, /* currentRevision */
+    { 8522, 0, 7, 0, FIELD_OMIT_EMPTY }, /* updateRevision */
+    { 8245, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* collisionCount */
+    { 319, 525, 10, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5809, 25, 11, 0, 0 }, /* availableReplicas */
     /* v1.StatefulSetCondition */
-    { 330, 0, 1, 0, 0 }, /* type */
-    { 335, 0, 2, 0, 0 }, /* status */
+    { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
+    { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 5, 0, FIELD_OMIT_EMPTY }, /* message */
@@ -2023,500 +1986,432 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 544, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 528, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.SelfSubjectReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 335, 545, 2, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 335, 529, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectReviewStatus */
-    { 6514, 387, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
+    { 6319, 372, 1, 0, FIELD_OMIT_EMPTY }, /* userInfo */
     /* v1.TokenRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 547, 2, 0, 0 }, /* spec */
-    { 335, 548, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 531, 2, 0, 0 }, /* spec */
+    { 335, 532, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenRequestSpec */
-    { 8732, 47, 1, 0, 0 }, /* audiences */
-    { 3668, 1, 4, 0, FIELD_POINTER }, /* expirationSeconds */
-    { 8742, 546, 3, 0, FIELD_POINTER }, /* boundObjectRef */
-    { 8757, 386, 5, 0, FIELD_OMIT_EMPTY }, /* attestations */
+    { 8537, 47, 1, 0, 0 }, /* audiences */
+    { 3540, 1, 4, 0, FIELD_POINTER }, /* expirationSeconds */
+    { 8547, 530, 3, 0, FIELD_POINTER }, /* boundObjectRef */
     /* v1.BoundObjectReference */
     { 1, 0, 1, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 33, 0, 3, 0, FIELD_OMIT_EMPTY }, /* name */
     { 70, 0, 4, 0, FIELD_OMIT_EMPTY }, /* uid */
     /* v1.TokenRequestStatus */
-    { 8770, 0, 1, 0, 0 }, /* token */
-    { 8776, 2, 2, 0, 0 }, /* expirationTimestamp */
+    { 8562, 0, 1, 0, 0 }, /* token */
+    { 8568, 2, 2, 0, 0 }, /* expirationTimestamp */
     /* v1.TokenReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 549, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 550, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 533, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 534, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.TokenReviewSpec */
-    { 8770, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* token */
-    { 8732, 47, 2, 0, FIELD_OMIT_EMPTY }, /* audiences */
+    { 8562, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* token */
+    { 8537, 47, 2, 0, FIELD_OMIT_EMPTY }, /* audiences */
     /* v1.TokenReviewStatus */
-    { 8796, 4, 1, 0, FIELD_OMIT_EMPTY }, /* authenticated */
-    { 1869, 387, 2, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 8732, 47, 4, 0, FIELD_OMIT_EMPTY }, /* audiences */
+    { 8588, 4, 1, 0, FIELD_OMIT_EMPTY }, /* authenticated */
+    { 1802, 372, 2, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 8537, 47, 4, 0, FIELD_OMIT_EMPTY }, /* audiences */
     { 350, 0, 3, 0, FIELD_OMIT_EMPTY }, /* error */
     /* v1.LocalSubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 557, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 541, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 542, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SubjectAccessReviewSpec */
-    { 8810, 555, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 556, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
-    { 1869, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
-    { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 386, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 8602, 539, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8621, 540, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 1802, 0, 3, 0, FIELD_OMIT_EMPTY }, /* user */
+    { 6369, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
+    { 6376, 371, 5, 0, FIELD_OMIT_EMPTY }, /* extra */
     { 70, 0, 6, 0, FIELD_OMIT_EMPTY }, /* uid */
     /* v1.ResourceAttributes */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
-    { 8851, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
-    { 2149, 0, 3, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 6547, 0, 4, 0, FIELD_OMIT_EMPTY }, /* version */
-    { 3580, 0, 5, 0, FIELD_OMIT_EMPTY }, /* resource */
+    { 8643, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
+    { 2082, 0, 3, 0, FIELD_OMIT_EMPTY }, /* group */
+    { 6352, 0, 4, 0, FIELD_OMIT_EMPTY }, /* version */
+    { 3452, 0, 5, 0, FIELD_OMIT_EMPTY }, /* resource */
     { 297, 0, 6, 0, FIELD_OMIT_EMPTY }, /* subresource */
     { 33, 0, 7, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 8856, 553, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
-    { 3697, 554, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
+    { 8648, 537, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fieldSelector */
+    { 3569, 538, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* labelSelector */
     /* v1.FieldSelectorAttributes */
-    { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8882, 552, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8662, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
+    { 8674, 536, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.FieldSelectorRequirement */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 2489, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
-    { 2498, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 2422, 0, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2431, 47, 3, 0, FIELD_OMIT_EMPTY }, /* values */
     /* v1.LabelSelectorAttributes */
-    { 8870, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
-    { 8882, 134, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
+    { 8662, 0, 1, 0, FIELD_OMIT_EMPTY }, /* rawSelector */
+    { 8674, 132, 2, 0, FIELD_OMIT_EMPTY }, /* requirements */
     /* v1.NonResourceAttributes */
-    { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 8851, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
+    { 1354, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 8643, 0, 2, 0, FIELD_OMIT_EMPTY }, /* verb */
     /* v1.SubjectAccessReviewStatus */
-    { 6577, 4, 1, 0, FIELD_IS_REQUIRED }, /* allowed */
-    { 8895, 4, 4, 0, FIELD_OMIT_EMPTY }, /* denied */
+    { 6382, 4, 1, 0, FIELD_IS_REQUIRED }, /* allowed */
+    { 8687, 4, 4, 0, FIELD_OMIT_EMPTY }, /* denied */
     { 549, 0, 2, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 8902, 0, 3, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
+    { 8694, 0, 3, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
     /* v1.SelfSubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 559, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 543, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 542, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectAccessReviewSpec */
-    { 8810, 555, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
-    { 8829, 556, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
+    { 8602, 539, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceAttributes */
+    { 8621, 540, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nonResourceAttributes */
     /* v1.SelfSubjectRulesReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 560, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 565, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 544, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 549, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.SelfSubjectRulesReviewSpec */
     { 51, 0, 1, 0, FIELD_OMIT_EMPTY }, /* namespace */
     /* v1.SubjectRulesReviewStatus */
-    { 6782, 562, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
-    { 8918, 564, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
-    { 8935, 4, 3, 0, FIELD_IS_REQUIRED }, /* incomplete */
-    { 8902, 0, 4, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
+    { 6587, 546, 1, 0, FIELD_IS_REQUIRED }, /* resourceRules */
+    { 8710, 548, 2, 0, FIELD_IS_REQUIRED }, /* nonResourceRules */
+    { 8727, 4, 3, 0, FIELD_IS_REQUIRED }, /* incomplete */
+    { 8694, 0, 4, 0, FIELD_OMIT_EMPTY }, /* evaluationError */
     /* v1.ResourceRule */
-    { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 6854, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
-    { 2529, 47, 3, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 6829, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
+    { 7016, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 6659, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 2462, 47, 3, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 6634, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
     /* v1.NonResourceRule */
-    { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 8946, 47, 2, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
+    { 7016, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 8738, 47, 2, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
     /* v1.SubjectAccessReview */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 557, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 558, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 541, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 542, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscaler */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 567, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 568, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 551, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 552, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.HorizontalPodAutoscalerSpec */
-    { 8962, 566, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
-    { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
-    { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
-    { 9001, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetCPUUtilizationPercentage */
+    { 8754, 550, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8769, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
+    { 8781, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
+    { 8793, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetCPUUtilizationPercentage */
     /* v1.CrossVersionObjectReference */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 6, 0, 3, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     /* v1.HorizontalPodAutoscalerStatus */
-    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* observedGeneration */
-    { 9032, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
-    { 8685, 25, 3, 0, FIELD_IS_REQUIRED }, /* currentReplicas */
-    { 9046, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
-    { 9062, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* currentCPUUtilizationPercentage */
+    { 5135, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* observedGeneration */
+    { 8824, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
+    { 8490, 25, 3, 0, FIELD_IS_REQUIRED }, /* currentReplicas */
+    { 8838, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
+    { 8854, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* currentCPUUtilizationPercentage */
     /* v1.HorizontalPodAutoscalerList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 570, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 554, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Scale */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 571, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 572, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 555, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 556, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ScaleSpec */
-    { 5944, 339, 1, 0, FIELD_OMIT_EMPTY }, /* replicas */
+    { 5749, 324, 1, 0, FIELD_OMIT_EMPTY }, /* replicas */
     /* v1.ScaleStatus */
-    { 5944, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
+    { 5749, 25, 1, 0, FIELD_IS_REQUIRED }, /* replicas */
     { 400, 0, 2, 0, FIELD_OMIT_EMPTY }, /* selector */
     /* v2.HorizontalPodAutoscaler */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 587, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 598, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 571, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 582, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v2.HorizontalPodAutoscalerSpec */
-    { 8962, 573, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
-    { 8977, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
-    { 8989, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
-    { 9094, 582, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
-    { 9102, 586, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
+    { 8754, 557, 1, 0, FIELD_IS_REQUIRED }, /* scaleTargetRef */
+    { 8769, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minReplicas */
+    { 8781, 25, 3, 0, FIELD_IS_REQUIRED }, /* maxReplicas */
+    { 8886, 566, 4, 0, FIELD_OMIT_EMPTY }, /* metrics */
+    { 8894, 570, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* behavior */
     /* v2.CrossVersionObjectReference */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     { 6, 0, 3, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     /* v2.MetricSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 576, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 577, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 578, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 579, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 580, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6328, 560, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 8903, 561, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3452, 562, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 8908, 563, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 8926, 564, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricSource */
-    { 9143, 573, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
-    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
-    { 9159, 575, 3, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 8935, 557, 1, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 26, 558, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 8951, 559, 3, 0, FIELD_IS_REQUIRED }, /* metric */
     /* v2.MetricTarget */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 885, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
-    { 9166, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
-    { 9179, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
+    { 865, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
+    { 8958, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
+    { 8971, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.MetricIdentifier */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 400, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 400, 133, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
     /* v2.PodsMetricSource */
-    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 8951, 559, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 558, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 26, 558, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.ContainerResourceMetricSource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
-    { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
+    { 26, 558, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 5617, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricSource */
-    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 26, 574, 2, 0, FIELD_IS_REQUIRED }, /* target */
+    { 8951, 559, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 26, 558, 2, 0, FIELD_IS_REQUIRED }, /* target */
     /* v2.HorizontalPodAutoscalerBehavior */
-    { 9198, 585, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
-    { 9206, 585, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
+    { 8990, 569, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleUp */
+    { 8998, 569, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scaleDown */
     /* v2.HPAScalingRules */
-    { 9216, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stabilizationWindowSeconds */
-    { 9243, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selectPolicy */
-    { 9256, 584, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
-    { 9265, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerance */
+    { 9008, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* stabilizationWindowSeconds */
+    { 9035, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selectPolicy */
+    { 9048, 568, 2, 0, FIELD_OMIT_EMPTY }, /* policies */
+    { 9057, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerance */
     /* v2.HPAScalingPolicy */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 885, 25, 2, 0, FIELD_IS_REQUIRED }, /* value */
-    { 4361, 25, 3, 0, FIELD_IS_REQUIRED }, /* periodSeconds */
+    { 865, 25, 2, 0, FIELD_IS_REQUIRED }, /* value */
+    { 4216, 25, 3, 0, FIELD_IS_REQUIRED }, /* periodSeconds */
     /* v2.HorizontalPodAutoscalerStatus */
-    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* observedGeneration */
-    { 9032, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
-    { 8685, 25, 3, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
-    { 9046, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
-    { 9275, 595, 5, 0, 0 }, /* currentMetrics */
-    { 319, 597, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5135, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* observedGeneration */
+    { 8824, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScaleTime */
+    { 8490, 25, 3, 0, FIELD_OMIT_EMPTY }, /* currentReplicas */
+    { 8838, 25, 4, 0, FIELD_IS_REQUIRED }, /* desiredReplicas */
+    { 9067, 579, 5, 0, 0 }, /* currentMetrics */
+    { 319, 581, 6, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v2.MetricStatus */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 589, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
-    { 9111, 590, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
-    { 3580, 591, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
-    { 9116, 592, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
-    { 9134, 593, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
+    { 6328, 573, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* object */
+    { 8903, 574, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pods */
+    { 3452, 575, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 8908, 576, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerResource */
+    { 8926, 577, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* external */
     /* v2.ObjectMetricStatus */
-    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
-    { 9143, 573, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
+    { 8951, 559, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9082, 572, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 8935, 557, 3, 0, FIELD_IS_REQUIRED }, /* describedObject */
     /* v2.MetricValueStatus */
-    { 885, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
-    { 9166, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
-    { 9179, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
+    { 865, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* value */
+    { 8958, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageValue */
+    { 8971, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* averageUtilization */
     /* v2.PodsMetricStatus */
-    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 8951, 559, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9082, 572, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 9082, 572, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.ContainerResourceMetricStatus */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
-    { 5812, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
+    { 9082, 572, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 5617, 0, 3, 0, FIELD_IS_REQUIRED }, /* container */
     /* v2.ExternalMetricStatus */
-    { 9159, 575, 1, 0, FIELD_IS_REQUIRED }, /* metric */
-    { 9290, 588, 2, 0, FIELD_IS_REQUIRED }, /* current */
+    { 8951, 559, 1, 0, FIELD_IS_REQUIRED }, /* metric */
+    { 9082, 572, 2, 0, FIELD_IS_REQUIRED }, /* current */
     /* v2.HorizontalPodAutoscalerCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 5, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 5280, 1, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* observedGeneration */
     /* v2.HorizontalPodAutoscalerList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 600, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 584, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CronJob */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 629, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 631, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 601, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 603, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CronJobSpec */
-    { 9298, 0, 1, 0, FIELD_IS_REQUIRED }, /* schedule */
-    { 9307, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeZone */
-    { 9316, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startingDeadlineSeconds */
-    { 9340, 601, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
-    { 9358, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9366, 628, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
-    { 9378, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successfulJobsHistoryLimit */
-    { 9405, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedJobsHistoryLimit */
+    { 9090, 0, 1, 0, FIELD_IS_REQUIRED }, /* schedule */
+    { 9099, 0, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeZone */
+    { 9108, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startingDeadlineSeconds */
+    { 9132, 585, 3, 0, FIELD_OMIT_EMPTY }, /* concurrencyPolicy */
+    { 9150, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
+    { 9158, 600, 5, 0, FIELD_IS_REQUIRED }, /* jobTemplate */
+    { 9170, 25, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successfulJobsHistoryLimit */
+    { 9197, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedJobsHistoryLimit */
     /* v1.JobTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 627, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 599, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.JobSpec */
-    { 9428, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parallelism */
-    { 9440, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completions */
-    { 2865, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
-    { 9452, 609, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
-    { 9469, 612, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
-    { 9483, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimit */
-    { 9496, 25, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimitPerIndex */
-    { 9517, 25, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxFailedIndexes */
-    { 400, 135, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 9534, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* manualSelector */
-    { 5929, 335, 6, 0, FIELD_IS_REQUIRED }, /* template */
-    { 9549, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ttlSecondsAfterFinished */
-    { 9573, 613, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
-    { 9358, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
-    { 9588, 614, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
-    { 9609, 0, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* managedBy */
-    { 9619, 626, 17, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 9220, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parallelism */
+    { 9232, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completions */
+    { 2768, 1, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* activeDeadlineSeconds */
+    { 9244, 593, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podFailurePolicy */
+    { 9261, 596, 16, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* successPolicy */
+    { 9275, 25, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimit */
+    { 9288, 25, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* backoffLimitPerIndex */
+    { 9309, 25, 13, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxFailedIndexes */
+    { 400, 133, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 9326, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* manualSelector */
+    { 5734, 320, 6, 0, FIELD_IS_REQUIRED }, /* template */
+    { 9341, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ttlSecondsAfterFinished */
+    { 9365, 597, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionMode */
+    { 9150, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* suspend */
+    { 9380, 598, 14, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podReplacementPolicy */
+    { 9401, 0, 15, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* managedBy */
     /* v1.PodFailurePolicy */
-    { 7003, 608, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 6808, 592, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.PodFailurePolicyRule */
-    { 615, 602, 1, 0, FIELD_IS_REQUIRED }, /* action */
-    { 9630, 604, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
-    { 9642, 606, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
+    { 615, 586, 1, 0, FIELD_IS_REQUIRED }, /* action */
+    { 9411, 588, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* onExitCodes */
+    { 9423, 590, 3, 0, FIELD_OMIT_EMPTY }, /* onPodConditions */
     /* v1.PodFailurePolicyOnExitCodesRequirement */
-    { 3566, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerName */
-    { 2489, 603, 2, 0, FIELD_IS_REQUIRED }, /* operator */
-    { 2498, 213, 3, 0, FIELD_IS_REQUIRED }, /* values */
+    { 3438, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* containerName */
+    { 2422, 587, 2, 0, FIELD_IS_REQUIRED }, /* operator */
+    { 2431, 207, 3, 0, FIELD_IS_REQUIRED }, /* values */
     /* v1.PodFailurePolicyOnPodConditionsPattern */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, 0 }, /* status */
     /* v1.SuccessPolicy */
-    { 7003, 611, 1, 0, FIELD_IS_REQUIRED }, /* rules */
+    { 6808, 595, 1, 0, FIELD_IS_REQUIRED }, /* rules */
     /* v1.SuccessPolicyRule */
-    { 9658, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededIndexes */
-    { 9675, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededCount */
-    /* v1.JobSchedulingConfiguration */
-    { 9690, 617, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingPolicy */
-    { 9707, 620, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* schedulingConstraints */
-    { 9729, 623, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* disruptionMode */
-    { 3300, 625, 4, 0, FIELD_OMIT_EMPTY }, /* resourceClaims */
-    /* v1alpha3.WorkloadPodGroupSchedulingPolicy */
-    { 9744, 615, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* basic */
-    { 9750, 616, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gang */
-    /* v1alpha3.WorkloadPodGroupBasicSchedulingPolicy */
-    /* v1alpha3.WorkloadPodGroupGangSchedulingPolicy */
-    { 9755, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minCount */
-    /* v1alpha3.WorkloadPodGroupSchedulingConstraints */
-    { 9764, 619, 1, 0, FIELD_OMIT_EMPTY }, /* topology */
-    /* v1alpha3.TopologyConstraint */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    /* v1alpha3.WorkloadPodGroupDisruptionMode */
-    { 9773, 621, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* single */
-    { 9780, 622, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* all */
-    /* v1alpha3.WorkloadPodGroupSingleDisruptionMode */
-    /* v1alpha3.WorkloadPodGroupAllDisruptionMode */
-    /* v1alpha3.WorkloadPodGroupResourceClaim */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 5223, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimName */
-    { 5241, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceClaimTemplateName */
+    { 9439, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededIndexes */
+    { 9456, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* succeededCount */
     /* v1.CronJobStatus */
-    { 1336, 630, 1, 0, FIELD_OMIT_EMPTY }, /* active */
-    { 9784, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScheduleTime */
-    { 9801, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastSuccessfulTime */
+    { 1269, 602, 1, 0, FIELD_OMIT_EMPTY }, /* active */
+    { 9471, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastScheduleTime */
+    { 9488, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lastSuccessfulTime */
     /* v1.CronJobList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 633, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 605, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Job */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 627, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 637, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 599, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 609, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.JobStatus */
-    { 319, 635, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 5338, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
-    { 9820, 2, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionTime */
-    { 1336, 25, 4, 0, FIELD_OMIT_EMPTY }, /* active */
-    { 9835, 25, 5, 0, FIELD_OMIT_EMPTY }, /* succeeded */
-    { 9845, 25, 6, 0, FIELD_OMIT_EMPTY }, /* failed */
-    { 9852, 25, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
-    { 9864, 0, 7, 0, FIELD_OMIT_EMPTY }, /* completedIndexes */
-    { 9881, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedIndexes */
-    { 9895, 636, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
-    { 5547, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
+    { 319, 607, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5193, 2, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* startTime */
+    { 9507, 2, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* completionTime */
+    { 1269, 25, 4, 0, FIELD_OMIT_EMPTY }, /* active */
+    { 9522, 25, 5, 0, FIELD_OMIT_EMPTY }, /* succeeded */
+    { 9532, 25, 6, 0, FIELD_OMIT_EMPTY }, /* failed */
+    { 9539, 25, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
+    { 9551, 0, 7, 0, FIELD_OMIT_EMPTY }, /* completedIndexes */
+    { 9568, 0, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* failedIndexes */
+    { 9582, 608, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uncountedTerminatedPods */
+    { 5389, 25, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
     /* v1.JobCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 2, 0, FIELD_IS_REQUIRED }, /* status */
-    { 2704, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastProbeTime */
+    { 2624, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastProbeTime */
     { 769, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 6, 0, FIELD_OMIT_EMPTY }, /* message */
     /* v1.UncountedTerminatedPods */
-    { 9835, 60, 1, 0, FIELD_OMIT_EMPTY }, /* succeeded */
-    { 9845, 60, 2, 0, FIELD_OMIT_EMPTY }, /* failed */
+    { 9522, 313, 1, 0, FIELD_OMIT_EMPTY }, /* succeeded */
+    { 9532, 313, 2, 0, FIELD_OMIT_EMPTY }, /* failed */
     /* v1.JobList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 639, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 611, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CertificateSigningRequest */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 642, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 645, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 614, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 617, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.CertificateSigningRequestSpec */
-    { 4185, 19, 1, 0, FIELD_IS_REQUIRED }, /* request */
-    { 3686, 0, 7, 0, FIELD_IS_REQUIRED }, /* signerName */
-    { 3668, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
-    { 9919, 641, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
-    { 6555, 0, 2, 0, FIELD_OMIT_EMPTY }, /* username */
+    { 4057, 19, 1, 0, FIELD_IS_REQUIRED }, /* request */
+    { 3558, 0, 7, 0, FIELD_IS_REQUIRED }, /* signerName */
+    { 3540, 25, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
+    { 9606, 613, 5, 0, FIELD_OMIT_EMPTY }, /* usages */
+    { 6360, 0, 2, 0, FIELD_OMIT_EMPTY }, /* username */
     { 70, 0, 3, 0, FIELD_OMIT_EMPTY }, /* uid */
-    { 6564, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
-    { 6571, 386, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
+    { 6369, 47, 4, 0, FIELD_OMIT_EMPTY }, /* groups */
+    { 6376, 371, 6, 0, FIELD_OMIT_EMPTY }, /* extra */
     /* v1.CertificateSigningRequestStatus */
-    { 319, 644, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 9926, 19, 2, 0, FIELD_OMIT_EMPTY }, /* certificate */
+    { 319, 616, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 9613, 19, 2, 0, FIELD_OMIT_EMPTY }, /* certificate */
     /* v1.CertificateSigningRequestCondition */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 6, 0, FIELD_IS_REQUIRED }, /* status */
     { 549, 0, 2, 0, FIELD_OMIT_EMPTY }, /* reason */
     { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 8542, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
+    { 8347, 2, 4, 0, FIELD_OMIT_EMPTY }, /* lastUpdateTime */
     { 769, 2, 5, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     /* v1.CertificateSigningRequestList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 647, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.ClusterTrustBundle */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 648, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    /* v1.ClusterTrustBundleSpec */
-    { 3686, 0, 1, 0, FIELD_OMIT_EMPTY }, /* signerName */
-    { 9938, 0, 2, 0, FIELD_IS_REQUIRED }, /* trustBundle */
-    /* v1.ClusterTrustBundleList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 650, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.PodCertificateRequest */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 652, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 653, 3, 0, FIELD_OMIT_EMPTY }, /* status */
-    /* v1.PodCertificateRequestSpec */
-    { 3686, 0, 1, 0, FIELD_IS_REQUIRED }, /* signerName */
-    { 9950, 0, 2, 0, FIELD_IS_REQUIRED }, /* podName */
-    { 9958, 0, 3, 0, FIELD_IS_REQUIRED }, /* podUID */
-    { 2910, 0, 4, 0, FIELD_IS_REQUIRED }, /* serviceAccountName */
-    { 9965, 0, 5, 0, FIELD_IS_REQUIRED }, /* serviceAccountUID */
-    { 489, 0, 6, 0, FIELD_IS_REQUIRED }, /* nodeName */
-    { 9983, 0, 7, 0, FIELD_IS_REQUIRED }, /* nodeUID */
-    { 3719, 651, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxExpirationSeconds */
-    { 9991, 19, 12, 0, FIELD_IS_REQUIRED }, /* stubPKCS10Request */
-    { 10009, 3, 11, 0, FIELD_OMIT_EMPTY }, /* unverifiedUserAnnotations */
-    /* v1.PodCertificateRequestStatus */
-    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 10035, 0, 2, 0, FIELD_OMIT_EMPTY }, /* certificateChain */
-    { 10052, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* notBefore */
-    { 10062, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* beginRefreshAt */
-    { 10077, 2, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* notAfter */
-    /* v1.PodCertificateRequestList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 655, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 619, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Lease */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 656, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 620, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.LeaseSpec */
-    { 10086, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* holderIdentity */
-    { 10101, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseDurationSeconds */
-    { 10122, 34, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* acquireTime */
-    { 10134, 34, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* renewTime */
-    { 10144, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseTransitions */
-    { 8102, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* strategy */
-    { 10161, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preferredHolder */
+    { 9625, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* holderIdentity */
+    { 9640, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseDurationSeconds */
+    { 9661, 34, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* acquireTime */
+    { 9673, 34, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* renewTime */
+    { 9683, 25, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* leaseTransitions */
+    { 7907, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* strategy */
+    { 9700, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preferredHolder */
     /* v1.LeaseList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 658, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 622, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.EndpointSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10177, 0, 4, 0, FIELD_IS_REQUIRED }, /* addressType */
-    { 1813, 666, 2, 0, 0 }, /* endpoints */
-    { 471, 668, 3, 0, 0 }, /* ports */
+    { 9716, 0, 4, 0, FIELD_IS_REQUIRED }, /* addressType */
+    { 1746, 630, 2, 0, 0 }, /* endpoints */
+    { 471, 632, 3, 0, 0 }, /* ports */
     /* v1.Endpoint */
-    { 443, 60, 1, 0, FIELD_IS_REQUIRED }, /* addresses */
-    { 319, 659, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 443, 313, 1, 0, FIELD_IS_REQUIRED }, /* addresses */
+    { 319, 623, 2, 0, FIELD_OMIT_EMPTY }, /* conditions */
     { 480, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hostname */
     { 498, 12, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* targetRef */
-    { 10189, 3, 5, 0, FIELD_OMIT_EMPTY }, /* deprecatedTopology */
+    { 9728, 3, 5, 0, FIELD_OMIT_EMPTY }, /* deprecatedTopology */
     { 489, 0, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
-    { 10208, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* zone */
-    { 10213, 664, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
+    { 9747, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* zone */
+    { 9752, 628, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* hints */
     /* v1.EndpointConditions */
-    { 5547, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
-    { 10219, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serving */
-    { 9852, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
+    { 5389, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ready */
+    { 9758, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serving */
+    { 9539, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* terminating */
     /* v1.EndpointHints */
-    { 10227, 661, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
-    { 10236, 663, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
+    { 9766, 625, 1, 0, FIELD_OMIT_EMPTY }, /* forZones */
+    { 9775, 627, 2, 0, FIELD_OMIT_EMPTY }, /* forNodes */
     /* v1.ForZone */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ForNode */
@@ -2530,25 +2425,25 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 670, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 634, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Event */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_IS_REQUIRED }, /* metadata */
     { 598, 34, 2, 0, FIELD_IS_REQUIRED }, /* eventTime */
-    { 608, 671, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
-    { 10245, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reportingController */
+    { 608, 635, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* series */
+    { 9784, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reportingController */
     { 649, 0, 5, 0, FIELD_OMIT_EMPTY }, /* reportingInstance */
     { 615, 0, 6, 0, FIELD_OMIT_EMPTY }, /* action */
     { 549, 0, 7, 0, FIELD_OMIT_EMPTY }, /* reason */
-    { 10265, 12, 8, 0, FIELD_OMIT_EMPTY }, /* regarding */
+    { 9804, 12, 8, 0, FIELD_OMIT_EMPTY }, /* regarding */
     { 622, 12, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* related */
-    { 10275, 0, 10, 0, FIELD_OMIT_EMPTY }, /* note */
+    { 9814, 0, 10, 0, FIELD_OMIT_EMPTY }, /* note */
     { 330, 0, 11, 0, FIELD_OMIT_EMPTY }, /* type */
-    { 10280, 33, 12, 0, FIELD_OMIT_EMPTY }, /* deprecatedSource */
-    { 10297, 2, 13, 0, FIELD_OMIT_EMPTY }, /* deprecatedFirstTimestamp */
-    { 10322, 2, 14, 0, FIELD_OMIT_EMPTY }, /* deprecatedLastTimestamp */
-    { 10346, 25, 15, 0, FIELD_OMIT_EMPTY }, /* deprecatedCount */
+    { 9819, 33, 12, 0, FIELD_OMIT_EMPTY }, /* deprecatedSource */
+    { 9836, 2, 13, 0, FIELD_OMIT_EMPTY }, /* deprecatedFirstTimestamp */
+    { 9861, 2, 14, 0, FIELD_OMIT_EMPTY }, /* deprecatedLastTimestamp */
+    { 9885, 25, 15, 0, FIELD_OMIT_EMPTY }, /* deprecatedCount */
     /* v1.EventSeries */
     { 592, 25, 1, 0, FIELD_IS_REQUIRED }, /* count */
     { 682, 34, 2, 0, FIELD_IS_REQUIRED }, /* lastObservedTime */
@@ -2556,31 +2451,31 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 673, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 637, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.FlowSchema */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 687, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 690, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 651, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 654, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.FlowSchemaSpec */
-    { 10362, 674, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
-    { 10389, 25, 2, 0, 0 }, /* matchingPrecedence */
-    { 10408, 675, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
-    { 7003, 686, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 9901, 638, 1, 0, FIELD_IS_REQUIRED }, /* priorityLevelConfiguration */
+    { 9928, 25, 2, 0, 0 }, /* matchingPrecedence */
+    { 9947, 639, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinguisherMethod */
+    { 6808, 650, 4, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.PriorityLevelConfigurationReference */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.FlowDistinguisherMethod */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
     /* v1.PolicyRulesWithSubjects */
-    { 10428, 680, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
-    { 6782, 682, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
-    { 8918, 684, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
+    { 9967, 644, 1, 0, FIELD_IS_REQUIRED }, /* subjects */
+    { 6587, 646, 2, 0, FIELD_OMIT_EMPTY }, /* resourceRules */
+    { 8710, 648, 3, 0, FIELD_OMIT_EMPTY }, /* nonResourceRules */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 1869, 676, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
-    { 2149, 677, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
-    { 2929, 678, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
+    { 1802, 640, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* user */
+    { 2082, 641, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* group */
+    { 2832, 642, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccount */
     /* v1.UserSubject */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.GroupSubject */
@@ -2589,18 +2484,18 @@ const struct builtin_field_row builtin_fields[] = {
     { 51, 0, 1, 0, FIELD_IS_REQUIRED }, /* namespace */
     { 33, 0, 2, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ResourcePolicyRule */
-    { 7211, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 6854, 60, 2, 0, FIELD_IS_REQUIRED }, /* apiGroups */
-    { 2529, 60, 3, 0, FIELD_IS_REQUIRED }, /* resources */
-    { 10437, 4, 4, 0, FIELD_OMIT_EMPTY }, /* clusterScope */
-    { 4997, 60, 5, 0, 0 }, /* namespaces */
+    { 7016, 313, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 6659, 313, 2, 0, FIELD_IS_REQUIRED }, /* apiGroups */
+    { 2462, 313, 3, 0, FIELD_IS_REQUIRED }, /* resources */
+    { 9976, 4, 4, 0, FIELD_OMIT_EMPTY }, /* clusterScope */
+    { 4852, 313, 5, 0, 0 }, /* namespaces */
     /* v1.NonResourcePolicyRule */
-    { 7211, 60, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 8946, 60, 6, 0, FIELD_IS_REQUIRED }, /* nonResourceURLs */
+    { 7016, 313, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 8738, 313, 6, 0, FIELD_IS_REQUIRED }, /* nonResourceURLs */
     /* v1.FlowSchemaStatus */
-    { 319, 689, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 653, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.FlowSchemaCondition */
-    { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
+    { 330, 0, 1, 0, FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
@@ -2609,36 +2504,36 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 692, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 656, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityLevelConfiguration */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 697, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 700, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 661, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 664, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PriorityLevelConfigurationSpec */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10450, 695, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
-    { 10458, 696, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
+    { 9989, 659, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* limited */
+    { 9997, 660, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exempt */
     /* v1.LimitedPriorityLevelConfiguration */
-    { 10465, 25, 1, 0, FIELD_POINTER }, /* nominalConcurrencyShares */
-    { 10490, 694, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* limitResponse */
-    { 10504, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
-    { 10520, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* borrowingLimitPercent */
+    { 10004, 25, 1, 0, FIELD_POINTER }, /* nominalConcurrencyShares */
+    { 10029, 658, 2, 0, FIELD_OMIT_EMPTY }, /* limitResponse */
+    { 10043, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
+    { 10059, 25, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* borrowingLimitPercent */
     /* v1.LimitResponse */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 10542, 693, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
+    { 10081, 657, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* queuing */
     /* v1.QueuingConfiguration */
-    { 10550, 25, 1, 0, 0 }, /* queues */
-    { 10557, 25, 2, 0, 0 }, /* handSize */
-    { 10566, 25, 3, 0, 0 }, /* queueLengthLimit */
+    { 10089, 25, 1, 0, 0 }, /* queues */
+    { 10096, 25, 2, 0, 0 }, /* handSize */
+    { 10105, 25, 3, 0, 0 }, /* queueLengthLimit */
     /* v1.ExemptPriorityLevelConfiguration */
-    { 10465, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nominalConcurrencyShares */
-    { 10504, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
+    { 10004, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nominalConcurrencyShares */
+    { 10043, 25, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* lendablePercent */
     /* v1.PriorityLevelConfigurationStatus */
-    { 319, 699, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 663, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PriorityLevelConfigurationCondition */
-    { 330, 0, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* type */
+    { 330, 0, 1, 0, FIELD_OMIT_EMPTY }, /* type */
     { 335, 0, 2, 0, FIELD_OMIT_EMPTY }, /* status */
     { 769, 2, 3, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     { 549, 0, 4, 0, FIELD_OMIT_EMPTY }, /* reason */
@@ -2647,64 +2542,64 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 702, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 666, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IPAddress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 704, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 668, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IPAddressSpec */
-    { 10583, 703, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
+    { 10122, 667, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parentRef */
     /* v1.ParentReference */
-    { 2149, 0, 1, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 3580, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* resource */
+    { 2082, 0, 1, 0, FIELD_OMIT_EMPTY }, /* group */
+    { 3452, 0, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* resource */
     { 51, 0, 3, 0, FIELD_OMIT_EMPTY }, /* namespace */
     { 33, 0, 4, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* name */
     /* v1.IPAddressList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 706, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 670, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Ingress */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 717, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 723, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 681, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 687, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.IngressSpec */
-    { 10593, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ingressClassName */
-    { 10610, 709, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
-    { 10625, 711, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
-    { 7003, 716, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
+    { 10132, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ingressClassName */
+    { 10149, 673, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* defaultBackend */
+    { 10164, 675, 2, 0, FIELD_OMIT_EMPTY }, /* tls */
+    { 6808, 680, 3, 0, FIELD_OMIT_EMPTY }, /* rules */
     /* v1.IngressBackend */
-    { 4428, 708, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
-    { 3580, 137, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
+    { 4283, 672, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* service */
+    { 3452, 135, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resource */
     /* v1.IngressServiceBackend */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 508, 707, 2, 0, FIELD_OMIT_EMPTY }, /* port */
+    { 508, 671, 2, 0, FIELD_OMIT_EMPTY }, /* port */
     /* v1.ServiceBackendPort */
     { 33, 0, 1, 0, FIELD_OMIT_EMPTY }, /* name */
-    { 10629, 25, 2, 0, FIELD_OMIT_EMPTY }, /* number */
+    { 10168, 25, 2, 0, FIELD_OMIT_EMPTY }, /* number */
     /* v1.IngressTLS */
-    { 10636, 47, 1, 0, FIELD_OMIT_EMPTY }, /* hosts */
-    { 2051, 0, 2, 0, FIELD_OMIT_EMPTY }, /* secretName */
+    { 10175, 47, 1, 0, FIELD_OMIT_EMPTY }, /* hosts */
+    { 1984, 0, 2, 0, FIELD_OMIT_EMPTY }, /* secretName */
     /* v1.IngressRule */
     { 677, 0, 1, 0, FIELD_OMIT_EMPTY }, /* host */
-    { 10642, 714, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
+    { 10181, 678, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* http */
     /* v1.HTTPIngressRuleValue */
-    { 10647, 713, 1, 0, FIELD_IS_REQUIRED }, /* paths */
+    { 10186, 677, 1, 0, FIELD_IS_REQUIRED }, /* paths */
     /* v1.HTTPIngressPath */
-    { 1421, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
-    { 10653, 0, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* pathType */
-    { 10662, 709, 2, 0, FIELD_IS_REQUIRED }, /* backend */
+    { 1354, 0, 1, 0, FIELD_OMIT_EMPTY }, /* path */
+    { 10192, 0, 3, 0, FIELD_IS_REQUIRED | FIELD_POINTER }, /* pathType */
+    { 10201, 673, 2, 0, FIELD_IS_REQUIRED }, /* backend */
     /* v1.IngressStatus */
-    { 6410, 722, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
+    { 6215, 686, 1, 0, FIELD_OMIT_EMPTY }, /* loadBalancer */
     /* v1.IngressLoadBalancerStatus */
-    { 6423, 721, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 6228, 685, 1, 0, FIELD_OMIT_EMPTY }, /* ingress */
     /* v1.IngressLoadBalancerIngress */
     { 477, 0, 1, 0, FIELD_OMIT_EMPTY }, /* ip */
     { 480, 0, 2, 0, FIELD_OMIT_EMPTY }, /* hostname */
-    { 471, 719, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 471, 683, 4, 0, FIELD_OMIT_EMPTY }, /* ports */
     /* v1.IngressPortStatus */
     { 508, 25, 1, 0, FIELD_IS_REQUIRED }, /* port */
     { 513, 26, 2, 0, FIELD_IS_REQUIRED }, /* protocol */
@@ -2713,104 +2608,104 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 725, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 689, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.IngressClassSpec */
     { 224, 0, 1, 0, FIELD_OMIT_EMPTY }, /* controller */
-    { 10670, 724, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
+    { 10209, 688, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* parameters */
     /* v1.IngressClassParametersReference */
-    { 2585, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* apiGroup */
+    { 2518, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 3, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6876, 0, 4, 0, FIELD_POINTER }, /* scope */
+    { 6681, 0, 4, 0, FIELD_POINTER }, /* scope */
     { 51, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespace */
     /* v1.IngressClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 727, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 691, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.IngressList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 729, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 693, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.NetworkPolicy */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 741, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 699, 705, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
     /* v1.NetworkPolicySpec */
-    { 10681, 135, 1, 0, 0 }, /* podSelector */
-    { 6423, 736, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
-    { 10693, 738, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
-    { 10700, 740, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
+    { 10220, 133, 1, 0, 0 }, /* podSelector */
+    { 6228, 700, 2, 0, FIELD_OMIT_EMPTY }, /* ingress */
+    { 10232, 702, 3, 0, FIELD_OMIT_EMPTY }, /* egress */
+    { 10239, 704, 4, 0, FIELD_OMIT_EMPTY }, /* policyTypes */
     /* v1.NetworkPolicyIngressRule */
-    { 471, 731, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10712, 734, 2, 0, FIELD_OMIT_EMPTY }, /* from */
+    { 471, 695, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10251, 698, 2, 0, FIELD_OMIT_EMPTY }, /* from */
     /* v1.NetworkPolicyPort */
     { 513, 26, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* protocol */
-    { 508, 223, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
-    { 10717, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* endPort */
+    { 508, 217, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* port */
+    { 10256, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* endPort */
     /* v1.NetworkPolicyPeer */
-    { 10681, 135, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
-    { 5020, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
-    { 10725, 732, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
+    { 10220, 133, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podSelector */
+    { 4875, 133, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* namespaceSelector */
+    { 10264, 696, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ipBlock */
     /* v1.IPBlock */
-    { 10733, 0, 1, 0, FIELD_IS_REQUIRED }, /* cidr */
-    { 10738, 47, 2, 0, FIELD_OMIT_EMPTY }, /* except */
+    { 10272, 0, 1, 0, FIELD_IS_REQUIRED }, /* cidr */
+    { 10277, 47, 2, 0, FIELD_OMIT_EMPTY }, /* except */
     /* v1.NetworkPolicyEgressRule */
-    { 471, 731, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
-    { 10745, 734, 2, 0, FIELD_OMIT_EMPTY }, /* to */
+    { 471, 695, 1, 0, FIELD_OMIT_EMPTY }, /* ports */
+    { 10284, 698, 2, 0, FIELD_OMIT_EMPTY }, /* to */
     /* v1.NetworkPolicyList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 743, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 707, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ServiceCIDR */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 744, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 745, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 708, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 709, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ServiceCIDRSpec */
-    { 10748, 47, 1, 0, FIELD_OMIT_EMPTY }, /* cidrs */
+    { 10287, 47, 1, 0, FIELD_OMIT_EMPTY }, /* cidrs */
     /* v1.ServiceCIDRStatus */
-    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 319, 360, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.ServiceCIDRList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 747, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 711, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RuntimeClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10754, 0, 2, 0, FIELD_IS_REQUIRED }, /* handler */
-    { 3218, 748, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
-    { 9619, 749, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
+    { 10293, 0, 2, 0, FIELD_IS_REQUIRED }, /* handler */
+    { 3121, 712, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
+    { 10301, 713, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* scheduling */
     /* v1.Overhead */
-    { 10762, 39, 1, 0, FIELD_OMIT_EMPTY }, /* podFixed */
+    { 10312, 39, 1, 0, FIELD_OMIT_EMPTY }, /* podFixed */
     /* v1.Scheduling */
-    { 2897, 252, 1, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
-    { 3089, 272, 2, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 2800, 244, 1, 0, FIELD_OMIT_EMPTY }, /* nodeSelector */
+    { 2992, 264, 2, 0, FIELD_OMIT_EMPTY }, /* tolerations */
     /* v1.RuntimeClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 751, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 715, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Eviction */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10771, 753, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
+    { 10321, 717, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deleteOptions */
     /* v1.DeleteOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 10785, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gracePeriodSeconds */
-    { 10804, 752, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
-    { 10818, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* orphanDependents */
-    { 10835, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* propagationPolicy */
-    { 6540, 47, 5, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 10853, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ignoreStoreReadErrorWithClusterBreakingPotential */
+    { 10335, 1, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* gracePeriodSeconds */
+    { 10354, 716, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preconditions */
+    { 10368, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* orphanDependents */
+    { 10385, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* propagationPolicy */
+    { 6345, 47, 5, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 10403, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* ignoreStoreReadErrorWithClusterBreakingPotential */
     /* v1.Preconditions */
     { 70, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* uid */
     { 74, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* resourceVersion */
@@ -2818,506 +2713,438 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 756, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 758, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 720, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
+    { 335, 722, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.PodDisruptionBudgetSpec */
-    { 10902, 223, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
-    { 400, 754, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
-    { 8282, 223, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
-    { 10915, 755, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
+    { 10452, 217, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* minAvailable */
+    { 400, 718, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* selector */
+    { 8087, 217, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maxUnavailable */
+    { 10465, 719, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* unhealthyPodEvictionPolicy */
     /* v1.PodDisruptionBudgetStatus */
-    { 5280, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
-    { 10942, 757, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
-    { 10956, 25, 3, 0, 0 }, /* disruptionsAllowed */
-    { 10975, 25, 4, 0, 0 }, /* currentHealthy */
-    { 10990, 25, 5, 0, 0 }, /* desiredHealthy */
-    { 11005, 25, 6, 0, 0 }, /* expectedPods */
-    { 319, 375, 7, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 5135, 1, 1, 0, FIELD_OMIT_EMPTY }, /* observedGeneration */
+    { 10492, 721, 2, 0, FIELD_OMIT_EMPTY }, /* disruptedPods */
+    { 10506, 25, 3, 0, 0 }, /* disruptionsAllowed */
+    { 10525, 25, 4, 0, 0 }, /* currentHealthy */
+    { 10540, 25, 5, 0, 0 }, /* desiredHealthy */
+    { 10555, 25, 6, 0, 0 }, /* expectedPods */
+    { 319, 360, 7, 0, FIELD_OMIT_EMPTY }, /* conditions */
     /* v1.PodDisruptionBudgetList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 760, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 724, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRole */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 762, 2, 0, 0 }, /* rules */
-    { 11018, 764, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
+    { 6808, 726, 2, 0, 0 }, /* rules */
+    { 10568, 728, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* aggregationRule */
     /* v1.PolicyRule */
-    { 7211, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
-    { 6854, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
-    { 2529, 47, 3, 0, FIELD_OMIT_EMPTY }, /* resources */
-    { 6829, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
-    { 8946, 47, 5, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
+    { 7016, 47, 1, 0, FIELD_IS_REQUIRED }, /* verbs */
+    { 6659, 47, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroups */
+    { 2462, 47, 3, 0, FIELD_OMIT_EMPTY }, /* resources */
+    { 6634, 47, 4, 0, FIELD_OMIT_EMPTY }, /* resourceNames */
+    { 8738, 47, 5, 0, FIELD_OMIT_EMPTY }, /* nonResourceURLs */
     /* v1.AggregationRule */
-    { 11034, 763, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
+    { 10584, 727, 1, 0, FIELD_OMIT_EMPTY }, /* clusterRoleSelectors */
     /* v1.ClusterRoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 766, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 767, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 9967, 730, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 10605, 731, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.Subject */
     { 1, 0, 1, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 2585, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
+    { 2518, 0, 2, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
     { 33, 0, 3, 0, FIELD_IS_REQUIRED }, /* name */
     { 51, 0, 4, 0, FIELD_OMIT_EMPTY }, /* namespace */
     /* v1.RoleRef */
-    { 2585, 0, 1, 0, 0 }, /* apiGroup */
+    { 2518, 0, 1, 0, 0 }, /* apiGroup */
     { 1, 0, 2, 0, FIELD_IS_REQUIRED }, /* kind */
     { 33, 0, 3, 0, FIELD_IS_REQUIRED }, /* name */
     /* v1.ClusterRoleBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 769, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 733, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ClusterRoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 771, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 735, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.Role */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 7003, 762, 2, 0, 0 }, /* rules */
+    { 6808, 726, 2, 0, 0 }, /* rules */
     /* v1.RoleBinding */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 10428, 766, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
-    { 11055, 767, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
+    { 9967, 730, 2, 0, FIELD_OMIT_EMPTY }, /* subjects */
+    { 10605, 731, 3, 0, FIELD_IS_REQUIRED }, /* roleRef */
     /* v1.RoleBindingList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 773, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 737, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.RoleList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 775, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 739, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.DeviceClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 782, 2, 0, 0 }, /* spec */
+    { 699, 746, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.DeviceClassSpec */
-    { 11063, 778, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 1041, 781, 2, 0, FIELD_OMIT_EMPTY }, /* config */
-    { 11073, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceName */
+    { 10613, 742, 1, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 997, 745, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 10623, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* extendedResourceName */
     /* v1.DeviceSelector */
-    { 11094, 776, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
+    { 10644, 740, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* cel */
     /* v1.CELDeviceSelector */
-    { 6882, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 6687, 0, 1, 0, FIELD_IS_REQUIRED }, /* expression */
     /* v1.DeviceClassConfiguration */
-    { 11098, 779, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 10648, 743, 1, 1, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.OpaqueDeviceConfiguration */
-    { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 10670, 45, 2, 0, FIELD_IS_REQUIRED }, /* parameters */
+    { 1969, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 10209, 45, 2, 0, FIELD_IS_REQUIRED }, /* parameters */
     /* v1.DeviceClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 784, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.DeviceTaintRule */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 788, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 789, 3, 0, FIELD_OMIT_EMPTY }, /* status */
-    /* v1.DeviceTaintRuleSpec */
-    { 11105, 785, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceSelector */
-    { 11120, 787, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* taint */
-    /* v1.DeviceTaintSelector */
-    { 2036, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* driver */
-    { 1864, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* pool */
-    { 11126, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* device */
-    /* v1.DeviceTaint */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 885, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 786, 3, 0, FIELD_IS_REQUIRED }, /* effect */
-    { 898, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
-    /* v1.DeviceTaintRuleStatus */
-    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    /* v1.DeviceTaintRuleList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 791, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 748, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaim */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 808, 2, 0, 0 }, /* spec */
-    { 335, 823, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 764, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 777, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.ResourceClaimSpec */
-    { 11133, 807, 1, 0, 0 }, /* devices */
+    { 10655, 763, 1, 0, 0 }, /* devices */
     /* v1.DeviceClaim */
-    { 2576, 802, 1, 0, 0 }, /* requests */
-    { 11141, 804, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
-    { 1041, 806, 3, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 2509, 758, 1, 0, 0 }, /* requests */
+    { 10663, 760, 2, 0, FIELD_OMIT_EMPTY }, /* constraints */
+    { 997, 762, 3, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11153, 798, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
-    { 11161, 800, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
+    { 10675, 754, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* exactly */
+    { 10683, 756, 3, 0, FIELD_OMIT_EMPTY }, /* firstAvailable */
     /* v1.ExactDeviceRequest */
-    { 11176, 0, 1, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 778, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 11192, 0, 3, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
+    { 10698, 0, 1, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
+    { 10613, 742, 2, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 10714, 0, 3, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 4, 0, FIELD_OMIT_EMPTY }, /* count */
-    { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 794, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 795, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 797, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 10729, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
+    { 2992, 752, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 915, 753, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
     /* v1.DeviceToleration */
-    { 881, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
-    { 2489, 792, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
-    { 885, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
-    { 891, 786, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
-    { 5087, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
+    { 861, 0, 1, 0, FIELD_OMIT_EMPTY }, /* key */
+    { 2422, 749, 2, 0, FIELD_OMIT_EMPTY }, /* operator */
+    { 865, 0, 3, 0, FIELD_OMIT_EMPTY }, /* value */
+    { 871, 750, 4, 0, FIELD_OMIT_EMPTY }, /* effect */
+    { 4942, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* tolerationSeconds */
     /* v1.CapacityRequirements */
-    { 2576, 39, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    /* v1.DeviceDerivedAttribute */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 6882, 0, 2, 0, FIELD_IS_REQUIRED }, /* expression */
+    { 2509, 39, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
     /* v1.DeviceSubRequest */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11176, 0, 2, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
-    { 11063, 778, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
-    { 11192, 0, 4, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
+    { 10698, 0, 2, 0, FIELD_IS_REQUIRED }, /* deviceClassName */
+    { 10613, 742, 3, 0, FIELD_OMIT_EMPTY }, /* selectors */
+    { 10714, 0, 4, 0, FIELD_OMIT_EMPTY }, /* allocationMode */
     { 592, 1, 5, 0, FIELD_OMIT_EMPTY }, /* count */
-    { 3089, 794, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 959, 795, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 11219, 797, 8, 0, FIELD_OMIT_EMPTY }, /* derivedAttributes */
+    { 2992, 752, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 915, 753, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
     /* v1.DeviceConstraint */
-    { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11237, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchAttribute */
-    { 11252, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinctAttribute */
+    { 2509, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
+    { 10741, 0, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* matchAttribute */
+    { 10756, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* distinctAttribute */
     /* v1.DeviceClaimConfiguration */
-    { 2576, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 779, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 2509, 47, 1, 0, FIELD_OMIT_EMPTY }, /* requests */
+    { 10648, 743, 1, 2, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimStatus */
-    { 11270, 817, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
-    { 11281, 819, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
-    { 11133, 822, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 10774, 771, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocation */
+    { 10785, 773, 2, 0, FIELD_OMIT_EMPTY }, /* reservedFor */
+    { 10655, 776, 4, 0, FIELD_OMIT_EMPTY }, /* devices */
     /* v1.AllocationResult */
-    { 11133, 816, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
-    { 2897, 128, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
-    { 11293, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationTimestamp */
+    { 10655, 770, 1, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 2800, 126, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
+    { 10797, 2, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationTimestamp */
     /* v1.DeviceAllocationResult */
-    { 11313, 812, 1, 0, FIELD_OMIT_EMPTY }, /* results */
-    { 1041, 815, 2, 0, FIELD_OMIT_EMPTY }, /* config */
+    { 10817, 766, 1, 0, FIELD_OMIT_EMPTY }, /* results */
+    { 997, 769, 2, 0, FIELD_OMIT_EMPTY }, /* config */
     /* v1.DeviceRequestAllocationResult */
-    { 4185, 0, 1, 0, FIELD_IS_REQUIRED }, /* request */
-    { 2036, 0, 2, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1864, 0, 3, 0, FIELD_IS_REQUIRED }, /* pool */
-    { 11126, 0, 4, 0, FIELD_IS_REQUIRED }, /* device */
-    { 11207, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
-    { 3089, 794, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
-    { 11321, 47, 7, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
-    { 11339, 47, 8, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
-    { 11364, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
-    { 11372, 39, 10, 0, FIELD_OMIT_EMPTY }, /* consumedCapacity */
-    { 11389, 810, 11, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 4057, 0, 1, 0, FIELD_IS_REQUIRED }, /* request */
+    { 1969, 0, 2, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 1797, 0, 3, 0, FIELD_IS_REQUIRED }, /* pool */
+    { 10825, 0, 4, 0, FIELD_IS_REQUIRED }, /* device */
+    { 10729, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* adminAccess */
+    { 2992, 752, 6, 0, FIELD_OMIT_EMPTY }, /* tolerations */
+    { 10832, 47, 7, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
+    { 10850, 47, 8, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
+    { 10875, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
+    { 10883, 39, 10, 0, FIELD_OMIT_EMPTY }, /* consumedCapacity */
     /* v1.DeviceAllocationConfiguration */
-    { 556, 813, 1, 0, FIELD_IS_REQUIRED }, /* source */
-    { 2576, 47, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
-    { 11098, 779, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
+    { 556, 767, 1, 0, FIELD_IS_REQUIRED }, /* source */
+    { 2509, 47, 2, 0, FIELD_OMIT_EMPTY }, /* requests */
+    { 10648, 743, 1, 3, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* opaque */
     /* v1.ResourceClaimConsumerReference */
-    { 2585, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
-    { 3580, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
+    { 2518, 0, 1, 0, FIELD_OMIT_EMPTY }, /* apiGroup */
+    { 3452, 0, 3, 0, FIELD_IS_REQUIRED }, /* resource */
     { 33, 0, 4, 0, FIELD_IS_REQUIRED }, /* name */
     { 70, 0, 5, 0, FIELD_IS_REQUIRED }, /* uid */
     /* v1.AllocatedDeviceStatus */
-    { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1864, 0, 2, 0, FIELD_IS_REQUIRED }, /* pool */
-    { 11126, 0, 3, 0, FIELD_IS_REQUIRED }, /* device */
-    { 11364, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
-    { 319, 438, 4, 0, 0 }, /* conditions */
+    { 1969, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 1797, 0, 2, 0, FIELD_IS_REQUIRED }, /* pool */
+    { 10825, 0, 3, 0, FIELD_IS_REQUIRED }, /* device */
+    { 10875, 0, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* shareID */
+    { 319, 423, 4, 0, 0 }, /* conditions */
     { 419, 45, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* data */
-    { 11408, 820, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
+    { 10900, 774, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* networkData */
     /* v1.NetworkDeviceData */
-    { 11420, 0, 1, 0, FIELD_OMIT_EMPTY }, /* interfaceName */
-    { 11434, 47, 2, 0, FIELD_OMIT_EMPTY }, /* ips */
-    { 11438, 0, 3, 0, FIELD_OMIT_EMPTY }, /* hardwareAddress */
+    { 10912, 0, 1, 0, FIELD_OMIT_EMPTY }, /* interfaceName */
+    { 10926, 47, 2, 0, FIELD_OMIT_EMPTY }, /* ips */
+    { 10930, 0, 3, 0, FIELD_OMIT_EMPTY }, /* hardwareAddress */
     /* v1.ResourceClaimList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 825, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 779, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceClaimTemplate */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 826, 2, 0, 0 }, /* spec */
+    { 699, 780, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ResourceClaimTemplateSpec */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 808, 2, 0, 0 }, /* spec */
+    { 699, 764, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ResourceClaimTemplateList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 828, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 782, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.ResourceSlice */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 851, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 804, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.ResourceSliceSpec */
-    { 2036, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
-    { 1864, 829, 2, 0, FIELD_IS_REQUIRED }, /* pool */
+    { 1969, 0, 1, 0, FIELD_IS_REQUIRED }, /* driver */
+    { 1797, 783, 2, 0, FIELD_IS_REQUIRED }, /* pool */
     { 489, 0, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
-    { 2897, 128, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
-    { 11454, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 11133, 848, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
-    { 11463, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perDeviceNodeSelection */
-    { 11486, 850, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
-    { 11501, 0, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* partitionTypeAttribute */
-    { 11389, 810, 10, 0, FIELD_OMIT_EMPTY }, /* skipNodeOperations */
+    { 2800, 126, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
+    { 10946, 4, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
+    { 10655, 801, 6, 0, FIELD_OMIT_EMPTY }, /* devices */
+    { 10955, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perDeviceNodeSelection */
+    { 10978, 803, 8, 0, FIELD_OMIT_EMPTY }, /* sharedCounters */
     /* v1.ResourcePool */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
     { 90, 1, 2, 0, FIELD_IS_REQUIRED }, /* generation */
-    { 11524, 1, 3, 0, FIELD_IS_REQUIRED }, /* resourceSliceCount */
+    { 10993, 1, 3, 0, FIELD_IS_REQUIRED }, /* resourceSliceCount */
     /* v1.Device */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11543, 832, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
-    { 959, 837, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
-    { 11554, 841, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
+    { 11012, 786, 2, 0, FIELD_OMIT_EMPTY }, /* attributes */
+    { 915, 791, 3, 0, FIELD_OMIT_EMPTY }, /* capacity */
+    { 11023, 795, 4, 0, FIELD_OMIT_EMPTY }, /* consumesCounters */
     { 489, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeName */
-    { 2897, 128, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
-    { 11454, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
-    { 830, 842, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
-    { 11571, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bindsToNode */
-    { 11321, 47, 10, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
-    { 11339, 47, 11, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
-    { 11583, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowMultipleAllocations */
-    { 11608, 846, 14, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResources */
+    { 2800, 126, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeSelector */
+    { 10946, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allNodes */
+    { 830, 797, 8, 0, FIELD_OMIT_EMPTY }, /* taints */
+    { 11040, 4, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bindsToNode */
+    { 10832, 47, 10, 0, FIELD_OMIT_EMPTY }, /* bindingConditions */
+    { 10850, 47, 11, 0, FIELD_OMIT_EMPTY }, /* bindingFailureConditions */
+    { 11052, 4, 12, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowMultipleAllocations */
+    { 11077, 799, 13, 0, FIELD_OMIT_EMPTY }, /* nodeAllocatableResourceMappings */
     /* v1.DeviceAttribute */
-    { 11633, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* int */
-    { 11637, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bool */
-    { 11642, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* string */
-    { 6547, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* version */
-    { 11649, 253, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
-    { 11654, 830, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
-    { 11660, 47, 8, 0, FIELD_OMIT_EMPTY }, /* strings */
-    { 7162, 47, 9, 0, FIELD_OMIT_EMPTY }, /* versions */
+    { 11109, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* int */
+    { 11113, 4, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* bool */
+    { 11118, 0, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* string */
+    { 6352, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* version */
+    { 11125, 245, 6, 0, FIELD_OMIT_EMPTY }, /* ints */
+    { 11130, 784, 7, 0, FIELD_OMIT_EMPTY }, /* bools */
+    { 11136, 47, 8, 0, FIELD_OMIT_EMPTY }, /* strings */
+    { 6967, 47, 9, 0, FIELD_OMIT_EMPTY }, /* versions */
     /* v1.DeviceCapacity */
-    { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
-    { 11668, 835, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
+    { 865, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
+    { 11144, 789, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requestPolicy */
     /* v1.CapacityRequestPolicy */
     { 719, 38, 1, 0, FIELD_POINTER }, /* default */
-    { 11682, 833, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
-    { 11694, 834, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
+    { 11158, 787, 3, 0, FIELD_OMIT_EMPTY }, /* validValues */
+    { 11170, 788, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* validRange */
     /* v1.CapacityRequestPolicyRange */
     { 715, 38, 1, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY | FIELD_POINTER }, /* min */
     { 711, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* max */
-    { 11705, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* step */
+    { 11181, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* step */
     /* v1.DeviceCounterConsumption */
-    { 11710, 0, 1, 0, FIELD_IS_REQUIRED }, /* counterSet */
-    { 11721, 839, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
-    { 11730, 47, 3, 0, FIELD_OMIT_EMPTY }, /* compatibilityGroups */
+    { 11186, 0, 1, 0, FIELD_IS_REQUIRED }, /* counterSet */
+    { 11197, 793, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     /* v1.Counter */
-    { 885, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
-    /* v1.NodeAllocatableResource */
-    { 5761, 843, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* mapping */
-    { 3218, 844, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* overhead */
-    /* v1.NodeAllocatableMapping */
-    { 11750, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityKey */
-    { 11762, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityMultiplier */
-    { 11781, 38, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* deviceMultiplier */
-    /* v1.NodeAllocatableOverhead */
-    { 5778, 38, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perPod */
-    { 5785, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* perContainer */
+    { 865, 38, 1, 0, FIELD_IS_REQUIRED }, /* value */
+    /* v1.DeviceTaint */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 865, 0, 2, 0, FIELD_OMIT_EMPTY }, /* value */
+    { 871, 750, 3, 0, FIELD_IS_REQUIRED }, /* effect */
+    { 878, 2, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeAdded */
+    /* v1.NodeAllocatableResourceMapping */
+    { 11206, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacityKey */
+    { 11218, 38, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocationMultiplier */
     /* v1.CounterSet */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 11721, 839, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
+    { 11197, 793, 2, 0, FIELD_IS_REQUIRED | FIELD_OMIT_EMPTY }, /* counters */
     /* v1.ResourceSliceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 853, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 806, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.PriorityClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 885, 25, 2, 0, 0 }, /* value */
-    { 11798, 4, 3, 0, FIELD_OMIT_EMPTY }, /* globalDefault */
-    { 7500, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
-    { 3201, 280, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
+    { 865, 25, 2, 0, 0 }, /* value */
+    { 11239, 4, 3, 0, FIELD_OMIT_EMPTY }, /* globalDefault */
+    { 7305, 0, 4, 0, FIELD_OMIT_EMPTY }, /* description */
+    { 3104, 272, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preemptionPolicy */
     /* v1.PriorityClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 855, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 808, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIDriver */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 858, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 699, 811, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.CSIDriverSpec */
-    { 11812, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachRequired */
-    { 11827, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podInfoOnMount */
-    { 11842, 60, 3, 0, FIELD_OMIT_EMPTY }, /* volumeLifecycleModes */
-    { 11863, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageCapacity */
-    { 11879, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupPolicy */
-    { 11893, 857, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
-    { 11907, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiresRepublish */
-    { 11925, 4, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxMount */
-    { 11938, 1, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAllocatableUpdatePeriodSeconds */
-    { 11973, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountTokenInSecrets */
-    { 12002, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preventPodSchedulingIfMissing */
+    { 11253, 4, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachRequired */
+    { 11268, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* podInfoOnMount */
+    { 11283, 313, 3, 0, FIELD_OMIT_EMPTY }, /* volumeLifecycleModes */
+    { 11304, 4, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* storageCapacity */
+    { 11320, 0, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* fsGroupPolicy */
+    { 11334, 810, 6, 0, FIELD_OMIT_EMPTY }, /* tokenRequests */
+    { 11348, 4, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* requiresRepublish */
+    { 11366, 4, 8, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* seLinuxMount */
+    { 11379, 1, 9, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeAllocatableUpdatePeriodSeconds */
+    { 11414, 4, 10, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* serviceAccountTokenInSecrets */
+    { 11443, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* preventPodSchedulingIfMissing */
     /* v1.TokenRequest */
-    { 3659, 0, 1, 0, FIELD_IS_REQUIRED }, /* audience */
-    { 3668, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
+    { 3531, 0, 1, 0, FIELD_IS_REQUIRED }, /* audience */
+    { 3540, 1, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* expirationSeconds */
     /* v1.CSIDriverList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 860, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 813, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSINode */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 864, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 870, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 817, 2, 0, FIELD_IS_REQUIRED }, /* spec */
     /* v1.CSINodeSpec */
-    { 12032, 863, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
+    { 11473, 816, 1, 0, FIELD_IS_REQUIRED }, /* drivers */
     /* v1.CSINodeDriver */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 12040, 0, 2, 0, FIELD_IS_REQUIRED }, /* nodeID */
-    { 12047, 47, 3, 0, 0 }, /* topologyKeys */
-    { 968, 861, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
+    { 11481, 0, 2, 0, FIELD_IS_REQUIRED }, /* nodeID */
+    { 11488, 47, 3, 0, 0 }, /* topologyKeys */
+    { 924, 814, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allocatable */
     /* v1.VolumeNodeResources */
     { 592, 25, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* count */
-    /* v1.CSINodeStatus */
-    { 12060, 869, 1, 0, FIELD_OMIT_EMPTY }, /* storageHealth */
-    /* v1.StorageHealth */
-    { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 2750, 867, 2, 0, FIELD_OMIT_EMPTY }, /* healthConditions */
-    /* v1.StorageHealthCondition */
-    { 335, 865, 1, 0, FIELD_IS_REQUIRED }, /* status */
-    { 549, 0, 2, 0, FIELD_IS_REQUIRED }, /* reason */
-    { 342, 0, 3, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 12074, 118, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* accessMode */
-    { 1721, 122, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeMode */
-    { 769, 2, 6, 0, FIELD_OMIT_EMPTY }, /* lastTransitionTime */
     /* v1.CSINodeList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 872, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 819, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CSIStorageCapacity */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12085, 135, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTopology */
-    { 1691, 0, 3, 0, FIELD_IS_REQUIRED }, /* storageClassName */
-    { 959, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
-    { 12098, 38, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximumVolumeSize */
+    { 11501, 133, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* nodeTopology */
+    { 1624, 0, 3, 0, FIELD_IS_REQUIRED }, /* storageClassName */
+    { 915, 38, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* capacity */
+    { 11514, 38, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* maximumVolumeSize */
     /* v1.CSIStorageCapacityList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 874, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 821, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.StorageClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12116, 0, 2, 0, FIELD_IS_REQUIRED }, /* provisioner */
-    { 10670, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
-    { 12128, 121, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
-    { 1708, 47, 5, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
-    { 12142, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowVolumeExpansion */
-    { 12163, 875, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
-    { 12181, 879, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
+    { 11532, 0, 2, 0, FIELD_IS_REQUIRED }, /* provisioner */
+    { 10209, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
+    { 11544, 119, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* reclaimPolicy */
+    { 1641, 47, 5, 0, FIELD_OMIT_EMPTY }, /* mountOptions */
+    { 11558, 4, 6, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* allowVolumeExpansion */
+    { 11579, 822, 7, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* volumeBindingMode */
+    { 11597, 826, 8, 0, FIELD_OMIT_EMPTY }, /* allowedTopologies */
     /* v1.TopologySelectorTerm */
-    { 12199, 877, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
+    { 11615, 824, 1, 0, FIELD_OMIT_EMPTY }, /* matchLabelExpressions */
     /* v1.TopologySelectorLabelRequirement */
-    { 881, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
-    { 2498, 47, 2, 0, FIELD_IS_REQUIRED }, /* values */
+    { 861, 0, 1, 0, FIELD_IS_REQUIRED }, /* key */
+    { 2431, 47, 2, 0, FIELD_IS_REQUIRED }, /* values */
     /* v1.StorageClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 881, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 828, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttachment */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 883, 2, 0, FIELD_IS_REQUIRED }, /* spec */
-    { 335, 885, 3, 0, FIELD_OMIT_EMPTY }, /* status */
+    { 699, 830, 2, 0, FIELD_IS_REQUIRED }, /* spec */
+    { 335, 832, 3, 0, FIELD_OMIT_EMPTY }, /* status */
     /* v1.VolumeAttachmentSpec */
-    { 12221, 0, 1, 0, FIELD_IS_REQUIRED }, /* attacher */
-    { 556, 882, 2, 0, FIELD_IS_REQUIRED }, /* source */
+    { 11637, 0, 1, 0, FIELD_IS_REQUIRED }, /* attacher */
+    { 556, 829, 2, 0, FIELD_IS_REQUIRED }, /* source */
     { 489, 0, 3, 0, FIELD_IS_REQUIRED }, /* nodeName */
     /* v1.VolumeAttachmentSource */
-    { 12230, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeName */
-    { 12251, 130, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* inlineVolumeSpec */
+    { 11646, 0, 1, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* persistentVolumeName */
+    { 11667, 128, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* inlineVolumeSpec */
     /* v1.VolumeAttachmentStatus */
-    { 12268, 4, 1, 0, FIELD_IS_REQUIRED }, /* attached */
-    { 12277, 3, 2, 0, FIELD_OMIT_EMPTY }, /* attachmentMetadata */
-    { 12296, 884, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
-    { 12308, 884, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
+    { 11684, 4, 1, 0, FIELD_IS_REQUIRED }, /* attached */
+    { 11693, 3, 2, 0, FIELD_OMIT_EMPTY }, /* attachmentMetadata */
+    { 11712, 831, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* attachError */
+    { 11724, 831, 4, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* detachError */
     /* v1.VolumeError */
     { 272, 2, 1, 0, FIELD_OMIT_EMPTY }, /* time */
     { 342, 0, 2, 0, FIELD_OMIT_EMPTY }, /* message */
-    { 12320, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* errorCode */
+    { 11736, 25, 3, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* errorCode */
     /* v1.VolumeAttachmentList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 887, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 834, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.VolumeAttributesClass */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12330, 0, 2, 0, FIELD_IS_REQUIRED }, /* driverName */
-    { 10670, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
+    { 11746, 0, 2, 0, FIELD_IS_REQUIRED }, /* driverName */
+    { 10209, 3, 3, 0, FIELD_OMIT_EMPTY }, /* parameters */
     /* v1.VolumeAttributesClassList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 889, 2, 0, FIELD_IS_REQUIRED }, /* items */
-    /* v1.StorageVersionMigration */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 11, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 699, 891, 2, 0, FIELD_OMIT_EMPTY }, /* spec */
-    { 335, 892, 3, 0, FIELD_OMIT_EMPTY }, /* status */
-    /* v1.StorageVersionMigrationSpec */
-    { 3580, 890, 1, 0, FIELD_IS_REQUIRED }, /* resource */
-    /* v1.GroupResource */
-    { 2149, 0, 1, 0, FIELD_IS_REQUIRED }, /* group */
-    { 3580, 0, 2, 0, FIELD_IS_REQUIRED }, /* resource */
-    /* v1.StorageVersionMigrationStatus */
-    { 319, 375, 1, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 74, 0, 2, 0, FIELD_OMIT_EMPTY }, /* resourceVersion */
-    /* v1.StorageVersionMigrationList */
-    { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
-    { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 894, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 836, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.CreateOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 6540, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 12341, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
-    { 12354, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
+    { 6345, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 11757, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
+    { 11770, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
     /* v1.UpdateOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 6540, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 12341, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
-    { 12354, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
+    { 6345, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 11757, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
+    { 11770, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
     /* v1.PatchOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 6540, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
-    { 12370, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* force */
-    { 12341, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
-    { 12354, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
+    { 6345, 47, 1, 0, FIELD_OMIT_EMPTY }, /* dryRun */
+    { 11786, 4, 2, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* force */
+    { 11757, 0, 3, 0, FIELD_OMIT_EMPTY }, /* fieldManager */
+    { 11770, 0, 4, 0, FIELD_OMIT_EMPTY }, /* fieldValidation */
     /* v1.GetOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3325,36 +3152,36 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.ListOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 3697, 0, 1, 0, FIELD_OMIT_EMPTY }, /* labelSelector */
-    { 8856, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldSelector */
-    { 12376, 4, 3, 0, FIELD_OMIT_EMPTY }, /* watch */
-    { 12382, 4, 9, 0, FIELD_OMIT_EMPTY }, /* allowWatchBookmarks */
+    { 3569, 0, 1, 0, FIELD_OMIT_EMPTY }, /* labelSelector */
+    { 8648, 0, 2, 0, FIELD_OMIT_EMPTY }, /* fieldSelector */
+    { 11792, 4, 3, 0, FIELD_OMIT_EMPTY }, /* watch */
+    { 11798, 4, 9, 0, FIELD_OMIT_EMPTY }, /* allowWatchBookmarks */
     { 74, 0, 4, 0, FIELD_OMIT_EMPTY }, /* resourceVersion */
-    { 12402, 0, 10, 0, FIELD_OMIT_EMPTY }, /* resourceVersionMatch */
-    { 4346, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
-    { 12423, 1, 7, 0, FIELD_OMIT_EMPTY }, /* limit */
+    { 11818, 0, 10, 0, FIELD_OMIT_EMPTY }, /* resourceVersionMatch */
+    { 4201, 1, 5, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* timeoutSeconds */
+    { 11839, 1, 7, 0, FIELD_OMIT_EMPTY }, /* limit */
     { 362, 0, 8, 0, FIELD_OMIT_EMPTY }, /* continue */
-    { 12429, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sendInitialEvents */
-    { 12447, 0, 15, 0, FIELD_OMIT_EMPTY }, /* shardSelector */
+    { 11845, 4, 11, 0, FIELD_OMIT_EMPTY | FIELD_POINTER }, /* sendInitialEvents */
+    { 11863, 0, 15, 0, FIELD_OMIT_EMPTY }, /* shardSelector */
     /* v1.WatchEvent */
     { 330, 0, 1, 0, FIELD_IS_REQUIRED }, /* type */
-    { 6523, 45, 2, 0, FIELD_IS_REQUIRED }, /* object */
+    { 6328, 45, 2, 0, FIELD_IS_REQUIRED }, /* object */
     /* v1.Table */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 0, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 12461, 896, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
-    { 12479, 900, 0, 0, FIELD_IS_REQUIRED }, /* rows */
+    { 11877, 838, 0, 0, FIELD_IS_REQUIRED }, /* columnDefinitions */
+    { 11895, 842, 0, 0, FIELD_IS_REQUIRED }, /* rows */
     /* v1.TableColumnDefinition */
     { 33, 0, 0, 0, FIELD_IS_REQUIRED }, /* name */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
-    { 7512, 0, 0, 0, FIELD_IS_REQUIRED }, /* format */
-    { 7500, 0, 0, 0, FIELD_IS_REQUIRED }, /* description */
-    { 3131, 25, 0, 0, FIELD_IS_REQUIRED }, /* priority */
+    { 7317, 0, 0, 0, FIELD_IS_REQUIRED }, /* format */
+    { 7305, 0, 0, 0, FIELD_IS_REQUIRED }, /* description */
+    { 3034, 25, 0, 0, FIELD_IS_REQUIRED }, /* priority */
     /* v1.TableRow */
-    { 12484, 466, 0, 0, FIELD_IS_REQUIRED }, /* cells */
-    { 319, 898, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
-    { 6523, 45, 0, 0, FIELD_OMIT_EMPTY }, /* object */
+    { 11900, 451, 0, 0, FIELD_IS_REQUIRED }, /* cells */
+    { 319, 840, 0, 0, FIELD_OMIT_EMPTY }, /* conditions */
+    { 6328, 45, 0, 0, FIELD_OMIT_EMPTY }, /* object */
     /* v1.TableRowCondition */
     { 330, 0, 0, 0, FIELD_IS_REQUIRED }, /* type */
     { 335, 0, 0, 0, FIELD_IS_REQUIRED }, /* status */
@@ -3363,7 +3190,7 @@ const struct builtin_field_row builtin_fields[] = {
     /* v1.TableOptions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 12490, 0, 1, 0, FIELD_OMIT_EMPTY }, /* includeObject */
+    { 11906, 0, 1, 0, FIELD_OMIT_EMPTY }, /* includeObject */
     /* v1.PartialObjectMetadata */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
@@ -3372,697 +3199,658 @@ const struct builtin_field_row builtin_fields[] = {
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 17, 16, 1, 0, FIELD_OMIT_EMPTY }, /* metadata */
-    { 356, 902, 2, 0, FIELD_IS_REQUIRED }, /* items */
+    { 356, 844, 2, 0, FIELD_IS_REQUIRED }, /* items */
     /* v1.APIGroup */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 7162, 904, 2, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12504, 903, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
-    { 12521, 906, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
+    { 6967, 846, 2, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 11920, 845, 3, 0, FIELD_OMIT_EMPTY }, /* preferredVersion */
+    { 11937, 848, 4, 0, FIELD_OMIT_EMPTY }, /* serverAddressByClientCIDRs */
     /* v1.GroupVersionForDiscovery */
-    { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
-    { 6547, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
+    { 11964, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
+    { 6352, 0, 2, 0, FIELD_IS_REQUIRED }, /* version */
     /* v1.ServerAddressByClientCIDR */
-    { 12561, 0, 1, 0, FIELD_IS_REQUIRED }, /* clientCIDR */
-    { 12572, 0, 2, 0, FIELD_IS_REQUIRED }, /* serverAddress */
+    { 11977, 0, 1, 0, FIELD_IS_REQUIRED }, /* clientCIDR */
+    { 11988, 0, 2, 0, FIELD_IS_REQUIRED }, /* serverAddress */
     /* v1.APIGroupList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 6564, 908, 1, 0, FIELD_IS_REQUIRED }, /* groups */
+    { 6369, 850, 1, 0, FIELD_IS_REQUIRED }, /* groups */
     /* v1.APIResourceList */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 12548, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
-    { 2529, 910, 2, 0, FIELD_IS_REQUIRED }, /* resources */
+    { 11964, 0, 1, 0, FIELD_IS_REQUIRED }, /* groupVersion */
+    { 2462, 852, 2, 0, FIELD_IS_REQUIRED }, /* resources */
     /* v1.APIResource */
     { 33, 0, 1, 0, FIELD_IS_REQUIRED }, /* name */
-    { 12586, 0, 6, 0, FIELD_IS_REQUIRED }, /* singularName */
-    { 12599, 4, 2, 0, FIELD_IS_REQUIRED }, /* namespaced */
-    { 2149, 0, 8, 0, FIELD_OMIT_EMPTY }, /* group */
-    { 6547, 0, 9, 0, FIELD_OMIT_EMPTY }, /* version */
+    { 12002, 0, 6, 0, FIELD_IS_REQUIRED }, /* singularName */
+    { 12015, 4, 2, 0, FIELD_IS_REQUIRED }, /* namespaced */
+    { 2082, 0, 8, 0, FIELD_OMIT_EMPTY }, /* group */
+    { 6352, 0, 9, 0, FIELD_OMIT_EMPTY }, /* version */
     { 1, 0, 3, 0, FIELD_IS_REQUIRED }, /* kind */
-    { 7211, 385, 1, 4, FIELD_IS_REQUIRED }, /* verbs */
-    { 7217, 47, 5, 0, FIELD_OMIT_EMPTY }, /* shortNames */
-    { 7228, 47, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
-    { 12610, 0, 10, 0, FIELD_OMIT_EMPTY }, /* storageVersionHash */
+    { 7016, 370, 1, 4, FIELD_IS_REQUIRED }, /* verbs */
+    { 7022, 47, 5, 0, FIELD_OMIT_EMPTY }, /* shortNames */
+    { 7033, 47, 7, 0, FIELD_OMIT_EMPTY }, /* categories */
+    { 12026, 0, 10, 0, FIELD_OMIT_EMPTY }, /* storageVersionHash */
     /* v1.APIVersions */
     { 1, 0, 0, 0, FIELD_OMIT_EMPTY }, /* kind */
     { 6, 0, 0, 0, FIELD_OMIT_EMPTY }, /* apiVersion */
-    { 7162, 47, 1, 0, FIELD_IS_REQUIRED }, /* versions */
-    { 12521, 906, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
+    { 6967, 47, 1, 0, FIELD_IS_REQUIRED }, /* versions */
+    { 11937, 848, 2, 0, FIELD_IS_REQUIRED }, /* serverAddressByClientCIDRs */
 };
 
 const struct builtin_type_row builtin_types[] = {
-    { 12629, 12656, 0, 4 },
-    { 12667, 12715, 4, 15 },
-    { 12729, 12781, 19, 6 },
-    { 12799, 12855, 25, 7 },
-    { 12877, 12912, 32, 7 },
-    { 12931, 12966, 39, 4 },
-    { 12985, 13023, 43, 4 },
-    { 13045, 13084, 47, 4 },
-    { 13107, 13153, 51, 5 },
-    { 13165, 13212, 56, 1 },
-    { 13225, 13254, 57, 6 },
-    { 13267, 13300, 63, 4 },
-    { 13317, 13346, 67, 4 },
-    { 13359, 13393, 71, 3 },
-    { 13411, 13446, 74, 4 },
-    { 13465, 13497, 78, 4 },
-    { 13513, 13546, 82, 4 },
-    { 13563, 13588, 86, 17 },
-    { 13597, 13628, 103, 2 },
-    { 13643, 13674, 105, 2 },
-    { 13689, 13718, 107, 4 },
-    { 13731, 13761, 111, 4 },
-    { 13775, 13809, 115, 1 },
-    { 13827, 13861, 116, 6 },
-    { 13879, 13913, 122, 4 },
-    { 13931, 13955, 126, 4 },
-    { 13963, 13992, 130, 5 },
-    { 14005, 14038, 135, 1 },
-    { 14055, 14090, 136, 2 },
-    { 14109, 14147, 138, 5 },
-    { 14169, 14202, 143, 4 },
-    { 14219, 14243, 147, 5 },
-    { 14251, 14279, 152, 8 },
-    { 14291, 14316, 160, 4 },
-    { 14325, 14361, 164, 1 },
-    { 14381, 14426, 165, 5 },
-    { 14455, 14498, 170, 1 },
-    { 14525, 14555, 171, 14 },
-    { 14569, 14602, 185, 6 },
-    { 14619, 14650, 191, 2 },
-    { 14665, 14704, 193, 1 },
-    { 14727, 14761, 194, 1 },
-    { 14779, 14813, 195, 12 },
-    { 14831, 14865, 207, 1 },
-    { 14883, 14917, 208, 2 },
-    { 14935, 14969, 210, 2 },
-    { 14987, 15023, 212, 4 },
-    { 15043, 15081, 216, 2 },
-    { 15103, 15149, 218, 2 },
-    { 15179, 15211, 220, 1 },
-    { 15227, 15255, 221, 4 },
-    { 15267, 15303, 225, 3 },
-    { 15323, 15359, 228, 5 },
-    { 15379, 15419, 233, 31 },
-    { 15443, 15492, 264, 4 },
-    { 15525, 15577, 268, 4 },
-    { 15613, 15653, 272, 2 },
-    { 15677, 15728, 274, 4 },
-    { 15763, 15798, 278, 3 },
-    { 15817, 15862, 281, 8 },
-    { 15891, 15926, 289, 2 },
-    { 15945, 15992, 291, 11 },
-    { 16023, 16071, 302, 4 },
-    { 16103, 16151, 306, 6 },
-    { 16183, 16217, 312, 5 },
-    { 16235, 16274, 317, 2 },
-    { 16297, 16343, 319, 5 },
-    { 16373, 16424, 324, 4 },
-    { 16459, 16509, 328, 4 },
-    { 16543, 16582, 332, 6 },
-    { 16605, 16646, 338, 6 },
-    { 16671, 16723, 344, 2 },
-    { 16759, 16799, 346, 3 },
-    { 16823, 16872, 349, 10 },
-    { 16905, 16942, 359, 2 },
-    { 16963, 17014, 361, 5 },
-    { 17049, 17094, 366, 10 },
-    { 17123, 17161, 376, 1 },
-    { 17183, 17215, 377, 1 },
-    { 17231, 17267, 378, 2 },
-    { 17287, 17330, 380, 3 },
-    { 17357, 17399, 383, 4 },
-    { 17425, 17466, 387, 5 },
-    { 17491, 17536, 392, 9 },
-    { 17565, 17616, 401, 2 },
-    { 17633, 17695, 403, 3 },
-    { 17723, 17769, 406, 2 },
-    { 17799, 17844, 408, 3 },
-    { 17873, 17913, 411, 4 },
-    { 17937, 17984, 415, 9 },
-    { 18015, 18065, 424, 6 },
-    { 18099, 18137, 430, 2 },
-    { 18159, 18197, 432, 2 },
-    { 18219, 18260, 434, 3 },
-    { 18285, 18330, 437, 4 },
-    { 18359, 18399, 441, 4 },
-    { 18423, 18446, 445, 5 },
-    { 18453, 18480, 450, 43 },
-    { 18491, 18517, 493, 31 },
-    { 18527, 18567, 524, 3 },
-    { 18591, 18630, 527, 3 },
-    { 18653, 18691, 530, 5 },
-    { 18713, 18742, 535, 4 },
-    { 18755, 18792, 539, 11 },
-    { 18813, 18853, 550, 1 },
-    { 18877, 18918, 551, 3 },
-    { 18943, 18996, 554, 2 },
-    { 19033, 19068, 556, 8 },
-    { 19087, 19123, 564, 5 },
-    { 19143, 19181, 569, 4 },
-    { 19203, 19241, 573, 6 },
-    { 19263, 19306, 579, 3 },
-    { 19333, 19374, 582, 5 },
-    { 19399, 19438, 587, 2 },
-    { 19461, 19502, 589, 3 },
-    { 19527, 19568, 592, 3 },
-    { 19593, 19634, 595, 5 },
-    { 19659, 19700, 600, 3 },
-    { 19725, 19761, 603, 6 },
-    { 19781, 19817, 609, 3 },
-    { 19837, 19878, 612, 1 },
-    { 19903, 19942, 613, 3 },
-    { 19965, 20014, 616, 4 },
-    { 20047, 20095, 620, 6 },
-    { 20127, 20171, 626, 8 },
-    { 20199, 20238, 634, 10 },
-    { 20261, 20302, 644, 5 },
-    { 20327, 20362, 649, 5 },
-    { 20381, 20422, 654, 1 },
-    { 20447, 20496, 655, 2 },
-    { 20529, 20566, 657, 2 },
-    { 20587, 20616, 659, 25 },
-    { 20629, 20662, 684, 5 },
-    { 20679, 20712, 689, 3 },
-    { 20729, 20767, 692, 2 },
-    { 20789, 20824, 694, 2 },
-    { 20843, 20869, 696, 3 },
-    { 20879, 20911, 699, 5 },
-    { 20927, 20967, 704, 3 },
-    { 20991, 21028, 707, 3 },
-    { 21049, 21084, 710, 4 },
-    { 21103, 21143, 714, 3 },
-    { 21167, 21200, 717, 2 },
-    { 21217, 21258, 719, 2 },
-    { 21283, 21323, 721, 2 },
-    { 21347, 21398, 723, 2 },
-    { 21433, 21464, 725, 8 },
-    { 21479, 21511, 733, 2 },
-    { 21527, 21552, 735, 10 },
-    { 21561, 21591, 745, 1 },
-    { 21605, 21638, 746, 6 },
-    { 21655, 21685, 752, 2 },
-    { 21699, 21734, 754, 2 },
-    { 21753, 21783, 756, 3 },
-    { 21797, 21826, 759, 3 },
-    { 21839, 21875, 762, 4 },
-    { 21895, 21926, 766, 1 },
-    { 21941, 21976, 767, 12 },
-    { 21995, 22027, 779, 2 },
-    { 22043, 22077, 781, 4 },
-    { 22095, 22144, 785, 4 },
-    { 22177, 22211, 789, 2 },
-    { 22229, 22264, 791, 2 },
-    { 22283, 22321, 793, 26 },
-    { 22343, 22381, 819, 13 },
-    { 22403, 22429, 832, 2 },
-    { 22439, 22467, 834, 3 },
-    { 22479, 22511, 837, 2 },
-    { 22527, 22570, 839, 2 },
-    { 22597, 22628, 841, 2 },
-    { 22643, 22678, 843, 6 },
-    { 22697, 22740, 849, 2 },
-    { 22767, 22802, 851, 2 },
-    { 22821, 22851, 853, 5 },
-    { 22865, 22894, 858, 2 },
-    { 22907, 22939, 860, 3 },
-    { 22955, 22993, 863, 2 },
-    { 23015, 23051, 865, 1 },
-    { 23071, 23115, 866, 8 },
-    { 23143, 23168, 874, 1 },
-    { 23177, 23214, 875, 1 },
-    { 23235, 23271, 876, 3 },
-    { 23291, 23329, 879, 1 },
-    { 23351, 23388, 880, 2 },
-    { 23409, 23438, 882, 22 },
-    { 23451, 23483, 904, 7 },
-    { 23499, 23525, 911, 1 },
-    { 23535, 23560, 912, 1 },
-    { 23569, 23604, 913, 15 },
-    { 23623, 23657, 928, 3 },
-    { 23675, 23716, 931, 2 },
-    { 23741, 23782, 933, 1 },
-    { 23807, 23851, 934, 7 },
-    { 23879, 23916, 941, 5 },
-    { 23937, 23969, 946, 1 },
-    { 23985, 24022, 947, 1 },
-    { 24043, 24076, 948, 1 },
-    { 24093, 24131, 949, 3 },
-    { 24153, 24187, 952, 2 },
-    { 24205, 24239, 954, 3 },
-    { 24257, 24299, 957, 2 },
-    { 24325, 24375, 959, 2 },
-    { 24409, 24461, 961, 3 },
-    { 24497, 24551, 964, 4 },
-    { 24589, 24639, 968, 2 },
-    { 24673, 24725, 970, 3 },
-    { 24761, 24796, 973, 3 },
-    { 24815, 24851, 976, 7 },
-    { 24871, 24905, 983, 8 },
-    { 24923, 24950, 991, 4 },
-    { 24961, 24994, 995, 12 },
-    { 25011, 25052, 1007, 3 },
-    { 25077, 25112, 1010, 3 },
-    { 25131, 25162, 1013, 4 },
-    { 25177, 25212, 1017, 2 },
-    { 25231, 25266, 1019, 4 },
-    { 25285, 25320, 1023, 5 },
-    { 25339, 25380, 1028, 5 },
-    { 25405, 25450, 1033, 4 },
-    { 25479, 25526, 1037, 6 },
-    { 25557, 25607, 1043, 5 },
-    { 25641, 25686, 1048, 4 },
-    { 25715, 25748, 1052, 5 },
-    { 25765, 25802, 1057, 3 },
-    { 25823, 25856, 1060, 1 },
-    { 25873, 25926, 1061, 3 },
-    { 25963, 26002, 1064, 2 },
-    { 26025, 26062, 1066, 4 },
-    { 26083, 26109, 1070, 7 },
-    { 26119, 26149, 1077, 4 },
-    { 26163, 26202, 1081, 3 },
-    { 26225, 26252, 1084, 5 },
-    { 26263, 26294, 1089, 20 },
-    { 26309, 26340, 1109, 6 },
-    { 26355, 26396, 1115, 1 },
-    { 26421, 26455, 1116, 1 },
-    { 26473, 26506, 1117, 2 },
-    { 26523, 26561, 1119, 1 },
-    { 26583, 26622, 1120, 4 },
-    { 26645, 26675, 1124, 3 },
-    { 26689, 26736, 1127, 6 },
-    { 26749, 26783, 1133, 6 },
-    { 26801, 26839, 1139, 4 },
-    { 26861, 26892, 1143, 4 },
-    { 26907, 26946, 1147, 3 },
-    { 26969, 27009, 1150, 4 },
-    { 27028, 27069, 1154, 15 },
-    { 27089, 27143, 1169, 3 },
-    { 27163, 27221, 1172, 3 },
-    { 27245, 27283, 1175, 4 },
-    { 27295, 27337, 1179, 7 },
-    { 27358, 27402, 1186, 8 },
-    { 27412, 27463, 1194, 6 },
-    { 27480, 27529, 1200, 3 },
-    { 27544, 27604, 1203, 4 },
-    { 27631, 27695, 1207, 7 },
-    { 27726, 27772, 1214, 2 },
-    { 27785, 27836, 1216, 5 },
-    { 27854, 27914, 1221, 6 },
-    { 27941, 27986, 1227, 2 },
-    { 27998, 28043, 1229, 3 },
-    { 28055, 28110, 1232, 1 },
-    { 28132, 28178, 1233, 1 },
-    { 28191, 28242, 1234, 2 },
-    { 28260, 28327, 1236, 4 },
-    { 28361, 28432, 1240, 3 },
-    { 28470, 28515, 1243, 4 },
-    { 28527, 28598, 1247, 4 },
-    { 28636, 28700, 1251, 4 },
-    { 28731, 28796, 1255, 4 },
-    { 28828, 28880, 1259, 12 },
-    { 28899, 28955, 1271, 3 },
-    { 28978, 29031, 1274, 4 },
-    { 29051, 29106, 1278, 5 },
-    { 29128, 29197, 1283, 4 },
-    { 29233, 29295, 1287, 5 },
-    { 29324, 29390, 1292, 7 },
-    { 29423, 29470, 1299, 4 },
-    { 29484, 29536, 1303, 2 },
-    { 29555, 29623, 1305, 3 },
-    { 29658, 29707, 1308, 1 },
-    { 29723, 29777, 1309, 2 },
-    { 29798, 29867, 1311, 4 },
-    { 29903, 29976, 1315, 4 },
-    { 30016, 30089, 1319, 4 },
-    { 30129, 30195, 1323, 4 },
-    { 30228, 30295, 1327, 4 },
-    { 30329, 30383, 1331, 11 },
-    { 30404, 30475, 1342, 4 },
-    { 30513, 30558, 1346, 4 },
-    { 30579, 30626, 1350, 3 },
-    { 30649, 30697, 1353, 8 },
-    { 30721, 30772, 1361, 4 },
-    { 30799, 30848, 1365, 4 },
-    { 30873, 30947, 1369, 4 },
-    { 30967, 31042, 1373, 3 },
-    { 31063, 31139, 1376, 3 },
-    { 31161, 31243, 1379, 5 },
-    { 31271, 31357, 1384, 6 },
-    { 31389, 31476, 1390, 6 },
-    { 31509, 31598, 1396, 9 },
-    { 31633, 31715, 1405, 1 },
-    { 31743, 31816, 1406, 44 },
-    { 31835, 31914, 1450, 2 },
-    { 31939, 32011, 1452, 6 },
-    { 32029, 32113, 1458, 2 },
-    { 32143, 32232, 1460, 0 },
-    { 32267, 32355, 1460, 3 },
-    { 32389, 32477, 1463, 6 },
-    { 32511, 32584, 1469, 1 },
-    { 32603, 32685, 1470, 2 },
-    { 32713, 32788, 1472, 2 },
-    { 32809, 28955, 1474, 3 },
-    { 32886, 29031, 1477, 4 },
-    { 32960, 33048, 1481, 4 },
-    { 33082, 33173, 1485, 6 },
-    { 33210, 33296, 1491, 4 },
-    { 33328, 33390, 1495, 5 },
-    { 33404, 33470, 1500, 7 },
-    { 33488, 29031, 1507, 3 },
-    { 33556, 33624, 1510, 1 },
-    { 33644, 33715, 1511, 5 },
-    { 33738, 33804, 1516, 4 },
-    { 33822, 33860, 1520, 5 },
-    { 33882, 33924, 1525, 4 },
-    { 33950, 33979, 1529, 5 },
-    { 33992, 34025, 1534, 5 },
-    { 34042, 34085, 1539, 2 },
-    { 34112, 34154, 1541, 2 },
-    { 34180, 34215, 1543, 10 },
-    { 34234, 34272, 1553, 5 },
-    { 34294, 34327, 1558, 4 },
-    { 34344, 34374, 1562, 5 },
-    { 34388, 34422, 1567, 8 },
-    { 34440, 34478, 1575, 2 },
-    { 34500, 34543, 1577, 2 },
-    { 34570, 34606, 1579, 9 },
-    { 34626, 34665, 1588, 6 },
-    { 34688, 34722, 1594, 4 },
-    { 34740, 34770, 1598, 5 },
-    { 34784, 34818, 1603, 4 },
-    { 34836, 34872, 1607, 7 },
-    { 34892, 34931, 1614, 5 },
-    { 34954, 34988, 1619, 4 },
-    { 35006, 35037, 1623, 5 },
-    { 35052, 35087, 1628, 11 },
-    { 35106, 35151, 1639, 2 },
-    { 35180, 35232, 1641, 2 },
-    { 35268, 35335, 1643, 2 },
-    { 35386, 35425, 1645, 1 },
-    { 35448, 35485, 1646, 10 },
-    { 35506, 35546, 1656, 5 },
-    { 35570, 35605, 1661, 4 },
-    { 35624, 35671, 1665, 4 },
-    { 35692, 35745, 1669, 1 },
-    { 35772, 35814, 1670, 5 },
-    { 35830, 35876, 1675, 4 },
-    { 35896, 35946, 1679, 4 },
-    { 35970, 36018, 1683, 2 },
-    { 36040, 36081, 1685, 5 },
-    { 36096, 36141, 1690, 2 },
-    { 36160, 36207, 1692, 4 },
-    { 36228, 36281, 1696, 5 },
-    { 36309, 36361, 1701, 6 },
-    { 36388, 36435, 1707, 9 },
-    { 36457, 36509, 1716, 2 },
-    { 36536, 36598, 1718, 3 },
-    { 36626, 36678, 1721, 2 },
-    { 36705, 36755, 1723, 2 },
-    { 36780, 36834, 1725, 4 },
-    { 36863, 36915, 1729, 5 },
-    { 36942, 36998, 1734, 2 },
-    { 37029, 37080, 1736, 5 },
-    { 37106, 37161, 1741, 1 },
-    { 37191, 37244, 1742, 4 },
-    { 37272, 37313, 1746, 4 },
-    { 37329, 37373, 1750, 2 },
-    { 37392, 37440, 1752, 5 },
-    { 37463, 37513, 1757, 5 },
-    { 37540, 37594, 1762, 4 },
-    { 37625, 37679, 1766, 3 },
-    { 37710, 37766, 1769, 5 },
-    { 37799, 37853, 1774, 4 },
-    { 37884, 37916, 1778, 5 },
-    { 37925, 37961, 1783, 1 },
-    { 37974, 38012, 1784, 2 },
-    { 38027, 38077, 1786, 5 },
-    { 38104, 38158, 1791, 5 },
-    { 38189, 38243, 1796, 3 },
-    { 38274, 38311, 1799, 6 },
-    { 38325, 38370, 1805, 3 },
-    { 38392, 38431, 1808, 4 },
-    { 38447, 38490, 1812, 2 },
-    { 38510, 38553, 1814, 2 },
-    { 38573, 38620, 1816, 2 },
-    { 38644, 38700, 1818, 3 },
-    { 38733, 38780, 1821, 2 },
-    { 38804, 38862, 1823, 2 },
-    { 38897, 38939, 1825, 4 },
-    { 38958, 39001, 1829, 3 },
-    { 39021, 39077, 1832, 6 },
-    { 39110, 39149, 1838, 6 },
-    { 39165, 39210, 1844, 3 },
-    { 39232, 39276, 1847, 3 },
-    { 39297, 39340, 1850, 2 },
-    { 39360, 39407, 1852, 2 },
-    { 39431, 39487, 1854, 3 },
-    { 39520, 39567, 1857, 2 },
-    { 39591, 39650, 1859, 6 },
-    { 39686, 39740, 1865, 4 },
-    { 39771, 39799, 1869, 5 },
-    { 39810, 39842, 1874, 8 },
-    { 39857, 39893, 1882, 2 },
-    { 39912, 39940, 1884, 17 },
-    { 39951, 39988, 1901, 1 },
-    { 40008, 40049, 1902, 3 },
-    { 40073, 40132, 1905, 3 },
-    { 40174, 40233, 1908, 2 },
-    { 40275, 40309, 1910, 1 },
-    { 40326, 40364, 1911, 2 },
-    { 40385, 40432, 1913, 4 },
-    { 40462, 40526, 1917, 2 },
-    { 40568, 40637, 1919, 0 },
-    { 40684, 40752, 1919, 1 },
-    { 40798, 40867, 1920, 1 },
-    { 40914, 40964, 1921, 1 },
-    { 40992, 41054, 1922, 2 },
-    { 41094, 41162, 1924, 0 },
-    { 41208, 41273, 1924, 0 },
-    { 41316, 41377, 1924, 3 },
-    { 41416, 41450, 1927, 3 },
-    { 41467, 41499, 1930, 4 },
-    { 41514, 41538, 1934, 5 },
-    { 41545, 41575, 1939, 11 },
-    { 41588, 41621, 1950, 6 },
-    { 41637, 41681, 1956, 2 },
-    { 41708, 41736, 1958, 4 },
-    { 41747, 41800, 1962, 5 },
-    { 41829, 41886, 1967, 8 },
-    { 41919, 41978, 1975, 2 },
-    { 42013, 42075, 1977, 6 },
-    { 42113, 42170, 1983, 4 },
-    { 42203, 42249, 1987, 4 },
-    { 42271, 42321, 1991, 2 },
-    { 42347, 42397, 1993, 4 },
-    { 42423, 42472, 1997, 5 },
-    { 42497, 42550, 2002, 10 },
-    { 42579, 42634, 2012, 5 },
-    { 42665, 42718, 2017, 4 },
-    { 42747, 42780, 2021, 4 },
-    { 42789, 42826, 2025, 7 },
-    { 42839, 42876, 2032, 4 },
-    { 42889, 42927, 2036, 6 },
-    { 42944, 42977, 2042, 8 },
-    { 42989, 43032, 2050, 3 },
-    { 43054, 43092, 2053, 2 },
-    { 43109, 43141, 2055, 1 },
-    { 43152, 43184, 2056, 1 },
-    { 43195, 13497, 2057, 4 },
-    { 43232, 43274, 2061, 4 },
-    { 43295, 13588, 2065, 17 },
-    { 43322, 13674, 2082, 2 },
-    { 43355, 13718, 2084, 4 },
-    { 43386, 43423, 2088, 5 },
-    { 43437, 43478, 2093, 4 },
-    { 43496, 43558, 2097, 1 },
-    { 43597, 43647, 2098, 1 },
-    { 43674, 43724, 2099, 3 },
-    { 43751, 43785, 2102, 4 },
-    { 43796, 43834, 2106, 1 },
-    { 43849, 43888, 2107, 1 },
-    { 43904, 43952, 2108, 2 },
-    { 43977, 44022, 2110, 5 },
-    { 44044, 44092, 2115, 2 },
-    { 44117, 44160, 2117, 1 },
-    { 44180, 44226, 2118, 5 },
-    { 44249, 44290, 2123, 4 },
-    { 44308, 44361, 2127, 5 },
-    { 44391, 44448, 2132, 3 },
-    { 44482, 44542, 2135, 4 },
-    { 44579, 44619, 2139, 2 },
-    { 44636, 44683, 2141, 3 },
-    { 44707, 44766, 2144, 2 },
-    { 44802, 44861, 2146, 1 },
-    { 44897, 44959, 2147, 5 },
-    { 44998, 45055, 2152, 4 },
-    { 45089, 45124, 2156, 4 },
-    { 45137, 45176, 2160, 1 },
-    { 45193, 45234, 2161, 4 },
-    { 45253, 45292, 2165, 4 },
-    { 45309, 45342, 2169, 5 },
-    { 45353, 45390, 2174, 4 },
-    { 45405, 45445, 2178, 2 },
-    { 45463, 45510, 2180, 2 },
-    { 45535, 45579, 2182, 2 },
-    { 45601, 45637, 2184, 2 },
-    { 45651, 45688, 2186, 2 },
-    { 45703, 45749, 2188, 1 },
-    { 45773, 45814, 2189, 3 },
-    { 45833, 45872, 2192, 1 },
-    { 45889, 45940, 2193, 1 },
-    { 45969, 46021, 2194, 3 },
-    { 46051, 46094, 2197, 3 },
-    { 46115, 46153, 2200, 4 },
-    { 46169, 46211, 2204, 2 },
-    { 46231, 46288, 2206, 5 },
-    { 46323, 46365, 2211, 4 },
-    { 46385, 46422, 2215, 4 },
-    { 46437, 46476, 2219, 4 },
-    { 46493, 46536, 2223, 4 },
-    { 46557, 46607, 2227, 2 },
-    { 46635, 46678, 2229, 3 },
-    { 46699, 46742, 2232, 3 },
-    { 46763, 46796, 2235, 2 },
-    { 46807, 46856, 2237, 2 },
-    { 46883, 46926, 2239, 4 },
-    { 46947, 46984, 2243, 5 },
-    { 46999, 47040, 2248, 1 },
-    { 47059, 47102, 2249, 1 },
-    { 47123, 47164, 2250, 4 },
-    { 47183, 47215, 2254, 6 },
-    { 47231, 47259, 2260, 1 },
-    { 47271, 47301, 2261, 2 },
-    { 47315, 47351, 2263, 4 },
-    { 47371, 47401, 2267, 4 },
-    { 47413, 47464, 2271, 8 },
-    { 47481, 47532, 2279, 2 },
-    { 47549, 47590, 2281, 5 },
-    { 47613, 47658, 2286, 4 },
-    { 47685, 47732, 2290, 7 },
-    { 47761, 47806, 2297, 4 },
-    { 47833, 47864, 2301, 5 },
-    { 47879, 47909, 2306, 5 },
-    { 47923, 47958, 2311, 1 },
-    { 47977, 48015, 2312, 5 },
-    { 48037, 43785, 2317, 4 },
-    { 48064, 48091, 2321, 3 },
-    { 48102, 48144, 2324, 4 },
-    { 48170, 48205, 2328, 4 },
-    { 48224, 48248, 2332, 4 },
-    { 48256, 48287, 2336, 5 },
-    { 48302, 48337, 2341, 4 },
-    { 48356, 48384, 2345, 4 },
-    { 48396, 48431, 2349, 4 },
-    { 48446, 48485, 2353, 3 },
-    { 48504, 48542, 2356, 1 },
-    { 48560, 48601, 2357, 1 },
-    { 48622, 48670, 2358, 1 },
-    { 48698, 48747, 2359, 2 },
-    { 48776, 48815, 2361, 4 },
-    { 48834, 48873, 2365, 5 },
-    { 48892, 48935, 2370, 2 },
-    { 48958, 49001, 2372, 3 },
-    { 49024, 49059, 2375, 4 },
-    { 49074, 49119, 2379, 1 },
-    { 49144, 49187, 2380, 4 },
-    { 49210, 21200, 2384, 5 },
-    { 49247, 49288, 2389, 1 },
-    { 49309, 49344, 2390, 3 },
-    { 49359, 49396, 2393, 3 },
-    { 49413, 49455, 2396, 8 },
-    { 49477, 49517, 2404, 5 },
-    { 49537, 49581, 2409, 1 },
-    { 49605, 49651, 2410, 2 },
-    { 49677, 49717, 2412, 8 },
-    { 49737, 49777, 2420, 3 },
-    { 49797, 49845, 2423, 2 },
-    { 49873, 49916, 2425, 3 },
-    { 49939, 49979, 2428, 3 },
-    { 49999, 50045, 2431, 2 },
-    { 50071, 50124, 2433, 11 },
-    { 50157, 50210, 2444, 3 },
-    { 50243, 50297, 2447, 4 },
-    { 50331, 50376, 2451, 7 },
-    { 50401, 50442, 2458, 3 },
-    { 50463, 50504, 2461, 4 },
-    { 50525, 50570, 2465, 4 },
-    { 50595, 50644, 2469, 2 },
-    { 50673, 50722, 2471, 4 },
-    { 50751, 50788, 2475, 4 },
-    { 50805, 50846, 2479, 10 },
-    { 50867, 50903, 2489, 3 },
-    { 50919, 50949, 2492, 13 },
-    { 50959, 50998, 2505, 8 },
-    { 51017, 51055, 2513, 2 },
-    { 51073, 51118, 2515, 3 },
-    { 51143, 51193, 2518, 3 },
-    { 51223, 51271, 2521, 3 },
-    { 51299, 51330, 2524, 1 },
-    { 51341, 51388, 2525, 2 },
-    { 51415, 51461, 2527, 3 },
-    { 51487, 51534, 2530, 2 },
-    { 51561, 51595, 2532, 2 },
-    { 51609, 51650, 2534, 4 },
-    { 51671, 51710, 2538, 7 },
-    { 51727, 51770, 2545, 4 },
-    { 51791, 51823, 2549, 4 },
-    { 51836, 51872, 2553, 11 },
-    { 51889, 35814, 2564, 2 },
-    { 51924, 51960, 2566, 4 },
-    { 51977, 52007, 2570, 5 },
-    { 52018, 52052, 2575, 1 },
-    { 52067, 52103, 2576, 4 },
-    { 52120, 52162, 2580, 1 },
-    { 52185, 52221, 2581, 1 },
-    { 52238, 52274, 2582, 2 },
-    { 52291, 52336, 2584, 6 },
-    { 52362, 52396, 2590, 4 },
-    { 52411, 52452, 2594, 7 },
-    { 52474, 52519, 2601, 4 },
-    { 52545, 52580, 2605, 10 },
-    { 52596, 52636, 2615, 1 },
-    { 52660, 52712, 2616, 2 },
-    { 52748, 52787, 2618, 4 },
-    { 52807, 52846, 2622, 5 },
-    { 52866, 52909, 2627, 3 },
-    { 52933, 52978, 2630, 2 },
-    { 53004, 53049, 2632, 4 },
-    { 53075, 53109, 2636, 3 },
-    { 53124, 53167, 2639, 4 },
-    { 53191, 53235, 2643, 5 },
-    { 53260, 53308, 2648, 4 },
-    { 53337, 53392, 2652, 5 },
-    { 53419, 53478, 2657, 1 },
-    { 53509, 53560, 2658, 2 },
-    { 53577, 53638, 2660, 2 },
-    { 53671, 53730, 2662, 4 },
-    { 53761, 53812, 2666, 5 },
-    { 53829, 53880, 2671, 5 },
-    { 53897, 53947, 2676, 6 },
-    { 53963, 54011, 2682, 3 },
-    { 54025, 54074, 2685, 13 },
-    { 54089, 54137, 2698, 2 },
-    { 54151, 54194, 2700, 5 },
-    { 54203, 54262, 2705, 5 },
-    { 54287, 54333, 2710, 3 },
-    { 54345, 54400, 2713, 4 },
-    { 54421, 54471, 2717, 3 },
-    { 54487, 54546, 2720, 3 },
-    { 54571, 54634, 2723, 4 },
-    { 54663, 54709, 2727, 6 },
-    { 54721, 54783, 2733, 2 },
-    { 54811, 54874, 2735, 2 },
-    { 54903, 54953, 2737, 3 },
-    { 54969, 55022, 2740, 4 },
-    { 55041, 55090, 2744, 10 },
-    { 55105, 55154, 2754, 4 },
+    { 12045, 12072, 0, 4 },
+    { 12083, 12131, 4, 15 },
+    { 12145, 12197, 19, 6 },
+    { 12215, 12271, 25, 7 },
+    { 12293, 12328, 32, 7 },
+    { 12347, 12382, 39, 4 },
+    { 12401, 12439, 43, 4 },
+    { 12461, 12500, 47, 4 },
+    { 12523, 12569, 51, 5 },
+    { 12581, 12628, 56, 1 },
+    { 12641, 12670, 57, 6 },
+    { 12683, 12716, 63, 4 },
+    { 12733, 12762, 67, 4 },
+    { 12775, 12809, 71, 3 },
+    { 12827, 12862, 74, 4 },
+    { 12881, 12913, 78, 4 },
+    { 12929, 12962, 82, 4 },
+    { 12979, 13004, 86, 17 },
+    { 13013, 13044, 103, 2 },
+    { 13059, 13090, 105, 2 },
+    { 13105, 13134, 107, 4 },
+    { 13147, 13177, 111, 4 },
+    { 13191, 13225, 115, 1 },
+    { 13243, 13277, 116, 6 },
+    { 13295, 13329, 122, 4 },
+    { 13347, 13371, 126, 4 },
+    { 13379, 13408, 130, 5 },
+    { 13421, 13454, 135, 1 },
+    { 13471, 13506, 136, 2 },
+    { 13525, 13563, 138, 5 },
+    { 13585, 13618, 143, 4 },
+    { 13635, 13659, 147, 5 },
+    { 13667, 13695, 152, 7 },
+    { 13707, 13732, 159, 4 },
+    { 13741, 13777, 163, 1 },
+    { 13797, 13842, 164, 5 },
+    { 13871, 13901, 169, 14 },
+    { 13915, 13948, 183, 6 },
+    { 13965, 13996, 189, 2 },
+    { 14011, 14050, 191, 1 },
+    { 14073, 14107, 192, 1 },
+    { 14125, 14159, 193, 11 },
+    { 14177, 14211, 204, 1 },
+    { 14229, 14263, 205, 2 },
+    { 14281, 14315, 207, 2 },
+    { 14333, 14369, 209, 4 },
+    { 14389, 14427, 213, 2 },
+    { 14449, 14495, 215, 2 },
+    { 14525, 14557, 217, 1 },
+    { 14573, 14601, 218, 4 },
+    { 14613, 14649, 222, 3 },
+    { 14669, 14705, 225, 5 },
+    { 14725, 14765, 230, 31 },
+    { 14789, 14838, 261, 4 },
+    { 14871, 14923, 265, 4 },
+    { 14959, 14999, 269, 2 },
+    { 15023, 15074, 271, 4 },
+    { 15109, 15144, 275, 3 },
+    { 15163, 15208, 278, 8 },
+    { 15237, 15272, 286, 2 },
+    { 15291, 15338, 288, 11 },
+    { 15369, 15417, 299, 4 },
+    { 15449, 15497, 303, 6 },
+    { 15529, 15563, 309, 5 },
+    { 15581, 15620, 314, 2 },
+    { 15643, 15689, 316, 5 },
+    { 15719, 15770, 321, 4 },
+    { 15805, 15855, 325, 4 },
+    { 15889, 15928, 329, 6 },
+    { 15951, 15992, 335, 6 },
+    { 16017, 16069, 341, 2 },
+    { 16105, 16145, 343, 3 },
+    { 16169, 16218, 346, 10 },
+    { 16251, 16288, 356, 2 },
+    { 16309, 16360, 358, 5 },
+    { 16395, 16440, 363, 10 },
+    { 16469, 16507, 373, 1 },
+    { 16529, 16561, 374, 1 },
+    { 16577, 16613, 375, 2 },
+    { 16633, 16676, 377, 3 },
+    { 16703, 16745, 380, 4 },
+    { 16771, 16812, 384, 5 },
+    { 16837, 16882, 389, 9 },
+    { 16911, 16962, 398, 2 },
+    { 16979, 17041, 400, 3 },
+    { 17069, 17115, 403, 2 },
+    { 17145, 17190, 405, 3 },
+    { 17219, 17259, 408, 4 },
+    { 17283, 17330, 412, 8 },
+    { 17361, 17411, 420, 6 },
+    { 17445, 17483, 426, 2 },
+    { 17505, 17550, 428, 4 },
+    { 17579, 17619, 432, 4 },
+    { 17643, 17666, 436, 5 },
+    { 17673, 17700, 441, 42 },
+    { 17711, 17737, 483, 31 },
+    { 17747, 17787, 514, 2 },
+    { 17811, 17850, 516, 3 },
+    { 17873, 17911, 519, 4 },
+    { 17933, 17962, 523, 3 },
+    { 17975, 18012, 526, 11 },
+    { 18033, 18073, 537, 1 },
+    { 18097, 18138, 538, 3 },
+    { 18163, 18216, 541, 2 },
+    { 18253, 18288, 543, 8 },
+    { 18307, 18343, 551, 5 },
+    { 18363, 18401, 556, 4 },
+    { 18423, 18461, 560, 6 },
+    { 18483, 18526, 566, 2 },
+    { 18553, 18594, 568, 4 },
+    { 18619, 18658, 572, 2 },
+    { 18681, 18722, 574, 3 },
+    { 18747, 18788, 577, 3 },
+    { 18813, 18854, 580, 4 },
+    { 18879, 18920, 584, 2 },
+    { 18945, 18981, 586, 6 },
+    { 19001, 19037, 592, 3 },
+    { 19057, 19098, 595, 1 },
+    { 19123, 19162, 596, 3 },
+    { 19185, 19234, 599, 3 },
+    { 19267, 19315, 602, 5 },
+    { 19347, 19391, 607, 7 },
+    { 19419, 19458, 614, 10 },
+    { 19481, 19522, 624, 5 },
+    { 19547, 19582, 629, 5 },
+    { 19601, 19642, 634, 1 },
+    { 19667, 19716, 635, 2 },
+    { 19749, 19786, 637, 2 },
+    { 19807, 19836, 639, 25 },
+    { 19849, 19882, 664, 5 },
+    { 19899, 19932, 669, 3 },
+    { 19949, 19987, 672, 2 },
+    { 20009, 20044, 674, 2 },
+    { 20063, 20089, 676, 3 },
+    { 20099, 20131, 679, 5 },
+    { 20147, 20187, 684, 3 },
+    { 20211, 20248, 687, 3 },
+    { 20269, 20304, 690, 4 },
+    { 20323, 20363, 694, 3 },
+    { 20387, 20420, 697, 2 },
+    { 20437, 20478, 699, 2 },
+    { 20503, 20543, 701, 2 },
+    { 20567, 20618, 703, 2 },
+    { 20653, 20684, 705, 7 },
+    { 20699, 20731, 712, 2 },
+    { 20747, 20772, 714, 10 },
+    { 20781, 20811, 724, 1 },
+    { 20825, 20858, 725, 5 },
+    { 20875, 20905, 730, 2 },
+    { 20919, 20954, 732, 2 },
+    { 20973, 21003, 734, 2 },
+    { 21017, 21046, 736, 3 },
+    { 21059, 21095, 739, 4 },
+    { 21115, 21146, 743, 1 },
+    { 21161, 21196, 744, 12 },
+    { 21215, 21247, 756, 2 },
+    { 21263, 21297, 758, 4 },
+    { 21315, 21364, 762, 4 },
+    { 21397, 21431, 766, 2 },
+    { 21449, 21484, 768, 2 },
+    { 21503, 21541, 770, 26 },
+    { 21563, 21601, 796, 13 },
+    { 21623, 21649, 809, 2 },
+    { 21659, 21687, 811, 3 },
+    { 21699, 21731, 814, 2 },
+    { 21747, 21790, 816, 2 },
+    { 21817, 21848, 818, 2 },
+    { 21863, 21898, 820, 6 },
+    { 21917, 21960, 826, 2 },
+    { 21987, 22022, 828, 2 },
+    { 22041, 22071, 830, 5 },
+    { 22085, 22114, 835, 2 },
+    { 22127, 22159, 837, 3 },
+    { 22175, 22213, 840, 2 },
+    { 22235, 22271, 842, 1 },
+    { 22291, 22335, 843, 8 },
+    { 22363, 22388, 851, 1 },
+    { 22397, 22434, 852, 1 },
+    { 22455, 22491, 853, 3 },
+    { 22511, 22549, 856, 1 },
+    { 22571, 22600, 857, 21 },
+    { 22613, 22645, 878, 7 },
+    { 22661, 22687, 885, 1 },
+    { 22697, 22722, 886, 1 },
+    { 22731, 22766, 887, 15 },
+    { 22785, 22819, 902, 3 },
+    { 22837, 22878, 905, 2 },
+    { 22903, 22944, 907, 1 },
+    { 22969, 23013, 908, 7 },
+    { 23041, 23078, 915, 5 },
+    { 23099, 23131, 920, 1 },
+    { 23147, 23184, 921, 1 },
+    { 23205, 23238, 922, 1 },
+    { 23255, 23293, 923, 3 },
+    { 23315, 23349, 926, 2 },
+    { 23367, 23401, 928, 3 },
+    { 23419, 23461, 931, 2 },
+    { 23487, 23537, 933, 2 },
+    { 23571, 23623, 935, 3 },
+    { 23659, 23713, 938, 3 },
+    { 23751, 23787, 941, 7 },
+    { 23807, 23841, 948, 8 },
+    { 23859, 23886, 956, 4 },
+    { 23897, 23930, 960, 12 },
+    { 23947, 23988, 972, 3 },
+    { 24013, 24048, 975, 3 },
+    { 24067, 24102, 978, 4 },
+    { 24121, 24152, 982, 4 },
+    { 24167, 24202, 986, 2 },
+    { 24221, 24256, 988, 4 },
+    { 24275, 24310, 992, 5 },
+    { 24329, 24370, 997, 5 },
+    { 24395, 24440, 1002, 4 },
+    { 24469, 24516, 1006, 6 },
+    { 24547, 24597, 1012, 5 },
+    { 24631, 24676, 1017, 4 },
+    { 24705, 24738, 1021, 5 },
+    { 24755, 24792, 1026, 3 },
+    { 24813, 24846, 1029, 1 },
+    { 24863, 24916, 1030, 3 },
+    { 24953, 24992, 1033, 2 },
+    { 25015, 25052, 1035, 4 },
+    { 25073, 25099, 1039, 7 },
+    { 25109, 25139, 1046, 4 },
+    { 25153, 25192, 1050, 3 },
+    { 25215, 25242, 1053, 5 },
+    { 25253, 25284, 1058, 20 },
+    { 25299, 25330, 1078, 6 },
+    { 25345, 25386, 1084, 1 },
+    { 25411, 25445, 1085, 1 },
+    { 25463, 25496, 1086, 2 },
+    { 25513, 25551, 1088, 1 },
+    { 25573, 25612, 1089, 4 },
+    { 25635, 25665, 1093, 3 },
+    { 25679, 25726, 1096, 6 },
+    { 25739, 25773, 1102, 6 },
+    { 25791, 25829, 1108, 4 },
+    { 25851, 25882, 1112, 4 },
+    { 25897, 25936, 1116, 3 },
+    { 25959, 25999, 1119, 4 },
+    { 26018, 26059, 1123, 15 },
+    { 26079, 26133, 1138, 3 },
+    { 26153, 26211, 1141, 3 },
+    { 26235, 26273, 1144, 4 },
+    { 26285, 26327, 1148, 7 },
+    { 26348, 26392, 1155, 8 },
+    { 26402, 26453, 1163, 6 },
+    { 26470, 26519, 1169, 3 },
+    { 26534, 26594, 1172, 4 },
+    { 26621, 26685, 1176, 7 },
+    { 26716, 26762, 1183, 2 },
+    { 26775, 26826, 1185, 5 },
+    { 26844, 26904, 1190, 6 },
+    { 26931, 26976, 1196, 2 },
+    { 26988, 27033, 1198, 3 },
+    { 27045, 27100, 1201, 1 },
+    { 27122, 27168, 1202, 1 },
+    { 27181, 27232, 1203, 2 },
+    { 27250, 27317, 1205, 4 },
+    { 27351, 27422, 1209, 3 },
+    { 27460, 27505, 1212, 4 },
+    { 27517, 27588, 1216, 4 },
+    { 27626, 27690, 1220, 4 },
+    { 27721, 27786, 1224, 4 },
+    { 27818, 27870, 1228, 12 },
+    { 27889, 27945, 1240, 3 },
+    { 27968, 28021, 1243, 4 },
+    { 28041, 28096, 1247, 5 },
+    { 28118, 28187, 1252, 4 },
+    { 28223, 28285, 1256, 5 },
+    { 28314, 28380, 1261, 7 },
+    { 28413, 28460, 1268, 4 },
+    { 28474, 28526, 1272, 2 },
+    { 28545, 28613, 1274, 3 },
+    { 28648, 28697, 1277, 1 },
+    { 28713, 28767, 1278, 2 },
+    { 28788, 28857, 1280, 4 },
+    { 28893, 28966, 1284, 4 },
+    { 29006, 29079, 1288, 4 },
+    { 29119, 29185, 1292, 4 },
+    { 29218, 29285, 1296, 4 },
+    { 29319, 29373, 1300, 11 },
+    { 29394, 29465, 1311, 4 },
+    { 29503, 29548, 1315, 4 },
+    { 29569, 29616, 1319, 3 },
+    { 29639, 29687, 1322, 8 },
+    { 29711, 29762, 1330, 4 },
+    { 29789, 29838, 1334, 4 },
+    { 29863, 29937, 1338, 4 },
+    { 29957, 30032, 1342, 3 },
+    { 30053, 30129, 1345, 3 },
+    { 30151, 30233, 1348, 5 },
+    { 30261, 30347, 1353, 6 },
+    { 30379, 30466, 1359, 6 },
+    { 30499, 30588, 1365, 9 },
+    { 30623, 30705, 1374, 1 },
+    { 30733, 30806, 1375, 44 },
+    { 30825, 30904, 1419, 2 },
+    { 30929, 31001, 1421, 6 },
+    { 31019, 31103, 1427, 2 },
+    { 31133, 31222, 1429, 0 },
+    { 31257, 31345, 1429, 3 },
+    { 31379, 31467, 1432, 6 },
+    { 31501, 31574, 1438, 1 },
+    { 31593, 31675, 1439, 2 },
+    { 31703, 31778, 1441, 2 },
+    { 31799, 27945, 1443, 3 },
+    { 31876, 28021, 1446, 4 },
+    { 31950, 32038, 1450, 4 },
+    { 32072, 32163, 1454, 6 },
+    { 32200, 32286, 1460, 4 },
+    { 32318, 32380, 1464, 5 },
+    { 32394, 32460, 1469, 7 },
+    { 32478, 28021, 1476, 3 },
+    { 32546, 32614, 1479, 1 },
+    { 32634, 32705, 1480, 5 },
+    { 32728, 32794, 1485, 4 },
+    { 32812, 32850, 1489, 5 },
+    { 32872, 32914, 1494, 4 },
+    { 32940, 32969, 1498, 5 },
+    { 32982, 33015, 1503, 5 },
+    { 33032, 33075, 1508, 2 },
+    { 33102, 33144, 1510, 2 },
+    { 33170, 33205, 1512, 10 },
+    { 33224, 33262, 1522, 5 },
+    { 33284, 33317, 1527, 4 },
+    { 33334, 33364, 1531, 5 },
+    { 33378, 33412, 1536, 8 },
+    { 33430, 33468, 1544, 2 },
+    { 33490, 33533, 1546, 2 },
+    { 33560, 33596, 1548, 9 },
+    { 33616, 33655, 1557, 6 },
+    { 33678, 33712, 1563, 4 },
+    { 33730, 33760, 1567, 5 },
+    { 33774, 33808, 1572, 4 },
+    { 33826, 33862, 1576, 7 },
+    { 33882, 33921, 1583, 5 },
+    { 33944, 33978, 1588, 4 },
+    { 33996, 34027, 1592, 5 },
+    { 34042, 34077, 1597, 11 },
+    { 34096, 34141, 1608, 2 },
+    { 34170, 34222, 1610, 2 },
+    { 34258, 34325, 1612, 2 },
+    { 34376, 34415, 1614, 1 },
+    { 34438, 34475, 1615, 10 },
+    { 34496, 34536, 1625, 5 },
+    { 34560, 34595, 1630, 4 },
+    { 34614, 34661, 1634, 4 },
+    { 34682, 34735, 1638, 1 },
+    { 34762, 34804, 1639, 5 },
+    { 34820, 34866, 1644, 3 },
+    { 34886, 34936, 1647, 4 },
+    { 34960, 35008, 1651, 2 },
+    { 35030, 35071, 1653, 5 },
+    { 35086, 35131, 1658, 2 },
+    { 35150, 35197, 1660, 4 },
+    { 35218, 35271, 1664, 5 },
+    { 35299, 35351, 1669, 6 },
+    { 35378, 35425, 1675, 9 },
+    { 35447, 35499, 1684, 2 },
+    { 35526, 35588, 1686, 3 },
+    { 35616, 35668, 1689, 2 },
+    { 35695, 35745, 1691, 2 },
+    { 35770, 35824, 1693, 4 },
+    { 35853, 35905, 1697, 5 },
+    { 35932, 35988, 1702, 2 },
+    { 36019, 36070, 1704, 5 },
+    { 36096, 36151, 1709, 1 },
+    { 36181, 36234, 1710, 4 },
+    { 36262, 36303, 1714, 4 },
+    { 36319, 36363, 1718, 2 },
+    { 36382, 36430, 1720, 5 },
+    { 36453, 36503, 1725, 5 },
+    { 36530, 36584, 1730, 4 },
+    { 36615, 36669, 1734, 3 },
+    { 36700, 36756, 1737, 5 },
+    { 36789, 36843, 1742, 4 },
+    { 36874, 36906, 1746, 5 },
+    { 36915, 36951, 1751, 1 },
+    { 36964, 37002, 1752, 2 },
+    { 37017, 37067, 1754, 5 },
+    { 37094, 37148, 1759, 5 },
+    { 37179, 37233, 1764, 3 },
+    { 37264, 37301, 1767, 6 },
+    { 37315, 37360, 1773, 3 },
+    { 37382, 37421, 1776, 4 },
+    { 37437, 37480, 1780, 2 },
+    { 37500, 37543, 1782, 2 },
+    { 37563, 37610, 1784, 2 },
+    { 37634, 37690, 1786, 3 },
+    { 37723, 37770, 1789, 2 },
+    { 37794, 37852, 1791, 2 },
+    { 37887, 37929, 1793, 4 },
+    { 37948, 37991, 1797, 3 },
+    { 38011, 38067, 1800, 6 },
+    { 38100, 38139, 1806, 6 },
+    { 38155, 38200, 1812, 3 },
+    { 38222, 38266, 1815, 3 },
+    { 38287, 38330, 1818, 2 },
+    { 38350, 38397, 1820, 2 },
+    { 38421, 38477, 1822, 3 },
+    { 38510, 38557, 1825, 2 },
+    { 38581, 38640, 1827, 5 },
+    { 38676, 38730, 1832, 4 },
+    { 38761, 38789, 1836, 5 },
+    { 38800, 38832, 1841, 8 },
+    { 38847, 38883, 1849, 2 },
+    { 38902, 38930, 1851, 16 },
+    { 38941, 38978, 1867, 1 },
+    { 38998, 39039, 1868, 3 },
+    { 39063, 39122, 1871, 3 },
+    { 39164, 39223, 1874, 2 },
+    { 39265, 39299, 1876, 1 },
+    { 39316, 39354, 1877, 2 },
+    { 39375, 39409, 1879, 3 },
+    { 39426, 39458, 1882, 4 },
+    { 39473, 39497, 1886, 5 },
+    { 39504, 39534, 1891, 11 },
+    { 39547, 39580, 1902, 6 },
+    { 39596, 39640, 1908, 2 },
+    { 39667, 39695, 1910, 4 },
+    { 39706, 39759, 1914, 5 },
+    { 39788, 39845, 1919, 8 },
+    { 39878, 39937, 1927, 2 },
+    { 39972, 40034, 1929, 6 },
+    { 40072, 40129, 1935, 4 },
+    { 40162, 40195, 1939, 4 },
+    { 40204, 40241, 1943, 7 },
+    { 40254, 40291, 1950, 4 },
+    { 40304, 40342, 1954, 6 },
+    { 40359, 40392, 1960, 8 },
+    { 40404, 40447, 1968, 3 },
+    { 40469, 40507, 1971, 2 },
+    { 40524, 40556, 1973, 1 },
+    { 40567, 40599, 1974, 1 },
+    { 40610, 12913, 1975, 4 },
+    { 40647, 40689, 1979, 4 },
+    { 40710, 13004, 1983, 17 },
+    { 40737, 13090, 2000, 2 },
+    { 40770, 13134, 2002, 4 },
+    { 40801, 40838, 2006, 5 },
+    { 40852, 40893, 2011, 4 },
+    { 40911, 40973, 2015, 1 },
+    { 41012, 41062, 2016, 1 },
+    { 41089, 41139, 2017, 3 },
+    { 41166, 41200, 2020, 4 },
+    { 41211, 41249, 2024, 1 },
+    { 41264, 41303, 2025, 1 },
+    { 41319, 41367, 2026, 2 },
+    { 41392, 41437, 2028, 5 },
+    { 41459, 41507, 2033, 2 },
+    { 41532, 41575, 2035, 1 },
+    { 41595, 41641, 2036, 5 },
+    { 41664, 41705, 2041, 4 },
+    { 41723, 41776, 2045, 5 },
+    { 41806, 41863, 2050, 3 },
+    { 41897, 41957, 2053, 4 },
+    { 41994, 42034, 2057, 2 },
+    { 42051, 42098, 2059, 3 },
+    { 42122, 42181, 2062, 2 },
+    { 42217, 42276, 2064, 1 },
+    { 42312, 42374, 2065, 5 },
+    { 42413, 42470, 2070, 4 },
+    { 42504, 42539, 2074, 4 },
+    { 42552, 42591, 2078, 1 },
+    { 42608, 42649, 2079, 4 },
+    { 42668, 42707, 2083, 4 },
+    { 42724, 42757, 2087, 5 },
+    { 42768, 42805, 2092, 4 },
+    { 42820, 42860, 2096, 2 },
+    { 42878, 42925, 2098, 2 },
+    { 42950, 42994, 2100, 2 },
+    { 43016, 43052, 2102, 2 },
+    { 43066, 43103, 2104, 2 },
+    { 43118, 43164, 2106, 1 },
+    { 43188, 43229, 2107, 3 },
+    { 43248, 43287, 2110, 1 },
+    { 43304, 43355, 2111, 1 },
+    { 43384, 43436, 2112, 3 },
+    { 43466, 43509, 2115, 3 },
+    { 43530, 43568, 2118, 4 },
+    { 43584, 43626, 2122, 2 },
+    { 43646, 43703, 2124, 5 },
+    { 43738, 43780, 2129, 4 },
+    { 43800, 43837, 2133, 4 },
+    { 43852, 43891, 2137, 4 },
+    { 43908, 43951, 2141, 4 },
+    { 43972, 44022, 2145, 2 },
+    { 44050, 44093, 2147, 3 },
+    { 44114, 44157, 2150, 3 },
+    { 44178, 44211, 2153, 2 },
+    { 44222, 44271, 2155, 2 },
+    { 44298, 44341, 2157, 4 },
+    { 44362, 44399, 2161, 5 },
+    { 44414, 44455, 2166, 1 },
+    { 44474, 44517, 2167, 1 },
+    { 44538, 44579, 2168, 4 },
+    { 44598, 44630, 2172, 6 },
+    { 44646, 44674, 2178, 1 },
+    { 44686, 44716, 2179, 2 },
+    { 44730, 44766, 2181, 4 },
+    { 44786, 44816, 2185, 4 },
+    { 44828, 44879, 2189, 8 },
+    { 44896, 44947, 2197, 2 },
+    { 44964, 45005, 2199, 5 },
+    { 45028, 45073, 2204, 4 },
+    { 45100, 45147, 2208, 7 },
+    { 45176, 45221, 2215, 4 },
+    { 45248, 45279, 2219, 5 },
+    { 45294, 45324, 2224, 5 },
+    { 45338, 45373, 2229, 1 },
+    { 45392, 45430, 2230, 5 },
+    { 45452, 41200, 2235, 4 },
+    { 45479, 45506, 2239, 3 },
+    { 45517, 45559, 2242, 4 },
+    { 45585, 45620, 2246, 4 },
+    { 45639, 45663, 2250, 4 },
+    { 45671, 45702, 2254, 5 },
+    { 45717, 45752, 2259, 4 },
+    { 45771, 45799, 2263, 4 },
+    { 45811, 45846, 2267, 4 },
+    { 45861, 45900, 2271, 3 },
+    { 45919, 45957, 2274, 1 },
+    { 45975, 46016, 2275, 1 },
+    { 46037, 46085, 2276, 1 },
+    { 46113, 46162, 2277, 2 },
+    { 46191, 46230, 2279, 4 },
+    { 46249, 20420, 2283, 5 },
+    { 46286, 46327, 2288, 1 },
+    { 46348, 46383, 2289, 3 },
+    { 46398, 46435, 2292, 3 },
+    { 46452, 46494, 2295, 7 },
+    { 46516, 46556, 2302, 5 },
+    { 46576, 46620, 2307, 1 },
+    { 46644, 46684, 2308, 7 },
+    { 46704, 46744, 2315, 3 },
+    { 46764, 46812, 2318, 2 },
+    { 46840, 46883, 2320, 3 },
+    { 46906, 46946, 2323, 3 },
+    { 46966, 47012, 2326, 2 },
+    { 47038, 47091, 2328, 10 },
+    { 47124, 47177, 2338, 3 },
+    { 47210, 47264, 2341, 4 },
+    { 47298, 47343, 2345, 7 },
+    { 47368, 47409, 2352, 3 },
+    { 47430, 47471, 2355, 4 },
+    { 47492, 47537, 2359, 4 },
+    { 47562, 47611, 2363, 2 },
+    { 47640, 47689, 2365, 4 },
+    { 47718, 47755, 2369, 4 },
+    { 47772, 47813, 2373, 8 },
+    { 47834, 47870, 2381, 3 },
+    { 47886, 47916, 2384, 13 },
+    { 47926, 47965, 2397, 8 },
+    { 47984, 48022, 2405, 2 },
+    { 48040, 48085, 2407, 3 },
+    { 48110, 48160, 2410, 3 },
+    { 48190, 48238, 2413, 2 },
+    { 48266, 48297, 2415, 1 },
+    { 48308, 48343, 2416, 4 },
+    { 48358, 48412, 2420, 2 },
+    { 48446, 48480, 2422, 2 },
+    { 48494, 48535, 2424, 4 },
+    { 48556, 48595, 2428, 7 },
+    { 48612, 48655, 2435, 4 },
+    { 48676, 48708, 2439, 4 },
+    { 48721, 48757, 2443, 11 },
+    { 48774, 34804, 2454, 2 },
+    { 48809, 48845, 2456, 4 },
+    { 48862, 48892, 2460, 4 },
+    { 48903, 48937, 2464, 1 },
+    { 48952, 48988, 2465, 4 },
+    { 49005, 49047, 2469, 1 },
+    { 49070, 49104, 2470, 4 },
+    { 49119, 49160, 2474, 7 },
+    { 49182, 49227, 2481, 4 },
+    { 49253, 49288, 2485, 10 },
+    { 49304, 49344, 2495, 1 },
+    { 49368, 49420, 2496, 2 },
+    { 49456, 49495, 2498, 4 },
+    { 49515, 49554, 2502, 5 },
+    { 49574, 49617, 2507, 3 },
+    { 49641, 49686, 2510, 2 },
+    { 49712, 49757, 2512, 4 },
+    { 49783, 49817, 2516, 3 },
+    { 49832, 49875, 2519, 4 },
+    { 49899, 49943, 2523, 5 },
+    { 49968, 50016, 2528, 4 },
+    { 50045, 50096, 2532, 5 },
+    { 50113, 50164, 2537, 5 },
+    { 50181, 50231, 2542, 6 },
+    { 50247, 50295, 2548, 3 },
+    { 50309, 50358, 2551, 13 },
+    { 50373, 50421, 2564, 2 },
+    { 50435, 50478, 2566, 5 },
+    { 50487, 50546, 2571, 5 },
+    { 50571, 50617, 2576, 3 },
+    { 50629, 50684, 2579, 4 },
+    { 50705, 50755, 2583, 3 },
+    { 50771, 50830, 2586, 3 },
+    { 50855, 50918, 2589, 4 },
+    { 50947, 50993, 2593, 6 },
+    { 51005, 51067, 2599, 2 },
+    { 51095, 51158, 2601, 2 },
+    { 51187, 51237, 2603, 3 },
+    { 51253, 51306, 2606, 4 },
+    { 51325, 51374, 2610, 10 },
+    { 51389, 51438, 2620, 4 },
 };
-const uint16_t builtin_n_types = 647;
+const uint16_t builtin_n_types = 608;
 
 /* Of each type the numbers of its fields in the order of protobuf, filled up with 255. */
 const uint8_t builtin_proto_order[] = {
@@ -4098,17 +3886,16 @@ const uint8_t builtin_proto_order[] = {
     0, 1, 2, 3, 4,
     2, 3, 255, 255,
     2, 3, 4, 255, 255,
-    0, 6, 2, 3, 4, 5, 1, 7,
+    0, 6, 2, 3, 4, 5, 1,
     0, 1, 2, 3,
     0,
     0, 1, 2, 3, 4,
-    0,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
     0, 1, 2, 3, 4, 5,
     0, 1,
     0,
     0,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
     0,
     0, 1,
     0, 1,
@@ -4155,20 +3942,18 @@ const uint8_t builtin_proto_order[] = {
     0, 1,
     0, 1, 2,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1, 2, 3, 4, 5, 6, 7,
     0, 1, 2, 3, 4, 5,
     0, 1,
-    0, 1,
-    0, 1, 2,
     2, 3, 255, 255,
     2, 3, 255, 255,
     2, 3, 4, 255, 255,
-    0, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22, 1, 11, 23, 24, 25, 26, 27, 16, 28, 29, 30, 31, 32, 33, 3, 34, 35, 36, 37, 38, 39, 40, 41, 42,
+    0, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22, 1, 11, 23, 24, 25, 26, 27, 16, 28, 29, 30, 31, 32, 33, 3, 34, 35, 36, 37, 38, 39, 40, 41,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 25, 26, 24, 27, 28, 29, 30,
+    0, 1,
     0, 1, 2,
-    0, 1, 2,
-    0, 1, 2, 3, 4,
     0, 1, 2, 3,
+    0, 1, 2,
     0, 1, 2, 3, 4, 5, 6, 7, 9, 8, 10,
     0,
     0, 1, 2,
@@ -4177,20 +3962,20 @@ const uint8_t builtin_proto_order[] = {
     0, 1, 2, 3, 4,
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5,
-    0, 1, 2,
-    0, 1, 2, 3, 4,
+    0, 1,
+    0, 1, 2, 3,
     0, 1,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4,
-    0, 1, 2,
+    0, 1, 2, 3,
+    0, 1,
     0, 1, 2, 3, 4, 5,
     0, 1, 2,
     0,
     0, 1, 2,
-    0, 1, 2, 3,
-    0, 1, 2, 4, 3, 5,
-    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2,
+    0, 1, 2, 4, 3,
+    0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
     0, 1, 2, 3, 4,
     0, 1, 2, 3, 4,
@@ -4212,14 +3997,14 @@ const uint8_t builtin_proto_order[] = {
     0, 1,
     0, 1,
     0, 1,
-    0, 1, 3, 4, 5, 6, 2, 7,
+    0, 1, 3, 4, 5, 6, 2,
     0, 1,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
     0,
-    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 3, 4,
     0, 1,
     0, 1,
-    0, 1, 2,
+    0, 1,
     0, 1, 2,
     0, 1, 2, 3,
     0,
@@ -4249,8 +4034,7 @@ const uint8_t builtin_proto_order[] = {
     0,
     0, 1, 2,
     0,
-    0, 1,
-    1, 2, 3, 4, 6, 8, 10, 12, 13, 11, 5, 9, 14, 15, 16, 7, 0, 17, 18, 19, 20, 21,
+    1, 2, 3, 4, 6, 8, 10, 12, 13, 11, 5, 9, 14, 15, 16, 7, 0, 17, 18, 19, 20,
     0, 2, 3, 4, 5, 6, 1,
     0,
     0,
@@ -4269,9 +4053,6 @@ const uint8_t builtin_proto_order[] = {
     0, 1,
     0, 1,
     0, 1, 2,
-    0, 1, 2, 3,
-    0, 1,
-    0, 1, 2,
     0, 1, 2,
     2, 3, 4, 5, 6, 255, 255,
     2, 3, 4, 5, 6, 7, 255, 255,
@@ -4279,6 +4060,7 @@ const uint8_t builtin_proto_order[] = {
     2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255, 255,
     2, 255, 255,
     2, 255, 255,
+    2, 3, 255, 255,
     2, 3, 255, 255,
     0, 1,
     2, 3, 255, 255,
@@ -4421,7 +4203,7 @@ const uint8_t builtin_proto_order[] = {
     2, 3, 255, 255,
     0,
     2, 3, 4, 255, 255,
-    0, 2, 1, 3,
+    0, 2, 1,
     0, 1, 2, 3,
     0, 1,
     2, 3, 4, 255, 255,
@@ -4473,25 +4255,18 @@ const uint8_t builtin_proto_order[] = {
     0, 1,
     0, 1, 2,
     0, 1,
-    0, 1, 2, 3, 4, 5,
+    0, 1, 2, 3, 4,
     2, 3, 255, 255,
     2, 3, 4, 255, 255,
     0, 2, 3, 4, 5, 6, 7, 1,
     0, 1,
-    0, 1, 2, 8, 9, 10, 5, 11, 12, 13, 3, 6, 7, 14, 15, 4, 16,
+    0, 1, 2, 8, 9, 10, 5, 11, 12, 13, 3, 6, 7, 14, 15, 4,
     0,
     0, 1, 2,
     0, 1, 2,
     0, 1,
     0,
     0, 1,
-    0, 1, 2, 3,
-    0, 1,
-    0,
-    0,
-    0,
-    0, 1,
-    0, 1, 2,
     0, 1, 2,
     2, 3, 255, 255,
     2, 3, 4, 255, 255,
@@ -4503,13 +4278,6 @@ const uint8_t builtin_proto_order[] = {
     0, 4, 5, 6, 3, 7, 1, 2,
     0, 1,
     0, 2, 3, 4, 5, 1,
-    2, 3, 255, 255,
-    2, 3, 255, 255,
-    0, 1,
-    2, 3, 255, 255,
-    2, 3, 4, 255, 255,
-    0, 1, 2, 3, 4, 5, 6, 7, 9, 8,
-    0, 1, 2, 3, 4,
     2, 3, 255, 255,
     2, 3, 255, 255,
     0, 1, 2, 3, 4, 5, 6,
@@ -4613,26 +4381,19 @@ const uint8_t builtin_proto_order[] = {
     0, 1,
     2, 3, 255, 255,
     2, 3, 4, 255, 255,
-    0, 1,
-    0, 1, 2,
-    0, 1, 2, 3,
-    0,
-    2, 3, 255, 255,
-    2, 3, 4, 255, 255,
     0,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3, 4,
     0,
-    0, 1,
-    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2, 3, 4, 5, 6,
     0, 1, 2,
     0, 1,
     0, 1, 2,
     0, 1, 2,
     0, 1,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2, 4, 5, 6, 3,
@@ -4642,17 +4403,16 @@ const uint8_t builtin_proto_order[] = {
     0, 1,
     2, 3, 255, 255,
     2, 3, 255, 255,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 2, 3, 4, 5, 6, 7,
     0, 1, 2,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
     0, 1, 2, 3, 4, 5, 6, 7,
     0, 1,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2,
-    0,
     0, 1,
-    0, 1, 2,
+    0,
+    0, 1, 2, 3,
     0, 1,
     0, 1,
     2, 3, 255, 255,
@@ -4662,13 +4422,10 @@ const uint8_t builtin_proto_order[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
     0, 1,
     2, 3, 255, 255,
-    2, 3, 4, 255, 255,
+    2, 3, 255, 255,
     0,
     0, 1, 2, 3,
     0,
-    0,
-    0, 1,
-    0, 1, 2, 3, 4, 5,
     2, 3, 255, 255,
     2, 3, 4, 5, 6, 255, 255,
     2, 3, 255, 255,
@@ -4683,11 +4440,6 @@ const uint8_t builtin_proto_order[] = {
     0, 1, 2,
     2, 3, 255, 255,
     2, 3, 4, 255, 255,
-    2, 3, 255, 255,
-    2, 3, 4, 255, 255,
-    0,
-    0, 1,
-    0, 1,
     2, 3, 255, 255,
     2, 3, 4, 255, 255,
     2, 3, 4, 255, 255,
@@ -4716,91 +4468,83 @@ const uint32_t builtin_lists[] = {
     0,
     1, 70,
     1, 330,
-    3, 55169, 55174, 55178,
-    2, 55182, 55189,
-    3, 55201, 55211, 55222,
-    3, 55239, 55247, 55255,
-    8, 0, 55266, 55278, 55289, 55299, 55317, 55322, 55335,
-    3, 55342, 55347, 55356,
-    3, 55366, 55376, 55384,
-    4, 55391, 55404, 55418, 55432,
-    3, 55449, 55456, 55464,
-    2, 55471, 55477,
-    6, 55488, 55501, 55508, 55511, 55514, 55517,
-    5, 55523, 55533, 55539, 55239, 55546,
-    3, 55533, 55555, 55239,
-    5, 55560, 55587, 55614, 55635, 55656,
-    3, 55674, 55685, 55239,
-    3, 55696, 55705, 55714,
-    2, 335, 549,
-    3, 55727, 55734, 55747,
+    3, 51453, 51458, 51462,
+    2, 51466, 51473,
+    3, 51485, 51495, 51506,
+    3, 51523, 51531, 51539,
+    8, 0, 51550, 51562, 51573, 51583, 51601, 51606, 51619,
+    3, 51626, 51631, 51640,
+    3, 51650, 51660, 51668,
+    4, 51675, 51688, 51702, 51716,
+    3, 51733, 51740, 51748,
+    2, 51755, 51761,
+    6, 51772, 51785, 51792, 51795, 51798, 51801,
+    5, 51807, 51817, 51823, 51523, 51830,
+    3, 51817, 51839, 51523,
+    5, 51844, 51871, 51898, 51919, 51940,
+    3, 51958, 51969, 51523,
+    3, 51980, 51987, 52000,
     1, 33,
-    2, 4087, 513,
-    3, 55753, 55767, 55342,
-    1, 4234,
-    1, 1316,
-    2, 55783, 55788,
-    2, 55794, 55800,
-    2, 55806, 55816,
-    65, 55820, 55828, 55836, 55843, 55851, 55858, 55866, 55873, 55880, 55887, 55894, 55900, 55907, 55915, 55923, 55931, 55939, 55946, 55954, 55963, 55974, 55986, 55998, 56010, 56022, 56034, 56045, 56056, 56067, 56078, 56089, 56100, 56111, 56122, 56131, 56142, 56154, 56166, 56178, 56190, 56202, 56214, 56225, 56236, 56247, 56258, 56269, 56280, 56291, 56302, 56310, 56320, 56328, 56335, 56343, 56351, 56359, 56367, 56375, 56382, 56390, 56398, 56408, 56417, 56425,
-    2, 56433, 55317,
-    2, 56455, 56463,
-    3, 56472, 56482, 56497,
-    3, 55727, 55747, 56508,
-    4, 56518, 56531, 56455, 55342,
-    2, 56555, 56561,
-    2, 55727, 56568,
-    4, 56583, 55501, 55508, 55514,
+    2, 3959, 513,
+    3, 52006, 52020, 51626,
+    1, 4106,
+    1, 1249,
+    2, 52036, 52041,
+    65, 52047, 52055, 52063, 52070, 52078, 52085, 52093, 52100, 52107, 52114, 52121, 52127, 52134, 52142, 52150, 52158, 52166, 52173, 52181, 52190, 52201, 52213, 52225, 52237, 52249, 52261, 52272, 52283, 52294, 52305, 52316, 52327, 52338, 52349, 52358, 52369, 52381, 52393, 52405, 52417, 52429, 52441, 52452, 52463, 52474, 52485, 52496, 52507, 52518, 52529, 52537, 52547, 52555, 52562, 52570, 52578, 52586, 52594, 52602, 52609, 52617, 52625, 52635, 52644, 52652,
+    2, 52660, 51601,
+    2, 52682, 52690,
+    3, 52699, 52709, 52724,
+    3, 51980, 52000, 52735,
+    4, 52745, 52758, 52682, 51626,
+    2, 52782, 52788,
+    2, 51980, 52795,
+    4, 52810, 51785, 51792, 51798,
     1, 477,
-    2, 55747, 56589,
-    2, 56610, 56624,
-    2, 56639, 56645,
-    2, 5008, 5158,
-    5, 55539, 55239, 55247, 56652, 56662,
-    1, 5715,
-    3, 56670, 56681, 56691,
-    1, 5223,
-    7, 56670, 56702, 56728, 56742, 56757, 55189, 56771,
-    4, 55488, 55501, 55511, 55517,
+    2, 52000, 52816,
+    2, 52837, 52851,
+    2, 52866, 52872,
+    2, 4863, 5013,
+    5, 51823, 51523, 51531, 52879, 52889,
+    1, 5557,
+    3, 52897, 52908, 52918,
+    7, 52897, 52929, 52955, 52969, 52984, 51473, 52998,
+    4, 51772, 51785, 51795, 51801,
     2, 508, 513,
-    4, 56793, 56803, 56816, 56829,
-    2, 56838, 55342,
-    2, 56847, 56855,
-    3, 0, 56861, 56866,
-    3, 56871, 56887, 56904,
-    5, 56916, 56918, 56926, 56933, 56940,
-    3, 56916, 56847, 56947,
-    2, 56958, 56969,
-    2, 56975, 56994,
-    2, 57004, 56645,
-    2, 57009, 55747,
-    4, 55342, 57018, 57031, 56662,
-    3, 57036, 57042, 57047,
-    3, 2149, 6547, 1,
+    4, 53020, 53030, 53043, 53056,
+    2, 53065, 51626,
+    2, 53074, 53082,
+    3, 0, 53088, 53093,
+    3, 53098, 53114, 53131,
+    5, 53143, 53145, 53153, 53160, 53167,
+    3, 53143, 53074, 53174,
+    2, 53185, 53196,
+    2, 53202, 53221,
+    2, 53231, 52872,
+    2, 53236, 52000,
+    4, 51626, 53245, 53258, 52889,
+    3, 53263, 53269, 53274,
+    3, 2082, 6352, 1,
     1, 297,
-    1, 3580,
-    1, 6547,
-    4, 57052, 57072, 57092, 57110,
-    1, 8012,
-    2, 57129, 57138,
-    2, 57152, 57138,
-    2, 57161, 57174,
-    3, 57129, 57152, 57138,
-    3, 57183, 57189, 57196,
-    4, 57204, 57210, 57220, 56645,
-    2, 55511, 55517,
-    2, 57228, 57236,
-    2, 55539, 57247,
-    23, 57267, 57271, 57281, 57293, 57306, 57325, 57334, 57352, 57366, 57384, 57401, 57415, 57432, 57445, 57456, 57470, 57487, 57501, 57514, 57527, 57534, 57546, 57554,
-    2, 57567, 57574,
-    2, 57582, 57594,
-    3, 55201, 55211, 55342,
-    2, 56583, 55501,
-    3, 56916, 57610, 57631,
-    2, 57654, 57664,
-    4, 2036, 11126, 1864, 11364,
-    2, 57674, 57690,
-    2, 57709, 57719,
+    1, 3452,
+    1, 6352,
+    4, 53279, 53299, 53319, 53337,
+    1, 7817,
+    2, 53356, 53365,
+    2, 53379, 53365,
+    2, 53388, 53401,
+    3, 53410, 53416, 53423,
+    4, 53431, 53437, 53447, 52872,
+    2, 51795, 51801,
+    2, 53455, 53463,
+    2, 51823, 53474,
+    23, 53494, 53498, 53508, 53520, 53533, 53552, 53561, 53579, 53593, 53611, 53628, 53642, 53659, 53672, 53683, 53697, 53714, 53728, 53741, 53754, 53761, 53773, 53781,
+    2, 53794, 53801,
+    2, 53809, 53821,
+    2, 52810, 51785,
+    3, 51485, 51495, 51626,
+    2, 53837, 53847,
+    4, 1969, 10825, 1797, 10875,
+    2, 53857, 53867,
 };
 
 const struct builtin_node_row builtin_nodes[] = {
@@ -4864,42 +4608,41 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 57, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 36, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 35, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 1, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 37, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 33, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 16, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 38, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 63, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 39, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 65, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 40, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 67, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 42, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 41, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 44, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 40, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 43, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 42, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 44, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 71, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 45, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 73, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 46, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 75, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 47, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 49, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 48, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 79, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 50, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 38, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 47, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 77, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 49, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 37, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 32, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 83, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 81, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 54, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 55, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 56, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 20, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 56, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 57, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 58, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53888 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53894 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53902 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 60, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 59, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57740 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57746 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57754 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 61, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 60, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57774 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53922 },
+    { SCHEMA_OBJECT, 0, 0, 61, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 62, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 63, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 64, 0, 0, 0, 0 },
@@ -4908,990 +4651,926 @@ const struct builtin_node_row builtin_nodes[] = {
     { SCHEMA_OBJECT, 0, 0, 67, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 68, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 69, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 29, 0, 53932 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53944 },
+    { SCHEMA_BOOL, 0, 0, 0, 0, 0, 0, 53951 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 33, 0, 53957 },
     { SCHEMA_OBJECT, 0, 0, 70, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 29, 0, 57784 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57796 },
-    { SCHEMA_BOOL, 0, 0, 0, 0, 0, 0, 57803 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 33, 0, 57809 },
     { SCHEMA_OBJECT, 0, 0, 71, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 72, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53966 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53984 },
     { SCHEMA_OBJECT, 0, 0, 73, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57818 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57836 },
     { SCHEMA_OBJECT, 0, 0, 74, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 75, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 76, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 77, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 37, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 119, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 117, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 5, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 42, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 46, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 49, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 81, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 125, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 80, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 127, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 80, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 123, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 79, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 78, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 54, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 56, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 82, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 86, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 134, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 85, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 87, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 88, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 89, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 84, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 62, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 91, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 142, 3, 0, 330, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 66, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 144, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 72, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 92, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 76, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 94, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 149, 80, 0, 335, 0 },
-    { SCHEMA_OBJECT, 0, 0, 93, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 90, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 83, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 153, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 125, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 78, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 77, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 53, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 155, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 56, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 81, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 85, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 132, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 84, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 86, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 87, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 88, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 83, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 62, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 90, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 140, 3, 0, 330, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 66, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 142, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 72, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 91, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 89, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 82, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 147, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 52, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 149, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 97, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 98, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 100, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 153, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 99, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 53990 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 102, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 101, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 103, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 159, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 102, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 0, 0, 57842 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 105, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 104, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 105, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 106, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 107, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 108, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 109, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 111, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 112, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 110, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 111, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 114, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 115, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 167, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 109, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 113, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 173, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 112, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 116, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 114, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 117, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 118, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 119, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 120, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 121, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 122, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 116, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 178, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 115, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 123, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 124, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 125, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 119, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 184, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 118, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 126, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 127, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 126, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 76, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 128, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 96, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 188, 80, 0, 33, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 5, 0, 53993 },
     { SCHEMA_OBJECT, 0, 0, 130, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 129, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 83, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 131, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 99, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 194, 87, 0, 33, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 5, 0, 57845 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 191, 82, 0, 3959, 0 },
+    { SCHEMA_OBJECT, 0, 0, 132, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 133, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 197, 89, 0, 4087, 0 },
+    { SCHEMA_OBJECT, 0, 0, 131, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 195, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 136, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 137, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 138, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 135, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 136, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 134, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 201, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 139, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 140, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 141, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 138, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 137, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 207, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 143, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 209, 87, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 142, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 144, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 212, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 201, 80, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 140, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 203, 80, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 139, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 141, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 206, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 26, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 146, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 143, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 142, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 210, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 85, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 144, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 213, 89, 0, 4106, 0 },
     { SCHEMA_OBJECT, 0, 0, 145, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 216, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 92, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 215, 91, 0, 1249, 0 },
     { SCHEMA_OBJECT, 0, 0, 147, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 219, 96, 0, 4234, 0 },
-    { SCHEMA_OBJECT, 0, 0, 148, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 221, 98, 0, 1316, 0 },
-    { SCHEMA_OBJECT, 0, 0, 150, 0, 0, 0, 0 },
     { SCHEMA_INT_OR_STRING, 0, 0, 0, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 100, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 152, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 226, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 103, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 151, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 153, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 106, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 154, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 93, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 149, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 157, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 220, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 148, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 150, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 151, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 146, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 154, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 153, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 96, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 152, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 162, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 156, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 109, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 155, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 175, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 157, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 158, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 165, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 168, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 159, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 160, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 155, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 129, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 239, 80, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 161, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 178, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 181, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 162, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 163, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 158, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 132, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 247, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 164, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 249, 87, 0, 33, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 185, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 189, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 241, 80, 0, 33, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 172, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 176, 0, 0 },
     { SCHEMA_MAP, 0, SCHEMA_ATOMIC_MAP, 1, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 2, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 194, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 181, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 163, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 248, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 184, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 162, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 157, 80, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 166, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 256, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 197, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 253, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 165, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 163, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 169, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 261, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 168, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 256, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 169, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 258, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 167, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 170, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 164, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 187, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 171, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 264, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 172, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 266, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 170, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 173, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 167, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 200, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 266, 192, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 174, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 272, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 268, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 173, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 175, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 274, 205, 0, 477, 0 },
-    { SCHEMA_OBJECT, 0, 0, 177, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 276, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 271, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 194, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 197, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 200, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 176, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 276, 203, 0, 4863, 0 },
+    { SCHEMA_OBJECT, 0, 0, 177, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 178, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 279, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 207, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 210, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 213, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 279, 80, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 179, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 284, 216, 0, 5008, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 281, 80, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 180, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 181, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 287, 87, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 95, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 206, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 182, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 289, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 286, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 183, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 184, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 292, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 98, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 219, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 186, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 296, 3, 0, 330, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST | SCHEMA_PATCH_MERGE, 288, 0, 0, 477, 0 },
+    { SCHEMA_OBJECT, 0, 0, 184, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 290, 192, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 187, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST | SCHEMA_PATCH_MERGE, 298, 0, 0, 477, 0 },
     { SCHEMA_OBJECT, 0, 0, 188, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 300, 205, 0, 477, 0 },
-    { SCHEMA_OBJECT, 0, 0, 191, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 192, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 193, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 190, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 196, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 195, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 194, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 308, 96, 0, 4234, 0 },
-    { SCHEMA_OBJECT, 0, 0, 198, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 197, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 200, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 312, 225, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 199, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 314, 87, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 189, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 316, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 227, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 201, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 319, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 203, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 321, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 202, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 205, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 324, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 206, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 326, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 204, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 328, 231, 0, 5223, 0 },
-    { SCHEMA_OBJECT, 0, 0, 207, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 330, 87, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 186, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 192, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 191, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 190, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 298, 89, 0, 4106, 0 },
+    { SCHEMA_OBJECT, 0, 0, 194, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 193, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 196, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 302, 212, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 195, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 304, 80, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 185, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 97, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 333, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 306, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 214, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 197, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE | SCHEMA_PATCH_RETAIN_KEYS, 309, 80, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 199, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 311, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 198, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 1, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 200, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 315, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 181, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 94, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 318, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 26, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 209, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 208, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 322, 0, 0, 0, 0 },
+    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 53999 },
+    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 54001 },
+    { SCHEMA_OBJECT, 0, 0, 213, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 215, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 327, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 214, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 337, 0, 0, 0, 0 },
-    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57851 },
-    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57853 },
-    { SCHEMA_OBJECT, 0, 0, 219, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 221, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 342, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 212, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 330, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 218, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 332, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 226, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 220, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 335, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 219, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 218, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 345, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 233, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 347, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 241, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 226, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 350, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 225, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 224, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 227, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 221, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 217, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 340, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 223, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 355, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 342, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 228, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 344, 231, 0, 508, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 234, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 239, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 242, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 230, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 229, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 357, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 234, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 359, 246, 0, 508, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 245, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 351, 0, 0, 0, 0 },
     { SCHEMA_STRING, 0, 0, 0, 0, 249, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 254, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 257, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 236, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 235, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 260, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 366, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 264, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 227, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 234, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 355, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 233, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 240, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 370, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 239, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 372, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 238, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 241, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 375, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 237, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 13, 87, 0, 33, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 163, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 242, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 380, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 357, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 232, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 382, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 248, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 249, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 235, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 360, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 231, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 13, 80, 0, 33, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 157, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 236, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 365, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 226, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 367, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 242, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 243, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 1, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 386, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 250, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 371, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 244, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 241, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 248, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 375, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 247, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 254, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 390, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 253, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 252, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 251, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 257, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 268, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 396, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 274, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 259, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 399, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 278, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 258, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 260, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 403, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 281, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 262, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 263, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 261, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 408, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 284, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 264, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 411, 87, 0, 33, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 287, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 246, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 245, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 251, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 253, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 381, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 259, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 253, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 384, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 263, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 252, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 254, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 388, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 266, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 256, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 267, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 266, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 265, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 417, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 257, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 255, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 419, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 273, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 393, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 269, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 258, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 396, 80, 0, 33, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 272, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 250, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 261, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 260, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 259, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 402, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 249, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 404, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 267, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 266, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 268, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 408, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 275, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 265, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 411, 80, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 264, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 413, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 272, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 274, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 423, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 290, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 415, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 273, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 417, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 388, 80, 0, 33, 0 },
     { SCHEMA_OBJECT, 0, 0, 271, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 426, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 270, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 428, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 278, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 430, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 279, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 432, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 403, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 277, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 282, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 436, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 281, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 375, 3, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 280, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 295, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 441, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 284, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 283, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 444, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 276, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 446, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 288, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 448, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 421, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 275, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 360, 3, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 274, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 280, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 426, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 278, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 277, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 429, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 270, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 431, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 282, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 433, 80, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 281, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 435, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 369, 284, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 287, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 384, 299, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 293, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 453, 303, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 292, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 455, 305, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 291, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 457, 307, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 290, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 459, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 438, 288, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 286, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 440, 290, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 285, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 442, 292, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 284, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 444, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 46, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 296, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 297, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 300, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 290, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 291, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 294, 0, 0, 0, 0 },
     { SCHEMA_ANY, 0, 0, 0, 0, 0, 0, 0 },
     { SCHEMA_NUMBER, 0, 0, 0, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 465, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 303, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_ARRAY, 468, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 468, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 468, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_BOOL, 468, 0, 0, 0, 0 },
-    { SCHEMA_ANY, 0, SCHEMA_OR_STRINGS, 468, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 473, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 304, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 309, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 305, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 477, 314, 0, 8012, 0 },
-    { SCHEMA_OBJECT, 0, 0, 302, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 307, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 308, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 306, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 309, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 483, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 485, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 487, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 314, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 313, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 312, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 311, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 299, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 316, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 494, 3, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 315, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 450, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 297, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_ARRAY, 453, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 453, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 453, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_BOOL, 453, 0, 0, 0, 0 },
+    { SCHEMA_ANY, 0, SCHEMA_OR_STRINGS, 453, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 458, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 298, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 497, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 320, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 294, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 299, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 462, 299, 0, 7817, 0 },
+    { SCHEMA_OBJECT, 0, 0, 296, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 301, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 302, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 300, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 303, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 468, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 304, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 470, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 295, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 472, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 308, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 307, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 306, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 305, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 293, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 310, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 479, 3, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 309, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 292, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 482, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 314, 0, 0, 0, 0 },
     { SCHEMA_BYTES, 0, SCHEMA_ATOMIC_LIST, 0, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 319, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 322, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 502, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 321, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 313, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 316, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 487, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 315, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 312, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 490, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 318, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 505, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 492, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 301, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 323, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 322, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 321, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 325, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 498, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 324, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 507, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 316, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 329, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 328, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 327, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 331, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 513, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 320, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 501, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 304, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 330, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 326, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 516, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 319, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 336, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_PATCH_RETAIN_KEYS, 335, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 334, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 338, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 522, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_PATCH_RETAIN_KEYS, 329, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 328, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 332, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 507, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 331, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 327, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 510, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 335, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 337, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 333, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 525, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 513, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 336, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 334, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 516, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 147, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 307, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 342, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 341, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 343, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 528, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 342, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 344, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 340, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 531, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 153, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 322, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 325, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 348, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 347, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 349, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 350, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 346, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 352, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 541, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 351, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 525, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 345, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 544, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 339, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 528, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 349, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 352, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 351, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 353, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 355, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 358, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 357, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 359, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 356, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 361, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 536, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 360, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 362, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 367, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 552, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 359, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 363, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 358, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 364, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 366, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 368, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 365, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 369, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 364, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 370, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 372, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 546, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 371, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 548, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 369, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 375, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 374, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 376, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 562, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 377, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 564, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 375, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 381, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 380, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 382, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 373, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 554, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 379, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 570, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 385, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 380, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 383, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 386, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 389, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 392, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 393, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 391, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 394, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 395, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 396, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 397, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 390, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 582, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 400, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 584, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 399, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 398, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 388, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 404, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 403, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 405, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 406, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 407, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 408, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 402, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 595, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 409, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 597, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 401, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 387, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 600, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 329, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 333, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 338, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 417, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 418, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 606, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 416, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 608, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 385, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 388, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 389, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 390, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 391, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 384, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 566, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 394, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 568, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 393, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 392, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 382, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 398, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 397, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 399, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 400, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 401, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 402, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 396, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 579, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 403, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 581, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 395, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 381, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 584, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 310, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 314, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 319, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 411, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 412, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 590, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 410, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 592, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 409, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 414, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 595, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 413, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 322, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 325, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 408, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 407, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 406, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 13, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 415, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 420, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 611, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 405, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 605, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 419, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 341, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 344, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST | SCHEMA_PATCH_MERGE, 607, 0, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 420, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 418, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 417, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 611, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 328, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 613, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 423, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 425, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 616, 3, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 424, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 422, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 426, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 619, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 425, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 619, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 428, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 429, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 427, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 430, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 625, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 421, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 414, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 413, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 412, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 13, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 431, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 411, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 633, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 435, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST | SCHEMA_PATCH_MERGE, 635, 0, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 436, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 622, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 432, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 434, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 625, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 435, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 627, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 433, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 639, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 347, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 641, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 431, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 630, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 436, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 632, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 430, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 634, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 439, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 441, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 644, 3, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 440, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 438, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 647, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 444, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 637, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 443, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 650, 0, 0, 0, 0 },
-    { SCHEMA_INT32, 0, 0, 0, 0, 0, 0, 57855 },
+    { SCHEMA_OBJECT, 0, 0, 444, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 447, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 448, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 449, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 446, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 655, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 451, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 644, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 450, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 658, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 455, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 457, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 661, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 663, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 456, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 454, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 666, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 459, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 668, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 646, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 451, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 648, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 445, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 650, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 442, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 453, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 670, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 653, 3, 0, 330, 0 },
+    { SCHEMA_OBJECT, 0, 0, 452, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 441, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 656, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 459, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 458, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 457, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 460, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 456, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 462, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 663, 3, 0, 330, 0 },
     { SCHEMA_OBJECT, 0, 0, 461, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 673, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 455, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 666, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 466, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 467, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 470, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 471, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 472, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 469, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 680, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 682, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 474, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 684, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 468, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 686, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 465, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 476, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 689, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 475, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 464, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 692, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 670, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 472, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 471, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 470, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 473, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 675, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 476, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 677, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 475, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 474, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 680, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 469, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 480, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 683, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 479, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 685, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 478, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 477, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 483, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 482, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 481, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 480, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 483, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 479, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 485, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 699, 3, 0, 330, 0 },
-    { SCHEMA_OBJECT, 0, 0, 484, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 478, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 702, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 691, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 468, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 693, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 489, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 488, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 487, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 706, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 495, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 494, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 493, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 496, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 711, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 713, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 498, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 497, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 716, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 492, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 503, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 719, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 502, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 721, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 501, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 500, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 506, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 505, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 504, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 727, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 695, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 491, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 729, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 731, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 514, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 513, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 734, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 511, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 736, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 515, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 738, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 371, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 740, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 510, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 509, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 743, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 518, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 519, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 517, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 747, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 522, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 523, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 521, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 751, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 527, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 526, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP | SCHEMA_PATCH_REPLACE, 85, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 374, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 529, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 490, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 698, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 488, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 700, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 492, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 702, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 352, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 704, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 487, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 486, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 707, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 495, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 496, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 494, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 711, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 499, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 500, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 498, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 715, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 504, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 503, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP | SCHEMA_PATCH_REPLACE, 84, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 355, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 506, 0, 0, 0, 0 },
     { SCHEMA_MAP, 0, 0, 3, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 530, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 528, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 760, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 507, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 505, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 724, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 510, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 726, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 134, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 511, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 513, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 730, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 514, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 512, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 733, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 509, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 735, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 518, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 737, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 517, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 739, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 524, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 523, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 742, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 526, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 525, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 745, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 522, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 521, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 748, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 358, 0, 54003 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 361, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 533, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 762, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 136, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 752, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 534, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 536, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 766, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 537, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 535, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 769, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 532, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 771, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 535, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 756, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 531, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 758, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 536, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 760, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 537, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 762, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 530, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 529, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 541, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 773, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 766, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 365, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 542, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 769, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 540, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 775, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 547, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 546, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 778, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 549, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 548, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 781, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 539, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 543, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 773, 1, 0, 70, 0 },
     { SCHEMA_OBJECT, 0, 0, 545, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 544, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 784, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 553, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 377, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 554, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 776, 368, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 538, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 528, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 779, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 548, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 547, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 782, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 552, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 5, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 554, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 786, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 39, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 557, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 556, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 555, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 551, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 791, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 381, 0, 57861 },
-    { SCHEMA_OBJECT, 0, 0, 562, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 794, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 563, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 564, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 791, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 559, 0, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 793, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 558, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 795, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 797, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 561, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 565, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 800, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 560, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 802, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 566, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 804, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 567, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 806, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 559, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 558, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 384, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_SET, 0, 810, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 571, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 812, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 388, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 572, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 815, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 570, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 569, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 573, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 819, 1, 0, 70, 0 },
-    { SCHEMA_OBJECT, 0, 0, 575, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 574, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, 0, 822, 391, 0, 0, 0 },
+    { SCHEMA_MAP, 0, 0, 799, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 553, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 801, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 562, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 803, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 551, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 550, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 806, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 564, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 808, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 568, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 557, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 825, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 578, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 810, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 567, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 566, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 813, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 573, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 572, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 816, 80, 0, 33, 0 },
+    { SCHEMA_OBJECT, 0, 0, 571, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 570, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 819, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 575, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 821, 0, 0, 0, 0 },
+    { SCHEMA_STRING, 0, 0, 0, 0, 373, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 579, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 824, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 578, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 826, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 577, 0, 0, 0, 0 },
     { SCHEMA_ARRAY, 0, 0, 828, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 582, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 5, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 584, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 832, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 39, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 587, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 586, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 585, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 837, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 589, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 839, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 588, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 841, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 788, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 591, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 592, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 590, 0, 0, 0, 0 },
-    { SCHEMA_MAP, 0, 0, 846, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 583, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 848, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 593, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 850, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 582, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 585, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 584, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 581, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 580, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 853, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 595, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 855, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 599, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 857, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 834, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 587, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 836, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 596, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 838, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 598, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 840, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 597, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 860, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 604, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 842, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 600, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, 0, 844, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 603, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 863, 87, 0, 33, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 846, 0, 0, 0, 0 },
+    { SCHEMA_OBJECT, 0, 0, 604, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 848, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 602, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 396, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 850, 0, 0, 0, 0 },
     { SCHEMA_OBJECT, 0, 0, 607, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 867, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 606, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, SCHEMA_LIST_MAP, SCHEMA_PATCH_MERGE, 869, 87, 0, 33, 0 },
-    { SCHEMA_OBJECT, 0, 0, 605, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 601, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 872, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 609, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 874, 0, 0, 0, 0 },
-    { SCHEMA_STRING, 0, 0, 0, 0, 399, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 613, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 877, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, SCHEMA_ATOMIC_MAP, 612, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 879, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 611, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 881, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 617, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 616, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 619, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 618, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 615, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 887, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 621, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 889, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 625, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 624, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 626, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 623, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 894, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 635, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 896, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 637, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 898, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 636, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 900, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 639, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, 0, 902, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 642, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 904, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 643, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 906, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 641, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 908, 0, 0, 0, 0 },
-    { SCHEMA_OBJECT, 0, 0, 646, 0, 0, 0, 0 },
-    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 910, 0, 0, 0, 0 },
+    { SCHEMA_ARRAY, 0, SCHEMA_ATOMIC_LIST, 852, 0, 0, 0, 0 },
 };
-const uint16_t builtin_n_nodes = 911;
+const uint16_t builtin_n_nodes = 853;
 
 const struct builtin_kind_row builtin_kinds[] = {
-    { 0, 57869, 57872, 0 }, /* /v1 Binding */
-    { 0, 57869, 57880, 5 }, /* /v1 ComponentStatus */
-    { 0, 57869, 57896, 7 }, /* /v1 ComponentStatusList */
-    { 0, 57869, 57916, 10 }, /* /v1 ConfigMap */
-    { 0, 57869, 57926, 11 }, /* /v1 ConfigMapList */
-    { 0, 57869, 57940, 12 }, /* /v1 Endpoints */
-    { 0, 57869, 57950, 16 }, /* /v1 EndpointsList */
-    { 0, 57869, 57964, 17 }, /* /v1 Event */
-    { 0, 57869, 57970, 20 }, /* /v1 EventList */
-    { 0, 57869, 57980, 21 }, /* /v1 LimitRange */
-    { 0, 57869, 57991, 24 }, /* /v1 LimitRangeList */
-    { 0, 57869, 58006, 25 }, /* /v1 List */
-    { 0, 57869, 58011, 26 }, /* /v1 Namespace */
-    { 0, 57869, 58021, 30 }, /* /v1 NamespaceList */
-    { 0, 57869, 58035, 31 }, /* /v1 Node */
-    { 0, 57869, 58040, 50 }, /* /v1 NodeList */
-    { 0, 57869, 58049, 51 }, /* /v1 NodeProxyOptions */
-    { 0, 57869, 58066, 52 }, /* /v1 PersistentVolume */
-    { 0, 57869, 58083, 82 }, /* /v1 PersistentVolumeClaim */
-    { 0, 57869, 58105, 94 }, /* /v1 PersistentVolumeClaimList */
-    { 0, 57869, 58131, 95 }, /* /v1 PersistentVolumeList */
-    { 0, 57869, 58152, 96 }, /* /v1 Pod */
-    { 0, 57869, 58156, 207 }, /* /v1 PodAttachOptions */
-    { 0, 57869, 58173, 208 }, /* /v1 PodExecOptions */
-    { 0, 57869, 58188, 209 }, /* /v1 PodList */
-    { 0, 57869, 58196, 210 }, /* /v1 PodLogOptions */
-    { 0, 57869, 58210, 211 }, /* /v1 PodPortForwardOptions */
-    { 0, 57869, 58232, 212 }, /* /v1 PodProxyOptions */
-    { 0, 57869, 58248, 213 }, /* /v1 PodTemplate */
-    { 0, 57869, 58260, 215 }, /* /v1 PodTemplateList */
-    { 0, 57869, 58276, 216 }, /* /v1 RangeAllocation */
-    { 0, 57869, 58292, 217 }, /* /v1 ReplicationController */
-    { 0, 57869, 58314, 221 }, /* /v1 ReplicationControllerList */
-    { 0, 57869, 58340, 222 }, /* /v1 ResourceQuota */
-    { 0, 57869, 58354, 227 }, /* /v1 ResourceQuotaList */
-    { 0, 57869, 58372, 228 }, /* /v1 Secret */
-    { 0, 57869, 58379, 229 }, /* /v1 SecretList */
-    { 0, 57869, 58390, 230 }, /* /v1 SerializedReference */
-    { 0, 57869, 58410, 231 }, /* /v1 Service */
-    { 0, 57869, 58418, 241 }, /* /v1 ServiceAccount */
-    { 0, 57869, 58433, 242 }, /* /v1 ServiceAccountList */
-    { 0, 57869, 58452, 243 }, /* /v1 ServiceList */
-    { 0, 57869, 58464, 244 }, /* /v1 ServiceProxyOptions */
-    { 58484, 57869, 58501, 245 }, /* admission.k8s.io/v1 AdmissionReview */
-    { 58517, 57869, 58546, 254 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicy */
-    { 58517, 57869, 58570, 264 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding */
-    { 58517, 57869, 58601, 267 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingList */
-    { 58517, 57869, 58636, 268 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyList */
-    { 58517, 57869, 58664, 269 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfiguration */
-    { 58517, 57869, 58693, 274 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfigurationList */
-    { 58517, 57869, 58726, 275 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy */
-    { 58517, 57869, 58752, 282 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding */
-    { 58517, 57869, 58785, 284 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingList */
-    { 58517, 57869, 58822, 285 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyList */
-    { 58517, 57869, 58852, 286 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration */
-    { 58517, 57869, 58883, 288 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfigurationList */
-    { 58918, 58938, 58941, 289 }, /* apidiscovery.k8s.io/v2 APIGroupDiscovery */
-    { 58918, 58938, 58959, 293 }, /* apidiscovery.k8s.io/v2 APIGroupDiscoveryList */
-    { 58981, 57869, 59002, 294 }, /* apiextensions.k8s.io/v1 ConversionReview */
-    { 58981, 57869, 59019, 297 }, /* apiextensions.k8s.io/v1 CustomResourceDefinition */
-    { 58981, 57869, 59044, 316 }, /* apiextensions.k8s.io/v1 CustomResourceDefinitionList */
-    { 59073, 57869, 59096, 317 }, /* apiregistration.k8s.io/v1 APIService */
-    { 59073, 57869, 59107, 322 }, /* apiregistration.k8s.io/v1 APIServiceList */
-    { 59122, 57869, 59127, 323 }, /* apps/v1 ControllerRevision */
-    { 59122, 57869, 59146, 324 }, /* apps/v1 ControllerRevisionList */
-    { 59122, 57869, 59169, 325 }, /* apps/v1 DaemonSet */
-    { 59122, 57869, 59179, 331 }, /* apps/v1 DaemonSetList */
-    { 59122, 57869, 59193, 332 }, /* apps/v1 Deployment */
-    { 59122, 57869, 59204, 338 }, /* apps/v1 DeploymentList */
-    { 59122, 57869, 59219, 339 }, /* apps/v1 ReplicaSet */
-    { 59122, 57869, 59230, 343 }, /* apps/v1 ReplicaSetList */
-    { 59122, 57869, 59245, 344 }, /* apps/v1 StatefulSet */
-    { 59122, 57869, 59257, 352 }, /* apps/v1 StatefulSetList */
-    { 59273, 57869, 59295, 353 }, /* authentication.k8s.io/v1 SelfSubjectReview */
-    { 59273, 57869, 59313, 355 }, /* authentication.k8s.io/v1 TokenRequest */
-    { 59273, 57869, 59326, 359 }, /* authentication.k8s.io/v1 TokenReview */
-    { 59338, 57869, 59359, 362 }, /* authorization.k8s.io/v1 LocalSubjectAccessReview */
-    { 59338, 57869, 59384, 370 }, /* authorization.k8s.io/v1 SelfSubjectAccessReview */
-    { 59338, 57869, 59408, 372 }, /* authorization.k8s.io/v1 SelfSubjectRulesReview */
-    { 59338, 57869, 59431, 377 }, /* authorization.k8s.io/v1 SubjectAccessReview */
-    { 59451, 57869, 59463, 378 }, /* autoscaling/v1 HorizontalPodAutoscaler */
-    { 59451, 57869, 59487, 382 }, /* autoscaling/v1 HorizontalPodAutoscalerList */
-    { 59451, 57869, 59515, 383 }, /* autoscaling/v1 Scale */
-    { 59451, 58938, 59463, 386 }, /* autoscaling/v2 HorizontalPodAutoscaler */
-    { 59451, 58938, 59487, 409 }, /* autoscaling/v2 HorizontalPodAutoscalerList */
-    { 59521, 57869, 59527, 410 }, /* batch/v1 CronJob */
-    { 59521, 57869, 59535, 431 }, /* batch/v1 CronJobList */
-    { 59521, 57869, 59547, 432 }, /* batch/v1 Job */
-    { 59521, 57869, 59551, 436 }, /* batch/v1 JobList */
-    { 59559, 57869, 59579, 437 }, /* certificates.k8s.io/v1 CertificateSigningRequest */
-    { 59559, 57869, 59605, 441 }, /* certificates.k8s.io/v1 CertificateSigningRequestList */
-    { 59559, 57869, 59635, 442 }, /* certificates.k8s.io/v1 ClusterTrustBundle */
-    { 59559, 57869, 59654, 444 }, /* certificates.k8s.io/v1 ClusterTrustBundleList */
-    { 59559, 57869, 59677, 445 }, /* certificates.k8s.io/v1 PodCertificateRequest */
-    { 59559, 57869, 59699, 448 }, /* certificates.k8s.io/v1 PodCertificateRequestList */
-    { 59725, 57869, 59745, 449 }, /* coordination.k8s.io/v1 Lease */
-    { 59725, 57869, 59751, 451 }, /* coordination.k8s.io/v1 LeaseList */
-    { 59761, 57869, 59778, 452 }, /* discovery.k8s.io/v1 EndpointSlice */
-    { 59761, 57869, 59792, 459 }, /* discovery.k8s.io/v1 EndpointSliceList */
-    { 59810, 57869, 57964, 460 }, /* events.k8s.io/v1 Event */
-    { 59810, 57869, 57970, 462 }, /* events.k8s.io/v1 EventList */
-    { 59824, 57869, 59853, 463 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchema */
-    { 59824, 57869, 59864, 476 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchemaList */
-    { 59824, 57869, 59879, 477 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration */
-    { 59824, 57869, 59906, 485 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfigurationList */
-    { 59937, 57869, 59955, 486 }, /* networking.k8s.io/v1 IPAddress */
-    { 59937, 57869, 59965, 489 }, /* networking.k8s.io/v1 IPAddressList */
-    { 59937, 57869, 57574, 490 }, /* networking.k8s.io/v1 Ingress */
-    { 59937, 57869, 59979, 503 }, /* networking.k8s.io/v1 IngressClass */
-    { 59937, 57869, 59992, 506 }, /* networking.k8s.io/v1 IngressClassList */
-    { 59937, 57869, 60009, 507 }, /* networking.k8s.io/v1 IngressList */
-    { 59937, 57869, 60021, 508 }, /* networking.k8s.io/v1 NetworkPolicy */
-    { 59937, 57869, 60035, 515 }, /* networking.k8s.io/v1 NetworkPolicyList */
-    { 59937, 57869, 60053, 516 }, /* networking.k8s.io/v1 ServiceCIDR */
-    { 59937, 57869, 60065, 519 }, /* networking.k8s.io/v1 ServiceCIDRList */
-    { 60081, 57869, 60093, 520 }, /* node.k8s.io/v1 RuntimeClass */
-    { 60081, 57869, 60106, 523 }, /* node.k8s.io/v1 RuntimeClassList */
-    { 60123, 57869, 60130, 524 }, /* policy/v1 Eviction */
-    { 60123, 57869, 60139, 527 }, /* policy/v1 PodDisruptionBudget */
-    { 60123, 57869, 60159, 530 }, /* policy/v1 PodDisruptionBudgetList */
-    { 60183, 57869, 60209, 531 }, /* rbac.authorization.k8s.io/v1 ClusterRole */
-    { 60183, 57869, 60221, 534 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBinding */
-    { 60183, 57869, 60240, 537 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBindingList */
-    { 60183, 57869, 60263, 538 }, /* rbac.authorization.k8s.io/v1 ClusterRoleList */
-    { 60183, 57869, 60279, 539 }, /* rbac.authorization.k8s.io/v1 Role */
-    { 60183, 57869, 60284, 540 }, /* rbac.authorization.k8s.io/v1 RoleBinding */
-    { 60183, 57869, 60296, 541 }, /* rbac.authorization.k8s.io/v1 RoleBindingList */
-    { 60183, 57869, 60312, 542 }, /* rbac.authorization.k8s.io/v1 RoleList */
-    { 60321, 57869, 60337, 543 }, /* resource.k8s.io/v1 DeviceClass */
-    { 60321, 57869, 60349, 549 }, /* resource.k8s.io/v1 DeviceClassList */
-    { 60321, 57869, 60365, 550 }, /* resource.k8s.io/v1 DeviceTaintRule */
-    { 60321, 57869, 60381, 555 }, /* resource.k8s.io/v1 DeviceTaintRuleList */
-    { 60321, 57869, 60401, 556 }, /* resource.k8s.io/v1 ResourceClaim */
-    { 60321, 57869, 60415, 575 }, /* resource.k8s.io/v1 ResourceClaimList */
-    { 60321, 57869, 60433, 576 }, /* resource.k8s.io/v1 ResourceClaimTemplate */
-    { 60321, 57869, 60455, 578 }, /* resource.k8s.io/v1 ResourceClaimTemplateList */
-    { 60321, 57869, 60481, 579 }, /* resource.k8s.io/v1 ResourceSlice */
-    { 60321, 57869, 60495, 593 }, /* resource.k8s.io/v1 ResourceSliceList */
-    { 60513, 57869, 56757, 594 }, /* scheduling.k8s.io/v1 PriorityClass */
-    { 60513, 57869, 60531, 595 }, /* scheduling.k8s.io/v1 PriorityClassList */
-    { 60549, 57869, 60564, 596 }, /* storage.k8s.io/v1 CSIDriver */
-    { 60549, 57869, 60574, 599 }, /* storage.k8s.io/v1 CSIDriverList */
-    { 60549, 57869, 60588, 600 }, /* storage.k8s.io/v1 CSINode */
-    { 60549, 57869, 60596, 607 }, /* storage.k8s.io/v1 CSINodeList */
-    { 60549, 57869, 60608, 608 }, /* storage.k8s.io/v1 CSIStorageCapacity */
-    { 60549, 57869, 60627, 609 }, /* storage.k8s.io/v1 CSIStorageCapacityList */
-    { 60549, 57869, 60650, 610 }, /* storage.k8s.io/v1 StorageClass */
-    { 60549, 57869, 60663, 613 }, /* storage.k8s.io/v1 StorageClassList */
-    { 60549, 57869, 60680, 614 }, /* storage.k8s.io/v1 VolumeAttachment */
-    { 60549, 57869, 60697, 619 }, /* storage.k8s.io/v1 VolumeAttachmentList */
-    { 60549, 57869, 56771, 620 }, /* storage.k8s.io/v1 VolumeAttributesClass */
-    { 60549, 57869, 60718, 621 }, /* storage.k8s.io/v1 VolumeAttributesClassList */
-    { 60744, 57869, 60768, 622 }, /* storagemigration.k8s.io/v1 StorageVersionMigration */
-    { 60744, 57869, 60792, 626 }, /* storagemigration.k8s.io/v1 StorageVersionMigrationList */
-    { 60820, 57869, 60832, 251 }, /* meta.k8s.io/v1 Status */
-    { 60820, 57869, 60839, 525 }, /* meta.k8s.io/v1 DeleteOptions */
-    { 60820, 57869, 60853, 627 }, /* meta.k8s.io/v1 CreateOptions */
-    { 60820, 57869, 60867, 628 }, /* meta.k8s.io/v1 UpdateOptions */
-    { 60820, 57869, 60881, 629 }, /* meta.k8s.io/v1 PatchOptions */
-    { 60820, 57869, 60894, 630 }, /* meta.k8s.io/v1 GetOptions */
-    { 60820, 57869, 60905, 631 }, /* meta.k8s.io/v1 ListOptions */
-    { 60820, 57869, 60917, 632 }, /* meta.k8s.io/v1 WatchEvent */
-    { 60820, 57869, 60928, 633 }, /* meta.k8s.io/v1 Table */
-    { 60820, 57869, 60934, 637 }, /* meta.k8s.io/v1 TableOptions */
-    { 60820, 57869, 60947, 638 }, /* meta.k8s.io/v1 PartialObjectMetadata */
-    { 60820, 57869, 60969, 639 }, /* meta.k8s.io/v1 PartialObjectMetadataList */
-    { 60820, 57869, 60995, 640 }, /* meta.k8s.io/v1 APIGroup */
-    { 60820, 57869, 61004, 643 }, /* meta.k8s.io/v1 APIGroupList */
-    { 60820, 57869, 61017, 644 }, /* meta.k8s.io/v1 APIResourceList */
-    { 60820, 57869, 61033, 646 }, /* meta.k8s.io/v1 APIVersions */
-    { 60820, 57869, 61045, 84 }, /* meta.k8s.io/v1 LabelSelector */
+    { 0, 54011, 54014, 0 }, /* /v1 Binding */
+    { 0, 54011, 54022, 5 }, /* /v1 ComponentStatus */
+    { 0, 54011, 54038, 7 }, /* /v1 ComponentStatusList */
+    { 0, 54011, 54058, 10 }, /* /v1 ConfigMap */
+    { 0, 54011, 54068, 11 }, /* /v1 ConfigMapList */
+    { 0, 54011, 54082, 12 }, /* /v1 Endpoints */
+    { 0, 54011, 54092, 16 }, /* /v1 EndpointsList */
+    { 0, 54011, 54106, 17 }, /* /v1 Event */
+    { 0, 54011, 54112, 20 }, /* /v1 EventList */
+    { 0, 54011, 54122, 21 }, /* /v1 LimitRange */
+    { 0, 54011, 54133, 24 }, /* /v1 LimitRangeList */
+    { 0, 54011, 54148, 25 }, /* /v1 List */
+    { 0, 54011, 54153, 26 }, /* /v1 Namespace */
+    { 0, 54011, 54163, 30 }, /* /v1 NamespaceList */
+    { 0, 54011, 54177, 31 }, /* /v1 Node */
+    { 0, 54011, 54182, 49 }, /* /v1 NodeList */
+    { 0, 54011, 54191, 50 }, /* /v1 NodeProxyOptions */
+    { 0, 54011, 54208, 51 }, /* /v1 PersistentVolume */
+    { 0, 54011, 54225, 81 }, /* /v1 PersistentVolumeClaim */
+    { 0, 54011, 54247, 91 }, /* /v1 PersistentVolumeClaimList */
+    { 0, 54011, 54273, 92 }, /* /v1 PersistentVolumeList */
+    { 0, 54011, 54294, 93 }, /* /v1 Pod */
+    { 0, 54011, 54298, 200 }, /* /v1 PodAttachOptions */
+    { 0, 54011, 54315, 201 }, /* /v1 PodExecOptions */
+    { 0, 54011, 54330, 202 }, /* /v1 PodList */
+    { 0, 54011, 54338, 203 }, /* /v1 PodLogOptions */
+    { 0, 54011, 54352, 204 }, /* /v1 PodPortForwardOptions */
+    { 0, 54011, 54374, 205 }, /* /v1 PodProxyOptions */
+    { 0, 54011, 54390, 206 }, /* /v1 PodStatusResult */
+    { 0, 54011, 54406, 207 }, /* /v1 PodTemplate */
+    { 0, 54011, 54418, 209 }, /* /v1 PodTemplateList */
+    { 0, 54011, 54434, 210 }, /* /v1 RangeAllocation */
+    { 0, 54011, 54450, 211 }, /* /v1 ReplicationController */
+    { 0, 54011, 54472, 215 }, /* /v1 ReplicationControllerList */
+    { 0, 54011, 54498, 216 }, /* /v1 ResourceQuota */
+    { 0, 54011, 54512, 221 }, /* /v1 ResourceQuotaList */
+    { 0, 54011, 54530, 222 }, /* /v1 Secret */
+    { 0, 54011, 54537, 223 }, /* /v1 SecretList */
+    { 0, 54011, 54548, 224 }, /* /v1 SerializedReference */
+    { 0, 54011, 54568, 225 }, /* /v1 Service */
+    { 0, 54011, 54576, 235 }, /* /v1 ServiceAccount */
+    { 0, 54011, 54591, 236 }, /* /v1 ServiceAccountList */
+    { 0, 54011, 54610, 237 }, /* /v1 ServiceList */
+    { 0, 54011, 54622, 238 }, /* /v1 ServiceProxyOptions */
+    { 54642, 54011, 54659, 239 }, /* admission.k8s.io/v1 AdmissionReview */
+    { 54675, 54011, 54704, 248 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicy */
+    { 54675, 54011, 54728, 258 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding */
+    { 54675, 54011, 54759, 261 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBindingList */
+    { 54675, 54011, 54794, 262 }, /* admissionregistration.k8s.io/v1 MutatingAdmissionPolicyList */
+    { 54675, 54011, 54822, 263 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfiguration */
+    { 54675, 54011, 54851, 268 }, /* admissionregistration.k8s.io/v1 MutatingWebhookConfigurationList */
+    { 54675, 54011, 54884, 269 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy */
+    { 54675, 54011, 54910, 276 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding */
+    { 54675, 54011, 54943, 278 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBindingList */
+    { 54675, 54011, 54980, 279 }, /* admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyList */
+    { 54675, 54011, 55010, 280 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration */
+    { 54675, 54011, 55041, 282 }, /* admissionregistration.k8s.io/v1 ValidatingWebhookConfigurationList */
+    { 55076, 55096, 55099, 283 }, /* apidiscovery.k8s.io/v2 APIGroupDiscovery */
+    { 55076, 55096, 55117, 287 }, /* apidiscovery.k8s.io/v2 APIGroupDiscoveryList */
+    { 55139, 54011, 55160, 288 }, /* apiextensions.k8s.io/v1 ConversionReview */
+    { 55139, 54011, 55177, 291 }, /* apiextensions.k8s.io/v1 CustomResourceDefinition */
+    { 55139, 54011, 55202, 310 }, /* apiextensions.k8s.io/v1 CustomResourceDefinitionList */
+    { 55231, 54011, 55254, 311 }, /* apiregistration.k8s.io/v1 APIService */
+    { 55231, 54011, 55265, 316 }, /* apiregistration.k8s.io/v1 APIServiceList */
+    { 55280, 54011, 55285, 317 }, /* apps/v1 ControllerRevision */
+    { 55280, 54011, 55304, 318 }, /* apps/v1 ControllerRevisionList */
+    { 55280, 54011, 55327, 319 }, /* apps/v1 DaemonSet */
+    { 55280, 54011, 55337, 325 }, /* apps/v1 DaemonSetList */
+    { 55280, 54011, 55351, 326 }, /* apps/v1 Deployment */
+    { 55280, 54011, 55362, 332 }, /* apps/v1 DeploymentList */
+    { 55280, 54011, 55377, 333 }, /* apps/v1 ReplicaSet */
+    { 55280, 54011, 55388, 337 }, /* apps/v1 ReplicaSetList */
+    { 55280, 54011, 55403, 338 }, /* apps/v1 StatefulSet */
+    { 55280, 54011, 55415, 346 }, /* apps/v1 StatefulSetList */
+    { 55431, 54011, 55453, 347 }, /* authentication.k8s.io/v1 SelfSubjectReview */
+    { 55431, 54011, 55471, 349 }, /* authentication.k8s.io/v1 TokenRequest */
+    { 55431, 54011, 55484, 353 }, /* authentication.k8s.io/v1 TokenReview */
+    { 55496, 54011, 55517, 356 }, /* authorization.k8s.io/v1 LocalSubjectAccessReview */
+    { 55496, 54011, 55542, 364 }, /* authorization.k8s.io/v1 SelfSubjectAccessReview */
+    { 55496, 54011, 55566, 366 }, /* authorization.k8s.io/v1 SelfSubjectRulesReview */
+    { 55496, 54011, 55589, 371 }, /* authorization.k8s.io/v1 SubjectAccessReview */
+    { 55609, 54011, 55621, 372 }, /* autoscaling/v1 HorizontalPodAutoscaler */
+    { 55609, 54011, 55645, 376 }, /* autoscaling/v1 HorizontalPodAutoscalerList */
+    { 55609, 54011, 55673, 377 }, /* autoscaling/v1 Scale */
+    { 55609, 55096, 55621, 380 }, /* autoscaling/v2 HorizontalPodAutoscaler */
+    { 55609, 55096, 55645, 403 }, /* autoscaling/v2 HorizontalPodAutoscalerList */
+    { 55679, 54011, 55685, 404 }, /* batch/v1 CronJob */
+    { 55679, 54011, 55693, 415 }, /* batch/v1 CronJobList */
+    { 55679, 54011, 55705, 416 }, /* batch/v1 Job */
+    { 55679, 54011, 55709, 420 }, /* batch/v1 JobList */
+    { 55717, 54011, 55737, 421 }, /* certificates.k8s.io/v1 CertificateSigningRequest */
+    { 55717, 54011, 55763, 425 }, /* certificates.k8s.io/v1 CertificateSigningRequestList */
+    { 55793, 54011, 55813, 426 }, /* coordination.k8s.io/v1 Lease */
+    { 55793, 54011, 55819, 428 }, /* coordination.k8s.io/v1 LeaseList */
+    { 55829, 54011, 55846, 429 }, /* discovery.k8s.io/v1 EndpointSlice */
+    { 55829, 54011, 55860, 436 }, /* discovery.k8s.io/v1 EndpointSliceList */
+    { 55878, 54011, 54106, 437 }, /* events.k8s.io/v1 Event */
+    { 55878, 54011, 54112, 439 }, /* events.k8s.io/v1 EventList */
+    { 55892, 54011, 55921, 440 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchema */
+    { 55892, 54011, 55932, 453 }, /* flowcontrol.apiserver.k8s.io/v1 FlowSchemaList */
+    { 55892, 54011, 55947, 454 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration */
+    { 55892, 54011, 55974, 462 }, /* flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfigurationList */
+    { 56005, 54011, 56023, 463 }, /* networking.k8s.io/v1 IPAddress */
+    { 56005, 54011, 56033, 466 }, /* networking.k8s.io/v1 IPAddressList */
+    { 56005, 54011, 53801, 467 }, /* networking.k8s.io/v1 Ingress */
+    { 56005, 54011, 56047, 480 }, /* networking.k8s.io/v1 IngressClass */
+    { 56005, 54011, 56060, 483 }, /* networking.k8s.io/v1 IngressClassList */
+    { 56005, 54011, 56077, 484 }, /* networking.k8s.io/v1 IngressList */
+    { 56005, 54011, 56089, 485 }, /* networking.k8s.io/v1 NetworkPolicy */
+    { 56005, 54011, 56103, 492 }, /* networking.k8s.io/v1 NetworkPolicyList */
+    { 56005, 54011, 56121, 493 }, /* networking.k8s.io/v1 ServiceCIDR */
+    { 56005, 54011, 56133, 496 }, /* networking.k8s.io/v1 ServiceCIDRList */
+    { 56149, 54011, 56161, 497 }, /* node.k8s.io/v1 RuntimeClass */
+    { 56149, 54011, 56174, 500 }, /* node.k8s.io/v1 RuntimeClassList */
+    { 56191, 54011, 56198, 501 }, /* policy/v1 Eviction */
+    { 56191, 54011, 56207, 504 }, /* policy/v1 PodDisruptionBudget */
+    { 56191, 54011, 56227, 507 }, /* policy/v1 PodDisruptionBudgetList */
+    { 56251, 54011, 56277, 508 }, /* rbac.authorization.k8s.io/v1 ClusterRole */
+    { 56251, 54011, 56289, 511 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBinding */
+    { 56251, 54011, 56308, 514 }, /* rbac.authorization.k8s.io/v1 ClusterRoleBindingList */
+    { 56251, 54011, 56331, 515 }, /* rbac.authorization.k8s.io/v1 ClusterRoleList */
+    { 56251, 54011, 56347, 516 }, /* rbac.authorization.k8s.io/v1 Role */
+    { 56251, 54011, 56352, 517 }, /* rbac.authorization.k8s.io/v1 RoleBinding */
+    { 56251, 54011, 56364, 518 }, /* rbac.authorization.k8s.io/v1 RoleBindingList */
+    { 56251, 54011, 56380, 519 }, /* rbac.authorization.k8s.io/v1 RoleList */
+    { 56389, 54011, 56405, 520 }, /* resource.k8s.io/v1 DeviceClass */
+    { 56389, 54011, 56417, 526 }, /* resource.k8s.io/v1 DeviceClassList */
+    { 56389, 54011, 56433, 527 }, /* resource.k8s.io/v1 ResourceClaim */
+    { 56389, 54011, 56447, 545 }, /* resource.k8s.io/v1 ResourceClaimList */
+    { 56389, 54011, 56465, 546 }, /* resource.k8s.io/v1 ResourceClaimTemplate */
+    { 56389, 54011, 56487, 548 }, /* resource.k8s.io/v1 ResourceClaimTemplateList */
+    { 56389, 54011, 56513, 549 }, /* resource.k8s.io/v1 ResourceSlice */
+    { 56389, 54011, 56527, 562 }, /* resource.k8s.io/v1 ResourceSliceList */
+    { 56545, 54011, 52984, 563 }, /* scheduling.k8s.io/v1 PriorityClass */
+    { 56545, 54011, 56563, 564 }, /* scheduling.k8s.io/v1 PriorityClassList */
+    { 56581, 54011, 56596, 565 }, /* storage.k8s.io/v1 CSIDriver */
+    { 56581, 54011, 56606, 568 }, /* storage.k8s.io/v1 CSIDriverList */
+    { 56581, 54011, 56620, 569 }, /* storage.k8s.io/v1 CSINode */
+    { 56581, 54011, 56628, 573 }, /* storage.k8s.io/v1 CSINodeList */
+    { 56581, 54011, 56640, 574 }, /* storage.k8s.io/v1 CSIStorageCapacity */
+    { 56581, 54011, 56659, 575 }, /* storage.k8s.io/v1 CSIStorageCapacityList */
+    { 56581, 54011, 56682, 576 }, /* storage.k8s.io/v1 StorageClass */
+    { 56581, 54011, 56695, 579 }, /* storage.k8s.io/v1 StorageClassList */
+    { 56581, 54011, 56712, 580 }, /* storage.k8s.io/v1 VolumeAttachment */
+    { 56581, 54011, 56729, 585 }, /* storage.k8s.io/v1 VolumeAttachmentList */
+    { 56581, 54011, 52998, 586 }, /* storage.k8s.io/v1 VolumeAttributesClass */
+    { 56581, 54011, 56750, 587 }, /* storage.k8s.io/v1 VolumeAttributesClassList */
+    { 56776, 54011, 56788, 245 }, /* meta.k8s.io/v1 Status */
+    { 56776, 54011, 56795, 502 }, /* meta.k8s.io/v1 DeleteOptions */
+    { 56776, 54011, 56809, 588 }, /* meta.k8s.io/v1 CreateOptions */
+    { 56776, 54011, 56823, 589 }, /* meta.k8s.io/v1 UpdateOptions */
+    { 56776, 54011, 56837, 590 }, /* meta.k8s.io/v1 PatchOptions */
+    { 56776, 54011, 56850, 591 }, /* meta.k8s.io/v1 GetOptions */
+    { 56776, 54011, 56861, 592 }, /* meta.k8s.io/v1 ListOptions */
+    { 56776, 54011, 56873, 593 }, /* meta.k8s.io/v1 WatchEvent */
+    { 56776, 54011, 56884, 594 }, /* meta.k8s.io/v1 Table */
+    { 56776, 54011, 56890, 598 }, /* meta.k8s.io/v1 TableOptions */
+    { 56776, 54011, 56903, 599 }, /* meta.k8s.io/v1 PartialObjectMetadata */
+    { 56776, 54011, 56925, 600 }, /* meta.k8s.io/v1 PartialObjectMetadataList */
+    { 56776, 54011, 56951, 601 }, /* meta.k8s.io/v1 APIGroup */
+    { 56776, 54011, 56960, 604 }, /* meta.k8s.io/v1 APIGroupList */
+    { 56776, 54011, 56973, 605 }, /* meta.k8s.io/v1 APIResourceList */
+    { 56776, 54011, 56989, 607 }, /* meta.k8s.io/v1 APIVersions */
+    { 56776, 54011, 57001, 83 }, /* meta.k8s.io/v1 LabelSelector */
 };
-const uint16_t builtin_n_kinds = 171;
+const uint16_t builtin_n_kinds = 164;
 
 const char builtin_strings[] =
     "" "\0"
@@ -5978,14 +5657,12 @@ const char builtin_strings[] =
     "taints" "\0"
     "configSource" "\0"
     "externalID" "\0"
-    "podPreemptionPolicy" "\0"
     "key" "\0"
     "value" "\0"
     "effect" "\0"
     "timeAdded" "\0"
     "configMap" "\0"
     "kubeletConfigKey" "\0"
-    "disableResizePreemption" "\0"
     "capacity" "\0"
     "allocatable" "\0"
     "daemonEndpoints" "\0"
@@ -6012,7 +5689,6 @@ const char builtin_strings[] =
     "operatingSystem" "\0"
     "architecture" "\0"
     "swap" "\0"
-    "runningInUserNamespace" "\0"
     "names" "\0"
     "sizeBytes" "\0"
     "devicePath" "\0"
@@ -6128,10 +5804,8 @@ const char builtin_strings[] =
     "allocatedResourceStatuses" "\0"
     "currentVolumeAttributesClassName" "\0"
     "modifyVolumeStatus" "\0"
-    "healthStatus" "\0"
     "lastProbeTime" "\0"
     "targetVolumeAttributesClassName" "\0"
-    "healthConditions" "\0"
     "volumes" "\0"
     "initContainers" "\0"
     "containers" "\0"
@@ -6171,7 +5845,6 @@ const char builtin_strings[] =
     "resourceClaims" "\0"
     "hostnameOverride" "\0"
     "schedulingGroup" "\0"
-    "evictionResponders" "\0"
     "emptyDir" "\0"
     "gitRepo" "\0"
     "secret" "\0"
@@ -6181,13 +5854,12 @@ const char builtin_strings[] =
     "ephemeral" "\0"
     "medium" "\0"
     "sizeLimit" "\0"
-    "mode" "\0"
     "repository" "\0"
     "revision" "\0"
     "directory" "\0"
     "defaultMode" "\0"
     "optional" "\0"
-    "defaultUser" "\0"
+    "mode" "\0"
     "claimName" "\0"
     "fieldRef" "\0"
     "resourceFieldRef" "\0"
@@ -6248,7 +5920,6 @@ const char builtin_strings[] =
     "subPath" "\0"
     "mountPropagation" "\0"
     "subPathExpr" "\0"
-    "bindMountOptions" "\0"
     "exec" "\0"
     "httpGet" "\0"
     "tcpSocket" "\0"
@@ -6332,7 +6003,6 @@ const char builtin_strings[] =
     "resourceClaimStatuses" "\0"
     "extendedResourceClaimStatus" "\0"
     "nodeAllocatableResourceClaimStatuses" "\0"
-    "volumeHealth" "\0"
     "state" "\0"
     "lastState" "\0"
     "ready" "\0"
@@ -6356,10 +6026,6 @@ const char builtin_strings[] =
     "health" "\0"
     "requestMappings" "\0"
     "requestName" "\0"
-    "mapping" "\0"
-    "quantity" "\0"
-    "perPod" "\0"
-    "perContainer" "\0"
     "stdout" "\0"
     "stderr" "\0"
     "container" "\0"
@@ -6582,7 +6248,6 @@ const char builtin_strings[] =
     "updateRevision" "\0"
     "audiences" "\0"
     "boundObjectRef" "\0"
-    "attestations" "\0"
     "token" "\0"
     "expirationTimestamp" "\0"
     "authenticated" "\0"
@@ -6641,20 +6306,10 @@ const char builtin_strings[] =
     "completionMode" "\0"
     "podReplacementPolicy" "\0"
     "managedBy" "\0"
-    "scheduling" "\0"
     "onExitCodes" "\0"
     "onPodConditions" "\0"
     "succeededIndexes" "\0"
     "succeededCount" "\0"
-    "schedulingPolicy" "\0"
-    "schedulingConstraints" "\0"
-    "disruptionMode" "\0"
-    "basic" "\0"
-    "gang" "\0"
-    "minCount" "\0"
-    "topology" "\0"
-    "single" "\0"
-    "all" "\0"
     "lastScheduleTime" "\0"
     "lastSuccessfulTime" "\0"
     "completionTime" "\0"
@@ -6666,17 +6321,6 @@ const char builtin_strings[] =
     "uncountedTerminatedPods" "\0"
     "usages" "\0"
     "certificate" "\0"
-    "trustBundle" "\0"
-    "podName" "\0"
-    "podUID" "\0"
-    "serviceAccountUID" "\0"
-    "nodeUID" "\0"
-    "stubPKCS10Request" "\0"
-    "unverifiedUserAnnotations" "\0"
-    "certificateChain" "\0"
-    "notBefore" "\0"
-    "beginRefreshAt" "\0"
-    "notAfter" "\0"
     "holderIdentity" "\0"
     "leaseDurationSeconds" "\0"
     "acquireTime" "\0"
@@ -6734,6 +6378,7 @@ const char builtin_strings[] =
     "to" "\0"
     "cidrs" "\0"
     "handler" "\0"
+    "scheduling" "\0"
     "podFixed" "\0"
     "deleteOptions" "\0"
     "gracePeriodSeconds" "\0"
@@ -6755,9 +6400,6 @@ const char builtin_strings[] =
     "extendedResourceName" "\0"
     "cel" "\0"
     "opaque" "\0"
-    "deviceSelector" "\0"
-    "taint" "\0"
-    "device" "\0"
     "devices" "\0"
     "constraints" "\0"
     "exactly" "\0"
@@ -6765,18 +6407,17 @@ const char builtin_strings[] =
     "deviceClassName" "\0"
     "allocationMode" "\0"
     "adminAccess" "\0"
-    "derivedAttributes" "\0"
     "matchAttribute" "\0"
     "distinctAttribute" "\0"
     "allocation" "\0"
     "reservedFor" "\0"
     "allocationTimestamp" "\0"
     "results" "\0"
+    "device" "\0"
     "bindingConditions" "\0"
     "bindingFailureConditions" "\0"
     "shareID" "\0"
     "consumedCapacity" "\0"
-    "skipNodeOperations" "\0"
     "networkData" "\0"
     "interfaceName" "\0"
     "ips" "\0"
@@ -6784,13 +6425,12 @@ const char builtin_strings[] =
     "allNodes" "\0"
     "perDeviceNodeSelection" "\0"
     "sharedCounters" "\0"
-    "partitionTypeAttribute" "\0"
     "resourceSliceCount" "\0"
     "attributes" "\0"
     "consumesCounters" "\0"
     "bindsToNode" "\0"
     "allowMultipleAllocations" "\0"
-    "nodeAllocatableResources" "\0"
+    "nodeAllocatableResourceMappings" "\0"
     "int" "\0"
     "bool" "\0"
     "string" "\0"
@@ -6803,10 +6443,8 @@ const char builtin_strings[] =
     "step" "\0"
     "counterSet" "\0"
     "counters" "\0"
-    "compatibilityGroups" "\0"
     "capacityKey" "\0"
-    "capacityMultiplier" "\0"
-    "deviceMultiplier" "\0"
+    "allocationMultiplier" "\0"
     "globalDefault" "\0"
     "attachRequired" "\0"
     "podInfoOnMount" "\0"
@@ -6822,8 +6460,6 @@ const char builtin_strings[] =
     "drivers" "\0"
     "nodeID" "\0"
     "topologyKeys" "\0"
-    "storageHealth" "\0"
-    "accessMode" "\0"
     "nodeTopology" "\0"
     "maximumVolumeSize" "\0"
     "provisioner" "\0"
@@ -6934,8 +6570,6 @@ const char builtin_strings[] =
     "v1.NodeConfigSource" "\0"
     "io.k8s.api.core.v1.ConfigMapNodeConfigSource" "\0"
     "v1.ConfigMapNodeConfigSource" "\0"
-    "io.k8s.api.core.v1.NodePodPreemptionPolicy" "\0"
-    "v1.NodePodPreemptionPolicy" "\0"
     "io.k8s.api.core.v1.NodeStatus" "\0"
     "v1.NodeStatus" "\0"
     "io.k8s.api.core.v1.NodeCondition" "\0"
@@ -7046,10 +6680,6 @@ const char builtin_strings[] =
     "v1.PersistentVolumeClaimCondition" "\0"
     "io.k8s.api.core.v1.ModifyVolumeStatus" "\0"
     "v1.ModifyVolumeStatus" "\0"
-    "io.k8s.api.core.v1.VolumeHealthStatus" "\0"
-    "v1.VolumeHealthStatus" "\0"
-    "io.k8s.api.core.v1.VolumeHealthCondition" "\0"
-    "v1.VolumeHealthCondition" "\0"
     "io.k8s.api.core.v1.PersistentVolumeClaimList" "\0"
     "v1.PersistentVolumeClaimList" "\0"
     "io.k8s.api.core.v1.PersistentVolumeList" "\0"
@@ -7228,8 +6858,6 @@ const char builtin_strings[] =
     "v1.PodResourceClaim" "\0"
     "io.k8s.api.core.v1.PodSchedulingGroup" "\0"
     "v1.PodSchedulingGroup" "\0"
-    "io.k8s.api.core.v1.EvictionResponder" "\0"
-    "v1.EvictionResponder" "\0"
     "io.k8s.api.core.v1.PodStatus" "\0"
     "v1.PodStatus" "\0"
     "io.k8s.api.core.v1.PodCondition" "\0"
@@ -7270,12 +6898,6 @@ const char builtin_strings[] =
     "v1.ContainerExtendedResourceRequest" "\0"
     "io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus" "\0"
     "v1.NodeAllocatableResourceClaimStatus" "\0"
-    "io.k8s.api.core.v1.NodeAllocatableMappedResources" "\0"
-    "v1.NodeAllocatableMappedResources" "\0"
-    "io.k8s.api.core.v1.NodeAllocatableOverheadResources" "\0"
-    "v1.NodeAllocatableOverheadResources" "\0"
-    "io.k8s.api.core.v1.PodVolumeHealth" "\0"
-    "v1.PodVolumeHealth" "\0"
     "io.k8s.api.core.v1.PodAttachOptions" "\0"
     "v1.PodAttachOptions" "\0"
     "io.k8s.api.core.v1.PodExecOptions" "\0"
@@ -7288,6 +6910,8 @@ const char builtin_strings[] =
     "v1.PodPortForwardOptions" "\0"
     "io.k8s.api.core.v1.PodProxyOptions" "\0"
     "v1.PodProxyOptions" "\0"
+    "io.k8s.api.core.v1.PodStatusResult" "\0"
+    "v1.PodStatusResult" "\0"
     "io.k8s.api.core.v1.PodTemplate" "\0"
     "v1.PodTemplate" "\0"
     "io.k8s.api.core.v1.PodTemplateSpec" "\0"
@@ -7699,26 +7323,6 @@ const char builtin_strings[] =
     "v1.SuccessPolicy" "\0"
     "io.k8s.api.batch.v1.SuccessPolicyRule" "\0"
     "v1.SuccessPolicyRule" "\0"
-    "io.k8s.api.batch.v1.JobSchedulingConfiguration" "\0"
-    "v1.JobSchedulingConfiguration" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupSchedulingPolicy" "\0"
-    "v1alpha3.WorkloadPodGroupSchedulingPolicy" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupBasicSchedulingPolicy" "\0"
-    "v1alpha3.WorkloadPodGroupBasicSchedulingPolicy" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupGangSchedulingPolicy" "\0"
-    "v1alpha3.WorkloadPodGroupGangSchedulingPolicy" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupSchedulingConstraints" "\0"
-    "v1alpha3.WorkloadPodGroupSchedulingConstraints" "\0"
-    "io.k8s.api.scheduling.v1alpha3.TopologyConstraint" "\0"
-    "v1alpha3.TopologyConstraint" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupDisruptionMode" "\0"
-    "v1alpha3.WorkloadPodGroupDisruptionMode" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupSingleDisruptionMode" "\0"
-    "v1alpha3.WorkloadPodGroupSingleDisruptionMode" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupAllDisruptionMode" "\0"
-    "v1alpha3.WorkloadPodGroupAllDisruptionMode" "\0"
-    "io.k8s.api.scheduling.v1alpha3.WorkloadPodGroupResourceClaim" "\0"
-    "v1alpha3.WorkloadPodGroupResourceClaim" "\0"
     "io.k8s.api.batch.v1.CronJobStatus" "\0"
     "v1.CronJobStatus" "\0"
     "io.k8s.api.batch.v1.CronJobList" "\0"
@@ -7743,20 +7347,6 @@ const char builtin_strings[] =
     "v1.CertificateSigningRequestCondition" "\0"
     "io.k8s.api.certificates.v1.CertificateSigningRequestList" "\0"
     "v1.CertificateSigningRequestList" "\0"
-    "io.k8s.api.certificates.v1.ClusterTrustBundle" "\0"
-    "v1.ClusterTrustBundle" "\0"
-    "io.k8s.api.certificates.v1.ClusterTrustBundleSpec" "\0"
-    "v1.ClusterTrustBundleSpec" "\0"
-    "io.k8s.api.certificates.v1.ClusterTrustBundleList" "\0"
-    "v1.ClusterTrustBundleList" "\0"
-    "io.k8s.api.certificates.v1.PodCertificateRequest" "\0"
-    "v1.PodCertificateRequest" "\0"
-    "io.k8s.api.certificates.v1.PodCertificateRequestSpec" "\0"
-    "v1.PodCertificateRequestSpec" "\0"
-    "io.k8s.api.certificates.v1.PodCertificateRequestStatus" "\0"
-    "v1.PodCertificateRequestStatus" "\0"
-    "io.k8s.api.certificates.v1.PodCertificateRequestList" "\0"
-    "v1.PodCertificateRequestList" "\0"
     "io.k8s.api.coordination.v1.Lease" "\0"
     "v1.Lease" "\0"
     "io.k8s.api.coordination.v1.LeaseSpec" "\0"
@@ -7954,18 +7544,6 @@ const char builtin_strings[] =
     "v1.OpaqueDeviceConfiguration" "\0"
     "io.k8s.api.resource.v1.DeviceClassList" "\0"
     "v1.DeviceClassList" "\0"
-    "io.k8s.api.resource.v1.DeviceTaintRule" "\0"
-    "v1.DeviceTaintRule" "\0"
-    "io.k8s.api.resource.v1.DeviceTaintRuleSpec" "\0"
-    "v1.DeviceTaintRuleSpec" "\0"
-    "io.k8s.api.resource.v1.DeviceTaintSelector" "\0"
-    "v1.DeviceTaintSelector" "\0"
-    "io.k8s.api.resource.v1.DeviceTaint" "\0"
-    "v1.DeviceTaint" "\0"
-    "io.k8s.api.resource.v1.DeviceTaintRuleStatus" "\0"
-    "v1.DeviceTaintRuleStatus" "\0"
-    "io.k8s.api.resource.v1.DeviceTaintRuleList" "\0"
-    "v1.DeviceTaintRuleList" "\0"
     "io.k8s.api.resource.v1.ResourceClaim" "\0"
     "io.k8s.api.resource.v1.ResourceClaimSpec" "\0"
     "v1.ResourceClaimSpec" "\0"
@@ -7979,8 +7557,6 @@ const char builtin_strings[] =
     "v1.DeviceToleration" "\0"
     "io.k8s.api.resource.v1.CapacityRequirements" "\0"
     "v1.CapacityRequirements" "\0"
-    "io.k8s.api.resource.v1.DeviceDerivedAttribute" "\0"
-    "v1.DeviceDerivedAttribute" "\0"
     "io.k8s.api.resource.v1.DeviceSubRequest" "\0"
     "v1.DeviceSubRequest" "\0"
     "io.k8s.api.resource.v1.DeviceConstraint" "\0"
@@ -8031,12 +7607,10 @@ const char builtin_strings[] =
     "v1.DeviceCounterConsumption" "\0"
     "io.k8s.api.resource.v1.Counter" "\0"
     "v1.Counter" "\0"
-    "io.k8s.api.resource.v1.NodeAllocatableResource" "\0"
-    "v1.NodeAllocatableResource" "\0"
-    "io.k8s.api.resource.v1.NodeAllocatableMapping" "\0"
-    "v1.NodeAllocatableMapping" "\0"
-    "io.k8s.api.resource.v1.NodeAllocatableOverhead" "\0"
-    "v1.NodeAllocatableOverhead" "\0"
+    "io.k8s.api.resource.v1.DeviceTaint" "\0"
+    "v1.DeviceTaint" "\0"
+    "io.k8s.api.resource.v1.NodeAllocatableResourceMapping" "\0"
+    "v1.NodeAllocatableResourceMapping" "\0"
     "io.k8s.api.resource.v1.CounterSet" "\0"
     "v1.CounterSet" "\0"
     "io.k8s.api.resource.v1.ResourceSliceList" "\0"
@@ -8060,12 +7634,6 @@ const char builtin_strings[] =
     "v1.CSINodeDriver" "\0"
     "io.k8s.api.storage.v1.VolumeNodeResources" "\0"
     "v1.VolumeNodeResources" "\0"
-    "io.k8s.api.storage.v1.CSINodeStatus" "\0"
-    "v1.CSINodeStatus" "\0"
-    "io.k8s.api.storage.v1.StorageHealth" "\0"
-    "v1.StorageHealth" "\0"
-    "io.k8s.api.storage.v1.StorageHealthCondition" "\0"
-    "v1.StorageHealthCondition" "\0"
     "io.k8s.api.storage.v1.CSINodeList" "\0"
     "v1.CSINodeList" "\0"
     "io.k8s.api.storage.v1.CSIStorageCapacity" "\0"
@@ -8096,16 +7664,6 @@ const char builtin_strings[] =
     "v1.VolumeAttributesClass" "\0"
     "io.k8s.api.storage.v1.VolumeAttributesClassList" "\0"
     "v1.VolumeAttributesClassList" "\0"
-    "io.k8s.api.storagemigration.v1.StorageVersionMigration" "\0"
-    "v1.StorageVersionMigration" "\0"
-    "io.k8s.api.storagemigration.v1.StorageVersionMigrationSpec" "\0"
-    "v1.StorageVersionMigrationSpec" "\0"
-    "io.k8s.apimachinery.pkg.apis.meta.v1.GroupResource" "\0"
-    "v1.GroupResource" "\0"
-    "io.k8s.api.storagemigration.v1.StorageVersionMigrationStatus" "\0"
-    "v1.StorageVersionMigrationStatus" "\0"
-    "io.k8s.api.storagemigration.v1.StorageVersionMigrationList" "\0"
-    "v1.StorageVersionMigrationList" "\0"
     "io.k8s.apimachinery.pkg.apis.meta.v1.CreateOptions" "\0"
     "v1.CreateOptions" "\0"
     "io.k8s.apimachinery.pkg.apis.meta.v1.UpdateOptions" "\0"
@@ -8197,9 +7755,6 @@ const char builtin_strings[] =
     "NodeResizePending" "\0"
     "InProgress" "\0"
     "Infeasible" "\0"
-    "DataLoss" "\0"
-    "Degraded" "\0"
-    "Inaccessible" "\0"
     "Always" "\0"
     "IfNotPresent" "\0"
     "Never" "\0"
@@ -8207,10 +7762,6 @@ const char builtin_strings[] =
     "HostToContainer" "\0"
     "HTTP" "\0"
     "HTTPS" "\0"
-    "HTTP1" "\0"
-    "HTTP2" "\0"
-    "Plaintext" "\0"
-    "TLS" "\0"
     "SIGABRT" "\0"
     "SIGALRM" "\0"
     "SIGBUS" "\0"
@@ -8378,12 +7929,8 @@ const char builtin_strings[] =
     "Ingress" "\0"
     "AlwaysAllow" "\0"
     "IfHealthyBudget" "\0"
-    "NodePrepareResources" "\0"
-    "NodeUnprepareResources" "\0"
     "FromClaim" "\0"
     "FromClass" "\0"
-    "StorageDegraded" "\0"
-    "StorageUnreachable" "\0"
     "Immediate" "\0"
     "WaitForFirstConsumer" "\0"
     "\"rbd\"" "\0"
@@ -8400,7 +7947,6 @@ const char builtin_strings[] =
     "\"TCP\"" "\0"
     "1" "\0"
     "0" "\0"
-    "86400" "\0"
     "\"Equal\"" "\0"
     "v1" "\0"
     "Binding" "\0"
@@ -8431,6 +7977,7 @@ const char builtin_strings[] =
     "PodLogOptions" "\0"
     "PodPortForwardOptions" "\0"
     "PodProxyOptions" "\0"
+    "PodStatusResult" "\0"
     "PodTemplate" "\0"
     "PodTemplateList" "\0"
     "RangeAllocation" "\0"
@@ -8504,10 +8051,6 @@ const char builtin_strings[] =
     "certificates.k8s.io" "\0"
     "CertificateSigningRequest" "\0"
     "CertificateSigningRequestList" "\0"
-    "ClusterTrustBundle" "\0"
-    "ClusterTrustBundleList" "\0"
-    "PodCertificateRequest" "\0"
-    "PodCertificateRequestList" "\0"
     "coordination.k8s.io" "\0"
     "Lease" "\0"
     "LeaseList" "\0"
@@ -8549,8 +8092,6 @@ const char builtin_strings[] =
     "resource.k8s.io" "\0"
     "DeviceClass" "\0"
     "DeviceClassList" "\0"
-    "DeviceTaintRule" "\0"
-    "DeviceTaintRuleList" "\0"
     "ResourceClaim" "\0"
     "ResourceClaimList" "\0"
     "ResourceClaimTemplate" "\0"
@@ -8571,9 +8112,6 @@ const char builtin_strings[] =
     "VolumeAttachment" "\0"
     "VolumeAttachmentList" "\0"
     "VolumeAttributesClassList" "\0"
-    "storagemigration.k8s.io" "\0"
-    "StorageVersionMigration" "\0"
-    "StorageVersionMigrationList" "\0"
     "meta.k8s.io" "\0"
     "Status" "\0"
     "DeleteOptions" "\0"

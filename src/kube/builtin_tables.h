@@ -33,7 +33,7 @@ struct builtin_kind_row {
 };
 
 extern const char
-    builtin_api_version[]; /* of the k8s.io/api module they were made from: "v0.37.2" */
+    builtin_api_version[]; /* of the k8s.io/api module they were made from: "v0.36.3" */
 extern const struct builtin_field_row builtin_fields[];
 extern const uint8_t builtin_proto_order[]; /* beside builtin_fields; see the generated file */
 extern const struct builtin_type_row builtin_types[];

@@ -249,45 +249,11 @@ static const struct kube_strategy csr_strategy = { .prepare_create = kind_reset_
                                                    .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                    .unconditional_update = true };
 
-/* ---- ClusterTrustBundle, PodCertificateRequest ---- */
-
-static const struct kube_column bundle_columns[] = {
-    COLUMN_NAME,
-    COLUMN("SignerName", "string", "Whose certificates the bundle lets one trust.", 0, cell_signer),
-};
-
-static const struct kube_strategy bundle_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT };
-
-static void pod_certificate_set_defaults(struct arena *a, struct json *obj)
-{
-    kind_default_int(a, json_getc(obj, "spec"), "maxExpirationSeconds", 86400);
-}
-
-static const struct kube_column pod_certificate_columns[] = { COLUMN_NAME, COLUMN_CREATED };
-
-static const struct kube_subresource pod_certificate_subresources[] = {
-    SUBRESOURCE_STATUS(GROUP, "PodCertificateRequest"),
-};
-
-static const struct kube_strategy pod_certificate_strategy = { .set_defaults =
-                                                                   pod_certificate_set_defaults,
-                                                               .prepare_create = kind_reset_status,
-                                                               .prepare_update =
-                                                                   csr_prepare_update };
-
 static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "CertificateSigningRequest", "certificatesigningrequests",
             "certificatesigningrequest"),
       SHORT(S("csr")), .verbs = KUBE_VERBS_ALL, SUBRESOURCES(csr_subresources),
       .strategy = &csr_strategy, COLUMNS(csr_columns), SELECT(S("spec.signerName")) },
-    { NAMES(GROUP, "v1", "ClusterTrustBundle", "clustertrustbundles", "clustertrustbundle"),
-      .verbs = KUBE_VERBS_ALL, .strategy = &bundle_strategy, COLUMNS(bundle_columns),
-      SELECT(S("spec.signerName")) },
-    { NAMES(GROUP, "v1", "PodCertificateRequest", "podcertificaterequests",
-            "podcertificaterequest"),
-      .namespaced = true, .verbs = KUBE_VERBS_ALL, SUBRESOURCES(pod_certificate_subresources),
-      .strategy = &pod_certificate_strategy, COLUMNS(pod_certificate_columns),
-      SELECT(S("spec.nodeName"), S("spec.podName"), S("spec.signerName")) },
 };
 
 const struct kind_list kinds_certificates = { rows, ARRAY_LEN(rows) };

@@ -79,14 +79,7 @@ static const struct kube_column slice_columns[] = {
 
 /* ---- rows ---- */
 
-static const struct kube_subresource taint_subresources[] = {
-    SUBRESOURCE_STATUS(GROUP, "DeviceTaintRule"),
-};
-
 static const struct kube_strategy class_strategy = { .has_generation = true,
-                                                     .unconditional_update = true };
-static const struct kube_strategy taint_strategy = { .prepare_create = kind_reset_status,
-                                                     .has_generation = true,
                                                      .unconditional_update = true };
 static const struct kube_strategy claim_strategy = { .set_defaults = claim_set_defaults,
                                                      .prepare_create = kind_reset_status,
@@ -99,9 +92,6 @@ static const struct kube_strategy slice_strategy = { .has_generation = true,
 static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "DeviceClass", "deviceclasses", "deviceclass"), .verbs = KUBE_VERBS_ALL,
       .strategy = &class_strategy, COLUMNS(plain_columns) },
-    { NAMES(GROUP, "v1", "DeviceTaintRule", "devicetaintrules", "devicetaintrule"),
-      .verbs = KUBE_VERBS_ALL, SUBRESOURCES(taint_subresources), .strategy = &taint_strategy,
-      COLUMNS(plain_columns) },
     { NAMES(GROUP, "v1", "ResourceClaim", "resourceclaims", "resourceclaim"), .namespaced = true,
       .verbs = KUBE_VERBS_ALL, SUBRESOURCES(claim_subresources), .strategy = &claim_strategy,
       COLUMNS(claim_columns) },

@@ -4,8 +4,7 @@
 #include "kube/meta.h"
 #include "kube/validate/validate.h"
 
-#define GROUP     "storage.k8s.io"
-#define MIGRATION "storagemigration.k8s.io"
+#define GROUP "storage.k8s.io"
 
 /* ---- StorageClass ---- */
 
@@ -241,29 +240,6 @@ static const struct kube_strategy node_strategy = { .validate = validate_csi_nod
                                                     .returns_deleted = true };
 static const struct kube_strategy capacity_strategy = { .validate = validate_csi_capacity };
 
-/* ---- StorageVersionMigration ---- */
-
-static struct json *cell_migrated(struct arena *a, const struct json *obj, int64_t now_s)
-{
-    const struct json *r = json_path(obj, "spec", "resource", NULL);
-    struct str group = json_get_str(r, "group");
-    (void)now_s;
-    return json_new_cstr(a,
-                         arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(json_get_str(r, "resource")),
-                                      group.n ? "." : "", STR_ARG(group)));
-}
-
-static const struct kube_column migration_columns[] = {
-    COLUMN_NAME,
-    COLUMN("Resource", "string", "What is rewritten in its storage version.", 0, cell_migrated),
-};
-
-static const struct kube_subresource migration_subresources[] = {
-    SUBRESOURCE_STATUS(MIGRATION, "StorageVersionMigration"),
-};
-
-static const struct kube_strategy migration_strategy = { .prepare_create = kind_reset_status };
-
 static struct kube_resource rows[] = {
     { NAMES(GROUP, "v1", "CSIDriver", "csidrivers", "csidriver"), .verbs = KUBE_VERBS_ALL,
       .strategy = &driver_strategy, COLUMNS(driver_columns) },
@@ -281,10 +257,6 @@ static struct kube_resource rows[] = {
             "volumeattributesclass"),
       SHORT(S("vac")), .verbs = KUBE_VERBS_ALL, .strategy = &attributes_strategy,
       COLUMNS(attributes_columns) },
-    { NAMES(MIGRATION, "v1", "StorageVersionMigration", "storageversionmigrations",
-            "storageversionmigration"),
-      .verbs = KUBE_VERBS_ALL, SUBRESOURCES(migration_subresources),
-      .strategy = &migration_strategy, COLUMNS(migration_columns) },
 };
 
 const struct kind_list kinds_storage = { rows, ARRAY_LEN(rows) };
