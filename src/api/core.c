@@ -23,9 +23,12 @@
 #include "api/subresources.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "codec/digest.h"
 #include "io/http.h"
 #include "kube/crd.h"
+#include "kube/duration.h"
+#include "kube/field.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -46,6 +49,17 @@ void request_settled(struct request *rq)
     leave_inflight(rq);
 }
 
+/* By which a client and a log speak of the same request: the client's choice, or a new one. */
+static struct str audit_id(struct request *rq)
+{
+    char uid[37];
+    if (rq->audit_id.n)
+        return rq->audit_id;
+    sys_uuid(uid);
+    rq->audit_id = str_copy_arena(&rq->arena, str_of(uid));
+    return rq->audit_id;
+}
+
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n)
 {
     if (rq->gone || rq->head_sent)
@@ -53,6 +67,8 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
     struct headers h = { 0 };
     if (content_type)
         (void)headers_addc(&h, "content-type", content_type);
+    if (!rq->in_process)
+        (void)headers_add(&h, STR("audit-id"), audit_id(rq));
     if (!headers_get(&rq->extra, "cache-control").p)
         (void)headers_addc(&h, "cache-control", "no-cache, private");
     for (size_t i = 0; i < rq->extra.n; i++)
@@ -480,8 +496,28 @@ static void on_flow_refuse(struct flow_ticket *t)
     request_continue(rq, status_too_many_requests(&rq->arena, 1));
 }
 
+/* How long the client wants to wait at most; no request takes so long, but it must be a time. */
+static struct json *check_timeout(struct request *rq)
+{
+    static const char *const streams[] = { "attach", "exec", "log", "portforward", "proxy" };
+    struct arena *a = &rq->arena;
+    struct str given = route_query(&rq->route, "timeout");
+    bool goes_on = rq->route.verb == KUBE_WATCH; /* those run as long as they like */
+    int64_t ns;
+    for (size_t i = 0; i < ARRAY_LEN(streams); i++)
+        goes_on = goes_on || str_is(rq->route.subresource, streams[i]);
+    if (given.n == 0 || goes_on || go_duration_parse(given, &ns))
+        return NULL;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)buf_add_cstr(&text, "invalid timeout specified in the request URL - time: ");
+    (void)buf_add_cstr(&text, go_duration_problem(given));
+    go_quote(&text, given);
+    return status_bad_request(a, str_copy_arena(a, buf_str(&text)));
+}
+
 static struct json *(*const head_steps[])(struct request *rq) = {
-    admit_load, authn_step, impersonate_step, route, flow_step, authz_step, find, negotiate
+    admit_load, authn_step, impersonate_step, route, check_timeout, flow_step,
+    authz_step, find,       negotiate
 };
 
 /* Apply the verb; what it cannot answer at once it continues from a store callback. */
@@ -709,6 +745,7 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->authorize = opts->authorize;
     api->authorize_arg = opts->authorize_arg;
     api->with_rbac = opts->rbac;
+    api->with_anonymous = opts->rbac && opts->anonymous;
     api->ca_cert = BUF_INIT(1 << 20);
     (void)buf_add_str(&api->ca_cert, opts->ca_cert);
     api->ca_key = BUF_INIT(1 << 20);

@@ -40,7 +40,7 @@ struct api {
     struct tokens *tokens;
     api_authorize_fn authorize;
     void *authorize_arg;
-    bool with_rbac;
+    bool with_rbac, with_anonymous;
 
     struct http_server *http;
     struct list requests;

@@ -96,6 +96,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     rq->accept_encoding = header(rq, req, "accept-encoding");
     rq->content_type = header(rq, req, "content-type");
     rq->user_agent = header(rq, req, "user-agent");
+    rq->audit_id = header(rq, req, "audit-id");
     rq->if_none_match = header(rq, req, "if-none-match");
     authn_take(rq, req->headers);
     struct tls_peer cert;

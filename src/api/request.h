@@ -91,7 +91,7 @@ struct request {
     /* what came in; strings live in the arena */
     struct str method, target;
     struct str accept, accept_encoding, content_type, authorization, user_agent, if_none_match,
-        peer;
+        audit_id, peer;
     const struct tls_peer *cert;             /* what the client showed; NULL: no certificate */
     const struct impersonation *wants_to_be; /* NULL: itself */
     struct buf body;

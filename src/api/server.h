@@ -44,6 +44,7 @@ struct api_opts {
     struct str ca_key;          /* PEM, copied; signs approved requests; "": nobody does */
     uint64_t event_ttl_ms;      /* Events go after this; 0: an hour */
     bool rbac;                  /* decide by the roles and bindings in the store */
+    bool anonymous;             /* with rbac: who shows nothing is system:anonymous, else 401 */
     api_authorize_fn authorize; /* without rbac; NULL: whoever is authenticated may do everything */
     void *authorize_arg;
 };

@@ -6,6 +6,7 @@
 
 const char *cmd_token_file, *cmd_sa_issuer;
 uint64_t cmd_event_ttl_ms;
+int cmd_anonymous_auth = -1;
 struct cmd_list cmd_tls_names;
 _Static_assert(sizeof cmd_tls_names.at / sizeof cmd_tls_names.at[0] <= DATADIR_EXTRA_NAMES_MAX,
                "a certificate takes as many names as may be given");
@@ -19,6 +20,7 @@ int cmd_take_cluster_opts(struct server_opts *to)
     to->token_file = cmd_token_file;
     to->sa_issuer = cmd_sa_issuer;
     to->event_ttl_ms = cmd_event_ttl_ms;
+    to->no_anonymous = cmd_anonymous_auth == 0;
     to->tls_names = cmd_tls_names.at;
     to->n_tls_names = cmd_tls_names.n;
     return 0;

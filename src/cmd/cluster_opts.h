@@ -7,6 +7,7 @@
 
 extern const char *cmd_token_file, *cmd_sa_issuer;
 extern uint64_t cmd_event_ttl_ms; /* 0: not given */
+extern int cmd_anonymous_auth;    /* -1: not given */
 extern struct cmd_list cmd_tls_names;
 
 /* What they say, checked: a cmd_exit when something is wrong, else 0. */
@@ -36,6 +37,15 @@ int cmd_take_cluster_opts(struct server_opts *to);
           "who issues the tokens of service accounts (https://kubernetes.default.svc)",            \
           CMD_STRING,                                                                              \
           &cmd_sa_issuer,                                                                          \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { "anonymous-auth",                                                                        \
+          0,                                                                                       \
+          NULL,                                                                                    \
+          "who shows no credentials is system:anonymous, who may see /version and whether the "    \
+          "server is healthy; =false: gets 401",                                                   \
+          CMD_BOOL,                                                                                \
+          &cmd_anonymous_auth,                                                                     \
           0,                                                                                       \
           0 },                                                                                     \
     {                                                                                              \

@@ -59,6 +59,15 @@ bool go_duration_parse(struct str s, int64_t *ret)
     return true;
 }
 
+const char *go_duration_problem(struct str s)
+{
+    size_t at = s.n && (s.p[0] == '-' || s.p[0] == '+');
+    while (at < s.n && ((s.p[at] >= '0' && s.p[at] <= '9') || s.p[at] == '.'))
+        at++;
+    bool bare = at == s.n && s.n && s.p[at - 1] >= '0' && s.p[at - 1] <= '9';
+    return bare ? "missing unit in duration " : "invalid duration ";
+}
+
 /* v / unit with a fraction that has no zeros at its end. */
 static void add_fraction(struct buf *to, uint64_t v, uint64_t unit, const char *name)
 {

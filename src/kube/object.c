@@ -365,8 +365,10 @@ static int check_namespace(struct arena *a, const struct kube_resource *res, str
                            struct str wanted, struct json **ret_status)
 {
     struct str own = json_get_str(meta, "namespace");
-    if (!res->namespaced)
-        wanted = STR("");
+    if (!res->namespaced) {
+        (void)json_del(meta, STR("namespace")); /* as upstream: it is not meant */
+        return 0;
+    }
     if (own.n == 0 && wanted.n)
         json_set_str(a, meta, "namespace", wanted);
     else if (!str_eq(own, wanted))

@@ -152,6 +152,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
     struct api_opts api = { .loop = opts->loop,
                             .store = c->store,
                             .rbac = true,
+                            .anonymous = !opts->no_anonymous,
                             .ca_cert = buf_str(&c->dir->ca_cert),
                             .ca_key = buf_str(&c->dir->ca_key),
                             .event_ttl_ms = opts->event_ttl_ms,

@@ -571,6 +571,7 @@ static int start_cluster(struct server *s, struct err *err)
                                  .n_tls_names = s->opts.n_tls_names,
                                  .sa_issuer = s->opts.sa_issuer,
                                  .event_ttl_ms = s->opts.event_ttl_ms,
+                                 .no_anonymous = s->opts.no_anonymous,
                                  .on_ready = on_cluster_ready,
                                  .arg = s };
     return cluster_start(&opts, &s->cluster, err);

@@ -31,6 +31,7 @@ struct server_opts {
     uint16_t port;
     const char *kubeconfig; /* NULL: the default place for either meaning */
     uint64_t event_ttl_ms;  /* with_cluster: Events go after this; 0: an hour */
+    bool no_anonymous;      /* with_cluster: see cluster.h */
     const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
     const char *token_file; /* with_cluster: see cluster.h */
     const char *const *tls_names;

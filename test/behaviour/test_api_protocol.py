@@ -8,6 +8,8 @@ import socket
 import ssl
 import stat
 
+import pytest
+
 from conftest import wait_for
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -43,7 +45,9 @@ def test_only_the_token_gets_in(shared_api):
         connection.request("GET", "/api", headers={"Authorization": value} if value else {})
         response = connection.getresponse()
         status = json.loads(response.read())
-        assert response.status == 401 and status["reason"] == "Unauthorized" and status["kind"] == "Status"
+        shown = value and value.startswith("Bearer ")  # what carries no token is anonymous
+        assert (response.status, status["reason"]) == ((401, "Unauthorized") if shown else (403, "Forbidden"))
+        assert status["kind"] == "Status"
     assert shared_api.ask("GET", "/api", connection=connection).status == 200
     plain = http.client.HTTPConnection(shared_api.host, shared_api.port, timeout=30)
     try:
@@ -51,6 +55,25 @@ def test_only_the_token_gets_in(shared_api):
         assert plain.getresponse().status != 200
     except (http.client.HTTPException, OSError):
         pass
+
+
+def test_an_answer_says_by_which_id_its_request_is_known(shared_api):
+    ids = {shared_api.ask("GET", path).headers["Audit-Id"] for path in ("/api", "/version", "/api/v1/pods/x/y/z", "/apis")}
+    assert len(ids) == 4 and all(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", i) for i in ids), ids
+    assert shared_api.ask("GET", "/api", Audit_ID="mine, and no uuid").headers.get_all("Audit-Id") == ["mine, and no uuid"]
+
+
+@pytest.mark.parametrize("timeout, status, text", [
+    ("5s", 200, None), ("1m30s", 200, None), ("0", 200, None), ("", 200, None),
+    ("nonsense", 400, 'invalid timeout specified in the request URL - time: invalid duration "nonsense"'),
+    ("5", 400, 'invalid timeout specified in the request URL - time: missing unit in duration "5"'),
+])
+def test_a_timeout_is_a_time(shared_api, timeout, status, text):
+    answer = shared_api.ask("GET", f"/api/v1/namespaces?timeout={timeout}")
+    assert answer.status == status
+    if text:
+        assert (answer.json()["reason"], answer.json()["message"]) == ("BadRequest", text)
+    assert shared_api.ask("GET", f"/api/v1/namespaces?watch=1&timeoutSeconds=1&limit=1&timeout={timeout}").status == 200
 
 
 def test_the_certificate_is_verified_by_its_ca(shared_api):

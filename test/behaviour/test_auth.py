@@ -186,10 +186,51 @@ def test_impersonated_identities_are_complete(roles):
                                     'Extra:map[string][]string(nil)} without impersonating a user name')
 
 
-def test_nobody_is_anonymous(roles):
+PUBLIC = ("/version", "/version/", "/healthz", "/livez", "/readyz")
+
+
+def ask_plainly(server, path, method="GET", **headers):
+    connection = server.connect()
+    connection.request(method, path, headers=headers)
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response.status, body
+
+
+def test_who_shows_nothing_is_anonymous(roles):
+    """May see what system:public-info-viewer lets everybody see, and what a binding lets it."""
+    for path in PUBLIC:
+        assert ask_plainly(roles, path)[0] == 200, path
+    assert ask_plainly(roles, "/livez/ping")[0] == 403
+    for path, what in (("/api", 'cannot get path \\"/api\\"'), ("/metrics", 'cannot get path \\"/metrics\\"'),
+                       (CONFIG_MAPS, 'cannot list resource \\"configmaps\\"')):
+        status, body = ask_plainly(roles, path)
+        assert status == 403 and f'User \\"system:anonymous\\" {what}' in body.decode(), body
+    # a scheme that carries no token is none; who wants to be somebody is not believed, and is nobody
+    assert ask_plainly(roles, "/version", Authorization="Basic YTpi")[0] == 200
+    assert ask_plainly(roles, "/version", Authorization="Bearer wrong")[0] == 401
+    assert ask_plainly(roles, "/api", **{"Impersonate-User": "admin", "Impersonate-Group": "system:masters"})[0] == 403
+    roles.create(f"{RBAC}/clusterroles", {"metadata": {"name": "for-all"}, "rules": [
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]})
+    roles.create(f"{RBAC}/clusterrolebindings", {"metadata": {"name": "for-all"}, "subjects": [
+        {"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "system:unauthenticated"}],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "for-all"}})
+    wait_for(lambda: ask_plainly(roles, CONFIG_MAPS)[0] == 200, "the binding to be known")
+    assert roles.ask("DELETE", f"{RBAC}/clusterrolebindings/for-all").status == 200
+
+
+def test_without_anonymous_requests_nobody_is_anonymous(tmp_path):
+    server = Server(tmp_path / "data", extra=("--anonymous-auth=false",))
+    for path in PUBLIC + ("/api", CONFIG_MAPS):
+        assert ask_plainly(server, path)[0] == 401, path
+    assert server.ask("GET", "/version").status == 200
+    assert server.stop() == 0
+
+
+def test_a_false_token_is_nobodys(roles):
     connection = roles.connect()
-    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"},
-                    {"Authorization": "Bearer " + "x" * 20000}):
+    for headers in ({"Authorization": "Bearer wrong"}, {"Authorization": "Bearer " + "x" * 20000}):
         connection.request("GET", "/api", headers=headers)
         response = connection.getresponse()
         body = json.loads(response.read())
@@ -241,7 +282,7 @@ def test_a_certificate_of_somebody_else_names_nobody(roles, tmp_path):
     cert = make_certificate(tmp_path, "late", "/O=system:masters/CN=late", roles.data_dir / "pki/ca", days="-1")
     assert ask_with_certificate(roles, *cert, CONFIG_MAPS)[0] == 401
     cert = make_certificate(tmp_path, "noname", "/O=system:masters", roles.data_dir / "pki/ca")
-    assert ask_with_certificate(roles, *cert, CONFIG_MAPS)[0] == 401
+    assert ask_with_certificate(roles, *cert, CONFIG_MAPS)[0] == 403  # anonymous, whatever groups it names
 
 
 def review(server, kind, spec, path=None, **headers):

@@ -320,3 +320,22 @@ def test_groups_of_the_kubernetes_project_want_an_approval(shared_api, annotatio
     assert (said["status"], said["reason"]) == (status, reason)
     assert shared_api.ask("DELETE", f"{CRDS}/reviewed.x.k8s.io").status == 200
     wait_for(lambda: shared_api.ask("GET", f"{CRDS}/reviewed.x.k8s.io").status == 404, "the definition to go")
+
+
+def test_a_namespace_that_a_kind_has_not_is_dropped(shared_api):
+    api = shared_api
+    nodes = "/api/v1/nodes"
+    made = api.ask("POST", nodes, {"metadata": {"name": "placeless", "namespace": "default"}})
+    assert made.status == 201 and "namespace" not in made.json()["metadata"], made.body
+    for kind, body in (("merge", {"metadata": {"namespace": "other"}}), ("strategic", {"metadata": {"namespace": "other"}})):
+        changed = patch(api, f"{nodes}/placeless", kind, body)
+        assert changed.status == 200 and "namespace" not in changed.json()["metadata"], changed.body
+    now = made.json()
+    now["metadata"]["namespace"] = "else"
+    del now["metadata"]["resourceVersion"]
+    put = api.ask("PUT", f"{nodes}/placeless", now)
+    assert put.status == 200 and "namespace" not in put.json()["metadata"], put.body
+    applied = patch(api, f"{nodes}/placeless", "apply", {"apiVersion": "v1", "kind": "Node", "metadata": {
+        "name": "placeless", "namespace": "default"}}, "?fieldManager=x")
+    assert applied.status == 200 and "namespace" not in applied.json()["metadata"], applied.body
+    assert api.ask("DELETE", f"{nodes}/placeless").status == 200

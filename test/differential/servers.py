@@ -73,7 +73,7 @@ class Dormouse(Server):
         self.directory = pathlib.Path(directory)
         data = self.directory / "dormouse"
         log = open(self.directory / "dormouse.log", "ab")
-        process = subprocess.Popen([BUILD / "dormouse", "api", "--data-dir", data, "--listen", "127.0.0.1:0"],
+        process = subprocess.Popen([BUILD / "dormouse", "api", "--data-dir", data, "--listen", "127.0.0.1:0", "--anonymous-auth=false"],
                                    stdout=subprocess.PIPE, stderr=log, text=True)
         self.processes.append(process)
         line = process.stdout.readline()

@@ -172,9 +172,21 @@ void authn_take(struct request *rq, const struct headers *headers)
     rq->wants_to_be = impersonation_parse(&rq->arena, headers);
 }
 
+/* Who shows a token or a bad certificate wants to be somebody. */
+static bool is_anonymous(const struct request *rq)
+{
+    return rq->api->with_anonymous && !(rq->cert && rq->cert->why) &&
+           bearer_token(rq->authorization).n == 0;
+}
+
 struct json *authn_step(struct request *rq)
 {
+    static const struct str group = { "system:unauthenticated", 22 };
     if (rq->in_process || by_certificate(rq))
         return NULL;
-    return by_token(rq);
+    if (!is_anonymous(rq))
+        return by_token(rq);
+    rq->identity =
+        (struct kube_identity){ .user = STR("system:anonymous"), .groups = &group, .n_groups = 1 };
+    return NULL;
 }

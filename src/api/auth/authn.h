@@ -6,7 +6,10 @@
  *     2. a bearer token (tokens.h): the administrator's, one of the token file, or one of a
  *        ServiceAccount, for which the store is asked
  *
- * There are no anonymous requests: 401. A request in process comes with its identity. Then
+ *     3. who shows neither is system:anonymous, if the server was told so; what he may do is said
+ *        by roles as for everybody
+ *
+ * Who shows what is not believed is nobody: 401. A request in process comes with its identity. Then
  * impersonation: who may, speaks as somebody else.
  */
 #pragma once
