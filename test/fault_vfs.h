@@ -14,6 +14,7 @@
 
 #include "store_util.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 
@@ -107,6 +108,8 @@ static inline int fault_write(sqlite3_file *file, const void *p, int n, sqlite3_
         vec_push(&f->pending, w);
     }
     (void)pthread_mutex_unlock(&fault.lock);
+    if (strikes)
+        errno = ENOSPC; /* SQLite looks at it, as after a real call */
     return strikes ? SQLITE_FULL : f->real->pMethods->xWrite(f->real, p, n, at);
 }
 
@@ -121,6 +124,8 @@ static inline int fault_sync(sqlite3_file *file, int flags)
         fault_forget(f);
     }
     (void)pthread_mutex_unlock(&fault.lock);
+    if (strikes)
+        errno = EIO;
     return strikes ? SQLITE_IOERR_FSYNC : f->real->pMethods->xSync(f->real, flags);
 }
 
