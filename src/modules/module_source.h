@@ -20,12 +20,13 @@
 #include "io/loop.h"
 #include "kube/watch_hub.h"
 #include "modules/module_hosts.h"
+#include "wasm/module_info.h"
 
 struct module_sources;
 struct module_source;
 
 enum {
-    MODULE_SOURCE_MAX_BYTES = 64 << 20,  /* of one module */
+    MODULE_SOURCE_MAX_BYTES = MODULE_WASM_BYTES_MAX, /* of one module */
     MODULE_SOURCE_REST_MS = 200,         /* after a change: copies write in several steps */
     MODULE_SOURCE_RETRY_FIRST_MS = 1000, /* of a download; doubles */
     MODULE_SOURCE_RETRY_MAX_MS = 300000,
