@@ -729,6 +729,76 @@ TEST(a_failed_suspend_leaves_the_guest_as_it_was)
     rig_close(&r);
 }
 
+/* Large enough, by a custom section of zeros, to be compiled quickly first. */
+static struct module *quick_module(struct rig *r, const char *name)
+{
+    enum { PADDING = 64 << 10 };
+    static const char header[] = { 0, (char)0x82, (char)0x80, 4, 1, 'x' }; /* 64 KiB + 2 */
+    char path[512];
+    struct rig_get get = { 0 };
+    scoped(buf_fini_scoped) struct buf wasm = BUF_INIT(1 << 20);
+    (void)snprintf(path, sizeof path, "%s/%s.wasm", getenv("TEST_GUESTS_DIR"), name);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &wasm, NULL));
+    CHECK_OK(buf_add(&wasm, header, sizeof header));
+    for (unsigned i = 0; i < PADDING; i++)
+        CHECK_OK(buf_add_u8(&wasm, 0));
+    CHECK_OK(module_get_bytes(r->cache, buf_str(&wasm), NULL, rig_on_module, &get, NULL, NULL));
+    WAIT(r, get.done);
+    return get.module;
+}
+
+/* Whether the only runner has mapped a file whose name ends so; -1: that cannot be seen. */
+static int has_mapped(struct rig *r, const char *suffix)
+{
+    char path[64];
+    scoped(buf_fini_scoped) struct buf maps = BUF_INIT(1 << 20);
+    (void)snprintf(path, sizeof path, "/proc/%d/maps", only_pid(r));
+    if (sys_read_file(AT_FDCWD, path, &maps, NULL) < 0)
+        return -1;
+    struct str rest = buf_str(&maps), line;
+    while (rest.n > 0) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        if (str_has_suffix(line, str_of(suffix)))
+            return 1;
+    }
+    return 0;
+}
+
+TEST(a_guest_that_slept_wakes_up_in_optimized_code)
+{
+    struct rig r;
+    struct actor a = { 0 }, twin = { 0 };
+    rig_open(&r, manual);
+    struct module *m = quick_module(&r, "twin-g2");
+    CHECK(m->is_quick);
+    struct guest_spec spec = { .module = m, .abi = GUEST_ABI_G2 };
+    actor_open(&a, &r, spec);
+    actor_open(&twin, &r, spec);
+    for (unsigned i = 0; i < 8; i++) {
+        WAIT(&r, a.ops.n == i + 1 && twin.ops.n == i + 1);
+        WAIT(&r, actor_is_idle(&a) && actor_is_idle(&twin));
+        actor_sleep(&a);
+        if (i == 0)
+            CHECK(has_mapped(&r, ".q.code") != 0);
+        if (i == 1)
+            WAIT(&r, !m->is_quick);
+        if (i == 6)
+            actor_sleep(&twin); /* the last one that ran quick code */
+        actor_complete(&a, i, 0);
+        actor_complete(&twin, i, 0);
+    }
+    WAIT(&r, a.ops.n == 9 && twin.ops.n == 9);
+    CHECK(str_eq(buf_str(&a.log), buf_str(&twin.log)));
+    CHECK_INT(actor_stats(&a).incarnation, 0);
+    CHECK_INT(actor_stats(&a).wakes, 8);
+    CHECK(has_mapped(&r, ".q.code") <= 0);
+    CHECK(has_mapped(&r, ".code") != 0);
+    actor_close(&a);
+    actor_close(&twin);
+    module_unref(m);
+    rig_close(&r);
+}
+
 TEST(without_a_swap_directory_guests_stay_awake_and_work)
 {
     struct rig r;

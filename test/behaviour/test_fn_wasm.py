@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wasm functions behind the gateway of a real `dormouse up`: examples, failures, limits, streams, gRPC."""
+import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S, IS_CLOCK_SHIFTED, ROOT
+from conftest import BUILD, DEADLINE_S, IS_CLOCK_SHIFTED, ROOT, wait_for
 from functions_kit import FunctionServer, call
 
 EXAMPLES = ["fn-hello-c", "fn-hello-rust"]  # Go takes long to compile: test_wasm_fn, and a new project below
@@ -52,6 +54,40 @@ def test_an_example_greets_echoes_and_forgets(server, deploy, example):
     pieces = (body[i:i + 10000] for i in range(0, len(body), 10000))
     assert call(server.gateway, host, method="POST", body=pieces).body == body  # in chunks
     assert call(server.gateway, host, "/elsewhere").status == 404
+
+
+def mapped_code(pid):
+    """The compiled modules that the process and its children have mapped."""
+    found = set()
+    for child in map(int, open(f"/proc/{pid}/task/{pid}/children").read().split()):
+        try:
+            found |= set(re.findall(r"[0-9a-f]{64}\.\S*code", open(f"/proc/{child}/maps").read()))
+        except OSError:
+            continue  # it has ended, or is none of ours to look into
+    return found
+
+
+def test_a_function_answers_with_quick_code_and_moves_to_optimized_code(tmp_path):
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    padding = b"\1x" + bytes(64 << 10)  # a custom section: large enough to be compiled quickly first
+    wasm = (BUILD / "guests/fn-hello-c.wasm").read_bytes() + b"\0\x82\x80\4" + padding
+    (modules / "padded.wasm").write_bytes(wasm)
+    digest = hashlib.sha256(wasm).hexdigest()
+    server = FunctionServer(tmp_path / "d", extra=["--modules", str(modules)])
+    try:
+        server.deploy("padded", {"module": {"file": "padded.wasm"}})
+        assert call(server.gateway, "padded.default", "/?name=a", timeout=120).body == b"hello, a\n"
+        assert re.search(f"module compiled module={digest[:12]} tier=quick", server.text_of_log())
+        wait_for(lambda: re.search(f"module compiled module={digest[:12]} tier=optimized", server.text_of_log()), "the optimized code")
+
+        def has_moved():
+            assert call(server.gateway, "padded.default", "/?name=a").body == b"hello, a\n"
+            mine = {name for name in mapped_code(server.process.pid) if name.startswith(digest)}
+            return not any(name.endswith(".q.code") for name in mine)
+        wait_for(has_moved, "no quick code in use")
+    finally:
+        assert server.stop() == 0
 
 
 def test_a_program_that_prints_is_a_function_also_by_its_path(server, deploy):

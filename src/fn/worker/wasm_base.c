@@ -118,7 +118,8 @@ static bool has_base_there(const struct wasm_revision *rev, const struct wasm_ba
 {
     list_each (node, &rev->bases) {
         const struct wasm_base *other = list_entry(node, struct wasm_base, node);
-        if (other != b && !other->is_old && other->seat.tenant.runner == b->seat.tenant.runner)
+        if (other != b && !other->is_old && other->generation == b->generation &&
+            other->seat.tenant.runner == b->seat.tenant.runner)
             return true;
     }
     return false;
@@ -133,6 +134,7 @@ int wasm_base_new(struct wasm_revision *rev, struct err *err)
     b->seat.serial = ++rt->serial;
     b->seat.tenant.may_park = true;
     b->is_slow = rev->is_slow;
+    b->generation = rev->module->generation;
     b->used_ms = loop_now_ms(rt->opts.loop);
     list_init(&b->free);
     list_init(&b->sliced);
@@ -169,7 +171,7 @@ static void retire_others(struct wasm_revision *rev, const struct wasm_base *b)
 {
     list_each_safe (node, &rev->bases) {
         struct wasm_base *other = list_entry(node, struct wasm_base, node);
-        if (other != b && other->is_slow != b->is_slow)
+        if (other != b && (other->is_slow != b->is_slow || other->generation != b->generation))
             wasm_base_retire(other);
     }
 }
@@ -255,12 +257,27 @@ static void grow(struct wasm_revision *rev)
         (void)wasm_base_new(rev, NULL);
 }
 
+/* Its module has been optimized meanwhile. The old base serves until the new one is there. */
+static void renew(struct wasm_revision *rev)
+{
+    uint64_t now = loop_now_ms(rev->rt->opts.loop);
+    if (now - rev->grow_ms < WASM_GROW_MS)
+        return;
+    list_each (node, &rev->bases)
+        if (list_entry(node, struct wasm_base, node)->generation == rev->module->generation)
+            return;
+    rev->grow_ms = now;
+    (void)wasm_base_new(rev, NULL);
+}
+
 int wasm_seat_get(struct wasm_revision *rev, struct wasm_seat **ret)
 {
     bool any;
     struct wasm_base *b = choose(rev, &any);
     if (!any)
         return -ENOENT;
+    if (b && b->generation != rev->module->generation)
+        renew(rev);
     if (!b || pool_depth(&b->seat.tenant) >= RUNNER_COMMANDS_DEEP)
         grow(rev);
     if (!b)

@@ -121,7 +121,8 @@ struct wasm_seat {
 };
 
 struct wasm_base {
-    struct list node; /* of the revision */
+    uint32_t generation; /* of its module's code */
+    struct list node;    /* of the revision */
     struct list used; /* on rt->bases */
     struct wasm_revision *rev;
     struct wasm_seat seat;
