@@ -89,6 +89,9 @@ char *cmd_server_data_dir(const char *given);
 
 /* The name among `names` that was probably meant; NULL: none is near. */
 const char *cmd_nearest(const char *word, const char *const *names, size_t n);
+/* Compiled modules of commands without a data directory of their own: where servers with the
+ * default data directory keep theirs. Given, free(); NULL: it cannot be ours. */
+char *cmd_code_dir(void);
 /* "HOST:PORT", "[::1]:PORT", ":PORT"; host copied into buf. */
 int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port,
                      struct err *err);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/sys.h"
+#include "cmd/cmd.h"
 #include "cmd/test_match.h"
 #include "codec/yaml.h"
 
@@ -581,7 +582,8 @@ static int run_test(struct run *run, const char *path, const struct json *test,
 {
     struct err err = { 0 };
     int r = check_file(run, test);
-    if (r == 0 && testbed_start(data_dir, run->project->dir, &run->bed, &err) < 0)
+    scoped(free_scoped) char *code_dir = cmd_code_dir();
+    if (r == 0 && testbed_start(data_dir, run->project->dir, code_dir, &run->bed, &err) < 0)
         r = wrong(run, "%s", err_text(&err));
     if (r == 0)
         r = set_up(run, json_getc(test, "objects"));

@@ -369,7 +369,7 @@ static int start_control(struct functions *f, struct err *err)
 
 static int start_wasm(struct functions *f, struct runtime **ret, struct err *err)
 {
-    scoped(free_scoped) char *cache_dir = make_dir(f, "fn-modules", err);
+    scoped(free_scoped) char *cache_dir = make_dir(f, "modules", err);
     if (!cache_dir)
         return err && err->code ? err->code : -EACCES;
     struct module_cache_config cache = { .dir = cache_dir };

@@ -53,7 +53,8 @@ static int start_mechanisms(struct host *h, const char *modules_dir, const char 
                             struct err *err)
 {
     const struct host_opts *o = &h->opts;
-    struct module_cache_config cache = { .dir = modules_dir };
+    struct module_cache_config cache = { .dir = o->code_dir ? o->code_dir : modules_dir,
+                                         .no_background = o->is_short_lived };
     int r = module_cache_new(o->loop, &cache, &h->modules, err);
     if (r < 0)
         return err_ctx(err, r, "module cache");

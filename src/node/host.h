@@ -27,6 +27,8 @@ enum host_identity {
 struct host_opts {
     struct loop *loop;
     const char *data_dir;
+    const char *code_dir;        /* of compiled modules; NULL: data_dir/modules */
+    bool is_short_lived;         /* it leaves the optimizing of modules to others */
     struct transport *transport; /* kept */
     bool embedded;               /* the API is in this process: watch resources, not namespaces */
     /* Have its watches told how far they are, as in object_cache.h; NULL beside any other API. */

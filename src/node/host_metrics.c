@@ -225,6 +225,14 @@ void host_metrics(const struct host *h, struct buf *to)
     gauge(to, "dormouse_watch_history_bytes", "gauge", "Events kept for late subscribers.",
           w.history_bytes);
     gauge(to, "dormouse_modules_compiled_total", "counter", "Modules compiled.", m.compiled);
+    gauge(to, "dormouse_modules_compiled_quickly_total", "counter",
+          "Modules of which quick code was made.", m.quick);
+    gauge(to, "dormouse_modules_unoptimized_total", "counter",
+          "Modules that the optimizing compiler gave up on.", m.unoptimized);
+    gauge(to, "dormouse_modules_to_optimize", "gauge", "Modules that wait for optimized code.",
+          m.background);
+    gauge(to, "dormouse_modules_waiting", "gauge", "Requests that wait for a compilation.",
+          m.waiting);
     gauge(to, "dormouse_modules_refused_total", "counter", "Modules refused.", m.refused);
     gauge(to, "dormouse_module_cache_bytes", "gauge", "Compiled code on disk.", m.bytes);
     wake_histogram(to, &g);

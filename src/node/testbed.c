@@ -25,7 +25,7 @@ struct fault {
 
 struct testbed {
     struct loop loop;
-    char *data_dir, *modules_dir;
+    char *data_dir, *modules_dir, *code_dir;
     struct cluster *cluster;
     struct host *host;
     struct discovery *discovery;
@@ -459,6 +459,8 @@ static int start_parts(struct testbed *t, struct err *err)
     const char *const dirs[] = { t->modules_dir };
     struct host_opts host = { .loop = &t->loop,
                               .data_dir = t->data_dir,
+                              .code_dir = t->code_dir,
+                              .is_short_lived = true,
                               .transport = &t->recorder,
                               .embedded = true,
                               .module_dirs = dirs,
@@ -466,8 +468,8 @@ static int start_parts(struct testbed *t, struct err *err)
     return host_start(&host, &t->host, err);
 }
 
-int testbed_start(const char *data_dir, const char *modules_dir, struct testbed **ret,
-                  struct err *err)
+int testbed_start(const char *data_dir, const char *modules_dir, const char *code_dir,
+                  struct testbed **ret, struct err *err)
 {
     static const struct transport_ops ops = { recorder_start, recorder_pause, recorder_resume,
                                               recorder_cancel };
@@ -479,6 +481,7 @@ int testbed_start(const char *data_dir, const char *modules_dir, struct testbed 
     }
     t->data_dir = xstrdup(data_dir);
     t->modules_dir = xstrdup(modules_dir);
+    t->code_dir = code_dir ? xstrdup(code_dir) : NULL;
     t->recorder.ops = &ops;
     list_init(&t->faults);
     buf_init(&t->writes, TESTBED_WRITES_MAX_BYTES);
@@ -532,5 +535,6 @@ void testbed_stop(struct testbed *t)
     buf_fini(&t->writes);
     free(t->data_dir);
     free(t->modules_dir);
+    free(t->code_dir);
     free(t);
 }

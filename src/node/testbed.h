@@ -28,10 +28,10 @@ enum {
 
 /*
  * data_dir: an empty directory. modules_dir: where `spec.module.file` of Operator objects is looked
- * for. Both copied.
+ * for. code_dir: of compiled modules, which outlives the testbed; NULL: in data_dir. All copied.
  */
-int testbed_start(const char *data_dir, const char *modules_dir, struct testbed **ret,
-                  struct err *err);
+int testbed_start(const char *data_dir, const char *modules_dir, const char *code_dir,
+                  struct testbed **ret, struct err *err);
 /* NULL is fine. */
 void testbed_stop(struct testbed *t);
 

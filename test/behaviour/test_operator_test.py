@@ -13,6 +13,18 @@ from test_operator_project import build, dormouse
 MAP = "apiVersion: v1, kind: ConfigMap"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def data_dir_of_the_user(tmp_path_factory):
+    """Compiled modules are kept in it, for all commands."""
+    before = os.environ.get("DORMOUSE_DATA_DIR")
+    os.environ["DORMOUSE_DATA_DIR"] = str(tmp_path_factory.mktemp("user"))
+    yield
+    if before is None:
+        del os.environ["DORMOUSE_DATA_DIR"]
+    else:
+        os.environ["DORMOUSE_DATA_DIR"] = before
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     where = tmp_path_factory.mktemp("project")
@@ -60,6 +72,23 @@ def test_a_failure_names_step_line_and_difference(project):
                       ("steps: [\n", "line")]:
         done = check(project, text)
         assert done.returncode == 1 and why in done.stdout, (text, done.stdout)
+
+
+def test_a_module_is_compiled_once_for_all_tests(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("DORMOUSE_DATA_DIR", str(tmp_path))
+    text = (f"steps:\n- apply: {{{MAP}, metadata: {{name: a, labels: {{hello: please}}}}}}\n"
+            f"- expect: {{{MAP}, metadata: {{name: a}}, data: {{greeting: \"Hello, a!\"}}}}\n")
+
+    def compiled():
+        assert check(project, text).returncode == 0
+        return {path.name: path.stat().st_ino for path in (tmp_path / "modules").glob("*.code")}
+    first = compiled()
+    assert len(first) == 1
+    assert compiled() == first
+    # What others can write to is not executed.
+    os.chmod(tmp_path / "modules", 0o777)
+    (tmp_path / "modules" / next(iter(first))).unlink()
+    assert compiled() == {}
 
 
 def test_a_namespace_may_be_any(project):
