@@ -958,6 +958,30 @@ TEST(background_work_stands_still_while_somebody_waits)
     module_unref(b.m);
 }
 
+TEST(a_full_disk_makes_room_of_what_nobody_uses)
+{
+    FIXTURE(f);
+    scoped(free_scoped) char *script =
+        xasprintf("[ $(stat -Lc %%s /proc/self/fd/3) -lt 1000 ] || [ -e '%s/full' ] || "
+                  "{ : >'%s/full'; echo disk is full >&2; exit %d; }",
+                  f.dir, f.dir, COMPILE_NO_SPACE);
+    use_wrapper(&f, script);
+    struct answer used = get_numbered(&f, 1), unused = get_numbered(&f, 2);
+    module_unref(unused.m);
+    struct answer a = get(&f, "counter");
+    CHECK_OK(a.status);
+    CHECK_INT(stats(&f).evicted, 1);
+    scoped(fd_scoped) int fd = module_open(used.m, NULL);
+    CHECK_OK(fd);
+    module_unref(used.m);
+    module_unref(a.m);
+    /* If it does not help, it is said, once. */
+    use_wrapper(&f, "echo disk is full >&2; exit 8");
+    a = get(&f, "everything");
+    CHECK_ERR(a.status, -ENOSPC);
+    CHECK(str_find(str_of(a.err.text), STR("disk is full")) >= 0);
+}
+
 /* ---- tenants ---- */
 
 TEST(large_modules_of_one_tenant_do_not_hold_up_another)

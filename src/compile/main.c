@@ -270,7 +270,8 @@ static int read_wasm(const struct job *job, char **ret, struct err *err)
 static int write_out(int fd, const void *p, size_t n, struct err *err)
 {
     int r = sys_write_all(fd, p, n);
-    return r < 0 ? err_set(err, -EIO, "write the result: %s", err_strerror(r)) : 0;
+    int code = r == -ENOSPC || r == -EDQUOT ? -ENOSPC : -EIO;
+    return r < 0 ? err_set(err, code, "write the result: %s", err_strerror(r)) : 0;
 }
 
 struct sink {

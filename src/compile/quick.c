@@ -84,7 +84,8 @@ struct sink {
 static int write_piece(const struct sink *sink, const void *p, size_t n)
 {
     int r = sys_write_all(sink->fd, p, n);
-    return r < 0 ? err_set(sink->err, -EIO, "write the result: %s", err_strerror(r)) : 0;
+    int code = r == -ENOSPC || r == -EDQUOT ? -ENOSPC : -EIO;
+    return r < 0 ? err_set(sink->err, code, "write the result: %s", err_strerror(r)) : 0;
 }
 
 static void on_code(void *env, const uint8_t *bytes, size_t n)

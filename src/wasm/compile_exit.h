@@ -20,7 +20,8 @@
     X(COMPILE_UNSUPPORTED, 4, E_UNSUPPORTED) /* a component, or a feature that we leave out */     \
     X(COMPILE_LIMIT, 5, E_LIMIT)             /* one of our limits */                               \
     X(COMPILE_RESOURCES, 6, -ENOMEM)         /* memory */                                          \
-    X(COMPILE_IO, 7, -EIO)                   /* reading or writing */
+    X(COMPILE_IO, 7, -EIO)                   /* reading or writing */                              \
+    X(COMPILE_NO_SPACE, 8, -ENOSPC)          /* the disk is full */
 
 enum compile_exit {
 #define COMPILE_EXIT_ENUM(name, status, code) name = status,

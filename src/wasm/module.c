@@ -95,6 +95,7 @@ struct build {
     bool is_background;
     bool has_quick;   /* there is quick code already */
     bool is_unwanted; /* it ends as soon as it can */
+    bool is_retry;    /* after room was made on the disk */
 };
 
 struct module_get {
@@ -164,7 +165,7 @@ struct module_cache {
     bool has_quick, no_background;
     struct job sweep;
     struct module_files files; /* owned by the sweep while it runs */
-    bool is_sweeping;
+    bool is_sweeping, is_making_room;
     struct timer touch;
     struct module_cache_stats stats;
     bool is_closing;
@@ -717,6 +718,22 @@ static void cancelled(struct build *b)
         requeue(b, b->is_quick, b->is_background);
 }
 
+/* The disk is full, perhaps of what nobody uses. true: that goes, then the attempt is made again.
+ */
+static bool make_room(struct build *b, int status)
+{
+    struct module_cache *cache = b->cache;
+    if (b->is_retry || cache->is_closing || (status != -ENOSPC && status != -EDQUOT))
+        return false;
+    log_warn("making room for compiled modules", "module=%s reason=\"%s\"",
+             short_hash(&b->key).text, err_text(&b->err));
+    b->is_retry = true;
+    requeue(b, b->is_quick, b->is_background);
+    cache->is_making_room = true;
+    sweep_start(cache);
+    return true;
+}
+
 static void after_quick(struct build *b)
 {
     struct module_cache *cache = b->cache;
@@ -748,7 +765,8 @@ static void on_stored(struct job *j, int r)
     if (r < 0 || b->is_unwanted) {
         cancelled(b);
     } else if (b->status < 0) {
-        refuse(b, b->status);
+        if (!make_room(b, b->status))
+            refuse(b, b->status);
     } else {
         cache->stats.bytes += (uint64_t)b->entry.code.bytes;
         log_info("module compiled",
@@ -811,6 +829,8 @@ static void on_compiled(int status, const struct err *err, void *arg)
                  "module=%s tier=%s reason=\"%s\"", short_hash(&b->key).text,
                  b->is_quick ? "quick" : "optimized", err_text(err));
         requeue(b, false, true);
+    } else if (make_room(b, status)) {
+        /* Once more. */
     } else if (b->has_quick && list_is_empty(&b->waiters)) {
         give_up_optimizing(b, status, err, crashed);
     } else {
@@ -845,10 +865,10 @@ static void on_prepared(struct job *j, int r)
         opts.timeout_ms *= BACKGROUND_TIMES;
     if (b->status >= 0)
         b->status = module_compile_start(cache->loop, &opts, on_compiled, b, &b->compile, &b->err);
-    if (b->status < 0)
-        refuse(b, b->status);
-    else
+    if (b->status >= 0)
         sm_move(&b->sm, BUILD_COMPILE);
+    else if (!make_room(b, b->status))
+        refuse(b, b->status);
     advance(cache);
 }
 
@@ -914,7 +934,7 @@ static bool is_settled(struct build *b)
 static struct build *next_build(const struct module_cache *cache)
 {
     struct build *best = NULL;
-    if (cache->n_running >= cache->n_slots)
+    if (cache->n_running >= cache->n_slots || cache->is_making_room)
         return NULL;
     list_each (node, &cache->foreground) {
         struct build *b = list_entry(node, struct build, node);
@@ -932,7 +952,7 @@ static void advance_background(struct module_cache *cache)
     struct build *b = cache->running_background;
     if (b && b->compile)
         module_compile_pause(b->compile, !is_quiet);
-    else if (!b && is_quiet && !list_is_empty(&cache->background))
+    else if (!b && is_quiet && !list_is_empty(&cache->background) && !cache->is_making_room)
         start_build(list_first(&cache->background, struct build, node));
 }
 
@@ -1079,11 +1099,12 @@ static void on_swept(struct job *j, int r)
     struct module_files files = cache->files;
     uint64_t bytes = 0;
     cache->files = (struct module_files){ 0 };
-    cache->is_sweeping = false;
+    uint64_t max_bytes = cache->is_making_room ? 0 : cache->max_bytes;
+    cache->is_sweeping = cache->is_making_room = false;
     vec_each (file, &files)
         bytes += file->bytes;
     vec_each (file, &files) {
-        if (cache->is_closing || bytes <= cache->max_bytes)
+        if (cache->is_closing || bytes <= max_bytes)
             break;
         if (is_in_use(cache, &file->id))
             continue;
@@ -1093,6 +1114,7 @@ static void on_swept(struct job *j, int r)
     }
     vec_fini(&files);
     cache->stats.bytes = bytes;
+    advance(cache);
     maybe_closed(cache);
 }
 

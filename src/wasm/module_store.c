@@ -109,6 +109,9 @@ int module_key_of(int fd, unsigned flags, struct module_key *ret, struct err *er
         return err_sys(err, -errno, "stat the module");
     if (!S_ISREG(st.st_mode))
         return err_set(err, -EINVAL, "the module is not a regular file");
+    if ((uint64_t)st.st_size > MODULE_WASM_BYTES_MAX)
+        return err_set(err, E_LIMIT, "the module has %jd bytes; at most %ju are accepted",
+                       (intmax_t)st.st_size, (uintmax_t)MODULE_WASM_BYTES_MAX);
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
     int64_t n = hash_file(fd, MODULE_WASM_BYTES_MAX, h, -1, err);
     if (n < 0)
