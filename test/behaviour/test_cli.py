@@ -134,3 +134,11 @@ def test_a_refused_operator_is_described(up):
               {"apiVersion": "dormouse.dev/v1alpha1", "kind": "Operator", "metadata": {"name": "nofile"}, "spec": {"module": {"file": "no.wasm"}}})
     done = wait_for(lambda: (lambda d: d.returncode == 0 and d)(dormouse("operator", "describe", "nofile", "--data-dir", up.data_dir)), "it is known")
     assert "Refused" in done.stdout and "no.wasm" in done.stdout
+
+
+def test_a_start_and_a_clean_stop_warn_of_nothing(tmp_path):
+    server = FunctionServer(tmp_path / "data")
+    assert server.stop() == 0
+    lines = server.text_of_log().splitlines()
+    assert lines and not [line for line in lines if line.split()[1] in ("warn", "error")], lines
+    assert not [line for line in lines if "has lost" in line or "identity=_" in line], lines

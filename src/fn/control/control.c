@@ -9,11 +9,12 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* Of a Lease's holder: "ADDRESS_NAME_UUID". */
+/* Of a Lease's holder: "ADDRESS_NAME_UUID"; "local_..." where none can be dialled. */
 static struct str address_of(const char *identity)
 {
     struct str address, rest;
-    return str_cut(str_of(identity), '_', &address, &rest) ? address : STR("");
+    bool has_address = str_cut(str_of(identity), '_', &address, &rest);
+    return has_address && str_find_char(address, ':') >= 0 ? address : STR("");
 }
 
 /* ---------------------------------------------------------------- leading or not */
@@ -34,6 +35,7 @@ static void follow(struct control *c)
     plane_follow(c->plane, is_own ? "" : address);
     if (!led)
         return;
+    log_warn("functions: this control plane leads no more", "name=%s", c->name);
     catalog_set_leads(c->catalog, false);
     list_each_safe (node, &c->peers)
         control_drop_peer(list_entry(node, struct peer_stream, node));
@@ -271,7 +273,7 @@ static void start_leader(struct control *c)
 {
     char uuid[37];
     sys_uuid(uuid);
-    c->identity = xasprintf("%s_%s_%s", c->address, c->name, uuid);
+    c->identity = xasprintf("%s_%s_%s", c->address[0] ? c->address : "local", c->name, uuid);
     struct leader_opts opts = {
         .loop = c->opts.loop,
         .transport = c->opts.transport,

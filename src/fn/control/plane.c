@@ -586,7 +586,7 @@ void plane_follow(struct plane *p, const char *leader)
     if (!p->leads)
         return;
     p->leads = false;
-    log_warn("functions: following", "name=%s term=%" PRIu64, p->opts.name, p->term);
+    log_info("functions: following", "name=%s term=%" PRIu64, p->opts.name, p->term);
     plane_end_callers(p);
     plane_end_gateways(p);
     plane_end_workers(p);

@@ -431,7 +431,10 @@ static void free_gateway(struct gateway *g)
 void plane_gateway_lost(struct gateway *g)
 {
     struct plane *p = g->peer.p;
-    log_warn("gateway lost", "gateway=%s", g->peer.name);
+    if (g->is_leaving)
+        log_info("gateway has left", "gateway=%s", g->peer.name);
+    else
+        log_warn("gateway lost", "gateway=%s", g->peer.name);
     plane_forget_drains(p, g);
     plane_drop_shares(p, g);
     free_gateway(g);

@@ -379,9 +379,12 @@ static uint64_t next_backoff(struct worker *w)
 static void lose_stream(struct worker *w, const char *why)
 {
     uint64_t skipped;
-    if (!w->is_closing && !w->is_simulated &&
-        (w->at == WORKER_WELCOME || log_rate_ok(&w->lost_rate, 10000, &skipped)))
+    bool is_first = w->backoff_ms == 0; /* as a rule of one that has just begun */
+    if (!w->is_closing && !w->is_simulated && w->at == WORKER_WELCOME)
         log_info("worker has lost its control plane", "worker=%s reason=\"%s\"", w->name, why);
+    else if (!w->is_closing && !w->is_simulated && !is_first &&
+             log_rate_ok(&w->lost_rate, 10000, &skipped))
+        log_info("worker looks for a control plane", "worker=%s reason=\"%s\"", w->name, why);
     fn_stream_close(take_ptr(&w->stream));
     timer_stop(w->loop, &w->lease);
     timer_stop(w->loop, &w->orphans); /* sandboxes live on without a control plane */
