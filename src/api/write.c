@@ -209,7 +209,8 @@ static struct json *shape_new(struct write *w)
         status = take_new(w);
     if (status)
         return status;
-    if (meta_resource_version(w->obj).n)
+    uint64_t rev;
+    if (parse_u64(meta_resource_version(w->obj), 1, UINT64_MAX, &rev) == 0)
         return status_new(a, 500, "",
                           STR("resourceVersion should not be set on objects to be created"));
     status = admit_new(rq, w->admission, w->obj);

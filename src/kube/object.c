@@ -144,6 +144,10 @@ static int check_kind(struct arena *a, const struct kube_resource *res, struct j
         group = STR("");
     }
     bool custom = !(res->schema->flags & SCHEMA_BUILTIN);
+    if (got.n && group.n == 0 && !str_eq(got, version)) { /* "/v1": with the empty group in front */
+        got = version;
+        json_set_str(a, obj, "apiVersion", version);
+    }
     if (kind.n && !str_eq(kind, res->kind) && custom && str_eq(got, want))
         return bad(ret_status, wrong_custom_kind(a, res, obj));
     if (kind.n && !str_eq(kind, res->kind))
@@ -418,7 +422,8 @@ int object_prepare_create(struct arena *a, const struct kube_resource *res, stru
     int r = check_namespace(a, res, meta, env->namespace, ret_status);
     if (r < 0)
         return r;
-    if (json_get_str(meta, "resourceVersion").n)
+    uint64_t rev; /* what is no number, or 0, is no version, and goes */
+    if (parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rev) == 0)
         return bad(ret_status,
                    status_new(a, 500, "",
                               STR("resourceVersion should not be set on objects to be created")));

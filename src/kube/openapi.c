@@ -442,7 +442,8 @@ static void add_parameters(struct doc *d, struct json *to, const struct paramete
 
 static const char *const response_types[] = { "application/json", "application/yaml",
                                               "application/vnd.kubernetes.protobuf" };
-static const char *const patch_types[] = { "application/json-patch+json",
+static const char *const patch_types[] = { "application/apply-patch+yaml",
+                                           "application/json-patch+json",
                                            "application/merge-patch+json",
                                            "application/strategic-merge-patch+json" };
 
@@ -499,7 +500,8 @@ static void add_operation(struct doc *d, struct json *path, const struct kube_re
         add_parameters(d, parameters, apply_parameters, ARRAY_LEN(apply_parameters));
     if (o->body.n)
         add_body(d, op, parameters, o);
-    json_setc(d->a, op, "parameters", parameters);
+    if (parameters->n)
+        json_setc(d->a, op, "parameters", parameters);
     json_set_str(d->a, response, "description", STR("OK"));
     if (d->v2)
         json_setc(d->a, response, "schema", ref(d, o->result));

@@ -585,6 +585,14 @@ static struct str zero_text(const struct schema *s, struct str path)
                                                                 : STR("");
 }
 
+/* An Event's source is selected by its component; newer ones have a reporting controller instead.
+ */
+static struct str source_text(const struct json *obj)
+{
+    struct str component = json_get_str(json_getc(obj, "source"), "component");
+    return component.n ? component : json_get_str(obj, "reportingComponent");
+}
+
 struct str selector_field_value(struct arena *a, const struct schema *schema,
                                 const struct json *obj, struct str field)
 {
@@ -595,6 +603,8 @@ struct str selector_field_value(struct arena *a, const struct schema *schema,
         field = field_alias(field);
     if (str_is(field, "name"))
         return meta_name(obj);
+    if (builtin && str_is(field, "source"))
+        return source_text(obj);
     if (str_has_prefix(field, STR("metadata."))) { /* the usual ones, without compiling a path */
         struct str last = str_slice(field, sizeof "metadata." - 1, field.n);
         return json_str(json_get(json_getc(obj, "metadata"), last));

@@ -339,3 +339,69 @@ def test_a_namespace_that_a_kind_has_not_is_dropped(shared_api):
         "name": "placeless", "namespace": "default"}}, "?fieldManager=x")
     assert applied.status == 200 and "namespace" not in applied.json()["metadata"], applied.body
     assert api.ask("DELETE", f"{nodes}/placeless").status == 200
+
+
+def test_a_new_object_may_have_version_0_and_an_empty_group(shared_api):
+    api = shared_api
+    for name, version, status in (("v-zero", "0", 201), ("v-none", "", 201), ("v-word", "x", 201), ("v-old", "7", 500)):
+        answer = api.ask("POST", CM, {"metadata": {"name": name, "resourceVersion": version}})
+        assert answer.status == status, (name, answer.body)
+        assert status != 201 or answer.json()["metadata"]["resourceVersion"] != version
+    made = api.ask("POST", CM, {"apiVersion": "/v1", "kind": "ConfigMap", "metadata": {"name": "slash"}})
+    assert made.status == 201 and made.json()["apiVersion"] == "v1", made.body
+
+
+EVENT = {"eventTime": "2026-01-02T03:04:05.000000Z", "reportingInstance": "i", "action": "Acting", "reason": "Because",
+         "type": "Normal"}
+
+
+def test_events_of_the_newer_style(shared_api):
+    api = shared_api
+    core, new = ("/api/v1/namespaces/{}/events", "/apis/events.k8s.io/v1/namespaces/{}/events")
+    api.create("/api/v1/namespaces", {"metadata": {"name": "elsewhere"}})
+    node = {"kind": "Node", "name": "n"}
+
+    def post(path, ns, name, **more):
+        return api.ask("POST", path.format(ns), {**EVENT, "metadata": {"name": name}, **more})
+    # about what is in no namespace: in default and kube-system
+    for ns, status in (("default", 201), ("kube-system", 201), ("elsewhere", 422)):
+        answer = post(new, ns, "about-a-node", regarding=node, reportingController="a.io/c")
+        assert answer.status == status, answer.body
+    assert 'involvedObject.namespace: Invalid value: "": does not match event.namespace' in answer.json()["message"]
+    # about what is in a namespace: wherever the reporter likes
+    assert post(new, "elsewhere", "about-a-pod", regarding={"kind": "Pod", "name": "p", "namespace": "default"},
+                reportingController="a.io/c").status == 201
+    no = post(core, "default", "bad", involvedObject=node, reportingComponent="not a name", reportingInstance="i" * 129,
+              action="", message="m" * 1025).json()["message"]
+    for text in ('reportingComponent: Invalid value: "not a name"', "reportingInstance: Invalid value: \"\": can have at most 128",
+                 "action: Required value", 'message: Invalid value: "": can have at most 1024 characters'):
+        assert text in no, no
+    no = post(new, "default", "bad", regarding=node, reportingController="a.io/c", deprecatedCount=2,
+              deprecatedSource={"component": "x"}, series={"count": 1}).json()["message"]
+    for text in ("count: Invalid value: \"\": needs to be unset", "source: Invalid value: \"\": needs to be unset",
+                 "series.count: Invalid value: \"\": should be at least 2", "series.lastObservedTime: Required value"):
+        assert text in no, no
+    # `source` selects by the component, or by who reports newer ones
+    api.create(core.format("elsewhere"), {"metadata": {"name": "older"}, "source": {"component": "older.io"},
+                                          "involvedObject": {"kind": "Pod", "name": "p", "namespace": "elsewhere"}})
+    for source, names in (("a.io/c", ["about-a-pod"]), ("older.io", ["older"]), ("none", [])):
+        found = api.get(core.format("elsewhere") + f"?fieldSelector=source%3D{source}").json()["items"]
+        assert [e["metadata"]["name"] for e in found] == names
+
+
+def test_every_cluster_has_its_service_range(shared_api):
+    path = "/apis/networking.k8s.io/v1/servicecidrs"
+    range_ = shared_api.get(f"{path}/kubernetes").json()
+    assert range_["spec"]["cidrs"] == ["10.96.0.0/12"]
+    ready, = range_["status"]["conditions"]
+    assert (ready["type"], ready["status"]) == ("Ready", "True")
+    assert shared_api.ask("DELETE", f"{path}/kubernetes").status == 200
+    wait_for(lambda: shared_api.ask("GET", f"{path}/kubernetes").status == 200, "it to be there again")
+
+
+def test_openapi_knows_apply_and_no_empty_lists_of_parameters(shared_api):
+    doc = shared_api.get("/openapi/v3/api/v1").json()
+    patch_ = doc["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
+    assert "application/apply-patch+yaml" in patch_["requestBody"]["content"]
+    empty = [(p, m) for p, item in doc["paths"].items() for m, op in item.items() if isinstance(op, dict) and op.get("parameters") == []]
+    assert not empty

@@ -12,6 +12,7 @@
 #include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/log.h"
+#include "kube/kinds/services.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,9 +31,10 @@ static const struct kind {
 } kinds[] = { { "scheduling.k8s.io", "priorityclasses" },
               { "flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations" },
               { "flowcontrol.apiserver.k8s.io", "flowschemas" },
+              { "networking.k8s.io", "servicecidrs" },
               { "apiregistration.k8s.io", "apiservices" } };
 
-enum { KIND_PRIORITY, KIND_LEVEL, KIND_SCHEMA, KIND_SERVICE, N_KINDS };
+enum { KIND_PRIORITY, KIND_LEVEL, KIND_SCHEMA, KIND_CIDR, KIND_SERVICE, N_KINDS };
 _Static_assert(ARRAY_LEN(kinds) == N_KINDS, "one for each");
 
 #define ANY  "\"verbs\":[\"*\"],"
@@ -109,6 +111,7 @@ static const struct preset {
     { KIND_SCHEMA, "global-default",
       SCHEMA("global-default", "9900", BY("ByUser"), EVERYBODY, ALL_RULES) },
     { KIND_SCHEMA, "catch-all", SCHEMA("catch-all", "10000", BY("ByUser"), EVERYBODY, ALL_RULES) },
+    { KIND_CIDR, "kubernetes", "{\"spec\":{\"cidrs\":[\"" SERVICES_CIDR "\"]}}" },
 };
 
 /* Where groups stand in the order of upstream's APIServices. */

@@ -37,14 +37,53 @@ static void event_convert(struct arena *a, struct json *obj, const struct kube_r
     (void)schema_normalize(a, to->schema, obj, "Event", NULL, NULL, NULL);
 }
 
-static void require_short(const struct json *v, const char *name, size_t max,
-                          struct field_errors *errs)
+/* needed: and not empty. */
+static void check_length(const struct json *v, const char *name, size_t max, bool needed,
+                         struct field_errors *errs)
 {
     struct fpath at = fpath_child(NULL, str_of(name));
-    if (json_str(v).n == 0)
+    if (needed && json_str(v).n == 0)
         field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", "");
-    else if (json_str(v).n > max)
-        field_error(errs, FIELD_INVALID, &at, NULL, "can have at most %zu characters", max);
+    if (json_str(v).n > max)
+        field_error_str(errs, FIELD_INVALID, &at, STR(""), "can have at most %zu characters", max);
+}
+
+/* An event of the newer style says more. */
+static void check_newer(const struct json *obj, bool is_core, struct field_errors *errs)
+{
+    const char *name = is_core ? "reportingComponent" : "reportingController";
+    const struct json *controller = event_get(obj, "reportingComponent");
+    struct fpath at = fpath_child(NULL, str_of(name));
+    if (json_str(controller).n == 0)
+        field_error(errs, FIELD_REQUIRED, &at, NULL, "%s", "");
+    struct meta_problems p = meta_check_qualified_name(json_str(controller));
+    for (size_t i = 0; i < p.n; i++)
+        field_error_str(errs, FIELD_INVALID, &at, json_str(controller), "%s", p.text[i]);
+    check_length(json_getc(obj, "reportingInstance"), "reportingInstance", 128, true, errs);
+    check_length(json_getc(obj, "action"), "action", 128, true, errs);
+    check_length(json_getc(obj, "reason"), "reason", 128, true, errs);
+    check_length(event_get(obj, "message"), "message", 1024, false, errs);
+}
+
+/* What events.k8s.io has only for events that came the other way. */
+static void check_unset(const struct json *obj, struct field_errors *errs)
+{
+    static const char *const names[] = { "firstTimestamp", "lastTimestamp", "count", "source" };
+    const struct json *series = json_getc(obj, "series"), *count = json_getc(series, "count");
+    struct fpath count_at = fpath_child(NULL, STR("series.count")),
+                 time_at = fpath_child(NULL, STR("series.lastObservedTime"));
+    if (json_is(series, JSON_OBJECT) && json_int_or(count, 0) < 2)
+        field_error_str(errs, FIELD_INVALID, &count_at, STR(""), "should be at least 2");
+    if (json_is(series, JSON_OBJECT) && json_get_str(series, "lastObservedTime").n == 0)
+        field_error(errs, FIELD_REQUIRED, &time_at, NULL, "%s", "");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct json *v = event_get(obj, names[i]);
+        struct fpath at = fpath_child(NULL, str_of(names[i]));
+        bool set = json_str(v).n || json_int_or(v, 0) || json_get_str(v, "component").n ||
+                   json_get_str(v, "host").n;
+        if (set)
+            field_error_str(errs, FIELD_INVALID, &at, STR(""), "needs to be unset");
+    }
 }
 
 /* Upstream names the fields of core/v1 whichever version was sent. */
@@ -59,16 +98,13 @@ static void event_validate(const struct json *obj, const struct json *old,
     struct str ns = json_get_str(event_get(obj, "involvedObject"), "namespace");
     struct str own = meta_namespace(obj), type = json_get_str(obj, "type");
     bool has_time = json_get_str(obj, "eventTime").n > 0;
-    bool fits = ns.n ? str_eq(ns, own) : own.n == 0 || str_is(own, "default");
-    (void)old;
+    bool fits =
+        ns.n ? has_time || str_eq(ns, own)
+             : own.n == 0 || str_is(own, "default") || (has_time && str_is(own, "kube-system"));
     if (!fits)
         field_error_str(errs, FIELD_INVALID, &at, ns, "does not match event.namespace");
-    if (has_time) { /* an event of the newer style says more */
-        require_short(event_get(obj, "reportingComponent"), "reportingController", 253, errs);
-        require_short(json_getc(obj, "reportingInstance"), "reportingInstance", 128, errs);
-        require_short(json_getc(obj, "action"), "action", 128, errs);
-        require_short(json_getc(obj, "reason"), "reason", 128, errs);
-    }
+    if (has_time)
+        check_newer(obj, is_core, errs);
     if (is_core)
         return;
     if (!has_time)
@@ -76,6 +112,8 @@ static void event_validate(const struct json *obj, const struct json *old,
     if (!str_is(type, "Normal") && !str_is(type, "Warning"))
         field_error_str(errs, FIELD_INVALID, &type_at, STR(""), "has invalid value: " STR_FMT,
                         STR_ARG(type));
+    if (!old)
+        check_unset(obj, errs);
 }
 
 static struct str event_time(const struct json *obj, const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* networking.k8s.io: Ingresses and their classes, NetworkPolicies, addresses of Services. */
 #include "kube/kinds/kinds.h"
+#include "kube/kinds/services.h"
 #include "kube/meta.h"
 #include "kube/validate/validate.h"
 
@@ -218,7 +219,25 @@ static void cidr_validate(const struct json *obj, const struct json *old, struct
         field_error(errs, FIELD_REQUIRED, &at, NULL, "at least one CIDR required");
 }
 
-static const struct kube_strategy cidr_strategy = { .prepare_create = kind_reset_status,
+/* The range that addresses are taken from is in use from the beginning; further ones are kept. */
+static void cidr_prepare_create(struct arena *a, struct json *obj)
+{
+    kind_reset_status(a, obj);
+    if (!str_is(meta_name(obj), "kubernetes") ||
+        !str_is(json_str(json_first(json_path(obj, "spec", "cidrs", NULL))), SERVICES_CIDR))
+        return;
+    struct json *conditions = json_new_array(a), *ready = json_new_object(a);
+    json_set_str(a, ready, "type", STR("Ready"));
+    json_set_str(a, ready, "status", STR("True"));
+    json_set_str(a, ready, "lastTransitionTime",
+                 json_str(json_path(obj, "metadata", "creationTimestamp", NULL)));
+    json_set_str(a, ready, "reason", STR(""));
+    json_set_str(a, ready, "message", STR("Kubernetes default Service CIDR is ready"));
+    json_add(conditions, ready);
+    json_setc(a, json_obj(a, obj, "status"), "conditions", conditions);
+}
+
+static const struct kube_strategy cidr_strategy = { .prepare_create = cidr_prepare_create,
                                                     .unconditional_update = true,
                                                     .validate = cidr_validate,
                                                     .fixed_meta_in_status = true };

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#define SERVICES_CIDR "10.96.0.0/12"
+
 #include "kube/field.h"
 
 enum {
