@@ -265,6 +265,20 @@ def test_a_cold_start_writes_nothing(tmp_path):
     assert up.stop() == 0
 
 
+def test_a_status_comes_while_others_register(tmp_path):
+    """Ours gives way to those who register one function after the other, but not for ever."""
+    up = FunctionServer(tmp_path / "data")
+    connection = up.connect()
+    for i in range(20000):
+        assert up.ask("POST", FUNCTIONS.format("default"), function(f"f{i}"), connection=connection).status == 201
+        if i % 50 == 0 and condition(up, "f0"):
+            break
+    assert condition(up, "f0")["status"] == "True"
+    connection.close()
+    wait_for(lambda: all("status" in o for o in up.get(FUNCTIONS.format("default")).json()["items"]), "every status is written")
+    assert up.stop() == 0
+
+
 def test_functions_that_were_called_become_small_again(tmp_path):
     """Each called once: when the sandboxes have gone, little more is left than before the calls."""
     n, up = 2000, FunctionServer(tmp_path / "data")

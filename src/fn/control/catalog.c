@@ -346,6 +346,7 @@ static void on_function(void *arg, const struct json *object)
         return;
     }
     e->generation = generation;
+    c->news_ms = loop_now_ms(c->opts.loop);
     catalog_set_trouble(e, NULL, NULL);
     int r = apply(e, &a, object, &err);
     if (r < 0)

@@ -31,8 +31,9 @@ struct catalog_modules {
 };
 
 enum {
-    CATALOG_WRITES_MAX = 32,     /* under way at a time */
-    CATALOG_WRITE_DELAY_MS = 50, /* what happens meanwhile is one write */
+    CATALOG_WRITES_MAX = 32,        /* under way at a time */
+    CATALOG_WRITE_DELAY_MS = 50,    /* what happens meanwhile is one write */
+    CATALOG_WRITE_LATEST_MS = 1000, /* while functions come one after the other */
     CATALOG_RETRY_MS = 1000,
     CATALOG_TOKENS_AGAIN_MS = 1000, /* where the API could not be asked for them */
     CATALOG_EVENT_GAP_MS = 10000    /* between two Events about one function */
@@ -45,9 +46,9 @@ struct catalog_opts {
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
     const char *namespace;                /* its Functions alone; NULL: all; kept */
     struct plane *plane;                  /* kept */
-    const char *url;              /* before "/fn/NAMESPACE/NAME" in status; "": unknown; kept */
+    const char *url; /* before "/fn/NAMESPACE/NAME" in status; "": unknown; kept */
     const struct catalog_modules *modules; /* kept; NULL: none can be seen */
-    void (*on_synced)(void *arg); /* every function is in the plane; once */
+    void (*on_synced)(void *arg);          /* every function is in the plane; once */
     void *arg;
 };
 

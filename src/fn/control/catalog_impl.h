@@ -69,6 +69,8 @@ struct catalog {
     struct module_dir_watch **dir_watches; /* for opts.modules' directories; NULL: none */
     unsigned n_writes;
     struct timer write_timer;
+    uint64_t news_ms;  /* a function came or has changed */
+    uint64_t dirty_ms; /* since then something is to be written */
     bool synced, leads, closed;
     bool functions_synced, policies_synced;
 };

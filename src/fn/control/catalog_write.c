@@ -304,9 +304,23 @@ static void write_entry(struct entry *e)
         write_status(e);
 }
 
+/* Whoever registers one function after the other waits for its own write, not for ours; but who
+ * waits for a status does not wait for ever. */
+static bool should_wait(const struct catalog *c)
+{
+    uint64_t now_ms = loop_now_ms(c->opts.loop);
+    return now_ms - c->news_ms < CATALOG_WRITE_DELAY_MS &&
+           now_ms - c->dirty_ms < CATALOG_WRITE_LATEST_MS;
+}
+
 static void write_next(struct catalog *c)
 {
     struct list skipped;
+    if (c->leads && !c->closed && !list_is_empty(&c->dirty) && should_wait(c)) {
+        if (!timer_is_armed(&c->write_timer))
+            timer_start(c->opts.loop, &c->write_timer, CATALOG_WRITE_DELAY_MS, on_write_timer);
+        return;
+    }
     list_init(&skipped);
     for (int n = 0; c->leads && !c->closed && c->n_writes < CATALOG_WRITES_MAX; n++) {
         if (n == WRITES_PER_TURN) { /* thousands may be dirty after a change of leaders */
@@ -331,6 +345,8 @@ void entry_touch(struct entry *e)
     struct catalog *c = e->c;
     if (!c->leads || c->closed || !e->uid[0])
         return;
+    if (list_is_empty(&c->dirty))
+        c->dirty_ms = loop_now_ms(c->opts.loop);
     if (!list_is_linked(&e->dirty))
         list_push_back(&c->dirty, &e->dirty);
     if (!timer_is_armed(&c->write_timer))
