@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paper's upper bound of memory: a limit that is lowered until the processes stall, once per second.
 
-Needs the memory controller of cgroup v2. What the processes use under the moving limit is the figure; the paper
-takes its 95th percentile over the end of each phase (its definition in full: docs/benchmarks.md).
+Needs root and the memory controller, of cgroup v2 or v1. What the processes use under the moving limit is the figure;
+the paper takes its 95th percentile over the end of each phase (its definition in full: docs/benchmarks.md).
+
+v2 throttles above `memory.high` and counts the stall of the group. v1 has no such limit and no such count: its hard
+limit is moved, the OOM killer is off for the group, and the stall is that of the whole machine, so it needs a machine
+that does nothing else.
 """
+import contextlib
 import os
 import pathlib
 import threading
@@ -32,38 +37,116 @@ def next_limit(step, limit, current, stalled_us, most):
     return min(max(limit, 1), most)
 
 
-class Modulator:
-    """Moves processes into a cgroup of their own and squeezes it until stopped. Their children stay with them."""
+def full_stall_us(text):
+    """The total of the line 'full' of a pressure file."""
+    for line in text.splitlines():
+        if line.startswith("full "):
+            return int(line.rpartition("total=")[2])
+    return 0
 
-    def __init__(self, pids, root="/sys/fs/cgroup", interval_s=1.0):
+
+def own_group(controller):
+    """Of /proc/self/cgroup: what stands behind this."""
+    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+        if controller in line:
+            return line.partition(controller)[2]
+    return "/"
+
+
+class GroupV2:
+    """A cgroup whose memory can be limited and read."""
+
+    def __init__(self, root, name):
+        (root / "cgroup.subtree_control").write_text("+memory")
+        self.path = root / name
+        self.path.mkdir(exist_ok=True)
+
+    @staticmethod
+    def is_possible(root):
+        controllers = root / "cgroup.controllers"
+        return controllers.exists() and "memory" in controllers.read_text().split()
+
+    def used(self):
+        return int((self.path / "memory.current").read_text())
+
+    def stalled_us(self):
+        return full_stall_us((self.path / "memory.pressure").read_text())
+
+    @staticmethod
+    def home(root):
+        """The group that this process is in."""
+        return root / own_group("0::").lstrip("/")
+
+    def limit(self, limit):
+        """In bytes; None for none."""
+        (self.path / "memory.high").write_text("max" if limit is None else str(int(limit)))
+
+
+class GroupV1:
+    PRESSURE = pathlib.Path("/proc/pressure/memory")
+
+    def __init__(self, root, name):
+        self.path = root / "memory" / name
+        self.path.mkdir(exist_ok=True)
+        (self.path / "memory.oom_control").write_text("1")
+
+    @classmethod
+    def is_possible(cls, root):
+        return (root / "memory/memory.limit_in_bytes").exists() and cls.PRESSURE.exists()
+
+    @staticmethod
+    def home(root):
+        return root / "memory" / own_group(":memory:").lstrip("/")
+
+    def used(self):
+        return int((self.path / "memory.usage_in_bytes").read_text())
+
+    def stalled_us(self):
+        return full_stall_us(self.PRESSURE.read_text())
+
+    def limit(self, limit):
+        try:
+            (self.path / "memory.limit_in_bytes").write_text("-1" if limit is None else str(int(limit)))
+        except OSError:
+            pass  # EBUSY: nothing more can be reclaimed, so the limit stays where it is
+
+
+def group_kind(root):
+    return next((kind for kind in (GroupV2, GroupV1) if kind.is_possible(root)), None)
+
+
+class Modulator:
+    """A cgroup that is squeezed until stopped. Memory is charged to the group in which it is first used and stays there, so
+    processes must start inside()."""
+
+    def __init__(self, root="/sys/fs/cgroup", interval_s=1.0):
         self.root, self.interval_s = pathlib.Path(root), interval_s
-        self.group = self.root / f"dormouse-bench-{os.getpid()}"
+        self.group = group_kind(self.root)(self.root, f"dormouse-bench-{os.getpid()}")
         self.samples = []  # (monotonic time, bytes)
         self.most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
-        (self.root / "cgroup.subtree_control").write_text("+memory")
-        self.group.mkdir(exist_ok=True)
-        for pid in pids:
-            (self.group / "cgroup.procs").write_text(str(pid))
+
+    @contextlib.contextmanager
+    def inside(self):
+        """What this process starts meanwhile belongs to the group, and so do the children of it."""
+        home = self.group.home(self.root)
+        (self.group.path / "cgroup.procs").write_text(str(os.getpid()))
+        try:
+            yield
+        finally:
+            (home / "cgroup.procs").write_text(str(os.getpid()))
 
     @staticmethod
     def is_possible(root="/sys/fs/cgroup"):
-        controllers = pathlib.Path(root) / "cgroup.controllers"
-        return os.getuid() == 0 and controllers.exists() and "memory" in controllers.read_text().split()
-
-    def stalled_us(self):
-        for line in (self.group / "memory.pressure").read_text().splitlines():
-            if line.startswith("full "):
-                return int(line.rpartition("total=")[2])
-        return 0
+        return os.getuid() == 0 and group_kind(pathlib.Path(root)) is not None
 
     def run(self):
-        limit, stalled, step = self.most, self.stalled_us(), 0
+        limit, stalled, step = self.most, self.group.stalled_us(), 0
         while not self.ended.wait(self.interval_s):
-            current, now = int((self.group / "memory.current").read_text()), self.stalled_us()
+            current, now = self.group.used(), self.group.stalled_us()
             limit = next_limit(step, limit, current, now - stalled, self.most)
-            (self.group / "memory.high").write_text("max" if limit >= self.most else str(int(limit)))
+            self.group.limit(None if limit >= self.most else limit)
             self.samples.append((time.monotonic(), current))
             stalled, step = now, step + 1
 
@@ -79,8 +162,8 @@ class Modulator:
     def __exit__(self, *_):
         self.ended.set()
         self.thread.join()
-        (self.group / "memory.high").write_text("max")
+        self.group.limit(None)
 
     def remove(self):
         """When its processes have ended."""
-        self.group.rmdir()
+        self.group.path.rmdir()

@@ -291,6 +291,26 @@ class ControllerRuntime(Native):
         return self.built
 
 
+class KubeRs(Native):
+    """The same operator written with kube-rs in Rust, one process each."""
+    guest = "rust"
+
+    def check(self):
+        if not shutil.which("cargo"):
+            raise Skipped("no cargo here to build it with")
+        made = subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "--manifest-path", "bench/operators/kubers/Cargo.toml",
+                               "--target-dir", self.target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if made.returncode:
+            raise Skipped((made.stdout.strip().splitlines() or ["it cannot be built"])[-1])
+
+    @property
+    def target(self):
+        return self.paths.build / "bench-kubers"
+
+    def program(self):
+        return self.target / "release/kubers"
+
+
 class Comb(Native):
     """All operators in one process, which nothing separates from each other."""
 
@@ -378,6 +398,22 @@ class Container(Native):
         super().stop()
 
 
+class GoContainer(Container, ControllerRuntime):
+    """What people run today, in a container each."""
+
+    def check(self):
+        ControllerRuntime.check(self)
+        Container.check(self)
+
+
+class RustContainer(Container, KubeRs):
+    """The paper's Rust operators in containers."""
+
+    def check(self):
+        KubeRs.check(self)
+        Container.check(self)
+
+
 def all_variants(paths):
     return [
         Wasm("wasm", paths),
@@ -389,6 +425,9 @@ def all_variants(paths):
         Rust("rust-always", paths, "--sleep-always"),
         Native("native", paths),
         ControllerRuntime("controller-runtime", paths),
+        KubeRs("kube-rs", paths),
         Comb("comb", paths),
         Container("crun", paths),
+        GoContainer("crun-go", paths),
+        RustContainer("crun-rust", paths),
     ]

@@ -5,12 +5,15 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from conftest import BUILD, ROOT
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench/operators"))
 from measure import percentile  # noqa: E402
-from modulator import UNLIMITED_STEPS, Modulator, next_limit  # noqa: E402
+from fit import Line, add_fits, break_even, t_975  # noqa: E402
+from modulator import UNLIMITED_STEPS, GroupV1, Modulator, next_limit  # noqa: E402
 
 
 def bench(tmp_path, *args):
@@ -80,15 +83,73 @@ def test_the_modulator_lowers_its_limit_until_processes_stall():
     assert next_limit(UNLIMITED_STEPS + 2, most, most, 3_000_000, most) == most
 
 
-def test_the_modulator_samples_the_group_that_it_squeezes(tmp_path):
-    (tmp_path / "cgroup.controllers").write_text("cpu memory")
-    assert not Modulator.is_possible(tmp_path / "elsewhere")
-    modulator = Modulator([1, 2], root=tmp_path, interval_s=0.001)
-    (modulator.group / "memory.current").write_text("4096\n")
-    (modulator.group / "memory.pressure").write_text("some avg10=0.00 total=9\nfull avg10=0.00 total=7\n")
+def squeeze(modulator, used, stalled):
+    """Past the steps without a limit, with files that say these."""
+    used.write_text("4096\n")
+    stalled.write_text("some avg10=0.00 total=9\nfull avg10=0.00 total=7\n")
     with modulator:
         while len(modulator.samples) <= UNLIMITED_STEPS + 1:
             modulator.ended.wait(0.001)
-        assert int((modulator.group / "memory.high").read_text()) < 4096 * 1.2
-    assert modulator.stalled_us() == 7 and set(modulator.last(60)) == {4096}
-    assert (modulator.group / "memory.high").read_text() == "max"
+    assert modulator.group.stalled_us() == 7 and set(modulator.last(60)) == {4096}
+
+
+def test_the_modulator_samples_the_group_that_it_squeezes(tmp_path, monkeypatch):
+    (tmp_path / "cgroup.controllers").write_text("cpu memory")
+    assert not Modulator.is_possible(tmp_path / "elsewhere")
+    limits = []
+    modulator = Modulator(root=tmp_path, interval_s=0.001)
+    group = modulator.group
+    modulator.group.limit = lambda limit: (limits.append(limit), type(group).limit(group, limit))
+    squeeze(modulator, group.path / "memory.current", group.path / "memory.pressure")
+    assert limits[0] is None and min(limit for limit in limits if limit) < 4096 * 1.2
+    assert (group.path / "memory.high").read_text() == "max"
+    monkeypatch.setattr(type(group), "home", staticmethod(lambda root: root))
+    with modulator.inside():
+        assert (group.path / "cgroup.procs").read_text() == str(os.getpid()) and not (tmp_path / "cgroup.procs").exists()
+    assert (tmp_path / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_the_modulator_takes_the_controller_of_cgroup_v1_where_v2_has_none(tmp_path, monkeypatch):
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/memory.limit_in_bytes").write_text("-1")
+    monkeypatch.setattr(GroupV1, "PRESSURE", tmp_path / "pressure")
+    assert not GroupV1.is_possible(tmp_path)
+    (tmp_path / "pressure").write_text("full avg10=0.00 total=7\n")
+    modulator = Modulator(root=tmp_path, interval_s=0.001)
+    path = modulator.group.path
+    assert path.parent == tmp_path / "memory" and (path / "memory.oom_control").read_text() == "1"
+    squeeze(modulator, path / "memory.usage_in_bytes", tmp_path / "pressure")
+    assert (path / "memory.limit_in_bytes").read_text() == "-1"
+
+
+def test_lines_have_the_intervals_of_students_t():
+    # Worked by hand: means 2.5 and 4.25, Sxy = 8, Sxx = 5; two degrees of freedom.
+    line = Line([(1, 1.5), (2, 3.5), (3, 6.0), (4, 6.0)])
+    assert line.slope == pytest.approx(1.6) and line.base == pytest.approx(0.25)
+    left = (1.5 - 1.85) ** 2 + (3.5 - 3.45) ** 2 + (6 - 5.05) ** 2 + (6 - 6.65) ** 2
+    assert line.slope_half == pytest.approx(4.303 * (left / 2 / 5) ** 0.5)
+    assert line.base_half == pytest.approx(4.303 * (left / 2) ** 0.5 * (1 / 4 + 6.25 / 5) ** 0.5)
+    assert Line([(10, 1), (20, 2)]).slope_half is None
+    with pytest.raises(ValueError):
+        Line([(10, 1), (10, 2)])
+    assert t_975(11) == t_975(10) and t_975(1000) == 1.96
+
+
+def test_the_break_even_is_where_two_lines_cross():
+    wasm, native, large = Line([(0, 10), (100, 14)]), Line([(0, 5), (100, 105)]), Line([(0, 5), (100, 6)])
+    assert break_even(wasm, native) == pytest.approx(5 / 0.96)
+    assert break_even(wasm, large) is None
+    assert break_even(Line([(0, 1), (100, 2)]), native) == 0
+
+
+def test_fits_are_of_rings_without_extra_heap():
+    rows, out = [], []
+    for variant, per in (("wasm", 0.1), ("native", 1.0), ("comb", 0.2)):
+        for n in (10, 50, 100):
+            rows.append({"metric": "pss_asleep_mib", "labels": {"variant": variant, "n": n, "heap_mib": 0}, "value": 10 + per * n})
+        rows.append({"metric": "pss_asleep_mib", "labels": {"variant": variant, "n": 60, "heap_mib": 1}, "value": 1000})
+    add_fits(rows, lambda metric, labels, unit, value, **more: out.append((metric, labels, value, more)))
+    slopes = {labels["variant"]: value for metric, labels, value, _ in out if metric == "pss_per_operator_mib"}
+    assert slopes == pytest.approx({"wasm": 0.1, "native": 1.0, "comb": 0.2})
+    crossings = [(labels["variant"], labels["against"], value) for metric, labels, value, _ in out if metric == "break_even_operators"]
+    assert crossings == [("wasm", "native", pytest.approx(0))]
