@@ -2,6 +2,7 @@
 /* The index of dependents; see owners.h. */
 #include "api/owners.h"
 
+#include "base/map.h"
 #include "kube/meta.h"
 
 struct entries {
@@ -104,20 +105,23 @@ int owners_ops(struct arena *a, struct str key, const struct json *old, const st
 struct str owners_dedup(struct arena *a, struct json *obj)
 {
     struct json *refs = json_path(obj, "metadata", "ownerReferences", NULL);
-    scoped(buf_fini_scoped) struct buf uids = BUF_INIT(1 << 20);
-    for (struct json *ref = json_first(refs), *next; ref; ref = next) {
-        bool again = false;
+    if (!json_is(refs, JSON_ARRAY) || refs->n < 2)
+        return STR("");
+    scoped(buf_fini_scoped) struct buf uids = BUF_INIT(1 << 20), text = BUF_INIT(BUF_MAX_DEFAULT);
+    struct map seen = { 0 };
+    for (struct json *ref = json_take_children(refs), *next; ref; ref = next) {
         next = ref->next;
-        for (const struct json *before = refs->first; before != ref && !again;
-             before = before->next)
-            again = json_equal(before, ref);
-        if (!again)
+        buf_reset(&text);
+        (void)json_write_sorted(&text, ref);
+        if (!map_put(&seen, buf_str(&text), ref)) {
+            json_add(refs, ref);
             continue;
+        }
         if (uids.n)
             (void)buf_add_char(&uids, ' ');
         (void)buf_add_str(&uids, json_get_str(ref, "uid"));
-        (void)json_remove(refs, ref);
     }
+    map_fini(&seen);
     if (uids.n == 0)
         return STR("");
     return str_of(arena_printf(a,

@@ -23,10 +23,56 @@ const struct schema_field *schema_fields(const struct schema *s, size_t *ret_n)
     return s->fields;
 }
 
+/* Many fields are followed by their numbers (uint32_t) in the order of the names. */
+enum { SORTED_MIN = 32 };
+
+struct schema_field *schema_fields_new(struct arena *a, struct schema *s, size_t n)
+{
+    size_t order = n > SORTED_MIN ? n * sizeof(uint32_t) : 0;
+    s->fields = arena_alloc(a, n * sizeof *s->fields + order);
+    return s->fields;
+}
+
+static int cmp_fields(const void *x, const void *y, void *arg)
+{
+    const struct schema_field *f = arg;
+    return str_cmp(f[*(const uint32_t *)x].name, f[*(const uint32_t *)y].name);
+}
+
+void schema_fields_done(struct schema *s)
+{
+    uint32_t *order = (uint32_t *)(s->fields + s->n_fields);
+    if (s->n_fields <= SORTED_MIN)
+        return;
+    for (uint32_t i = 0; i < s->n_fields; i++)
+        order[i] = i;
+    qsort_r(order, s->n_fields, sizeof *order, cmp_fields, s->fields);
+}
+
+static const struct schema_field *find_sorted(const struct schema_field *f, size_t n,
+                                              struct str name)
+{
+    const uint32_t *order = (const uint32_t *)(f + n);
+    size_t from = 0, to = n;
+    while (from < to) {
+        size_t at = from + (to - from) / 2;
+        int r = str_cmp(f[order[at]].name, name);
+        if (r == 0)
+            return &f[order[at]];
+        if (r < 0)
+            from = at + 1;
+        else
+            to = at;
+    }
+    return NULL;
+}
+
 const struct schema_field *schema_field(const struct schema *s, struct str name)
 {
     size_t n;
     const struct schema_field *f = schema_fields(s, &n);
+    if (n > SORTED_MIN && !s->builtin) /* those of built-in types are not many */
+        return find_sorted(f, n, name);
     for (size_t i = 0; i < n; i++)
         if (str_eq(f[i].name, name))
             return &f[i];

@@ -114,6 +114,12 @@ struct schema {
     const struct json *source; /* CRD: the OpenAPI v3 object this came from; NULL for built-in */
 };
 
+/*
+ * Room for n fields of s, which become s->fields; the caller fills them and sets s->n_fields, then
+ * calls schema_fields_done(), which makes looking one of many up cheap.
+ */
+struct schema_field *schema_fields_new(struct arena *a, struct schema *s, size_t n);
+void schema_fields_done(struct schema *s);
 /* Fields of an object (none for other types). Expands built-in types; borrowed from the schema. */
 const struct schema_field *schema_fields(const struct schema *s, size_t *ret_n);
 const struct schema_field *schema_field(const struct schema *s, struct str name);

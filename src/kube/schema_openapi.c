@@ -250,7 +250,7 @@ static const struct schema *build_rule(struct build *b, const struct json *spec,
     s->rules = rules_of(b, spec, at);
     const struct json *props = json_getc(spec, "properties");
     if (has_members(props)) {
-        s->fields = arena_new_n(b->a, struct schema_field, props->n);
+        (void)schema_fields_new(b->a, s, props->n);
         struct fpath up = fpath_child(at, STR("properties"));
         json_each (p, props) {
             struct fpath child = fpath_key(&up, p->key);
@@ -261,6 +261,7 @@ static const struct schema *build_rule(struct build *b, const struct json *spec,
             f->name = p->key;
             f->schema = build_rule(b, p, false, &child);
         }
+        schema_fields_done(s);
     }
     if (json_is(json_getc(spec, "items"), JSON_OBJECT)) {
         struct fpath child = fpath_child(at, STR("items"));
@@ -545,17 +546,19 @@ static void build_fields(struct build *b, const struct json *spec, struct schema
     const struct json *props = json_getc(spec, "properties");
     if (!has_members(props))
         return;
-    s->fields = arena_new_n(b->a, struct schema_field, props->n);
+    (void)schema_fields_new(b->a, s, props->n);
     struct fpath up = fpath_child(at, STR("properties"));
     json_each (p, props) {
         struct fpath child = fpath_key(&up, p->key);
         struct schema_field *f = &s->fields[s->n_fields++];
         f->name = p->key;
         f->schema = build(b, p, LEVEL_FIELD, &child);
-        json_each (r, json_getc(spec, "required")) {
-            if (str_eq(json_str(r), p->key))
-                f->flags |= FIELD_IS_REQUIRED;
-        }
+    }
+    schema_fields_done(s);
+    json_each (r, json_getc(spec, "required")) {
+        struct schema_field *f = (struct schema_field *)schema_field(s, json_str(r));
+        if (f)
+            f->flags |= FIELD_IS_REQUIRED;
     }
 }
 

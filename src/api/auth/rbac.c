@@ -23,7 +23,7 @@ struct binding;
 
 struct grant {
     struct grant *next; /* of the same subject */
-    struct binding *of;
+    struct binding *of;   /* NULL: an earlier grant of the binding has this subject */
     uint32_t at, n; /* its key in the binding's text, namespace included */
 };
 
@@ -121,6 +121,8 @@ static void unlink_grants(struct rbac *r, struct binding *b)
 {
     for (uint32_t i = 0; i < b->n_grants; i++) {
         struct grant *g = &b->grants[i];
+        if (!g->of)
+            continue;
         struct str key = str_n(b->text + g->at, g->n);
         struct map_entry *e = map_find(&r->subjects, key);
         struct grant *first = e->value;
@@ -141,8 +143,11 @@ static void link_grants(struct rbac *r, struct binding *b)
     for (uint32_t i = 0; i < b->n_grants; i++) {
         struct grant *g = &b->grants[i];
         struct str key = str_n(b->text + g->at, g->n);
+        struct grant *first = map_get(&r->subjects, key);
+        if (first && first->of == b) /* named again: a chain has one of each binding */
+            continue;
         g->of = b;
-        g->next = map_get(&r->subjects, key);
+        g->next = first;
         (void)map_put(&r->subjects, key, g);
     }
 }
