@@ -149,11 +149,17 @@ static bool takes_gzip(struct str accept)
     return false;
 }
 
+bool compress_may(const struct request *rq)
+{
+    return !str_is(rq->method, "HEAD") && takes_gzip(rq->accept_encoding);
+}
+
 static bool is_worth_it(const struct request *rq, int status, uint64_t body_n)
 {
     bool watch = rq->res && rq->route.verb == KUBE_WATCH;
-    return !watch && status == 200 && body_n > COMPRESS_MIN_BYTES && !str_is(rq->method, "HEAD") &&
-           takes_gzip(rq->accept_encoding) && rq->api->n_compressing < COMPRESS_MAX;
+    return !watch && status == 200 && body_n > COMPRESS_MIN_BYTES && compress_may(rq) &&
+           !headers_get(&rq->extra, "content-encoding").p &&
+           rq->api->n_compressing < COMPRESS_MAX;
 }
 
 void compress_begin(struct request *rq, struct headers *h, uint64_t body_n, uint64_t *ret_n)

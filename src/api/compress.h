@@ -18,6 +18,9 @@ enum {
 
 struct compress;
 
+/* Whether the client takes an answer compressed, by whomever; one with a content-encoding already is
+ * left as it is. */
+bool compress_may(const struct request *rq);
 /*
  * The answer with this head shall be compressed if it may be: adds its fields to h and puts itself
  * before the sink. body_n as for sink_ops.head(); *ret_n is what to give there. Does nothing

@@ -632,6 +632,24 @@ int request_body(struct request *rq, struct str chunk)
     return buf_add_str(&rq->body, chunk);
 }
 
+/* Others get their turn in between. */
+static void on_large_turn(struct defer *d)
+{
+    struct api *api = container_of(d, struct api, large_turn);
+    struct list *first = list_pop_front(&api->large);
+    if (!list_is_empty(&api->large))
+        defer_start(api->loop, &api->large_turn, on_large_turn);
+    if (first)
+        run(container_of(first, struct request, large));
+}
+
+static void run_large(struct request *rq)
+{
+    struct api *api = rq->api;
+    list_push_back(&api->large, &rq->large);
+    defer_start(api->loop, &api->large_turn, on_large_turn);
+}
+
 void request_body_end(struct request *rq, int r)
 {
     if (rq->gone || rq->head_sent)
@@ -641,6 +659,8 @@ void request_body_end(struct request *rq, int r)
     else if (r < 0 || !buf_ok(&rq->body))
         reply_status(
             rq, status_bad_request(&rq->arena, STR("the request body did not arrive completely")));
+    else if (rq->body.n > API_LARGE_BODY_BYTES)
+        run_large(rq);
     else
         run(rq);
 }
@@ -705,6 +725,7 @@ void request_gone(struct request *rq)
 {
     assert(!rq->gone);
     rq->gone = true;
+    list_remove(&rq->large);
     request_unsent(rq, 0);
     compress_free(rq);
     if (rq->busy == 0)
@@ -753,8 +774,10 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000;
     list_init(&api->requests);
     list_init(&api->unsent);
+    list_init(&api->large);
     flows_init(&api->flows, api->loop, on_flow_run, on_flow_refuse);
     lines_init(&api->lines, api->loop);
+    documents_init(&api->documents, api);
     registry_init(&api->reg);
     builtin_register(&api->reg);
     *ret = api;
@@ -838,6 +861,8 @@ static void api_free(struct api *api)
     buf_fini(&api->ca_key);
     flows_fini(&api->flows);
     lines_fini(&api->lines);
+    documents_fini(&api->documents);
+    defer_cancel(&api->large_turn);
     tokens_free(api->tokens);
     free(api);
     done(arg);

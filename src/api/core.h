@@ -7,6 +7,7 @@
 #pragma once
 
 #include "api/controllers/retry.h"
+#include "api/documents.h"
 #include "api/metrics.h"
 #include "api/request.h"
 #include "api/server.h"
@@ -46,8 +47,11 @@ struct api {
     struct list requests;
     struct list unsent; /* struct request.behind, the one that waits longest first */
     size_t unsent_bytes;
+    struct list large; /* struct request.large: bodies that are much work, one for each turn */
+    struct defer large_turn;
     struct flows flows;
     struct lines lines; /* of writes, by key */
+    struct documents documents;
     size_t n_inflight, body_bytes, n_compressing;
     size_t lists_kept_bytes; /* API_LISTS_KEPT_MAX_BYTES */
     struct map hubs;             /* storage name -> struct hub */

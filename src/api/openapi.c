@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /openapi/v2 and /openapi/v3: documents are made when asked for and not kept. Their tags are
- * hashes of what they are made from, so a client that has a document costs no making of it.
+ * /openapi/v2 and /openapi/v3. The tags of documents are hashes of what they are made from, so a
+ * client that has a document costs no making of it; see documents.h for what making costs.
  */
-#include "kube/openapi.h"
 #include "api/core.h"
+#include "api/documents.h"
 #include "base/clock.h"
-#include "codec/media.h"
 #include "codec/url.h"
 
-#include <errno.h>
-#include <malloc.h>
 #include <time.h>
 
 #define PROTO_V2 "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -66,22 +63,6 @@ static const struct offer *choose(struct str accept, const struct offer *offers,
     return NULL;
 }
 
-/* What making a document took, some ten MiB, would stay with the process otherwise. */
-static void give_back(struct buf *b)
-{
-    buf_fini(b);
-    (void)malloc_trim(0);
-}
-
-static void reply_document(struct request *rq, int r, const char *content_type, struct buf *b)
-{
-    if (r < 0)
-        reply_err(rq, r, NULL);
-    else
-        reply_bytes(rq, 200, content_type, buf_str(b));
-    give_back(b);
-}
-
 /* ------------------------------------------------------------------ version 2 */
 
 static void not_acceptable(struct request *rq)
@@ -92,19 +73,16 @@ static void not_acceptable(struct request *rq)
 void openapi_serve_v2(struct request *rq)
 {
     const struct offer *o = choose(rq->accept, offers_v2, ARRAY_LEN(offers_v2));
-    char tag[OPENAPI_HASH_MAX];
     (void)headers_addc(&rq->extra, "vary", "Accept-Encoding");
     (void)headers_addc(&rq->extra, "vary", "Accept");
     if (!o) {
         not_acceptable(rq);
         return;
     }
-    openapi_v2_hash(&rq->api->reg, tag);
-    if (reply_unchanged(rq, tag))
-        return;
-    struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
-    int r = openapi_v2(&rq->api->reg, o->form, &b);
-    reply_document(rq, r, o->content_type, &b);
+    struct document *doc =
+        documents_get(&rq->api->documents, DOCUMENT_V2, STR(""), STR(""), o->form);
+    if (!reply_unchanged(rq, document_tag(doc)))
+        document_send(rq, doc, o->content_type);
 }
 
 /* ------------------------------------------------------------------ version 3 */
@@ -119,16 +97,6 @@ static bool cut_group_version(struct str rest, struct str *group, struct str *ve
         return tail.n > 0 && str_find_char(tail, '/') < 0;
     return str_is(root, "apis") && str_cut(tail, '/', group, version) && version->n > 0 &&
            str_find_char(*version, '/') < 0;
-}
-
-static void serve_index(struct request *rq)
-{
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
-    int r = openapi_v3_index(&rq->api->reg, &b);
-    if (r < 0)
-        reply_err(rq, r, NULL);
-    else
-        reply_tagged(rq, "application/json", buf_str(&b), buf_str(&b));
 }
 
 /* A client that knows the hash keeps the document for a year. */
@@ -163,27 +131,25 @@ static bool redirect(struct request *rq, const char *tag)
 
 void openapi_serve_v3(struct request *rq)
 {
-    const struct registry *reg = &rq->api->reg;
+    struct documents *docs = &rq->api->documents;
     struct str group, version;
-    char tag[OPENAPI_HASH_MAX];
     if (rq->route.rest.n == 0) {
-        serve_index(rq);
-        return;
-    }
-    if (!cut_group_version(rq->route.rest, &group, &version) ||
-        openapi_v3_hash(reg, group, version, tag) < 0) {
-        reply_bytes(rq, 404, NULL, STR(""));
+        document_send(rq, documents_get(docs, DOCUMENT_V3_INDEX, STR(""), STR(""), OPENAPI_JSON),
+                      "application/json");
         return;
     }
     const struct offer *o = choose(rq->accept, offers_v3, ARRAY_LEN(offers_v3));
-    (void)headers_addc(&rq->extra, "vary", "Accept");
-    if (!o) {
-        not_acceptable(rq);
+    struct document *doc =
+        cut_group_version(rq->route.rest, &group, &version)
+            ? documents_get(docs, DOCUMENT_V3, group, version, o ? o->form : OPENAPI_JSON)
+            : NULL;
+    if (!doc) {
+        reply_bytes(rq, 404, NULL, STR(""));
         return;
     }
-    if (redirect(rq, tag) || reply_unchanged(rq, tag))
-        return;
-    struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
-    int r = openapi_v3(reg, group, version, o->form, &b);
-    reply_document(rq, r, o->content_type, &b);
+    (void)headers_addc(&rq->extra, "vary", "Accept");
+    if (!o)
+        not_acceptable(rq);
+    else if (!redirect(rq, document_tag(doc)) && !reply_unchanged(rq, document_tag(doc)))
+        document_send(rq, doc, o->content_type);
 }

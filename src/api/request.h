@@ -36,6 +36,7 @@ struct tls_peer;
 enum {
     API_BODY_MAX_BYTES = 3 << 20,    /* as upstream; 413 beyond */
     API_BODIES_MAX_BYTES = 64 << 20, /* bodies of all requests in flight; 429 beyond */
+    API_LARGE_BODY_BYTES = 256 << 10, /* of those with more, one is worked on in a turn */
     API_INFLIGHT_MAX = 1024,         /* requests that are not watches; 429 beyond */
     API_UNSENT_MAX_BYTES = 64 << 20, /* answers that clients do not read; see request_unsent() */
     API_LISTS_KEPT_MAX_BYTES = 32 << 20, /* items of lists in protobuf that were encoded to measure
@@ -86,6 +87,7 @@ struct request {
     struct line_place line;    /* of the object that a write is about */
     size_t unsent;             /* bytes of the answer that wait for the client */
     struct list behind;        /* api->unsent, while there are too many to go on */
+    struct list large;         /* api->large, between its body and its turn */
     struct compress *compress; /* while the answer is compressed; stands before the sink */
 
     /* what came in; strings live in the arena */
