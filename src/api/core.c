@@ -60,6 +60,75 @@ static struct str audit_id(struct request *rq)
     return rq->audit_id;
 }
 
+enum { WARNINGS_MAX_RUNES = 4096, WARNING_CUT_RUNES = 256 };
+
+static size_t count_runes(struct str s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static struct str cut_runes(struct str s, size_t max)
+{
+    size_t i = 0;
+    for (size_t n = 0; i < s.n; i++) {
+        n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+        if (n > max)
+            break;
+    }
+    return str_slice(s, 0, i);
+}
+
+void reply_warn(struct request *rq, struct str text)
+{
+    if (text.n == 0 || rq->warning_runes >= WARNINGS_MAX_RUNES)
+        return;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < 0x20 || c == 0x7f)
+            return; /* as upstream: what does not fit a header line is not told */
+    }
+    for (const struct warning *w = rq->warnings; w; w = w->next)
+        if (str_eq(w->text, text))
+            return;
+    struct warning *w = arena_new(&rq->arena, struct warning);
+    w->text = str_copy_arena(&rq->arena, text);
+    if (rq->last_warning)
+        rq->last_warning->next = w;
+    else
+        rq->warnings = w;
+    rq->last_warning = w;
+    rq->warning_runes += MIN(count_runes(text), (size_t)WARNING_CUT_RUNES);
+}
+
+static void add_warning(struct headers *to, struct str text)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)buf_add_cstr(&b, "299 - \"");
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '"' || text.p[i] == '\\')
+            (void)buf_add_char(&b, '\\');
+        (void)buf_add_char(&b, text.p[i]);
+    }
+    (void)buf_add_char(&b, '"');
+    (void)headers_add(to, STR("warning"), buf_str(&b));
+}
+
+static void add_warnings(const struct request *rq, struct headers *to)
+{
+    size_t all = 0, written = 0;
+    for (const struct warning *w = rq->warnings; w; w = w->next)
+        all += count_runes(w->text);
+    size_t max = all > WARNINGS_MAX_RUNES ? WARNING_CUT_RUNES : all;
+    for (const struct warning *w = rq->warnings; w && written < WARNINGS_MAX_RUNES; w = w->next) {
+        struct str text = cut_runes(w->text, max);
+        add_warning(to, text);
+        written += count_runes(text);
+    }
+}
+
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n)
 {
     if (rq->gone || rq->head_sent)
@@ -73,6 +142,7 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
         (void)headers_addc(&h, "cache-control", "no-cache, private");
     for (size_t i = 0; i < rq->extra.n; i++)
         (void)headers_add(&h, headers_name(&rq->extra, i), headers_value(&rq->extra, i));
+    add_warnings(rq, &h);
     rq->head_sent = true;
     rq->status = status;
     monitor_request(rq);
@@ -194,23 +264,6 @@ void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struc
         reply_status(rq, status_too_many_requests(a, 1));
     else
         reply_err(rq, r, err);
-}
-
-void reply_warn(struct request *rq, struct str text)
-{
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4096);
-    (void)buf_add_cstr(&b, "299 - \"");
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if (c < 0x20 || c == 0x7f)
-            return; /* as upstream: what does not fit a header line is not told */
-        if (c == '"' || c == '\\')
-            (void)buf_add_char(&b, '\\');
-        (void)buf_add_char(&b, (char)c);
-    }
-    (void)buf_add_char(&b, '"');
-    if (buf_ok(&b))
-        (void)headers_add(&rq->extra, STR("warning"), buf_str(&b));
 }
 
 struct json *reply_not_found(struct request *rq)

@@ -109,7 +109,10 @@ void reply_err(struct request *rq, int r, const struct err *err);
 void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err);
 /* The head alone. content_type: NULL for none. */
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
-/* "299 - \"text\"" on the answer. */
+/*
+ * "299 - \"text\"" on the answer, each text once. As upstream: when all are longer than 4 Ki
+ * characters, each is cut after 256, and no more follow once there are so many.
+ */
 void reply_warn(struct request *rq, struct str text);
 /* Sets the ETag. true: the client has it, and 304 has been answered. */
 bool reply_unchanged(struct request *rq, const char *tag);

@@ -41,7 +41,7 @@ enum {
     API_UNSENT_MAX_BYTES = 64 << 20, /* answers that clients do not read; see request_unsent() */
     API_LISTS_KEPT_MAX_BYTES = 32 << 20, /* items of lists in protobuf that were encoded to measure
                                             them, of all such lists; see read.c */
-    API_ARENA_MAX_BYTES = 96 << 20   /* what one request may take while it is worked on */
+    API_ARENA_MAX_BYTES = 64 << 20   /* what one request may take while it is worked on; then 413 */
 };
 
 struct sink_ops {
@@ -69,6 +69,11 @@ struct rep {
     bool v1beta1; /* Table and PartialObjectMetadata of meta.k8s.io/v1beta1; v2beta1 of discovery */
     uint8_t include; /* Table: enum table_include */
     bool pretty;
+};
+
+struct warning {
+    struct str text;
+    struct warning *next;
 };
 
 struct request {
@@ -106,6 +111,8 @@ struct request {
     const struct kube_resource *res;    /* a reference; NULL for other paths */
     const struct kube_subresource *sub; /* of res, or NULL */
     struct rep rep;
+    struct warning *warnings, *last_warning; /* for the answer's head; see reply_warn() */
+    size_t warning_runes;                    /* of them, as far as each may be shown */
     struct headers extra; /* fields of the answer beside the usual ones: warning, etag, ... */
     bool no_page;         /* the path is nobody's: the 404 is no Status but a line of text */
     int status;           /* HTTP status that was sent, for the log and the metrics */
