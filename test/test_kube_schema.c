@@ -688,10 +688,100 @@ TEST(an_object_has_one_budget_for_its_patterns)
         (void)buf_printf(&text, "%s'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac'", i ? "," : "");
     (void)buf_add_cstr(&text, "]}");
     CHECK_INT(errs.n, 0);
-    schema_validate(s, parse(&a, buf_cstr(&text)), NULL, NULL, &errs);
-    CHECK(errs.n > 0); /* the first ones match, those past the budget do not */
+    CHECK_ERR(schema_validate(s, parse(&a, buf_cstr(&text)), NULL, NULL, &errs), E_LIMIT);
     schema_release(s);
     buf_fini(&text);
+    arena_fini(&a);
+}
+
+/* A list of `n` items under this schema of an item. Returns what validating gave. */
+static int validate_many(const char *items, const char *item, int n, size_t *ret_bytes)
+{
+    struct arena a = { 0 };
+    struct field_errors errs = field_errors_init(&a);
+    const struct schema *s;
+    struct buf text = BUF_INIT(8 << 20);
+    (void)buf_printf(&text, "{'type':'object','properties':{'l':{'type':'array','items':%s}}}",
+                     items);
+    CHECK_OK(schema_from_openapi(&a, parse(&a, buf_cstr(&text)), NULL, &errs, &s));
+    buf_reset(&text);
+    (void)buf_add_cstr(&text, "{'l':[");
+    for (int i = 0; i < n; i++)
+        (void)buf_printf(&text, "%s%s", i ? "," : "", item);
+    (void)buf_add_cstr(&text, "]}");
+    struct json *v = parse(&a, buf_cstr(&text));
+    size_t before = a.total_bytes;
+    int r = schema_validate(s, v, NULL, NULL, &errs);
+    *ret_bytes = a.total_bytes - before;
+    CHECK(r < 0 || errs.n == 0);
+    schema_release(s);
+    buf_fini(&text);
+    arena_fini(&a);
+    return r;
+}
+
+TEST(values_that_are_fine_take_no_memory_to_validate)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    size_t bytes;
+    (void)buf_add_cstr(&b, "{'type':'string','enum':['a0'");
+    for (int i = 1; i < 200; i++)
+        (void)buf_printf(&b, ",'a%d'", i);
+    (void)buf_add_cstr(&b, "]}");
+    CHECK_OK(validate_many(buf_cstr(&b), "'a99'", 50000, &bytes));
+    CHECK(bytes < 1024);
+    CHECK_OK(validate_many("{'type':'string','anyOf':[{'maxLength':1},{'pattern':'^b'},"
+                           "{'enum':['aaa']}]}",
+                           "'aaa'", 50000, &bytes));
+    CHECK(bytes < 1024);
+    buf_fini(&b);
+}
+
+TEST(more_work_than_one_object_may_be_is_refused)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    size_t bytes;
+    (void)buf_add_cstr(&b, "{'type':'integer','allOf':[");
+    for (int i = 0; i < 500; i++)
+        (void)buf_printf(&b, "%s{'anyOf':[{'maximum':0},{'minimum':%d}]}", i ? "," : "", i % 2);
+    (void)buf_add_cstr(&b, "]}");
+    CHECK_ERR(validate_many(buf_cstr(&b), "1", 20000, &bytes), E_LIMIT);
+    CHECK(bytes < 1024);
+    buf_reset(&b);
+    (void)buf_add_cstr(&b, "{'type':'integer','enum':[0");
+    for (int i = 1; i < 20000; i++)
+        (void)buf_printf(&b, ",%d", i);
+    (void)buf_add_cstr(&b, "]}");
+    CHECK_ERR(validate_many(buf_cstr(&b), "19999", 20000, &bytes), E_LIMIT);
+    CHECK(bytes < 1024);
+    buf_fini(&b);
+}
+
+/* As many as the request may hold; a short text may have any number of them. */
+TEST(defaults_stop_when_the_arena_is_full)
+{
+    struct arena a = { 0 };
+    struct field_errors errs = field_errors_init(&a);
+    const struct schema *s;
+    struct buf b = BUF_INIT(1 << 20);
+    (void)buf_add_cstr(&b, "{'type':'object','properties':{'l':{'type':'array','items':{"
+                           "'type':'object','properties':{");
+    for (int i = 0; i < 100; i++)
+        (void)buf_printf(&b, "%s'p%d':{'type':'integer','default':1}", i ? "," : "", i);
+    (void)buf_add_cstr(&b, "}}}}}");
+    CHECK_OK(schema_from_openapi(&a, parse(&a, buf_cstr(&b)), NULL, &errs, &s));
+    buf_reset(&b);
+    (void)buf_add_cstr(&b, "{'l':[{}");
+    for (int i = 1; i < 50000; i++)
+        (void)buf_add_cstr(&b, ",{}");
+    (void)buf_add_cstr(&b, "]}");
+    struct json *v = parse(&a, buf_cstr(&b));
+    a.max_bytes = a.total_bytes + (4 << 20);
+    schema_default(&a, s, v);
+    CHECK(arena_is_full(&a));
+    CHECK(a.total_bytes < a.max_bytes + (1 << 20));
+    schema_release(s);
+    buf_fini(&b);
     arena_fini(&a);
 }
 

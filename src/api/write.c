@@ -822,6 +822,8 @@ static void shape_and_commit(struct write *w)
 {
     struct request *rq = w->rq;
     struct json *no = w->old ? shape_update(w) : shape_new(w);
+    if (!no && arena_is_full(&rq->arena))
+        no = status_too_much_work(&rq->arena);
     if (!no)
         no = authz_check_write(rq, w->obj, w->old);
     if (!no)
@@ -1023,6 +1025,8 @@ static struct json *decode_input(struct write *w)
     struct json *status = NULL;
     if (object_decode_tree(&rq->arena, rq->res, w->input, w->opts.fv, &w->warnings, &status) < 0)
         return status;
+    if (arena_is_full(&rq->arena))
+        return status_too_much_work(&rq->arena);
     return tell_warnings(w, w->input);
 }
 

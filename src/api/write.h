@@ -5,7 +5,7 @@
 #include "api/core.h"
 
 enum {
-    API_PARSE_MAX_BYTES = 48 << 20, /* of tree made from one body */
+    API_PARSE_MAX_BYTES = 24 << 20, /* of tree made from one body */
     WRITE_VALUE_MAX_BYTES =
         4 << 20 /* one stored object: the largest body and what the server adds */
 };

@@ -345,13 +345,13 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
 {
     struct arena *a = &rq->arena;
     struct err err = { 0 };
-    a->max_bytes = API_PARSE_MAX_BYTES;
+    a->max_bytes = a->total_bytes + API_PARSE_MAX_BYTES;
     int r = parse_as(rq, schema, warnings, ret, &err);
-    a->max_bytes = 0;
+    a->max_bytes = API_ARENA_MAX_BYTES;
     if (r == E_UNSUPPORTED)
         return unsupported_body(rq);
     if (r == -EMSGSIZE)
-        return status_too_large(a, API_BODY_MAX_BYTES);
+        return status_too_much_work(a);
     if (r == E_INVALID) /* it says all of it */
         return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
     if (r < 0 && body_is(rq, "application/vnd.kubernetes.protobuf"))
@@ -388,7 +388,7 @@ static struct json *cannot_unmarshal(struct arena *a, const char *before, const 
 static struct json *too_large_or(struct arena *a, int r, const char *why)
 {
     if (r == -EMSGSIZE)
-        return status_too_large(a, API_BODY_MAX_BYTES);
+        return status_too_much_work(a);
     return status_bad_request(a, str_of(why));
 }
 
@@ -505,7 +505,7 @@ struct json *write_parse_patch(struct request *rq, enum patch_type type, enum fi
     bool strict = fv != FIELD_VALIDATION_IGNORE;
     const struct json_parse_opts opts = { .on_duplicate = object_on_duplicate, .arg = warnings };
     struct json *no = NULL;
-    a->max_bytes = API_PARSE_MAX_BYTES;
+    a->max_bytes = a->total_bytes + API_PARSE_MAX_BYTES;
     if (type == PATCH_APPLY) {
         no = parse_config(rq, warnings, ret);
     } else {
@@ -516,7 +516,7 @@ struct json *write_parse_patch(struct request *rq, enum patch_type type, enum fi
             no = too_large_or(a, r,
                               arena_printf(a, "%s%s", told ? DECODING : "", json_reason(a, &err)));
     }
-    a->max_bytes = 0;
+    a->max_bytes = API_ARENA_MAX_BYTES;
     if (!no && (*ret)->type == JSON_NULL && type == PATCH_JSON)
         *ret = json_new_array(a);
     if (!no && (*ret)->type == JSON_NULL && type == PATCH_STRATEGIC)
@@ -534,6 +534,8 @@ struct json *write_parse_patch(struct request *rq, enum patch_type type, enum fi
 struct json *write_patch_status(struct arena *a, enum patch_type type, int r, const struct err *err)
 {
     struct str text = str_copy_arena(a, str_of(err_text(err)));
+    if (r == E_LIMIT)
+        return status_too_much_work(a);
     bool is_format = r == E_PARSE, untold = str_is(text, "lists of lists are not supported") ||
                                             str_is(text, "patch content doesn't match retainKeys "
                                                          "list");

@@ -100,38 +100,45 @@ int json_float(const struct json *v, double *ret)
 
 /* ---- equality ---- */
 
-static bool arrays_equal(const struct json *a, const struct json *b)
+static bool arrays_equal(const struct json *a, const struct json *b, uint64_t *work)
 {
     const struct json *y = b->first;
     for (const struct json *x = a->first; x; x = x->next, y = y->next)
-        if (!json_equal(x, y))
+        if (!json_equal_work(x, y, work))
             return false;
     return true;
 }
 
 /* In any order: both sorted by key. */
-static bool members_equal(const struct json *a, const struct json *b)
+static bool members_equal(const struct json *a, const struct json *b, uint64_t *work)
 {
     scoped(free_scoped) const struct json **x = json_sorted_members(a);
     scoped(free_scoped) const struct json **y = json_sorted_members(b);
     for (uint32_t i = 0; i < a->n; i++)
-        if (!str_eq(x[i]->key, y[i]->key) || !json_equal(x[i], y[i]))
+        if (!str_eq(x[i]->key, y[i]->key) || !json_equal_work(x[i], y[i], work))
             return false;
     return true;
 }
 
 /* Most objects that are compared have their members in the same order. */
-static bool objects_equal(const struct json *a, const struct json *b)
+static bool objects_equal(const struct json *a, const struct json *b, uint64_t *work)
 {
     const struct json *y = b->first;
     for (const struct json *x = a->first; x; x = x->next, y = y->next)
         if (!str_eq(x->key, y->key))
-            return members_equal(a, b);
-    return arrays_equal(a, b);
+            return members_equal(a, b, work);
+    return arrays_equal(a, b, work);
 }
 
 bool json_equal(const struct json *a, const struct json *b)
 {
+    uint64_t work = 0;
+    return json_equal_work(a, b, &work);
+}
+
+bool json_equal_work(const struct json *a, const struct json *b, uint64_t *work)
+{
+    ++*work;
     if (a == b)
         return true;
     if (!a || !b || a->type != b->type || a->n != b->n)
@@ -146,9 +153,9 @@ bool json_equal(const struct json *a, const struct json *b)
     case JSON_STRING:
         return str_eq(a->s, b->s);
     case JSON_ARRAY:
-        return arrays_equal(a, b);
+        return arrays_equal(a, b, work);
     case JSON_OBJECT:
-        return objects_equal(a, b);
+        return objects_equal(a, b, work);
     }
     return false;
 }

@@ -77,6 +77,8 @@ bool json_is(const struct json *v, enum json_type type); /* false for NULL */
 bool json_is_bool(const struct json *v);
 /* Deep equality; numbers by value, objects regardless of order. */
 bool json_equal(const struct json *a, const struct json *b);
+/* The same, and adds the number of nodes that were looked at to *work. */
+bool json_equal_work(const struct json *a, const struct json *b, uint64_t *work);
 
 /* First child; NULL for NULL and for scalars. */
 static inline struct json *json_first(const struct json *v)

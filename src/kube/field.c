@@ -2,6 +2,7 @@
 /* Paths and field errors; see field.h. */
 #include "kube/field.h"
 
+#include "base/map.h"
 #include "codec/json_sort.h"
 
 #include <stdarg.h>
@@ -198,14 +199,21 @@ static void add_value(struct buf *to, const struct json *value)
         (void)json_write(to, value);
 }
 
+/* No text is made of what is only counted, which may be as often as there are values. */
+static bool is_only_counted(struct field_errors *errs)
+{
+    if (errs->is_quiet)
+        errs->n++;
+    else if (errs->n >= FIELD_ERRORS_MAX)
+        errs->n_dropped++;
+    else
+        return false;
+    return true;
+}
+
 static void append(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
                    struct buf *body)
 {
-    if (errs->n >= FIELD_ERRORS_MAX) {
-        errs->n_dropped++;
-        buf_fini(body);
-        return;
-    }
     struct field_error *e = arena_new(errs->a, struct field_error);
     e->type = type;
     e->field = fpath_text(errs->a, at);
@@ -233,6 +241,8 @@ __attribute__((format(printf, 2, 0))) static void add_detail(struct buf *to, con
 void field_error(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
                  const struct json *value, const char *fmt, ...)
 {
+    if (is_only_counted(errs))
+        return;
     struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
     (void)buf_add_cstr(&b, field_error_words[type].words);
     if (shows_value(type) && value) {
@@ -249,6 +259,8 @@ void field_error(struct field_errors *errs, enum field_error_type type, const st
 void field_error_str(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
                      struct str value, const char *fmt, ...)
 {
+    if (is_only_counted(errs))
+        return;
     struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
     (void)buf_add_cstr(&b, field_error_words[type].words);
     if (shows_value(type)) {
@@ -265,6 +277,8 @@ void field_error_str(struct field_errors *errs, enum field_error_type type, cons
 void field_error_enum(struct field_errors *errs, const struct fpath *at, const struct json *value,
                       const struct str *supported, size_t n)
 {
+    if (is_only_counted(errs))
+        return;
     struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
     (void)buf_add_cstr(&b, field_error_words[FIELD_NOT_SUPPORTED].words);
     (void)buf_add_cstr(&b, ": ");
@@ -282,39 +296,36 @@ void field_error_enum(struct field_errors *errs, const struct fpath *at, const s
 void field_error_again(struct field_errors *errs, const struct field_error *e,
                        const struct fpath *at)
 {
+    if (is_only_counted(errs))
+        return;
     struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
     (void)buf_add_str(&b, e->body);
     append(errs, e->type, at, &b);
 }
 
-static bool is_repeated(const struct field_error *first, const struct field_error *e)
-{
-    for (; first != e; first = first->next)
-        if (str_eq(first->field, e->field) && str_eq(first->body, e->body))
-            return true;
-    return false;
-}
-
 struct str field_errors_text(const struct field_errors *errs)
 {
     struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES * 4);
-    size_t n = 0;
-    for (const struct field_error *e = errs->first; e; e = e->next)
-        n += !is_repeated(errs->first, e);
-    if (n > 1)
-        (void)buf_add_char(&b, '[');
-    bool first = true;
+    struct buf all = BUF_INIT(FIELD_TEXT_MAX_BYTES * 4), key = BUF_INIT(BUF_MAX_DEFAULT);
+    struct map seen = { 0 };
     for (const struct field_error *e = errs->first; e; e = e->next) {
-        if (is_repeated(errs->first, e))
+        buf_reset(&key);
+        (void)buf_add_str(&key, e->field);
+        (void)buf_add_cstr(&key, ": ");
+        (void)buf_add_str(&key, e->body);
+        if (map_put(&seen, buf_str(&key), (void *)e))
             continue;
-        if (!first)
+        if (seen.n > 1)
             (void)buf_add_cstr(&b, ", ");
-        first = false;
-        (void)buf_add_str(&b, e->field);
-        (void)buf_add_cstr(&b, ": ");
-        (void)buf_add_str(&b, e->body);
+        (void)buf_add_str(&b, buf_str(&key));
     }
-    if (n > 1)
-        (void)buf_add_char(&b, ']');
-    return take_text(errs->a, &b);
+    if (seen.n > 1)
+        (void)buf_add_char(&all, '[');
+    (void)buf_add_str(&all, buf_str(&b));
+    if (seen.n > 1)
+        (void)buf_add_char(&all, ']');
+    map_fini(&seen);
+    buf_fini(&b);
+    buf_fini(&key);
+    return take_text(errs->a, &all);
 }

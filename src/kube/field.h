@@ -67,11 +67,17 @@ struct field_errors {
     struct arena *a;
     struct field_error *first, *last;
     size_t n, n_dropped;
+    bool is_quiet; /* only whether there are any is asked: they are counted and have no text */
 };
 
 static inline struct field_errors field_errors_init(struct arena *a)
 {
     return (struct field_errors){ .a = a };
+}
+/* Nothing that could still be said would be kept. */
+static inline bool field_errors_full(const struct field_errors *errs)
+{
+    return errs->n >= (errs->is_quiet ? 1 : FIELD_ERRORS_MAX);
 }
 const char *field_error_reason(enum field_error_type type);
 

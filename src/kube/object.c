@@ -672,7 +672,8 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
     struct field_errors errs = field_errors_init(a);
     validate_meta(res, obj, old, &errs);
     if (!(res->schema->flags & SCHEMA_BUILTIN)) {
-        schema_validate(res->schema, obj, old, NULL, &errs);
+        if (schema_validate(res->schema, obj, old, NULL, &errs) < 0)
+            return bad(ret_status, status_too_much_work(a));
         crd_validate_scale(res, obj, &errs);
         embedded_validate(res->schema, obj, &errs);
         cel_validate(res->schema, obj, old, &errs);

@@ -80,7 +80,7 @@ static struct json *element(const struct json *array, size_t i)
 static struct json *child_of(struct doc *d, const struct json *parent, struct str token)
 {
     size_t i;
-    d->work += parent->type >= JSON_ARRAY ? parent->n : 0;
+    d->work += parent->type == JSON_ARRAY ? parent->n : 1;
     if (json_is(parent, JSON_OBJECT))
         return json_get(parent, token);
     if (json_is(parent, JSON_ARRAY) && array_index(parent, token, false, &i) == 0)
@@ -322,7 +322,7 @@ static int merge(struct merge *m, struct json *doc, const struct json *patch)
 {
     json_each (p, patch) {
         struct json *own = json_get(doc, p->key);
-        m->work += doc->n;
+        m->work++;
         if (m->work > PATCH_MAX_WORK)
             return E_LIMIT;
         if (p->type == JSON_NULL) {
@@ -354,8 +354,21 @@ int patch_merge(struct arena *a, struct json *doc, const struct json *patch, str
 
 /* ---- the order upstream leaves behind ---- */
 
+static bool is_sorted(const struct json *obj)
+{
+    const struct json *before = NULL;
+    json_each (m, obj) {
+        if (before && str_cmp(before->key, m->key) > 0)
+            return false;
+        before = m;
+    }
+    return true;
+}
+
 static void sort_members(struct arena *a, struct json *obj)
 {
+    if (is_sorted(obj))
+        return;
     scoped(free_scoped) const struct json **sorted = json_sorted_members(obj);
     uint32_t n = obj->n;
     (void)json_take_children(obj);
@@ -390,8 +403,10 @@ static void sort_on_the_way(struct doc *d, struct str pointer)
     struct json *v = d->root;
     for (struct str at = pointer; v && at.n && at.p[0] == '/';) {
         struct str token = take_token(d->a, &at);
-        if (v->type == JSON_OBJECT)
+        if (v->type == JSON_OBJECT) {
             sort_members(d->a, v);
+            d->work += v->n;
+        }
         v = at.n ? child_of(d, v, token) : NULL;
     }
 }
@@ -409,6 +424,5 @@ void patch_sort_touched(struct arena *a, struct json *doc, const struct json *pa
         sort_on_the_way(&d, json_get_str(op, "from"));
         if (d.work > PATCH_MAX_WORK)
             return;
-        d.work += doc->n;
     }
 }

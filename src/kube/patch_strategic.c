@@ -30,6 +30,12 @@ struct items {
 
 static int merge_map(struct smp *m, const struct schema *s, struct json *doc, struct json *patch);
 
+static int count_work(struct smp *m, size_t n)
+{
+    m->work += n;
+    return m->work > PATCH_MAX_WORK ? err_set(m->err, E_LIMIT, "the patch is too much work") : 0;
+}
+
 /* ---- cleaning what is taken over whole ---- */
 
 static void discard_nulls(struct json *v)
@@ -222,6 +228,9 @@ static int apply_element_directives(struct smp *m, struct json *doc, struct json
             if (!id)
                 return no_merge_key(m, v, key);
             struct json *after;
+            int r = count_work(m, (size_t)doc->n * 4);
+            if (r < 0)
+                return r;
             for (struct json *d = doc->first; d; d = after) {
                 after = d->next;
                 if (same_item(d, v, key))
@@ -341,6 +350,9 @@ static int retain_keys(struct smp *m, struct json *doc, struct json *patch)
     struct items list = take_items(m, keys);
     (void)json_del(patch, STR("$retainKeys"));
     struct json *next;
+    int r = count_work(m, list.n * ((size_t)patch->n + doc->n));
+    if (r < 0)
+        return r;
     json_each (p, patch) {
         struct json name = { .type = JSON_STRING, .s = p->key };
         bool exempt = p->type == JSON_NULL || str_has_prefix(p->key, delete_prefix) ||
@@ -518,9 +530,9 @@ static int merge_map(struct smp *m, const struct schema *s, struct json *doc, st
         return r;
     while (patch->first) {
         struct json *p = patch->first;
-        m->work += doc->n;
-        if (m->work > PATCH_MAX_WORK)
-            return err_set(m->err, E_LIMIT, "the patch is too much work");
+        r = count_work(m, 1);
+        if (r < 0)
+            return r;
         (void)json_remove(patch, p);
         r = merge_member(m, s, doc, p);
         if (r < 0)

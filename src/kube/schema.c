@@ -197,6 +197,8 @@ static void default_fields(struct arena *a, const struct schema *s, struct json 
 
 void schema_default(struct arena *a, const struct schema *s, struct json *v)
 {
+    if (arena_is_full(a))
+        return;
     if (v->type == JSON_OBJECT && (s->type == SCHEMA_OBJECT || s->type == SCHEMA_MAP)) {
         drop_nulls(s, v);
         default_fields(a, s, v);

@@ -674,7 +674,8 @@ static void check_default(struct build *b, const struct schema *s, const struct 
     schema_prune(s, copy, (s->flags & SCHEMA_EMBEDDED) != 0, note_unknown, &unknown);
     if (unknown)
         field_error(b->errs, FIELD_INVALID, &here, s->def, "must not have unknown fields");
-    schema_validate(s, s->def, NULL, NULL, &own);
+    if (schema_validate(s, s->def, NULL, NULL, &own) < 0)
+        field_error(b->errs, FIELD_INVALID, &here, NULL, "takes too much work to validate");
     report_below(b, &here, &own);
 }
 

@@ -14,8 +14,15 @@
 
 struct valid {
     struct field_errors *errs;
-    uint64_t *steps; /* of backtracking in patterns, so far */
+    struct arena *scratch; /* what no complaint needs */
+    uint64_t *work;        /* so far; see SCHEMA_MAX_WORK */
 };
+
+/* Nothing that follows would change the outcome. */
+static bool is_decided(const struct valid *v)
+{
+    return *v->work > SCHEMA_MAX_WORK || field_errors_full(v->errs);
+}
 
 /* old: the value before an update, NULL where there was none or it cannot be told. */
 static void validate(struct valid *v, const struct schema *s, const struct json *value,
@@ -23,12 +30,16 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
 
 static const char *where(struct valid *v, const struct fpath *at)
 {
+    if (v->errs->is_quiet)
+        return "";
     return str_dup_arena(v->errs->a, fpath_text(v->errs->a, at));
 }
 
 /* "spec.a in body"; upstream has an empty name at the root. */
 static const char *subject(struct valid *v, const struct fpath *at)
 {
+    if (v->errs->is_quiet)
+        return "";
     return arena_printf(v->errs->a, "%s in body", where(v, at));
 }
 
@@ -307,20 +318,20 @@ static size_t count_runes(struct str s)
     return n;
 }
 
-/* Past the bound nothing matches: one object is not to hold up everybody. */
 static bool matches_pattern(struct valid *v, const struct schema_regex *re, struct str s)
 {
-    enum { STEPS_MAX = 50000000 }; /* about half a second */
     size_t at, end;
     unsigned steps = 0;
-    bool found = *v->steps < STEPS_MAX && schema_regex_find(re, s, 0, &at, &end, &steps);
-    *v->steps += steps;
+    bool found = schema_regex_find(re, s, 0, &at, &end, &steps);
+    *v->work += steps * UINT64_C(2) + s.n / 8; /* a step takes some 20 ns */
     return found;
 }
 
 static void check_string(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {
+    if (is_decided(v))
+        return;
     int64_t n = (int64_t)count_runes(value->s);
     if (r->max_length >= 0 && n > r->max_length)
         field_error(v->errs, FIELD_TOO_LONG, at, NULL, "may not be more than %lld %s",
@@ -337,6 +348,8 @@ static void check_string(struct valid *v, const struct schema_rules *r, const st
 /* As Go prints a float64 with %v: short, with an exponent from 1e21 on. */
 static const char *number_text(struct valid *v, double d)
 {
+    if (v->errs->is_quiet)
+        return "";
     struct json *j = json_new_float(v->errs->a, d);
     struct buf b = BUF_INIT(64);
     (void)json_write(&b, j);
@@ -374,7 +387,7 @@ static void check_number(struct valid *v, const struct schema_rules *r, const st
 
 static void report_too_many(struct valid *v, const struct fpath *at, size_t n, int64_t max)
 {
-    struct json *count = json_new_int(v->errs->a, (int64_t)n);
+    struct json *count = json_new_int(v->scratch, (int64_t)n);
     field_error(v->errs, FIELD_TOO_MANY, at, count, "must have at most %lld item%s", (long long)max,
                 max == 1 ? "" : "s");
 }
@@ -382,7 +395,7 @@ static void report_too_many(struct valid *v, const struct fpath *at, size_t n, i
 static void report_too_few(struct valid *v, const struct fpath *at, size_t n, int64_t min,
                            const char *what)
 {
-    struct json *count = json_new_int(v->errs->a, (int64_t)n);
+    struct json *count = json_new_int(v->scratch, (int64_t)n);
     field_error(v->errs, FIELD_INVALID, at, count, "%s should have at least %lld %s",
                 subject(v, at), (long long)min, what);
 }
@@ -454,26 +467,42 @@ static void check_object(struct valid *v, const struct schema_rules *r, const st
     }
 }
 
-static void check_enum(struct valid *v, const struct schema_rules *r, const struct json *value,
-                       const struct fpath *at)
+/* Its values as a complaint names them. */
+static void report_enum(struct valid *v, const struct json *values, const struct json *value,
+                        const struct fpath *at)
 {
-    if (!r->enum_values)
+    if (field_errors_full(v->errs)) {
+        v->errs->n_dropped++;
         return;
-    struct str *names = arena_new_n(v->errs->a, struct str, MAX(r->enum_values->n, 1));
+    }
+    scoped(free_scoped) struct str *names = xnew_n(struct str, MAX(values->n, 1));
     size_t n = 0;
-    json_each (e, r->enum_values) {
-        if (json_equal(e, value))
-            return;
+    json_each (e, values) {
         if (e->type == JSON_STRING) {
             names[n++] = e->s;
             continue;
         }
         struct buf b = BUF_INIT(64 * 1024);
         (void)json_write(&b, e);
-        names[n++] = str_copy_arena(v->errs->a, buf_str(&b));
+        names[n++] = str_copy_arena(v->scratch, buf_str(&b));
         buf_fini(&b);
     }
     field_error_enum(v->errs, at, value, names, n);
+}
+
+static void check_enum(struct valid *v, const struct schema_rules *r, const struct json *value,
+                       const struct fpath *at)
+{
+    if (!r->enum_values || is_decided(v))
+        return;
+    json_each (e, r->enum_values) {
+        if (*v->work > SCHEMA_MAX_WORK || json_equal_work(e, value, v->work))
+            return;
+    }
+    if (v->errs->is_quiet)
+        v->errs->n++;
+    else
+        report_enum(v, r->enum_values, value, at);
 }
 
 /* ---- combinations ---- */
@@ -487,81 +516,56 @@ static void report_combination(struct valid *v, const struct fpath *at, const ch
                     rest);
 }
 
-/* Complaints of one alternative, apart. */
-static struct field_errors attempt(struct valid *v, const struct schema *s,
-                                   const struct json *value, const struct fpath *at)
+/* Whether the value would pass; without a word. */
+static bool passes(struct valid *v, const struct schema *s, const struct json *value,
+                   const struct fpath *at)
 {
-    struct field_errors own = field_errors_init(v->errs->a);
-    struct valid inner = { .errs = &own, .steps = v->steps };
+    struct field_errors own = { .a = v->scratch, .is_quiet = true };
+    struct valid inner = { .errs = &own, .scratch = v->scratch, .work = v->work };
     validate(&inner, s, value, NULL, at);
-    return own;
+    return own.n == 0;
 }
 
-static void merge(struct field_errors *to, const struct field_errors *from)
-{
-    if (!from->first)
-        return;
-    if (to->n + from->n > FIELD_ERRORS_MAX) {
-        to->n_dropped += from->n;
-        return;
-    }
-    if (to->last)
-        to->last->next = from->first;
-    else
-        to->first = from->first;
-    to->last = from->last;
-    to->n += from->n;
-}
-
+/* The complaints of the first alternative stand for those of all. */
 static void check_any_of(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {
-    struct field_errors first = { 0 };
-    for (size_t i = 0; i < r->n_any_of; i++) {
-        struct field_errors e = attempt(v, r->any_of[i], value, at);
-        if (e.n == 0)
+    for (size_t i = 0; i < r->n_any_of; i++)
+        if (passes(v, r->any_of[i], value, at) || is_decided(v))
             return;
-        if (i == 0)
-            first = e;
-    }
     if (r->n_any_of == 0)
         return;
     report_combination(v, at, "validate at least one schema (anyOf)");
-    merge(v->errs, &first);
+    validate(v, r->any_of[0], value, NULL, at);
 }
 
 static void check_one_of(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {
-    struct field_errors first = { 0 };
     size_t n_valid = 0;
-    for (size_t i = 0; i < r->n_one_of; i++) {
-        struct field_errors e = attempt(v, r->one_of[i], value, at);
-        n_valid += e.n == 0;
-        if (i == 0)
-            first = e;
-    }
-    if (r->n_one_of == 0 || n_valid == 1)
+    for (size_t i = 0; i < r->n_one_of && !is_decided(v); i++)
+        n_valid += passes(v, r->one_of[i], value, at);
+    if (r->n_one_of == 0 || n_valid == 1 || is_decided(v))
         return;
     const char *found = n_valid == 0
                             ? "Found none valid"
-                            : arena_printf(v->errs->a, "Found %zu valid alternatives", n_valid);
+                            : arena_printf(v->scratch, "Found %zu valid alternatives", n_valid);
     report_combination(
-        v, at, arena_printf(v->errs->a, "validate one and only one schema (oneOf). %s", found));
+        v, at, arena_printf(v->scratch, "validate one and only one schema (oneOf). %s", found));
     if (n_valid == 0)
-        merge(v->errs, &first);
+        validate(v, r->one_of[0], value, NULL, at);
 }
 
 static void check_all_of(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {
     size_t n_valid = 0;
-    for (size_t i = 0; i < r->n_all_of; i++) {
-        struct field_errors e = attempt(v, r->all_of[i], value, at);
-        n_valid += e.n == 0;
-        merge(v->errs, &e);
+    for (size_t i = 0; i < r->n_all_of && !is_decided(v); i++) {
+        size_t before = v->errs->n;
+        validate(v, r->all_of[i], value, NULL, at);
+        n_valid += v->errs->n == before;
     }
-    if (n_valid < r->n_all_of)
+    if (n_valid < r->n_all_of && !is_decided(v))
         report_combination(v, at,
                            n_valid ? "validate all the schemas (allOf)"
                                    : "validate all the schemas (allOf). None validated");
@@ -573,22 +577,22 @@ static void check_combinations(struct valid *v, const struct schema_rules *r,
     check_any_of(v, r, value, at);
     check_one_of(v, r, value, at);
     check_all_of(v, r, value, at);
-    if (r->not_schema && attempt(v, r->not_schema, value, at).n == 0)
+    if (r->not_schema && !is_decided(v) && passes(v, r->not_schema, value, at))
         report_combination(v, at, "not validate the schema (not)");
 }
 
 /* ---- list types ---- */
 
 /* What must be unique about an element: itself in a set, its keys in a map. */
-static struct json *identity(struct valid *v, const struct schema *s, const struct json *item)
+static const struct json *identity(struct valid *v, const struct schema *s, const struct json *item)
 {
     if (s->list_type == SCHEMA_LIST_SET)
-        return json_clone(v->errs->a, item);
-    struct json *keys = json_new_object(v->errs->a);
+        return item;
+    struct json *keys = json_new_object(v->scratch);
     for (uint16_t i = 0; i < s->n_list_keys; i++) {
         const struct json *k = json_get(item, s->list_keys[i]);
         if (k)
-            json_set(v->errs->a, keys, s->list_keys[i], json_clone(v->errs->a, k));
+            json_set(v->scratch, keys, s->list_keys[i], json_clone(v->scratch, k));
     }
     return keys;
 }
@@ -599,7 +603,7 @@ static void check_list_type(struct valid *v, const struct schema *s, const struc
     if (s->list_type == SCHEMA_LIST_ATOMIC)
         return;
     struct text *t = xnew_n(struct text, MAX(value->n, 1));
-    struct json **id = xnew_n(struct json *, MAX(value->n, 1));
+    const struct json **id = xnew_n(const struct json *, MAX(value->n, 1));
     size_t n = 0;
     bool fine = true;
     json_each (item, value) {
@@ -647,7 +651,7 @@ static struct str identity_text(struct valid *v, const struct schema *s, const s
 {
     struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     (void)json_write_sorted(&b, identity(v, s, item));
-    struct str text = str_copy_arena(v->errs->a, buf_str(&b));
+    struct str text = str_copy_arena(v->scratch, buf_str(&b));
     buf_fini(&b);
     return text;
 }
@@ -667,12 +671,16 @@ static void validate_items(struct valid *v, const struct schema *s, const struct
 {
     struct map before = { 0 };
     size_t i = 0;
+    if (is_decided(v))
+        return;
     if (s->type == SCHEMA_ARRAY)
         check_list_type(v, s, value, at);
     if (!s->items)
         return;
     index_items(v, s, old, &before);
     json_each (item, value) {
+        if (is_decided(v))
+            break;
         struct fpath child = fpath_index(at, i++);
         const struct json *was = before.n ? map_get(&before, identity_text(v, s, item)) : NULL;
         validate(v, s->items, item, was, &child);
@@ -692,7 +700,7 @@ static void check_integer(struct valid *v, const struct schema *s, const struct 
     if (json_int(value, &i) == 0 && (wide || (i >= INT32_MIN && i <= INT32_MAX)))
         return;
     struct str format = s->rules ? s->rules->format : STR("");
-    const char *kind = format.n ? arena_printf(v->errs->a, "with format " STR_FMT, STR_ARG(format))
+    const char *kind = format.n ? arena_printf(v->scratch, "with format " STR_FMT, STR_ARG(format))
                                 : "(default format)";
     field_error_str(v->errs, FIELD_INVALID, &nil_path, STR(""),
                     "Checked value must be of type integer %s in %s", kind, where(v, at));
@@ -726,7 +734,10 @@ static void check_rules(struct valid *v, const struct schema_rules *r, const str
 static void validate(struct valid *v, const struct schema *s, const struct json *value,
                      const struct json *old, const struct fpath *at)
 {
-    if (old && json_equal(value, old))
+    *v->work += 8;
+    if (is_decided(v))
+        return;
+    if (old && json_equal_work(value, old, v->work))
         return; /* it was let in before: a stricter schema does not block other changes */
     if (value->type == JSON_NULL) {
         if (s->flags & (SCHEMA_NULLABLE | SCHEMA_BUILTIN) || s->type == SCHEMA_ANY)
@@ -745,10 +756,13 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
         validate_items(v, s, value, old, at);
 }
 
-void schema_validate(const struct schema *s, const struct json *v, const struct json *old,
-                     const struct fpath *at, struct field_errors *errs)
+int schema_validate(const struct schema *s, const struct json *v, const struct json *old,
+                    const struct fpath *at, struct field_errors *errs)
 {
-    uint64_t steps = 0;
-    struct valid valid = { .errs = errs, .steps = &steps };
+    uint64_t work = 0;
+    struct arena scratch = { 0 };
+    struct valid valid = { .errs = errs, .scratch = &scratch, .work = &work };
     validate(&valid, s, v, old, at);
+    arena_fini(&scratch);
+    return work > SCHEMA_MAX_WORK ? E_LIMIT : 0;
 }

@@ -246,6 +246,13 @@ struct json *status_too_large(struct arena *a, size_t limit_bytes)
     return status_new(a, 413, "RequestEntityTooLarge", str_of(m));
 }
 
+struct json *status_too_much_work(struct arena *a)
+{
+    return status_new(a, 413, "RequestEntityTooLarge",
+                      STR("Request entity too large: working on the object takes more time or "
+                          "memory than one request may"));
+}
+
 struct json *status_no_method(struct arena *a)
 {
     struct details d = { 0 };

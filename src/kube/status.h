@@ -46,6 +46,8 @@ struct json *status_too_old(struct arena *a, uint64_t wanted, uint64_t oldest);
 /* Timeout: Too large resource version: <wanted>, current: <current>; retry after one second. */
 struct json *status_future(struct arena *a, uint64_t wanted, uint64_t current);
 struct json *status_too_large(struct arena *a, size_t limit_bytes);
+/* An object that would take more CPU time or memory than one request may. */
+struct json *status_too_much_work(struct arena *a);
 struct json *status_no_method(struct arena *a); /* of a path */
 /* of custom resources, where upstream knows the path only by its resource */
 struct json *status_method_not_allowed(struct arena *a, struct str group, struct str resource,
