@@ -32,6 +32,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <malloc.h>
 
 /* ------------------------------------------------------------------ answers */
 
@@ -757,6 +758,8 @@ void request_writable(struct request *rq)
 
 static void close_step(struct api *api);
 
+enum { TRIM_MIN_BYTES = 8 << 20 };
+
 static void request_free(struct request *rq)
 {
     struct api *api = rq->api;
@@ -767,8 +770,11 @@ static void request_free(struct request *rq)
     list_remove(&rq->node);
     kube_resource_unref(rq->res);
     headers_fini(&rq->extra);
+    bool large = rq->arena.total_bytes > TRIM_MIN_BYTES;
     buf_fini(&rq->body);
     arena_fini(&rq->arena);
+    if (large)
+        (void)malloc_trim(0); /* it would stay with the process, in pieces */
     free(rq);
     if (api->closing)
         close_step(api);

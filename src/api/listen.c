@@ -19,7 +19,7 @@ static bool sink_write(struct request *rq, struct str chunk)
 {
     if (http_write(rq->sink_data, chunk))
         return true;
-    request_unsent(rq, http_write_pending(rq->sink_data));
+    request_unsent(rq, 2 * http_write_pending(rq->sink_data)); /* buffers grow by doubling */
     return false;
 }
 

@@ -289,7 +289,12 @@ static bool list_flush(struct listing *l)
         stream_begin(l);
     bool room = rq->sink->write(rq, buf_str(&l->out));
     l->sent_bytes += l->out.n;
-    buf_reset(&l->out);
+    if (room) {
+        buf_reset(&l->out);
+    } else { /* a client that does not read may wait for long, and be one of many */
+        buf_fini(&l->out);
+        arena_fini(&l->scratch);
+    }
     return room;
 }
 

@@ -185,6 +185,7 @@ static void default_fields(struct arena *a, const struct schema *s, struct json 
 {
     size_t n;
     const struct schema_field *f = schema_fields(s, &n);
+    json_index(a, v);
     for (size_t i = 0; i < n; i++) {
         if (!f[i].schema->def)
             continue;

@@ -101,16 +101,19 @@ bool typed_list_is_atomic(struct typed t)
 /* Objects come in the order of their schema: the next field is near the last one. */
 static const struct schema_field *find_field(const struct schema *s, struct str key, size_t *hint)
 {
+    enum { NEAR = 16 };
     size_t n;
-    const struct schema_field *f = schema_fields(s, &n);
-    for (size_t i = 0; i < n; i++) {
+    const struct schema_field *f = schema_fields(s, &n), *found = NULL;
+    for (size_t i = 0; i < MIN(n, (size_t)NEAR) && !found; i++) {
         size_t at = *hint + i < n ? *hint + i : *hint + i - n;
-        if (!str_eq(f[at].name, key))
-            continue;
-        *hint = at + 1 < n ? at + 1 : 0;
-        return &f[at];
+        if (str_eq(f[at].name, key))
+            found = &f[at];
     }
-    return NULL;
+    if (!found)
+        found = schema_field(s, key);
+    if (found)
+        *hint = (size_t)(found - f) + 1 < n ? (size_t)(found - f) + 1 : 0;
+    return found;
 }
 
 struct typed typed_member(struct typed t, struct str key, size_t *hint, bool *ret_declared)
