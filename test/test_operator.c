@@ -470,6 +470,24 @@ TEST(a_failed_guest_is_reported_until_it_survives_an_activation)
     rig_fini(&r);
 }
 
+TEST(compiled_code_that_is_gone_is_made_again)
+{
+    struct rig r;
+    rig_init(&r);
+    start_first(&r);
+    size_t asked = fake_gets.n;
+    fake_g2.is_lost = true; /* as module_open() leaves it */
+    fake_state(fake_guests.at[0], GUEST_FAILED, "the compiled module is no longer there");
+    CHECK_INT(fake_gets.n, asked + 1);
+    fake_g2.is_lost = false;
+    fake_compile(&fake_gets.at[asked], &fake_g2);
+    turn(&r);
+    CHECK_INT(fake_guests.n, 1); /* the same guest, which tries again by itself */
+    fake_state(fake_guests.at[0], GUEST_AWAKE, NULL);
+    check_phase(&r, OPERATOR_RUNNING, "Running", "");
+    rig_fini(&r);
+}
+
 TEST(a_missing_module_or_compiler_is_named)
 {
     struct rig r;

@@ -300,11 +300,12 @@ static struct module *live_get(struct module_cache *cache, const struct module_k
 {
     /* Another request may have found the file on disk before the one that made it was told. */
     struct live *live = find_live(cache, &key->id);
-    bool is_better = live && live->pub.is_quick && !is_quick;
+    bool is_better = live && (live->pub.is_lost || (live->pub.is_quick && !is_quick));
     if (live && !is_better && (is_quick || file_id_eq(&live->code, &entry->code)))
         return module_ref(&live->pub);
     if (is_better) {
         live->code = entry->code;
+        live->pub.is_lost = false;
         live->pub.generation++;
         (void)module_ref(&live->pub);
     } else {
@@ -325,8 +326,7 @@ int module_open(struct module *m, struct err *err)
     struct module_id id = id_of(live);
     id.flags |= m->is_quick ? MODULE_ID_QUICK : 0;
     int r = module_store_open_code(&live->cache->store, &id, &live->code, err);
-    if (r == E_EXPIRED)
-        live_forget(live);
+    m->is_lost |= r == E_EXPIRED;
     return r;
 }
 
@@ -390,7 +390,7 @@ static void fail_cancelled(struct module_get *get)
 static bool finish_live(struct module_get *get)
 {
     struct live *live = find_live(get->cache, &get->key.id);
-    if (!live || (live->pub.is_quick && get->flags & MODULE_OPTIMIZED))
+    if (!live || live->pub.is_lost || (live->pub.is_quick && get->flags & MODULE_OPTIMIZED))
         return false;
     get->cache->stats.hits++;
     finish(get, module_ref(&live->pub), 0);

@@ -63,6 +63,7 @@ struct module {
     const struct module_info *info; /* owned by the module */
     uint32_t generation;            /* of its code; another one: module_open() tells other code */
     bool is_quick;                  /* not optimized yet */
+    bool is_lost;                   /* module_open() found its code gone; see there */
 };
 
 struct module *module_ref(struct module *m);
@@ -74,8 +75,8 @@ DEFINE_SCOPED(module, module_unref)
  * Open the compiled code, read-only, for dm_engine_module_from_fd().
  *
  * Returns a descriptor (given). Errors: E_EXPIRED when the file is no longer the one that was
- * verified: module_get() makes it anew; -ECANCELED after module_cache_close(); what open(2)
- * returns.
+ * verified: module_get() of the same bytes makes it anew, for all who hold this module; -ECANCELED
+ * after module_cache_close(); what open(2) returns.
  */
 int module_open(struct module *m, struct err *err);
 

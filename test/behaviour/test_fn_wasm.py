@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S, IS_CLOCK_SHIFTED, ROOT, wait_for
+from conftest import BUILD, DEADLINE_S, IS_CLOCK_SHIFTED, ROOT, command_of, wait_for
 from functions_kit import FunctionServer, call
 
 EXAMPLES = ["fn-hello-c", "fn-hello-rust"]  # Go takes long to compile: test_wasm_fn, and a new project below
@@ -86,6 +86,23 @@ def test_a_function_answers_with_quick_code_and_moves_to_optimized_code(tmp_path
             mine = {name for name in mapped_code(server.process.pid) if name.startswith(digest)}
             return not any(name.endswith(".q.code") for name in mine)
         wait_for(has_moved, "no quick code in use")
+    finally:
+        assert server.stop() == 0
+
+
+def test_a_function_outlives_the_loss_of_its_compiled_code(tmp_path):
+    server = FunctionServer(tmp_path / "d", extra=["--modules", str(BUILD / "guests")])
+    try:
+        server.deploy("lost", {"module": {"file": "fn-hello-c.wasm"}})
+        assert call(server.gateway, "lost.default", "/?name=a", timeout=120).status == 200
+        for path in (tmp_path / "d/modules").iterdir():
+            path.unlink()
+        main = server.process.pid
+        for child in open(f"/proc/{main}/task/{main}/children").read().split():
+            if "dormouse-runner" in command_of(int(child)):
+                os.kill(int(child), 9)
+        wait_for(lambda: call(server.gateway, "lost.default", "/?name=a", timeout=120).status == 200, "an answer of new code")
+        assert list((tmp_path / "d/modules").glob("*.code"))
     finally:
         assert server.stop() == 0
 

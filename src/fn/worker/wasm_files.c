@@ -50,7 +50,7 @@ bool wasm_file_identify(int fd, struct wasm_file_id *ret)
 struct module *wasm_files_find(const struct wasm_rt *rt, const struct wasm_file_id *id)
 {
     const struct wasm_file *f = map_get(&rt->files, key_of(id));
-    return f ? f->module : NULL;
+    return f && !f->module->is_lost ? f->module : NULL;
 }
 
 static void forget(struct wasm_rt *rt, struct wasm_file *f)

@@ -173,12 +173,16 @@ static void want_base(struct wasm_revision *rev, bool is_wanted)
     rev->base_wanted = is_wanted;
 }
 
+static void fetch(struct wasm_revision *rev);
+
 void wasm_need_base(struct wasm_revision *rev)
 {
     struct err err = { 0 };
     int r = wasm_base_new(rev, &err);
     want_base(rev, r == -EAGAIN);
-    if (r < 0 && r != -EAGAIN)
+    if (r == E_EXPIRED && rev->r)
+        fetch(rev); /* its compiled code is gone */
+    else if (r < 0 && r != -EAGAIN)
         wasm_revision_failed(rev, &err);
 }
 
