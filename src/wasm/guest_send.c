@@ -334,9 +334,12 @@ void guest_rest_awake(struct guest *g)
     make_plan(g, a->idle_since_ms);
     list_remove(&a->idle);
     list_push_back(&h->idle, &a->idle);
-    bool last_sleep = h->keeps && guest_has_record(g) && !h->opts.sleep_never &&
-                      a->idle_since_ms >= a->no_sleep_until_ms;
-    if (last_sleep || (h->opts.sleep_always && g->is_stateless)) {
+    bool may_sleep = !h->opts.sleep_never && a->idle_since_ms >= a->no_sleep_until_ms;
+    bool last_sleep = h->keeps && guest_has_record(g) && may_sleep;
+    /* One that is never idle for long gets its better code, too. */
+    bool leaves_code = may_sleep && !g->is_stateless && g->module->info->is_dissolvable &&
+                       pool_is_outdated(&a->tenant);
+    if (last_sleep || leaves_code || (h->opts.sleep_always && g->is_stateless)) {
         a->sleep_wanted = true; /* not with its activation: there may be nothing to write */
         guest_make_ready(g);
         return;

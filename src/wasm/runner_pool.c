@@ -585,6 +585,11 @@ int pool_place_beside(struct tenant *t, const struct tenant *of, struct err *err
     return 0;
 }
 
+bool pool_is_outdated(const struct tenant *t)
+{
+    return t->runner && t->module->generation != t->module->module->generation;
+}
+
 unsigned pool_depth(const struct tenant *t)
 {
     return t->runner->n_commands;
