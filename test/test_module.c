@@ -982,6 +982,18 @@ TEST(a_full_disk_makes_room_of_what_nobody_uses)
     CHECK(str_find(str_of(a.err.text), STR("disk is full")) >= 0);
 }
 
+TEST(quick_code_can_be_left_out)
+{
+    CHECK(setenv("DORMOUSE_QUICK_CODE", "off", 1) == 0);
+    FIXTURE(f);
+    struct answer a = get_heavy(&f, 8, 0);
+    CHECK(unsetenv("DORMOUSE_QUICK_CODE") == 0);
+    CHECK_OK(a.status);
+    CHECK(!a.m->is_quick);
+    CHECK_INT(stats(&f).quick, 0);
+    module_unref(a.m);
+}
+
 /* ---- tenants ---- */
 
 TEST(large_modules_of_one_tenant_do_not_hold_up_another)
