@@ -4,6 +4,7 @@
 #include "sched/wasm/payload.h"
 #include "sched/wasm/plugins_impl.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,6 +62,25 @@ static uint64_t coarse_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t now_ms(void)
+{
+    return coarse_ns() / 1000000;
+}
+
+static void begin_rest(struct wentry *e, uint64_t took_ns)
+{
+    uint64_t now = now_ms(), took_ms = took_ns / 1000000;
+    uint64_t first_ms = MAX(took_ms * WPLUGINS_REST_TIMES, (uint64_t)WPLUGINS_REST_MIN_MS);
+    /* One that has worked for as long as it last rested begins anew. */
+    bool is_again = e->rest_ms && now - e->rests_until_ms < e->rest_ms;
+    e->rest_ms =
+        MIN(is_again ? MAX(e->rest_ms * 2, first_ms) : first_ms, (uint64_t)WPLUGINS_REST_MAX_MS);
+    e->rests_until_ms = now + e->rest_ms;
+    log_warn("a scheduler plugin takes too long, it rests",
+             "plugin=%s profile=%zu took_ms=%" PRIu64 " rest_ms=%" PRIu64, e->name, e->profile,
+             took_ms, e->rest_ms);
+}
+
 /* ret: of the hook; only if the status returned is NULL, and until the next call. */
 static const struct sched_status *call(struct sched_plugin *p, struct sched_cycle *cycle,
                                        enum wplugin_hook hook, struct wplugin_input *in,
@@ -71,10 +91,17 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
     const struct sched_status *failed = begin(p, cycle, &at);
     if (failed)
         return failed;
-    if (*at->spent_ns > e->set->attempt_ms * UINT64_C(1000000))
+    if (*at->spent_ns > e->set->attempt_ms * UINT64_C(1000000)) {
+        if (now_ms() >= e->rests_until_ms)
+            begin_rest(e, *at->spent_ns);
         return sched_status(cycle->arena, SCHED_ERROR,
                             "wasm: the calls for this pod took longer than %u ms",
                             e->set->attempt_ms);
+    }
+    if (now_ms() < e->rests_until_ms)
+        return sched_status(cycle->arena, SCHED_ERROR,
+                            "wasm: the plugin took too long, it is called again in %" PRIu64 " s",
+                            (e->rests_until_ms - now_ms()) / 1000 + 1);
     in->key = at->key;
     in->pod = at->pod->bytes;
     if (at->is_dry_run && !at->fork)
@@ -87,7 +114,10 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
         wplugin_fork_call(at->fork, hook, in, &e->scratch, ret);
     else
         wplugin_call(e->guest, hook, in, &e->scratch, ret);
-    *at->spent_ns += coarse_ns() - began_ns;
+    uint64_t took_ns = coarse_ns() - began_ns;
+    *at->spent_ns += took_ns;
+    if (ret->is_late)
+        begin_rest(e, took_ns);
     e->cycle = NULL;
     return NULL;
 }

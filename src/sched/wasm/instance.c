@@ -80,7 +80,7 @@ static void add_trap(struct winstance *in, wasm_trap_t *trap, struct buf *to)
     wasm_trap_trace(trap, &frames); /* which lie in the trap */
     if (in->has_failed)
         (void)buf_printf(to, "%s (recovered by wazero)", buf_cstr(&in->failed));
-    else if (code == WASMTIME_TRAP_CODE_INTERRUPT)
+    else if ((in->is_late = code == WASMTIME_TRAP_CODE_INTERRUPT))
         (void)buf_printf(to, "the call took longer than %u ms", in->plugin->config.call_ms);
     else
         (void)buf_printf(to, "wasm error: %s", trap_name(code));
@@ -112,7 +112,7 @@ bool winstance_call(struct winstance *in, const wasmtime_func_t *f, wasmtime_val
                     struct buf *error)
 {
     wasm_trap_t *trap = NULL;
-    in->has_failed = in->has_exited = false;
+    in->has_failed = in->has_exited = in->is_late = false;
     in->failed_in = NULL;
     in->is_used = true;
     whost_enter(in->plugin->host);

@@ -116,7 +116,7 @@ struct winstance {
     struct buf output;
     struct buf failed; /* why a host function ended the guest */
     const struct import_row *failed_in;
-    bool has_failed, has_exited;
+    bool has_failed, has_exited, is_late;
     int32_t exit_code;
 
     uint64_t clock_ms; /* deterministic: readings so far */

@@ -587,6 +587,7 @@ static void run(struct winstance *in, enum wplugin_hook hook, const struct wplug
     } else {
         in->has_failed = true;
         fail(in->plugin, hook, input, a, buf_str(&in->output), buf_str(&why), ret);
+        ret->is_late = in->is_late;
     }
     buf_reset(&in->output);
     in->input = NULL;

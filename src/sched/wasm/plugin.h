@@ -228,6 +228,7 @@ struct wplugin_cluster_event {
 /* What a hook answers; strings and arrays live in the arena of the call. */
 struct wplugin_result {
     bool has_failed; /* trap, exit or time: code is WPLUGIN_ERROR and message tells */
+    bool is_late;    /* by time */
     int32_t code;
     struct str message;
     const struct str *node_names; /* prefilter; none: no restriction */

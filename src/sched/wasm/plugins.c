@@ -235,6 +235,8 @@ size_t wplugins_count(const struct wplugins *w)
 void wplugins_limit_attempts(struct wplugins *w, unsigned ms)
 {
     w->attempt_ms = ms;
+    for (size_t i = 0; i < w->n; i++)
+        w->entries[i].rests_until_ms = w->entries[i].rest_ms = 0;
 }
 
 const struct sched_foreign *wplugins_foreign(const struct wplugins *w)

@@ -16,6 +16,13 @@
 /* All calls of a plugin for one attempt together. */
 #define WPLUGINS_ATTEMPT_MS 10000u
 
+/*
+ * A plugin that took longer than it may, in a call or in an attempt, is not called for so many
+ * times as long, and at least for so long; twice as long when that is over and it does so again.
+ * The scheduler has one thread: so other profiles have most of it.
+ */
+enum { WPLUGINS_REST_TIMES = 10, WPLUGINS_REST_MIN_MS = 10000, WPLUGINS_REST_MAX_MS = 300000 };
+
 struct wplugins;
 
 /*
@@ -30,7 +37,7 @@ typedef void (*wplugins_cb)(struct wplugins *ret, const struct err *err, void *a
 void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sched_config *config,
                    bool deterministic, wplugins_cb cb, void *arg);
 size_t wplugins_count(const struct wplugins *w);
-/* Instead of WPLUGINS_ATTEMPT_MS; for tests. */
+/* Instead of WPLUGINS_ATTEMPT_MS, and from now on; no plugin rests any more. For tests. */
 void wplugins_limit_attempts(struct wplugins *w, unsigned ms);
 /* For struct sched_opts. Borrowed. */
 const struct sched_foreign *wplugins_foreign(const struct wplugins *w);
