@@ -671,6 +671,63 @@ TEST(a_runner_has_no_privileges_and_sees_nothing)
     rig_close(&r);
 }
 
+/* Of the files of sleeping guests. */
+static uint64_t swap_on_disk(const struct rig *r)
+{
+    char path[600];
+    struct stat st;
+    uint64_t bytes = 0;
+    (void)snprintf(path, sizeof path, "%s/swap", r->dir);
+    DIR *dir = opendir(path);
+    CHECK(dir);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.' && fstatat(dirfd(dir), e->d_name, &st, 0) == 0 &&
+            S_ISREG(st.st_mode))
+            bytes += (uint64_t)st.st_blocks * 512;
+    (void)closedir(dir);
+    return bytes;
+}
+
+/* Each takes all the memory that it gets and writes to every page of it. */
+TEST(swap_stays_within_its_quota_whatever_guests_dirty)
+{
+    enum { N = 5, LIMIT = 2 << 20, QUOTA = 5 << 20 };
+    struct guest_host_stats s;
+    struct rig r;
+    struct actor a[N] = { 0 };
+    rig_open(&r, (struct guest_host_opts){ .idle_ms = 600000, .swap_quota_bytes = QUOTA });
+    struct module *m = rig_module(&r, "hostile-g2");
+    for (int i = 0; i < N; i++) {
+        actor_open(&a[i], &r,
+                   (struct guest_spec){ .module = m,
+                                        .abi = GUEST_ABI_G2,
+                                        .memory_max_bytes = LIMIT,
+                                        ENV(VAR("MODE", "grow"), VAR("AT", "start")) });
+        WAIT(&r, actor_is_idle(&a[i]) && actor_logged(&a[i], "probe pages"));
+    }
+    for (int i = 0; i < N; i++) {
+        CHECK_OK(guest_sleep(a[i].guest));
+        do {
+            (void)loop_turn(&r.loop, false);
+            guest_host_get_stats(r.host, &s);
+        } while (s.commands);
+        CHECK(swap_on_disk(&r) <= QUOTA);
+    }
+    CHECK(s.asleep >= 1 && s.asleep <= QUOTA / (LIMIT / 2));
+    CHECK(s.awake >= 1);
+    CHECK_INT(s.failed, 0);
+    for (int i = 0; i < N; i++) { /* those that could not sleep work as well */
+        uint64_t before = actor_stats(&a[i]).activations;
+        actor_complete(&a[i], 0, 0);
+        WAIT(&r, actor_stats(&a[i]).activations > before && actor_is_idle(&a[i]));
+        CHECK(swap_on_disk(&r) <= QUOTA);
+        actor_close(&a[i]);
+    }
+    CHECK_INT(swap_on_disk(&r), 0);
+    module_unref(m);
+    rig_close(&r);
+}
+
 /* What the runner may write to a file from now on. A child does this with the runner's identity,
  * since root may lack the capability. */
 static void limit_files(struct rig *r, rlim_t bytes)

@@ -243,7 +243,7 @@ static void on_closed(void *arg)
     ((struct rig *)arg)->is_over = true;
 }
 
-static void setup_with(struct rig *r, const char *module, unsigned instances_max)
+static void setup_with(struct rig *r, const char *module, unsigned instances_max, unsigned call_ms)
 {
     struct err err = { 0 };
     *r = (struct rig){ 0 };
@@ -253,11 +253,11 @@ static void setup_with(struct rig *r, const char *module, unsigned instances_max
     const struct module_cache_config config = { .dir = r->dir };
     CHECK_OK(module_cache_new(&r->loop, &config, &r->cache, &err));
     r->host = wplugin_host_new(&r->loop, r->cache);
-    scoped(free_scoped) char *url =
-        xasprintf("file://%s/%s.wasm", getenv("TEST_WASM_DIR"), module);
+    scoped(free_scoped) char *url = xasprintf("file://%s/%s.wasm", getenv("TEST_WASM_DIR"), module);
     const struct wplugin_config c = { .name = STR("state"),
                                       .guest_url = str_of(url),
-                                      .instances_max = instances_max };
+                                      .instances_max = instances_max,
+                                      .call_ms = call_ms };
     wplugin_load(r->host, &c, on_loaded, r);
     CHECK(!r->plugin);
     while (!r->plugin)
@@ -266,7 +266,7 @@ static void setup_with(struct rig *r, const char *module, unsigned instances_max
 
 static void setup(struct rig *r, unsigned instances_max)
 {
-    setup_with(r, "sched_state", instances_max);
+    setup_with(r, "sched_state", instances_max, 0);
 }
 
 static void teardown(struct rig *r)
@@ -338,10 +338,46 @@ TEST(what_is_done_in_a_fork_stays_there)
 TEST(the_table_of_a_plugin_is_limited)
 {
     struct rig r;
-    setup_with(&r, "sched_table", 1);
+    setup_with(&r, "sched_table", 1, 0);
     int64_t elements = called(r.plugin, WPLUGIN_HOOK_SCORE, "pod").score;
     CHECK(elements > 1000);
     CHECK((uint64_t)elements * 8 <= WPLUGIN_MEMORY_MAX_BYTES / 8);
+    teardown(&r);
+}
+
+TEST(hostile_plugins_fail_alone)
+{
+    static const struct {
+        enum wplugin_hook hook;
+        bool fails;
+        const char *text;
+    } deeds[] = {
+        { WPLUGIN_HOOK_PREFILTER, true, "stack overflow" },
+        { WPLUGIN_HOOK_FILTER, true, "took longer than 50 ms" },
+        { WPLUGIN_HOOK_RESERVE, true, "xxxxxxxx" },
+        { WPLUGIN_HOOK_PERMIT, false, "out of memory reading" },
+    };
+    struct rig r;
+    setup_with(&r, "sched_hostile", 2, 50);
+    for (size_t i = 0; i < ARRAY_LEN(deeds); i++) {
+        struct arena a = { 0 };
+        struct wplugin_result result;
+        const struct wplugin_input in = { .key = STR("pod") };
+        wplugin_call(r.plugin, deeds[i].hook, &in, &a, &result);
+        CHECK(result.has_failed == deeds[i].fails);
+        CHECK(result.is_late == (deeds[i].hook == WPLUGIN_HOOK_FILTER));
+        if (str_find(result.message, str_of(deeds[i].text)) < 0)
+            TEST_FAIL("%s: " STR_FMT, deeds[i].text, STR_ARG(str_slice(result.message, 0, 200)));
+        CHECK(result.message.n < 1 << 20);
+        arena_fini(&a);
+        wplugin_end(r.plugin, STR("pod"));
+        int64_t pages = called(r.plugin, WPLUGIN_HOOK_SCORE, "neighbour").score;
+        CHECK(pages >= 16 && (uint64_t)pages * 65536 <= WPLUGIN_MEMORY_MAX_BYTES);
+        wplugin_end(r.plugin, STR("neighbour"));
+    }
+    struct wplugin_stats s;
+    wplugin_stats(r.plugin, &s);
+    CHECK(s.instances <= 2);
     teardown(&r);
 }
 
