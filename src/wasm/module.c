@@ -255,6 +255,8 @@ void module_unref(struct module *m)
     if (live->cache)
         live_forget(live);
     list_remove(&live->node);
+    if (live->cache && list_is_empty(&live->cache->modules))
+        timer_stop(live->cache->loop, &live->cache->touch); /* nothing is armed for nothing */
     description_put(live->cache, live->description);
     record_free(live);
 }
