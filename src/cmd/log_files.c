@@ -46,21 +46,28 @@ static void add_fields(struct buf *to, const struct json *fields)
     }
 }
 
-/* A guest that prints lines, and not records, may say the level itself: once is enough. */
-static struct str without_level(struct str message, struct str level)
+/* A guest that prints lines, and not records, may say the level itself: that is the one. */
+static void take_level(struct str *message, struct str *level)
 {
-    if (level.n && str_has_prefix(message, level) && message.n > level.n &&
-        message.p[level.n] == ' ')
-        return str_trim(str_slice(message, level.n, message.n));
-    return message;
+    static const char *const levels[] = { "debug", "info", "warn", "error" };
+    struct str word, rest;
+    (void)str_cut(*message, ' ', &word, &rest);
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+        if (rest.n && str_is(word, levels[i])) {
+            *level = word;
+            *message = str_trim(rest);
+            return;
+        }
 }
 
 static void print_text(const struct json *line)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)8 * GUEST_LOG_LINE_MAX);
+    struct str message = json_get_str(line, "message"), level = json_get_str(line, "level");
+    take_level(&message, &level);
     cmd_add_safe(&text, json_get_str(line, "time"));
-    (void)buf_printf(&text, " %-5.*s ", STR_ARG(json_get_str(line, "level")));
-    cmd_add_safe(&text, without_level(json_get_str(line, "message"), json_get_str(line, "level")));
+    (void)buf_printf(&text, " %-5.*s ", STR_ARG(level));
+    cmd_add_safe(&text, message);
     add_pair(&text, "controller", json_get_str(line, "controller"));
     add_pair(&text, "key", json_get_str(line, "key"));
     add_pair(&text, "reconcile", json_get_str(line, "reconcile"));
