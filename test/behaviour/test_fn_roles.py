@@ -193,6 +193,17 @@ def test_roles_speak_tls_to_each_other(tmp_path):
     cell.stop()
 
 
+def test_a_gateway_without_a_control_plane_does_not_claim_to_know_the_functions(tmp_path):
+    gateway = Role("gateway", tmp_path / "g", "--listen", "127.0.0.1:0", "--control-plane", "127.0.0.1:1", wait=False)
+    try:
+        wait_for(lambda: (tmp_path / "g/admin.sock").exists(), "its socket")
+        answer = call(gateway.status()["gateway"], "hello.default")
+        assert (answer.status, answer.headers["x-dormouse-reason"]) == (503, "NoControlPlane")
+        assert answer.headers["retry-after"] == "1"
+    finally:
+        gateway.stop()
+
+
 def test_a_worker_without_a_cluster_runs_modules_of_files(cell, tmp_path):
     cell.workers.append(Role("worker", tmp_path / "files", "--name", "files", "--modules", BUILD / "test/guests", "--label", "has=files",
                              *cell.addresses))
