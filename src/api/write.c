@@ -179,7 +179,7 @@ static struct json *take_new(struct write *w)
         return check_applied_name(w);
     }
     struct managed_writer writer = writer_of(w);
-    w->obj = json_clone(&rq->arena, w->input);
+    w->obj = json_copy(&rq->arena, w->input);
     object_wipe_system_fields(w->obj);
     managed_update(&rq->arena, &writer, empty, w->obj);
     return NULL;
@@ -245,23 +245,29 @@ static struct json *take_input(struct write *w, const struct json *from, struct 
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct err err = { 0 };
-    struct json *doc = json_clone(a, from), *patch = json_clone(a, w->input);
+    bool whole = w->patch_type == PATCH_NONE || w->patch_type == PATCH_APPLY;
     int r = -EINVAL;
+    /* Both are large: a copy would be too much, and more so what a patch makes of it. */
+    if (a->total_bytes > (size_t)API_ARENA_MAX_BYTES / 4 * (whole ? 3 : 2))
+        return status_too_much_work(a);
+    struct json *doc = json_copy(a, whole ? w->input : from);
     switch (w->patch_type) {
     case PATCH_JSON:
-        r = patch_json(a, doc, patch, ret, &err);
+        r = patch_json(a, doc, w->input, ret, &err);
         break;
     case PATCH_MERGE:
-        r = patch_merge(a, doc, patch, ret, &err);
+        r = patch_merge(a, doc, w->input, ret, &err);
         break;
     case PATCH_STRATEGIC:
-        r = patch_strategic(a, rq->res->schema, doc, patch, ret, &err);
+        r = patch_strategic(a, rq->res->schema, doc, w->input, ret, &err);
         break;
     case PATCH_NONE:
     case PATCH_APPLY:
-        *ret = patch;
+        *ret = doc;
         return NULL;
     }
+    if (r >= 0 && arena_is_full(a))
+        return status_too_much_work(a);
     return r < 0 ? write_patch_status(a, w->patch_type, r, &err) : NULL;
 }
 

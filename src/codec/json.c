@@ -261,6 +261,20 @@ struct json *json_clone(struct arena *a, const struct json *v)
     return copy;
 }
 
+struct json *json_copy(struct arena *a, const struct json *v)
+{
+    struct json *copy = new_node(a, v->type);
+    if (v->type == JSON_NUMBER || v->type == JSON_STRING)
+        copy->s = v->s;
+    json_each (c, v) {
+        struct json *child = json_copy(a, c);
+        child->key = c->key;
+        append(copy, child);
+    }
+    json_index(a, copy);
+    return copy;
+}
+
 void json_add(struct json *array, struct json *v)
 {
     assert(array->type == JSON_ARRAY);

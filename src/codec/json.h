@@ -100,6 +100,8 @@ struct json *json_new_array(struct arena *a);
 struct json *json_new_object(struct arena *a);
 struct json *json_clone(struct arena *a,
                         const struct json *v);     /* deep, copies all bytes; key not set */
+/* As json_clone() for a tree that lives as long: bytes of strings and keys are shared. */
+struct json *json_copy(struct arena *a, const struct json *v);
 void json_add(struct json *array, struct json *v); /* append; v taken */
 /* Append a member that the object does not have yet; the key is borrowed, v taken. */
 void json_add_member(struct json *obj, struct str key, struct json *v);

@@ -297,17 +297,17 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
 
 /* ---- merge patch ---- */
 
-/* What a patch adds has no nulls left: they would delete. */
+/* What a patch adds has no nulls left: they would delete. Strings are shared with the patch. */
 static struct json *without_nulls(struct arena *a, const struct json *v)
 {
     if (v->type != JSON_OBJECT)
-        return json_clone(a, v);
+        return json_copy(a, v);
     struct json *out = json_new_object(a);
     json_each (m, v) {
         struct json *copy = m->type == JSON_NULL ? NULL : without_nulls(a, m);
         if (!copy)
             continue;
-        json_add_member(out, str_copy_arena(a, m->key), copy);
+        json_add_member(out, m->key, copy);
     }
     json_index(a, out);
     return out;

@@ -20,7 +20,7 @@ enum {
 
 int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
                struct err *err);
-/* null deletes. Fails with E_LIMIT only. */
+/* null deletes. Fails with E_LIMIT only. The result shares strings with the patch. */
 int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
                 struct err *err);
 /*

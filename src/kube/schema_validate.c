@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/sys.h"
 
 #include <arpa/inet.h>
 #include <math.h>
@@ -400,45 +401,82 @@ static void report_too_few(struct valid *v, const struct fpath *at, size_t n, in
                 subject(v, at), (long long)min, what);
 }
 
-/* Sorted texts of all elements, so that equal ones are neighbours. Given: free with free_texts().
- */
-struct text {
-    struct buf b;
-    size_t index;
+/* An element by the hash of its text: of some hundred thousand the texts would take too much. */
+struct mark {
+    uint64_t hash;
+    const struct json *item;
+    uint32_t index;
 };
 
-static int cmp_text(const void *x, const void *y)
+static int cmp_mark(const void *x, const void *y)
 {
-    const struct text *a = x, *b = y;
-    int r = str_cmp(buf_str(&a->b), buf_str(&b->b));
-    return r ? r : (a->index > b->index) - (a->index < b->index);
+    const struct mark *a = x, *b = y;
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
 }
 
-static void free_texts(struct text *t, size_t n)
+static int cmp_index(const void *x, const void *y)
 {
-    for (size_t i = 0; i < n; i++)
-        buf_fini(&t[i].b);
-    free(t);
+    const struct mark *a = x, *b = y;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* What makes an element the same as others: its keys in a list map, else itself. */
+static uint64_t hash_of(struct buf *scratch, const struct schema *s, const struct json *item,
+                        uint64_t seed)
+{
+    buf_reset(scratch);
+    if (s->list_type != SCHEMA_LIST_MAP)
+        (void)json_write_sorted(scratch, item);
+    for (uint16_t i = 0; i < s->n_list_keys && s->list_type == SCHEMA_LIST_MAP; i++) {
+        const struct json *k = json_get(item, s->list_keys[i]);
+        if (k)
+            (void)json_write_sorted(scratch, k);
+        (void)buf_add_char(scratch, ',');
+    }
+    return str_hash(buf_str(scratch), seed);
+}
+
+static bool is_same(const struct schema *s, const struct json *a, const struct json *b)
+{
+    if (s->list_type != SCHEMA_LIST_MAP)
+        return json_equal(a, b);
+    for (uint16_t i = 0; i < s->n_list_keys; i++)
+        if (!json_equal(json_get(a, s->list_keys[i]), json_get(b, s->list_keys[i])))
+            return false;
+    return true;
+}
+
+/* Leaves in front, in order, the second one of each that is there again. Returns their number. */
+static size_t keep_repeated(const struct schema *s, struct mark *m, size_t n)
+{
+    size_t n_found = 0;
+    qsort(m, n, sizeof *m, cmp_mark);
+    for (size_t first = 0, i = 1; i < n; i++) {
+        if (m[i].hash != m[first].hash)
+            first = i;
+        else if (i == first + 1 && is_same(s, m[i].item, m[first].item))
+            m[n_found++] = m[i];
+    }
+    qsort(m, n_found, sizeof *m, cmp_index);
+    return n_found;
 }
 
 static bool has_duplicates(const struct json *list)
 {
+    static const struct schema set = { .list_type = SCHEMA_LIST_SET };
     if (list->n < 2)
         return false;
-    struct text *t = xnew_n(struct text, list->n);
+    scoped(free_scoped) struct mark *m = xnew_n(struct mark, list->n);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    uint64_t seed = sys_random_u64();
     size_t n = 0;
     json_each (item, list) {
-        t[n].b = BUF_INIT(BUF_MAX_DEFAULT);
-        (void)json_write_sorted(&t[n].b, item);
-        t[n].index = n;
+        m[n] = (struct mark){ hash_of(&text, &set, item, seed), item, (uint32_t)n };
         n++;
     }
-    qsort(t, n, sizeof *t, cmp_text);
-    bool found = false;
-    for (size_t i = 1; i < n; i++)
-        found = found || str_eq(buf_str(&t[i - 1].b), buf_str(&t[i].b));
-    free_texts(t, n);
-    return found;
+    return keep_repeated(&set, m, n) > 0;
 }
 
 static void check_array(struct valid *v, const struct schema_rules *r, const struct json *value,
@@ -600,37 +638,28 @@ static const struct json *identity(struct valid *v, const struct schema *s, cons
 static void check_list_type(struct valid *v, const struct schema *s, const struct json *value,
                             const struct fpath *at)
 {
-    if (s->list_type == SCHEMA_LIST_ATOMIC)
+    if (s->list_type == SCHEMA_LIST_ATOMIC || value->n == 0)
         return;
-    struct text *t = xnew_n(struct text, MAX(value->n, 1));
-    const struct json **id = xnew_n(const struct json *, MAX(value->n, 1));
+    scoped(free_scoped) struct mark *m = xnew_n(struct mark, value->n);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    uint64_t seed = sys_random_u64();
     size_t n = 0;
-    bool fine = true;
     json_each (item, value) {
         struct fpath child = fpath_index(at, n);
         if (s->list_type == SCHEMA_LIST_MAP && item->type != JSON_OBJECT &&
             item->type != JSON_NULL) {
             field_error(v->errs, FIELD_INVALID, &child, item,
                         "must be an object for an array of list-type map");
-            fine = false;
-            break;
+            return;
         }
-        id[n] = identity(v, s, item);
-        t[n].b = BUF_INIT(BUF_MAX_DEFAULT);
-        (void)json_write_sorted(&t[n].b, id[n]);
-        t[n].index = n;
+        m[n] = (struct mark){ hash_of(&text, s, item, seed), item, (uint32_t)n };
         n++;
     }
-    qsort(t, n, sizeof *t, cmp_text);
-    for (size_t i = 1; fine && i < n; i++) {
-        bool same = str_eq(buf_str(&t[i - 1].b), buf_str(&t[i].b));
-        bool before = i > 1 && str_eq(buf_str(&t[i - 2].b), buf_str(&t[i].b));
-        struct fpath child = fpath_index(at, t[i].index);
-        if (same && !before) /* each repeated value is told once */
-            field_error(v->errs, FIELD_DUPLICATE, &child, id[t[i].index], "%s", "");
+    n = keep_repeated(s, m, n);
+    for (size_t i = 0; i < n && !field_errors_full(v->errs); i++) { /* each value is told once */
+        struct fpath child = fpath_index(at, m[i].index);
+        field_error(v->errs, FIELD_DUPLICATE, &child, identity(v, s, m[i].item), "%s", "");
     }
-    free_texts(t, n);
-    free(id);
 }
 
 /* ---- the walk ---- */
@@ -669,7 +698,7 @@ static void index_items(struct valid *v, const struct schema *s, const struct js
 static void validate_items(struct valid *v, const struct schema *s, const struct json *value,
                            const struct json *old, const struct fpath *at)
 {
-    struct map before = { 0 };
+    struct map before = { .borrows_keys = true };
     size_t i = 0;
     if (is_decided(v))
         return;
