@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one request may cost: bodies of 3 MB in the worst shapes, to every kind that the server has and to custom ones.
+
+The fields of kinds and what those hold come from OpenAPI, so a new field is tried without a word here. Each that can hold
+much is filled with as much as fits: maps with keys, lists with items that differ and that do not, strings. What the server
+answers does not matter, as long as it answers; what counts is the CPU time of its process, and its memory.
+
+All fields of all kinds are some 2,000 requests, so of those that are not known to be bad some are drawn, by a seed that is
+printed (TEST_SEED). COSTS=all tries every one, COSTS_LOG=FILE tells what each took.
+"""
+import copy
+import http.client
+import json
+import os
+import random
+import sys
+
+import pytest
+
+from conftest import ROOT, Server
+
+sys.path.insert(0, str(ROOT / "test/differential"))
+import kinds  # noqa: E402
+
+BODY = 3 * 1024 * 1024 - 4096
+CPU_S = 0.5 * float(os.environ.get("COSTS_SCALE", "1.6"))  # as long on a machine that others use; CPU time knows of caches
+PEAK_MIB = 128
+DRAWN = 25
+http.client._MAXHEADERS = 1000
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+class Meter:
+    """CPU time and peak memory of the server's process around a request."""
+
+    def __init__(self, server):
+        self.server, self.pid = server, server.process.pid
+        self.connection = server.connect()
+        self.connection.timeout = 120
+        self.found = []
+
+    def cpu_s(self):
+        with open(f"/proc/{self.pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) * TICK_S
+
+    def peak_mib(self):
+        with open(f"/proc/{self.pid}/status") as f:
+            return next(int(line.split()[1]) for line in f if line.startswith("VmHWM:")) / 1024
+
+    def forget_peak(self):
+        with open(f"/proc/{self.pid}/clear_refs", "w") as f:
+            f.write("5")
+
+    def settle(self):
+        """What the request before held has been given back once others have been answered."""
+        for _ in range(3):
+            self.server.ask("GET", "/version", connection=self.connection)
+
+    def ask(self, what, method, path, body, content_type="application/json"):
+        """The answer; what cost too much is noted."""
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body, separators=(",", ":"))
+        self.settle()
+        self.forget_peak()
+        before = self.cpu_s()
+        try:
+            answer = self.server.ask(method, path, body, connection=self.connection, Content_Type=content_type)
+            status = answer.status
+        except (http.client.HTTPException, OSError) as e:
+            self.connection.close()
+            answer, status = None, repr(e)
+        cpu, peak = self.cpu_s() - before, self.peak_mib()
+        if os.environ.get("COSTS_LOG"):
+            with open(os.environ["COSTS_LOG"], "a") as f:
+                head = answer.body[:150] if answer else b""
+                f.write(f"{cpu:.2f} {peak:.0f} {status} {len(body or ())} {what}  {head!r}\n")
+        if cpu >= CPU_S or peak >= PEAK_MIB or answer is None:
+            self.found.append(f"{what}: {status}, {cpu:.2f} s, {peak:.0f} MiB")
+        return answer
+
+
+# ---- what fits into a field
+
+def minimal(doc, schema, depth=0, salt=""):
+    """Something small that the schema takes; salt makes texts differ."""
+    schema = resolve(doc, schema)
+    kind = schema.get("type")
+    if "enum" in schema:
+        return schema["enum"][0]
+    if kind == "object" or "properties" in schema:
+        if depth > 6:
+            return {}
+        wanted = list(schema.get("required", []))
+        for name in ("name", "key", "type"):
+            if name in schema.get("properties", {}) and name not in wanted and depth < 2:
+                wanted.append(name)
+        return {n: minimal(doc, schema["properties"][n], depth + 1, salt) for n in wanted if n in schema.get("properties", {})}
+    if kind == "array":
+        return []
+    if kind in ("integer", "number"):
+        return 1
+    if kind == "boolean":
+        return True
+    if schema.get("format") == "date-time":
+        return "2026-01-02T03:04:05Z"
+    if schema.get("format") in ("quantity", "int-or-string"):
+        return "1"
+    return "a" + salt
+
+
+def resolve(doc, schema):
+    for _ in range(10):
+        if "$ref" in schema:
+            schema = doc["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+        elif len(schema.get("allOf", [])) == 1:
+            schema = {**schema, **schema["allOf"][0]}
+            del schema["allOf"]
+        else:
+            break
+    if "Quantity" in str(schema.get("oneOf", "")) or schema.get("oneOf"):
+        return {"type": "string", "format": "quantity"}
+    return schema
+
+
+def reference(schema):
+    if "$ref" in schema:
+        return schema["$ref"]
+    return schema["allOf"][0].get("$ref") if len(schema.get("allOf", [])) == 1 else None
+
+
+def text(v):
+    return json.dumps(v, separators=(",", ":"))
+
+
+def many(open_, close, item, room):
+    """item(i) as often as fits."""
+    parts, n, i = [], room - 2, 0
+    while n > 0:
+        part = item(i)
+        parts.append(part)
+        n -= len(part) + 1
+        i += 1
+    return open_ + ",".join(parts[:-1]) + close
+
+
+def shapes(doc, schema, room):
+    """(name, text) of what fills a field; nothing for one that cannot hold much."""
+    schema = resolve(doc, schema)
+    kind = schema.get("type")
+    if kind == "object" and "properties" not in schema:
+        value = text(minimal(doc, schema.get("additionalProperties", {"type": "string"})))
+        yield "keys", many("{", "}", lambda i: f'"{i:x}":{value}', room)
+    elif kind == "array":
+        item = resolve(doc, schema["items"])
+        same = text(minimal(doc, item))
+        sample = text(minimal(doc, item, salt="%x"))
+        yield "same", many("[", "]", lambda i: same, room)
+        if "%x" in sample:
+            yield "distinct", many("[", "]", lambda i: sample.replace("%x", f"{i:x}"), room)
+        if item.get("type") == "object" and "properties" in item and sample != "{}":
+            yield "empty", "[" + "{}," * ((room - 4) // 3) + "{}]"
+        if item.get("type") == "integer":
+            yield "numbers", many("[", "]", str, room)
+    elif kind == "string" and not schema.get("format"):
+        yield "long", '"' + "a" * (room - 2) + '"'
+        yield "commas", '"' + "a," * ((room - 2) // 2) + '"'
+
+
+HOLE = "\0hole"
+
+
+def fields(doc, schema, base, seen, at=()):
+    """(path, schema) of every field that may hold much, those of a type once in all."""
+    schema = resolve(doc, schema)
+    for name, sub in schema.get("properties", {}).items():
+        if at == () and name in ("apiVersion", "kind", "metadata"):
+            continue
+        yield (*at, name), sub
+        sub_schema = resolve(doc, sub)
+        ref, step = reference(sub), ()
+        if sub_schema.get("type") == "array":
+            ref, step = reference(sub_schema["items"]), (0,)
+            sub_schema = resolve(doc, sub_schema["items"])
+        if ref and ref not in seen and "properties" in sub_schema:
+            seen.add(ref)
+            yield from fields(doc, sub_schema, base, seen, (*at, name, *step))
+
+
+def with_hole(doc, schema, base, path):
+    """A copy of base in which the field is to be filled, as JSON with HOLE for its value."""
+    out = copy.deepcopy(base)
+    at = out
+    for i, step in enumerate(path):
+        schema = resolve(doc, schema)
+        schema = schema["items"] if step == 0 else schema["properties"][step]
+        if i + 1 == len(path):
+            at[step] = HOLE
+            break
+        if step == 0:
+            if not at:
+                at.append(minimal(doc, schema))
+            at = at[0]
+        else:
+            if not at.get(step):
+                at[step] = [] if path[i + 1] == 0 else minimal(doc, schema)
+            at = at[step]
+    return json.dumps(out, separators=(",", ":"))
+
+
+METADATA = [
+    ("ownerReferences", lambda i: f'{{"apiVersion":"v1","kind":"a","name":"a","uid":"{i:x}"}}', "[]"),
+    ("ownerReferences", lambda i: '{"apiVersion":"v1","kind":"a","name":"a","uid":"a"}', "[]"),
+    ("finalizers", lambda i: f'"a/{i:x}"', "[]"),
+    ("finalizers", lambda i: '"a/b"', "[]"),
+    ("labels", lambda i: f'"{i:x}":""', "{}"),
+    ("labels", lambda i: '"a":""', "{}"),
+    ("annotations", lambda i: f'"{i:x}":""', "{}"),
+    ("managedFields", lambda i: f'{{"manager":"{i:x}","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{{"f:a":{{}}}}}}', "[]"),
+    ("managedFields", lambda i: "{}", "[]"),
+    ("unknown", lambda i: f'"{i:x}":""', "{}"),
+    ("name", None, ""), ("generateName", None, ""), ("namespace", None, ""), ("creationTimestamp", None, ""),
+]
+
+
+def bodies_of_metadata(base):
+    for name, item, brackets in METADATA:
+        whole = copy.deepcopy(base)
+        whole["metadata"][name] = HOLE
+        whole = json.dumps(whole, separators=(",", ":"))
+        room = BODY - len(whole)
+        fill = many(brackets[0], brackets[1], item, room) if item else '"' + "a" * room + '"'
+        yield f"metadata.{name} {item(1) if item else 'long'}", whole.replace(json.dumps(HOLE), fill)
+    whole = json.dumps(base, separators=(",", ":"))
+    room = BODY - len(whole)
+    yield "unknown members", whole[:-1] + "," + many("", "", lambda i: f'"x{i:x}":1', room) + "}"
+    yield "one member again and again", whole[:-1] + "," + many("", "", lambda i: '"x":1', room) + "}"
+    deep = min(505, room // 8)
+    again = many("", "", lambda i: '"x":1', room - deep * 8)
+    yield "deep, then one member again and again", whole[:-1] + ',"x":' + '{"x":' * deep + "{" + again + "}" + "}" * deep + "}"
+    yield "too deep", whole[:-1] + ',"x":' + "[" * (room - 8)
+
+
+def base_object(row):
+    path, _, kind, namespaced, extra, _ = row
+    if extra is None:
+        extra = {"spec": {}}
+    extra = json.loads(json.dumps(extra).replace("{ns}", "default"))
+    meta = {"name": "cost", **extra.pop("metadata", {})}
+    if namespaced:
+        meta["namespace"] = "default"
+    return {"apiVersion": kinds.api_version(path), "kind": kind, "metadata": meta, **extra}
+
+
+def collection(row):
+    return f"{row[0]}/namespaces/default/{row[1]}" if row[3] else f"{row[0]}/{row[1]}"
+
+
+def api_documents(server):
+    """Path of a group version -> its OpenAPI document."""
+    paths = server.get("/openapi/v3").json()["paths"]
+    return {"/" + name: server.get(where["serverRelativeURL"]).json() for name, where in paths.items()}
+
+
+def schema_of(doc, api_version, kind):
+    group, _, version = api_version.rpartition("/")
+    wanted = {"group": group, "version": version, "kind": kind}
+    return next((s for s in doc["components"]["schemas"].values() if wanted in s.get("x-kubernetes-group-version-kind", [])
+                 and "properties" in s), None)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    one = Server(tmp_path_factory.mktemp("costs") / "data")
+    yield one
+    assert one.stop() == 0
+
+
+@pytest.fixture
+def meter(server):
+    one = Meter(server)
+    yield one
+    one.connection.close()
+    assert not one.found, "\n" + "\n".join(one.found)
+
+
+def seed():
+    given = os.environ.get("TEST_SEED")
+    chosen = int(given) if given else random.randrange(1 << 31)
+    print(f"TEST_SEED={chosen}")
+    return chosen
+
+
+def test_metadata_of_the_worst_shapes(meter):
+    row = next(r for r in kinds.KINDS if r[1] == "configmaps")
+    for what, body in bodies_of_metadata(base_object(row)):
+        meter.ask(what, "POST", collection(row) + "?dryRun=All", body)
+
+
+def test_every_kind_with_references_and_labels(meter):
+    """Few bytes of its own, so that the kind's own work is seen too."""
+    for row in kinds.KINDS:
+        for what, body in bodies_of_metadata(base_object(row)):
+            if what.startswith(("metadata.ownerReferences", "unknown members")) and "a\"}" not in what:
+                meter.ask(f"{row[1]} {what}", "POST", collection(row) + "?dryRun=All", body)
+
+
+def all_fields(server):
+    documents, seen = api_documents(server), set()
+    for row in kinds.KINDS:
+        doc, base = documents[row[0]], base_object(row)
+        schema = schema_of(doc, base["apiVersion"], base["kind"])
+        for path, sub in fields(doc, schema, base, seen):
+            yield row, doc, with_hole(doc, schema, base, path), path, sub
+
+
+def test_fields_of_every_kind(server, meter):
+    every = list(all_fields(server))
+    assert len(every) > 500
+    chosen = every if os.environ.get("COSTS") == "all" else random.Random(seed()).sample(every, DRAWN)
+    for row, doc, whole, path, sub in chosen:
+        for what, fill in shapes(doc, sub, BODY - len(whole)):
+            meter.ask(f"{row[1]} {'.'.join(map(str, path))} {what}", "POST", collection(row) + "?dryRun=All",
+                      whole.replace(json.dumps(HOLE), fill))
+
+
+def entries(n, value='""'):
+    return "{" + ",".join(f'"{i:x}":{value}' for i in range(n)) + "}"
+
+
+def test_what_was_quadratic(server, meter):
+    """Each of these took seconds to minutes once."""
+    clear = entries(BODY // 24)
+    secret = f'{{"metadata":{{"name":"s"}},"stringData":{clear},"data":{clear}}}'
+    meter.ask("stringData and data", "POST", "/api/v1/namespaces/default/secrets", secret)
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    server.create("/api/v1/namespaces/default/pods", pod)
+    notes = entries(BODY // 12)
+    meter.ask("annotations of a binding", "POST", "/api/v1/namespaces/default/pods/p/binding",
+              f'{{"metadata":{{"name":"p","annotations":{notes}}},"target":{{"name":"n"}}}}')
+    subject = '{"kind":"User","name":"u","apiGroup":"rbac.authorization.k8s.io"}'
+    binding = (f'{{"metadata":{{"name":"b"}},"roleRef":{{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"}},'
+               f'"subjects":[{",".join([subject] * (BODY // 70))}]}}')
+    bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings"
+    assert meter.ask("equal subjects", "POST", bindings, binding).status == 201
+    meter.ask("delete of equal subjects", "DELETE", bindings + "/b", None)
+    amounts = entries(BODY // 30, '"1"')
+    pod["metadata"]["name"] = "q"
+    pod["spec"]["containers"][0]["resources"] = {"limits": HOLE, "requests": HOLE}
+    meter.ask("limits", "POST", "/api/v1/namespaces/default/pods", json.dumps(pod).replace(json.dumps(HOLE), amounts))
+
+
+def test_patches(server, meter):
+    data = entries(40000)
+    path = "/api/v1/namespaces/default/configmaps/patched"
+    made = meter.ask("create", "POST", "/api/v1/namespaces/default/configmaps", f'{{"metadata":{{"name":"patched"}},"data":{data}}}')
+    assert made.status == 201
+    for kind in ("merge-patch", "strategic-merge-patch"):
+        new = "{" + ",".join(f'"n{i:x}":""' for i in range(7700)) + "}"
+        done = meter.ask(f"{kind} of new members", "PATCH", path, f'{{"data":{new}}}', f"application/{kind}+json")
+        assert done.status == 200, done.body
+        meter.ask(f"{kind} of all members", "PATCH", path + "?dryRun=All", f'{{"data":{data}}}', f"application/{kind}+json")
+        gone = entries(40000, "null")
+        meter.ask(f"{kind} that deletes", "PATCH", path + "?dryRun=All", f'{{"data":{gone}}}', f"application/{kind}+json")
+    ops = [{"op": "replace", "path": f"/data/{i:x}", "value": "w"} for i in range(10000)]
+    assert meter.ask("json-patch", "PATCH", path + "?dryRun=All", ops, "application/json-patch+json").status == 200
+    ops = [{"op": "add", "path": f"/data/k{i:x}", "value": 1} for i in range(10000)]
+    meter.ask("json-patch whose result is wrong", "PATCH", path + "?dryRun=All", ops, "application/json-patch+json")
+    meter.ask("apply", "PATCH", path + "?dryRun=All&fieldManager=m&force=true",
+              f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"patched"}},"data":{data}}}', "application/apply-patch+yaml")
+    body = server.get(path).json()
+    body["data"] = {f"m{i:x}": "" for i in range(40000)}
+    meter.ask("update", "PUT", path, body)
+    same = "[" + ",".join(['"a/b"'] * 100000) + "]"
+    meter.ask("strategic list", "PATCH", path + "?dryRun=All", f'{{"metadata":{{"finalizers":{same}}}}}',
+              "application/strategic-merge-patch+json")
+    keys = "[" + ",".join(f'"{i:x}"' for i in range(100000)) + "]"
+    meter.ask("retain keys", "PATCH", path + "?dryRun=All", f'{{"data":{{"$retainKeys":{keys},{entries(40000)[1:]}}}',
+              "application/strategic-merge-patch+json")
+
+
+def define(server, plural, schema):
+    name = f"{plural}.cost.example.com"
+    server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+        "metadata": {"name": name},
+        "spec": {"group": "cost.example.com", "scope": "Namespaced",
+                 "names": {"plural": plural, "kind": plural.capitalize(), "singular": plural, "listKind": plural + "list"},
+                 "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                     "type": "object", "properties": {"spec": schema}}}}]}})
+    return f"/apis/cost.example.com/v1/namespaces/default/{plural}", plural.capitalize()
+
+
+def list_of(item):
+    return {"type": "object", "properties": {"l": {"type": "array", "items": item}}}
+
+
+TEXT = {"type": "string"}
+CUSTOM = {
+    "defaults": ({"type": "object", "properties": {f"p{i}": {"type": "integer", "default": 1} for i in range(30000)}}, "{}"),
+    "defaultsin": (list_of({"type": "object", "properties": {f"p{i}": {"type": "integer", "default": 1} for i in range(100)}}),
+                   ("{}",)),
+    "enums": (list_of({**TEXT, "enum": [f"v{i}" for i in range(20)]}), ('"v19"',)),
+    "enumslong": (list_of({**TEXT, "enum": [f"v{i}" for i in range(60000)]}), ('"v59999"',)),
+    "enumswrong": (list_of({**TEXT, "enum": [f"v{i}" for i in range(200)]}), ('"w"',)),
+    "patterns": (list_of({**TEXT, "pattern": "^(a|a)*$"}), ('"' + "a" * 500 + '"',)),
+    "choices": (list_of({"type": "integer", "allOf": [{"anyOf": [{"maximum": 0}, {"minimum": i % 2}]} for i in range(500)]}), ("1",)),
+    "choiceswrong": (list_of({"type": "integer", "oneOf": [{"maximum": 0}, {"minimum": 5}]}), ("1",)),
+    "sets": ({"type": "object", "properties": {"l": {"type": "array", "x-kubernetes-list-type": "set", "items": TEXT}}}, ('"%x"',)),
+    "maps": ({"type": "object", "properties": {"l": {
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+        "items": {"type": "object", "required": ["k"], "properties": {"k": TEXT}}}}}, ('{"k":"%x"}',)),
+    "open": ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, ("[]",)),
+    "rules": ({"type": "object", "properties": {"l": {"type": "array", "maxItems": 10000, "items": {**TEXT, "maxLength": 300}}},
+               "x-kubernetes-validations": [{"rule": "self.l.all(x, x.size() < 300)"}]}, ('"' + "a" * 290 + '"',)),
+}
+
+
+@pytest.mark.parametrize("plural", CUSTOM)
+def test_custom_resources(server, meter, plural):
+    schema, fill = CUSTOM[plural]
+    path, kind = define(server, plural, schema)
+    head = f'{{"apiVersion":"cost.example.com/v1","kind":"{kind}","metadata":{{"name":"cost"}},"spec":'
+    spec = fill if isinstance(fill, str) else \
+        '{"l":' + many("[", "]", lambda i: fill[0].replace("%x", f"{i:x}"), BODY - len(head) - 20) + "}"
+    first = meter.ask(f"create {plural}", "POST", path, head + spec + "}")
+    assert first.status in (201, 413, 422), first.body
+    meter.ask(f"apply {plural}", "PATCH", path + "/cost?fieldManager=m&force=true", head + spec + "}", "application/apply-patch+yaml")
+    meter.ask(f"patch {plural}", "PATCH", path + "/cost", f'{{"spec":{spec}}}', "application/merge-patch+json")
+    if first.status == 201:
+        body = first.json()
+        body["metadata"].pop("managedFields", None)
+        meter.ask(f"update {plural}", "PUT", path + "/cost?dryRun=All", body)
+
+
+def test_memory_is_given_back(server):
+    """After all of the above; what is kept is counted on a quiet machine at 10 to 20 MiB."""
+    server.get("/readyz")
+    with open(f"/proc/{server.process.pid}/smaps_rollup") as f:
+        pss = next(int(line.split()[1]) for line in f if line.startswith("Pss:")) / 1024
+    assert pss < PEAK_MIB
