@@ -262,6 +262,8 @@ static void list_finish(struct listing *l, bool more, uint64_t left)
     int r = l->out.failed;
     if (r >= 0)
         r = encode_list(&l->scratch, rq->res, &rq->rep, &meta, buf_str(&l->out), &whole);
+    buf_fini(&l->out); /* the answer may wait for its client for long */
+    arena_fini(&l->scratch);
     if (r < 0)
         reply_status(
             rq, status_internal(&rq->arena, STR("the list does not fit; use limit and continue")));
