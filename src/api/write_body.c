@@ -175,17 +175,23 @@ static enum field_validation validation_of(const struct request *rq)
 /* The key at the end of `duplicate field "spec.a"`, and the line on which it stands last. */
 static size_t find_repeated(struct str warning, struct str body, struct str *ret_name)
 {
-    size_t from = warning.n ? warning.n - 1 : 0, line = 1, at = 1;
+    size_t from = warning.n ? warning.n - 1 : 0, line = 1;
     while (from > 0 && warning.p[from - 1] != '.' && warning.p[from - 1] != '"')
         from--;
     struct str name = str_slice(warning, from, warning.n - 1);
-    for (size_t k = 0; k + name.n <= body.n; k++) {
-        line += body.p[k] == '\n';
-        if (memcmp(body.p + k, name.p, name.n) == 0)
-            at = line;
+    size_t at = name.n ? 0 : body.n;
+    char first = name.n ? name.p[0] : '\0';
+    /* From the end, one byte at a time: a large body is searched for each of the warnings. */
+    for (size_t k = body.n - MIN(name.n, body.n) + 1; k-- > 0 && name.n && name.n <= body.n;) {
+        if (body.p[k] != first || memcmp(body.p + k, name.p, name.n) != 0)
+            continue;
+        at = k;
+        break;
     }
+    for (size_t k = 0; k < at; k++)
+        line += body.p[k] == '\n';
     *ret_name = name;
-    return at;
+    return line;
 }
 
 /* What sigs.k8s.io/yaml says of repeated keys: a warning for each, one error for all of them. */

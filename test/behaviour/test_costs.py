@@ -381,6 +381,23 @@ def test_patches(server, meter):
               "application/strategic-merge-patch+json")
 
 
+def test_yaml(server, meter):
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: why\ndata:\n"
+    repeated = "".join(f"  Z{i}: v\n" for i in range(100)) * 2
+    line = "    a\n"
+    room = BODY - len(head) - len(repeated)
+    bodies = {
+        "repeated keys and a long text": head + repeated + "  t: |\n" + line * (room // len(line) - 2),
+        "keys": head + many("", "", lambda i: f"  k{i:x}: v\n", room).replace(",", ""),
+        "brackets": head + "  a: [" + "b," * (room // 2 - 8) + "]\n",
+        "merged": head.replace("data:", "x: &a {b: c}\ndata:") + "  <<: *a\n" * (room // 20),
+    }
+    for what, body in bodies.items():
+        path = "/api/v1/namespaces/default/configmaps"
+        meter.ask(f"yaml {what}", "POST", path + "?dryRun=All", body, "application/yaml")
+        meter.ask(f"apply {what}", "PATCH", path + "/why?dryRun=All&fieldManager=m", body, "application/apply-patch+yaml")
+
+
 def define(server, plural, schema):
     name = f"{plural}.cost.example.com"
     server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
