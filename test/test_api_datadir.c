@@ -162,7 +162,7 @@ TEST(a_disk_that_fails_leaves_a_directory_that_can_be_opened)
             char root[] = "/tmp/dm-test-XXXXXX";
             struct err err = { 0 };
             CHECK(mkdtemp(root));
-            sys_fail_nth(kinds[k], nth, ENOSPC);
+            sys_fail_nth(kinds[k], nth, EIO);
             int r = try_open(root, &err);
             bool reached = sys_call_count(kinds[k]) >= nth;
             sys_fail_nth(kinds[k], 0, 0);
@@ -175,6 +175,81 @@ TEST(a_disk_that_fails_leaves_a_directory_that_can_be_opened)
                 break;
         }
     }
+}
+
+/* So that things can be deleted: what a start writes again is what it can do without. */
+TEST(a_full_disk_does_not_keep_a_directory_from_being_opened)
+{
+    static const enum sys_call kinds[] = { SYS_WRITE, SYS_FSYNC, SYS_RENAMEAT };
+    static const char *const extra[] = { "other.example.org" };
+    struct datadir_names more = local;
+    more.extra = extra;
+    more.n_extra = 1;
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        bool reached = true;
+        for (unsigned nth = 1; reached; nth++) {
+            char root[] = "/tmp/dm-test-XXXXXX";
+            struct err err = { 0 };
+            struct datadir *d;
+            CHECK(mkdtemp(root));
+            CHECK_OK(try_open(root, &err));
+            sys_fail_nth(kinds[k], nth, ENOSPC);
+            if (datadir_open(root, &more, &d, &err) < 0) /* a certificate for another name */
+                TEST_FAIL("failure %u of call %zu: %s", nth, k, err_text(&err));
+            scoped(free_scoped) char *path = NULL;
+            CHECK_OK(datadir_write_kubeconfig(d, NULL, "https://127.0.0.1:1", &path, &err));
+            reached = sys_call_count(kinds[k]) >= nth;
+            sys_fail_nth(kinds[k], 0, 0);
+            datadir_free(d);
+            CHECK_OK(datadir_open(root, &more, &d, &err)); /* and what is there fits together */
+            CHECK_OK(x509_check_pair(buf_str(&d->server_cert), buf_str(&d->server_key), &err));
+            datadir_free(d);
+            remove_tree(root);
+        }
+    }
+}
+
+TEST(a_kubeconfig_that_says_the_same_is_not_written_again)
+{
+    char root[] = "/tmp/dm-test-XXXXXX";
+    struct err err = { 0 };
+    CHECK(mkdtemp(root));
+    struct datadir *d = opened(root, "127.0.0.1");
+    scoped(free_scoped) char *first = NULL;
+    scoped(free_scoped) char *second = NULL;
+    struct stat before, after;
+    CHECK_OK(datadir_write_kubeconfig(d, NULL, "https://127.0.0.1:1", &first, &err));
+    CHECK_OK(stat(first, &before));
+    CHECK_OK(datadir_write_kubeconfig(d, NULL, "https://127.0.0.1:1", &second, &err));
+    CHECK_OK(stat(first, &after));
+    CHECK_INT(before.st_ino, after.st_ino);
+    CHECK_OK(chmod(first, 0644)); /* it would tell the token */
+    free(second);
+    CHECK_OK(datadir_write_kubeconfig(d, NULL, "https://127.0.0.1:1", &second, &err));
+    CHECK_OK(stat(first, &after));
+    CHECK_INT(after.st_mode & 0777, 0600);
+    datadir_free(d);
+    remove_tree(root);
+}
+
+TEST(an_authority_that_is_damaged_or_half_gone_is_said)
+{
+    char root[] = "/tmp/dm-test-XXXXXX";
+    struct err err = { 0 };
+    CHECK(mkdtemp(root));
+    CHECK_OK(try_open(root, &err));
+    scoped(free_scoped) char *key = xasprintf("%s/pki/ca.key", root);
+    scoped(free_scoped) char *sa = xasprintf("%s/pki/sa.key", root);
+    CHECK_OK(unlink(sa)); /* a warning: a new one is made */
+    CHECK_OK(try_open(root, &err));
+    CHECK_OK(access(sa, F_OK));
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, key, STR("garbage"), 0600, &err));
+    CHECK_ERR(try_open(root, &err), E_TLS);
+    CHECK(str_find(str_of(err.text), STR("pki/ca.key")) >= 0);
+    CHECK_OK(unlink(key));
+    CHECK_ERR(try_open(root, &err), E_CORRUPT);
+    CHECK(str_find(str_of(err.text), STR("pki/ca.key")) >= 0);
+    remove_tree(root);
 }
 
 TEST(urls_name_an_address_that_can_be_reached)

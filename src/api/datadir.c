@@ -97,6 +97,7 @@ static int check_format(struct datadir *d, struct err *err)
                 "has files but no 'format' file, so it is not dormouse's; give an empty or "
                 "new directory");
         d->format = DATADIR_FORMAT;
+        d->is_new = true;
         return write_format(d, err);
     }
     if (r < 0)
@@ -174,11 +175,23 @@ static int write_pair(const struct datadir *d, const char *cert_name, const stru
     return r;
 }
 
+/* A server that cannot start on a full disk could not delete anything from it either. */
+static bool is_disk_full(int r)
+{
+    return r == -ENOSPC || r == -EDQUOT || r == -EROFS;
+}
+
 static int load_ca(struct datadir *d, struct err *err)
 {
     int r = read_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
+    if (r >= 0) {
+        r = x509_check_pair(buf_str(&d->ca_cert), buf_str(&d->ca_key), err);
+        return r < 0 ? err_ctx(err, r, "files 'pki/ca.crt' and 'pki/ca.key'") : r;
+    }
     if (r != -ENOENT)
         return r;
+    if (d->ca_cert.n > 0) /* a new authority would be one that no client believes */
+        return err_set(err, E_CORRUPT, "file 'pki/ca.key' is missing, 'pki/ca.crt' is there");
     buf_reset(&d->ca_cert);
     buf_reset(&d->ca_key);
     r = x509_make_ca("dormouse-ca", &d->ca_cert, &d->ca_key, err);
@@ -317,6 +330,11 @@ static int make_server_cert(struct datadir *d, const struct name_list *names, st
     r = write_pair(d, "pki/server.crt", &d->server_cert, "pki/server.key", &d->server_key, err);
     if (r >= 0)
         r = sys_write_file_atomic(d->fd, "pki/server.names", buf_str(&text), 0600, err);
+    if (is_disk_full(r)) {
+        log_warn("the API's new certificate is not written, going on", "error=\"%s\"",
+                 err_text(err));
+        r = 0;
+    }
     return r;
 }
 
@@ -337,6 +355,7 @@ int datadir_renew(struct datadir *d, const struct datadir_names *names, bool *re
     int64_t left_s = 0;
     bool good = d->server_cert.n > 0 && read_names(d, &have) >= 0 &&
                 str_eq(buf_str(&have), buf_str(&want)) &&
+                x509_check_pair(buf_str(&d->server_cert), buf_str(&d->server_key), NULL) >= 0 &&
                 x509_seconds_left(buf_str(&d->server_cert), &left_s, NULL) >= 0 &&
                 left_s > (int64_t)DATADIR_CERT_RENEW_DAYS * DAY_S;
     if (!good) {
@@ -387,6 +406,10 @@ static int load_sa_key(struct datadir *d, struct err *err)
     int r = sys_read_file(d->fd, "pki/sa.key", &d->sa_key, err);
     if (r != -ENOENT)
         return r;
+    if (!d->is_new)
+        log_warn("file 'pki/sa.key' is missing: a new key is made, and every token of a "
+                 "ServiceAccount ends",
+                 "path=%s", d->path);
     scoped(jwt_key_free_scoped) struct jwt_key *key = NULL;
     r = jwt_key_make(&key, err);
     if (r >= 0)
@@ -470,6 +493,16 @@ static int write_kubeconfig(const struct datadir *d, const char *url, struct str
     return buf_ok(to) && buf_ok(&quoted) ? 0 : -EMSGSIZE;
 }
 
+/* Is the file there, a file, ours alone, and does it say just that? */
+static bool is_written(int dir, const char *name, struct str text)
+{
+    struct stat st;
+    scoped(buf_fini_scoped) struct buf have = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
+    return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+           (st.st_mode & 0777) == 0600 && st.st_uid == geteuid() &&
+           sys_read_file(dir, name, &have, NULL) >= 0 && str_eq(buf_str(&have), text);
+}
+
 int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
                              char **ret_path, struct err *err)
 {
@@ -479,9 +512,15 @@ int datadir_write_kubeconfig(const struct datadir *d, const char *path, const ch
     if (write_kubeconfig(d, url, STR("admin"), buf_str(&user), &text) < 0)
         return err_set(err, -EMSGSIZE, "kubeconfig is too large");
     int dir = path ? AT_FDCWD : d->fd;
-    int r = sys_write_file_atomic(dir, path ? path : "kubeconfig", buf_str(&text), 0600, err);
-    if (r < 0)
-        return err_ctx(err, r, "write kubeconfig '%s'", path ? path : "kubeconfig");
+    const char *name = path ? path : "kubeconfig";
+    int r = is_written(dir, name, buf_str(&text))
+                ? 0
+                : sys_write_file_atomic(dir, name, buf_str(&text), 0600, err);
+    if (is_disk_full(r))
+        log_warn("the kubeconfig is not written, going on", "server=%s error=\"%s\"", url,
+                 err_text(err));
+    else if (r < 0)
+        return err_ctx(err, r, "write kubeconfig '%s'", name);
     *ret_path = path ? xstrdup(path) : xasprintf("%s/kubeconfig", d->path);
     return 0;
 }

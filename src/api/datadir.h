@@ -32,6 +32,7 @@ enum {
 struct datadir {
     char *path;
     int fd;
+    bool is_new;     /* made by this opening */
     unsigned format; /* as found; lower than DATADIR_FORMAT: datadir_upgraded() is still to come */
     struct buf ca_cert, ca_key;
     struct buf server_cert, server_key;
@@ -73,8 +74,11 @@ void datadir_upgraded(struct datadir *d);
 int datadir_renew(struct datadir *d, const struct datadir_names *names, bool *ret_replaced,
                   struct err *err);
 
-/* Write a kubeconfig for the administrator, mode 0600. path NULL: DIR/kubeconfig.
- * ret_path: given, free(). */
+/*
+ * Write a kubeconfig for the administrator, mode 0600. path NULL: DIR/kubeconfig. On a disk that is
+ * full or read-only that is a warning: a server that cannot start could not delete anything either.
+ * ret_path: given, free().
+ */
 int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
                              char **ret_path, struct err *err);
 /*

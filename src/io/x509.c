@@ -159,7 +159,7 @@ int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *
     return finish(&m, ret_cert_pem, ret_key_pem, err);
 }
 
-static int load_ca(struct making *m, struct str cert_pem, struct str key_pem, struct err *err)
+static int load_pair(struct making *m, struct str cert_pem, struct str key_pem, struct err *err)
 {
     int r = read_cert(cert_pem, &m->ca, err);
     if (r >= 0)
@@ -167,7 +167,19 @@ static int load_ca(struct making *m, struct str cert_pem, struct str key_pem, st
     if (r >= 0 && X509_check_private_key(m->ca, m->ca_key) != 1)
         r = err_set(err, E_TLS, "certificate and key do not belong together");
     ERR_clear_error();
+    return r;
+}
+
+static int load_ca(struct making *m, struct str cert_pem, struct str key_pem, struct err *err)
+{
+    int r = load_pair(m, cert_pem, key_pem, err);
     return r < 0 ? err_ctx(err, r, "load the CA") : 0;
+}
+
+int x509_check_pair(struct str cert_pem, struct str key_pem, struct err *err)
+{
+    scoped(making_fini) struct making m = { 0 };
+    return load_pair(&m, cert_pem, key_pem, err);
 }
 
 int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *common_name,

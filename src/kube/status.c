@@ -343,7 +343,10 @@ struct json *status_from_err(struct arena *a, int code, const struct err *err)
     case -ETIMEDOUT:
         return status_timeout(a, STR("request did not complete within the allotted timeout"));
     case -ENOSPC:
-        return status_internal(a, STR("no space left on device"));
+    case -EDQUOT:
+        return status_new(a, 507, "InsufficientStorage",
+                          STR("no space left on device: the server cannot store this; delete "
+                              "objects that are not needed, or make room on its disk"));
     case E_DIGEST: /* damage that somebody has to look after: the text names the object's key */
         return status_internal(a, str_of(err ? err_text(err) : err_strerror(code)));
     default:

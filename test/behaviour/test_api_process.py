@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program as a process: start, stop, restart, kill, and what it says when it cannot start."""
+import errno
 import os
 import pathlib
 import re
@@ -165,7 +166,7 @@ def test_a_full_disk_refuses_writes_loses_nothing_and_recovers(small_disk):
         if answer.status != 201:
             break
         written.append(f"m{i}")
-    assert answer.status >= 500 and "space" in answer.json()["message"], answer.body
+    assert answer.status == 507 and answer.json()["reason"] == "InsufficientStorage" and "space" in answer.json()["message"], answer.body
     assert {o["metadata"]["name"] for o in server.get(MAPS).json()["items"]} == {*written, ROOT_CA}
     assert server.get("/readyz").status == 200
     enlarge()
@@ -173,6 +174,30 @@ def test_a_full_disk_refuses_writes_loses_nothing_and_recovers(small_disk):
     assert server.stop() == 0
     server = Server(disk / "data")
     assert {o["metadata"]["name"] for o in server.get(MAPS).json()["items"]} == {*written, "after", ROOT_CA}
+    assert server.stop() == 0
+
+
+def test_a_server_starts_on_a_full_disk(small_disk):
+    disk, enlarge = small_disk
+    server = Server(disk / "data")
+    written = 0
+    while server.ask("POST", MAPS, config_map(f"m{written}", k="x" * 50000)).status == 201:
+        written += 1
+    assert written > 10
+    assert server.stop() == 0
+    with open(disk / "filler", "ab", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(b"x" * 4096)
+        except OSError as e:
+            assert e.errno == errno.ENOSPC
+    server = Server(disk / "data")  # on another port, so that its kubeconfig would be another one
+    assert server.url not in (disk / "data/kubeconfig").read_text()
+    assert server.get(MAPS + "/m0").status == 200
+    assert server.ask("DELETE", MAPS + "/m0").status in (200, 507)
+    enlarge()
+    wait_for(lambda: server.ask("DELETE", MAPS + "/m1").status == 200, "there is room again")
+    server.create(MAPS, config_map("after", k="x" * 50000))
     assert server.stop() == 0
 
 
