@@ -46,7 +46,8 @@ void open_server(struct fixture *f)
                                          .ca_key = f->ca_key,
                                          .sa_key = f->sa_key,
                                          .rbac = f->rbac,
-                                         .event_ttl_ms = f->event_ttl_ms },
+                                         .event_ttl_ms = f->event_ttl_ms,
+                                         .watch_min_ms = f->watch_min_ms },
                      &f->api, &err));
     api_start(f->api, on_ready, f);
     wait_done(f);
@@ -223,7 +224,8 @@ void watch_as(struct fixture *f, struct watching *w, const char *target, const c
     *w = (struct watching){ .f = f, .text = BUF_INIT(64 << 20) };
     if (accept)
         CHECK_OK(headers_addc(&h, "accept", accept));
-    const struct kube_request req = { .method = STR("GET"),
+    const struct kube_request req = { .identity = f->identity,
+                                      .method = STR("GET"),
                                       .target = str_of(target),
                                       .headers = &h };
     CHECK_OK(transport_start(api_transport(f->api), &req, &watching_ops, w, &w->call, &err));

@@ -26,7 +26,7 @@ struct fixture {
     /* for the next open_server() */
     struct str ca_cert, ca_key, sa_key;
     bool rbac;
-    uint64_t event_ttl_ms;
+    uint64_t event_ttl_ms, watch_min_ms;
     void (*opened)(struct fixture *f); /* with the store, before the server starts; NULL: nothing */
     const struct kube_identity *identity; /* who asks; NULL: this process */
 };

@@ -235,6 +235,50 @@ TEST(a_token_is_good_while_its_account_is_there)
     stop(&f);
 }
 
+TEST(a_watch_ends_with_the_right_to_it)
+{
+    struct fixture f;
+    start(&f);
+    (void)want(&f, 201, "POST", ROLES,
+               "{\"metadata\":{\"name\":\"watcher\"},\"rules\":[{\"verbs\":[\"list\",\"watch\"],"
+               "\"apiGroups\":[\"\"],\"resources\":[\"configmaps\"]}]}");
+    grant(&f, "jane", "watcher", "jane");
+    grant(&f, "joe", "watcher", "joe");
+    const struct kube_identity jane = { .user = STR("jane"),
+                                        .groups = authenticated,
+                                        .n_groups = 1 };
+    const struct kube_identity joe = { .user = STR("joe"), .groups = authenticated, .n_groups = 1 };
+    struct watching of_jane, of_joe;
+    f.identity = &jane;
+    watch(&f, &of_jane, MAPS "?watch=1&labelSelector=none");
+    f.identity = &joe;
+    watch(&f, &of_joe, MAPS "?watch=1&fieldSelector=metadata.name%3Dm");
+    f.identity = NULL;
+    (void)want(&f, 200, "DELETE", BINDINGS "/jane", NULL);
+    wait_end(&of_jane);
+    CHECK(!of_joe.ended);
+    (void)make_map(&f, "m", "x"); /* the other one goes on */
+    (void)expect(&of_joe, "ADDED", "m");
+    (void)want(&f, 200, "PUT", ROLES "/watcher",
+               "{\"metadata\":{\"name\":\"watcher\"},\"rules\":[]}");
+    wait_end(&of_joe);
+    stop(&f);
+}
+
+TEST(a_watch_without_a_timeout_ends_all_the_same)
+{
+    struct fixture f;
+    struct watching w;
+    fixture_init(&f);
+    close_server(&f);
+    f.watch_min_ms = 20;
+    open_server(&f);
+    watch(&f, &w, MAPS "?watch=1");
+    wait_end(&w);
+    CHECK_INT(w.end, 0); /* a clean end: the client goes on where it was */
+    fixture_fini(&f);
+}
+
 TEST(more_tokens_than_are_remembered)
 {
     struct fixture f;

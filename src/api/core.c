@@ -831,6 +831,7 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->ca_key = BUF_INIT(1 << 20);
     (void)buf_add_str(&api->ca_key, opts->ca_key);
     api->event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000;
+    api->watch_min_ms = opts->watch_min_ms ? opts->watch_min_ms : API_WATCH_MIN_MS;
     list_init(&api->requests);
     list_init(&api->unsent);
     list_init(&api->large);
@@ -913,6 +914,8 @@ static void api_free(struct api *api)
     void *arg = api->on_closed_arg;
     controllers_free(api);
     timer_stop(api->loop, &api->bookmark_timer);
+    timer_stop(api->loop, &api->reauthorize_timer);
+    map_fini(&api->revoked);
     map_fini(&api->hubs);
     registry_fini(&api->reg);
     metrics_fini(&api->metrics);

@@ -56,6 +56,9 @@ struct api {
     size_t lists_kept_bytes; /* API_LISTS_KEPT_MAX_BYTES */
     struct map hubs;             /* storage name -> struct hub */
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
+    uint64_t watch_min_ms; /* a watch without a timeout of its own lasts one to two of these */
+    struct timer reauthorize_timer;
+    struct map revoked; /* keys deleted since the last pass; empty without watches */
     struct crds *crds;
     struct namespaces *namespaces;
     struct authz *authz; /* NULL without RBAC */
@@ -159,5 +162,12 @@ void key_split(const struct kube_resource *res, struct str prefix, struct str ke
 void watch_close_all(struct api *api);
 /* End the watches of a resource that is served no more, or in another shape. */
 void watch_close_resource(struct api *api, struct str storage_name);
+/*
+ * What somebody may do has changed: open watches are authorized again soon, all in one pass, and
+ * those that would be refused now end. Their clients ask again and are told why.
+ */
+void watch_reauthorize(struct api *api);
+/* An object was deleted: as above, and watches by tokens that depend on it end. */
+void watch_revoke(struct api *api, struct str key);
 /* A revision was written: watchers that asked for bookmarks will learn of it in time. */
 void watch_note_write(struct api *api);

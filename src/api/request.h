@@ -103,6 +103,9 @@ struct request {
     const struct impersonation *wants_to_be; /* NULL: itself */
     struct buf body;
     struct kube_identity identity;
+    const struct str
+        *token_keys; /* objects that the token depends on, by their keys in the store */
+    size_t n_token_keys;
     uint8_t step;  /* of the head's steps: the next one */
     bool has_body; /* as request_start() was told */
     bool waiting;  /* a step has started something; request_continue() follows */

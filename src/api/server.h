@@ -20,6 +20,8 @@ struct loop;
 struct store;
 struct tls_ctx;
 
+enum { API_WATCH_MIN_MS = 30 * 60000 }; /* upstream's --min-request-timeout */
+
 /* What a request wants, in the terms of RBAC. */
 struct api_attributes {
     const struct kube_identity *identity;
@@ -43,6 +45,7 @@ struct api_opts {
     struct str ca_cert;         /* PEM, copied; published in every namespace; "": nothing is */
     struct str ca_key;          /* PEM, copied; signs approved requests; "": nobody does */
     uint64_t event_ttl_ms;      /* Events go after this; 0: an hour */
+    uint64_t watch_min_ms;      /* 0: API_WATCH_MIN_MS */
     bool rbac;                  /* decide by the roles and bindings in the store */
     bool anonymous;             /* with rbac: who shows nothing is system:anonymous, else 401 */
     api_authorize_fn authorize; /* without rbac; NULL: whoever is authenticated may do everything */

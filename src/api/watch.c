@@ -16,6 +16,7 @@
  * Nothing is queued for a slow client beyond the sink's own buffer: what it misses stays in the
  * store. One that stays stalled is cut off.
  */
+#include "api/auth/authz.h"
 #include "api/controllers/controllers.h"
 #include "api/filter.h"
 #include "api/list_options.h"
@@ -23,6 +24,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sm.h"
+#include "base/sys.h"
 #include "base/vec.h"
 #include "io/http.h"
 
@@ -33,6 +35,8 @@ enum {
     WATCH_STALL_MAX_MS = 60000, /* a client that does not read is cut off */
     WATCH_BOOKMARK_MS = 60000,  /* after a write, at the latest, bookmarks say how far we are */
     WATCH_TIMEOUT_MAX_S = 86400,
+    WATCH_REAUTHORIZE_MS = 250,    /* after a change: a burst of them is one pass */
+    WATCH_REVOKED_MAX_KEYS = 4096, /* beyond, the pass comes at once */
     EVENT_MAX_BYTES = 16 << 20
 };
 
@@ -622,9 +626,10 @@ void watch_begin(struct request *rq)
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;
     api->metrics.watchers++;
-    if (o.timeout_s)
-        timer_start(api->loop, &w->timeout, MIN(o.timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000,
-                    on_timeout);
+    uint64_t timeout_ms = MIN(o.timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000;
+    if (!timeout_ms) /* at random, so that they do not all come again at once */
+        timeout_ms = api->watch_min_ms + sys_random_u64() % api->watch_min_ms;
+    timer_start(api->loop, &w->timeout, timeout_ms, on_timeout);
     reply_head(rq, 200, rep_content_type(&rq->rep, true), HTTP_CHUNKED);
     if (w->initial)
         initial_next(w);
@@ -639,9 +644,53 @@ static bool is_watch(const struct request *rq)
     return rq->on_gone == on_gone;
 }
 
+/* The request's step said yes once; about two microseconds. */
+static bool is_allowed_still(const struct api *api, struct request *rq)
+{
+    for (size_t i = 0; api->revoked.n && i < rq->n_token_keys; i++)
+        if (map_has(&api->revoked, rq->token_keys[i]))
+            return false;
+    const struct api_attributes at = authz_attributes(rq);
+    return !api->authorize || api->authorize(api->authorize_arg, &at, NULL);
+}
+
+static void reauthorize(struct api *api)
+{
+    list_each_safe (node, &api->requests) {
+        struct request *rq = list_entry(node, struct request, node);
+        if (is_watch(rq) && !rq->ended && !is_allowed_still(api, rq))
+            end_watch(watcher_of(rq));
+    }
+    map_fini(&api->revoked);
+}
+
+static void on_reauthorize(struct timer *t)
+{
+    reauthorize(container_of(t, struct api, reauthorize_timer));
+}
+
+void watch_reauthorize(struct api *api)
+{
+    if (!api->closing && api->metrics.watchers && !timer_is_armed(&api->reauthorize_timer))
+        timer_start(api->loop, &api->reauthorize_timer, WATCH_REAUTHORIZE_MS, on_reauthorize);
+}
+
+void watch_revoke(struct api *api, struct str key)
+{
+    if (api->closing || api->metrics.watchers == 0)
+        return;
+    (void)map_put(&api->revoked, key, api);
+    watch_reauthorize(api);
+    if (api->revoked.n == WATCH_REVOKED_MAX_KEYS) {
+        timer_stop(api->loop, &api->reauthorize_timer);
+        timer_start(api->loop, &api->reauthorize_timer, 0, on_reauthorize);
+    }
+}
+
 void watch_close_all(struct api *api)
 {
     timer_stop(api->loop, &api->bookmark_timer);
+    timer_stop(api->loop, &api->reauthorize_timer);
     list_each_safe (node, &api->requests) {
         struct request *rq = list_entry(node, struct request, node);
         if (is_watch(rq))

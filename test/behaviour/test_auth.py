@@ -665,3 +665,27 @@ def test_bodies_wait_while_a_token_is_checked(roles):
         assert "created" in made.stdout
         small = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "never"}}
         assert ask_with_token(roles, "wrong", CONFIG_MAPS, "POST", small)[0] == 401
+
+
+def test_a_watch_ends_with_the_account_whose_token_opened_it(dormouse_api):
+    api, ns = dormouse_api, "/api/v1/namespaces/default"
+    accounts = {}
+    for name in ("gone", "bound", "stays"):
+        api.create(ns + "/serviceaccounts", {"metadata": {"name": name}})
+        api.create(RBAC + "/namespaces/default/rolebindings", {
+            **binding(name, "view", kind="RoleBinding", role_kind="ClusterRole"),
+            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
+    api.create(ns + "/secrets", {"metadata": {"name": "holder"}})
+    secret = {"kind": "Secret", "apiVersion": "v1", "name": "holder"}
+    for name in ("gone", "bound", "stays"):
+        spec = {"spec": {"boundObjectRef": secret}} if name == "bound" else {"spec": {}}
+        accounts[name] = api.create(f"{ns}/serviceaccounts/{name}/token", spec)["status"]["token"]
+    watches = {name: api.watch(CONFIG_MAPS + "?watch=1&labelSelector=none", Authorization="Bearer " + token)
+               for name, token in accounts.items() for _ in range(2)}  # the second by what is remembered of the token
+    assert api.ask("DELETE", ns + "/serviceaccounts/gone").status == 200
+    assert watches["gone"].next() is None
+    assert api.ask("DELETE", ns + "/secrets/holder").status == 200
+    assert watches["bound"].next() is None
+    api.create(CONFIG_MAPS, {"metadata": {"name": "seen", "labels": {"none": ""}}})
+    assert watches["stays"].next()["object"]["metadata"]["name"] == "seen"
+    watches["stays"].close()

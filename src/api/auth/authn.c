@@ -139,6 +139,8 @@ static struct json *judge(struct request *rq, const struct token_check *c)
     if (!c->good)
         return status_unauthorized(&rq->arena);
     rq->identity = c->identity;
+    rq->token_keys = c->keys; /* the check lives as long as the request */
+    rq->n_token_keys = c->n_keys;
     return NULL;
 }
 

@@ -122,6 +122,7 @@ static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_
                     ev[i].kind == STORE_EV_DELETE ? STR("") : ev[i].kv.value);
         arena_fini(&a);
     }
+    watch_reauthorize(z->api);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -278,6 +279,7 @@ static void loaded(struct authz *z, int r, const struct err *err)
     }
     rbac_free(z->policy);
     z->policy = take_ptr(&z->next);
+    watch_reauthorize(z->api);
     if (!z->ready) { /* not the first time */
         sm_move(&z->sm, AUTHZ_FOLLOW);
         controllers_idle(z->api);

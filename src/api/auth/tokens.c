@@ -243,6 +243,8 @@ void tokens_written(struct tokens *t, const struct written *w)
         for (size_t i = 0; i < k->n_keys; i++)
             k->stale = k->stale || str_eq(k->keys[i], w->key);
     }
+    if (w->value.n == 0)
+        watch_revoke(t->api, w->key);
 }
 
 /* ------------------------------------------------------------------ results */
@@ -538,6 +540,9 @@ static bool check_signed(struct token_check *c)
     if (k && c->n_audiences == 0 && is_fresh(k)) {
         k->used = ++t->uses;
         c->identity = identity_copy(c->a, &k->identity);
+        c->n_keys = k->n_keys;
+        for (size_t i = 0; i < k->n_keys; i++)
+            c->keys[i] = str_copy_arena(c->a, k->keys[i]);
         (void)take_audiences(c, &t->issuer, 1);
         return finish(c, NULL);
     }
