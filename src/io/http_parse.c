@@ -46,10 +46,21 @@ static int on_url(llhttp_t *ll, const char *at, size_t n)
     return count_head(p, n);
 }
 
+/* The byte that came so many before `at`, maybe with an earlier input; at most two. */
+static char byte_before(const struct http_parse *p, const char *at, size_t back)
+{
+    size_t in_input = (size_t)(at - p->input);
+    return back <= in_input ? at[-(ptrdiff_t)back] : p->before[2 + in_input - back];
+}
+
 static int on_name(llhttp_t *ll, const char *at, size_t n)
 {
     struct http_parse *p = of(ll);
     p->name_end = at + n;
+    /* llhttp takes a line end without its CR there, and nowhere else. */
+    if (!p->has_fields && ll->type == HTTP_REQUEST && byte_before(p, at, 2) != '\r')
+        return refuse(p, 400, "the request line ends without CR");
+    p->has_fields = true;
     if (buf_add(&p->field, at, n) < 0)
         return refuse(p, 431, "field name too long");
     return p->head_done ? count_trailer(p, n) : count_head(p, n);
@@ -90,6 +101,9 @@ static void leave_input(struct http_parse *p)
     else if (p->value_end)
         p->value_end = &nowhere; /* the next input may lie at the same address */
     p->name_end = NULL;
+    size_t n = (size_t)(p->input_end - p->input);
+    for (size_t i = 0; i < 2; i++)
+        p->before[i] = n + i >= 2 ? p->input_end[(ptrdiff_t)i - 2] : p->before[i + n];
 }
 
 static int on_value(llhttp_t *ll, const char *at, size_t n)
@@ -169,6 +183,8 @@ static int check_framing(struct http_parse *p)
     size_t codings = count_name(p, "transfer-encoding"), lengths = count_name(p, "content-length");
     if (lengths > 1)
         return refuse(p, 400, "repeated content-length");
+    if (lengths && p->ll.content_length == UINT64_MAX) /* means "unknown" from here on */
+        return refuse(p, 413, "content-length too large");
     if (codings == 0)
         return 0;
     if (lengths)

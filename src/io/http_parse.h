@@ -34,6 +34,8 @@ struct http_parse {
     size_t head_bytes, ext_bytes;
     const char *input, *input_end, *name_end, *value_end; /* to notice folded lines */
     bool in_value, line_ended;
+    bool has_fields;      /* the first of them has begun */
+    char before[2];       /* the last bytes of earlier inputs */
     bool to_head_request; /* a response to HEAD: no body whatever the fields say */
     bool may_upgrade;     /* a response: 101 is fine */
     bool upgrade;         /* a request offers it and has no body; a response accepts it */
