@@ -485,12 +485,17 @@ TEST(an_answers_length_is_taken_out)
     field("connection", "close");
     field("trailer", "x-sum");
     field("x-dormouse-reason", "Mine");
-    CHECK_OK(fields_for_client(&out, &in, false, &length));
+    CHECK_OK(fields_for_client(&out, &in, false, true, &length));
     CHECK_INT(length, 12);
     CHECK_INT(out.n, 2);
+    CHECK_STR(headers_get(&out, "x-dormouse-reason"), "Mine"); /* another gateway's */
+    headers_reset(&out);
+    CHECK_OK(fields_for_client(&out, &in, false, false, &length));
+    CHECK_INT(out.n, 1); /* a function does not speak in the gateway's name */
+    CHECK(!headers_get(&out, "x-dormouse-reason").p);
     fields_begin();
     field("content-length", "x");
-    CHECK_ERR(fields_for_client(&out, &in, false, &length), -EINVAL);
+    CHECK_ERR(fields_for_client(&out, &in, false, false, &length), -EINVAL);
     headers_fini(&in);
     headers_fini(&out);
 }

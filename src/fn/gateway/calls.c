@@ -590,7 +590,7 @@ static void on_head(void *arg, int status, const struct headers *h)
     uint64_t length;
     headers_reset(&c->answer);
     if ((!is_upgrade && (status < 200 || status > 599)) ||
-        fields_for_client(&c->answer, h, is_upgrade, &length) < 0) {
+        fields_for_client(&c->answer, h, is_upgrade, c->peer != NULL, &length) < 0) {
         call_fail(c, &malformed, "the sandbox's answer");
         return;
     }

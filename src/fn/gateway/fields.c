@@ -336,7 +336,7 @@ int fields_for_gateway(struct headers *to, const struct headers *h, const struct
     return r;
 }
 
-int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
+int fields_for_client(struct headers *to, const struct headers *h, bool upgrade, bool by_gateway,
                       uint64_t *ret_length)
 {
     *ret_length = UINT64_MAX;
@@ -354,6 +354,8 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
             k = PLAIN; /* tells which fields follow the body, and they do */
         if (k == HOP || k == CONNECTION || (k == UPGRADE && !upgrade) || k == TE)
             continue;
+        if ((k == OURS || k == TAG || k == FORWARDED_BY) && !by_gateway)
+            continue; /* a function does not speak in the gateway's name */
         if (names && is_named(h, name))
             continue;
         int r = headers_add(to, name, value);

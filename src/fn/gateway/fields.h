@@ -44,8 +44,11 @@ int fields_for_sandbox(struct headers *to, const struct headers *h, const struct
 /* to: empty. What else is added, the caller adds. */
 int fields_for_gateway(struct headers *to, const struct headers *h, const struct fields *f,
                        const struct fields_add *add);
-/* An answer's; content-length goes to *ret_length (UINT64_MAX: none). upgrade: keep `upgrade`. */
-int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
+/*
+ * An answer's; content-length goes to *ret_length (UINT64_MAX: none). upgrade: keep `upgrade`.
+ * by_gateway: another gateway's answer, whose fields x-dormouse-* are kept; a sandbox's are not.
+ */
+int fields_for_client(struct headers *to, const struct headers *h, bool upgrade, bool by_gateway,
                       uint64_t *ret_length);
 
 enum { FIELDS_TRACE_BYTES = 56, FIELDS_CALL_ID_BYTES = 17 };
