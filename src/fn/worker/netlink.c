@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
+#include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -180,4 +181,37 @@ int netlink_add_route(int fd, uint32_t index, uint32_t to, uint8_t prefix, uint3
     add_u32(&q, RTA_OIF, index);
     int r = ask(fd, &q);
     return r < 0 ? err_sys(err, r, "add a route") : 0;
+}
+
+static int change_rule(int fd, unsigned short type, unsigned short flags, enum netlink_rule kind,
+                       uint32_t subnet, uint8_t prefix, uint32_t priority)
+{
+    struct request q;
+    bool own = kind == NETLINK_RULE_OWN;
+    struct fib_rule_hdr m = { .family = AF_INET,
+                              .src_len = prefix,
+                              .dst_len = prefix,
+                              .table = own ? RT_TABLE_MAIN : RT_TABLE_UNSPEC,
+                              .action = own ? FR_ACT_TO_TBL : FR_ACT_PROHIBIT };
+    init(&q, type, flags, &m, sizeof m);
+    add_u32(&q, FRA_SRC, htonl(subnet));
+    add_u32(&q, FRA_DST, htonl(subnet));
+    add_u32(&q, FRA_PRIORITY, priority);
+    if (own) /* what this machine sends counts as coming from there */
+        add_attr(&q, FRA_IIFNAME, "lo", 3);
+    return ask(fd, &q);
+}
+
+int netlink_add_rule(int fd, enum netlink_rule kind, uint32_t subnet, uint8_t prefix,
+                     uint32_t priority, struct err *err)
+{
+    int r = change_rule(fd, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, kind, subnet, prefix, priority);
+    return r < 0 ? err_sys(err, r, "add a rule for routes") : 0;
+}
+
+int netlink_del_rule(int fd, enum netlink_rule kind, uint32_t subnet, uint8_t prefix,
+                     uint32_t priority, struct err *err)
+{
+    int r = change_rule(fd, RTM_DELRULE, 0, kind, subnet, prefix, priority);
+    return r < 0 ? err_sys(err, r, "remove a rule for routes") : 0;
 }

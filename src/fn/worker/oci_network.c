@@ -14,9 +14,16 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { LOOPBACK = 1, TRIES_MAX = 65000, RETRY_MS = 1000 };
+enum {
+    LOOPBACK = 1,
+    TRIES_MAX = 65000,
+    RETRY_MS = 1000,
+    RULE_PRIORITY = 213, /* and the next; far before the main table's */
+    SUBNET_PREFIX = 16
+};
 
 struct oci_networks {
     struct loop *loop;
@@ -122,6 +129,43 @@ static int make_devices(int outer, int ns, uint32_t *next, uint32_t *ret_index, 
     return err_set(err, E_LIMIT, "every address of the subnet is in use");
 }
 
+/*
+ * Containers reach each other through the gateway of functions alone, which asks for tokens and
+ * keeps to limits, also where the machine forwards packets so that they reach other networks. Each
+ * new network looks again: another worker may have removed the rules when it ended.
+ */
+static int keep_apart(int outer, uint32_t subnet, struct err *err)
+{
+    for (int kind = NETLINK_RULE_OWN; kind <= NETLINK_RULE_PROHIBIT; kind++) {
+        int r = netlink_add_rule(outer, (enum netlink_rule)kind, subnet, SUBNET_PREFIX,
+                                 RULE_PRIORITY + (uint32_t)kind, err);
+        if (r < 0 && r != -EEXIST)
+            return r;
+    }
+    return 0;
+}
+
+static bool has_devices(void)
+{
+    bool found = false;
+    struct if_nameindex *all = if_nameindex();
+    for (struct if_nameindex *i = all; i && i->if_index; i++)
+        found = found || strncmp(i->if_name, "dmf", 3) == 0;
+    if_freenameindex(all);
+    return found;
+}
+
+/* Not while containers are left that the next worker takes over, or those of another one. */
+static void drop_rules(uint32_t subnet)
+{
+    scoped(fd_scoped) int outer = has_devices() ? -1 : netlink_open(NULL);
+    if (outer < 0)
+        return;
+    for (int kind = NETLINK_RULE_OWN; kind <= NETLINK_RULE_PROHIBIT; kind++)
+        (void)netlink_del_rule(outer, (enum netlink_rule)kind, subnet, SUBNET_PREFIX,
+                               RULE_PRIORITY + (uint32_t)kind, NULL);
+}
+
 static int make_network(uint32_t subnet, uint32_t *next, struct oci_network *ret, struct err *err)
 {
     scoped(fd_scoped) int outer = netlink_open(err);
@@ -130,7 +174,11 @@ static int make_network(uint32_t subnet, uint32_t *next, struct oci_network *ret
     uint32_t index = 0, low = 0, gateway = subnet + 1;
     if (outer < 0)
         return outer;
-    int r = make_namespace(&ns, &inner, err);
+    int r = keep_apart(outer, subnet, err);
+    if (r == -EOPNOTSUPP) /* a kernel without rules, which the first network has said */
+        r = 0;
+    if (r == 0)
+        r = make_namespace(&ns, &inner, err);
     if (r == 0)
         r = make_devices(outer, ns, next, &index, &low, err);
     if (r < 0)
@@ -171,6 +219,7 @@ static void on_closed(struct defer *d)
     struct oci_networks *p = container_of(d, struct oci_networks, turn);
     void (*done)(void *) = p->done;
     void *arg = p->arg;
+    drop_rules(p->subnet);
     free(p);
     done(arg);
 }
@@ -300,6 +349,15 @@ static void count_use(struct oci_networks *p, int n)
         timer_start(p->loop, &p->rest, OCI_NETWORKS_REST_MS, on_rest);
 }
 
+static void check_apart(uint32_t subnet)
+{
+    struct err err = { 0 };
+    scoped(fd_scoped) int outer = netlink_open(&err);
+    if (outer < 0 || keep_apart(outer, subnet, &err) < 0)
+        log_warn("containers are not kept from each other where this machine forwards packets",
+                 "error=\"%s\"", err_text(&err));
+}
+
 int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
                      struct oci_networks **ret, struct err *err)
 {
@@ -311,6 +369,7 @@ int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
     r = make_network(base, &next, &first, err);
     if (r < 0)
         return err_ctx(err, E_UNSUPPORTED, "networks of containers");
+    check_apart(base);
     struct oci_networks *p = xnew(struct oci_networks);
     p->loop = loop;
     p->subnet = base;
