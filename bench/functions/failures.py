@@ -31,13 +31,16 @@ class Cluster:
         data = directory / "api"
         self.add("api", "api", "--data-dir", data, "--listen", "127.0.0.1:0")
         self.kubeconfig = data / "kubeconfig"
+        token = directory / "token"
+        token.write_text("a token for the roles of a bench\n")
+        known = ["--token-file", token]
         self.api = dormouse.Api(data, self.roles["api"].ready["url"])
         for crd in json.loads((pathlib.Path(__file__).resolve().parents[2] / "src/fn/crd.json").read_text())["items"]:
             self.api.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
         for i, address in enumerate(CONTROLS):
             self.add(f"controlplane{i}", "fn", "controlplane", "--data-dir", directory / f"c{i}", "--kubeconfig", self.kubeconfig,
-                     "--listen", address, "--name", f"control{i}", *control_words)
-        control = [w for address in CONTROLS for w in ("-c", address)]
+                     "--listen", address, "--name", f"control{i}", *known, *control_words)
+        control = [w for address in CONTROLS for w in ("-c", address)] + known
         for i in range(WORKERS):
             self.add(f"worker{i}", "fn", "worker", "--data-dir", directory / f"w{i}", "--name", f"worker{i}", *control)
         for i, address in enumerate(GATEWAYS):

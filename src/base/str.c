@@ -153,6 +153,16 @@ bool str_is_utf8(struct str s)
     return true;
 }
 
+bool str_is_secret(struct str shown, const char *secret)
+{
+    size_t n = strlen(secret);
+    unsigned differs = shown.n != n;
+    for (size_t i = 0; i < n; i++)
+        differs |=
+            (unsigned)(unsigned char)secret[i] ^ (i < shown.n ? (unsigned char)shown.p[i] : 0u);
+    return differs == 0;
+}
+
 static uint64_t mix(uint64_t h)
 {
     h ^= h >> 33;

@@ -37,8 +37,9 @@ static const struct cmd_opt opts[] = {
     FN_WORKER_OPTS,
     CMD_SECTION("Functions whose roles are in several processes"),
     { "fn-listen", 0, "HOST:PORT",
-      "for gateways and workers of other processes, and REST (nowhere)", CMD_STRING,
-      &fn_role.control, 0, 0 },
+      "for gateways and workers of other processes, and REST, with the token of --token-file or "
+      "DIR/fn.token (nowhere)",
+      CMD_STRING, &fn_role.control, 0, 0 },
     { "fn-worker-listen", 0, "HOST:PORT",
       "for requests of those gateways to modules here (127.0.0.1:0 with --fn-listen)", CMD_STRING,
       &fn_role.worker, 0, 0 },

@@ -32,9 +32,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum {
     TOKEN_MAX_BYTES = 4096,
+    TOKEN_MADE_BYTES = 32,
     PEM_MAX_BYTES = 1 << 20,
     /* Against a cluster that is not ours, as for operators. */
     MAX_UPSTREAMS = HTTP_TRANSPORT_CONNECTIONS * 3 / 4
@@ -133,16 +135,41 @@ static void on_worker_synced(void *arg)
 
 /* ---------------------------------------------------------------- small things */
 
+/* Made at the first start that needs one. */
+static int make_token(const char *path, struct err *err)
+{
+    uint8_t secret[TOKEN_MADE_BYTES];
+    char text[2 * TOKEN_MADE_BYTES + 2];
+    sys_random(secret, sizeof secret);
+    for (size_t i = 0; i < sizeof secret; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", secret[i]);
+    text[sizeof text - 2] = '\n';
+    log_info("a token for the control plane's listener is made", "path=%s", path);
+    return sys_write_file_atomic(AT_FDCWD, path, str_n(text, sizeof text - 1), 0600, err);
+}
+
+/*
+ * Who reaches the control plane's listener can make functions and be a worker or gateway: on
+ * loopback, too, that is not every user of the machine. Without --token-file the token is one of
+ * the data directory.
+ */
 static int read_token(struct functions *f, struct err *err)
 {
     struct buf text = BUF_INIT(TOKEN_MAX_BYTES);
+    scoped(free_scoped) char *own = xasprintf("%s/fn.token", f->opts.data_dir);
+    const char *path = f->opts.token_file;
     f->token = xstrdup("");
-    if (!f->opts.token_file)
+    if (!path && has(f, FUNCTIONS_CONTROL) && f->opts.control.host) {
+        path = own;
+        int r = access(path, F_OK) < 0 && errno == ENOENT ? make_token(path, err) : 0;
+        if (r < 0)
+            return r;
+    }
+    if (!path)
         return 0;
-    int r = sys_read_file(AT_FDCWD, f->opts.token_file, &text, err);
+    int r = sys_read_file(AT_FDCWD, path, &text, err);
     if (r >= 0 && str_trim(buf_str(&text)).n < LINK_TOKEN_MIN)
-        r = err_set(err, E_INVALID, "token in '%s' has fewer than %d bytes", f->opts.token_file,
-                    LINK_TOKEN_MIN);
+        r = err_set(err, E_INVALID, "token in '%s' has fewer than %d bytes", path, LINK_TOKEN_MIN);
     if (r >= 0) {
         free(f->token);
         f->token = str_dup(str_trim(buf_str(&text)));
@@ -155,7 +182,7 @@ static int read_token(struct functions *f, struct err *err)
 static int check_open(const struct functions *f, const char *what, const char *host,
                       struct err *err)
 {
-    if (f->token[0] || address_is_loopback_text(host))
+    if (f->opts.token_file || address_is_loopback_text(host))
         return 0;
     return err_set(err, E_INVALID, "%s on '%s' needs --token-file: it is not loopback", what, host);
 }
@@ -287,8 +314,8 @@ bool functions_serve(struct functions *f, struct http_exchange *x, const struct 
 static bool shows_token(const struct functions *f, const struct http_request *req)
 {
     struct str shown = headers_get(req->headers, "authorization");
-    scoped(free_scoped) char *want = xasprintf("Bearer %s", f->token);
-    return f->token[0] == '\0' || str_is(shown, want);
+    return f->token[0] == '\0' || (str_has_prefix(shown, STR("Bearer ")) &&
+                                   str_is_secret(str_slice(shown, 7, shown.n), f->token));
 }
 
 /* Streams of gateways, workers and followers; and REST. */

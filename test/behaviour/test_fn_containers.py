@@ -112,7 +112,8 @@ def test_a_server_that_is_killed_finds_its_containers_again(tmp_path, bundles):
 
 def test_a_worker_in_its_own_process_runs_containers(tmp_path, bundles):
     server = FunctionServer(tmp_path / "data", extra=("--fn-listen", "127.0.0.1:0"))
-    worker = Role("worker", tmp_path / "worker", "--control-plane", server.ready["control-plane"], "--bundles", bundles)
+    worker = Role("worker", tmp_path / "worker", "--control-plane", server.ready["control-plane"], "--bundles", bundles,
+                  "--token-file", tmp_path / "data/fn.token")
     try:
         server.deploy("apart", spec())
         assert call(server.gateway, "apart.default").body == b"apart"

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from conftest import wait_for
-from functions_kit import FAKE, FUNCTIONS, FunctionServer, ask_socket, call, function
+from functions_kit import FAKE, FUNCTIONS, FunctionServer, Role, ask_socket, call, function
 
 REVISIONS = "/apis/dormouse.dev/v1alpha1/namespaces/default/functionrevisions"
 POLICIES = "/apis/dormouse.dev/v1alpha1/namespaces/{}/functionpolicies"
@@ -309,6 +309,15 @@ def test_tokens_and_listeners(tmp_path):
     bad.process.stdout.close()
     bad.log.close()
     assert "needs --token-file" in bad.text_of_log()
+    own = FunctionServer(tmp_path / "own", extra=["--fn-listen", "127.0.0.1:0"])
+    control, made = own.ready["control-plane"], tmp_path / "own/fn.token"
+    assert made.stat().st_mode & 0o777 == 0o600 and len(made.read_text().strip()) == 64
+    assert call(control, control, REST).status == 401
+    assert call(control, control, "/registerService", "POST", "name=x").status == 401
+    assert call(control, control, REST, headers={"Authorization": "Bearer " + made.read_text().strip()}).status == 200
+    rogue = Role("worker", tmp_path / "rogue", "-c", control, wait=False)
+    wait_for(lambda: "token" in (tmp_path / "rogue.log").read_text(), "a worker without the token is told so")
+    assert rogue.stop() == 0 and own.stop() == 0
     token = tmp_path / "token"
     token.write_text("0123456789abcdef0123\n")
     up = FunctionServer(tmp_path / "data", extra=["--fn-listen", "127.0.0.1:0", "--token-file", str(token)])

@@ -169,7 +169,7 @@ def pair(tmp_path):
         port = free.getsockname()[1]
     up = FunctionServer(tmp_path / "up", extra=("--fn-listen", "127.0.0.1:0"))
     gateways = [Role("gateway", tmp_path / f"g{i}", "--listen", f"127.0.0.{i + 2}:{port}", "--name", f"g{i}", "-c",
-                     up.ready["control-plane"]) for i in range(2)]
+                     up.ready["control-plane"], "--token-file", tmp_path / "up/fn.token") for i in range(2)]
     yield up, gateways, port
     for gateway in gateways:
         gateway.stop()

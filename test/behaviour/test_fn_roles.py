@@ -20,6 +20,10 @@ class Cell:
 
     def __init__(self, base, controls=2, gateways=1, workers=1, words=()):
         self.base, self.deployed = base, 0
+        base.mkdir(exist_ok=True)
+        (base / "token").write_text("0123456789abcdef0123\n")
+        if "--token-file" not in words:
+            words = (*words, "--token-file", base / "token")
         self.api = Server(base / "api", extra=())
         manifest = subprocess.run([BUILD / "dormouse", "manifest", "fn"], capture_output=True, text=True, check=True).stdout
         self.api.kubectl("apply", "-f", "-", input=manifest)
@@ -286,8 +290,9 @@ users: [{{name: u, user: {{token: none}}}}]
     assert not control.status()["functions"].get("leads")
     Held.held = ("/secrets/",)
     control.wait_ready()
-    worker = Role("worker", tmp_path / "w", "-c", control.ready["control-plane"])
-    gateway = Role("gateway", tmp_path / "g", "--listen", "127.0.0.1:0", "-c", control.ready["control-plane"])
+    known = ("-c", control.ready["control-plane"], "--token-file", tmp_path / "c" / "fn.token")
+    worker = Role("worker", tmp_path / "w", *known)
+    gateway = Role("gateway", tmp_path / "g", "--listen", "127.0.0.1:0", *known)
     address, shown = gateway.ready["gateway"].removeprefix("http://"), {"Authorization": "Bearer open sesame"}
     assert call(address, "guarded.default").status == 401
     assert call(address, "guarded.default", headers=shown).status == 401

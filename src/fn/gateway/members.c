@@ -99,13 +99,8 @@ size_t members_owner(const struct members *m, struct str key, uint64_t now_ms)
     return best;
 }
 
-static bool is_secret(const char *ours, struct str theirs)
-{
-    size_t n = strlen(ours);
-    return n > 0 && n == theirs.n && CRYPTO_memcmp(ours, theirs.p, n) == 0;
-}
-
 bool members_knows(const struct members *m, struct str secret)
 {
-    return is_secret(m->secret, secret) || is_secret(m->former, secret);
+    return (m->secret[0] && str_is_secret(secret, m->secret)) ||
+           (m->former[0] && str_is_secret(secret, m->former));
 }

@@ -189,22 +189,13 @@ struct link_server {
     void *arg;
 };
 
-/* Equal in time that says nothing about where they differ. */
-static bool is_token(const char *want, struct str shown)
-{
-    size_t n = strlen(want);
-    unsigned char differs = shown.n != n;
-    for (size_t i = 0; i < n; i++)
-        differs |= (unsigned char)want[i] ^ (unsigned char)(i < shown.n ? shown.p[i] : 0);
-    return !differs;
-}
-
 static bool may_enter(struct link_server *s, struct grpc_stream *st)
 {
     struct str shown = headers_get(grpc_stream_metadata(st), "authorization");
     if (s->token[0] == '\0')
         return true;
-    if (str_has_prefix(shown, STR("Bearer ")) && is_token(s->token, str_slice(shown, 7, shown.n)))
+    if (str_has_prefix(shown, STR("Bearer ")) &&
+        str_is_secret(str_slice(shown, 7, shown.n), s->token))
         return true;
     grpc_stream_end(st, GRPC_UNAUTHENTICATED, "a token is wanted", NULL);
     return false;

@@ -156,16 +156,6 @@ static const struct http_exchange_ops exchange_ops = { .on_body = on_body,
                                                        .on_writable = on_exchange_writable,
                                                        .on_gone = on_gone };
 
-/* In a time that does not tell how much of it was right. */
-static bool is_token(const char *want, struct str got)
-{
-    size_t n = strlen(want);
-    unsigned char differs = got.n != n;
-    for (size_t i = 0; i < n; i++)
-        differs |= (unsigned char)want[i] ^ (unsigned char)(got.n ? got.p[i % got.n] : 0);
-    return differs == 0;
-}
-
 static bool is_of_organisation(const struct http_exchange *x, const char *want)
 {
     struct arena a = { 0 };
@@ -181,7 +171,7 @@ static bool is_of_organisation(const struct http_exchange *x, const char *want)
 static bool may_call(const struct worker_http *h, const struct http_exchange *x,
                      const struct http_request *req)
 {
-    return (!h->token || is_token(h->token, headers_get(req->headers, "x-dormouse-token"))) &&
+    return (!h->token || str_is_secret(headers_get(req->headers, "x-dormouse-token"), h->token)) &&
            (!h->organisation || is_of_organisation(x, h->organisation));
 }
 
