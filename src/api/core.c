@@ -618,7 +618,7 @@ static void run(struct request *rq)
 
 /* ------------------------------------------------------------------ life */
 
-static void renew_certificate(struct api *api)
+void api_renew_certificate(struct api *api)
 {
     if (api->renew_at_s && clock_wall_ms() / 1000 >= api->renew_at_s)
         api->renew_at_s = api->renew(api->renew_arg);
@@ -657,7 +657,7 @@ static void run_head(struct request *rq)
 
 void request_start(struct request *rq, bool has_body)
 {
-    renew_certificate(rq->api);
+    api_renew_certificate(rq->api);
     rq->has_body = has_body;
     run_head(rq);
 }

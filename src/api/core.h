@@ -156,6 +156,9 @@ struct str key_object(struct arena *a, const struct kube_resource *res, struct s
 void key_split(const struct kube_resource *res, struct str prefix, struct str key,
                struct str *ret_ns, struct str *ret_name);
 
+/* Make a new server certificate when its time has come; see api_on_renewal(). */
+void api_renew_certificate(struct api *api);
+
 /* ---- watches ---- */
 
 /* All watches end; no new ones start. */

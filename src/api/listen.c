@@ -108,12 +108,22 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     request_start(rq, req->has_body);
 }
 
+/* A client that is shown a certificate that has ended sends no request. */
+static void on_accept(void *arg)
+{
+    api_renew_certificate(arg);
+}
+
 int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls,
                struct err *err)
 {
-    const struct http_server_opts opts = {
-        .host = host, .port = port, .tls = tls, .http2 = true, .on_request = on_request, .arg = api
-    };
+    const struct http_server_opts opts = { .host = host,
+                                           .port = port,
+                                           .tls = tls,
+                                           .http2 = true,
+                                           .on_request = on_request,
+                                           .on_accept = on_accept,
+                                           .arg = api };
     int r = http_server_start(api->loop, &opts, &api->http, err);
     if (r >= 0)
         self_service_publish(api, host, api_port(api));

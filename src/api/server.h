@@ -88,7 +88,7 @@ void api_on_policy(struct api *api, void (*fn)(void *arg), void *arg);
 int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls,
                struct err *err);
 uint16_t api_port(const struct api *api); /* 0: not listening */
-/* Called on requests when the wall clock has passed `at_s`; the callee replaces its certificate and
+/* Called on requests and new connections when the wall clock has passed `at_s`; the callee replaces its certificate and
  * sets the next time. */
 void api_on_renewal(struct api *api, int64_t at_s, int64_t (*renew)(void *arg), void *arg);
 

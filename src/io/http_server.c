@@ -266,6 +266,8 @@ static void accept_one(struct http_server *srv)
         return;
     }
     srv->accept_waits = false;
+    if (srv->on_accept)
+        srv->on_accept(srv->arg);
     struct conn *c = xnew(struct conn);
     c->srv = srv;
     c->kind = &http1_kind; /* for whatever ends before its first byte */
@@ -415,6 +417,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
         .tls = opts->tls,
         .http2 = opts->http2,
         .on_request = opts->on_request,
+        .on_accept = opts->on_accept,
         .arg = opts->arg,
         .head_timeout_ms = opts->head_timeout_ms ? opts->head_timeout_ms : HTTP_HEAD_TIMEOUT_MS,
         .body_idle_ms = opts->body_idle_ms ? opts->body_idle_ms : HTTP_BODY_IDLE_TIMEOUT_MS,

@@ -27,6 +27,7 @@ struct http_server {
     char *unix_path;
     struct tls_ctx *tls;
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
+    void (*on_accept)(void *arg);
     void *arg;
     uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms, ping_ms;
     size_t connections_max;

@@ -11,11 +11,13 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <time.h>
 
 enum {
     CA_DAYS = 3650,
     DAY_S = 86400,
-    BACKDATE_S = 300 /* other machines' clocks may be behind */
+    BACKDATE_S = 300,            /* other machines' clocks may be behind */
+    LASTING_EPOCH_S = 1767225600 /* 2026-01-01: no release is older */
 };
 
 /* Everything of one certificate in the making. */
@@ -112,6 +114,19 @@ static bool add_alt_names(struct making *m, const char *const *names, size_t n)
     return ok;
 }
 
+/*
+ * What the cluster itself is known by must stay good when the clock is set, whichever way: a machine
+ * without a battery makes its authority in 1970. Both ends count from a time that has passed
+ * everywhere where the clock is right.
+ */
+static bool set_lasting(X509 *cert, uint64_t valid_s)
+{
+    time_t epoch = LASTING_EPOCH_S, now = time(NULL), from = now > epoch ? now : epoch;
+    return X509_time_adj_ex(X509_getm_notBefore(cert), 0, 0, &epoch) &&
+           X509_time_adj_ex(X509_getm_notAfter(cert), (int)(valid_s / DAY_S),
+                            (long)(valid_s % DAY_S), &from);
+}
+
 static bool begin(struct making *m, const char *common_name, uint64_t valid_s)
 {
     ERR_clear_error();
@@ -153,6 +168,7 @@ int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *
 {
     scoped(making_fini) struct making m = { 0 };
     if (!begin(&m, common_name, (uint64_t)CA_DAYS * DAY_S) ||
+        !set_lasting(m.cert, (uint64_t)CA_DAYS * DAY_S) ||
         !add_ext(&m, NID_basic_constraints, "critical,CA:TRUE") ||
         !add_ext(&m, NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign"))
         return err_ctx(err, tls_error(NULL, err), "make a CA");
@@ -191,6 +207,7 @@ int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *
     if (r < 0)
         return r;
     if (!begin(&m, common_name, (uint64_t)days * DAY_S) ||
+        !set_lasting(m.cert, (uint64_t)days * DAY_S) ||
         !add_ext(&m, NID_basic_constraints, "critical,CA:FALSE") ||
         !add_ext(&m, NID_key_usage, "critical,digitalSignature") ||
         !add_ext(&m, NID_ext_key_usage, "serverAuth") ||
