@@ -47,3 +47,15 @@ def test_the_same_programs_make_the_same_image(tmp_path):
 def test_an_image_needs_a_tag(tmp_path):
     done = subprocess.run([ROOT / "tools/make-image", BUILD, "dormouse", tmp_path / "x"], capture_output=True, text=True)
     assert done.returncode == 1 and "is not NAME:TAG" in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_an_installation_works_from_where_it_is(tmp_path):
+    done = subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--strip"], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "DESTDIR": str(tmp_path / "dest")})
+    assert done.returncode == 0, done.stdout + done.stderr
+    prefix = tmp_path / "dest/usr/local"
+    assert sorted(f.name for f in (prefix / "bin").iterdir()) == ["dormouse", "dormouse-compile", "dormouse-runner"]
+    assert os.access(prefix / "share/dormouse/sdk/c/dm-cc", os.X_OK)
+    made = subprocess.run([prefix / "bin/dormouse", "operator", "init", "--lang", "c", "hello"], cwd=tmp_path, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr  # it finds its SDK
+    assert not [f for f in prefix.rglob("target") if f.is_dir()]
