@@ -4,6 +4,7 @@
 #include "api/core.h"
 #include "api/request.h"
 #include "api/self_service.h"
+#include "api/websocket.h"
 #include "io/http.h"
 #include "io/tls.h"
 
@@ -12,12 +13,16 @@
 static void sink_head(struct request *rq, int status, const struct headers *headers,
                       uint64_t body_n)
 {
-    http_respond(rq->sink_data, status, headers, body_n);
+    if (rq->socket && status == 200 && rq->res && rq->route.verb == KUBE_WATCH)
+        websocket_open(rq->socket, rq->sink_data, headers);
+    else
+        http_respond(rq->sink_data, status, headers, body_n);
 }
 
 static bool sink_write(struct request *rq, struct str chunk)
 {
-    if (http_write(rq->sink_data, chunk))
+    if (websocket_is_open(rq->socket) ? websocket_write(rq->socket, chunk)
+                                      : http_write(rq->sink_data, chunk))
         return true;
     request_unsent(rq, 2 * http_write_pending(rq->sink_data)); /* buffers grow by doubling */
     return false;
@@ -30,7 +35,10 @@ static size_t sink_pending(const struct request *rq)
 
 static void sink_end(struct request *rq)
 {
-    http_end(rq->sink_data);
+    if (websocket_is_open(rq->socket))
+        websocket_end(rq->socket);
+    else
+        http_end(rq->sink_data);
 }
 
 static void sink_abort(struct request *rq)
@@ -54,12 +62,20 @@ static const struct sink_ops http_sink = {
 
 static void on_body(struct http_exchange *x, struct str chunk)
 {
-    (void)request_body(http_exchange_data(x), chunk);
+    struct request *rq = http_exchange_data(x);
+    if (websocket_is_open(rq->socket))
+        websocket_read(rq->socket, chunk);
+    else
+        (void)request_body(rq, chunk);
 }
 
 static void on_body_end(struct http_exchange *x, int r)
 {
-    request_body_end(http_exchange_data(x), r);
+    struct request *rq = http_exchange_data(x);
+    if (websocket_is_open(rq->socket))
+        websocket_end(rq->socket);
+    else
+        request_body_end(rq, r);
 }
 
 static void on_writable(struct http_exchange *x)
@@ -99,6 +115,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     rq->audit_id = header(rq, req, "audit-id");
     rq->if_none_match = header(rq, req, "if-none-match");
     authn_take(rq, req->headers);
+    if (req->upgrade)
+        rq->socket = websocket_take(rq, req->headers);
     struct tls_peer cert;
     if (http_exchange_peer(x, &rq->arena, &cert)) {
         struct tls_peer *kept = arena_new(&rq->arena, struct tls_peer);

@@ -32,6 +32,7 @@ struct impersonation;
 struct request;
 struct kube_resource;
 struct tls_peer;
+struct websocket;
 
 enum {
     API_BODY_MAX_BYTES = 3 << 20,    /* as upstream; 413 beyond */
@@ -93,6 +94,7 @@ struct request {
     size_t unsent;             /* bytes of the answer that wait for the client */
     struct list behind;        /* api->unsent, while there are too many to go on */
     struct list large;         /* api->large, between its body and its turn */
+    struct websocket *socket;  /* asked for; the events of a watch go there */
     struct compress *compress; /* while the answer is compressed; stands before the sink */
 
     /* what came in; strings live in the arena */

@@ -36,6 +36,11 @@ void sha256_end(struct sha256 *h, uint8_t ret[SHA256_BYTES])
     must(EVP_DigestInit_ex((EVP_MD_CTX *)h, NULL, NULL));
 }
 
+void sha1_of(struct str s, uint8_t ret[SHA1_BYTES])
+{
+    must(EVP_Digest(s.p, s.n, ret, NULL, EVP_sha1(), NULL));
+}
+
 void sha256_of(struct str s, uint8_t ret[SHA256_BYTES])
 {
     must(EVP_Digest(s.p ? s.p : "", s.n, ret, NULL, EVP_sha256(), NULL));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4) and hexadecimal text. Any thread; one struct sha256 by one thread at a time.
+/* SHA-256 and SHA-1 (FIPS 180-4) and hexadecimal text. Any thread; one struct sha256 by one thread
+ * at a time.
  */
 #pragma once
 
@@ -7,6 +8,7 @@
 #include "base/str.h"
 
 enum {
+    SHA1_BYTES = 20,
     SHA256_BYTES = 32,
     SHA256_HEX_SIZE = 65, /* text with its NUL */
 };
@@ -22,6 +24,8 @@ void sha256_add(struct sha256 *h, const void *p, size_t n);
 void sha256_end(struct sha256 *h, uint8_t ret[SHA256_BYTES]);
 
 void sha256_of(struct str s, uint8_t ret[SHA256_BYTES]);
+/* For protocols that want it, where nothing depends on its strength. */
+void sha1_of(struct str s, uint8_t ret[SHA1_BYTES]);
 
 /* Lower case, NUL-terminated: 2 * n + 1 bytes. */
 void hex_format(const uint8_t *p, size_t n, char *ret);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wire: authentication, streaming, malformed input, limits; with nothing but Python's own HTTP client."""
+import base64
 import http.client
 import json
 import re
@@ -258,3 +259,97 @@ def test_too_many_requests_at_once_are_told_to_come_back(dormouse_api):
             s.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     wait_for(lambda: dormouse_api.get("/readyz").status == 200, "the server to go on")
+
+
+class Socket:
+    """A WebSocket by hand: what the server sends frame by frame, and the answer to the handshake."""
+
+    def __init__(self, api, path, token=None, **headers):
+        self.raw = api.tls.wrap_socket(socket.create_connection((api.host, api.port), 30), server_hostname=api.host)
+        fields = {"Host": "x", "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+                  "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", **{k.replace("_", "-"): v for k, v in headers.items()}}
+        if token:
+            fields["Authorization"] = "Bearer " + token
+        self.raw.sendall((f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in fields.items()) + "\r\n").encode())
+        self.data = b""
+        while b"\r\n\r\n" not in self.data:
+            self.more()
+        head, self.data = self.data.split(b"\r\n\r\n", 1)
+        lines = head.decode().split("\r\n")
+        self.status = int(lines[0].split()[1])
+        self.headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines[1:])}
+
+    def more(self):
+        chunk = self.raw.recv(65536)
+        assert chunk, "the connection ended"
+        self.data += chunk
+
+    def take(self, n):
+        while len(self.data) < n:
+            self.more()
+        out, self.data = self.data[:n], self.data[n:]
+        return out
+
+    def next(self):
+        """(opcode, payload) of the next frame; all are whole, and none is masked."""
+        first, second = self.take(2)
+        assert first & 0xf0 == 0x80 and second < 128
+        n = int.from_bytes(self.take({126: 2, 127: 8}.get(second, 0)), "big") if second >= 126 else second
+        return first & 15, self.take(n)
+
+    def event(self):
+        op, payload = self.next()
+        assert op == 1, op
+        return json.loads(payload)
+
+    def send(self, op, payload=b"", mask=b"abcd"):
+        masked = bytes(b ^ mask[i % 4] for i, b in enumerate(payload))
+        n = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
+        self.raw.sendall(bytes([0x80 | op]) + n + mask + masked)
+
+
+def test_a_watch_over_a_websocket(shared_api):
+    api = shared_api
+    path = f"{MAPS}?watch=1&allowWatchBookmarks=false"
+    ws = Socket(api, path + "&resourceVersion=" + api.get(MAPS).json()["metadata"]["resourceVersion"], api.token)
+    assert ws.status == 101 and ws.headers["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", ws.headers
+    api.create(MAPS, config_map("socket", a="x" * 70000))
+    event = ws.event()
+    assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "socket")
+    assert len(event["object"]["data"]["a"]) == 70000
+    ws.send(9, b"are you there")
+    assert ws.next() == (10, b"are you there")
+    ws.send(1, b"nobody reads this" * 20)  # a longer form of the length
+    api.ask("DELETE", f"{MAPS}/socket")
+    assert ws.event()["type"] == "DELETED"
+    ws.send(8, b"\x03\xe8")
+    assert ws.next() == (8, b"\x03\xe8")
+    assert ws.raw.recv(1) == b""
+    ended = Socket(api, path + "&timeoutSeconds=1", api.token)  # the server's end
+    frames = []
+    while not frames or frames[-1][0] != 8:
+        frames.append(ended.next())
+    assert frames[-1] == (8, b"\x03\xe8")
+    broken = Socket(api, path, api.token)
+    broken.raw.sendall(b"\x81\x01x")  # not masked
+    while True:
+        op, payload = broken.next()
+        if op == 8:
+            break
+    assert payload == b"\x03\xea"
+    for s in (ws, ended, broken):
+        s.raw.close()
+
+
+def test_a_token_may_come_as_a_protocol(shared_api):
+    api = shared_api
+    token = base64.urlsafe_b64encode(api.token.encode()).decode().rstrip("=")
+    ws = Socket(api, f"{MAPS}?watch=1", Sec_WebSocket_Protocol=f"base64url.bearer.authorization.k8s.io.{token}, my.protocol")
+    assert ws.status == 101 and ws.headers["sec-websocket-protocol"] == "my.protocol"
+    ws.raw.close()
+    no = Socket(api, f"{MAPS}?watch=1", "wrong")
+    assert no.status == 401
+    no.raw.close()
+    plain = Socket(api, "/version", api.token)  # no watch: answered as it is
+    assert plain.status == 200
+    plain.raw.close()
