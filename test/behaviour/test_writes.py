@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from conftest import wait_for
+from conftest import ROOT, wait_for
 
 CM = "/api/v1/namespaces/default/configmaps"
 TYPES = {"json": "application/json-patch+json", "merge": "application/merge-patch+json",
@@ -405,3 +405,25 @@ def test_openapi_knows_apply_and_no_empty_lists_of_parameters(shared_api):
     assert "application/apply-patch+yaml" in patch_["requestBody"]["content"]
     empty = [(p, m) for p, item in doc["paths"].items() for m, op in item.items() if isinstance(op, dict) and op.get("parameters") == []]
     assert not empty
+
+
+def undescribed(schema, path=""):
+    for name, field in schema.get("properties", {}).items():
+        if not field.get("description"):
+            yield f"{path}.{name}"
+        yield from undescribed(field, f"{path}.{name}")
+    if isinstance(schema.get("items"), dict):
+        yield from undescribed(schema["items"], path + "[]")
+
+
+@pytest.mark.parametrize("name", ["src/fn/crd.json", "src/operator/crd.json", "src/sched/object/node_image_state_crd.json"])
+def test_every_field_of_our_own_kinds_is_described(name):
+    """For kubectl explain."""
+    text = json.loads((ROOT / name).read_text())
+    kinds = [c for c in text.get("items", [text]) if c["kind"] == "CustomResourceDefinition"]
+    assert kinds
+    for kind in kinds:
+        for version in kind["spec"]["versions"]:
+            schema = version["schema"]["openAPIV3Schema"]
+            assert schema.get("description"), kind["metadata"]["name"]
+            assert list(undescribed(schema)) == [], kind["metadata"]["name"]
