@@ -302,6 +302,8 @@ static void server_free(struct http_server *srv)
 {
     http1_trim_spares(srv, true);
     free(srv->unix_path);
+    if (srv->dir_fd >= 0)
+        (void)close(srv->dir_fd);
     free(srv);
 }
 
@@ -393,12 +395,14 @@ static bool is_dead_socket(const char *path)
 
 static int listen_unix(struct http_server *srv, const char *path, struct err *err)
 {
-    if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path)
-        return err_set(err, -ENAMETOOLONG, "socket path '%s' too long", path);
-    if (is_dead_socket(path))
+    char address[STREAM_UNIX_PATH_SIZE];
+    int r = stream_unix_path(path, address, &srv->dir_fd, err);
+    if (r < 0)
+        return r;
+    if (is_dead_socket(address))
         (void)unlink(path);
     mode_t old = umask(0177); /* the file is never there with another mode than 0600 */
-    int r = uv_pipe_bind(&srv->listener.pipe, path);
+    r = uv_pipe_bind(&srv->listener.pipe, address);
     (void)umask(old);
     if (r == 0) {
         srv->unix_path = xstrdup(path);
@@ -414,6 +418,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
     *srv = (struct http_server){
         .loop = loop,
         .is_pipe = opts->unix_path != NULL,
+        .dir_fd = -1,
         .tls = opts->tls,
         .http2 = opts->http2,
         .on_request = opts->on_request,

@@ -25,6 +25,7 @@ struct http_server {
     bool draining; /* no further connections, and requests end theirs */
     bool closing;
     char *unix_path;
+    int dir_fd; /* of a path that does not fit an address, until it has been removed; else -1 */
     struct tls_ctx *tls;
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void (*on_accept)(void *arg);

@@ -7,9 +7,12 @@
 #include "io/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -795,16 +798,40 @@ int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, st
     return 0;
 }
 
+_Static_assert(STREAM_UNIX_PATH_SIZE == sizeof((struct sockaddr_un *)0)->sun_path, "as the kernel");
+
+int stream_unix_path(const char *path, char ret[STREAM_UNIX_PATH_SIZE], int *ret_dir_fd,
+                     struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    *ret_dir_fd = -1;
+    if (strlen(path) < STREAM_UNIX_PATH_SIZE) {
+        (void)snprintf(ret, STREAM_UNIX_PATH_SIZE, "%s", path);
+        return 0;
+    }
+    scoped(free_scoped) char *dir = slash ? xstrndup(path, (size_t)(slash - path)) : NULL;
+    scoped(fd_scoped) int fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir && fd < 0)
+        return err_sys(err, -errno, "open '%s'", dir);
+    int n = dir ? snprintf(ret, STREAM_UNIX_PATH_SIZE, "/proc/self/fd/%d%s", fd, slash) : INT_MAX;
+    if (n >= STREAM_UNIX_PATH_SIZE)
+        return err_set(err, -ENAMETOOLONG, "socket path '%s' too long", path);
+    *ret_dir_fd = take_fd(&fd);
+    return 0;
+}
+
 int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, struct tls_ctx *tls,
                         const char *name, const struct stream_ops *ops, struct err *err)
 {
     init(s, loop, true, ops);
-    if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path)
-        return connect_failed(s, err_set(err, -ENAMETOOLONG, "socket path '%s' too long", path),
-                              NULL);
+    char address[STREAM_UNIX_PATH_SIZE];
+    scoped(fd_scoped) int dir_fd = -1;
+    int r = stream_unix_path(path, address, &dir_fd, err);
+    if (r < 0)
+        return connect_failed(s, r, NULL);
     struct connecting *c = prepare(s, tls, name, err);
     if (!c)
         return connect_failed(s, E_TLS, NULL);
-    uv_pipe_connect(&c->req, &s->uv.pipe, path, on_connected);
+    uv_pipe_connect(&c->req, &s->uv.pipe, address, on_connected); /* connects at once */
     return 0;
 }

@@ -89,6 +89,14 @@ int stream_accept(struct stream *s, struct loop *loop, uv_stream_t *listener, bo
 int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockaddr *addr,
                        struct tls_ctx *tls, const char *name, const struct stream_ops *ops,
                        struct err *err);
+/*
+ * The path of a Unix socket in a form that fits a socket's address (108 bytes): itself, or, when it
+ * is longer, one through its directory, which *ret_dir_fd holds open (else -1): good until that is
+ * closed, by the caller. -ENAMETOOLONG: the last part alone is too long; or what opening says.
+ */
+enum { STREAM_UNIX_PATH_SIZE = 108 };
+int stream_unix_path(const char *path, char ret[STREAM_UNIX_PATH_SIZE], int *ret_dir_fd,
+                     struct err *err);
 int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, struct tls_ctx *tls,
                         const char *name, const struct stream_ops *ops, struct err *err);
 

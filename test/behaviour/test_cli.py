@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S, wait_for
+from conftest import BUILD, DEADLINE_S, Server, wait_for
 from functions_kit import FunctionServer
 
 DORMOUSE = str(BUILD / "dormouse")
@@ -142,3 +142,15 @@ def test_a_start_and_a_clean_stop_warn_of_nothing(tmp_path):
     lines = server.text_of_log().splitlines()
     assert lines and not [line for line in lines if line.split()[1] in ("warn", "error")], lines
     assert not [line for line in lines if "has lost" in line or "identity=_" in line], lines
+
+
+def test_a_data_directory_may_have_a_long_path(tmp_path):
+    """Longer than the address of a Unix socket: the server starts, and commands reach it."""
+    data = tmp_path / ("d" * 100) / ("e" * 100)
+    data.mkdir(parents=True)
+    server = Server(data / "data")
+    out = subprocess.run([BUILD / "dormouse", "operator", "list", "--data-dir", data / "data"], capture_output=True, text=True)
+    assert "too long" not in out.stderr, out.stderr
+    assert (data / "data/admin.sock").exists()
+    assert server.stop() == 0
+    assert not (data / "data/admin.sock").exists()
