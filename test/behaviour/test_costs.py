@@ -5,8 +5,8 @@ The fields of kinds and what those hold come from OpenAPI, so a new field is tri
 much is filled with as much as fits: maps with keys, lists with items that differ and that do not, strings. What the server
 answers does not matter, as long as it answers; what counts is the CPU time of its process, and its memory.
 
-All fields of all kinds are some 2,000 requests, so of those that are not known to be bad some are drawn, by a seed that is
-printed (TEST_SEED). COSTS=all tries every one, COSTS_LOG=FILE tells what each took.
+All fields of all kinds are some 2,000 requests, so of those that are not known to be bad some are drawn, always the same:
+TEST_SEED=N draws others, COSTS=all tries every one, COSTS_LOG=FILE tells what each took.
 """
 import copy
 import http.client
@@ -27,7 +27,8 @@ import kinds  # noqa: E402
 BODY = 3 * 1024 * 1024 - 4096
 CPU_S = 0.5 * float(os.environ.get("COSTS_SCALE", "1.6"))  # as long on a machine that others use; CPU time knows of caches
 PEAK_MIB = 128
-DRAWN = 25
+SHARED_MIB = 24  # pages of the program and its libraries are in VmHWM and are no memory of the server's own
+DRAWN = 40
 http.client._MAXHEADERS = 1000
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -77,7 +78,7 @@ class Meter:
             with open(os.environ["COSTS_LOG"], "a") as f:
                 head = answer.body[:150] if answer else b""
                 f.write(f"{cpu:.2f} {peak:.0f} {status} {len(body or ())} {what}  {head!r}\n")
-        if cpu >= CPU_S or peak >= PEAK_MIB or answer is None:
+        if cpu >= CPU_S or peak >= PEAK_MIB + SHARED_MIB or answer is None:
             self.found.append(f"{what}: {status}, {cpu:.2f} s, {peak:.0f} MiB")
         return answer
 
@@ -288,7 +289,7 @@ def meter(server):
 
 def seed():
     given = os.environ.get("TEST_SEED")
-    chosen = int(given) if given else random.randrange(1 << 31)
+    chosen = int(given) if given else 167711519
     print(f"TEST_SEED={chosen}")
     return chosen
 
