@@ -654,6 +654,30 @@ TEST(quotas_of_cpu_and_memory_want_to_know_of_every_container)
     fixture_fini(&f);
 }
 
+/* A pass over the containers for each that is named would take a minute. */
+TEST(a_quota_of_cpu_refuses_a_pod_of_many_containers_at_once)
+{
+    enum { N_CONTAINERS = 10000 };
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(
+        &f, 201, "POST", QUOTAS,
+        "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"cpu\":\"1\",\"memory\":\"1Gi\","
+        "\"limits.cpu\":\"1\",\"limits.memory\":\"1Gi\",\"requests.cpu\":\"1\","
+        "\"requests.memory\":\"1Gi\"}}}");
+    wait_used(&f, "cpu", "0");
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(API_BODY_MAX_BYTES);
+    (void)buf_add_cstr(&body, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[");
+    for (int i = 0; i < N_CONTAINERS; i++)
+        (void)buf_printf(&body, "%s{\"name\":\"c%d\",\"image\":\"i\"}", i ? "," : "", i);
+    (void)buf_add_cstr(&body, "]}}");
+    CHECK(buf_ok(&body));
+    struct str message = message_of(&f, 403, "POST", PODS, buf_cstr(&body));
+    CHECK(str_has_prefix(message, STR("pods \"p\" is forbidden: failed quota: q: must specify cpu "
+                                      "for: c0,c1,c10,c100,c1000,c1001,")));
+    fixture_fini(&f);
+}
+
 static struct json *make_service(struct fixture *f, const char *name, const char *spec)
 {
     scoped(free_scoped) char *body =

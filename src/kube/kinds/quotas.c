@@ -359,25 +359,29 @@ static const struct json *find_hard(const struct json *quota, struct str name)
     return json_get(json_path(quota, "status", "hard", NULL), name);
 }
 
-/* Containers that do not say how much of it they want, sorted, in `who`. */
+static int by_str(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Containers that do not say how much of it they want, sorted, each name once, in `who`. */
 static void list_silent(const struct json *pod, const char *list, struct str name, struct buf *who)
 {
     static const char *const lists[] = { "containers", "initContainers" };
-    struct str last = STR("");
-    for (bool more = true; more;) { /* the next name after `last` */
-        struct str next = STR("");
-        for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-            json_each (c, json_path(pod, "spec", lists[i], NULL)) {
-                struct str own = json_get_str(c, "name");
-                if (!json_get(json_path(c, "resources", list, NULL), name) &&
-                    str_cmp(own, last) > 0 && (next.n == 0 || str_cmp(own, next) < 0))
-                    next = own;
-            }
-        more = next.n > 0;
-        if (more)
-            (void)buf_printf(who, "%s" STR_FMT, who->n ? "," : "", STR_ARG(next));
-        last = next;
+    size_t n = 0, max = 0;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        const struct json *containers = json_path(pod, "spec", lists[i], NULL);
+        max += containers ? containers->n : 0;
     }
+    scoped(free_scoped) struct str *names = xnew_n(struct str, max + 1);
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        json_each (c, json_path(pod, "spec", lists[i], NULL))
+            if (!json_get(json_path(c, "resources", list, NULL), name))
+                names[n++] = json_get_str(c, "name");
+    qsort(names, n, sizeof *names, by_str);
+    for (size_t i = 0; i < n && buf_ok(who); i++)
+        if (names[i].n && (i == 0 || !str_eq(names[i - 1], names[i])))
+            (void)buf_printf(who, "%s" STR_FMT, who->n ? "," : "", STR_ARG(names[i]));
 }
 
 static bool says_for_all(const struct json *pod)
