@@ -203,6 +203,49 @@ TEST(json_patches_follow_the_rfc)
     arena_fini(&a);
 }
 
+/* Few values, but long ones. */
+TEST(copies_of_long_strings_end_at_the_limit_of_the_arena)
+{
+    enum { TEXT_BYTES = 10000, LIMIT_BYTES = 1 << 20, N_OPS = 5000 };
+    struct arena a = { .max_bytes = 0 };
+    struct json *copies = json_new_array(&a), *moves = json_new_array(&a), *got;
+    scoped(free_scoped) char *text = xalloc(TEXT_BYTES);
+    memset(text, 'x', TEXT_BYTES);
+    for (int i = 0; i < N_OPS; i++) {
+        json_add(copies, parse(&a, "{'op':'copy','from':'/a','path':'/b'}"));
+        json_add(moves, parse(&a, i % 2 ? "{'op':'move','from':'/b','path':'/a'}"
+                                        : "{'op':'move','from':'/a','path':'/b'}"));
+    }
+    struct json *doc = json_new_object(&a);
+    json_set_str(&a, doc, "a", str_n(text, TEXT_BYTES));
+    a.max_bytes = a.total_bytes + LIMIT_BYTES;
+    CHECK_OK(patch_json(&a, json_copy(&a, doc), moves, &got, NULL));
+    CHECK(!arena_is_full(&a));
+    CHECK(str_eq(json_get_str(got, "a"), str_n(text, TEXT_BYTES)));
+    CHECK_ERR(patch_json(&a, json_copy(&a, doc), copies, &got, NULL), E_LIMIT);
+    CHECK(a.total_bytes < a.max_bytes + 2 * TEXT_BYTES);
+    arena_fini(&a);
+}
+
+TEST(insertions_far_into_a_long_list_are_work)
+{
+    enum { N_ITEMS = 50000, N_OPS = 10000 };
+    struct arena a = { 0 };
+    struct json *behind = json_new_array(&a), *within = json_new_array(&a), *got;
+    struct json *doc = json_new_object(&a), *list = json_new_array(&a);
+    for (int i = 0; i < N_ITEMS; i++)
+        json_add(list, json_new_int(&a, i));
+    for (int i = 0; i < N_OPS; i++) {
+        json_add(behind, parse(&a, "{'op':'add','path':'/a/-','value':1}"));
+        json_add(within, parse(&a, "{'op':'add','path':'/a/49000','value':1}"));
+    }
+    json_setc(&a, doc, "a", list);
+    CHECK_OK(patch_json(&a, json_copy(&a, doc), behind, &got, NULL));
+    CHECK_INT(json_getc(got, "a")->n, N_ITEMS + N_OPS);
+    CHECK_ERR(patch_json(&a, json_copy(&a, doc), within, &got, NULL), E_LIMIT);
+    arena_fini(&a);
+}
+
 TEST(patches_cannot_grow_without_bound)
 {
     struct arena a = { 0 };

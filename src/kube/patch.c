@@ -148,7 +148,9 @@ static int op_add(struct doc *d, const char *op, struct str path, struct json *v
                        "%s operation does not apply: error in %s for path: '" STR_FMT
                        "': Unable to access invalid index: " STR_FMT ": invalid index referenced",
                        op, op, STR_ARG(path), STR_ARG(last));
-    json_insert_before(parent, element(parent, i), value);
+    bool at_end = i == parent->n;
+    d->work += at_end ? 1 : i;
+    json_insert_before(parent, at_end ? NULL : element(parent, i), value);
     return 0;
 }
 
@@ -204,14 +206,33 @@ static int op_test(struct doc *d, struct str path, const struct json *value)
     return 0;
 }
 
-static int clone_counted(struct doc *d, const struct json *v, struct json **ret)
+static int count_values(struct doc *d, const struct json *v)
 {
     d->n_nodes += count_nodes(v);
     if (d->n_nodes > PATCH_MAX_NODES)
         return err_set(d->err, E_LIMIT, "the patched document would have more than %d values",
                        PATCH_MAX_NODES);
-    *ret = json_clone(d->a, v);
     return 0;
+}
+
+/* Of what is in one place of the result: the bytes of its strings are shared. */
+static int take_value(struct doc *d, const struct json *v, struct json **ret)
+{
+    int r = count_values(d, v);
+    if (r < 0)
+        return r;
+    *ret = json_copy(d->a, v);
+    return 0;
+}
+
+/* Of what comes to be in two: its bytes count, or a few operations would make any size of them. */
+static int duplicate_value(struct doc *d, const struct json *v, struct json **ret)
+{
+    int r = count_values(d, v);
+    if (r < 0)
+        return r;
+    *ret = json_clone(d->a, v);
+    return arena_is_full(d->a) ? err_set(d->err, E_LIMIT, "the patched document is too large") : 0;
 }
 
 /* A pointer into the moved value itself would tear the tree. */
@@ -227,7 +248,7 @@ static int op_move(struct doc *d, struct str from, struct str path)
     struct json *v = parent ? child_of(d, parent, last) : NULL;
     if (!v || is_below(path, from))
         return missing(d, "move", from);
-    int r = clone_counted(d, v, &copy);
+    int r = take_value(d, v, &copy);
     if (r == 0)
         r = op_remove(d, "move", from);
     return r < 0 ? r : op_add(d, "move", path, copy);
@@ -241,7 +262,7 @@ static int op_copy(struct doc *d, struct str from, struct str path)
     struct json *v = parent ? child_of(d, parent, last) : NULL;
     if (!parent || (!v && parent->type == JSON_ARRAY))
         return missing(d, "copy", from);
-    int r = clone_counted(d, v ? v : json_new_null(d->a), &copy);
+    int r = duplicate_value(d, v ? v : json_new_null(d->a), &copy);
     return r < 0 ? r : op_add(d, "copy", path, copy);
 }
 
@@ -269,7 +290,7 @@ static int apply(struct doc *d, const struct json *op)
         return op_move(d, from, path);
     if (str_is(name, "copy"))
         return op_copy(d, from, path);
-    int r = clone_counted(d, value, &copy);
+    int r = take_value(d, value, &copy);
     if (r < 0)
         return r;
     return str_is(name, "add") ? op_add(d, "add", path, copy) : op_replace(d, path, copy);

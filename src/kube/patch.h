@@ -18,6 +18,7 @@ enum {
     PATCH_MAX_WORK = 30000000      /* members passed while looking for others: some 100 ms */
 };
 
+/* The result shares strings with the patch; copies that fill the arena are an E_LIMIT. */
 int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
                struct err *err);
 /* null deletes. Fails with E_LIMIT only. The result shares strings with the patch. */
