@@ -9,6 +9,7 @@
 #include "wasm/compile_exit.h"
 #include "wasm/engine_config.h"
 #include "wasm/module.h"
+#include "wasm/module_compile.h"
 
 #include <dm_engine.h>
 
@@ -548,7 +549,8 @@ TEST(a_compiler_that_ends_badly_means_the_module_is_refused)
     } cases[] = {
         { "#!/bin/sh\nkill -SEGV $$\n", E_INVALID, "crashed" },
         { "#!/bin/sh\necho out of memory >&2\nkill -ABRT $$\n", E_LIMIT, "out of memory" },
-        { "#!/bin/sh\nkill -KILL $$\n", E_LIMIT, "processor time" },
+        { "#!/bin/sh\nkill -XCPU $$\n", E_LIMIT, "processor time" },
+        { "#!/bin/sh\nkill -KILL $$\n", -ENOMEM, "was killed" },
         { "#!/bin/sh\nexit 99\n", E_INVALID, "status 99" },
         { "#!/bin/sh\nexit 0\n", E_INVALID, "wrote no code" },
         { "#!/bin/sh\necho code >&4\nexit 0\n", E_PARSE, "module description" },
@@ -573,6 +575,39 @@ TEST(a_compiler_that_hangs_is_ended)
     use_compiler(&f, "#!/bin/sh\nexec sleep 1000\n");
     CHECK_ERR(get(&f, "counter").status, -ETIMEDOUT);
     CHECK_INT(files(&f, ".tmp", false), 0);
+}
+
+static void on_compiled(int status, const struct err *err, void *arg)
+{
+    *(int *)arg = status;
+}
+
+TEST(a_compiler_that_is_stopped_now_and_then_has_no_more_time_than_others)
+{
+    FIXTURE(f);
+    use_compiler(&f, "#!/bin/sh\nexec sleep 1000\n");
+    scoped(fd_scoped) int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const struct module_compile_opts opts = {
+        .path = f.compiler, .wasm_fd = fd, .code_fd = fd, .info_fd = fd, .timeout_ms = 100000
+    };
+    struct module_compile *c;
+    int status = 1;
+    CHECK_OK(module_compile_start(&f.loop, &opts, on_compiled, &status, &c, NULL));
+    module_compile_pause(c, true);
+    loop_skip(&f.loop, 1000000); /* does not count */
+    (void)loop_turn(&f.loop, false);
+    module_compile_pause(c, false);
+    for (unsigned i = 0; i < 2; i++) {
+        loop_skip(&f.loop, 60000);
+        (void)loop_turn(&f.loop, false);
+        module_compile_pause(c, true);
+        module_compile_pause(c, false);
+    }
+    if (status == 1)
+        CHECK(loop_next_timer_ms(&f.loop) == UINT64_MAX); /* it has run */
+    while (status == 1)
+        (void)loop_turn(&f.loop, true);
+    CHECK_ERR(status, -ETIMEDOUT);
 }
 
 TEST(a_missing_compiler_is_said)
@@ -909,6 +944,24 @@ TEST(a_module_that_only_the_optimizing_compiler_refuses_stays_quick)
     a = get_heavy(&f, 4, 0);
     CHECK(a.m->is_quick);
     CHECK_INT(stats(&f).background, 0);
+    module_unref(a.m);
+}
+
+TEST(a_background_compiler_that_is_killed_is_no_verdict_on_the_module)
+{
+    FIXTURE(f);
+    use_wrapper(&f, "case $1 in --quick) ;; *) kill -KILL $$ ;; esac");
+    struct answer a = get_heavy(&f, 8, 0);
+    CHECK_OK(a.status);
+    wait_optimized(&f);
+    CHECK(a.m->is_quick);
+    module_unref(a.m);
+    /* The next process has the memory. */
+    use_wrapper(&f, "");
+    a = get_heavy(&f, 8, 0);
+    CHECK_INT(stats(&f).background, 1);
+    wait_optimized(&f);
+    CHECK(!a.m->is_quick);
     module_unref(a.m);
 }
 

@@ -111,16 +111,21 @@ static int open_args(struct job *job, int argc, char **argv, struct err *err)
     return 0;
 }
 
-static int limit(int what, uint64_t value, struct err *err)
+static int limit_both(int what, uint64_t soft, uint64_t hard, struct err *err)
 {
     struct rlimit now;
     if (getrlimit((__rlimit_resource_t)what, &now) < 0)
         return err_sys(err, -errno, "getrlimit");
-    rlim_t v = MIN((rlim_t)value, now.rlim_max);
-    struct rlimit want = { .rlim_cur = v, .rlim_max = v };
+    struct rlimit want = { .rlim_cur = MIN((rlim_t)soft, now.rlim_max),
+                           .rlim_max = MIN((rlim_t)hard, now.rlim_max) };
     if (setrlimit((__rlimit_resource_t)what, &want) < 0)
         return err_sys(err, -errno, "setrlimit");
     return 0;
+}
+
+static int limit(int what, uint64_t value, struct err *err)
+{
+    return limit_both(what, value, value, err);
 }
 
 static unsigned count_threads(const struct job *job)
@@ -147,8 +152,9 @@ static int set_limits(struct job *job, struct err *err)
     if (r < 0)
         return r;
 #endif
-    if (limit(RLIMIT_CPU, cpu_s, err) < 0 || limit(RLIMIT_FSIZE, COMPILE_FILE_BYTES, err) < 0 ||
-        limit(RLIMIT_CORE, 0, err) < 0)
+    /* The soft limit is a signal of its own; SIGKILL would look like the end of the memory. */
+    if (limit_both(RLIMIT_CPU, cpu_s, cpu_s + 1, err) < 0 ||
+        limit(RLIMIT_FSIZE, COMPILE_FILE_BYTES, err) < 0 || limit(RLIMIT_CORE, 0, err) < 0)
         return err->code;
     /* Too large a file is an error to report, not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -234,7 +240,7 @@ static int give_up_files(struct err *err)
     if (status < 0)
         return status;
 #endif
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* which the change of user has cleared */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     return 0;
 }
@@ -323,6 +329,9 @@ static int compile(const struct job *job, struct err *err)
 static int run(int argc, char **argv, struct err *err)
 {
     struct job job = { 0 };
+    /* From the first moment: it may be stopped, and would wait for ever for a parent that is gone.
+     */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     int r = open_args(&job, argc, argv, err);
     if (r == 0)
         r = set_limits(&job, err);

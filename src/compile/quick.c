@@ -65,7 +65,7 @@ static struct str find_label(struct str code)
 static bool is_as_expected(const struct quick *q, struct str label)
 {
     size_t n = 0;
-    if (label.n != q->label_n)
+    if (label.n == 0 || label.n != q->label_n)
         return false;
     for (size_t i = 0; i < label.n; i++)
         n += label.p[i] != q->label[i];

@@ -804,7 +804,8 @@ static void give_up_optimizing(struct build *b, int status, const struct err *er
     cache->stats.unoptimized++;
     log_warn("a module stays unoptimized", "module=%s reason=\"%s\"", short_hash(&b->key).text,
              err_text(err));
-    bool is_verdict = crashed || status == E_INVALID || status == E_LIMIT;
+    /* -ENOMEM: of the machine, another time there may be enough. */
+    bool is_verdict = (crashed && status != -ENOMEM) || status == E_INVALID || status == E_LIMIT;
     if (is_verdict && module_store_keep_quick(&cache->store, &quick, &why) < 0)
         log_warn("that a module stays unoptimized will be forgotten", "module=%s reason=\"%s\"",
                  short_hash(&b->key).text, err_text(&why));

@@ -17,7 +17,7 @@ struct module_compile {
     uv_process_t process;
     uv_pipe_t stderr_pipe;
     struct timer timeout;
-    uint64_t timeout_ms;
+    uint64_t left_ms; /* of its time limit, while it is paused */
     unsigned n_handles;
     char text[200]; /* the first line of stderr */
     size_t text_n;
@@ -63,8 +63,10 @@ static int judge(const struct module_compile *c, struct err *err)
         return err_set(err, -ETIMEDOUT, "compiling the module took too long");
     if (c->killed_as)
         return err_sys(err, c->killed_as, "compile the module");
-    if (c->term_signal == SIGXCPU || c->term_signal == SIGKILL)
+    if (c->term_signal == SIGXCPU)
         return err_set(err, E_LIMIT, "compiling the module took more processor time than allowed");
+    if (c->term_signal == SIGKILL) /* by the kernel, as a rule: it is the first to go */
+        return err_set(err, -ENOMEM, "the compiler was killed, perhaps for want of memory");
     if (c->term_signal == SIGABRT)
         return err_set(err, E_LIMIT, "the compiler gave up on the module%s%s",
                        c->text[0] ? ": " : "", c->text);
@@ -133,19 +135,25 @@ static void on_text(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
         close_both(c);
 }
 
+/* One that was reaped has no number any more; another process may have it. */
+static void send_signal(struct module_compile *c, int signal)
+{
+    if (!c->has_exited)
+        (void)uv_process_kill(&c->process, signal);
+}
+
 static void on_timeout(struct timer *t)
 {
     struct module_compile *c = container_of(t, struct module_compile, timeout);
     c->killed_as = -ETIMEDOUT;
-    (void)uv_process_kill(&c->process, SIGKILL);
+    send_signal(c, SIGKILL);
 }
 
 void module_compile_kill(struct module_compile *c)
 {
     if (!c->killed_as)
-        c->killed_as = -ECANCELED;
-    (void)uv_process_kill(&c->process,
-                          SIGKILL); /* already gone: its result comes as a cancellation */
+        c->killed_as = -ECANCELED; /* also the result of one that has just ended */
+    send_signal(c, SIGKILL);
 }
 
 void module_compile_pause(struct module_compile *c, bool pause)
@@ -153,11 +161,14 @@ void module_compile_pause(struct module_compile *c, bool pause)
     if (c->is_paused == pause || c->killed_as || c->has_exited)
         return;
     c->is_paused = pause;
-    (void)uv_process_kill(&c->process, pause ? SIGSTOP : SIGCONT);
-    if (pause)
+    send_signal(c, pause ? SIGSTOP : SIGCONT);
+    if (pause) {
+        uint64_t now = loop_now_ms(c->loop);
+        c->left_ms = c->timeout.due_ms > now ? c->timeout.due_ms - now : 0;
         timer_stop(c->loop, &c->timeout);
-    else
-        timer_start(c->loop, &c->timeout, c->timeout_ms, on_timeout);
+    } else {
+        timer_start(c->loop, &c->timeout, c->left_ms, on_timeout);
+    }
 }
 
 bool module_compile_has_crashed(const struct module_compile *c)
@@ -208,7 +219,6 @@ int module_compile_start(struct loop *loop, const struct module_compile_opts *op
 {
     struct module_compile *c = xnew(struct module_compile);
     c->loop = loop;
-    c->timeout_ms = opts->timeout_ms;
     c->n_handles = 2;
     c->process.data = c;
     c->stderr_pipe.data = c;
@@ -225,7 +235,7 @@ int module_compile_start(struct loop *loop, const struct module_compile_opts *op
     }
     c->cb = cb;
     c->arg = arg;
-    timer_start(loop, &c->timeout, c->timeout_ms, on_timeout);
+    timer_start(loop, &c->timeout, opts->timeout_ms, on_timeout);
     *ret = c;
     return 0;
 }

@@ -7,7 +7,8 @@
 struct module_compile;
 
 /* Runs exactly once. status 0, or: an error code of wasm/compile_exit.h, -ETIMEDOUT, -ECANCELED
- * after module_compile_kill(), E_LIMIT or E_INVALID when the child was ended by a signal. */
+ * after module_compile_kill(), E_LIMIT, -ENOMEM or E_INVALID when the child was ended by a
+ * signal. */
 typedef void (*module_compile_cb)(int status, const struct err *err, void *arg);
 
 struct module_compile_opts {

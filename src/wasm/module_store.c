@@ -21,8 +21,9 @@
 #define RECORD_VERSION   2u
 #define RECORD_BYTES_MAX ((size_t)4 << 20)
 #define READ_BYTES       ((size_t)256 << 10)
-/* Temporary files of a crashed process go when they are older than any compilation can last. */
-#define TEMP_AGE_NS ((int64_t)3600 * 1000000000)
+/* Temporary files of a crashed process go when they are older than a compilation lasts, also one
+ * that stands still for hours while others are in the foreground. */
+#define TEMP_AGE_NS ((int64_t)86400 * 1000000000)
 
 /* ---- opening ---- */
 
