@@ -2,6 +2,8 @@
 /* Wasm functions in real runners, called as a gateway calls them. */
 #include "wasm_fn_rig.h"
 
+#include "base/sys.h"
+
 static const char *const both[] = { "fn-reactor.wasm", "fn-command.wasm" };
 static const char *const all[] = { "fn-reactor.wasm", "fn-init.wasm", "fn-command.wasm" };
 
@@ -1061,6 +1063,52 @@ TEST(templates_that_are_not_used_give_way_to_others)
     fn_call_fini(&c);
     for (int i = 0; i < N; i++)
         fn_close(&f[i]);
+    fn_rig_close(&rig);
+}
+
+/* The module `name` of the guests, so large that there is quick code of it first, and new to every
+ * cache. */
+static void pad_module(const struct fn_rig *rig, const char *name, const char *as)
+{
+    enum { PAD = MODULE_QUICK_FROM_BYTES };
+    scoped(buf_fini_scoped) struct buf wasm = BUF_INIT(BUF_MAX_DEFAULT);
+    scoped(free_scoped) char *from = xasprintf("%s/%s", getenv("TEST_GUESTS_DIR"), name);
+    scoped(free_scoped) char *to = xasprintf("%s/%s", rig->dir, as);
+    CHECK_OK(sys_read_file(AT_FDCWD, from, &wasm, NULL));
+    /* A custom section without a name: its length as LEB128 of three bytes. */
+    const uint8_t head[] = { 0, (PAD & 0x7f) | 0x80, (PAD >> 7 & 0x7f) | 0x80, PAD >> 14, 0 };
+    CHECK_OK(buf_add(&wasm, head, sizeof head));
+    for (unsigned i = 0; i < PAD - 1; i++)
+        CHECK_OK(buf_add_char(&wasm, (char)(test_random() & 0x7f)));
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, to, buf_str(&wasm), 0600, NULL));
+}
+
+TEST(better_code_of_a_module_does_not_take_the_room_of_the_template_in_use)
+{
+    struct fn_rig rig = { .templates_max = 1 };
+    struct fn_call c = { 0 };
+    struct fn_under_test f = { 0 };
+    struct module_cache_stats s;
+    fn_rig_open(&rig, 1);
+    pad_module(&rig, "fn-init.wasm", "padded.wasm");
+    fn_open(&rig, &f, "padded.wasm");
+    module_cache_stats(rig.cache, &s);
+    CHECK_INT(s.quick, 1);
+    fn_do(&f, &c, "/count", NULL);
+    check_body(&c, 200, "1001");
+    do {
+        module_cache_stats(rig.cache, &s);
+        (void)loop_turn(&rig.loop, s.background > 0);
+    } while (s.background > 0);
+    CHECK_INT(s.compiled, 1);
+    loop_skip(&rig.loop, 1000);
+    (void)loop_turn(&rig.loop, false);
+    for (unsigned i = 0; i < 3; i++) {
+        fn_do(&f, &c, "/count", NULL);
+        check_body(&c, 200, "1001");
+    }
+    fn_call_fini(&c);
+    fn_close(&f);
     fn_rig_close(&rig);
 }
 

@@ -276,12 +276,15 @@ int wasm_seat_get(struct wasm_revision *rev, struct wasm_seat **ret)
     struct wasm_base *b = choose(rev, &any);
     if (!any)
         return -ENOENT;
+    if (b)
+        list_remove(&b->used); /* not this one gives way to a further one */
     if (b && b->generation != rev->module->generation)
         renew(rev);
     if (!b || pool_depth(&b->seat.tenant) >= RUNNER_COMMANDS_DEEP)
         grow(rev);
     if (!b)
         return -EAGAIN;
+    list_push_back(&rev->rt->bases, &b->used);
     struct wasm_seat *seat;
     if (!list_is_empty(&b->free)) {
         seat = list_entry(list_pop_front(&b->free), struct wasm_seat, node);
