@@ -222,6 +222,29 @@ static struct json *many(struct arena *a, const char *prefix, int n)
     return list;
 }
 
+/* Who has 100,000 names in one rule and asks for as many would hold the server for a minute. */
+TEST(long_lists_are_compared_up_to_a_bound)
+{
+    static const struct {
+        int n;
+        bool covered;
+    } cases[] = { { 2000, true }, { 100000, false } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena a = { 0 };
+        scoped(buf_fini_scoped) struct buf have = BUF_INIT(4 << 20);
+        struct json *list = parsed(&a, "[{'verbs':['get'],'apiGroups':[''],'resources':['pods']}]");
+        struct rule owned[1];
+        struct rule_gaps gaps = { .a = &a };
+        json_setc(&a, list->first, "resourceNames", many(&a, "n", cases[i].n));
+        CHECK_OK(rules_compile(&have, list));
+        struct rules wanted = { (const uint8_t *)have.p, have.n }, at = wanted;
+        CHECK(rule_next(&at, owned));
+        CHECK_INT(rules_cover(owned, 1, wanted, rule_gaps_add, &gaps), cases[i].covered);
+        CHECK_INT(gaps.n, 0);
+        arena_fini(&a);
+    }
+}
+
 /* 300 verbs, groups and resources are 27 million combinations. */
 TEST(large_products_are_bounded)
 {

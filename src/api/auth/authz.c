@@ -547,6 +547,8 @@ static struct json *check_covered(struct request *rq, const struct json *obj, st
     struct rule_gaps gaps = { .a = a };
     if (rules_cover(o.rules, o.n, wanted, rule_gaps_add, &gaps))
         return NULL;
+    if (gaps.n == 0)
+        return status_too_much_work(a);
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     (void)buf_add_cstr(&b, "user ");
     go_quote(&b, rq->identity.user);

@@ -209,6 +209,8 @@ bool rule_allows(const struct rule *rule, const struct rule_request *rq)
 
 /* ------------------------------------------------------------------ covering */
 
+enum { RULE_WORK_RULE = 8 }; /* of looking at a rule, in comparisons of strings */
+
 static bool covers_resource(const struct rule *rule, struct str resource)
 {
     struct rules left;
@@ -233,11 +235,14 @@ static bool covers_url(const struct rule *rule, struct str url)
     return false;
 }
 
-static bool covers(const struct rule *rule, const struct rule_atom *atom)
+static bool covers(const struct rule *rule, const struct rule_atom *atom, uint64_t *work)
 {
+    *work += RULE_WORK_RULE;
     if (!has_or_star(rule, RULE_VERBS, atom->verb))
         return false;
     bool named = rule_count(rule, RULE_NAMES) > 0;
+    *work += rule_count(rule, RULE_NAMES) + rule_count(rule, RULE_RESOURCES) +
+             rule_count(rule, RULE_URLS);
     if (atom->is_url)
         return !named && covers_url(rule, atom->url);
     if (named && !(atom->has_name && has(rule, RULE_NAMES, atom->name)))
@@ -251,20 +256,23 @@ struct cover {
     void (*missing)(void *arg, const struct rule_atom *atom);
     void *arg;
     size_t n_atoms;
+    uint64_t work;
     bool all;
 };
 
 static bool is_over(const struct cover *c)
 {
-    return c->n_atoms > RULE_ATOMS_MAX;
+    return c->n_atoms > RULE_ATOMS_MAX || c->work > RULE_WORK_MAX;
 }
 
 static void check_atom(struct cover *c, const struct rule_atom *atom)
 {
     c->n_atoms++;
     for (size_t i = 0; i < c->n && !is_over(c); i++)
-        if (covers(&c->owned[i], atom))
+        if (covers(&c->owned[i], atom, &c->work))
             return;
+    if (c->work > RULE_WORK_MAX)
+        return;
     c->all = false;
     if (c->missing)
         c->missing(c->arg, atom);
@@ -309,15 +317,19 @@ static void check_urls(struct cover *c, const struct rule *rule)
     }
 }
 
-static bool all_of(const struct rule *rule, const struct rule *wanted, enum rule_list which,
+static bool all_of(struct cover *c, const struct rule *rule, const struct rule *wanted,
+                   enum rule_list which,
                    bool (*one)(const struct rule *rule, enum rule_list which, struct str s))
 {
     struct rules left;
     struct str s;
+    size_t n = rule_count(rule, which);
     (void)rule_list(wanted, which, &left);
-    while (rule_string(&left, &s))
-        if (!one(rule, which, s))
+    while (rule_string(&left, &s)) {
+        c->work += n;
+        if (is_over(c) || !one(rule, which, s))
             return false;
+    }
     return true;
 }
 
@@ -334,22 +346,23 @@ static bool covers_one_url(const struct rule *rule, enum rule_list which, struct
 }
 
 /* Without looking at every combination, which may be very many. */
-static bool covers_whole(const struct rule *rule, const struct rule *wanted)
+static bool covers_whole(struct cover *c, const struct rule *rule, const struct rule *wanted)
 {
+    c->work += RULE_WORK_RULE;
     bool named = rule_count(rule, RULE_NAMES) > 0;
     if (named && (rule_count(wanted, RULE_NAMES) == 0 || rule_count(wanted, RULE_URLS) > 0))
         return false;
-    return all_of(rule, wanted, RULE_VERBS, has_or_star) &&
-           all_of(rule, wanted, RULE_GROUPS, has_or_star) &&
-           all_of(rule, wanted, RULE_RESOURCES, covers_one_resource) &&
-           (!named || all_of(rule, wanted, RULE_NAMES, has)) &&
-           all_of(rule, wanted, RULE_URLS, covers_one_url);
+    return all_of(c, rule, wanted, RULE_VERBS, has_or_star) &&
+           all_of(c, rule, wanted, RULE_GROUPS, has_or_star) &&
+           all_of(c, rule, wanted, RULE_RESOURCES, covers_one_resource) &&
+           (!named || all_of(c, rule, wanted, RULE_NAMES, has)) &&
+           all_of(c, rule, wanted, RULE_URLS, covers_one_url);
 }
 
-static bool covered_by_one(const struct cover *c, const struct rule *wanted)
+static bool covered_by_one(struct cover *c, const struct rule *wanted)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (covers_whole(&c->owned[i], wanted))
+    for (size_t i = 0; i < c->n && !is_over(c); i++)
+        if (covers_whole(c, &c->owned[i], wanted))
             return true;
     return false;
 }
