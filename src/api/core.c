@@ -89,7 +89,7 @@ void reply_warn(struct request *rq, struct str text)
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
         if (c < 0x20 || c == 0x7f)
-            return; /* as upstream: what does not fit a header line is not told */
+            return; /* as upstream: a text that is not valid in a header field is left out */
     }
     for (const struct warning *w = rq->warnings; w; w = w->next)
         if (str_eq(w->text, text))

@@ -166,8 +166,8 @@ void watch_close_all(struct api *api);
 /* End the watches of a resource that is served no more, or in another shape. */
 void watch_close_resource(struct api *api, struct str storage_name);
 /*
- * What somebody may do has changed: open watches are authorized again soon, all in one pass, and
- * those that would be refused now end. Their clients ask again and are told why.
+ * The rights of a user have changed: open watches are authorized again soon, all in one pass, and
+ * those that would be refused now end. Their clients retry and get the reason.
  */
 void watch_reauthorize(struct api *api);
 /* An object was deleted: as above, and watches by tokens that depend on it end. */

@@ -87,7 +87,7 @@ void documents_fini(struct documents *d)
         document_free(list_first(&d->all, struct document, node));
 }
 
-/* Those of earlier registries are nobody's any more. */
+/* Free the unused documents of earlier generations of the registry: no request asks for them. */
 static void drop_stale(struct documents *d)
 {
     list_each_safe (node, &d->all) {
@@ -150,7 +150,7 @@ const char *document_tag(const struct document *doc)
 
 /* ------------------------------------------------------------------ sending */
 
-/* Which form this client gets; only of one that is made. */
+/* The form that this client gets. The document must be made. */
 static const struct buf *form_for(const struct sending *s)
 {
     bool long_enough = s->doc->plain.n > COMPRESS_MIN_BYTES;
@@ -256,7 +256,7 @@ static void fail(struct sending *s, int r)
     reply_err(s->rq, r, NULL);
 }
 
-/* One document, then all who wait for it. */
+/* Make one document, then answer all requests that wait for it. */
 static void on_turn(struct defer *turn)
 {
     struct documents *d = container_of(turn, struct documents, turn);
@@ -271,7 +271,7 @@ static void on_turn(struct defer *turn)
         compressed = compressed || form_for(list_entry(node, struct sending, node)) == &doc->gzip;
     if (r >= 0 && compressed && doc->gzip.n == 0)
         r = compress(doc);
-    (void)malloc_trim(0); /* what making took, some ten MiB, would stay with the process */
+    (void)malloc_trim(0); /* the process would keep the memory of making it, some ten MiB */
     doc->refs++;
     while (!list_is_empty(&doc->waiting)) {
         struct sending *s = list_first(&doc->waiting, struct sending, node);

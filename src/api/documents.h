@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Documents that are much work to make and the same for everybody: made once for each generation of
- * the registry, shared among requests together with their compressed form, and forgotten some
- * seconds after the last one asked.
+ * Documents that are expensive to make and the same for all clients. Each is made once for each
+ * generation of the registry, shared among requests together with its compressed form, and freed
+ * DOCUMENT_KEEP_MS after the last request for it.
  *
  *     documents_get() -> document_tag(), document_send()
  *
- * Requests for one that is not there wait for it. One document is made in a turn of the loop,
- * whoever asks for how many, so that others get their turn in between.
+ * A request for a document that is not made yet waits for it. The loop makes one document per turn,
+ * however many are wanted, so that other work runs in between.
  */
 #pragma once
 
@@ -30,12 +30,12 @@ struct document;
 void documents_init(struct documents *d, struct api *api);
 void documents_fini(struct documents *d); /* no request may be left */
 /*
- * group, version: of DOCUMENT_V3. NULL: there is no such document. Borrowed until control is given
- * back to the loop.
+ * group, version: of DOCUMENT_V3. NULL: there is no such document. Borrowed until control returns
+ * to the loop.
  */
 struct document *documents_get(struct documents *d, enum document_what what, struct str group,
                                struct str version, enum openapi_form form);
-/* The hash of what it is made from: its ETag. "" for the index, which is its own. */
+/* The ETag: a hash of the document's sources. "" for the index, whose ETag is made of its text. */
 const char *document_tag(const struct document *doc);
-/* Answer with it, now or when it is there. The last thing that is done with the request. */
+/* Answer with the document, now or once it is made. The caller must not use rq afterwards. */
 void document_send(struct request *rq, struct document *doc, const char *content_type);

@@ -28,7 +28,7 @@ struct stored {
     struct str value;
     uint64_t rev;    /* 0: never written, as a dry run answers; shown without one */
     bool is_current; /* written under the schema in force: needs no defaults again */
-    bool as_it_is;   /* also in a version that a webhook would have to convert: it only goes */
+    bool as_it_is;   /* no conversion, even where a webhook is needed: it is being deleted */
 };
 /*
  * The object as a version of its kind, with resourceVersion. Borrows from value.

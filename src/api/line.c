@@ -3,7 +3,7 @@
 #include "api/line.h"
 
 struct line {
-    struct list queue; /* struct line_place.node, behind the one that writes */
+    struct list queue; /* struct line_place.node: places that wait for the one that writes */
     unsigned n_queue;
     char key[];
 };
@@ -50,7 +50,7 @@ static void on_line_timer(struct timer *timer)
         struct line_place *p = list_first(&ls->waiting, struct line_place, age);
         if (p->since_ms + LINE_WAIT_MAX_MS > now)
             break;
-        stop_waiting(ls, p); /* the line stays: somebody writes */
+        stop_waiting(ls, p); /* the line stays: another place writes */
         p->line = NULL;
         p->refuse(p);
     }
@@ -117,7 +117,7 @@ void line_leave(struct lines *ls, struct line_place *p)
         return;
     }
     p->line = NULL;
-    list_remove(&p->node); /* called, but it did not come */
+    list_remove(&p->node); /* it may leave after it was called and before run() */
     if (line->n_queue == 0) {
         (void)map_del(&ls->known, str_of(line->key));
         free(line);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes of one object, one after the other. A write reads the object, works out what it becomes,
- * and writes that if nobody was faster. Where many clients write one object at the same time, all
- * but one are too late in every round, and some are until they give up. So whoever is going to
- * write a key stands in the line of that key from before it reads until it is answered.
+ * Queues that serialize the writes of one object. A write reads the object, computes the new one
+ * and stores it unless another write was faster. When many clients write one object at the same
+ * time, one write succeeds in each round and all others fail, some of them until they give up. So a
+ * write takes a place in the queue of its key before it reads, and keeps it until the request is
+ * answered.
  *
  *     line_enter() -> LINE_RUN -----------------------> line_leave()
  *                  -> LINE_WAIT -> run() or refuse() -> line_leave()
  *                  -> LINE_FULL
  *
- * A line costs nothing while nobody writes its key. Loop thread only; run() and refuse() come from
- * the loop, never from within a call.
+ * A key without writes costs nothing. Loop thread only; run() and refuse() are called from the
+ * loop, never from within a call of this interface.
  */
 #pragma once
 
@@ -19,13 +20,13 @@
 #include "io/loop.h"
 
 enum {
-    LINE_QUEUE_MAX = 1000,   /* that wait at one key, about what API_INFLIGHT_MAX lets in */
-    LINE_WAIT_MAX_MS = 34000 /* as long as upstream lets a write try again */
+    LINE_QUEUE_MAX = 1000,   /* places that wait for one key, about API_INFLIGHT_MAX */
+    LINE_WAIT_MAX_MS = 34000 /* upstream retries a conflicting write for this long */
 };
 
 enum line_answer { LINE_RUN, LINE_WAIT, LINE_FULL };
 
-/* Place in a line; zeroed: none. Embedded by the caller. */
+/* A request's place in a line; zeroed: none. Embedded by the caller. */
 struct line_place {
     struct line *line;
     bool waiting;
@@ -33,22 +34,22 @@ struct line_place {
     struct list node; /* line->queue, then lines->called */
     struct list age;  /* lines->waiting */
     void (*run)(struct line_place *p);
-    void (*refuse)(struct line_place *p); /* waited in vain; the place is gone already */
+    void (*refuse)(struct line_place *p); /* after LINE_WAIT_MAX_MS; the place is already left */
 };
 
 struct lines {
     struct loop *loop;
     struct map known;    /* key -> struct line */
     struct list waiting; /* struct line_place.age, the oldest first */
-    struct list called;  /* struct line_place.node: its turn has come */
-    struct timer timer;  /* armed for the oldest */
+    struct list called;  /* struct line_place.node: places whose run() is due */
+    struct timer timer;  /* armed for the oldest place that waits */
     struct defer turn;
 };
 
 void lines_init(struct lines *ls, struct loop *loop);
-/* Nobody may have a place any more. */
+/* All places must have been left before. */
 void lines_fini(struct lines *ls);
-/* run and refuse of `p` are set. key: copied. */
+/* The caller has set p->run and p->refuse. key: copied. */
 enum line_answer line_enter(struct lines *ls, struct line_place *p, struct str key);
-/* Idempotent; also while waiting: then neither run() nor refuse() follows. */
+/* Idempotent. Allowed while `p` waits: then neither run() nor refuse() is called. */
 void line_leave(struct lines *ls, struct line_place *p);

@@ -47,7 +47,7 @@ struct api_opts {
     uint64_t event_ttl_ms;      /* Events go after this; 0: an hour */
     uint64_t watch_min_ms;      /* 0: API_WATCH_MIN_MS */
     bool rbac;                  /* decide by the roles and bindings in the store */
-    bool anonymous;             /* with rbac: who shows nothing is system:anonymous, else 401 */
+    bool anonymous;             /* with rbac: no credentials: system:anonymous; false: 401 */
     api_authorize_fn authorize; /* without rbac; NULL: whoever is authenticated may do everything */
     void *authorize_arg;
 };

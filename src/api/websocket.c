@@ -7,9 +7,9 @@
 
 enum { OP_TEXT = 1, OP_BINARY = 2, OP_CLOSE = 8, OP_PING = 9, OP_PONG = 10 };
 enum {
-    HEAD_MAX_BYTES = 14, /* of a client's frame: two, a length of up to eight, the mask */
+    HEAD_MAX_BYTES = 14, /* of a client's frame: 2, a length of up to 8, a mask of 4 */
     CONTROL_MAX_BYTES = 125,
-    PONG_PENDING_MAX_BYTES = 64 << 10, /* who does not read what is sent gets no answers to pings */
+    PONG_PENDING_MAX_BYTES = 64 << 10, /* no pong while the client leaves more than this unread */
     CLOSE_NORMAL = 1000,
     CLOSE_PROTOCOL_ERROR = 1002
 };
@@ -127,7 +127,7 @@ bool websocket_write(struct websocket *ws, struct str event)
 {
     if (ws->ended)
         return true;
-    if (ws->rq->rep.format == FORMAT_PROTOBUF) /* without its length, which the frame has */
+    if (ws->rq->rep.format == FORMAT_PROTOBUF) /* drop its length: the frame has one */
         return send_frame(ws, OP_BINARY, str_slice(event, 4, event.n));
     return send_frame(ws, OP_TEXT, event);
 }

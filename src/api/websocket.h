@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches over WebSockets (RFC 6455), for clients that cannot read a stream, browsers above all:
- * one message for each event. Between the request core, which does not know, and one exchange of
- * the listener. What the client sends is not looked at, but for pings and the end.
+ * Watches over WebSockets (RFC 6455), for clients that cannot read a stream, mostly browsers: one
+ * message for each event. This layer lies between the request core, which does not depend on it,
+ * and one exchange of the listener. Messages of the client are ignored, except pings and close
+ * frames.
  */
 #pragma once
 
@@ -12,17 +13,17 @@
 struct websocket;
 
 /*
- * The request asks for a WebSocket: it is one from here on, unless it is answered by something else
- * than a watch. Takes the token that a browser can only send as the name of a protocol. NULL: it
- * asks for none, or not as it should.
+ * Check whether the request asks for a WebSocket; if so, the answer is one, unless the request
+ * turns out not to be a watch. Takes over the bearer token that a browser can send only as the name
+ * of a subprotocol. NULL: the request asks for no WebSocket, or its fields are invalid.
  */
 struct websocket *websocket_take(struct request *rq, const struct headers *headers);
-/* Begin, instead of a head with status 200. */
+/* Send the handshake, instead of a head with status 200. */
 void websocket_open(struct websocket *ws, struct http_exchange *x, const struct headers *extra);
 bool websocket_is_open(const struct websocket *ws); /* NULL: no */
-/* One event; false: as http_write(). */
+/* Send one event as a message; returns as http_write(). */
 bool websocket_write(struct websocket *ws, struct str event);
-/* Our end of it. */
+/* Send our close frame. */
 void websocket_end(struct websocket *ws);
-/* Bytes of the client, and that there will be no more. */
+/* Bytes that the client sent. */
 void websocket_read(struct websocket *ws, struct str bytes);

@@ -4,12 +4,12 @@
  *
  *     [line] -> options -> body -> [read current] -> shape -> [namespace] -> transaction -> reply
  *                                       ^                                        |
- *                                       +------- somebody else was first --------+
+ *                                       +------- another write was faster -------+
  *
- * Writes of one object stand in its line (line.h), so that each of them finds what the one before
- * it left. What does not stand there, as a controller, a collection's deletion or another server on
- * the same store, may still be first: a write that names a resourceVersion fails then; one that
- * does not is computed again from the newer object, a bounded number of times.
+ * Writes of one object queue in its line (line.h), so that each of them reads the result of the one
+ * before it. Controllers, the deletion of a collection and other servers on the same store do not
+ * queue there and may still write first: then a write that names a resourceVersion fails, and one
+ * that does not is computed again from the newer object, a bounded number of times.
  */
 #include "api/write.h"
 
@@ -883,7 +883,7 @@ static void on_admission(void *arg, int r, struct admission *admission)
         shape_and_commit(w);
 }
 
-/* Whoever makes something that a quota counts writes that quota, too. */
+/* A request that creates an object counted by a quota also writes that quota. */
 static struct str key_quotas(struct request *rq)
 {
     return str_of(

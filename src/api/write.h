@@ -43,8 +43,9 @@ struct write_action {
 void write_action(struct request *rq, const struct write_action *action);
 
 /*
- * Run when no other write is at the key, at once or from the loop, and keep others from it until
- * the request is answered. Who waits too long, or behind too many, is refused.
+ * Call run() once no other request writes the key, at once or from the loop; other writes wait
+ * until the request is answered. A request is refused if it waits too long or if too many wait
+ * before it.
  */
 void write_in_turn(struct request *rq, struct str key, void (*run)(struct request *rq));
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory after a crowd. The heap keeps what many connections, sandboxes or calls had needed at
- * once; when they have gone it goes back to the system.
+ * Returning heap memory after a peak. The C library keeps the memory that many connections,
+ * sandboxes or calls needed at the same time; once most of them are closed, it is returned to the
+ * system.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CROWD_MIN = 256 }; /* fewer leave nothing worth the look */
+enum { CROWD_MIN = 256 }; /* smaller peaks leave too little memory to return */
 
 struct crowd {     /* zero-initialised is valid */
-    size_t peak;   /* since memory was last given back */
-    bool is_crowd; /* there was one since there was nobody */
+    size_t peak;   /* since memory was last returned */
+    bool is_crowd; /* the count has reached CROWD_MIN since it was last 0 */
 };
 
-/* After each coming and going: there are n now. Gives memory back when seven eighths of a crowd
- * have gone, and when the last of it has. */
+/* Call after each change of the count, which is n now. Returns memory to the system when seven
+ * eighths of a crowd are closed, and when its last member is. */
 void crowd_is(struct crowd *c, size_t n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checksums; see sum.h. Two lanes of 16 bytes, each folded by a 64 x 64 -> 128 bit multiplication,
- * which every bit of the input goes through. Numbers are little endian.
+ * Checksums; see sum.h. Two lanes of 16 bytes; a 64 x 64 -> 128 bit multiplication folds each, so
+ * every bit of the input affects the result. Numbers are little endian.
  */
 #include "base/sum.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checksum against damage of what is on a disk: fast (about 10 bytes per nanosecond), the same on
- * every machine and in every release. It is no protection against somebody who means harm.
+ * A checksum that detects damage of data on disk: fast (about 10 bytes per nanosecond), the same on
+ * every machine and in every release. It does not protect against deliberate changes.
  */
 #pragma once
 

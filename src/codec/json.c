@@ -409,7 +409,7 @@ void json_insert_before(struct json *container, struct json *at, struct json *v)
     }
     struct json *prev = node_before(container, at);
     assert((prev ? prev->next : container->first) == at);
-    container->end = json_index_last(container); /* an index is not kept: nobody inserts often */
+    container->end = json_index_last(container); /* drop the index: insertions are rare */
     v->next = at;
     relink(container, prev, v);
     container->n++;

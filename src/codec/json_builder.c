@@ -6,7 +6,7 @@
 
 enum {
     SLAB_MAX_NODES = 64,
-    TOLD_MAX = 1024,                /* a path may be long, and nobody shows that many */
+    TOLD_MAX = 1024,                /* of repeated keys reported: each path may be long */
     DUPLICATE_PATH_MAX_BYTES = 4096 /* longer paths are reported cut */
 };
 

@@ -2,9 +2,9 @@
 /*
  * A cursor over JSON text (RFC 8259), for readers that want values from it without a tree.
  *
- * For text that has been checked before: json_write() wrote it. Other text is read without harm,
- * but not every flaw of it is noticed. All functions skip blanks in front; false means that
- * something else stands here, and the cursor is then of no further use. Any thread.
+ * For text that json_write() wrote. Reading other text is safe, but not every error in it is
+ * detected. All functions skip leading blanks; false means that the text has something else at this
+ * position, and the cursor must not be used any more. Any thread.
  */
 #pragma once
 

@@ -27,9 +27,9 @@ const struct kube_resource *crd_storage(const struct crd *c);
  * version they are stored in, and in no other.
  */
 bool crd_wants_webhook(const struct crd *c);
-/* spec.conversion has a CA bundle that is none: the definition is not established. */
+/* spec.conversion has an invalid CA bundle: the definition is not established. */
 bool crd_has_bad_bundle(const struct json *obj);
-/* The warning for who writes such a definition. */
+/* The warning for the client that writes such a definition. */
 void crd_warn(struct arena *a, const struct json *obj, const struct json *old,
               void (*say)(void *arg, struct str text), void *arg);
 

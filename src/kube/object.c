@@ -422,7 +422,7 @@ int object_prepare_create(struct arena *a, const struct kube_resource *res, stru
     int r = check_namespace(a, res, meta, env->namespace, ret_status);
     if (r < 0)
         return r;
-    uint64_t rev; /* what is no number, or 0, is no version, and goes */
+    uint64_t rev; /* a text that is not a number, or 0, is no version and is removed */
     if (parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rev) == 0)
         return bad(ret_status,
                    status_new(a, 500, "",

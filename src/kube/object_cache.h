@@ -79,7 +79,7 @@ enum {
 
 int object_cache_new(const struct object_cache_opts *opts, struct object_cache **ret,
                      struct err *err);
-/* Rights may have been granted: who was denied asks again soon, and not only after a while. */
+/* Rights may have been granted: retry denied subscriptions soon, without the full back-off. */
 void object_cache_ask_again(struct object_cache *c);
 /* Subscriptions and reads must be gone. done (may be NULL) runs last; the hub may go then. */
 void object_cache_close(struct object_cache *c, void (*done)(void *arg), void *arg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OpenAPI documents from schemas: version 3 per group version with an index of hashes, version 2
- * for older clients. Documents are large and rarely asked for; who keeps them, and how long, is the
- * caller's affair.
+ * for older clients. Documents are large and rarely requested; the caller decides whether and how
+ * long to keep them.
  */
 #pragma once
 

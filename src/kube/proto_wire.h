@@ -51,7 +51,7 @@ static inline void wire_put_bytes(struct buf *to, uint32_t number, struct str s)
     buf_advance(to, (size_t)(end - room) + s.n);
 }
 
-/* What stands in front of a message of n bytes. */
+/* The tag and length in front of a message of n bytes. */
 static inline void wire_put_head(struct buf *to, uint32_t number, size_t n)
 {
     char bytes[HEAD_MAX_BYTES], *end = wire_varint(wire_tag(bytes, number, WIRE_BYTES), n);

@@ -656,7 +656,7 @@ static void check_list_type(struct valid *v, const struct schema *s, const struc
         n++;
     }
     n = keep_repeated(s, m, n);
-    for (size_t i = 0; i < n && !field_errors_full(v->errs); i++) { /* each value is told once */
+    for (size_t i = 0; i < n && !field_errors_full(v->errs); i++) { /* report each value once */
         struct fpath child = fpath_index(at, m[i].index);
         field_error(v->errs, FIELD_DUPLICATE, &child, identity(v, s, m[i].item), "%s", "");
     }

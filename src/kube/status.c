@@ -347,7 +347,7 @@ struct json *status_from_err(struct arena *a, int code, const struct err *err)
         return status_new(a, 507, "InsufficientStorage",
                           STR("no space left on device: the server cannot store this; delete "
                               "objects that are not needed, or make room on its disk"));
-    case E_DIGEST: /* damage that somebody has to look after: the text names the object's key */
+    case E_DIGEST: /* damage that an administrator has to repair: the text names the object's key */
         return status_internal(a, str_of(err ? err_text(err) : err_strerror(code)));
     default:
         return status_internal(a, str_of(err_strerror(code)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding and removing damaged values in a store that nobody has open; see store_check(). */
+/* Finding and removing damaged values in a store that no process has open; see store_check(). */
 #include "store/sqlite.h"
 
 #include "base/sys.h"
@@ -64,7 +64,7 @@ static void tell(struct check *c, const struct db_row *row, bool is_current)
     c->on_damage(c->arg, &d);
 }
 
-/* What each key holds now, then every change that is kept. */
+/* Check the current value of each key, then every change that is kept. */
 static int find_damage(struct check *c, struct err *err)
 {
     struct db_scan scan;
@@ -106,7 +106,7 @@ static int remove_key(struct check *c, int64_t id, struct err *err)
     return db_exec(&c->db, sql, "remove damage", err);
 }
 
-/* Where what the key holds can be read, only the copy of the key in the log is damaged. */
+/* If the key's current value can be read, only the copy of the key in the log is damaged. */
 static int mend_key(struct check *c, int64_t id, struct err *err)
 {
     scoped(free_scoped) char *sql =
@@ -117,8 +117,8 @@ static int mend_key(struct check *c, int64_t id, struct err *err)
 }
 
 /*
- * All history goes with what is damaged: it may be what a damaged change points at, and those who
- * follow it have to list again in any case, to see that objects are gone.
+ * All history is removed together with the damaged rows: a damaged change may point into it, and
+ * watchers have to list again in any case, to see that objects are gone.
  */
 static int remove_damage(struct check *c, struct err *err)
 {

@@ -663,7 +663,7 @@ int db_check_structure(struct db *db, struct err *err)
     return r;
 }
 
-/* Is the newest change, as it must by nature be, the current one of its key? */
+/* The newest change must be the current one of its key. */
 static const char newest_is_current[] =
     "SELECT l.id = c.id FROM log l LEFT JOIN cur c ON c.key = l.key ORDER BY l.id DESC LIMIT 1";
 
@@ -756,7 +756,7 @@ static int find_unsummed(struct db *db, int64_t *from, struct missing_sum *found
         r = db_scan_next(&scan, &row, err);
         if (r == 0)
             break;
-        if (r < 0 && r != E_DIGEST) /* it had a sum: whoever reads it will be told */
+        if (r < 0 && r != E_DIGEST) /* E_DIGEST: the row has a sum; reading it reports the error */
             break;
         *from = row.id + 1;
         if (r > 0 && !row.has_sum)

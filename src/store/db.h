@@ -164,7 +164,7 @@ int db_last_id(struct db *db, int64_t *ret, struct err *err); /* 0: empty */
 /*
  * Looking up one row: 1 with *ret set, 0 when there is none. It is borrowed from the statement,
  * which holds the connection's snapshot until db_done() (one for each kind of lookup). E_DIGEST: a
- * row whose checksum does not match; others can be read, and a scan goes on behind it.
+ * row whose checksum does not match; others can be read, and a scan continues after it.
  */
 int db_find(struct db *db, struct str key, bool want_value, struct db_row *ret, struct err *err);
 int db_row(struct db *db, int64_t id, bool want_value, struct db_row *ret, struct err *err);

@@ -340,8 +340,8 @@ static int open_files(struct sqlite_store *s, const char *path, struct err *err)
 
 /*
  * Revisions never go back. Where the file is behind its mark, or may be because the machine stopped
- * under it, the store goes on above every revision that can have been given, and what clients know
- * of before that is expired: they list again.
+ * while it was open, the store continues above every revision that can have been given. Revisions
+ * that clients know from before are expired: they list again.
  */
 static void resume_above_mark(struct sqlite_store *s)
 {

@@ -163,10 +163,10 @@ struct store_check_result {
     uint64_t damaged_now, damaged_old; /* what on_damage was called for */
 };
 /*
- * Read a whole SQLite store that nobody has open, and say what is damaged. remove: delete what is,
- * with all history, so that the rest can be used; whoever watches lists again. Blocks, and needs no
+ * Read a whole SQLite store that no process has open, and report damaged changes. remove: delete
+ * them with all history, so that the rest can be used; watchers list again. Blocks, and needs no
  * loop.
- * Errors: as store_open(); E_CORRUPT: the file's structure is damaged, which nothing here mends;
+ * Errors: as store_open(); E_CORRUPT: the file's structure is damaged, which cannot be repaired;
  * E_VERSION also for a file that an older program wrote and no server has opened since.
  */
 int store_check(const char *path, bool remove,

@@ -174,7 +174,7 @@ void authn_take(struct request *rq, const struct headers *headers)
     rq->wants_to_be = impersonation_parse(&rq->arena, headers);
 }
 
-/* Who shows a token or a bad certificate wants to be somebody. */
+/* A client that sends a token or a bad certificate claims an identity, so it is not anonymous. */
 static bool is_anonymous(const struct request *rq)
 {
     return rq->api->with_anonymous && !(rq->cert && rq->cert->why) &&

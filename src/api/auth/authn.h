@@ -6,10 +6,10 @@
  *     2. a bearer token (tokens.h): the administrator's, one of the token file, or one of a
  *        ServiceAccount, for which the store is asked
  *
- *     3. who shows neither is system:anonymous, if the server was told so; what he may do is said
- *        by roles as for everybody
+ *     3. a client without credentials is system:anonymous, if the server allows that; roles decide
+ *        what it may do, as for every user
  *
- * Who shows what is not believed is nobody: 401. A request in process comes with its identity. Then
+ * Invalid credentials are answered with 401. A request in process comes with its identity. Then
  * impersonation: who may, speaks as somebody else.
  */
 #pragma once

@@ -18,8 +18,8 @@ static bool has_service(const struct json *obj)
     return json_is(json_path(obj, "spec", "service", NULL), JSON_OBJECT);
 }
 
-/* What this server answers itself is there from the beginning; what it would have to forward, is
- * not. */
+/* A service that this server answers itself is available from the beginning; one that it would have
+ * to forward is not. */
 static void service_prepare_create(struct arena *a, struct json *obj)
 {
     kind_reset_status(a, obj);
@@ -36,7 +36,7 @@ static void service_prepare_create(struct arena *a, struct json *obj)
     json_setc(a, json_obj(a, obj, "status"), "conditions", conditions);
 }
 
-/* Whoever installs an aggregated API must not believe that it is served. */
+/* The warning tells a client that installs an aggregated API that it is not served. */
 static void service_warn(struct arena *a, const struct json *obj, const struct json *old,
                          void (*say)(void *arg, struct str text), void *arg)
 {
