@@ -11,8 +11,8 @@
  *     dormouse-compile [--names] [--quick] [--background] WASM CODE INFO
  *
  * Each is a path or fd:N, an inherited descriptor. --quick: code that is there soon and runs slower
- * (quick.h). --background: nobody waits, so it takes one core at the lowest priority; otherwise a
- * large module takes several cores, and the limit of processor time is low.
+ * (quick.h). --background: no request waits, so it takes one core at the lowest priority; otherwise
+ * a large module takes several cores, and the limit of processor time is low.
  */
 #include "compile/quick.h"
 #include "wasm/compile_exit.h"
@@ -144,7 +144,7 @@ static int set_limits(struct job *job, struct err *err)
         job->is_background ? COMPILE_CPU_S(job->wasm_bytes) : COMPILE_WAITED_CPU_S(job->wasm_bytes);
     job->threads = count_threads(job);
     (void)snprintf(text, sizeof text, "%u", job->threads);
-    (void)setenv("RAYON_NUM_THREADS", text, 1); /* the engine's way to be told */
+    (void)setenv("RAYON_NUM_THREADS", text, 1); /* the engine takes the number from here */
     (void)mallopt(M_ARENA_MAX, (int)job->threads);
 #ifndef HAS_ASAN /* its shadow memory alone is terabytes of address space */
     int r = limit(RLIMIT_AS,

@@ -32,8 +32,8 @@ enum compile_exit {
 /*
  * Limits of the process, for a module of so many bytes. Compiling takes 20 bytes of memory and
  * 0.2 us (quick) or 0.9 us for each byte of Wasm; these are several times as much, because the
- * shapes of functions differ. One that others may wait behind is ended earlier: it is tried again
- * where it holds up nobody.
+ * shapes of functions differ. A foreground compilation, which may delay others, is ended earlier
+ * and tried again in the background.
  */
 #define COMPILE_MEMORY_BYTES(wasm)                                                                 \
     (((uint64_t)512 << 20) + 80 * MIN((uint64_t)(wasm), (uint64_t)64 << 20) +                      \

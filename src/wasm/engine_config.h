@@ -51,7 +51,7 @@
 /* The configuration as text. */
 #define ENGINE_CONFIG_ID ENGINE_CONFIG(ENGINE_CONFIG_TEXT) "opt=speed;quick=winch"
 
-/* Who makes the machine code; for the loader it is all the same. */
+/* The compiler that makes the machine code; the loader treats all alike. */
 enum engine_tier {
     ENGINE_BEST,     /* Cranelift, optimizing */
     ENGINE_SKETCH,   /* Cranelift, as fast as it compiles */

@@ -336,7 +336,7 @@ void guest_rest_awake(struct guest *g)
     list_push_back(&h->idle, &a->idle);
     bool may_sleep = !h->opts.sleep_never && a->idle_since_ms >= a->no_sleep_until_ms;
     bool last_sleep = h->keeps && guest_has_record(g) && may_sleep;
-    /* One that is never idle for long gets its better code, too. */
+    /* A guest that is never idle for long also has to change to the better code. */
     bool leaves_code = may_sleep && !g->is_stateless && g->module->info->is_dissolvable &&
                        pool_is_outdated(&a->tenant);
     if (last_sleep || leaves_code || (h->opts.sleep_always && g->is_stateless)) {

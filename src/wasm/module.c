@@ -3,8 +3,8 @@
  * The module cache: requests, builds, and the modules that are in use.
  *
  * A request (struct module_get) goes through the states below. HASH and CHECK are jobs on a worker
- * thread. The same module may be asked for many times at once: whoever learns its key when it is
- * already in use is done, and all others with one key wait for one build.
+ * thread. The same module may be requested many times at once: a request whose module is found in
+ * use is done, and all other requests with one key wait for one build.
  *
  *   QUEUED -> HASH ----> CHECK -----> WAIT
  *               | in use   | on disk    | the build came to an end
@@ -16,10 +16,10 @@
  *     ^          (jobs, but COMPILE)  |
  *     `-------------------------------'  quick code is there, or the quick compiler crashed
  *
- * While somebody waits for it, it is in the foreground: as many run as there are slots, the next
- * one is that with the smallest tag (see add_tag()). In the background one runs at a time, and
- * stands still while there is anything in the foreground. What crashes in the foreground, or takes
- * more time than a slot is given for, is tried once more in the background.
+ * A build is in the foreground while a request waits for it: as many run as there are slots, and
+ * the one with the smallest tag is next (see add_tag()). In the background one build runs at a
+ * time, and is stopped while there is a build in the foreground. A build that crashes in the
+ * foreground, or exceeds the time limit of a slot, is tried once more in the background.
  */
 #include "wasm/module.h"
 
@@ -43,7 +43,7 @@
 #define LOOKS_MAX 2u
 
 #define TOUCH_MS         3600000u
-#define BACKGROUND_TIMES 6u /* the time limit, of what nobody waits for */
+#define BACKGROUND_TIMES 6u /* factor of the time limit in the background */
 #define SLOW_MS          1000u
 /* What starting a compilation costs, in bytes of Wasm. */
 #define TAG_BASE_BYTES (64u << 10)
@@ -67,7 +67,7 @@ static const struct sm_state build_table[] = {
     [BUILD_STORE] = { "store", EDGE(BUILD_QUEUED) },
 };
 
-/* Who asks for modules. There while it has builds in the foreground. */
+/* A namespace that requests modules. Exists while it has builds in the foreground. */
 struct tenant {
     unsigned n_builds;
     uint64_t tag; /* of its last build */
@@ -138,7 +138,7 @@ struct live {
     struct description *description;
 };
 
-/* Of names or not: what the store's entries and struct live are told apart by. */
+/* Of the request's flags, those that select the store's entry and the struct live. */
 static unsigned id_flags(unsigned get_flags)
 {
     return get_flags & MODULE_KEEP_NAMES ? MODULE_ID_NAMES : 0;
@@ -256,12 +256,12 @@ void module_unref(struct module *m)
         live_forget(live);
     list_remove(&live->node);
     if (live->cache && list_is_empty(&live->cache->modules))
-        timer_stop(live->cache->loop, &live->cache->touch); /* nothing is armed for nothing */
+        timer_stop(live->cache->loop, &live->cache->touch); /* no timer while no module is in use */
     description_put(live->cache, live->description);
     record_free(live);
 }
 
-/* Hourly, what is in use has been used: another process that makes room takes others first. */
+/* Hourly: mark the entries in use, so that another process that makes room removes others first. */
 static void on_touch(struct timer *t)
 {
     struct module_cache *cache = container_of(t, struct module_cache, touch);
@@ -296,11 +296,11 @@ static struct live *live_new(struct module_cache *cache, const struct module_key
     return live;
 }
 
-/* What `entry` is; takes entry->info. The reference is the caller's. */
+/* The module of `entry`; takes entry->info. The reference is the caller's. */
 static struct module *live_get(struct module_cache *cache, const struct module_key *key,
                                struct module_entry *entry, bool is_quick)
 {
-    /* Another request may have found the file on disk before the one that made it was told. */
+    /* Another request may find the new file on disk before the build that made it is done here. */
     struct live *live = find_live(cache, &key->id);
     bool is_better = live && (live->pub.is_lost || (live->pub.is_quick && !is_quick));
     if (live && !is_better && (is_quick || file_id_eq(&live->code, &entry->code)))
@@ -468,7 +468,7 @@ static bool is_small(const struct build *b)
     return b->key.wasm_bytes <= MODULE_SMALL_BYTES;
 }
 
-/* With its NUL: one without a name is a tenant too. */
+/* The key includes the NUL, because the empty name is a tenant too. */
 static struct str name_key(const char *name)
 {
     return str_n(name, strlen(name) + 1);
@@ -528,7 +528,7 @@ static struct build *build_new(struct module_cache *cache, const struct module_k
     return b;
 }
 
-/* Of one compilation. */
+/* Release the resources of one compilation. */
 static void end_attempt(struct build *b)
 {
     struct module_cache *cache = b->cache;
@@ -588,7 +588,7 @@ static void put_in_background(struct build *b)
     list_push_back(&cache->background, &b->node);
 }
 
-/* What a request waits for: there already, or made. */
+/* Let the request wait for the build of its key, which is made if there is none. */
 static void join_build(struct module_get *get)
 {
     struct module_cache *cache = get->cache;
@@ -616,7 +616,7 @@ static void join_build(struct module_get *get)
     get->fd = -1;
 }
 
-/* Quick code was found on disk; an earlier process did not come to optimizing it. */
+/* Quick code was found on disk that no earlier process has optimized. */
 static void optimize_later(struct module_get *get)
 {
     struct module_cache *cache = get->cache;
@@ -676,7 +676,7 @@ static void on_hashed(struct job *j, int r)
 
 /* ---- compiling ---- */
 
-/* All that wait get the module, but those that want it optimized and it is not. */
+/* Finish all requests that wait, except those that want optimized code when this is quick code. */
 static void settle(struct build *b, struct module *module)
 {
     list_each_safe (node, &b->waiters) {
@@ -711,7 +711,7 @@ static void requeue(struct build *b, bool is_quick, bool in_background)
         list_push_back(&cache->foreground, &b->node);
 }
 
-/* An attempt that was cancelled. Somebody may have begun to wait again meanwhile. */
+/* An attempt was cancelled. Another request may wait for the build by now. */
 static void cancelled(struct build *b)
 {
     if (list_is_empty(&b->waiters))
@@ -720,8 +720,7 @@ static void cancelled(struct build *b)
         requeue(b, b->is_quick, b->is_background);
 }
 
-/* The disk is full, perhaps of what nobody uses. true: that goes, then the attempt is made again.
- */
+/* The disk is full. true: entries not in use are removed, then the attempt is repeated. */
 static bool make_room(struct build *b, int status)
 {
     struct module_cache *cache = b->cache;
@@ -795,7 +794,7 @@ static void store_work(struct job *j)
                                  b->temp_name, b->info_fd, &b->entry, &b->err);
 }
 
-/* Quick code is in use, and stays. */
+/* Optimizing failed: the quick code, which is in use, stays. */
 static void give_up_optimizing(struct build *b, int status, const struct err *err, bool crashed)
 {
     struct module_cache *cache = b->cache;
@@ -833,7 +832,7 @@ static void on_compiled(int status, const struct err *err, void *arg)
                  b->is_quick ? "quick" : "optimized", err_text(err));
         requeue(b, false, true);
     } else if (make_room(b, status)) {
-        /* Once more. */
+        /* The attempt is repeated. */
     } else if (b->has_quick && list_is_empty(&b->waiters)) {
         give_up_optimizing(b, status, err, crashed);
     } else {
@@ -921,8 +920,7 @@ static void start_build(struct build *b)
     start_job(cache, &b->job, prepare_work, on_prepared);
 }
 
-/* It may have come into use while its requests were on their way to the queue. false: it goes on.
- */
+/* The module may have come into use before its requests joined the queue. false: build it. */
 static bool is_settled(struct build *b)
 {
     list_each_safe (node, &b->waiters)
@@ -1034,7 +1032,7 @@ int module_get_bytes(struct module_cache *cache, struct str wasm, const struct m
     return take_request(cache, &own, want, cb, arg, ret);
 }
 
-/* Nobody waits for it any more, and it has brought nothing yet; or it is to end anyway. */
+/* No request waits for the build any more and it has no result yet, or the cache is closing. */
 static void build_cancel(struct build *b)
 {
     b->is_unwanted = true;
@@ -1156,7 +1154,7 @@ static unsigned count_slots(void)
     return MIN(MAX(n, MODULE_SLOTS_MIN), MODULE_SLOTS_MAX);
 }
 
-/* A second compiler that sees hostile modules can be left out where they are many. */
+/* An administrator can exclude the second compiler, which also reads hostile modules. */
 static bool wants_quick(void)
 {
     const char *env = getenv("DORMOUSE_QUICK_CODE");

@@ -8,11 +8,11 @@
  * rejected. An entry is used only after its hash was verified; a damaged one is compiled again.
  * This process needs no engine.
  *
- * A module that takes noticeable time is compiled twice: quickly, for whoever waits, then in the
- * background by the optimizing compiler. When that is done the same struct module has other code
- * (`generation`): instances that begin from then on run it. Guests cannot tell the difference,
- * hibernated ones neither: their state is memory and globals. Several processes may share a
- * directory.
+ * A module that takes noticeable time is compiled twice: quickly, for the requests that wait, then
+ * in the background by the optimizing compiler. After that the same struct module has the optimized
+ * code and another `generation`; instances that begin later run it. Guests cannot observe the
+ * difference, also after hibernation, because their state is memory and globals. Several processes
+ * may share a directory.
  *
  * Loop thread only. Hashing and file work run on libuv's worker threads.
  */
@@ -26,27 +26,27 @@
 /* Compiled code on disk before the entries not used for longest go. */
 #define MODULE_CACHE_BYTES ((uint64_t)2 << 30)
 /* The compiler's CPU time is limited by the module's size; this is for a machine that has none to
- * spare: a module of 59 MB takes 50 s of it. In the background it may be six times as long. */
+ * spare: a module of 59 MB takes 50 s of it. In the background the limit is six times as long. */
 #define MODULE_COMPILE_TIMEOUT_MS 600000u
 /* Smaller modules are compiled once: 30 ms of CPU. */
 #define MODULE_QUICK_FROM_BYTES (24u << 10)
-/* Waiting for the optimizing compiler, and the bytes of their Wasm on disk. Further ones run quick
- * code until they are asked for again. */
+/* Modules that wait for the optimizing compiler, and the bytes of their Wasm on disk. Further
+ * modules run quick code until they are requested again. */
 #define MODULE_BACKGROUND_MAX       1024u
 #define MODULE_BACKGROUND_BYTES_MAX ((uint64_t)1 << 30)
-/* Compilations that somebody waits for, one of them of a small module. */
+/* Foreground compilations that may run at once. The last slot takes small modules only. */
 #define MODULE_SLOTS_MIN   2u
 #define MODULE_SLOTS_MAX   4u
 #define MODULE_SMALL_BYTES ((uint64_t)1 << 20)
 
 enum module_get_flags {
     MODULE_KEEP_NAMES = 1 << 0, /* backtraces of this module carry function names */
-    MODULE_OPTIMIZED = 1 << 1,  /* no quick code: wait for the other one */
+    MODULE_OPTIMIZED = 1 << 1,  /* no quick code: wait for the optimized code */
 };
 
 struct module_want {
     unsigned flags;    /* enum module_get_flags */
-    struct str tenant; /* who asks, a namespace: tenants take turns; copied */
+    struct str tenant; /* the namespace of the request: tenants take turns; copied */
 };
 
 struct module_cache;
@@ -61,7 +61,7 @@ struct module {
     char hash[65];      /* the same in hex */
     uint64_t wasm_bytes, code_bytes;
     const struct module_info *info; /* owned by the module */
-    uint32_t generation;            /* of its code; another one: module_open() tells other code */
+    uint32_t generation;            /* of its code; after a change module_open() opens other code */
     bool is_quick;                  /* not optimized yet */
     bool is_lost;                   /* module_open() found its code gone; see there */
 };
@@ -75,8 +75,8 @@ DEFINE_SCOPED(module, module_unref)
  * Open the compiled code, read-only, for dm_engine_module_from_fd().
  *
  * Returns a descriptor (given). Errors: E_EXPIRED when the file is no longer the one that was
- * verified: module_get() of the same bytes makes it anew, for all who hold this module; -ECANCELED
- * after module_cache_close(); what open(2) returns.
+ * verified: module_get() of the same bytes makes it again, for all holders of this module;
+ * -ECANCELED after module_cache_close(); what open(2) returns.
  */
 int module_open(struct module *m, struct err *err);
 
@@ -85,7 +85,7 @@ struct module_cache_config {
     const char *compile_path; /* the compiler; NULL: $DORMOUSE_COMPILE, else beside this program */
     uint64_t max_bytes;       /* 0: MODULE_CACHE_BYTES */
     uint64_t timeout_ms;      /* for one compilation; 0: MODULE_COMPILE_TIMEOUT_MS */
-    bool no_background;       /* this process will not last: leave optimizing to others */
+    bool no_background;       /* this process is short-lived: other processes optimize */
 };
 
 /* ret: given, module_cache_close(). Errors: -EACCES when somebody else could write to `dir`, others
@@ -108,8 +108,8 @@ typedef void (*module_get_cb)(struct module *m, int status, const struct err *er
 
 /*
  * Have a module compiled, or find it in the cache. Compilations are started in the order of fair
- * queueing: each tenant's share is counted in bytes, so a small module passes large ones, and
- * nobody's modules hold up another's for longer than those take that have begun.
+ * queueing: each tenant's share is counted in bytes, so a small module passes large ones, and the
+ * modules of one tenant delay another tenant at most until the running compilations end.
  *
  * fd:   the Wasm file from offset 0 to its end; duplicated, so the caller may close it at once.
  * want: NULL: no flags, no tenant.
@@ -131,8 +131,8 @@ struct module_cache_stats {
     uint64_t compiled, quick; /* optimized; quick code made */
     uint64_t unoptimized;     /* modules that the optimizing compiler gave up on */
     uint64_t bytes;           /* on disk */
-    /* Now: requests that wait for a compilation, compilations that somebody waits for and that run,
-     * modules that the background still has to optimize. */
+    /* Now: requests that wait for a compilation, running compilations with such requests, modules
+     * that are still to be optimized in the background. */
     unsigned waiting, compiling, background;
 };
 void module_cache_stats(const struct module_cache *cache, struct module_cache_stats *ret);

@@ -15,8 +15,8 @@ struct module_compile_opts {
     const char *path;              /* the program */
     int wasm_fd, code_fd, info_fd; /* inherited; the caller may close them at once */
     bool keep_names;
-    bool is_quick;      /* code that is there soon */
-    bool is_background; /* nobody waits */
+    bool is_quick;      /* fast compilation, slower code */
+    bool is_background; /* no request waits for it */
     uint64_t timeout_ms;
 };
 
@@ -29,7 +29,7 @@ int module_compile_start(struct loop *loop, const struct module_compile_opts *op
                          module_compile_cb cb, void *arg, struct module_compile **ret,
                          struct err *err);
 void module_compile_kill(struct module_compile *c);
-/* It stands still, and its time limit too, until it is told to go on. */
+/* Stop the child and its time limit, until a call with pause = false. */
 void module_compile_pause(struct module_compile *c, bool pause);
 /* In `cb`: the child gave no verdict; it was ended by a signal, its limits, or what looks like a
  * mistake of the compiler. */

@@ -9,10 +9,10 @@
  *                                                             this file an entry does not exist
  *
  * environment: 16 hex digits of a hash over engine build, engine configuration and instruction set.
- * n: with names. q: quick code, which is there before the optimized one. Files are renamed into
+ * n: with names. q: quick code, which is made before the optimized code. Files are renamed into
  * place and never changed: a runner may have them mapped. The modification time of .info is when
- * the entry was used last; who uses one for long says so (module_store_touch()), so that another
- * process that cleans up takes others first.
+ * the entry was used last; a process that uses one for long updates it (module_store_touch()), so
+ * that another process that makes room removes other entries first.
  */
 #pragma once
 
@@ -68,9 +68,9 @@ void module_store_fini(struct module_store *s);
 /* Reads all of `fd`, from offset 0. Errors: E_LIMIT, -EINVAL not a regular file, of read(2). */
 int module_key_of(int fd, unsigned flags, struct module_key *ret, struct err *err);
 
-/* A copy of what `key` was made of, which nobody else can change: read-only, of a file without a
- * name in the directory. Returns a descriptor (given). Errors: E_CONFLICT if the file has changed
- * since. */
+/* A private copy of the file that `key` was made of: a read-only descriptor (given) of a file
+ * without a name in the directory, so no other process can change it. Errors: E_CONFLICT if the
+ * file has changed since. */
 int module_copy_wasm(const struct module_store *s, int fd, const struct module_key *key,
                      struct err *err);
 
@@ -95,10 +95,11 @@ void module_store_drop_temp(const struct module_store *s, const char *name);
 int module_store_add(const struct module_store *s, const struct module_key *key, int code_fd,
                      const char *temp_name, int info_fd, struct module_entry *ret, struct err *err);
 
-/* What the optimizing compiler said holds for later processes too. The entry is quick code. */
+/* Record for later processes that the optimizing compiler refused this module. The entry is quick
+ * code. */
 int module_store_keep_quick(const struct module_store *s, const struct module_key *key,
                             struct err *err);
-/* It is in use now. */
+/* Record that the entry is in use now. */
 void module_store_touch(const struct module_store *s, const struct module_id *id);
 
 /* Any thread; does not block for long. Open verified code read-only; E_EXPIRED if it is another

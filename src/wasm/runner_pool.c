@@ -39,7 +39,7 @@ struct pool_module {
     struct module *module; /* referenced */
     uint32_t id, generation;
     unsigned n_tenants;
-    bool is_old;      /* there is better code: it goes with its last tenant */
+    bool is_old;      /* there is better code: unload this with its last tenant */
     struct list idle; /* on the runner's list while there is no tenant, longest first */
 };
 
@@ -424,7 +424,7 @@ static void rest_module(struct runner *r, struct pool_module *pm)
     r->n_idle_modules++;
 }
 
-/* Nobody will ask for old code again. */
+/* Unload idle modules above the limit, and all with old code, which is never requested again. */
 static void trim_modules(struct runner *r)
 {
     while (r->n_idle_modules > 0) {

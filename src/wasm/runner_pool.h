@@ -105,7 +105,7 @@ int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum r
 int pool_place_beside(struct tenant *t, const struct tenant *of, struct err *err);
 /* Turns of its runner that have not ended. */
 unsigned pool_depth(const struct tenant *t);
-/* Its module has better code meanwhile, which it gets when it is placed anew. */
+/* Its module has better code by now, which the tenant gets when it is placed again. */
 bool pool_is_outdated(const struct tenant *t);
 /* Its runner has had more work than it keeps up with, for a while. */
 bool pool_is_deep(const struct tenant *t);

@@ -71,7 +71,7 @@ static void begin_rest(struct wentry *e, uint64_t took_ns)
 {
     uint64_t now = now_ms(), took_ms = took_ns / 1000000;
     uint64_t first_ms = MAX(took_ms * WPLUGINS_REST_TIMES, (uint64_t)WPLUGINS_REST_MIN_MS);
-    /* One that has worked for as long as it last rested begins anew. */
+    /* A plugin that worked for as long as its last rest starts again with the shortest rest. */
     bool is_again = e->rest_ms && now - e->rests_until_ms < e->rest_ms;
     e->rest_ms =
         MIN(is_again ? MAX(e->rest_ms * 2, first_ms) : first_ms, (uint64_t)WPLUGINS_REST_MAX_MS);
