@@ -42,8 +42,8 @@ int cmd_take_cluster_opts(struct server_opts *to);
         { "anonymous-auth",                                                                        \
           0,                                                                                       \
           NULL,                                                                                    \
-          "who shows no credentials is system:anonymous, who may see /version and whether the "    \
-          "server is healthy; =false: gets 401",                                                   \
+          "a request without credentials is system:anonymous, which may read /version and the "    \
+          "server's health; =false: it gets 401",                                                  \
           CMD_BOOL,                                                                                \
           &cmd_anonymous_auth,                                                                     \
           0,                                                                                       \

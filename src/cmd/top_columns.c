@@ -111,7 +111,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The run of digits at *i, without zeros before it; *i goes behind it. */
+/* The run of digits at *i, without leading zeros; moves *i past it. */
 static struct str digits(struct str s, size_t *i)
 {
     while (*i < s.n && s.p[*i] == '0')

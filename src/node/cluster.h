@@ -24,7 +24,7 @@ struct cluster_opts {
     const char *token_file; /* further bearer tokens; NULL: none */
     const char *sa_issuer;  /* of ServiceAccounts' tokens; NULL: the default */
     uint64_t event_ttl_ms;  /* Events go after this; 0: an hour */
-    bool no_anonymous;      /* who shows neither certificate nor token gets 401 */
+    bool no_anonymous;      /* a client without certificate and token gets 401 */
     /* Once: r 0, or why it could not start, after which only cluster_stop() is left. */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;

@@ -149,9 +149,9 @@ static int make_token(const char *path, struct err *err)
 }
 
 /*
- * Who reaches the control plane's listener can make functions and be a worker or gateway: on
- * loopback, too, that is not every user of the machine. Without --token-file the token is one of
- * the data directory.
+ * A client of the control plane's listener can make functions and act as a worker or gateway, so it
+ * needs a token, also on loopback, where every user of the machine could connect. Without
+ * --token-file the token is in the data directory.
  */
 static int read_token(struct functions *f, struct err *err)
 {

@@ -3,7 +3,7 @@
  * The roles of functions that this process has, put together: control plane, gateway, worker. Roles
  * of one process speak over streams in it; others dial the control planes' addresses.
  *
- * Below the data directory: worker.json (who this node is), modules/ (compiled code),
+ * Below the data directory: worker.json (this node's identity), modules/ (compiled code),
  * fn-downloads/, function-logs/, functions/ (a place for modules that Functions name), async.db,
  * oci/.
  */

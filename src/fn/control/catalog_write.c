@@ -304,8 +304,8 @@ static void write_entry(struct entry *e)
         write_status(e);
 }
 
-/* Whoever registers one function after the other waits for its own write, not for ours; but who
- * waits for a status does not wait for ever. */
+/* While a client registers functions one after the other, status writes are delayed, so that it
+ * waits for its own transactions only. The delay is bounded for clients that wait for a status. */
 static bool should_wait(const struct catalog *c)
 {
     uint64_t now_ms = loop_now_ms(c->opts.loop);

@@ -127,7 +127,7 @@ struct worker {
     VEC(Dormouse__Fn__V1__Delete) deletes;
     VEC(Dormouse__Fn__V1__Adopt) adopts;
     numbers gone, resting;
-    VEC(char *) deleted; /* namespace/name of functions that it was told to forget before */
+    VEC(char *) deleted; /* namespace/name of functions that it was ordered to forget before */
     uint64_t memory_used;
     uint32_t cpu_used, running;
 };
@@ -275,13 +275,15 @@ void plane_order_delete(struct worker *w, uint64_t id, uint32_t grace_ms);
 /* Its definition has changed: it is sent again before the next creation. is_last: the function goes
  * with it. */
 void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last);
-/* The function has been deleted: who made sandboxes of the revision and was told to forget it. */
+/* The function has been deleted: notify the workers that made sandboxes of the revision and were
+ * ordered to forget it. */
 void plane_tell_deleted(struct revision *rev);
-/* A revision's first sandbox is there; its last one has gone, and workers need not know for ever.
- */
+/* wake: the revision has its first sandbox. rest: its last one is gone; workers may be ordered to
+ * forget the revision later. */
 void plane_wake_revision(struct revision *rev);
 void plane_rest_revision(struct revision *rev);
-/* It was no use to tell this worker of it. */
+/* The worker does not need the revision: order it to forget the function if it knows no other one.
+ */
 void plane_unlearn_at(struct worker *w, struct revision *rev);
 void plane_flush_workers(struct plane *p);
 void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m);

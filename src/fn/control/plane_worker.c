@@ -382,7 +382,7 @@ static void flush_worker(struct worker *w)
     struct plane *p = w->peer.p;
     w->dirty = false;
     parcel_init(&k, w);
-    k.m.functions_resting = w->resting.p; /* before any function is told again */
+    k.m.functions_resting = w->resting.p; /* before any function is sent again */
     k.m.n_functions_resting = w->resting.n;
     for (size_t i = 0; i < w->adopts.n; i++) {
         uint32_t slot = table_find(&p->table, w->adopts.p[i].sandbox);

@@ -45,8 +45,9 @@ int fields_for_sandbox(struct headers *to, const struct headers *h, const struct
 int fields_for_gateway(struct headers *to, const struct headers *h, const struct fields *f,
                        const struct fields_add *add);
 /*
- * An answer's; content-length goes to *ret_length (UINT64_MAX: none). upgrade: keep `upgrade`.
- * by_gateway: another gateway's answer, whose fields x-dormouse-* are kept; a sandbox's are not.
+ * Fields of an answer. *ret_length is set to content-length (UINT64_MAX: none). upgrade: keep
+ * `upgrade`. by_gateway: the answer of another gateway: keep its fields x-dormouse-*, which are
+ * dropped from a sandbox's answer.
  */
 int fields_for_client(struct headers *to, const struct headers *h, bool upgrade, bool by_gateway,
                       uint64_t *ret_length);

@@ -425,7 +425,7 @@ static void take_phases(const struct gateway_call *c, uint64_t now_us, struct ph
     *ret = (struct phases){ .find = c->found_us > c->arrived_us ? c->found_us - c->arrived_us : 0 };
     if (!c->started_us)
         return;
-    uint64_t offered_us = MAX(c->offered_us, c->queued_us); /* at once, where nobody waited */
+    uint64_t offered_us = MAX(c->offered_us, c->queued_us); /* equal where the call did not wait */
     ret->wait = offered_us - c->queued_us;
     ret->choose = c->started_us > offered_us ? c->started_us - offered_us : 0;
     ret->proxy = now_us - c->started_us;

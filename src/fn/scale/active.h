@@ -20,11 +20,11 @@ struct scale_active {
     uint64_t hold_until_ms;
     uint32_t running, queued;
     bool told_sums; /* reports come with integrals: counts are not held between them */
-    /* dirigent: the count as its data plane would have told it last, and when it would tell it
-     * again; 0: not before the next request. */
+    /* dirigent: the count that its data plane would have reported last, and the time of its next
+     * report; 0: not before the next request. */
     uint32_t told;
     uint64_t tell_ms;
-    bool has_due; /* the tick that is due comes late: due_told is what it would have read */
+    bool has_due; /* the tick is late: due_told is the count that it would have read in time */
     uint32_t due_told;
     double rate;      /* calls per second, moving mean */
     uint32_t arrived; /* since rate_since_ms */

@@ -331,10 +331,10 @@ static uint64_t covered_from(const struct scale_config *c, uint64_t now_ms,
 }
 
 /*
- * Dirigent's data plane tells the momentary count with the first request, each tick after that, and
- * is silent once it has told 0. So a call that is over at once still counts for the whole tick, and
- * the autoscaler, which ticks from that first word on, reads it: its tick is there before the
- * second word, which sets out at the same time.
+ * Dirigent's data plane reports the current count with the first request and at each tick after
+ * that, until it has reported 0. So a call that ends at once still counts for the whole tick. The
+ * autoscaler, which ticks from that first report on, reads the count: its tick comes before the
+ * second report, which is sent at the same time.
  */
 static void tell(struct scale_active *a, uint64_t at_ms, uint32_t n)
 {
@@ -358,7 +358,7 @@ static void tell_first(struct scale_active *a, uint64_t now_ms, uint32_t arrived
         tell(a, now_ms, MAX(total(a), 1));
 }
 
-/* What the tick that is due reads. */
+/* The count that the tick now due reads. */
 static double take_told(struct scale_active *a)
 {
     tell_before(a, a->next_tick_ms);

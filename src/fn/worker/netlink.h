@@ -25,9 +25,9 @@ int netlink_add_address(int fd, uint32_t index, uint32_t address, struct err *er
 int netlink_add_route(int fd, uint32_t index, uint32_t to, uint8_t prefix, uint32_t gateway,
                       uint32_t source, struct err *err);
 /*
- * A rule for what goes from one address of subnet/prefix to another one, before the tables are
- * asked: of this machine's own, go on with the main table; of others, that must be forwarded, no.
- * -EEXIST: there is one; -EOPNOTSUPP: the kernel has no rules.
+ * Add a routing rule for packets from one address of subnet/prefix to another one. OWN: packets
+ * that this machine sends use the main table. PROHIBIT: packets to be forwarded are refused.
+ * -EEXIST: the rule exists; -EOPNOTSUPP: the kernel has no rules.
  */
 enum netlink_rule { NETLINK_RULE_OWN, NETLINK_RULE_PROHIBIT };
 int netlink_add_rule(int fd, enum netlink_rule kind, uint32_t subnet, uint8_t prefix,

@@ -25,7 +25,7 @@ struct revision {
     uint32_t n_sandboxes; /* of any state */
     bool is_listed;       /* its function names it; otherwise it goes with its last sandbox */
     bool is_prepared;     /* prepare() has been called */
-    Dormouse__Fn__V1__Revision *m; /* as it was told; what differs is another one */
+    Dormouse__Fn__V1__Revision *m; /* as received; a message that differs is another revision */
     struct arena arena;            /* m, template and env */
 };
 

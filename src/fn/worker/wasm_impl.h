@@ -116,8 +116,8 @@ struct wasm_seat {
     uint64_t serial, next_id;
     /* Its request has computed for a slice, and: */
     bool is_computing;
-    bool has_turn;      /* was told to go on, or: */
-    struct list sliced; /* on base->sliced, until it is */
+    bool has_turn;      /* it may continue, or: */
+    struct list sliced; /* on base->sliced, until it may continue */
 };
 
 struct wasm_base {
@@ -254,11 +254,11 @@ void wasm_template_lost(struct wasm_seat *seat, enum tenant_lost how, const stru
 
 /* ---- wasm_slices.c ---- */
 
-/* Its request has computed for a slice: it goes on when it is its turn. */
+/* The seat's request has computed for a slice: it continues when its turn comes. */
 void wasm_slice(struct wasm_seat *seat);
-/* It computes no more: it has ended, waits for something else, or will be dropped. */
+/* The request stops computing: it has ended, waits for something else, or will be dropped. */
 void wasm_slice_over(struct wasm_seat *seat);
-/* The same, where its runner is gone. */
+/* The same after its runner has ended. */
 void wasm_slice_lost(struct wasm_seat *seat);
 
 /* ---- wasm_invoke.c ---- */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who computes next; see wasm_impl.h.
+ * The order in which requests compute; see wasm_impl.h.
  *
- * A request that has computed for a slice while others wait in its runner goes on when it is told
- * to. The runner's turns are one queue, so whoever has more requests in it would have more of its
- * time. Hence most of those that compute stay here, parked, and only WASM_TURNS of a namespace are
- * in a runner's queue: one that runs, and one behind it, so that the first one lets go.
+ * When other requests wait in the runner, a request is interrupted after a slice and continues
+ * after pool_reply(). A runner's turns are one queue, so a namespace with more requests in it would
+ * get more of its time. Hence most computing requests are parked here, and only WASM_TURNS of a
+ * namespace are in a runner's queue: one that runs, and one that waits, so that the first one is
+ * interrupted.
  *
  *     runner --> namespaces (a share each) --> functions (bases) in turn --> requests in turn
  */
@@ -27,7 +28,7 @@ static struct wasm_share *share_new(struct wasm_base *b)
 {
     struct wasm_rt *rt = b->rev->rt;
     const struct runner *runner = b->seat.tenant.runner;
-    const char *namespace = b->rev->r->namespace; /* which it has while it has requests */
+    const char *namespace = b->rev->r->namespace; /* set while the revision has requests */
     list_each (node, &rt->shares) {
         struct wasm_share *s = list_entry(node, struct wasm_share, node);
         if (s->runner == runner && strcmp(s->namespace, namespace) == 0)
