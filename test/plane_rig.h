@@ -23,7 +23,7 @@ struct fake_worker {
     size_t n_creates, n_deletes, n_adopts, n_functions, n_gone, n_resting;
     uint32_t resting;  /* the last one */
     char deleted[512]; /* the last one: namespace/name */
-    char env[256];     /* of the last function that was told: NAME=VALUE;PATH:CONTENT; */
+    char env[256];     /* of the last function received: NAME=VALUE;PATH:CONTENT; */
 };
 
 struct fake_endpoint {

@@ -257,7 +257,7 @@ TEST(a_watch_ends_with_the_right_to_it)
     (void)want(&f, 200, "DELETE", BINDINGS "/jane", NULL);
     wait_end(&of_jane);
     CHECK(!of_joe.ended);
-    (void)make_map(&f, "m", "x"); /* the other one goes on */
+    (void)make_map(&f, "m", "x"); /* the other watch continues */
     (void)expect(&of_joe, "ADDED", "m");
     (void)want(&f, 200, "PUT", ROLES "/watcher",
                "{\"metadata\":{\"name\":\"watcher\"},\"rules\":[]}");
@@ -275,7 +275,7 @@ TEST(a_watch_without_a_timeout_ends_all_the_same)
     open_server(&f);
     watch(&f, &w, MAPS "?watch=1");
     wait_end(&w);
-    CHECK_INT(w.end, 0); /* a clean end: the client goes on where it was */
+    CHECK_INT(w.end, 0); /* a clean end: the client resumes from its last revision */
     fixture_fini(&f);
 }
 

@@ -945,7 +945,7 @@ TEST(a_trace_has_a_row_for_each_request)
         CHECK_OK(parse_u64(cell, 0, 60000000, &parts[i]));
         sum += parts[i];
     }
-    CHECK(parts[1] == 0 && parts[2] == 0 && parts[4] == 0); /* nobody waited */
+    CHECK(parts[1] == 0 && parts[2] == 0 && parts[4] == 0); /* the call did not wait */
     CHECK(sum > 0);
     (void)unlink(path);
     (void)rmdir(dir);

@@ -741,7 +741,7 @@ TEST(workers_forget_functions_that_have_rested_longest_and_hear_of_them_again)
     CHECK_INT(w1.n_resting, 1);
     CHECK_INT(w1.resting, second);
     use_once(&r, second);
-    CHECK_INT(w1.n_functions, PLANE_RESTING_MAX + 2); /* told again before the create */
+    CHECK_INT(w1.n_functions, PLANE_RESTING_MAX + 2); /* sent again before the create */
     CHECK_INT(w1.n_resting, 2);
     CHECK_INT(w1.resting, first);
     CHECK_INT(w1.n_gone, 0);

@@ -455,7 +455,7 @@ TEST(a_replaced_file_is_not_opened)
     CHECK_ERR(module_open(m, NULL), E_EXPIRED);
     damage(&f, ".code", REMOVE);
     CHECK_ERR(module_open(m, NULL), E_EXPIRED);
-    /* Asking again makes it anew for those, too, that use it already. */
+    /* Another request makes it again, also for the holders of the module. */
     uint32_t generation = m->generation;
     scoped(module_unref_scoped) struct module *again = must_get(&f, "counter");
     CHECK(again == m && m->generation != generation && !m->is_lost);
@@ -830,7 +830,7 @@ TEST(leftovers_of_other_builds_and_crashes_go_foreign_files_stay)
 
 /* ---- two tiers ---- */
 
-/* What the heavy module of `n` answers: the same whoever compiled it. */
+/* The result of the heavy module of `n`: the same with each compiler. */
 static int32_t heavy_result(struct module *m)
 {
     wasm_engine_t *engine;
@@ -1094,7 +1094,8 @@ TEST(large_modules_of_one_tenant_do_not_hold_up_another)
 TEST(tenants_take_turns)
 {
     FIXTURE(f);
-    /* Each module's size goes into a list as it is begun; the first one waits for the others. */
+    /* The compiler appends each module's size to a list when it starts; the first one waits for the
+     * others. */
     scoped(free_scoped) char *list = xasprintf("%s/order", f.dir);
     scoped(free_scoped) char *script =
         xasprintf("#!/bin/sh\n"
@@ -1152,7 +1153,7 @@ TEST(two_caches_may_share_a_directory)
     }
     CHECK_OK(a.status);
     CHECK_OK(b.status);
-    /* The file of one was replaced by the other's: it is asked for anew. */
+    /* The file of one was replaced by the other's: it is requested again. */
     struct module *m[] = { a.m, b.m };
     for (size_t i = 0; i < 2; i++) {
         scoped(fd_scoped) int code = module_open(m[i], NULL);

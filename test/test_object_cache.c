@@ -1229,7 +1229,7 @@ TEST(a_right_that_is_granted_is_noticed_when_the_cache_is_told)
     review(&r, "\"list\"", true);
     review(&r, "\"watch\"", true);
     check_told(&r, 1, "!+a S5 ");
-    object_cache_ask_again(r.cache); /* nobody was denied */
+    object_cache_ask_again(r.cache); /* no subscription is denied */
     CHECK(loop_is_idle(&r.loop));
     rig_fini(&r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fn/worker/oci_network: who reaches whom, in a network namespace of this test's own in which
- * packets are forwarded. Skipped where namespaces may not be made.
+ * fn/worker/oci_network: which addresses containers can reach, in a network namespace of this test
+ * that forwards packets. Skipped where namespaces may not be made.
  */
 #include "fn/worker/oci_network.h"
 
@@ -116,7 +116,7 @@ TEST(containers_reach_the_gateway_and_not_each_other)
     CHECK_INT(reach(b->ns_fd, GATEWAY), -ECONNREFUSED);
     CHECK_INT(reach(a->ns_fd, b->address), -EHOSTUNREACH); /* refused at once, not lost */
     CHECK_INT(reach(b->ns_fd, a->address), -EHOSTUNREACH);
-    CHECK_OK(oci_networks_new(&loop, SUBNET, 1, &second, &err)); /* another worker comes and goes */
+    CHECK_OK(oci_networks_new(&loop, SUBNET, 1, &second, &err)); /* another worker runs and ends */
     close_all(second);
     CHECK_INT(reach(a->ns_fd, b->address), -EHOSTUNREACH);
     CHECK_INT(reach(-1, b->address), -ECONNREFUSED);

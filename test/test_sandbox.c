@@ -190,7 +190,7 @@ TEST(memory_is_bounded_by_what_the_guests_may_have)
 
 /* ---- the compiler ---- */
 
-/* A compiler that waits with its result: nobody reads the pipe, which is full. */
+/* A compiler that blocks on its result: the pipe is full and is not read. */
 static int waiting_compiler(int *ret_pipe)
 {
     char path[512];

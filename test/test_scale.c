@@ -746,7 +746,7 @@ TEST(dirigent_starts_with_one_and_remembers_the_quiet)
     scale_fini(&r.s);
 }
 
-/* One call at the beginning, over after took_ms; returns when its sandbox goes. */
+/* One call at the beginning, over after took_ms; returns after how long its sandbox is removed. */
 static uint64_t dirigent_keeps(struct rig *r, uint64_t took_ms)
 {
     uint64_t began_ms = r->now_ms, tick_ms;
@@ -772,8 +772,8 @@ static uint64_t dirigent_keeps(struct rig *r, uint64_t took_ms)
     return r->now_ms - began_ms;
 }
 
-/* 30 samples of 0 behind the last 1; what the data plane told first is read by the first tick, at
- * 2 s, however short the call was. */
+/* 30 samples of 0 after the last 1; the first tick, at 2 s, reads the data plane's first report,
+ * however short the call was. */
 TEST(dirigent_keeps_the_sandbox_of_a_short_call_for_a_minute)
 {
     struct rig r;
@@ -784,15 +784,15 @@ TEST(dirigent_keeps_the_sandbox_of_a_short_call_for_a_minute)
     r.now_ms += 100000;
     CHECK_INT(dirigent_keeps(&r, 1999), 62000);
     r.now_ms += 100000;
-    CHECK_INT(dirigent_keeps(&r, 2001), 64000); /* told again at 2 s, and read at 4 s */
+    CHECK_INT(dirigent_keeps(&r, 2001), 64000); /* reported again at 2 s, read at 4 s */
     scale_config_sweep(&r.c);
     r.now_ms += 100000;
     CHECK_INT(dirigent_keeps(&r, 1), 8000);
     scale_fini(&r.s);
 }
 
-/* Nothing but one report in the middle of a tick, when the call is over already; and ticks that
- * come late, behind the next word of the data plane. */
+/* Only one report in the middle of a tick, after the end of the call; and ticks that come late,
+ * after the next report of the data plane. */
 TEST(dirigent_counts_a_call_for_the_whole_tick_in_which_it_came)
 {
     struct rig r;

@@ -80,7 +80,7 @@ TEST(a_sandbox_goes_after_the_stable_window)
     struct sim_result r = run(t, &o);
     CHECK_INT(r.sandboxes_deleted, 1);
     CHECK(r.memory_mib_s >= 128 * 58 && r.memory_mib_s <= 128 * 64);
-    /* Dirigent's first sample is what was told with the call, 30 of 0 follow. */
+    /* Dirigent's first sample is the count reported with the call, 30 of 0 follow. */
     o = options(SCALE_DIRIGENT);
     r = run(t, &o);
     CHECK(near(r.memory_mib_s, 128 * 62));
@@ -191,7 +191,7 @@ TEST(every_placement_answers_every_call)
 }
 
 /* Dirigent itself, 44c9e88 with four workers and sandboxes that take 40 ms, made 192 for the same
- * draws in real time; some of its sandboxes go after 2 s instead of 62 (internals/placement.md). */
+ * draws in real time; some of its sandboxes end after 2 s, not after 62 (internals/placement.md). */
 TEST(dirigent_makes_about_as_many_sandboxes_as_the_original)
 {
     scoped(trace_free_scoped) struct trace *t = azure_100();

@@ -896,7 +896,7 @@ TEST(a_store_of_the_version_before_is_upgraded)
     fx_fini(&fx);
 }
 
-/* The upgrade fails at each write and each sync, and goes on at the next opening. */
+/* The upgrade fails at each write and each sync, and continues at the next opening. */
 TEST(an_upgrade_that_is_interrupted_goes_on)
 {
     static const enum fault_kind kinds[] = { FAULT_WRITE, FAULT_SYNC };

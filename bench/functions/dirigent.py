@@ -151,7 +151,7 @@ class Dirigent:
 
     @staticmethod
     def wait_asleep():
-        time.sleep(20)  # its windows are 6 s, its tick 2 s; it tells nobody
+        time.sleep(20)  # its windows are 6 s, its tick 2 s; it does not report the end of sandboxes
 
     @staticmethod
     def host(prefix):

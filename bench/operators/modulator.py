@@ -46,7 +46,7 @@ def full_stall_us(text):
 
 
 def own_group(controller):
-    """Of /proc/self/cgroup: what stands behind this."""
+    """The path behind this controller's name in /proc/self/cgroup."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         if controller in line:
             return line.partition(controller)[2]

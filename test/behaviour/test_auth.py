@@ -207,7 +207,7 @@ def test_who_shows_nothing_is_anonymous(roles):
                        (CONFIG_MAPS, 'cannot list resource \\"configmaps\\"')):
         status, body = ask_plainly(roles, path)
         assert status == 403 and f'User \\"system:anonymous\\" {what}' in body.decode(), body
-    # a scheme that carries no token is none; who wants to be somebody is not believed, and is nobody
+    # a scheme without a token counts as no credentials; an invalid token is refused
     assert ask_plainly(roles, "/version", Authorization="Basic YTpi")[0] == 200
     assert ask_plainly(roles, "/version", Authorization="Bearer wrong")[0] == 401
     assert ask_plainly(roles, "/api", **{"Impersonate-User": "admin", "Impersonate-Group": "system:masters"})[0] == 403

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not LIBRARY, reason="no libfaketime here")
 
 
 class Shifted(Server):
-    """A server whose wall clock goes by a file; its monotonic one is true."""
+    """A server that reads its wall clock from a file; its monotonic clock is unchanged."""
 
     def __init__(self, data_dir, offset):
         self.clock = str(data_dir) + ".clock"

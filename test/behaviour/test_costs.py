@@ -453,7 +453,7 @@ def test_custom_resources(server, meter, plural):
 
 
 def test_lists_that_nobody_reads(tmp_path):
-    """Five thousand of 2 MB each, with windows of one byte; who waits longest is cut."""
+    """Five thousand of 2 MB each, with windows of one byte; the server cuts the client that waits longest."""
     api = Server(tmp_path / "data")
     connection = api.connect()
     for i in range(100):

@@ -266,7 +266,7 @@ def test_a_cold_start_writes_nothing(tmp_path):
 
 
 def test_a_status_comes_while_others_register(tmp_path):
-    """Ours gives way to those who register one function after the other, but not for ever."""
+    """Status writes are delayed while a client registers functions one after the other, up to a limit."""
     up = FunctionServer(tmp_path / "data")
     connection = up.connect()
     for i in range(20000):

@@ -35,7 +35,7 @@ def test_lines_of_an_operator_are_kept_and_followed(host):
             with open(f"{host.data_dir}/logs/operators/talker.log", "a") as f:
                 f.write(json.dumps({"time": first["time"], "level": "warn", "message": "come \x1b[31m in", "fields": {"n": 3}}) + "\n")
                 f.write(json.dumps({"time": first["time"], "level": "info", "message": "warn it prints itself"}) + "\n")
-            ours = (line for line in follower.stdout if line.startswith(first["time"]))  # it goes on talking meanwhile
+            ours = (line for line in follower.stdout if line.startswith(first["time"]))  # it continues to print lines meanwhile
             assert next(ours) == f"{first['time']} warn  come ?[31m in n=3\n"
             assert next(ours) == f"{first['time']} warn  it prints itself\n"
         finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md says under "Use it", typed as it stands."""
+"""The commands of README.md under "Use it", unchanged."""
 import os
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from conftest import BUILD, GO_HAS_ANOTHER_CLOCK, ROOT, find_kubectl
 
-# Default ports and /tmp/d are the README's, so they are those of namespaces that nobody else uses.
+# The README uses default ports and /tmp/d, so the test runs in namespaces of its own.
 ALONE = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 SCRIPT = """
 set -eu

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Documents that are much work to make: an account without rights may ask for as many as it likes and holds nobody up."""
+"""Documents that are expensive to make: requests of an account without rights, however many, do not delay others."""
 import os
 import socket
 import struct

@@ -59,7 +59,7 @@ def test_a_lost_log_is_told_and_no_version_is_given_twice(data_dir, damage):
     assert answer.status == 410 or json.loads(answer.body.splitlines()[0])["object"]["code"] == 410, answer.body
     made = server.create(MAPS, config_map("after"))
     assert int(made["metadata"]["resourceVersion"]) > resumed
-    # A version that nobody was given yet is too large, as upstream says it.
+    # A version that was not given to any client yet is too large, with upstream's message.
     future = server.get(f"{MAPS}?resourceVersion={newest(server) + 1000}")
     assert future.status == 504 and "Too large resource version" in future.json()["message"], future.body
     assert server.stop() == 0

@@ -381,7 +381,7 @@ def test_events_of_the_newer_style(shared_api):
     for text in ("count: Invalid value: \"\": needs to be unset", "source: Invalid value: \"\": needs to be unset",
                  "series.count: Invalid value: \"\": should be at least 2", "series.lastObservedTime: Required value"):
         assert text in no, no
-    # `source` selects by the component, or by who reports newer ones
+    # `source` selects by the component, or by the reporting controller of newer events
     api.create(core.format("elsewhere"), {"metadata": {"name": "older"}, "source": {"component": "older.io"},
                                           "involvedObject": {"kind": "Pod", "name": "p", "namespace": "elsewhere"}})
     for source, names in (("a.io/c", ["about-a-pod"]), ("older.io", ["older"]), ("none", [])):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! The ring operator (guests/ring) as somebody would write it with kube-rs today: a derived
+//! The ring operator (guests/ring) as usually written with kube-rs today: a derived
 //! resource, a Controller whose watch covers its own namespace only, one thread. One process per
 //! operator is a baseline of ./dev bench operators.
 
