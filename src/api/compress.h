@@ -18,8 +18,8 @@ enum {
 
 struct compress;
 
-/* Whether the client takes an answer compressed, by whomever; one with a content-encoding already is
- * left as it is. */
+/* Whether the client accepts a compressed answer. A caller may compress it itself: an answer with a
+ * content-encoding is left as it is. */
 bool compress_may(const struct request *rq);
 /*
  * The answer with this head shall be compressed if it may be: adds its fields to h and puts itself

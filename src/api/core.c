@@ -50,7 +50,7 @@ void request_settled(struct request *rq)
     leave_inflight(rq);
 }
 
-/* By which a client and a log speak of the same request: the client's choice, or a new one. */
+/* The request's id for the client and for logs: the client's choice, or a new one. */
 static struct str audit_id(struct request *rq)
 {
     char uid[37];
@@ -345,7 +345,7 @@ bool is_builtin_group(const struct registry *reg, struct str group)
 
 /*
  * A webhook would have to convert between the stored version and this one. The server's own
- * controllers, to which versions are all one, get the stored version.
+ * controllers, for which all versions are equal, get the stored version.
  */
 static struct json *check_version(struct request *rq, const struct kube_resource **res)
 {
@@ -550,13 +550,13 @@ static void on_flow_refuse(struct flow_ticket *t)
     request_continue(rq, status_too_many_requests(&rq->arena, 1));
 }
 
-/* How long the client wants to wait at most; no request takes so long, but it must be a time. */
+/* Validate the longest time that the client will wait, which no request reaches. */
 static struct json *check_timeout(struct request *rq)
 {
     static const char *const streams[] = { "attach", "exec", "log", "portforward", "proxy" };
     struct arena *a = &rq->arena;
     struct str given = route_query(&rq->route, "timeout");
-    bool goes_on = rq->route.verb == KUBE_WATCH; /* those run as long as they like */
+    bool goes_on = rq->route.verb == KUBE_WATCH; /* these have no time limit */
     int64_t ns;
     for (size_t i = 0; i < ARRAY_LEN(streams); i++)
         goes_on = goes_on || str_is(rq->route.subresource, streams[i]);
@@ -686,7 +686,7 @@ int request_body(struct request *rq, struct str chunk)
     return buf_add_str(&rq->body, chunk);
 }
 
-/* Others get their turn in between. */
+/* One large request per turn, so that other work runs in between. */
 static void on_large_turn(struct defer *d)
 {
     struct api *api = container_of(d, struct api, large_turn);
@@ -774,7 +774,7 @@ static void request_free(struct request *rq)
     buf_fini(&rq->body);
     arena_fini(&rq->arena);
     if (large)
-        (void)malloc_trim(0); /* it would stay with the process, in pieces */
+        (void)malloc_trim(0); /* fragments of the heap would stay with the process */
     free(rq);
     if (api->closing)
         close_step(api);

@@ -190,7 +190,7 @@ static int load_ca(struct datadir *d, struct err *err)
     }
     if (r != -ENOENT)
         return r;
-    if (d->ca_cert.n > 0) /* a new authority would be one that no client believes */
+    if (d->ca_cert.n > 0) /* clients would not trust a new authority */
         return err_set(err, E_CORRUPT, "file 'pki/ca.key' is missing, 'pki/ca.crt' is there");
     buf_reset(&d->ca_cert);
     buf_reset(&d->ca_key);
@@ -493,7 +493,7 @@ static int write_kubeconfig(const struct datadir *d, const char *url, struct str
     return buf_ok(to) && buf_ok(&quoted) ? 0 : -EMSGSIZE;
 }
 
-/* Is the file there, a file, ours alone, and does it say just that? */
+/* Whether `name` is a regular file that belongs to this user alone and holds exactly `text`. */
 static bool is_written(int dir, const char *name, struct str text)
 {
     struct stat st;

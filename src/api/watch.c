@@ -248,7 +248,7 @@ static void end_for(struct watcher *w, int r)
     struct arena *a = &rq->arena;
     if (r == -ECANCELED || rq->gone)
         end_watch(w);
-    else if (r == E_EXPIRED || r == E_DIGEST) /* damaged history is gone too: list again */
+    else if (r == E_EXPIRED || r == E_DIGEST) /* damaged history counts as expired: list again */
         end_with_error(w, status_too_old(a, w->seen, store_compacted(rq->api->store)));
     else
         end_with_error(w, status_internal(a, STR("the watch cannot go on")));
@@ -644,7 +644,7 @@ static bool is_watch(const struct request *rq)
     return rq->on_gone == on_gone;
 }
 
-/* The request's step said yes once; about two microseconds. */
+/* Repeats the check that allowed the request; about two microseconds. */
 static bool is_allowed_still(const struct api *api, struct request *rq)
 {
     for (size_t i = 0; api->revoked.n && i < rq->n_token_keys; i++)

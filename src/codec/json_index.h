@@ -36,9 +36,9 @@ static inline struct json *json_index_last(const struct json *container)
 }
 
 /*
- * Index obj, which has none. on_repeated is called for each member whose key an earlier one has,
- * with that one; it then leaves the object. False, and it has no index: the arena's limit, or a
- * repeated key and on_repeated is NULL.
+ * Index obj, which has none. on_repeated is called for each member whose key an earlier member has,
+ * with both; the later one is then removed from the object. False, and no index is made: the
+ * arena's limit is reached, or a key is repeated and on_repeated is NULL.
  */
 bool json_index_make(struct arena *a, struct json *obj,
                      void (*on_repeated)(void *arg, struct json *first, struct json *again),
@@ -46,7 +46,7 @@ bool json_index_make(struct arena *a, struct json *obj,
 /* The member with this key and the one in front of it (NULL when it is the first). */
 struct json *json_index_find(const struct json *obj, const struct json_index *ix, struct str key,
                              struct json **ret_prev);
-/* v was appended behind prev. False: no room is left, or the key was there; nothing is changed. */
+/* v was appended after prev. False, with nothing changed: the index is full or has the key. */
 bool json_index_append(const struct json *obj, struct json_index *ix, struct json *prev,
                        struct json *v);
 /* Take child, which follows prev (NULL: is the first), out of the list and the index. */

@@ -90,9 +90,10 @@ int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockadd
                        struct tls_ctx *tls, const char *name, const struct stream_ops *ops,
                        struct err *err);
 /*
- * The path of a Unix socket in a form that fits a socket's address (108 bytes): itself, or, when it
- * is longer, one through its directory, which *ret_dir_fd holds open (else -1): good until that is
- * closed, by the caller. -ENAMETOOLONG: the last part alone is too long; or what opening says.
+ * The path of a Unix socket in a form that fits a socket's address (108 bytes): the path itself,
+ * or, when it is longer, a path through a descriptor of its directory. *ret_dir_fd is that
+ * descriptor (else -1); the caller closes it, and the path is valid until then. Errors:
+ * -ENAMETOOLONG: the last part alone is too long; of opening the directory.
  */
 enum { STREAM_UNIX_PATH_SIZE = 108 };
 int stream_unix_path(const char *path, char ret[STREAM_UNIX_PATH_SIZE], int *ret_dir_fd,

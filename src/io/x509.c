@@ -115,9 +115,9 @@ static bool add_alt_names(struct making *m, const char *const *names, size_t n)
 }
 
 /*
- * What the cluster itself is known by must stay good when the clock is set, whichever way: a machine
- * without a battery makes its authority in 1970. Both ends count from a time that has passed
- * everywhere where the clock is right.
+ * The cluster's authority must stay valid when the clock is set forward or back: a machine without
+ * a battery makes its authority in 1970. Both ends of the validity count from a time that has
+ * passed on every machine with a correct clock.
  */
 static bool set_lasting(X509 *cert, uint64_t valid_s)
 {

@@ -393,7 +393,8 @@ bool crd_has_bad_bundle(const struct json *obj)
     return bundle_problem(json_getc(obj, "spec")) != NULL;
 }
 
-/* A new definition waits for a good bundle; one that had a good one, or none, may not lose it. */
+/* A bad bundle is allowed until the definition is established, and if the old one was bad too; a
+ * good bundle, or none, may not be replaced by a bad one. */
 static void check_bundle(const struct json *spec, const struct json *old, const struct fpath *up,
                          struct field_errors *errs)
 {

@@ -199,7 +199,7 @@ static void add_value(struct buf *to, const struct json *value)
         (void)json_write(to, value);
 }
 
-/* No text is made of what is only counted, which may be as often as there are values. */
+/* Errors that are only counted get no text: there may be as many as values. */
 static bool is_only_counted(struct field_errors *errs)
 {
     if (errs->is_quiet)

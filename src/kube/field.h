@@ -67,14 +67,14 @@ struct field_errors {
     struct arena *a;
     struct field_error *first, *last;
     size_t n, n_dropped;
-    bool is_quiet; /* only whether there are any is asked: they are counted and have no text */
+    bool is_quiet; /* only whether there are errors matters: count them without text */
 };
 
 static inline struct field_errors field_errors_init(struct arena *a)
 {
     return (struct field_errors){ .a = a };
 }
-/* Nothing that could still be said would be kept. */
+/* Further errors would not be kept. */
 static inline bool field_errors_full(const struct field_errors *errs)
 {
     return errs->n >= (errs->is_quiet ? 1 : FIELD_ERRORS_MAX);

@@ -73,8 +73,8 @@ struct object_cache_opts {
 };
 
 enum {
-    OBJECT_CACHE_ASK_MS = 250, /* after object_cache_ask_again(): a burst of them is one */
-    OBJECT_CACHE_ASK_MAX = 256 /* subscriptions at once; others that long later */
+    OBJECT_CACHE_ASK_MS = 250, /* delay after object_cache_ask_again(), which merges bursts */
+    OBJECT_CACHE_ASK_MAX = 256 /* subscriptions at once; further ones after the same delay */
 };
 
 int object_cache_new(const struct object_cache_opts *opts, struct object_cache **ret,

@@ -5,10 +5,10 @@
  *
  * One pass over the text. The members of an object become the fields of its message in the order of
  * the text, in a work buffer; then they are copied in the order of their numbers, with the zero
- * values of those that are missing, behind a length that is known by now, to where the outer
- * message is made. Work buffers alternate, so a byte is copied once for each level that it is deep.
- * What is rare (unions, values of another type than the schema has) becomes a tree first, that
- * value alone.
+ * values of those that are missing, after the length, which is known by then, into the buffer of
+ * the outer message. Work buffers alternate, so a byte is copied once for each level of nesting. A
+ * rare value (a union, a value of another type than the schema has) is converted to a tree first,
+ * that value alone.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 
 struct valid {
     struct field_errors *errs;
-    struct arena *scratch; /* what no complaint needs */
+    struct arena *scratch; /* data that no error refers to */
     uint64_t *work;        /* so far; see SCHEMA_MAX_WORK */
 };
 
@@ -554,7 +554,7 @@ static void report_combination(struct valid *v, const struct fpath *at, const ch
                     rest);
 }
 
-/* Whether the value would pass; without a word. */
+/* Whether the value would pass; reports no errors. */
 static bool passes(struct valid *v, const struct schema *s, const struct json *value,
                    const struct fpath *at)
 {
@@ -564,7 +564,7 @@ static bool passes(struct valid *v, const struct schema *s, const struct json *v
     return own.n == 0;
 }
 
-/* The complaints of the first alternative stand for those of all. */
+/* When no alternative passes, report the errors of the first one. */
 static void check_any_of(struct valid *v, const struct schema_rules *r, const struct json *value,
                          const struct fpath *at)
 {

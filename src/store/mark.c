@@ -66,7 +66,7 @@ static void read_boot(char out[MARK_BOOT_BYTES])
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(256);
     if (sys_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &text, NULL) < 0)
-        sys_uuid(out); /* no /proc: never the same again */
+        sys_uuid(out); /* no /proc: an id that never matches */
     else
         (void)snprintf(out, MARK_BOOT_BYTES, "%.36s", buf_cstr(&text));
 }
@@ -96,7 +96,7 @@ void mark_fini(struct mark *m)
     *m = (struct mark){ 0 };
 }
 
-/* In place from now on; a new file has to be in its directory before it counts. */
+/* Later writes are in place; a new file is only durable once its directory is synced. */
 static int open_file(struct mark *m)
 {
     struct stat st;
@@ -143,7 +143,7 @@ void mark_note(struct mark *m, uint64_t rev)
         return;
     char line[LINE_MAX_BYTES];
     size_t n = print_line(line, m->boot, m->reserved, rev, false);
-    (void)sys_pwrite_all(m->fd, line, n, 0); /* in place; the next one says it too */
+    (void)sys_pwrite_all(m->fd, line, n, 0); /* after an error the next note replaces it */
 }
 
 int mark_close(struct mark *m, uint64_t rev, struct err *err)

@@ -2,9 +2,9 @@
 /*
  * The high-water mark of a store's revisions, in a file of its own beside the store.
  *
- * SQLite drops the end of a write-ahead log that is damaged, cut or gone without a word: that is
- * how it recovers from a crash. The mark tells a crash from a loss, and keeps revisions that were
- * given from being given again. The file is one line:
+ * SQLite silently drops the end of a write-ahead log that is damaged, cut or missing: that is how
+ * it recovers from a crash. The mark distinguishes a crash from a loss, and ensures that no
+ * revision is given twice. The file is one line:
  *
  *     dormouse mark reserved=N seen=N clean=0 boot=UUID sum=HEX
  *
@@ -48,7 +48,7 @@ void mark_fini(struct mark *m); /* fine when zeroed */
  * After an error it is tried again some revisions later.
  */
 int mark_reserve(struct mark *m, uint64_t rev, struct err *err);
-/* After they were. */
+/* After revisions up to `rev` were committed. */
 void mark_note(struct mark *m, uint64_t rev);
 /* The store is closed and `rev` its newest revision. Nothing is done if nothing was reserved. */
 int mark_close(struct mark *m, uint64_t rev, struct err *err);

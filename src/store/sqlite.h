@@ -62,7 +62,7 @@ static inline struct sqlite_store *sqlite_store_of(const struct store *s)
     return container_of(s, struct sqlite_store, base);
 }
 
-/* Keep every other user of the store away; *ret_fd: close it to let them in. -EWOULDBLOCK. */
+/* Lock the store against other processes until *ret_fd is closed. -EWOULDBLOCK: it is locked. */
 int sqlite_lock(const char *path, int *ret_fd, struct err *err);
 
 int sqlite_refuse_closing(const struct sqlite_store *s, struct err *err);

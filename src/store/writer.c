@@ -151,7 +151,7 @@ static int set_jump(struct writer *w, const struct found *f, struct db_row *row,
         return 0;
     struct db_row below;
     int r = db_row(&w->db, f->jump, false, &below, err);
-    if (r == E_DIGEST) /* the list ends where it cannot be followed */
+    if (r == E_DIGEST) /* the list ends at a damaged row */
         r = 0;
     if (r > 0 && below.jump && below.jump_len == f->jump_len) {
         row->jump = below.jump;
@@ -201,7 +201,7 @@ static int apply(struct writer *w, struct txn *t, struct report *rep)
     struct found found[STORE_TXN_MAX_OPS];
     for (size_t i = 0; i < t->n_ops; i++) {
         int r = look_up(w, t, &t->ops[i], &found[i]);
-        /* Its own fault, or that of one key, and nothing is written yet. */
+        /* The error concerns this transaction alone, or one key, and nothing is written yet. */
         if (r == -EMSGSIZE || r == E_DIGEST) {
             t->res = (struct store_txn_result){ .r = r, .rev = w->revision };
             return 0;
@@ -269,7 +269,7 @@ static void note_commit(struct writer *w, struct report *rep)
     rep->fsyncs += w->log_restarted ? 2 : 1;
 }
 
-/* Going on without a mark is better than writing nothing: it only matters after another fault. */
+/* On failure writes continue without a mark, which matters only after a second fault. */
 static void reserve(struct writer *w, struct report *rep)
 {
     int r = mark_reserve(&w->mark, w->revision, &rep->upkeep_err);
@@ -349,7 +349,7 @@ static int sweep_collect(struct writer *w, struct sweep *s, struct err *err)
     s->next = db_id(w->compacting_to, 0);
     int r = db_scan_log(&scan, &w->db, w->swept_id, s->next, false, err);
     while (r >= 0 && (r = db_scan_next(&scan, &row, err)) != 0) {
-        if (r == E_DIGEST) { /* where it points to is not known: what it made unreachable stays */
+        if (r == E_DIGEST) { /* its pointer is unknown, so the change before it is kept */
             r = 0;
             continue;
         }
