@@ -79,8 +79,8 @@ char *cmd_data_dir(const char *given);
 #define CMD_DATA_DIR_DEFAULT                                                                       \
     "($DORMOUSE_DATA_DIR; /var/lib/dormouse as root, else ~/.local/state/dormouse)"
 /*
- * That of the server which a command asks: the same, but before the default the directory in which
- * the file $KUBECONFIG lies, if a server runs there. Given, free().
+ * The data directory of the server that a command calls: as above, except that the directory of the
+ * file $KUBECONFIG, if a server runs there, comes before the default. Given, free().
  */
 char *cmd_server_data_dir(const char *given);
 #define CMD_SERVER_DATA_DIR_DEFAULT                                                                \

@@ -80,7 +80,7 @@ static void print_head(int status, const struct headers *h)
     (void)fwrite(text.p, 1, text.n, stderr);
 }
 
-/* Where it is called is not said, and a cluster is named, which knows: also the namespace. */
+/* No option names the gateway, but one names a cluster, which knows gateway and namespace. */
 static bool asks_cluster(void)
 {
     const char *gateway = getenv("DORMOUSE_GATEWAY");

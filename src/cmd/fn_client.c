@@ -73,7 +73,7 @@ static char *address_of_url(struct str url)
     return host.n ? str_dup(host) : NULL;
 }
 
-/* As its status says. */
+/* The gateway in the Function's status. */
 static char *gateway_of_function(struct kube_client *c, const char *namespace, const char *name,
                                  struct err *err)
 {
@@ -85,7 +85,7 @@ static char *gateway_of_function(struct kube_client *c, const char *namespace, c
     if (r >= 0 && !(found = address_of_url(json_get_str(json_getc(answer.body, "status"), "url"))))
         (void)err_set(err, -ENOENT, "the status of %s/%s names no gateway (--gateway HOST:PORT)",
                       namespace, name);
-    else if (r == -ENOENT) /* not the server: the function */
+    else if (r == -ENOENT) /* the function does not exist, the server does */
         err->code = E_INVALID;
     arena_fini(&a);
     return found;
@@ -101,7 +101,7 @@ char *fn_gateway(const struct fn_args *args, struct kube_client *c, const char *
         return gateway_of_server(args->data_dir, err);
     char *found = gateway_of_function(c, namespace, name, err);
     struct err ignored = { 0 };
-    bool may_be_here = !found && err->code == -ENOENT; /* the status comes a moment after it */
+    bool may_be_here = !found && err->code == -ENOENT; /* the status follows a moment later */
     return may_be_here ? gateway_of_server(NULL, &ignored) : found;
 }
 

@@ -46,7 +46,7 @@ static void add_fields(struct buf *to, const struct json *fields)
     }
 }
 
-/* A guest that prints lines, and not records, may say the level itself: that is the one. */
+/* A guest that prints lines instead of records may put the level into the line: use that one. */
 static void take_level(struct str *message, struct str *level)
 {
     static const char *const levels[] = { "debug", "info", "warn", "error" };

@@ -370,7 +370,8 @@ char *cmd_code_dir(void)
     scoped(free_scoped) char *dir = xasprintf("%s/modules", data);
     struct err err = { 0 };
     struct stat st;
-    /* What lies there is executed: the cache asks the same, and this command does without. */
+    /* Files in this directory are executed. The cache makes the same check and fails; this command
+     * works without the directory. */
     if (sys_mkdir_all(dir, 0700, &err) < 0 || lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) ||
         st.st_uid != geteuid() || (st.st_mode & 022) || access(dir, W_OK) < 0)
         return NULL;

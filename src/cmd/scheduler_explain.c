@@ -155,7 +155,7 @@ static void add_target(struct buf *to, struct str pod)
     url_encode(to, has_namespace ? tail : pod);
 }
 
-/* A scheduler that sleeps knows no pods; its cluster says whether there is such a one. */
+/* A sleeping scheduler holds no pods; ask its cluster whether the pod exists. */
 static int look_for_pod(const char *dir, struct str pod, struct err *err)
 {
     scoped(kube_client_close_scoped) struct kube_client *c = NULL;

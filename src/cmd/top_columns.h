@@ -8,9 +8,9 @@ enum { TOP_COLUMNS_MAX = 16, TOP_CELL_MAX = 32 };
 
 struct top_column {
     const char *title;
-    unsigned width;    /* beside a blank */
-    unsigned priority; /* 0: always there; the others are left out, the highest first */
-    bool is_text;      /* to the left; numbers to the right */
+    unsigned width;    /* without a blank */
+    unsigned priority; /* 0: always shown; of the others the highest is left out first */
+    bool is_text;      /* aligned left; numbers are aligned right */
 };
 
 struct top_columns {
@@ -26,9 +26,9 @@ struct top_cells {
 void top_cell_number(struct top_cells *cells, size_t i, int64_t n);
 
 /*
- * Which columns a line of this width has room for, at ret[i]. skip: 0 for those that matter most;
- * else so many of those with a priority are left out at the left, and the next stand there in
- * order. Returns how many with a priority there are.
+ * Set ret[i] for the columns that fit into a line of this width. skip: 0: those of the highest
+ * importance; else leave out this number of columns with a priority, from the left, and show the
+ * next ones in order. Returns the number of columns with a priority.
  */
 size_t top_columns_fit(struct top_columns columns, size_t width, size_t skip,
                        bool ret[TOP_COLUMNS_MAX]);
@@ -36,7 +36,7 @@ size_t top_columns_fit(struct top_columns columns, size_t width, size_t skip,
 void top_columns_head(struct top_columns columns, const bool *keep, struct buf *to);
 void top_columns_row(struct top_columns columns, const bool *keep, const struct top_cells *cells,
                      struct buf *to);
-/* A line for each column: its title and what is there, whole. */
+/* Append a line for each column: its title and its whole text. */
 void top_columns_list(struct top_columns columns, const struct top_cells *cells, struct buf *to);
 
 /* Runs of digits count as numbers: ring-2 before ring-10. */

@@ -163,8 +163,8 @@ static int set_limits(struct job *job, struct err *err)
     return 0;
 }
 
-/* A module of a few functions: its compilation starts the engine's threads, which no rule allows
- * later. */
+/* A module of a few functions: compiling it starts the engine's threads, which the system call
+ * filter prevents later. */
 static const uint8_t warm_up_wasm[] = { 0, 'a', 's',  'm', 1, 0,    0, 0, 1,    4,  1,  0x60,
                                         0, 0,   3,    5,   4, 0,    0, 0, 0,    10, 13, 4,
                                         2, 0,   0x0b, 2,   0, 0x0b, 2, 0, 0x0b, 2,  0,  0x0b };
@@ -196,7 +196,7 @@ static const int allowed_calls[] = {
     SCMP_SYS(clock_gettime), SCMP_SYS(getrandom),       SCMP_SYS(sched_yield),
     SCMP_SYS(gettid),        SCMP_SYS(getpid),          SCMP_SYS(exit),
     SCMP_SYS(exit_group),    SCMP_SYS(restart_syscall),
-    /* A thread that was started before and begins only now. */
+    /* For a thread that was created before the filter and runs its first code after it. */
     SCMP_SYS(sched_getaffinity), SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
 };
 
@@ -231,7 +231,7 @@ static int add_rules(scmp_filter_ctx ctx)
     return r;
 }
 
-/* While there is one thread. */
+/* To be called while the process has one thread. */
 static int give_up_files(struct err *err)
 {
 #ifndef HAS_ASAN /* which needs files of its own */

@@ -12,10 +12,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where the engine writes what it compares when it loads code: version, settings, features. */
+/* The section with the values that the engine compares on loading: version, settings, features. */
 #define LABEL_SECTION ".wasmtime.engine"
-/* The two labels differ in a flag (the calling convention) and a number of flags (tail calls). More
- * than that would be something that we do not know of. */
+/* The two labels differ in a flag (the calling convention) and a number of flags (tail calls). A
+ * larger difference is unknown and refused. */
 #define LABEL_DIFFERENCE_MAX 6u
 
 struct quick {
@@ -42,7 +42,7 @@ static struct str contents(struct str code, const Elf64_Shdr *s)
     return str_slice(code, s->sh_offset, s->sh_offset + s->sh_size);
 }
 
-/* The engine's own output: this is care, not defence. Empty if there is none. */
+/* The input is the engine's own output, so these checks are not a defence. Empty: no label. */
 static struct str find_label(struct str code)
 {
     const Elf64_Ehdr *h = (const Elf64_Ehdr *)code.p;
@@ -119,7 +119,7 @@ int quick_compile(const struct quick *q, struct str wasm, int fd, struct err *er
     if (q->baseline && !e && sink.status != E_UNSUPPORTED)
         return sink.status;
     if (e)
-        wasmtime_error_delete(e); /* the other compiler's judgment counts */
+        wasmtime_error_delete(e); /* the other compiler decides */
     sink.status = 0;
     e = dm_engine_precompile(q->sketch, p, wasm.n, on_code, &sink);
     return e ? engine_err(err, E_INVALID, e, "compile") : sink.status;

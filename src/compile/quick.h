@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that is there soon: a tenth of a second for each MiB of Wasm, and two to four times slower.
+ * Quick code: compiled in a tenth of a second for each MiB of Wasm, runs two to four times slower.
  *
- * The engine's baseline compiler (Winch) makes it. What that does not support (tail calls; vectors
- * on a machine without AVX; other architectures) Cranelift makes without optimizing.
+ * The engine's baseline compiler (Winch) makes it. Modules that Winch does not support (tail calls;
+ * vectors on a machine without AVX; other architectures) are compiled by Cranelift without
+ * optimizing.
  *
  * The two have different calling conventions, which matters where modules of both call each other,
  * so the loader refuses the baseline compiler's code where its own configuration is Cranelift's.
- * Guests call the host alone, through entries that their own code brings with it. So the code is
- * given the label of Cranelift's, and one module per store is what makes that right.
+ * Guests call only the host, through entries in their own code. So the code gets the label of
+ * Cranelift's code, which is correct because a store holds one module.
  */
 #pragma once
 
@@ -18,7 +19,7 @@
 struct quick;
 struct wasm_engine_t;
 
-/* Before anything hostile is looked at. ret: lives as long as the process. */
+/* To be called before any untrusted input is read. ret: lives as long as the process. */
 int quick_new(bool threads, struct quick **ret, struct err *err);
 /* The one that compiles first. */
 struct wasm_engine_t *quick_engine(const struct quick *q);

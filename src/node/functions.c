@@ -257,7 +257,7 @@ static void add_module_dir(struct functions *f, const char *dir)
     f->module_dirs[f->n_module_dirs++] = real ? real : xstrdup(dir);
 }
 
-/* Where modules are; the control plane of this process looks there too. */
+/* The places of modules, for the worker and for the control plane of this process. */
 static int open_sources(struct functions *f, struct err *err)
 {
     const struct functions_opts *o = &f->opts;

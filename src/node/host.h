@@ -60,7 +60,7 @@ void host_set_standby(struct host *h, bool standby);
 /* The operators of the start are known. */
 bool host_is_synced(const struct host *h);
 
-/* Rights may have been granted: operators that wait for some ask again soon. */
+/* Rights may have been granted: operators that were denied some retry soon. */
 void host_rights_changed(struct host *h);
 
 struct host_counts {

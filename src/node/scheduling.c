@@ -203,7 +203,7 @@ static void on_rest(struct timer *t)
     struct scheduling *s = container_of(t, struct scheduling, rest);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SCHED_CONFIG_MAX_BYTES + 1);
     const struct version *newest = s->next ? s->next : s->now;
-    if (!s->next && s->refused) { /* refused once is enough, until something of it changes */
+    if (!s->next && s->refused) { /* do not load a refused configuration again until it changes */
         if (print_of_file(s) != s->refused)
             begin_reload(s);
         return;

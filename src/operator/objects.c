@@ -311,7 +311,7 @@ static void judge(const struct operator_view *v, const struct v1_summary *v1,
         (void)snprintf(forbidden, FORBIDDEN_MAX, "%s may not: %s",
                        v->user ? v->user : "the host's own user", v->denied);
     ret[COND_READY] = (struct cond_value){ running && !failing && !waits, reason, message };
-    if (is_denied && ret[COND_READY].is) /* it runs, and does not get what it asks for */
+    if (is_denied && ret[COND_READY].is) /* it runs, but its requests are denied */
         ret[COND_READY] = (struct cond_value){ false, "AccessDenied", forbidden };
     ret[COND_PROGRESSING] =
         (struct cond_value){ preparing || waits, preparing || waits ? reason : "Settled",

@@ -319,7 +319,7 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
                 .level = LOG_ERROR, .message = str_of(why ? err_text(why) : "the guest failed") });
         changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
         if (o->run.module && o->run.module->is_lost && !o->get && !o->removed)
-            begin(o); /* compiled again, it is there when the guest tries again */
+            begin(o); /* compile the module again, for the guest's next attempt */
     } else if (state == GUEST_AWAKE || state == GUEST_ASLEEP) {
         count_success(o);
         if (is_reason(o, "GuestFailed")) /* it survived an activation */

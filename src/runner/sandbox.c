@@ -124,8 +124,7 @@ static int allow_value(scmp_filter_ctx ctx, int call, unsigned arg, uint64_t val
     return seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, call, 1, &is_value);
 }
 
-/* What the engine and the C library do with descriptors; others would make a socket send signals.
- */
+/* The commands that the engine and the C library use; others could make a socket send signals. */
 static const int fcntl_commands[] = { F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS };
 
 static int add_rules(scmp_filter_ctx ctx)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the process may still do once it runs guests: it has no privileges, sees no files, networks
- * or processes (wasm/confine.h), and its allow-list of system calls is short, names no file, opens
- * no socket and starts nothing; anything else kills it.
+ * The rights of the process while it runs guests: it has no privileges, no access to files,
+ * networks or other processes (wasm/confine.h), and a short allow-list of system calls, none of
+ * which names a file, opens a socket or starts a process; any other call kills it.
  */
 #pragma once
 
@@ -19,6 +19,7 @@ int sandbox_prepare(struct runner *r, struct err *err);
 int sandbox_enter(struct err *err);
 /*
  * Let the process have as much private memory as its guests may have, r->guest_bytes, and
- * SANDBOX_MEMORY_BYTES. Beyond, allocations fail: a guest's growth is refused, the process ends.
+ * SANDBOX_MEMORY_BYTES. Above that allocations fail: the growth of a guest is refused, any other
+ * failure ends the process.
  */
 void sandbox_allow_memory(struct runner *r);

@@ -86,8 +86,8 @@ void lane_done(struct lanes *ls, struct lane *l);
  * more than these do from now on, until as many have ended as may run; then one more may.
  */
 void lane_full(struct lanes *ls, struct lane *l);
-/* One took longer than it may: half as many run from now on, so that the calls of a function that
- * hangs soon run one at a time; more again as above. */
+/* A call exceeded its time limit: halve the number that may run, so that the calls of a function
+ * that hangs soon run one at a time; the number grows again as above. */
 void lane_late(struct lanes *ls, struct lane *l);
 /* One has ended as it should. */
 void lane_good(struct lanes *ls, struct lane *l);

@@ -21,8 +21,8 @@ struct catalog;
 struct module_sources;
 
 /*
- * Where the modules of functions are, as far as this process can see. What it does not see is not
- * called missing.
+ * The places of modules that this process can read. A module in another place is never reported as
+ * missing.
  */
 struct catalog_modules {
     struct module_sources *sources; /* kept */
@@ -32,8 +32,8 @@ struct catalog_modules {
 
 enum {
     CATALOG_WRITES_MAX = 32,        /* under way at a time */
-    CATALOG_WRITE_DELAY_MS = 50,    /* what happens meanwhile is one write */
-    CATALOG_WRITE_LATEST_MS = 1000, /* while functions come one after the other */
+    CATALOG_WRITE_DELAY_MS = 50,    /* changes during the delay become one write */
+    CATALOG_WRITE_LATEST_MS = 1000, /* while functions are registered one after the other */
     CATALOG_RETRY_MS = 1000,
     CATALOG_TOKENS_AGAIN_MS = 1000, /* where the API could not be asked for them */
     CATALOG_EVENT_GAP_MS = 10000    /* between two Events about one function */

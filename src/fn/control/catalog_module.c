@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules that are missing. A module is looked for once, when its Function is read; only one that
- * is not there is followed, until it comes. A module at a URL is not looked for: it is fetched for
- * the first request.
+ * Modules that are missing. The catalog checks for a module once, when it reads the Function, and
+ * watches only a missing module, until it exists. A module at a URL is not checked: it is fetched
+ * for the first request.
  */
 #include "fn/control/catalog_impl.h"
 

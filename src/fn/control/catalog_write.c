@@ -25,7 +25,7 @@ struct verdict {
     struct plane_view view;
 };
 
-/* Ready is only True for the revision of the spec: what an older one can do is no answer. */
+/* Ready is True only for the revision of the spec, whatever older revisions can serve. */
 static void judge(const struct entry *e, struct verdict *ret)
 {
     *ret = (struct verdict){ .ready = "True", .reason = "Deployed", .message = "" };

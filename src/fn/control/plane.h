@@ -140,14 +140,14 @@ struct plane_env {
 /* Copied. r < 0: it could not be had, err says why; what is known from before serves then. */
 void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
                    const struct plane_env *env, int r, const struct err *err);
-/* What its latest revision lacked is there now: creations that failed are tried again at once. */
+/* The latest revision's missing module is available now: retry failed creations at once. */
 void plane_try_again(struct plane *p, uint32_t function);
 struct plane_view {
     uint32_t latest;                    /* newest */
     uint32_t latest_ready;              /* newest that is ready; 0: none is */
     uint32_t ready, creating, draining; /* sandboxes of all revisions */
     uint32_t running, queued;           /* requests, as told last */
-    /* What keeps the latest revision, or one that traffic reaches, from sandboxes; NULL: nothing */
+    /* Why the latest revision, or one with traffic, gets no sandboxes; NULL: no obstacle */
     const char *reason, *message;
     bool is_permanent;
 };

@@ -196,7 +196,7 @@ static void wait_for_room(struct revision *rev, const char *reason, const char *
         list_push_back(&rev->p->hungry, &a->hungry);
 }
 
-/* A worker that could run it says so by a label. */
+/* Workers that can run it have a label for the runtime. */
 static bool has_runtime(const struct plane *p, const struct config *c)
 {
     struct place_label want = c->selector[c->n_selector - 1];
@@ -210,7 +210,7 @@ static bool has_runtime(const struct plane *p, const struct config *c)
     return false;
 }
 
-/* What is missing where no worker has the runtime: as labels it would be a riddle. */
+/* When no worker has the runtime, name the runtime in the error instead of its label. */
 static void explain_runtime(const struct plane *p, const struct config *c, struct err *err)
 {
     if (!p->n_workers || has_runtime(p, c))
@@ -837,7 +837,7 @@ void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Crea
     p->failed++;
     if (was_wanted) {
         (void)trace_creation(p, s, m, false);
-        /* The same failure again, after each back-off, is no news. */
+        /* Log a failure that repeats after each back-off at debug level. */
         bool is_known = rev->message && strcmp(rev->message, m->error) == 0;
         log_write(is_known ? LOG_DEBUG : LOG_WARN, "sandbox not made",
                   "function=" STR_FMT "/%s revision=%u worker=%s reason=\"%s\"",

@@ -366,7 +366,7 @@ static void add_deleted(struct parcel *k)
 
 static void clear_orders(struct worker *w)
 {
-    vec_fini(&w->creates); /* bursts end: rest costs nothing */
+    vec_fini(&w->creates); /* free the memory after a burst: an idle worker needs none */
     vec_fini(&w->deletes);
     vec_fini(&w->adopts);
     vec_fini(&w->gone);

@@ -355,7 +355,7 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
         if (k == HOP || k == CONNECTION || (k == UPGRADE && !upgrade) || k == TE)
             continue;
         if ((k == OURS || k == TAG || k == FORWARDED_BY) && !by_gateway)
-            continue; /* a function does not speak in the gateway's name */
+            continue; /* a function must not set the gateway's own fields */
         if (names && is_named(h, name))
             continue;
         int r = headers_add(to, name, value);

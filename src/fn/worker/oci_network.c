@@ -130,9 +130,9 @@ static int make_devices(int outer, int ns, uint32_t *next, uint32_t *ret_index, 
 }
 
 /*
- * Containers reach each other through the gateway of functions alone, which asks for tokens and
- * keeps to limits, also where the machine forwards packets so that they reach other networks. Each
- * new network looks again: another worker may have removed the rules when it ended.
+ * Containers may reach each other only through the gateway of functions, which checks tokens and
+ * limits, also where the machine forwards packets so that containers reach other networks. Each new
+ * network adds the rules again: another worker may have removed them when it ended.
  */
 static int keep_apart(int outer, uint32_t subnet, struct err *err)
 {
@@ -155,7 +155,7 @@ static bool has_devices(void)
     return found;
 }
 
-/* Not while containers are left that the next worker takes over, or those of another one. */
+/* Only without containers: the next worker takes them over, or another worker owns them. */
 static void drop_rules(uint32_t subnet)
 {
     scoped(fd_scoped) int outer = has_devices() ? -1 : netlink_open(NULL);
@@ -175,7 +175,7 @@ static int make_network(uint32_t subnet, uint32_t *next, struct oci_network *ret
     if (outer < 0)
         return outer;
     int r = keep_apart(outer, subnet, err);
-    if (r == -EOPNOTSUPP) /* a kernel without rules, which the first network has said */
+    if (r == -EOPNOTSUPP) /* a kernel without rules; logged with the first network */
         r = 0;
     if (r == 0)
         r = make_namespace(&ns, &inner, err);

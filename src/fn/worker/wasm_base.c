@@ -257,7 +257,7 @@ static void grow(struct wasm_revision *rev)
         (void)wasm_base_new(rev, NULL);
 }
 
-/* Its module has been optimized meanwhile. The old base serves until the new one is there. */
+/* The module has been optimized. The old base serves requests until the new one is ready. */
 static void renew(struct wasm_revision *rev)
 {
     uint64_t now = loop_now_ms(rev->rt->opts.loop);
@@ -347,7 +347,7 @@ void wasm_seat_lost(struct wasm_seat *seat)
     free_if_done(b);
 }
 
-/* The other side, if it is not that yet and the last move was a while ago. */
+/* Move to the fast or the slow runners, unless it is there or the last move was recent. */
 static void move(struct wasm_revision *rev, bool is_slow)
 {
     uint64_t now = loop_now_ms(rev->rt->opts.loop);
@@ -375,7 +375,7 @@ void wasm_note_slice(struct wasm_revision *rev, uint64_t cpu_us)
 {
     if (rev->is_slow || cpu_us < WASM_LONG_US || rev->rt->n_bases <= rev->n_bases)
         return;
-    rev->cost_us = MAX(rev->cost_us, average(rev, cpu_us)); /* its end may be far off */
+    rev->cost_us = MAX(rev->cost_us, average(rev, cpu_us)); /* the request may run for long */
     move(rev, true);
 }
 

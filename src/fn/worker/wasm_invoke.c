@@ -165,8 +165,8 @@ static int try_send(struct invocation *x)
     return r;
 }
 
-/* One of each line in turn. A line whose runner has no room does not stop the others; which lines
- * have been looked at in vain go behind them. */
+/* Start one invocation of each line in turn. A line whose runner has no room does not stop the
+ * others: it moves to the end. */
 void wasm_pump(struct wasm_rt *rt)
 {
     const struct wasm_revision *first_stuck = NULL;

@@ -17,9 +17,9 @@
 #define WPLUGINS_ATTEMPT_MS 10000u
 
 /*
- * A plugin that took longer than it may, in a call or in an attempt, is not called for so many
- * times as long, and at least for so long; twice as long when that is over and it does so again.
- * The scheduler has one thread: so other profiles have most of it.
+ * A plugin that exceeds its time limit, in a call or in an attempt, is not called for REST_TIMES as
+ * long, at least for REST_MIN_MS; twice as long as before when it does so again after the rest. The
+ * scheduler has one thread, so other profiles get most of it.
  */
 enum { WPLUGINS_REST_TIMES = 10, WPLUGINS_REST_MIN_MS = 10000, WPLUGINS_REST_MAX_MS = 300000 };
 
@@ -37,7 +37,7 @@ typedef void (*wplugins_cb)(struct wplugins *ret, const struct err *err, void *a
 void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sched_config *config,
                    bool deterministic, wplugins_cb cb, void *arg);
 size_t wplugins_count(const struct wplugins *w);
-/* Instead of WPLUGINS_ATTEMPT_MS, and from now on; no plugin rests any more. For tests. */
+/* Replace WPLUGINS_ATTEMPT_MS from now on, and end the rest of all plugins. For tests. */
 void wplugins_limit_attempts(struct wplugins *w, unsigned ms);
 /* For struct sched_opts. Borrowed. */
 const struct sched_foreign *wplugins_foreign(const struct wplugins *w);

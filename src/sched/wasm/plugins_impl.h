@@ -19,7 +19,7 @@ struct wentry {
     size_t n_events;
     struct arena scratch;      /* of the last call */
     struct sched_cycle *cycle; /* of the call that runs; NULL: none, or a hint */
-    /* It took longer than it may: until then it is not called. */
+    /* The plugin exceeded its time limit and is not called until then. */
     uint64_t rests_until_ms, rest_ms;
 };
 
