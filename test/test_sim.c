@@ -191,7 +191,7 @@ TEST(every_placement_answers_every_call)
 }
 
 /* Dirigent itself, 44c9e88 with four workers and sandboxes that take 40 ms, made 192 for the same
- * draws in real time; some of its sandboxes end after 2 s, not after 62 (internals/placement.md). */
+ * draws in real time; some of its sandboxes end after 2 s instead of 62: internals/placement.md. */
 TEST(dirigent_makes_about_as_many_sandboxes_as_the_original)
 {
     scoped(trace_free_scoped) struct trace *t = azure_100();

@@ -136,7 +136,7 @@ TEST(numbers_in_names_count_as_numbers)
         for (size_t k = 0; k < ARRAY_LEN(in_order); k++) {
             int c = top_compare_names(str_of(in_order[i]), str_of(in_order[k]));
             int want = (i > k) - (i < k);
-            bool is_zero_case = (i == 2 && k == 3) || (i == 3 && k == 2); /* differ in a zero only */
+            bool is_zero_case = (i == 2 && k == 3) || (i == 3 && k == 2); /* only a zero differs */
             if (is_zero_case ? c == 0 : (c > 0) - (c < 0) != want)
                 TEST_FAIL("'%s', '%s': %d", in_order[i], in_order[k], c);
         }
