@@ -41,7 +41,7 @@ struct datadir {
     int64_t cert_renew_at_s; /* wall clock */
 };
 
-/* Whom the API's certificate is for. */
+/* The names for which the API's certificate is made. */
 struct datadir_names {
     const char *host;         /* what the API listens on */
     const char *const *extra; /* further names and addresses, checked by datadir_check_name() */
@@ -64,8 +64,9 @@ void datadir_free(struct datadir *d);
 DEFINE_SCOPED(datadir, datadir_free)
 
 /*
- * Everything in the directory, the store too, is now of this format: say so. Not before, so that an
- * upgrade that fails, on a full disk say, leaves a directory that the older program still takes.
+ * Record that everything in the directory, including the store, has this format now. It is called
+ * last, so that an upgrade that fails, for example on a full disk, leaves a directory that the
+ * older program still accepts.
  */
 void datadir_upgraded(struct datadir *d);
 

@@ -203,7 +203,7 @@ static void begin(struct sending *s)
     }
     if (b == &doc->gzip) {
         (void)headers_addc(&rq->extra, "content-encoding", "gzip");
-        if (doc->what != DOCUMENT_V2) /* which says so in any case */
+        if (doc->what != DOCUMENT_V2) /* whose answers always have this field */
             (void)headers_addc(&rq->extra, "vary", "Accept-Encoding");
     }
     rq->on_writable = send_more;

@@ -262,7 +262,7 @@ static void list_finish(struct listing *l, bool more, uint64_t left)
     int r = l->out.failed;
     if (r >= 0)
         r = encode_list(&l->scratch, rq->res, &rq->rep, &meta, buf_str(&l->out), &whole);
-    buf_fini(&l->out); /* the answer may wait for its client for long */
+    buf_fini(&l->out); /* the client may read the answer late */
     arena_fini(&l->scratch);
     if (r < 0)
         reply_status(
@@ -293,7 +293,7 @@ static bool list_flush(struct listing *l)
     l->sent_bytes += l->out.n;
     if (room) {
         buf_reset(&l->out);
-    } else { /* a client that does not read may wait for long, and be one of many */
+    } else { /* many clients may leave their answers unread for long */
         buf_fini(&l->out);
         arena_fini(&l->scratch);
     }

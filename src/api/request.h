@@ -124,7 +124,7 @@ struct request {
 
     /* the verb's own continuation */
     void *work;
-    void (*on_turn)(struct request *rq); /* its line has come to it */
+    void (*on_turn)(struct request *rq); /* called when its turn in the line comes */
     void (*on_writable)(struct request *rq);
     void (*on_gone)(
         struct request *rq); /* release what `work` holds; no store callback is outstanding */

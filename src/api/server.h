@@ -81,7 +81,7 @@ struct transport *api_transport(struct api *api);
  */
 void api_tell_progress(struct api *api);
 
-/* fn runs after each change of roles or bindings, perhaps before it counts; kept. NULL: none. */
+/* fn runs after each change of roles or bindings, perhaps before it takes effect. NULL: none. */
 void api_on_policy(struct api *api, void (*fn)(void *arg), void *arg);
 
 /* Errors: -EADDRINUSE, ... tls: kept. */

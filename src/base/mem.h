@@ -100,7 +100,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 #define arena_new(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 #define arena_new_n(a, type, n) ((type *)arena_alloc_n((a), sizeof(type), (n)))
 void *arena_alloc_n(struct arena *a, size_t size, size_t n) __attribute__((returns_nonnull));
-/* arena_alloc() has gone past the limit: what made it grow is to end with an error. */
+/* arena_alloc() has exceeded the limit: the operation that made it grow must end with an error. */
 static inline bool arena_is_full(const struct arena *a)
 {
     return a->max_bytes && a->total_bytes > a->max_bytes;

@@ -40,7 +40,7 @@ static inline bool str_is(struct str a, const char *cstr)
 {
     return str_eq(a, str_of(cstr));
 }
-/* As str_is(), in a time that does not tell how much of it was right. */
+/* As str_is(), in a time that does not depend on how much of `shown` is right. */
 bool str_is_secret(struct str shown, const char *secret);
 static inline bool str_is_empty(struct str a)
 {

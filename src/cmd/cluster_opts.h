@@ -10,7 +10,7 @@ extern uint64_t cmd_event_ttl_ms; /* 0: not given */
 extern int cmd_anonymous_auth;    /* -1: not given */
 extern struct cmd_list cmd_tls_names;
 
-/* What they say, checked: a cmd_exit when something is wrong, else 0. */
+/* Check the options and copy them to `to`. Returns a cmd_exit if one is invalid, else 0. */
 int cmd_take_cluster_opts(struct server_opts *to);
 
 #define CMD_CLUSTER_OPTS                                                                           \

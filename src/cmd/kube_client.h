@@ -24,7 +24,7 @@ void kube_client_close(struct kube_client *c);
 DEFINE_SCOPED(kube_client, kube_client_close)
 /* Of the context; "default" where it has none. */
 const char *kube_client_namespace(const struct kube_client *c);
-/* It asks the server of this data directory, as the kubeconfig there says. */
+/* The client calls the server of this data directory, using the kubeconfig there. */
 bool kube_client_is_of(const struct kube_client *c, const char *data_dir);
 
 struct kube_answer {

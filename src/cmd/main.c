@@ -27,7 +27,7 @@ static const char outro[] = "\n"
                             "Exit status: 0 done, 1 failed (the message says why), 2 wrong usage,\n"
                             "3 the server or cluster that was asked is not there.\n";
 
-/* By the first word of the commands that follow. */
+/* Titles of the groups in the help, by the first word of their commands. */
 static const struct {
     const char *word, *title;
 } sections[] = { { "up", "Clusters" },           { "operator", "Operators" },
@@ -96,7 +96,7 @@ static const struct cmd *find_command(int argc, char **argv, int *ret_words)
     return found;
 }
 
-/* Wrong words: the command that was probably meant, by one or two of them. */
+/* Report an unknown command and suggest the nearest one, by its first one or two words. */
 static int complain(int argc, char **argv)
 {
     const char *names[ARRAY_LEN(commands)];
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     argv += 1 + is_help;
     const struct cmd *found = find_command(argc, argv, &words);
     bool wants_help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    /* A command of one word that takes no arguments, and another word: one of its own is meant. */
+    /* Another word after a group that takes no arguments is a misspelt command of the group. */
     if (found && words == 1 && is_group(argv[0]) && !found->args && argc > 1 && argv[1][0] != '-')
         return complain(argc, argv);
     if (found)

@@ -115,8 +115,8 @@ static void print_help(const struct cmd *cmd, const struct cmd_opt *opts)
 
 enum { NEAR_MAX = 40 };
 
-/* Letters that are missing, too many, others, or exchanged with the next (optimal string
- * alignment). */
+/* The number of letters that are missing, added, replaced or swapped with the next one (optimal
+ * string alignment). */
 static unsigned distance(struct str a, struct str b)
 {
     unsigned rows[3][NEAR_MAX + 1], *last2 = rows[0], *last = rows[1], *now = rows[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Projects of operators, functions and scheduler plugins: how they begin and how they are built;
- * and where the SDKs are.
+ * Projects of operators, functions and scheduler plugins: creating and building them, and finding
+ * the SDKs.
  *
  * An SDK is a directory: a template is what a new project starts from, and the program `build DIR
  * OUT` makes a module of a project, or says on stderr which tool is missing. A project carries a

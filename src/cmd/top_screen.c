@@ -20,7 +20,7 @@ enum {
     REFRESH_MS = 1000,
     PAGE_MAX_BYTES = 64 << 20,
     LINE_MAX_BYTES = 16 << 10,
-    ROOMY_LINES = 12, /* from so many on, lines at the top are wrapped and not cut */
+    ROOMY_LINES = 12, /* with at least this height lines at the top are wrapped, not cut */
     FILTER_MAX = 64
 };
 
@@ -149,8 +149,7 @@ static void put_text(const struct screen *s, int y, struct str text, int attribu
     (void)curses.wattrset(s->window, A_NORMAL);
 }
 
-/* Where there is room a line is continued on the next, behind a ";" or a blank. Returns the lines.
- */
+/* Wrap a line after a ";" or a blank where there is room. Returns the number of lines. */
 static int put_wrapped(const struct screen *s, int y, struct str text, int attributes)
 {
     size_t width = (size_t)MAX(curses.getmaxx(s->window), 1);
@@ -369,10 +368,10 @@ static bool move_cursor(struct screen *s, int key)
     }
 }
 
-/* false: to end. */
+/* Handle a key; false: end the program. */
 static bool on_key(struct screen *s, int key)
 {
-    if (key == KEY_CTRL_L) { /* as everywhere: draw all of it again */
+    if (key == KEY_CTRL_L) { /* redraw, as in other terminal programs */
         (void)curses.clearok(s->window, TRUE);
         return true;
     }

@@ -24,7 +24,7 @@ void sha256_add(struct sha256 *h, const void *p, size_t n);
 void sha256_end(struct sha256 *h, uint8_t ret[SHA256_BYTES]);
 
 void sha256_of(struct str s, uint8_t ret[SHA256_BYTES]);
-/* For protocols that want it, where nothing depends on its strength. */
+/* For protocols that require it; must not be used where security depends on it. */
 void sha1_of(struct str s, uint8_t ret[SHA1_BYTES]);
 
 /* Lower case, NUL-terminated: 2 * n + 1 bytes. */

@@ -14,7 +14,7 @@ static struct json *behind(const struct json *obj, const struct json *slot)
     return slot == JSON_INDEX_FIRST ? obj->first : slot->next;
 }
 
-/* The slot of the member with this key, or the free one where it would go. */
+/* The slot of the member with this key, or the free slot for it. */
 static struct json **probe(const struct json *obj, struct json_index *ix, struct str key)
 {
     size_t i = str_hash(key, ix->seed) & ix->mask;

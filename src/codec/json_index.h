@@ -3,11 +3,12 @@
  * Large objects find their members by an index, so that work with many keys does not grow with the
  * square of their number. For the files that make and change trees; all others use json.h.
  *
- * It lies in the tree's arena, beside the node: `end` of such an object is the index with its
- * lowest bit set, and the index knows the last member. It is a hash table with a random seed that
- * holds, for each member, the one in front of it, since that is what removing and replacing need.
+ * The index is in the tree's arena, apart from the node: `end` of such an object points to the
+ * index, with the lowest bit set, and the index holds the last member. It is a hash table with a
+ * random seed that holds, for each member, the one in front of it, which removing and replacing
+ * need.
  *
- * Without an arena an index can be kept right but cannot grow: json_add_member() drops a full one,
+ * Without an arena an index can be updated but cannot grow: json_add_member() drops a full one,
  * and the object is searched from its first member until json_set() or json_index() makes another.
  */
 #pragma once

@@ -83,7 +83,7 @@ struct http_server_opts {
     const char *unix_path; /* instead of host and port; the socket gets mode 0600 */
     struct tls_ctx *tls;   /* kept until done(); NULL: plain */
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
-    void (*on_accept)(void *arg); /* before each connection is taken, and its handshake; or NULL */
+    void (*on_accept)(void *arg); /* before each accept() and handshake; or NULL */
     void *arg;
     /*
      * Also speak HTTP/2: by ALPN with TLS, and with prior knowledge in clear text. Exchanges are

@@ -46,7 +46,7 @@ static int on_url(llhttp_t *ll, const char *at, size_t n)
     return count_head(p, n);
 }
 
-/* The byte that came so many before `at`, maybe with an earlier input; at most two. */
+/* The byte at distance `back` (at most two) before `at`, possibly of an earlier input. */
 static char byte_before(const struct http_parse *p, const char *at, size_t back)
 {
     size_t in_input = (size_t)(at - p->input);
@@ -57,7 +57,7 @@ static int on_name(llhttp_t *ll, const char *at, size_t n)
 {
     struct http_parse *p = of(ll);
     p->name_end = at + n;
-    /* llhttp takes a line end without its CR there, and nowhere else. */
+    /* llhttp accepts a line end without CR only here. */
     if (!p->has_fields && ll->type == HTTP_REQUEST && byte_before(p, at, 2) != '\r')
         return refuse(p, 400, "the request line ends without CR");
     p->has_fields = true;

@@ -42,7 +42,7 @@ struct tls_peer {
 /* A CA made at first start: ECDSA P-256, 10 years. */
 int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                  struct err *err);
-/* Do both read as PEM, and belong to each other? E_TLS. */
+/* Check that both are valid PEM and belong together. E_TLS. */
 int x509_check_pair(struct str cert_pem, struct str key_pem, struct err *err);
 /* A server certificate: names is a list of DNS names and IP addresses; days of validity. */
 int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *common_name,

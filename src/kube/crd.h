@@ -58,7 +58,7 @@ bool crd_set_condition(struct arena *a, struct json *obj, const char *type, bool
                        const char *reason, const char *message, struct str now);
 bool crd_has_condition(const struct json *obj, const char *type);
 
-/* Groups of the Kubernetes project itself want a review, which an annotation names. */
+/* Groups of the Kubernetes project itself require a review, which an annotation names. */
 #define CRD_APPROVED_BY "api-approved.kubernetes.io"
 enum crd_approval_state {
     CRD_APPROVED,
@@ -68,7 +68,7 @@ enum crd_approval_state {
 };
 struct crd_approval {
     enum crd_approval_state state;
-    const char *reason; /* NULL: the group wants none */
+    const char *reason; /* NULL: the group requires none */
     const char *message;
 };
 struct crd_approval crd_approval(struct arena *a, const struct json *obj);

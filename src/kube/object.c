@@ -370,7 +370,7 @@ static int check_namespace(struct arena *a, const struct kube_resource *res, str
 {
     struct str own = json_get_str(meta, "namespace");
     if (!res->namespaced) {
-        (void)json_del(meta, STR("namespace")); /* as upstream: it is not meant */
+        (void)json_del(meta, STR("namespace")); /* as upstream: ignore it */
         return 0;
     }
     if (own.n == 0 && wanted.n)

@@ -32,7 +32,7 @@ static bool put_value(struct walk *w, uint32_t number, const struct schema *s, s
 
 /* ------------------------------------------------------------------ values */
 
-/* By way of a tree. */
+/* Convert the value through a tree. */
 static bool put_tree(struct walk *w, uint32_t number, const struct schema *s, struct buf *to)
 {
     struct str text;
@@ -69,7 +69,7 @@ static bool put_scalar(struct walk *w, uint32_t number, const struct schema *s, 
 
 /* ------------------------------------------------------------------ members */
 
-/* A member by way of a tree: what is no map or list where one is due, and null. */
+/* Convert a member through a tree: null, or another type where a map or list is expected. */
 static bool put_member_tree(struct walk *w, const struct schema_field *f, struct buf *to)
 {
     struct str text;
@@ -113,7 +113,7 @@ static bool sort_entries(struct walk *w, struct entry *entries, size_t n, size_t
     qsort(entries, n, sizeof *entries, by_key);
     for (size_t i = 0; i < n; i++) {
         if (i && str_eq(entries[i - 1].key, entries[i].key))
-            return false; /* a tree has the last one only */
+            return false; /* a repeated key: a tree would keep the last entry only */
         (void)buf_add(copy, to->p + entries[i].at.from, entries[i].at.n);
     }
     if (!buf_ok(copy))
@@ -173,7 +173,7 @@ static bool put_member(struct walk *w, const struct schema_field *f, struct buf 
 
 /*
  * The field of this name, n if there is none. The text is mostly in the order of the fields, so the
- * search begins behind the one before.
+ * search begins after the previous one.
  */
 static size_t find_field(const struct schema_field *fields, size_t n, size_t from, struct str name)
 {
@@ -186,7 +186,7 @@ static size_t find_field(const struct schema_field *fields, size_t n, size_t fro
     return n;
 }
 
-/* Every member of the object that begins here, into `work`. */
+/* Convert every member of the object that begins here into `work`. */
 static bool put_members(struct walk *w, const struct schema_field *fields, size_t n,
                         struct piece *pieces, struct buf *work)
 {
@@ -226,8 +226,8 @@ static void put_revision(struct walk *w, const struct schema_field *fields, size
 }
 
 /*
- * Zero values of fields that are always written. Returns the size of the message, 0 where it is not
- * known because messages of embedded structs come to it.
+ * Add zero values of fields that are always written. Returns the size of the message; 0: unknown,
+ * because messages of embedded structs add to it.
  */
 static size_t put_zeroes(struct walk *w, const struct schema_field *fields, const uint8_t *order,
                          size_t n, struct piece *pieces, struct buf *work)
@@ -254,7 +254,7 @@ static void copy_run(const struct buf *work, struct piece run, struct buf *to)
         (void)buf_add(to, work->p + run.from, run.n);
 }
 
-/* The pieces in the order of their numbers; those that lie behind each other at once. */
+/* Copy the pieces in the order of their numbers, adjacent ones in one copy. */
 static void gather(const struct schema_field *fields, const uint8_t *order, size_t n,
                    const struct piece *pieces, const struct buf *work, struct buf *to)
 {

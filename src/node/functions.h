@@ -72,8 +72,8 @@ struct functions_opts { /* strings are kept */
     /* Between roles, REST too: certificate and key of this process, and whose certificates are good;
      * files, all or none. */
     const char *tls_cert, *tls_key, *tls_ca;
-    const char *token_file; /* what the roles show each other; NULL: only loopback, and where
-                             * the control plane listens DATA_DIR/fn.token */
+    const char *token_file; /* the token between roles; NULL: loopback only, and with a listener
+                             * of the control plane DATA_DIR/fn.token */
     const char *trace_dir;
     void (*on_ready)(void *arg); /* every role works; once */
     void *arg;

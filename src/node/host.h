@@ -71,7 +71,7 @@ struct host_counts {
 void host_get_counts(const struct host *h, struct host_counts *ret);
 
 /* By `namespace` and `name` of the query; NULL: there is none. */
-/* Of an Operator object that was refused; false: there is none. */
+/* Describe an Operator object that was refused; false: there is none. */
 bool host_describe_refused(const struct host *h, const struct url_target *target, struct buf *to);
 struct operator* host_find(const struct host *h, const struct url_target *target);
 

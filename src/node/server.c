@@ -577,7 +577,7 @@ static int start_cluster(struct server *s, struct err *err)
     return cluster_start(&opts, &s->cluster, err);
 }
 
-/* The process whose flock() is on the same file, as /proc/locks says; 0: it does not. */
+/* The process that holds a flock() on the same file, from /proc/locks; 0: unknown. */
 static int64_t holder_of(int fd)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(LOCKS_MAX_BYTES);

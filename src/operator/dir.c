@@ -45,7 +45,7 @@ struct dir {
     bool closed;
 };
 
-/* All that a reading of the directory has found; applied as a whole, or not at all. */
+/* The result of reading the directory; applied as a whole, or not at all. */
 struct found {
     VEC(struct operator_spec) specs;
     VEC(struct json *) docs;
@@ -321,7 +321,7 @@ static int read_documents(struct reading *in, struct err *err)
         if (to->specs.n == OPERATORS_MAX)
             return yaml_err(err, E_LIMIT, &in->marks, doc, "more than %d operators", OPERATORS_MAX);
         int r = read_spec(in, doc, &spec, err);
-        vec_push(&to->specs, spec); /* also of a half-read one: its allow list may exist */
+        vec_push(&to->specs, spec); /* also after an error: its allow list may exist */
         vec_push(&to->docs, doc);
         if (r < 0)
             return r;

@@ -40,8 +40,8 @@ struct objects_opts {
 
 /* The CustomResourceDefinition, JSON. */
 struct str objects_crd(void);
-/* An Operator whose spec could not even be applied, as JSON like operator_describe(); false: it is
- * none. */
+/* Describe an Operator whose spec was refused, as JSON like operator_describe(); false: there is no
+ * such Operator. */
 bool objects_describe_refused(struct objects *s, struct str namespace, struct str name,
                               struct buf *to);
 

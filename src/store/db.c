@@ -743,7 +743,7 @@ struct missing_sum {
     int64_t id, sum;
 };
 
-/* The next rows that have no sum; *from moves behind them, and stays where the log ends. */
+/* The next rows without a sum; *from moves past them, and does not change at the end of the log. */
 static int find_unsummed(struct db *db, int64_t *from, struct missing_sum *found, size_t *ret_n,
                          struct err *err)
 {
@@ -779,7 +779,7 @@ static int set_sum(struct db *db, const struct missing_sum *m, struct err *err)
     return finish(db, st, "write a checksum", err);
 }
 
-/* One transaction; the one that finds nothing more to do makes the file one of this version. */
+/* One transaction; the last one, which finds no more rows, sets the file's version. */
 static int upgrade_step(struct db *db, int64_t *from, bool *ret_done, struct err *err)
 {
     static struct missing_sum found[UPGRADE_STEP_ROWS];
@@ -803,7 +803,7 @@ static int upgrade_step(struct db *db, int64_t *from, bool *ret_done, struct err
             (void)db_run(db, DB_ROLLBACK, NULL);
         return r;
     }
-    return db_checkpoint(db, &copied, err); /* or the log would grow to the size of the file */
+    return db_checkpoint(db, &copied, err); /* keeps the write-ahead log small */
 }
 
 static int add_sum_column(struct db *db, struct err *err)

@@ -16,7 +16,7 @@
  *          floor: revisions up to this one may have been given and lost, 0 without
  *
  * Version 1 had no sums. db_upgrade() adds them, in small transactions; the last one moves the
- * version, so a program that knows version 1 only can go on from every step before.
+ * version, so a program that knows version 1 only can use the file after every earlier step.
  *
  * Older states of a key are found by following prev and jump from its newest row: the jumps form a
  * skew-binary list (Myers, "An applicative random-access stack", 1983), so that a key changed n
@@ -134,9 +134,9 @@ void db_close(struct db *db); /* fine when zeroed or half open */
 int db_check(struct db *db, bool was_clean, struct err *err);
 /* Of the file, its log included: E_VERSION, E_CORRUPT, and whether rows may be without a sum. */
 int db_read_version(struct db *db, struct err *err);
-/* Read the whole file: do its pages fit together? E_CORRUPT. */
+/* Read the whole file and check the structure of its pages. E_CORRUPT. */
 int db_check_structure(struct db *db, struct err *err);
-/* Give a file of an older version what this one has. After db_check(). A crash loses nothing. */
+/* Upgrade a file of an older version. To be called after db_check(). A crash loses no data. */
 int db_upgrade(struct db *db, struct err *err);
 /* The newest revision given, or the floor. */
 int db_newest(struct db *db, uint64_t *ret, struct err *err);

@@ -61,7 +61,7 @@ static bool parse_line(struct str line, const char *boot, struct mark_known *ret
     return true;
 }
 
-/* Which run of the kernel this is; a container sees that of its host, whose page cache it uses. */
+/* The id of the kernel's boot; in a container it is the host's, whose page cache is used. */
 static void read_boot(char out[MARK_BOOT_BYTES])
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(256);

@@ -25,8 +25,8 @@ void confine_oom(void)
         (void)sys_write_all(fd, text, (size_t)n);
 }
 
-/* An empty file system becomes the root, and the old tree is gone. It lies over /proc because that
- * is a directory that exists. */
+/* Make an empty file system the root and detach the old tree. It is mounted over /proc because that
+ * directory exists. */
 static void hide_files(void)
 {
     static const char dir[] = "/proc";
@@ -40,7 +40,7 @@ static void hide_files(void)
     else if (chroot(".") < 0) /* the root is no mount point of its own */
         return;
     if (chdir("/") < 0)
-        return; /* it stays where it is, in the same empty directory */
+        return; /* the working directory stays in the same empty file system */
 }
 
 static void make_namespaces(void)
@@ -53,8 +53,8 @@ static void make_namespaces(void)
         hide_files();
 }
 
-/* Root in a container may lack the right to change its identity, or the id: it keeps what it has.
- */
+/* Root in a container may lack the right to change its identity, or the id may not be mapped: then
+ * the process keeps its identity. */
 static int drop_root(struct err *err)
 {
     if (geteuid() != 0)

@@ -59,10 +59,10 @@ enum engine_tier {
 };
 
 /*
- * Tables of a guest: so many at most, together an eighth of its memory limit, at 8 bytes an element.
- * A module without an instruction that changes a table has what it declares, and of that only the
- * pages that calls go through are ever touched: then each table may have that size, since a Go
- * program has an element for each of its functions.
+ * Limits of a guest's tables: their number, and an eighth of its memory limit for all of them, at
+ * 8 bytes an element. In a module without an instruction that changes a table the tables keep their
+ * declared size, and only the pages that calls read are ever touched. So each of them may take the
+ * whole eighth: a Go program has an element for each of its functions.
  */
 enum { ENGINE_TABLES_MAX = 8, ENGINE_TABLE_SHARE = 8, ENGINE_TABLE_ELEMENTS_MIN = 1024 };
 
@@ -84,9 +84,9 @@ int engine_new_compiler(enum engine_tier tier, bool threads, struct wasm_engine_
 int engine_err(struct err *err, int code, struct wasmtime_error *e, const char *what);
 
 /*
- * Limit what the one instance of a store may take, before it is made. max_bytes: memory and tables.
- * may_change_tables: unless the module is known not to; its tables then count towards max_bytes.
- * Returns what its memory may grow to.
+ * Limit the memory and tables of a store's single instance, before it is made, to max_bytes.
+ * may_change_tables: false only if the module is known not to; if true its tables count towards
+ * max_bytes. Returns the limit of its memory.
  */
 uint64_t engine_limit_store(struct wasmtime_store *store, uint64_t max_bytes,
                             bool may_change_tables);

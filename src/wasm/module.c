@@ -485,9 +485,9 @@ static void leave_tenant(struct build *b)
 
 /*
  * Fair queueing: the clock is the tag of what was started last, and a build's tag is what the clock
- * will say when its tenant has had its share, as if all tenants had been served at once. So tenants
- * with the same appetite take turns, and a small module of one comes before the large ones of
- * another, even if it comes later.
+ * will show when its tenant has had its share, if all tenants were served in parallel. So tenants
+ * with the same demand take turns, and a small module of one is compiled before the large modules
+ * of another, even if it is requested later.
  */
 static void add_tag(struct build *b, const char *tenant)
 {

@@ -32,7 +32,7 @@ struct entry {
     char *reason, *message;               /* of a spec that cannot be used; NULL: it can */
     uint64_t event_at_ms;
     struct ask *write;
-    struct module_search *search; /* its module is not there, or looked for; NULL: neither */
+    struct module_search *search; /* while its module is missing or searched; else NULL */
     bool seen;         /* in the list under way */
     struct list dirty; /* to be written */
 };
@@ -69,8 +69,8 @@ struct catalog {
     struct module_dir_watch **dir_watches; /* for opts.modules' directories; NULL: none */
     unsigned n_writes;
     struct timer write_timer;
-    uint64_t news_ms;  /* a function came or has changed */
-    uint64_t dirty_ms; /* since then something is to be written */
+    uint64_t news_ms;  /* time of the last new or changed function */
+    uint64_t dirty_ms; /* time since which there is something to write */
     bool synced, leads, closed;
     bool functions_synced, policies_synced;
 };
@@ -92,9 +92,9 @@ uint64_t status_hash_of(const struct json *status);
 void catalog_end_persists(struct catalog *c);
 
 /* ---- catalog_module.c ---- */
-/* The spec has been taken: is the module there? Trouble and status follow. */
+/* Called for each new spec: check for its module. Trouble and status follow from the result. */
 void catalog_look_for_module(struct entry *e, const struct fn_template *t);
-bool catalog_module_is_awaited(const struct entry *e); /* not known yet */
+bool catalog_module_is_awaited(const struct entry *e); /* the check has no result yet */
 void catalog_end_search(struct entry *e);
 void catalog_stop_searching(struct catalog *c);
 

@@ -59,7 +59,7 @@ static int find_file(const struct catalog *c, const char *file, struct err *err)
     return module_find_file(m->dirs, m->n_dirs, str_of(file), &path, err);
 }
 
-/* Something below a directory is new. */
+/* A file below a module directory is new or has changed. */
 static void on_module_dir(void *arg)
 {
     struct catalog *c = arg;
@@ -110,7 +110,7 @@ static void follow_config_map(struct module_search *s, const struct fn_template 
     };
     int r = module_source_open(s->e->c->opts.modules->sources, &origin, &source_ops, s, &s->source,
                                &err);
-    if (r != -EAGAIN) /* it cannot be looked at: then nothing is said of it */
+    if (r != -EAGAIN) /* it cannot be checked, so it is not reported as missing */
         catalog_end_search(s->e);
 }
 
@@ -124,7 +124,7 @@ void catalog_look_for_module(struct entry *e, const struct fn_template *t)
     catalog_end_search(e);
     if (!c->opts.modules || t->runtime != FN_WASM || t->url.n)
         return;
-    /* It was there when this revision became ready: a start does not look at all of them. */
+    /* The module existed when this revision became ready, so a restart does not check it again. */
     if (!is_file && e->was_ready == 'T' && e->ready == e->revisions.p[e->revisions.n - 1].number)
         return;
     if (is_file && c->opts.modules->n_dirs == 0)

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* Of a Lease's holder: "ADDRESS_NAME_UUID"; "local_..." where none can be dialled. */
+/* The address in a Lease's holder: "ADDRESS_NAME_UUID"; "local_...": it has none. */
 static struct str address_of(const char *identity)
 {
     struct str address, rest;

@@ -60,13 +60,13 @@ struct revision {
     struct config *config;
     struct scale scale;
     struct place_tally held; /* nodes that have made a sandbox of it, and so have its module */
-    struct list resting;     /* of the plane: it had sandboxes, and has none */
+    struct list resting;     /* on the plane's list while it has no sandboxes any more */
     struct active *active;   /* NULL: at rest */
     uint32_t first;          /* slot of a sandbox */
     uint32_t ready, creating, draining;
     bool reachable, wants_env;
     bool is_ready;  /* traffic may go to it */
-    /* The same, only because there is no other: its initial sandboxes are still to come. */
+    /* Ready only because there is no other revision: its initial sandboxes are still to be made. */
     bool is_assumed;
     bool is_proven; /* a sandbox of it was ready */
     bool is_permanent;
@@ -238,7 +238,7 @@ void revision_load(struct revision *rev, struct gateway *g,
 /* The gateway's share of every load is none, or (keep) is none unless it tells again. */
 void plane_drop_shares(struct plane *p, struct gateway *g);
 void revision_env(struct revision *rev);
-/* Nothing that was in its way before holds it back. */
+/* Clear the back-off and the obstacles of earlier attempts. */
 void revision_try_again(struct revision *rev);
 void plane_feed_hungry(struct plane *p);
 /* It is ready, as the worker says. */
@@ -282,8 +282,7 @@ void plane_tell_deleted(struct revision *rev);
  * forget the revision later. */
 void plane_wake_revision(struct revision *rev);
 void plane_rest_revision(struct revision *rev);
-/* The worker does not need the revision: order it to forget the function if it knows no other one.
- */
+/* The worker does not need the revision. After its last one the worker must forget the function. */
 void plane_unlearn_at(struct worker *w, struct revision *rev);
 void plane_flush_workers(struct plane *p);
 void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m);

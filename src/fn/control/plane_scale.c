@@ -903,7 +903,7 @@ uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bo
     else
         rev->creating++;
     rev->is_proven |= is_ready;
-    if (rev->is_assumed) { /* scale_recover() takes the initial ones for reached */
+    if (rev->is_assumed) { /* scale_recover() counts the initial sandboxes as made */
         rev->is_assumed = false;
         plane_tell(rev);
     }

@@ -202,7 +202,7 @@ void plane_wake_revision(struct revision *rev)
     rev->p->n_resting--;
 }
 
-/* Of those that rest, the one that has rested longest is given up. */
+/* Order the workers to forget the revision that has rested longest. */
 static void give_up_oldest(struct plane *p)
 {
     struct revision *rev = list_first(&p->resting, struct revision, resting);

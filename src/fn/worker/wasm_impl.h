@@ -33,7 +33,7 @@ enum {
     WASM_SLOW_US = 5000,     /* CPU time of an average request: with the slow, */
     WASM_QUICK_US = 2000,    /* and back */
     WASM_LONG_US = 100000,   /* CPU time of one request that runs beside others: at once */
-    WASM_LOOKS_MAX = 64,     /* lines that are looked at in vain, one after the other */
+    WASM_LOOKS_MAX = 64,     /* lines without room in a row, before a pump gives up */
     WASM_CALL_ID_MAX = 128
 };
 

@@ -181,7 +181,7 @@ void wasm_need_base(struct wasm_revision *rev)
     int r = wasm_base_new(rev, &err);
     want_base(rev, r == -EAGAIN);
     if (r == E_EXPIRED && rev->r)
-        fetch(rev); /* its compiled code is gone */
+        fetch(rev); /* its compiled code was removed */
     else if (r < 0 && r != -EAGAIN)
         wasm_revision_failed(rev, &err);
 }

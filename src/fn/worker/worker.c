@@ -379,7 +379,7 @@ static uint64_t next_backoff(struct worker *w)
 static void lose_stream(struct worker *w, const char *why)
 {
     uint64_t skipped;
-    bool is_first = w->backoff_ms == 0; /* as a rule of one that has just begun */
+    bool is_first = w->backoff_ms == 0; /* usual for a worker that has just started */
     if (!w->is_closing && !w->is_simulated && w->at == WORKER_WELCOME)
         log_info("worker has lost its control plane", "worker=%s reason=\"%s\"", w->name, why);
     else if (!w->is_closing && !w->is_simulated && !is_first &&

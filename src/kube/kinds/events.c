@@ -37,7 +37,7 @@ static void event_convert(struct arena *a, struct json *obj, const struct kube_r
     (void)schema_normalize(a, to->schema, obj, "Event", NULL, NULL, NULL);
 }
 
-/* needed: and not empty. */
+/* needed: the field must not be empty. */
 static void check_length(const struct json *v, const char *name, size_t max, bool needed,
                          struct field_errors *errs)
 {
@@ -48,7 +48,7 @@ static void check_length(const struct json *v, const char *name, size_t max, boo
         field_error_str(errs, FIELD_INVALID, &at, STR(""), "can have at most %zu characters", max);
 }
 
-/* An event of the newer style says more. */
+/* Fields that an event of the newer API requires. */
 static void check_newer(const struct json *obj, bool is_core, struct field_errors *errs)
 {
     const char *name = is_core ? "reportingComponent" : "reportingController";
@@ -65,7 +65,7 @@ static void check_newer(const struct json *obj, bool is_core, struct field_error
     check_length(event_get(obj, "message"), "message", 1024, false, errs);
 }
 
-/* What events.k8s.io has only for events that came the other way. */
+/* Fields that events.k8s.io has only for events written through the core API. */
 static void check_unset(const struct json *obj, struct field_errors *errs)
 {
     static const char *const names[] = { "firstTimestamp", "lastTimestamp", "count", "source" };

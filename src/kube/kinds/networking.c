@@ -219,7 +219,7 @@ static void cidr_validate(const struct json *obj, const struct json *old, struct
         field_error(errs, FIELD_REQUIRED, &at, NULL, "at least one CIDR required");
 }
 
-/* The range that addresses are taken from is in use from the beginning; further ones are kept. */
+/* The range that addresses are allocated from is ready at once; further ranges are only stored. */
 static void cidr_prepare_create(struct arena *a, struct json *obj)
 {
     kind_reset_status(a, obj);

@@ -186,8 +186,8 @@ static bool has_value(const struct json *values, struct str v)
     return false;
 }
 
-/* Operator and values against the names that an object has for the scope; as labels are selected:
- * what has no name is not in any list. */
+/* Match the operator and values with the names that an object has for the scope, as for labels: an
+ * object without a name is in no list. */
 static bool has_class(const struct str *names, size_t n, struct str operator,
                       const struct json * values)
 {
@@ -211,7 +211,7 @@ static bool is_across(const struct json *term)
     return (namespaces && namespaces->n) || json_is(selector, JSON_OBJECT);
 }
 
-/* A term of affinity looks at pods of other namespaces. */
+/* Whether a term of affinity selects pods of other namespaces. */
 static bool looks_across(const struct json *pod)
 {
     static const char *const kinds[] = { "podAffinity", "podAntiAffinity" };
@@ -250,7 +250,7 @@ static bool pod_in_scope(const struct json *pod, struct str scope, struct str op
     return str_is(scope, "PriorityClass") && has_class(&class, class.n > 0, operator, values);
 }
 
-/* The classes that a claim has, is being given, and is to have: each once. */
+/* The current, the pending and the wanted class of a claim, each once. */
 enum { CLAIM_CLASSES = 3 };
 static size_t claim_classes(const struct json *pvc, struct str ret[CLAIM_CLASSES])
 {
@@ -395,7 +395,7 @@ static bool says_for_all(const struct json *pod)
     return false;
 }
 
-/* A pod must say what it wants of the cpu and memory that is limited: itself, or each container. */
+/* A pod must name its amounts of limited cpu and memory, for itself or for each container. */
 static const char *what_is_missing(struct arena *a, const struct json *quota,
                                    const struct json *pod)
 {

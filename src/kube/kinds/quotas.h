@@ -18,7 +18,7 @@ size_t quota_uses(struct arena *a, const struct kube_resource *res, const struct
 /* The quota is about this object: its scopes are. */
 bool quota_covers(const struct json *quota, const struct kube_resource *res,
                   const struct json *obj);
-/* Two states of an object are in the same scopes, whatever quotas there are. */
+/* Whether two states of an object are in the same scopes of every possible quota. */
 bool quota_same_scopes(const struct kube_resource *res, const struct json *x, const struct json *y);
 /* It limits something that objects of the kind can use. */
 bool quota_is_about(const struct json *quota, const struct kube_resource *res);
