@@ -658,7 +658,7 @@ TEST(calls_of_a_function_that_hangs_run_one_at_a_time)
         played_end(&g, rig_held(&g), &(struct played_answer){ .r = -ETIMEDOUT });
         rig_settle_store(&g);
     }
-    for (; n < CALLS; n++) { /* it is well again */
+    for (; n < CALLS; n++) { /* it has recovered */
         CHECK(g.n_running >= 1);
         played_end(&g, rig_held(&g), &(struct played_answer){ .status = 200 });
         rig_settle_store(&g);

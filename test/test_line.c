@@ -84,7 +84,7 @@ TEST(who_is_called_and_gone_passes_it_on)
     CHECK_INT(enter(1, "/a"), LINE_WAIT);
     CHECK_INT(enter(2, "/a"), LINE_WAIT);
     line_leave(&lines, &asked[0].p);
-    line_leave(&lines, &asked[1].p); /* its turn has come, it does not know yet */
+    line_leave(&lines, &asked[1].p); /* called, before its run() */
     (void)loop_turn(&loop, false);
     CHECK_INT(asked[1].runs, 0);
     CHECK_INT(asked[2].runs, 1);

@@ -1030,7 +1030,7 @@ TEST(a_full_disk_makes_room_of_what_nobody_uses)
     CHECK_OK(fd);
     module_unref(used.m);
     module_unref(a.m);
-    /* If it does not help, it is said, once. */
+    /* If that does not make room, the error is reported, once. */
     use_wrapper(&f, "echo disk is full >&2; exit 8");
     a = get(&f, "everything");
     CHECK_ERR(a.status, -ENOSPC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left to the runner's process after sandbox_enter(), tried from inside by children; and
- * the state of a compiler at work.
+ * The rights of the runner's process after sandbox_enter(), tested by child processes that call it;
+ * and the state of a running compiler.
  */
 #include "process_status.h"
 

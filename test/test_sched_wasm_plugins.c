@@ -362,7 +362,7 @@ TEST(a_guest_has_so_much_time_for_a_pod)
     CHECK(str_find(decided(&r), STR("wasm: the calls for this pod took longer than 1 ms")) > 0);
     r.now_ms += 60000;
     (void)answer_all(&r, "");
-    /* The thread is for others now: it is not called for a while, and the attempt costs nothing. */
+    /* The plugin rests: it is not called for a while, and the attempt takes no time. */
     CHECK(str_find(decided(&r), STR("wasm: the plugin took too long, it is called again in")) > 0);
     r.now_ms += 60000;
     (void)answer_all(&r, "");

@@ -204,7 +204,7 @@ TEST(dirigent_makes_about_as_many_sandboxes_as_the_original)
     CHECK(r.sandboxes_created >= 192 * 3 / 4 && r.sandboxes_created <= 192);
 }
 
-/* What is ours beside the formulas pays: shorter waits than Dirigent's samples give. */
+/* What dormouse adds to the formulas gives shorter waits than Dirigent's samples. */
 TEST(kpa_waits_less_than_dirigent)
 {
     scoped(trace_free_scoped) struct trace *t = azure_100();

@@ -639,7 +639,7 @@ TEST(a_damaged_older_state_does_not_hold_up_the_present)
     fx_fini(&fx);
 }
 
-/* Whatever bit of the file it is: the store is refused, or says so, or serves what was written. */
+/* For each damaged bit of the file: opening fails, or a read fails, or the data is unchanged. */
 TEST(no_flipped_bit_makes_wrong_data)
 {
     struct fixture fx;

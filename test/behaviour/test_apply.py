@@ -302,7 +302,7 @@ def test_writes_of_one_object_at_the_same_time_are_all_there(shared_api):
 
 
 def test_what_a_quota_counts_is_made_at_the_same_time(shared_api):
-    """More than would get their way by trying again: each new object writes the quota."""
+    """More writers than could succeed by retrying: each new object writes the quota."""
     api, n = shared_api, 80
     api.create("/api/v1/namespaces", {"metadata": {"name": "crowded"}})
     quotas = "/api/v1/namespaces/crowded/resourcequotas"
