@@ -1166,6 +1166,41 @@ TEST(two_caches_may_share_a_directory)
     loop_fini(&g.loop);
 }
 
+/* When the only entry was used last; back: set it to 1970 afterwards. */
+static time_t used_at(const struct fixture *f, bool back)
+{
+    static const struct timespec epoch[2] = { { 0 } };
+    struct stat st = { 0 };
+    DIR *dir = opendir(f->dir);
+    CHECK(dir);
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (!str_has_suffix(str_of(e->d_name), STR(".info")))
+            continue;
+        CHECK(fstatat(dirfd(dir), e->d_name, &st, 0) == 0);
+        CHECK(!back || utimensat(dirfd(dir), e->d_name, epoch, 0) == 0);
+    }
+    CHECK(closedir(dir) == 0);
+    return st.st_mtim.tv_sec;
+}
+
+/* A process that makes room removes the oldest entries first. */
+TEST(handing_out_code_marks_its_entry_as_used_once_an_hour)
+{
+    FIXTURE(f);
+    struct module *m = must_get(&f, "counter");
+    CHECK(loop_next_timer_ms(&f.loop) == UINT64_MAX); /* a module in use arms nothing */
+    CHECK(used_at(&f, true) > 0);
+    scoped(fd_scoped) int soon = module_open(m, NULL);
+    CHECK(soon >= 0);
+    CHECK_INT(used_at(&f, false), 0);
+    loop_skip(&f.loop, 3600000);
+    (void)loop_turn(&f.loop, false);
+    scoped(fd_scoped) int later = module_open(m, NULL);
+    CHECK(later >= 0);
+    CHECK(used_at(&f, false) > 0);
+    module_unref(m);
+}
+
 /* ---- system calls that fail ---- */
 
 TEST(every_failing_system_call_ends_in_a_clean_error)

@@ -42,8 +42,8 @@
 /* Of libuv's four worker threads, which DNS and files share. */
 #define LOOKS_MAX 2u
 
-#define TOUCH_MS         3600000u
-#define BACKGROUND_TIMES 6u /* factor of the time limit in the background */
+#define TOUCH_MS         3600000u /* an entry is marked as used that often at most */
+#define BACKGROUND_TIMES 6u       /* factor of the time limit in the background */
 #define SLOW_MS          1000u
 /* What starting a compilation costs, in bytes of Wasm. */
 #define TAG_BASE_BYTES (64u << 10)
@@ -135,6 +135,7 @@ struct live {
     unsigned refs;
     uint8_t flags;
     struct file_id code;
+    uint64_t touched_ms; /* when the entry was last marked as used */
     struct description *description;
 };
 
@@ -166,7 +167,6 @@ struct module_cache {
     struct job sweep;
     struct module_files files; /* owned by the sweep while it runs */
     bool is_sweeping, is_making_room;
-    struct timer touch;
     struct module_cache_stats stats;
     bool is_closing;
     struct defer closed;
@@ -255,25 +255,8 @@ void module_unref(struct module *m)
     if (live->cache)
         live_forget(live);
     list_remove(&live->node);
-    if (live->cache && list_is_empty(&live->cache->modules))
-        timer_stop(live->cache->loop, &live->cache->touch); /* no timer while no module is in use */
     description_put(live->cache, live->description);
     record_free(live);
-}
-
-/* Hourly: mark the entries in use, so that another process that makes room removes others first. */
-static void on_touch(struct timer *t)
-{
-    struct module_cache *cache = container_of(t, struct module_cache, touch);
-    if (list_is_empty(&cache->modules))
-        return;
-    list_each (node, &cache->modules) {
-        const struct live *live = list_entry(node, struct live, node);
-        struct module_id id = id_of(live);
-        id.flags |= live->pub.is_quick ? MODULE_ID_QUICK : 0;
-        module_store_touch(&cache->store, &id);
-    }
-    timer_start(cache->loop, t, TOUCH_MS, on_touch);
 }
 
 static struct live *live_new(struct module_cache *cache, const struct module_key *key,
@@ -291,8 +274,7 @@ static struct live *live_new(struct module_cache *cache, const struct module_key
     hex_format(key->id.sha256, sizeof key->id.sha256, live->pub.hash);
     (void)map_put(&cache->live, str_n(&key->id, sizeof key->id), live);
     list_push_back(&cache->modules, &live->node);
-    if (!timer_is_armed(&cache->touch) && !cache->is_closing)
-        timer_start(cache->loop, &cache->touch, TOUCH_MS, on_touch);
+    live->touched_ms = loop_now_ms(cache->loop);
     return live;
 }
 
@@ -329,6 +311,11 @@ int module_open(struct module *m, struct err *err)
     id.flags |= m->is_quick ? MODULE_ID_QUICK : 0;
     int r = module_store_open_code(&live->cache->store, &id, &live->code, err);
     m->is_lost |= r == E_EXPIRED;
+    uint64_t now = loop_now_ms(live->cache->loop);
+    if (r >= 0 && now - live->touched_ms >= TOUCH_MS) {
+        module_store_touch(&live->cache->store, &id);
+        live->touched_ms = now;
+    }
     return r;
 }
 
@@ -1232,7 +1219,6 @@ void module_cache_close(struct module_cache *cache, void (*cb)(void *arg), void 
     cache->closed_cb = cb;
     cache->closed_arg = arg;
     cache->closed.run = on_closed;
-    timer_stop(cache->loop, &cache->touch);
     cancel_all(&cache->busy);
     cancel_all(&cache->queued);
     cancel_builds(&cache->foreground);

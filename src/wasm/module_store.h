@@ -11,8 +11,8 @@
  * environment: 16 hex digits of a hash over engine build, engine configuration and instruction set.
  * n: with names. q: quick code, which is made before the optimized code. Files are renamed into
  * place and never changed: a runner may have them mapped. The modification time of .info is when
- * the entry was used last; a process that uses one for long updates it (module_store_touch()), so
- * that another process that makes room removes other entries first.
+ * the entry was used last (module_store_touch()): a process that makes room removes the oldest
+ * entries first.
  */
 #pragma once
 
