@@ -409,6 +409,7 @@ TEST(guests_that_end_badly_say_why)
         { "/trap", E_TRAP, "GuestTrapped", "unreachable code" },
         { "/deep", E_TRAP, "GuestTrapped", "" },
         { "/hog", E_TRAP, "GuestTrapped", "of memory in use" },
+        { "/greedy", E_TRAP, "GuestTrapped", "KiB of memory were refused" },
         { "/wild", E_TRAP, "GuestTrapped", "" },
         { "/exit/3", E_TRAP, "GuestExited", "with 3" },
         { "/return/7", E_TRAP, "GuestExited", "with 7" },

@@ -42,6 +42,17 @@ void dm_config_backtrace_max_frames_set(wasm_config_t *config, size_t frames);
 /* What compiled files carry and must match when loaded; at most 255 bytes. */
 wasmtime_error_t *dm_config_module_version(wasm_config_t *config, const char *version);
 
+/* What the one instance of a store may take. A grow beyond fails, as the specification says. */
+struct dm_store_limits {
+    uint64_t memory_bytes;   /* of its one memory */
+    uint64_t table_elements; /* of each table */
+    uint32_t tables;
+    uint64_t refused_bytes; /* the largest memory that was refused for memory_bytes; 0: none */
+};
+/* Before the instance is made. `limits` is kept until the store is deleted; the store writes
+ * refused_bytes while its guest runs, the caller may set it to 0 in between. */
+void dm_store_limit(wasmtime_store_t *store, struct dm_store_limits *limits);
+
 #ifdef __cplusplus
 }
 #endif

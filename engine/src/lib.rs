@@ -14,7 +14,8 @@ use std::{
 };
 
 use wasmtime_c_api::wasmtime::{
-    Config, Engine, Error, Module, ModuleVersionStrategy, WasmBacktraceDetails,
+    Config, Engine, Error, Module, ModuleVersionStrategy, ResourceLimiter, Result,
+    WasmBacktraceDetails,
 };
 pub use wasmtime_c_api::*;
 
@@ -26,6 +27,7 @@ const fn is_wrapper<H, F>() -> bool {
 const _: () = assert!(is_wrapper::<wasm_config_t, Config>());
 const _: () = assert!(is_wrapper::<wasm_engine_t, Engine>());
 const _: () = assert!(is_wrapper::<wasmtime_module_t, Module>());
+const _: () = assert!(is_wrapper::<wasmtime_store_t, WasmtimeStore>());
 
 type Failure = Option<Box<wasmtime_error_t>>;
 
@@ -161,3 +163,87 @@ pub unsafe extern "C" fn dm_config_module_version(
 
 #[cfg(not(feature = "compiler"))]
 const _: Option<Sink> = None;
+
+/// `struct dm_store_limits` of the header.
+#[repr(C)]
+pub struct StoreBounds {
+    memory_bytes: u64,
+    table_elements: u64,
+    tables: u32,
+    refused_bytes: u64,
+}
+
+/// Points to a `StoreBounds` that outlives its store.
+struct Limiter(*mut StoreBounds);
+// SAFETY: a store, and with it its limiter, is used by one thread at a time.
+unsafe impl Send for Limiter {}
+// SAFETY: as above.
+unsafe impl Sync for Limiter {}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(&mut self, _: usize, want: usize, max: Option<usize>) -> Result<bool> {
+        // SAFETY: the caller of `dm_store_limit` keeps it.
+        let bounds = unsafe { &mut *self.0 };
+        if max.is_some_and(|max| want > max) {
+            return Ok(false);
+        }
+        let fits = want as u64 <= bounds.memory_bytes;
+        if !fits {
+            bounds.refused_bytes = bounds.refused_bytes.max(want as u64);
+        }
+        Ok(fits)
+    }
+
+    fn table_growing(&mut self, _: usize, want: usize, max: Option<usize>) -> Result<bool> {
+        // SAFETY: as above.
+        let bounds = unsafe { &*self.0 };
+        Ok(want as u64 <= bounds.table_elements && max.is_none_or(|max| want <= max))
+    }
+
+    fn instances(&self) -> usize {
+        1
+    }
+
+    fn tables(&self) -> usize {
+        // SAFETY: as above.
+        unsafe { (*self.0).tables as usize }
+    }
+
+    fn memories(&self) -> usize {
+        1
+    }
+}
+
+/// Bounds what the one instance of a store may take, and notes what it was refused.
+///
+/// # Safety
+/// `bounds` must be valid until the store is deleted, and not be read or written while it runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dm_store_limit(handle: &mut wasmtime_store_t, bounds: *mut StoreBounds) {
+    // SAFETY: `is_wrapper` holds.
+    let store = unsafe { &mut *(handle as *mut wasmtime_store_t).cast::<WasmtimeStore>() };
+    // The limiter must be borrowed from the store's data, which has no room for one of ours; it lives
+    // as long as the store, which owns this closure.
+    let limiter = Box::into_raw(Box::new(Limiter(bounds))) as usize;
+    let owner = Owner(limiter);
+    store.limiter(move |_| owner.limiter());
+}
+
+/// Frees its limiter with the closure that holds it.
+struct Owner(usize);
+
+impl Owner {
+    #[allow(clippy::mut_from_ref)]
+    fn limiter<'a>(&self) -> &'a mut dyn ResourceLimiter {
+        // SAFETY: the store calls this with exclusive access to itself, and uses the result before
+        // it can be called again or dropped.
+        unsafe { &mut *(self.0 as *mut Limiter) }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // SAFETY: made by Box::into_raw() in `dm_store_limit`, freed here alone.
+        drop(unsafe { Box::from_raw(self.0 as *mut Limiter) });
+    }
+}

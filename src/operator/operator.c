@@ -228,6 +228,10 @@ static void blame_limit(struct operator* o, const struct err *why)
     if (why && strstr(err_text(why), "KiB of memory in use"))
         limit_hit(o, "memory", "it failed with nearly all of its %" PRIu64 " KiB of memory in use",
                   max >> 10);
+    else if (why && strstr(err_text(why), "KiB of memory were refused"))
+        limit_hit(o, "memory",
+                  "it failed after it had asked for more than its %" PRIu64 " KiB of memory",
+                  max >> 10);
     else if (why && strstr(err_text(why), "longer than an activation may"))
         limit_hit(o, "activationMilliseconds",
                   "an activation computed for more than %" PRIu64 " ms",

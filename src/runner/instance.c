@@ -99,6 +99,10 @@ static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, 
     if (used && used + MIN((uint64_t)MEMORY_NEARLY, in->memory_max / 4) > in->memory_max)
         return err_set(err, E_TRAP, "%s: %s, with %llu of %llu KiB of memory in use", what, name,
                        (unsigned long long)used >> 10, (unsigned long long)in->memory_max >> 10);
+    if (in->limits.refused_bytes)
+        return err_set(err, E_TRAP, "%s: %s, after %llu of at most %llu KiB of memory were refused",
+                       what, name, (unsigned long long)in->limits.refused_bytes >> 10,
+                       (unsigned long long)in->memory_max >> 10);
     return err_set(err, E_TRAP, "%s: %s", what, name);
 }
 
@@ -149,6 +153,7 @@ void instance_go_on(struct instance *in, uint64_t left)
 static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
                 const char *what, struct err *err)
 {
+    in->limits.refused_bytes = 0; /* what an earlier call survived is not why this one fails */
     instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
     wasm_trap_t *trap = NULL;
     wasmtime_error_t *e = wasmtime_func_call_unchecked(in->cx, f, args, n, &trap);
@@ -273,7 +278,8 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
     sandbox_allow_memory(r);
     in->store = wasmtime_store_new(r->engine, in, NULL);
     in->cx = wasmtime_store_context(in->store);
-    in->memory_max = engine_limit_store(in->store, run->memory_max_bytes, !m->is_dissolvable);
+    in->memory_max = engine_limit_store(in->store, &in->limits, run->memory_max_bytes,
+                                        !m->is_dissolvable);
     if (has_slices(in->abi))
         wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);
     instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);

@@ -39,6 +39,7 @@ struct instance {
     wasmtime_context_t *cx;
     wasmtime_instance_t handle;
     wasmtime_memory_t memory;
+    struct dm_store_limits limits;
     uint64_t memory_max;  /* bytes that its memory may grow to */
     uint64_t limit_bytes; /* for memory and tables */
     bool has_memory;

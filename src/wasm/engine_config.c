@@ -59,13 +59,17 @@ static int make(wasm_config_t *c, const char *version, wasm_engine_t **ret, stru
     return e ? engine_err(err, E_INVALID, e, "create the engine") : 0;
 }
 
-uint64_t engine_limit_store(wasmtime_store_t *store, uint64_t max_bytes, bool may_change_tables)
+uint64_t engine_limit_store(wasmtime_store_t *store, struct dm_store_limits *limits,
+                            uint64_t max_bytes, bool may_change_tables)
 {
     uint64_t share = max_bytes / ENGINE_TABLE_SHARE;
     uint64_t memory = may_change_tables ? max_bytes - share : max_bytes;
     uint64_t elements = share / sizeof(void *) / (may_change_tables ? ENGINE_TABLES_MAX : 1);
     elements = MAX(elements, (uint64_t)ENGINE_TABLE_ELEMENTS_MIN);
-    wasmtime_store_limiter(store, (int64_t)memory, (int64_t)elements, 1, ENGINE_TABLES_MAX, 1);
+    *limits = (struct dm_store_limits){ .memory_bytes = memory,
+                                        .table_elements = elements,
+                                        .tables = ENGINE_TABLES_MAX };
+    dm_store_limit(store, limits);
     return memory;
 }
 

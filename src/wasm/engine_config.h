@@ -83,10 +83,12 @@ int engine_new_compiler(enum engine_tier tier, bool threads, struct wasm_engine_
 /* Consumes `e` (may not be NULL) and puts its text, on one line, behind `what`. Returns `code`. */
 int engine_err(struct err *err, int code, struct wasmtime_error *e, const char *what);
 
+struct dm_store_limits;
 /*
  * Limit the memory and tables of a store's single instance, before it is made, to max_bytes.
  * may_change_tables: false only if the module is known not to; if true its tables count towards
- * max_bytes. Returns the limit of its memory.
+ * max_bytes. limits: set here, kept until the store is deleted; its refused_bytes is what the guest
+ * requested beyond its memory limit (dm_engine.h). Returns the limit of its memory.
  */
-uint64_t engine_limit_store(struct wasmtime_store *store, uint64_t max_bytes,
-                            bool may_change_tables);
+uint64_t engine_limit_store(struct wasmtime_store *store, struct dm_store_limits *limits,
+                            uint64_t max_bytes, bool may_change_tables);

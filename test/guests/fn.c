@@ -8,7 +8,7 @@
  *     /env             the environment: NAME=VALUE and a line's end, each
  *     /grow /late      a mark in memory that has grown; in a global and behind a function pointer
  *     /slow            answers in two parts, with some 20 ms of work between
- *     /trap /wild /deep /spin /hog /exit/N /return/N   end badly
+ *     /trap /wild /deep /spin /hog /greedy /exit/N /return/N   end badly
  *     reactor: /gush/N  N bytes of an answer, flushed after every 16 KiB
  *     reactor: /badhead /badname /twice /early /trailers /flush /length/N
  *     reactor: /t.T/Echo    of gRPC: every message comes back, as it comes
@@ -179,6 +179,13 @@ static void hog(void)
     }
 }
 
+/* More at once than there is. */
+static void greedy(void)
+{
+    if (__builtin_wasm_memory_grow(0, 1000) == (size_t)-1)
+        __builtin_trap();
+}
+
 static void say_env(void)
 {
     static uint8_t *list[256];
@@ -257,6 +264,8 @@ static int32_t handle(void)
             sink++;
     } else if (is("/hog")) {
         hog();
+    } else if (is("/greedy")) {
+        greedy();
     } else if ((rest = after("/exit/"))) {
         __wasi_proc_exit((uint32_t)number(rest));
     } else if ((rest = after("/return/"))) {

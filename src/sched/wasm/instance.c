@@ -201,7 +201,7 @@ int winstance_new(struct wplugin *p, const struct wstate *image, struct winstanc
     in->rng.state = SEED;
     in->store = wasmtime_store_new(p->host->engine, in, NULL);
     in->cx = wasmtime_store_context(in->store);
-    (void)engine_limit_store(in->store, p->config.memory_max_bytes,
+    (void)engine_limit_store(in->store, &in->limits, p->config.memory_max_bytes,
                              !p->module->info->is_dissolvable);
     if (!instantiate(in, error))
         return E_LIMIT;

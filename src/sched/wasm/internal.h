@@ -96,6 +96,7 @@ struct winstance {
     struct list node; /* plugin->instances: the one used last at the end */
     struct wplugin *plugin;
     wasmtime_store_t *store;
+    struct dm_store_limits limits;
     wasmtime_context_t *cx;
     wasmtime_instance_t handle;
     wasmtime_memory_t memory;
