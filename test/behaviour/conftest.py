@@ -241,11 +241,18 @@ def nothing_outlives_the_session():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_outlives_its_module():
-    """Automatic fixtures come first in their scope and end last: what fixtures of the module start is between."""
-    before = children_now()
+def nothing_outlives_its_module(request):
+    """Automatic fixtures come first in their scope, but pytest ends those first that were asked for last: see below."""
+    request.node.children_before = children_now()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    """When the last test of a module and all fixtures of the module have ended."""
     yield
-    end_what_started_since(before)
+    module = item.getparent(pytest.Module)
+    if hasattr(module, "children_before") and (nextitem is None or nextitem.getparent(pytest.Module) is not module):
+        end_what_started_since(module.children_before)
 
 
 @pytest.hookimpl(hookwrapper=True)
