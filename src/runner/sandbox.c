@@ -34,8 +34,8 @@ void sandbox_allow_memory(struct runner *r)
     want += SANDBOX_MEMORY_STEP - want % SANDBOX_MEMORY_STEP;
     if (want <= r->data_max && r->data_max - want <= SANDBOX_MEMORY_STEP)
         return;
+#if !defined(HAS_ASAN) && !defined(HAS_TSAN) /* the sanitizers need much memory of their own */
     const struct rlimit limit = { .rlim_cur = want, .rlim_max = RLIM_INFINITY };
-#if !defined(HAS_ASAN) && !defined(HAS_TSAN) /* which have much memory of their own */
     if (setrlimit(RLIMIT_DATA, &limit) == 0)
         r->data_max = want;
 #endif
