@@ -221,8 +221,10 @@ static void check_transcoded(const char *what, const struct schema *s, struct st
         struct proto_source from = { s, text, revised ? STR("4711") : STR("") };
         struct json *v;
         CHECK_OK(json_parse(&a, text, NULL, &v, NULL));
-        if (revised && !json_is(json_getc(v, "metadata"), JSON_OBJECT))
+        if (revised && !json_is(json_getc(v, "metadata"), JSON_OBJECT)) {
+            arena_fini(&a);
             break; /* a kind that is never stored */
+        }
         if (revised)
             json_set_str(&a, json_obj(&a, v, "metadata"), "resourceVersion", STR("4711"));
         struct str api_version = json_get_str(v, "apiVersion"), kind = json_get_str(v, "kind");
