@@ -222,7 +222,7 @@ static struct json *many(struct arena *a, const char *prefix, int n)
     return list;
 }
 
-/* Who has 100,000 names in one rule and asks for as many would hold the server for a minute. */
+/* Comparing 100,000 names that a user has with as many that it asks for would take a minute. */
 TEST(long_lists_are_compared_up_to_a_bound)
 {
     static const struct {
