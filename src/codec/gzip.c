@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "codec/decompress.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -54,22 +55,17 @@ int gzip_add(struct gzip *g, struct str bytes, bool end, struct buf *out)
     }
 }
 
+static int add_to_buf(void *arg, struct str bytes, struct err *err)
+{
+    (void)err;
+    return buf_add_str(arg, bytes);
+}
+
 int gunzip(struct str bytes, struct buf *out)
 {
-    z_stream z = { .next_in = (Bytef *)bytes.p, .avail_in = (uInt)bytes.n };
-    int r = 0, status = Z_OK;
-    if (bytes.n > UINT_MAX || inflateInit2(&z, WINDOW_BITS + GZIP_FRAMING) != Z_OK)
-        return bytes.n > UINT_MAX ? -EMSGSIZE : -ENOMEM;
-    while (r == 0 && status == Z_OK) {
-        char *room;
-        r = buf_reserve(out, PIECE_BYTES, &room);
-        if (r < 0)
-            break;
-        z.next_out = (Bytef *)room;
-        z.avail_out = PIECE_BYTES;
-        status = inflate(&z, Z_NO_FLUSH);
-        buf_advance(out, PIECE_BYTES - z.avail_out);
-    }
-    (void)inflateEnd(&z);
-    return r < 0 ? r : status == Z_STREAM_END ? 0 : E_PARSE;
+    scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(add_to_buf, out);
+    if (!str_has_prefix(bytes, STR("\x1f\x8b")))
+        return E_PARSE;
+    int r = decompressor_add(d, bytes, NULL);
+    return r < 0 ? r : decompressor_end(d, NULL);
 }

@@ -371,6 +371,7 @@ int json_parse(struct arena *a, struct str text, const struct json_parse_opts *o
 {
     if (text.n > UINT32_MAX)
         return err_set(err, -EMSGSIZE, "JSON document too large");
+    (void)arena_spend(a, text.n / 4, "decoding JSON"); /* what it makes is counted by the arena */
     struct parser ps; /* set piece by piece: clearing all levels would cost more than parsing */
     json_builder_init(&ps.builder, a, opts ? opts->max_depth : 0, text.n / 16);
     if (opts) {

@@ -512,6 +512,7 @@ int yaml_parse_all(struct arena *a, struct str text, const struct yaml_opts *opt
 {
     if (text.n > YAML_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "YAML text over %d bytes", YAML_MAX_BYTES);
+    (void)arena_spend(a, text.n * 2, "decoding YAML");
     struct json *docs = arena_try(a, sizeof *docs);
     if (!docs)
         return err_set(err, -EMSGSIZE, "YAML document too large");

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands of `dormouse image` share: options, and an image read into memory. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "oci/source.h"
+#include "oci/tree.h"
+
+struct image_args {
+    const char *platform, *symlink_parent, *output;
+    /* Set by image_args_check(). */
+    struct oci_platform wanted;
+    enum oci_symlink_parent parent;
+    bool is_json;
+};
+
+#define IMAGE_ARGS_OPTS(args)                                                                      \
+    { "platform",       0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,      \
+      &(args).platform, 0, 0 },                                                                    \
+        { "symlink-parent",                                                                        \
+          0,                                                                                       \
+          "HOW",                                                                                   \
+          "refuse, shadow or follow: entries of a layer below a symbolic link (refuse)",           \
+          CMD_STRING,                                                                              \
+          &(args).symlink_parent,                                                                  \
+          0,                                                                                       \
+          0 },                                                                                     \
+    {                                                                                              \
+        "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &(args).output, 0, 0           \
+    }
+
+#define IMAGE_REFERENCE_HELP                                                                       \
+    "An image is named as skopeo names it: oci:DIR[:NAME] for an OCI image layout,\n"              \
+    "oci-archive:FILE[:NAME] for a tar of one, docker-archive:FILE[:NAME] for what `docker\n"      \
+    "save` writes. NAME may be left out where there is one image.\n"
+
+/* 0, or the cmd_exit of a wrong option, with its message printed. */
+int image_args_check(struct image_args *args);
+
+/* An image with its layers and their merged view. */
+struct image_loaded {
+    struct oci_source *source;
+    struct oci_image image;
+    struct oci_layer **layers; /* image.manifest.n_layers */
+    struct oci_tree tree;
+};
+
+/* Errors: those of oci_source_image(), oci_source_layer(), oci_tree_apply(), with the reference. */
+int image_load(const struct image_args *args, const char *reference, struct image_loaded *ret,
+               struct err *err);
+/* Zeroed is fine. */
+void image_loaded_fini(struct image_loaded *l);
+
+/* "12.3 MiB"; static storage, four in turn. */
+const char *image_size_text(uint64_t bytes);

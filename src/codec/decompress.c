@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/decompress.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { MAGIC_BYTES = 4, WINDOW_BITS = 15, GZIP_FRAMING = 16 };
+
+enum format { FORMAT_UNKNOWN, FORMAT_RAW, FORMAT_GZIP, FORMAT_ZSTD };
+
+struct decompressor {
+    decompress_sink sink;
+    void *arg;
+    enum format format;
+    char magic[MAGIC_BYTES]; /* the first bytes, while the format is unknown */
+    size_t n_magic;
+    bool is_open; /* a member or frame has begun and is not over */
+    z_stream z;
+    ZSTD_DStream *zstd;
+    char out[DECOMPRESS_PIECE_BYTES];
+};
+
+struct decompressor *decompressor_new(decompress_sink sink, void *arg)
+{
+    struct decompressor *d = xnew(struct decompressor);
+    d->sink = sink;
+    d->arg = arg;
+    return d;
+}
+
+void decompressor_free(struct decompressor *d)
+{
+    if (!d)
+        return;
+    if (d->format == FORMAT_GZIP)
+        (void)inflateEnd(&d->z);
+    (void)ZSTD_freeDStream(d->zstd);
+    free(d);
+}
+
+static int add_gzip(struct decompressor *d, struct str in, struct err *err)
+{
+    assert(in.n && in.n <= UINT_MAX);
+    d->z.next_in = (Bytef *)in.p;
+    d->z.avail_in = (uInt)in.n;
+    do {
+        if (!d->is_open)
+            (void)inflateReset(&d->z); /* the next member */
+        d->z.next_out = (Bytef *)d->out;
+        d->z.avail_out = sizeof d->out;
+        int code = inflate(&d->z, Z_NO_FLUSH);
+        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+            return err_set(err, code == Z_MEM_ERROR ? -ENOMEM : E_PARSE, "gzip: %s",
+                           d->z.msg ? d->z.msg : "damaged data");
+        size_t n = sizeof d->out - d->z.avail_out;
+        int r = n ? d->sink(d->arg, str_n(d->out, n), err) : 0;
+        if (r < 0)
+            return r;
+        d->is_open = code != Z_STREAM_END;
+    } while (d->z.avail_in || (d->is_open && d->z.avail_out == 0));
+    return 0;
+}
+
+static int add_zstd(struct decompressor *d, struct str bytes, struct err *err)
+{
+    ZSTD_inBuffer in = { bytes.p, bytes.n, 0 };
+    for (;;) {
+        ZSTD_outBuffer out = { d->out, sizeof d->out, 0 };
+        size_t left = ZSTD_decompressStream(d->zstd, &out, &in);
+        if (ZSTD_isError(left))
+            return err_set(err, E_PARSE, "zstd: %s", ZSTD_getErrorName(left));
+        d->is_open = left != 0;
+        int r = out.pos ? d->sink(d->arg, str_n(d->out, out.pos), err) : 0;
+        if (r < 0)
+            return r;
+        if (in.pos == in.size && out.pos < out.size)
+            return 0;
+    }
+}
+
+static int begin(struct decompressor *d, struct err *err)
+{
+    static const uint8_t gzip[] = { 0x1f, 0x8b }, zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+    static const uint8_t skippable[] = { 0x2a, 0x4d, 0x18 }; /* after 0x50 to 0x5f */
+    const char *m = d->magic;
+    bool is_skippable = d->n_magic == MAGIC_BYTES && ((uint8_t)m[0] & 0xf0) == 0x50 &&
+                        memcmp(m + 1, skippable, sizeof skippable) == 0;
+    if (d->n_magic >= sizeof gzip && memcmp(m, gzip, sizeof gzip) == 0) {
+        if (inflateInit2(&d->z, WINDOW_BITS + GZIP_FRAMING) != Z_OK)
+            return err_set(err, -ENOMEM, "gzip");
+        d->format = FORMAT_GZIP;
+        return 0;
+    }
+    if ((d->n_magic == MAGIC_BYTES && memcmp(m, zstd, sizeof zstd) == 0) || is_skippable) {
+        d->zstd = ZSTD_createDStream();
+        if (!d->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(d->zstd, ZSTD_d_windowLogMax,
+                                                            DECOMPRESS_ZSTD_WINDOW_LOG_MAX)))
+            return err_set(err, -ENOMEM, "zstd");
+        d->format = FORMAT_ZSTD;
+        return 0;
+    }
+    d->format = FORMAT_RAW;
+    return 0;
+}
+
+static int pass(struct decompressor *d, struct str bytes, struct err *err)
+{
+    if (bytes.n == 0)
+        return 0;
+    if (d->format == FORMAT_GZIP)
+        return add_gzip(d, bytes, err);
+    if (d->format == FORMAT_ZSTD)
+        return add_zstd(d, bytes, err);
+    while (bytes.n) {
+        size_t n = MIN(bytes.n, (size_t)DECOMPRESS_PIECE_BYTES);
+        int r = d->sink(d->arg, str_slice(bytes, 0, n), err);
+        if (r < 0)
+            return r;
+        bytes = str_slice(bytes, n, bytes.n);
+    }
+    return 0;
+}
+
+static int start(struct decompressor *d, struct err *err)
+{
+    int r = begin(d, err);
+    return r < 0 ? r : pass(d, str_n(d->magic, d->n_magic), err);
+}
+
+int decompressor_add(struct decompressor *d, struct str bytes, struct err *err)
+{
+    if (d->format == FORMAT_UNKNOWN) {
+        size_t n = MIN(bytes.n, MAGIC_BYTES - d->n_magic);
+        memcpy(d->magic + d->n_magic, bytes.p, n);
+        d->n_magic += n;
+        bytes = str_slice(bytes, n, bytes.n);
+        if (d->n_magic < MAGIC_BYTES)
+            return 0;
+        int r = start(d, err);
+        if (r < 0)
+            return r;
+    }
+    return pass(d, bytes, err);
+}
+
+int decompressor_end(struct decompressor *d, struct err *err)
+{
+    int r = d->format == FORMAT_UNKNOWN ? start(d, err) : 0;
+    if (r < 0)
+        return r;
+    return d->is_open ? err_set(err, E_PARSE, "the compressed data is cut short") : 0;
+}

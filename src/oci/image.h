@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The documents of an image: index, manifest and configuration, as OCI image-spec 1.1 and Docker's
+ * image manifest version 2, schema 2 define them. Documents come from registries and archives of
+ * others: sizes and counts are bounded, unknown members are ignored.
+ *
+ * Results point into the arena given and into the text, which have to outlive them.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "codec/digest.h"
+
+enum {
+    OCI_DOCUMENT_MAX = 4 << 20, /* bytes of a document, as registries bound them */
+    OCI_LAYERS_MAX = 1024,
+    OCI_MANIFESTS_MAX = 4096, /* of an index */
+};
+
+/* A digest in text: "sha256:" and 64 lower-case hexadecimal digits. */
+struct oci_digest {
+    uint8_t bytes[SHA256_BYTES];
+};
+enum { OCI_DIGEST_TEXT_SIZE = 7 + 64 + 1 }; /* with its NUL */
+
+/* Errors: E_UNSUPPORTED for other algorithms, E_PARSE. */
+int oci_digest_parse(struct str text, struct oci_digest *ret, struct err *err);
+void oci_digest_format(const struct oci_digest *d, char ret[OCI_DIGEST_TEXT_SIZE]);
+bool oci_digest_equal(const struct oci_digest *a, const struct oci_digest *b);
+
+struct oci_platform {
+    struct str os, architecture, variant; /* empty: not stated */
+};
+
+struct oci_descriptor {
+    struct str media_type;
+    struct oci_digest digest;
+    uint64_t size;
+    struct oci_platform platform;
+    struct str ref_name; /* the annotation org.opencontainers.image.ref.name; empty: none */
+};
+
+enum oci_document {
+    OCI_DOCUMENT_INDEX, /* or Docker's manifest list */
+    OCI_DOCUMENT_MANIFEST,
+};
+
+struct oci_index {
+    const struct oci_descriptor *manifests;
+    size_t n;
+};
+
+struct oci_manifest {
+    struct oci_descriptor config;
+    const struct oci_descriptor *layers; /* bottom first */
+    size_t n_layers;
+};
+
+struct oci_config {
+    struct oci_platform platform;
+    struct str created;                /* RFC 3339; empty: not stated */
+    const struct oci_digest *diff_ids; /* bottom first */
+    size_t n_diff_ids;
+};
+
+/* What a document is, by its mediaType, else by its members. Errors: E_PARSE, E_UNSUPPORTED. */
+int oci_document_kind(struct arena *a, struct str text, enum oci_document *ret, struct err *err);
+/* Errors of these: E_PARSE, E_UNSUPPORTED, E_LIMIT with the member in the text. */
+int oci_index_parse(struct arena *a, struct str text, struct oci_index *ret, struct err *err);
+int oci_manifest_parse(struct arena *a, struct str text, struct oci_manifest *ret, struct err *err);
+int oci_config_parse(struct arena *a, struct str text, struct oci_config *ret, struct err *err);
+
+/* The platform of this program: "linux" and what its machine is called there. */
+struct oci_platform oci_platform_here(void);
+/* "linux/arm64/v8", "linux/amd64"; E_PARSE. Borrowed from `text`. */
+int oci_platform_parse(struct str text, struct oci_platform *ret, struct err *err);
+/*
+ * The manifest of an index that fits best: same system and architecture, then the same variant,
+ * then the first. NULL: none fits.
+ */
+const struct oci_descriptor *oci_index_select(const struct oci_index *index,
+                                              const struct oci_platform *wanted);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one layer of an image holds: its entries with the digests of their content, and its
+ * whiteouts (OCI image-spec, layer.md). Made in one pass over the uncompressed tar, which is hashed
+ * as well: that hash is the layer's DiffID.
+ *
+ * Memory is bounded by OCI_LAYER_ENTRIES_MAX and OCI_LAYER_TEXT_MAX. One layer or reader for one
+ * thread at a time; a complete layer may be read by several.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "codec/digest.h"
+#include "codec/tar.h"
+
+enum {
+    OCI_LAYER_ENTRIES_MAX = 1 << 24,
+    OCI_LAYER_TEXT_MAX = 1 << 30, /* bytes of paths, targets and extended attributes */
+};
+/* Bytes of the content of a layer's files, holes included: more has to be meant to harm. */
+#define OCI_LAYER_CONTENT_MAX ((uint64_t)1 << 40)
+
+struct oci_entry {
+    struct str path; /* normalised as codec/tar.h says; "" is the root */
+    struct str link; /* of links */
+    uint64_t size;   /* bytes, of files */
+    int64_t mtime_s; /* since the epoch */
+    uint64_t data_offset;
+    const struct tar_xattr *xattrs; /* sorted by name */
+    uint32_t n_xattrs;
+    uint32_t mtime_ns;
+    uint32_t uid, gid;
+    uint32_t device_major, device_minor;
+    uint16_t mode;
+    uint8_t type; /* enum tar_type */
+    bool is_sparse;
+    uint8_t digest[SHA256_BYTES]; /* of the content of a file; of an empty one that of no bytes */
+};
+
+struct oci_whiteout {
+    struct str path; /* that it hides; of an opaque one the directory whose children it hides */
+    bool is_opaque;
+};
+
+struct oci_layer {
+    VEC(struct oci_entry) entries; /* in the order of the archive */
+    VEC(struct oci_whiteout) whiteouts;
+    uint8_t diff_id[SHA256_BYTES];
+    uint64_t n_bytes;   /* of the tar */
+    uint64_t n_dropped; /* entries and attributes that must not reach a root file system */
+    struct arena text;  /* owns what the entries point at */
+};
+
+void oci_layer_free(struct oci_layer *layer);
+DEFINE_SCOPED(oci_layer, oci_layer_free)
+
+/*
+ * Add an entry as a tar would hold it, without its digest: whiteouts are recognised by their names,
+ * leftovers of aufs (".wh..wh.*") and attributes that steer overlayfs ("trusted.overlay.*",
+ * "user.overlay.*") are dropped. *ret: the entry, borrowed until the next one is added; NULL if it
+ * became no entry. Errors: E_LIMIT, E_PARSE.
+ */
+int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci_entry **ret,
+                  struct err *err);
+
+struct oci_layer_reader;
+
+struct oci_layer_reader *oci_layer_reader_new(void);
+void oci_layer_reader_free(struct oci_layer_reader *r);
+DEFINE_SCOPED(oci_layer_reader, oci_layer_reader_free)
+/* The next bytes of the uncompressed tar. Errors: those of tar_reader_add(), E_LIMIT. After an
+ * error only oci_layer_reader_free(). */
+int oci_layer_reader_add(struct oci_layer_reader *r, struct str bytes, struct err *err);
+/* At the end of the tar. *ret: given, oci_layer_free(). Errors: E_PARSE, the tar is incomplete. */
+int oci_layer_reader_end(struct oci_layer_reader *r, struct oci_layer **ret, struct err *err);

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A source is a set of named files: those of a directory, or the members of a tar, of which the
+ * places are noted once. Above that, layouts and Docker's archives differ in how they name an
+ * image.
+ */
+#include "oci/source.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/sys.h"
+#include "codec/decompress.h"
+#include "codec/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 256 << 10, NAMES_SHOWN_BYTES = 160, INDEX_DEPTH_MAX = 4, LINKS_MAX = 8 };
+
+enum form { FORM_LAYOUT, FORM_DOCKER };
+
+/* A member of a tar. */
+struct member {
+    uint64_t at, n;
+    struct str link; /* the member that a link leads to; empty: it is a file */
+};
+
+struct oci_source {
+    enum form form;
+    struct str wanted; /* the name of the image; empty: the only one */
+    int fd;            /* the directory, or the archive */
+    bool is_archive;
+    struct map members; /* name -> struct member, of an archive */
+    struct map blobs;   /* digest -> name of the file, in Docker's archives */
+    struct arena arena; /* documents, names */
+};
+
+/* A file that is open, or a part of one. */
+struct range {
+    int fd;
+    bool is_own; /* close it */
+    uint64_t at, n;
+};
+
+void oci_source_free(struct oci_source *s)
+{
+    if (!s)
+        return;
+    map_fini(&s->members);
+    map_fini(&s->blobs);
+    arena_fini(&s->arena);
+    fd_scoped(&s->fd);
+    free(s);
+}
+
+/* ---- files ---- */
+
+static int on_member(void *arg, const struct tar_entry *e, struct err *err)
+{
+    struct oci_source *s = arg;
+    char room[TAR_PATH_MAX];
+    struct str link = e->link;
+    if (e->type != TAR_FILE && e->type != TAR_SYMLINK && e->type != TAR_HARDLINK)
+        return 0;
+    if (e->is_sparse || s->members.n >= OCI_LAYER_ENTRIES_MAX || arena_is_full(&s->arena))
+        return err_set(err, e->is_sparse ? E_UNSUPPORTED : E_LIMIT,
+                       e->is_sparse ? "'" STR_FMT "' is sparse"
+                                    : "the archive has too many members, at '" STR_FMT "'",
+                       STR_ARG(e->path));
+    size_t at = e->path.n;
+    while (at && e->path.p[at - 1] != '/')
+        at--;
+    if (e->type == TAR_SYMLINK &&
+        tar_join_link(str_slice(e->path, 0, at), e->link, STR_NULL, room, &link) < 0)
+        return 0;
+    struct member *m = arena_new(&s->arena, struct member);
+    *m = (struct member){ e->data_offset, e->size, str_copy_arena(&s->arena, link) };
+    (void)map_put(&s->members, e->path, m);
+    return 0;
+}
+
+static int skip_data(void *arg, struct str bytes, struct err *err)
+{
+    (void)arg, (void)bytes, (void)err;
+    return 0;
+}
+
+static int skip_hole(void *arg, uint64_t n_bytes, struct err *err)
+{
+    (void)arg, (void)n_bytes, (void)err;
+    return 0;
+}
+
+/* Read a range of a file piece by piece. */
+static int read_range(const struct range *g, oci_blob_sink sink, void *arg, struct err *err)
+{
+    scoped(free_scoped) char *piece = mem_try(PIECE_BYTES);
+    if (!piece)
+        return err_set(err, -ENOMEM, "read");
+    for (uint64_t at = 0; at < g->n;) {
+        size_t want = (size_t)MIN((uint64_t)PIECE_BYTES, g->n - at);
+        ssize_t n = sys_pread_full(g->fd, piece, want, g->at + at);
+        if (n < 0)
+            return err_sys(err, (int)n, "read");
+        if ((size_t)n < want)
+            return err_set(err, E_EOF, "the file became shorter");
+        int r = sink(arg, str_n(piece, (size_t)n), err);
+        if (r < 0)
+            return r;
+        at += (size_t)n;
+    }
+    return 0;
+}
+
+static int add_to_tar(void *arg, struct str bytes, struct err *err)
+{
+    return tar_reader_add(arg, bytes, err);
+}
+
+static int whole_file(int fd, bool is_own, struct range *ret, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return err_sys(err, -errno, "stat");
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, E_PARSE, "it is no regular file");
+    *ret = (struct range){ fd, is_own, 0, (uint64_t)st.st_size };
+    return 0;
+}
+
+static int note_members(struct oci_source *s, struct err *err)
+{
+    static const struct tar_ops ops = { .entry = on_member, .data = skip_data, .hole = skip_hole };
+    scoped(tar_reader_free_scoped) struct tar_reader *tar = tar_reader_new(&ops, s);
+    struct range all;
+    int r = whole_file(s->fd, false, &all, err);
+    r = r < 0 ? r : read_range(&all, add_to_tar, tar, err);
+    return r < 0 ? r : tar_reader_end(tar, err);
+}
+
+static int find_member(struct oci_source *s, struct str name, struct range *ret, struct err *err)
+{
+    char room[TAR_PATH_MAX];
+    struct str at;
+    int r = tar_normalize(name, room, &at, err);
+    if (r < 0)
+        return r;
+    for (unsigned i = 0; i < LINKS_MAX; i++) {
+        const struct member *m = map_get(&s->members, at);
+        if (!m)
+            break;
+        if (m->link.n == 0) {
+            *ret = (struct range){ s->fd, false, m->at, m->n };
+            return 0;
+        }
+        at = m->link;
+    }
+    return err_set(err, -ENOENT, "the archive has no file '" STR_FMT "'",
+                   STR_ARG(str_slice(name, 0, NAMES_SHOWN_BYTES)));
+}
+
+/* Close with range_close(). Errors: -ENOENT and what opening gives. */
+static int open_range(struct oci_source *s, struct str name, struct range *ret, struct err *err)
+{
+    if (s->is_archive)
+        return find_member(s, name, ret, err);
+    scoped(free_scoped) char *path = str_dup(name);
+    scoped(fd_scoped) int fd = sys_openat(s->fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0)
+        return err_sys(err, fd, "open '%s'", path);
+    int r = whole_file(fd, true, ret, err);
+    if (r < 0)
+        return err_ctx(err, r, "'%s'", path);
+    (void)take_fd(&fd);
+    return 0;
+}
+
+static void range_close(struct range *g)
+{
+    if (g->is_own)
+        fd_scoped(&g->fd);
+}
+
+static int add_to_buf(void *arg, struct str bytes, struct err *err)
+{
+    (void)err;
+    return buf_add_str(arg, bytes);
+}
+
+/* A small file as a whole, owned by the source. */
+static int read_document(struct oci_source *s, struct str name, struct str *ret, struct err *err)
+{
+    struct range g;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_DOCUMENT_MAX);
+    int r = open_range(s, name, &g, err);
+    if (r < 0)
+        return r;
+    r = g.n > OCI_DOCUMENT_MAX
+            ? err_set(err, E_LIMIT, "it has more than %d bytes", OCI_DOCUMENT_MAX)
+            : read_range(&g, add_to_buf, &b, err);
+    range_close(&g);
+    if (r < 0)
+        return err_ctx(err, r, "'" STR_FMT "'", STR_ARG(name));
+    *ret = str_copy_arena(&s->arena, buf_str(&b));
+    return 0;
+}
+
+/* ---- opening ---- */
+
+int oci_source_open(struct str reference, struct oci_source **ret, struct err *err)
+{
+    static const struct {
+        struct str prefix;
+        enum form form;
+        bool is_archive;
+    } forms[] = {
+        { { "oci:", 4 }, FORM_LAYOUT, false },
+        { { "oci-archive:", 12 }, FORM_LAYOUT, true },
+        { { "docker-archive:", 15 }, FORM_DOCKER, true },
+    };
+    scoped(oci_source_free_scoped) struct oci_source *s = xnew(struct oci_source);
+    s->fd = -1;
+    s->arena.max_bytes = OCI_LAYER_TEXT_MAX;
+    struct str path = STR_NULL;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+        if (str_has_prefix(reference, forms[i].prefix)) {
+            struct str rest = str_slice(reference, forms[i].prefix.n, reference.n);
+            s->form = forms[i].form;
+            s->is_archive = forms[i].is_archive;
+            (void)str_cut(rest, ':', &path, &s->wanted);
+        }
+    if (path.n == 0)
+        return err_set(err, E_PARSE,
+                       "'" STR_FMT "' is none of oci:DIR[:NAME], oci-archive:FILE[:NAME] and "
+                       "docker-archive:FILE[:NAME]",
+                       STR_ARG(reference));
+    s->wanted = str_copy_arena(&s->arena, s->wanted);
+    scoped(free_scoped) char *name = str_dup(path);
+    s->fd = sys_openat(AT_FDCWD, name, O_RDONLY | (s->is_archive ? O_NONBLOCK : O_DIRECTORY), 0);
+    if (s->fd < 0)
+        return err_sys(err, s->fd, "open '%s'", name);
+    int r = s->is_archive ? note_members(s, err) : 0;
+    if (r < 0)
+        return err_ctx(err, r, "'%s'", name);
+    *ret = take_ptr(&s);
+    return 0;
+}
+
+/* ---- blobs ---- */
+
+struct verified {
+    struct sha256 *hash;
+    uint64_t n;
+    oci_blob_sink sink;
+    void *arg;
+};
+
+static int on_verified(void *arg, struct str bytes, struct err *err)
+{
+    struct verified *v = arg;
+    sha256_add(v->hash, bytes.p, bytes.n);
+    v->n += bytes.n;
+    return v->sink(v->arg, bytes, err);
+}
+
+static struct str blob_name(struct oci_source *s, const struct oci_digest *d)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(d, text);
+    struct str key = str_of(text);
+    if (s->form == FORM_DOCKER) {
+        const struct str *name = map_get(&s->blobs, key);
+        return name ? *name : str_copy_arena(&s->arena, key);
+    }
+    return str_of(arena_printf(&s->arena, "blobs/sha256/%s", text + sizeof "sha256:" - 1));
+}
+
+int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
+                    void *arg, struct err *err)
+{
+    struct range g;
+    uint8_t digest[SHA256_BYTES];
+    struct str name = blob_name(s, &d->digest);
+    int r = open_range(s, name, &g, err);
+    if (r < 0)
+        return r;
+    if (s->form == FORM_LAYOUT && g.n != d->size) {
+        range_close(&g);
+        return err_set(err, E_DIGEST, "'" STR_FMT "' has %llu bytes, its descriptor says %llu",
+                       STR_ARG(name), (unsigned long long)g.n, (unsigned long long)d->size);
+    }
+    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
+    r = read_range(&g, on_verified, &v, err);
+    range_close(&g);
+    sha256_end(v.hash, digest);
+    sha256_free(v.hash);
+    if (r < 0)
+        return err_ctx(err, r, "'" STR_FMT "'", STR_ARG(name));
+    /* Docker's archives name layers by their DiffID, whatever the form in which they lie there. */
+    bool is_named_by_content = s->form == FORM_LAYOUT;
+    if (is_named_by_content && memcmp(digest, d->digest.bytes, sizeof digest) != 0)
+        return err_set(err, E_DIGEST, "the content of '" STR_FMT "' is not what its name says",
+                       STR_ARG(name));
+    return 0;
+}
+
+static int read_blob_document(struct oci_source *s, const struct oci_descriptor *d, struct str *ret,
+                              struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_DOCUMENT_MAX);
+    int r = oci_source_blob(s, d, add_to_buf, &b, err);
+    if (r < 0)
+        return r;
+    *ret = str_copy_arena(&s->arena, buf_str(&b));
+    return 0;
+}
+
+/* ---- layouts ---- */
+
+static int no_such_name(const struct oci_source *s, const struct oci_index *index, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf names = BUF_INIT(NAMES_SHOWN_BYTES);
+    for (size_t i = 0; i < index->n; i++)
+        if (index->manifests[i].ref_name.n)
+            (void)buf_printf(&names, "%s'" STR_FMT "'", names.n ? ", " : "",
+                             STR_ARG(index->manifests[i].ref_name));
+    return err_set(err, -ENOENT, "the layout has %s image '" STR_FMT "'%s%s",
+                   s->wanted.n ? "no" : "several images, none is the", STR_ARG(s->wanted),
+                   names.n ? "; it has " : "", buf_cstr(&names));
+}
+
+/* The descriptor that the reference names in index.json. */
+static int find_named(const struct oci_source *s, const struct oci_index *index,
+                      const struct oci_descriptor **ret, struct err *err)
+{
+    if (s->wanted.n == 0 && index->n == 1) {
+        *ret = &index->manifests[0];
+        return 0;
+    }
+    for (size_t i = 0; s->wanted.n && i < index->n; i++)
+        if (str_eq(index->manifests[i].ref_name, s->wanted)) {
+            *ret = &index->manifests[i];
+            return 0;
+        }
+    return no_such_name(s, index, err);
+}
+
+static int find_manifest(struct oci_source *s, const struct oci_platform *platform,
+                         const struct oci_descriptor **d, struct str *text, struct err *err)
+{
+    for (unsigned depth = 0; depth < INDEX_DEPTH_MAX; depth++) {
+        enum oci_document kind;
+        struct oci_index index;
+        int r = read_blob_document(s, *d, text, err);
+        r = r < 0 ? r : oci_document_kind(&s->arena, *text, &kind, err);
+        if (r < 0 || kind == OCI_DOCUMENT_MANIFEST)
+            return r;
+        r = oci_index_parse(&s->arena, *text, &index, err);
+        if (r < 0)
+            return r;
+        *d = oci_index_select(&index, platform);
+        if (!*d)
+            return err_set(err, -ENOENT, "the image has none for " STR_FMT "/" STR_FMT,
+                           STR_ARG(platform->os), STR_ARG(platform->architecture));
+    }
+    return err_set(err, E_PARSE, "indexes are nested too deeply");
+}
+
+static int layout_image(struct oci_source *s, const struct oci_platform *platform,
+                        struct oci_image *ret, struct err *err)
+{
+    struct str text;
+    struct oci_index index;
+    const struct oci_descriptor *d;
+    int r = read_document(s, STR("index.json"), &text, err);
+    r = r < 0 ? r : oci_index_parse(&s->arena, text, &index, err);
+    r = r < 0 ? r : find_named(s, &index, &d, err);
+    r = r < 0 ? r : find_manifest(s, platform, &d, &text, err);
+    r = r < 0 ? r : oci_manifest_parse(&s->arena, text, &ret->manifest, err);
+    if (r < 0)
+        return r;
+    ret->digest = d->digest;
+    r = read_blob_document(s, &ret->manifest.config, &text, err);
+    return r < 0 ? r : oci_config_parse(&s->arena, text, &ret->config, err);
+}
+
+/* ---- Docker's archives ---- */
+
+static bool has_tag(const struct json *image, struct str wanted)
+{
+    json_each (tag, json_getc(image, "RepoTags"))
+        if (str_eq(json_str(tag), wanted))
+            return true;
+    return false;
+}
+
+static const struct json *find_tagged(const struct json *images, struct str wanted)
+{
+    if (wanted.n == 0)
+        return images->n == 1 ? json_first(images) : NULL;
+    json_each (image, images)
+        if (has_tag(image, wanted))
+            return image;
+    return NULL;
+}
+
+static void note_blob(struct oci_source *s, const struct oci_digest *d, struct str name)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    struct str *kept = arena_new(&s->arena, struct str);
+    oci_digest_format(d, text);
+    *kept = name;
+    (void)map_put(&s->blobs, str_of(text), kept);
+}
+
+/* Descriptors for the layers, named by their DiffIDs. */
+static int docker_layers(struct oci_source *s, const struct json *names, struct oci_image *image,
+                         struct err *err)
+{
+    const struct oci_config *c = &image->config;
+    struct oci_descriptor *layers = arena_new_n(&s->arena, struct oci_descriptor, c->n_diff_ids);
+    size_t n = 0;
+    if (!json_is(names, JSON_ARRAY) || names->n != c->n_diff_ids)
+        return err_set(err, E_PARSE, "manifest.json and the configuration disagree about layers");
+    json_each (name, names) {
+        struct range g;
+        int r = open_range(s, json_str(name), &g, err);
+        if (r < 0)
+            return r;
+        layers[n] = (struct oci_descriptor){
+            .media_type = STR("application/vnd.docker.image.rootfs.diff.tar"),
+            .digest = c->diff_ids[n],
+            .size = g.n,
+        };
+        note_blob(s, &layers[n].digest, json_str(name));
+        range_close(&g);
+        n++;
+    }
+    image->manifest.layers = layers;
+    image->manifest.n_layers = n;
+    return 0;
+}
+
+static int docker_image(struct oci_source *s, struct oci_image *ret, struct err *err)
+{
+    struct str text;
+    struct json *images;
+    int r = read_document(s, STR("manifest.json"), &text, err);
+    r = r < 0 ? r : json_parse(&s->arena, text, NULL, &images, err);
+    if (r < 0)
+        return r;
+    if (!json_is(images, JSON_ARRAY))
+        return err_set(err, E_PARSE, "manifest.json is no list");
+    const struct json *image = find_tagged(images, s->wanted);
+    if (!image)
+        return err_set(err, -ENOENT, "the archive has %s '" STR_FMT "'",
+                       s->wanted.n ? "no image" : "not exactly one image; name one, not",
+                       STR_ARG(s->wanted));
+    r = read_document(s, json_get_str(image, "Config"), &text, err);
+    r = r < 0 ? r : oci_config_parse(&s->arena, text, &ret->config, err);
+    if (r < 0)
+        return r;
+    sha256_of(text, ret->digest.bytes);
+    ret->manifest.config = (struct oci_descriptor){
+        .media_type = STR("application/vnd.docker.container.image.v1+json"),
+        .digest = ret->digest,
+        .size = text.n,
+    };
+    return docker_layers(s, json_getc(image, "Layers"), ret, err);
+}
+
+int oci_source_image(struct oci_source *s, const struct oci_platform *platform,
+                     struct oci_image *ret, struct err *err)
+{
+    struct oci_image image = { 0 };
+    int r = s->form == FORM_LAYOUT ? layout_image(s, platform, &image, err)
+                                   : docker_image(s, &image, err);
+    if (r < 0)
+        return r;
+    if (image.config.n_diff_ids != image.manifest.n_layers)
+        return err_set(err, E_PARSE, "the manifest has %zu layers, its configuration %zu",
+                       image.manifest.n_layers, image.config.n_diff_ids);
+    *ret = image;
+    return 0;
+}
+
+/* ---- layers ---- */
+
+static int add_to_decompressor(void *arg, struct str bytes, struct err *err)
+{
+    return decompressor_add(arg, bytes, err);
+}
+
+static int add_to_layer(void *arg, struct str bytes, struct err *err)
+{
+    return oci_layer_reader_add(arg, bytes, err);
+}
+
+int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t i,
+                     struct oci_layer **ret, struct err *err)
+{
+    scoped(oci_layer_reader_free_scoped) struct oci_layer_reader *reader = oci_layer_reader_new();
+    scoped(decompressor_free_scoped) struct decompressor *d =
+        decompressor_new(add_to_layer, reader);
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    int r = oci_source_blob(s, &image->manifest.layers[i], add_to_decompressor, d, err);
+    r = r < 0 ? r : decompressor_end(d, err);
+    r = r < 0 ? r : oci_layer_reader_end(reader, &layer, err);
+    if (r < 0)
+        return err_ctx(err, r, "layer %zu", i);
+    if (memcmp(layer->diff_id, image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
+        return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
+    *ret = take_ptr(&layer);
+    return 0;
+}

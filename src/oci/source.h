@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images in files of this machine, named as skopeo names them:
+ *
+ *     oci:DIR[:NAME]                an OCI image layout (image-spec, image-layout.md)
+ *     oci-archive:FILE[:NAME]       a tar of such a directory
+ *     docker-archive:FILE[:NAME]    what `docker save` writes, and `podman save` by default
+ *
+ * NAME chooses among several images: the reference name in the layout, or the tag in the archive;
+ * one image needs none. Blobs are verified while they are read. Blocking calls, for commands and
+ * worker threads; one source for one thread at a time.
+ */
+#pragma once
+
+#include "oci/image.h"
+#include "oci/layer.h"
+
+struct oci_source;
+
+/* Errors: E_PARSE (no reference of these forms, or no image there), -ENOENT and what reading gives.
+ */
+int oci_source_open(struct str reference, struct oci_source **ret, struct err *err);
+void oci_source_free(struct oci_source *s);
+DEFINE_SCOPED(oci_source, oci_source_free)
+
+struct oci_image {
+    struct oci_digest digest; /* of the manifest; for docker-archive of the configuration */
+    struct oci_manifest manifest;
+    struct oci_config config;
+};
+
+/*
+ * The image that the reference names, for this platform where there are several. Documents live in
+ * the source. Errors: -ENOENT (no such name or platform; the text lists the names), E_PARSE,
+ * E_DIGEST, E_LIMIT.
+ */
+int oci_source_image(struct oci_source *s, const struct oci_platform *platform,
+                     struct oci_image *ret, struct err *err);
+
+typedef int (*oci_blob_sink)(void *arg, struct str bytes, struct err *err);
+
+/* Read a blob piece by piece. The digest and the size are compared at the end: what the sink got
+ * counts only after 0. Errors: E_DIGEST, -ENOENT, what the sink returned. */
+int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
+                    void *arg, struct err *err);
+
+/* Layer `i` of an image of this source, from 0 at the bottom; its DiffID is the one that the
+ * configuration says. *ret: given, oci_layer_free(). Errors: also E_DIGEST, E_PARSE, E_LIMIT. */
+int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t i,
+                     struct oci_layer **ret, struct err *err);

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images by hand: layers from Python's tarfile, as OCI layouts and as archives of Docker."""
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+CONFIG = "application/vnd.oci.image.config.v1+json"
+LAYER = "application/vnd.oci.image.layer.v1.tar"
+
+
+def layer(entries, fmt=tarfile.PAX_FORMAT):
+    """A tar from (name, type, content or target, attributes); type: f, d, l (symbolic), h (hard link)."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=fmt) as tar:
+        for name, kind, value, *rest in entries:
+            info = tarfile.TarInfo(name)
+            info.type = {"f": tarfile.REGTYPE, "d": tarfile.DIRTYPE, "l": tarfile.SYMTYPE, "h": tarfile.LNKTYPE}[kind]
+            info.mode = 0o755 if kind == "d" else 0o644
+            info.mtime = 1700000000
+            for key, v in (rest[0] if rest else {}).items():
+                setattr(info, key, v)
+            data = value if kind == "f" else b""
+            info.size = len(data)
+            info.linkname = value if kind in "lh" else ""
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def digest(data):
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+class Layout:
+    """An OCI image layout in a directory."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.manifests = []
+        (directory / "blobs/sha256").mkdir(parents=True)
+        (directory / "oci-layout").write_text('{"imageLayoutVersion":"1.0.0"}')
+
+    def blob(self, data):
+        path = self.directory / "blobs/sha256" / digest(data)[7:]
+        path.write_bytes(data)
+        return path
+
+    def descriptor(self, data, media_type, **rest):
+        self.blob(data)
+        return {"mediaType": media_type, "digest": digest(data), "size": len(data), **rest}
+
+    def image(self, name, tars, compress=gzip.compress, suffix="+gzip", architecture="amd64"):
+        config = {"os": "linux", "architecture": architecture, "created": "2024-01-01T00:00:00Z",
+                  "rootfs": {"type": "layers", "diff_ids": [digest(t) for t in tars]}}
+        manifest = {"schemaVersion": 2, "mediaType": MANIFEST,
+                    "config": self.descriptor(json.dumps(config).encode(), CONFIG),
+                    "layers": [self.descriptor(compress(t), LAYER + suffix) for t in tars]}
+        named = {"annotations": {"org.opencontainers.image.ref.name": name}} if name else {}
+        self.manifests.append(self.descriptor(json.dumps(manifest).encode(), MANIFEST, **named))
+        (self.directory / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": self.manifests}))
+        return manifest
+
+
+def docker_archive(path, images):
+    """What `docker save` writes: images as {tag: [tar, ...]}."""
+    listed = []
+    with tarfile.open(path, "w") as tar:
+        def add(name, data):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+
+        for tag, tars in images.items():
+            config = json.dumps({"os": "linux", "architecture": "amd64", "tag": tag,
+                                 "rootfs": {"type": "layers", "diff_ids": [digest(t) for t in tars]}}).encode()
+            add(digest(config)[7:] + ".json", config)
+            names = []
+            for data in tars:
+                name = f"{digest(data)[7:]}/layer.tar"
+                if name not in tar.getnames():
+                    add(name, data)
+                names.append(name)
+            listed.append({"Config": digest(config)[7:] + ".json", "RepoTags": [tag], "Layers": names})
+        add("manifest.json", json.dumps(listed).encode())
