@@ -1,375 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Descriptions; see builtin_docs.h. Our own words, for the kinds that are served. Every kind's
- * apiVersion, kind and metadata share one text.
- */
+/* Descriptions; see builtin_docs.h. */
 #include "kube/builtin_docs.h"
 
-#include "base/mem.h"
+#include "kube/builtin_tables.h"
 
-/* One block of text rather than a table of pointers: no relocations, and it is read seldom. */
-static const char docs[] =
-    "*.apiVersion\0APIVersion defines which version of its schema this object follows.\0"
-    "*.kind\0What this object is, as its REST resource is named in the singular, in camel case.\0"
-    "*.metadata\0Name, labels and other data that every object has.\0"
-    "v1.ConfigMap\0Configuration for programs: named pieces of text or bytes.\0"
-    "v1.ConfigMap.data\0Text by key. Keys consist of letters, digits, '-', '_' and '.'.\0"
-    "v1.ConfigMap.binaryData\0Bytes by key, in base64. A key may not be in data as well.\0"
-    "v1.ConfigMap.immutable\0If true, neither data nor this field can be changed any more.\0"
-    "v1.Secret\0Confidential values such as passwords, keys and tokens.\0"
-    "v1.Secret.data\0Values by key, in base64.\0"
-    "v1.Secret.stringData\0Values by key in clear text, for writing only; they are moved into "
-    "data.\0"
-    "v1.Secret.type\0What the secret is for; some types demand certain keys.\0"
-    "v1.Secret.immutable\0If true, neither data nor this field can be changed any more.\0"
-    "v1.Namespace\0A scope for names and policies.\0"
-    "v1.Namespace.spec\0What is wanted of the namespace.\0"
-    "v1.Namespace.status\0What the namespace is now.\0"
-    "v1.NamespaceSpec.finalizers\0Who has to agree before the namespace disappears.\0"
-    "v1.NamespaceStatus.phase\0Active, or Terminating while the content is being deleted.\0"
-    "v1.NamespaceStatus.conditions\0Details about a namespace that is being deleted.\0"
-    "v1.ServiceAccount\0An identity for programs that run in the cluster.\0"
-    "v1.ServiceAccount.secrets\0Secrets that pods of this account may mount.\0"
-    "v1.ServiceAccount.imagePullSecrets\0Credentials for image registries.\0"
-    "v1.ServiceAccount.automountServiceAccountToken\0Whether pods get a token of the account "
-    "without asking.\0"
-    "v1.Pod\0Containers that run together on one node.\0"
-    "v1.Pod.spec\0What is wanted of the pod.\0"
-    "v1.Pod.status\0What the pod is doing, as its node reports it.\0"
-    "v1.PodSpec.containers\0The containers of the pod; at least one. They cannot be added or "
-    "removed later.\0"
-    "v1.PodSpec.initContainers\0Containers that run one after the other before the others begin.\0"
-    "v1.PodSpec.ephemeralContainers\0Containers for debugging, added to a running pod by its "
-    "subresource.\0"
-    "v1.PodSpec.volumes\0Volumes that containers of the pod can mount.\0"
-    "v1.PodSpec.restartPolicy\0When containers are started again: Always, OnFailure or Never.\0"
-    "v1.PodSpec.terminationGracePeriodSeconds\0Seconds that processes have between the signal to "
-    "end and being killed.\0"
-    "v1.PodSpec.activeDeadlineSeconds\0Seconds after its start when the pod is ended.\0"
-    "v1.PodSpec.dnsPolicy\0How names are resolved: ClusterFirst, ClusterFirstWithHostNet, Default "
-    "or None.\0"
-    "v1.PodSpec.nodeSelector\0Labels that a node must have to run the pod.\0"
-    "v1.PodSpec.nodeName\0The node that runs the pod; set by the scheduler.\0"
-    "v1.PodSpec.serviceAccountName\0The account in whose name the pod speaks to the API.\0"
-    "v1.PodSpec.automountServiceAccountToken\0Whether a token of the account is mounted.\0"
-    "v1.PodSpec.hostNetwork\0Use the network of the node.\0"
-    "v1.PodSpec.hostPID\0Use the process numbers of the node.\0"
-    "v1.PodSpec.hostIPC\0Use the IPC namespace of the node.\0"
-    "v1.PodSpec.securityContext\0Users, groups and other matters of security for all containers.\0"
-    "v1.PodSpec.imagePullSecrets\0Secrets with credentials for image registries.\0"
-    "v1.PodSpec.hostname\0Name of the host that the pod sees; its own name by default.\0"
-    "v1.PodSpec.subdomain\0Second part of the pod's full name in the DNS.\0"
-    "v1.PodSpec.affinity\0Rules about where the pod should run.\0"
-    "v1.PodSpec.tolerations\0Taints of nodes that the pod puts up with.\0"
-    "v1.PodSpec.schedulerName\0Who schedules the pod.\0"
-    "v1.PodSpec.priorityClassName\0Name of its PriorityClass.\0"
-    "v1.PodSpec.priority\0Its priority, from the class.\0"
-    "v1.PodSpec.preemptionPolicy\0Whether pods of lower priority may be moved out of the way.\0"
-    "v1.PodSpec.readinessGates\0Further conditions that must hold for the pod to be ready.\0"
-    "v1.PodSpec.topologySpreadConstraints\0How pods are spread over nodes, zones and the like.\0"
-    "v1.PodSpec.runtimeClassName\0RuntimeClass that runs the pod.\0"
-    "v1.PodSpec.enableServiceLinks\0Whether services are told of in the environment.\0"
-    "v1.PodSpec.schedulingGates\0What keeps the pod from being scheduled.\0"
-    "v1.PodSpec.resources\0Resources of the pod as a whole.\0"
-    "v1.PodStatus.phase\0Pending, Running, Succeeded, Failed or Unknown.\0"
-    "v1.PodStatus.conditions\0Conditions of the pod, such as Ready.\0"
-    "v1.PodStatus.message\0Why it is in this state, in words.\0"
-    "v1.PodStatus.reason\0Why it is in this state, in a word.\0"
-    "v1.PodStatus.hostIP\0Address of the node.\0"
-    "v1.PodStatus.podIP\0Address of the pod; the first of podIPs.\0"
-    "v1.PodStatus.podIPs\0Addresses of the pod, at most one of each family.\0"
-    "v1.PodStatus.startTime\0When its node took the pod.\0"
-    "v1.PodStatus.qosClass\0Guaranteed, Burstable or BestEffort, from its resources.\0"
-    "v1.PodStatus.containerStatuses\0State of each container.\0"
-    "v1.PodStatus.initContainerStatuses\0State of each init container.\0"
-    "v1.PodStatus.nominatedNodeName\0Node where room is being made.\0"
-    "v1.Container.name\0Name of the container, unique in its pod.\0"
-    "v1.Container.image\0Image that is run.\0"
-    "v1.Container.imagePullPolicy\0When the image is pulled: Always, IfNotPresent or Never. "
-    "Always for the tag latest.\0"
-    "v1.Container.command\0What is run, instead of the image's entry point.\0"
-    "v1.Container.args\0Arguments of it, instead of the image's.\0"
-    "v1.Container.workingDir\0Directory in which it starts.\0"
-    "v1.Container.ports\0Ports that it listens on.\0"
-    "v1.Container.env\0Variables of its environment.\0"
-    "v1.Container.envFrom\0ConfigMaps and Secrets whose keys become variables.\0"
-    "v1.Container.resources\0Resources that it needs and may use.\0"
-    "v1.Container.volumeMounts\0Volumes of the pod and where they are mounted.\0"
-    "v1.Container.volumeDevices\0Raw block devices that it uses.\0"
-    "v1.Container.livenessProbe\0How it is found out that the container must be restarted.\0"
-    "v1.Container.readinessProbe\0How it is found out that it can serve.\0"
-    "v1.Container.startupProbe\0How it is found out that it has started; the other probes wait "
-    "for it.\0"
-    "v1.Container.lifecycle\0What is done when it starts and before it ends.\0"
-    "v1.Container.terminationMessagePath\0File with the last words of the container.\0"
-    "v1.Container.terminationMessagePolicy\0Where the last words come from: File or "
-    "FallbackToLogsOnError.\0"
-    "v1.Container.securityContext\0Its user, capabilities and the like.\0"
-    "v1.Container.restartPolicy\0Of an init container: Always makes it run beside the others.\0"
-    "v1.Container.stdin\0Keep standard input open.\0"
-    "v1.Container.tty\0Give it a terminal.\0"
-    "v1.ContainerPort.containerPort\0Number of the port.\0"
-    "v1.ContainerPort.hostPort\0Port of the node that leads there.\0"
-    "v1.ContainerPort.name\0Name of the port, for services.\0"
-    "v1.ContainerPort.protocol\0TCP, UDP or SCTP.\0"
-    "v1.EnvVar.name\0Name of the variable.\0"
-    "v1.EnvVar.value\0Its value; $(NAME) stands for another variable.\0"
-    "v1.EnvVar.valueFrom\0Where the value comes from.\0"
-    "v1.Probe.initialDelaySeconds\0Seconds after the start before the first probe.\0"
-    "v1.Probe.periodSeconds\0Seconds from one probe to the next.\0"
-    "v1.Probe.timeoutSeconds\0Seconds after which a probe has failed.\0"
-    "v1.Probe.successThreshold\0Successes in a row that count as success.\0"
-    "v1.Probe.failureThreshold\0Failures in a row that count as failure.\0"
-    "v1.Probe.httpGet\0An HTTP request to make.\0"
-    "v1.Probe.tcpSocket\0A TCP connection to make.\0"
-    "v1.Probe.exec\0A command to run in the container.\0"
-    "v1.Probe.grpc\0A health check by gRPC.\0"
-    "v1.ResourceRequirements.limits\0The most that may be used.\0"
-    "v1.ResourceRequirements.requests\0What is set aside; the limits by default.\0"
-    "v1.Volume.name\0Name of the volume, for mounts.\0"
-    "v1.Volume.emptyDir\0An empty directory that lives as long as the pod.\0"
-    "v1.Volume.hostPath\0A directory of the node.\0"
-    "v1.Volume.configMap\0Files from a ConfigMap.\0"
-    "v1.Volume.secret\0Files from a Secret.\0"
-    "v1.Volume.persistentVolumeClaim\0A claim in the pod's namespace.\0"
-    "v1.Volume.projected\0Files from several sources.\0"
-    "v1.Volume.downwardAPI\0Files with facts about the pod.\0"
-    "v1.VolumeMount.name\0Name of the volume.\0"
-    "v1.VolumeMount.mountPath\0Where it is mounted.\0"
-    "v1.VolumeMount.readOnly\0Whether it can only be read.\0"
-    "v1.VolumeMount.subPath\0Part of the volume that is mounted.\0"
-    "v1.PodTemplate\0A pattern for pods, kept for use.\0"
-    "v1.PodTemplate.template\0The pattern.\0"
-    "v1.PodTemplateSpec.spec\0What is wanted of each pod.\0"
-    "v1.Binding\0Binds a pod to a node.\0"
-    "v1.Binding.target\0The node.\0"
-    "v1.Service\0A name and an address for pods that do the same.\0"
-    "v1.Service.spec\0What is wanted of the service.\0"
-    "v1.Service.status\0Its state, as far as a load balancer reports it.\0"
-    "v1.ServiceSpec.type\0ClusterIP, NodePort, LoadBalancer or ExternalName.\0"
-    "v1.ServiceSpec.selector\0Labels of the pods that serve it.\0"
-    "v1.ServiceSpec.ports\0Ports of the service.\0"
-    "v1.ServiceSpec.clusterIP\0Its address in the cluster; None for a service without one.\0"
-    "v1.ServiceSpec.clusterIPs\0Its addresses, the first the same as clusterIP.\0"
-    "v1.ServiceSpec.externalIPs\0Further addresses at which nodes accept its traffic.\0"
-    "v1.ServiceSpec.externalName\0Name in the DNS that it stands for.\0"
-    "v1.ServiceSpec.externalTrafficPolicy\0Whether traffic from outside goes to pods of all "
-    "nodes: Cluster or Local.\0"
-    "v1.ServiceSpec.internalTrafficPolicy\0The same for traffic from inside.\0"
-    "v1.ServiceSpec.sessionAffinity\0ClientIP keeps a client with one pod; else None.\0"
-    "v1.ServiceSpec.ipFamilies\0Families of its addresses: IPv4, IPv6.\0"
-    "v1.ServiceSpec.ipFamilyPolicy\0SingleStack, PreferDualStack or RequireDualStack.\0"
-    "v1.ServicePort.name\0Name of the port; needed if there are several.\0"
-    "v1.ServicePort.port\0Number of the port.\0"
-    "v1.ServicePort.targetPort\0Port of the pods, by number or name; the same number by default.\0"
-    "v1.ServicePort.nodePort\0Port of every node that leads to it.\0"
-    "v1.ServicePort.protocol\0TCP, UDP or SCTP.\0"
-    "v1.Endpoints\0Addresses behind a service. EndpointSlices have taken its place.\0"
-    "v1.Endpoints.subsets\0Addresses and ports that belong together.\0"
-    "v1.Node\0A machine that runs pods.\0"
-    "v1.Node.spec\0What is wanted of the node.\0"
-    "v1.Node.status\0What its agent reports.\0"
-    "v1.NodeSpec.unschedulable\0New pods are not put there.\0"
-    "v1.NodeSpec.taints\0What pods have to tolerate to run there.\0"
-    "v1.NodeSpec.podCIDR\0Addresses for its pods.\0"
-    "v1.NodeSpec.providerID\0Its name with whoever provides it.\0"
-    "v1.NodeStatus.capacity\0Resources that it has.\0"
-    "v1.NodeStatus.allocatable\0Resources that pods can get.\0"
-    "v1.NodeStatus.conditions\0Conditions, such as Ready.\0"
-    "v1.NodeStatus.addresses\0Addresses at which it can be reached.\0"
-    "v1.NodeStatus.nodeInfo\0Versions and names of its software.\0"
-    "v1.PersistentVolume\0A piece of storage.\0"
-    "v1.PersistentVolume.spec\0Where and how big it is.\0"
-    "v1.PersistentVolumeSpec.capacity\0How much it holds.\0"
-    "v1.PersistentVolumeSpec.accessModes\0How it can be mounted.\0"
-    "v1.PersistentVolumeSpec.persistentVolumeReclaimPolicy\0What becomes of it when it is "
-    "released: Retain, Delete or Recycle.\0"
-    "v1.PersistentVolumeSpec.storageClassName\0Its class.\0"
-    "v1.PersistentVolumeSpec.claimRef\0The claim that it is bound to.\0"
-    "v1.PersistentVolumeClaim\0A request for storage.\0"
-    "v1.PersistentVolumeClaim.spec\0What is asked for.\0"
-    "v1.PersistentVolumeClaimSpec.accessModes\0How it is to be mounted.\0"
-    "v1.PersistentVolumeClaimSpec.resources\0How much is needed.\0"
-    "v1.PersistentVolumeClaimSpec.storageClassName\0Class of the volume.\0"
-    "v1.PersistentVolumeClaimSpec.volumeName\0The volume that it is bound to.\0"
-    "v1.PersistentVolumeClaimSpec.volumeMode\0Filesystem or Block.\0"
-    "v1.ReplicationController\0Keeps a number of pods running. ReplicaSets have taken its place.\0"
-    "v1.LimitRange\0Limits and defaults for resources of pods and claims in a namespace.\0"
-    "v1.LimitRangeSpec.limits\0The limits, by what they are for.\0"
-    "v1.ResourceQuota\0How much a namespace may use altogether.\0"
-    "v1.ResourceQuotaSpec.hard\0The most of each resource.\0"
-    "v1.ComponentStatus\0Health of a part of the cluster. Nothing reports it any more.\0"
-    "v1.Deployment\0Keeps pods running and brings new versions of them out step by step.\0"
-    "v1.Deployment.spec\0What is wanted.\0"
-    "v1.Deployment.status\0How far it has come.\0"
-    "v1.DeploymentSpec.replicas\0Pods that are wanted; 1 by default.\0"
-    "v1.DeploymentSpec.selector\0Which pods belong to it; cannot be changed.\0"
-    "v1.DeploymentSpec.template\0Pattern of the pods.\0"
-    "v1.DeploymentSpec.strategy\0How pods of an old template are replaced.\0"
-    "v1.DeploymentSpec.minReadySeconds\0Seconds that a pod must be ready to count as available.\0"
-    "v1.DeploymentSpec.revisionHistoryLimit\0Old versions that are kept.\0"
-    "v1.DeploymentSpec.paused\0Whether it is paused.\0"
-    "v1.DeploymentSpec.progressDeadlineSeconds\0Seconds without progress until it counts as "
-    "failed.\0"
-    "v1.DeploymentStrategy.type\0Recreate or RollingUpdate.\0"
-    "v1.RollingUpdateDeployment.maxSurge\0Pods that may be there beyond those wanted, a number or "
-    "a percentage.\0"
-    "v1.RollingUpdateDeployment.maxUnavailable\0Pods that may be missing, a number or a "
-    "percentage.\0"
-    "v1.ReplicaSet\0Keeps a number of pods running.\0"
-    "v1.ReplicaSetSpec.replicas\0Pods that are wanted; 1 by default.\0"
-    "v1.StatefulSet\0Keeps pods running that have a name and storage of their own.\0"
-    "v1.StatefulSetSpec.serviceName\0Service that gives the pods their names.\0"
-    "v1.StatefulSetSpec.volumeClaimTemplates\0Patterns of the claims that each pod gets.\0"
-    "v1.StatefulSetSpec.podManagementPolicy\0OrderedReady or Parallel.\0"
-    "v1.DaemonSet\0Keeps a pod running on every node that fits.\0"
-    "v1.ControllerRevision\0A state that a controller keeps to return to.\0"
-    "v1.Job\0Runs pods until enough of them have succeeded.\0"
-    "v1.JobSpec.completions\0Successes that are wanted.\0"
-    "v1.JobSpec.parallelism\0Pods that run at the same time.\0"
-    "v1.JobSpec.backoffLimit\0Failures after which it gives up.\0"
-    "v1.JobSpec.activeDeadlineSeconds\0Seconds after which it is ended.\0"
-    "v1.JobSpec.ttlSecondsAfterFinished\0Seconds after its end when it may be removed.\0"
-    "v1.JobSpec.completionMode\0NonIndexed or Indexed.\0"
-    "v1.JobSpec.suspend\0Whether it is paused.\0"
-    "v1.JobSpec.template\0Pattern of the pods.\0"
-    "v1.CronJob\0Makes Jobs at certain times.\0"
-    "v1.CronJobSpec.schedule\0When, in the notation of cron.\0"
-    "v1.CronJobSpec.timeZone\0Time zone of the schedule.\0"
-    "v1.CronJobSpec.concurrencyPolicy\0What if the last Job still runs: Allow, Forbid or Replace.\0"
-    "v1.CronJobSpec.suspend\0Whether it is paused.\0"
-    "v1.CronJobSpec.jobTemplate\0Pattern of the Jobs.\0"
-    "v1.HorizontalPodAutoscaler\0Scales a workload by its use of the CPU.\0"
-    "v2.HorizontalPodAutoscaler\0Scales a workload by metrics.\0"
-    "v2.HorizontalPodAutoscalerSpec.scaleTargetRef\0What is scaled.\0"
-    "v2.HorizontalPodAutoscalerSpec.minReplicas\0Lower limit of pods.\0"
-    "v2.HorizontalPodAutoscalerSpec.maxReplicas\0Upper limit of pods.\0"
-    "v2.HorizontalPodAutoscalerSpec.metrics\0Metrics and what they should be.\0"
-    "v2.HorizontalPodAutoscalerSpec.behavior\0How fast it scales.\0"
-    "v1.PodDisruptionBudget\0How many pods of a kind may be missing by intent.\0"
-    "v1.PodDisruptionBudgetSpec.selector\0Which pods.\0"
-    "v1.PodDisruptionBudgetSpec.minAvailable\0Pods that must stay, a number or a percentage.\0"
-    "v1.PodDisruptionBudgetSpec.maxUnavailable\0Pods that may be missing, a number or a "
-    "percentage.\0"
-    "v1.Scale\0How many replicas something has and should have.\0"
-    "v1.ScaleSpec.replicas\0Replicas that are wanted.\0"
-    "v1.Event\0A report of something that happened to an object; kept for a limited time.\0"
-    "v1.Event.involvedObject\0The object that the event is about.\0"
-    "v1.Event.regarding\0The object that the event is about.\0"
-    "v1.Event.related\0A second object that plays a part.\0"
-    "v1.Event.reason\0Short word in camel case for why it happened.\0"
-    "v1.Event.message\0What happened, in words.\0"
-    "v1.Event.note\0What happened, in words.\0"
-    "v1.Event.source\0Component that reported it.\0"
-    "v1.Event.firstTimestamp\0When it was first observed.\0"
-    "v1.Event.lastTimestamp\0When it was last observed.\0"
-    "v1.Event.count\0How often it was observed.\0"
-    "v1.Event.type\0Normal or Warning.\0"
-    "v1.Event.eventTime\0When it was first observed, in microseconds.\0"
-    "v1.Event.series\0Set while the event repeats: how often, and when last.\0"
-    "v1.Event.action\0What was done or failed.\0"
-    "v1.Event.reportingController\0Name of the controller that reports, such as "
-    "'example.com/controller'.\0"
-    "v1.Event.reportingComponent\0Name of the controller that reports, such as "
-    "'example.com/controller'.\0"
-    "v1.Event.reportingInstance\0Which instance of the controller reports.\0"
-    "v1.Lease\0A claim to something that must be renewed, for elections and heartbeats.\0"
-    "v1.Lease.spec\0The claim.\0"
-    "v1.LeaseSpec.holderIdentity\0Who holds the lease now.\0"
-    "v1.LeaseSpec.leaseDurationSeconds\0How long a candidate waits after renewTime before it takes "
-    "over.\0"
-    "v1.LeaseSpec.acquireTime\0When the holder got the lease.\0"
-    "v1.LeaseSpec.renewTime\0When the holder renewed it last.\0"
-    "v1.LeaseSpec.leaseTransitions\0How often the holder has changed.\0"
-    "v1.LeaseSpec.strategy\0How holders are chosen in a coordinated election.\0"
-    "v1.LeaseSpec.preferredHolder\0To whom the holder should yield.\0"
-    "v1.CustomResourceDefinition\0Makes the API server serve a kind of objects of one's own.\0"
-    "v1.CustomResourceDefinition.spec\0Names, scope and versions of the kind.\0"
-    "v1.CustomResourceDefinition.status\0Whether the kind is served, under which names.\0"
-    "v1.CustomResourceDefinitionSpec.group\0API group of the kind, a domain of the author.\0"
-    "v1.CustomResourceDefinitionSpec.names\0How the kind and its resource are called.\0"
-    "v1.CustomResourceDefinitionSpec.scope\0Cluster or Namespaced.\0"
-    "v1.CustomResourceDefinitionSpec.versions\0Versions of the kind with their schemas; exactly "
-    "one is stored.\0"
-    "v1.CustomResourceDefinitionSpec.conversion\0How objects are converted between versions.\0"
-    "v1.CustomResourceDefinitionVersion.name\0Name of the version, such as v1 or v1alpha1.\0"
-    "v1.CustomResourceDefinitionVersion.served\0Whether the version is served.\0"
-    "v1.CustomResourceDefinitionVersion.storage\0Whether objects are stored in this version.\0"
-    "v1.CustomResourceDefinitionVersion.schema\0What objects of this version look like.\0"
-    "v1.CustomResourceDefinitionVersion.subresources\0Whether status and scale are apart.\0"
-    "v1.CustomResourceDefinitionVersion.additionalPrinterColumns\0Columns that kubectl shows.\0"
-    "v1.CustomResourceDefinitionVersion.selectableFields\0Fields that field selectors may name.\0"
-    "v1.CustomResourceDefinitionNames.plural\0Name of the resource in URLs, lower case.\0"
-    "v1.CustomResourceDefinitionNames.singular\0Singular of it; the kind in lower case by "
-    "default.\0"
-    "v1.CustomResourceDefinitionNames.kind\0Name of the kind, in camel case.\0"
-    "v1.CustomResourceDefinitionNames.listKind\0Kind of lists; the kind and 'List' by default.\0"
-    "v1.CustomResourceDefinitionNames.shortNames\0Abbreviations for the command line.\0"
-    "v1.CustomResourceDefinitionNames.categories\0Groups of resources this one belongs to, such as "
-    "'all'.\0"
-    "v1.ObjectMeta\0Standard object's metadata: what every stored object has.\0"
-    "v1.ObjectMeta.name\0Name of the object, unique among its kind in its namespace.\0"
-    "v1.ObjectMeta.generateName\0Beginning of a name that the server completes, if name is empty.\0"
-    "v1.ObjectMeta.namespace\0Scope of the name.\0"
-    "v1.ObjectMeta.selfLink\0Not used any more.\0"
-    "v1.ObjectMeta.uid\0Distinguishes this object from all others, of all times. Set by the "
-    "server.\0"
-    "v1.ObjectMeta.resourceVersion\0Changes with every change of the object. Opaque; set by the "
-    "server.\0"
-    "v1.ObjectMeta.generation\0Counts changes of what is wanted. Set by the server.\0"
-    "v1.ObjectMeta.creationTimestamp\0CreationTimestamp is a timestamp set by the server: when the "
-    "object was made.\0"
-    "v1.ObjectMeta.deletionTimestamp\0Since when the object is being deleted. Set by the server.\0"
-    "v1.ObjectMeta.deletionGracePeriodSeconds\0Time it was given to end. Set by the server.\0"
-    "v1.ObjectMeta.labels\0Short values by key, for selecting objects.\0"
-    "v1.ObjectMeta.annotations\0Any text by key, for tools.\0"
-    "v1.ObjectMeta.ownerReferences\0Objects that this one depends on; it goes when the last of "
-    "them has gone.\0"
-    "v1.ObjectMeta.finalizers\0Who has to agree before the object disappears.\0"
-    "v1.ObjectMeta.managedFields\0Who set which fields.\0"
-    "v1.ListMeta\0Data that every list has.\0"
-    "v1.ListMeta.resourceVersion\0Version of the data that the list shows; where a watch can "
-    "begin.\0"
-    "v1.ListMeta.continue\0Set if there is more: what to send to get it.\0"
-    "v1.ListMeta.remainingItemCount\0How many objects are left behind this list.\0"
-    "v1.Status\0The outcome of a call that does not return an object.\0"
-    "v1.Status.status\0Success or Failure.\0"
-    "v1.Status.message\0What happened, in words.\0"
-    "v1.Status.reason\0What happened, in a word for programs.\0"
-    "v1.Status.details\0More about the reason.\0"
-    "v1.Status.code\0The HTTP status.\0";
+#include <assert.h>
+#include <zstd.h>
 
-/* TYPE.FIELD, or TYPE alone. */
-static bool names(struct str key, struct str type, struct str field)
+struct builtin_docs {
+    const char *text;
+    uint32_t *at; /* where each line begins; one more for the end */
+};
+
+/* Lines before those of type `type`: one for each type and one for each field. */
+static size_t line_of(uint16_t type)
 {
-    if (field.n == 0)
-        return str_eq(key, type);
-    return key.n == type.n + 1 + field.n && str_has_prefix(key, type) && key.p[type.n] == '.' &&
-           str_has_suffix(key, field);
+    return (size_t)builtin_types[type].first_field + type;
 }
 
-/* The text in one block; *shared: what all types' members of that name share. */
-static struct str find(const char *block, size_t n, struct str type, struct str field,
-                       struct str *shared)
+static size_t leaf_line(void)
 {
-    for (const char *p = block; p < block + n;) {
-        struct str key = str_of(p), text = str_of(p + key.n + 1);
-        if (names(key, type, field))
-            return text;
-        if (field.n && shared->n == 0 && names(key, STR("*"), field))
-            *shared = text;
-        p = text.p + text.n + 1;
-    }
-    return STR("");
+    uint16_t last = (uint16_t)(builtin_n_types - 1);
+    return line_of(last) + 1 + builtin_types[last].n_fields;
 }
 
-struct str builtin_doc(struct str type, struct str field)
+const struct builtin_docs *builtin_docs_new(struct arena *a)
 {
-    struct str shared = STR("");
-    if (type.n == 0)
-        return shared;
-    struct str text = find(docs, sizeof docs - 1, type, field, &shared);
-    if (text.n == 0)
-        text = find(builtin_docs_groups, builtin_docs_groups_n, type, field, &shared);
-    return text.n ? text : shared;
+    size_t n_lines = leaf_line() + BUILTIN_DOCS_TAIL;
+    struct builtin_docs *docs = arena_new(a, struct builtin_docs);
+    char *text = arena_alloc(a, builtin_docs_bytes);
+    size_t n =
+        ZSTD_decompress(text, builtin_docs_bytes, builtin_docs_packed, builtin_docs_packed_bytes);
+    assert(n == builtin_docs_bytes); /* an error code is larger */
+    docs->text = text;
+    docs->at = arena_new_n(a, uint32_t, n_lines + 1);
+    size_t line = 0;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\n' && line < n_lines)
+            docs->at[++line] = (uint32_t)i + 1;
+    assert(line == n_lines); /* the generator writes as many */
+    return docs;
+}
+
+static struct str line_at(const struct builtin_docs *docs, size_t line)
+{
+    return str_n(docs->text + docs->at[line], docs->at[line + 1] - docs->at[line] - 1);
+}
+
+struct str builtin_doc_type(const struct builtin_docs *docs, const struct schema *s)
+{
+    return s->builtin ? line_at(docs, line_of((uint16_t)(s->builtin - 1))) : STR("");
+}
+
+struct str builtin_doc_field(const struct builtin_docs *docs, const struct schema *s, size_t field)
+{
+    if (!s->builtin)
+        return STR("");
+    uint16_t type = (uint16_t)(s->builtin - 1);
+    assert(field < builtin_types[type].n_fields);
+    return line_at(docs, line_of(type) + 1 + field);
+}
+
+struct str builtin_doc_leaf(const struct builtin_docs *docs, enum schema_type type)
+{
+    return line_at(docs, leaf_line() + type);
+}
+
+/* The checksum of the text, which ends a frame of zstd. */
+struct str builtin_docs_tag(void)
+{
+    enum { CHECKSUM_BYTES = 4 };
+    return str_n(builtin_docs_packed + builtin_docs_packed_bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
 }

@@ -192,10 +192,22 @@ static void check_status_root(const struct json *schema, const struct fpath *at,
     }
 }
 
+/* The definition has this schema for that version. */
+static bool has_schema(const struct json *definition, struct str version, const struct json *schema)
+{
+    json_each (v, json_path(definition, "spec", "versions", NULL)) {
+        const struct json *own = json_path(v, "schema", "openAPIV3Schema", NULL);
+        if (str_eq(json_get_str(v, "name"), version))
+            return own && json_equal(own, schema);
+    }
+    return false;
+}
+
 /* stored: the definition as it is now, NULL for a new one. */
-static void check_schema(const struct json *validation, const struct json *stored, bool has_status,
+static void check_schema(const struct json *version, const struct json *stored, bool has_status,
                          const struct fpath *at, struct field_errors *errs)
 {
+    const struct json *validation = json_getc(version, "schema");
     const struct json *schema = json_getc(validation, "openAPIV3Schema");
     struct fpath schema_at = fpath_child(at, STR("openAPIV3Schema"));
     const struct schema *built;
@@ -206,7 +218,8 @@ static void check_schema(const struct json *validation, const struct json *store
     size_t n = errs->n;
     (void)schema_from_openapi(errs->a, schema, &schema_at, errs, &built);
     if (errs->n == n)
-        cel_validate_rules(built, stored, &schema_at, errs);
+        cel_validate_rules(built, stored, has_schema(stored, json_get_str(version, "name"), schema),
+                           &schema_at, errs);
     schema_release(built);
 }
 
@@ -279,7 +292,7 @@ static void check_version(const struct json *v, const struct json *stored, const
         field_error(errs, FIELD_INVALID, &warning_at, json_getc(v, "deprecationWarning"),
                     "can only be set for deprecated versions");
     if (!shared[0])
-        check_schema(json_getc(v, "schema"), stored, has_status(v), &schema_at, errs);
+        check_schema(v, stored, has_status(v), &schema_at, errs);
     if (!shared[1])
         check_subresources(json_getc(v, "subresources"), &sub_at, errs);
     if (!shared[2])
@@ -339,7 +352,7 @@ static void check_versions(const struct json *spec, const struct json *stored,
         any_status = any_status || has_status(v);
     }
     if (shared[0])
-        check_schema(json_getc(first, "schema"), stored, any_status, &validation_at, errs);
+        check_schema(first, stored, any_status, &validation_at, errs);
     if (shared[1])
         check_subresources(json_getc(first, "subresources"), &sub_at, errs);
     if (shared[2])

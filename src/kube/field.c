@@ -204,7 +204,7 @@ static bool is_only_counted(struct field_errors *errs)
 {
     if (errs->is_quiet)
         errs->n++;
-    else if (errs->n >= FIELD_ERRORS_MAX)
+    else if (field_errors_full(errs))
         errs->n_dropped++;
     else
         return false;
@@ -224,6 +224,7 @@ static void append(struct field_errors *errs, enum field_error_type type, const 
         errs->first = e;
     errs->last = e;
     errs->n++;
+    errs->n_bytes += e->body.n;
 }
 
 __attribute__((format(printf, 2, 0))) static void add_detail(struct buf *to, const char *fmt,

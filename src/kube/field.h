@@ -61,12 +61,15 @@ struct field_error {
     struct field_error *next;
 };
 
-enum { FIELD_ERRORS_MAX = 512 }; /* further errors are only counted in n_dropped */
+enum { /* further errors are only counted in n_dropped */
+       FIELD_ERRORS_MAX = 512,
+       FIELD_ERRORS_MAX_BYTES = 1 << 20 /* each may show the whole value */
+};
 
 struct field_errors {
     struct arena *a;
     struct field_error *first, *last;
-    size_t n, n_dropped;
+    size_t n, n_dropped, n_bytes; /* bytes: of all bodies */
     bool is_quiet; /* only whether there are errors matters: count them without text */
 };
 
@@ -77,7 +80,8 @@ static inline struct field_errors field_errors_init(struct arena *a)
 /* Further errors would not be kept. */
 static inline bool field_errors_full(const struct field_errors *errs)
 {
-    return errs->n >= (errs->is_quiet ? 1 : FIELD_ERRORS_MAX);
+    return errs->n >= (errs->is_quiet ? 1 : FIELD_ERRORS_MAX) ||
+           errs->n_bytes >= FIELD_ERRORS_MAX_BYTES;
 }
 const char *field_error_reason(enum field_error_type type);
 

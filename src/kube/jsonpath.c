@@ -17,8 +17,9 @@ struct step {
 };
 
 struct jsonpath {
-    struct step steps[JSONPATH_MAX_STEPS];
-    size_t n;
+    struct arena *a;
+    struct step *steps;
+    size_t n, cap;
 };
 
 static bool is_word(char c)
@@ -31,6 +32,14 @@ static struct step *add(struct jsonpath *p, enum step_kind kind)
 {
     if (p->n == JSONPATH_MAX_STEPS)
         return NULL;
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 4;
+        struct step *more = arena_new_n(p->a, struct step, cap);
+        if (p->n)
+            memcpy(more, p->steps, p->n * sizeof *more);
+        p->steps = more;
+        p->cap = cap;
+    }
     p->steps[p->n] = (struct step){ .kind = kind };
     return &p->steps[p->n++];
 }
@@ -95,6 +104,7 @@ static int parse_filter(struct arena *a, struct jsonpath *p, struct str inner, s
         return err_set(err, E_INVALID, "unrecognized filter '" STR_FMT "'", STR_ARG(inner));
     inner = str_slice(inner, 1, inner.n);
     struct jsonpath *operand = arena_new(a, struct jsonpath);
+    operand->a = a;
     int r = parse_steps(a, operand, &inner, err);
     if (r < 0)
         return r;
@@ -214,6 +224,7 @@ int jsonpath_parse(struct arena *a, struct str text, struct jsonpath **ret, stru
     if (text.n > JSONPATH_MAX_BYTES)
         return err_set(err, E_INVALID, "path is too long");
     struct jsonpath *p = arena_new(a, struct jsonpath);
+    p->a = a;
     struct str at = str_trim(text);
     if (str_has_prefix(at, STR("{")) && str_has_suffix(at, STR("}")))
         at = str_slice(at, 1, at.n - 1);
@@ -234,6 +245,11 @@ struct find {
     const struct json **out;
     size_t n, max, visits;
 };
+
+static bool is_done(const struct find *f)
+{
+    return f->n == f->max || f->visits >= JSONPATH_MAX_VISITS;
+}
 
 static void walk(struct find *f, const struct jsonpath *p, size_t step, const struct json *v);
 
@@ -268,10 +284,14 @@ static bool compare(const struct json *v, enum filter_op op, const struct json *
     return false;
 }
 
-static bool passes(const struct step *s, const struct json *v)
+/* What the operand looks at counts as well: it may walk all that is below. */
+static bool passes(struct find *f, const struct step *s, const struct json *v)
 {
     const struct json *found[1];
-    if (jsonpath_find(s->operand, v, found, 1) == 0)
+    struct find below = { .out = found, .max = 1, .visits = f->visits };
+    walk(&below, s->operand, 0, v);
+    f->visits = below.visits;
+    if (below.n == 0)
         return false;
     return s->op == OP_EXISTS || compare(found[0], s->op, &s->value);
 }
@@ -285,7 +305,9 @@ static void walk_slice(struct find *f, const struct jsonpath *p, size_t step, co
     from += from < 0 ? n : 0;
     to += to < 0 ? n : 0;
     json_each (item, v) {
-        if (i >= from && i < to)
+        if (i >= to || is_done(f))
+            return;
+        if (i >= from)
             walk(f, p, step + 1, item);
         i++;
     }
@@ -293,20 +315,24 @@ static void walk_slice(struct find *f, const struct jsonpath *p, size_t step, co
 
 static void descend(struct find *f, const struct jsonpath *p, size_t step, const struct json *v)
 {
-    if (f->n == f->max || f->visits++ >= JSONPATH_MAX_VISITS)
+    if (is_done(f))
         return;
+    f->visits++;
     const struct json *m = json_get(v, p->steps[step].name);
     if (m)
         walk(f, p, step + 1, m);
     json_each (child, v) {
+        if (is_done(f))
+            return;
         descend(f, p, step, child);
     }
 }
 
 static void walk(struct find *f, const struct jsonpath *p, size_t step, const struct json *v)
 {
-    if (f->n == f->max || f->visits++ >= JSONPATH_MAX_VISITS)
+    if (is_done(f))
         return;
+    f->visits++;
     if (step == p->n) {
         f->out[f->n++] = v;
         return;
@@ -326,6 +352,8 @@ static void walk(struct find *f, const struct jsonpath *p, size_t step, const st
         break;
     case STEP_ALL:
         json_each (child, v) {
+            if (is_done(f))
+                return;
             walk(f, p, step + 1, child);
         }
         break;
@@ -334,7 +362,9 @@ static void walk(struct find *f, const struct jsonpath *p, size_t step, const st
         break;
     case STEP_FILTER:
         json_each (child, v) {
-            if (passes(s, child))
+            if (is_done(f))
+                return;
+            if (passes(f, s, child))
                 walk(f, p, step + 1, child);
         }
         break;
@@ -342,10 +372,11 @@ static void walk(struct find *f, const struct jsonpath *p, size_t step, const st
 }
 
 size_t jsonpath_find(const struct jsonpath *p, const struct json *root, const struct json **ret,
-                     size_t max)
+                     size_t max, struct budget *budget)
 {
     struct find f = { .out = ret, .max = MIN(max, (size_t)JSONPATH_MAX_RESULTS) };
-    if (root)
+    if (root && !budget_is_over(budget))
         walk(&f, p, 0, root);
+    (void)budget_spend(budget, f.visits * 2, "evaluating the JSONPath of columns or fields");
     return f.n;
 }

@@ -18,6 +18,9 @@ enum {
 struct jsonpath;
 /* In the arena. Errors: E_INVALID with the reason. */
 int jsonpath_parse(struct arena *a, struct str text, struct jsonpath **ret, struct err *err);
-/* Nodes found, borrowed from `root`, at most max. Missing parts give none. */
+/*
+ * Nodes found, borrowed from `root`, at most max. Missing parts give none. budget: two steps for
+ * each value looked at, and none is found once it is used up; NULL: JSONPATH_MAX_VISITS alone.
+ */
 size_t jsonpath_find(const struct jsonpath *p, const struct json *root, const struct json **ret,
-                     size_t max);
+                     size_t max, struct budget *budget);

@@ -72,8 +72,16 @@ static bool is_free(const struct leader *l)
     uint64_t age = loop_now_ms(l->opts.loop) - l->seen.at_ms;
     uint64_t life = (uint64_t)MIN(MAX(l->seen.duration_s, 1), (int64_t)3600) * 1000;
     bool has_ended = l->gone && l->seen.holder && strcmp(l->gone, l->seen.holder) == 0;
-    return !l->seen.holder || l->seen.holder[0] == '\0' || is_mine(l) || age > life || has_ended ||
-           l->opts.alone;
+    return !l->seen.holder || l->seen.holder[0] == '\0' || is_mine(l) ||
+           (age > life && l->seen.duration_s < LEADER_ENDLESS_S) || has_ended || l->opts.alone;
+}
+
+/* What a follower waits for may have ended without a word: then only a user can know. */
+static void tell_endless(const struct leader *l)
+{
+    if (l->seen.duration_s >= LEADER_ENDLESS_S)
+        log_warn("the lease does not age; if its holder is gone for good, delete the lease",
+                 "lease=%s/%s holder=%s", l->namespace, l->name, l->seen.holder);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -101,6 +109,8 @@ static void read_lease(struct leader *l, const struct json *lease)
         json_int_or(json_getc(spec, "leaseDurationSeconds"), (int64_t)(l->opts.lease_ms / 1000));
     if (differs || s->at_ms == 0)
         s->at_ms = loop_now_ms(l->opts.loop);
+    if (is_another && !is_free(l))
+        tell_endless(l);
     if (is_another && l->opts.on_holder && !l->stopping)
         l->opts.on_holder(l->opts.arg, s->holder);
 }
@@ -191,8 +201,8 @@ static void on_tick(struct timer *t)
 static void rest(struct leader *l)
 {
     l->at = AT_REST;
-    uint64_t ms = l->opts.alone && l->leads ? LEADER_ALONE_MS : l->opts.retry_ms;
-    timer_start(l->opts.loop, &l->tick, ms, on_tick);
+    if (!l->opts.alone || !l->leads)
+        timer_start(l->opts.loop, &l->tick, l->opts.retry_ms, on_tick);
 }
 
 static void on_lease(struct leader *l, const struct json *lease)
@@ -318,7 +328,7 @@ struct leader *leader_start(const struct leader_opts *opts)
 {
     struct leader *l = xnew(struct leader);
     l->opts = *opts;
-    l->opts.lease_ms = opts->alone      ? 3600000
+    l->opts.lease_ms = opts->alone      ? (uint64_t)LEADER_ENDLESS_S * 1000
                        : opts->lease_ms ? opts->lease_ms
                                         : (uint64_t)LEADER_LEASE_MS;
     l->opts.deadline_ms = opts->deadline_ms ? opts->deadline_ms : (uint64_t)LEADER_DEADLINE_MS;

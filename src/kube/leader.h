@@ -22,8 +22,8 @@ enum {
     LEADER_LEASE_MS = 15000,    /* who has not renewed it for so long has lost it */
     LEADER_DEADLINE_MS = 10000, /* who could not renew it for so long gives up leading */
     LEADER_RETRY_MS = 2000,
-    LEADER_RELEASE_MS = 2000,  /* to let go of it on the way out */
-    LEADER_ALONE_MS = 1200000, /* renewed so often by one that is alone */
+    LEADER_RELEASE_MS = 2000,     /* to let go of it on the way out */
+    LEADER_ENDLESS_S = INT32_MAX, /* leaseDurationSeconds of a Lease that does not age */
     LEADER_LEASE_MAX_BYTES = 256 << 10
 };
 
@@ -32,8 +32,10 @@ struct leader_opts {
     struct transport *transport;              /* kept; asked with the host's own credentials */
     const char *namespace, *name, *identity;  /* copied; identity: of this process, unique */
     uint64_t lease_ms, deadline_ms, retry_ms; /* 0: the values above; whole seconds are written */
-    /* Nobody else can live as long as this process does not: the Lease is taken at once, whoever
-     * had it, and hardly ever renewed. */
+    /* The API ends with this process, so no other holder can outlive it: the Lease is taken at
+     * once, whoever had it, and held for LEADER_ENDLESS_S. It is not renewed: an idle process arms
+     * no timer for it. A later leader of another process takes such a Lease when it has been let
+     * go of (leader_stop()), deleted, or leader_holder_gone() names its holder. */
     bool alone;
     /* When it begins and ends to lead; never inside leader_start(). */
     void (*on_change)(void *arg, bool leads);

@@ -233,6 +233,22 @@ static int decode(struct arena *a, const struct kube_resource *res, struct json 
                                                : decode_custom(a, res, obj, w, err);
 }
 
+int object_decode_applied(struct arena *a, const struct kube_resource *res, struct json *obj,
+                          struct json **ret_status)
+{
+    struct err err = { 0 };
+    int r = check_kind(a, res, obj, ret_status);
+    if (r < 0)
+        return r;
+    if (decode(a, res, obj, NULL, &err) < 0)
+        return bad(ret_status, cannot_handle(a, res, err_text(&err)));
+    if (res->schema->flags & SCHEMA_BUILTIN)
+        object_default(a, res, obj);
+    else
+        schema_default_applied(a, res->schema, obj);
+    return 0;
+}
+
 int object_decode_tree(struct arena *a, const struct kube_resource *res, struct json *obj,
                        enum field_validation fv, struct object_warnings *warnings,
                        struct json **ret_status)

@@ -38,6 +38,10 @@ int object_decode(struct arena *a, const struct kube_resource *res, struct str b
 int object_decode_tree(struct arena *a, const struct kube_resource *res, struct json *obj,
                        enum field_validation fv, struct object_warnings *warnings,
                        struct json **ret_status);
+/* The result of an apply patch: fields that cannot hold null and were applied as null are refused by
+ * validation. */
+int object_decode_applied(struct arena *a, const struct kube_resource *res, struct json *obj,
+                          struct json **ret_status);
 /*
  * The result of a patch: complaints are about "patch", shown by `show`, which is asked only then.
  * Those about the result of a strategic merge are worded otherwise: upstream does not go through

@@ -451,7 +451,7 @@ static void put_field(const struct field_spec *f, const struct json *object, str
     const struct json *found[OBJECT_CACHE_FIELD_VALUES_MAX];
     size_t n = 0;
     if (f->path)
-        n = jsonpath_find(f->path, object, found, ARRAY_LEN(found));
+        n = jsonpath_find(f->path, object, found, ARRAY_LEN(found), NULL);
     else if ((found[0] =
                   json_get(json_path(object, "metadata", "annotations", NULL), f->field.text)))
         n = 1;

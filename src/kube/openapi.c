@@ -21,6 +21,7 @@
 struct doc {
     struct arena *a;
     bool v2;
+    const struct builtin_docs *docs;
     struct json *schemas; /* name -> schema, grows while references are followed */
     struct json *paths;
 };
@@ -48,37 +49,29 @@ static struct json *ref(struct doc *d, struct str name)
 
 /* ---- built-in types ---- */
 
-/* Types that are one value with its own form; the others are what they look like. */
+/* The OpenAPI name of a type that is one value with its own form; the others are what they look
+ * like.
+ */
 static const char *leaf_name(enum schema_type type)
 {
-    switch (type) {
-    case SCHEMA_TIME:
-        return META_V1 "Time";
-    case SCHEMA_MICRO_TIME:
-        return META_V1 "MicroTime";
-    case SCHEMA_DURATION:
-        return META_V1 "Duration";
-    case SCHEMA_FIELDS:
-        return META_V1 "FieldsV1";
-    case SCHEMA_QUANTITY:
-        return "io.k8s.apimachinery.pkg.api.resource.Quantity";
-    case SCHEMA_INT_OR_STRING:
-        return "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
-    case SCHEMA_RAW:
-        return "io.k8s.apimachinery.pkg.runtime.RawExtension";
-    case SCHEMA_ANY:
-    case SCHEMA_STRING:
-    case SCHEMA_BOOL:
-    case SCHEMA_INT32:
-    case SCHEMA_INT64:
-    case SCHEMA_NUMBER:
-    case SCHEMA_BYTES:
-    case SCHEMA_OBJECT:
-    case SCHEMA_MAP:
-    case SCHEMA_ARRAY:
-        return NULL;
+    switch ((int)type) {
+#define LEAF_NAME(leaf, name)                                                                      \
+    case leaf:                                                                                     \
+        return name;
+        BUILTIN_LEAVES(LEAF_NAME)
+#undef LEAF_NAME
     }
     return NULL;
+}
+
+/* text is borrowed; "" says nothing. */
+static void describe(struct doc *d, struct json *to, struct str text)
+{
+    if (text.n == 0)
+        return;
+    struct json *v = arena_new(d->a, struct json);
+    *v = (struct json){ .type = JSON_STRING, .s = text };
+    json_setc(d->a, to, "description", v);
 }
 
 static struct json *either(struct arena *a, const char *x, const char *y)
@@ -104,8 +97,11 @@ static struct json *leaf_json(struct doc *d, const struct schema *s)
 
 static struct json *define_leaf(struct doc *d, const struct schema *s, const char *name)
 {
-    if (!json_getc(d->schemas, name))
-        json_setc(d->a, d->schemas, name, leaf_json(d, s));
+    if (!json_getc(d->schemas, name)) {
+        struct json *leaf = leaf_json(d, s);
+        describe(d, leaf, builtin_doc_leaf(d->docs, (enum schema_type)s->type));
+        json_setc(d->a, d->schemas, name, leaf);
+    }
     return ref(d, str_of(name));
 }
 
@@ -123,32 +119,19 @@ static void add_gvk(struct arena *a, struct json *to, struct str group, struct s
     json_add(list, gvk);
 }
 
-static void describe(struct doc *d, struct json *to, struct str type, struct str field)
+/* Add to a schema what the place of use says; returns the property. */
+static struct json *used_as(struct doc *d, struct json *p, struct str text, const struct json *def)
 {
-    struct str text = builtin_doc(type, field);
-    if (text.n)
-        json_set_str(d->a, to, "description", text);
-}
-
-/* One property: its schema, with what the place of use adds. */
-static struct json *property(struct doc *d, struct str type, const struct schema_field *f)
-{
-    struct json *p = schema_json(d, f->schema);
-    const struct schema *s = f->schema;
-    bool extra = builtin_doc(type, f->name).n || s->def;
-    if (json_getc(p, "$ref") && extra) { /* nothing may stand beside a reference */
+    /* In version 3 nothing may stand beside a reference. */
+    if (!d->v2 && json_getc(p, "$ref") && (text.n || def)) {
         struct json *wrapped = json_new_object(d->a), *all = json_new_array(d->a);
         json_add(all, p);
         json_setc(d->a, wrapped, "allOf", all);
-        p = d->v2 ? p : wrapped;
+        p = wrapped;
     }
-    if (d->v2 && json_getc(p, "$ref")) {
-        describe(d, p, type, f->name);
-        return p;
-    }
-    describe(d, p, type, f->name);
-    if (s->def)
-        json_setc(d->a, p, "default", json_clone(d->a, s->def));
+    describe(d, p, text);
+    if (def && !json_getc(p, "$ref"))
+        json_setc(d->a, p, "default", json_clone(d->a, def));
     return p;
 }
 
@@ -156,12 +139,13 @@ static struct json *object_json(struct doc *d, const struct schema *s)
 {
     struct json *o = typed(d->a, "object", ""), *props = json_new_object(d->a);
     struct json *required = json_new_array(d->a);
-    struct str type = builtin_go_name(s);
     size_t n;
     const struct schema_field *f = schema_fields(s, &n);
-    describe(d, o, type, STR(""));
+    describe(d, o, builtin_doc_type(d->docs, s));
     for (size_t i = 0; i < n; i++) {
-        json_set(d->a, props, f[i].name, property(d, type, &f[i]));
+        struct json *p = schema_json(d, f[i].schema);
+        struct str text = builtin_doc_field(d->docs, s, i);
+        json_set(d->a, props, f[i].name, used_as(d, p, text, f[i].schema->def));
         if (f[i].flags & FIELD_IS_REQUIRED)
             json_add(required, json_new_str(d->a, f[i].name));
     }
@@ -295,12 +279,14 @@ static void add_meta_properties(struct doc *d, struct json *s, const char *meta)
 {
     struct json *props = json_obj(d->a, s, "properties");
     const struct schema *m = builtin_type(arena_printf(d->a, META_V1 "%s", meta));
-    struct json *version = typed(d->a, "string", ""), *kind = typed(d->a, "string", "");
-    json_set_str(d->a, version, "description", builtin_doc(STR("v1.TypeMeta"), STR("apiVersion")));
-    json_set_str(d->a, kind, "description", builtin_doc(STR("v1.TypeMeta"), STR("kind")));
-    json_setc(d->a, props, "apiVersion", version);
-    json_setc(d->a, props, "kind", kind);
-    json_setc(d->a, props, "metadata", define_object(d, m));
+    const struct schema *every = builtin_type(META_V1 "PartialObjectMetadata");
+    size_t n;
+    const struct schema_field *f = schema_fields(every, &n);
+    for (size_t i = 0; i < n; i++) { /* kind, apiVersion, metadata */
+        bool is_meta = f[i].schema->type == SCHEMA_OBJECT;
+        struct json *p = is_meta ? define_object(d, m) : schema_json(d, f[i].schema);
+        json_set(d->a, props, f[i].name, used_as(d, p, builtin_doc_field(d->docs, every, i), NULL));
+    }
 }
 
 static void add_selectable_fields(struct doc *d, struct json *s, const struct kube_resource *r)
@@ -348,6 +334,7 @@ static struct str define_custom_list(struct doc *d, const struct kube_resource *
                  str_of(arena_printf(d->a, "A list of " STR_FMT " objects.", STR_ARG(r->kind))));
     json_setc(d->a, s, "required", required);
     json_setc(d->a, items, "items", ref(d, define_custom(d, r)));
+    json_set_str(d->a, items, "description", STR("The objects."));
     json_setc(d->a, json_obj(d->a, s, "properties"), "items", items);
     add_meta_properties(d, s, "ListMeta");
     add_gvk(d->a, s, r->group, r->version, r->list_kind);
@@ -376,10 +363,13 @@ static struct str define_meta(struct doc *d, const char *type)
 {
     const char *name = arena_printf(d->a, META_V1 "%s", type);
     const struct schema *s = builtin_type(name);
-    if (s)
+    if (s) {
         (void)define_object(d, s);
-    else if (!json_getc(d->schemas, name)) /* Patch: anything */
-        json_setc(d->a, d->schemas, name, typed(d->a, "object", ""));
+    } else if (!json_getc(d->schemas, name)) { /* Patch: anything */
+        struct json *patch = typed(d->a, "object", "");
+        describe(d, patch, STR("A patch of the kind that the content type says."));
+        json_setc(d->a, d->schemas, name, patch);
+    }
     return str_of(name);
 }
 
@@ -667,8 +657,11 @@ static struct json *info(struct arena *a)
 
 static struct doc doc_init(struct arena *a, bool v2)
 {
-    return (
-        struct doc){ .a = a, .v2 = v2, .schemas = json_new_object(a), .paths = json_new_object(a) };
+    return (struct doc){ .a = a,
+                         .v2 = v2,
+                         .docs = builtin_docs_new(a),
+                         .schemas = json_new_object(a),
+                         .paths = json_new_object(a) };
 }
 
 /* The document in the form that was asked for; its arena goes. */
@@ -751,7 +744,9 @@ static void hash_registry(const struct registry *reg, struct str group, struct s
                           char out[OPENAPI_HASH_MAX])
 {
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
+    struct str texts = builtin_docs_tag();
     sha256_add(h, DORMOUSE_VERSION, sizeof DORMOUSE_VERSION);
+    sha256_add(h, texts.p, texts.n);
     registry_each(r, reg)
     {
         if (!group.p || (str_eq((*r)->group, group) && str_eq((*r)->version, version)))

@@ -33,7 +33,7 @@ struct doc {
     struct arena *a;
     struct json *root;
     size_t n_nodes;
-    size_t work; /* members passed so far */
+    struct budget *budget;
     struct err *err;
 };
 
@@ -80,7 +80,7 @@ static struct json *element(const struct json *array, size_t i)
 static struct json *child_of(struct doc *d, const struct json *parent, struct str token)
 {
     size_t i;
-    d->work += parent->type == JSON_ARRAY ? parent->n : 1;
+    (void)patch_spend(d->budget, parent->type == JSON_ARRAY ? parent->n : 1);
     if (json_is(parent, JSON_OBJECT))
         return json_get(parent, token);
     if (json_is(parent, JSON_ARRAY) && array_index(parent, token, false, &i) == 0)
@@ -149,7 +149,7 @@ static int op_add(struct doc *d, const char *op, struct str path, struct json *v
                        "': Unable to access invalid index: " STR_FMT ": invalid index referenced",
                        op, op, STR_ARG(path), STR_ARG(last));
     bool at_end = i == parent->n;
-    d->work += at_end ? 1 : i;
+    (void)patch_spend(d->budget, at_end ? 1 : i);
     json_insert_before(parent, at_end ? NULL : element(parent, i), value);
     return 0;
 }
@@ -299,7 +299,12 @@ static int apply(struct doc *d, const struct json *op)
 int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
                struct err *err)
 {
-    struct doc d = { .a = a, .root = doc, .n_nodes = count_nodes(doc), .err = err };
+    struct budget own = BUDGET_INIT;
+    struct doc d = { .a = a,
+                     .root = doc,
+                     .n_nodes = count_nodes(doc),
+                     .budget = a->budget ? a->budget : &own,
+                     .err = err };
     if (!json_is(ops, JSON_ARRAY))
         return err_set(err, E_PARSE, "a JSON patch has to be a list of operations");
     if (ops->n > PATCH_MAX_OPS)
@@ -309,7 +314,7 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
         int r = apply(&d, op);
         if (r < 0)
             return r;
-        if (d.work > PATCH_MAX_WORK)
+        if (budget_is_over(d.budget))
             return err_set(err, E_LIMIT, "the patch is too much work");
     }
     *ret = d.root;
@@ -318,12 +323,20 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
 
 /* ---- merge patch ---- */
 
-/* What a patch adds has no nulls left: they would delete. Strings are shared with the patch. */
+/*
+ * What a patch adds has no nulls left: they would delete. So do objects in lists, as upstream's
+ * have; elements of lists may be null. Strings are shared with the patch.
+ */
 static struct json *without_nulls(struct arena *a, const struct json *v)
 {
-    if (v->type != JSON_OBJECT)
+    if (v->type < JSON_ARRAY)
         return json_copy(a, v);
-    struct json *out = json_new_object(a);
+    struct json *out = v->type == JSON_ARRAY ? json_new_array(a) : json_new_object(a);
+    if (v->type == JSON_ARRAY) {
+        json_each (item, v)
+            json_add(out, without_nulls(a, item));
+        return out;
+    }
     json_each (m, v) {
         struct json *copy = m->type == JSON_NULL ? NULL : without_nulls(a, m);
         if (!copy)
@@ -336,15 +349,14 @@ static struct json *without_nulls(struct arena *a, const struct json *v)
 
 struct merge {
     struct arena *a;
-    size_t work;
+    struct budget *budget;
 };
 
 static int merge(struct merge *m, struct json *doc, const struct json *patch)
 {
     json_each (p, patch) {
         struct json *own = json_get(doc, p->key);
-        m->work++;
-        if (m->work > PATCH_MAX_WORK)
+        if (!patch_spend(m->budget, 1))
             return E_LIMIT;
         if (p->type == JSON_NULL) {
             (void)json_del(doc, p->key);
@@ -362,7 +374,8 @@ static int merge(struct merge *m, struct json *doc, const struct json *patch)
 int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
                 struct err *err)
 {
-    struct merge m = { .a = a };
+    struct budget own = BUDGET_INIT;
+    struct merge m = { .a = a, .budget = a->budget ? a->budget : &own };
     if (patch->type != JSON_OBJECT || doc->type != JSON_OBJECT) {
         *ret = without_nulls(a, patch);
         return 0;
@@ -426,7 +439,7 @@ static void sort_on_the_way(struct doc *d, struct str pointer)
         struct str token = take_token(d->a, &at);
         if (v->type == JSON_OBJECT) {
             sort_members(d->a, v);
-            d->work += v->n;
+            (void)patch_spend(d->budget, v->n);
         }
         v = at.n ? child_of(d, v, token) : NULL;
     }
@@ -434,7 +447,8 @@ static void sort_on_the_way(struct doc *d, struct str pointer)
 
 void patch_sort_touched(struct arena *a, struct json *doc, const struct json *patch)
 {
-    struct doc d = { .a = a, .root = doc };
+    struct budget own = BUDGET_INIT;
+    struct doc d = { .a = a, .root = doc, .budget = a->budget ? a->budget : &own };
     if (doc->type != JSON_OBJECT)
         return;
     sort_members(a, doc);
@@ -443,7 +457,7 @@ void patch_sort_touched(struct arena *a, struct json *doc, const struct json *pa
     json_each (op, patch->type == JSON_ARRAY ? patch : NULL) {
         sort_on_the_way(&d, json_get_str(op, "path"));
         sort_on_the_way(&d, json_get_str(op, "from"));
-        if (d.work > PATCH_MAX_WORK)
+        if (budget_is_over(d.budget))
             return;
     }
 }

@@ -5,7 +5,8 @@
  * `doc` is changed in place where possible; *ret is the result (doc itself or a new root). After an
  * error doc is in no defined state: patch a clone. Nodes come from `a`.
  * Errors: E_PARSE (a patch that is none), E_INVALID (does not apply), E_CONFLICT (a failed test),
- * E_LIMIT; texts as upstream words them.
+ * E_LIMIT; texts as upstream words them. A member that is passed while looking for others is a step
+ * of the arena's work, or of BUDGET_MAX_STEPS where the arena has none.
  */
 #pragma once
 
@@ -14,9 +15,13 @@
 enum {
     PATCH_MAX_OPS = 10000,
     PATCH_MAX_NODES = 1000000,
-    PATCH_MAX_MERGED_ITEMS = 4096, /* merging lists costs the square of their length */
-    PATCH_MAX_WORK = 30000000      /* members passed while looking for others: some 100 ms */
+    PATCH_MAX_MERGED_ITEMS = 4096 /* merging lists costs the square of their length */
 };
+
+static inline bool patch_spend(struct budget *w, uint64_t steps)
+{
+    return budget_spend(w, steps, "patching the object");
+}
 
 /* The result shares strings with the patch; copies that fill the arena are an E_LIMIT. */
 int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,

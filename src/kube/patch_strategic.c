@@ -18,7 +18,7 @@ static const struct str order_prefix = { "$setElementOrder/", 17 };
 
 struct smp {
     struct arena *a;
-    size_t work; /* members passed so far */
+    struct budget *budget;
     struct err *err;
 };
 
@@ -32,8 +32,7 @@ static int merge_map(struct smp *m, const struct schema *s, struct json *doc, st
 
 static int count_work(struct smp *m, size_t n)
 {
-    m->work += n;
-    return m->work > PATCH_MAX_WORK ? err_set(m->err, E_LIMIT, "the patch is too much work") : 0;
+    return patch_spend(m->budget, n) ? 0 : err_set(m->err, E_LIMIT, "the patch is too much work");
 }
 
 /* ---- cleaning what is taken over whole ---- */
@@ -96,8 +95,11 @@ static bool same_item(const struct json *x, const struct json *y, struct str key
     return a && b && json_equal(a, b);
 }
 
-static ptrdiff_t index_of(struct items list, const struct json *v, struct str key)
+/* -1 too when the work is used up, which patch_strategic() finds out at its end. */
+static ptrdiff_t index_of(struct smp *m, struct items list, const struct json *v, struct str key)
 {
+    if (!patch_spend(m->budget, list.n))
+        return -1;
     for (size_t i = 0; i < list.n; i++)
         if (same_item(list.p[i], v, key))
             return (ptrdiff_t)i;
@@ -110,7 +112,7 @@ static void sort_by(struct smp *m, struct items *list, struct items order, struc
     ptrdiff_t *at = arena_new_n(m->a, ptrdiff_t, MAX(list->n, 1));
     for (size_t i = 0; i < list->n; i++) {
         struct json *v = list->p[i];
-        ptrdiff_t own = index_of(order, v, key);
+        ptrdiff_t own = index_of(m, order, v, key);
         size_t j = i;
         for (; own >= 0 && j > 0 && at[j - 1] > own; j--) {
             list->p[j] = list->p[j - 1];
@@ -131,8 +133,8 @@ static void weave(struct smp *m, struct json *merged, struct items known, struct
     while (i < rest.n || j < known.n) {
         bool take_rest = j == known.n;
         if (i < rest.n && j < known.n) {
-            ptrdiff_t l = index_of(server_order, rest.p[i], key);
-            ptrdiff_t r = index_of(server_order, known.p[j], key);
+            ptrdiff_t l = index_of(m, server_order, rest.p[i], key);
+            ptrdiff_t r = index_of(m, server_order, known.p[j], key);
             take_rest = l >= 0 && r >= 0 && l < r;
         }
         json_add(merged, take_rest ? rest.p[i++] : known.p[j++]);
@@ -147,7 +149,7 @@ static void reorder(struct smp *m, struct json *list, struct items order, struct
     known.p = arena_new_n(m->a, struct json *, MAX(all.n, 1));
     rest.p = arena_new_n(m->a, struct json *, MAX(all.n, 1));
     for (size_t i = 0; i < all.n; i++) {
-        if (index_of(order, all.p[i], key) >= 0)
+        if (index_of(m, order, all.p[i], key) >= 0)
             known.p[known.n++] = all.p[i];
         else
             rest.p[rest.n++] = all.p[i];
@@ -195,7 +197,7 @@ static int merge_scalars(struct smp *m, struct json *doc, struct json *patch)
     struct items old = take_items(m, doc);
     for (size_t i = 0; i < old.n + order.n; i++) {
         struct json *v = i < old.n ? old.p[i] : json_clone(m->a, order.p[i - old.n]);
-        if (index_of(both, v, STR("")) < 0)
+        if (index_of(m, both, v, STR("")) < 0)
             both.p[both.n++] = v;
     }
     for (size_t i = 0; i < both.n; i++)
@@ -208,7 +210,7 @@ static void delete_scalars(struct smp *m, struct json *doc, const struct json *p
 {
     struct items gone = borrow_items(m, patch), old = take_items(m, doc);
     for (size_t i = 0; i < old.n; i++)
-        if (index_of(gone, old.p[i], STR("")) < 0)
+        if (index_of(m, gone, old.p[i], STR("")) < 0)
             json_add(doc, old.p[i]);
 }
 
@@ -285,6 +287,9 @@ static int merge_objects(struct smp *m, const struct schema *s, struct json *doc
         struct json *found = NULL;
         if (!json_get(own.p[i], key))
             return no_merge_key(m, own.p[i], key);
+        r = count_work(m, doc->n);
+        if (r < 0)
+            return r;
         json_each (d, doc) {
             if (!found && same_item(d, own.p[i], key))
                 found = d;
@@ -357,13 +362,13 @@ static int retain_keys(struct smp *m, struct json *doc, struct json *patch)
         struct json name = { .type = JSON_STRING, .s = p->key };
         bool exempt = p->type == JSON_NULL || str_has_prefix(p->key, delete_prefix) ||
                       str_has_prefix(p->key, order_prefix);
-        if (!exempt && index_of(list, &name, STR("")) < 0)
+        if (!exempt && index_of(m, list, &name, STR("")) < 0)
             return err_set(m->err, E_PARSE, "invalid patch format of retainKeys");
     }
     for (struct json *d = doc->first; d; d = next) {
         next = d->next;
         struct json name = { .type = JSON_STRING, .s = d->key };
-        if (index_of(list, &name, STR("")) < 0)
+        if (index_of(m, list, &name, STR("")) < 0)
             (void)json_remove(doc, d);
     }
     return 0;
@@ -463,10 +468,14 @@ static int set_orders(struct smp *m, const struct schema *s, struct json *doc, s
             p = p->next;
             continue;
         }
+        struct str name = str_slice(p->key, order_prefix.n, p->key.n);
+        struct json *next = p->next;
+        if (next && str_eq(next->key, name))
+            next = next->next; /* the list itself leaves the patch as well */
         int r = set_order(m, s, doc, patch, p);
         if (r < 0)
             return r;
-        p = patch->first; /* the list itself may have gone as well */
+        p = next;
     }
     return 0;
 }
@@ -544,10 +553,13 @@ static int merge_map(struct smp *m, const struct schema *s, struct json *doc, st
 int patch_strategic(struct arena *a, const struct schema *s, struct json *doc,
                     const struct json *patch, struct json **ret, struct err *err)
 {
-    struct smp m = { .a = a, .err = err };
+    struct budget own = BUDGET_INIT;
+    struct smp m = { .a = a, .budget = a->budget ? a->budget : &own, .err = err };
     if (!json_is(patch, JSON_OBJECT) || !json_is(doc, JSON_OBJECT))
         return err_set(err, E_PARSE, "invalid JSON document");
     int r = merge_map(&m, s, doc, json_clone(a, patch));
+    if (r >= 0)
+        r = count_work(&m, 0);
     if (r < 0)
         return r;
     *ret = doc;

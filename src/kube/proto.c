@@ -440,6 +440,7 @@ int proto_decode(struct arena *a, const struct schema *s, struct str raw, struct
 {
     struct decoder d = { .a = a, .err = err };
     struct json *obj = json_new_object(a);
+    (void)arena_spend(a, raw.n / 4, "decoding protobuf");
     int r = decode_object(&d, s, raw, 0, obj, 0);
     if (r < 0)
         return r;

@@ -196,12 +196,13 @@ static void default_fields(struct arena *a, const struct schema *s, struct json 
     }
 }
 
-void schema_default(struct arena *a, const struct schema *s, struct json *v)
+static void fill(struct arena *a, const struct schema *s, struct json *v, bool keep_nulls)
 {
     if (arena_is_full(a))
         return;
     if (v->type == JSON_OBJECT && (s->type == SCHEMA_OBJECT || s->type == SCHEMA_MAP)) {
-        drop_nulls(s, v);
+        if (!keep_nulls)
+            drop_nulls(s, v);
         default_fields(a, s, v);
         json_each (m, v) {
             const struct schema *sub = schema_child(s, m->key);
@@ -210,13 +211,23 @@ void schema_default(struct arena *a, const struct schema *s, struct json *v)
             if (m->type == JSON_NULL && sub->def && s->type == SCHEMA_MAP &&
                 !(sub->flags & SCHEMA_NULLABLE))
                 json_replace(m, json_clone(a, sub->def));
-            schema_default(a, sub, m);
+            fill(a, sub, m, keep_nulls);
         }
     } else if (v->type == JSON_ARRAY && s->type == SCHEMA_ARRAY && s->items) {
         json_each (item, v) {
             if (item->type == JSON_NULL && s->items->def && !(s->items->flags & SCHEMA_NULLABLE))
                 json_replace(item, json_clone(a, s->items->def));
-            schema_default(a, s->items, item);
+            fill(a, s->items, item, keep_nulls);
         }
     }
+}
+
+void schema_default(struct arena *a, const struct schema *s, struct json *v)
+{
+    fill(a, s, v, false);
+}
+
+void schema_default_applied(struct arena *a, const struct schema *s, struct json *v)
+{
+    fill(a, s, v, true);
 }

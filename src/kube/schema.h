@@ -130,12 +130,6 @@ const struct schema *schema_child(const struct schema *s, struct str key);
 
 enum { SCHEMA_MAX_DEPTH = 256, SCHEMA_MAX_NODES = 100000 };
 /*
- * Steps of validating one object, of 5 to 10 ns: 8 for each look at a value by a schema, 1 for each
- * comparison with a value of an enum or a value before the update, and those of patterns.
- */
-enum { SCHEMA_MAX_WORK = 25000000 };
-
-/*
  * Build a schema from the openAPIV3Schema of a CustomResourceDefinition, checking that it is
  * structural. Violations are reported at `at` with upstream's texts. `spec` must live as long as
  * the arena. Returns 0, or E_INVALID with *errs filled; *ret is set whenever it can be used at all.
@@ -162,6 +156,8 @@ void schema_prune(const struct schema *s, struct json *v, bool is_root, schema_u
  * Gives up when the arena is full (arena_is_full()): a short text may have many defaults.
  */
 void schema_default(struct arena *a, const struct schema *s, struct json *v);
+/* The same for what a configuration was applied to, whose other nulls stay and are refused. */
+void schema_default_applied(struct arena *a, const struct schema *s, struct json *v);
 /*
  * For built-in kinds: what decoding into upstream's Go struct and encoding again does. Checks
  * types, reports and drops unknown fields, drops empty omitempty members and nulls, writes members
@@ -172,11 +168,13 @@ int schema_normalize(struct arena *a, const struct schema *s, struct json *v, co
                      schema_unknown_fn unknown, void *arg, struct err *err);
 /*
  * Validate types, value rules and list types, reporting below `at`. old: the value before an update
- * or NULL; parts that did not change are not complained about ("ratcheting"). E_LIMIT: it is more
- * work than one object may be (SCHEMA_MAX_WORK), and what errs says is not all; else 0.
+ * or NULL; parts that did not change are not complained about ("ratcheting"). Spends from the work
+ * of errs->a, or BUDGET_MAX_STEPS where that has none: 8 steps for each look at a value by a
+ * schema, 1 for each comparison with a value of an enum or a value before the update, and those of
+ * patterns. E_LIMIT: the work is used up, and what errs says is not all; else 0.
  */
 int schema_validate(const struct schema *s, const struct json *v, const struct json *old,
-                     const struct fpath *at, struct field_errors *errs);
+                    const struct fpath *at, struct field_errors *errs);
 /* Matches as RE2 would; false also when the matching limit is hit. */
 bool schema_regex_match(const struct schema_regex *re, struct str s);
 /*

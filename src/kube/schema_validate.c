@@ -16,13 +16,18 @@
 struct valid {
     struct field_errors *errs;
     struct arena *scratch; /* data that no error refers to */
-    uint64_t *work;        /* so far; see SCHEMA_MAX_WORK */
+    struct budget *budget;
 };
+
+static bool spend(struct valid *v, uint64_t steps)
+{
+    return budget_spend(v->budget, steps, "validating the object");
+}
 
 /* Nothing that follows would change the outcome. */
 static bool is_decided(const struct valid *v)
 {
-    return *v->work > SCHEMA_MAX_WORK || field_errors_full(v->errs);
+    return budget_is_over(v->budget) || field_errors_full(v->errs);
 }
 
 /* old: the value before an update, NULL where there was none or it cannot be told. */
@@ -324,7 +329,7 @@ static bool matches_pattern(struct valid *v, const struct schema_regex *re, stru
     size_t at, end;
     unsigned steps = 0;
     bool found = schema_regex_find(re, s, 0, &at, &end, &steps);
-    *v->work += steps * UINT64_C(2) + s.n / 8; /* a step takes some 20 ns */
+    (void)spend(v, steps * UINT64_C(2) + s.n / 8); /* one of theirs takes some 20 ns */
     return found;
 }
 
@@ -534,7 +539,8 @@ static void check_enum(struct valid *v, const struct schema_rules *r, const stru
     if (!r->enum_values || is_decided(v))
         return;
     json_each (e, r->enum_values) {
-        if (*v->work > SCHEMA_MAX_WORK || json_equal_work(e, value, v->work))
+        bool same = json_equal_work(e, value, &v->budget->steps);
+        if (!spend(v, 0) || same)
             return;
     }
     if (v->errs->is_quiet)
@@ -559,7 +565,7 @@ static bool passes(struct valid *v, const struct schema *s, const struct json *v
                    const struct fpath *at)
 {
     struct field_errors own = { .a = v->scratch, .is_quiet = true };
-    struct valid inner = { .errs = &own, .scratch = v->scratch, .work = v->work };
+    struct valid inner = { .errs = &own, .scratch = v->scratch, .budget = v->budget };
     validate(&inner, s, value, NULL, at);
     return own.n == 0;
 }
@@ -763,10 +769,10 @@ static void check_rules(struct valid *v, const struct schema_rules *r, const str
 static void validate(struct valid *v, const struct schema *s, const struct json *value,
                      const struct json *old, const struct fpath *at)
 {
-    *v->work += 8;
+    (void)spend(v, 8);
     if (is_decided(v))
         return;
-    if (old && json_equal_work(value, old, v->work))
+    if (old && json_equal_work(value, old, &v->budget->steps))
         return; /* it was let in before: a stricter schema does not block other changes */
     if (value->type == JSON_NULL) {
         if (s->flags & (SCHEMA_NULLABLE | SCHEMA_BUILTIN) || s->type == SCHEMA_ANY)
@@ -788,10 +794,12 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
 int schema_validate(const struct schema *s, const struct json *v, const struct json *old,
                     const struct fpath *at, struct field_errors *errs)
 {
-    uint64_t work = 0;
+    struct budget own = BUDGET_INIT;
     struct arena scratch = { 0 };
-    struct valid valid = { .errs = errs, .scratch = &scratch, .work = &work };
+    struct valid valid = { .errs = errs,
+                           .scratch = &scratch,
+                           .budget = errs->a->budget ? errs->a->budget : &own };
     validate(&valid, s, v, old, at);
     arena_fini(&scratch);
-    return work > SCHEMA_MAX_WORK ? E_LIMIT : 0;
+    return budget_is_over(valid.budget) ? E_LIMIT : 0;
 }

@@ -536,11 +536,25 @@ bool selector_req_matches(const struct selector_req *r, const struct str *v)
     return false;
 }
 
+/* A look for a member, some 50 ns, and a comparison with each value. */
+static bool spend(const struct selector_req *r, struct budget *budget)
+{
+    return budget_spend(budget, 5 + r->n_values / 2, "matching the selector");
+}
+
 bool selector_matches_labels(const struct selector *s, const struct json *labels)
+{
+    return selector_matches_labels_budget(s, labels, NULL);
+}
+
+bool selector_matches_labels_budget(const struct selector *s, const struct json *labels,
+                                    struct budget *budget)
 {
     if (s->nothing)
         return false;
     for (size_t i = 0; i < s->n; i++) {
+        if (!spend(&s->reqs[i], budget))
+            return false;
         const struct json *l = json_get(labels, s->reqs[i].key);
         struct str v = json_str(l);
         if (!selector_req_matches(&s->reqs[i], l ? &v : NULL))
@@ -611,7 +625,7 @@ struct str selector_field_value(struct arena *a, const struct schema *schema,
     }
     const char *dotted = arena_printf(a, "." STR_FMT, STR_ARG(field));
     if (jsonpath_parse(a, str_of(dotted), &path, NULL) < 0 ||
-        jsonpath_find(path, obj, found, 1) == 0)
+        jsonpath_find(path, obj, found, 1, a->budget) == 0)
         return builtin ? zero_text(schema, field) : STR("");
     return scalar_text(a, found[0]);
 }
@@ -622,6 +636,8 @@ bool selector_matches_fields(struct arena *a, const struct selector *s, const st
     if (s->nothing)
         return false;
     for (size_t i = 0; i < s->n; i++) {
+        if (!spend(&s->reqs[i], a->budget))
+            return false;
         struct str v = selector_field_value(a, schema, obj, s->reqs[i].key);
         if (!selector_req_matches(&s->reqs[i], &v))
             return false;

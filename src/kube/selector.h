@@ -48,12 +48,16 @@ int selector_parse_fields(struct arena *a, struct str text, struct selector *ret
 bool selector_req_matches(const struct selector_req *r, const struct str *v);
 /* labels: the metadata.labels object or NULL. */
 bool selector_matches_labels(const struct selector *s, const struct json *labels);
+/* The same, and spends steps for each requirement looked at; false once `budget` is used up. */
+bool selector_matches_labels_budget(const struct selector *s, const struct json *labels,
+                                    struct budget *budget);
 /*
  * Value of a field as field selectors see it: scalars as text, absent as "". schema: of the object;
  * what a built-in kind leaves out because it is zero reads "false" or "0". May be NULL.
  */
 struct str selector_field_value(struct arena *a, const struct schema *schema,
                                 const struct json *obj, struct str field);
+/* Spends from the work of `a`; false once it is used up. */
 bool selector_matches_fields(struct arena *a, const struct selector *s, const struct schema *schema,
                              const struct json *obj);
 /*

@@ -248,9 +248,13 @@ struct json *status_too_large(struct arena *a, size_t limit_bytes)
 
 struct json *status_too_much_work(struct arena *a)
 {
+    const char *what = budget_is_over(a->budget) ? a->budget->over : "working on the object";
+    const char *more = budget_is_over(a->budget) ? "time" : "time or memory";
     return status_new(a, 413, "RequestEntityTooLarge",
-                      STR("Request entity too large: working on the object takes more time or "
-                          "memory than one request may"));
+                      str_of(arena_printf(a,
+                                          "Request entity too large: %s takes more %s than one "
+                                          "request may",
+                                          what, more)));
 }
 
 struct json *status_no_method(struct arena *a)

@@ -143,7 +143,7 @@ static struct json *cell_by_path(struct arena *a, const struct kube_column *c,
     struct jsonpath *path;
     if (jsonpath_parse(a, c->json_path, &path, NULL) < 0)
         return json_new_null(a);
-    if (jsonpath_find(path, obj, found, 1) == 0 || found[0]->type == JSON_NULL)
+    if (jsonpath_find(path, obj, found, 1, a->budget) == 0 || found[0]->type == JSON_NULL)
         return json_new_null(a);
     return str_is(c->type, "string") ? cell_text(a, found[0]) : cell_typed(a, c, found[0], now_s);
 }

@@ -727,8 +727,7 @@ static char *make_target(const struct watch_key *key, struct str namespace)
     if (namespace.n)
         buf_printf(&b, "namespaces/" STR_FMT "/", STR_ARG(namespace));
     buf_add_str(&b, key->plural);
-    buf_printf(&b, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%d",
-               WATCH_UPSTREAM_TIMEOUT_S);
+    buf_add_cstr(&b, "?watch=true&allowWatchBookmarks=true");
     add_query(&b, "labelSelector", key->label_selector);
     add_query(&b, "fieldSelector", key->field_selector);
     size_t n;

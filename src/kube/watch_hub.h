@@ -31,8 +31,7 @@ enum {
     WATCH_UPSTREAMS_MAX = 8192,          /* subscribers choose selectors, so how many there are */
     WATCH_LINE_MAX_BYTES = 8 << 20,      /* one event; a longer one breaks the stream */
     WATCH_RETRY_FIRST_MS = 100,          /* reconnect; doubles with jitter */
-    WATCH_RETRY_MAX_MS = 30000,
-    WATCH_UPSTREAM_TIMEOUT_S = 3600 /* timeoutSeconds that we ask for */
+    WATCH_RETRY_MAX_MS = 30000
 };
 
 #define WATCH_METADATA_ACCEPT "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"

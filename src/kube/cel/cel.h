@@ -16,10 +16,11 @@
 #include "kube/schema.h"
 
 enum {
-    CEL_MAX_BYTES = 100000,   /* of an expression */
-    CEL_MAX_DEPTH = 250,      /* of its tree */
-    CEL_COST_MAX = 1000000,   /* of one evaluation, as upstream's limit per call */
-    CEL_MEMORY_MAX = 16 << 20 /* that one evaluation may take from its arena */
+    CEL_MAX_BYTES = 100000,    /* of an expression */
+    CEL_MAX_DEPTH = 250,       /* of its tree */
+    CEL_COST_MAX = 1000000,    /* of one evaluation, as upstream's limit per call */
+    CEL_MEMORY_MAX = 16 << 20, /* that one evaluation may take from its arena */
+    CEL_STEPS_PER_COST = 2     /* of the arena's work, see base/budget.h */
 };
 
 /* Upstream's name of the type, for messages. */
@@ -136,12 +137,6 @@ int cel_parse(struct arena *a, struct str text, const struct cel_expr **ret,
               struct cel_flaw *ret_flaw);
 /* The expression reads that variable. */
 bool cel_uses(const struct cel_expr *e, struct str name);
-/*
- * Names and fields that cannot be there: E_INVALID. vars: what there is, the values' schemas alone
- * are looked at. Fields of values without one may be anything.
- */
-int cel_check(struct arena *a, const struct cel_expr *e, struct str text,
-              const struct cel_var *vars, struct cel_flaw *ret_flaw);
 
 struct cel_run {
     struct arena *a;
@@ -151,7 +146,10 @@ struct cel_run {
     struct err err;
 };
 
-/* Errors: E_INVALID: "no such key: x" and the like; E_LIMIT: too expensive. Text in run->err. */
+/*
+ * Errors: E_INVALID: "no such key: x" and the like; E_LIMIT: too expensive, by its own cost or by
+ * the work that the arena has left. Text in run->err.
+ */
 int cel_eval(struct cel_run *run, const struct cel_expr *e, const struct cel_var *vars,
              struct cel_value *ret);
 

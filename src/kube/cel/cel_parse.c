@@ -509,8 +509,9 @@ static const struct cel_expr *parse_name(struct parser *p)
         p->at = at;
         return fail(p, "reserved identifier");
     }
+    size_t open_at = p->at;
     if (take(p, "("))
-        return parse_call(p, at, name, NULL);
+        return parse_call(p, open_at, name, NULL);
     struct cel_expr *e = node(p, CEL_OP_NAME, at, 0);
     e->name = name;
     return done(p, e);
@@ -562,12 +563,12 @@ static const struct cel_expr *parse_member(struct parser *p)
                 return NULL;
         } else if (take(p, ".")) {
             bool maybe = take(p, "?");
-            size_t name_at = p->at;
             struct str name = take_field(p);
+            size_t open_at = p->at;
             if (name.n == 0)
                 return unexpected(p, "IDENTIFIER");
             if (!maybe && take(p, "(")) {
-                e = parse_call(p, name_at - 1, name, e);
+                e = parse_call(p, open_at, name, e);
                 continue;
             }
             struct cel_expr *s = node(p, maybe ? CEL_OP_MAYBE : CEL_OP_SELECT, at, 1);

@@ -44,3 +44,23 @@ bool policy_fails_closed(const struct json *policy);
 /* Report expressions of a policy that cannot be used. stored: the policy as it is now, or NULL. */
 void policy_validate_expressions(const struct json *policy, const struct json *stored,
                                  struct field_errors *errs);
+
+enum {
+    POLICY_TYPES_MAX = 10,            /* that expressions are checked with, as upstream's */
+    POLICY_TYPE_CHECK_BYTES = 1 << 20 /* of expressions, times types; beyond it none is checked */
+};
+
+/* What objects of a kind look like. */
+struct policy_type {
+    struct str group, version, kind;
+    const struct schema *schema;
+};
+
+/*
+ * What status.typeChecking.expressionWarnings of a policy has to say: a list of {fieldRef, warning}
+ * in the arena. types: n of them, sorted as they are to be told. params: of objects of paramKind,
+ * NULL where they are not known.
+ */
+struct json *policy_type_warnings(struct arena *a, const struct json *policy,
+                                  const struct policy_type *types, size_t n,
+                                  const struct schema *params);

@@ -3,8 +3,9 @@
 #include "kube/cel/cel_rules.h"
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "codec/json.h"
-#include "kube/cel/cel.h"
+#include "kube/cel/cel_static.h"
 
 enum { MESSAGE_MAX_BYTES = 5 << 10 }; /* what a messageExpression may say */
 
@@ -215,38 +216,45 @@ static void apply_rule(struct walk *w, struct rule *r)
 static void walk(struct walk *w, const struct schema *s, const struct part *p,
                  const struct fpath *at);
 
-/* The element of a list map with the same keys. */
-static const struct json *find_item(const struct schema *s, const struct json *list,
-                                    const struct json *item)
+/* The keys of an element of a list map: what makes it the same element after an update. */
+static struct str identity(struct arena *a, const struct schema *s, const struct json *item)
 {
-    json_each (x, list) {
-        bool same = true;
-        for (size_t i = 0; i < s->n_list_keys && same; i++) {
-            const struct json *a = json_get(x, s->list_keys[i]),
-                              *b = json_get(item, s->list_keys[i]);
-            same = a && b ? json_equal(a, b) : a == b;
-        }
-        if (same)
-            return x;
+    struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    for (size_t i = 0; i < s->n_list_keys; i++) {
+        const struct json *key = json_get(item, s->list_keys[i]);
+        if (key)
+            (void)json_write(&b, key);
+        (void)buf_add_char(&b, ',');
     }
-    return NULL;
+    struct str text = str_copy_arena(a, buf_str(&b));
+    buf_fini(&b);
+    return text;
 }
 
 static void walk_items(struct walk *w, const struct schema *s, const struct part *p,
                        const struct fpath *at)
 {
     size_t i = 0;
-    bool is_map = s->list_type == SCHEMA_LIST_MAP;
-    if (s->type != SCHEMA_ARRAY || !s->items)
+    bool is_map = s->list_type == SCHEMA_LIST_MAP && p->old;
+    struct map before = { .borrows_keys = true };
+    struct arena keys = { 0 };
+    if (s->type != SCHEMA_ARRAY || !s->items || !(s->items->flags & SCHEMA_RULED))
         return;
+    json_each (item, is_map ? p->old : NULL) {
+        struct str text = identity(&keys, s, item);
+        if (!map_get(&before, text))
+            (void)map_put(&before, text, (void *)item);
+    }
     json_each (item, p->value) {
         struct fpath child = fpath_index(at, i++);
         struct part below = { .value = item,
-                              .old = is_map ? find_item(s, p->old, item) : NULL,
+                              .old = before.n ? map_get(&before, identity(&keys, s, item)) : NULL,
                               .above = p->old ? p->value : p->above,
                               .above_old = p->old ? p->old : p->above_old };
         walk(w, s->items, &below, &child);
     }
+    map_fini(&before);
+    arena_fini(&keys);
 }
 
 static void walk_members(struct walk *w, const struct schema *s, const struct part *p,
@@ -293,7 +301,7 @@ static bool is_blocked(const struct field_errors *errs)
 void cel_validate(const struct schema *s, const struct json *obj, const struct json *old,
                   struct field_errors *errs)
 {
-    struct walk w = { .errs = errs, .left = CEL_BUDGET };
+    struct walk w = { .errs = errs, .a = { .budget = errs->a->budget }, .left = CEL_BUDGET };
     const struct part whole = { .value = obj, .old = old };
     if (!is_blocked(errs))
         walk(&w, s, &whole, NULL);
@@ -306,10 +314,33 @@ void cel_validate(const struct schema *s, const struct json *obj, const struct j
 
 /* ------------------------------------------------------------------ definitions */
 
+/* A rule that is a large part of what all may cost. */
+struct dear {
+    struct str path;
+    uint64_t cost;
+};
+
+enum { DEAR_MAX = 4 };
+
 struct survey {
     struct field_errors *errs;
     const struct json *stored;
+    bool unchanged; /* the schema is the one that is stored: its costs were let through */
+    struct arena decls;
     struct arena a; /* of one rule */
+    uint64_t total;
+    struct dear dear[DEAR_MAX]; /* the dearest first */
+    size_t n_dear;
+};
+
+/* A part of the schema. */
+struct place {
+    const struct schema *schema;
+    const struct fpath *at, *loose; /* loose: elements below this list are not told apart */
+    const struct cel_decl *decl;    /* NULL: not looked at yet */
+    bool is_resource;               /* the whole, or a resource in it */
+    bool bounded;
+    uint64_t times; /* that it can be in an object, if that is bounded */
 };
 
 /* The definition that is stored has this text at such a place somewhere. */
@@ -342,28 +373,91 @@ static struct json *shown(struct arena *a, const struct json *rule)
     return v;
 }
 
-/* Parse and check one of a rule's expressions; *ret_uses_old: whether it reads oldSelf. */
-static void check_expression(struct survey *y, const struct schema *s, const struct json *rule,
+/* "1.2x", as upstream tells it. */
+static const char *factor_of(struct arena *a, uint64_t cost, uint64_t limit)
+{
+    double factor = (double)cost / (double)limit;
+    if (factor > 100)
+        return "more than 100x";
+    return arena_printf(a, factor < 1.5 ? "%fx" : "%.1fx", factor);
+}
+
+static void too_dear(struct survey *y, const struct fpath *at, const char *what, uint64_t cost,
+                     uint64_t limit)
+{
+    field_error(y->errs, FIELD_FORBIDDEN, at, NULL,
+                "%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, "
+                "maxProperties, and maxLength where arrays, maps, and strings are declared)",
+                what, factor_of(y->errs->a, cost, limit));
+}
+
+static void count_cost(struct survey *y, const struct fpath *at, uint64_t cost)
+{
+    size_t i;
+    if (__builtin_add_overflow(y->total, cost, &y->total))
+        y->total = UINT64_MAX;
+    if (cost < CEL_DEFINITION_COST_MAX / 100)
+        return;
+    for (i = y->n_dear; i > 0 && y->dear[i - 1].cost < cost; i--)
+        if (i < DEAR_MAX)
+            y->dear[i] = y->dear[i - 1];
+    if (i == DEAR_MAX)
+        return;
+    y->dear[i] = (struct dear){ fpath_text(y->errs->a, at), cost };
+    y->n_dear = MIN(y->n_dear + 1, (size_t)DEAR_MAX);
+}
+
+static void estimated(struct survey *y, const struct fpath *at, const char *what, uint64_t cost)
+{
+    if (!y->unchanged && cost > CEL_RULE_COST_MAX)
+        too_dear(y, at, what, cost, CEL_RULE_COST_MAX);
+    count_cost(y, at, cost);
+}
+
+static uint64_t times(uint64_t x, uint64_t y)
+{
+    uint64_t r;
+    return __builtin_mul_overflow(x, y, &r) ? UINT64_MAX : r;
+}
+
+/* Parse, check and estimate one of a rule's expressions; *ret_uses_old: it reads oldSelf. */
+static void check_expression(struct survey *y, const struct place *p, const struct json *rule,
                              const char *key, const struct fpath *at, bool *ret_uses_old)
 {
+    bool is_rule = strcmp(key, "rule") == 0;
     struct str text = json_get_str(rule, key);
     struct fpath here = fpath_child(at, str_of(key));
     struct cel_flaw flaw = { 0 };
     const struct cel_expr *e;
-    struct cel_value old = { .schema = s };
-    if (json_bool(json_getc(rule, "optionalOldSelf")))
-        old.schema = NULL;
-    const struct cel_var was = { OLD_SELF, old, NULL };
-    const struct cel_var self = { SELF, { .schema = s }, &was };
+    struct cel_checked *checked;
+    const struct cel_static *type, *old = p->decl->type;
     arena_reset(&y->a);
+    if (json_bool(json_getc(rule, "optionalOldSelf")))
+        old = cel_static_optional(&y->a, old);
+    const struct cel_name was = { OLD_SELF, old, NULL };
+    const struct cel_name self = { SELF, p->decl->type, &was };
+    const char *what = is_rule ? "compilation failed: " : "messageExpression compilation failed: ";
     int r = cel_parse(&y->a, text, &e, &flaw);
-    if (r >= 0)
-        r = cel_check(&y->a, e, text, &self, &flaw);
-    if (r >= 0)
+    if (r >= 0) {
         *ret_uses_old = cel_uses(e, OLD_SELF);
-    else if (!is_stored(y->stored, key, text))
-        field_error(y->errs, FIELD_INVALID, &here, shown(y->errs->a, rule),
-                    "compilation failed: %s", str_dup_arena(y->errs->a, str_of(flaw.text)));
+        r = cel_check(&y->a, e, text, &self, &checked, &type, &flaw);
+    }
+    if (r >= 0 && type->kind != (is_rule ? CEL_KIND_BOOL : CEL_KIND_STRING)) {
+        r = E_INVALID;
+        what = "";
+        flaw.text = is_rule ? "cel expression must evaluate to a bool"
+                            : "messageExpression must evaluate to a string";
+    }
+    if (r < 0) {
+        if (!is_stored(y->stored, key, text))
+            field_error(y->errs, FIELD_INVALID, &here, shown(y->errs->a, rule), "%s%s", what,
+                        str_dup_arena(y->errs->a, str_of(flaw.text)));
+        return;
+    }
+    uint64_t cost = cel_cost(&y->a, checked, p->decl);
+    if (is_rule)
+        cost = times(cost, p->bounded ? p->times : cel_decl_cardinality(p->decl));
+    estimated(y, &here, is_rule ? "estimated rule cost" : "estimated messageExpression cost", cost);
 }
 
 static void check_texts(struct survey *y, const struct json *rule, const struct fpath *at)
@@ -396,64 +490,118 @@ static void check_texts(struct survey *y, const struct json *rule, const struct 
         field_error_enum(y->errs, &reason_at, reason, names, ARRAY_LEN(names));
 }
 
-/* loose: elements below this list are not told apart, so nothing in it has an old self. */
-static void check_rule(struct survey *y, const struct schema *s, const struct json *rule,
-                       const struct fpath *at, const struct fpath *loose)
+static void check_rule(struct survey *y, const struct place *p, const struct json *rule,
+                       const struct fpath *at)
 {
     struct arena *a = y->errs->a;
     bool uses_old = false, ignored;
     size_t n = y->errs->n;
-    check_texts(y, rule, at);
-    if (y->errs->n > n)
-        return;
-    check_expression(y, s, rule, "rule", at, &uses_old);
-    if (json_get_str(rule, "messageExpression").n)
-        check_expression(y, s, rule, "messageExpression", at, &ignored);
-    if (y->errs->n > n)
-        return;
+    check_expression(y, p, rule, "rule", at, &uses_old);
+    if (y->errs->n == n && json_get_str(rule, "messageExpression").n)
+        check_expression(y, p, rule, "messageExpression", at, &ignored);
     struct fpath text = fpath_child(at, STR("rule")),
                  optional = fpath_child(at, STR("optionalOldSelf"));
     const struct json *wanted = json_getc(rule, "optionalOldSelf");
-    if (uses_old && loose)
+    if (uses_old && p->loose)
         field_error(y->errs, FIELD_INVALID, &text, json_getc(rule, "rule"),
                     "oldSelf cannot be used on the uncorrelatable portion of the schema within "
                     "%s",
-                    str_dup_arena(a, fpath_text(a, loose)));
-    else if (!uses_old && wanted && wanted->type != JSON_NULL)
+                    str_dup_arena(a, fpath_text(a, p->loose)));
+    else if (!uses_old && y->errs->n == n && wanted && wanted->type != JSON_NULL)
         field_error(y->errs, FIELD_INVALID, &optional, wanted,
                     "may not be set if oldSelf is not used in rule");
 }
 
-static void survey(struct survey *y, const struct schema *s, const struct fpath *at,
-                   const struct fpath *loose)
+/* Whether what a rule says is complete; its expressions are looked at only where all is. */
+static bool survey(struct survey *y, const struct place *p);
+
+static bool survey_part(struct survey *y, const struct place *up, const struct schema *s,
+                        const struct fpath *at, const struct cel_decl *decl)
 {
-    size_t n, i = 0;
-    struct fpath list = fpath_child(at, STR("x-kubernetes-validations"));
-    if (!(s->flags & SCHEMA_RULED))
-        return;
-    json_each (rule, rules_of(s)) {
-        struct fpath here = fpath_index(&list, i++);
-        check_rule(y, s, rule, &here, loose);
-    }
-    struct fpath props = fpath_child(at, STR("properties"));
+    const struct schema_rules *r = up->schema->rules;
+    bool array = up->schema->type == SCHEMA_ARRAY, many = array || up->schema->type == SCHEMA_MAP;
+    int64_t most = !many ? 1 : !r ? SCHEMA_NO_LIMIT : array ? r->max_items : r->max_properties;
+    struct place p = { .schema = s,
+                       .at = at,
+                       .loose = up->loose,
+                       .decl = decl,
+                       .is_resource = s->flags & SCHEMA_EMBEDDED,
+                       .bounded = up->bounded && most != SCHEMA_NO_LIMIT };
+    if (array && up->schema->list_type != SCHEMA_LIST_MAP && !up->loose)
+        p.loose = up->at;
+    if (p.bounded)
+        p.times = times(up->times, (uint64_t)MAX(most, (int64_t)0));
+    return survey(y, &p);
+}
+
+static bool survey_parts(struct survey *y, const struct place *p)
+{
+    const struct schema *s = p->schema;
+    bool complete = true;
+    size_t n;
+    struct fpath props = fpath_child(p->at, STR("properties"));
+    struct fpath items =
+        fpath_child(p->at, s->type == SCHEMA_ARRAY ? STR("items") : STR("additionalProperties"));
     const struct schema_field *fields = schema_fields(s, &n);
     for (size_t k = 0; k < n; k++) {
         struct fpath here = fpath_key(&props, fields[k].name);
-        survey(y, fields[k].schema, &here, loose);
+        const struct cel_decl *decl = p->decl ? cel_decl_part(p->decl, fields[k].name) : NULL;
+        complete = survey_part(y, p, fields[k].schema, &here, decl) && complete;
     }
-    bool array = s->type == SCHEMA_ARRAY;
-    struct fpath items = fpath_child(at, array ? STR("items") : STR("additionalProperties"));
     if (s->items)
-        survey(y, s->items, &items,
-               array && s->list_type != SCHEMA_LIST_MAP && !loose ? at : loose);
+        complete = survey_part(y, p, s->items, &items, p->decl ? p->decl->items : NULL) && complete;
+    return complete;
 }
 
-void cel_validate_rules(const struct schema *s, const struct json *stored, const struct fpath *at,
-                        struct field_errors *errs)
+static bool survey(struct survey *y, const struct place *place)
 {
-    struct survey y = { .errs = errs, .stored = stored };
-    struct schema root = *s; /* has metadata, apiVersion and kind, whatever it names */
-    root.flags |= SCHEMA_EMBEDDED;
-    survey(&y, &root, at, NULL);
+    struct place p = *place;
+    struct fpath list = fpath_child(p.at, STR("x-kubernetes-validations"));
+    const struct json *rules = rules_of(p.schema);
+    size_t i = 0;
+    if (!(p.schema->flags & SCHEMA_RULED))
+        return true;
+    if (json_first(rules) && !p.decl)
+        p.decl = cel_decl_new(&y->decls, p.schema, p.is_resource, "selfType");
+    bool complete = survey_parts(y, &p);
+    size_t n = y->errs->n;
+    json_each (rule, rules) {
+        struct fpath here = fpath_index(&list, i++);
+        check_texts(y, rule, &here);
+    }
+    complete = complete && y->errs->n == n;
+    i = 0;
+    json_each (rule, rules) {
+        struct fpath here = fpath_index(&list, i++);
+        if (complete && p.decl)
+            check_rule(y, &p, rule, &here);
+    }
+    if (complete && json_first(rules) && !p.decl)
+        field_error(y->errs, FIELD_INTERNAL, &list, NULL,
+                    "internal error: failed to construct type information for "
+                    "x-kubernetes-validations rules: unable to convert structural schema to CEL "
+                    "declarations");
+    return complete;
+}
+
+void cel_validate_rules(const struct schema *s, const struct json *stored, bool unchanged,
+                        const struct fpath *at, struct field_errors *errs)
+{
+    struct survey y = { .errs = errs, .stored = stored, .unchanged = unchanged };
+    const struct place whole = {
+        .schema = s, .at = at, .is_resource = true, .bounded = true, .times = 1
+    };
+    (void)survey(&y, &whole);
+    for (size_t i = 0; i < y.n_dear && y.total > CEL_DEFINITION_COST_MAX; i++) {
+        struct fpath here = fpath_child(NULL, y.dear[i].path);
+        field_error(errs, FIELD_FORBIDDEN, &here, NULL,
+                    "contributed to estimated rule cost total exceeding cost limit for entire "
+                    "OpenAPIv3 schema");
+    }
+    if (y.total > CEL_DEFINITION_COST_MAX)
+        too_dear(&y, at,
+                 "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema",
+                 y.total, CEL_DEFINITION_COST_MAX);
+    arena_fini(&y.decls);
     arena_fini(&y.a);
 }

@@ -11,7 +11,11 @@
 #include "kube/field.h"
 #include "kube/schema.h"
 
-enum { CEL_BUDGET = 10000000 }; /* cost of all rules of one write, as upstream's */
+enum {
+    CEL_BUDGET = 10000000,              /* cost of all rules of one write, as upstream's */
+    CEL_RULE_COST_MAX = 10000000,       /* estimated, of one expression of a definition */
+    CEL_DEFINITION_COST_MAX = 100000000 /* of all of a schema */
+};
 
 /*
  * Report what the rules say of an object. old: as it was, NULL for a create. With complaints that
@@ -21,7 +25,8 @@ void cel_validate(const struct schema *s, const struct json *obj, const struct j
                   struct field_errors *errs);
 /*
  * Report rules of a definition's schema that cannot be used. stored: the definition as it is now,
- * whose rules are let through; NULL for a new one.
+ * whose rules are let through; NULL for a new one. unchanged: this schema is in it, so that it does
+ * not matter what each rule may cost.
  */
-void cel_validate_rules(const struct schema *s, const struct json *stored, const struct fpath *at,
-                        struct field_errors *errs);
+void cel_validate_rules(const struct schema *s, const struct json *stored, bool unchanged,
+                        const struct fpath *at, struct field_errors *errs);

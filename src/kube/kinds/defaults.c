@@ -109,13 +109,22 @@ static void put_int(struct arena *a, const struct schema *s, struct json *obj, c
     builtin_put(a, s, obj, name, json_new_int(a, v));
 }
 
+/* A text of this file. The parser fails at the arena's limit, which an object can bring it near. */
+static struct json *parse_constant(struct arena *a, const char *json)
+{
+    struct json *v;
+    size_t limit = a->max_bytes;
+    a->max_bytes = 0;
+    int r = json_parse(a, str_of(json), NULL, &v, NULL);
+    assert(r == 0);
+    a->max_bytes = limit;
+    return v;
+}
+
 static void put_text(struct arena *a, const struct schema *s, struct json *obj, const char *name,
                      const char *json)
 {
-    struct json *v;
-    int r = json_parse(a, str_of(json), NULL, &v, NULL);
-    assert(r == 0);
-    builtin_put(a, s, obj, name, v);
+    builtin_put(a, s, obj, name, parse_constant(a, json));
 }
 
 /* The member as an object, made when it is absent. */
@@ -484,12 +493,9 @@ static void default_job(struct arena *a, const struct schema *s, struct json *jo
 static void scaling_rules(struct arena *a, const struct schema *s, struct json *behavior,
                           const char *direction, const char *defaults)
 {
-    struct json *rules = sub_object(a, s, behavior, direction), *v;
+    struct json *rules = sub_object(a, s, behavior, direction), *next;
     const struct schema *rules_schema = schema_child(s, str_of(direction));
-    int r = json_parse(a, str_of(defaults), NULL, &v, NULL);
-    assert(r == 0);
-    struct json *next;
-    for (struct json *m = v->first; m; m = next) {
+    for (struct json *m = parse_constant(a, defaults)->first; m; m = next) {
         next = m->next;
         if (!json_get(rules, m->key))
             builtin_put(a, rules_schema, rules, str_dup_arena(a, m->key), json_clone(a, m));
@@ -595,10 +601,8 @@ static void apply_type(struct arena *a, const struct schema *s, struct json *obj
     type = str_slice(type, prefix.n, type.n);
     int row = find(rows, ARRAY_LEN(rows), sizeof rows[0], type);
     if (row >= 0) {
-        struct json *defaults, *next;
-        int r = json_parse(a, str_of(rows[row].json), NULL, &defaults, NULL);
-        assert(r == 0);
-        for (struct json *d = defaults->first; d; d = next) {
+        struct json *next;
+        for (struct json *d = parse_constant(a, rows[row].json)->first; d; d = next) {
             next = d->next;
             if (is_given(s, obj, d->key))
                 continue;
@@ -627,8 +631,11 @@ static void round_quantities(struct arena *a, struct json *map)
     }
 }
 
+/* Stops when the arena is full: the caller refuses the object then. */
 static void walk(struct arena *a, const struct schema *s, struct json *v)
 {
+    if (arena_is_full(a))
+        return;
     if (s->type == SCHEMA_OBJECT && v->type == JSON_OBJECT) {
         apply_type(a, s, v);
         json_each (m, v) {

@@ -379,16 +379,24 @@ static void topology_values(const struct spot *list)
     map_fini(&seen);
 }
 
+/* As a set. json_set() would compare each with all before it. */
+static struct json *value_set(struct arena *a, const struct json *list)
+{
+    struct json *values = json_new_object(a);
+    struct map seen = { 0 };
+    json_each (v, list)
+        if (!map_put(&seen, json_str(v), values))
+            json_add_member(values, json_str(v), json_new_null(a));
+    map_fini(&seen);
+    return values;
+}
+
 /* Equal terms have equal texts: keys and values in order. */
 static struct str topology_id(struct arena *a, const struct json *term)
 {
     struct json *by_key = json_new_object(a);
-    json_each (e, json_getc(term, "matchLabelExpressions")) {
-        struct json *values = json_new_object(a);
-        json_each (v, json_getc(e, "values"))
-            json_set(a, values, json_str(v), json_new_null(a));
-        json_set(a, by_key, json_get_str(e, "key"), values);
-    }
+    json_each (e, json_getc(term, "matchLabelExpressions"))
+        json_set(a, by_key, json_get_str(e, "key"), value_set(a, json_getc(e, "values")));
     struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     (void)json_write_sorted(&b, by_key);
     struct str text = str_copy_arena(a, buf_str(&b));

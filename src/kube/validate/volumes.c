@@ -236,7 +236,7 @@ static void quobyte(const struct spot *s, const void *unused)
         say_required(&tenant, "must be a UUID and may not exceed a length of 64 characters");
     } else {
         struct str rest = spot_text(&registry), pair;
-        for (bool more = true; more;) {
+        for (bool more = true; more && !field_errors_full(s->errs);) {
             more = str_cut(rest, ',', &pair, &rest);
             if (!is_host_port(pair))
                 say_invalid_text(&registry, pairs);
