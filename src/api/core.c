@@ -50,6 +50,14 @@ void request_settled(struct request *rq)
     leave_inflight(rq);
 }
 
+void request_allow_page(struct request *rq, const struct store_page *page)
+{
+    uint64_t steps = 0;
+    for (size_t i = 0; i < page->n; i++)
+        steps += page->kv[i].value.n * (uint64_t)API_WORK_PER_BYTE + API_WORK_PER_OBJECT;
+    budget_allow(&rq->budget, steps);
+}
+
 /* The request's id for the client and for logs: the client's choice, or a new one. */
 static struct str audit_id(struct request *rq)
 {
@@ -222,6 +230,9 @@ void reply_json(struct request *rq, int status, const struct json *v)
  */
 void reply_status(struct request *rq, const struct json *status)
 {
+    if (budget_is_over(
+            &rq->budget)) /* whatever was concluded since, it is not from all the facts */
+        status = status_too_much_work(&rq->arena);
     int code = status_code(status);
     struct rep rep = { .pretty = true };
     if (code == 404 && rq->no_page) {
@@ -631,7 +642,9 @@ struct request *request_new(struct api *api, const struct sink_ops *sink, void *
     rq->sink = sink;
     rq->sink_data = sink_data;
     rq->start_ns = clock_mono_ns();
+    rq->budget = BUDGET_INIT;
     rq->arena.max_bytes = API_ARENA_MAX_BYTES;
+    rq->arena.budget = &rq->budget;
     rq->body = BUF_INIT(API_BODY_MAX_BYTES);
     list_push_back(&api->requests, &rq->node);
     return rq;
@@ -831,6 +844,9 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     api->ca_key = BUF_INIT(1 << 20);
     (void)buf_add_str(&api->ca_key, opts->ca_key);
     api->event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000;
+    api->commit = str_dup(opts->commit);
+    api->commit_date = str_dup(opts->commit_date);
+    api->unattended.is_on = opts->warn_unattended;
     api->watch_min_ms = opts->watch_min_ms ? opts->watch_min_ms : API_WATCH_MIN_MS;
     list_init(&api->requests);
     list_init(&api->unsent);
@@ -924,6 +940,9 @@ static void api_free(struct api *api)
     flows_fini(&api->flows);
     lines_fini(&api->lines);
     documents_fini(&api->documents);
+    unattended_fini(&api->unattended);
+    free(api->commit);
+    free(api->commit_date);
     defer_cancel(&api->large_turn);
     tokens_free(api->tokens);
     free(api);

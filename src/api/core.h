@@ -11,6 +11,7 @@
 #include "api/metrics.h"
 #include "api/request.h"
 #include "api/server.h"
+#include "api/unattended.h"
 #include "io/loop.h"
 #include "kube/meta.h"
 #include "kube/object.h"
@@ -53,7 +54,8 @@ struct api {
     struct lines lines; /* of writes, by key */
     struct documents documents;
     size_t n_inflight, body_bytes, n_compressing;
-    size_t lists_kept_bytes; /* API_LISTS_KEPT_MAX_BYTES */
+    size_t lists_kept_bytes;     /* API_LISTS_KEPT_MAX_BYTES */
+    size_t watch_requirements;   /* of the selectors of all open watches; see watch.c */
     struct map hubs;             /* storage name -> struct hub */
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
     uint64_t watch_min_ms; /* a watch without a timeout of its own lasts one to two of these */
@@ -72,10 +74,14 @@ struct api {
     struct expiry *expiry;
     struct quotas *quotas;
     struct policies *policies;
+    struct unattended unattended;
     struct buf ca_cert, ca_key;
     size_t csrs_in_flight;  /* signed, being written; and the reading of what is left to sign */
     struct retry csr_retry; /* of that reading */
+    size_t policy_types_in_flight; /* statuses being written, and the reading of policies */
+    struct retry policy_types_retry;
     uint64_t event_ttl_ms;
+    char *commit, *commit_date;
     controller_ready_cb controllers_ready;
     void *controllers_ready_arg;
     struct metrics metrics;
@@ -129,6 +135,9 @@ struct json *reply_not_found(struct request *rq);
 /* A watch has begun: it holds no seat any more, and is not counted as being worked on. */
 void request_settled(struct request *rq);
 
+/* A page of a list will be worked on: the work that it allows beside the request's own. */
+void request_allow_page(struct request *rq, const struct store_page *page);
+
 /* ---- verbs ---- */
 
 void read_get(struct request *rq);
@@ -172,5 +181,8 @@ void watch_close_resource(struct api *api, struct str storage_name);
 void watch_reauthorize(struct api *api);
 /* An object was deleted: as above, and watches by tokens that depend on it end. */
 void watch_revoke(struct api *api, struct str key);
+/* A client follows all objects of the kind, as a controller does; the scheduler, which reads owners
+ * of Pods, does not count. */
+bool watch_is_followed(const struct api *api, const struct kube_resource *res);
 /* A revision was written: watchers that asked for bookmarks will learn of it in time. */
 void watch_note_write(struct api *api);

@@ -25,6 +25,7 @@
 enum { DATADIR_FILE_MAX_BYTES = 64 << 10, DAY_S = 86400 };
 
 #define FORMAT_PREFIX "dormouse data "
+#define CA_NAME       "dormouse-ca"
 
 void datadir_free(struct datadir *d)
 {
@@ -181,6 +182,19 @@ static bool is_disk_full(int r)
     return r == -ENOSPC || r == -EDQUOT || r == -EROFS;
 }
 
+/* A first start that ended between the two files leaves the key alone, too. */
+static int remake_ca(struct datadir *d, struct err *err)
+{
+    int r = x509_remake_ca(CA_NAME, buf_str(&d->ca_key), &d->ca_cert, err);
+    if (r < 0)
+        return err_ctx(err, r, "file 'pki/ca.crt' is missing, file 'pki/ca.key'");
+    if (!d->is_new)
+        log_warn("file 'pki/ca.crt' is missing: it is made again from 'pki/ca.key', and clients "
+                 "trust it as the one before",
+                 "path=%s", d->path);
+    return sys_write_file_atomic(d->fd, "pki/ca.crt", buf_str(&d->ca_cert), 0644, err);
+}
+
 static int load_ca(struct datadir *d, struct err *err)
 {
     int r = read_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
@@ -194,7 +208,12 @@ static int load_ca(struct datadir *d, struct err *err)
         return err_set(err, E_CORRUPT, "file 'pki/ca.key' is missing, 'pki/ca.crt' is there");
     buf_reset(&d->ca_cert);
     buf_reset(&d->ca_key);
-    r = x509_make_ca("dormouse-ca", &d->ca_cert, &d->ca_key, err);
+    r = sys_read_file(d->fd, "pki/ca.key", &d->ca_key, err);
+    if (r >= 0)
+        return remake_ca(d, err);
+    if (r != -ENOENT)
+        return r;
+    r = x509_make_ca(CA_NAME, &d->ca_cert, &d->ca_key, err);
     if (r < 0)
         return err_ctx(err, r, "make the cluster's certificate authority");
     return write_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
@@ -419,6 +438,22 @@ static int load_sa_key(struct datadir *d, struct err *err)
     return sys_write_file_atomic(d->fd, "pki/sa.key", buf_str(&d->sa_key), 0600, err);
 }
 
+void datadir_undo(struct datadir *d, int r)
+{
+    static const char *const files[] = {
+        "pki/ca.crt",   "pki/ca.key",    "pki/server.crt", "pki/server.key",   "pki/server.names",
+        "pki/sa.key",   "admin.token",   "kubeconfig",     "store.db",         "store.db-wal",
+        "store.db-shm", "store.db.lock", "store.db.mark",  "store.db.reserve", "format",
+    };
+    if (!is_disk_full(r))
+        return;
+    if (d->is_new) {
+        for (size_t i = 0; i < ARRAY_LEN(files); i++)
+            (void)unlinkat(d->fd, files[i], 0);
+        (void)unlinkat(d->fd, "pki", AT_REMOVEDIR);
+    }
+}
+
 int datadir_open_ca(const char *path, struct datadir **ret, struct err *err)
 {
     scoped(datadir_free_scoped) struct datadir *d = xnew(struct datadir);
@@ -448,8 +483,14 @@ int datadir_open(const char *path, const struct datadir_names *names, struct dat
         r = load_sa_key(d, err);
     if (r >= 0)
         r = load_token(d, err);
-    if (r < 0)
-        return err_ctx(err, r, "data directory '%s'", path);
+    if (r < 0) {
+        datadir_undo(d, r);
+        return err_ctx(err, r,
+                       d->is_new && is_disk_full(r)
+                           ? "no space for the first start in data directory '%s'"
+                           : "data directory '%s'",
+                       path);
+    }
     *ret = take_ptr(&d);
     return 0;
 }
@@ -525,15 +566,14 @@ int datadir_write_kubeconfig(const struct datadir *d, const char *path, const ch
     return 0;
 }
 
-int datadir_write_user_kubeconfig(const struct datadir *d, const char *path, const char *url,
-                                  const struct x509_user *user, uint64_t valid_s, struct err *err)
+int datadir_user_kubeconfig(const struct datadir *d, const char *url, const struct x509_user *user,
+                            uint64_t valid_s, struct buf *to, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf cert = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf cert64 = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
     scoped(buf_fini_scoped) struct buf key64 = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
     scoped(buf_fini_scoped) struct buf members = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES * 8);
     int r = x509_make_client(buf_str(&d->ca_cert), buf_str(&d->ca_key), user, valid_s, &cert, &key,
                              err);
     if (r < 0)
@@ -542,11 +582,7 @@ int datadir_write_user_kubeconfig(const struct datadir *d, const char *path, con
     (void)base64_encode(&key64, buf_str(&key), BASE64_STD);
     (void)buf_printf(&members, "    client-certificate-data: %s\n    client-key-data: %s\n",
                      buf_cstr(&cert64), buf_cstr(&key64));
-    if (write_kubeconfig(d, url, user->name, buf_str(&members), &text) < 0)
+    if (write_kubeconfig(d, url, user->name, buf_str(&members), to) < 0)
         return err_set(err, -EMSGSIZE, "kubeconfig is too large");
-    if (path)
-        r = sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
-    else
-        r = sys_write_all(STDOUT_FILENO, text.p, text.n);
-    return r < 0 ? err_ctx(err, r, "write kubeconfig '%s'", path ? path : "-") : 0;
+    return 0;
 }

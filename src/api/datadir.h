@@ -3,7 +3,7 @@
  * The data directory of a process that makes a cluster: store, keys, the administrator's token.
  *
  *     DIR/                0700
- *       format            "dormouse data 2": says that the directory is ours and how to read it
+ *       format            "dormouse data 3": says that the directory is ours and how to read it
  *       store.db          src/store
  *       pki/ca.crt .key   the cluster's authority, made at first start
  *       pki/server.crt .key .names   certificate of the API, and the names it was made for
@@ -21,7 +21,7 @@
 #include "base/str.h"
 
 enum {
-    DATADIR_FORMAT = 2, /* 2: the store has checksums */
+    DATADIR_FORMAT = 3, /* 2: the store has checksums; 3: and an index of pods by node */
     DATADIR_TOKEN_BYTES = 32,
     DATADIR_CERT_DAYS = 365,
     DATADIR_CERT_RENEW_DAYS = 30, /* a certificate with less left is replaced */
@@ -64,6 +64,12 @@ void datadir_free(struct datadir *d);
 DEFINE_SCOPED(datadir, datadir_free)
 
 /*
+ * A first start ends with `r`: if the reason is a full disk, remove what this opening and that of
+ * the store have made. Not after another process has found the directory in use.
+ */
+void datadir_undo(struct datadir *d, int r);
+
+/*
  * Record that everything in the directory, including the store, has this format now. It is called
  * last, so that an upgrade that fails, for example on a full disk, leaves a directory that the
  * older program still accepts.
@@ -83,13 +89,13 @@ int datadir_renew(struct datadir *d, const struct datadir_names *names, bool *re
 int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
                              char **ret_path, struct err *err);
 /*
- * The same for any user, by a certificate of the directory's authority that is good for valid_s
- * seconds. path NULL: standard output. ca_only: the directory of a server that may be running is
- * opened by datadir_open_ca().
+ * Append a kubeconfig for any user, in YAML, with a key and a certificate of the directory's
+ * authority that is good for valid_s seconds. The directory of a server that may be running is
+ * opened by datadir_open_ca(). Errors: -EMSGSIZE: it does not fit into `to`.
  */
 struct x509_user;
-int datadir_write_user_kubeconfig(const struct datadir *d, const char *path, const char *url,
-                                  const struct x509_user *user, uint64_t valid_s, struct err *err);
+int datadir_user_kubeconfig(const struct datadir *d, const char *url, const struct x509_user *user,
+                            uint64_t valid_s, struct buf *to, struct err *err);
 /* Only what is needed to make users: nothing is made or changed. -ENOENT: no server has been here.
  */
 int datadir_open_ca(const char *path, struct datadir **ret, struct err *err);

@@ -16,6 +16,7 @@
 #include "api/write.h"
 
 #include "api/admit/claims.h"
+#include "api/admit/node_restriction.h"
 #include "api/admit/policies.h"
 #include "api/controllers/controllers.h"
 #include "api/encode.h"
@@ -318,7 +319,9 @@ static void removal_commit(struct removal *rm)
         return;
     }
     struct claims claims = { 0 };
-    int r = owners_ops(&rq->arena, rm->key, rm->old, marked ? rm->obj : NULL, ops, &n, &err);
+    const struct json *left = marked ? rm->obj : NULL;
+    int r = owners_ops(&rq->arena, rm->key, rm->old, left, ops, &n, &err);
+    placed_ops(&rq->arena, rm->key, rm->old, left, ops, &n);
     if (r >= 0 && !marked)
         r = claims_ops(&rq->arena, &claims, rq->res, rm->obj, NULL, ops, &n, &err);
     if (r < 0) {
@@ -351,6 +354,8 @@ static void on_admitted(void *arg, struct json *no)
     struct removal *rm = arg;
     struct request *rq = rm->rq;
     struct err err = { 0 };
+    if (!no && arena_is_full(&rq->arena)) /* a policy that is ignored may not have been evaluated */
+        no = status_too_much_work(&rq->arena);
     if (no) {
         refuse(rm, no);
         return;
@@ -386,6 +391,8 @@ static void removal_decide(struct removal *rm)
     struct json *no = check_preconditions(rm);
     if (!no)
         no = check_allowed(rm);
+    if (!no)
+        no = node_restrict_delete(rm->rq, rm->name, rm->obj);
     if (no || !policies_wanted(rm->rq)) {
         on_admitted(rm, no);
         return;
@@ -551,7 +558,7 @@ static void sweep_finish(struct sweep *s)
 static void page_begin(struct sweep *s)
 {
     s->kept = s->rq->arena;
-    s->rq->arena = (struct arena){ .max_bytes = s->kept.max_bytes };
+    s->rq->arena = (struct arena){ .max_bytes = s->kept.max_bytes, .budget = s->kept.budget };
     s->in_page = true;
 }
 
@@ -620,6 +627,8 @@ static void add_removal(struct sweep *s, struct removal *rm, const struct store_
                             .arg = s };
     key_split(s->rq->res, s->filter.prefix, rm->key, &ns, &name);
     rm->name = name;
+    if (policies_wanted(s->rq))
+        budget_allow(&s->rq->budget, API_WORK_OF_POLICIES);
 }
 
 static void on_sweep_page(void *arg, int r, const struct store_page *page, const struct err *err)
@@ -638,6 +647,7 @@ static void on_sweep_page(void *arg, int r, const struct store_page *page, const
         buf_reset(&s->after);
         (void)buf_add_str(&s->after, page->kv[page->n - 1].key);
     }
+    request_allow_page(rq, page);
     page_begin(s);
     s->removals = arena_new_n(&rq->arena, struct removal, page->n + 1);
     for (size_t i = 0; i < page->n; i++) {
@@ -646,6 +656,11 @@ static void on_sweep_page(void *arg, int r, const struct store_page *page, const
             filter_matches_value(&s->filter, &s->scratch,
                                  stored_of(rq->api, rq->res, &page->kv[i])))
             add_removal(s, &s->removals[s->n++], &page->kv[i]);
+    }
+    if (budget_is_over(&rq->budget)) {
+        page_end(s);
+        reply_status(rq, status_too_much_work(&rq->arena));
+        return;
     }
     if (s->n == 0) {
         sweep_page_done(s);
@@ -683,6 +698,7 @@ void write_delete_collection(struct request *rq)
     *s = (struct sweep){ .rq = rq,
                          .after = BUF_INIT(STORE_KEY_MAX_BYTES),
                          .items = BUF_INIT(SWEEP_ANSWER_MAX_BYTES),
+                         .scratch = { .budget = &rq->budget },
                          .transcoder = PROTO_TRANSCODER_INIT };
     rq->work = s;
     rq->on_gone = on_sweep_gone;

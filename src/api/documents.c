@@ -109,6 +109,15 @@ static struct document *find(struct documents *d, enum document_what what, struc
     return NULL;
 }
 
+static void tag(struct document *doc)
+{
+    const struct registry *reg = &doc->docs->api->reg;
+    if (doc->what == DOCUMENT_V2)
+        openapi_v2_hash(reg, doc->tag);
+    else if (doc->what == DOCUMENT_V3)
+        (void)openapi_v3_hash(reg, doc->group, doc->version, doc->tag);
+}
+
 struct document *documents_get(struct documents *d, enum document_what what, struct str group,
                                struct str version, enum openapi_form form)
 {
@@ -132,10 +141,7 @@ struct document *documents_get(struct documents *d, enum document_what what, str
         if (version.n)
             memcpy(doc->names + group.n, version.p, version.n);
         list_init(&doc->waiting);
-        if (what == DOCUMENT_V2)
-            openapi_v2_hash(reg, doc->tag);
-        else if (what == DOCUMENT_V3)
-            (void)openapi_v3_hash(reg, group, version, doc->tag);
+        tag(doc);
         list_push_back(&d->all, &doc->node);
     }
     doc->used_ms = loop_now_ms(d->api->loop);
@@ -256,6 +262,26 @@ static void fail(struct sending *s, int r)
     reply_err(s->rq, r, NULL);
 }
 
+/*
+ * The registry has changed since the document was asked for: the answers say what is made now, not
+ * what would have been, and are not good for ever under the old address.
+ */
+static void renew(struct document *doc)
+{
+    doc->generation = doc->docs->api->reg.generation;
+    if (doc->what == DOCUMENT_V3_INDEX)
+        return;
+    tag(doc);
+    list_each (node, &doc->waiting) {
+        struct request *rq = list_entry(node, struct sending, node)->rq;
+        const char *quoted = arena_printf(&rq->arena, "\"%s\"", doc->tag);
+        (void)headers_set(&rq->extra, STR("etag"), str_of(quoted));
+        headers_del(&rq->extra, STR("expires"));
+        if (headers_get(&rq->extra, "cache-control").n)
+            (void)headers_set(&rq->extra, STR("cache-control"), STR("no-cache, private"));
+    }
+}
+
 /* Make one document, then answer all requests that wait for it. */
 static void on_turn(struct defer *turn)
 {
@@ -263,6 +289,8 @@ static void on_turn(struct defer *turn)
     struct document *doc = next_wanted(d);
     if (!doc)
         return;
+    if (doc->plain.n == 0 && doc->generation != d->api->reg.generation)
+        renew(doc);
     int r = doc->plain.n ? 0 : make(doc);
     if (r < 0)
         buf_reset(&doc->plain);
@@ -273,8 +301,11 @@ static void on_turn(struct defer *turn)
         r = compress(doc);
     (void)malloc_trim(0); /* the process would keep the memory of making it, some ten MiB */
     doc->refs++;
-    while (!list_is_empty(&doc->waiting)) {
-        struct sending *s = list_first(&doc->waiting, struct sending, node);
+    struct list ready; /* a client that is answered may ask again, and waits for the next turn */
+    list_init(&ready);
+    list_move_all(&doc->waiting, &ready);
+    while (!list_is_empty(&ready)) {
+        struct sending *s = list_first(&ready, struct sending, node);
         list_remove(&s->node);
         if (r < 0)
             fail(s, r);

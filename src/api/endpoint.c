@@ -27,9 +27,12 @@ static void serve_build(struct request *rq)
     json_set_str(a, v, "minCompatibilityMinor",
                  str_of(arena_printf(a, "%llu", (unsigned long long)before - 1)));
     json_set_str(a, v, "gitVersion", str_of(monitor_git_version(a)));
-    json_set_str(a, v, "gitCommit", STR(""));
-    json_set_str(a, v, "gitTreeState", STR("clean"));
-    json_set_str(a, v, "buildDate", STR("1970-01-01T00:00:00Z"));
+    struct str commit = str_of(rq->api->commit), date = str_of(rq->api->commit_date);
+    bool is_dirty = str_has_suffix(commit, STR("+"));
+    json_set_str(a, v, "gitCommit", str_slice(commit, 0, commit.n - is_dirty));
+    json_set_str(a, v, "gitTreeState", is_dirty ? STR("dirty") : STR("clean"));
+    /* The commit's: the same tree gives the same program, whenever it is built. */
+    json_set_str(a, v, "buildDate", date.n ? date : STR("1970-01-01T00:00:00Z"));
     json_set_str(a, v, "goVersion", STR(""));
     json_set_str(a, v, "compiler", STR(__VERSION__));
     json_set_str(a, v, "platform",

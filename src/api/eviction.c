@@ -10,6 +10,7 @@
  */
 #include "api/subresources.h"
 
+#include "api/admit/node_restriction.h"
 #include "api/inner.h"
 #include "api/write.h"
 #include "base/clock.h"
@@ -326,6 +327,11 @@ static void on_pod(void *arg, int r, struct str body)
         return;
     if (r != 200) {
         reply_status(e->rq, v);
+        return;
+    }
+    struct json *no = node_restrict_evict(e->rq, v);
+    if (no) {
+        reply_status(e->rq, no);
         return;
     }
     e->pod = v;

@@ -67,7 +67,8 @@ bool filter_matches_key(const struct filter *f, struct str key)
 
 bool filter_matches_object(const struct filter *f, struct arena *scratch, const struct json *obj)
 {
-    return selector_matches_labels(&f->labels, json_path(obj, "metadata", "labels", NULL)) &&
+    return selector_matches_labels_budget(&f->labels, json_path(obj, "metadata", "labels", NULL),
+                                          scratch->budget) &&
            selector_matches_fields(scratch, &f->fields, f->res->schema, obj);
 }
 

@@ -84,11 +84,11 @@ static void sink_abort(struct request *rq)
     sink_finish(rq->sink_data, -ECONNRESET);
 }
 
-/* The body came with the call. */
+/* The body came with the call. The core asks for it last, perhaps after a step that waited. */
 static void sink_read_body(struct request *rq, uint64_t max_bytes)
 {
-    (void)rq;
     (void)max_bytes;
+    request_body_end(rq, 0);
 }
 
 static const struct sink_ops local_sink = {
@@ -114,11 +114,7 @@ static void call_finish(struct kube_call *c, int r)
 static void call_begin(struct kube_call *c)
 {
     c->started = true;
-    struct request *rq = c->rq;
-    bool has_body = rq->body.n > 0;
-    request_start(rq, has_body);
-    if (has_body && !rq->head_sent)
-        request_body_end(rq, 0);
+    request_start(c->rq, c->rq->body.n > 0);
 }
 
 static void call_flush(struct kube_call *c)

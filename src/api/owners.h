@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "api/placed.h"
 #include "base/err.h"
 #include "codec/json.h"
 #include "store/store.h"
@@ -25,7 +26,8 @@ enum {
     OWNERS_OPS_MAX = 120, /* entries that one write may change; leaves room for the object itself */
     OWNERS_UID_MAX = 64   /* longer ones, which no object has, are cut */
 };
-_Static_assert(OWNERS_OPS_MAX + 4 <= STORE_TXN_MAX_OPS, "a write has operations of its own");
+_Static_assert(OWNERS_OPS_MAX + PLACED_OPS_MAX + 4 <= STORE_TXN_MAX_OPS,
+               "a write has operations of its own");
 
 bool owners_has_finalizer(const struct json *obj, const char *finalizer);
 /* Being deleted, and held by one of the two finalizers above. */

@@ -46,7 +46,9 @@ static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     struct err why = { 0 };
     r = encode_answer(rq, stored_of(rq->api, rq->res, kv), &out, &why);
-    if (r < 0)
+    if (budget_is_over(&rq->budget))
+        reply_status(rq, status_too_much_work(&rq->arena));
+    else if (r < 0)
         reply_err(rq, r, &why);
     else
         reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
@@ -201,6 +203,7 @@ static int add_page(struct listing *l, const struct store_page *page, bool *ret_
                     struct err *err)
 {
     struct request *rq = l->rq;
+    request_allow_page(rq, page);
     for (size_t i = 0; i < page->n; i++) {
         const struct store_kv *kv = &page->kv[i];
         if (l->limit && l->n == l->limit) {
@@ -211,15 +214,17 @@ static int add_page(struct listing *l, const struct store_page *page, bool *ret_
         (void)buf_add_str(&l->last_key, kv->key);
         struct stored st = stored_of(rq->api, rq->res, kv);
         arena_reset(&l->scratch);
-        if (!filter_matches_key(&l->filter, kv->key) ||
-            !filter_matches_value(&l->filter, &l->scratch, st))
-            continue;
-        int r =
-            encode_list_item(&l->scratch, &l->transcoder, rq->res, &rq->rep, st, l->now_s,
-                             l->n == 0, &l->out, err);
-        if (r < 0)
-            return r;
-        l->n++;
+        bool is_listed = filter_matches_key(&l->filter, kv->key) &&
+                         filter_matches_value(&l->filter, &l->scratch, st);
+        if (is_listed && !budget_is_over(&rq->budget)) {
+            int r = encode_list_item(&l->scratch, &l->transcoder, rq->res, &rq->rep, st, l->now_s,
+                                     l->n == 0, &l->out, err);
+            if (r < 0)
+                return r;
+            l->n++;
+        }
+        if (budget_is_over(&rq->budget))
+            return err_set(err, E_LIMIT, "%s takes too much time", rq->budget.over);
     }
     *ret_full = l->limit && l->n == l->limit;
     return 0;
@@ -450,7 +455,7 @@ void read_list(struct request *rq)
                            .last_key = BUF_INIT(STORE_KEY_MAX_BYTES),
                            .kept_after = BUF_INIT(STORE_KEY_MAX_BYTES),
                            .transcoder = PROTO_TRANSCODER_INIT,
-                           .scratch = { .max_bytes = API_ARENA_MAX_BYTES } };
+                           .scratch = { .max_bytes = API_ARENA_MAX_BYTES, .budget = &rq->budget } };
     rq->work = l;
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;

@@ -35,14 +35,22 @@ struct tls_peer;
 struct websocket;
 
 enum {
-    API_BODY_MAX_BYTES = 3 << 20,    /* as upstream; 413 beyond */
-    API_BODIES_MAX_BYTES = 64 << 20, /* bodies of all requests in flight; 429 beyond */
+    API_BODY_MAX_BYTES = 3 << 20,     /* as upstream; 413 beyond */
+    API_BODIES_MAX_BYTES = 64 << 20,  /* bodies of all requests in flight; 429 beyond */
     API_LARGE_BODY_BYTES = 256 << 10, /* of those with more, one is worked on in a turn */
-    API_INFLIGHT_MAX = 1024,         /* requests that are not watches; 429 beyond */
-    API_UNSENT_MAX_BYTES = 64 << 20, /* answers that clients do not read; see request_unsent() */
+    API_INFLIGHT_MAX = 1024,          /* requests that are not watches; 429 beyond */
+    API_UNSENT_MAX_BYTES = 64 << 20,  /* answers that clients do not read; see request_unsent() */
     API_LISTS_KEPT_MAX_BYTES = 32 << 20, /* items of lists in protobuf that were encoded to measure
                                             them, of all such lists; see read.c */
-    API_ARENA_MAX_BYTES = 64 << 20   /* what one request may take while it is worked on; then 413 */
+    API_ARENA_MAX_BYTES = 64 << 20, /* what one request may take while it is worked on; then 413 */
+    /*
+     * Its CPU time is BUDGET_MAX_STEPS (base/budget.h); 413 beyond. What is read page by page may
+     * take longer as there is more of it, but not longer for what the client asks of each object: a
+     * page allows so many steps more.
+     */
+    API_WORK_PER_BYTE = 2,
+    API_WORK_PER_OBJECT = 256,
+    API_WORK_OF_POLICIES = 1 << 14 /* more for each object of a deleted collection, with policies */
 };
 
 struct sink_ops {
@@ -83,6 +91,7 @@ struct request {
     void *sink_data;
     struct list node; /* api->requests */
     struct arena arena;
+    struct budget budget; /* what it may still do; of its arenas */
     uint64_t start_ns;
     unsigned busy; /* store operations outstanding */
     bool gone, head_sent, ended;
@@ -108,6 +117,7 @@ struct request {
     const struct str
         *token_keys; /* objects that the token depends on, by their keys in the store */
     size_t n_token_keys;
+    bool related;  /* the user is a node, and the object was found to concern it */
     uint8_t step;  /* of the head's steps: the next one */
     bool has_body; /* as request_start() was told */
     bool waiting;  /* a step has started something; request_continue() follows */

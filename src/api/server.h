@@ -29,6 +29,9 @@ struct api_attributes {
     bool is_resource; /* else a path */
     struct str group, version, resource, subresource, name, ns;
     struct str path;
+    struct str field_selector; /* of a list, watch or deletion of a collection, as the client wrote
+                                  it; "": none */
+    bool related; /* a node asks for an object that was found to concern it (auth/node_graph.h) */
 };
 
 /* Decides without waiting. reason: appended to, NULL when not wanted; shown to the client on "no".
@@ -45,7 +48,10 @@ struct api_opts {
     struct str ca_cert;         /* PEM, copied; published in every namespace; "": nothing is */
     struct str ca_key;          /* PEM, copied; signs approved requests; "": nobody does */
     uint64_t event_ttl_ms;      /* Events go after this; 0: an hour */
+    struct str commit;          /* copied; of the program, with "+" where it was changed; "" */
+    struct str commit_date;     /* copied; RFC 3339; "" */
     uint64_t watch_min_ms;      /* 0: API_WATCH_MIN_MS */
+    bool warn_unattended;       /* who creates a workload hears that nothing here runs it */
     bool rbac;                  /* decide by the roles and bindings in the store */
     bool anonymous;             /* with rbac: no credentials: system:anonymous; false: 401 */
     api_authorize_fn authorize; /* without rbac; NULL: whoever is authenticated may do everything */
@@ -88,8 +94,8 @@ void api_on_policy(struct api *api, void (*fn)(void *arg), void *arg);
 int api_listen(struct api *api, const char *host, uint16_t port, struct tls_ctx *tls,
                struct err *err);
 uint16_t api_port(const struct api *api); /* 0: not listening */
-/* Called on requests and new connections when the wall clock has passed `at_s`; the callee replaces its certificate and
- * sets the next time. */
+/* Called on requests and new connections when the wall clock has passed `at_s`; the callee replaces
+ * its certificate and sets the next time. */
 void api_on_renewal(struct api *api, int64_t at_s, int64_t (*renew)(void *arg), void *arg);
 
 /* Prometheus text with upstream's names. */

@@ -37,7 +37,14 @@ enum {
     WATCH_TIMEOUT_MAX_S = 86400,
     WATCH_REAUTHORIZE_MS = 250,    /* after a change: a burst of them is one pass */
     WATCH_REVOKED_MAX_KEYS = 4096, /* beyond, the pass comes at once */
-    EVENT_MAX_BYTES = 16 << 20
+    EVENT_MAX_BYTES = 16 << 20,
+    WATCH_EVENT_MAX_STEPS = BUDGET_MAX_STEPS / 4, /* of one event for one watcher */
+    /*
+     * Each event of a kind is matched with the selectors of all who watch it, so these are counted
+     * over all watches: some 5 ms for an event. 429 beyond; short selectors are always taken.
+     */
+    WATCH_REQUIREMENTS_MAX = 50000,
+    WATCH_FREE_REQUIREMENTS = 16
 };
 
 enum watch_at { WATCH_INITIAL, WATCH_BEHIND, WATCH_STALLED, WATCH_JOINED, WATCH_ENDED };
@@ -72,6 +79,8 @@ struct watcher {
     uint64_t at_rev;         /* of the initial list */
     struct buf after;
     bool initial, announce_initial, bookmarks, columns_sent, full;
+    bool too_much;       /* an event took more work than it may */
+    size_t requirements; /* of its selectors, in api->watch_requirements */
     struct timer timeout, stall;
     struct arena scratch;
 };
@@ -187,12 +196,21 @@ static void put(struct watcher *w, struct str bytes)
         w->full = true;
 }
 
+/*
+ * What this watcher's selectors and columns take is bounded for each event; past it the watch ends,
+ * since it can no longer tell what the client should see.
+ */
 static void send_event(struct watcher *w, struct event *e)
 {
+    struct budget budget = { .max_steps = WATCH_EVENT_MAX_STEPS };
+    e->scratch->budget = &budget;
     const char *type = event_type(e, &w->filter);
-    if (!type)
+    struct str bytes = type ? event_bytes(e, w, type) : STR("");
+    e->scratch->budget = NULL;
+    w->too_much = w->too_much || budget_is_over(&budget);
+    if (!type || w->too_much)
         return;
-    put(w, event_bytes(e, w, type));
+    put(w, bytes);
     w->columns_sent = true;
     w->told = e->ev->kv.mod_rev;
     w->rq->api->metrics.watch_events++;
@@ -259,6 +277,7 @@ static void on_gone(struct request *rq)
     struct watcher *w = watcher_of(rq);
     release(w);
     rq->api->metrics.watchers--;
+    rq->api->watch_requirements -= w->requirements;
     buf_fini(&w->after);
     arena_fini(&w->scratch);
 }
@@ -332,10 +351,17 @@ static void stall(struct watcher *w)
     timer_start(w->rq->api->loop, &w->stall, WATCH_STALL_MAX_MS, on_stall);
 }
 
+static void end_too_much(struct watcher *w)
+{
+    log_warn("watch ended", "path=" STR_FMT " reason=\"%s\"", STR_ARG(w->rq->route.path),
+             "an event took more work than it may");
+    end_with_error(w, status_too_much_work(&w->rq->arena));
+}
+
 /* A watcher may stop only between revisions: what it has seen is a revision. */
 static bool may_send(const struct watcher *w, const struct store_event *ev)
 {
-    return ev->kv.mod_rev > w->min_rev && !(w->full && ev->kv.mod_rev > w->seen);
+    return ev->kv.mod_rev > w->min_rev && !w->too_much && !(w->full && ev->kv.mod_rev > w->seen);
 }
 
 static void hub_send(struct hub *h, const struct store_event *ev, struct arena *scratch)
@@ -359,14 +385,22 @@ static void on_hub_events(void *arg, const struct store_event *ev, size_t n, uin
         hub_send(h, &ev[i], &scratch);
     arena_fini(&scratch);
     h->last_event = n ? ev[n - 1].kv.mod_rev : h->last_event;
+    struct list ended;
+    list_init(&ended);
     list_each_safe (node, &h->watchers) {
         struct watcher *w = list_entry(node, struct watcher, node);
-        if (w->full)
+        if (w->too_much) {
+            hub_leave(w);
+            list_push_back(&ended, &w->node);
+        } else if (w->full) {
             stall(w);
-        else
+        } else {
             w->seen = MAX(w->seen, progress_rev);
+        }
     }
     hub_drop_if_empty(h);
+    while (!list_is_empty(&ended))
+        end_too_much(list_entry(list_pop_front(&ended), struct watcher, node));
 }
 
 /* Damage, or a disk that cannot be read: all others are the watcher's own. */
@@ -439,7 +473,7 @@ static bool try_join(struct watcher *w)
 static void on_own_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
 {
     struct watcher *w = arg;
-    for (size_t i = 0; i < n && !w->full;) {
+    for (size_t i = 0; i < n && !w->full && !w->too_much;) {
         uint64_t rev = ev[i].kv.mod_rev;
         for (; i < n && ev[i].kv.mod_rev == rev; i++) {
             struct event e = { .ev = &ev[i], .api = w->rq->api, .scratch = &w->scratch };
@@ -448,6 +482,10 @@ static void on_own_events(void *arg, const struct store_event *ev, size_t n, uin
             event_fini(&e);
         }
         w->seen = rev;
+    }
+    if (w->too_much) {
+        end_too_much(w);
+        return;
     }
     if (w->full) {
         stall(w);
@@ -512,6 +550,7 @@ static void send_initial(struct watcher *w, const struct store_kv *kv)
     struct request *rq = w->rq;
     struct stored st = stored_of(rq->api, rq->res, kv);
     arena_reset(&w->scratch);
+    w->scratch.budget = &rq->budget;
     if (!filter_matches_key(&w->filter, kv->key) ||
         !filter_matches_value(&w->filter, &w->scratch, st))
         return;
@@ -525,6 +564,8 @@ static void send_initial(struct watcher *w, const struct store_kv *kv)
         return;
     }
     w->columns_sent = true;
+    if (budget_is_over(&rq->budget))
+        return;
     put(w, buf_str(&b));
     rq->api->metrics.watch_events++;
 }
@@ -544,8 +585,15 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
         return;
     }
     w->at_rev = page->rev;
-    for (size_t i = 0; i < page->n; i++)
+    request_allow_page(w->rq, page);
+    for (size_t i = 0; i < page->n && !budget_is_over(&w->rq->budget); i++)
         send_initial(w, &page->kv[i]);
+    arena_fini(
+        &w->scratch); /* the tree of an object is large, and a watch may stay open for long */
+    if (budget_is_over(&w->rq->budget)) {
+        end_with_error(w, status_too_much_work(&w->rq->arena));
+        return;
+    }
     if (!page->more) {
         w->min_rev = page->rev;
         initial_done(w);
@@ -618,18 +666,29 @@ void watch_begin(struct request *rq)
     w->after = BUF_INIT(STORE_KEY_MAX_BYTES);
     sm_init(&w->sm, watch_table, WATCH_INITIAL);
     const struct json *no = parse_watch(w, &o);
+    size_t requirements = w->filter.labels.n + w->filter.fields.n;
+    if (!no && requirements > WATCH_FREE_REQUIREMENTS &&
+        api->watch_requirements + requirements > WATCH_REQUIREMENTS_MAX)
+        no = status_too_many_requests(&rq->arena, 1);
     if (no) {
         reply_status(rq, no);
         return;
     }
+    if (requirements > WATCH_FREE_REQUIREMENTS)
+        w->requirements = requirements;
+    api->watch_requirements += w->requirements;
     rq->work = w;
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;
     api->metrics.watchers++;
     uint64_t timeout_ms = MIN(o.timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000;
-    if (!timeout_ms) /* at random, so that they do not all come again at once */
+    /* A watch of this process needs no default end: no connection or token of its ages, and
+     * is_allowed_still() checks its rights after each change. So at rest it costs no timer. The
+     * end of the others is random, so that clients do not all return at once. */
+    if (!timeout_ms && !rq->in_process)
         timeout_ms = api->watch_min_ms + sys_random_u64() % api->watch_min_ms;
-    timer_start(api->loop, &w->timeout, timeout_ms, on_timeout);
+    if (timeout_ms)
+        timer_start(api->loop, &w->timeout, timeout_ms, on_timeout);
     reply_head(rq, 200, rep_content_type(&rq->rep, true), HTTP_CHUNKED);
     if (w->initial)
         initial_next(w);
@@ -696,6 +755,21 @@ void watch_close_all(struct api *api)
         if (is_watch(rq))
             end_watch(watcher_of(rq));
     }
+}
+
+bool watch_is_followed(const struct api *api, const struct kube_resource *res)
+{
+    struct arena a = { 0 };
+    const struct hub *h = map_get(&api->hubs, kube_storage_name(&a, res));
+    bool is_followed = false;
+    arena_fini(&a);
+    if (h)
+        list_each (node, &h->watchers) {
+            const struct watcher *w = list_entry(node, struct watcher, node);
+            is_followed |=
+                w->filter.ns.n == 0 && !str_is(w->rq->identity.user, "system:kube-scheduler");
+        }
+    return is_followed;
 }
 
 void watch_close_resource(struct api *api, struct str storage_name)

@@ -162,13 +162,23 @@ static void frame_done(struct websocket *ws)
         (void)send_frame(ws, OP_PONG, payload);
 }
 
-/* false: not what a client may send. */
+/*
+ * false: not what a client may send (RFC 6455, section 5.2): a mask is missing, bits that only an
+ * extension gives a meaning, an opcode without one, a control frame that is long or in fragments, a
+ * length of 64 bits.
+ */
 static bool take_head(struct websocket *ws)
 {
-    unsigned short_n = ws->head[1] & 127;
+    enum { FIN = 0x80, RESERVED = 0x70, CONTROL = 8, MASKED = 0x80 };
+    unsigned short_n = ws->head[1] & 127, op = ws->head[0] & 15;
     size_t bytes = short_n == 126 ? 2 : short_n == 127 ? 8 : 0;
-    bool control = ws->head[0] & 8;
-    if (!(ws->head[1] & 0x80) || (control && short_n > CONTROL_MAX_BYTES))
+    bool control = op & CONTROL;
+    if (!(ws->head[1] & MASKED) || (ws->head[0] & RESERVED) ||
+        (control ? op > OP_PONG : op > OP_BINARY))
+        return false;
+    if (control && (short_n > CONTROL_MAX_BYTES || !(ws->head[0] & FIN)))
+        return false;
+    if (bytes == 8 && ws->n_head > 2 && ws->head[2] & 0x80)
         return false;
     if (ws->n_head < 2 + bytes + 4) {
         ws->n_wanted = 2 + bytes + 4;

@@ -15,6 +15,7 @@
 
 #include "api/admit/admit.h"
 #include "api/admit/claims.h"
+#include "api/admit/node_restriction.h"
 #include "api/admit/policies.h"
 #include "api/auth/authz.h"
 #include "api/controllers/controllers.h"
@@ -24,6 +25,7 @@
 #include "api/negotiate.h"
 #include "api/owners.h"
 #include "api/scale.h"
+#include "api/unattended.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -130,7 +132,7 @@ static struct json *apply_input(struct write *w, const struct json *live)
     struct managed_writer writer = writer_of(w);
     if (apply_config(&rq->arena, &writer, live, w->input, w->opts.force, &w->obj, &status) < 0)
         return status;
-    if (object_decode_tree(&rq->arena, rq->res, w->obj, FIELD_VALIDATION_IGNORE, NULL, &status) < 0)
+    if (object_decode_applied(&rq->arena, rq->res, w->obj, &status) < 0)
         return status;
     if (w->opts.fv == FIELD_VALIDATION_STRICT && w->warnings.n)
         return status_bad_request(
@@ -214,6 +216,8 @@ static struct json *shape_new(struct write *w)
         return status_new(a, 500, "",
                           STR("resourceVersion should not be set on objects to be created"));
     status = admit_new(rq, w->admission, w->obj);
+    if (!status)
+        status = node_restrict_create(rq, w->obj, admission_node(w->admission));
     if (status)
         return status;
     if (object_prepare_create(a, rq->res, w->obj, &env, &status) < 0)
@@ -508,9 +512,14 @@ static struct json *shape_update(struct write *w)
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct object_env env = env_of(rq);
-    if (w->action)
-        return w->action->shape(rq, w->input, w->old, &w->obj);
-    struct json *status = is_scale(rq) ? shape_scale(w) : take_update(w);
+    struct json *status = NULL;
+    if (w->action) {
+        status = node_restrict_update(rq, w->input, w->old);
+        return status ? status : w->action->shape(rq, w->input, w->old, &w->obj);
+    }
+    status = is_scale(rq) ? shape_scale(w) : take_update(w);
+    if (!status)
+        status = node_restrict_update(rq, w->obj, w->old);
     if (status)
         return status;
     if (!rq->sub && rq->res->group.n == 0 && str_is(rq->res->plural, "pods"))
@@ -601,6 +610,8 @@ static void reply_written(struct write *w, uint64_t rev)
     const struct kube_strategy *strategy = w->rq->res->strategy;
     if (strategy->warn && !w->action && !w->rq->sub)
         strategy->warn(&w->rq->arena, w->obj, w->old, say_warning, w->rq);
+    if (w->success == 201)
+        unattended_warn(w->rq);
     if (w->action)
         reply_status(w->rq, status_new(&w->rq->arena, 201, "", STR("")));
     else
@@ -765,6 +776,7 @@ static void commit(struct write *w)
     struct err err = { 0 };
     const struct json *left = w->removes ? NULL : w->obj;
     int r = owners_ops(&rq->arena, w->key, w->old, left, ops, &n, &err);
+    placed_ops(&rq->arena, w->key, w->old, left, ops, &n);
     if (r >= 0)
         r = claims_ops(&rq->arena, &w->claims, rq->res, w->old, left, ops, &n, &err);
     if (r >= 0)
@@ -773,6 +785,7 @@ static void commit(struct write *w)
         reply_err(rq, r, &err);
         return;
     }
+    rq->budget = BUDGET_INIT; /* of the answer, or of the next attempt */
     request_busy(rq);
     r = store_txn(rq->api->store, ops, n, on_txn, w, &err);
     if (r < 0 && !request_idle(rq))
@@ -801,6 +814,8 @@ static void on_admitted(void *arg, struct json *no)
     struct write *w = arg;
     struct request *rq = w->rq;
     struct err err = { 0 };
+    if (!no && arena_is_full(&rq->arena))
+        no = status_too_much_work(&rq->arena);
     if (no) {
         reply_status(rq, no);
         return;

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "base/budget.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,7 +83,8 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
  * max_bytes 0 means no limit; with a limit arena_try() returns NULL past it, so code that handles
  * foreign sizes uses arena_try(). arena_alloc() goes past it: what has to be said of a tree that
  * was too large must still find room. block_bytes: of its blocks, for arenas that live long and
- * hold little; 0: 4 KiB. Not for use by two threads at once.
+ * hold little; 0: 4 KiB. budget: kept; the budget of the request that the arena belongs to, which
+ * everything that is done in it spends from; NULL: none. Not for use by two threads at once.
  */
 struct arena_block;
 struct arena {
@@ -89,6 +92,7 @@ struct arena {
     size_t total_bytes; /* handed out */
     size_t max_bytes;
     size_t block_bytes;
+    struct budget *budget;
 };
 
 void *arena_alloc(struct arena *a, size_t size)
@@ -100,12 +104,20 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 #define arena_new(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 #define arena_new_n(a, type, n) ((type *)arena_alloc_n((a), sizeof(type), (n)))
 void *arena_alloc_n(struct arena *a, size_t size, size_t n) __attribute__((returns_nonnull));
-/* arena_alloc() has exceeded the limit: the operation that made it grow must end with an error. */
+/*
+ * arena_alloc() has exceeded the limit, or the budget of the request is used up: the operation that
+ * made it so must end with an error.
+ */
 static inline bool arena_is_full(const struct arena *a)
 {
-    return a->max_bytes && a->total_bytes > a->max_bytes;
+    return (a->max_bytes && a->total_bytes > a->max_bytes) || budget_is_over(a->budget);
+}
+/* budget_spend() of the arena's budget. */
+static inline bool arena_spend(struct arena *a, uint64_t steps, const char *what)
+{
+    return budget_spend(a->budget, steps, what);
 }
 /* Empty it, keep the first block. */
 void arena_reset(struct arena *a);
-/* Release all; the struct is zero-initialised again (max_bytes kept). */
+/* Release all; the struct is zero-initialised again (max_bytes and budget kept). */
 void arena_fini(struct arena *a);

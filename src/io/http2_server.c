@@ -45,7 +45,13 @@ enum {
     RESETS_BURST = 500,
     RESETS_PER_S = 50,
     CHATTER_BURST = 1000,
-    CHATTER_PER_S = 100
+    CHATTER_PER_S = 100,
+    /*
+     * Frames that wait for a peer that does not read. Each request may ask for a few (a head, a
+     * reset, windows); resets are counted as they are sent, so a peer could ask for any number
+     * while nothing can be sent.
+     */
+    FRAMES_WAIT_MAX = 8 * STREAMS_MAX
 };
 
 enum in_state { IN_HEAD, IN_BODY, IN_DONE };
@@ -980,6 +986,9 @@ static size_t h2_data(struct conn *c, const char *p, size_t n)
     ssize_t r = nghttp2_session_mem_recv(c->h2->ng, (const uint8_t *)p, n);
     if (r < 0)
         stream_fail(&c->s, E_PARSE, nghttp2_strerror((int)r));
+    else if (nghttp2_session_get_outbound_queue_size(c->h2->ng) > FRAMES_WAIT_MAX &&
+             stream_pending(&c->s) >= H2_WIRE_BYTES)
+        stream_fail(&c->s, E_LIMIT, "too many frames wait for a peer that does not read");
     stream_kick(&c->s);
     return n;
 }

@@ -42,6 +42,12 @@ struct tls_peer {
 /* A CA made at first start: ECDSA P-256, 10 years. */
 int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                  struct err *err);
+/*
+ * A certificate for the key of a CA whose certificate is lost. A client that trusts the lost one
+ * under the same name accepts what the key has signed and will sign. E_TLS: no private key.
+ */
+int x509_remake_ca(const char *common_name, struct str key_pem, struct buf *ret_cert_pem,
+                   struct err *err);
 /* Check that both are valid PEM and belong together. E_TLS. */
 int x509_check_pair(struct str cert_pem, struct str key_pem, struct err *err);
 /* A server certificate: names is a list of DNS names and IP addresses; days of validity. */

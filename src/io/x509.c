@@ -130,7 +130,8 @@ static bool set_lasting(X509 *cert, uint64_t valid_s)
 static bool begin(struct making *m, const char *common_name, uint64_t valid_s)
 {
     ERR_clear_error();
-    m->key = EVP_EC_gen("P-256");
+    if (!m->key)
+        m->key = EVP_EC_gen("P-256");
     m->cert = X509_new();
     return m->key && m->cert && X509_set_version(m->cert, X509_VERSION_3) == 1 &&
            set_serial(m->cert) && (!common_name || set_name(m->cert, common_name)) &&
@@ -163,16 +164,31 @@ static int finish(struct making *m, struct buf *ret_cert_pem, struct buf *ret_ke
     return ok ? 0 : tls_error(NULL, err);
 }
 
+static int make_ca(struct making *m, const char *common_name, struct buf *ret_cert_pem,
+                   struct buf *ret_key_pem, struct err *err)
+{
+    if (!begin(m, common_name, (uint64_t)CA_DAYS * DAY_S) ||
+        !set_lasting(m->cert, (uint64_t)CA_DAYS * DAY_S) ||
+        !add_ext(m, NID_basic_constraints, "critical,CA:TRUE") ||
+        !add_ext(m, NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign"))
+        return err_ctx(err, tls_error(NULL, err), "make a CA");
+    return finish(m, ret_cert_pem, ret_key_pem, err);
+}
+
 int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                  struct err *err)
 {
     scoped(making_fini) struct making m = { 0 };
-    if (!begin(&m, common_name, (uint64_t)CA_DAYS * DAY_S) ||
-        !set_lasting(m.cert, (uint64_t)CA_DAYS * DAY_S) ||
-        !add_ext(&m, NID_basic_constraints, "critical,CA:TRUE") ||
-        !add_ext(&m, NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign"))
-        return err_ctx(err, tls_error(NULL, err), "make a CA");
-    return finish(&m, ret_cert_pem, ret_key_pem, err);
+    return make_ca(&m, common_name, ret_cert_pem, ret_key_pem, err);
+}
+
+int x509_remake_ca(const char *common_name, struct str key_pem, struct buf *ret_cert_pem,
+                   struct err *err)
+{
+    scoped(making_fini) struct making m = { 0 };
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
+    int r = read_key(key_pem, &m.key, err);
+    return r < 0 ? r : make_ca(&m, common_name, ret_cert_pem, &key, err);
 }
 
 static int load_pair(struct making *m, struct str cert_pem, struct str key_pem, struct err *err)

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum {
-    PAGE_BYTES = 4096,
     HEADER_BYTES = 100,
     CHECK_ALWAYS_MAX_BYTES = 4 << 20,   /* the whole structure is checked at every opening */
     CHECK_UNCLEAN_MAX_BYTES = 64 << 20, /* and after a crash up to this; about 1 ms per MiB */
@@ -36,6 +35,9 @@ static const char *const statement_texts[] = {
 static int code_of(struct db *db, int rc)
 {
     int sys = db->sql ? sqlite3_system_errno(db->sql) : 0;
+    /* The index of the write-ahead log, which is a file too. */
+    if (db->sql && rc != SQLITE_OK && sqlite3_extended_errcode(db->sql) == SQLITE_IOERR_SHMSIZE)
+        return -ENOSPC;
     switch (rc & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -63,6 +65,8 @@ static int code_of(struct db *db, int rc)
 int db_error(struct db *db, int rc, const char *what, struct err *err)
 {
     int code = code_of(db, rc);
+    if (code == -ENOSPC)
+        return err_sys(err, code, "store '%s': %s", db->path, what);
     return err_set(err, code, "store '%s': %s: %s", db->path, what,
                    db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
 }
@@ -580,10 +584,11 @@ static int check_header(const char *path, const unsigned char *h, uint64_t size,
     if (be32(h + 68) != DB_APPLICATION_ID)
         return err_set(err, E_INVALID, "'%s' is not a store: another program's database", path);
     if (be32(h + 60) > DB_SCHEMA_VERSION)
-        return err_set(err, E_VERSION, "store '%s' has version %u, this program knows up to %d",
+        return err_set(err, E_VERSION,
+                       "store '%s' was written by a newer dormouse (version %u, this one knows %d)",
                        path, be32(h + 60), DB_SCHEMA_VERSION);
     uint32_t page = (uint32_t)h[16] << 8 | h[17];
-    if (page != PAGE_BYTES || be32(h + 60) == 0)
+    if (page != DB_PAGE_BYTES || be32(h + 60) == 0)
         return err_set(err, E_CORRUPT, "store '%s' is damaged: impossible header", path);
     uint64_t want = (uint64_t)be32(h + 28) * page;
     /* While there is a log the file may lag behind its header. */
@@ -715,7 +720,9 @@ int db_read_version(struct db *db, struct err *err)
     if (r < 0)
         return r;
     if (version > DB_SCHEMA_VERSION)
-        return err_set(err, E_VERSION, "store '%s' has version %lld, this program knows up to %d",
+        return err_set(err, E_VERSION,
+                       "store '%s' was written by a newer dormouse (version %lld, this one knows "
+                       "%d)",
                        db->path, (long long)version, DB_SCHEMA_VERSION);
     if (application != DB_APPLICATION_ID || version < 1)
         return damaged(db, err, "impossible header");
@@ -732,7 +739,7 @@ int db_check(struct db *db, bool was_clean, struct err *err)
     if (r < 0)
         return r;
     int64_t limit = was_clean ? CHECK_ALWAYS_MAX_BYTES : CHECK_UNCLEAN_MAX_BYTES;
-    if (pages * PAGE_BYTES <= limit)
+    if (pages * DB_PAGE_BYTES <= limit)
         r = db_check_structure(db, err);
     return r < 0 ? r : check_rows(db, err);
 }
@@ -864,7 +871,7 @@ uint64_t db_free_bytes(struct db *db)
 {
     int64_t pages = 0;
     int r = pragma_integer(db, "PRAGMA freelist_count", &pages, NULL);
-    return r < 0 || pages < 0 ? 0 : (uint64_t)pages * PAGE_BYTES;
+    return r < 0 || pages < 0 ? 0 : (uint64_t)pages * DB_PAGE_BYTES;
 }
 
 void db_trim(struct db *db)

@@ -33,6 +33,7 @@
 #include <sqlite3.h>
 
 enum {
+    DB_PAGE_BYTES = 4096,
     DB_APPLICATION_ID = 0x646f726d, /* "dorm" */
     DB_SCHEMA_VERSION = 2,
     DB_SUB_BITS = 7

@@ -56,7 +56,8 @@ static bool parse_line(struct str line, const char *boot, struct mark_known *ret
     size_t n = print_line(again, file_boot, known.reserved, known.seen, clean == 1);
     if (!str_eq(line, str_n(again, n)))
         return false;
-    known.exact = clean == 1 || strcmp(file_boot, boot) == 0;
+    known.clean = clean == 1;
+    known.exact = known.clean || strcmp(file_boot, boot) == 0;
     *ret = known;
     return true;
 }
@@ -84,6 +85,7 @@ int mark_init(struct mark *m, const char *store_path, struct mark_known *ret, st
         return r;
     if (r < 0 || !parse_line(buf_str(&text), m->boot, ret))
         return err_set(err, E_CORRUPT, "'%s' does not read back", m->path);
+    m->was_open = !ret->clean;
     return 0;
 }
 
@@ -148,5 +150,5 @@ void mark_note(struct mark *m, uint64_t rev)
 
 int mark_close(struct mark *m, uint64_t rev, struct err *err)
 {
-    return m->reserved ? write_synced(m, rev, rev, true, err) : 0;
+    return m->reserved || m->was_open ? write_synced(m, rev, rev, true, err) : 0;
 }

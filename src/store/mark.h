@@ -29,10 +29,12 @@ struct mark {
     char boot[MARK_BOOT_BYTES];
     uint64_t reserved; /* 0: nothing yet, by this process */
     uint64_t retry_at; /* after a failure: the revision to try again at */
+    bool was_open;     /* the process before did not close the store */
 };
 
 struct mark_known {
     uint64_t reserved, seen; /* 0: the store has no mark */
+    bool clean;              /* the store was closed */
     bool exact;              /* seen was the newest revision */
 };
 
@@ -50,5 +52,9 @@ void mark_fini(struct mark *m); /* fine when zeroed */
 int mark_reserve(struct mark *m, uint64_t rev, struct err *err);
 /* After revisions up to `rev` were committed. */
 void mark_note(struct mark *m, uint64_t rev);
-/* The store is closed and `rev` its newest revision. Nothing is done if nothing was reserved. */
+/*
+ * The store is closed and `rev` its newest revision. Nothing is done if nothing was reserved,
+ * unless the process before did not close the store: a restart of the machine must not look as if
+ * it had stopped under that process.
+ */
 int mark_close(struct mark *m, uint64_t rev, struct err *err);

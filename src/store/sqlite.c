@@ -162,19 +162,25 @@ static uint64_t old_revision(const struct sqlite_store *s, uint64_t *ret_next_ms
     return rev;
 }
 
+/* A deletion frees nothing before its history is gone, so a full disk leaves none. */
+static uint64_t kept_revisions(const struct sqlite_store *s)
+{
+    return s->is_full ? 0 : s->history_revisions;
+}
+
 /* Compact what both windows allow; wait, by a timer, only for what the count already allows. */
 static void on_compact_due(struct timer *t)
 {
     struct sqlite_store *s = container_of(t, struct sqlite_store, compact_timer);
     if (s->n_samples == 0 || s->samples[s->n_samples - 1].rev < s->revision)
         add_sample(s);
-    if (s->revision <= s->history_revisions)
+    if (s->revision <= kept_revisions(s))
         return;
-    uint64_t next_ms, countable = s->revision - s->history_revisions;
-    uint64_t rev = MIN(old_revision(s, &next_ms), countable);
+    uint64_t next_ms, countable = s->revision - kept_revisions(s);
+    uint64_t rev = s->is_full ? countable : MIN(old_revision(s, &next_ms), countable);
     if (rev > s->compacted)
         compact_to(s, rev);
-    if (countable > s->compacted) {
+    if (!s->is_full && countable > s->compacted) {
         uint64_t now = loop_now_ms(s->loop);
         timer_start(s->loop, t, next_ms > now ? next_ms - now : 1, on_compact_due);
     }
@@ -186,7 +192,7 @@ static void note_history(struct sqlite_store *s)
     if (s->n_samples == 0 || loop_now_ms(s->loop) - s->samples[s->n_samples - 1].ms >= step_ms)
         add_sample(s);
     if (!s->closing && !timer_is_armed(&s->compact_timer) &&
-        s->revision > s->compacted + s->history_revisions)
+        s->revision > s->compacted + kept_revisions(s))
         on_compact_due(&s->compact_timer);
 }
 
@@ -226,11 +232,27 @@ static void answer_txns(struct sqlite_store *s, struct report *rep)
     }
 }
 
+static void note_full(struct sqlite_store *s, bool is_full)
+{
+    if (s->is_full == is_full)
+        return;
+    s->is_full = is_full;
+    if (is_full)
+        log_warn("the store's disk is full: until there is space only deletions and changes that "
+                 "make nothing larger are written, and no history is kept",
+                 "path=%s", s->reader.path);
+    else
+        log_info("the store has space again", "path=%s", s->reader.path);
+    if (is_full && !s->closing)
+        on_compact_due(&s->compact_timer);
+}
+
 /* Watchers first: whoever reads a reply can rely on every watcher having been told. */
 static void on_report(void *arg, struct report *rep)
 {
     struct sqlite_store *s = arg;
     note_report(s, rep);
+    note_full(s, rep->is_full);
     if (rep->events.n) {
         s->revision = rep->last_rev;
         s->untidy = true;
@@ -255,6 +277,7 @@ static void sqlite_store_free(struct sqlite_store *s)
     db_close(&s->reader);
     db_close(&s->writer.db);
     mark_fini(&s->writer.mark);
+    reserve_fini(&s->writer.reserve);
     fd_scoped(&s->lock_fd);
     free(s);
 }
@@ -318,6 +341,18 @@ static bool was_closed_cleanly(const char *path)
     return stat(wal, &st) < 0 || st.st_size == 0;
 }
 
+static int open_connections(struct sqlite_store *s, const char *path, bool clean, struct err *err)
+{
+    int r = db_open(&s->writer.db, path, WRITER_CACHE_KIB, err);
+    if (r >= 0)
+        r = db_check(&s->writer.db, clean, err);
+    if (r >= 0)
+        r = db_upgrade(&s->writer.db, err);
+    if (r >= 0)
+        r = db_open(&s->reader, path, READER_CACHE_KIB, err);
+    return r;
+}
+
 static int open_files(struct sqlite_store *s, const char *path, struct err *err)
 {
     int r = sqlite_lock(path, &s->lock_fd, err);
@@ -328,13 +363,14 @@ static int open_files(struct sqlite_store *s, const char *path, struct err *err)
     if (r < 0)
         return r;
     bool clean = was_closed_cleanly(path);
-    r = db_open(&s->writer.db, path, WRITER_CACHE_KIB, err);
-    if (r >= 0)
-        r = db_check(&s->writer.db, clean, err);
-    if (r >= 0)
-        r = db_upgrade(&s->writer.db, err);
-    if (r >= 0)
-        r = db_open(&s->reader, path, READER_CACHE_KIB, err);
+    reserve_init(&s->writer.reserve, path);
+    r = open_connections(s, path, clean, err);
+    /* SQLite makes files of its own: on a full disk there is only the reserve for them. */
+    if ((r == -ENOSPC || r == -EDQUOT || r == -EIO) && reserve_release(&s->writer.reserve)) {
+        db_close(&s->reader);
+        db_close(&s->writer.db);
+        r = open_connections(s, path, clean, err);
+    }
     return r;
 }
 

@@ -52,6 +52,7 @@ struct sqlite_store {
     bool untidy;        /* committed since the writer was last told to tidy up */
 
     bool closing;
+    bool is_full; /* as the writer last reported */
     struct defer close_due;
     void (*closed)(void *arg);
     void *closed_arg;

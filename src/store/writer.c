@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 
 enum {
@@ -69,6 +70,7 @@ void writer_report_free(struct report *rep)
 static void send_report(struct writer *w, struct report *rep)
 {
     rep->swept = db_rev(w->swept_id);
+    rep->is_full = w->is_full;
     loop_post(w->loop, &rep->post);
 }
 
@@ -195,6 +197,17 @@ static int write_change(struct writer *w, const struct store_op *op, const struc
     return 0;
 }
 
+/* Whether it lets the store become smaller, once compaction has been there. */
+static bool shrinks(const struct txn *t, const struct found *found)
+{
+    for (size_t i = 0; i < t->n_ops; i++)
+        if (t->ops[i].kind == STORE_PUT &&
+            (!is_alive(&found[i]) ||
+             t->ops[i].value.n > found[i].value.n + WRITER_FULL_GROWTH_BYTES))
+            return false;
+    return true;
+}
+
 /* 0 also for a conflict, which is an answer; negative when the file does not let us go on. */
 static int apply(struct writer *w, struct txn *t, struct report *rep)
 {
@@ -213,6 +226,11 @@ static int apply(struct writer *w, struct txn *t, struct report *rep)
             rep->conflicts++;
             return 0;
         }
+    }
+    if (w->is_full && !shrinks(t, found)) {
+        int r = err_set(&t->err, -ENOSPC, "store '%s': no space left on device", w->db.path);
+        t->res = (struct store_txn_result){ .r = r, .rev = w->revision };
+        return 0;
     }
     uint64_t rev = w->revision + 1;
     size_t changes = 0;
@@ -247,14 +265,20 @@ static void note_damage(struct writer *w, int r, const struct err *err)
     }
 }
 
-/* Nothing of the batch has happened: the same answer for all, conflicts too. */
-static void fail_batch(struct writer *w, struct report *rep, int r, const struct err *err)
+/* Nothing of the batch has happened. */
+static void undo_batch(struct writer *w, struct report *rep, uint64_t before)
 {
     roll_back(w);
-    note_damage(w, r, err);
+    w->revision = before;
     rep->events.n = 0;
     rep->rows_added = 0;
     rep->conflicts = 0;
+}
+
+/* The same answer for all, conflicts too. */
+static void fail_batch(struct writer *w, struct report *rep, int r, const struct err *err)
+{
+    note_damage(w, r, err);
     list_each (node, &rep->txns) {
         struct txn *t = list_entry(node, struct txn, node);
         t->err = *err;
@@ -302,15 +326,42 @@ static int apply_all(struct writer *w, struct report *rep, struct err *err)
     return db_run(&w->db, DB_COMMIT, err);
 }
 
+static void checkpoint(struct writer *w);
+
+/* The file may grow by what the checkpoint copies, the log by what comes then. */
+static void release_reserve(struct writer *w)
+{
+    w->is_full = true;
+    (void)reserve_release(&w->reserve);
+    checkpoint(w);
+}
+
+/* Is there space again: on the disk, or where compaction has removed something from the file? */
+static void regain_reserve(struct writer *w)
+{
+    int r = reserve_take(&w->reserve);
+    w->is_full = (r == -ENOSPC || r == -EDQUOT) && db_free_bytes(&w->db) < w->reserve.bytes;
+}
+
 static void run_batch(struct writer *w, struct list *txns)
 {
     struct report *rep = report_new(w);
     list_move_all(txns, &rep->txns);
     uint64_t before = w->revision;
     struct err err = { 0 };
+    if (w->is_full)
+        regain_reserve(w);
+    bool was_full = w->is_full;
     int r = apply_all(w, rep, &err);
+    if (r < 0)
+        undo_batch(w, rep, before);
+    if (r == -ENOSPC && !was_full) {
+        release_reserve(w);
+        r = apply_all(w, rep, &err);
+        if (r < 0)
+            undo_batch(w, rep, before);
+    }
     if (r < 0) {
-        w->revision = before;
         fail_batch(w, rep, r, &err);
     } else if (rep->events.n) {
         rep->first_rev = before + 1;
@@ -484,10 +535,13 @@ static void take_orders(struct writer *w, struct orders *o)
     uv_mutex_unlock(&w->lock);
 }
 
-/* When to copy the log into the file. */
-static int enough_frames(const struct orders *o)
+/* When to copy the log into the file. What the file grows by then must find room in the reserve. */
+static int enough_frames(const struct writer *w, const struct orders *o)
 {
-    return o->stop ? 1 : o->tidy ? WRITER_TIDY_FRAMES : WRITER_CHECKPOINT_FRAMES;
+    if (o->stop || w->is_full)
+        return 1;
+    int room = w->reserve.bytes ? (int)(w->reserve.bytes / 2 / DB_PAGE_BYTES) : INT_MAX;
+    return MIN(o->tidy ? (int)WRITER_TIDY_FRAMES : (int)WRITER_CHECKPOINT_FRAMES, room);
 }
 
 static void work(void *arg)
@@ -503,7 +557,7 @@ static void work(void *arg)
             compact_step(w);
         else if (o.compact)
             send_report(w, report_new(w)); /* done already */
-        if (w->log_frames - w->copied_frames >= enough_frames(&o))
+        if (w->log_frames - w->copied_frames >= enough_frames(w, &o))
             checkpoint(w);
         if (o.tidy)
             db_trim(&w->db);
@@ -511,6 +565,7 @@ static void work(void *arg)
             break;
     }
     db_close(&w->db);
+    reserve_keep_some(&w->reserve);
     struct report *rep = report_new(w);
     rep->upkeep_r = mark_close(&w->mark, w->revision, &rep->upkeep_err);
     mark_fini(&w->mark);
@@ -526,6 +581,7 @@ int writer_start(struct writer *w, struct loop *loop, uint64_t revision, uint64_
     w->compacted = w->compacting_to = compacted;
     w->swept_id = swept_id;
     list_init(&w->queue);
+    regain_reserve(w);
     (void)sqlite3_wal_hook(w->db.sql, on_wal, w);
     int r = uv_mutex_init(&w->lock);
     assert(r == 0);

@@ -15,13 +15,16 @@
 #include "base/vec.h"
 #include "store/db.h"
 #include "store/mark.h"
+#include "store/reserve.h"
 
 enum {
     WRITER_BATCH_MAX_TXNS = 256,      /* bounds the wait of the next one */
     WRITER_BATCH_MAX_BYTES = 4 << 20, /* as above; also keeps a batch in the page cache */
     WRITER_COMPACT_ROWS = 128,        /* one step of compaction, about a millisecond */
     WRITER_TIDY_FRAMES = 64,          /* fewer are not worth two syncs when it gets quiet */
-    WRITER_CHECKPOINT_FRAMES = 1024   /* pages in the write-ahead log, 4 MiB */
+    WRITER_CHECKPOINT_FRAMES = 1024,  /* pages in the write-ahead log, 4 MiB */
+    /* What a value may grow by on a full disk: a deletion that waits for finalizers adds a time. */
+    WRITER_FULL_GROWTH_BYTES = 256
 };
 
 /* One transaction on its way to the writer and back. */
@@ -53,6 +56,7 @@ struct report {
                    */
     struct err upkeep_err;
     bool compaction_failed; /* it goes on when asked for again */
+    bool is_full;           /* the disk; see struct writer */
     bool last;              /* the thread has ended */
 };
 
@@ -78,6 +82,10 @@ struct writer {
     struct err broken_err;
     int log_frames, copied_frames; /* of the write-ahead log; those that the file has too */
     bool log_restarted;            /* by the last commit */
+    struct reserve reserve;
+    /* The disk is full and the reserve released: of what is to be written only that which lets the
+     * store shrink is. */
+    bool is_full;
 };
 
 /*

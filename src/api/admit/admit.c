@@ -2,6 +2,7 @@
 /* Admission: reading what the rules need, and their order; see admit.h. */
 #include "api/admit/admit.h"
 
+#include "api/admit/node_restriction.h"
 #include "api/auth/tokens.h"
 #include "api/controllers/controllers.h"
 #include "api/encode.h"
@@ -13,6 +14,7 @@
 
 /* What is read, in this order. */
 enum fact {
+    FACT_NODE,
     FACT_ACCOUNT,
     FACT_RUNTIME,
     FACT_CLASSES,
@@ -35,9 +37,9 @@ struct admission {
     struct request *rq;
     enum fact at;
     bool is_pod, is_claim, is_token; /* token: a Secret that holds one of a ServiceAccount */
-    struct str account_name, class_name, runtime_name;
-    const struct json *account, *runtime;    /* or NULL */
-    struct json *classes, *limits, *storage; /* arrays */
+    struct str node_name, account_name, class_name, runtime_name;
+    const struct json *node, *account, *runtime; /* or NULL */
+    struct json *classes, *limits, *storage;     /* arrays */
     struct quota *quotas;
     size_t n_quotas, first_op, n_ops;
     bool uncounted; /* a quota has not been counted yet, so the object cannot be added */
@@ -94,7 +96,9 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     if (read_failed(ad, r, err))
         return;
     struct json *v = kv ? parse_kv(ad, kv) : NULL;
-    if (ad->at == FACT_ACCOUNT)
+    if (ad->at == FACT_NODE)
+        ad->node = v;
+    else if (ad->at == FACT_ACCOUNT)
         ad->account = v;
     else if (ad->at == FACT_RUNTIME)
         ad->runtime = v;
@@ -174,6 +178,13 @@ static void advance(struct admission *ad)
     struct request *rq = ad->rq;
     const struct kube_resource *res;
     switch (ad->at) {
+    case FACT_NODE:
+        if (ad->is_pod && ad->node_name.n) {
+            get(ad, resource_of(ad, "", "nodes"), STR(""), ad->node_name);
+            return;
+        }
+        ad->at++;
+        __attribute__((fallthrough));
     case FACT_ACCOUNT:
         if (ad->is_pod || ad->is_token) {
             get(ad, resource_of(ad, "", "serviceaccounts"), rq->route.ns, ad->account_name);
@@ -251,6 +262,7 @@ void admit_read(struct request *rq, const struct json *input,
                               .storage = json_new_array(a),
                               .done = done,
                               .arg = arg };
+    (void)node_restricts(rq, &ad->node_name);
     if (is_core(rq->res, "secrets")) {
         ad->account_name = token_secret_account(input);
         ad->is_token = ad->account_name.n > 0;
@@ -310,6 +322,11 @@ struct json *admit_new(struct request *rq, const struct admission *ad, struct js
     if (!admit_runtime(a, obj, ad->runtime, &why))
         return refuse(rq, obj, why);
     return NULL;
+}
+
+const struct json *admission_node(const struct admission *ad)
+{
+    return ad ? ad->node : NULL;
 }
 
 void admit_named(struct request *rq, const struct admission *ad, struct json *obj)

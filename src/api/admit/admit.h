@@ -36,6 +36,9 @@ void admit_read_quotas(struct request *rq,
 /* Change the new object; NULL, or the Status that refuses it. admission NULL: no rule. */
 struct json *admit_new(struct request *rq, const struct admission *admission, struct json *obj);
 
+/* The Node of the user, if that is a node and makes a pod; else NULL. admission may be NULL. */
+const struct json *admission_node(const struct admission *admission);
+
 /* Once it has its name: Secrets that are to hold a ServiceAccount's token get it. */
 void admit_named(struct request *rq, const struct admission *admission, struct json *obj);
 

@@ -2,6 +2,7 @@
 /* The rules of admission; see admit.h. */
 #include "api/admit/admit.h"
 
+#include "kube/kinds/references.h"
 #include "kube/quantity.h"
 
 #include <stdio.h>
@@ -87,16 +88,38 @@ static void mount_token(struct arena *a, struct json *spec, uint64_t random)
     json_add(list_of(a, spec, "volumes"), volume);
 }
 
+static void note_secret(void *arg, enum pod_reference what, struct str name)
+{
+    bool *found = arg;
+    (void)name;
+    *found = *found || what == POD_SECRET;
+}
+
+/* Why a mirror pod is refused, or NULL. */
+static const char *check_mirror(struct arena *a, const struct json *pod)
+{
+    const struct json *spec = json_getc(pod, "spec");
+    bool secrets = false;
+    if (json_get_str(spec, "serviceAccountName").n)
+        return "a mirror pod may not reference service accounts";
+    pod_references(a, pod, note_secret, &secrets);
+    if (secrets)
+        return "a mirror pod may not reference secrets";
+    json_each (volume, json_getc(spec, "volumes"))
+        json_each (source, json_path(volume, "projected", "sources", NULL))
+            if (json_is(json_getc(source, "serviceAccountToken"), JSON_OBJECT))
+                return "a mirror pod may not use ServiceAccountToken volume projections";
+    return NULL;
+}
+
 bool admit_account(struct arena *a, struct json *pod, const struct json *account, uint64_t random,
                    const char **why)
 {
     struct json *spec = json_obj(a, pod, "spec");
     struct str name = json_get_str(spec, "serviceAccountName");
-    bool mirror = json_path(pod, "metadata", "annotations", "kubernetes.io/config.mirror", NULL);
-    if (mirror) { /* it shows what runs on a node without asking anybody */
-        if (name.n)
-            *why = "a mirror pod may not reference service accounts";
-        return name.n == 0;
+    if (pod_is_mirror(pod)) { /* it shows what runs on a node without asking anybody */
+        *why = check_mirror(a, pod);
+        return !*why;
     }
     if (name.n == 0)
         name = STR("default");

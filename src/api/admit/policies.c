@@ -156,7 +156,7 @@ static struct json *refusal(struct check *c)
 
 static void evaluate(struct check *c, struct hook *h)
 {
-    struct arena a = { 0 };
+    struct arena a = { .budget = c->rq->arena.budget };
     const struct json *spec = json_getc(h->binding, "spec");
     c->asked = h;
     if (!policy_matches(&a, json_path(h->policy, "spec", "matchConstraints", NULL), &c->about) ||

@@ -11,10 +11,12 @@
  */
 #include "api/auth/authz.h"
 
+#include "api/auth/node_graph.h"
 #include "api/auth/rbac_bootstrap.h"
 #include "api/inner.h"
 #include "base/log.h"
 #include "base/sm.h"
+#include "kube/selector.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -48,8 +50,9 @@ struct authz {
     bool broken; /* the watch ended before it was followed */
     struct timer retry;
 
-    struct arena arena;  /* of the defaults and repairs, until they are written */
-    struct map defaults; /* "ns/name" behind the kind's digit -> JSON text: trees are large */
+    struct arena arena;    /* of the defaults and repairs, until they are written */
+    struct buf node_rules; /* compiled, of the default role system:node */
+    struct map defaults;   /* "ns/name" behind the kind's digit -> JSON text: trees are large */
     struct list repairs;
     size_t n_in_flight;
 
@@ -224,6 +227,8 @@ static void note_default(void *arg, const struct rbac_default *d)
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
     (void)json_write(&text, d->obj);
+    if (d->kind == RBAC_CLUSTER_ROLE && str_is(d->name, "system:node"))
+        (void)rules_compile(&z->node_rules, json_getc(d->obj, "rules"));
     (void)map_put(&z->defaults, default_key(&a, d->kind, d->ns, d->name),
                   str_dup_arena(&z->arena, buf_str(&text)));
     arena_fini(&a);
@@ -342,6 +347,7 @@ struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg)
                          .sm = { .table = states, .at = AUTHZ_LOAD },
                          .policy = rbac_new(),
                          .after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                         .node_rules = BUF_INIT(4096),
                          .ready = ready,
                          .ready_arg = arg };
     list_init(&z->repairs);
@@ -375,6 +381,7 @@ void authz_free(struct authz *z)
     map_fini(&z->defaults);
     arena_fini(&z->arena);
     buf_fini(&z->after);
+    buf_fini(&z->node_rules);
     free(z);
 }
 
@@ -383,27 +390,58 @@ struct rbac *authz_policy(struct authz *z)
     return z->policy;
 }
 
+/* NODE_SILENT for users that are no nodes. */
+static enum node_answer ask_node_rules(const struct authz *z, const struct api_attributes *at,
+                                       struct node_question *ret, struct buf *reason)
+{
+    struct str node;
+    const struct rules fixed = { (const uint8_t *)z->node_rules.p, z->node_rules.n };
+    if (!node_of(at->identity, &node) || rbac_is_master(at->identity))
+        return NODE_SILENT;
+    enum node_answer answer = node_decide(node, fixed, at, ret, reason);
+    if (answer == NODE_ASKS && reason && !at->related)
+        node_unrelated_text(reason, node);
+    return answer;
+}
+
+bool authz_asks(const struct api *api, const struct api_attributes *at, struct node_question *ret)
+{
+    return api->authz && ask_node_rules(api->authz, at, ret, NULL) == NODE_ASKS &&
+           node_may_relate(ret);
+}
+
 bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reason)
 {
     const struct authz *z = authz;
-    return rbac_authorize(z->policy, at, reason);
+    struct node_question q;
+    scoped(buf_fini_scoped) struct buf why = BUF_INIT(BUF_MAX_DEFAULT);
+    enum node_answer answer = ask_node_rules(z, at, &q, reason ? &why : NULL);
+    if (answer == NODE_ALLOWS || (answer == NODE_ASKS && at->related))
+        return true;
+    if (why.n == 0)
+        return rbac_authorize(z->policy, at, reason);
+    /* As upstream, one line for each authorizer that had something to say. */
+    scoped(buf_fini_scoped) struct buf of_rbac = BUF_INIT(BUF_MAX_DEFAULT);
+    bool allowed = rbac_authorize(z->policy, at, &of_rbac);
+    if (!allowed)
+        (void)buf_add_str(reason, buf_str(&why));
+    if (!allowed && of_rbac.n)
+        (void)buf_add_char(reason, '\n');
+    (void)buf_add_str(reason, buf_str(&of_rbac));
+    return allowed;
 }
 
 /* ------------------------------------------------------------------ the step of a request */
 
 /* A list or watch of one object by its name counts as one of that object. */
-static struct str selected_name(const struct route *rt)
+static struct str selected_name(struct arena *a, const struct route *rt)
 {
-    struct str selector = route_query(rt, "fieldSelector"), one, key, value;
-    while (selector.n) {
-        (void)str_cut(selector, ',', &one, &selector);
-        if (!str_cut(one, '=', &key, &value) || !str_is(key, "metadata.name"))
-            continue;
-        if (str_has_prefix(value, STR("=")))
-            value = str_slice(value, 1, value.n);
-        return meta_check_path_segment(value).n == 0 ? value : STR("");
-    }
-    return STR("");
+    struct selector s;
+    struct str text = route_query(rt, "fieldSelector");
+    if (text.n == 0 || selector_parse_fields(a, text, &s, NULL) < 0)
+        return STR("");
+    struct str name = selector_required_value(&s, "metadata.name");
+    return name.n && meta_check_path_segment(name).n == 0 ? name : STR("");
 }
 
 static struct str resource_verb(const struct request *rq)
@@ -433,8 +471,11 @@ struct api_attributes authz_attributes(struct request *rq)
     at.subresource = rt->subresource;
     at.name = rt->name;
     at.ns = rt->ns;
+    at.related = rq->related;
+    if (rt->verb == KUBE_LIST || rt->verb == KUBE_WATCH || rt->verb == KUBE_DELETECOLLECTION)
+        at.field_selector = route_query(rt, "fieldSelector");
     if (at.name.n == 0 && (rt->verb == KUBE_LIST || rt->verb == KUBE_WATCH))
-        at.name = selected_name(rt);
+        at.name = selected_name(&rq->arena, rt);
     return at;
 }
 
@@ -492,17 +533,52 @@ struct json *authz_refuse(struct request *rq, const struct api_attributes *at, s
     return authz_forbidden(&rq->arena, at, reason);
 }
 
+static struct json *decide(struct request *rq, const struct api_attributes *at)
+{
+    const struct api *api = rq->api;
+    if (api->authorize(api->authorize_arg, at, NULL))
+        return NULL;
+    scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)api->authorize(api->authorize_arg, at, &reason);
+    return authz_refuse(rq, at, buf_str(&reason));
+}
+
+struct step {
+    struct node_lookup lookup;
+    struct request *rq;
+};
+
+static void on_looked_up(struct node_lookup *l)
+{
+    struct request *rq = container_of(l, struct step, lookup)->rq;
+    if (request_idle(rq))
+        return;
+    rq->related = l->related;
+    const struct api_attributes at = authz_attributes(rq);
+    request_continue(rq, l->r < 0 ? status_from_err(&rq->arena, l->r, &l->err) : decide(rq, &at));
+}
+
 struct json *authz_step(struct request *rq)
 {
     const struct api *api = rq->api;
+    struct node_question question;
     if (!api->authorize)
         return NULL;
-    struct api_attributes at = authz_attributes(rq);
-    if (api->authorize(api->authorize_arg, &at, NULL))
-        return NULL;
-    scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
-    (void)api->authorize(api->authorize_arg, &at, &reason);
-    return authz_refuse(rq, &at, buf_str(&reason));
+    const struct api_attributes at = authz_attributes(rq);
+    bool allowed = api->authorize(api->authorize_arg, &at, NULL);
+    if (allowed || !authz_asks(api, &at, &question))
+        return allowed ? NULL : decide(rq, &at);
+    struct step *s = arena_new(&rq->arena, struct step);
+    *s = (struct step){
+        .lookup = { .api = rq->api, .a = &rq->arena, .ask = question, .done = on_looked_up },
+        .rq = rq
+    };
+    int r = node_look_up(&s->lookup);
+    if (r < 0)
+        return status_from_err(&rq->arena, r, &s->lookup.err);
+    request_busy(rq);
+    rq->waiting = true;
+    return NULL;
 }
 
 /* ------------------------------------------------------------------ escalation */
@@ -545,7 +621,7 @@ static struct json *check_covered(struct request *rq, const struct json *obj, st
     struct arena *a = &rq->arena;
     struct owned o = owned_rules(rq);
     struct rule_gaps gaps = { .a = a };
-    if (rules_cover(o.rules, o.n, wanted, rule_gaps_add, &gaps))
+    if (rules_cover(o.rules, o.n, wanted, a->budget, rule_gaps_add, &gaps))
         return NULL;
     if (gaps.n == 0)
         return status_too_much_work(a);
@@ -588,7 +664,8 @@ static bool has_everything(struct request *rq)
     assert(r >= 0);
     (void)rules_compile(&b, v);
     struct owned o = owned_rules(rq);
-    return rules_cover(o.rules, o.n, (struct rules){ (const uint8_t *)b.p, b.n }, NULL, NULL);
+    return rules_cover(o.rules, o.n, (struct rules){ (const uint8_t *)b.p, b.n }, rq->arena.budget,
+                       NULL, NULL);
 }
 
 static bool collects(const struct json *role)

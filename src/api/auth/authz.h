@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "api/auth/node_rules.h"
 #include "api/auth/rbac.h"
 #include "api/controllers/controllers.h"
 
@@ -19,14 +20,22 @@ void authz_stop(struct authz *z); /* NULL is fine, in the next two as well */
 void authz_free(struct authz *z);
 bool authz_is_busy(const struct authz *z);
 
-/* An api_authorize_fn with the struct authz as its argument. */
+/*
+ * An api_authorize_fn with the struct authz as its argument: the Node authorizer (node_rules.h),
+ * then RBAC. What a node may do by its pods alone is refused unless at->related.
+ */
 bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reason);
 struct rbac *authz_policy(struct authz *z);
+/* Whether the decision depends on what node_look_up() finds; then *ret is the question. */
+bool authz_asks(const struct api *api, const struct api_attributes *at, struct node_question *ret);
 
 /* What the request asks for, by method and path alone: known before it is known whether it exists.
  */
 struct api_attributes authz_attributes(struct request *rq);
-/* The step of the request path: NULL, or the Status to answer. */
+/*
+ * The step of the request path: NULL, or the Status to answer. It waits for the store if a node
+ * asks for what its pods refer to.
+ */
 struct json *authz_step(struct request *rq);
 /* The 403 of upstream for these attributes; reason may be empty. */
 struct json *authz_forbidden(struct arena *a, const struct api_attributes *at, struct str reason);

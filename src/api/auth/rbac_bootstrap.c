@@ -741,7 +741,8 @@ static bool add_rules(struct arena *a, const struct json *wanted, struct json *s
         struct rules at = { (const uint8_t *)have.p, have.n };
         while (rule_next(&at, &owned[n]))
             n++;
-        if (rules_cover(owned, n, (struct rules){ (const uint8_t *)want.p, want.n }, NULL, NULL))
+        if (rules_cover(owned, n, (struct rules){ (const uint8_t *)want.p, want.n }, NULL, NULL,
+                        NULL))
             continue;
         if (!json_is(rules, JSON_ARRAY)) {
             rules = json_new_array(a);

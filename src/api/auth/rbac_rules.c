@@ -235,14 +235,19 @@ static bool covers_url(const struct rule *rule, struct str url)
     return false;
 }
 
-static bool covers(const struct rule *rule, const struct rule_atom *atom, uint64_t *work)
+static bool spend(struct budget *budget, uint64_t steps)
 {
-    *work += RULE_WORK_RULE;
+    return budget_spend(budget, steps, "comparing the rules of roles");
+}
+
+static bool covers(const struct rule *rule, const struct rule_atom *atom, struct budget *budget)
+{
+    (void)spend(budget, RULE_WORK_RULE);
     if (!has_or_star(rule, RULE_VERBS, atom->verb))
         return false;
     bool named = rule_count(rule, RULE_NAMES) > 0;
-    *work += rule_count(rule, RULE_NAMES) + rule_count(rule, RULE_RESOURCES) +
-             rule_count(rule, RULE_URLS);
+    (void)spend(budget, rule_count(rule, RULE_NAMES) + rule_count(rule, RULE_RESOURCES) +
+                            rule_count(rule, RULE_URLS));
     if (atom->is_url)
         return !named && covers_url(rule, atom->url);
     if (named && !(atom->has_name && has(rule, RULE_NAMES, atom->name)))
@@ -256,22 +261,22 @@ struct cover {
     void (*missing)(void *arg, const struct rule_atom *atom);
     void *arg;
     size_t n_atoms;
-    uint64_t work;
+    struct budget *budget;
     bool all;
 };
 
 static bool is_over(const struct cover *c)
 {
-    return c->n_atoms > RULE_ATOMS_MAX || c->work > RULE_WORK_MAX;
+    return c->n_atoms > RULE_ATOMS_MAX || budget_is_over(c->budget);
 }
 
 static void check_atom(struct cover *c, const struct rule_atom *atom)
 {
     c->n_atoms++;
     for (size_t i = 0; i < c->n && !is_over(c); i++)
-        if (covers(&c->owned[i], atom, &c->work))
+        if (covers(&c->owned[i], atom, c->budget))
             return;
-    if (c->work > RULE_WORK_MAX)
+    if (budget_is_over(c->budget))
         return;
     c->all = false;
     if (c->missing)
@@ -326,7 +331,7 @@ static bool all_of(struct cover *c, const struct rule *rule, const struct rule *
     size_t n = rule_count(rule, which);
     (void)rule_list(wanted, which, &left);
     while (rule_string(&left, &s)) {
-        c->work += n;
+        (void)spend(c->budget, n);
         if (is_over(c) || !one(rule, which, s))
             return false;
     }
@@ -348,7 +353,7 @@ static bool covers_one_url(const struct rule *rule, enum rule_list which, struct
 /* Without looking at every combination, which may be very many. */
 static bool covers_whole(struct cover *c, const struct rule *rule, const struct rule *wanted)
 {
-    c->work += RULE_WORK_RULE;
+    (void)spend(c->budget, RULE_WORK_RULE);
     bool named = rule_count(rule, RULE_NAMES) > 0;
     if (named && (rule_count(wanted, RULE_NAMES) == 0 || rule_count(wanted, RULE_URLS) > 0))
         return false;
@@ -367,10 +372,16 @@ static bool covered_by_one(struct cover *c, const struct rule *wanted)
     return false;
 }
 
-bool rules_cover(const struct rule *owned, size_t n, struct rules wanted,
+bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct budget *budget,
                  void (*missing)(void *arg, const struct rule_atom *atom), void *arg)
 {
-    struct cover c = { .owned = owned, .n = n, .missing = missing, .arg = arg, .all = true };
+    struct budget own = BUDGET_INIT;
+    struct cover c = { .owned = owned,
+                       .n = n,
+                       .missing = missing,
+                       .arg = arg,
+                       .budget = budget ? budget : &own,
+                       .all = true };
     struct rule rule;
     while (rule_next(&wanted, &rule)) {
         if (covered_by_one(&c, &rule))

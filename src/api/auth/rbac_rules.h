@@ -61,10 +61,11 @@ struct rule_atom {
  * Each atom of `wanted` must be covered by one of the `n` rules. missing: called for those that are
  * not, in order. True: all covered. A rule that no single one of the `n` covers is broken down;
  * lists whose product is beyond RULE_ATOMS_MAX count as not covered from there on, and so does what
- * is left after RULE_WORK_MAX comparisons of strings: false without a call means just that.
+ * is left when `budget` (NULL: BUDGET_MAX_STEPS) is used up, a step for each comparison of strings:
+ * false without a call means just that.
  */
-enum { RULE_ATOMS_MAX = 1 << 16, RULE_WORK_MAX = 50000000 };
-bool rules_cover(const struct rule *owned, size_t n, struct rules wanted,
+enum { RULE_ATOMS_MAX = 1 << 16 };
+bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct budget *budget,
                  void (*missing)(void *arg, const struct rule_atom *atom), void *arg);
 
 /*

@@ -4,6 +4,7 @@
 
 #include "api/auth/authn.h"
 #include "api/auth/authz.h"
+#include "api/auth/node_graph.h"
 #include "api/auth/tokens.h"
 #include "api/write.h"
 #include "base/clock.h"
@@ -198,7 +199,40 @@ static struct kube_identity identity_of_spec(struct arena *a, const struct json 
     return id;
 }
 
-static struct api_attributes attributes_of_spec(const struct kube_identity *id,
+/* Keys have no escapes, so one of these in a key would begin another requirement. */
+static bool is_plain_key(struct str key)
+{
+    for (size_t i = 0; i < key.n; i++)
+        if (strchr("=!,\\", key.p[i]))
+            return false;
+    return true;
+}
+
+/* A selector of a review as a client writes it in a query; "" if a requirement is not `key=value`.
+ */
+static struct str field_selector_of(struct arena *a, const struct json *selector)
+{
+    struct str raw = json_get_str(selector, "rawSelector");
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    if (raw.n)
+        return raw;
+    json_each (req, json_getc(selector, "requirements")) {
+        const struct json *values = json_getc(req, "values");
+        struct str value = json_str(json_first(values));
+        struct str key = json_get_str(req, "key");
+        if (!str_is(json_get_str(req, "operator"), "In") || values->n != 1 || !is_plain_key(key))
+            continue; /* it narrows the list further */
+        (void)buf_printf(&text, "%s" STR_FMT "=", text.n ? "," : "", STR_ARG(key));
+        for (size_t i = 0; i < value.n; i++) {
+            if (value.p[i] == '\\' || value.p[i] == ',' || value.p[i] == '=')
+                (void)buf_add_char(&text, '\\');
+            (void)buf_add_char(&text, value.p[i]);
+        }
+    }
+    return str_copy_arena(a, buf_str(&text));
+}
+
+static struct api_attributes attributes_of_spec(struct arena *a, const struct kube_identity *id,
                                                 const struct json *spec)
 {
     const struct json *res = json_getc(spec, "resourceAttributes");
@@ -215,7 +249,9 @@ static struct api_attributes attributes_of_spec(const struct kube_identity *id,
                                     .resource = json_get_str(res, "resource"),
                                     .subresource = json_get_str(res, "subresource"),
                                     .name = json_get_str(res, "name"),
-                                    .ns = json_get_str(res, "namespace") };
+                                    .ns = json_get_str(res, "namespace"),
+                                    .field_selector =
+                                        field_selector_of(a, json_getc(res, "fieldSelector")) };
 }
 
 static bool is_understood(struct arena *a, const struct json *selector, bool is_labels)
@@ -250,19 +286,61 @@ static void tell_ignored(struct arena *a, const struct json *spec, struct json *
         json_set_str(a, status, "evaluationError", str_of(text));
 }
 
-static void set_access_status(struct request *rq, struct json *obj, const struct kube_identity *id)
+static void answer_access(struct request *rq, struct json *obj, const struct api_attributes *at)
 {
     struct arena *a = &rq->arena;
     const struct api *api = rq->api;
-    const struct api_attributes at = attributes_of_spec(id, json_getc(obj, "spec"));
     scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
-    bool allowed = !api->authorize || api->authorize(api->authorize_arg, &at, &reason);
+    bool allowed = !api->authorize || api->authorize(api->authorize_arg, at, &reason);
     struct json *status = json_new_object(a);
     json_set_bool(a, status, "allowed", allowed);
     if (reason.n)
         json_set_str(a, status, "reason", buf_str(&reason));
     tell_ignored(a, json_getc(obj, "spec"), status);
     json_setc(a, obj, "status", status);
+    reply_json(rq, 201, obj);
+}
+
+struct access {
+    struct node_lookup lookup;
+    struct request *rq;
+    struct json *obj;
+    struct kube_identity id;
+    struct api_attributes at;
+};
+
+static void on_looked_up(struct node_lookup *l)
+{
+    struct access *c = container_of(l, struct access, lookup);
+    if (request_idle(c->rq))
+        return;
+    c->at.related = l->related;
+    if (l->r < 0)
+        reply_store_err(c->rq, l->r, 0, &l->err);
+    else
+        answer_access(c->rq, c->obj, &c->at);
+}
+
+/* Answers, after the store has been read if the question is about what a node's pods refer to. */
+static struct json *decide_access(struct request *rq, struct json *obj,
+                                  const struct kube_identity *id)
+{
+    struct arena *a = &rq->arena;
+    struct access *c = arena_new(a, struct access);
+    struct node_question question;
+    *c = (struct access){ .rq = rq, .obj = obj, .id = *id };
+    c->at = attributes_of_spec(a, &c->id, json_getc(obj, "spec"));
+    if (!authz_asks(rq->api, &c->at, &question)) {
+        answer_access(rq, obj, &c->at);
+        return NULL;
+    }
+    c->lookup =
+        (struct node_lookup){ .api = rq->api, .a = a, .ask = question, .done = on_looked_up };
+    int r = node_look_up(&c->lookup);
+    if (r < 0)
+        return status_from_err(a, r, &c->lookup.err);
+    request_busy(rq);
+    return NULL;
 }
 
 static struct json *access_review(struct request *rq, struct json *obj, bool self, bool local)
@@ -280,8 +358,7 @@ static struct json *access_review(struct request *rq, struct json *obj, bool sel
     if (errs.n)
         return invalid(rq, &errs);
     struct kube_identity id = self ? rq->identity : identity_of_spec(a, spec);
-    set_access_status(rq, obj, &id);
-    return NULL;
+    return decide_access(rq, obj, &id);
 }
 
 static struct json *self_access_review(struct request *rq, struct json *obj)
@@ -351,8 +428,14 @@ static struct json *self_rules_review(struct request *rq, struct json *obj)
     struct json *status = json_new_object(a);
     json_setc(a, status, "resourceRules", l.resources);
     json_setc(a, status, "nonResourceRules", l.paths);
-    json_set_bool(a, status, "incomplete", false);
+    struct str node;
+    bool is_node = rq->api->authz && node_of(&rq->identity, &node);
+    json_set_bool(a, status, "incomplete", is_node);
+    if (is_node)
+        json_set_str(a, status, "evaluationError",
+                     STR("node authorizer does not support user rule resolution"));
     json_setc(a, obj, "status", status);
+    reply_json(rq, 201, obj);
     return NULL;
 }
 
@@ -371,6 +454,7 @@ static struct json *self_review(struct request *rq, struct json *obj)
     json_set_str(a, json_obj(a, obj, "metadata"), "creationTimestamp", str_of(now));
     json_setc(a, status, "userInfo", identity_to_json(a, &rq->identity));
     json_setc(a, obj, "status", status);
+    reply_json(rq, 201, obj);
     return NULL;
 }
 
@@ -439,6 +523,7 @@ static void token_review(struct request *rq, struct json *obj)
 
 static const struct {
     const char *kind;
+    /* Answers, now or later, or returns the Status that refuses the review. */
     struct json *(*answer)(struct request *rq, struct json *obj);
 } reviews[] = {
     { "SelfSubjectReview", self_review },
@@ -458,12 +543,13 @@ bool reviews_serve(struct request *rq)
         token_review(rq, obj);
         return true;
     }
-    for (size_t i = 0; !no && i < ARRAY_LEN(reviews); i++)
-        if (str_is(rq->res->kind, reviews[i].kind))
+    for (size_t i = 0; !no && i < ARRAY_LEN(reviews); i++) {
+        if (str_is(rq->res->kind, reviews[i].kind)) {
             no = reviews[i].answer(rq, obj);
+            break;
+        }
+    }
     if (no)
         reply_status(rq, no);
-    else
-        reply_json(rq, 201, obj);
     return true;
 }

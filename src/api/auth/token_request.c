@@ -2,12 +2,13 @@
 /*
  * TokenRequest; see token_request.h.
  *
- *     body -> ACCOUNT -> [POD | SECRET | NODE] -> [the pod's NODE] -> token
+ *     body -> (a node: admission) -> ACCOUNT -> [POD | SECRET | NODE] -> [the pod's NODE] -> token
  *
  * Names in capitals are read from the store; what is not there is a 404.
  */
 #include "api/auth/token_request.h"
 
+#include "api/admit/node_restriction.h"
 #include "api/auth/reviews.h"
 #include "api/auth/tokens.h"
 #include "base/clock.h"
@@ -308,6 +309,28 @@ static struct json *check_ref(struct issue *is)
                STR_ARG(group), STR_ARG(rest), STR_ARG(json_get_str(ref, "kind")))));
 }
 
+static void issue(struct issue *is)
+{
+    const struct json *no = check_request(is);
+    if (!no)
+        no = check_ref(is);
+    if (no) {
+        reply_status(is->rq, no);
+        return;
+    }
+    take_audiences(is);
+    read_next(is);
+}
+
+static void on_admitted(void *arg, struct json *no)
+{
+    struct issue *is = arg;
+    if (no)
+        reply_status(is->rq, no);
+    else
+        issue(is);
+}
+
 bool token_request_serve(struct request *rq)
 {
     static const struct kube_strategy strategy = { .set_defaults = set_defaults };
@@ -321,15 +344,12 @@ bool token_request_serve(struct request *rq)
     const struct json *no = tokens_can_issue(rq->api->tokens)
                                 ? review_read_body(rq, &token_requests, &is->obj)
                                 : status_no_resource(&rq->arena);
-    if (!no)
-        no = check_request(is);
-    if (!no)
-        no = check_ref(is);
-    if (no) {
+    struct str node;
+    if (no)
         reply_status(rq, no);
-        return true;
-    }
-    take_audiences(is);
-    read_next(is);
+    else if (node_restricts(rq, &node))
+        node_restrict_token(rq, is->obj, on_admitted, is);
+    else
+        issue(is);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "api/auth/authz.h"
 #include "api/auth/tokens.h"
 #include "api/controllers/csr.h"
+#include "api/controllers/policy_types.h"
 
 #include <errno.h>
 
@@ -23,6 +24,7 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
         api->quotas = quotas_start(api);
         api->account_secrets = account_secrets_start(api);
         csr_start(api);
+        policy_types_start(api);
         api->policies = policies_start(api, on_policies_ready, api);
     } else {
         on_policies_ready(api, r, err);
@@ -66,6 +68,7 @@ void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
 void controllers_stop(struct api *api)
 {
     csr_stop(api);
+    policy_types_stop(api);
     policies_stop(api->policies);
     account_secrets_stop(api->account_secrets);
     quotas_stop(api->quotas);
@@ -101,7 +104,7 @@ bool controllers_busy(const struct api *api)
            aggregate_is_busy(api->aggregate) || defaults_is_busy(api->defaults) ||
            expiry_is_busy(api->expiry) || quotas_is_busy(api->quotas) ||
            account_secrets_is_busy(api->account_secrets) || policies_is_busy(api->policies) ||
-           api->csrs_in_flight > 0;
+           api->csrs_in_flight > 0 || api->policy_types_in_flight > 0;
 }
 
 static bool is_crd(const struct kube_resource *res)
@@ -124,6 +127,7 @@ void controllers_written(struct api *api, const struct written *w)
     account_secrets_written(api->account_secrets, w);
     defaults_written(api->defaults, w);
     csr_written(api, w);
+    policy_types_written(api, w);
     policies_written(api->policies, w);
     tokens_written(api->tokens, w);
     watch_note_write(api);

@@ -2,8 +2,10 @@
 /* CertificateSigningRequests; see csr.h. */
 #include "api/controllers/csr.h"
 
+#include "api/admit/node_restriction.h"
 #include "api/auth/authn.h"
 #include "api/auth/authz.h"
+#include "api/controllers/rescan.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -13,6 +15,7 @@
 #include <errno.h>
 
 #define GROUP          "certificates.k8s.io"
+#define PLURAL         "certificatesigningrequests"
 #define SIGNER_CLIENT  "kubernetes.io/kube-apiserver-client"
 #define SIGNER_KUBELET "kubernetes.io/kube-apiserver-client-kubelet"
 
@@ -20,7 +23,7 @@ enum { CSR_MAX_BYTES = 64 << 10 };
 
 static bool is_csr(const struct kube_resource *res)
 {
-    return str_is(res->group, GROUP) && str_is(res->plural, "certificatesigningrequests");
+    return str_is(res->group, GROUP) && str_is(res->plural, PLURAL);
 }
 
 static bool has_condition(const struct json *obj, const char *type)
@@ -89,6 +92,10 @@ static struct json *check_new(struct request *rq, struct json *obj)
     }
     if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
         return status_bad_request(a, STR("the certificate request cannot be read"));
+    const char *why = node_restrict_request(rq, json_get_str(spec, "signerName"), who.common_name);
+    if (why)
+        return status_forbidden(a, rq->route.group, rq->route.resource, meta_name(obj),
+                                str_of(why));
     if (str_is(json_get_str(spec, "signerName"), SIGNER_CLIENT))
         for (size_t i = 0; i < who.n_orgs; i++)
             if (str_is(who.orgs[i], "system:masters"))
@@ -322,72 +329,27 @@ void csr_written(struct api *api, const struct written *w)
 
 /* ------------------------------------------------------------------ what was left undone */
 
-#define STORED "/registry/" GROUP "/certificatesigningrequests/"
-
-struct scan {
-    struct api *api;
-    struct buf after;
-};
-
-static void scan_next(struct scan *s);
-
-static void scan_end(struct scan *s, int r)
+static void on_rescan_done(struct api *api, int r)
 {
-    struct api *api = s->api;
     if (r < 0)
         retry(api);
-    buf_fini(&s->after);
-    free(s);
     api->csrs_in_flight--;
     controllers_idle(api);
 }
 
-static void on_scan_page(void *arg, int r, const struct store_page *page, const struct err *err)
-{
-    struct scan *s = arg;
-    struct api *api = s->api;
-    const struct kube_resource *res =
-        registry_find(&api->reg, STR(GROUP), STR("v1"), STR("certificatesigningrequests"));
-    if (r < 0)
-        log_warn("certificate requests were not read, trying again", "error=\"%s\"", err_text(err));
-    for (size_t i = 0; r >= 0 && !api->closing && i < page->n; i++) {
-        const struct store_kv *kv = &page->kv[i];
-        struct arena a = { 0 };
-        struct json *obj;
-        if (json_parse(&a, kv->value, NULL, &obj, NULL) >= 0)
-            csr_written(api, &(struct written){ .res = res,
-                                                .key = kv->key,
-                                                .name = meta_name(obj),
-                                                .obj = obj,
-                                                .value = kv->value,
-                                                .rev = kv->mod_rev });
-        arena_fini(&a);
-    }
-    if (r < 0 || !page->more || api->closing) {
-        scan_end(s, r);
-        return;
-    }
-    buf_reset(&s->after);
-    (void)buf_add_str(&s->after, page->kv[page->n - 1].key);
-    scan_next(s);
-}
-
-static void scan_next(struct scan *s)
-{
-    const struct store_range range = { .prefix = STR(STORED), .after = buf_str(&s->after) };
-    int r = store_range(s->api->store, &range, on_scan_page, s, NULL);
-    if (r < 0)
-        scan_end(s, r);
-}
+static const struct rescan_opts rescan = { .group = { GROUP, sizeof GROUP - 1 },
+                                           .plural = { PLURAL, sizeof PLURAL - 1 },
+                                           .written = csr_written,
+                                           .done = on_rescan_done };
 
 void csr_start(struct api *api)
 {
     if (api->ca_key.n == 0)
         return;
-    struct scan *s = xnew(struct scan);
-    *s = (struct scan){ .api = api, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     api->csrs_in_flight++;
-    scan_next(s);
+    int r = rescan_start(api, &rescan);
+    if (r < 0)
+        on_rescan_done(api, r);
 }
 
 void csr_stop(struct api *api)

@@ -243,10 +243,11 @@ static void on_marker(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 {
     struct gc *gc = arg;
     (void)rev;
+    bool built = kv && str_is(kv->value, BUILT_VALUE);
     gc->reading_marker = false;
     if (r >= 0)
-        gc_queue_pass(gc, kv ? PASS_SCAN : PASS_BUILD, STR(""), false);
-    if (r < 0 || kv || gc->stopped)
+        gc_queue_pass(gc, built ? PASS_SCAN : PASS_BUILD, STR(""), false);
+    if (r < 0 || built || gc->stopped)
         gc_tell_ready(gc, r, err);
     controllers_idle(gc->api);
 }

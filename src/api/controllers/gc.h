@@ -35,9 +35,10 @@ enum {
     GC_STRAY_ROWS = 64 /* namespaces in which an owner is looked for that is not where it must be */
 };
 
-#define REGISTRY   "/registry/"
-#define NAMESPACES "/registry/namespaces/"
-#define BUILT_KEY  "/owned.built" /* there: the index covers all objects */
+#define REGISTRY    "/registry/"
+#define NAMESPACES  "/registry/namespaces/"
+#define BUILT_KEY   "/owned.built" /* there with this value: the indices cover all objects */
+#define BUILT_VALUE "2" /* 1: that of owners (owners.h), and not that of nodes (placed.h) */
 
 enum pass_kind { PASS_ABSENT, PASS_LEAVING, PASS_SCAN, PASS_BUILD };
 enum pass_at { PASS_START, PASS_OWNER, PASS_PAGES, PASS_CHECK, PASS_FINALIZE, PASS_END };

@@ -56,7 +56,9 @@ static void take_rows(struct pass *p, const struct store_page *page)
         struct str key = page->kv[i].key;
         if (p->kind == PASS_BUILD) {
             bool may = str_find(page->kv[i].value, STR("\"ownerReferences\"")) >= 0 ||
-                       str_find(page->kv[i].value, STR("\"deletionTimestamp\"")) >= 0;
+                       str_find(page->kv[i].value, STR("\"deletionTimestamp\"")) >= 0 ||
+                       (str_has_prefix(key, STR(REGISTRY "pods/")) &&
+                        str_find(page->kv[i].value, STR("\"nodeName\"")) >= 0);
             if (may)
                 gc_queue_work(p->gc, p, WORK_INDEX, key);
         } else if (str_has_prefix(key, STR(LEAVING_PREFIX "/"))) {
@@ -241,7 +243,9 @@ static int check(struct pass *p)
         p->at = PASS_END;
         return 0;
     case PASS_BUILD: {
-        const struct store_op op = { .kind = STORE_PUT, .key = STR(BUILT_KEY), .value = STR("1") };
+        const struct store_op op = { .kind = STORE_PUT,
+                                     .key = STR(BUILT_KEY),
+                                     .value = STR(BUILT_VALUE) };
         if (p->failed) {
             p->at = PASS_END;
             return 0;

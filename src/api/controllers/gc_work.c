@@ -492,7 +492,7 @@ static void on_indexed(void *arg, const struct store_txn_result *res, const stru
         work_end(w, res->r >= 0 || w->gc->stopped);
 }
 
-/* Entries for an object that was written before there was an index. */
+/* Entries for an object that was written before there was an index, of owners or of nodes. */
 static void work_index(struct work *w)
 {
     struct store_op ops[STORE_TXN_MAX_OPS];
@@ -500,7 +500,9 @@ static void work_index(struct work *w)
     ops[0] = (struct store_op){
         .kind = STORE_CHECK, .key = str_of(w->key), .cmp = STORE_MOD_REV, .cmp_rev = w->rev
     };
-    if (owners_ops(&w->arena, str_of(w->key), NULL, w->obj, ops, &n, NULL) < 0 || n == 1)
+    int r = owners_ops(&w->arena, str_of(w->key), NULL, w->obj, ops, &n, NULL);
+    placed_ops(&w->arena, str_of(w->key), NULL, w->obj, ops, &n);
+    if (r < 0 || n == 1)
         work_end(w, true);
     else if (store_txn(w->gc->api->store, ops, n, on_indexed, w, NULL) < 0)
         work_end(w, w->gc->stopped);

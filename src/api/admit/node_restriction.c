@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nodes may write; see node_restriction.h. */
+#include "api/admit/node_restriction.h"
+
+#include "api/auth/node_rules.h"
+#include "kube/field.h"
+#include "kube/kinds/references.h"
+
+#define LEASES_IN "kube-node-lease"
+#define MIRROR    "kubernetes.io/config.mirror"
+
+enum operation { CREATE, UPDATE, DELETE };
+
+struct attempt {
+    struct request *rq;
+    struct arena *a;
+    struct str node; /* who writes */
+    enum operation op;
+    struct str name, sub; /* of the object, "" before one is generated; the subresource, or "" */
+    struct str shown;     /* the name in an answer, or what it will begin with */
+    const struct json *obj, *old;
+    const struct json *own; /* the user's Node, or NULL */
+    struct json *not_found; /* an answer of its own */
+};
+
+/* ------------------------------------------------------------------ words */
+
+/* fmt with the node's name, quoted, for its only %s. */
+static const char *say(struct attempt *t, const char *fmt)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    const char *at = strstr(fmt, "%s");
+    (void)buf_add_str(&text, str_slice(str_of(fmt), 0, (size_t)(at - fmt)));
+    go_quote(&text, t->node);
+    (void)buf_add_cstr(&text, at + 2);
+    return str_dup_arena(t->a, buf_str(&text));
+}
+
+static const char *unexpected_operation(struct attempt *t)
+{
+    static const char *const names[] = { "CREATE", "UPDATE", "DELETE" };
+    return arena_printf(t->a, "unexpected operation \"%s\"", names[t->op]);
+}
+
+/* ------------------------------------------------------------------ comparing */
+
+/* Take out what is empty, which upstream does not tell from what is absent. true: all is. */
+static bool prune(struct json *v)
+{
+    if (v->type < JSON_ARRAY)
+        return v->type == JSON_NULL;
+    bool is_object = v->type == JSON_OBJECT;
+    for (struct json *child = json_take_children(v), *next; child; child = next) {
+        next = child->next;
+        bool empty = prune(child);
+        if (is_object && !empty)
+            json_add_member(v, child->key, child);
+        else if (!is_object)
+            json_add(v, child);
+    }
+    return v->n == 0;
+}
+
+static bool is_same(struct arena *a, const struct json *x, const struct json *y)
+{
+    struct json *p = x ? json_clone(a, x) : json_new_null(a);
+    struct json *q = y ? json_clone(a, y) : json_new_null(a);
+    bool no_p = prune(p), no_q = prune(q);
+    return no_p || no_q ? no_p == no_q : json_equal(p, q);
+}
+
+static bool is_same_at(struct attempt *t, const char *up, const char *member)
+{
+    return is_same(t->a, json_path(t->obj, up, member, NULL), json_path(t->old, up, member, NULL));
+}
+
+static struct str node_of_pod(const struct json *pod)
+{
+    return json_str(json_path(pod, "spec", "nodeName", NULL));
+}
+
+/* ------------------------------------------------------------------ labels of a Node */
+
+static struct str prefix_of(struct str label)
+{
+    struct str prefix, rest;
+    return str_cut(label, '/', &prefix, &rest) ? prefix : STR("");
+}
+
+/* The domain itself, or one below it. */
+static bool is_in(struct str prefix, const char *domain)
+{
+    size_t n = strlen(domain);
+    return str_is(prefix, domain) || (prefix.n > n && prefix.p[prefix.n - n - 1] == '.' &&
+                                      str_is(str_slice(prefix, prefix.n - n, prefix.n), domain));
+}
+
+/* A label that a node tells of itself. */
+static bool is_of_kubelet(struct str label)
+{
+    static const char *const known[] = {
+        "beta.kubernetes.io/arch",
+        "beta.kubernetes.io/instance-type",
+        "beta.kubernetes.io/os",
+        "failure-domain.beta.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "kubernetes.io/arch",
+        "kubernetes.io/hostname",
+        "kubernetes.io/os",
+        "node.kubernetes.io/instance-type",
+        "topology.kubernetes.io/region",
+        "topology.kubernetes.io/zone",
+    };
+    struct str prefix = prefix_of(label);
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_is(label, known[i]))
+            return true;
+    return is_in(prefix, "kubelet.kubernetes.io") || is_in(prefix, "node.kubernetes.io");
+}
+
+static bool is_forbidden_label(struct str label)
+{
+    struct str prefix = prefix_of(label);
+    if (is_in(prefix, "node-restriction.kubernetes.io"))
+        return true;
+    return (is_in(prefix, "kubernetes.io") || is_in(prefix, "k8s.io")) && !is_of_kubelet(label);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* The forbidden labels of `labels` that `others` has not, or with another value. */
+static size_t add_changed(struct str *to, size_t n, const struct json *labels,
+                          const struct json *others, bool values)
+{
+    json_each (label, labels) {
+        if (!is_forbidden_label(label->key))
+            continue;
+        const struct json *other = json_get(others, label->key);
+        if (!other || (values && !json_equal(label, other)))
+            to[n++] = label->key;
+    }
+    return n;
+}
+
+/* The forbidden labels that the write changes, by commas; NULL: none. */
+static const char *changed_labels(struct attempt *t)
+{
+    struct json *labels = json_path(t->obj, "metadata", "labels", NULL);
+    struct json *before = json_path(t->old, "metadata", "labels", NULL);
+    size_t max = (json_is(labels, JSON_OBJECT) ? labels->n : 0) +
+                 (json_is(before, JSON_OBJECT) ? before->n : 0);
+    struct str *list = arena_new_n(t->a, struct str, max + 1);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    if (json_is(labels, JSON_OBJECT))
+        json_index(t->a, labels);
+    if (json_is(before, JSON_OBJECT))
+        json_index(t->a, before);
+    size_t n = add_changed(list, 0, labels, before, true);
+    n = add_changed(list, n, before, labels, false);
+    qsort(list, n, sizeof *list, by_text);
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(&text, "%s" STR_FMT, i ? ", " : "", STR_ARG(list[i]));
+    return n ? str_dup_arena(t->a, buf_str(&text)) : NULL;
+}
+
+/* ------------------------------------------------------------------ kinds */
+
+static const char *judge_node(struct attempt *t)
+{
+    const struct json *source = json_path(t->obj, "spec", "configSource", NULL);
+    if (!str_eq(t->name, t->node)) {
+        scoped(buf_fini_scoped) struct buf other = BUF_INIT(BUF_MAX_DEFAULT);
+        go_quote(&other, t->name);
+        return say(t, arena_printf(t->a, "node %%s is not allowed to modify node " STR_FMT,
+                                   STR_ARG(buf_str(&other))));
+    }
+    if (t->op == DELETE)
+        return NULL;
+    const char *labels = changed_labels(t);
+    bool has_source = source && source->type != JSON_NULL;
+    if (t->op == CREATE) {
+        if (has_source)
+            return say(t, "node %s is not allowed to create pods with a non-nil configSource");
+        return labels ? say(t, arena_printf(t->a,
+                                            "node %%s is not allowed to set the following labels: "
+                                            "%s",
+                                            labels))
+                      : NULL;
+    }
+    if (has_source && !is_same_at(t, "spec", "configSource"))
+        return say(t, "node %s is not allowed to update configSource to a new non-nil "
+                      "configSource");
+    if (!is_same_at(t, "spec", "taints"))
+        return say(t, "node %s is not allowed to modify taints");
+    if (!is_same_at(t, "metadata", "ownerReferences"))
+        return say(t, "node %s is not allowed to modify ownerReferences");
+    return labels ? arena_printf(t->a, "is not allowed to modify labels: %s", labels) : NULL;
+}
+
+static const char *judge_owner(struct attempt *t, const struct json *owner)
+{
+    const struct json *controller = json_getc(owner, "controller");
+    struct str uid = json_get_str(owner, "uid");
+    if (!str_is(json_get_str(owner, "apiVersion"), "v1") ||
+        !str_is(json_get_str(owner, "kind"), "Node") ||
+        !str_eq(json_get_str(owner, "name"), t->node))
+        return say(t, "node %s can only create pods with an owner reference set to itself");
+    if (!json_bool(controller))
+        return say(t, "node %s can only create pods with a controller owner reference set to "
+                      "itself");
+    if (json_bool(json_getc(owner, "blockOwnerDeletion")))
+        return say(t, "node %s must not set blockOwnerDeletion on an owner reference");
+    if (!t->own) {
+        t->not_found = status_not_found(t->a, STR(""), STR("node"), t->node);
+        return NULL;
+    }
+    if (!str_eq(uid, meta_uid(t->own)))
+        return arena_printf(t->a,
+                            "node " STR_FMT " UID mismatch: expected " STR_FMT " got " STR_FMT,
+                            STR_ARG(t->node), STR_ARG(uid), STR_ARG(meta_uid(t->own)));
+    return NULL;
+}
+
+static const char *judge_new_pod(struct attempt *t)
+{
+    const struct json *owners = json_path(t->obj, "metadata", "ownerReferences", NULL);
+    const char *unknown;
+    size_t n = json_is(owners, JSON_ARRAY) ? owners->n : 0;
+    if (!pod_is_mirror(t->obj))
+        return say(t, "pod does not have \"" MIRROR "\" annotation, node %s can only create mirror "
+                      "pods");
+    if (!str_eq(node_of_pod(t->obj), t->node))
+        return say(t, "node %s can only create pods with spec.nodeName set to itself");
+    if (n > 1)
+        return say(t, "node %s can only create pods with a single owner reference set to itself");
+    if (n == 0)
+        return say(t, "node %s can only create pods with an owner reference set to itself");
+    const char *why = judge_owner(t, json_first(owners));
+    if (why || t->not_found)
+        return why;
+    const char *needs = pod_api_reference(t->a, t->obj, &unknown);
+    if (unknown)
+        return arena_printf(t->a, "error checking mirror pod for API references: %s", unknown);
+    return needs
+               ? say(t, arena_printf(t->a, "node %%s can not create pods that reference %s", needs))
+               : NULL;
+}
+
+static const char *judge_pod_status(struct attempt *t)
+{
+    if (t->op != UPDATE)
+        return unexpected_operation(t);
+    if (!str_eq(node_of_pod(t->old), t->node))
+        return say(t, "node %s can only update pod status for pods with spec.nodeName set to "
+                      "itself");
+    if (!is_same_at(t, "metadata", "labels"))
+        return say(t, "node %s cannot update labels through pod status");
+    if (!is_same_at(t, "status", "resourceClaimStatuses"))
+        return say(t, "node %s cannot update resource claim statues");
+    if (!is_same_at(t, "status", "extendedResourceClaimStatus"))
+        return say(t, "node %s cannot update extended resource claim status");
+    return NULL;
+}
+
+static const char *judge_pod(struct attempt *t)
+{
+    if (str_is(t->sub, "status"))
+        return judge_pod_status(t);
+    if (t->sub.n)
+        return arena_printf(t->a,
+                            "unexpected pod subresource \"" STR_FMT
+                            "\", only 'status' and 'eviction' are allowed",
+                            STR_ARG(t->sub));
+    if (t->op == CREATE)
+        return judge_new_pod(t);
+    if (t->op == UPDATE)
+        return say(t, "unexpected operation \"UPDATE\", node %s can only create and delete mirror "
+                      "pods");
+    if (!str_eq(node_of_pod(t->old), t->node))
+        return say(t, "node %s can only delete pods with spec.nodeName set to itself");
+    return NULL;
+}
+
+/* Without what a node reports, and what no client has to send. */
+static struct json *claim_core(struct arena *a, const struct json *claim)
+{
+    static const char *const reported[] = { "allocatedResourceStatuses", "allocatedResources",
+                                            "capacity", "conditions" };
+    struct json *v = json_clone(a, claim);
+    (void)json_del(v, STR("apiVersion"));
+    (void)json_del(v, STR("kind"));
+    (void)json_del(json_getc(v, "metadata"), STR("managedFields"));
+    (void)json_del(json_getc(v, "metadata"), STR("resourceVersion"));
+    for (size_t i = 0; i < ARRAY_LEN(reported); i++)
+        (void)json_del(json_getc(v, "status"), str_of(reported[i]));
+    return v;
+}
+
+static const char *judge_claim(struct attempt *t)
+{
+    if (!str_is(t->sub, "status"))
+        return "may only update PVC status";
+    if (t->op != UPDATE)
+        return unexpected_operation(t);
+    if (!is_same(t->a, claim_core(t->a, t->obj), claim_core(t->a, t->old)))
+        return say(t, "node %s is not allowed to update fields other than status.quantity and "
+                      "status.conditions");
+    return NULL;
+}
+
+static const char *judge_lease(struct attempt *t)
+{
+    if (!str_is(t->rq->route.ns, LEASES_IN))
+        return "can only access leases in the \"" LEASES_IN "\" system namespace";
+    if (!str_eq(t->name, t->node))
+        return "can only access node lease with the same name as the requesting node";
+    return NULL;
+}
+
+static const char *judge_csi_node(struct attempt *t)
+{
+    if (!str_eq(t->name, t->node))
+        return "can only access CSINode with the same name as the requesting node";
+    return NULL;
+}
+
+static const char *judge_slice(struct attempt *t)
+{
+    if (t->op == CREATE && !str_eq(node_of_pod(t->obj), t->node))
+        return "can only create ResourceSlice with the same NodeName as the requesting node";
+    if (t->op == DELETE && !str_eq(node_of_pod(t->old), t->node))
+        return "can only delete ResourceSlice with the same NodeName as the requesting node";
+    return NULL;
+}
+
+static const struct {
+    const char *group, *resource;
+    const char *(*judge)(struct attempt *t);
+} kinds[] = {
+    { "", "nodes", judge_node },
+    { "", "persistentvolumeclaims", judge_claim },
+    { "", "pods", judge_pod },
+    { "coordination.k8s.io", "leases", judge_lease },
+    { "resource.k8s.io", "resourceslices", judge_slice },
+    { "storage.k8s.io", "csinodes", judge_csi_node },
+};
+
+/* ------------------------------------------------------------------ from outside */
+
+bool node_restricts(const struct request *rq, struct str *ret_node)
+{
+    return rq->api->authz && node_of(&rq->identity, ret_node);
+}
+
+static struct json *forbid(struct attempt *t, const char *why)
+{
+    return status_forbidden(t->a, t->rq->route.group, t->rq->route.resource,
+                            t->shown.n ? t->shown : STR("Unknown"), str_of(why));
+}
+
+static struct json *forbid_nameless(struct attempt *t)
+{
+    scoped(buf_fini_scoped) struct buf user = BUF_INIT(BUF_MAX_DEFAULT);
+    go_quote(&user, t->rq->identity.user);
+    return forbid(t, arena_printf(t->a, "could not determine node from user " STR_FMT,
+                                  STR_ARG(buf_str(&user))));
+}
+
+static struct json *judge(struct request *rq, enum operation op, struct str name,
+                          const struct json *obj, const struct json *old, const struct json *own)
+{
+    struct attempt t = { .rq = rq,
+                         .a = &rq->arena,
+                         .op = op,
+                         .name = name,
+                         .shown = name.n
+                                      ? name
+                                      : json_str(json_path(obj, "metadata", "generateName", NULL)),
+                         .sub = rq->sub ? rq->sub->name : STR(""),
+                         .obj = obj,
+                         .old = old,
+                         .own = own };
+    if (!node_restricts(rq, &t.node))
+        return NULL;
+    if (t.node.n == 0)
+        return forbid_nameless(&t);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (!str_is(rq->res->group, kinds[i].group) || !str_is(rq->res->plural, kinds[i].resource))
+            continue;
+        const char *why = kinds[i].judge(&t);
+        return why ? forbid(&t, why) : t.not_found;
+    }
+    return NULL;
+}
+
+struct json *node_restrict_create(struct request *rq, const struct json *obj,
+                                  const struct json *node)
+{
+    return judge(rq, CREATE, meta_name(obj), obj, NULL, node);
+}
+
+struct json *node_restrict_update(struct request *rq, const struct json *obj,
+                                  const struct json *old)
+{
+    return judge(rq, UPDATE, rq->route.name, obj, old, NULL);
+}
+
+struct json *node_restrict_delete(struct request *rq, struct str name, const struct json *old)
+{
+    return judge(rq, DELETE, name, NULL, old, NULL);
+}
+
+struct json *node_restrict_evict(struct request *rq, const struct json *pod)
+{
+    struct attempt t = { .rq = rq, .a = &rq->arena, .shown = rq->route.name };
+    if (!node_restricts(rq, &t.node))
+        return NULL;
+    if (t.node.n == 0)
+        return forbid_nameless(&t);
+    if (str_eq(node_of_pod(pod), t.node))
+        return NULL;
+    return forbid(&t, arena_printf(t.a,
+                                   "node " STR_FMT
+                                   " can only evict pods with spec.nodeName set to itself",
+                                   STR_ARG(t.node)));
+}
+
+const char *node_restrict_request(struct request *rq, struct str signer, struct str common_name)
+{
+    struct str node;
+    bool of_nodes = str_is(signer, "kubernetes.io/kubelet-serving") ||
+                    str_is(signer, "kubernetes.io/kube-apiserver-client-kubelet");
+    if (!of_nodes || !node_restricts(rq, &node) || str_eq(common_name, rq->identity.user))
+        return NULL;
+    return arena_printf(&rq->arena, "can only create a node CSR with CN=system:node:" STR_FMT,
+                        STR_ARG(node));
+}

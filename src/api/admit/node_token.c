@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tokens that a node may request; see node_restriction.h.
+ *
+ *     POD --> the audience is named by a projected volume: allowed
+ *      |
+ *      v  for each volume with a driver
+ *     [CLAIM -> VOLUME] -> DRIVER --> it names the audience: allowed
+ *      |
+ *      v  no volume is left
+ *     RBAC: request-serviceaccounts-token-audience
+ */
+#include "api/admit/node_restriction.h"
+
+#include "kube/field.h"
+#include "kube/kinds/references.h"
+
+enum at { AT_POD, AT_CLAIM, AT_VOLUME, AT_DRIVER };
+
+enum { DRIVERS_MAX = 64 }; /* volumes of one pod that are followed to their driver */
+
+struct check {
+    struct request *rq;
+    struct str node, audience;
+    const struct json *ref; /* boundObjectRef */
+    const struct json *pod, *next_volume;
+    size_t n_followed;
+    enum at at;
+    struct str name;     /* of what is being read */
+    struct buf problems; /* what was not there, by commas */
+    size_t n_problems;
+    void (*done)(void *arg, struct json *no);
+    void *arg;
+};
+
+static void end(struct check *c, struct json *no)
+{
+    buf_fini(&c->problems);
+    c->done(c->arg, no);
+}
+
+static void forbid(struct check *c, const char *why)
+{
+    struct request *rq = c->rq;
+    end(c,
+        status_forbidden(&rq->arena, STR(""), STR("serviceaccounts"), rq->route.name, str_of(why)));
+}
+
+static const char *quoted(struct arena *a, struct str s)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    go_quote(&text, s);
+    return str_dup_arena(a, buf_str(&text));
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void next_volume(struct check *c);
+static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                      const struct err *err);
+
+static void read_object(struct check *c, enum at at, const char *group, const char *plural,
+                        struct str ns, struct str name)
+{
+    struct request *rq = c->rq;
+    struct err err = { 0 };
+    const struct kube_resource *res =
+        registry_find(&rq->api->reg, str_of(group), STR("v1"), str_of(plural));
+    c->at = at;
+    c->name = name;
+    request_busy(rq);
+    int r = store_get(rq->api->store, key_object(&rq->arena, res, ns, name), 0, on_object, c, &err);
+    if (r < 0 && !request_idle(rq))
+        end(c, status_from_err(&rq->arena, r, &err));
+}
+
+/* What upstream's listers say. */
+static void add_missing(struct check *c, const char *resource)
+{
+    (void)buf_printf(&c->problems, "%s%s %s not found", c->n_problems++ ? ", " : "", resource,
+                     quoted(&c->rq->arena, c->name));
+}
+
+/* ------------------------------------------------------------------ the audience */
+
+/* No volume names it: only a role can allow it. */
+static void ask_roles(struct check *c)
+{
+    struct request *rq = c->rq;
+    const struct api *api = rq->api;
+    struct arena *a = &rq->arena;
+    const char *audience = quoted(a, c->audience);
+    if (c->n_problems) {
+        forbid(c, arena_printf(a, "error validating audience %s: %s" STR_FMT "%s", audience,
+                               c->n_problems > 1 ? "[" : "", STR_ARG(buf_str(&c->problems)),
+                               c->n_problems > 1 ? "]" : ""));
+        return;
+    }
+    const struct api_attributes at = { .identity = &rq->identity,
+                                       .is_resource = true,
+                                       .verb = STR("request-serviceaccounts-token-audience"),
+                                       .group = STR(""),
+                                       .version = STR("v1"),
+                                       .resource = c->audience,
+                                       .name = rq->route.name,
+                                       .ns = rq->route.ns };
+    if (api->authorize(api->authorize_arg, &at, NULL))
+        end(c, NULL);
+    else
+        forbid(c, arena_printf(a,
+                               "audience %s not found in pod spec volume, " STR_FMT
+                               " is not authorized to request tokens for this audience",
+                               audience, STR_ARG(rq->identity.user)));
+}
+
+static bool names_audience(const struct check *c, const struct json *volume)
+{
+    json_each (source, json_path(volume, "projected", "sources", NULL)) {
+        const struct json *token = json_getc(source, "serviceAccountToken");
+        if (json_is(token, JSON_OBJECT) && str_eq(json_get_str(token, "audience"), c->audience))
+            return true;
+    }
+    return false;
+}
+
+static void read_driver(struct check *c, struct str driver)
+{
+    if (driver.n)
+        read_object(c, AT_DRIVER, "storage.k8s.io", "csidrivers", STR(""), driver);
+    else
+        next_volume(c);
+}
+
+/* Go on with the next volume; the ones before it do not name the audience. */
+static void next_volume(struct check *c)
+{
+    struct arena *a = &c->rq->arena;
+    for (const struct json *v; (v = c->next_volume);) {
+        c->next_volume = v->next;
+        if (names_audience(c, v)) {
+            end(c, NULL);
+            return;
+        }
+        struct str claim = json_str(json_path(v, "persistentVolumeClaim", "claimName", NULL));
+        if (json_path(v, "ephemeral", "volumeClaimTemplate", NULL))
+            claim = pod_ephemeral_claim(a, c->pod, v);
+        struct str driver = volume_csi_driver(v);
+        if ((claim.n || driver.n) && c->n_followed++ >= DRIVERS_MAX)
+            continue;
+        if (claim.n) {
+            read_object(c, AT_CLAIM, "", "persistentvolumeclaims", c->rq->route.ns, claim);
+            return;
+        }
+        if (driver.n) {
+            read_driver(c, driver);
+            return;
+        }
+    }
+    ask_roles(c);
+}
+
+static bool driver_names_audience(const struct check *c, const struct json *driver)
+{
+    json_each (request, json_path(driver, "spec", "tokenRequests", NULL))
+        if (str_eq(json_get_str(request, "audience"), c->audience))
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ what was read */
+
+static void take_pod(struct check *c, const struct json *pod)
+{
+    struct arena *a = &c->rq->arena;
+    struct str uid = json_get_str(c->ref, "uid");
+    if (!pod) {
+        end(c, status_not_found(a, STR(""), STR("pod"), c->name));
+    } else if (!str_eq(uid, meta_uid(pod))) {
+        forbid(c, arena_printf(a,
+                               "the UID in the bound object reference (" STR_FMT
+                               ") does not match the UID in record. The object might have been "
+                               "deleted and then recreated",
+                               STR_ARG(uid)));
+    } else if (!str_eq(json_str(json_path(pod, "spec", "nodeName", NULL)), c->node)) {
+        forbid(c, "node requested token bound to a pod scheduled on a different node");
+    } else {
+        c->pod = pod;
+        c->next_volume = json_first(json_path(pod, "spec", "volumes", NULL));
+        next_volume(c);
+    }
+}
+
+/* obj: NULL when there is none. */
+static void take_object(struct check *c, const struct json *obj)
+{
+    static const char *const missing[] = { [AT_POD] = "pod",
+                                           [AT_CLAIM] = "persistentvolumeclaim",
+                                           [AT_VOLUME] = "persistentvolume",
+                                           [AT_DRIVER] = "csidriver.storage.k8s.io" };
+    const struct json *spec = json_getc(obj, "spec");
+    if (c->at == AT_POD) {
+        take_pod(c, obj);
+        return;
+    }
+    if (!obj) {
+        add_missing(c, missing[c->at]);
+        next_volume(c);
+        return;
+    }
+    if (c->at == AT_CLAIM)
+        read_object(c, AT_VOLUME, "", "persistentvolumes", STR(""),
+                    json_get_str(spec, "volumeName"));
+    else if (c->at == AT_VOLUME)
+        read_driver(c, volume_csi_driver(spec));
+    else if (driver_names_audience(c, obj))
+        end(c, NULL);
+    else
+        next_volume(c);
+}
+
+static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                      const struct err *err)
+{
+    struct check *c = arg;
+    struct request *rq = c->rq;
+    struct json *obj = NULL;
+    (void)rev;
+    if (rq->gone)
+        buf_fini(&c->problems);
+    if (request_idle(rq))
+        return;
+    if (r < 0) {
+        end(c, status_from_err(&rq->arena, r, err));
+        return;
+    }
+    if (kv && json_parse(&rq->arena, str_copy_arena(&rq->arena, kv->value), NULL, &obj, NULL) < 0)
+        obj = NULL;
+    take_object(c, obj);
+}
+
+void node_restrict_token(struct request *rq, const struct json *token,
+                         void (*done)(void *arg, struct json *no), void *arg)
+{
+    struct check *c = arena_new(&rq->arena, struct check);
+    const struct json *audiences = json_path(token, "spec", "audiences", NULL);
+    size_t n = json_is(audiences, JSON_ARRAY) ? audiences->n : 0;
+    *c = (struct check){ .rq = rq,
+                         .ref = json_path(token, "spec", "boundObjectRef", NULL),
+                         .audience = json_str(json_first(audiences)),
+                         .problems = BUF_INIT(BUF_MAX_DEFAULT),
+                         .done = done,
+                         .arg = arg };
+    struct str name = json_get_str(c->ref, "name");
+    if (!node_restricts(rq, &c->node))
+        end(c, NULL);
+    else if (c->node.n == 0)
+        forbid(c, arena_printf(&rq->arena, "could not determine node from user %s",
+                               quoted(&rq->arena, rq->identity.user)));
+    else if (!str_is(json_get_str(c->ref, "apiVersion"), "v1") ||
+             !str_is(json_get_str(c->ref, "kind"), "Pod") || name.n == 0)
+        forbid(c, "node requested token not bound to a pod");
+    else if (json_get_str(c->ref, "uid").n == 0)
+        forbid(c, "node requested token with a pod binding without a uid");
+    else if (n > 1)
+        forbid(c, "node may only request 0 or 1 audiences");
+    else
+        read_object(c, AT_POD, "", "pods", rq->route.ns, name);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a node may do; see node_rules.h. */
+#include "api/auth/node_rules.h"
+
+#include "base/buf.h"
+#include "kube/field.h"
+#include "kube/selector.h"
+
+#define USER_PREFIX "system:node:"
+#define GROUP       "system:nodes"
+#define LEASES_IN   "kube-node-lease"
+
+struct query {
+    struct str node;
+    struct rules fixed;
+    const struct api_attributes *at;
+    struct node_question *ask;
+    struct buf *reason;
+};
+
+bool node_of(const struct kube_identity *who, struct str *ret)
+{
+    if (!str_has_prefix(who->user, STR(USER_PREFIX)))
+        return false;
+    *ret = str_slice(who->user, sizeof USER_PREFIX - 1, who->user.n);
+    for (size_t i = 0; i < who->n_groups; i++)
+        if (str_is(who->groups[i], GROUP))
+            return true;
+    return false;
+}
+
+void node_unrelated_text(struct buf *to, struct str node)
+{
+    (void)buf_printf(to, "no relationship found between node '" STR_FMT "' and this object",
+                     STR_ARG(node));
+}
+
+static enum node_answer silent(const struct query *q, const char *why)
+{
+    if (q->reason)
+        (void)buf_add_cstr(q->reason, why);
+    return NODE_SILENT;
+}
+
+static bool has_verb(const struct query *q, const char *verbs)
+{
+    struct str left = str_of(verbs), one;
+    while (left.n) {
+        (void)str_cut(left, ' ', &one, &left);
+        if (str_eq(one, q->at->verb))
+            return true;
+    }
+    return false;
+}
+
+static enum node_answer relate(struct query *q, enum node_thing what)
+{
+    if (q->at->name.n == 0)
+        return silent(q, "No Object name found");
+    *q->ask = (struct node_question){
+        .node = q->node, .what = what, .ns = q->at->ns, .name = q->at->name
+    };
+    return NODE_ASKS;
+}
+
+/* Whether a list is narrowed to this node by a field. */
+static bool selects_node(const struct query *q, const char *field)
+{
+    struct arena a = { 0 };
+    struct selector s;
+    bool yes = false;
+    if (q->at->field_selector.n && selector_parse_fields(&a, q->at->field_selector, &s, NULL) >= 0)
+        for (size_t i = 0; i < s.n; i++) {
+            const struct selector_req *r = &s.reqs[i];
+            bool equals = r->op == SELECTOR_EQUALS || r->op == SELECTOR_DOUBLE_EQUALS;
+            yes = yes || (equals && str_is(r->key, field) && r->n_values == 1 &&
+                          str_eq(r->values[0], q->node));
+        }
+    arena_fini(&a);
+    return yes;
+}
+
+/* ------------------------------------------------------------------ shapes of rules */
+
+static enum node_answer get_one(struct query *q, enum node_thing what)
+{
+    if (!has_verb(q, "get"))
+        return silent(q, "can only get individual resources of this type");
+    if (q->at->subresource.n)
+        return silent(q, "cannot get subresource");
+    return relate(q, what);
+}
+
+static enum node_answer read_one(struct query *q, enum node_thing what)
+{
+    if (!has_verb(q, "get list watch"))
+        return silent(q, "can only read resources of this type");
+    if (q->at->subresource.n)
+        return silent(q, "cannot read subresource");
+    if (q->at->ns.n == 0)
+        return silent(q, "can only read namespaced object of this type");
+    return relate(q, what);
+}
+
+/* Objects that have the node's name. A create does not say its name; admission checks it. */
+static enum node_answer own_object(const struct query *q, const char *only, const char *other)
+{
+    if (!has_verb(q, "get create update patch delete"))
+        return silent(q, only);
+    if (!has_verb(q, "create") && !str_eq(q->at->name, q->node))
+        return silent(q, other);
+    return NODE_ALLOWS;
+}
+
+/* ------------------------------------------------------------------ resources */
+
+static enum node_answer secrets(struct query *q)
+{
+    return read_one(q, NODE_SECRET);
+}
+
+static enum node_answer config_maps(struct query *q)
+{
+    return read_one(q, NODE_CONFIG_MAP);
+}
+
+static enum node_answer claims(struct query *q)
+{
+    if (!str_is(q->at->subresource, "status"))
+        return get_one(q, NODE_CLAIM);
+    if (!has_verb(q, "update patch"))
+        return silent(q, "can only get/update/patch this type");
+    return relate(q, NODE_CLAIM);
+}
+
+static enum node_answer volumes(struct query *q)
+{
+    return get_one(q, NODE_VOLUME);
+}
+
+static enum node_answer resource_claims(struct query *q)
+{
+    return get_one(q, NODE_RESOURCE_CLAIM);
+}
+
+static enum node_answer attachments(struct query *q)
+{
+    return get_one(q, NODE_ATTACHMENT);
+}
+
+static enum node_answer accounts(struct query *q)
+{
+    if (has_verb(q, "get") && q->at->subresource.n == 0)
+        return read_one(q, NODE_ACCOUNT);
+    if (!has_verb(q, "create") || q->at->name.n == 0)
+        return silent(q, "can only create tokens for individual service accounts");
+    if (!str_is(q->at->subresource, "token"))
+        return silent(q, "can only create token subresource of serviceaccount");
+    return relate(q, NODE_ACCOUNT);
+}
+
+static enum node_answer leases(struct query *q)
+{
+    static const char only[] = "can only get, create, update, patch, or delete a node lease";
+    if (!has_verb(q, "get create update patch delete"))
+        return silent(q, only);
+    if (!str_is(q->at->ns, LEASES_IN))
+        return silent(q, "can only access leases in the \"" LEASES_IN "\" system namespace");
+    return own_object(q, only,
+                      "can only access node lease with the same name as the requesting node");
+}
+
+static enum node_answer csi_nodes(struct query *q)
+{
+    static const char only[] = "can only get, create, update, patch, or delete a CSINode";
+    if (!has_verb(q, "get create update patch delete"))
+        return silent(q, only);
+    if (q->at->subresource.n)
+        return silent(q, "cannot authorize CSINode subresources");
+    return own_object(q, only, "can only access CSINode with the same name as the requesting node");
+}
+
+static enum node_answer slices(struct query *q)
+{
+    if (q->at->subresource.n)
+        return silent(q, "cannot authorize ResourceSlice subresources");
+    if (has_verb(q, "create")) /* admission looks at its node */
+        return NODE_ALLOWS;
+    if (has_verb(q, "get update patch delete"))
+        return relate(q, NODE_SLICE);
+    if (!has_verb(q, "watch list deletecollection"))
+        return silent(q, "only the following verbs are allowed for a ResourceSlice: get, watch, "
+                         "list, create, update, patch, delete, deletecollection");
+    if (selects_node(q, "spec.nodeName"))
+        return NODE_ALLOWS;
+    return silent(q, "can only list/watch/deletecollection resourceslices with nodeName field "
+                     "selector");
+}
+
+static enum node_answer nodes(struct query *q)
+{
+    const struct api_attributes *at = q->at;
+    if (str_is(at->subresource, "status"))
+        return has_verb(q, "update patch") ? NODE_ALLOWS : NODE_SILENT;
+    if (at->subresource.n)
+        return NODE_SILENT;
+    if (has_verb(q, "create update patch")) /* admission limits it to its own Node */
+        return NODE_ALLOWS;
+    if (!has_verb(q, "get list watch"))
+        return NODE_SILENT;
+    if (str_eq(at->name, q->node))
+        return NODE_ALLOWS;
+    if (q->reason && at->name.n)
+        (void)buf_printf(q->reason,
+                         "node '" STR_FMT "' cannot read '" STR_FMT "', only its own Node object",
+                         STR_ARG(q->node), STR_ARG(at->name));
+    else if (q->reason)
+        (void)buf_printf(q->reason,
+                         "node '" STR_FMT "' cannot read all nodes, only its own Node object",
+                         STR_ARG(q->node));
+    return NODE_SILENT;
+}
+
+/* What a node may write of pods is limited to its own by admission. */
+static enum node_answer pods(struct query *q)
+{
+    const struct api_attributes *at = q->at;
+    if (str_is(at->subresource, "status"))
+        return has_verb(q, "update patch") ? NODE_ALLOWS : NODE_SILENT;
+    if (str_is(at->subresource, "eviction"))
+        return has_verb(q, "create") ? NODE_ALLOWS : NODE_SILENT;
+    if (at->subresource.n)
+        return NODE_SILENT;
+    if (has_verb(q, "get"))
+        return get_one(q, NODE_POD);
+    if (has_verb(q, "list watch")) {
+        if (selects_node(q, "spec.nodeName"))
+            return NODE_ALLOWS;
+        if (at->name.n)
+            return relate(q, NODE_POD);
+        return silent(q, "can only list/watch pods with spec.nodeName field selector");
+    }
+    return has_verb(q, "create delete") ? NODE_ALLOWS : NODE_SILENT;
+}
+
+static const struct {
+    const char *group, *resource;
+    enum node_answer (*rule)(struct query *q);
+} rules[] = {
+    { "", "configmaps", config_maps },
+    { "", "nodes", nodes },
+    { "", "persistentvolumeclaims", claims },
+    { "", "persistentvolumes", volumes },
+    { "", "pods", pods },
+    { "", "secrets", secrets },
+    { "", "serviceaccounts", accounts },
+    { "coordination.k8s.io", "leases", leases },
+    { "resource.k8s.io", "resourceclaims", resource_claims },
+    { "resource.k8s.io", "resourceslices", slices },
+    { "storage.k8s.io", "csinodes", csi_nodes },
+    { "storage.k8s.io", "volumeattachments", attachments },
+};
+
+static bool is_fixed(const struct query *q)
+{
+    const struct api_attributes *at = q->at;
+    struct rules left = q->fixed;
+    struct rule rule;
+    const struct rule_request wanted = { .verb = at->verb,
+                                         .group = at->group,
+                                         .resource = at->resource,
+                                         .subresource = at->subresource,
+                                         .name = at->name,
+                                         .path = at->path,
+                                         .is_path = !at->is_resource };
+    while (rule_next(&left, &rule))
+        if (rule_allows(&rule, &wanted))
+            return true;
+    return false;
+}
+
+enum node_answer node_decide(struct str node, struct rules fixed, const struct api_attributes *at,
+                             struct node_question *ret, struct buf *reason)
+{
+    struct query q = { .node = node, .fixed = fixed, .at = at, .ask = ret, .reason = reason };
+    if (node.n == 0) {
+        if (reason) {
+            (void)buf_add_cstr(reason, "unknown node for user ");
+            go_quote(reason, at->identity->user);
+        }
+        return NODE_SILENT;
+    }
+    for (size_t i = 0; at->is_resource && i < ARRAY_LEN(rules); i++)
+        if (str_is(at->group, rules[i].group) && str_is(at->resource, rules[i].resource))
+            return rules[i].rule(&q);
+    return is_fixed(&q) ? NODE_ALLOWS : NODE_SILENT;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Node authorizer: what a node may do, decided by who it is and what it asks for. A node is the
+ * user system:node:NAME in the group system:nodes. Pure.
+ *
+ * Much is decided by the request alone. For the rest the rules ask whether an object concerns the
+ * node, which node_graph.h answers:
+ *
+ *     node <- pod <- secret, configmap, serviceaccount, resourceclaim
+ *     node <- pod <- persistentvolumeclaim <- persistentvolume <- secret
+ *     node <- volumeattachment, resourceslice
+ *
+ * A rule never forbids: what the rules of nodes do not allow is left to RBAC.
+ */
+#pragma once
+
+#include "api/auth/rbac_rules.h"
+#include "api/server.h"
+
+enum node_thing {
+    NODE_POD,
+    NODE_SECRET,
+    NODE_CONFIG_MAP,
+    NODE_ACCOUNT,
+    NODE_RESOURCE_CLAIM,
+    NODE_CLAIM,
+    NODE_VOLUME,
+    NODE_ATTACHMENT,
+    NODE_SLICE
+};
+
+/* Does this object concern this node? Borrowed from the request's attributes. */
+struct node_question {
+    struct str node;
+    enum node_thing what;
+    struct str ns, name; /* ns "" for objects of the cluster */
+};
+
+enum node_answer { NODE_SILENT, NODE_ALLOWS, NODE_ASKS };
+
+/* ret: the node's name, which may be "". false: the user is no node. */
+bool node_of(const struct kube_identity *who, struct str *ret);
+
+/*
+ * fixed: the rules of the default role system:node, for resources that the relations do not narrow.
+ * NODE_ASKS: *ret says what; the request is allowed if the answer is yes. NODE_SILENT: a reason in
+ * upstream's words may have been appended; NULL: not wanted.
+ */
+enum node_answer node_decide(struct str node, struct rules fixed, const struct api_attributes *at,
+                             struct node_question *ret, struct buf *reason);
+/* "no relationship found between node 'n' and this object" */
+void node_unrelated_text(struct buf *to, struct str node);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workloads that stay objects: a Deployment is stored and served like any other kind, and its Pods
+ * are made by a controller, which this process does not have. The client that creates one gets a warning.
+ */
+#pragma once
+
+#include "base/map.h"
+
+enum {
+    UNATTENDED_TOLD_MAX =
+        1024 /* clients and kinds that are remembered; beyond, all are forgotten */
+};
+
+struct request;
+
+/* Zeroed: nothing has been told yet. */
+struct unattended {
+    struct map told; /* "kind", "kind peer" */
+    bool is_on;
+};
+
+void unattended_fini(struct unattended *u);
+/*
+ * `rq` has created an object. If its kind is a workload, no client watches all objects of that
+ * kind, and this connection has not heard so before, the answer gets a Warning. The log gets a line
+ * the first time for each kind.
+ */
+void unattended_warn(struct request *rq);
