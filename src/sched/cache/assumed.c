@@ -4,6 +4,15 @@
 
 #include <errno.h>
 
+void assumed_begin(struct sched_cache *c, struct sched_pod *mine, bool is_bound)
+{
+    struct assumed_pod *a = xnew(struct assumed_pod);
+    a->pod = mine;
+    a->is_bound = is_bound;
+    (void)map_put(&c->assumed, mine->o.uid, a);
+    cache_take_pod(c, mine);
+}
+
 int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct word *node,
                        struct err *err)
 {
@@ -15,11 +24,15 @@ int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struc
     int r = cache_check_room(c, SCHED_POD, err);
     if (r < 0)
         return r;
-    struct sched_pod *mine = sched_pod_clone(c->words, pod, node);
-    struct assumed_pod *a = xnew(struct assumed_pod);
-    a->pod = mine;
-    (void)map_put(&c->assumed, mine->o.uid, a);
-    cache_take_pod(c, mine);
+    assumed_begin(c, sched_pod_clone(c->words, pod, node), false);
+    return 0;
+}
+
+int sched_cache_assume_shared(struct sched_cache *c, const struct sched_pod *assumed)
+{
+    if (map_has(&c->objects[SCHED_POD], sched_object_key(&assumed->o)))
+        return -EEXIST;
+    assumed_begin(c, sched_object_ref((void *)assumed), false);
     return 0;
 }
 

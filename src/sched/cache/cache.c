@@ -50,6 +50,37 @@ void sched_cache_free(struct sched_cache *c)
     free(c);
 }
 
+static void copy_pods(struct sched_cache *to, const struct sched_cache *from,
+                      const struct sched_node_info *node)
+{
+    for (uint32_t i = 0; i < node->n_pods; i++) {
+        struct sched_pod *pod = sched_object_ref((void *)node->pods[i]);
+        const struct assumed_pod *assumed = map_get(&from->assumed, pod->o.uid);
+        if (assumed)
+            assumed_begin(to, pod, assumed->is_bound);
+        else
+            cache_take_pod(to, pod);
+    }
+}
+
+struct sched_cache *sched_cache_copy(const struct sched_cache *c)
+{
+    struct sched_cache *copy = sched_cache_new(c->words);
+    copy->limits = c->limits;
+    for (size_t i = 0; i < c->by_index.n; i++)
+        if (c->by_index.p[i])
+            (void)sched_cache_put(copy, &c->by_index.p[i]->info.node->o, NULL, NULL);
+    for (const struct sched_node_info *i = c->oldest; i; i = i->newer)
+        copy_pods(copy, c, i);
+    for (size_t kind = 0; kind < SCHED_KIND_COUNT; kind++) {
+        if (kind == SCHED_POD || kind == SCHED_NODE)
+            continue;
+        map_each (m, &c->objects[kind])
+            (void)sched_cache_put(copy, m->value, NULL, NULL);
+    }
+    return copy;
+}
+
 /* ---- objects ---- */
 
 /* The map has the key of the object that is in it, so another one is another entry. */

@@ -13,8 +13,8 @@
  *                              |  +----- watch: it is done or gone ------+--> gone
  *                              +-------- sched_cache_forget --> gone
  *
- * There is no copy for a cycle: everything runs on one thread, and events are put in between cycles
- * only. Upstream: backend/cache.
+ * One thread at a time, and no change during a cycle. Profiles with long cycles have
+ * a cache of their own with the same content (core/lane.c). Upstream: backend/cache.
  */
 #pragma once
 
@@ -58,6 +58,9 @@ struct sched_cache_limits {
     uint32_t nodes, pods, objects;
 };
 void sched_cache_limit(struct sched_cache *c, const struct sched_cache_limits *limits);
+/* Another one of the same words that knows the same objects and assumes the same pods; the order of
+ * nodes, and of pods on a node, may differ. */
+struct sched_cache *sched_cache_copy(const struct sched_cache *c);
 void sched_cache_free(struct sched_cache *c);
 DEFINE_SCOPED(sched_cache, sched_cache_free)
 
@@ -90,6 +93,9 @@ uint64_t sched_cache_kind_generation(const struct sched_cache *c, enum sched_kin
  * bound already. */
 int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct word *node,
                        struct err *err);
+/* The same of another cache's own pod (sched_cache_get()), which both share from now on. Errors:
+ * -EEXIST. */
+int sched_cache_assume_shared(struct sched_cache *c, const struct sched_pod *assumed);
 /* Its binding was acknowledged. */
 void sched_cache_binding_done(struct sched_cache *c, struct str uid);
 /* Its binding failed. Nothing if the watch or sched_cache_binding_done() has confirmed it. */

@@ -74,6 +74,7 @@ int cache_check_room(const struct sched_cache *c, enum sched_kind kind, struct e
 void cache_take_pod(struct sched_cache *c, struct sched_pod *pod);
 
 /* ---- assumed.c ---- */
+void assumed_begin(struct sched_cache *c, struct sched_pod *mine, bool is_bound); /* takes it */
 void assumed_end(struct sched_cache *c, struct str uid); /* nothing if it is not */
 
 /* ---- nodes.c ---- */

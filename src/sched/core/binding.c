@@ -39,7 +39,7 @@ static void binding_failed(struct attempt *a, const struct sched_status *status)
     bool rejected = sched_is_rejected(status);
     binding_unreserve(a);
     const struct sched_pod *pod = placed_pod(s, a->pod);
-    sched_cache_forget(s->cache, pod->o.uid);
+    lanes_forget(s, pod);
     if (!rejected)
         tell_freed(s, pod, NULL);
     struct outcome o;
@@ -60,7 +60,7 @@ static void bound(struct attempt *a)
     struct sched *s = a->s;
     s->stats.scheduled++;
     figures_bound(a);
-    sched_cache_binding_done(s->cache, a->pod->o.uid);
+    lanes_bound(s, a->pod);
     sched_queue_done(s->queue, a->pod->o.uid);
     struct buf note = BUF_INIT(NOTE_MAX_BYTES);
     (void)buf_add_cstr(&note, "Successfully assigned ");
@@ -77,8 +77,7 @@ static void bound(struct attempt *a)
     attempt_end(a);
 }
 
-/* Why it is not to be bound after all; NULL: it is. */
-static const char *void_reason(const struct attempt *a)
+const char *attempt_void_reason(const struct attempt *a)
 {
     const struct sched *s = a->s;
     if (s->is_ending)
@@ -96,6 +95,15 @@ static const char *void_reason(const struct attempt *a)
 static void on_step_done(struct sched_step *step, const struct sched_status *status)
 {
     struct attempt *a = container_of(step, struct attempt, step);
+    if (a->lane) { /* which calls guests on its thread alone */
+        a->status =
+            status ? sched_status_of(&a->arena, status->code, status->reasons, status->n_reasons)
+                   : NULL;
+        a->is_ready = true;
+        list_remove(&a->node);
+        list_push_back(&a->lane->ready, &a->node);
+        return;
+    }
     a->status = status;
     a->waiting = false;
     binding_run(a);
@@ -181,7 +189,7 @@ void binding_run(struct attempt *a)
                 binding_failed(a, step_failed(a, "PreBind", a->status));
                 return;
             }
-            reason = void_reason(a);
+            reason = attempt_void_reason(a);
             if (reason) {
                 binding_failed(a, sched_status(&a->arena, SCHED_ERROR, "%s", reason));
                 return;
@@ -207,7 +215,7 @@ void binding_run(struct attempt *a)
                 binding_failed(a, step_failed(a, "Bind", a->status));
                 return;
             }
-            reason = void_reason(a);
+            reason = attempt_void_reason(a);
             if (reason) {
                 binding_failed(a, sched_status(&a->arena, SCHED_ERROR, "%s", reason));
                 return;
@@ -249,8 +257,7 @@ static void on_permit_timeout(void *arg);
 
 static void permit_cancel_timer(struct attempt *a)
 {
-    const struct sched_framework *fw = &a->profile->framework;
-    fw->cancel_after(fw->arg, on_permit_timeout, a);
+    sched_cancel_after(a->s, on_permit_timeout, a);
 }
 
 static void on_permit_timeout(void *arg)
@@ -297,19 +304,23 @@ void binding_make_ready(struct attempt *a, const struct sched_status *status)
     permit_cancel_timer(a);
     figures_permit(a, sched_code(status));
     list_remove(&a->node);
-    list_push_back(&s->ready, &a->node);
+    list_push_back(a->lane ? &a->lane->ready : &s->ready, &a->node);
+}
+
+void binding_run_one(struct sched *s, struct list *ready)
+{
+    struct attempt *a = list_entry(list_pop_front(ready), struct attempt, node);
+    list_push_back(&s->attempts, &a->node);
+    a->is_ready = a->waiting = false;
+    binding_run(a);
 }
 
 void binding_run_ready(struct sched *s)
 {
     struct list now;
     list_move_all(&s->ready, &now);
-    for (struct list *node = list_pop_front(&now); node; node = list_pop_front(&now)) {
-        struct attempt *a = list_entry(node, struct attempt, node);
-        list_push_back(&s->attempts, &a->node);
-        a->is_ready = a->waiting = false;
-        binding_run(a);
-    }
+    while (!list_is_empty(&now))
+        binding_run_one(s, &now);
 }
 
 bool binding_reject(struct sched *s, struct str uid, struct str plugin, struct str message)
@@ -346,12 +357,12 @@ void binding_void_all(struct sched *s)
     VEC(struct attempt *) waiting = { 0 };
     list_each (node, &s->attempts) {
         struct attempt *a = list_entry(node, struct attempt, node);
-        if (a->at == AT_PERMIT && a->waiting)
+        if (a->at == AT_PERMIT && a->waiting && !a->is_ready)
             vec_push(&waiting, a);
     }
     for (size_t i = 0; i < waiting.n; i++) {
         struct attempt *a = waiting.p[i];
-        binding_make_ready(a, sched_status(&a->arena, SCHED_ERROR, "%s", void_reason(a)));
+        binding_make_ready(a, sched_status(&a->arena, SCHED_ERROR, "%s", attempt_void_reason(a)));
     }
     vec_fini(&waiting);
     binding_run_ready(s);
@@ -368,7 +379,7 @@ static void add_wait(struct attempt *a, const struct sched_plugin *p, uint64_t w
 /* NULL: success, or a->n_permits plugins want to wait. */
 static const struct sched_status *run_permit(struct attempt *a)
 {
-    const struct sched_node_info *node = sched_cache_node(a->s->cache, a->host);
+    const struct sched_node_info *node = sched_cache_node(a->view->cache, a->host);
     for (unsigned i = 0; i < a->profile->n_at[SCHED_AT_PERMIT]; i++) {
         struct sched_plugin *p = a->profile->at[SCHED_AT_PERMIT][i];
         uint64_t wait_ms = 0;
@@ -396,7 +407,7 @@ void binding_start(struct attempt *a)
     if (status) {
         struct outcome o;
         binding_unreserve(a);
-        sched_cache_forget(s->cache, a->pod->o.uid);
+        lanes_forget(s, a->pod);
         outcome_of(a, status, &o);
         attempt_failed(a, &o);
         return;

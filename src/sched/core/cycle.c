@@ -27,6 +27,8 @@ struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile
     a->set = s->set;
     a->set->refs++;
     a->profile = profile;
+    a->lane = s->set->envs[profile - s->set->profiles].lane;
+    a->view = a->lane ? &a->lane->view : &s->view;
     a->metrics = s->set->metrics[profile - s->set->profiles];
     a->pod = sched_object_ref((void *)pod);
     a->cycle = (struct sched_cycle){
@@ -82,7 +84,7 @@ static void run_post_filter(struct search *f, struct outcome *o)
     uint32_t n_messages = 0;
     for (unsigned i = 0; i < n; i++) {
         struct sched_plugin *p = profile->at[SCHED_AT_POST_FILTER][i];
-        struct sched_post_filter pf = { .statuses = f->s->scratch.statuses,
+        struct sched_post_filter pf = { .statuses = f->a->view->scratch.statuses,
                                         .n_statuses = f->n_statuses,
                                         .nominated = STR("") };
         status = p->ops->post_filter(p, &a->cycle, &pf);
@@ -132,7 +134,7 @@ static uint64_t all_filters(const struct sched_profile *profile)
 static const struct sched_node_info *choose(struct search *f, struct outcome *o)
 {
     size_t n;
-    (void)sched_cache_nodes(f->s->cache, &n);
+    (void)sched_cache_nodes(f->a->view->cache, &n);
     if (n == 0) {
         /* Upstream tries again and again; here it waits for a node, so that a cluster without
          * nodes sleeps. */
@@ -144,7 +146,7 @@ static const struct sched_node_info *choose(struct search *f, struct outcome *o)
     }
     search_nodes(f);
     if (!f->error && f->n_feasible == 1 && !f->all_nodes)
-        return f->s->scratch.feasible[0];
+        return f->a->view->scratch.feasible[0];
     if (!f->error && f->n_feasible > 0 && search_score(f))
         return search_best(f);
     if (f->error) {
@@ -162,8 +164,9 @@ static const struct sched_node_info *choose(struct search *f, struct outcome *o)
 static void fit_error(struct search *f, struct outcome *o)
 {
     if (o->message.n == 0 && o->code != SCHED_ERROR)
-        o->message = fit_error_text(&f->a->arena, f->n_all, f->s->scratch.statuses, f->n_statuses,
-                                    f->absent, f->pre_filter_message, f->post_filter_message);
+        o->message =
+            fit_error_text(&f->a->arena, f->n_all, f->a->view->scratch.statuses, f->n_statuses,
+                           f->absent, f->pre_filter_message, f->post_filter_message);
 }
 
 static void tell_decision(const struct search *f, const struct sched_pod *pod,
@@ -192,7 +195,7 @@ static void reserve(struct attempt *a, const struct sched_node_info *node)
                                "running Reserve plugin \"" STR_FMT "\": " STR_FMT, STR_ARG(p->name),
                                STR_ARG(sched_status_message(&a->arena, s)));
         binding_unreserve(a);
-        sched_cache_forget(a->s->cache, a->pod->o.uid);
+        lanes_forget(a->s, a->pod);
         outcome_of(a, s, &o);
         attempt_failed(a, &o);
         return;
@@ -210,7 +213,7 @@ static void assume(struct search *f, const struct sched_node_info *node)
     struct outcome o;
     a->host = word_ref(node->node->name);
     a->cycle.node = a->host;
-    int r = sched_cache_assume(s->cache, a->pod, a->host, &err);
+    int r = lanes_assume(s, a->pod, a->host, &err);
     if (r < 0) {
         outcome_of(a, sched_status(&a->arena, SCHED_ERROR, "%s", err_text(&err)), &o);
         attempt_failed(a, &o);
@@ -235,6 +238,8 @@ static void run_cycle(struct attempt *a)
     figures_algorithm(a);
     if (!node)
         fit_error(&f, &o);
+    if (a->lane)
+        node = lane_settle(a, node, &o);
     tell_decision(&f, a->pod, node ? node->node->name : NULL, &o);
     if (node)
         assume(&f, node);
@@ -253,15 +258,15 @@ static bool skips(struct sched *s, const struct sched_profile *profile, const st
         buf_fini(&note);
         return true;
     }
-    return sched_cache_is_assumed(s->cache, pod->o.uid);
+    return sched_cache_is_assumed(s->view.cache, pod->o.uid);
 }
 
-bool sched_step(struct sched *s, uint64_t now_ms)
+bool cycle_step(struct sched *s, struct sched_lane *lane)
 {
-    s->now_ms = MAX(s->now_ms, now_ms);
     if (!s->is_synced || !s->leads)
         return false;
-    const struct sched_queued *q = sched_queue_pop(s->queue, s->now_ms);
+    const struct sched_queued *q =
+        sched_queue_pop_of(s->queue, lane ? lane->profile : NULL, s->now_ms);
     if (!q)
         return false;
     const struct sched_profile *profile = sched_profile_of(s, q->pod->scheduler_name);
@@ -275,6 +280,14 @@ bool sched_step(struct sched *s, uint64_t now_ms)
     a->first_ms = q->first_attempt_ms;
     a->started_ns = a->point_ns = clock_mono_ns();
     run_cycle(a);
+    return true;
+}
+
+bool sched_step(struct sched *s, uint64_t now_ms)
+{
+    s->now_ms = MAX(s->now_ms, now_ms);
+    if (!cycle_step(s, NULL))
+        return false;
     binding_run_ready(s);
     return true;
 }
@@ -305,13 +318,16 @@ static void explain_assigned(struct sched *s, const struct sched_profile *profil
                              const struct sched_pod *pod, const struct sched_observer *observer,
                              void *arg)
 {
+    /* Only in this profile's cache: no other cycle reads it before the pod is put back. */
+    const struct profile_env *env = profile->framework.arg;
+    struct sched_cache *cache = env->lane ? env->lane->cache : s->view.cache;
     struct sched_object *taken = NULL;
     struct sched_pod *waits = sched_pod_clone(s->words, pod, NULL);
     word_unref(s->words, waits->node_name);
     waits->node_name = NULL;
-    sched_cache_del(s->cache, SCHED_POD, pod->o.namespace, pod->o.name, &taken);
+    sched_cache_del(cache, SCHED_POD, pod->o.namespace, pod->o.name, &taken);
     explain_as(s, profile, waits, sched_pod_of(taken), observer, arg);
-    int r = sched_cache_put(s->cache, taken, NULL, NULL);
+    int r = sched_cache_put(cache, taken, NULL, NULL);
     assert(r >= 0); /* there was room for it before */
     sched_object_unref(s->words, taken);
     sched_object_unref(s->words, waits);
@@ -354,9 +370,11 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
                   const struct sched_observer *observer, void *arg, struct err *err)
 {
     s->now_ms = MAX(s->now_ms, now_ms);
+    if (s->is_ending)
+        return err_set(err, -ECANCELED, "the scheduler ends");
     const struct pending *p = pending_get(s, namespace, name);
     const struct sched_pod *pod =
-        p ? p->pod : sched_cache_get(s->cache, SCHED_POD, namespace, name);
+        p ? p->pod : sched_cache_get(s->view.cache, SCHED_POD, namespace, name);
     if (!pod)
         return err_set(err, -ENOENT,
                        "pod '" STR_FMT "/" STR_FMT
@@ -366,6 +384,9 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     if (!profile)
         return err_set(err, -ENOENT, "pod '" STR_FMT "/" STR_FMT "': no profile '" STR_FMT "'",
                        STR_ARG(namespace), STR_ARG(name), STR_ARG(pod->scheduler_name));
+    const struct profile_env *env = profile->framework.arg;
+    if (env->lane && s->running != env->lane)
+        return err_set(err, -EAGAIN, "the profile runs on another thread");
     explain_wait(s, pod, observer, arg);
     if (!p && pod->node_name)
         explain_assigned(s, profile, pod, observer, arg);

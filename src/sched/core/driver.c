@@ -276,7 +276,7 @@ static void free_driver(struct sched_driver *d)
     void *arg = d->stopped_arg;
     wplugin_host_free(d->plugin_host);
     uv_mutex_destroy(&d->lock);
-    uv_mutex_destroy(&d->state_lock);
+    turn_fini(&d->turn);
     uv_cond_destroy(&d->wake);
     buf_fini(&d->metrics);
     free(d->id);
@@ -353,6 +353,8 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
     d->leader_stopped = d->leader == NULL;
     driver_stop_feeds(d);
     timer_stop(d->loop, &d->refill);
+    if (d->n_loading > 0) /* a plugin may be at its start */
+        wplugin_host_interrupt(d->plugin_host);
     if (d->has_thread) {
         driver_send(d, driver_message(MESSAGE_STOP, STR("")));
         return; /* it says when it has ended */
@@ -395,10 +397,10 @@ void sched_driver_metrics(struct sched_driver *d, struct buf *out)
 {
     if (!d->awake)
         return;
-    if (uv_mutex_trylock(&d->state_lock) == 0) {
+    if (turn_try(&d->turn)) {
         if (d->s)
             sched_metrics(d->s, out);
-        uv_mutex_unlock(&d->state_lock);
+        turn_give(&d->turn);
         return;
     }
     uv_mutex_lock(&d->lock);
@@ -502,9 +504,10 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     list_init(&d->outbox.calls);
     list_init(&d->outbox.questions);
     d->outbox.drained = true;
-    if (uv_mutex_init(&d->lock) < 0 || uv_mutex_init(&d->state_lock) < 0 ||
-        uv_cond_init(&d->wake) < 0)
+    if (uv_mutex_init(&d->lock) < 0 || uv_cond_init(&d->wake) < 0)
         abort();
+    turn_init(&d->turn);
+    list_init(&d->ended);
     if (opts->modules)
         d->plugin_host = wplugin_host_new(opts->loop, opts->modules);
     /* Plugins from outside are made at once: what is wrong with them is wrong at the start. */

@@ -3,7 +3,8 @@
  * A scheduler on a thread of its own, against a transport.
  *
  * The loop thread watches (kube/reflector.h) and asks the API; the scheduler's thread has the core
- * (scheduler.h), native and Wasm plugins, and waits for extenders. They exchange messages: objects
+ * (scheduler.h), native and Wasm plugins, and waits for extenders; a lane of the core has a further
+ * thread while it has work. They exchange messages: objects
  * as the JSON text that came, requests, answers.
  *
  *     asleep: one watch, of pods without a node; no thread, no timer, no Lease

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two sides of the driver: driver_thread.c runs on its own thread, the rest on the loop's. */
+/*
+ * The two sides of the driver: driver_thread.c runs on its own thread, the rest on the loop's. A
+ * lane of the scheduler (scheduler.h) that has something to do gets one more thread, which ends
+ * when nothing is left; `turn` says which of them runs the scheduler.
+ */
 #pragma once
 
 #include "sched/core/driver.h"
+#include "sched/core/turn.h"
 #include "sched/extender/extender.h"
 #include "sched/wasm/plugins.h"
 
@@ -14,6 +19,7 @@ enum {
     DRIVER_STEPS = 32,     /* cycles between two looks at the inbox */
     DRIVER_ROUND_MS = 100, /* and no other one begins after so long: a plugin may take seconds */
     DRIVER_STOP_MS = 2000,
+    DRIVER_LANES_MAX = 32,     /* threads of lanes; more lanes wait */
     DRIVER_ABSENT_MS = 600000, /* a kind that the API did not have is looked for again */
 };
 
@@ -62,6 +68,7 @@ struct call {
 struct question {
     struct list node;
     struct sched_driver *d;
+    struct sched_asked asked;
     char *namespace, *name;
     void (*done)(void *arg, int r, struct str text, const struct err *err);
     void *arg;
@@ -129,7 +136,7 @@ struct sched_driver {
     uv_cond_t wake;
     struct list inbox;
     size_t inbox_bytes;
-    bool thread_waits;
+    bool thread_waits, is_poked; /* is_poked: a lane has done something */
     struct outbox outbox;
     bool posted;
     struct post post;
@@ -137,10 +144,13 @@ struct sched_driver {
     bool wants_metrics;
     struct buf metrics; /* as last written */
 
-    /* ---- the thread's, under `state_lock` while it works ---- */
-    uv_mutex_t state_lock;
     uv_thread_t thread;
     bool has_thread;
+
+    /* ---- of the thread whose turn it is ---- */
+    struct turn turn;
+    struct list ended; /* struct lane_thread, to be joined */
+    unsigned n_lanes;  /* threads of lanes, those too */
     struct sched *s;
     struct sched_api api;
     const struct sched_config *config;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scheduler's thread: reads messages, runs cycles, and hands its requests to the loop once for
- * each round. It blocks while there is nothing to do; a timer of the core is the end of that wait.
+ * The scheduler's thread: reads messages, runs cycles, starts threads for lanes, and hands its
+ * requests to the loop once for each round. It blocks while there is nothing to do; a timer of the
+ * core is the end of that wait.
  */
 #include "sched/core/driver_impl.h"
 
@@ -97,6 +98,9 @@ struct reader {
      * is tried. A bit each. */
     uint32_t rereads;
     bool has_all; /* the first lists of all kinds */
+    /* Events of the watches, held until the lanes have caught up. */
+    struct list held;
+    size_t held_bytes;
 };
 
 static struct str object_key(struct reader *r, struct str namespace, struct str name)
@@ -195,11 +199,18 @@ static void list_ends(struct reader *r, enum sched_kind kind)
 
 /* ---- questions ---- */
 
-static void explain_pod(struct sched_driver *d, struct question *q, uint64_t now_ms)
+static void explain_pod(struct sched_asked *asked)
 {
+    struct question *q = container_of(asked, struct question, asked);
+    struct sched_driver *d = q->d;
     scoped(explain_free_scoped) struct explain *e = explain_new();
-    q->r = sched_explain(d->s, str_of(q->namespace), str_of(q->name), now_ms, &explain_observer, e,
-                         &q->err);
+    q->err = (struct err){ 0 };
+    q->r = sched_explain(d->s, str_of(q->namespace), str_of(q->name), clock_mono_ms(),
+                         &explain_observer, e, &q->err);
+    if (q->r == -EAGAIN) { /* it is the pod of another lane now, after a reload */
+        sched_ask(d->s, str_of(q->namespace), str_of(q->name), asked);
+        return;
+    }
     if (q->r >= 0)
         explain_write(e, &q->text);
     uv_mutex_lock(&d->lock);
@@ -269,7 +280,9 @@ static bool handle(struct reader *r, struct message *m)
         sched_lead(d->s, m->flag);
         break;
     case MESSAGE_EXPLAIN:
-        explain_pod(d, m->question, r->now_ms);
+        m->question->asked.run = explain_pod;
+        sched_ask(d->s, str_of(m->question->namespace), str_of(m->question->name),
+                  &m->question->asked);
         break;
     case MESSAGE_RELOAD:
         reload_plugins(r, m->reload);
@@ -281,13 +294,154 @@ static bool handle(struct reader *r, struct message *m)
     return true;
 }
 
+static bool is_of_watch(const struct message *m)
+{
+    return m->type == MESSAGE_LIST_BEGIN || m->type == MESSAGE_PAGE ||
+           m->type == MESSAGE_LIST_END || m->type == MESSAGE_LINE || m->type == MESSAGE_SYNCED;
+}
+
+/* To be handled now; in the order of their arrival, except that only what the watches told is held.
+ * NULL: there is none. */
+static struct message *next_message(struct reader *r, struct list *messages)
+{
+    for (;;) {
+        bool is_full = sched_lane_is_full(r->d->s);
+        if (!is_full && !list_is_empty(&r->held)) {
+            struct message *m = list_entry(list_pop_front(&r->held), struct message, node);
+            r->held_bytes -= m->n_text;
+            return m;
+        }
+        if (list_is_empty(messages))
+            return NULL;
+        struct message *m = list_entry(list_pop_front(messages), struct message, node);
+        if (!is_full || !is_of_watch(m))
+            return m;
+        list_push_back(&r->held, &m->node);
+        r->held_bytes += m->n_text;
+    }
+}
+
+/* ---- lanes ---- */
+
+struct lane_thread {
+    struct list node;
+    struct sched_driver *d;
+    struct sched_lane *lane;
+    uv_thread_t thread;
+};
+
+/* The scheduler's thread looks at its timers again, and at lanes that have something to do. */
+static void poke(struct sched_driver *d)
+{
+    uv_mutex_lock(&d->lock);
+    bool waits = d->thread_waits;
+    d->is_poked = true;
+    d->thread_waits = false;
+    uv_mutex_unlock(&d->lock);
+    if (waits)
+        uv_cond_signal(&d->wake);
+}
+
+static void run_lane(void *arg)
+{
+    struct lane_thread *t = arg;
+    struct sched_driver *d = t->d;
+    turn_take(&d->turn);
+    while (sched_lane_run(t->lane)) {
+        turn_give(&d->turn);
+        poke(d);
+        turn_take(&d->turn);
+    }
+    list_push_back(&d->ended, &t->node);
+    turn_give(&d->turn);
+    poke(d);
+}
+
+/* The turn is the caller's. */
+static void start_lanes(struct sched_driver *d)
+{
+    struct sched_lane *l;
+    while (d->n_lanes < DRIVER_LANES_MAX && (l = sched_lane_next(d->s))) {
+        struct lane_thread *t = xnew(struct lane_thread);
+        uv_thread_options_t opts = { .flags = UV_THREAD_HAS_STACK_SIZE,
+                                     .stack_size = DRIVER_STACK_BYTES };
+        t->d = d;
+        t->lane = l;
+        if (uv_thread_create_ex(&t->thread, &opts, run_lane, t) == 0) {
+            d->n_lanes++;
+            continue;
+        }
+        free(t);
+        log_warn("no thread for a profile with plugins, it runs on the scheduler's", "");
+        while (sched_lane_run(l))
+            ;
+        sched_resume(d->s);
+    }
+}
+
+/* The turn is the caller's. */
+static void join_lanes(struct sched_driver *d)
+{
+    while (!list_is_empty(&d->ended)) {
+        struct lane_thread *t = list_entry(list_pop_front(&d->ended), struct lane_thread, node);
+        (void)uv_thread_join(&t->thread);
+        free(t);
+        d->n_lanes--;
+    }
+}
+
+/* Calls of guests are interrupted until every lane has come to its end. */
+static void end_lanes(struct sched_driver *d)
+{
+    enum { LOOK_MS = 10 };
+    for (;;) {
+        turn_take(&d->turn);
+        sched_resume(d->s);
+        join_lanes(d);
+        unsigned left = d->n_lanes;
+        turn_give(&d->turn);
+        if (left == 0)
+            return;
+        wplugin_host_interrupt(d->plugin_host);
+        uv_mutex_lock(&d->lock);
+        if (!d->is_poked) {
+            d->thread_waits = true;
+            (void)uv_cond_timedwait(&d->wake, &d->lock, (uint64_t)LOOK_MS * 1000000);
+        }
+        d->is_poked = d->thread_waits = false;
+        uv_mutex_unlock(&d->lock);
+    }
+}
+
+static void leave_turn(void *arg)
+{
+    struct sched_driver *d = arg;
+    turn_lend(&d->turn);
+}
+
+static bool enter_turn(void *arg)
+{
+    struct sched_driver *d = arg;
+    return turn_reclaim(&d->turn);
+}
+
+static uint64_t lane_now_ms(void *arg)
+{
+    return clock_mono_ms();
+}
+
+static const struct sched_lanes lanes = { .leave = leave_turn,
+                                          .enter = enter_turn,
+                                          .now_ms = lane_now_ms };
+
 /* ---- the thread ---- */
 
 /* The messages that wait; blocks until there is one, or `due_ms` is there. */
-static void take_inbox(struct sched_driver *d, struct list *to, uint64_t due_ms)
+static void take_inbox(struct reader *r, struct list *to, uint64_t due_ms)
 {
+    struct sched_driver *d = r->d;
     uv_mutex_lock(&d->lock);
-    while (list_is_empty(&d->inbox)) {
+    while (list_is_empty(&d->inbox) && !d->is_poked) {
         uint64_t now = clock_mono_ms();
         if (now >= due_ms)
             break;
@@ -299,8 +453,10 @@ static void take_inbox(struct sched_driver *d, struct list *to, uint64_t due_ms)
         d->thread_waits = false;
     }
     list_move_all(&d->inbox, to);
-    d->inbox_bytes = 0;
-    if (!d->outbox.drained) { /* something was left out: now there is room to list it */
+    d->is_poked = false;
+    d->inbox_bytes = r->held_bytes;
+    if (!d->outbox.drained &&
+        list_is_empty(&r->held)) { /* something was left out: now there is room to list it */
         d->outbox.drained = true;
         post(d);
     }
@@ -330,10 +486,11 @@ static void tell_state(struct sched_driver *d)
 static uint64_t run_round(struct reader *r, struct list *messages, bool *goes_on)
 {
     struct sched_driver *d = r->d;
-    uv_mutex_lock(&d->state_lock);
+    turn_take(&d->turn);
+    sched_resume(d->s);
+    join_lanes(d);
     r->now_ms = clock_mono_ms();
-    for (struct list *node = list_pop_front(messages); node; node = list_pop_front(messages)) {
-        struct message *m = list_entry(node, struct message, node);
+    for (struct message *m = next_message(r, messages); m; m = next_message(r, messages)) {
         if (!handle(r, m))
             *goes_on = false;
         free(m);
@@ -346,13 +503,15 @@ static uint64_t run_round(struct reader *r, struct list *messages, bool *goes_on
     do {
         is_more = sched_step(d->s, clock_mono_ms());
         steps += is_more;
-    } while (is_more && steps < DRIVER_STEPS && clock_mono_ms() < until_ms);
+    } while (is_more && steps < DRIVER_STEPS && clock_mono_ms() < until_ms &&
+             !(d->n_lanes > 0 && turn_is_wanted(&d->turn)));
     if (is_more)
         due_ms = 0;
     else if (steps > 0)
         due_ms = sched_tick(d->s, clock_mono_ms());
+    start_lanes(d);
     tell_state(d);
-    uv_mutex_unlock(&d->state_lock);
+    turn_give(&d->turn);
     return due_ms;
 }
 
@@ -364,10 +523,12 @@ static void wind_down(struct reader *r)
         struct sched_stats stats;
         struct list messages;
         bool goes_on = true;
+        turn_take(&r->d->turn); /* lanes still run */
         sched_stats(r->d->s, &stats);
+        turn_give(&r->d->turn);
         if (stats.binding == 0 || clock_mono_ms() >= until)
             return;
-        take_inbox(r->d, &messages, until);
+        take_inbox(r, &messages, until);
         (void)run_round(r, &messages, &goes_on);
     }
 }
@@ -386,6 +547,8 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
         .extenders_arg = d->extenders,
         .seed = d->opts.seed,
         .keeps_json = driver_keeps_json(c, d->plugins),
+        .lanes = &lanes,
+        .lanes_arg = d,
     };
     d->api.call = on_api_call;
     return sched_new(&opts, &d->s, err);
@@ -396,9 +559,10 @@ static void run_thread(void *arg)
     struct sched_driver *d = arg;
     struct reader r = { .d = d, .now_ms = clock_mono_ms() };
     struct err err = { 0 };
-    uv_mutex_lock(&d->state_lock);
+    list_init(&r.held);
+    turn_take(&d->turn);
     int code = make_scheduler(d, &err);
-    uv_mutex_unlock(&d->state_lock);
+    turn_give(&d->turn);
     uv_mutex_lock(&d->lock);
     d->outbox.started = true;
     d->outbox.start_r = code;
@@ -409,18 +573,22 @@ static void run_thread(void *arg)
     uint64_t due_ms = UINT64_MAX;
     while (goes_on) {
         struct list messages;
-        take_inbox(d, &messages, due_ms);
+        take_inbox(&r, &messages, due_ms);
         due_ms = run_round(&r, &messages, &goes_on);
     }
     if (code >= 0)
         wind_down(&r);
-    uv_mutex_lock(&d->state_lock);
+    if (code >= 0)
+        end_lanes(d);
+    turn_take(&d->turn);
     sched_free(take_ptr(&d->s));
     sched_extenders_free(take_ptr(&d->extenders));
-    uv_mutex_unlock(&d->state_lock);
+    turn_give(&d->turn);
     for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
         list_forget(&r, (enum sched_kind)k);
     arena_fini(&r.arena);
+    while (!list_is_empty(&r.held))
+        free(list_entry(list_pop_front(&r.held), struct message, node));
     uv_mutex_lock(&d->lock);
     d->outbox.has_ended = true;
     post(d);

@@ -6,6 +6,7 @@
  *     objects.c     objects that come and go: cache, pending pods, events for the queue
  *     cycle.c       one scheduling cycle, up to Permit; explain
  *     search.c      which nodes fit        score.c   which is best
+ *     lane.c        profiles with a thread of their own
  *     binding.c     Permit's wait and the binding cycle: steps that end later
  *     failure.c     why a pod has no node: its text, condition, Event, and way back
  *     recorder.c    Events
@@ -28,6 +29,7 @@ enum {
     SPARE_ATTEMPTS_MAX = 64,      /* kept with their memory for the next pods */
     COMPLAIN_MS = 60000,          /* between two lines of the log about attempts that failed */
     PATCH_TRIES = 4,              /* of a pod's status, while the API is away */
+    LANE_LOG_MAX = 128 << 10,     /* entries of a lane's log; then objects have to wait */
     RECORDER_QUEUE_MAX = 4096,    /* Events that wait to be sent; more are dropped */
     RECORDER_IN_FLIGHT_MAX = 32,
     RECORDER_SERIES_MAX = 4096,    /* warnings whose repeats are counted; the oldest go first */
@@ -35,15 +37,50 @@ enum {
     RECORDER_REFRESH_MS = 1800000, /* one that goes on is written so often */
 };
 
+/* What a cycle looks at, and its arrays. */
+struct view {
+    struct sched_cache *cache;
+    size_t next_start; /* where the next search begins */
+    struct {
+        const struct sched_node_info **feasible;
+        int64_t *scores, *sums, *weighted;
+        struct sched_node_status *statuses;
+        size_t cap;
+    } scratch;
+};
+
+/* A profile with a thread of its own; lane.c. */
+struct sched_lane {
+    struct sched *s;
+    struct profile_set *set;
+    const struct sched_profile *profile;
+    uint64_t natives;          /* its plugins that are not from outside, by position */
+    struct sched_cache *cache; /* of its view */
+    struct view view;
+    struct list log; /* struct lane_op: what its cache and plugins have yet to hear */
+    size_t n_log;
+    struct list ready; /* struct attempt: bindings that can go on */
+    struct list asked; /* struct sched_asked */
+    bool is_taken;     /* by a thread, which holds a reference to the set */
+    bool is_in_job;
+};
+
+/* What framework.arg is. */
+struct profile_env {
+    struct sched_api api; /* what its plugins call */
+    struct profile_set *set;
+    struct sched_lane *lane; /* NULL: none */
+};
+
 /* Plugins of one configuration, alive as long as an attempt or a request uses them. */
 struct profile_set {
-    struct sched_api api; /* what its plugins call */
     struct sched *s;
     struct list node; /* of s->sets */
     unsigned refs;
-    size_t n;
+    size_t n, n_envs;
     struct sched_profile *profiles;
     struct profile_metrics **metrics; /* by profile */
+    struct profile_env *envs;         /* likewise */
 };
 
 /* A pod of ours without a node, as told last. */
@@ -65,10 +102,12 @@ struct permit_wait { /* of one plugin that said Wait */
 
 /* A pod on its way: from PreFilter to the end of its binding. */
 struct attempt {
-    struct list node; /* of s->attempts, s->ready or s->spare */
+    struct list node; /* of s->attempts, s->ready, lane->ready or s->spare */
     struct sched *s;
     struct profile_set *set;
     const struct sched_profile *profile;
+    struct sched_lane *lane; /* of its profile; NULL: none */
+    struct view *view;       /* the lane's, or the scheduler's */
     struct profile_metrics *metrics;
     struct arena arena;
     struct sched_cycle cycle;
@@ -81,7 +120,7 @@ struct attempt {
     bool asked_extenders;              /* for its binding */
     bool waiting;                      /* for sched_step_done() or Permit */
     bool is_announced;                 /* in the pod's nominatedNodeName */
-    bool is_ready;                     /* on s->ready */
+    bool is_ready;                     /* on s->ready or lane->ready */
     const struct sched_status *status; /* of the last step */
     struct permit_wait *permits;
     unsigned n_permits;
@@ -94,12 +133,14 @@ struct sched_timer {
     uint64_t due_ms, seq;
     void (*run)(void *arg);
     void *arg;
+    struct sched_lane *lane; /* whose plugin has set it; NULL: none */
 };
 
 struct api_call {
     struct list node;
     struct sched *s;         /* NULL: answered already, the scheduler has ended */
     struct profile_set *set; /* a reference, or NULL: core's own */
+    struct sched_lane *lane; /* whose plugin asks; NULL: none */
     sched_api_done done;
     void *arg;
 };
@@ -132,7 +173,8 @@ struct recorder {
 struct sched {
     struct sched_opts opts;
     struct words *words;
-    struct sched_cache *cache;
+    struct view view;           /* of all that has no lane; its cache is as told last */
+    struct sched_lane *running; /* the lane whose thread runs the scheduler; NULL: another one */
     struct sched_queue *queue;
     struct profile_set *set; /* for attempts that begin */
     struct list sets;        /* it, and older ones that bindings under way go on with */
@@ -147,16 +189,7 @@ struct sched {
     uint64_t now_ms;
     struct rng rng;
     bool is_synced, leads, is_ending;
-    size_t next_start;
     char host[256];
-
-    /* Of the cycle that runs. */
-    struct {
-        const struct sched_node_info **feasible;
-        int64_t *scores, *sums, *weighted;
-        struct sched_node_status *statuses;
-        size_t cap;
-    } scratch;
 
     struct recorder recorder;
     struct log_rate complaints; /* of attempts that ended in an error */
@@ -177,6 +210,11 @@ struct outcome {
 };
 
 /* ---- scheduler.c ---- */
+void view_fini(struct view *v);
+/* Its answer is heard. */
+void api_call_end(struct api_call *call, int r, int status, struct str body, const struct err *err);
+/* Forgets what sched_after() was given with these two. */
+void sched_cancel_after(struct sched *s, void (*run)(void *arg), void *arg);
 void profile_set_unref(struct profile_set *set);
 void sched_call(struct sched *s, const struct sched_api_request *rq, sched_api_done done,
                 void *arg);
@@ -197,19 +235,62 @@ const struct sched_pod *placed_pod(struct sched *s, const struct sched_pod *pod)
 void tell_freed(struct sched *s, const struct sched_pod *pod,
                 const struct sched_queue_check *check);
 
+/* ---- lane.c ---- */
+/* NULL: the profile has none. Before its plugins are made; lane_begin() after. */
+struct sched_lane *lane_new(struct profile_set *set, const struct sched_config *config, size_t i);
+void lane_begin(struct sched_lane *l);
+void lane_free(struct sched_lane *l);
+/* Its plugins and its cache cannot be touched: what concerns them goes on its log. */
+bool lane_is_behind(const struct sched_lane *l);
+/* By the lane itself. false: there was nothing on the log. */
+bool lane_sync(struct sched_lane *l);
+/*
+ * By a lane, between the search and its result: what has changed meanwhile is applied. Returns the
+ * node as it is now, or NULL: there was none (*o is as it was), or the pod cannot be there any more
+ * (*o says why).
+ */
+const struct sched_node_info *lane_settle(struct attempt *a, const struct sched_node_info *node,
+                                          struct outcome *o);
+/* The cache, and those of all lanes. As the functions of the cache; *ret_old: given. */
+int lanes_put(struct sched *s, const struct sched_object *o, struct sched_object **ret_old,
+              struct err *err);
+void lanes_del(struct sched *s, enum sched_kind kind, struct str namespace, struct str name,
+               struct sched_object **ret_old);
+int lanes_assume(struct sched *s, const struct sched_pod *pod, struct word *host, struct err *err);
+void lanes_bound(struct sched *s, const struct sched_pod *pod);
+void lanes_forget(struct sched *s, const struct sched_pod *pod);
+/* `changed` of a profile's plugins. l: NULL: it has no lane. */
+void lane_event(struct sched_lane *l, const struct sched_profile *profile,
+                const struct sched_event *event);
+/* For a lane that is behind. */
+void lane_answer(struct sched_lane *l, struct api_call *call, int r, int status, struct str body,
+                 const struct err *err);
+void lane_timer(struct sched_lane *l, void (*run)(void *arg), void *arg);
+void lane_cancel_timer(struct sched_lane *l, void (*run)(void *arg), void *arg);
+/* Of struct sched_framework; arg: struct profile_env. */
+bool lane_leave(void *arg);
+void lane_enter(void *arg);
+bool lane_env_is_behind(void *arg);
+
 /* ---- cycle.c ---- */
+/* One attempt of a lane's first pod (NULL: of all that have none). false: there was none. */
+bool cycle_step(struct sched *s, struct sched_lane *lane);
 struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile,
                             const struct sched_pod *pod);
 /* Frees it; the plugins hear of its end. */
 void attempt_end(struct attempt *a);
 
 /* ---- binding.c ---- */
+/* Why it is not to be bound after all; NULL: it is. */
+const char *attempt_void_reason(const struct attempt *a);
 /* Behind assume, Reserve and Permit. */
 void binding_start(struct attempt *a);
 /* Unreserve in reverse order. */
 void binding_unreserve(struct attempt *a);
 void binding_run(struct attempt *a);
-/* What became ready while others ran. */
+/* The first of a list, which is not empty. */
+void binding_run_one(struct sched *s, struct list *ready);
+/* What became ready while others ran, of profiles without a lane. */
 void binding_run_ready(struct sched *s);
 void binding_make_ready(struct attempt *a, const struct sched_status *status);
 bool binding_reject(struct sched *s, struct str uid, struct str plugin, struct str message);

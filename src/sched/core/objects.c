@@ -82,18 +82,6 @@ static void read_status(struct pending *p, const struct json *pod)
 
 /* ---- events ---- */
 
-static void tell_plugins(const struct profile_set *set, const struct sched_event *event)
-{
-    for (size_t i = 0; i < set->n; i++) {
-        const struct sched_profile *profile = &set->profiles[i];
-        for (unsigned k = 0; k < profile->n_plugins; k++) {
-            struct sched_plugin *p = profile->plugins[k];
-            if (p->ops->changed)
-                p->ops->changed(p, event);
-        }
-    }
-}
-
 /* Plugins of before a reload hear of it too: bindings that go on with them may wait for it, and
  * end in it, and the last one takes its plugins along. */
 void tell_event(struct sched *s, const struct sched_event *event,
@@ -103,7 +91,8 @@ void tell_event(struct sched *s, const struct sched_event *event,
     while (node != &s->sets) {
         struct profile_set *set = list_entry(node, struct profile_set, node);
         set->refs++;
-        tell_plugins(set, event);
+        for (size_t i = 0; i < set->n; i++)
+            lane_event(set->envs[i].lane, &set->profiles[i], event);
         node = node->next;
         profile_set_unref(set);
     }
@@ -144,7 +133,7 @@ static void tell_nomination_gone(struct sched *s, const struct sched_pod *pod)
 const struct sched_pod *placed_pod(struct sched *s, const struct sched_pod *pod)
 {
     const struct sched_pod *placed =
-        sched_cache_get(s->cache, SCHED_POD, pod->o.namespace, pod->o.name);
+        sched_cache_get(s->view.cache, SCHED_POD, pod->o.namespace, pod->o.name);
     if (!placed || !str_eq(placed->o.uid, pod->o.uid))
         placed = pod;
     return sched_object_ref((void *)placed);
@@ -155,7 +144,7 @@ static void assumed_pod_goes(struct sched *s, const struct sched_pod *pod)
 {
     const struct sched_pod *placed = placed_pod(s, pod);
     if (!binding_reject(s, pod->o.uid, STR(""), STR("removed")))
-        sched_cache_forget(s->cache, pod->o.uid);
+        lanes_forget(s, pod);
     tell_freed(s, placed, NULL);
     sched_object_unref(s->words, (void *)placed);
 }
@@ -167,7 +156,7 @@ static void pending_remove(struct sched *s, struct pending *p, bool bound)
     const struct sched_pod *pod = p->pod;
     map_del(&s->pending, key_of(pod->o.namespace, pod->o.name, space));
     sched_queue_del(s->queue, pod->o.uid);
-    if (!bound && sched_cache_is_assumed(s->cache, pod->o.uid))
+    if (!bound && sched_cache_is_assumed(s->view.cache, pod->o.uid))
         assumed_pod_goes(s, pod);
     else if (!bound && pod->nominated_node.n > 0)
         tell_nomination_gone(s, pod);
@@ -178,7 +167,7 @@ static int put_assigned(struct sched *s, struct pending *p, const struct sched_p
                         struct err *err)
 {
     struct sched_object *old = NULL;
-    int r = sched_cache_put(s->cache, &pod->o, &old, err);
+    int r = lanes_put(s, &pod->o, &old, err);
     if (p && (r >= 0 || str_eq(p->pod->o.uid, pod->o.uid)))
         pending_remove(s, p, str_eq(p->pod->o.uid, pod->o.uid));
     else if (p)
@@ -224,7 +213,7 @@ static int put_pending(struct sched *s, struct pending *p, const struct sched_po
     p->pod = sched_object_ref((void *)pod);
     read_status(p, json);
     int r = 0;
-    if (sched_cache_is_assumed(s->cache, pod->o.uid)) {
+    if (sched_cache_is_assumed(s->view.cache, pod->o.uid)) {
         if (pod->is_terminating && !old->is_terminating)
             assumed_pod_goes(s, pod);
     } else {
@@ -242,7 +231,7 @@ static void del_pod(struct sched *s, struct str namespace, struct str name)
     if (p)
         pending_remove(s, p, false);
     struct sched_object *old = NULL;
-    sched_cache_del(s->cache, SCHED_POD, namespace, name, &old);
+    lanes_del(s, SCHED_POD, namespace, name, &old);
     if (old && !p)
         tell(s, SCHED_ON_ASSIGNED_POD, SCHED_DELETE, old, NULL);
     sched_object_unref(s->words, old);
@@ -263,7 +252,7 @@ static int put_pod(struct sched *s, const struct sched_pod *pod, const struct js
     if (pod->node_name)
         return put_assigned(s, p, pod, err);
     const struct sched_pod *bound =
-        p ? NULL : sched_cache_get(s->cache, SCHED_POD, pod->o.namespace, pod->o.name);
+        p ? NULL : sched_cache_get(s->view.cache, SCHED_POD, pod->o.namespace, pod->o.name);
     if (bound && str_eq(bound->o.uid, pod->o.uid))
         return 0; /* nobody takes a pod off its node: an old message */
     if (bound)
@@ -281,7 +270,7 @@ static int put_pod(struct sched *s, const struct sched_pod *pod, const struct js
 static int put_other(struct sched *s, const struct sched_object *o, struct err *err)
 {
     struct sched_object *old = NULL;
-    int r = sched_cache_put(s->cache, o, &old, err);
+    int r = lanes_put(s, o, &old, err);
     if (r < 0)
         return r;
     unsigned actions = SCHED_ADD;
@@ -315,7 +304,7 @@ void sched_del(struct sched *s, enum sched_kind kind, struct str namespace, stru
         return;
     }
     struct sched_object *old = NULL;
-    sched_cache_del(s->cache, kind, namespace, name, &old);
+    lanes_del(s, kind, namespace, name, &old);
     if (old)
         tell(s, resources[kind], SCHED_DELETE, old, NULL);
     sched_object_unref(s->words, old);
@@ -324,7 +313,7 @@ void sched_del(struct sched *s, enum sched_kind kind, struct str namespace, stru
 void sched_each_name(const struct sched *s, enum sched_kind kind,
                      void (*each)(void *arg, struct str namespace, struct str name), void *arg)
 {
-    map_each (e, sched_cache_all(s->cache, kind)) {
+    map_each (e, sched_cache_all(s->view.cache, kind)) {
         const struct sched_object *o = e->value;
         each(arg, o->namespace, o->name);
     }

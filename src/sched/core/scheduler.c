@@ -50,18 +50,31 @@ static void timer_remove(struct sched *s, size_t i)
     timer_down(s, i);
 }
 
-void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg)
+static void timer_add(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg,
+                      struct sched_lane *lane)
 {
-    struct sched_timer t = { s->now_ms + ms, s->timer_seq++, run, arg };
+    struct sched_timer t = { s->now_ms + ms, s->timer_seq++, run, arg, lane };
     vec_push(&s->timers, t);
     timer_up(s, s->timers.n - 1);
+}
+
+void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg)
+{
+    timer_add(s, ms, run, arg, NULL);
+}
+
+void sched_cancel_after(struct sched *s, void (*run)(void *arg), void *arg)
+{
+    for (size_t i = s->timers.n; i-- > 0;)
+        if (s->timers.p[i].run == run && s->timers.p[i].arg == arg)
+            timer_remove(s, i);
 }
 
 /* Without a node there is nothing that time could change: pods wait for one, and no timer runs. */
 static bool can_place(const struct sched *s)
 {
     size_t n_nodes;
-    (void)sched_cache_nodes(s->cache, &n_nodes);
+    (void)sched_cache_nodes(s->view.cache, &n_nodes);
     return s->is_synced && s->leads && n_nodes > 0;
 }
 
@@ -71,7 +84,10 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms)
     while (s->timers.n > 0 && s->timers.p[0].due_ms <= s->now_ms) {
         struct sched_timer t = s->timers.p[0];
         timer_remove(s, 0);
-        t.run(t.arg);
+        if (t.lane && lane_is_behind(t.lane))
+            lane_timer(t.lane, t.run, t.arg);
+        else
+            t.run(t.arg);
     }
     binding_run_ready(s);
     uint64_t next = can_place(s) ? sched_queue_tick(s->queue, s->now_ms) : UINT64_MAX;
@@ -80,24 +96,38 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms)
 
 /* ---- requests ---- */
 
-static void on_answer(void *arg, int r, int status, struct str body, const struct err *err)
+void api_call_end(struct api_call *call, int r, int status, struct str body, const struct err *err)
 {
-    struct api_call *call = arg;
-    if (call->s) {
-        list_remove(&call->node);
-        call->done(call->arg, r, status, body, err);
-        profile_set_unref(call->set);
-    }
+    call->done(call->arg, r, status, body, err);
+    profile_set_unref(call->set);
     free(call);
 }
 
-static void start_call(struct sched *s, struct profile_set *set, const struct sched_api_request *rq,
+static void on_answer(void *arg, int r, int status, struct str body, const struct err *err)
+{
+    struct api_call *call = arg;
+    if (!call->s) {
+        free(call);
+        return;
+    }
+    list_remove(&call->node);
+    if (call->lane && lane_is_behind(call->lane))
+        lane_answer(call->lane, call, r, status, body, err);
+    else
+        api_call_end(call, r, status, body, err);
+}
+
+/* env: of the plugin that asks; NULL: core does. */
+static void start_call(struct sched *s, struct profile_env *env, const struct sched_api_request *rq,
                        sched_api_done done, void *arg)
 {
     struct api_call *call = xnew(struct api_call);
-    *call = (struct api_call){ .s = s, .set = set, .done = done, .arg = arg };
-    if (set)
-        set->refs++;
+    *call = (struct api_call){ .s = s, .done = done, .arg = arg };
+    if (env) {
+        call->set = env->set;
+        call->lane = env->lane;
+        env->set->refs++;
+    }
     list_push_back(&s->calls, &call->node);
     if (!s->is_ending) /* else sched_free() answers it */
         sched_api_call(s->opts.api, rq, on_answer, call);
@@ -111,8 +141,8 @@ void sched_call(struct sched *s, const struct sched_api_request *rq, sched_api_d
 static void plugin_call(struct sched_api *api, const struct sched_api_request *rq,
                         sched_api_done done, void *arg)
 {
-    struct profile_set *set = container_of(api, struct profile_set, api);
-    start_call(set->s, set, rq, done, arg);
+    struct profile_env *env = container_of(api, struct profile_env, api);
+    start_call(env->set->s, env, rq, done, arg);
 }
 
 /* What has not been answered yet is, and its answer, if it comes, finds nobody. */
@@ -134,42 +164,41 @@ static void cancel_calls(struct sched *s)
 
 static uint64_t now_ms(void *arg)
 {
-    const struct profile_set *set = arg;
-    return set->s->now_ms;
+    const struct profile_env *env = arg;
+    return env->set->s->now_ms;
 }
 
 static int64_t wall_ms(void *arg)
 {
-    const struct profile_set *set = arg;
-    const struct sched_opts *o = &set->s->opts;
+    const struct profile_env *env = arg;
+    const struct sched_opts *o = &env->set->s->opts;
     return o->wall_ms ? o->wall_ms(o->arg) : clock_wall_ms();
 }
 
 static void after(void *arg, uint64_t ms, void (*run)(void *run_arg), void *run_arg)
 {
-    const struct profile_set *set = arg;
-    sched_after(set->s, ms, run, run_arg);
+    const struct profile_env *env = arg;
+    timer_add(env->set->s, ms, run, run_arg, env->lane);
 }
 
 static void cancel_after(void *arg, void (*run)(void *run_arg), void *run_arg)
 {
-    const struct profile_set *set = arg;
-    struct sched *s = set->s;
-    for (size_t i = s->timers.n; i-- > 0;)
-        if (s->timers.p[i].run == run && s->timers.p[i].arg == run_arg)
-            timer_remove(s, i);
+    const struct profile_env *env = arg;
+    sched_cancel_after(env->set->s, run, run_arg);
+    if (env->lane)
+        lane_cancel_timer(env->lane, run, run_arg);
 }
 
 static uint64_t draw(void *arg)
 {
-    const struct profile_set *set = arg;
-    return rng_next(&set->s->rng);
+    const struct profile_env *env = arg;
+    return rng_next(&env->set->s->rng);
 }
 
 static struct sched *sched_of(struct sched_framework *f)
 {
-    const struct profile_set *set = f->arg;
-    return set->s;
+    const struct profile_env *env = f->arg;
+    return env->set->s;
 }
 
 static void on_plugin_event(struct sched_framework *f, const struct sched_event *event)
@@ -216,6 +245,9 @@ void profile_set_unref(struct profile_set *set)
     list_remove(&set->node);
     for (size_t i = 0; i < set->n; i++)
         sched_profile_fini(&set->profiles[i]);
+    for (size_t i = 0; i < set->n_envs; i++)
+        lane_free(set->envs[i].lane);
+    free(set->envs);
     free(set->profiles);
     free(set->metrics);
     free(set);
@@ -256,24 +288,31 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
     if (config->n_profiles == 0)
         return err_set(err, E_INVALID, "at least one profile is required");
     struct profile_set *set = xnew(struct profile_set);
-    *set = (struct profile_set){ .api.call = plugin_call, .s = s, .refs = 1 };
+    *set = (struct profile_set){ .s = s, .refs = 1 };
     list_push_back(&s->sets, &set->node);
     set->profiles = xnew_n(struct sched_profile, config->n_profiles);
     set->metrics = xnew_n(struct profile_metrics *, config->n_profiles);
+    set->envs = xnew_n(struct profile_env, config->n_profiles);
     int r = 0;
     for (size_t i = 0; i < config->n_profiles && r >= 0; i++) {
         struct sched_profile *p = &set->profiles[i];
+        struct profile_env *env = &set->envs[i];
+        *env = (struct profile_env){ .api.call = plugin_call, .set = set };
+        env->lane = lane_new(set, config, i);
+        set->n_envs = i + 1;
+        p->is_apart = env->lane != NULL;
         p->framework = (struct sched_framework){
             .words = s->words,
-            .cache = s->cache,
+            .cache = env->lane ? env->lane->cache : s->view.cache,
+            .live = s->view.cache,
             .queue = s->queue,
-            .api = &set->api,
+            .api = &env->api,
             .now_ms = now_ms,
             .wall_ms = wall_ms,
             .after = after,
             .cancel_after = cancel_after,
             .random = draw,
-            .arg = set,
+            .arg = env,
             .event = on_plugin_event,
             .record = record,
             .record_about = record_about,
@@ -283,10 +322,17 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
             .extenders = config->n_extenders > 0 ? s->opts.extenders : NULL,
             .extenders_arg = s->opts.extenders_arg,
         };
+        if (env->lane) {
+            p->framework.leave = lane_leave;
+            p->framework.enter = lane_enter;
+            p->framework.is_behind = lane_env_is_behind;
+        }
         r = sched_profile_init(p, &config->profiles[i], i, s->opts.foreign, err);
         if (r < 0)
             break;
         set->n = i + 1;
+        if (env->lane)
+            lane_begin(env->lane);
         set->metrics[i] = figures_of(s, p->scheduler_name);
         r = check_queue_sort(set, config, i, err);
     }
@@ -344,7 +390,7 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     if (gethostname(s->host, sizeof(s->host) - 1) < 0)
         s->host[0] = '\0';
     s->words = words_new();
-    s->cache = sched_cache_new(s->words);
+    s->view.cache = sched_cache_new(s->words);
     s->queue = queue_new(s, opts->config);
     int r = profile_set_new(s, opts->config, &s->set, err);
     if (r < 0) {
@@ -355,8 +401,24 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     return 0;
 }
 
+void view_fini(struct view *v)
+{
+    sched_cache_free(v->cache);
+    free(v->scratch.feasible);
+    free(v->scratch.scores);
+    free(v->scratch.sums);
+    free(v->scratch.weighted);
+    free(v->scratch.statuses);
+}
+
 static void free_attempts(struct sched *s)
 {
+    list_each (node, &s->sets) {
+        struct profile_set *set = list_entry(node, struct profile_set, node);
+        for (size_t i = 0; i < set->n_envs; i++)
+            while (set->envs[i].lane && !list_is_empty(&set->envs[i].lane->ready))
+                list_push_back(&s->ready, list_pop_front(&set->envs[i].lane->ready));
+    }
     struct list *lists[] = { &s->attempts, &s->ready };
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         while (!list_is_empty(lists[i])) {
@@ -389,15 +451,10 @@ void sched_free(struct sched *s)
         pending_free(s, e->value);
     map_fini(&s->pending);
     map_fini(&s->by_uid);
-    sched_cache_free(s->cache);
+    view_fini(&s->view);
     words_free(s->words);
     figures_fini(s);
     vec_fini(&s->timers);
-    free(s->scratch.feasible);
-    free(s->scratch.scores);
-    free(s->scratch.sums);
-    free(s->scratch.weighted);
-    free(s->scratch.statuses);
     free(s);
 }
 
@@ -450,8 +507,8 @@ int sched_reload(struct sched *s, const struct sched_config *config,
 void sched_stats(const struct sched *s, struct sched_stats *ret)
 {
     *ret = s->stats;
-    sched_cache_count(s->cache, &ret->nodes, &ret->pods);
-    ret->assumed = sched_cache_n_assumed(s->cache);
+    sched_cache_count(s->view.cache, &ret->nodes, &ret->pods);
+    ret->assumed = sched_cache_n_assumed(s->view.cache);
     ret->binding = s->n_attempts;
     ret->waiting = s->n_waiting;
     sched_queue_count(s->queue, &ret->queue);

@@ -8,6 +8,13 @@
  *         -> wait for Permit -> PreBind -> Bind -> PostBind; failing: Unreserve, forget, back to
  *            the queue
  *
+ * Profiles with plugins from outside (Wasm) beside other profiles have a *lane*: a queue order, a
+ * copy of the cache, and a thread that the caller provides (struct sched_lanes). Only one thread at
+ * a time runs the scheduler, and the caller takes care of that; but while a lane calls a guest it
+ * lets other threads run it. So a plugin that takes long delays the pods of its own profile alone.
+ * Without sched_opts.lanes, with one profile, or with extenders (which hold up everything anyway)
+ * all profiles run in sched_step().
+ *
  * A state machine on one thread, without a clock, a socket or a watch of its own: objects are told
  * to it, requests leave through struct sched_api, time is an argument. driver.h runs it on a thread
  * of its own against a transport; `simulate`, `explain` and tests run it by hand.
@@ -15,10 +22,20 @@
  */
 #pragma once
 
+#include "base/list.h"
 #include "sched/config/config.h"
 #include "sched/queue/queue.h"
 
 struct sched;
+struct sched_lane;
+
+/* How a lane lets others run the scheduler. Called by the thread that is in sched_lane_run(). */
+struct sched_lanes {
+    void (*leave)(void *arg);
+    /* Until no other thread runs the scheduler. true: one did meanwhile. */
+    bool (*enter)(void *arg);
+    uint64_t (*now_ms)(void *arg);
+};
 
 struct sched_opts {
     const struct sched_config *config;          /* kept */
@@ -30,6 +47,8 @@ struct sched_opts {
     bool keeps_json; /* of pods and nodes: for Wasm plugins and extenders */
     int64_t (*wall_ms)(void *arg);
     void *arg;
+    const struct sched_lanes *lanes; /* kept; NULL: no profile has a lane */
+    void *lanes_arg;
     /* Each decision, for `explain`, `simulate` and tests; NULL: none. */
     const struct sched_observer *observer;
     void *observer_arg;
@@ -54,7 +73,7 @@ struct sched_observer {
 /* Errors: E_INVALID with upstream's text (an unknown plugin, wrong arguments, no QueueSort, ...).
  */
 int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err);
-/* Calls to the API that are under way are no longer heard. */
+/* Calls to the API that are under way are no longer heard. No lane has a thread. */
 void sched_free(struct sched *s);
 DEFINE_SCOPED(sched, sched_free)
 
@@ -75,7 +94,29 @@ bool sched_keeps_json(const struct sched *s);
 /* Leads, or does not: who does not keeps its picture of the cluster and places nothing. */
 void sched_lead(struct sched *s, bool leads);
 
-/* One attempt, if a pod is active. false: there was none. */
+/* ---- lanes ---- */
+
+/* One that has something to do and no thread: the caller's now, until sched_lane_run() answers
+ * false. NULL: there is none. To be asked after everything that was done. */
+struct sched_lane *sched_lane_next(struct sched *s);
+/* One attempt, one step of a binding or one explanation. false: nothing was left to do, and the
+ * lane is not the caller's any more. */
+bool sched_lane_run(struct sched_lane *l);
+/* So much has changed while a lane was in a call that the caller keeps further objects back
+ * (sched_put(), sched_del()) until this is false again: when the call has ended. */
+bool sched_lane_is_full(const struct sched *s);
+/* By a thread that runs the scheduler without a lane, after others may have: before anything else.
+ */
+void sched_resume(struct sched *s);
+/* Run this where sched_explain() can answer about the pod: at once, or later by its lane, which has
+ * sched_free() at the latest. asked: kept until then. */
+struct sched_asked {
+    struct list node;
+    void (*run)(struct sched_asked *asked);
+};
+void sched_ask(struct sched *s, struct str namespace, struct str name, struct sched_asked *asked);
+
+/* One attempt, if a pod is active that is not of a lane. false: there was none. */
 bool sched_step(struct sched *s, uint64_t now_ms);
 /* Timers that are due; returns when it wants to be called again, UINT64_MAX: never. */
 uint64_t sched_tick(struct sched *s, uint64_t now_ms);
@@ -83,7 +124,7 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms);
 /*
  * Why a pod is (not) placed, now: an attempt that ends before Reserve and changes nothing, all
  * nodes looked at. The observer hears of it. One that has a node is looked at as if it came now
- * and were not there. Errors: -ENOENT.
+ * and were not there. Errors: -ENOENT; -EAGAIN: sched_ask() first; -ECANCELED.
  */
 int sched_explain(struct sched *s, struct str namespace, struct str name, uint64_t now_ms,
                   const struct sched_observer *observer, void *arg, struct err *err);

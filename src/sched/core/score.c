@@ -14,20 +14,20 @@ static void tell_scores(struct search *f, const struct sched_plugin *p, int32_t 
 {
     if (!f->observer || !f->observer->scored)
         return;
-    struct sched *s = f->s;
+    struct view *v = f->a->view;
     for (size_t i = 0; i < f->n_feasible; i++)
-        s->scratch.weighted[i] = s->scratch.scores[i] * weight;
-    f->observer->scored(f->observer_arg, f->a->pod, p->name, s->scratch.feasible, f->n_feasible,
-                        s->scratch.weighted);
+        v->scratch.weighted[i] = v->scratch.scores[i] * weight;
+    f->observer->scored(f->observer_arg, f->a->pod, p->name, v->scratch.feasible, f->n_feasible,
+                        v->scratch.weighted);
 }
 
 static bool score_by(struct search *f, struct sched_plugin *p)
 {
-    struct sched *s = f->s;
+    struct view *v = f->a->view;
     struct sched_cycle *cycle = &f->a->cycle;
-    const struct sched_node_info *const *nodes = s->scratch.feasible;
+    const struct sched_node_info *const *nodes = v->scratch.feasible;
     size_t n = f->n_feasible;
-    int64_t *scores = s->scratch.scores, *sums = s->scratch.sums;
+    int64_t *scores = v->scratch.scores, *sums = v->scratch.sums;
     memset(scores, 0, n * sizeof(*scores));
     const struct sched_status *status = p->ops->score(p, cycle, nodes, n, scores);
     if (sched_code(status) != SCHED_SUCCESS)
@@ -60,7 +60,7 @@ static bool run_pre_score(struct search *f)
     for (unsigned i = 0; i < profile->n_at[SCHED_AT_PRE_SCORE]; i++) {
         struct sched_plugin *p = profile->at[SCHED_AT_PRE_SCORE][i];
         const struct sched_status *s =
-            p->ops->pre_score(p, &f->a->cycle, f->s->scratch.feasible, f->n_feasible);
+            p->ops->pre_score(p, &f->a->cycle, f->a->view->scratch.feasible, f->n_feasible);
         if (sched_code(s) == SCHED_SKIP) {
             f->a->cycle.skip_score |= UINT64_C(1) << p->position;
         } else if (sched_code(s) != SCHED_SUCCESS) {
@@ -75,10 +75,10 @@ static bool run_pre_score(struct search *f)
 
 bool search_score(struct search *f)
 {
-    struct sched *s = f->s;
+    struct view *v = f->a->view;
     const struct sched_profile *profile = f->a->profile;
     const struct sched_framework *fw = &profile->framework;
-    memset(s->scratch.sums, 0, f->n_feasible * sizeof(*s->scratch.sums));
+    memset(v->scratch.sums, 0, f->n_feasible * sizeof(*v->scratch.sums));
     if (profile->n_at[SCHED_AT_SCORE] == 0 && !fw->extenders)
         return true;
     bool ok = run_pre_score(f);
@@ -90,8 +90,8 @@ bool search_score(struct search *f)
     }
     figures_point(f->a, SCHED_AT_SCORE, sched_code(f->error));
     if (ok && fw->extenders)
-        fw->extenders->prioritize(fw->extenders_arg, &f->a->cycle, s->scratch.feasible,
-                                  f->n_feasible, s->scratch.sums);
+        fw->extenders->prioritize(fw->extenders_arg, &f->a->cycle, v->scratch.feasible,
+                                  f->n_feasible, v->scratch.sums);
     return ok;
 }
 
@@ -106,9 +106,9 @@ static struct sched_plugin *tie_breaker(const struct sched_profile *profile)
 /* The highest; of several, each is as likely, unless a plugin knows better. */
 const struct sched_node_info *search_best(const struct search *f)
 {
-    struct sched *s = f->s;
-    const int64_t *sums = s->scratch.sums;
-    const struct sched_node_info *const *nodes = s->scratch.feasible;
+    struct view *v = f->a->view;
+    const int64_t *sums = v->scratch.sums;
+    const struct sched_node_info *const *nodes = v->scratch.feasible;
     struct sched_plugin *by = tie_breaker(f->a->profile);
     size_t best = 0;
     uint32_t n_best = 1;
@@ -119,7 +119,7 @@ const struct sched_node_info *search_best(const struct search *f)
         } else if (sums[i] == sums[best] && by) {
             if (by->ops->tie(by, &f->a->cycle, nodes[i], nodes[best]) < 0)
                 best = i;
-        } else if (sums[i] == sums[best] && rng_below(&s->rng, ++n_best) == 0) {
+        } else if (sums[i] == sums[best] && rng_below(&f->s->rng, ++n_best) == 0) {
             best = i;
         }
     }

@@ -4,19 +4,19 @@
  */
 #include "sched/core/search.h"
 
-static void scratch_reserve(struct sched *s, size_t n)
+static void scratch_reserve(struct view *v, size_t n)
 {
-    if (n <= s->scratch.cap)
+    if (n <= v->scratch.cap)
         return;
-    size_t cap = s->scratch.cap ? s->scratch.cap : 64;
+    size_t cap = v->scratch.cap ? v->scratch.cap : 64;
     while (cap < n)
         cap *= 2;
-    s->scratch.feasible = xrealloc(s->scratch.feasible, cap * sizeof(*s->scratch.feasible));
-    s->scratch.scores = xrealloc(s->scratch.scores, cap * sizeof(int64_t));
-    s->scratch.sums = xrealloc(s->scratch.sums, cap * sizeof(int64_t));
-    s->scratch.weighted = xrealloc(s->scratch.weighted, cap * sizeof(int64_t));
-    s->scratch.statuses = xrealloc(s->scratch.statuses, cap * sizeof(*s->scratch.statuses));
-    s->scratch.cap = cap;
+    v->scratch.feasible = xrealloc(v->scratch.feasible, cap * sizeof(*v->scratch.feasible));
+    v->scratch.scores = xrealloc(v->scratch.scores, cap * sizeof(int64_t));
+    v->scratch.sums = xrealloc(v->scratch.sums, cap * sizeof(int64_t));
+    v->scratch.weighted = xrealloc(v->scratch.weighted, cap * sizeof(int64_t));
+    v->scratch.statuses = xrealloc(v->scratch.statuses, cap * sizeof(*v->scratch.statuses));
+    v->scratch.cap = cap;
 }
 
 /* ---- PreFilter ---- */
@@ -192,18 +192,18 @@ static size_t nodes_to_find(const struct search *f, size_t n)
 static void note_refusal(struct search *f, const struct sched_node_info *node,
                          const struct sched_status *status, struct str by)
 {
-    f->s->scratch.statuses[f->n_statuses++] = (struct sched_node_status){ node, status };
+    f->a->view->scratch.statuses[f->n_statuses++] = (struct sched_node_status){ node, status };
     if (f->observer && f->observer->refused)
         f->observer->refused(f->observer_arg, f->a->pod, node,
                              sched_status_by(&f->a->arena, status, by));
 }
 
-/* Looks at nodes, beginning at s->next_start, until enough fit. */
+/* Looks at nodes, beginning at view->next_start, until enough fit. */
 static void run_filters(struct search *f, const struct sched_node_info *const *nodes, size_t n)
 {
-    struct sched *s = f->s;
+    struct view *view = f->a->view;
     struct sched_cycle *cycle = &f->a->cycle;
-    size_t wanted = nodes_to_find(f, n), at = n > 0 ? s->next_start % n : 0;
+    size_t wanted = nodes_to_find(f, n), at = n > 0 ? view->next_start % n : 0;
     f->n_feasible = f->n_statuses = 0;
     bool has_filters = f->a->profile->n_at[SCHED_AT_FILTER] > 0;
     for (size_t i = 0; i < n && f->n_feasible < wanted; i++) {
@@ -213,7 +213,7 @@ static void run_filters(struct search *f, const struct sched_node_info *const *n
         const struct sched_status *status =
             has_filters ? sched_filters_nominated(cycle, node, &by) : NULL;
         if (!status) {
-            s->scratch.feasible[f->n_feasible++] = node;
+            view->scratch.feasible[f->n_feasible++] = node;
         } else if (sched_is_rejected(status)) {
             if (by)
                 search_reject(f, by, status);
@@ -229,7 +229,7 @@ static void refuse_by_extender(void *arg, const struct sched_node_info *node,
                                const struct sched_status *status)
 {
     struct search *f = arg;
-    if (f->n_statuses < f->s->scratch.cap)
+    if (f->n_statuses < f->a->view->scratch.cap)
         note_refusal(f, node, status, STR(SCHED_EXTENDER_PLUGIN));
 }
 
@@ -240,7 +240,7 @@ static void run_extenders(struct search *f)
         return;
     size_t before = f->n_feasible;
     const struct sched_status *s =
-        fw->extenders->filter(fw->extenders_arg, &f->a->cycle, f->s->scratch.feasible,
+        fw->extenders->filter(fw->extenders_arg, &f->a->cycle, f->a->view->scratch.feasible,
                               &f->n_feasible, refuse_by_extender, f);
     if (sched_code(s) != SCHED_SUCCESS) {
         f->error = s;
@@ -262,7 +262,7 @@ static bool try_nominated(struct search *f)
     if (name.n == 0 || f->all_nodes)
         return false;
     struct word *word = words_find(s->words, name);
-    const struct sched_node_info *node = word ? sched_cache_node(s->cache, word) : NULL;
+    const struct sched_node_info *node = word ? sched_cache_node(f->a->view->cache, word) : NULL;
     if (!node)
         return false;
     uint64_t rejected_by = f->rejected_by, pending_by = f->pending_by;
@@ -288,7 +288,8 @@ static const struct sched_node_info *const *nodes_of_set(struct search *f,
     size_t n = 0;
     for (uint32_t i = 0; i < pf->nodes.n; i++) {
         struct word *word = words_find(s->words, pf->nodes.names[i]);
-        const struct sched_node_info *node = word ? sched_cache_node(s->cache, word) : NULL;
+        const struct sched_node_info *node =
+            word ? sched_cache_node(f->a->view->cache, word) : NULL;
         if (node)
             some[n++] = node;
     }
@@ -300,10 +301,9 @@ static const struct sched_node_info *const *nodes_of_set(struct search *f,
 
 void search_nodes(struct search *f)
 {
-    struct sched *s = f->s;
     struct attempt *a = f->a;
-    const struct sched_node_info *const *nodes = sched_cache_nodes(s->cache, &f->n_all);
-    scratch_reserve(s, f->n_all + 1);
+    const struct sched_node_info *const *nodes = sched_cache_nodes(a->view->cache, &f->n_all);
+    scratch_reserve(a->view, f->n_all + 1);
     struct pre_filter pf;
     bool goes_on = run_pre_filter(f, &pf);
     figures_point(a, SCHED_AT_PRE_FILTER, sched_code(f->error ? f->error : f->absent));
@@ -321,7 +321,7 @@ void search_nodes(struct search *f)
         nodes = nodes_of_set(f, &pf, &n);
     run_filters(f, nodes, n);
     if (!f->all_nodes)
-        s->next_start = (s->next_start + f->n_feasible + f->n_statuses) % f->n_all;
+        a->view->next_start = (a->view->next_start + f->n_feasible + f->n_statuses) % f->n_all;
     figures_point(a, SCHED_AT_FILTER, f->error ? SCHED_ERROR : SCHED_SUCCESS);
     run_extenders(f);
 }

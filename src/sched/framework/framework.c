@@ -63,9 +63,30 @@ const struct sched_status *sched_run_filters(struct sched_cycle *cycle,
     return s ? sched_status_by(cycle->arena, s, by->name) : NULL;
 }
 
+static bool counts(const struct sched_cycle *cycle, const struct sched_pod *nominated)
+{
+    return nominated->priority >= cycle->pod->priority &&
+           !str_eq(nominated->o.uid, cycle->pod->o.uid);
+}
+
+/* Those that count, with references: nominations may change while a plugin is called. */
+static size_t keep_nominated(const struct sched_cycle *cycle, const struct sched_pod *const *pods,
+                             size_t n, const struct sched_pod ***ret)
+{
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n; i++)
+        n_kept += counts(cycle, pods[i]);
+    *ret = n_kept > 0 ? xnew_n(const struct sched_pod *, n_kept) : NULL;
+    n_kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (counts(cycle, pods[i]))
+            (*ret)[n_kept++] = sched_object_ref((void *)pods[i]);
+    return n_kept;
+}
+
 /*
  * The cycle and the node with the pods counted in that are nominated to the node, and not of lower
- * priority than ours. *ret_fork NULL: there are none.
+ * priority than ours.
  */
 static const struct sched_status *add_nominated(struct sched_cycle *cycle,
                                                 const struct sched_node_info *node,
@@ -74,15 +95,9 @@ static const struct sched_status *add_nominated(struct sched_cycle *cycle,
                                                 struct sched_node_info **ret_node)
 {
     struct words *words = cycle->framework->words;
-    *ret_fork = NULL;
-    *ret_node = NULL;
+    *ret_fork = sched_cycle_fork(cycle);
+    *ret_node = sched_node_info_clone(words, node);
     for (size_t i = 0; i < n; i++) {
-        if (pods[i]->priority < cycle->pod->priority || str_eq(pods[i]->o.uid, cycle->pod->o.uid))
-            continue;
-        if (!*ret_fork) {
-            *ret_fork = sched_cycle_fork(cycle);
-            *ret_node = sched_node_info_clone(words, node);
-        }
         sched_node_info_add(words, *ret_node, pods[i]);
         const struct sched_status *s = sched_run_add_pod(*ret_fork, pods[i], *ret_node);
         if (s) /* the fork's arena goes before the status is read */
@@ -100,21 +115,24 @@ const struct sched_status *sched_filters_nominated(struct sched_cycle *cycle,
     const struct sched_pod *const *pods = NULL;
     if (f->queue)
         pods = sched_queue_nominated_to(f->queue, node->node->name, &n);
+    const struct sched_pod **kept;
+    n = keep_nominated(cycle, pods, n, &kept);
     if (n == 0)
         return sched_filters(cycle, node, ret_by);
     struct sched_cycle *fork;
     struct sched_node_info *with;
     *ret_by = NULL;
-    const struct sched_status *s = add_nominated(cycle, node, pods, n, &fork, &with);
-    if (!s && fork) {
+    const struct sched_status *s = add_nominated(cycle, node, kept, n, &fork, &with);
+    if (!s) {
         s = sched_filters(fork, with, ret_by);
         if (s)
             s = sched_status_of(cycle->arena, s->code, s->reasons, s->n_reasons);
     }
-    if (fork) {
-        sched_cycle_fork_free(fork);
-        sched_node_info_free(f->words, with);
-    }
+    sched_cycle_fork_free(fork);
+    sched_node_info_free(f->words, with);
+    while (n > 0)
+        sched_object_unref(f->words, (void *)kept[--n]);
+    free(kept);
     /* Affinity to a nominated pod does not count before it is there, so both have to pass. */
     return s ? s : sched_filters(cycle, node, ret_by);
 }

@@ -47,7 +47,13 @@ struct sched_framework {
     const struct sched_profile *profile;
     struct str scheduler_name;
     struct words *words;
+    /*
+     * What the plugins of this profile look at. It does not change while one of them is called: for
+     * a profile that has a thread of its own it is a copy, which follows between calls.
+     */
     struct sched_cache *cache;
+    const struct sched_cache
+        *live;                 /* as told last; the same one where there is no copy. NULL: so */
     struct sched_queue *queue; /* for nominations */
     struct sched_api *api;
     uint64_t (*now_ms)(void *arg); /* monotonic; virtual in tests and simulations */
@@ -74,6 +80,16 @@ struct sched_framework {
     bool (*allow_waiting_pod)(struct sched_framework *f, struct str uid, struct str plugin);
     const struct sched_extender_ops *extenders; /* NULL: none */
     void *extenders_arg;
+    /*
+     * Around a call that may take long (a guest): between leave() and enter() other profiles go on,
+     * so the caller touches nothing but what the call owns and the plugin's own fields. leave()
+     * answers false where nobody else can go on; then there is no enter(). Both NULL: likewise.
+     */
+    bool (*leave)(void *arg);
+    void (*enter)(void *arg);
+    /* A call is out, or `cache` has yet to follow: plugins of the profile cannot be asked by
+     * others. NULL: never. */
+    bool (*is_behind)(void *arg);
 };
 
 /* A place that preemption would make. */

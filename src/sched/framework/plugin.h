@@ -3,7 +3,8 @@
  * What a scheduler plugin is: a table of functions, all optional, and an object for each profile
  * that uses it. Upstream: k8s.io/kube-scheduler/framework.
  *
- * All functions run on the scheduler's thread, one pod at a time in a scheduling cycle; the binding
+ * All functions of a profile run on one thread at a time, which no other thread runs the scheduler
+ * beside (but see leave() in framework.h), one pod at a time in a scheduling cycle; the binding
  * cycles of many pods are under way at once, as steps that end later. What a plugin notes about a
  * pod between PreFilter and PostBind is its state in the cycle (sched_cycle_state()).
  */

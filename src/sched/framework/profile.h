@@ -39,6 +39,7 @@ struct sched_profile {
     unsigned n_at[SCHED_POINT_COUNT];
     int32_t weight[SCHED_PLUGINS_MAX]; /* of scores, by position */
     uint32_t percentage;               /* percentageOfNodesToScore; 0: adaptive */
+    bool is_apart; /* has a thread of its own (core/lane.c), and its own order in the queue */
     const struct sched_plugin *claims; /* refuses pods with resource claims; no event helps */
     struct sched_framework framework;
     char *strings; /* names */

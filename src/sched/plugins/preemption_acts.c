@@ -358,7 +358,8 @@ bool preemption_acts_hold(const struct preemption_acts *acts, const struct sched
     if (!job || !job->at_last)
         return job != NULL;
     const struct sched_pod *last = job->victims[job->n_victims - 1].pod;
+    const struct sched_framework *f = acts->framework;
     const struct sched_pod *now =
-        sched_cache_get(acts->framework->cache, SCHED_POD, last->o.namespace, last->o.name);
+        sched_cache_get(f->live ? f->live : f->cache, SCHED_POD, last->o.namespace, last->o.name);
     return now && str_eq(now->o.uid, last->o.uid) && !now->is_terminating;
 }

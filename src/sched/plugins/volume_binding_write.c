@@ -178,11 +178,11 @@ struct str volume_binding_waits_for(struct sched_plugin *p, struct sched_cycle *
         struct str name = d->pvc->o.name;
         return str_of(
             d->pv ? arena_printf(a,
-                                 "somebody binds PersistentVolumeClaim '" STR_FMT
+                                 "a controller binds PersistentVolumeClaim '" STR_FMT
                                  "' to PersistentVolume '" STR_FMT "'",
                                  STR_ARG(name), STR_ARG(d->pv->o.name))
                   : arena_printf(a,
-                                 "somebody makes a volume for PersistentVolumeClaim '" STR_FMT
+                                 "a provisioner makes a volume for PersistentVolumeClaim '" STR_FMT
                                  "' (StorageClass '%s') on the node",
                                  STR_ARG(name), d->pvc->class->text));
     }

@@ -94,3 +94,14 @@ void heap_fini(struct heap *h)
 {
     vec_fini(&h->items);
 }
+
+void orders_init(struct orders *o)
+{
+    *o = (struct orders){ .active.less = less_active, .backoff.less = less_backoff };
+}
+
+void orders_fini(struct orders *o)
+{
+    heap_fini(&o->active);
+    heap_fini(&o->backoff);
+}

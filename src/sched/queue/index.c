@@ -86,6 +86,11 @@ const struct profile_index *profile_index_of(struct sched_queue *q, struct str s
         if ((*x)->profile == profile)
             return *x;
     struct profile_index *x = index_new(profile);
+    x->orders = &q->shared;
+    if (profile->is_apart) {
+        x->orders = xnew(struct orders);
+        orders_init(x->orders);
+    }
     vec_push(&q->profiles, x);
     return x;
 }
@@ -94,6 +99,10 @@ void profile_indices_fini(struct sched_queue *q)
 {
     vec_each (x, &q->profiles) {
         vec_fini(&(*x)->interests);
+        if ((*x)->orders != &q->shared) {
+            orders_fini((*x)->orders);
+            free((*x)->orders);
+        }
         free(*x);
     }
     vec_fini(&q->profiles);

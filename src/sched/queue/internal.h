@@ -37,6 +37,11 @@ struct interest {
     uint64_t bit; /* of the plugin's position */
 };
 
+/* Pods that can be popped. */
+struct orders {
+    struct heap active, backoff;
+};
+
 /* What the queue works out of a profile when its first pod comes. */
 struct profile_index {
     const struct sched_profile *profile;
@@ -44,6 +49,7 @@ struct profile_index {
     VEC(struct interest) interests;
     uint64_t wants[SCHED_RESOURCE_COUNT][ACTION_COUNT]; /* plugins by position */
     uint64_t wants_wildcard;                            /* that registered everything at once */
+    struct orders *orders; /* that its pods stand in: the queue's, or its own (is_apart) */
 };
 
 /*
@@ -147,7 +153,8 @@ struct queue_counters {
 struct sched_queue {
     struct sched_queue_opts opts;
     struct map pods; /* by uid: struct queued */
-    struct heap active, backoff, error_backoff, unschedulable;
+    struct orders shared;
+    struct heap error_backoff, unschedulable;
     size_t n_gated, n_in_flight;
     VEC(struct profile_index *) profiles;
     VEC(struct group *) groups;
@@ -174,6 +181,8 @@ static inline struct queued *heap_first(const struct heap *h)
     return h->items.n ? h->items.p[0] : NULL;
 }
 void heap_fini(struct heap *h);
+void orders_init(struct orders *o);
+void orders_fini(struct orders *o);
 
 /* index.c */
 /* NULL: the scheduler's name is nobody's here. */

@@ -76,10 +76,10 @@ void take_out(struct sched_queue *q, struct queued *p)
 {
     switch (p->place) {
     case IN_ACTIVE:
-        heap_remove(&q->active, p);
+        heap_remove(&p->profile->orders->active, p);
         break;
     case IN_BACKOFF:
-        heap_remove(&q->backoff, p);
+        heap_remove(&p->profile->orders->backoff, p);
         break;
     case IN_ERROR_BACKOFF:
         heap_remove(&q->error_backoff, p);
@@ -133,7 +133,7 @@ void move_to_active(struct sched_queue *q, struct queued *p, const struct cause 
     if (p->pub.first_attempt_ms == 0)
         p->pub.first_attempt_ms = now_ms;
     p->place = IN_ACTIVE;
-    heap_add(&q->active, p);
+    heap_add(&p->profile->orders->active, p);
     count_incoming(q, INTO_ACTIVE, why);
     if (why->renominates)
         nominator_set(q, p->pub.pod, p->pub.pod->nominated_node);
@@ -150,7 +150,7 @@ static void move_to_backoff(struct sched_queue *q, struct queued *p, const struc
     }
     bool is_error = !p->pub.rejected_by && !p->pub.pending_by;
     p->place = is_error ? IN_ERROR_BACKOFF : IN_BACKOFF;
-    heap_add(is_error ? &q->error_backoff : &q->backoff, p);
+    heap_add(is_error ? &q->error_backoff : &p->profile->orders->backoff, p);
     count_incoming(q, INTO_BACKOFF, why);
 }
 
@@ -167,9 +167,13 @@ void requeue(struct sched_queue *q, struct queued *p, enum strategy s, const str
 
 /* ---- events ---- */
 
+/* Plugins of a profile that runs at this moment cannot be asked: then the pod is tried again. */
 static bool says_queue(const struct interest *i, const struct queued *p,
                        const struct sched_event *event)
 {
+    const struct sched_framework *f = i->plugin->framework;
+    if (f && f->is_behind && f->is_behind(f->arg))
+        return true;
     return !i->reg.hint || i->reg.hint(i->plugin, p->pub.pod, event) != SCHED_HINT_SKIP;
 }
 
@@ -373,14 +377,23 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
     }
 }
 
+/* When the first one may leave. */
+static uint64_t backoff_next(const struct orders *o)
+{
+    return o->backoff.items.n ? heap_first(&o->backoff)->backoff_ms + WINDOW_MS : UINT64_MAX;
+}
+
 uint64_t sched_queue_tick(struct sched_queue *q, uint64_t now_ms)
 {
-    end_backoffs(q, &q->backoff, now_ms);
+    end_backoffs(q, &q->shared.backoff, now_ms);
+    for (size_t i = 0; i < q->profiles.n; i++)
+        if (q->profiles.p[i]->orders != &q->shared)
+            end_backoffs(q, &q->profiles.p[i]->orders->backoff, now_ms);
     end_backoffs(q, &q->error_backoff, now_ms);
     flush_unschedulable(q, now_ms);
-    uint64_t next = UINT64_MAX;
-    if (q->backoff.items.n)
-        next = MIN(next, heap_first(&q->backoff)->backoff_ms + WINDOW_MS);
+    uint64_t next = backoff_next(&q->shared);
+    for (size_t i = 0; i < q->profiles.n; i++)
+        next = MIN(next, backoff_next(q->profiles.p[i]->orders));
     if (q->error_backoff.items.n)
         next = MIN(next, heap_first(&q->error_backoff)->backoff_ms + WINDOW_MS);
     if (q->unschedulable.items.n)

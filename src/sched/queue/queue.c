@@ -31,8 +31,7 @@ struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts)
     if (!q->opts.pods_max)
         q->opts.pods_max = SCHED_QUEUE_PODS_MAX;
     q->pods.borrows_keys = true;
-    q->active.less = less_active;
-    q->backoff.less = less_backoff;
+    orders_init(&q->shared);
     q->error_backoff.less = less_error_backoff;
     q->unschedulable.less = less_flush;
     list_init(&q->in_flight);
@@ -61,8 +60,7 @@ void sched_queue_free(struct sched_queue *q)
     map_each (e, &q->pods)
         free_pod(q, e->value);
     map_fini(&q->pods);
-    heap_fini(&q->active);
-    heap_fini(&q->backoff);
+    orders_fini(&q->shared);
     heap_fini(&q->error_backoff);
     heap_fini(&q->unschedulable);
     groups_fini(q);
@@ -152,10 +150,10 @@ static void update(struct sched_queue *q, struct queued *p, const struct sched_p
     nominator_update(q, before, pod);
     switch (p->place) {
     case IN_ACTIVE:
-        heap_changed(&q->active, p);
+        heap_changed(&p->profile->orders->active, p);
         break;
     case IN_BACKOFF:
-        heap_changed(&q->backoff, p);
+        heap_changed(&p->profile->orders->backoff, p);
         break;
     case IN_ERROR_BACKOFF:
         break; /* ordered by time alone */
@@ -208,11 +206,31 @@ void sched_queue_del(struct sched_queue *q, struct str uid)
 
 /* ---- attempts ---- */
 
-const struct sched_queued *sched_queue_pop(struct sched_queue *q, uint64_t now_ms)
+/* NULL: none of its pods has come. */
+static const struct orders *orders_of(const struct sched_queue *q,
+                                      const struct sched_profile *profile)
 {
-    struct queued *p = heap_first(&q->active);
+    if (!profile)
+        return &q->shared;
+    for (size_t i = 0; i < q->profiles.n; i++)
+        if (q->profiles.p[i]->profile == profile)
+            return q->profiles.p[i]->orders;
+    return NULL;
+}
+
+bool sched_queue_has(const struct sched_queue *q, const struct sched_profile *profile)
+{
+    const struct orders *o = orders_of(q, profile);
+    return o && (heap_first(&o->active) || heap_first(&o->backoff));
+}
+
+const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
+                                              const struct sched_profile *profile, uint64_t now_ms)
+{
+    const struct orders *o = orders_of(q, profile);
+    struct queued *p = o ? heap_first(&o->active) : NULL;
     if (!p) {
-        p = heap_first(&q->backoff);
+        p = o ? heap_first(&o->backoff) : NULL;
         if (!p)
             return NULL;
         count_incoming(q, INTO_ACTIVE, &by_early_pop);
@@ -316,7 +334,7 @@ static void forget_plugins(struct sched_queue *q)
         vec_push(&q->candidates, ((struct candidate){ .pod = p }));
     }
     q->n_gated = 0;
-    q->active.items.n = q->backoff.items.n = q->error_backoff.items.n = 0;
+    q->shared.active.items.n = q->shared.backoff.items.n = q->error_backoff.items.n = 0;
     q->unschedulable.items.n = 0;
     groups_fini(q);
     profile_indices_fini(q);
@@ -354,9 +372,15 @@ const struct sched_queued *sched_queue_get(const struct sched_queue *q, struct s
 
 void sched_queue_count(const struct sched_queue *q, struct sched_queue_count *ret)
 {
+    size_t active = q->shared.active.items.n, backoff = q->shared.backoff.items.n;
+    for (size_t i = 0; i < q->profiles.n; i++) {
+        const struct profile_index *x = q->profiles.p[i];
+        active += x->orders != &q->shared ? x->orders->active.items.n : 0;
+        backoff += x->orders != &q->shared ? x->orders->backoff.items.n : 0;
+    }
     *ret = (struct sched_queue_count){
-        .active = q->active.items.n,
-        .backoff = q->backoff.items.n + q->error_backoff.items.n,
+        .active = active,
+        .backoff = backoff + q->error_backoff.items.n,
         .unschedulable = q->unschedulable.items.n - q->n_gated,
         .gated = q->n_gated,
         .in_flight = q->n_in_flight,

@@ -65,12 +65,20 @@ void sched_queue_renew(struct sched_queue *q, const struct sched_pod *pod);
 /* It is gone, or bound. */
 void sched_queue_del(struct sched_queue *q, struct str uid);
 /*
- * The first pod, now in flight: until sched_queue_done() or sched_queue_back(). NULL: none is
- * active, nor in back-off: where nothing else is to be done, pods need not wait their back-off out
- * (those whose attempt was an error do). Borrowed until then; so is its `pod`, whatever
- * sched_queue_put() says meanwhile.
+ * The first pod of the profiles that share an order (profile NULL), or of one that has its own
+ * (sched_profile.is_apart), now in flight: until sched_queue_done() or sched_queue_back(). NULL:
+ * none is active, nor in back-off: where nothing else is to be done, pods need not wait their
+ * back-off out (those whose attempt was an error do). Borrowed until then; so is its `pod`,
+ * whatever sched_queue_put() says meanwhile.
  */
-const struct sched_queued *sched_queue_pop(struct sched_queue *q, uint64_t now_ms);
+const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
+                                              const struct sched_profile *profile, uint64_t now_ms);
+static inline const struct sched_queued *sched_queue_pop(struct sched_queue *q, uint64_t now_ms)
+{
+    return sched_queue_pop_of(q, NULL, now_ms);
+}
+/* Is there a pod that it would return? */
+bool sched_queue_has(const struct sched_queue *q, const struct sched_profile *profile);
 /* Its attempt succeeded, or it is gone. */
 void sched_queue_done(struct sched_queue *q, struct str uid);
 /*

@@ -67,18 +67,31 @@ static uint64_t now_ms(void)
     return coarse_ns() / 1000000;
 }
 
-static void begin_rest(struct wentry *e, uint64_t took_ns)
+static void begin_rest(struct wentry *e, struct wrest *rest, const char *what, uint64_t took_ns)
 {
     uint64_t now = now_ms(), took_ms = took_ns / 1000000;
     uint64_t first_ms = MAX(took_ms * WPLUGINS_REST_TIMES, (uint64_t)WPLUGINS_REST_MIN_MS);
     /* A plugin that worked for as long as its last rest starts again with the shortest rest. */
-    bool is_again = e->rest_ms && now - e->rests_until_ms < e->rest_ms;
-    e->rest_ms =
-        MIN(is_again ? MAX(e->rest_ms * 2, first_ms) : first_ms, (uint64_t)WPLUGINS_REST_MAX_MS);
-    e->rests_until_ms = now + e->rest_ms;
+    bool is_again = rest->ms && now - rest->until_ms < rest->ms;
+    rest->ms =
+        MIN(is_again ? MAX(rest->ms * 2, first_ms) : first_ms, (uint64_t)WPLUGINS_REST_MAX_MS);
+    rest->until_ms = now + rest->ms;
     log_warn("a scheduler plugin takes too long, it rests",
-             "plugin=%s profile=%zu took_ms=%" PRIu64 " rest_ms=%" PRIu64, e->name, e->profile,
-             took_ms, e->rest_ms);
+             "plugin=%s profile=%zu what=%s took_ms=%" PRIu64 " rest_ms=%" PRIu64, e->name,
+             e->profile, what, took_ms, rest->ms);
+}
+
+/* Until reenter() others may run the scheduler, where the profile has a thread of its own. */
+static void leave(struct wentry *e, const struct sched_framework *f)
+{
+    e->is_out = f->leave && f->leave(f->arg);
+}
+
+static void reenter(struct wentry *e, const struct sched_framework *f)
+{
+    if (e->is_out)
+        f->enter(f->arg);
+    e->is_out = false;
 }
 
 /* ret: of the hook; only if the status returned is NULL, and until the next call. */
@@ -92,16 +105,16 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
     if (failed)
         return failed;
     if (*at->spent_ns > e->set->attempt_ms * UINT64_C(1000000)) {
-        if (now_ms() >= e->rests_until_ms)
-            begin_rest(e, *at->spent_ns);
+        if (now_ms() >= e->rest.until_ms)
+            begin_rest(e, &e->rest, "cycle", *at->spent_ns);
         return sched_status(cycle->arena, SCHED_ERROR,
                             "wasm: the calls for this pod took longer than %u ms",
                             e->set->attempt_ms);
     }
-    if (now_ms() < e->rests_until_ms)
+    if (now_ms() < e->rest.until_ms)
         return sched_status(cycle->arena, SCHED_ERROR,
                             "wasm: the plugin took too long, it is called again in %" PRIu64 " s",
-                            (e->rests_until_ms - now_ms()) / 1000 + 1);
+                            (e->rest.until_ms - now_ms()) / 1000 + 1);
     in->key = at->key;
     in->pod = at->pod->bytes;
     if (at->is_dry_run && !at->fork)
@@ -110,15 +123,19 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
     arena_reset(&e->scratch);
     e->cycle = cycle;
     uint64_t began_ns = coarse_ns();
+    leave(e, p->framework);
     if (at->fork)
         wplugin_fork_call(at->fork, hook, in, &e->scratch, ret);
     else
         wplugin_call(e->guest, hook, in, &e->scratch, ret);
+    reenter(e, p->framework);
     uint64_t took_ns = coarse_ns() - began_ns;
     *at->spent_ns += took_ns;
     if (ret->is_late)
-        begin_rest(e, took_ns);
+        begin_rest(e, &e->rest, wplugin_hook_name(hook), took_ns);
     e->cycle = NULL;
+    wobject_unref(e->waiting);
+    e->waiting = NULL;
     return NULL;
 }
 
@@ -375,16 +392,22 @@ enum sched_hint wcycle_hint(struct sched_plugin *p, const struct sched_pod *pod,
     struct err err = { 0 };
     struct wplugin_result res = { .code = WPLUGIN_HINT_QUEUE };
     struct wobject *shown;
-    if (wsight_pod(pod, &shown, &err) < 0)
+    /* Other profiles wait for a hint, so it has little time. A plugin that cannot be asked now
+     * queues the pod. */
+    if (e->is_out || now_ms() < e->hint_rest.until_ms || wsight_pod(pod, &shown, &err) < 0)
         return SCHED_HINT_QUEUE;
     struct wobject *before = object_of(event->before), *after = object_of(event->after);
     const struct wplugin_input in = { .key = pod->o.uid,
                                       .pod = shown->bytes,
                                       .event = event_json(&a, event),
                                       .event_old = before ? before->bytes : STR(""),
-                                      .event_new = after ? after->bytes : STR("") };
+                                      .event_new = after ? after->bytes : STR(""),
+                                      .call_ms = WPLUGINS_HINT_MS };
+    uint64_t began_ns = coarse_ns();
     wplugin_call(e->guest, WPLUGIN_HOOK_QUEUEINGHINT, &in, &a, &res);
     wplugin_end(e->guest, in.key);
+    if (res.is_late)
+        begin_rest(e, &e->hint_rest, "queueinghint", coarse_ns() - began_ns);
     if (res.has_failed)
         log_warn("a plugin's queueing hint failed", "plugin=%s reason=\"" STR_FMT "\"", e->name,
                  STR_ARG(res.message));
@@ -439,56 +462,96 @@ void wcycle_fill_ops(struct wentry *e)
 
 /* ---- what it asks for ---- */
 
+/*
+ * Questions are read from the scheduler, so they wait until no other thread runs it. What is
+ * borrowed stays as it is until the hook returns: the cache of a profile with a thread of its own
+ * does not change meanwhile.
+ */
+static bool begin_question(struct wentry *e)
+{
+    if (e->is_out)
+        e->sight.framework->enter(e->sight.framework->arg);
+    return e->is_out;
+}
+
+static void end_question(struct wentry *e, bool was_out)
+{
+    if (was_out)
+        (void)e->sight.framework->leave(e->sight.framework->arg);
+}
+
 static bool ask_node(void *arg, struct str name, struct str *ret)
 {
     struct wentry *e = arg;
-    return wsight_node(&e->sight, name, ret);
+    bool was_out = begin_question(e);
+    bool is_known = wsight_node(&e->sight, name, ret);
+    end_question(e, was_out);
+    return is_known;
 }
 
 static struct str ask_node_list(void *arg)
 {
     struct wentry *e = arg;
-    return wsight_node_list(&e->sight);
+    bool was_out = begin_question(e);
+    struct str list = wsight_node_list(&e->sight);
+    end_question(e, was_out);
+    return list;
 }
 
 static bool ask_image_states(void *arg, struct str node, struct str *ret)
 {
     struct wentry *e = arg;
-    return e->cycle && wsight_image_states(&e->sight, node, ret);
+    bool was_out = begin_question(e);
+    bool is_known = e->cycle && wsight_image_states(&e->sight, node, ret);
+    end_question(e, was_out);
+    return is_known;
 }
 
 static bool ask_node_pods(void *arg, struct str node, struct str *ret)
 {
     struct wentry *e = arg;
-    return e->cycle && wsight_node_pods(&e->sight, node, ret);
+    bool was_out = begin_question(e);
+    bool is_known = e->cycle && wsight_node_pods(&e->sight, node, ret);
+    end_question(e, was_out);
+    return is_known;
 }
 
 static struct str ask_node_changes(void *arg, uint64_t since)
 {
     struct wentry *e = arg;
     struct str changes = str_n("\0\0\0\0\0\0\0\0\1", 9);
-    return e->cycle ? wsight_node_changes(&e->sight, since) : changes;
+    bool was_out = begin_question(e);
+    if (e->cycle)
+        changes = wsight_node_changes(&e->sight, since);
+    end_question(e, was_out);
+    return changes;
 }
 
 static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
 {
     struct wentry *e = arg;
     struct sched_framework *f = e->sight.framework;
+    bool was_out = begin_question(e);
     const struct sched_pod *pod = f && e->cycle ? f->waiting_pod(f, uid) : NULL;
-    struct wobject *o;
+    struct wobject *o = NULL;
     struct err err = { 0 };
-    if (!pod || wsight_pod(pod, &o, &err) < 0)
-        return false;
-    *ret = o->bytes; /* the pod keeps it, too */
-    wobject_unref(o);
-    return true;
+    if (pod && wsight_pod(pod, &o, &err) >= 0) {
+        wobject_unref(e->waiting); /* the pod may go while its message is read */
+        e->waiting = o;
+        *ret = o->bytes;
+    }
+    end_question(e, was_out);
+    return o != NULL;
 }
 
 static bool ask_reject(void *arg, struct str uid)
 {
     struct wentry *e = arg;
     struct sched_framework *f = e->sight.framework;
-    return f && f->reject_waiting_pod(f, uid, str_of(e->name), STR(""));
+    bool was_out = begin_question(e);
+    bool is_rejected = f && f->reject_waiting_pod(f, uid, str_of(e->name), STR(""));
+    end_question(e, was_out);
+    return is_rejected;
 }
 
 static void on_event(void *arg, const struct wplugin_event *event)
@@ -501,9 +564,11 @@ static void on_event(void *arg, const struct wplugin_event *event)
                                  related = { other->kind,      other->api_version,
                                              other->namespace, other->name,
                                              other->uid,       other->resource_version };
+    bool was_out = begin_question(e);
     if (f)
         f->record_about(f, &regarding, other->kind.n ? &related : NULL, event->type, event->reason,
                         event->action, event->note);
+    end_question(e, was_out);
 }
 
 static void on_log(void *arg, enum wplugin_severity severity, struct str text)

@@ -30,6 +30,14 @@ void wplugin_host_free(struct wplugin_host *h)
     free(h);
 }
 
+void wplugin_host_interrupt(struct wplugin_host *h)
+{
+    enum { TICKS = 2 * WPLUGIN_CALL_MS / HOST_TICK_MS }; /* more than any call has left */
+    h->is_interrupted = true;
+    for (unsigned i = 0; i < TICKS && h->engine; i++)
+        wasmtime_engine_increment_epoch(h->engine);
+}
+
 /* ---- the ticker ---- */
 
 static bool is_at_rest(struct wplugin_host *h, uint64_t *seen, unsigned *quiet)

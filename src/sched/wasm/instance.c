@@ -29,6 +29,12 @@ wasm_trap_t *winstance_fail(struct winstance *in, const void *row, const char *f
     return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED);
 }
 
+static unsigned call_limit_ms(const struct winstance *in)
+{
+    unsigned own = in->input ? in->input->call_ms : 0;
+    return own ? MIN(own, in->plugin->config.call_ms) : in->plugin->config.call_ms;
+}
+
 /* ---- failures ---- */
 
 static const char *trap_name(wasmtime_trap_code_t code)
@@ -81,7 +87,7 @@ static void add_trap(struct winstance *in, wasm_trap_t *trap, struct buf *to)
     if (in->has_failed)
         (void)buf_printf(to, "%s (recovered by wazero)", buf_cstr(&in->failed));
     else if ((in->is_late = code == WASMTIME_TRAP_CODE_INTERRUPT))
-        (void)buf_printf(to, "the call took longer than %u ms", in->plugin->config.call_ms);
+        (void)buf_printf(to, "the call took longer than %u ms", call_limit_ms(in));
     else
         (void)buf_printf(to, "wasm error: %s", trap_name(code));
     if (code == WASMTIME_TRAP_CODE_STACK_OVERFLOW)
@@ -116,7 +122,9 @@ bool winstance_call(struct winstance *in, const wasmtime_func_t *f, wasmtime_val
     in->failed_in = NULL;
     in->is_used = true;
     whost_enter(in->plugin->host);
-    wasmtime_context_set_epoch_deadline(in->cx, 2 + in->plugin->config.call_ms / HOST_TICK_MS);
+    unsigned limit_ms = call_limit_ms(in);
+    bool runs = !in->plugin->host->is_interrupted;
+    wasmtime_context_set_epoch_deadline(in->cx, runs ? 2 + limit_ms / HOST_TICK_MS : 0);
     wasmtime_error_t *e = wasmtime_func_call_unchecked(in->cx, f, v, 1, &trap);
     whost_leave(in->plugin->host);
     if (e || trap)

@@ -42,7 +42,7 @@ struct wplugin_host {
     pthread_mutex_t tick_lock;
     pthread_cond_t tick_more;
     bool has_ticker, is_ending;
-    _Atomic bool is_asleep;
+    _Atomic bool is_asleep, is_interrupted;
     _Atomic uint64_t n_entered, n_left; /* calls */
 };
 

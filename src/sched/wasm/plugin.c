@@ -285,6 +285,7 @@ struct load {
     struct buf wasm; /* until it is compiled */
     struct buf error;
     struct defer defer;
+    struct job job; /* the first instance */
 };
 
 static void free_plugin(struct wplugin *p)
@@ -342,8 +343,13 @@ static bool load_code(struct wplugin *p, struct buf *error)
     return p->code != NULL;
 }
 
-/* One instance is made at once, so that what is wrong with the start shows now. */
-static bool first_instance(struct wplugin *p, struct buf *error)
+static void instance_failed(struct buf *error, struct str why)
+{
+    (void)buf_add_cstr(error, "failed to create a guest pool: wasm: instantiate error: ");
+    (void)buf_add_str(error, why);
+}
+
+static bool link_code(struct wplugin *p, struct buf *error)
 {
     struct err err = { 0 };
     wasmtime_linker_t *linker;
@@ -356,12 +362,29 @@ static bool first_instance(struct wplugin *p, struct buf *error)
     }
     if (ok && err.code)
         (void)buf_add_cstr(&why, err_text(&err));
-    ok = ok && err.code == 0 && wpool_fill(p, &why) == 0;
+    ok = ok && err.code == 0;
     if (!ok)
-        (void)buf_add_cstr(error, "failed to create a guest pool: wasm: instantiate error: ");
-    if (!ok)
-        (void)buf_add_str(error, buf_str(&why));
+        instance_failed(error, buf_str(&why));
     return ok;
+}
+
+/* One instance is made at once, so that what is wrong with the start shows now. It may take as long
+ * as a call, so the loop does not wait for it. */
+static void make_first(struct job *j)
+{
+    struct load *l = container_of(j, struct load, job);
+    scoped(buf_fini_scoped) struct buf why = BUF_INIT(ERROR_MAX_BYTES);
+    if (wpool_fill(l->plugin, &why) < 0)
+        instance_failed(&l->error, buf_str(&why));
+}
+
+static void on_first(struct job *j, int r)
+{
+    struct load *l = container_of(j, struct load, job);
+    (void)r; /* nobody cancels it */
+    if (l->error.n == 0)
+        (void)find_points(l->plugin, &l->error);
+    finish(l);
 }
 
 static void on_module(struct module *m, int status, const struct err *err, void *arg)
@@ -374,8 +397,13 @@ static void on_module(struct module *m, int status, const struct err *err, void 
     } else if (check_exports(p, &l->error) && load_code(p, &l->error)) {
         p->generation = generation_of(m->info);
         p->symbols = symbols_new(buf_str(&l->wasm));
-        if (first_instance(p, &l->error))
-            (void)find_points(p, &l->error);
+        if (link_code(p, &l->error)) {
+            l->job.work = make_first;
+            l->job.done = on_first;
+            if (job_start(p->host->loop, &l->job) >= 0)
+                return;
+            instance_failed(&l->error, STR("no thread"));
+        }
     }
     finish(l);
 }

@@ -103,9 +103,10 @@ struct wplugin_event {
 enum wplugin_severity { WPLUGIN_INFO = 0, WPLUGIN_WARNING = 1, WPLUGIN_LOG_ERROR = 2 };
 
 /*
- * What guests ask their scheduler for; any function may be NULL. They run on the calling thread,
- * during a hook or wplugin_load(), and must not call the plugin. What they return is borrowed until
- * the next question, and answers do not change until the hook returns.
+ * What guests ask their scheduler for; any function may be NULL. They run on the thread that calls
+ * the hook, or (until wplugin_load_cb) on a thread of the loop's pool, and must not call the
+ * plugin. What they return is borrowed until the next question, and answers do not change until the
+ * hook returns.
  */
 struct wplugin_handle {
     /* The node's message, by the snapshot's name. false: unknown. */
@@ -177,13 +178,17 @@ struct wplugin;
 struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *cache);
 /* All plugins are gone, and no load is under way. */
 void wplugin_host_free(struct wplugin_host *host);
+/* Calls under way fail as if they had taken too long, and so do later ones, at once. For the end.
+ * Any thread, while a plugin is loaded. */
+void wplugin_host_interrupt(struct wplugin_host *host);
 
 /* Exactly once, on the loop thread, not before wplugin_load() has returned. p: given,
  * wplugin_free(); NULL: it failed, `error` says why in upstream's words. */
 typedef void (*wplugin_load_cb)(struct wplugin *p, struct str error, void *arg);
 /*
  * Fetch, compile and start a plugin; of the configuration everything but the handle is copied.
- * Files are read at once; http and https take their time.
+ * Files are read at once; http and https take their time. Its start runs on a thread of the loop's
+ * pool, since it may take as long as a call.
  */
 void wplugin_load(struct wplugin_host *host, const struct wplugin_config *config,
                   wplugin_load_cb cb, void *arg);
@@ -215,6 +220,7 @@ struct wplugin_input {
     const struct wplugin_node_score *scores;  /* normalizescore */
     size_t n_nodes, n_statuses, n_scores;
     struct str event, event_old, event_new; /* queueinghint: JSON; the object before and after */
+    unsigned call_ms;                       /* at most, instead of the plugin's limit; 0: that */
     /* Exported mutable globals to set in the instance before the call; for tests of plugins. */
     const struct wplugin_node_code *globals;
     size_t n_globals;

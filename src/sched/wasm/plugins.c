@@ -15,11 +15,11 @@ static void free_set(struct wplugins *w)
         wplugin_free(e->guest);
         wsight_fini(&e->sight);
         arena_fini(&e->scratch);
+        buf_fini(&e->error);
         free(e->events);
         free(e->name);
     }
     free(w->entries);
-    buf_fini(&w->error);
     loop_release(w->loop);
     free(w);
 }
@@ -93,17 +93,19 @@ static bool resource_of(struct str name, enum sched_resource *ret)
     return false;
 }
 
-/* Events of resources that no scheduler has any more never come, and are left out. */
-static int ask_events(struct wentry *e, struct buf *error)
+/* Events of resources that no scheduler has any more never come, and are left out. Pool thread: it
+ * may take as long as a call. */
+static void ask_events(struct job *j)
 {
+    struct wentry *e = container_of(j, struct wentry, job);
     struct arena a = { 0 };
     struct wplugin_result res;
     const struct wplugin_input in = { .key = STR("") };
     wplugin_call(e->guest, WPLUGIN_HOOK_ENQUEUE, &in, &a, &res);
     if (res.has_failed) {
-        (void)buf_add_str(error, res.message);
+        (void)buf_add_str(&e->error, res.message);
         arena_fini(&a);
-        return -1;
+        return;
     }
     bool has_hint = wplugin_has(e->guest, WPLUGIN_HOOK_QUEUEINGHINT);
     unsigned actions[SCHED_RESOURCE_COUNT] = { 0 };
@@ -120,26 +122,22 @@ static int ask_events(struct wentry *e, struct buf *error)
                                           .hint = has_hint ? wcycle_hint : NULL };
     wplugin_end(e->guest, STR(""));
     arena_fini(&a);
-    return 0;
 }
 
 /* ---- loading ---- */
 
-static void add_error(struct wplugins *w, struct str name, struct str error)
-{
-    if (w->error.n == 0)
-        (void)buf_printf(&w->error, "initializing plugin \"" STR_FMT "\": " STR_FMT, STR_ARG(name),
-                         STR_ARG(error));
-}
-
+/* The first one of the configuration that cannot be loaded is told, whichever ended first. */
 static void finish(struct wplugins *w)
 {
     struct err err = { 0 };
-    if (w->error.n == 0) {
+    for (size_t i = 0; i < w->n && !err.code; i++)
+        if (w->entries[i].error.n > 0)
+            (void)err_set(&err, E_INVALID, "initializing plugin \"%s\": " STR_FMT,
+                          w->entries[i].name, STR_ARG(buf_str(&w->entries[i].error)));
+    if (!err.code) {
         w->cb(w, NULL, w->arg);
         return;
     }
-    (void)err_set(&err, E_INVALID, STR_FMT, STR_ARG(buf_str(&w->error)));
     w->cb(NULL, &err, w->arg);
     wplugins_unref(w);
 }
@@ -150,22 +148,30 @@ static void loaded_one(struct wplugins *w)
         finish(w);
 }
 
-static void on_loaded(struct wplugin *p, struct str error, void *arg)
+static void on_events(struct job *j, int r)
 {
-    struct wentry *e = arg;
-    scoped(buf_fini_scoped) struct buf why = BUF_INIT(BUF_MAX_DEFAULT);
-    e->guest = p;
-    if (!p)
-        add_error(e->set, str_of(e->name), error);
-    else if (ask_events(e, &why) < 0)
-        add_error(e->set, str_of(e->name), buf_str(&why));
-    else
+    struct wentry *e = container_of(j, struct wentry, job);
+    (void)r; /* nobody cancels it */
+    if (e->error.n == 0) {
         wcycle_fill_ops(e);
-    if (e->ops.pre_filter) {
         e->ops.create = guest_create;
         e->ops.destroy = guest_destroy;
         e->ops.events = guest_events;
     }
+    loaded_one(e->set);
+}
+
+static void on_loaded(struct wplugin *p, struct str error, void *arg)
+{
+    struct wentry *e = arg;
+    e->guest = p;
+    e->job = (struct job){ .work = ask_events, .done = on_events };
+    if (!p)
+        (void)buf_add_str(&e->error, error);
+    else if (job_start(e->set->loop, &e->job) >= 0)
+        return;
+    else
+        (void)buf_add_cstr(&e->error, "no thread");
     loaded_one(e->set);
 }
 
@@ -179,15 +185,13 @@ static void load_one(struct wplugins *w, struct wentry *e, const struct wplugin_
 {
     struct arena a = { 0 };
     struct wplugin_config c = { 0 };
-    scoped(buf_fini_scoped) struct buf error = BUF_INIT(BUF_MAX_DEFAULT);
+    e->error = BUF_INIT(BUF_MAX_DEFAULT);
     e->set = w;
     e->name = str_dup(from->name);
     e->profile = from->profile;
     e->ops.name = e->name;
     wsight_init(&e->sight);
-    if (wplugin_config_read(&a, from->name, from->args, &c, &error) < 0) {
-        add_error(w, from->name, buf_str(&error));
-    } else {
+    if (wplugin_config_read(&a, from->name, from->args, &c, &e->error) >= 0) {
         c.deterministic = deterministic;
         c.handle = &wcycle_handle;
         c.handle_arg = e;
@@ -213,7 +217,6 @@ void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sc
                             .refs = 1,
                             .foreign = { find, w },
                             .attempt_ms = WPLUGINS_ATTEMPT_MS,
-                            .error = BUF_INIT(BUF_MAX_DEFAULT),
                             .cb = cb,
                             .arg = arg,
                             .n_loading = 1,
@@ -236,7 +239,7 @@ void wplugins_limit_attempts(struct wplugins *w, unsigned ms)
 {
     w->attempt_ms = ms;
     for (size_t i = 0; i < w->n; i++)
-        w->entries[i].rests_until_ms = w->entries[i].rest_ms = 0;
+        w->entries[i].rest = w->entries[i].hint_rest = (struct wrest){ 0 };
 }
 
 const struct sched_foreign *wplugins_foreign(const struct wplugins *w)

@@ -5,7 +5,8 @@
  *
  * An attempt is one instance of the guest, from PreFilter to the end of the binding; dry runs
  * (preemption, nominated pods) happen in forks of it. A plugin has the extension points that its
- * guest exports. Its calls run on the scheduler's thread, whose stack has to be 1 MiB at least.
+ * guest exports. Its calls run on the thread of its profile (core/scheduler.h),
+ * whose stack has to be 1 MiB at least.
  */
 #pragma once
 
@@ -15,11 +16,14 @@
 
 /* All calls of a plugin for one attempt together. */
 #define WPLUGINS_ATTEMPT_MS 10000u
+/* One queueing hint: it is asked wherever an event arrives, and that cannot be interrupted. */
+#define WPLUGINS_HINT_MS 50u
 
 /*
  * A plugin that exceeds its time limit, in a call or in an attempt, is not called for REST_TIMES as
- * long, at least for REST_MIN_MS; twice as long as before when it does so again after the rest. The
- * scheduler has one thread, so other profiles get most of it.
+ * long, at least for REST_MIN_MS; twice as long as before when it does so again after the rest. So
+ * one that loops does not keep a core busy, nor (with one thread for all) the other profiles
+ * waiting.
  */
 enum { WPLUGINS_REST_TIMES = 10, WPLUGINS_REST_MIN_MS = 10000, WPLUGINS_REST_MAX_MS = 300000 };
 

@@ -7,6 +7,10 @@
 
 #include <stdatomic.h>
 
+struct wrest {
+    uint64_t until_ms, ms; /* ms: how long it was */
+};
+
 /* One plugin of one profile: a guest with its own configuration. */
 struct wentry {
     struct wplugins *set;
@@ -14,13 +18,17 @@ struct wentry {
     struct sched_plugin_ops ops; /* what the guest has */
     char *name;
     size_t profile;
+    struct job job;   /* while it is loaded: asks for its events */
+    struct buf error; /* why it cannot be loaded */
     struct wsight sight;
     struct sched_event_reg *events;
     size_t n_events;
     struct arena scratch;      /* of the last call */
     struct sched_cycle *cycle; /* of the call that runs; NULL: none, or a hint */
-    /* The plugin exceeded its time limit and is not called until then. */
-    uint64_t rests_until_ms, rest_ms;
+    struct wobject *waiting;   /* a waiting pod that the guest reads */
+    bool is_out;               /* the call that runs lets others run the scheduler */
+    /* The plugin exceeded its time limit and is not called until then; its hint likewise. */
+    struct wrest rest, hint_rest;
 };
 
 struct wplugins {
@@ -32,7 +40,6 @@ struct wplugins {
     struct sched_foreign foreign;
     unsigned attempt_ms;
     struct post post; /* the last reference went elsewhere */
-    struct buf error;
     wplugins_cb cb;
     void *arg;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What Wasm plugins of a scheduler see of its cluster: pods and nodes as messages, encoded when a
- * guest asks for them first, and kept at the object for all plugins. Scheduler thread.
+ * guest asks for them first, and kept at the object for all plugins. By the thread that runs the
+ * scheduler.
  */
 #pragma once
 
