@@ -5,7 +5,9 @@
  * A change of the directory is noticed by inotify (through libuv) and read after a short rest,
  * since editors and copies write in several steps. What an operator is made of is compared by a
  * fingerprint (its document and its module file's identity), so only those that changed are
- * applied.
+ * applied. Once the operators come from the configuration file, only that file replaces them: while
+ * an editor or a checkout has it away for a moment, the pairs of files beside it are not read in
+ * its place.
  */
 #include "operator/dir.h"
 
@@ -42,6 +44,7 @@ struct dir {
     struct defer synced;
     struct map members; /* name -> struct member */
     uint64_t round;
+    bool has_config; /* CONFIG_NAME is where the operators are from */
     bool closed;
 };
 
@@ -395,9 +398,20 @@ static int read_dir(struct dir *d, struct err *err)
     scoped(free_scoped) char *path = xasprintf("%s/" CONFIG_NAME, d->path);
     struct reading in = { .d = d, .to = &all };
     bool has_config = access(path, F_OK) == 0 || errno != ENOENT;
-    int r = has_config ? read_file(&in, path, err) : read_pairs(d, &all, err);
+    int r;
+    if (has_config)
+        r = read_file(&in, path, err);
+    else if (d->has_config)
+        r = err_set(err, -ENOENT,
+                    "'%s' is gone; an empty file removes its operators, a restart reads the "
+                    "directory without it",
+                    path);
+    else
+        r = read_pairs(d, &all, err);
     if (r >= 0)
         r = apply_changed(d, &all, err);
+    if (r >= 0)
+        d->has_config = has_config;
     vec_each (spec, &all.specs)
         allow_free(spec->allow);
     vec_fini(&all.specs);

@@ -97,7 +97,7 @@ static int set_up(struct runner *r, struct err *err)
     status = engine_new(NULL, &r->engine, err);
     if (status == 0)
         status = start_ticks(r->engine, err);
-    return status < 0 ? status : sandbox_enter(err);
+    return status < 0 ? status : sandbox_enter(r, err);
 }
 
 int main(int argc, char **argv)

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/vec.h"
+#include "wasm/confine.h"
 #include "wasm/proto.h"
 
 #include <dm_engine.h>
@@ -63,7 +64,8 @@ struct runner {
     bool has_pagemap_scan;
     size_t dissolved_bytes; /* since the last trim */
     uint64_t guest_bytes;   /* that the instances may have */
-    uint64_t data_max;      /* that the process may have; see sandbox.h */
+    struct confine_report confined;
+    uint64_t data_max; /* that the process may have; see sandbox.h */
 };
 
 /* Epochs since the process began: CPU time of all its threads in RUNNER_TICK_MS. */

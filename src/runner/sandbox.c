@@ -166,10 +166,10 @@ static int add_rules(scmp_filter_ctx ctx)
     return r;
 }
 
-int sandbox_enter(struct err *err)
+int sandbox_enter(struct runner *r, struct err *err)
 {
 #ifndef HAS_ASAN /* the sanitizers need files and system calls of their own, at any time */
-    int status = confine_enter(err);
+    int status = confine_enter(&r->confined, err);
     if (status < 0)
         return status;
 #endif
@@ -181,9 +181,9 @@ int sandbox_enter(struct err *err)
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!ctx)
         return err_set(err, -ENOMEM, "seccomp");
-    int r = add_rules(ctx);
-    if (r == 0)
-        r = seccomp_load(ctx);
+    int loaded = add_rules(ctx);
+    if (loaded == 0)
+        loaded = seccomp_load(ctx);
     seccomp_release(ctx);
-    return r < 0 ? err_sys(err, r, "load the system call filter") : 0;
+    return loaded < 0 ? err_sys(err, loaded, "load the system call filter") : 0;
 }

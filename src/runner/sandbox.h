@@ -16,7 +16,7 @@ enum {
 /* Before the engine exists: no new privileges, no huge pages, resource limits. */
 int sandbox_prepare(struct runner *r, struct err *err);
 /* For good. Everything that must be opened is open. */
-int sandbox_enter(struct err *err);
+int sandbox_enter(struct runner *r, struct err *err);
 /*
  * Let the process have as much private memory as its guests may have, r->guest_bytes, and
  * SANDBOX_MEMORY_BYTES. Above that allocations fail: the growth of a guest is refused, any other

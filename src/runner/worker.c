@@ -243,7 +243,10 @@ int worker_serve(struct runner *r, struct err *err)
     struct worker *w = worker_new(r);
     w->is_first = true;
     proto_begin(&w->out);
-    proto_put_hello(&w->out, &(struct proto_hello){ PROTO_VERSION, STR(DM_ENGINE_VERSION) });
+    proto_put_hello(&w->out, &(struct proto_hello){ .version = PROTO_VERSION,
+                                                    .engine = STR(DM_ENGINE_VERSION),
+                                                    .in_force = r->confined.in_force,
+                                                    .refused = (uint32_t)-r->confined.refused });
     int status = proto_send(RUNNER_SOCKET, &w->out, -1, err);
     if (status < 0)
         return status;

@@ -5,15 +5,18 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void confine_oom(void)
@@ -25,32 +28,54 @@ void confine_oom(void)
         (void)sys_write_all(fd, text, (size_t)n);
 }
 
+const char *confine_word(enum confine_part part)
+{
+    static const char *const words[] = {
+#define CONFINE_WORD(name, word) word,
+        CONFINE_PARTS(CONFINE_WORD)
+#undef CONFINE_WORD
+    };
+    return words[part];
+}
+
+/* r: 0, or a negative code. */
+static void note(struct confine_report *to, enum confine_part part, int r)
+{
+    if (r >= 0)
+        to->in_force |= 1u << part;
+    else if (!to->refused)
+        to->refused = r;
+}
+
 /* Make an empty file system the root and detach the old tree. It is mounted over /proc because that
  * directory exists. */
-static void hide_files(void)
+static int hide_files(void)
 {
     static const char dir[] = "/proc";
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("none", dir, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
               "size=4k,mode=555") < 0 ||
         chdir(dir) < 0)
-        return;
+        return -errno;
     if (syscall(SYS_pivot_root, ".", ".") == 0)
         (void)umount2(".", MNT_DETACH);
     else if (chroot(".") < 0) /* the root is no mount point of its own */
-        return;
-    if (chdir("/") < 0)
-        return; /* the working directory stays in the same empty file system */
+        return -errno;
+    return chdir("/") < 0 ? -errno : 0;
 }
 
-static void make_namespaces(void)
+static int unshare_one(int flag)
 {
-    if (geteuid() != 0 && unshare(CLONE_NEWUSER) < 0)
-        return;
-    (void)unshare(CLONE_NEWNET);
-    (void)unshare(CLONE_NEWIPC);
-    if (unshare(CLONE_NEWNS) == 0)
-        hide_files();
+    return unshare(flag) < 0 ? -errno : 0;
+}
+
+static void make_namespaces(struct confine_report *to)
+{
+    int r = geteuid() != 0 ? unshare_one(CLONE_NEWUSER) : 0;
+    note(to, CONFINE_PROCESSES, getpid() == 1 ? 0 : -EPERM);
+    note(to, CONFINE_NETWORK, r < 0 ? r : unshare_one(CLONE_NEWNET));
+    note(to, CONFINE_IPC, r < 0 ? r : unshare_one(CLONE_NEWIPC));
+    note(to, CONFINE_FILES, r < 0 ? r : hide_files());
 }
 
 /* Root in a container may lack the right to change its identity, or the id may not be mapped: then
@@ -78,12 +103,62 @@ static int drop_capabilities(struct err *err)
     return 0;
 }
 
-int confine_enter(struct err *err)
+int confine_enter(struct confine_report *ret, struct err *err)
 {
-    make_namespaces();
+    struct confine_report report = { 0 };
+    make_namespaces(&report);
     /* The bounding set can be changed only with a capability that the change of user takes away. */
     for (unsigned long cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
         continue;
     int r = drop_root(err);
-    return r < 0 ? r : drop_capabilities(err);
+    if (r >= 0)
+        r = drop_capabilities(err);
+    if (r < 0)
+        return r;
+    note(&report, CONFINE_USER, getuid() == CONFINE_ID ? 0 : -EPERM);
+    *ret = report;
+    return 0;
+}
+
+int confine_spawn_begin(void)
+{
+    int fd = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    /* The way back is tried first: a thread that cannot return could start nothing any more. */
+    if (setns(fd, CLONE_NEWPID) < 0 || unshare(CLONE_NEWPID) < 0) {
+        int r = -errno;
+        (void)close(fd);
+        return r;
+    }
+    return fd;
+}
+
+void confine_spawn_end(int spawning)
+{
+    if (spawning < 0)
+        return;
+    int r = setns(spawning, CLONE_NEWPID);
+    assert(r == 0); /* as before */
+    (void)close(spawning);
+}
+
+int confine_signal(int pid, int signal)
+{
+    if (kill(pid, signal) == 0)
+        return 0;
+    if (errno != EPERM || geteuid() != 0)
+        return -errno;
+    int status, helper = fork();
+    if (helper < 0)
+        return -errno;
+    if (helper == 0) {
+        if (syscall(SYS_setresuid, CONFINE_ID, CONFINE_ID, CONFINE_ID) < 0 || kill(pid, signal) < 0)
+            _exit(1);
+        _exit(0);
+    }
+    while (waitpid(helper, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
 }

@@ -8,12 +8,36 @@
 
 #include "base/err.h"
 
+#include <stdint.h>
+
 enum {
     /* User and group of these processes when dormouse runs as root. No other program uses this id,
      * and it fits in the 16 bits that containers usually map. */
     CONFINE_ID = 60999,
     CONFINE_OOM_SCORE = 500 /* when memory is short, the kernel kills such a process first */
 };
+
+/* What can be in force; name and its word in logs and metrics. */
+#define CONFINE_PARTS(X)                                                                           \
+    X(CONFINE_USER, "user")           /* another identity than main's */                           \
+    X(CONFINE_PROCESSES, "processes") /* no other process has a number in its namespace */         \
+    X(CONFINE_NETWORK, "network")                                                                  \
+    X(CONFINE_IPC, "ipc")                                                                          \
+    X(CONFINE_FILES, "files") /* its root is empty */
+
+enum confine_part {
+#define CONFINE_ENUM(name, word) name,
+    CONFINE_PARTS(CONFINE_ENUM)
+#undef CONFINE_ENUM
+        CONFINE_PART_COUNT
+};
+
+struct confine_report {
+    uint32_t in_force; /* bit 1 << part */
+    int refused;       /* what the kernel answered to the first part that is missing; 0: none is */
+};
+
+const char *confine_word(enum confine_part part);
 
 /*
  * Make the kernel kill this process first when the machine runs out of memory. To be called before
@@ -26,4 +50,20 @@ void confine_oom(void);
  * the kernel refuses is left as it is. Clears PR_SET_PDEATHSIG.
  * Errors: of the system calls that drop identity and capabilities.
  */
-int confine_enter(struct err *err);
+int confine_enter(struct confine_report *ret, struct err *err);
+
+/*
+ * For main: the children of the calling thread from here to confine_spawn_end() are the first
+ * process of a PID namespace of their own. That process reaps nothing and is ended by a signal from
+ * outside as any other; signals that it sends to itself are ignored where it has no handler.
+ * Returns what confine_spawn_end() needs, or a negative code where the kernel refuses: the children
+ * are in main's namespace then. No thread may be started in between.
+ */
+int confine_spawn_begin(void);
+void confine_spawn_end(int spawning);
+
+/*
+ * kill(), also where main runs as root without CAP_KILL: a process with the user of `pid` sends the
+ * signal then. Blocks until it has.
+ */
+int confine_signal(int pid, int signal);

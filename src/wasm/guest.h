@@ -257,6 +257,7 @@ enum { GUEST_WAKE_BUCKETS = 12 };
 struct guest_host_stats {
     unsigned runners, guests, awake, asleep, failed;
     unsigned commands; /* to runners, without an answer yet */
+    uint32_t confined; /* runners, as in struct confine_report (wasm/confine.h) */
     uint64_t runner_starts, runner_losses, wakes, suspends, activations;
     /* Wakes that took at most guest_wake_bound_us(i), and longer than the bound before it. */
     uint64_t wake_buckets[GUEST_WAKE_BUCKETS], wake_us_sum;

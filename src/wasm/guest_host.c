@@ -280,6 +280,7 @@ void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *r
     *ret = (struct guest_host_stats){
         .runners = pool.runners,
         .commands = pool.commands,
+        .confined = pool.confined,
         .awake = h->n_awake,
         .runner_starts = pool.starts,
         .runner_losses = pool.losses,

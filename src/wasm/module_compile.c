@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "wasm/compile_exit.h"
+#include "wasm/confine.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -139,7 +140,7 @@ static void on_text(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
 static void send_signal(struct module_compile *c, int signal)
 {
     if (!c->has_exited)
-        (void)uv_process_kill(&c->process, signal);
+        (void)confine_signal(c->process.pid, signal);
 }
 
 static void on_timeout(struct timer *t)

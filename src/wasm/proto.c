@@ -50,6 +50,8 @@ void proto_put_hello(struct buf *b, const struct proto_hello *m)
 {
     (void)buf_add_le32(b, m->version);
     put_str(b, m->engine);
+    (void)buf_add_le32(b, m->in_force);
+    (void)buf_add_le32(b, m->refused);
     finish(b, PROTO_HELLO);
 }
 
@@ -229,7 +231,10 @@ static int done(const struct rd *r, const char *what, struct err *err)
 int proto_get_hello(struct str body, struct proto_hello *ret, struct err *err)
 {
     struct rd r = rd_init(body.p, body.n);
-    struct proto_hello m = { .version = rd_le32(&r), .engine = get_str(&r, 255) };
+    struct proto_hello m = { .version = rd_le32(&r) };
+    m.engine = get_str(&r, 255);
+    m.in_force = rd_le32(&r);
+    m.refused = rd_le32(&r);
     int status = done(&r, "HELLO", err);
     if (status == 0)
         *ret = m;

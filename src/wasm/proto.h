@@ -43,7 +43,7 @@
 #include "wasm/abi.h"
 
 enum {
-    PROTO_VERSION = 3,
+    PROTO_VERSION = 4,
     PROTO_FRAME_BYTES = 16,
     PROTO_MESSAGE_MAX = 64 << 10,   /* one packet; what is larger goes through a memfd */
     PROTO_BODY_MAX = 24 << 20,      /* one body: a payload of 16 MiB and what accompanies it */
@@ -81,6 +81,8 @@ enum { PROTO_CALL_SLICE = GUEST_CALL_COUNT };
 struct proto_hello {
     uint32_t version;  /* PROTO_VERSION */
     struct str engine; /* DM_ENGINE_VERSION */
+    uint32_t in_force; /* as in struct confine_report; refused is a positive errno here */
+    uint32_t refused;
 };
 
 /* module_info.h says what the fields mean. The descriptor is the compiled code. */

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/sm.h"
 #include "base/vec.h"
+#include "wasm/confine.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,6 +20,14 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
 
 enum {
     RUNNER_SOCKET_FD = 3,
@@ -95,6 +104,8 @@ struct runner_pool {
     struct list runners;
     unsigned n_runners, n_commands, start_failures;
     uint64_t starts, losses;
+    uint32_t confined; /* struct confine_report, of the runners */
+    bool is_confined_known;
     struct timer watchdog; /* armed while commands are in flight */
     struct timer backoff;  /* armed while no runner may be started */
     struct defer room;
@@ -221,8 +232,14 @@ static int spawn(const char *path, unsigned core, const char *how, int sock, str
         r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(&actions, sock, RUNNER_SOCKET_FD);
+#ifndef HAS_ASAN /* it looks for its own threads under /proc, by the number in main's namespace */
+    int spawning = confine_spawn_begin();
+#else
+    int spawning = -1;
+#endif
     if (r == 0)
         r = posix_spawn(&pid, path, &actions, &attr, argv, envp);
+    confine_spawn_end(spawning);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attr);
     return r ? err_sys(err, -r, "start '%s'", path) : pid;
@@ -307,7 +324,7 @@ static int runner_start(struct runner_pool *p, enum runner_share share, struct r
     scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (pidfd < 0) { /* out of descriptors, for instance */
         status = err_sys(err, -errno, "watch a runner");
-        (void)kill(pid, SIGKILL);
+        (void)confine_signal(pid, SIGKILL);
         (void)waitpid(pid, NULL, 0);
         return status;
     }
@@ -871,6 +888,25 @@ static int on_answer(struct runner *r, struct str body, struct err *err)
     return 0;
 }
 
+/* The same for all runners of a process, so it is said once. */
+static void note_confinement(struct runner_pool *p, const struct proto_hello *hello)
+{
+    const uint32_t all = (1u << CONFINE_PART_COUNT) - 1;
+    char missing[128] = "";
+    size_t n = 0;
+    if (p->is_confined_known)
+        return;
+    p->confined = hello->in_force & all;
+    p->is_confined_known = true;
+    for (unsigned i = 0; i < CONFINE_PART_COUNT; i++)
+        if (!(p->confined & 1u << i))
+            n += (size_t)snprintf(missing + n, sizeof missing - n, "%s%s", n ? "," : "",
+                                  confine_word((enum confine_part)i));
+    if (n)
+        log_info("runners lack a part of their confinement here", "missing=%s reason=\"%s\"",
+                 missing, err_strerror(-(int)MIN(hello->refused, 4095u)));
+}
+
 static int on_hello(struct runner *r, struct str body, struct err *err)
 {
     struct proto_hello hello;
@@ -881,6 +917,7 @@ static int on_hello(struct runner *r, struct str body, struct err *err)
         return err_set(err, E_VERSION, "the runner is of another version of dormouse");
     sm_move(&r->sm, RUNNER_SERVING);
     r->pool->start_failures = 0;
+    note_confinement(r->pool, &hello);
     return 0;
 }
 
@@ -1004,7 +1041,7 @@ static void runner_lost(struct runner *r, const struct err *why)
     sm_move(&r->sm, RUNNER_CLOSING);
     timer_stop(p->loop, &r->linger);
     if (r->pid > 0)
-        (void)kill(r->pid, SIGKILL); /* it holds nothing that is not ours to give up */
+        (void)confine_signal(r->pid, SIGKILL); /* it holds nothing that is not ours to give up */
     if (had_tenants || r->n_commands)
         p->losses++;
     if (was_starting && why->code && !p->done)
@@ -1105,9 +1142,9 @@ void pool_close(struct runner_pool *p, void (*done)(void *arg), void *arg)
 
 void pool_get_stats(const struct runner_pool *p, struct runner_pool_stats *ret)
 {
-    *ret = (struct runner_pool_stats){ .commands = p->n_commands,
-                                       .starts = p->starts,
-                                       .losses = p->losses };
+    *ret = (struct runner_pool_stats){
+        .commands = p->n_commands, .starts = p->starts, .confined = p->confined, .losses = p->losses
+    };
     list_each (node, &p->runners)
         ret->runners += list_entry(node, struct runner, node)->sm.at != RUNNER_CLOSING;
 }

@@ -87,6 +87,7 @@ struct runner_pool_opts {
 struct runner_pool_stats {
     unsigned runners, commands; /* commands: without an answer yet */
     uint64_t starts, losses;
+    uint32_t confined; /* as in struct confine_report; 0 before the first runner */
 };
 
 struct runner_pool *pool_new(struct loop *loop, const struct runner_pool_opts *opts,
