@@ -7,7 +7,7 @@
  *     accepted (durable) -> pending <-> running -> succeeded | failed | expired | canceled -> gone
  *
  * At least one execution for each call that was acknowledged and not canceled, exactly one stored
- * result. The function sees `x-faas-call-id`, the same for all attempts, and `x-faas-attempt`.
+ * result. The function sees `x-call-id`, the same for all attempts, and `x-faas-attempt`.
  *
  * Nothing of a waiting call is in memory but, of the next few of each function, id and time; how
  * the rows lie on disk: record.h. A call belongs to the gateway that took it, whose hash is the

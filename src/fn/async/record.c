@@ -408,7 +408,7 @@ int async_fields_keep(const struct headers *from, struct headers *to, struct err
         "x-amz-invocation-type",
         "prefer",
         "x-callback-url",
-        "x-faas-call-id",
+        "x-dormouse-call-id",
         "x-call-id",
         "connection",
         "keep-alive",

@@ -527,7 +527,6 @@ static void run_call(struct run *run)
     struct str body = run->rec.n_pieces ? buf_str(&run->pieces) : run->rec.body;
     count_bytes(run, body.n);
     (void)snprintf(number, sizeof number, "%u", run->rec.attempts + 1);
-    (void)headers_addc(&h, "x-faas-call-id", run->id);
     (void)headers_addc(&h, "x-call-id", run->id);
     (void)headers_addc(&h, "x-faas-attempt", number);
     sm_move(&run->at, RUN_CALL);

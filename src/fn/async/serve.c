@@ -93,7 +93,7 @@ static void add_call_fields(struct headers *h, const struct serving *s,
 {
     char id[ASYNC_ID_TEXT];
     async_id_text(&s->id, id);
-    (void)headers_addc(h, "x-faas-call-id", id);
+    (void)headers_addc(h, "x-dormouse-call-id", id);
     (void)headers_addc(h, "x-faas-call-state", state);
     add_number(h, "x-faas-call-attempts", rec->attempts);
     if (rec->status)

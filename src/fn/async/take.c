@@ -78,7 +78,7 @@ static void acknowledge(struct taking *t, const char *id, bool is_repeat)
     (void)snprintf(location, sizeof location, "/v1/async/%s", id);
     (void)headers_addc(&h, "content-type", "application/json");
     (void)headers_addc(&h, "location", location);
-    (void)headers_addc(&h, "x-faas-call-id", id);
+    (void)headers_addc(&h, "x-dormouse-call-id", id);
     (void)headers_addc(&h, "x-call-id", id);
     if (is_repeat)
         (void)headers_addc(&h, "x-faas-call-repeated", "true");

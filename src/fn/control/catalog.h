@@ -31,7 +31,7 @@ struct catalog_modules {
 };
 
 enum {
-    CATALOG_WRITES_MAX = 32,        /* under way at a time */
+    CATALOG_WRITES_MAX = 8,         /* under way at a time; calls wait while they are made */
     CATALOG_WRITE_DELAY_MS = 50,    /* changes during the delay become one write */
     CATALOG_WRITE_LATEST_MS = 1000, /* while functions are registered one after the other */
     CATALOG_RETRY_MS = 1000,

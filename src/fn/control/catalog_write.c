@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-enum { WRITES_PER_TURN = 128 };
+enum { WRITES_PER_TURN = 8 };
 
 static void write_next(struct catalog *c);
 

@@ -211,8 +211,10 @@ void calls_on_request(struct http_exchange *x, const struct http_request *req, v
     }
     struct gateway_call *c = of_exchange(g, x, req, &f, prefix_n);
     c->is_forwarded = is_trusted;
-    if (is_trusted && f.call_id.n == sizeof c->call_id - 1)
+    if (is_trusted && f.call_id.n && f.call_id.n < sizeof c->call_id) {
         memcpy(c->call_id, f.call_id.p, f.call_id.n);
+        c->call_id[f.call_id.n] = '\0';
+    }
     call_use_spec(c, spec);
     call_use_function(c, fn, revision);
     if (!is_owner) {

@@ -52,7 +52,7 @@ void call_id_make(struct gateway_call *c)
 {
     struct rng r = rng_fork(c->g->call_seed, ++c->g->n_calls_ever, 0);
     fields_hex(c->call_id, rng_next(&r));
-    c->call_id[FIELDS_CALL_ID_BYTES - 1] = '\0';
+    c->call_id[16] = '\0';
 }
 
 /* Keep what the next one can use: the memory of its fields and of a small body. */
@@ -604,7 +604,7 @@ static void on_head(void *arg, int status, const struct headers *h)
     c->body_lost = true;
     c->head_sent = true;
     if (c->ops) {
-        c->ops->on_head(c->arg, status, h);
+        c->ops->on_head(c->arg, status, &c->answer); /* without what a function must not say */
         return;
     }
     if (!c->peer) /* else its owner has said so */
@@ -659,10 +659,13 @@ static void on_trailers(void *arg, const struct headers *trailers)
     struct gateway_call *c = arg;
     if (c->sm.at == CALL_OVER || !c->head_sent)
         return;
+    headers_reset(&c->answer);
+    if (fields_trailers(&c->answer, trailers, c->peer != NULL) < 0)
+        return;
     if (c->x)
-        http_trailers(c->x, trailers);
+        http_trailers(c->x, &c->answer);
     else if (c->ops && c->ops->on_trailers)
-        c->ops->on_trailers(c->arg, trailers);
+        c->ops->on_trailers(c->arg, &c->answer);
 }
 
 static void on_writable(void *arg)
@@ -738,12 +741,16 @@ static void x_on_body_end(struct http_exchange *x, int r)
         call_over(c);
         return;
     }
+    const struct headers *trailers = c->is_upgraded ? NULL : http_request_trailers(x);
+    struct headers passed = { 0 };
     c->body_ended = true;
+    if (trailers && fields_trailers(&passed, trailers, c->is_forwarded) < 0)
+        headers_reset(&passed);
     if (c->sm.at == CALL_BODY)
         call_place(c);
     else if (c->invocation)
-        invoke_end_body(c->invoker, c->invocation,
-                        c->is_upgraded ? NULL : http_request_trailers(x));
+        invoke_end_body(c->invoker, c->invocation, passed.n ? &passed : NULL);
+    headers_fini(&passed);
 }
 
 static void x_on_writable(struct http_exchange *x)

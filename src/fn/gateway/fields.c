@@ -365,6 +365,19 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
     return 0;
 }
 
+int fields_trailers(struct headers *to, const struct headers *trailers, bool by_gateway)
+{
+    for (size_t i = 0; i < trailers->n; i++) {
+        enum kind k = kind_of(headers_name(trailers, i));
+        if (k != PLAIN && !(k == OURS && by_gateway))
+            continue;
+        int r = headers_add(to, headers_name(trailers, i), headers_value(trailers, i));
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 static bool is_hex(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)

@@ -52,7 +52,15 @@ int fields_for_gateway(struct headers *to, const struct headers *h, const struct
 int fields_for_client(struct headers *to, const struct headers *h, bool upgrade, bool by_gateway,
                       uint64_t *ret_length);
 
-enum { FIELDS_TRACE_BYTES = 56, FIELDS_CALL_ID_BYTES = 17 };
+/*
+ * Fields behind a body, of requests and answers. Some readers merge them into the head, so what has
+ * a meaning to a proxy is dropped as in a head. to: empty. by_gateway: keep x-dormouse-*.
+ * -EMSGSIZE.
+ */
+int fields_trailers(struct headers *to, const struct headers *trailers, bool by_gateway);
+
+/* An id has 16 digits, that of an asynchronous call 40. */
+enum { FIELDS_TRACE_BYTES = 56, FIELDS_CALL_ID_BYTES = 41 };
 void fields_hex(char to[16], uint64_t v); /* 16 digits */
 void fields_make_trace(struct rng *random, char to[FIELDS_TRACE_BYTES]);
 bool fields_is_trace(struct str s);

@@ -261,13 +261,17 @@ static void grow(struct wasm_revision *rev)
 static void renew(struct wasm_revision *rev)
 {
     uint64_t now = loop_now_ms(rev->rt->opts.loop);
-    if (now - rev->grow_ms < WASM_GROW_MS)
+    uint32_t generation = rev->module->generation;
+    if (now - rev->grow_ms < WASM_GROW_MS || generation == rev->lost_generation)
         return;
     list_each (node, &rev->bases)
-        if (list_entry(node, struct wasm_base, node)->generation == rev->module->generation)
+        if (list_entry(node, struct wasm_base, node)->generation == generation)
             return;
     rev->grow_ms = now;
-    (void)wasm_base_new(rev, NULL);
+    /* Its code was removed meanwhile. The old base works, and its successor compiles the module
+     * again. */
+    if (wasm_base_new(rev, NULL) == E_EXPIRED)
+        rev->lost_generation = generation;
 }
 
 int wasm_seat_get(struct wasm_revision *rev, struct wasm_seat **ret)

@@ -87,7 +87,8 @@ struct wasm_revision {
     enum guest_abi abi;
     struct err why;
     uint64_t failed_ms, begun_ms, fetched_ms, grow_ms;
-    struct buf args, env; /* as in proto_add_setup(), without and with their counts */
+    uint32_t lost_generation; /* of the module: its code was gone when a base was to be renewed */
+    struct buf args, env;     /* as in proto_add_setup(), without and with their counts */
     uint32_t n_env;
     struct list bases; /* the first one is preferred */
     unsigned n_bases;
@@ -123,10 +124,10 @@ struct wasm_seat {
 struct wasm_base {
     uint32_t generation; /* of its module's code */
     struct list node;    /* of the revision */
-    struct list used; /* on rt->bases */
+    struct list used;    /* on rt->bases */
     struct wasm_revision *rev;
     struct wasm_seat seat;
-    struct list free; /* seats, the last used first */
+    struct list free;                /* seats, the last used first */
     struct list sliced, sliced_node; /* seats; on the share's bases while there are any */
     struct wasm_share *share;        /* while n_computing */
     unsigned n_computing;
