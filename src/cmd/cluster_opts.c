@@ -23,5 +23,6 @@ int cmd_take_cluster_opts(struct server_opts *to)
     to->no_anonymous = cmd_anonymous_auth == 0;
     to->tls_names = cmd_tls_names.at;
     to->n_tls_names = cmd_tls_names.n;
+    cmd_commit(&to->commit, &to->commit_date);
     return 0;
 }

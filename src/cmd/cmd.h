@@ -115,6 +115,10 @@ extern const char *cmd_log_level, *cmd_log_format;
 /* Apply them; a cmd_exit when wrong, else 0. */
 int cmd_setup_log(void);
 
+/* The commit that was built, with "+" where its tree was changed, and its date (RFC 3339); "":
+ * unknown. */
+void cmd_commit(struct str *ret_commit, struct str *ret_date);
+
 /* One declaration for each file in src/cmd/; the table stands in main.c. */
 extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operator_run, cmd_guests,
     cmd_top, cmd_operator_init, cmd_operator_build, cmd_operator_describe, cmd_operator_logs,
@@ -123,6 +127,6 @@ extern const struct cmd cmd_fn_controlplane, cmd_fn_gateway, cmd_fn_worker;
 extern const struct cmd cmd_scheduler_init, cmd_scheduler_build;
 extern const struct cmd cmd_scheduler, cmd_scheduler_call, cmd_scheduler_explain,
     cmd_scheduler_simulate, cmd_manifest_scheduler, cmd_manifest_fn;
-extern const struct cmd cmd_nodes_simulate, cmd_store_check;
+extern const struct cmd cmd_nodes_simulate, cmd_store_check, cmd_image_inspect, cmd_image_diff;
 extern const struct cmd cmd_fn_init, cmd_fn_build, cmd_fn_deploy, cmd_fn_call, cmd_fn_list,
     cmd_fn_logs, cmd_fn_delete, cmd_fn_top, cmd_fn_rollback;

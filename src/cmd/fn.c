@@ -14,8 +14,9 @@ static struct cmd_list modules;
 
 /* ---------------------------------------------------------------- what all have in common */
 
-static int set_address(const char *text, const char *advertise, char host[FN_ADDRESS_MAX],
-                       struct functions_address *to)
+/* option: what names the address where a process has all roles. */
+static int set_address(const char *text, const char *option, const char *advertise,
+                       char host[FN_ADDRESS_MAX], struct functions_address *to)
 {
     struct err err = { 0 };
     if (!text)
@@ -23,6 +24,7 @@ static int set_address(const char *text, const char *advertise, char host[FN_ADD
     if (cmd_parse_listen(text, host, FN_ADDRESS_MAX, &to->port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     to->host = host;
+    to->option = fn_role.is_alone ? "--listen" : option;
     to->advertise = advertise;
     return 0;
 }
@@ -45,13 +47,14 @@ int fn_role_options(struct functions_opts *to)
 {
     int r = set_policies(to);
     if (r == 0)
-        r = set_address(fn_role.gateway, fn_role.gateway_advertise, fn_role.gateway_host,
-                        &to->gateway);
+        r = set_address(fn_role.gateway, "--gateway", fn_role.gateway_advertise,
+                        fn_role.gateway_host, &to->gateway);
     if (r == 0)
-        r = set_address(fn_role.control, fn_role.control_advertise, fn_role.control_host,
-                        &to->control);
+        r = set_address(fn_role.control, "--fn-listen", fn_role.control_advertise,
+                        fn_role.control_host, &to->control);
     if (r == 0)
-        r = set_address(fn_role.worker, fn_role.worker_advertise, fn_role.worker_host, &to->worker);
+        r = set_address(fn_role.worker, "--fn-worker-listen", fn_role.worker_advertise,
+                        fn_role.worker_host, &to->worker);
     if (r)
         return r;
     if (!fn_role.cert != !fn_role.key)
@@ -94,7 +97,8 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     size_t n;
     char health_host[256];
     struct err err = { 0 };
-    struct server_opts server = { .without_cluster = !(roles & FUNCTIONS_CONTROL) && !kubeconfig };
+    struct server_opts server = { 0 };
+    fn_role.is_alone = true;
     int r = cmd_parse(cmd, opts, argc, argv, 0, &n);
     if (r || (r = cmd_setup_log()))
         return r > 0 ? r - 1 : r;
@@ -133,8 +137,16 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
             CMD_STRING, &health_at, 0, 0                                                           \
     }
 #define CLUSTER_OPTS                                                                               \
-    { "kubeconfig", 0,           "FILE", "the cluster whose Functions and ConfigMaps count",       \
-      CMD_STRING,   &kubeconfig, 0,      0 },                                                      \
+    {                                                                                              \
+        "kubeconfig",                                                                              \
+        0,                                                                                         \
+        "FILE",                                                                                    \
+        "the cluster that Functions and ConfigMaps are read from",                                 \
+        CMD_STRING,                                                                                \
+        &kubeconfig,                                                                               \
+        0,                                                                                         \
+        0                                                                                          \
+    },                                                                                             \
     {                                                                                              \
         "context", 0, "NAME", "context of the kubeconfig (its current one)", CMD_STRING, &context, \
             0, 0                                                                                   \
@@ -142,7 +154,7 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
 #define CONTROL_PLANE_OPT                                                                          \
     {                                                                                              \
         "control-plane", 'c', "HOST:PORT",                                                         \
-            "where a control plane listens; repeatable, for all that there are", CMD_LIST,         \
+            "where a control plane listens; repeatable: name all of them", CMD_LIST,               \
             &fn_role.control_planes, 0, 0                                                          \
     }
 
@@ -159,12 +171,12 @@ static const struct cmd_opt control_opts[] = {
     DATA_DIR_OPT,
     { "namespace", 'n', "NAME", "Functions of this namespace alone (all)", CMD_STRING, &namespace,
       0, 0 },
-    { "lease-name", 0, "NAME", "the Lease of whoever leads (dormouse-functions)", CMD_STRING,
+    { "lease-name", 0, "NAME", "the Lease of the leader (dormouse-functions)", CMD_STRING,
       &lease_name, 0, 0 },
     { "lease-namespace", 0, "NAME", "and where it is (default)", CMD_STRING, &lease_namespace, 0,
       0 },
-    { "lease", 0, "TIME", "who has not renewed it for so long has lost it (1s)", CMD_DURATION,
-      &fn_role.lease_ms, 0, 0 },
+    { "lease", 0, "TIME", "a leader that does not renew it for this long loses it (1s)",
+      CMD_DURATION, &fn_role.lease_ms, 0, 0 },
     FN_CONTROL_OPTS,
     CMD_SECTION("This process"),
     FN_COMMON_OPTS,
@@ -189,7 +201,7 @@ const struct cmd cmd_fn_controlplane = {
     .doc = "run a control plane of functions: one leads, others wait",
     .help = "Follows Function objects of a cluster ('dormouse manifest fn' prints what that "
             "needs), decides how many sandboxes\n"
-            "there are and where, and tells gateways and workers. It listens for REST, too: "
+            "there are and where, and informs gateways and workers. It listens for REST, too: "
             "/v1/namespaces/NS/functions.\n"
             "\n"
             "  dormouse fn controlplane --kubeconfig ~/.kube/config --listen 10.0.0.1:7070 "

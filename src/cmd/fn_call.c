@@ -25,7 +25,8 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &data, 0, 0 },
     { "request", 'X', "METHOD", "(GET, with --data POST)", CMD_STRING, &method, 0, 0 },
     { "header", 'H', "NAME: VALUE", "a field of the request; repeatable", CMD_LIST, &fields, 0, 0 },
-    { "async", 0, NULL, "do not wait: answered with the call's id", CMD_FLAG, &is_async, 0, 0 },
+    { "async", 0, NULL, "do not wait for the result: print the id of the call", CMD_FLAG, &is_async,
+      0, 0 },
     { "token", 0, "TOKEN", "where the namespace asks for one", CMD_STRING, &token, 0, 0 },
     { "include", 'i', NULL, "print status and fields of the answer as well", CMD_FLAG, &show_head,
       0, 0 },
@@ -122,7 +123,8 @@ static int run(int argc, char **argv)
                                 .path = n == 2 ? str_of(argv[1]) : STR("/"),
                                 .headers = &sent,
                                 .body = buf_str(&body),
-                                .timeout_ms = timeout_ms };
+                                .timeout_ms = timeout_ms,
+                                .silent_status = is_async ? 202 : 0 };
         int status = fn_call(&q, STDOUT_FILENO, &got, &err);
         if (status < 0) {
             r = fn_fail(status, &err);
@@ -131,7 +133,7 @@ static int run(int argc, char **argv)
             if (show_head)
                 print_head(status, &got);
             if (is_async && status == 202)
-                (void)printf(STR_FMT "\n", STR_ARG(headers_get(&got, "x-faas-call-id")));
+                (void)printf(STR_FMT "\n", STR_ARG(headers_get(&got, "x-dormouse-call-id")));
             r = status < 400 ? CMD_OK
                              : cmd_failf(CMD_FAILED, "%s answered %d%s" STR_FMT, argv[0], status,
                                          reason.n ? ": " : "", STR_ARG(reason));

@@ -108,7 +108,7 @@ char *fn_gateway(const struct fn_args *args, struct kube_client *c, const char *
 /* ---------------------------------------------------------------- a call */
 
 struct calling {
-    int fd, status, r;
+    int fd, silent_status, status, r;
     bool is_over;
     struct headers *fields;
     struct err *err;
@@ -124,7 +124,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct calling *c = arg;
-    int r = sys_write_all(c->fd, chunk.p, chunk.n);
+    int r = c->status == c->silent_status ? 0 : sys_write_all(c->fd, chunk.p, chunk.n);
     if (r < 0 && c->r == 0)
         c->r = err_sys(c->err, r, "write the answer");
 }
@@ -144,7 +144,9 @@ int fn_call(const struct fn_request *q, int fd, struct headers *ret, struct err 
     static const struct http_call_ops ops = { .on_head = on_head,
                                               .on_data = on_data,
                                               .on_end = on_end };
-    struct calling calling = { .fd = fd, .fields = ret, .err = err };
+    struct calling calling = {
+        .fd = fd, .silent_status = q->silent_status, .fields = ret, .err = err
+    };
     struct loop loop;
     struct http_client *client;
     struct http_call *call;

@@ -59,6 +59,7 @@ struct fn_request {
     const struct headers *headers;
     struct str body;
     uint64_t timeout_ms; /* to the head of the answer */
+    int silent_status;   /* the body of an answer with this status is dropped; 0: none is */
 };
 /*
  * Call a function; the answer's body goes to `fd` as it comes. Fields of the answer are given, and

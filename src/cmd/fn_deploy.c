@@ -379,14 +379,14 @@ const struct cmd cmd_fn_deploy = {
     .name = "fn deploy",
     .args = "[DIR | MODULE.wasm]",
     .doc = "make or change a function, and wait until it is ready",
-    .help =
-        "DIR is a project of 'fn init', and is built. The function becomes what the options "
-        "say: what an earlier\ndeploy said and this one does not, goes back to its default; what "
-        "others have set stays.\n"
-        "\n"
-        "  dormouse fn deploy hello --call /\n"
-        "  dormouse fn deploy hello.wasm --name shop --env GREETING=hi --max 10\n"
-        "  dormouse fn deploy --bundle web --name web --port 80 --concurrency 50\n",
+    .help = "DIR is a project of 'fn init', and is built. The options describe the "
+            "whole function:\n"
+            "an option of an earlier deploy that is missing now returns to its default; fields "
+            "that other\nclients have set stay.\n"
+            "\n"
+            "  dormouse fn deploy hello --call /\n"
+            "  dormouse fn deploy hello.wasm --name shop --env GREETING=hi --max 10\n"
+            "  dormouse fn deploy --bundle web --name web --port 80 --concurrency 50\n",
     .run = run,
     .opts = fn_deploy_opts,
 };

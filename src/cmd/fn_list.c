@@ -104,7 +104,7 @@ static int run_list(int argc, char **argv)
 
 const struct cmd cmd_fn_list = {
     .name = "fn list",
-    .doc = "functions and whether they are ready",
+    .doc = "list functions and whether they are ready",
     .help = "  dormouse fn list -A\n",
     .run = run_list,
     .opts = fn_list_opts,
@@ -153,7 +153,7 @@ static int run_delete(int argc, char **argv)
 const struct cmd cmd_fn_delete = {
     .name = "fn delete",
     .args = "NAME...",
-    .doc = "remove functions; their sandboxes finish what they do",
+    .doc = "remove functions; requests that are running finish",
     .help = "  dormouse fn delete hello\n",
     .run = run_delete,
     .opts = fn_delete_opts,

@@ -15,6 +15,7 @@ struct fn_role_args {
     struct cmd_list control_planes, labels, bundles;
     const char *subnet;
     uint64_t simulate, cpu, memory, lease_ms, peer_lease_ms;
+    bool is_alone; /* a process of one role: its address is that of --listen */
     bool persist_sandboxes, private_urls, unlimited_containers;
     char gateway_host[FN_ADDRESS_MAX], control_host[FN_ADDRESS_MAX], worker_host[FN_ADDRESS_MAX];
 };
@@ -31,7 +32,8 @@ int fn_role_options(struct functions_opts *to);
         { "token-file",                                                                            \
           0,                                                                                       \
           "FILE",                                                                                  \
-          "what roles in different processes show each other; needed beyond loopback",             \
+          "holds the token that roles in different processes present to each other; needed "       \
+          "beyond loopback",                                                                       \
           CMD_STRING,                                                                              \
           &fn_role.token_file,                                                                     \
           0,                                                                                       \
@@ -41,8 +43,10 @@ int fn_role_options(struct functions_opts *to);
           CMD_STRING, &fn_role.tls_cert,                                                           \
           0,          0 },                                                                         \
         { "tls-key", 0, "FILE", "and its key", CMD_STRING, &fn_role.tls_key, 0, 0 },               \
-        { "tls-ca",        0, "FILE", "and who signs those of the others", CMD_STRING,             \
-          &fn_role.tls_ca, 0, 0 },                                                                 \
+        { "tls-ca",   0,                                                                           \
+          "FILE",     "and the authority that signs the certificates of the others",               \
+          CMD_STRING, &fn_role.tls_ca,                                                             \
+          0,          0 },                                                                         \
     {                                                                                              \
         "trace-dir", 0, "DIR", "write cold_start_trace.csv and proxy_trace.csv there (nowhere)",   \
             CMD_STRING, &fn_role.trace_dir, 0, 0                                                   \
@@ -73,7 +77,7 @@ int fn_role_options(struct functions_opts *to);
           0,          0 },                                                                         \
     {                                                                                              \
         "peer-lease", 0, "TIME",                                                                   \
-            "a gateway or worker that is silent for so long is taken for dead (1500ms)",           \
+            "a gateway or worker that is silent for this long counts as dead (1500ms)",            \
             CMD_DURATION, &fn_role.peer_lease_ms, 0, 0                                             \
     }
 

@@ -56,7 +56,7 @@ static void write_rights(struct buf *to)
     buf_printf(to,
                "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n"
                "  name: %s\nrules:\n"
-               "# The REST interface writes Functions for whoever shows its token.\n"
+               "# The REST interface writes Functions for clients that present its token.\n"
                "- apiGroups: [dormouse.dev]\n  resources: [functions]\n"
                "  verbs: [get, list, watch, create, update, patch, delete]\n"
                "- apiGroups: [dormouse.dev]\n  resources: [functions/status]\n  verbs: [patch]\n"

@@ -23,7 +23,7 @@ static bool no_leases, untaints, removes;
 static const struct cmd_opt opts[] = {
     { "nodes", 'n', "N", "how many (10; with a file of several, as many as it has)", CMD_U64,
       &n_nodes, 1, SIMULATED_NODES_MAX },
-    { "prefix", 0, "NAME", "they are called NAME-0, NAME-1, ... (sim)", CMD_STRING, &prefix, 0, 0 },
+    { "prefix", 0, "NAME", "named NAME-0, NAME-1, ... (sim)", CMD_STRING, &prefix, 0, 0 },
     { "cpu", 0, "QUANTITY", "of each (8)", CMD_STRING, &cpu, 0, 0 },
     { "memory", 0, "QUANTITY", "of each (32Gi)", CMD_STRING, &memory, 0, 0 },
     { "pods", 0, "N", "that each takes (110)", CMD_STRING, &pods, 0, 0 },
@@ -262,14 +262,14 @@ static int run_command(int argc, char **argv)
 
 const struct cmd cmd_nodes_simulate = {
     .name = "nodes simulate",
-    .doc = "nodes that are none, whose pods run as soon as they are bound",
+    .doc = "add simulated nodes, whose pods run as soon as they are bound",
     .help =
         "For schedulers and controllers at scale: Node objects with Leases and the condition "
         "Ready.\n"
-        "A pod that is bound to one becomes Running, with an address; one that is to end goes.\n"
+        "A pod that is bound to one becomes Running, with an address; a deleted pod ends.\n"
         "Prints a line that begins with \"ready\" when all nodes are there. Nodes of an earlier "
         "run with\n"
-        "the same prefix are taken over, those that somebody deletes stay away.\n"
+        "the same prefix are taken over, deleted nodes are not made again.\n"
         "\n"
         "  dormouse nodes simulate --data-dir /tmp/d --nodes 1000 --zones 3\n"
         "  dormouse nodes simulate --nodes 8 --cpu 64 --memory 512Gi --resource nvidia.com/gpu=8 "

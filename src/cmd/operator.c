@@ -23,7 +23,7 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &data_dir, 0, 0 },
     { "watch", 'w', NULL, "DIR is a project: build it, and again whenever a source is saved",
       CMD_FLAG, &watch, 0, 0 },
-    { "sdk", 0, "DIR", "with --watch: as of 'operator build'", CMD_STRING, &sdk, 0, 0 },
+    { "sdk", 0, "DIR", "with --watch: as in 'operator build'", CMD_STRING, &sdk, 0, 0 },
     { "namespace", 'n', "NAME", "without DIR: Operator objects of this namespace alone (all)",
       CMD_STRING, &namespace, 0, 0 },
     { "modules", 0, "DIR", "without DIR: Operator objects may name modules below it; repeatable",

@@ -222,7 +222,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_operator_describe = {
     .name = "operator describe",
     .args = "[NAMESPACE/]NAME",
-    .doc = "why an operator last ran, what it waits for, when it wakes",
+    .doc = "show why an operator last ran, what it waits for, when it wakes",
     .help = "  dormouse operator describe operators/mirror\n"
             "  dormouse operator describe -n operators mirror -o json | jq .v1.controllers\n",
     .run = run,

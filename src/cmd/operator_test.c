@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
-#include "cmd/project.h"
 #include "cmd/operator_test_file.h"
+#include "cmd/project.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static const struct cmd_opt opts[] = {
       0 },
     { "no-build", 0, NULL, "take the module as it is", CMD_FLAG, &no_build, 0, 0 },
     { "module", 0, "FILE", "below DIR (" OPERATOR_MODULE ")", CMD_STRING, &module, 0, 0 },
-    { "sdk", 0, "DIR", "as of 'operator build'", CMD_STRING, &sdk, 0, 0 },
+    { "sdk", 0, "DIR", "as in 'operator build'", CMD_STRING, &sdk, 0, 0 },
     { "verbose", 'v', NULL, "show the server's log", CMD_FLAG, &verbose, 0, 0 },
     { .name = NULL },
 };
@@ -153,7 +153,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_operator_test = {
     .name = "operator test",
     .args = "[DIR [FILE...]]",
-    .doc = "run an operator's tests: a cluster for each, time as fast as wanted",
+    .doc = "run an operator's tests: each with a cluster and a clock of its own",
     .help = "Builds the project and runs DIR/tests/*.yaml, or the files named. Each gets an API "
             "server of "
             "its own, with the project's crd.yaml, crds/, rbac.yaml and operator.yaml; time stands "

@@ -515,7 +515,7 @@ static int compare(struct run *run, const char *path, struct str wanted, struct 
             return wrong(
                 run,
                 "the operator's writes are not those recorded in %s; number %u is\n  " STR_FMT
-                "\nexpected\n  " STR_FMT "\n(--update records anew)",
+                "\nexpected\n  " STR_FMT "\n(--update records it again)",
                 path, n, STR_ARG(more_g ? g : STR("not there")),
                 STR_ARG(more_w ? w : STR("nothing")));
     }

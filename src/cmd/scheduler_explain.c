@@ -207,7 +207,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_scheduler_explain = {
     .name = "scheduler explain",
     .args = "POD",
-    .doc = "why a pod has no node, or what its nodes are worth",
+    .doc = "show why a pod has no node, or the scores of its nodes",
     .help =
         "Asks a running scheduler ('dormouse scheduler' or 'dormouse up' with the same --data-dir) "
         "to look at all\n"

@@ -37,7 +37,7 @@ int top_read(struct arena *a, struct str guests, struct str status, struct top_t
     if (r >= 0)
         r = json_parse(a, status, NULL, &s, err);
     if (r >= 0 && (!json_is(list, JSON_ARRAY) || !json_is(s, JSON_OBJECT)))
-        r = err_set(err, E_PARSE, "not what a dormouse tells");
+        r = err_set(err, E_PARSE, "not the status page of a dormouse server");
     if (r < 0)
         return r;
     *ret = (struct top_table){ .rows = arena_new_n(a, struct top_row, list->n) };

@@ -102,6 +102,7 @@ static int run(int argc, char **argv)
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,
         .with_scheduler = !no_scheduler,
+        .warn_unattended = true,
         .scheduler = { .config_file = scheduler_config, .leader.elect = 0 },
     };
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)

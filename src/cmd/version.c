@@ -18,10 +18,17 @@ static const struct cmd_opt *version_opts(void)
     return opts;
 }
 
-/* "COMMIT DATE", as tools/describe-commit prints them. */
+/* "COMMIT DATE", as tools/describe-commit prints them; both are "unknown" without git. */
 static void split(struct str *ret_commit, struct str *ret_date)
 {
     (void)str_cut(STR(DORMOUSE_COMMIT), ' ', ret_commit, ret_date);
+}
+
+void cmd_commit(struct str *ret_commit, struct str *ret_date)
+{
+    split(ret_commit, ret_date);
+    if (str_is(*ret_commit, "unknown"))
+        *ret_commit = *ret_date = STR("");
 }
 
 static int run(int argc, char **argv)

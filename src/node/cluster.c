@@ -9,6 +9,7 @@
 #include "base/sys.h"
 #include "codec/json.h"
 #include "io/tls.h"
+#include "node/listener.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -57,12 +58,11 @@ static int listen_and_tell(struct cluster *c, struct err *err)
 {
     int r = tls_ctx_new_server(buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key),
                                buf_str(&c->dir->ca_cert), &c->tls, err);
-    if (r >= 0)
-        r = api_listen(c->api, c->host, c->opts.port, c->tls, err);
-    if (r == -EADDRINUSE)
-        return err_ctx(err, r, "the API's port is taken (--listen HOST:PORT: another)");
     if (r < 0)
         return r;
+    r = api_listen(c->api, c->host, c->opts.port, c->tls, err);
+    if (r < 0)
+        return listener_failed(err, r, "the API's", "--listen");
     api_on_renewal(c->api, c->dir->cert_renew_at_s, renew, c);
     c->url = datadir_url(c->host, api_port(c->api));
     c->listen = xasprintf(strchr(c->host, ':') ? "[%s]:%u" : "%s:%u", c->host, api_port(c->api));
@@ -122,8 +122,10 @@ static int open_parts(struct cluster *c, struct err *err)
     scoped(free_scoped) char *path = xasprintf("%s/store.db", c->dir->path);
     struct store_opts store = { .path = path };
     r = store_open(c->opts.loop, &store, &c->store, err);
-    if (r < 0)
+    if (r < 0) {
+        datadir_undo(c->dir, r);
         return err_ctx(err, r, "store '%s'", path);
+    }
     datadir_upgraded(c->dir);
     return 0;
 }
@@ -156,6 +158,9 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
                             .ca_cert = buf_str(&c->dir->ca_cert),
                             .ca_key = buf_str(&c->dir->ca_key),
                             .event_ttl_ms = opts->event_ttl_ms,
+                            .commit = opts->commit,
+                            .commit_date = opts->commit_date,
+                            .warn_unattended = opts->warn_unattended,
                             .admin_token = buf_str(&c->dir->token),
                             .token_file = buf_str(&tokens),
                             .sa_key = buf_str(&c->dir->sa_key),

@@ -20,11 +20,13 @@ struct cluster_opts {
     uint16_t port;
     const char *const *tls_names; /* of the certificate, beside its own; kept */
     size_t n_tls_names;
-    const char *kubeconfig; /* where to write it; NULL: data_dir/kubeconfig */
-    const char *token_file; /* further bearer tokens; NULL: none */
-    const char *sa_issuer;  /* of ServiceAccounts' tokens; NULL: the default */
-    uint64_t event_ttl_ms;  /* Events go after this; 0: an hour */
-    bool no_anonymous;      /* a client without certificate and token gets 401 */
+    const char *kubeconfig;         /* where to write it; NULL: data_dir/kubeconfig */
+    const char *token_file;         /* further bearer tokens; NULL: none */
+    const char *sa_issuer;          /* of ServiceAccounts' tokens; NULL: the default */
+    uint64_t event_ttl_ms;          /* Events go after this; 0: an hour */
+    struct str commit, commit_date; /* kept; see api/server.h */
+    bool warn_unattended;           /* see api/server.h */
+    bool no_anonymous;              /* a client without certificate and token gets 401 */
     /* Once: r 0, or why it could not start, after which only cluster_stop() is left. */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;

@@ -24,6 +24,7 @@
 #include "kube/http_transport.h"
 #include "kube/watch_hub.h"
 #include "modules/module_source.h"
+#include "node/listener.h"
 #include "wasm/guest_log.h"
 #include "wasm/module.h"
 
@@ -353,7 +354,7 @@ static int listen_control(struct functions *f, struct err *err)
     f->link = link_server_new(f->opts.loop, f->token, &link_accept, f);
     r = http_server_start(f->opts.loop, &opts, &f->control_http, err);
     if (r < 0)
-        return err_ctx(err, r, "control plane's listener");
+        return listener_failed(err, r, "the control plane's", a->option);
     f->control_address = address_of(a, http_server_port(f->control_http));
     return 0;
 }
@@ -428,7 +429,7 @@ static int listen_worker(struct functions *f, struct err *err)
                                      .token = f->token[0] ? f->token : NULL };
     int r = worker_http_start(&opts, &f->worker_http, err);
     if (r < 0)
-        return err_ctx(err, r, "worker's listener");
+        return listener_failed(err, r, "the worker's", a->option);
     f->worker_address = address_of(a, worker_http_port(f->worker_http));
     return 0;
 }
@@ -583,11 +584,8 @@ static int start_gateway(struct functions *f, struct err *err)
         opts.port = 0;
         r = gateway_start(&opts, &f->gateway, err);
     }
-    if (r == -EADDRINUSE)
-        return err_ctx(err, r,
-                       "the gateway's port is taken (--gateway or --listen HOST:PORT: another)");
     if (r < 0)
-        return err_ctx(err, r, "gateway");
+        return listener_failed(err, r, "the gateway's", o->gateway.option);
     f->gateway_address = address_of(&o->gateway, gateway_port(f->gateway));
     scoped(free_scoped) char *url =
         xasprintf("%s://%s", f->tls ? "https" : "http", f->gateway_address);

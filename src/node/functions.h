@@ -29,6 +29,7 @@ enum {
 
 struct functions_address {
     const char *host;      /* NULL: does not listen */
+    const char *option;    /* of the command line, "--listen"; for messages */
     uint16_t port;         /* 0: any free one */
     bool or_any;           /* if the port is taken, any other */
     const char *advertise; /* "host:port" as others reach it; NULL: as it listens */
@@ -69,8 +70,8 @@ struct functions_opts { /* strings are kept */
     bool unlimited_containers; /* also where the machine has no control groups */
     uint32_t simulate;         /* so many workers with fake sandboxes, instead of a real one */
 
-    /* Between roles, REST too: certificate and key of this process, and whose certificates are good;
-     * files, all or none. */
+    /* Between roles, REST too: certificate and key of this process, and whose certificates are
+     * good; files, all or none. */
     const char *tls_cert, *tls_key, *tls_ca;
     const char *token_file; /* the token between roles; NULL: loopback only, and with a listener
                              * of the control plane DATA_DIR/fn.token */

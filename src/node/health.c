@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "io/http.h"
+#include "node/listener.h"
 
 enum { METRICS_MAX_BYTES = 64 << 20 };
 
@@ -55,7 +56,7 @@ int health_start(const struct health_opts *opts, struct health **ret, struct err
     int r = http_server_start(opts->loop, &server, &h->server, err);
     if (r < 0) {
         free(h);
-        return err_ctx(err, r, "probes");
+        return listener_failed(err, r, "the probes'", "--health-listen");
     }
     *ret = h;
     return 0;

@@ -6,6 +6,7 @@
 #include "node/host_impl.h"
 
 #include "kube/watch_hub.h"
+#include "wasm/confine.h"
 
 #include <inttypes.h>
 
@@ -182,6 +183,18 @@ static void cache_metrics(const struct object_cache *c, struct buf *to)
           s.denied);
 }
 
+static void confinement(struct buf *to, const struct guest_host_stats *g)
+{
+    static const char name[] = "dormouse_runner_confinement";
+    if (g->runner_starts == 0)
+        return;
+    family(to, name, "gauge",
+           "What confines runners beside the filter of system calls: 1 in force.");
+    for (unsigned i = 0; i < CONFINE_PART_COUNT; i++)
+        (void)buf_printf(to, "%s{part=\"%s\"} %u\n", name, confine_word((enum confine_part)i),
+                         g->confined >> i & 1);
+}
+
 void host_metrics(const struct host *h, struct buf *to)
 {
     struct guest_host_stats g;
@@ -214,6 +227,7 @@ void host_metrics(const struct host *h, struct buf *to)
           g.runner_starts);
     gauge(to, "dormouse_runner_losses_total", "counter",
           "Runner processes that ended on their own.", g.runner_losses);
+    confinement(to, &g);
     gauge(to, "dormouse_watches", "gauge", "Upstream watches.", w.upstreams);
     gauge(to, "dormouse_watch_subscribers", "gauge", "Subscriptions served by them.",
           w.subscribers);

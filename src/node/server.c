@@ -34,6 +34,7 @@ struct server {
     struct server_opts opts;
     struct loop loop;
     int lock_fd; /* the data directory, locked */
+    bool made_dir;
     struct cluster *cluster;
     struct http_transport *remote;
     struct host *host;
@@ -571,6 +572,9 @@ static int start_cluster(struct server *s, struct err *err)
                                  .n_tls_names = s->opts.n_tls_names,
                                  .sa_issuer = s->opts.sa_issuer,
                                  .event_ttl_ms = s->opts.event_ttl_ms,
+                                 .commit = s->opts.commit,
+                                 .commit_date = s->opts.commit_date,
+                                 .warn_unattended = s->opts.warn_unattended,
                                  .no_anonymous = s->opts.no_anonymous,
                                  .on_ready = on_cluster_ready,
                                  .arg = s };
@@ -607,6 +611,7 @@ static int64_t holder_of(int fd)
 static int lock_data_dir(struct server *s, struct err *err)
 {
     const char *dir = s->opts.data_dir;
+    s->made_dir = access(dir, F_OK) < 0;
     int r = sys_mkdir_all(dir, 0700, err);
     if (r < 0)
         return r;
@@ -686,6 +691,8 @@ int server_run(const struct server_opts *opts, struct err *err)
         ;
     loop_fini(&s.loop);
     fd_scoped(&s.lock_fd);
+    if (s.r < 0 && s.made_dir)
+        (void)rmdir(opts->data_dir); /* a first start that failed has left nothing in it */
     free(s.lease_namespace);
     if (s.r < 0 && err)
         *err = s.err;

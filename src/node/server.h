@@ -29,9 +29,11 @@ struct server_opts {
     bool with_cluster;
     const char *host;
     uint16_t port;
-    const char *kubeconfig; /* NULL: the default place for either meaning */
-    uint64_t event_ttl_ms;  /* with_cluster: Events go after this; 0: an hour */
-    bool no_anonymous;      /* with_cluster: see cluster.h */
+    const char *kubeconfig;         /* NULL: the default place for either meaning */
+    uint64_t event_ttl_ms;          /* with_cluster: Events go after this; 0: an hour */
+    struct str commit, commit_date; /* of this program, for /version */
+    bool warn_unattended;           /* with_cluster: see api/server.h */
+    bool no_anonymous;              /* with_cluster: see cluster.h */
     const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
     const char *token_file; /* with_cluster: see cluster.h */
     const char *const *tls_names;
