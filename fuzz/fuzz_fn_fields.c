@@ -73,6 +73,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (fields_for_client(&out, &in, false, n & 1, &length) == 0)
         FUZZ_CHECK(!headers_get(&out, "connection").p && !headers_get(&out, "content-length").p &&
                    !headers_get(&out, "transfer-encoding").p);
+    headers_reset(&out);
+    if (fields_trailers(&out, &in, false) == 0)
+        for (size_t i = 0; i < out.n; i++)
+            FUZZ_CHECK(!str_has_prefix(headers_name(&out, i), STR("x-dormouse-")) &&
+                       !str_has_prefix(headers_name(&out, i), STR("x-forwarded-")));
     headers_fini(&in);
     headers_fini(&out);
     return 0;

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "codec/json.h"
-#include "kube/cel/cel.h"
+#include "kube/cel/cel_static.h"
 
 static const char schema_text[] =
     "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"n\":{\"type\":"
@@ -52,8 +52,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         struct arena once = { 0 }, again = { 0 };
         struct cel_value x = { 0 }, y = { 0 };
-        const struct cel_var var = { STR("self"), { .schema = s }, NULL };
-        FUZZ_CHECK(cel_check(&a, e, expression, &var, &flaw) == 0 || flaw.text);
+        struct cel_checked *checked;
+        const struct cel_static *type;
+        const struct cel_decl *decl = cel_decl_new(&a, s, true, "selfType");
+        const struct cel_name name = { STR("self"), decl->type, NULL };
+        if (cel_check(&a, e, expression, &name, &checked, &type, &flaw) == 0) {
+            FUZZ_CHECK(cel_static_text(&a, type)[0]);
+            (void)cel_cost(&a, checked, decl); /* any number; UINT64_MAX: no bound */
+        } else {
+            FUZZ_CHECK(flaw.text);
+        }
         int r = evaluate(&once, e, self, s, &x);
         FUZZ_CHECK(evaluate(&again, e, self, s, &y) == r && (r < 0 || x.type == y.type));
         (void)evaluate(&again, e, self, NULL, &y);

@@ -217,21 +217,26 @@ const struct kube_call_ops watching_ops = { .on_head = watching_head,
                                             .on_data = watching_data,
                                             .on_end = watching_end };
 
-void watch_as(struct fixture *f, struct watching *w, const char *target, const char *accept)
+void watch_through(struct fixture *f, struct transport *t, struct watching *w, const char *target,
+                   const char *accept)
 {
     struct err err = { 0 };
     struct headers h = { 0 };
     *w = (struct watching){ .f = f, .text = BUF_INIT(64 << 20) };
     if (accept)
         CHECK_OK(headers_addc(&h, "accept", accept));
-    const struct kube_request req = { .identity = f->identity,
-                                      .method = STR("GET"),
-                                      .target = str_of(target),
-                                      .headers = &h };
-    CHECK_OK(transport_start(api_transport(f->api), &req, &watching_ops, w, &w->call, &err));
+    const struct kube_request req = {
+        .identity = f->identity, .method = STR("GET"), .target = str_of(target), .headers = &h
+    };
+    CHECK_OK(transport_start(t, &req, &watching_ops, w, &w->call, &err));
     headers_fini(&h);
     while (w->status == 0 && !w->ended)
         (void)loop_turn(&f->loop, true);
+}
+
+void watch_as(struct fixture *f, struct watching *w, const char *target, const char *accept)
+{
+    watch_through(f, api_transport(f->api), w, target, accept);
 }
 
 void watch(struct fixture *f, struct watching *w, const char *target)

@@ -85,6 +85,9 @@ struct watching {
 
 extern const struct kube_call_ops watching_ops; /* arg: a struct watching */
 void watch(struct fixture *f, struct watching *w, const char *target);
+/* t: of the same loop. unwatch() is for watches of the in-process transport only. */
+void watch_through(struct fixture *f, struct transport *t, struct watching *w, const char *target,
+                   const char *accept);
 void watch_as(struct fixture *f, struct watching *w, const char *target, const char *accept);
 /* In JSON. */
 struct json *next_event(struct watching *w);

@@ -72,7 +72,7 @@ static void report(const struct event *e)
 static struct played_answer decide(const struct played_call *c)
 {
     struct event e = { .number = number_of(buf_str(&c->body)) };
-    struct str id = headers_get(&c->headers, "x-faas-call-id");
+    struct str id = headers_get(&c->headers, "x-dormouse-call-id");
     memcpy(e.id, id.p, MIN(id.n, sizeof e.id - 1));
     report(&e);
     bool is_first = str_is(headers_get(&c->headers, "x-faas-attempt"), "1");

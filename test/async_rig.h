@@ -408,7 +408,7 @@ static inline void rig_call(struct rig *g, char id[ASYNC_ID_TEXT], const char *t
     struct answer a;
     rig_ask(g, &a, "POST", target, body, "x-faas-invocation-type", "Async", NULL);
     CHECK_INT(a.status, 202);
-    struct str got = headers_get(&a.headers, "x-faas-call-id");
+    struct str got = headers_get(&a.headers, "x-dormouse-call-id");
     CHECK_INT(got.n, ASYNC_ID_TEXT - 1);
     memcpy(id, got.p, got.n);
     id[got.n] = 0;

@@ -183,7 +183,7 @@ int main(void)
         }
     uint32_t version = strcmp(trick, "hello") == 0 ? PROTO_VERSION + 1 : PROTO_VERSION;
     proto_begin(&out);
-    proto_put_hello(&out, &(struct proto_hello){ version, STR("fake") });
+    proto_put_hello(&out, &(struct proto_hello){ .version = version, .engine = STR("fake") });
     send_or_exit(&out, -1);
     while (proto_recv(SOCKET, 0, &in, NULL) >= 0) {
         if (in.kind != PROTO_RUN)

@@ -73,6 +73,37 @@ TEST(objects_obey_the_rules_of_their_definition)
     fixture_fini(&f);
 }
 
+TEST(an_applied_null_is_no_value)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)define(&f, "plans", "Plan", "",
+                 "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+                 "\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":"
+                 "\"object\",\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":"
+                 "\"string\",\"default\":\"d\"},\"c\":{\"type\":\"string\",\"nullable\":true}}"
+                 "}}}}}");
+    const char *type = "application/apply-patch+yaml", *path = PLANS "/p?fieldManager=m";
+    struct answer a =
+        ask(&f, "PATCH", path, type, NULL,
+            "{\"apiVersion\":\"g.io/"
+            "v1\",\"kind\":\"Plan\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"a\":null}}");
+    CHECK_INT(a.status, 422);
+    check_message(a.json, "Plan.g.io \"p\" is invalid: spec.a: Invalid value: \"null\": spec.a in "
+                          "body must be of type string: \"null\"");
+    answer_fini(&a);
+    a = ask(
+        &f, "PATCH", path, type, NULL,
+        "{\"apiVersion\":\"g.io/"
+        "v1\",\"kind\":\"Plan\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"b\":null,\"c\":null}}");
+    CHECK_INT(a.status, 201);
+    CHECK_STR(text_at(a.json, "spec", "b"), "d");
+    CHECK(json_path(a.json, "spec", "c", NULL)->type == JSON_NULL);
+    answer_fini(&a);
+    (void)make(&f, 201, "plans", "Plan", "q", ",\"spec\":{\"a\":null}"); /* a create drops it */
+    fixture_fini(&f);
+}
+
 /* ------------------------------------------------------------------ versions */
 
 static void check_warning(struct fixture *f, const char *target, const char *expected)

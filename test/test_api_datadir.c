@@ -154,6 +154,24 @@ TEST(what_is_not_ours_is_left_alone)
     remove_tree(root);
 }
 
+TEST(a_lost_certificate_of_the_authority_is_made_again_for_its_key)
+{
+    char root[] = "/tmp/dm-test-XXXXXX";
+    struct err err = { 0 };
+    struct datadir *d, *again;
+    CHECK(mkdtemp(root));
+    CHECK_OK(datadir_open(root, &local, &d, &err));
+    scoped(free_scoped) char *cert = xasprintf("%s/pki/ca.crt", root);
+    CHECK_OK(unlink(cert));
+    CHECK_OK(datadir_open(root, &local, &again, &err));
+    CHECK(str_eq(buf_str(&d->ca_key), buf_str(&again->ca_key)));
+    CHECK(str_eq(buf_str(&d->server_cert), buf_str(&again->server_cert)));
+    CHECK_OK(x509_check_pair(buf_str(&again->ca_cert), buf_str(&d->ca_key), &err));
+    datadir_free(d);
+    datadir_free(again);
+    remove_tree(root);
+}
+
 TEST(a_disk_that_fails_leaves_a_directory_that_can_be_opened)
 {
     static const enum sys_call kinds[] = { SYS_OPENAT, SYS_WRITE, SYS_FSYNC, SYS_RENAMEAT };

@@ -447,6 +447,63 @@ TEST(openapi_is_tagged_and_kept_by_its_hash)
     fixture_fini(&f);
 }
 
+/* A request that is answered while the test goes on. */
+struct late {
+    int status;
+    struct str tag;
+    struct arena *a;
+    bool ended;
+};
+
+static void late_head(void *arg, int status, const struct headers *headers)
+{
+    struct late *l = arg;
+    l->status = status;
+    l->tag = str_copy_arena(l->a, headers_get(headers, "etag"));
+}
+
+static void late_data(void *arg, struct str chunk)
+{
+    (void)arg;
+    (void)chunk;
+}
+
+static void late_end(void *arg, int r, const struct err *err)
+{
+    struct late *l = arg;
+    (void)err;
+    CHECK_OK(r);
+    l->ended = true;
+}
+
+TEST(a_document_is_tagged_as_what_it_was_made_of)
+{
+    static const struct kube_call_ops ops = { .on_head = late_head,
+                                              .on_data = late_data,
+                                              .on_end = late_end };
+    struct fixture f;
+    fixture_init(&f);
+    struct late l = { .a = &f.arena };
+    struct kube_call *call;
+    struct err err = { 0 };
+    const struct kube_request req = { .method = STR("GET"), .target = STR("/openapi/v3/api/v1") };
+    CHECK_OK(transport_start(api_transport(f.api), &req, &ops, &l, &call, &err));
+    while (list_is_empty(&f.api->documents.all))
+        (void)loop_turn(&f.loop, false);
+    CHECK_INT(l.status, 0); /* it waits for its turn */
+    const struct kube_resource *gone =
+        registry_find(&f.api->reg, STR(""), STR("v1"), STR("podtemplates"));
+    CHECK(registry_remove(&f.api->reg, gone));
+    while (!l.ended)
+        (void)loop_turn(&f.loop, true);
+    CHECK_INT(l.status, 200);
+    struct answer a = ask(&f, "GET", "/openapi/v3/api/v1", NULL, NULL, NULL);
+    CHECK_STR(l.tag, str_dup_arena(&f.arena, header(&a, "etag")));
+    CHECK(str_find(buf_str(&a.body), STR("/podtemplates")) < 0);
+    answer_fini(&a);
+    fixture_fini(&f);
+}
+
 TEST(people_get_indented_answers)
 {
     struct fixture f;

@@ -377,7 +377,7 @@ TEST(a_call_is_acknowledged_runs_and_leaves_its_answer)
             "content-type", "application/octet-stream", "x-mine", "1", NULL);
     CHECK_INT(a.status, 202);
     CHECK_STR(headers_get(&a.headers, "preference-applied"), "respond-async");
-    struct str got = headers_get(&a.headers, "x-faas-call-id");
+    struct str got = headers_get(&a.headers, "x-dormouse-call-id");
     CHECK(str_eq(got, headers_get(&a.headers, "x-call-id")));
     memcpy(id, got.p, got.n);
     id[got.n] = 0;
@@ -399,7 +399,7 @@ TEST(a_call_is_acknowledged_runs_and_leaves_its_answer)
     CHECK_STR(headers_get(&c->headers, "x-mine"), "1");
     CHECK_STR(headers_get(&c->headers, "content-type"), "application/octet-stream");
     CHECK(!headers_get(&c->headers, "prefer").p); /* or the next gateway would take it again */
-    CHECK(str_eq(headers_get(&c->headers, "x-faas-call-id"), str_of(id)));
+    CHECK(str_eq(headers_get(&c->headers, "x-call-id"), str_of(id)));
     CHECK_STR(headers_get(&c->headers, "x-faas-attempt"), "1");
     played_end(&g, c, &(struct played_answer){ .status = 201, .body = STR("\0out") });
     rig_settle(&g);
@@ -718,14 +718,14 @@ TEST(the_same_key_is_the_same_call)
     rig_ask(&g, &b, "POST", "/fn/shop/pay", STR("1"), "x-amz-invocation-type", "Event",
             "idempotency-key", "order 7", NULL);
     CHECK(a.status == 202 && b.status == 202);
-    CHECK(str_eq(headers_get(&a.headers, "x-faas-call-id"),
-                 headers_get(&b.headers, "x-faas-call-id")));
+    CHECK(str_eq(headers_get(&a.headers, "x-dormouse-call-id"),
+                 headers_get(&b.headers, "x-dormouse-call-id")));
     CHECK_STR(headers_get(&b.headers, "x-faas-call-repeated"), "true");
     answer_fini(&b);
     rig_ask(&g, &b, "POST", "/fn/shop/other", STR("1"), "x-amz-invocation-type", "Event",
             "idempotency-key", "order 7", NULL);
-    CHECK(!str_eq(headers_get(&a.headers, "x-faas-call-id"),
-                  headers_get(&b.headers, "x-faas-call-id"))); /* keys are a function's own */
+    CHECK(!str_eq(headers_get(&a.headers, "x-dormouse-call-id"),
+                  headers_get(&b.headers, "x-dormouse-call-id"))); /* keys are a function's own */
     answer_fini(&b);
     rig_settle(&g);
     CHECK_INT(g.n_calls, 2);
@@ -899,7 +899,7 @@ TEST(results_are_posted_to_a_callback_until_it_takes_them)
     CHECK_STR(headers_get(&hook.headers, "content-type"), "application/x-test");
     CHECK_STR(headers_get(&hook.headers, "x-faas-attempt"), "2");
     CHECK(str_eq(headers_get(&hook.headers, "x-faas-parent-call-id"),
-                 headers_get(&a.headers, "x-faas-call-id")));
+                 headers_get(&a.headers, "x-dormouse-call-id")));
     CHECK_INT(rig_stats(&g).callbacks, 1);
     answer_fini(&a);
     hook_stop(&g, server);
@@ -1261,7 +1261,7 @@ TEST(nothing_is_acknowledged_on_a_full_disk_and_no_result_is_lost)
     rig_ask(&g, &a, "POST", "/fn/shop/pay", STR("x"), "prefer", "respond-async", NULL);
     CHECK_INT(a.status, 503);
     CHECK_STR(headers_get(&a.headers, "x-dormouse-reason"), "DiskFull");
-    CHECK(!headers_get(&a.headers, "x-faas-call-id").p);
+    CHECK(!headers_get(&a.headers, "x-dormouse-call-id").p);
     answer_fini(&a);
     CHECK_INT(rig_stats(&g).pending, 0);
     store_works();

@@ -10,6 +10,8 @@
 #include "codec/jwt.h"
 #include "fault_store.h"
 #include "io/tls.h"
+#include "kube/http_transport.h"
+#include "kube/kubeconfig.h"
 
 #define RBAC       "/apis/rbac.authorization.k8s.io/v1"
 #define ROLES      RBAC "/namespaces/default/roles"
@@ -265,17 +267,48 @@ TEST(a_watch_ends_with_the_right_to_it)
     stop(&f);
 }
 
-TEST(a_watch_without_a_timeout_ends_all_the_same)
+TEST(a_watch_over_http_without_a_timeout_ends_all_the_same)
 {
     struct fixture f;
+    struct http_transport *http;
     struct watching w;
+    struct err err = { 0 };
     fixture_init(&f);
     close_server(&f);
     f.watch_min_ms = 20;
     open_server(&f);
-    watch(&f, &w, MAPS "?watch=1");
+    CHECK_OK(api_listen(f.api, "127.0.0.1", 0, NULL, &err));
+    char *url = arena_printf(&f.arena, "http://127.0.0.1:%u", api_port(f.api));
+    const struct kubeconfig config = { .server = url, .token = (char[]){ "secret" } };
+    CHECK_OK(http_transport_new(&f.loop, &config, &http, &err));
+    watch_through(&f, http_transport_base(http), &w, MAPS "?watch=1", NULL);
+    CHECK_INT(w.status, 200);
     wait_end(&w);
     CHECK_INT(w.end, 0); /* a clean end: the client resumes from its last revision */
+    http_transport_close(http, on_done, &f);
+    wait_done(&f);
+    fixture_fini(&f);
+}
+
+TEST(a_watch_of_this_process_stays_and_arms_no_timer)
+{
+    enum { BEYOND_MS = 4 * API_WATCH_MIN_MS };
+    struct fixture f;
+    struct watching w, timed;
+    fixture_init(&f);
+    settle(&f);
+    watch(&f, &w, MAPS "?watch=1&allowWatchBookmarks=1");
+    watch(&f, &timed, MAPS "?watch=1&timeoutSeconds=7");
+    loop_skip(&f.loop, BEYOND_MS);
+    wait_end(&timed); /* what the request itself asks for counts in process too */
+    CHECK_INT(timed.end, 0);
+    for (int i = 0; i < 3 && loop_next_timer_ms(&f.loop) != UINT64_MAX; i++) {
+        loop_skip(&f.loop, BEYOND_MS); /* timers of the writes at the start run out */
+        (void)loop_turn(&f.loop, true);
+    }
+    CHECK(loop_next_timer_ms(&f.loop) == UINT64_MAX);
+    CHECK(!w.ended);
+    unwatch(&w);
     fixture_fini(&f);
 }
 

@@ -407,4 +407,32 @@ TEST(every_flipped_bit_changes_a_checksum)
     }
 }
 
+TEST(a_budget_names_what_used_it_up)
+{
+    struct budget b = { .max_steps = 10 };
+    CHECK(budget_spend(&b, 10, "reading"));
+    CHECK(!budget_is_over(&b));
+    CHECK(!budget_spend(&b, 1, "matching"));
+    CHECK(!budget_spend(&b, 0, "writing")); /* it stays over */
+    CHECK(budget_is_over(&b));
+    CHECK_STR(str_of(b.over), "matching");
+    CHECK(budget_spend(NULL, UINT64_MAX, "anything"));
+    CHECK(!budget_is_over(NULL));
+    struct budget page = { .max_steps = 10 };
+    budget_allow(&page, 5);
+    CHECK(budget_spend(&page, 15, "reading"));
+}
+
+TEST(an_arena_spends_what_it_takes_and_is_full_without_a_budget)
+{
+    struct budget b = { .max_steps = 1000 };
+    struct arena a = { .budget = &b };
+    (void)arena_alloc(&a, 8000);
+    CHECK(b.steps >= 500 && !arena_is_full(&a));
+    (void)arena_alloc(&a, 16000); /* what has to be said still finds room */
+    CHECK(arena_is_full(&a));
+    arena_fini(&a);
+    CHECK(a.budget == &b);
+}
+
 TEST_MAIN

@@ -354,7 +354,13 @@ TEST(modules_are_found_in_the_directory_before_the_working_directory)
 
 /* ---------------------------------------------------------------- changes */
 
-/* Write a config and turn until the log says so. */
+static void remove_config(struct rig *r)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/wasm_config.yaml", r->path);
+    CHECK_OK(unlink(path));
+}
+
+/* Write a config, or with NULL remove it, and turn until the log says so. */
 static void await_complaint(struct rig *r, const char *config, const char *text)
 {
     struct timer deadline = { 0 };
@@ -362,7 +368,10 @@ static void await_complaint(struct rig *r, const char *config, const char *text)
     int saved = dup(STDERR_FILENO), file = sys_memfd("log");
     ssize_t n = 0;
     CHECK(saved >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0);
-    write_config(r, config);
+    if (config)
+        write_config(r, config);
+    else
+        remove_config(r);
     timer_start(&r->loop, &deadline, DEADLINE_MS, on_deadline);
     while (n == 0) {
         (void)loop_turn(&r->loop, true);
@@ -429,6 +438,25 @@ TEST(an_error_in_a_changed_file_changes_nothing_until_it_is_mended)
     write_config(&r, "name: new\nwasm: a.wasm\n---\nname: a\nwasm: a.wasm\nargs: []\n");
     await(&r, "new", 1);
     CHECK(has(&r, "a", 2));
+    rig_fini(&r);
+}
+
+/* Files beside their modules are no stand-in for a config that is away for a moment. */
+TEST(operators_stay_while_their_config_is_missing)
+{
+    struct rig r;
+    rig_init(&r);
+    write_file(&r, "a.wasm", "x");
+    write_file(&r, "pair.wasm", "x");
+    write_file(&r, "pair.yaml", "name: pair\n");
+    write_config(&r, "name: a\nwasm: a.wasm\n");
+    CHECK_OK(start(&r, NULL));
+    await_complaint(&r, NULL, "is gone");
+    CHECK(has(&r, "a", 1));
+    CHECK(has(&r, "pair", 0));
+    write_config(&r, "name: a\nwasm: a.wasm\n---\nname: b\nwasm: a.wasm\n");
+    await(&r, "b", 1);
+    CHECK(has(&r, "a", 1));
     rig_fini(&r);
 }
 

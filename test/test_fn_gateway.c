@@ -963,6 +963,7 @@ TEST(a_namespace_may_ask_for_tokens_and_limit_requests)
 static struct {
     int status, r;
     unsigned ends;
+    bool claims; /* the answer's head says what only a gateway, or a connection, may */
     char reason[32];
     struct buf body;
 } inner;
@@ -970,6 +971,7 @@ static struct {
 static void inner_on_head(void *arg, int status, const struct headers *h)
 {
     inner.status = status;
+    inner.claims = headers_get(h, "x-dormouse-reason").p || headers_get(h, "connection").p;
 }
 
 static void inner_on_data(void *arg, struct str chunk)
@@ -1048,6 +1050,13 @@ TEST(requests_from_inside_take_the_same_way)
     CHECK_INT(inner.ends, 1);
     CHECK_INT(inner.status, 202);
     CHECK_STR(buf_str(&inner.body), "in");
+    submit(&c);
+    WAIT_FOR(sandboxes.running.n == 1);
+    struct invocation *x = running(0);
+    head(x, 200, "x-dormouse-reason", "QueueFull");
+    CHECK_INT(inner.status, 200);
+    CHECK(!inner.claims);
+    end(x, 0, NULL);
     submit(&c);
     WAIT_FOR(sandboxes.running.n == 1);
     gateway_cancel(c);

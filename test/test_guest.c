@@ -250,6 +250,7 @@ static const struct hostile_case hostile_cases[] = {
     { "garbage", NULL, NULL, "malformed", NULL },
     { "flood", "BYTES", "1048576", NULL, "lines left out" },
     { "partial", "BYTES", "1048576", NULL, "probe printed" },
+    { "newlines", NULL, NULL, NULL, "lines left out" },
     { "timers", NULL, NULL, "too many operations", NULL },
     { "requests", NULL, NULL, "too many operations", NULL },
     { "ids", NULL, NULL, NULL, "probe id 3" },
@@ -314,6 +315,68 @@ TEST(hostile_guests_fail_alone)
         guest_host_get_stats(r.host, &s);
         CHECK_INT(s.runner_losses, 0);
         CHECK_INT(s.runner_starts, 1);
+        actor_close(&bystander);
+        module_unref(m);
+        module_unref(twin);
+        rig_close(&r);
+    }
+}
+
+TEST(allocators_that_lie_fail_alone)
+{
+    static const struct {
+        const char *fn, *why; /* NULL: it lives on */
+    } cases[] = {
+        { "null", "which is not in the guest's memory" },
+        { "beyond", "which is not in the guest's memory" },
+        { "end", "which is not in the guest's memory" },
+        { "over", "which is not in the guest's memory" },
+        { "last", NULL },
+        { "same", NULL },
+        { "grow", NULL },
+        { "loop", "ran longer" },
+        { "recursion", "stack overflow" },
+        { "exit", "exit with status 0" },
+        { "requests", "too many operations" },
+        { "trap", "unreachable" },
+    };
+    for (unsigned i = 0; i < ARRAY_LEN(abis); i++) {
+        struct rig r;
+        struct actor bystander = { 0 };
+        rig_open(&r, awake);
+        struct module *m = module_for(&r, "hostile", i), *twin = module_for(&r, "twin", i);
+        actor_open(&bystander, &r, (struct guest_spec){ .module = twin, .abi = abis[i].abi });
+        for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
+            const struct guest_env env[] = { { STR("MODE"), STR("allocate") },
+                                             { STR("FN"), str_of(cases[c].fn) } };
+            struct actor a = { 0 };
+            actor_open(&a, &r,
+                       (struct guest_spec){ .module = m,
+                                            .abi = abis[i].abi,
+                                            .env = env,
+                                            .n_env = ARRAY_LEN(env),
+                                            .memory_max_bytes = 2 << 20,
+                                            .activation_ms = 50 });
+            WAIT(&r, a.ops.n == 1 && actor_is_idle(&a));
+            CHECK_OK(guest_deliver(
+                a.guest,
+                &(struct guest_delivery){ .id = 0, .finished = true, .payload = STR("value") },
+                NULL));
+            if (cases[c].why) {
+                WAIT(&r, actor_state(&a) == GUEST_FAILED);
+                if (str_find(str_of(a.why.text), str_of(cases[c].why)) < 0)
+                    TEST_FAIL("%s: %s", cases[c].fn, a.why.text);
+            } else {
+                WAIT(&r, actor_logged(&a, "probe woken 0"));
+                CHECK_INT(a.states[GUEST_FAILED], 0);
+            }
+            actor_close(&a);
+        }
+        actor_complete(&bystander, 0, 0);
+        WAIT(&r, bystander.ops.n == 2);
+        struct guest_host_stats s;
+        guest_host_get_stats(r.host, &s);
+        CHECK_INT(s.runner_losses, 0);
         actor_close(&bystander);
         module_unref(m);
         module_unref(twin);

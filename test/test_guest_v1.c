@@ -538,6 +538,109 @@ TEST(a_broken_rule_ends_the_guest_and_names_call_and_rule)
     close_v1(&r, &bystander, m);
 }
 
+/* A new guest does what `words` or its environment says; why: how it fails, NULL: it lives on. */
+static void check_liar(struct rig *r, struct module *m, const struct guest_env *env,
+                       const char *words, const char *why)
+{
+    struct actor a = { 0 };
+    actor_open(&a, r,
+               (struct guest_spec){ .module = m,
+                                    .abi = GUEST_ABI_V1,
+                                    .env = env,
+                                    .n_env = env ? 1 : 0,
+                                    .memory_max_bytes = 8 << 20,
+                                    .activation_ms = 2000 });
+    if (!env || !why)
+        WAIT(r, actor_is_idle(&a) || actor_state(&a) == GUEST_FAILED);
+    if (!env && actor_state(&a) != GUEST_FAILED)
+        actor_activate(&a, 1, words);
+    if (why)
+        WAIT(r, actor_state(&a) == GUEST_FAILED || a.dones == 1);
+    else
+        WAIT(r, actor_is_idle(&a) || actor_state(&a) == GUEST_FAILED);
+    if ((actor_state(&a) == GUEST_FAILED) != (why != NULL) ||
+        (why && str_find(str_of(a.why.text), str_of(why)) != 0))
+        TEST_FAIL("%s: '%s' instead of '%s'", words, a.why.text, why ? why : "");
+    CHECK(actor_stats(&a).memory_bytes <= 8 << 20);
+    actor_close(&a);
+}
+
+TEST(guests_that_lie_in_every_call_fail_alone)
+{
+    static const struct {
+        const char *name, *call;
+    } calls[] = {
+        { "get", "cache_get" },        { "list", "cache_list" },  { "config", "config_get" },
+        { "head", "api_request" },     { "body", "api_request" }, { "read", "result_read" },
+        { "message", "fail_message" }, { "log", "log" },          { "pairs", "log" },
+        { "event", "event" },          { "enqueue", "enqueue" },  { "metric", "metric" },
+    };
+    static const char *const wrong[] = { "over", "behind", "wrap", "round", "all", "minus" };
+    static const struct {
+        const char *variable, *word, *why;
+    } cases[] = {
+        { NULL, "recursion", "activate: stack overflow" },
+        { NULL, "million", NULL },
+        { NULL, "newlines", NULL },
+        { NULL, "regrow:query", NULL },
+        { NULL, "hog", NULL },
+        { NULL, "calls", "activate: ran longer" },
+        { NULL, "polls", "activate: ran longer" },
+        { NULL, "return:-9223372036854775807", "activate: R-result: " },
+        { NULL, "return:9223372036854775807", "activate: R-result: " },
+        { "SETUP", "range:declare/over", "declare: R-memory: " },
+        { "SETUP", "range:declare/wrap", "declare: R-memory: " },
+        { "SETUP", "range:declare/minus", "declare: R-memory: " },
+        { "SETUP", "recursion", "setup: stack overflow" },
+        { "SETUP", "calls", "setup: ran longer" },
+        { "SETUP", "polls", "setup: ran longer" },
+        { "SETUP", "trap", "setup: unreachable" },
+        { "SETUP", "get:x", "cache_get: R-outside: " },
+        { "SETUP", "list:x", "cache_list: R-outside: " },
+        { "SETUP", "config:x", "config_get: R-outside: " },
+        { "SETUP", "event:x", "event: R-outside: " },
+        { "SETUP", "enqueue:x", "enqueue: R-outside: " },
+        { "SETUP", "newlines", NULL },
+        { "INIT", "recursion", "_initialize: stack overflow" },
+        { "INIT", "spin", "setup: ran longer" },
+        { "INIT", "trap", "_initialize: unreachable" },
+        { "INIT", "calls", "setup: ran longer" },
+        { "INIT", "declare", "declare: R-outside: " },
+        { "INIT", "api:x", "api_request: R-outside: " },
+        { "INIT", "metric:x", "metric: R-outside: " },
+        { "INIT", "range:log/over", "log: R-memory: " },
+    };
+    struct rig r;
+    struct actor bystander = { .holds_calls = true };
+    char words[64], why[64];
+    rig_open(&r, awake);
+    struct module *m = rig_module(&r, "v1");
+    actor_open(&bystander, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_V1 });
+    actor_activate(&bystander, 1, "get:k value");
+    WAIT(&r, actor_stats(&bystander).is_parked);
+    for (size_t c = 0; c < ARRAY_LEN(calls); c++) {
+        for (size_t k = 0; k < ARRAY_LEN(wrong); k++) {
+            (void)snprintf(words, sizeof words, "range:%s/%s", calls[c].name, wrong[k]);
+            (void)snprintf(why, sizeof why, "%s: R-memory: ", calls[c].call);
+            check_liar(&r, m, NULL, words, why);
+        }
+        (void)snprintf(words, sizeof words, "range:%s/last", calls[c].name);
+        check_liar(&r, m, NULL, words, NULL);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct guest_env env = { str_of(cases[i].variable ? cases[i].variable : ""),
+                                       str_of(cases[i].word) };
+        check_liar(&r, m, cases[i].variable ? &env : NULL, cases[i].word, cases[i].why);
+    }
+    CHECK_OK(guest_reply(bystander.guest, bystander.call.id, 0, 9, STR(""), NULL));
+    WAIT(&r, bystander.dones == 1);
+    CHECK(actor_told(&bystander, "done 1 0 9\n"));
+    struct guest_host_stats s;
+    guest_host_get_stats(r.host, &s);
+    CHECK_INT(s.runner_losses, 0);
+    close_v1(&r, &bystander, m);
+}
+
 TEST(log_lines_beyond_the_limit_are_left_out_and_counted)
 {
     struct rig r;

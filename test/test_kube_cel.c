@@ -2,11 +2,18 @@
 /* The expression language of rules: what expressions are, what goes wrong, what it may cost. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/sys.h"
 #include "codec/json.h"
 #include "kube/cel/cel.h"
 #include "kube/cel/cel_int.h"
 #include "kube/cel/cel_rules.h"
+#include "kube/cel/cel_static.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 static const struct json *parse(struct arena *a, const char *text)
 {
@@ -496,23 +503,105 @@ TEST(names_and_fields_are_checked)
           "ERROR: <input>:1:21: undeclared reference to 'i' (in container '')\n | [1].all(i, true) "
           "&& i == 1\n | ....................^" },
         { "nothing(1)",
-          "ERROR: <input>:1:1: undeclared reference to 'nothing' (in container '')\n | nothing(1)\n"
-          " | ^" },
+          "ERROR: <input>:1:8: undeclared reference to 'nothing' (in container '')\n | nothing(1)\n"
+          " | .......^" },
     };
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct arena a = { 0 };
         const struct cel_expr *e;
         struct cel_flaw flaw = { 0 };
         const struct schema *s = schema_of(&a, typed);
-        const struct cel_var self = { STR("self"), { .schema = s }, NULL };
+        struct cel_checked *checked;
+        const struct cel_static *type;
+        const struct cel_name self = { STR("self"), cel_decl_new(&a, s, false, "selfType")->type,
+                                       NULL };
         CHECK_OK(cel_parse(&a, str_of(all[i].text), &e, &flaw));
-        int r = cel_check(&a, e, str_of(all[i].text), &self, &flaw);
+        int r = cel_check(&a, e, str_of(all[i].text), &self, &checked, &type, &flaw);
         CHECK_INT(r, all[i].why ? E_INVALID : 0);
         if (all[i].why)
             CHECK_STR(str_of(flaw.text), all[i].why);
         schema_release(s);
         arena_fini(&a);
     }
+}
+
+/* ---- agreement with upstream: test/data/cel_costs.txt ---- */
+
+struct vectors {
+    const struct schema *schema;
+    const struct cel_decl *decl;
+    bool optional_old;
+    int n_wrong, n;
+};
+
+static void check_vector(struct vectors *v, struct str text, struct str cost, struct str times,
+                         struct str why)
+{
+    struct arena a = { 0 };
+    const struct cel_expr *e;
+    struct cel_checked *checked;
+    const struct cel_static *type, *old = v->decl->type;
+    struct cel_flaw flaw = { 0 };
+    struct str got = STR(""), got_times = STR("");
+    if (v->optional_old)
+        old = cel_static_optional(&a, old);
+    const struct cel_name was = { STR("oldSelf"), old, NULL };
+    const struct cel_name self = { STR("self"), v->decl->type, &was };
+    if (cel_parse(&a, text, &e, &flaw) < 0 ||
+        cel_check(&a, e, text, &self, &checked, &type, &flaw) < 0) {
+        got = str_of(arena_printf(&a, "compilation failed: %s", flaw.text));
+    } else if (type->kind != CEL_KIND_BOOL) {
+        got = STR("cel expression must evaluate to a bool");
+    } else {
+        got = str_of(arena_printf(&a, "%" PRIu64, cel_cost(&a, checked, v->decl)));
+        got_times = str_of(arena_printf(&a, "%" PRIu64, cel_decl_cardinality(v->decl)));
+    }
+    v->n++;
+    if (!str_eq(got, why.n ? why : cost) || (!why.n && !str_eq(got_times, times))) {
+        v->n_wrong++;
+        fprintf(stderr,
+                STR_FMT "\n  got      " STR_FMT " " STR_FMT "\n  expected " STR_FMT STR_FMT
+                        " " STR_FMT "\n",
+                STR_ARG(text), STR_ARG(got), STR_ARG(got_times), STR_ARG(why), STR_ARG(cost),
+                STR_ARG(times));
+    }
+    arena_fini(&a);
+}
+
+TEST(estimates_and_mistakes_are_those_of_upstream)
+{
+    struct arena a = { 0 };
+    struct buf data = BUF_INIT(1 << 20);
+    struct vectors v = { .n = 0 };
+    CHECK_OK(sys_read_file(AT_FDCWD, TEST_DATA "/cel_costs.txt", &data, NULL));
+    for (struct str rest = buf_str(&data), line; rest.n;) {
+        struct str first, second, text;
+        struct json *j;
+        (void)str_cut(rest, '\n', &line, &rest);
+        (void)str_cut(line, ' ', &first, &text);
+        if (str_is(first, "#"))
+            continue;
+        if (str_is(first, "s") || str_is(first, "r") || str_is(first, "o")) {
+            struct field_errors errs = field_errors_init(&a);
+            schema_release(v.schema);
+            CHECK_OK(json_parse(&a, text, NULL, &j, NULL));
+            (void)schema_from_openapi(&a, j, NULL, &errs, &v.schema);
+            v.decl = cel_decl_new(&a, v.schema, str_is(first, "r"), "selfType");
+            v.optional_old = str_is(first, "o");
+        } else if (str_is(first, "!")) {
+            (void)str_cut(rest, '\n', &line, &rest);
+            CHECK_OK(json_parse(&a, line, NULL, &j, NULL));
+            check_vector(&v, text, STR(""), STR(""), json_str(j));
+        } else {
+            (void)str_cut(text, ' ', &second, &text);
+            check_vector(&v, text, first, second, STR(""));
+        }
+    }
+    if (v.n_wrong)
+        TEST_FAIL("%d of %d differ", v.n_wrong, v.n);
+    schema_release(v.schema);
+    buf_fini(&data);
+    arena_fini(&a);
 }
 
 /* ------------------------------------------------------------------ rules */
@@ -629,13 +718,96 @@ TEST(rules_are_not_evaluated_beside_complaints_that_make_them_pointless)
     arena_fini(&a);
 }
 
+#define TRY                                                                                        \
+    " (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, "  \
+    "maps, and strings are declared)"
+#define LIST_OF(limits, rules)                                                                     \
+    "{`type`:`object`,`properties`:{`l`:{`type`:`array`," limits                                   \
+    "`items`:{`type`:`string`,`maxLength`:100,`x-kubernetes-validations`:[" rules "]}}}}"
+
+static void estimate_says(const char *schema, bool unchanged, const char *want)
+{
+    struct arena a = { 0 };
+    struct field_errors errs = field_errors_init(&a);
+    const struct schema *s = schema_of(&a, schema);
+    struct fpath at = fpath_child(NULL, STR("S"));
+    cel_validate_rules(s, NULL, unchanged, &at, &errs);
+    CHECK_STR(errs.n ? field_errors_text(&errs) : STR(""), want);
+    schema_release(s);
+    arena_fini(&a);
+}
+
+TEST(rules_that_may_cost_too_much_are_refused)
+{
+    estimate_says(LIST_OF("`maxItems`:1000,", "{`rule`:`self == 'a'`}"), false, "");
+    estimate_says(LIST_OF("", "{`rule`:`self == 'a'`}"), false, "");
+    estimate_says(
+        LIST_OF("", "{`rule`:`self == 'a' && self != 'b' && self != 'c' && self != "
+                    "'d' && self != 'e'`}"),
+        false,
+        "S.properties[l].items.x-kubernetes-validations[0].rule: Forbidden: estimated rule "
+        "cost exceeds budget by factor of 1.048576x" TRY);
+    estimate_says(LIST_OF("", "{`rule`:`self == 'a' && self != 'b' && self != 'c' && self != "
+                              "'d' && self != 'e'`}"),
+                  true, "");
+    estimate_says(
+        LIST_OF("`maxItems`:1000000,", "{`rule`:`self.matches('^a$')`}"), false,
+        "S.properties[l].items.x-kubernetes-validations[0].rule: Forbidden: estimated rule "
+        "cost exceeds budget by factor of 4.2x" TRY);
+    estimate_says(
+        LIST_OF("",
+                "{`rule`:`self.matches('^aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$')`,`messageExpression`:`self + self`}"),
+        false,
+        "[S.properties[l].items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost "
+        "exceeds budget by factor of more than 100x" TRY
+        ", S.properties[l].items.x-kubernetes-validations[0].rule: Forbidden: contributed to "
+        "estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema, S: Forbidden: "
+        "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds "
+        "budget by factor of 10.3x" TRY "]");
+}
+
+TEST(rules_have_types)
+{
+    estimate_says(SPEC("{`rule`:`self.min`}"), false,
+                  "S.properties[spec].x-kubernetes-validations[0].rule: Invalid value: {\"Rule\":"
+                  "\"self.min\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,"
+                  "\"FieldPath\":\"\",\"OptionalOldSelf\":null}: cel expression must evaluate to a "
+                  "bool");
+    estimate_says(
+        SPEC("{`rule`:`self.min == 1`,`messageExpression`:`self.min`}"), false,
+        "S.properties[spec].x-kubernetes-validations[0].messageExpression: Invalid value: "
+        "{\"Rule\":\"self.min == 1\",\"Message\":\"\",\"MessageExpression\":\"self.min\","
+        "\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: "
+        "messageExpression must evaluate to a string");
+}
+
+TEST(types_that_grow_end_the_check)
+{
+    struct arena a = { 0 };
+    struct buf text = BUF_INIT(1 << 16);
+    const struct cel_expr *e;
+    struct cel_checked *checked;
+    const struct cel_static *type;
+    struct cel_flaw flaw = { 0 };
+    (void)buf_add_str(&text, STR("[1]"));
+    for (int i = 0; i < 60; i++) /* each step doubles the type of x */
+        (void)buf_printf(&text, ".map(x, {'a': [x], 'b': [x]}).map(x, [x, x])");
+    (void)buf_add_str(&text, STR(" == [2]"));
+    CHECK_OK(cel_parse(&a, buf_str(&text), &e, &flaw));
+    CHECK_ERR(cel_check(&a, e, buf_str(&text), NULL, &checked, &type, &flaw), E_INVALID);
+    CHECK(flaw.text[0] && strlen(flaw.text) < 1 << 20);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
 static void definition_says(const char *schema, const char *stored, const char *want)
 {
     struct arena a = { 0 };
     struct field_errors errs = field_errors_init(&a);
     const struct schema *s = schema_of(&a, schema);
     struct fpath at = fpath_child(NULL, STR("S"));
-    cel_validate_rules(s, stored ? parse(&a, stored) : NULL, &at, &errs);
+    cel_validate_rules(s, stored ? parse(&a, stored) : NULL, false, &at, &errs);
     CHECK_STR(errs.n ? field_errors_text(&errs) : STR(""), want);
     schema_release(s);
     arena_fini(&a);

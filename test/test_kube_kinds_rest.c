@@ -5,7 +5,6 @@
  */
 #include "test_kube.h"
 
-#include "kube/builtin_docs.h"
 #include "kube/meta.h"
 #include "kube/table.h"
 
@@ -388,24 +387,6 @@ TEST(tables_have_upstreams_columns_and_cells)
         arena_reset(&a);
     }
     arena_fini(&a);
-}
-
-TEST(every_kind_says_what_it_is)
-{
-    static const char *const groups[] = { RBAC, NET, STORAGE, ADMISSION, FLOW, CERT, REG, DYN };
-    registry_each(r, test_registry())
-    {
-        bool ours = false;
-        for (size_t i = 0; i < ARRAY_LEN(groups); i++)
-            ours = ours || str_is((*r)->group, groups[i]);
-        if (ours && builtin_doc(builtin_go_name((*r)->schema), STR("")).n == 0)
-            TEST_FAIL("no description of %.*s", STR_ARG((*r)->kind));
-    }
-    CHECK_STR(builtin_doc(STR("v1.IngressSpec"), STR("rules")),
-              "Hosts and paths, and where their requests go.");
-    CHECK_STR(builtin_doc(STR("v1.FlowSchema"), STR("status")),
-              "What is the case; written by controllers.");
-    CHECK_STR(builtin_doc(STR("v1.Status"), STR("status")), "Success or Failure.");
 }
 
 static const struct {

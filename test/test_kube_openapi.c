@@ -3,6 +3,8 @@
  */
 #include "test_kube.h"
 
+#include "kube/builtin_docs.h"
+#include "kube/builtin_tables.h"
 #include "kube/openapi.h"
 
 #include <errno.h>
@@ -157,6 +159,121 @@ TEST(definitions_are_described_in_both_versions)
     registry_fini(&reg);
     crd_unref(c);
     buf_fini(&b);
+    arena_fini(&a);
+}
+
+/* ------------------------------------------------------------------ descriptions */
+
+/* A text names all values that its field may have, unless these are many. */
+static void check_values_named(const char *in, struct str type, const struct json *field,
+                               const struct json *values, struct str text)
+{
+    enum { MANY = 8 };
+    if (!values || values->n > MANY)
+        return;
+    json_each (v, values) {
+        bool found = v->s.n == 0; /* "" may go without words */
+        for (size_t i = 0; !found && i + v->s.n <= text.n; i++)
+            found = str_eq(str_slice(text, i, i + v->s.n), v->s);
+        if (!found)
+            TEST_FAIL("%s: %.*s.%.*s does not name %.*s", in, STR_ARG(type), STR_ARG(field->key),
+                      STR_ARG(v->s));
+    }
+}
+
+static void check_described(const char *in, const struct json *schemas)
+{
+    size_t n = 0;
+    json_each (s, schemas) {
+        if (json_get_str(s, "description").n == 0)
+            TEST_FAIL("%s: no description of %.*s", in, STR_ARG(s->key));
+        json_each (p, json_getc(s, "properties")) {
+            struct str text = json_get_str(p, "description");
+            if (text.n == 0)
+                TEST_FAIL("%s: no description of %.*s.%.*s", in, STR_ARG(s->key), STR_ARG(p->key));
+            check_values_named(in, s->key, p, json_getc(p, "enum"), text);
+            check_values_named(in, s->key, p, json_path(p, "items", "enum", NULL), text);
+            n++;
+        }
+    }
+    CHECK(n > 0);
+}
+
+TEST(every_type_and_field_that_is_served_is_described)
+{
+    struct arena a = { 0 };
+    const struct registry *reg = test_registry();
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
+    CHECK_OK(openapi_v2(reg, OPENAPI_JSON, &b));
+    check_described("version 2", json_getc(document(&a, &b), "definitions"));
+    registry_each(r, reg)
+    {
+        arena_reset(&a);
+        buf_reset(&b);
+        CHECK_OK(openapi_v3(reg, (*r)->group, (*r)->version, OPENAPI_JSON, &b));
+        struct json *root = document(&a, &b);
+        const char *name =
+            arena_printf(&a, STR_FMT "/" STR_FMT, STR_ARG((*r)->group), STR_ARG((*r)->version));
+        check_described(name, json_path(root, "components", "schemas", NULL));
+    }
+    arena_fini(&a);
+}
+
+/* What the generator adds to every kind, served or not. */
+static bool is_common(struct str field)
+{
+    return str_is(field, "apiVersion") || str_is(field, "kind") || str_is(field, "metadata") ||
+           str_is(field, "items");
+}
+
+TEST(every_description_belongs_to_something_that_is_served)
+{
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
+    CHECK_OK(openapi_v2(test_registry(), OPENAPI_JSON, &b));
+    const struct json *served = json_getc(document(&a, &b), "definitions");
+    const struct builtin_docs *docs = builtin_docs_new(&a);
+    for (uint16_t i = 0; i < builtin_n_types; i++) {
+        const char *name = builtin_strings + builtin_types[i].name;
+        const struct schema *s = builtin_type(name);
+        if (json_getc(served, name))
+            continue;
+        if (builtin_doc_type(docs, s).n && !str_has_suffix(str_of(name), STR("List")))
+            TEST_FAIL("%s is described and not served", name);
+        size_t n;
+        const struct schema_field *f = schema_fields(s, &n);
+        for (size_t j = 0; j < n; j++)
+            if (builtin_doc_field(docs, s, j).n && !is_common(f[j].name))
+                TEST_FAIL("%s.%.*s is described and not served", name, STR_ARG(f[j].name));
+    }
+#define CHECK_LEAF(type, name)                                                                     \
+    CHECK_INT(builtin_doc_leaf(docs, type).n > 0, json_getc(served, name) != NULL);
+    BUILTIN_LEAVES(CHECK_LEAF)
+#undef CHECK_LEAF
+    arena_fini(&a);
+}
+
+TEST(descriptions_are_those_of_the_place_of_use_and_of_the_type)
+{
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
+    CHECK_OK(openapi_v3(test_registry(), STR("apps"), STR("v1"), OPENAPI_JSON, &b));
+    const struct json *all = json_path(document(&a, &b), "components", "schemas", NULL);
+    const struct json *spec = json_getc(all, "io.k8s.api.apps.v1.DeploymentSpec");
+    CHECK_STR(json_get_str(spec, "description"), "The pods that are wanted, and how they are "
+                                                 "replaced.");
+    CHECK_JSON(&a, json_path(spec, "properties", "strategy", NULL),
+               "{'allOf':[{'$ref':'#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy'}],"
+               "'description':'How old pods are replaced by new ones.'}");
+    CHECK_STR(json_str(json_path(all, "io.k8s.api.apps.v1.DeploymentList", "description", NULL)),
+              "A list of Deployment objects.");
+    struct str alike[] = {
+        json_str(json_path(all, "io.k8s.api.core.v1.EphemeralContainer", "properties", "image",
+                           "description", NULL)),
+        json_str(json_path(all, "io.k8s.api.core.v1.Container", "properties", "image",
+                           "description", NULL)),
+    };
+    CHECK(alike[0].n > 0 && str_eq(alike[0], alike[1]));
     arena_fini(&a);
 }
 

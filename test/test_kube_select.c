@@ -135,7 +135,7 @@ TEST(json_paths_find)
         struct err err = { 0 };
         if (jsonpath_parse(&a, str_of(cases[i][0]), &p, &err) < 0)
             TEST_FAIL("%s: %s", cases[i][0], err_text(&err));
-        (void)jsonpath_find(p, obj, found, 4);
+        (void)jsonpath_find(p, obj, found, 4, NULL);
         CHECK_JSON(&a, found[0], cases[i][1]);
     }
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
@@ -158,8 +158,36 @@ TEST(descending_paths_end)
         (void)buf_add_cstr(&text, "..a");
     (void)buf_add_cstr(&text, "..zz");
     CHECK_OK(jsonpath_parse(&a, buf_str(&text), &p, NULL));
-    CHECK_INT(jsonpath_find(p, deep, found, 1), 0);
+    CHECK_INT(jsonpath_find(p, deep, found, 1, NULL), 0);
     buf_fini(&text);
+    arena_fini(&a);
+}
+
+TEST(paths_and_selectors_spend_from_the_budget)
+{
+    struct arena a = { 0 };
+    struct json *list, *obj = json_new_object(&a);
+    json_setc(&a, obj, "l", list = json_new_array(&a));
+    for (int i = 0; i < 1000; i++)
+        json_add(list, json_new_object(&a));
+    struct jsonpath *p;
+    const struct json *found[1];
+    struct budget b = { .max_steps = 6000 };
+    CHECK_OK(jsonpath_parse(&a, STR(".l[?(@..x)]"), &p, NULL));
+    CHECK_INT(jsonpath_find(p, obj, found, 1, &b), 0);
+    CHECK(b.steps >= 4000 && !budget_is_over(&b)); /* what a filter looks at counts */
+    CHECK_INT(jsonpath_find(p, obj, found, 1, &b), 0);
+    CHECK(budget_is_over(&b));
+    CHECK_OK(jsonpath_parse(&a, STR(".l"), &p, NULL));
+    CHECK_INT(jsonpath_find(p, obj, found, 1, &b), 0); /* nothing is looked at any more */
+    CHECK_INT(jsonpath_find(p, obj, found, 1, NULL), 1);
+
+    struct selector s;
+    CHECK_OK(selector_parse_labels(&a, STR("a!=1,b!=1,c!=1"), &s, NULL));
+    b = (struct budget){ .max_steps = 10 };
+    CHECK(selector_matches_labels(&s, NULL));
+    CHECK(!selector_matches_labels_budget(&s, NULL, &b));
+    CHECK_STR(str_of(b.over), "matching the selector");
     arena_fini(&a);
 }
 

@@ -233,22 +233,43 @@ TEST(somebody_who_was_quicker_after_an_end_is_followed)
     rig_fini(&r);
 }
 
-TEST(one_that_is_alone_takes_any_lease_and_hardly_renews_it)
+TEST(one_that_is_alone_takes_any_lease_and_arms_no_timer)
 {
     struct rig r;
     rig_init_with(&r, (struct leader_opts){ .alone = true });
     answer(&r, 0, 200, LEASE("me before", "7", "3"));
+    CHECK_INT(json_int_or(json_getc(spec_of(&r, 1), "leaseDurationSeconds"), 0), LEADER_ENDLESS_S);
     answer(&r, 1, 200, LEASE("me", "8", "4"));
     CHECK(r.leads);
-    loop_skip(&r.loop, LEADER_ALONE_MS - 1000);
+    CHECK(loop_next_timer_ms(&r.loop) == UINT64_MAX);
+    leader_look(r.leader); /* it still answers to those that ask */
+    turn(&r);
+    answer(&r, 2, 200, LEASE("me", "8", "4"));
+    answer(&r, 3, 200, LEASE("me", "9", "4"));
+    CHECK(r.leads);
+    CHECK(loop_next_timer_ms(&r.loop) == UINT64_MAX);
+    rig_fini(&r);
+}
+
+TEST(a_lease_without_end_is_taken_only_when_its_holder_is_known_to_be_gone)
+{
+    struct rig r;
+    rig_init(&r);
+    answer(&r, 0, 200,
+           "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"other\","
+           "\"leaseDurationSeconds\":2147483647,\"leaseTransitions\":3}}");
+    loop_skip(&r.loop, UINT64_C(40) * 24 * 3600 * 1000);
     turn(&r);
     CHECK_INT(r.fake.n, 2);
-    CHECK(r.leads);
-    loop_skip(&r.loop, 1001);
+    CHECK_STR(str_of(r.fake.call[1].method), "GET");
+    answer(&r, 1, 200,
+           "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"other\","
+           "\"leaseDurationSeconds\":2147483647,\"leaseTransitions\":3}}");
+    CHECK_INT(r.fake.n, 2);
+    leader_holder_gone(r.leader, "other");
     turn(&r);
-    CHECK_INT(r.fake.n, 3);
-    answer(&r, 2, 200, LEASE("me", "9", "4"));
-    CHECK(r.leads);
+    answer(&r, 2, 200, LEASE("other", "7", "3"));
+    CHECK_STR(str_of(r.fake.call[3].method), "PUT");
     rig_fini(&r);
 }
 

@@ -997,11 +997,21 @@ TEST(background_work_stands_still_while_somebody_waits)
 {
     FIXTURE(f);
     scoped(free_scoped) char *flag = xasprintf("%s/go", f.dir);
-    scoped(free_scoped) char *script =
-        xasprintf("case $1 in --background) until [ -e '%s' ]; do sleep 0.01; done ;; esac", flag);
+    scoped(free_scoped) char *pid = xasprintf("%s/pid", f.dir);
+    /* Once it is there, a compiler in the foreground ends only if the other one is stopped. */
+    scoped(free_scoped) char *script = xasprintf(
+        "case $1 in --background) echo $$ >'%s.new'; mv '%s.new' '%s'\n"
+        "until [ -e '%s' ]; do sleep 0.01; done ;;\n"
+        "*) n=0; while [ -e '%s' ] && ! grep -q '^State:.T' /proc/$(cat '%s')/status; do\n"
+        "sleep 0.01; n=$((n + 1)); [ $n -lt 2000 ] || exit 1; done ;; esac",
+        pid, pid, pid, flag, pid, pid);
     use_wrapper(&f, script);
     struct answer a = get_heavy(&f, 7, 0);
     CHECK_INT(stats(&f).background, 1);
+    for (uint64_t until = clock_mono_ms() + 20000; access(pid, F_OK) < 0;) {
+        CHECK(clock_mono_ms() < until);
+        (void)loop_turn(&f.loop, false);
+    }
     /* Others are served although it has not ended. */
     struct answer b = get(&f, "counter");
     CHECK_OK(b.status);

@@ -102,7 +102,7 @@ TEST(what_policies_say)
                            "{`expression`:`!has(object.data.b)`,`message`:`x`,`messageExpression`:"
                            "`'b is ' + object.data.b`},"
                            "{`expression`:`!has(object.data.c)`,`message`:`no "
-                           "c`,`messageExpression`:`1`}]");
+                           "c`,`messageExpression`:`''`}]");
     put_in_force(&f, "said", "`Deny`", "");
     check_refused(&f, 403, "POST", MAPS, "{`metadata`:{`name`:`m`},`data`:{`a`:`1`}}",
                   "configmaps \"m\" is forbidden: ValidatingAdmissionPolicy 'said' with binding "
@@ -303,6 +303,97 @@ TEST(expressions_of_a_policy_are_checked)
         "IDENTIFIER}\n | object.x ==\n | ...........^, spec.validations[1].expression: Invalid "
         "value: \"params.x\": compilation failed: ERROR: <input>:1:1: undeclared reference to "
         "'params' (in container '')\n | params.x\n | ^]");
+    fixture_fini(&f);
+}
+
+TEST(expressions_of_a_policy_give_what_is_wanted)
+{
+    struct fixture f;
+    fixture_init(&f);
+    check_refused(
+        &f, 422, "POST", POLICIES,
+        "{`metadata`:{`name`:`bad`},`spec`:{" RULE(
+            "`*`", "",
+            "pods") ",`variables`:[{`name`:`n`,`expression`:`1`}],`validations`:[{`expression`:"
+                    "`variables.n`,`messageExpression`:`1`},{`expression`:`request.kinds == "
+                    "''`}]}}",
+        "ValidatingAdmissionPolicy.admissionregistration.k8s.io \"bad\" is invalid: "
+        "[spec.validations[0].expression: Invalid value: \"variables.n\": must evaluate to bool "
+        "but "
+        "got int, spec.validations[0].messageExpression: Invalid value: \"1\": must evaluate to "
+        "string but got int, spec.validations[1].expression: Invalid value: \"request.kinds == "
+        "''\": compilation failed: ERROR: <input>:1:8: undefined field 'kinds'\n | request.kinds "
+        "== "
+        "''\n | .......^]");
+    (void)tell(&f, 201, "POST", POLICIES,
+               "{`metadata`:{`name`:`good`},`spec`:{" RULE(
+                   "`*`", "",
+                   "pods") ",`variables`:[{`name`:`l`,`expression`:`object.metadata.labels`}],"
+                           "`matchConditions`:[{`name`:`a`,`expression`:`request.userInfo.groups."
+                           "exists(g, g == 'a')`}],`validations`:[{`expression`:`variables.l.size()"
+                           " > 0 && namespaceObject.metadata.labels.all(k, k != '') && "
+                           "authorizer.requestResource.check('get').allowed()`,"
+                           "`messageExpression`:`'no ' + variables.l.a`}]}}");
+    fixture_fini(&f);
+}
+
+#define MANAGER "validatingadmissionpolicy-status"
+
+static struct json *checked_policy(struct fixture *f, const char *name, int generation)
+{
+    settle(f);
+    struct json *p = want(f, 200, "GET", arena_printf(&f->arena, POLICIES "/%s", name), NULL);
+    CHECK_INT(json_int_or(json_path(p, "status", "observedGeneration", NULL), 0), generation);
+    return p;
+}
+
+TEST(types_of_expressions_are_told_in_the_status)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)tell(
+        &f, 201, "POST", POLICIES,
+        "{`metadata`:{`name`:`typed`},`spec`:{`matchConstraints`:{`resourceRules`:[{`apiGroups`:["
+        "`apps`],`apiVersions`:[`v1`],`operations`:[`*`],`resources`:[`replicasets`,`deployments`,"
+        "`deployments/scale`,`nothing`]}]},`variables`:[{`name`:`r`,`expression`:"
+        "`object.spec.replicas`},{`name`:`z`,`expression`:`object.spec.zzz`}],`validations`:[{"
+        "`expression`:`object.spec.replicas > 1 && variables.r < 9 && variables.z == 1`,"
+        "`messageExpression`:`'x' + object.spec.strategy.type`},{`expression`:`object.spec.replicas"
+        " > '1'`},{`expression`:`object.metadata.labels.a == 'b' && variables.r == 'a'`}]}}");
+    struct json *p = checked_policy(&f, "typed", 1);
+    struct json *list = json_path(p, "status", "typeChecking", "expressionWarnings", NULL);
+    CHECK_INT(list->n, 3);
+    CHECK_STR(json_get_str(list->first, "fieldRef"), "spec.validations[0].messageExpression");
+    CHECK_STR(json_get_str(list->first, "warning"),
+              "apps/v1, Kind=ReplicaSet: ERROR: <input>:1:18: undefined field 'strategy'\n | 'x' + "
+              "object.spec.strategy.type\n | .................^\n");
+    CHECK_STR(json_get_str(list->first->next, "fieldRef"), "spec.validations[1].expression");
+    CHECK_STR(json_get_str(list->first->next, "warning"),
+              "apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_>_' "
+              "applied to '(int, string)'\n | object.spec.replicas > '1'\n | "
+              ".....................^\n\n"
+              "apps/v1, Kind=ReplicaSet: ERROR: <input>:1:22: found no matching overload for '_>_' "
+              "applied to '(int, string)'\n | object.spec.replicas > '1'\n | "
+              ".....................^\n");
+    struct json *managed = json_path(p, "metadata", "managedFields", NULL)->first;
+    while (managed->next && !str_is(json_get_str(managed, "manager"), MANAGER))
+        managed = managed->next;
+    CHECK_STR(json_get_str(managed, "manager"), MANAGER);
+    CHECK_STR(json_get_str(managed, "subresource"), "status");
+    struct str before = json_get_str(json_getc(p, "metadata"), "resourceVersion");
+    (void)tell(&f, 200, "PATCH", POLICIES "/typed", "{`metadata`:{`labels`:{`a`:`b`}}}");
+    p = checked_policy(&f, "typed", 1); /* labels are no new generation */
+    CHECK(!str_eq(json_get_str(json_getc(p, "metadata"), "resourceVersion"), before));
+    (void)tell(&f, 200, "PATCH", POLICIES "/typed",
+               "{`spec`:{`validations`:[{`expression`:`object.spec.replicas > 1`}]}}");
+    p = checked_policy(&f, "typed", 2);
+    CHECK(!json_path(p, "status", "typeChecking", "expressionWarnings", NULL));
+    (void)tell(&f, 201, "POST", POLICIES,
+               "{`metadata`:{`name`:`any`},`spec`:{" RULE(
+                   "`*`", "*", "*") ",`validations`:[{`expression`:`object.spec.replicas > "
+                                    "'1'`}]}}");
+    p = checked_policy(&f, "any", 1);
+    CHECK(!json_path(p, "status", "typeChecking", "expressionWarnings", NULL));
     fixture_fini(&f);
 }
 

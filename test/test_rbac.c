@@ -206,7 +206,7 @@ TEST(rules_cover_what_they_grant_and_the_rest_is_named)
             n++;
         struct rule_gaps gaps = { .a = &a };
         bool covered = rules_cover(owned, n, (struct rules){ (const uint8_t *)want.p, want.n },
-                                   rule_gaps_add, &gaps);
+                                   NULL, rule_gaps_add, &gaps);
         rule_gaps_write(&gaps, &text);
         CHECK_INT(covered, cases[i].missing[0] == '\0');
         CHECK_STR(buf_str(&text), cases[i].missing);
@@ -239,7 +239,7 @@ TEST(long_lists_are_compared_up_to_a_bound)
         CHECK_OK(rules_compile(&have, list));
         struct rules wanted = { (const uint8_t *)have.p, have.n }, at = wanted;
         CHECK(rule_next(&at, owned));
-        CHECK_INT(rules_cover(owned, 1, wanted, rule_gaps_add, &gaps), cases[i].covered);
+        CHECK_INT(rules_cover(owned, 1, wanted, NULL, rule_gaps_add, &gaps), cases[i].covered);
         CHECK_INT(gaps.n, 0);
         arena_fini(&a);
     }
@@ -260,14 +260,14 @@ TEST(large_products_are_bounded)
     CHECK_OK(rules_compile(&want, list));
     struct rules wanted = { (const uint8_t *)want.p, want.n };
     struct rule_gaps gaps = { .a = &a };
-    CHECK(!rules_cover(owned, 0, wanted, rule_gaps_add, &gaps));
+    CHECK(!rules_cover(owned, 0, wanted, NULL, rule_gaps_add, &gaps));
     rule_gaps_write(&gaps, &text);
     CHECK(text.n > 0);
     CHECK_OK(
         rules_compile(&have, parsed(&a, "[{'verbs':['*'],'apiGroups':['*'],'resources':['*']}]")));
     struct rules at = { (const uint8_t *)have.p, have.n };
     CHECK(rule_next(&at, owned));
-    CHECK(rules_cover(owned, 1, wanted, NULL, NULL)); /* seen at a glance */
+    CHECK(rules_cover(owned, 1, wanted, NULL, NULL, NULL)); /* seen at a glance */
     arena_fini(&a);
 }
 

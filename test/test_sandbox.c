@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -35,7 +36,7 @@ static int confined(int (*deed)(void))
         struct err err = { 0 };
         sock = pair[0];
         report = pipe_fds[1];
-        if (sandbox_prepare(&runner, &err) < 0 || sandbox_enter(&err) < 0) {
+        if (sandbox_prepare(&runner, &err) < 0 || sandbox_enter(&runner, &err) < 0) {
             (void)fprintf(stderr, "%s\n", err_text(&err));
             _exit(100);
         }
@@ -181,6 +182,71 @@ static int take_memory(void)
     runner.guest_bytes = 0;
     sandbox_allow_memory(&runner);
     return can_have(guest) ? 3 : 0;
+}
+
+/* ---- main ---- */
+
+static int first_of_its_namespace(void)
+{
+    return getpid() == 1 ? 0 : 1;
+}
+
+TEST(a_child_of_main_sees_no_other_process)
+{
+    int spawning = confine_spawn_begin();
+    if (spawning < 0)
+        SKIP("no PID namespaces here");
+    int status, pid = fork();
+    if (pid == 0)
+        _exit(first_of_its_namespace());
+    confine_spawn_end(spawning);
+    CHECK(pid > 0);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
+    pid = fork(); /* what comes then is as before */
+    if (pid == 0)
+        _exit(first_of_its_namespace());
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(WEXITSTATUS(status), 1);
+}
+
+/* Root in a container may change the user of a child, and not be allowed to signal it then. */
+static int signal_without_the_right(void)
+{
+    int pid = fork(), status;
+    if (pid == 0) {
+        if (setresuid(CONFINE_ID, CONFINE_ID, CONFINE_ID) < 0)
+            _exit(1);
+        for (;;)
+            (void)pause();
+    }
+    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, caps) < 0)
+        return 2;
+    caps[0].effective &= ~(1u << CAP_KILL);
+    caps[0].permitted &= ~(1u << CAP_KILL);
+    if (syscall(SYS_capset, &header, caps) < 0)
+        return 3;
+    while (kill(pid, 0) == 0)
+        (void)sched_yield(); /* it has not changed its user yet */
+    if (errno != EPERM)
+        return 4;
+    if (confine_signal(pid, SIGKILL) < 0)
+        return 5;
+    return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 0 : 6;
+}
+
+TEST(root_without_the_right_to_signal_ends_its_children)
+{
+    if (geteuid() != 0)
+        SKIP("only root gives its children another user");
+    int status, pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        _exit(signal_without_the_right());
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
 }
 
 TEST(memory_is_bounded_by_what_the_guests_may_have)

@@ -617,7 +617,8 @@ TEST(a_volume_is_written_and_the_pod_waits_until_it_is_bound)
     CHECK_STR(waits_for(&t), "the API takes what was decided");
     kit_answer(&k, 200, "{'metadata':{'resourceVersion':'101'}}");
     CHECK(!t.has_result);
-    CHECK_STR(waits_for(&t), "somebody binds PersistentVolumeClaim 'c' to PersistentVolume 'pv'");
+    CHECK_STR(waits_for(&t),
+              "a controller binds PersistentVolumeClaim 'c' to PersistentVolume 'pv'");
     CHECK_INT(k.n_timers, 1);
     /* Bound, but the volume's own news has not come yet. */
     kit_put(&k, SCHED_PVC, "%s", BOUND_PVC);
@@ -674,7 +675,7 @@ TEST(a_claim_gets_its_node_and_the_pod_waits_for_the_volume)
                "'volume.kubernetes.io/selected-node':'n2'}}}");
     kit_answer(&k, 200, "{'metadata':{'resourceVersion':'50'}}");
     CHECK(!t.has_result);
-    CHECK_STR(waits_for(&t), "somebody makes a volume for PersistentVolumeClaim 'c' (StorageClass "
+    CHECK_STR(waits_for(&t), "a provisioner makes a volume for PersistentVolumeClaim 'c' (StorageClass "
                              "'made') on the node");
     static const char claim[] =
         "{'metadata':{'namespace':'ns','name':'c','uid':'c-uid','resourceVersion':'%d',"

@@ -806,6 +806,30 @@ TEST(after_a_power_cut_revisions_go_on_above_those_reserved)
     fx_fini(&copy);
 }
 
+/* A process was killed, the next one wrote nothing and was stopped: then the machine may restart.
+ */
+TEST(a_store_that_was_closed_after_a_kill_is_closed)
+{
+    struct fixture fx, copy;
+    struct mark m;
+    struct mark_known known;
+    fx_init(&fx);
+    fx_init(&copy);
+    write_300(&fx);
+    copy_running(&fx, &copy);
+    CHECK_OK(mark_init(&m, copy.path, &known, NULL));
+    CHECK(known.exact && !known.clean);
+    mark_fini(&m);
+    fx_open(&copy);
+    fx_close(&copy);
+    CHECK_OK(mark_init(&m, copy.path, &known, NULL));
+    CHECK(known.clean);
+    CHECK_INT(known.seen, 300);
+    mark_fini(&m);
+    fx_fini(&fx);
+    fx_fini(&copy);
+}
+
 TEST(a_mark_that_is_damaged_or_cannot_be_written_stops_nothing)
 {
     struct fixture fx;

@@ -2,14 +2,17 @@
 """SIGKILL at any moment, a disk without room, watchers that do not read. Choices are random, printed, and replay with
 DORMOUSE_SEED; DORMOUSE_SLOW_TESTS=1 runs more rounds and what has to wait for a minute."""
 import os
+import pathlib
 import random
 import re
 import socket
+import sqlite3
+import subprocess
 import threading
 
 import pytest
 
-from conftest import DEADLINE_S, Server, wait_for
+from conftest import BUILD, DEADLINE_S, Server, wait_for
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 SLOW = bool(os.environ.get("DORMOUSE_SLOW_TESTS"))
@@ -179,6 +182,14 @@ def test_watchers_that_read_nothing_are_closed_at_bounded_memory(dormouse_api):
         s.close()
 
 
+def fill_up(path):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+    with pytest.raises(OSError, match="No space left"):
+        while True:
+            os.write(fd, b"x" * 4096)
+    os.close(fd)
+
+
 def test_what_stands_on_a_full_disk_can_be_read_watched_and_deleted(small_disk):
     disk, enlarge = small_disk
     server = Server(disk / "data")
@@ -196,9 +207,88 @@ def test_what_stands_on_a_full_disk_can_be_read_watched_and_deleted(small_disk):
     rest = server.get(MAPS + "?continue=" + page["metadata"]["continue"]).json()
     listed = [o["metadata"]["name"] for o in page["items"] + rest["items"]]
     assert sorted(n for n in listed if n.startswith("m")) == sorted(names)
-    enlarge()
-    wait_for(lambda: server.ask("DELETE", f"{MAPS}/m0").status == 200, "deletions to succeed again")
-    event = watch.next()
-    assert event["type"] == "DELETED" and event["object"]["metadata"]["name"] == "m0"
+    for name in names[:4]:
+        assert server.ask("DELETE", f"{MAPS}/{name}").status == 200
+        event = watch.next()
+        assert event["type"] == "DELETED" and event["object"]["metadata"]["name"] == name
     watch.close()
+    made = {"metadata": {"name": "again"}, "data": {"k": "y" * 200000}}
+    wait_for(lambda: server.ask("POST", MAPS, made).status == 201, "the space of what was deleted")
+    assert "the store's disk is full" in server.text_of_log()
+    assert server.stop() == 0
+    # Nor does it matter to a start, and what is said there is served.
+    fill_up(disk / "fill")
+    server = Server(disk / "data")
+    assert server.ask("POST", MAPS, {"metadata": {"name": "more"}, "data": {"k": "z" * 900000}}).status >= 500
+    for name in names[4:]:
+        assert server.ask("DELETE", f"{MAPS}/{name}").status == 200
+    assert server.get(MAPS + "/again").json()["data"] == made["data"]
+    server.kill()
+    server = Server(disk / "data")
+    assert server.ask("DELETE", f"{MAPS}/again").status == 200
+    (disk / "fill").unlink()
+    wait_for(lambda: server.ask("POST", MAPS, made).status == 201, "space")
+    assert server.stop() == 0
+
+
+def test_a_first_start_on_a_full_disk_says_so_and_leaves_nothing(small_disk):
+    disk, enlarge = small_disk
+    fill_up(disk / "fill")
+    for command in ("api", "up"):
+        for _ in range(8):  # it ends at another file each time
+            os.truncate(disk / "fill", os.path.getsize(disk / "fill") - 4096)
+            done = subprocess.run([BUILD / "dormouse", command, "--data-dir", disk / "data", "--listen", "127.0.0.1:0"],
+                                  capture_output=True, text=True, timeout=DEADLINE_S)
+            assert done.returncode != 0 and "No space left on device" in done.stderr, done
+            assert sorted(os.listdir(disk)) == ["fill"], (command, spare, done.stderr)
+    enlarge()
+    server = Server(disk / "data")
+    assert server.stop() == 0
+
+
+def test_the_certificate_of_the_authority_is_made_again_and_old_clients_trust_it(data_dir):
+    server = Server(data_dir)
+    trusted = server.tls
+    assert server.stop() == 0
+    (pathlib.Path(data_dir) / "pki/ca.crt").unlink()
+    server = Server(data_dir)
+    assert server.get("/version").status == 200  # with the new one
+    server.tls = trusted
+    assert server.get("/version").status == 200
+    assert "'pki/ca.crt' is missing" in server.text_of_log()
+    assert server.stop() == 0
+    (pathlib.Path(data_dir) / "pki/server.crt").unlink()  # signed anew, by the same key
+    server = Server(data_dir)
+    server.tls = trusted
+    assert server.get("/version").status == 200
+    assert server.stop() == 0
+
+
+@pytest.mark.parametrize("what", ["format", "store"])
+def test_what_a_newer_version_wrote_is_refused_and_left_as_it_is(data_dir, what):
+    data_dir = pathlib.Path(data_dir)
+    server = Server(data_dir)
+    server.create(MAPS, {"metadata": {"name": "kept"}})
+    assert server.stop() == 0
+    own = (data_dir / "format").read_text()
+    if what == "format":
+        (data_dir / "format").write_text("dormouse data 99\n")
+    else:
+        with sqlite3.connect(data_dir / "store.db") as db:
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            db.execute("PRAGMA user_version = 99")
+        db.close()
+    before = {p.name: p.read_bytes() for p in data_dir.iterdir() if p.is_file()}
+    done = subprocess.run([BUILD / "dormouse", "api", "--data-dir", data_dir, "--listen", "127.0.0.1:0"],
+                          capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode != 0 and "newer" in done.stderr, done
+    assert {p.name: p.read_bytes() for p in data_dir.iterdir() if p.is_file()} == before
+    if what == "format":
+        (data_dir / "format").write_text(own)
+    else:
+        with sqlite3.connect(data_dir / "store.db") as db:
+            db.execute(f"PRAGMA user_version = {version}")
+        db.close()
+    server = Server(data_dir)
+    assert server.get(MAPS + "/kept").status == 200
     assert server.stop() == 0

@@ -124,6 +124,61 @@ def test_a_directory_in_use_names_the_process_and_the_way_out(up, tmp_path):
     assert "nowhere" in missing.stderr and "in use" not in missing.stderr
 
 
+def test_a_port_that_is_taken_names_the_option_that_says_another(up, tmp_path):
+    taken = up.url.removeprefix("https://")
+    any_port = ["--listen", "127.0.0.1:0"]
+    for option, words in [
+            ("--listen", ["api", "--listen", taken]), ("--listen", ["up", "--listen", taken]),
+            ("--gateway", ["up", *any_port, "--gateway", taken]), ("--fn-listen", ["up", *any_port, "--fn-listen", taken]),
+            ("--fn-worker-listen", ["up", *any_port, "--fn-worker-listen", taken]),
+            ("--listen", ["fn", "controlplane", "--kubeconfig", up.kubeconfig, "--listen", taken]),
+            ("--listen", ["fn", "gateway", "-c", taken, "--listen", taken]),
+            ("--listen", ["fn", "worker", "-c", taken, "--listen", taken]),
+            ("--health-listen", ["fn", "worker", "-c", taken, "--health-listen", taken]),
+            ("--health-listen", ["scheduler", "--kubeconfig", up.kubeconfig, "--health-listen", taken]),
+            ("--health-listen", ["operator", "run", "--kubeconfig", up.kubeconfig, "--health-listen", taken])]:
+        done = dormouse(*words, "--data-dir", tmp_path / "d")
+        assert done.returncode == 1 and f"port is taken ({option} HOST:PORT" in done.stderr.splitlines()[-1], done
+
+
+def test_version_names_the_commit(up):
+    commit = json.loads(dormouse("version", "-o", "json").stdout)["commit"]
+    told = up.get("/version").json()
+    if commit != "unknown":
+        assert told["gitCommit"] == commit.removesuffix("+") and told["buildDate"].startswith("20")
+        assert told["gitTreeState"] == ("dirty" if commit.endswith("+") else "clean")
+
+
+def test_a_kubeconfig_for_programs(up, tmp_path):
+    words = ["kubeconfig", "--user", "jane", "--data-dir", up.data_dir, "-o"]
+    told = json.loads(dormouse(*words, "json").stdout)
+    assert told["clusters"][0]["cluster"]["server"] == up.url and told["users"][0]["name"] == "jane"
+    assert dormouse(*words, "yaml").stdout.startswith("apiVersion: v1\n")
+    (tmp_path / "jane.json").write_text(json.dumps(told))
+    assert "jane" in dormouse("fn", "list", "--kubeconfig", tmp_path / "jane.json").stderr  # has no rights
+    done = dormouse(*words, tmp_path / "nowhere" / "file")
+    assert done.returncode == 1 and "nowhere/file" in done.stderr
+
+
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"generateName": "web-"},
+              "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "a"}]}}}}
+
+
+def test_a_workload_that_nothing_runs_is_warned_of_once(up):
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    warning = '299 - "this cluster has no controller for deployments: the Deployment is stored, and no Pods are made for it"'
+    for _ in range(2):  # two clients
+        connection = up.connect()
+        assert up.ask("POST", path, DEPLOYMENT, connection).headers["Warning"] == warning
+        assert up.ask("POST", path, DEPLOYMENT, connection).headers["Warning"] is None
+        connection.close()
+    assert up.text_of_log().count("no controller here runs objects of a kind") == 1
+    follower = up.watch("/apis/apps/v1/deployments?watch=1")  # as a controller does
+    assert up.ask("POST", path, DEPLOYMENT).headers["Warning"] is None
+    follower.close()
+    assert up.ask("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"generateName": "a-"}}).headers["Warning"] is None
+
+
 def test_explain_of_a_pod_that_does_not_exist_says_so(up):
     done = dormouse("scheduler", "explain", "web-0", "--data-dir", up.data_dir)
     assert done.returncode == 1 and 'pods "web-0" not found' in done.stderr, done

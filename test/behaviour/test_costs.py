@@ -6,7 +6,7 @@ much is filled with as much as fits: maps with keys, lists with items that diffe
 answers does not matter, as long as it answers; what counts is the CPU time of its process, and its memory.
 
 All fields of all kinds are some 2,000 requests, so of those that are not known to be bad some are drawn, always the same:
-TEST_SEED=N draws others, COSTS=all tries every one, COSTS_LOG=FILE tells what each took.
+TEST_SEED=N draws others, COSTS=all tries every one, COSTS=2/10 the second of ten parts, COSTS_LOG=FILE tells what each took.
 """
 import copy
 import http.client
@@ -60,7 +60,7 @@ class Meter:
         for _ in range(3):
             self.server.ask("GET", "/version", connection=self.connection)
 
-    def ask(self, what, method, path, body, content_type="application/json"):
+    def ask(self, what, method, path, body, content_type="application/json", **headers):
         """The answer; what cost too much is noted."""
         if isinstance(body, (dict, list)):
             body = json.dumps(body, separators=(",", ":"))
@@ -68,7 +68,7 @@ class Meter:
         self.forget_peak()
         before = self.cpu_s()
         try:
-            answer = self.server.ask(method, path, body, connection=self.connection, Content_Type=content_type)
+            answer = self.server.ask(method, path, body, connection=self.connection, Content_Type=content_type, **headers)
             status = answer.status
         except (http.client.HTTPException, OSError) as e:
             self.connection.close()
@@ -317,10 +317,18 @@ def all_fields(server):
             yield row, doc, with_hole(doc, schema, base, path), path, sub
 
 
+def chosen_of(every):
+    wanted = os.environ.get("COSTS")
+    if not wanted:
+        return random.Random(seed()).sample(every, DRAWN)
+    part, parts = (1, 1) if wanted == "all" else map(int, wanted.split("/"))
+    return every[part - 1::parts]
+
+
 def test_fields_of_every_kind(server, meter):
     every = list(all_fields(server))
     assert len(every) > 500
-    chosen = every if os.environ.get("COSTS") == "all" else random.Random(seed()).sample(every, DRAWN)
+    chosen = chosen_of(every)
     for row, doc, whole, path, sub in chosen:
         for what, fill in shapes(doc, sub, BODY - len(whole)):
             meter.ask(f"{row[1]} {'.'.join(map(str, path))} {what}", "POST", collection(row) + "?dryRun=All",
@@ -351,6 +359,48 @@ def test_what_was_quadratic(server, meter):
     pod["metadata"]["name"] = "q"
     pod["spec"]["containers"][0]["resources"] = {"limits": HOLE, "requests": HOLE}
     meter.ask("limits", "POST", "/api/v1/namespaces/default/pods", json.dumps(pod).replace(json.dumps(HOLE), amounts))
+    values = ",".join(f'"{i:x}"' for i in range(BODY // 9))
+    terms = f'[{{"matchLabelExpressions":[{{"key":"k","values":[{values}]}}]}}]'
+    meter.ask("topology values", "POST", "/apis/storage.k8s.io/v1/storageclasses",
+              f'{{"metadata":{{"name":"s"}},"provisioner":"p","allowedTopologies":{terms}}}')
+    pod["spec"] = {"containers": [{"name": "c", "image": "i"}], "volumes": [{"name": "v", "quobyte": {"registry": HOLE, "volume": "v"}}]}
+    meter.ask("a complaint that shows the whole value, again and again", "POST", "/api/v1/namespaces/default/pods",
+              json.dumps(pod).replace(json.dumps(HOLE), f'"{"," * (BODY - 4096)}"'))
+
+
+def test_variables_of_a_policy_are_bounded(meter):
+    for what, expression in (("valid", "1"), ("invalid", "(")):
+        variables = ",".join(f'{{"name":"v{i:x}","expression":"{expression}"}}' for i in range(BODY // 38))
+        answer = meter.ask(f"{what} variables", "POST", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+                           f'{{"metadata":{{"name":"p"}},"spec":{{"variables":[{variables}],"validations":[{{"expression":"true"}}]}}}}')
+        assert answer.status in (413, 422), answer.body[:300]
+
+
+def test_policies_share_the_bound_of_their_request(server, meter):
+    """Each may cost much; all that look at one object may not cost that much together."""
+    group = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+    server.create(group + "ies", {"metadata": {"name": "dear"}, "spec": {
+        "failurePolicy": "Ignore", "validations": [{"expression": "object.data.all(k, object.data.all(j, j != ''))"}] * 9,
+        "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]}}})
+    for i in range(20):
+        server.create(group + "ybindings", {"metadata": {"name": f"b{i}"}, "spec": {"policyName": "dear", "validationActions": ["Deny"]}})
+    small = {"metadata": {"name": "small"}, "data": {f"k{i}": "" for i in range(10)}}
+    assert server.ask("POST", "/api/v1/namespaces/default/configmaps", small).status == 201
+    large = {"metadata": {"name": "large"}, "data": {f"k{i}": "" for i in range(500)}}
+    answer = meter.ask("20 dear policies", "POST", "/api/v1/namespaces/default/configmaps", large)
+    for i in range(20):  # the server is that of the other tests, too
+        assert server.ask("DELETE", group + f"ybindings/b{i}").status == 200
+    assert server.ask("DELETE", group + "ies/dear").status == 200
+    assert answer.status == 413, answer.body[:300]
+
+
+def test_defaults_are_bounded(meter):
+    """Small in the request and large with what is absent: 413, and the server goes on."""
+    pod = '{"metadata":{"name":"p"},"spec":{"containers":[' + ",".join(['{"name":"a"}'] * (BODY // 13)) + "]}}"
+    ports = '{"metadata":{"name":"s"},"spec":{"ports":[' + ",".join(['{"port":1}'] * (BODY // 12)) + "]}}"
+    for what, body in (("pods", pod), ("services", ports)):
+        answer = meter.ask(f"defaults of {what}", "POST", f"/api/v1/namespaces/default/{what}", body)
+        assert answer.status == 413, answer.body[:300]
 
 
 def test_patches(server, meter):
@@ -380,6 +430,89 @@ def test_patches(server, meter):
     keys = "[" + ",".join(f'"{i:x}"' for i in range(100000)) + "]"
     meter.ask("retain keys", "PATCH", path + "?dryRun=All", f'{{"data":{{"$retainKeys":{keys},{entries(40000)[1:]}}}',
               "application/strategic-merge-patch+json")
+
+
+def test_strategic_lists(server, meter):
+    """Merging lists by key costs the square of their length; many of them in one patch share one budget."""
+    def pod(first):
+        env = [[{"name": f"e{k}", "value": first} for k in range(2000)] for _ in range(20)]
+        env = [list(reversed(e)) if first else e for e in env]
+        return {"metadata": {"name": "lists"}, "spec": {"containers": [
+            {"name": f"c{i}", "image": "i", "env": e} for i, e in enumerate(env)]}}
+    pods = "/api/v1/namespaces/default/pods"
+    assert meter.ask("create", "POST", pods, pod("")).status == 201
+    answer = meter.ask("lists in another order", "PATCH", pods + "/lists", pod("v"), "application/strategic-merge-patch+json")
+    assert answer.status == 413 and b"patching the object takes more time than one request may" in answer.body, answer.body
+    orders = "{" + ",".join(f'"$setElementOrder/{i:x}":[]' for i in range(50000)) + "," + entries(100000)[1:]
+    made = server.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "orders"}})
+    meter.ask("orders of many lists", "PATCH", f"/api/v1/namespaces/default/configmaps/{made['metadata']['name']}?dryRun=All",
+              f'{{"data":{orders}}}', "application/strategic-merge-patch+json")
+
+
+COLUMNS = [".spec.l[*].nothing", ".spec..l..nothing", '.spec.l[?(@..nothing=="a")].x', ".spec.l[100000:]"]
+
+
+@pytest.mark.parametrize("path", COLUMNS)
+def test_columns_of_tables(server, meter, path):
+    """Each column of a definition may walk the whole object; all of one answer share one budget."""
+    plural = f"columns{COLUMNS.index(path)}"
+    name = f"{plural}.cost.example.com"
+    server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+        "metadata": {"name": name},
+        "spec": {"group": "cost.example.com", "scope": "Namespaced",
+                 "names": {"plural": plural, "kind": plural.capitalize(), "singular": plural, "listKind": plural + "list"},
+                 "versions": [{"name": "v1", "served": True, "storage": True,
+                               "additionalPrinterColumns": [{"name": f"c{i}", "type": "string", "jsonPath": path} for i in range(1000)],
+                               "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                                   "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}}}]}})
+    resources = f"/apis/cost.example.com/v1/namespaces/default/{plural}"
+    server.create(resources, f'{{"apiVersion":"cost.example.com/v1","kind":"{plural.capitalize()}","metadata":{{"name":"a"}},'
+                             f'"spec":{{"l":[{",".join(["{}"] * 130000)}]}}}}')
+    watch = server.watch(f"{resources}?watch=1&resourceVersion=0", Accept=TABLE)
+    for what in (resources, resources + "/a"):
+        answer = meter.ask(f"table {path} {what}", "GET", what, None, Accept=TABLE)
+        assert answer.status in (200, 413), answer.body
+        assert answer.status == 200 or b"evaluating the JSONPath of columns or fields takes" in answer.body
+    patch = meter.ask(f"event {path}", "PATCH", resources + "/a", {"metadata": {"labels": {"a": "b"}}}, "application/merge-patch+json")
+    assert patch.status == 200
+    assert watch.next()["type"] in ("ADDED", "ERROR")
+    watch.close()
+
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+def test_selectors_of_many_requirements(server, meter):
+    """What a list may take grows with what it reads, not with what its selector asks of each object."""
+    labels = {f"l{i}": "v" for i in range(20)}
+    connection = server.connect()
+    for i in range(3000):
+        body = {"metadata": {"name": f"s{i}", "labels": labels}}
+        assert server.ask("POST", "/api/v1/namespaces/default/secrets", body, connection=connection).status == 201
+    connection.close()
+    secrets = "/api/v1/namespaces/default/secrets?limit=100000&labelSelector="
+    assert len(meter.ask("list", "GET", secrets + "l1%3Dv,l19!%3Da", None).json()["items"]) == 3000
+    many = ",".join(f"l{i % 20}%20notin%20({','.join(f'{k}' for k in range(100, 160))})" for i in range(40))
+    assert meter.ask("list of many values", "GET", secrets + many, None).status == 200
+
+
+def test_watches_share_a_bound_on_requirements(server):
+    """Each event is matched with the selectors of all watches; long selectors are counted over all of them."""
+    maps = "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0&labelSelector="
+    server.create("/api/v1/namespaces/default/configmaps", f'{{"metadata":{{"name":"zz-large"}},"data":{entries(60000)}}}')
+    many = ",".join(f"a!%3D{i}" for i in range(1000))
+    held, status = [], 200
+    while status == 200 and len(held) <= 51:
+        connection = server.connect()
+        connection.request("GET", maps + many, headers=server.headers())
+        status = connection.getresponse().status
+        held.append(connection)
+    assert status == 429 and len(held) == 51
+    assert pss_mib(server) < PEAK_MIB  # a watch holds no tree of what it has sent
+    plain = server.watch("/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0&labelSelector=a%3Db")
+    plain.close()
+    for connection in held:
+        connection.close()
 
 
 def test_yaml(server, meter):

@@ -26,7 +26,7 @@ def up(data_dir):
 def submit(server, name, body=b"", path="/", **headers):
     answer = call(server.gateway, f"{name}.default", path, "POST", body, {**ASYNC, **headers})
     assert answer.status == 202, (answer.status, answer.body)
-    return answer.headers["X-Faas-Call-Id"]
+    return answer.headers["X-Dormouse-Call-Id"]
 
 
 def look(server, id, method="GET"):
@@ -53,7 +53,7 @@ def test_a_call_is_accepted_runs_and_leaves_its_answer(up):
     assert direct.status == 200
     answer = call(up.gateway, "echo.default", "/", "POST", body, {"Prefer": "respond-async"})
     assert answer.status == 202 and answer.headers["Preference-Applied"] == "respond-async"
-    id = answer.headers["X-Faas-Call-Id"]
+    id = answer.headers["X-Dormouse-Call-Id"]
     assert answer.headers["Location"] == f"/v1/async/{id}"
     end = result(up, id)
     assert end.status == 200 and end.headers["X-Faas-Call-State"] == "succeeded"
@@ -237,18 +237,18 @@ def test_a_call_belongs_to_the_gateway_that_took_it_and_all_know_of_it(tmp_path)
             return answer if answer.headers.get("X-Faas-Call-State") in ("succeeded", "canceled") else None
         return wait_for(ended, f"{id} ends at {gateway}")
 
-    ids = [call(gateway, "slow.default", "/", "POST", b"x%d" % i, ASYNC).headers["X-Faas-Call-Id"]
+    ids = [call(gateway, "slow.default", "/", "POST", b"x%d" % i, ASYNC).headers["X-Dormouse-Call-Id"]
            for i in range(4) for gateway in (first, second)]
     assert len({id[:8] for id in ids}) == 2
     for i, id in enumerate(ids):
         for gateway in (first, second):
             answer = end(gateway, id)
             assert answer.status == 200 and answer.body == b"x%d" % (i // 2)
-    id = call(first, "slow.default", "/", "POST", b"x", ASYNC).headers["X-Faas-Call-Id"]
+    id = call(first, "slow.default", "/", "POST", b"x", ASYNC).headers["X-Dormouse-Call-Id"]
     assert see(second, id, "DELETE").status in (200, 202)
     assert end(second, id).status == 410
 
-    ids = [call(first, "slow.default", "/", "POST", b"y%d" % i, ASYNC).headers["X-Faas-Call-Id"] for i in range(20)]
+    ids = [call(first, "slow.default", "/", "POST", b"y%d" % i, ASYNC).headers["X-Dormouse-Call-Id"] for i in range(20)]
     cell.gateways[0].kill()
     assert see(second, ids[0]).status in (404, 502)
     cell.gateways[0].start()
@@ -306,7 +306,7 @@ def test_gateways_with_certificates_ask_each_other_by_tls(tmp_path):
             answer = ask(gateway, name, "/", "POST", b"direct")
             assert (answer.status, answer.body) == (200, b"direct"), answer.headers
     for i, taker in enumerate(cell.gateways):
-        id = ask(taker, names[i], "/", "POST", b"later", Prefer="respond-async").headers["X-Faas-Call-Id"]
+        id = ask(taker, names[i], "/", "POST", b"later", Prefer="respond-async").headers["X-Dormouse-Call-Id"]
         for gateway in cell.gateways:
             wait_for(lambda: ask(gateway, "x", f"/v1/async/{id}", "GET").body == b"later", "the result is there")
     cell.stop()
@@ -322,7 +322,7 @@ def test_a_full_disk_refuses_and_loses_nothing(small_disk):
         answer = call(server.gateway, "sink.default", "/", "POST", body, {**ASYNC, "x-fake-bytes": "1"})
         if answer.status != 202:
             break
-        ids.append(answer.headers["X-Faas-Call-Id"])
+        ids.append(answer.headers["X-Dormouse-Call-Id"])
         assert len(ids) < 500
     assert (answer.status, answer.headers["x-dormouse-reason"]) == (503, "DiskFull"), answer.body
     assert int(answer.headers["Retry-After"]) > 0 and ids
@@ -331,7 +331,7 @@ def test_a_full_disk_refuses_and_loses_nothing(small_disk):
 
     def again():  # once the room that the requests took has been given back
         answer = call(server.gateway, "sink.default", "/", "POST", body, {**ASYNC, "x-fake-bytes": "1"})
-        return answer.status == 202 and answer.headers["X-Faas-Call-Id"]
+        return answer.status == 202 and answer.headers["X-Dormouse-Call-Id"]
 
     assert result(server, wait_for(again, "there is room again")).status == 200
     assert server.stop() == 0

@@ -132,6 +132,22 @@ def test_a_guest_that_ends_badly_is_an_answer_with_a_reason_and_a_line(server, d
     assert call(server.gateway, host, "/hello").body == b"hello"
 
 
+def test_the_id_of_an_asynchronous_call_finds_what_it_has_logged(server, deploy):
+    deploy("bad-once", "fn-reactor", **{"async": {"attempts": 1}})
+
+    def answer_of(id):
+        answer = call(server.gateway, "gateway", f"/v1/async/{id}")
+        return answer if answer.headers["x-faas-call-state"] == "failed" else None
+
+    words = [BUILD / "dormouse", "fn", "call", "bad-once", "/exit/4", "--async", "--data-dir", server.data_dir]
+    id = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    assert re.fullmatch(r"[0-9a-f]{40}", id)
+    assert wait_for(lambda: answer_of(id), "it has failed").headers["x-dormouse-call-id"] == id
+    words = [BUILD / "dormouse", "fn", "logs", "bad-once", "--call", id, "--data-dir", server.data_dir]
+    lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert lines and all("GuestExited" in line and f"call={id}" in line for line in lines)
+
+
 def test_no_request_sees_what_another_one_did(server, deploy):
     host = deploy("pristine", "fn-init")
     for path in ("/poke/50", "/trap", "/grow", "/poke/255", "/exit/1"):

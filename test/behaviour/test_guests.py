@@ -2,6 +2,7 @@
 """Real guests on the real host: the ring and the mirror in both ABIs, sleep against twins, hostile modules."""
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -10,8 +11,23 @@ import pytest
 import yaml
 
 from conftest import BUILD, ROOT, Server, wait_for
+from functions_kit import ask_socket
 from guest_kit import apply_crd, check_mirror, make_namespaces, nonce_of, set_nonce
 from operators import grant
+
+def parent_of(pid):
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return None
+
+
+def name_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[0]
+    except OSError:
+        return None
+
 
 OPERATORS = "/apis/dormouse.dev/v1alpha1/namespaces/operators/operators"
 
@@ -201,6 +217,23 @@ def test_wild_pointers_end_a_guest_or_fail(host):
                  or (host.guest(name) or {}).get("lastError"), f"{name} has had its answer")
         assert not any(line == "probe survived 0" for line in host.lines(name)), f"{name} was obeyed"
         host.remove(name)
+
+
+def test_it_is_said_what_confines_a_runner(host):
+    host.add("confined", "hostile-g2", MODE="grow")
+    wait_for(lambda: host.guest("confined") and host.guest("confined")["activations"], "a runner")
+    pids = [int(p) for p in os.listdir("/proc") if p.isdigit()]
+    runners = [p for p in pids if parent_of(p) == host.process.pid and name_of(p) == "dormouse-runner"]
+    text = ask_socket(host.data_dir, "GET", "/metrics").body.decode()
+    parts = dict(re.findall(r'^dormouse_runner_confinement\{part="(\w+)"\} (\d)$', text, re.M))
+    assert set(parts) == {"user", "processes", "network", "ipc", "files"}
+    missing = sorted(p for p in parts if parts[p] == "0")
+    said = re.findall(r"runners lack a part of their confinement here missing=(\S+)", host.text_of_log())
+    assert [sorted(s.split(",")) for s in said] == ([missing] if missing else [])
+    for pid in runners:
+        numbers = next(line.split()[1:] for line in open(f"/proc/{pid}/status") if line.startswith("NSpid:"))
+        assert (numbers[-1] == "1") == (parts["processes"] == "1")
+    host.remove("confined")
 
 
 def test_an_unknown_import_is_named(host):

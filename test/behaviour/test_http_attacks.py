@@ -230,3 +230,25 @@ def test_answers_that_are_not_read_stay_bounded(api):
     for s in held:
         s.close()
     wait_for(lambda: pss_mib(api) < 100, "memory to come back")
+
+
+def test_frames_that_nobody_reads_are_bounded(tmp_path):
+    """Requests that are malformed are answered by resets, which wait while the client leaves its answers unread."""
+    api = Server(tmp_path / "data")
+    for i in range(50):
+        api.create(MAPS, {"metadata": {"name": f"m{i}"}, "data": {"k": "v" * 20000}})
+    s = dial(api, "h2")
+    wide = frame(4, 0, 0, struct.pack(">HI", 4, (1 << 31) - 1)) + frame(8, 0, 0, struct.pack(">I", 1 << 30))
+    s.sendall(PREFACE + wide + b"".join(get(api, 1 + 2 * i, MAPS) for i in range(8)))
+    api.get("/readyz")
+    cut, stream = False, 101
+    while not cut and stream < 1200000:
+        try:
+            s.sendall(b"".join(frame(1, 5, stream + 2 * i, b"\x82") for i in range(10000)))
+        except OSError:
+            cut = True
+        stream += 20000
+    assert cut
+    assert pss_mib(api) < 64
+    s.close()
+    assert api.stop() == 0

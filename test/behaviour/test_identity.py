@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """As whom operators act: a service account each, its rights and no others, and a rate."""
+import re
+
 import pytest
 
 from conftest import BUILD, Server, wait_for
@@ -35,7 +37,7 @@ def test_an_operator_has_the_rights_of_its_account_and_no_others(up):
     ring = bare_ring(up)
     ring.apply("ring-g2.wasm")
     wait_for(lambda: "ring-0" in up.guests(), "it runs")
-    log = wait_for(lambda: [line for line in up.text_of_log().splitlines() if "403" in line], "it is refused")
+    log = wait_for(lambda: [line for line in up.text_of_log().splitlines() if re.search(r"\b403\b", line)], "it is refused")
     assert "operator=operators/ring-" in log[0], log[0]
     lacks = wait_for(lambda: forbidden(up, "ring-0"), "the status says what it may not")
     assert lacks.startswith("system:serviceaccount:operators:ring-0 may not: "), lacks

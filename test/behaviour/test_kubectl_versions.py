@@ -96,6 +96,24 @@ def test_resources_and_explanations(kubectl):
     assert "does not exist" in kubectl.run("explain", "pod.nothing", check=False).stderr
 
 
+def test_explain_says_what_types_and_fields_mean(kubectl):
+    """From OpenAPI version 3, and from version 2, which is all that the old kubectl reads."""
+    ways = [[]] if kubectl.is_old else [[], ["--output", "plaintext-openapiv2"]]
+    for way in ways:
+        def explain(*args):
+            return " ".join(kubectl.run("explain", *args, *way).stdout.split())
+        text = explain("pod.spec.containers")
+        assert "The containers of the pod, at least one; none can be added or removed later." in text
+        assert "A program in an image that runs in a pod." in text
+        assert "Working directory of the program; the image's if unset." in text
+        text = explain("node.status")
+        assert "What a node is like." in text and "Images on the node." in text
+        assert "rounded up; the default is 25%." in explain("deployment.spec.strategy.rollingUpdate")
+        text = explain("deployment", "--recursive")
+        assert "progressDeadlineSeconds" in text and "livenessProbe" in text and "matchExpressions" in text
+        assert "When the server stored the object, in UTC." in explain("configmap.metadata.creationTimestamp")
+
+
 def test_wrong_fields_are_found(kubectl):
     bad = DEPLOYMENT.replace("replicas", "replcas") % "busybox"
     done = kubectl.run("create", "-f", "-", input=bad, check=False)

@@ -142,7 +142,7 @@ def test_a_pod_goes_where_its_local_volume_is(up):
 
     if api.is_ours:
         told = subprocess.run([BUILD / "dormouse", "scheduler", "explain", "p", "--data-dir", api.data_dir], capture_output=True, text=True)
-        assert "Waits      on n2 for VolumeBinding: somebody binds PersistentVolumeClaim 'data' to PersistentVolume 'disk'" in told.stdout
+        assert "Waits      on n2 for VolumeBinding: a controller binds PersistentVolumeClaim 'data' to PersistentVolume 'disk'" in told.stdout
 
     # What is promised is nobody else's.
     add_claim(api, "other")

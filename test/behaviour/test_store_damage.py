@@ -120,10 +120,10 @@ def test_a_damaged_object_is_never_served_and_can_be_found_and_removed(data_dir)
 def test_an_older_data_directory_says_its_new_format_once_it_is_upgraded(data_dir):
     assert Server(data_dir).stop() == 0
     form = pathlib.Path(data_dir) / "format"
-    assert form.read_text() == "dormouse data 2\n"
+    assert form.read_text() == "dormouse data 3\n"
     form.write_text("dormouse data 1\n")
     assert Server(data_dir).stop() == 0
-    assert form.read_text() == "dormouse data 2\n"
+    assert form.read_text() == "dormouse data 3\n"
 
 
 def test_a_check_of_something_else_is_a_clear_error(tmp_path):

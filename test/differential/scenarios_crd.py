@@ -160,3 +160,85 @@ def versions(s):
             break
         time.sleep(0.1)
     s.get(path("v1") + "/m", label="with its objects")
+
+
+def ruled(*rules, **more):
+    return {**more, "x-kubernetes-validations": [r if isinstance(r, dict) else {"rule": r} for r in rules]}
+
+
+@scenario("crds/rules")
+def rules(s):
+    group = s.ns + ".example.com"
+    text, short, number = {"type": "string"}, {"type": "string", "maxLength": 10}, {"type": "integer"}
+    many = lambda items, **more: {"type": "array", "items": items, **more}
+    pair = {"type": "object", "required": ["name"], "properties": {"name": text, "v": number}}
+    bound = {"type": "object", "required": ["name"], "properties": {"name": short, "v": number}}
+    dear = "self.matches('^" + "a" * 100 + "$')"
+    for label, schema in [
+        ("cheap", ruled("self == 'a'", **text)), ("of an unbounded list", many(ruled("self == 'a'", **text))), ("a little too dear", many(ruled("self == 'a' && self != 'b' && self != 'c' && self != 'd' && self != 'e'", **text))),
+        ("far too dear", many(ruled(dear, **text))), ("dear in a bounded list", many(ruled(dear, **short), maxItems=1000)), ("dear in bounded lists", many(many(ruled(dear, **short), maxItems=1000), maxItems=1000)), ("two dear ones", many(ruled(dear, "self.contains(self)", **text))),
+        ("loops", ruled("self.all(x, self.all(y, x.name == y.name))", **many(pair))), ("bounded loops", ruled("self.all(x, self.all(y, x.name == y.name))", **many(bound, maxItems=50))), ("unbounded names", ruled("self.exists_one(x, x.name == 'a')", **many(pair))),
+        ("of a map", ruled("self.all(k, self[k] == k)", type="object", additionalProperties=text)), ("of a bounded map", ruled("self.all(k, self[k] == k)", type="object", maxProperties=5, additionalProperties=short)), ("below a map", {"type": "object", "additionalProperties": ruled(dear, **text)}),
+        ("enum", ruled("self.matches(self)", type="string", enum=["a", "bbbb"])), ("dates", ruled("self > timestamp('2020-01-01T00:00:00Z')", type="string", format="date-time")), ("message", ruled({"rule": "self == 'a'", "messageExpression": "self + self"}, **text)),
+        ("dear message", ruled({"rule": "self == 'a'", "messageExpression": "self.replace('a', self).replace('b', self)"}, **text)), ("message of a number", ruled({"rule": "self == 'a'", "messageExpression": "size(self)"}, **text)), ("message that does not compile", ruled({"rule": "self == 'a'", "messageExpression": "self +"}, **text)),
+        ("message of nothing", ruled({"rule": "self == 'a'", "messageExpression": "nope"}, **text)), ("a number", ruled("self.size()", **text)), ("a text", ruled("self", **text)), ("of several types", ruled("self == 1", **text)), ("two mistakes", ruled("self.a == 1 && self.b == 2", type="object", properties={"c": text})),
+        ("rule and child", ruled("self.c == 1", type="object", properties={"c": ruled("self == 2", **text)})), ("mixed literals", ruled("[1, 'a'].size() == 2", **text)), ("what formats", ruled("'%s %d'.format([self, 1]) == 'a 1'", **text)), ("unknown function", ruled("self.nope()", **text)), ("old self", ruled("self == oldSelf", **text)),
+        ("old self in a list", many(ruled("self == oldSelf", **text))), ("optional old self", ruled({"rule": "oldSelf.hasValue() && oldSelf.value() == self", "optionalOldSelf": True}, **text)), ("optional without", ruled({"rule": "self == 'a'", "optionalOldSelf": True}, **text)), ("old self is no optional", ruled("oldSelf.hasValue()", **text)),
+        ("preserved", ruled("self.a == 1", type="object", **{"x-kubernetes-preserve-unknown-fields": True})), ("of anything", ruled("self == 1", **{"x-kubernetes-preserve-unknown-fields": True})), ("embedded", ruled("self.metadata.name == 'a' && self.metadata.labels.size() == 0", type="object", **{"x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True})),
+        ("int or string", ruled("type(self) == int ? self < 5 : self.endsWith('%')", **{"x-kubernetes-int-or-string": True})), ("no rule", ruled({"rule": " ", "message": "x"}, **text)), ("optional field", ruled("self.?c.orValue('') == 'a' && self.?c.hasValue()", type="object", properties={"c": text})),
+    ]:
+        base = crd(group, schema={"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": schema}}}})
+        s.post(f"{CRDS}?dryRun=All&fieldValidation=Strict", base, label=label)
+    whole = crd(group, schema=ruled("self.metadata.name == 'a' && self.kind == 'b' && self.spec.a == 1", type="object", properties={"spec": {"type": "object"}}))
+    s.post(f"{CRDS}?dryRun=All", whole, label="of the whole")
+
+
+@scenario("crds/nulls")
+def nulls(s):
+    s.namespace()
+    group = s.ns + ".example.com"
+    leaf = {"plain": {"type": "string"}, "def": {"type": "string", "default": "d"}, "maybe": {"type": "string", "nullable": True}, "both": {"type": "string", "nullable": True, "default": "d"}, "list": {"type": "array", "items": {"type": "string"}},
+            "object": {"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "string", "default": "y"}}}, "map": {"type": "object", "additionalProperties": {"type": "string"}}, "defmap": {"type": "object", "additionalProperties": {"type": "string", "default": "d"}},
+            "nulls": {"type": "array", "items": {"type": "string", "nullable": True}}, "any": {"x-kubernetes-preserve-unknown-fields": True}, "number": {"type": "integer", "default": 3}, "needed": {"type": "object", "required": ["r"], "properties": {"r": {"type": "string"}}}}
+    spec = {"type": "object", "properties": {**leaf, "rooms": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, **leaf}}}}}
+    s.quietly("POST", CRDS, crd(group, schema={"type": "object", "properties": {"spec": spec}}))
+    mice = f"/apis/{group}/v1/namespaces/{{ns}}/mice"
+    wait_served(s, mice)
+    mouse = {"apiVersion": group + "/v1", "kind": "Mouse", "metadata": {"name": "m"}}
+    full = {**mouse, "spec": {"plain": "a", "def": "b", "maybe": "c", "both": "d", "list": ["x"], "object": {"x": "1", "y": "2"}, "map": {"k": "v"}, "rooms": [{"name": "r", "plain": "a", "def": "b"}]}}
+    s.quietly("POST", mice, full)
+    for name, value in [(n, None) for n in leaf] + [("list", ["a", None]), ("nulls", ["a", None]), ("object", {"x": None, "y": None}), ("map", {"k": None}), ("defmap", {"k": None}), ("any", {"x": None}), ("needed", {"r": None}), ("rooms", None), ("rooms", [None]), ("rooms", [{"name": None}]),
+                        ("rooms", [{"name": "r", "plain": None, "def": None, "maybe": None, "both": None, "object": None}])]:
+        shown = f"{name} = {json.dumps(value)[:70]}"
+        body = {**mouse, "spec": {name: value}}
+        s.post(mice + "?dryRun=All", {**body, "metadata": {"name": "new"}}, label="create " + shown)
+        s.patch(mice + "/m?dryRun=All", {"spec": {name: value}}, ct="application/merge-patch+json", label="merge " + shown)
+        s.patch(mice + "/m?fieldManager=x&force=true&dryRun=All", json.dumps(body), ct=APPLY, label="apply " + shown)
+        s.patch(mice + "/new?fieldManager=x&dryRun=All", json.dumps({**body, "metadata": {"name": "new"}}), ct=APPLY, label="apply a new one " + shown)
+    for name in ("plain", "def", "maybe", "object", "rooms"):
+        s.patch(mice + "/m?fieldManager=x&force=true", json.dumps({**mouse, "spec": {name: None}}), ct=APPLY, label=f"apply for good {name}")
+    s.get(mice + "/m", label="what is left")
+    pod = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "labels": None}, "data": {"a": None, "b": "x"}}
+    s.patch("/api/v1/namespaces/{ns}/configmaps/c?fieldManager=x", json.dumps(pod), ct=APPLY, label="a built-in kind")
+    s.patch("/api/v1/namespaces/{ns}/configmaps/c?fieldManager=x", json.dumps({**pod, "data": None}), ct=APPLY, label="its data")
+
+
+@scenario("policies/expressions")
+def policies(s):
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All"
+    name = s.ns + "-p"
+
+    def policy(**spec):
+        return {"metadata": {"name": name}, "spec": {"matchConstraints": {"resourceRules": [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["deployments"]}]}, **spec}}
+    for e in ["true", "1", "'a'", "object.x.y > 1", "object.x + 1", "request.kind.kind == 'Pod'", "request.nope == 1", "request.userInfo.groups.exists(g, g == 1)", "request.userInfo.extra['a'][0] == 'b'", "namespaceObject.metadata.labels.a == 'b'", "namespaceObject.spec.nope == 1",
+              "oldObject == null", "authorizer.group('').resource('pods').check('get').allowed()", "authorizer.requestResource.check('get')", "authorizer.nope", "params.x == 1", "variables.v == 1", "1 + 'a' == 2", "object.items.all(x, x)", "[1, 'a'] == []", "request.options.x == 1", "nope == 1", "object ==", "dyn(1)", "null", "[1]", "timestamp('2020-01-01T00:00:00Z')"]:
+        s.post(path, policy(validations=[{"expression": e}]), label="validation " + e, view=lambda a: a.obj if a.status != 201 else None)
+    for e in ["'a'", "1", "object.x", "string(object.x)", "authorizer.group('').resource('pods').check('get').allowed()", "'a' + request.name", "' '"]:
+        s.post(path, policy(validations=[{"expression": "true", "messageExpression": e}]), label="message " + e, view=lambda a: a.obj if a.status != 201 else None)
+    for e in ["true", "1", "object.x", "variables.v", "request.name == 'a'"]:
+        s.post(path, policy(validations=[{"expression": "true"}], matchConditions=[{"name": "c", "expression": e}]), label="condition " + e, view=lambda a: a.obj if a.status != 201 else None)
+    for e in ["'a'", "null", "1", "true", "object.x"]:
+        s.post(path, policy(auditAnnotations=[{"key": "k", "valueExpression": e}]), label="annotation " + e, view=lambda a: a.obj if a.status != 201 else None)
+    for v, e in [("1", "variables.v == 1"), ("1", "variables.v == 'a'"), ("object.l", "variables.v.all(x, x == 1)"), ("[1, 2]", "variables.v.all(x, x == 'a')"), ("{'a': [1]}", "variables.v['a'][0] == 'x'"), ("nope", "variables.v == 1"), ("1", "variables.w == 1"), ("request.kind", "variables.v.kind == 1"), ("optional.of(1)", "variables.v.hasValue()")]:
+        s.post(path, policy(variables=[{"name": "v", "expression": v}], validations=[{"expression": e}]), label=f"variable {v}: {e}", view=lambda a: a.obj if a.status != 201 else None)
+    s.post(path, policy(paramKind={"apiVersion": "v1", "kind": "ConfigMap"}, validations=[{"expression": "params.data.x == 1"}, {"expression": "params"}]), label="parameters", view=lambda a: a.obj if a.status != 201 else None)

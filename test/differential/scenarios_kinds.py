@@ -37,6 +37,14 @@ def wait_established(s, at):
         time.sleep(0.1)
 
 
+def wait_checked(s, at):
+    """The status of a policy is written a moment later here, and by another process upstream."""
+    for _ in range(20):
+        if (s.quietly("GET", at).obj or {}).get("status"):
+            return
+        time.sleep(0.05)
+
+
 def life(base, plural, kind, namespaced, fields, change):
     name = "d-" + plural + "-" + base.split("/")[-1]
     path = f"{base}/namespaces/{{ns}}/{plural}" if namespaced else f"{base}/{plural}"
@@ -58,6 +66,8 @@ def life(base, plural, kind, namespaced, fields, change):
         s.post(path, obj, label="create")
         if plural == "customresourcedefinitions":
             wait_established(s, at)
+        if plural == "validatingadmissionpolicies":
+            wait_checked(s, at)
         s.post(path, obj, label="create again")
         got = s.get(at, label="get")
         s.get(path + mine, label="list")

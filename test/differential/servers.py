@@ -19,7 +19,7 @@ ADMIN_TOKEN = "differential-admin"
 # Gates of upstream that are no default elsewhere, and admission that needs its controllers, stay as they are;
 # what is switched off here would need another process (a webhook, a cloud, a kubelet).
 UPSTREAM_ARGS = (
-    "--authorization-mode=RBAC", "--anonymous-auth=false", "--service-cluster-ip-range=10.96.0.0/12",
+    "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--anonymous-auth=false", "--service-cluster-ip-range=10.96.0.0/12",
     "--service-account-issuer=https://kubernetes.default.svc", "--allow-privileged=true",
     "--endpoint-reconciler-type=none", "--enable-bootstrap-token-auth=false", "--watch-cache=true", "--v=0",
     "--event-ttl=1h",

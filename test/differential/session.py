@@ -78,6 +78,7 @@ class Normaliser:
     def text(self, s):
         s = UID.sub(lambda m: self.names.word("UID", m.group()), s)
         s = TIME.sub("TIME", s)
+        s = re.sub(r"selfType\d+", "selfType", s)  # upstream puts a number behind it that is another one each time
         s = ADDRESS.sub("ADDRESS", s)
         s = SERVER.sub("SERVER", s)
         s = VERSION.sub(r"\1VERSION", s)

@@ -25,7 +25,10 @@
  * guest; fails beyond it requests   starts COUNT requests at once (default 100000)      a named
  * limit per guest; fails beyond it ids        prints the ids of three operations 1, 2, 3: 0 is the
  * timer that every mode starts first
+ *   newlines   prints all of its memory 1024 times in one call     the call is short; lives on
+ *   allocate   its allocate() lies as FN says (see there)          fails, or lives on
  */
+#define PROBE_OWN_ALLOCATE
 #include "probe.h"
 
 static const char *const beyond = (const char *)0xfffffff0u; /* 16 bytes below 4 GiB */
@@ -117,6 +120,56 @@ static uint64_t call_wild(const char *fn)
     __builtin_trap(); /* the test asked for a function that is not here */
 }
 
+/* MODE allocate: FN says how it lies to the host, which asks it for room. */
+EXPORT("allocate") void *allocate(uint32_t n);
+void *allocate(uint32_t n)
+{
+    const char *how = probe_env("FN", "");
+    uint32_t end = (uint32_t)__builtin_wasm_memory_size(0) * 65536;
+    if (!probe_equal(probe_env("MODE", ""), "allocate"))
+        return probe_buffer(n);
+    if (probe_equal(how, "null"))
+        return (void *)0;
+    if (probe_equal(how, "beyond"))
+        return (void *)(uintptr_t)beyond;
+    if (probe_equal(how, "end"))
+        return (void *)(uintptr_t)end;
+    if (probe_equal(how, "over"))
+        return (void *)(uintptr_t)(end - n + 1);
+    if (probe_equal(how, "last"))
+        return (void *)(uintptr_t)(end - n);
+    if (probe_equal(how, "same")) /* on top of its own environment */
+        return (void *)(uintptr_t)how;
+    if (probe_equal(how, "grow")) {
+        grow_until_refused();
+        return (void *)(uintptr_t)(__builtin_wasm_memory_size(0) * 65536 - n);
+    }
+    if (probe_equal(how, "loop"))
+        spin();
+    else if (probe_equal(how, "recursion"))
+        sink = recurse(0);
+    else if (probe_equal(how, "exit"))
+        __wasi_proc_exit(0);
+    else if (probe_equal(how, "requests"))
+        for (;;)
+            (void)abi_delay(3600000);
+    __builtin_trap();
+}
+
+static void print_newlines(void)
+{
+    static __wasi_ciovec_t v[1024];
+    __wasi_size_t written;
+    uintptr_t at = __builtin_wasm_memory_size(0) * 65536;
+    grow_until_refused();
+    uintptr_t end = __builtin_wasm_memory_size(0) * 65536;
+    for (uintptr_t p = at; p < end; p++)
+        *(volatile char *)p = '\n';
+    for (uint32_t i = 0; i < 1024; i++)
+        v[i] = (__wasi_ciovec_t){ (const uint8_t *)at, end - at };
+    probe_say("newlines", __wasi_fd_write(1, v, 1024, &written));
+}
+
 static void flood(uint64_t bytes, bool newlines)
 {
     static char line[4096];
@@ -155,6 +208,10 @@ static void act(void)
         (void)abi_delay(0);
     } else if (probe_equal(mode, "flood") || probe_equal(mode, "partial")) {
         flood(probe_env_number("BYTES", 16 << 20), probe_equal(mode, "flood"));
+    } else if (probe_equal(mode, "newlines")) {
+        print_newlines();
+    } else if (probe_equal(mode, "allocate")) {
+        return;
     } else if (probe_equal(mode, "timers")) {
         for (uint64_t i = 0; i < probe_env_number("COUNT", 100000); i++)
             (void)abi_delay(3600000);

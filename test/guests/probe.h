@@ -88,7 +88,7 @@ static unsigned char *probe_buffer(uint32_t n)
     return at;
 }
 
-#ifndef V1
+#if !defined(V1) && !defined(PROBE_OWN_ALLOCATE)
 EXPORT("allocate") void *allocate(uint32_t n);
 void *allocate(uint32_t n)
 {

@@ -11,6 +11,12 @@
  *   fail:X                  add X to the message
  *   spin:N spin             burn N rounds, or for ever
  *   wild:CALL               CALL with a range that is not there
+ *   range:CALL/KIND         CALL with a range of this kind, see ranges[]
+ *   recursion               call itself without end, and the host on each level
+ *   million                 each call that is answered at once, a million times
+ *   calls polls             log, or wait for a clock, for ever
+ *   newlines                print all of its memory, full of line ends, 1,024 times at once
+ *   regrow:X                cache_get, then grow and read the result to the new end
  *   declare trap exit       do that
  *   touch:N                 write to N pages
  *   hog                     take all the memory there is, and write to all of it
@@ -18,7 +24,8 @@
  *
  * The message goes to fail_message() at the end. SETUP in the environment: none, twice, refuse (go
  * on although the declaration was refused), spin (for ever), early (an API request before the first
- * activation), fail, code, exit, wildmetric; otherwise it declares and follows what comes back.
+ * activation), fail, code, exit, wildmetric, or one of the words above; otherwise it declares and
+ * follows what comes back. INIT: a word for _initialize.
  */
 #define V1_OWN_EXPORTS
 #include "probe.h"
@@ -119,6 +126,130 @@ static void wild(const char *name, uint32_t n)
         value = v1_config_get((const char *)0, (16 << 10) + 1);
 }
 
+#define MEMORY_END ((uint32_t)(__builtin_wasm_memory_size(0) << 16))
+
+/* Set by take_range(): end is the first byte behind the memory. */
+static const char *range_p;
+static uint32_t range_n;
+
+static bool take_range(const char *kind, uint32_t n)
+{
+    const uint32_t end = MEMORY_END;
+    const struct {
+        const char *name;
+        uint32_t at, n;
+    } ranges[] = {
+        { "last", end - 1, 1 },
+        { "over", end - 1, 2 },
+        { "behind", end, 1 },
+        { "wrap", 0xffffffffu, 2 },
+        { "round", 0x80000000u, 1u << 31 },
+        { "all", 0, 0xffffffffu },
+        { "minus", 1, 0xffffffffu },
+    };
+    for (uint32_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+        if (!is(kind, n, ranges[i].name))
+            continue;
+        range_p = (const char *)(uintptr_t)ranges[i].at;
+        range_n = ranges[i].n;
+        return true;
+    }
+    return false;
+}
+
+/* "CALL/KIND" */
+static void lie(const char *name, uint32_t n)
+{
+    uint32_t slash = 0;
+    while (slash < n && name[slash] != '/')
+        slash++;
+    if (slash == n || !take_range(name + slash + 1, n - slash - 1))
+        __builtin_trap();
+    if (is(name, slash, "declare"))
+        value = v1_declare(range_p, range_n);
+    else if (is(name, slash, "get"))
+        value = v1_cache_get(range_p, range_n);
+    else if (is(name, slash, "list"))
+        value = v1_cache_list(range_p, range_n);
+    else if (is(name, slash, "config"))
+        value = v1_config_get(range_p, range_n);
+    else if (is(name, slash, "head"))
+        value = v1_api_request(range_p, range_n, "", 0);
+    else if (is(name, slash, "body"))
+        value = v1_api_request("GET /", 5, range_p, range_n);
+    else if (is(name, slash, "read"))
+        value = v1_result_read((void *)(uintptr_t)range_p, range_n);
+    else if (is(name, slash, "message"))
+        v1_fail_message(range_p, range_n);
+    else if (is(name, slash, "log"))
+        v1_log(1, range_p, range_n, "", 0);
+    else if (is(name, slash, "pairs"))
+        v1_log(1, "x", 1, range_p, range_n);
+    else if (is(name, slash, "event"))
+        v1_event(range_p, range_n);
+    else if (is(name, slash, "enqueue"))
+        v1_enqueue(range_p, range_n);
+    else if (is(name, slash, "metric"))
+        v1_metric(0, range_p, range_n, 0);
+    else
+        __builtin_trap();
+}
+
+/* Without a frame in linear memory, so that the engine's own stack ends first. */
+__attribute__((noinline)) static int recurse(int depth)
+{
+    if (depth < 0)
+        return 0;
+    v1_fail_message("deep", 4);
+    v1_log(1, "deep", 4, "", 0);
+    sink += v1_result_size();
+    int deeper = recurse(depth + 1);
+    sink = (uint32_t)deeper;
+    return 3 * deeper + depth;
+}
+
+static void call_a_million_times(void)
+{
+    char c;
+    for (uint32_t i = 0; i < 1000000; i++) {
+        sink += v1_result_size() + v1_result_read(&c, 0);
+        v1_fail_message("", 0);
+        v1_log(i % 4, "x", 1, "", 0);
+        (void)__wasi_sched_yield();
+    }
+}
+
+static void poll_clock(void)
+{
+    const __wasi_subscription_t sub = { .u.tag = __WASI_EVENTTYPE_CLOCK };
+    __wasi_event_t event;
+    __wasi_size_t count;
+    (void)__wasi_poll_oneoff(&sub, &event, 1, &count);
+}
+
+static void print_newlines(void)
+{
+    static __wasi_ciovec_t v[1024];
+    __wasi_size_t written;
+    const uint32_t at = MEMORY_END;
+    while (__builtin_wasm_memory_grow(0, 1) != (__SIZE_TYPE__)-1)
+        ;
+    __builtin_memset((void *)(uintptr_t)at, '\n', MEMORY_END - at);
+    for (uint32_t i = 0; i < 1024; i++)
+        v[i] = (__wasi_ciovec_t){ (const uint8_t *)(uintptr_t)at, MEMORY_END - at };
+    value = __wasi_fd_write(1, v, 1024, &written);
+}
+
+static void read_behind_growth(const char *query, uint32_t n)
+{
+    value = v1_cache_get(query, n);
+    if (__builtin_wasm_memory_grow(0, 1) == (__SIZE_TYPE__)-1)
+        __builtin_trap();
+    uint32_t count = v1_result_size();
+    char *p = (char *)(uintptr_t)(MEMORY_END - count);
+    add(p, v1_result_read(p, count));
+}
+
 static int64_t act(const char *name, uint32_t n, const char *arg, uint32_t arg_n)
 {
     if (is(name, n, "get"))
@@ -161,6 +292,22 @@ static int64_t act(const char *name, uint32_t n, const char *arg, uint32_t arg_n
         spin(arg_n ? number(arg, arg_n) : -1);
     else if (is(name, n, "wild"))
         wild(arg, arg_n);
+    else if (is(name, n, "range"))
+        lie(arg, arg_n);
+    else if (is(name, n, "recursion"))
+        sink = (uint32_t)recurse(0);
+    else if (is(name, n, "million"))
+        call_a_million_times();
+    else if (is(name, n, "calls"))
+        for (;;)
+            v1_log(1, "x", 1, "", 0);
+    else if (is(name, n, "polls"))
+        for (;;)
+            poll_clock();
+    else if (is(name, n, "newlines"))
+        print_newlines();
+    else if (is(name, n, "regrow"))
+        read_behind_growth(arg, arg_n);
     else if (is(name, n, "declare"))
         value = v1_declare("{}", 2);
     else if (is(name, n, "trap"))
@@ -177,6 +324,22 @@ static int64_t act(const char *name, uint32_t n, const char *arg, uint32_t arg_n
     return 0;
 }
 
+static int64_t act_word(const char *p, uint32_t n)
+{
+    uint32_t colon = 0;
+    while (colon < n && p[colon] != ':')
+        colon++;
+    uint32_t arg = colon < n ? colon + 1 : n;
+    return act(p, colon, p + arg, n - arg);
+}
+
+EXPORT("_initialize") void initialize(void);
+void initialize(void)
+{
+    const char *how = probe_env("INIT", "");
+    (void)act_word(how, probe_length(how));
+}
+
 EXPORT("dormouse_v1_activate") int64_t v1_activate(uint32_t n);
 int64_t v1_activate(uint32_t n)
 {
@@ -188,11 +351,7 @@ int64_t v1_activate(uint32_t n)
     for (uint32_t i = 0, start = 0; i <= n; i++) {
         if (i < n && p[i] != ' ')
             continue;
-        uint32_t colon = start;
-        while (colon < i && p[colon] != ':')
-            colon++;
-        uint32_t arg = colon < i ? colon + 1 : i;
-        result += act(p + start, colon - start, p + arg, i - arg);
+        result += act_word(p + start, i - start);
         start = i + 1;
     }
     v1_fail_message(message, message_n);
@@ -206,14 +365,14 @@ int32_t v1_setup(void)
     const char *how = probe_env("SETUP", "");
     if (probe_equal(how, "none"))
         return 0;
-    if (probe_equal(how, "spin"))
-        spin(-1);
     if (probe_equal(how, "early"))
         (void)v1_api_request("GET /", 5, "", 0);
-    if (probe_equal(how, "wildmetric"))
+    else if (probe_equal(how, "wildmetric"))
         v1_metric(0, "", 0, 0);
-    if (probe_equal(how, "exit"))
+    else if (probe_equal(how, "exit"))
         __wasi_proc_exit(4);
+    else if (!probe_equal(how, "fail"))
+        (void)act_word(how, probe_length(how));
     v1_log(1, "setting up", 10, "", 0);
     int32_t r = v1_declare(declaration, sizeof(declaration) - 1);
     if (probe_equal(how, "twice"))
