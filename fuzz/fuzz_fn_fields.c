@@ -53,6 +53,17 @@ static void check_sandbox(const struct headers *in, const struct fields *f, bool
     headers_fini(&out);
 }
 
+/* What a sandbox sends behind a body says nothing in the gateway's name; unknown names pass. */
+static void check_trailers(const struct headers *out)
+{
+    static const char *const never[] = { "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
+                                         "x-forwarded-prefix" };
+    for (size_t i = 0; i < out->n; i++)
+        FUZZ_CHECK(!str_has_prefix(headers_name(out, i), STR("x-dormouse-")));
+    for (size_t i = 0; i < ARRAY_LEN(never); i++)
+        FUZZ_CHECK(!headers_get(out, never[i]).p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct str rest = str_n(data, n), target;
@@ -75,9 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                    !headers_get(&out, "transfer-encoding").p);
     headers_reset(&out);
     if (fields_trailers(&out, &in, false) == 0)
-        for (size_t i = 0; i < out.n; i++)
-            FUZZ_CHECK(!str_has_prefix(headers_name(&out, i), STR("x-dormouse-")) &&
-                       !str_has_prefix(headers_name(&out, i), STR("x-forwarded-")));
+        check_trailers(&out);
     headers_fini(&in);
     headers_fini(&out);
     return 0;
