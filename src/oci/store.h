@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The node store: images, their documents and their layers, in a directory.
+ *
+ *     <root>/lock                       held by the process that writes
+ *            meta/documents/<hex>       manifests, configurations and indexes, by digest
+ *            meta/index/<DiffID>        what a layer holds (oci/layer_index.h)
+ *            layers/<DiffID>/data.tar   the uncompressed tar; not with OCI_STORE_GZ
+ *                            blob       digest and size of the compressed blob, where it is kept
+ *                            ...        what others attach: "fs", "meta.erofs"
+ *            blobs/<hex>                compressed layers, where they are kept
+ *            refs/<hex>                 a name and what it stands for; <hex> is the name's SHA-256
+ *            images/<manifest>/         what is derived from an image; others fill it
+ *            leases/<hex>               uses of images that outlast a process
+ *            tmp/<boot id>/             in flight; what another boot left goes to the trash
+ *            trash/                     renamed away, deleted slowly
+ *
+ * Whatever has its final name is complete: it was synced, compared with its digest, and renamed to
+ * that name. A layer directory appears after its index and blob, the name of an image after all
+ * of its layers and documents. What is present in the directories is the truth; no journal has to
+ * be read. After a crash at any point the next opening finds a consistent store.
+ *
+ * One process writes, others may read meanwhile. What a reader has open stays readable; what it
+ * looked up may be gone (-ENOENT) when it opens it.
+ *
+ * All functions block on files: for commands and worker threads. A store may be used by several
+ * threads. Digests of layers are DiffIDs everywhere, never ChainIDs.
+ */
+#pragma once
+
+#include "oci/image.h"
+#include "oci/layer.h"
+
+enum {
+    OCI_STORE_NAME_MAX = 512,     /* bytes of the name of an image */
+    OCI_STORE_IMAGES_MAX = 65536, /* names */
+    OCI_STORE_LEASES_MAX = 65536,
+};
+
+struct oci_store;
+
+/* What is kept of a layer. */
+enum oci_store_form {
+    OCI_STORE_RAW,  /* the uncompressed tar */
+    OCI_STORE_GZ,   /* the blob as it came: small, inflated for every use */
+    OCI_STORE_BOTH, /* both: for engines that pull from here by the digest of the blob */
+};
+
+struct oci_store_opts {
+    const char *root; /* made when missing, except for readers */
+    bool is_reader;   /* take no lock, change nothing */
+    uint64_t lock_ms; /* how long to wait for another writer */
+    enum oci_store_form form;
+    uint64_t quota_bytes; /* of layers and blobs; 0: none */
+    /*
+     * Called when an import needs `need_bytes` more than the quota leaves, or when the file system
+     * is full: remove layers by oci_store_layer_remove(). NULL: the least recently used ones that
+     * are neither pinned nor held go. Called without a lock held, by the importing thread.
+     * Errors: -ENOSPC, nothing more can go.
+     */
+    int (*make_room)(void *arg, struct oci_store *s, uint64_t need_bytes, struct err *err);
+    void *arg; /* kept until oci_store_close() */
+};
+
+/*
+ * *ret: given, oci_store_close(). Errors: -EBUSY, another process writes (the text has its id);
+ * -ENOENT for a reader; E_VERSION, a newer program made it; what opening files gives.
+ */
+int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, struct err *err);
+/* NULL is fine. No import may be left. */
+void oci_store_close(struct oci_store *s);
+DEFINE_SCOPED(oci_store, oci_store_close)
+
+/* ---- layers ---- */
+
+struct oci_store_layer {
+    struct oci_digest diff_id;
+    uint64_t n_bytes;    /* on disk: tar and blob */
+    int64_t used_wall_s; /* last put or oci_store_layer_touch() */
+    uint32_t n_images;   /* names of images that have it */
+    bool is_pinned;      /* by a pinned image, a lease or a hold: must stay */
+};
+
+bool oci_store_layer_has(struct oci_store *s, const struct oci_digest *diff_id);
+/* Sorted by use, the least recent first. *ret: given, free(). The number or a negative code. */
+int oci_store_layers(struct oci_store *s, struct oci_store_layer **ret, size_t *ret_n,
+                     struct err *err);
+/* Note that it is used now. */
+void oci_store_layer_touch(struct oci_store *s, const struct oci_digest *diff_id);
+/*
+ * An open descriptor of the uncompressed tar. Errors: -ENOENT no such layer; -ENODATA only the
+ * blob is kept (oci_store_layer_read() then).
+ */
+int oci_store_layer_fd(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
+/* The path of a file of a layer, whether or not it is there: file "data.tar", "fs". Given, free().
+ */
+char *oci_store_layer_path(struct oci_store *s, const struct oci_digest *diff_id, const char *file);
+/*
+ * The uncompressed tar piece by piece, whatever form is kept. It is NOT verified again:
+ * oci_store_check() does that. Errors: -ENOENT, E_CORRUPT, what the sink returned.
+ */
+typedef int (*oci_store_sink)(void *arg, struct str bytes, struct err *err);
+int oci_store_layer_read(struct oci_store *s, const struct oci_digest *diff_id, oci_store_sink sink,
+                         void *arg, struct err *err);
+/* The layer's index. *ret: given, oci_layer_free(). Errors: -ENOENT, E_CORRUPT. */
+int oci_store_layer_index(struct oci_store *s, const struct oci_digest *diff_id,
+                          struct oci_layer **ret, struct err *err);
+/*
+ * The compressed blob that is kept of it: digest, size, and an open descriptor. Errors: -ENOENT,
+ * no blob is kept.
+ */
+int oci_store_layer_blob(struct oci_store *s, const struct oci_digest *diff_id,
+                         struct oci_digest *ret_digest, uint64_t *ret_size, struct err *err);
+/* An open descriptor of a blob by its own digest; -ENOENT. */
+int oci_store_blob_fd(struct oci_store *s, const struct oci_digest *blob, struct err *err);
+/*
+ * Give `path`, made below oci_store_tmp(), to the layer as its `file` ("fs", "meta.erofs"). It is
+ * renamed; the caller synced it. Errors: -ENOENT no such layer; -EEXIST.
+ */
+int oci_store_layer_attach(struct oci_store *s, const struct oci_digest *diff_id, const char *path,
+                           const char *file, struct err *err);
+/*
+ * Remove a layer with its blob; its index stays until gc. Images that have it are incomplete
+ * afterwards, and pulled again where they are used. Errors: -ENOENT; -EBUSY, it is pinned.
+ */
+int oci_store_layer_remove(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
+
+/* ---- importing a layer: blob -> digest, inflate, DiffID, tar, index, in one pass ---- */
+
+struct oci_import;
+
+struct oci_import_opts {
+    struct oci_digest diff_id; /* that the configuration promises */
+    struct oci_digest blob;    /* digest of the compressed blob */
+    uint64_t blob_size;        /* bytes */
+    /*
+     * The blob has no name of its own, as in docker-archive: blob and blob_size are not compared,
+     * and the tar is kept, whatever the form of the store.
+     */
+    bool has_no_blob;
+    bool is_resumable; /* keep what arrived when it fails; oci_import_offset() goes on there */
+    /* The uncompressed tar as it streams, before any digest was compared; NULL: none. */
+    oci_store_sink tee;
+    void *tee_arg;
+};
+
+/*
+ * *ret: given, oci_import_free(). One thread at a time for each; any number at once, of different
+ * layers. The DiffID is held until then. Errors: -EEXIST, the store has the layer; -EBUSY, another
+ * thread imports it; -ENOSPC, no room for blob_size within the quota; what reading a partial blob
+ * gives the tee.
+ */
+int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
+                   struct err *err);
+/* Bytes of the blob that an earlier attempt left here: oci_import_add() goes on behind them. */
+uint64_t oci_import_offset(const struct oci_import *im);
+/*
+ * The next bytes of the blob. Errors: E_PARSE (no tar, damaged compression), E_LIMIT (more than
+ * blob_size; more than 100 times as much uncompressed), -ENOSPC, what the tee returned. After an
+ * error only oci_import_free().
+ */
+int oci_import_add(struct oci_import *im, struct str bytes, struct err *err);
+/*
+ * The blob is complete: compare, sync, and make the layer visible. Errors: E_DIGEST (the blob or
+ * the DiffID; nothing is kept then), E_PARSE, -ENOSPC.
+ */
+int oci_import_commit(struct oci_import *im, struct err *err);
+/* Without a commit nothing is visible. NULL is fine. */
+void oci_import_free(struct oci_import *im);
+DEFINE_SCOPED(oci_import, oci_import_free)
+
+/* ---- documents ---- */
+
+/* Put a document whose bytes have this digest. Errors: E_DIGEST, E_LIMIT. */
+int oci_store_document_put(struct oci_store *s, const struct oci_digest *d, struct str text,
+                           struct err *err);
+/* Into the arena, compared with its digest. Errors: -ENOENT, E_CORRUPT. */
+int oci_store_document(struct oci_store *s, const struct oci_digest *d, struct arena *a,
+                       struct str *ret, struct err *err);
+
+/* ---- images: names and what they stand for ---- */
+
+struct oci_store_image {
+    struct str name; /* as its user writes it; opaque here, printable, no blanks */
+    struct oci_digest manifest;
+    struct oci_digest index; /* from which the manifest was chosen; zeroed: none */
+    struct str platform;     /* "linux/amd64" */
+    int64_t pulled_wall_s;
+    bool is_pinned; /* its layers are never evicted */
+};
+
+/*
+ * Set a name, durably, replacing what it stood for. Manifest, configuration and all layers have to
+ * be there: -ENOENT otherwise. Errors: E_INVALID for a name that is none, E_LIMIT.
+ */
+int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image, struct err *err);
+/* By its exact name. Texts live in the arena. Errors: -ENOENT, E_CORRUPT. */
+int oci_store_image_get(struct oci_store *s, struct str name, struct arena *a,
+                        struct oci_store_image *ret, struct err *err);
+/*
+ * By what a person types: the name, the name with ":latest", the same in docker.io/library/, or
+ * 12 digits or more of the manifest's digest. Errors: -ENOENT, E_INVALID (several match).
+ */
+int oci_store_image_find(struct oci_store *s, struct str word, struct arena *a,
+                         struct oci_store_image *ret, struct err *err);
+/* All, sorted by name; damaged ones are left out and counted. In the arena. */
+int oci_store_images(struct oci_store *s, struct arena *a, struct oci_store_image **ret,
+                     size_t *ret_n, size_t *ret_damaged, struct err *err);
+/* Remove the name; gc removes the rest. Errors: -ENOENT. */
+int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err);
+/* Manifest and configuration of an image, in the arena. Errors: -ENOENT, E_CORRUPT, E_PARSE. */
+int oci_store_image_load(struct oci_store *s, const struct oci_digest *manifest, struct arena *a,
+                         struct oci_manifest *ret_manifest, struct oci_config *ret_config,
+                         struct err *err);
+/* images/<manifest>/, made if it is missing: what is derived from the image. Given, free(). */
+int oci_store_image_dir(struct oci_store *s, const struct oci_digest *manifest, char **ret,
+                        struct err *err);
+
+/* ---- holds and leases ---- */
+
+/*
+ * While this process uses a layer or document (a deployment in flight, an upload): gc and eviction
+ * leave it. Counted.
+ */
+void oci_store_hold(struct oci_store *s, const struct oci_digest *d);
+void oci_store_release(struct oci_store *s, const struct oci_digest *d);
+/*
+ * A use of an image that outlasts this process, such as a mount or a container: its documents and
+ * layers stay until the lease is dropped. of_boot: it ends when the machine starts again. The same
+ * id again replaces. Errors: -ENOENT, the image is not whole.
+ */
+int oci_store_lease(struct oci_store *s, struct str id, const struct oci_digest *manifest,
+                    bool of_boot, struct err *err);
+int oci_store_lease_drop(struct oci_store *s, struct str id, struct err *err); /* -ENOENT */
+
+/* ---- keeping order ---- */
+
+/* A path below tmp/<boot id>/ that no one else has; not made. Given, free(). */
+char *oci_store_tmp(struct oci_store *s);
+/* Move a file or tree of this store (a path) to the trash. */
+int oci_store_discard(struct oci_store *s, const char *path, struct err *err);
+/*
+ * Delete at most n files from the trash: unpacked trees go slowly, since ext4 reuses inodes badly
+ * right after many deletions. Returns 1 when more is left, 0, or a negative code.
+ */
+int oci_store_sweep(struct oci_store *s, size_t n, struct err *err);
+
+struct oci_store_usage {
+    uint64_t layer_bytes, blob_bytes, quota_bytes;
+    size_t n_layers;
+};
+void oci_store_usage(struct oci_store *s, struct oci_store_usage *ret);
+
+struct oci_store_gc {
+    size_t n_layers, n_blobs, n_documents, n_indexes; /* removed */
+    uint64_t n_bytes;
+};
+/* Remove what no image, lease or hold refers to. is_dry: count only. */
+int oci_store_gc(struct oci_store *s, bool is_dry, struct oci_store_gc *ret, struct err *err);
+
+enum oci_store_damage_kind {
+    OCI_STORE_DAMAGED_LAYER,
+    OCI_STORE_DAMAGED_BLOB,
+    OCI_STORE_DAMAGED_INDEX, /* made again from the tar */
+    OCI_STORE_DAMAGED_DOCUMENT,
+    OCI_STORE_DAMAGED_NAME,
+    OCI_STORE_INCOMPLETE_IMAGE, /* layers are missing: evicted, or removed as damaged */
+};
+
+struct oci_store_check_opts {
+    bool remove;          /* move damaged things to the trash, make indexes again */
+    uint64_t bytes_per_s; /* 0: as fast as it goes; a scrub uses 5 MB/s */
+    const bool *stop;     /* ends early when set by another thread; NULL: never */
+    void (*on_damage)(void *arg, enum oci_store_damage_kind kind, const char *what,
+                      const char *why);
+    void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
+    void *arg;
+};
+
+struct oci_store_check_result {
+    size_t n_layers, n_documents, n_images; /* looked at */
+    size_t n_damaged, n_incomplete, n_repaired;
+    uint64_t n_bytes; /* read */
+};
+/* Read everything and compare it with its digests. */
+int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts,
+                    struct oci_store_check_result *ret, struct err *err);
