@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/str.h"
-#include "modules/module_fetch.h"
+#include "io/fetch_url.h"
 
 static void check(const struct fetch_url *u)
 {
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             FUZZ_CHECK(err.code == E_INVALID && err.text[0]);
             FUZZ_CHECK(!u.host && !u.path);
             if (base.host)
-                (void)fetch_no_proxy(text, base.host, base.port);
+                (void)fetch_url_no_proxy(text, base.host, base.port);
             continue;
         }
         check(&u);

@@ -448,14 +448,14 @@ TEST(urls_are_taken_apart)
 
 TEST(hosts_are_exempt_from_proxies_as_no_proxy_says)
 {
-    CHECK(fetch_no_proxy("*", "a", 80));
-    CHECK(fetch_no_proxy("x, example.org", "a.example.org", 80));
-    CHECK(fetch_no_proxy(".example.org", "example.org", 80));
-    CHECK(!fetch_no_proxy("example.org", "anexample.org", 80));
-    CHECK(fetch_no_proxy("a:81", "a", 81));
-    CHECK(!fetch_no_proxy("a:81", "a", 80));
-    CHECK(!fetch_no_proxy("", "a", 80));
-    CHECK(!fetch_no_proxy(NULL, "a", 80));
+    CHECK(fetch_url_no_proxy("*", "a", 80));
+    CHECK(fetch_url_no_proxy("x, example.org", "a.example.org", 80));
+    CHECK(fetch_url_no_proxy(".example.org", "example.org", 80));
+    CHECK(!fetch_url_no_proxy("example.org", "anexample.org", 80));
+    CHECK(fetch_url_no_proxy("a:81", "a", 81));
+    CHECK(!fetch_url_no_proxy("a:81", "a", 80));
+    CHECK(!fetch_url_no_proxy("", "a", 80));
+    CHECK(!fetch_url_no_proxy(NULL, "a", 80));
 }
 
 TEST(a_plain_url_goes_to_the_proxy_of_the_environment)

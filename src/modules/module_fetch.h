@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One download of a module into a file: HTTP(S), redirects, proxies of the environment (http_proxy,
- * https_proxy, no_proxy), size limit, digest. Loop thread only.
+ * One download of a module into a file: HTTP(S), redirects, proxies of the environment
+ * (io/fetch_url.h), size limit, digest. Loop thread only.
  */
 #pragma once
 
 #include "base/err.h"
+#include "io/fetch_url.h"
 #include "io/loop.h"
 #include "modules/module_hosts.h"
 
@@ -34,16 +35,3 @@ int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb,
                        struct module_fetch **ret, struct err *err);
 /* No callback comes any more. */
 void module_fetch_cancel(struct module_fetch *f);
-
-struct fetch_url {
-    bool tls;
-    char *host, *path; /* path with query, begins with '/' */
-    uint16_t port;
-};
-/* `base`: what a relative reference (of a redirect) is relative to; NULL: none. Given:
- * fetch_url_fini(). */
-int fetch_url_parse(const char *text, const struct fetch_url *base, struct fetch_url *ret,
-                    struct err *err);
-void fetch_url_fini(struct fetch_url *u);
-/* Is this host exempt from proxies by a no_proxy list ("*", ".example.org", "host:port", ...)? */
-bool fetch_no_proxy(const char *list, const char *host, uint16_t port);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* URLs from which something is fetched (RFC 3986, http and https alone), and through which proxy.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fetch_url {
+    bool tls;
+    char *host, *path; /* path with query, begins with '/' */
+    uint16_t port;
+};
+/* `base`: what a relative reference (of a redirect) is relative to; NULL: none. Given:
+ * fetch_url_fini(). */
+int fetch_url_parse(const char *text, const struct fetch_url *base, struct fetch_url *ret,
+                    struct err *err);
+void fetch_url_fini(struct fetch_url *u);
+/* Is this host exempt from proxies by a no_proxy list ("*", ".example.org", "host:port", ...)? */
+bool fetch_url_no_proxy(const char *list, const char *host, uint16_t port);
+/* The URL of the proxy that http_proxy, https_proxy and no_proxy of the environment, or the same in
+ * upper case, say for `u`; NULL: none. */
+const char *fetch_url_proxy(const struct fetch_url *u);
