@@ -423,6 +423,38 @@ TEST(a_budget_names_what_used_it_up)
     CHECK(budget_spend(&page, 15, "reading"));
 }
 
+TEST(an_arena_goes_back_to_a_mark)
+{
+    enum { MARKS = 12, ROUNDS = 300 };
+    struct arena a = { 0 };
+    struct {
+        struct arena_mark mark;
+        char *last; /* taken before the mark */
+        size_t n;
+    } marks[MARKS];
+    size_t n = 0;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        if (n < MARKS && test_random() % 3) {
+            size_t size = 1 + test_random() % (test_random() % 4 ? 500 : 9000);
+            marks[n].last = arena_alloc(&a, size);
+            memset(marks[n].last, (int)n + 1, size);
+            marks[n].n = size;
+            marks[n].mark = arena_mark(&a);
+            n++;
+        } else if (n) {
+            n = test_random() % n + 1;
+            arena_rewind(&a, &marks[n - 1].mark);
+            CHECK_INT(a.total_bytes, marks[n - 1].mark.total_bytes);
+        }
+        for (size_t k = 0; k < n; k++)
+            CHECK_INT(marks[k].last[marks[k].n - 1], (int)k + 1);
+    }
+    const struct arena_mark nothing = { 0 };
+    arena_rewind(&a, &nothing);
+    CHECK_INT(a.total_bytes, 0);
+    arena_fini(&a);
+}
+
 TEST(an_arena_spends_what_it_takes_and_is_full_without_a_budget)
 {
     struct budget b = { .max_steps = 1000 };

@@ -41,6 +41,14 @@ enum {
     QUOTA_MAX_ATTEMPTS = 64  /* at counting a new object in a quota that others count in */
 };
 
+/* Where an attempt begins; the next one begins there again, with the memory of the first. */
+struct attempt {
+    struct arena_mark mark;
+    const struct write *write; /* as it was */
+    struct warning *last_warning;
+    size_t warning_runes;
+};
+
 struct write {
     struct request *rq;
     struct write_options opts;
@@ -52,6 +60,7 @@ struct write {
     struct admission *admission; /* NULL before it has been read, and where there is none */
     struct json *input;          /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
+    struct attempt first;
     unsigned attempt;
     bool warned;
     size_t n_warnings; /* of `input`; what decoding adds comes after them */
@@ -634,7 +643,44 @@ static void look_up(struct write *w, store_get_cb done)
         reply_store_err(rq, r, 0, &err);
 }
 static void read_namespace(struct write *w);
-static void shape_and_commit(struct write *w);
+
+/* The body is decoded; whatever the request takes from now on belongs to an attempt. */
+static void first_attempt(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct write *as_it_was = arena_new(&rq->arena, struct write);
+    *as_it_was = *w;
+    w->first = (struct attempt){ .write = as_it_was,
+                                 .last_warning = rq->last_warning,
+                                 .warning_runes = rq->warning_runes,
+                                 .mark = arena_mark(&rq->arena) };
+}
+
+/*
+ * Another write was faster: forget the attempt with its warnings and what it has read, and begin
+ * again. Otherwise sixteen attempts at a large object would need sixteen times its memory.
+ */
+static void begin_again(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct write again = *w->first.write;
+    again.value = w->value;
+    again.first = w->first;
+    again.attempt = w->attempt;
+    bool update = w->old;
+    *w = again;
+    rq->last_warning = w->first.last_warning;
+    rq->warning_runes = w->first.warning_runes;
+    if (rq->last_warning)
+        rq->last_warning->next = NULL;
+    else
+        rq->warnings = NULL;
+    arena_rewind(&rq->arena, &w->first.mark);
+    if (update || w->patch_type == PATCH_APPLY)
+        look_up(w, on_current);
+    else
+        read_namespace(w);
+}
 
 static void on_existing(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                         const struct err *err)
@@ -677,17 +723,18 @@ static void create_lost(struct write *w, size_t failed_op)
     bool ns_moved = w->ns_key.n && failed_op == 0;
     bool generated =
         json_path(w->input, "metadata", "generateName", NULL) && meta_name(w->input).n == 0;
-    if (ns_moved && ++w->attempt < WRITE_MAX_ATTEMPTS)
-        read_namespace(w);
-    else if (!ns_moved && w->patch_type == PATCH_APPLY && ++w->attempt < WRITE_MAX_ATTEMPTS)
-        look_up(w, on_current);
-    else if (!ns_moved && generated && ++w->attempt < NAME_MAX_ATTEMPTS)
-        shape_and_commit(w);
-    else if (generated)
+    unsigned max = ns_moved || w->patch_type == PATCH_APPLY ? WRITE_MAX_ATTEMPTS
+                   : generated                              ? NAME_MAX_ATTEMPTS
+                                                            : 0;
+    if (w->attempt + 1 < max) {
+        w->attempt++;
+        begin_again(w);
+    } else if (generated) {
         reply_status(rq, status_generate_name_conflict(a, rq->route.group, rq->route.resource,
                                                        meta_name(w->obj)));
-    else
+    } else {
         refuse_existing(w);
+    }
 }
 
 static void update_lost(struct write *w)
@@ -695,7 +742,7 @@ static void update_lost(struct write *w)
     struct request *rq = w->rq;
     bool conditional = w->patch_type == PATCH_NONE && meta_resource_version(w->input).n > 0;
     if (!conditional && ++w->attempt < WRITE_MAX_ATTEMPTS)
-        look_up(w, on_current);
+        begin_again(w);
     else
         reply_status(
             rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
@@ -711,19 +758,15 @@ static void claim_lost(struct write *w, size_t failed_op)
     if (no)
         reply_status(rq, no);
     else
-        shape_and_commit(w);
+        begin_again(w);
 }
 
 /* A quota has been written meanwhile: see what is left of it now. */
 static void admission_lost(struct write *w)
 {
     struct request *rq = w->rq;
-    bool update = w->old;
-    w->admission = NULL;
-    if (++w->attempt < QUOTA_MAX_ATTEMPTS && update)
-        look_up(w, on_current);
-    else if (w->attempt < QUOTA_MAX_ATTEMPTS)
-        read_namespace(w);
+    if (++w->attempt < QUOTA_MAX_ATTEMPTS)
+        begin_again(w);
     else
         reply_status(rq, status_modified(&rq->arena, rq->route.group, rq->route.resource,
                                          meta_name(w->obj)));
@@ -1061,10 +1104,12 @@ void write_create(struct request *rq)
         no = status_method_not_allowed(
             &rq->arena, rq->route.group, rq->route.resource,
             "create not allowed while custom resource definition is terminating");
-    if (no)
+    if (no) {
         reply_status(rq, no);
-    else
-        read_namespace(w);
+        return;
+    }
+    first_attempt(w);
+    read_namespace(w);
 }
 
 static void update_in_turn(struct request *rq)
@@ -1078,6 +1123,7 @@ static void update_in_turn(struct request *rq)
         return;
     }
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    first_attempt(w);
     look_up(w, on_current);
 }
 
@@ -1093,6 +1139,7 @@ static void patch_in_turn(struct request *rq)
     if (!w)
         return;
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    first_attempt(w);
     look_up(w, on_current);
 }
 
@@ -1128,6 +1175,7 @@ static struct json *decode_action(struct write *w)
 
 static void action_in_turn(struct request *rq)
 {
+    first_attempt(rq->work);
     look_up(rq->work, on_current);
 }
 

@@ -17,7 +17,7 @@ struct arena_block {
     struct arena_block *next;
     size_t size; /* of data */
     size_t used;
-    size_t pad; /* keeps data aligned to 16 */
+    size_t serial; /* newer blocks have greater ones; also keeps data aligned to 16 */
     char data[];
 };
 
@@ -94,6 +94,15 @@ void fd_scoped(int *fd)
     errno = saved;
 }
 
+/* Serial of the newest block: the head, or the large one that was put behind it last. */
+static size_t newest(const struct arena *a)
+{
+    const struct arena_block *b = a->head;
+    if (!b)
+        return 0;
+    return b->next ? MAX(b->serial, b->next->serial) : b->serial;
+}
+
 static struct arena_block *new_block(struct arena *a, size_t size)
 {
     size_t block = a->block_bytes ? a->block_bytes : (size_t)ARENA_BLOCK_BYTES;
@@ -108,6 +117,7 @@ static struct arena_block *new_block(struct arena *a, size_t size)
         return NULL;
     b->size = want;
     b->used = 0;
+    b->serial = newest(a) + 1;
     /* What fills it takes time: some 10 ns for a node of a tree, even if it is only copied. */
     (void)arena_spend(a, want / ARENA_BYTES_PER_STEP, "decoding and copying what was sent");
     /* A block made for one large value goes behind the head, which may still have room. */
@@ -183,6 +193,32 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     (void)vsnprintf(p, (size_t)n + 1, fmt, again);
     va_end(again);
     return p;
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    return (struct arena_mark){ .head = a->head,
+                                .used = a->head ? a->head->used : 0,
+                                .serial = newest(a),
+                                .total_bytes = a->total_bytes };
+}
+
+void arena_rewind(struct arena *a, const struct arena_mark *to)
+{
+    struct arena_block **at = &a->head;
+    while (*at) {
+        struct arena_block *b = *at;
+        if (b->serial > to->serial) {
+            *at = b->next;
+            record_free(b);
+        } else {
+            at = &b->next;
+        }
+    }
+    assert(a->head == to->head);
+    if (a->head)
+        a->head->used = to->used;
+    a->total_bytes = to->total_bytes;
 }
 
 void arena_reset(struct arena *a)

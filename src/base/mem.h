@@ -117,6 +117,17 @@ static inline bool arena_spend(struct arena *a, uint64_t steps, const char *what
 {
     return budget_spend(a->budget, steps, what);
 }
+/*
+ * A place to go back to. arena_rewind() frees all that was taken since and refunds its bytes, but
+ * not the steps of the budget. Rewinding to an earlier mark makes later ones invalid; a reset makes
+ * all of them invalid.
+ */
+struct arena_mark {
+    struct arena_block *head;
+    size_t used, serial, total_bytes;
+};
+struct arena_mark arena_mark(const struct arena *a);
+void arena_rewind(struct arena *a, const struct arena_mark *to);
 /* Empty it, keep the first block. */
 void arena_reset(struct arena *a);
 /* Release all; the struct is zero-initialised again (max_bytes and budget kept). */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes that lose against faster ones and are tried again. */
+#include "api_fixture.h"
+
+#include "base/mem.h"
+
+/* ------------------------------------------------------------------ a faster writer */
+
+/* Writes one key over and over, as another server on the same store may. */
+struct rival {
+    struct fixture *f;
+    struct str key, value;
+    unsigned left; /* writes to come */
+};
+
+static void rival_write(struct rival *v);
+
+static void on_rival_written(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct rival *v = arg;
+    (void)err;
+    CHECK_OK(res->r);
+    rival_write(v);
+}
+
+static void rival_write(struct rival *v)
+{
+    const struct store_op op = { .kind = STORE_PUT, .key = v->key, .value = v->value };
+    if (v->left == 0)
+        return;
+    v->left--;
+    CHECK_OK(store_txn(v->f->store, &op, 1, on_rival_written, v, NULL));
+}
+
+static void on_stored(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                      const struct err *err)
+{
+    struct rival *v = arg;
+    (void)rev;
+    (void)err;
+    CHECK_OK(r);
+    CHECK(kv);
+    v->value = str_copy_arena(&v->f->arena, kv->value);
+    v->f->done = true;
+}
+
+/* The rival will write what is under the key now. */
+static struct rival rival_of(struct fixture *f, const char *key)
+{
+    struct rival v = { .f = f, .key = str_of(key) };
+    CHECK_OK(store_get(f->store, v.key, 0, on_stored, &v, NULL));
+    wait_done(f);
+    return v;
+}
+
+/* ------------------------------------------------------------------ requests side by side */
+
+struct patching {
+    struct fixture *f;
+    size_t *n_left;
+    int status;
+};
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct patching *p = arg;
+    (void)headers;
+    p->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    (void)arg;
+    (void)chunk;
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct patching *p = arg;
+    (void)err;
+    CHECK_OK(r);
+    p->f->done = --*p->n_left == 0;
+}
+
+static void patch(struct patching *p, const char *type, const char *target, const char *body)
+{
+    static const struct kube_call_ops ops = { on_head, on_data, on_end };
+    struct headers h = { 0 };
+    struct kube_call *call;
+    CHECK_OK(headers_addc(&h, "content-type", type));
+    const struct kube_request req = {
+        .method = STR("PATCH"), .target = str_of(target), .headers = &h, .body = str_of(body)
+    };
+    CHECK_OK(transport_start(api_transport(p->f->api), &req, &ops, p, &call, NULL));
+    headers_fini(&h);
+}
+
+/* A ConfigMap of n keys with 24 bytes each. */
+static void make_large(struct fixture *f, const char *name, size_t n)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(4 << 20);
+    (void)buf_printf(&b, "{\"metadata\":{\"name\":\"%s\"},\"data\":{", name);
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(&b, "%s\"k%06zu\":\"012345678901234567890123\"", i ? "," : "", i);
+    (void)buf_add_cstr(&b, "}}");
+    (void)want(f, 201, "POST", MAPS, buf_cstr(&b));
+}
+
+/* A merge patch, or a forced apply. */
+static void label_large(struct patching *p, size_t i)
+{
+    char target[128], body[256];
+    if (i % 2) {
+        (void)snprintf(body, sizeof body, "{\"metadata\":{\"labels\":{\"a%zu\":\"1\"}}}", i);
+        patch(p, "application/merge-patch+json", MAPS "/large", body);
+        return;
+    }
+    (void)snprintf(target, sizeof target, MAPS "/large?force=true&fieldManager=m%zu", i);
+    (void)snprintf(body, sizeof body,
+                   "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+                   "\"name\":\"large\",\"labels\":{\"b%zu\":\"1\"}}}",
+                   i);
+    patch(p, "application/apply-patch+yaml", target, body);
+}
+
+TEST(a_patch_of_a_large_object_that_loses_many_times_is_still_done)
+{
+    enum { N = 80, LOST = 14 };
+    struct fixture f;
+    fixture_init(&f);
+    make_large(&f, "large", 20000);
+    struct rival v = rival_of(&f, "/registry/configmaps/default/large");
+    struct patching all[N];
+    size_t left = N;
+    for (size_t i = 0; i < N; i++) {
+        all[i] = (struct patching){ .f = &f, .n_left = &left };
+        label_large(&all[i], i);
+    }
+    v.left = LOST;
+    rival_write(&v);
+    wait_done(&f);
+    for (size_t i = 0; i < N; i++)
+        CHECK_INT(all[i].status, 200);
+    fixture_fini(&f);
+}
+
+TEST_MAIN
