@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded load: totals of the public traces, the draw of arrivals, and malformed files. */
-#include "fn/trace/csv.h"
+#include "codec/csv.h"
 #include "fn/trace/trace.h"
 #include "test.h"
 

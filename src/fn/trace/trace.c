@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/sys.h"
 #include "base/vec.h"
+#include "codec/csv.h"
 #include "codec/json_number.h"
-#include "fn/trace/csv.h"
 
 #include <dirent.h>
 #include <errno.h>

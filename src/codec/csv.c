@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comma separated values; see csv.h. */
-#include "fn/trace/csv.h"
+#include "codec/csv.h"
 
 #include "base/err.h"
 
