@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which layers a node keeps; see cache.h. */
+#include "image/cache.h"
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <math.h>
+
+/* Of all that is remembered, so that sums of a damaged journal cannot overflow. */
+#define TOTAL_MAX ((uint64_t)1 << 60)
+
+struct entry {
+    struct list link; /* of its list: the first is the most recent */
+    uint8_t key[SHA256_BYTES];
+    uint64_t size, last_deploy;
+    uint32_t pins;
+    uint32_t uses; /* LFU */
+    enum image_cache_list where;
+    bool prefetched; /* and not asked for yet */
+    bool was_ghost;  /* when it was prefetched */
+    bool is_victim;  /* of the plan that is being made */
+};
+
+struct image_cache {
+    struct image_cache_options o;
+    struct map entries; /* key -> struct entry, residents and ghosts */
+    struct list lists[IMAGE_CACHE_LISTS];
+    uint64_t bytes[IMAGE_CACHE_LISTS];
+    size_t n[IMAGE_CACHE_LISTS];
+    uint64_t pinned;
+    double target;
+    double refetch_s, refetch_bytes; /* sums over misses */
+    struct image_cache_stats stats;
+    VEC(struct entry *) victims;
+};
+
+const char *image_cache_policy_name(enum image_cache_policy p)
+{
+    static const char *const names[IMAGE_CACHE_POLICIES] = { "arc", "lru", "lfu" };
+    return names[p];
+}
+
+enum image_cache_policy image_cache_policy_of(struct str name)
+{
+    int p = 0;
+    while (p < IMAGE_CACHE_POLICIES &&
+           !str_is(name, image_cache_policy_name((enum image_cache_policy)p)))
+        p++;
+    return (enum image_cache_policy)p;
+}
+
+/* ---- entries and lists ---- */
+
+static struct str key_str(const uint8_t *key)
+{
+    return str_n(key, SHA256_BYTES);
+}
+
+static struct entry *find(const struct image_cache *c, const uint8_t *key)
+{
+    return map_get(&c->entries, key_str(key));
+}
+
+static bool is_resident(const struct entry *e)
+{
+    return e && e->where >= IMAGE_CACHE_T1 && e->where <= IMAGE_CACHE_DEAD;
+}
+
+static struct entry *add(struct image_cache *c, const uint8_t *key, uint64_t size)
+{
+    struct entry *e = xnew(struct entry);
+    memcpy(e->key, key, SHA256_BYTES);
+    e->size = size;
+    (void)map_put(&c->entries, key_str(e->key), e);
+    return e;
+}
+
+static void detach(struct image_cache *c, struct entry *e)
+{
+    if (!list_is_linked(&e->link))
+        return;
+    list_remove(&e->link);
+    c->bytes[e->where] -= e->size;
+    c->n[e->where]--;
+    if (e->pins && is_resident(e))
+        c->pinned -= e->size;
+    e->where = IMAGE_CACHE_NONE;
+}
+
+static void count_in(struct image_cache *c, struct entry *e, enum image_cache_list list)
+{
+    e->where = list;
+    c->bytes[list] += e->size;
+    c->n[list]++;
+    if (e->pins && is_resident(e))
+        c->pinned += e->size;
+}
+
+/* The most recent of a list; of LFU's, the most recent of those that are used as often. */
+static void put_recent(struct image_cache *c, struct entry *e, enum image_cache_list list)
+{
+    struct list *head = &c->lists[list], *at = head;
+    detach(c, e);
+    if (c->o.policy == IMAGE_CACHE_LFU && list == IMAGE_CACHE_T1) {
+        while (at->prev != head && list_entry(at->prev, struct entry, link)->uses <= e->uses)
+            at = at->prev;
+        list_insert_before(at, &e->link);
+    } else {
+        list_push_front(head, &e->link);
+    }
+    count_in(c, e, list);
+}
+
+static void put_last(struct image_cache *c, struct entry *e, enum image_cache_list list)
+{
+    detach(c, e);
+    list_push_back(&c->lists[list], &e->link);
+    count_in(c, e, list);
+}
+
+static void drop(struct image_cache *c, struct entry *e)
+{
+    detach(c, e);
+    (void)map_del(&c->entries, key_str(e->key));
+    free(e);
+}
+
+static void tell(struct image_cache *c, enum image_cache_op op, const struct entry *e)
+{
+    struct image_cache_event ev = {
+        .op = op, .list = e->where, .size = e->size, .target = c->target
+    };
+    if (!c->o.on_event)
+        return;
+    memcpy(ev.key, e->key, SHA256_BYTES);
+    c->o.on_event(c->o.arg, &ev);
+}
+
+/* Off all lists, for good. */
+static void drop_and_tell(struct image_cache *c, struct entry *e, enum image_cache_op op)
+{
+    detach(c, e);
+    tell(c, op, e);
+    drop(c, e);
+}
+
+static void count(struct image_cache_count *to, uint64_t bytes)
+{
+    to->n++;
+    to->bytes += bytes;
+}
+
+/* ---- making room ---- */
+
+static bool may_leave(const struct entry *e)
+{
+    return !e->pins && !e->is_victim;
+}
+
+/* The least recent that may leave, after `after` (NULL: from the end). */
+static struct entry *next_candidate(const struct image_cache *c, enum image_cache_list list,
+                                    const struct entry *after)
+{
+    const struct list *head = &c->lists[list];
+    const struct list *at = after ? after->link.prev : head->prev;
+    for (; at != head; at = at->prev) {
+        struct entry *e = list_entry((struct list *)at, struct entry, link);
+        if (may_leave(e))
+            return e;
+    }
+    return NULL;
+}
+
+/* Is `e` better than `best`, which is less recent? The smallest that alone is enough. */
+static bool fits_better(const struct entry *e, const struct entry *best, uint64_t need)
+{
+    return e->size >= need && (best->size < need || e->size < best->size);
+}
+
+/* The options best_fit and holders, among the least recent of a list. */
+static struct entry *choose(const struct image_cache *c, struct entry *first, uint64_t need)
+{
+    struct entry *at[IMAGE_CACHE_FIT_CANDIDATES], *best = NULL;
+    unsigned held[IMAGE_CACHE_FIT_CANDIDATES] = { 0 };
+    size_t n = 0;
+    bool spare = false; /* there is one that two peers hold */
+    for (struct entry *e = first; e && n < ARRAY_LEN(at); e = next_candidate(c, e->where, e)) {
+        held[n] = c->o.holders ? c->o.holders(c->o.arg, e->key) : 0;
+        spare = spare || held[n] >= 2;
+        at[n++] = e;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (spare && held[i] == 0)
+            continue;
+        if (!best || (c->o.best_fit && fits_better(at[i], best, need)))
+            best = at[i];
+    }
+    return best;
+}
+
+/* What leaves next if T1 has t1 bytes; NULL: all is pinned. */
+static struct entry *pick(const struct image_cache *c, uint64_t t1, bool in_b2, uint64_t need)
+{
+    struct entry *dead = next_candidate(c, IMAGE_CACHE_DEAD, NULL);
+    if (dead)
+        return dead;
+    struct entry *a = next_candidate(c, IMAGE_CACHE_T1, NULL);
+    struct entry *b = next_candidate(c, IMAGE_CACHE_T2, NULL);
+    double size = (double)t1;
+    bool from_t1 = a && (size > c->target || (in_b2 && size >= c->target) || !b);
+    struct entry *first = from_t1 ? a : b;
+    return first && (c->o.best_fit || c->o.holders) ? choose(c, first, need) : first;
+}
+
+/*
+ * Fill c->victims with what has to leave for `need` bytes. false: too much is pinned. Either way
+ * end_plan() has to follow.
+ */
+static bool plan_room(struct image_cache *c, uint64_t need, bool in_b2)
+{
+    uint64_t used = image_cache_used(c), t1 = c->bytes[IMAGE_CACHE_T1];
+    c->victims.n = 0;
+    if (need > c->o.capacity || c->pinned > c->o.capacity - need)
+        return false;
+    while (used + need > c->o.capacity) {
+        struct entry *e = pick(c, t1, in_b2, used + need - c->o.capacity);
+        assert(e);
+        e->is_victim = true;
+        vec_push(&c->victims, e);
+        used -= e->size;
+        if (e->where == IMAGE_CACHE_T1)
+            t1 -= e->size;
+    }
+    return true;
+}
+
+static void evict(struct image_cache *c, struct entry *e)
+{
+    enum image_cache_list ghost = e->where == IMAGE_CACHE_T1   ? IMAGE_CACHE_B1
+                                  : e->where == IMAGE_CACHE_T2 ? IMAGE_CACHE_B2
+                                                               : IMAGE_CACHE_NONE;
+    count(&c->stats.evicted, e->size);
+    if (e->prefetched)
+        count(&c->stats.prefetch_wasted, e->size);
+    if (ghost == IMAGE_CACHE_NONE || e->prefetched || c->o.policy != IMAGE_CACHE_ARC) {
+        drop_and_tell(c, e, IMAGE_CACHE_EVICT);
+        return;
+    }
+    put_recent(c, e, ghost);
+    tell(c, IMAGE_CACHE_EVICT, e);
+}
+
+static void end_plan(struct image_cache *c, bool carry_out)
+{
+    for (size_t i = 0; i < c->victims.n; i++) {
+        c->victims.p[i]->is_victim = false;
+        if (carry_out)
+            evict(c, c->victims.p[i]);
+    }
+    c->victims.n = 0;
+}
+
+static bool make_room(struct image_cache *c, uint64_t need, bool in_b2)
+{
+    bool ok = plan_room(c, need, in_b2);
+    end_plan(c, ok);
+    return ok;
+}
+
+static void forget_last(struct image_cache *c, enum image_cache_list list)
+{
+    drop_and_tell(c, list_entry(c->lists[list].prev, struct entry, link), IMAGE_CACHE_FORGET);
+}
+
+static void trim_ghosts(struct image_cache *c)
+{
+    const uint64_t *b = c->bytes;
+    const size_t *n = c->n;
+    while (n[IMAGE_CACHE_B1] && b[IMAGE_CACHE_T1] + b[IMAGE_CACHE_B1] > c->o.capacity)
+        forget_last(c, IMAGE_CACHE_B1);
+    while (n[IMAGE_CACHE_B2] &&
+           b[IMAGE_CACHE_T1] + b[IMAGE_CACHE_T2] + b[IMAGE_CACHE_B1] + b[IMAGE_CACHE_B2] >
+               2 * c->o.capacity)
+        forget_last(c, IMAGE_CACHE_B2);
+    while (n[IMAGE_CACHE_B1] + n[IMAGE_CACHE_B2] > c->o.ghosts_max)
+        forget_last(c, n[IMAGE_CACHE_B1] > n[IMAGE_CACHE_B2] ? IMAGE_CACHE_B1 : IMAGE_CACHE_B2);
+}
+
+/* ---- requests ---- */
+
+static void on_hit(struct image_cache *c, struct entry *e, uint64_t deploy)
+{
+    enum image_cache_list list = c->o.policy == IMAGE_CACHE_ARC ? IMAGE_CACHE_T2 : IMAGE_CACHE_T1;
+    if (!e->prefetched && deploy && e->last_deploy == deploy) {
+        put_recent(c, e, e->where);
+        tell(c, IMAGE_CACHE_REFRESH, e);
+        return;
+    }
+    if (e->prefetched) {
+        count(&c->stats.prefetch_used, e->size);
+        if (!e->was_ghost)
+            list = IMAGE_CACHE_T1;
+        e->prefetched = false;
+    }
+    e->last_deploy = deploy;
+    e->uses += e->uses < UINT32_MAX;
+    put_recent(c, e, list);
+    tell(c, IMAGE_CACHE_HIT, e);
+}
+
+/* How much the target moves for one byte of this layer. */
+static double weight_of(struct image_cache *c, const struct image_cache_request *r)
+{
+    if (!c->o.by_refetch || r->refetch_s <= 0 || r->size == 0)
+        return 1;
+    c->refetch_s += r->refetch_s;
+    c->refetch_bytes += (double)r->size;
+    double mean = c->refetch_s / c->refetch_bytes;
+    return fmin(fmax(r->refetch_s / (double)r->size / mean, 0.25), 4);
+}
+
+static void adapt(struct image_cache *c, enum image_cache_list ghost,
+                  const struct image_cache_request *r)
+{
+    double step = (double)r->size * weight_of(c, r), limit = (double)c->o.capacity;
+    double b1 = (double)c->bytes[IMAGE_CACHE_B1], b2 = (double)c->bytes[IMAGE_CACHE_B2];
+    if (ghost == IMAGE_CACHE_B1)
+        c->target = fmin(limit, c->target + step * (b1 > 0 ? fmax(1, b2 / b1) : 1));
+    else if (ghost == IMAGE_CACHE_B2)
+        c->target = fmax(0, c->target - step * (b2 > 0 ? fmax(1, b1 / b2) : 1));
+}
+
+static bool is_too_large(const struct image_cache *c, uint64_t size)
+{
+    return size > c->o.capacity / 100 * c->o.bypass_percent +
+                      c->o.capacity % 100 * c->o.bypass_percent / 100;
+}
+
+static enum image_cache_result on_miss(struct image_cache *c, struct entry *e,
+                                       const struct image_cache_request *r)
+{
+    enum image_cache_list ghost = e ? e->where : IMAGE_CACHE_NONE;
+    if (is_too_large(c, r->size)) {
+        count(&c->stats.bypassed, r->size);
+        return IMAGE_CACHE_IS_BYPASSED;
+    }
+    adapt(c, ghost, r);
+    if (!make_room(c, r->size, ghost == IMAGE_CACHE_B2)) {
+        count(&c->stats.refused, r->size);
+        return IMAGE_CACHE_IS_REFUSED;
+    }
+    if (!e)
+        e = add(c, r->key, r->size);
+    detach(c, e);
+    e->size = r->size;
+    e->last_deploy = r->deploy;
+    e->uses = 1;
+    put_recent(c, e, ghost == IMAGE_CACHE_NONE ? IMAGE_CACHE_T1 : IMAGE_CACHE_T2);
+    tell(c, IMAGE_CACHE_INSERT, e);
+    trim_ghosts(c);
+    return IMAGE_CACHE_IS_STORED;
+}
+
+enum image_cache_result image_cache_access(struct image_cache *c,
+                                           const struct image_cache_request *r)
+{
+    struct entry *e = find(c, r->key);
+    if (is_resident(e)) {
+        count(&c->stats.local, r->size);
+        on_hit(c, e, r->deploy);
+        return IMAGE_CACHE_IS_HIT;
+    }
+    count(r->at_peer ? &c->stats.edge : &c->stats.miss, r->size);
+    return on_miss(c, e, r);
+}
+
+bool image_cache_touch(struct image_cache *c, const uint8_t *key)
+{
+    struct entry *e = find(c, key);
+    if (!is_resident(e))
+        return false;
+    put_recent(c, e, e->where);
+    tell(c, IMAGE_CACHE_REFRESH, e);
+    return true;
+}
+
+bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t size,
+                          bool (*may_evict)(void *arg, const uint8_t *key, uint64_t size),
+                          void *arg)
+{
+    struct entry *e = find(c, key);
+    if (is_resident(e) || is_too_large(c, size))
+        return false;
+    bool ok = plan_room(c, size, false);
+    for (size_t i = 0; ok && may_evict && i < c->victims.n; i++)
+        ok = may_evict(arg, c->victims.p[i]->key, c->victims.p[i]->size);
+    end_plan(c, ok);
+    if (!ok)
+        return false;
+    bool was_ghost = e && e->where != IMAGE_CACHE_NONE;
+    if (!e)
+        e = add(c, key, size);
+    detach(c, e);
+    e->size = size;
+    e->last_deploy = 0;
+    e->uses = 0;
+    e->prefetched = true;
+    e->was_ghost = was_ghost;
+    count(&c->stats.prefetched, size);
+    put_last(c, e, IMAGE_CACHE_T1);
+    tell(c, IMAGE_CACHE_PREFETCH, e);
+    trim_ghosts(c);
+    return true;
+}
+
+bool image_cache_pin(struct image_cache *c, const uint8_t *key)
+{
+    struct entry *e = find(c, key);
+    if (!is_resident(e))
+        return false;
+    if (e->pins++ == 0)
+        c->pinned += e->size;
+    return true;
+}
+
+void image_cache_unpin(struct image_cache *c, const uint8_t *key)
+{
+    struct entry *e = find(c, key);
+    assert(e && e->pins > 0);
+    if (--e->pins > 0)
+        return;
+    if (is_resident(e))
+        c->pinned -= e->size;
+    else
+        drop(c, e);
+}
+
+bool image_cache_bury(struct image_cache *c, const uint8_t *key)
+{
+    struct entry *e = find(c, key);
+    if (!is_resident(e))
+        return false;
+    put_recent(c, e, IMAGE_CACHE_DEAD);
+    tell(c, IMAGE_CACHE_BURY, e);
+    return true;
+}
+
+bool image_cache_remove(struct image_cache *c, const uint8_t *key)
+{
+    struct entry *e = find(c, key);
+    if (!e || e->where == IMAGE_CACHE_NONE)
+        return false;
+    if (e->pins) { /* the pins stay, in case it comes back */
+        put_recent(c, e, IMAGE_CACHE_NONE);
+        tell(c, IMAGE_CACHE_REMOVE, e);
+    } else {
+        drop_and_tell(c, e, IMAGE_CACHE_REMOVE);
+    }
+    return true;
+}
+
+/* ---- what is there ---- */
+
+bool image_cache_has(const struct image_cache *c, const uint8_t *key)
+{
+    return is_resident(find(c, key));
+}
+
+enum image_cache_list image_cache_where(const struct image_cache *c, const uint8_t *key)
+{
+    const struct entry *e = find(c, key);
+    return e ? e->where : IMAGE_CACHE_NONE;
+}
+
+uint64_t image_cache_capacity(const struct image_cache *c)
+{
+    return c->o.capacity;
+}
+
+uint64_t image_cache_used(const struct image_cache *c)
+{
+    return c->bytes[IMAGE_CACHE_T1] + c->bytes[IMAGE_CACHE_T2] + c->bytes[IMAGE_CACHE_DEAD];
+}
+
+uint64_t image_cache_pinned(const struct image_cache *c)
+{
+    return c->pinned;
+}
+
+double image_cache_target(const struct image_cache *c)
+{
+    return c->target;
+}
+
+const struct image_cache_stats *image_cache_stats(const struct image_cache *c)
+{
+    return &c->stats;
+}
+
+uint64_t image_cache_bytes(const struct image_cache *c, enum image_cache_list list)
+{
+    return c->bytes[list];
+}
+
+size_t image_cache_count(const struct image_cache *c, enum image_cache_list list)
+{
+    return c->n[list];
+}
+
+void image_cache_each(const struct image_cache *c, enum image_cache_list list,
+                      bool (*visit)(void *arg, const uint8_t *key, uint64_t size), void *arg)
+{
+    const struct list *head = &c->lists[list];
+    for (const struct list *at = head->prev; at != head; at = at->prev) {
+        const struct entry *e = list_entry((struct list *)at, struct entry, link);
+        if (!visit(arg, e->key, e->size))
+            return;
+    }
+}
+
+/* ---- life ---- */
+
+struct image_cache *image_cache_new(const struct image_cache_options *o)
+{
+    struct image_cache *c = xnew(struct image_cache);
+    assert(o->capacity <= IMAGE_CACHE_SIZE_MAX);
+    c->o = *o;
+    if (!c->o.bypass_percent)
+        c->o.bypass_percent = IMAGE_CACHE_BYPASS_PERCENT;
+    if (!c->o.ghosts_max)
+        c->o.ghosts_max = IMAGE_CACHE_GHOSTS_MAX;
+    c->entries.borrows_keys = true;
+    for (size_t i = 0; i < IMAGE_CACHE_LISTS; i++)
+        list_init(&c->lists[i]);
+    return c;
+}
+
+static void clear(struct image_cache *c)
+{
+    for (size_t i = 0; i < IMAGE_CACHE_LISTS; i++)
+        while (!list_is_empty(&c->lists[i]))
+            drop(c, list_first(&c->lists[i], struct entry, link));
+}
+
+void image_cache_free(struct image_cache *c)
+{
+    if (!c)
+        return;
+    clear(c);
+    map_fini(&c->entries);
+    vec_fini(&c->victims);
+    free(c);
+}
+
+void image_cache_reset(struct image_cache *c)
+{
+    assert(c->pinned == 0);
+    clear(c);
+    c->target = (double)c->o.capacity / 2;
+}
+
+/* ---- after a restart ---- */
+
+/* The list that this cache has for the one of an event. */
+static enum image_cache_list own_list(const struct image_cache *c, enum image_cache_list list)
+{
+    if (c->o.policy == IMAGE_CACHE_ARC)
+        return list;
+    if (list == IMAGE_CACHE_T2)
+        return IMAGE_CACHE_T1;
+    return list == IMAGE_CACHE_B1 || list == IMAGE_CACHE_B2 ? IMAGE_CACHE_NONE : list;
+}
+
+static bool makes_sense(const struct image_cache *c, const struct image_cache_event *e)
+{
+    uint64_t total = image_cache_used(c) + c->bytes[IMAGE_CACHE_B1] + c->bytes[IMAGE_CACHE_B2];
+    if (e->size > IMAGE_CACHE_SIZE_MAX || total > TOTAL_MAX)
+        return false;
+    switch (e->op) {
+    case IMAGE_CACHE_INSERT:
+    case IMAGE_CACHE_HIT:
+    case IMAGE_CACHE_REFRESH:
+        return e->list >= IMAGE_CACHE_T1 && e->list <= IMAGE_CACHE_DEAD;
+    case IMAGE_CACHE_PREFETCH:
+        return e->list == IMAGE_CACHE_T1;
+    case IMAGE_CACHE_BURY:
+        return e->list == IMAGE_CACHE_DEAD;
+    case IMAGE_CACHE_EVICT:
+        return e->list == IMAGE_CACHE_NONE ||
+               (e->list >= IMAGE_CACHE_B1 && e->list < IMAGE_CACHE_LISTS);
+    case IMAGE_CACHE_FORGET:
+    case IMAGE_CACHE_REMOVE:
+        return e->list == IMAGE_CACHE_NONE;
+    case IMAGE_CACHE_OPS:
+        break;
+    }
+    return false;
+}
+
+void image_cache_repeat(struct image_cache *c, const struct image_cache_event *ev)
+{
+    struct entry *e = find(c, ev->key);
+    enum image_cache_list list = own_list(c, ev->list);
+    if (!makes_sense(c, ev) || (e && e->pins))
+        return;
+    if (isfinite(ev->target))
+        c->target = fmin(fmax(ev->target, 0), (double)c->o.capacity);
+    if (list == IMAGE_CACHE_NONE) {
+        if (e)
+            drop(c, e);
+        return;
+    }
+    if (!e)
+        e = add(c, ev->key, ev->size);
+    detach(c, e);
+    e->size = ev->size;
+    e->prefetched =
+        ev->op == IMAGE_CACHE_PREFETCH || (ev->op == IMAGE_CACHE_REFRESH && e->prefetched);
+    if (ev->op == IMAGE_CACHE_INSERT || ev->op == IMAGE_CACHE_HIT)
+        e->uses += e->uses < UINT32_MAX;
+    if (ev->op == IMAGE_CACHE_PREFETCH)
+        put_last(c, e, list);
+    else
+        put_recent(c, e, list);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct image_cache_found *x = a, *y = b;
+    if (x->mtime_s != y->mtime_s)
+        return x->mtime_s < y->mtime_s ? -1 : 1;
+    return memcmp(x->key, y->key, SHA256_BYTES);
+}
+
+static void take_in(struct image_cache *c, const struct image_cache_found *f)
+{
+    struct entry *e = find(c, f->key);
+    uint64_t size = MIN(f->size, IMAGE_CACHE_SIZE_MAX);
+    if (is_resident(e)) { /* a place in its list that it keeps */
+        c->bytes[e->where] += size - e->size;
+        c->pinned += e->pins ? size - e->size : 0;
+        e->size = size;
+        return;
+    }
+    if (!e)
+        e = add(c, f->key, size);
+    detach(c, e);
+    e->size = size;
+    e->uses = 1;
+    put_recent(c, e, IMAGE_CACHE_T1);
+    tell(c, IMAGE_CACHE_INSERT, e);
+}
+
+void image_cache_settle(struct image_cache *c, struct image_cache_found *found, size_t n)
+{
+    struct map there = { .borrows_keys = true };
+    for (size_t i = 0; i < n; i++)
+        (void)map_put(&there, key_str(found[i].key), &found[i]);
+    for (int l = IMAGE_CACHE_T1; l <= IMAGE_CACHE_DEAD; l++)
+        list_each_safe (node, &c->lists[l]) {
+            struct entry *e = list_entry(node, struct entry, link);
+            if (!map_has(&there, key_str(e->key)))
+                drop_and_tell(c, e, IMAGE_CACHE_REMOVE);
+        }
+    map_fini(&there); /* before its keys move */
+    if (n)
+        qsort(found, n, sizeof *found, by_time);
+    for (size_t i = 0; i < n; i++)
+        take_in(c, &found[i]);
+    (void)make_room(c, 0, false); /* refused where too much is pinned */
+    trim_ghosts(c);
+}
