@@ -6,6 +6,7 @@
 #include "store/sqlite.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <errno.h>
 
@@ -99,7 +100,7 @@ static void run_get(struct sqlite_store *s, struct read *rd)
 struct page {
     struct arena mem;
     VEC(struct store_kv) rows;
-    size_t bytes;
+    size_t bytes, left_out;
     bool more;
 };
 
@@ -113,6 +114,14 @@ static bool is_full(const struct page *page, const struct store_range *range,
                             page->bytes + row->key.n + row->value.n > STORE_PAGE_MAX_BYTES);
 }
 
+static void leave_out(const struct db_row *row, struct err *err)
+{
+    log_error("a stored object is damaged and left out",
+              "key=" STR_FMT " revision=%llu hint=\"'dormouse store check' finds and removes it\"",
+              STR_ARG(row->key), (unsigned long long)db_rev(row->id));
+    *err = (struct err){ 0 };
+}
+
 /* Rows of one page, and whether there is another one behind it. */
 static int fill_page(struct sqlite_store *s, const struct store_range *range, int64_t limit,
                      struct page *page, struct err *err)
@@ -121,12 +130,20 @@ static int fill_page(struct sqlite_store *s, const struct store_range *range, in
     struct db_row row;
     bool values = !range->keys_only;
     int r = db_scan_keys(&scan, &s->reader, range->prefix, range->after, values, err);
-    while (r >= 0 && (r = db_scan_next(&scan, &row, err)) > 0) {
-        if (row.id >= limit) {
+    while (r >= 0 && (r = db_scan_next(&scan, &row, err)) != 0) {
+        if (r > 0 && row.id >= limit) {
             r = db_row_before(&s->reader, row.id, limit, values, &row, err);
-            if (r <= 0)
+            if (r == 0)
                 continue;
         }
+        if (r == E_DIGEST && range->skip_damaged) {
+            leave_out(&row, err);
+            page->left_out++;
+            r = 0;
+            continue;
+        }
+        if (r < 0)
+            break;
         if (row.version == 0)
             continue;
         page->more = is_full(page, range, &row);
@@ -195,6 +212,7 @@ static void run_range(struct sqlite_store *s, struct read *rd)
     out.kv = page.rows.p;
     out.n = page.rows.n;
     out.more = page.more;
+    out.left_out = page.left_out;
     rd->cb.range(rd->arg, r, r < 0 ? NULL : &out, &err);
     vec_fini(&page.rows);
     arena_fini(&page.mem);

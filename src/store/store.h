@@ -76,14 +76,21 @@ struct store_range {
     size_t limit;    /* rows; 0: as many as fit one page */
     uint64_t at_rev; /* 0: newest */
     bool keys_only;  /* values stay empty */
+    /*
+     * Rows that are damaged are left out and logged with their keys, instead of E_DIGEST. For
+     * whoever reads many objects and can do without one: the start of the server must not depend on
+     * each.
+     */
+    bool skip_damaged;
     bool count_left; /* fill `left` */
 };
 struct store_page {
     const struct store_kv *kv; /* in key order */
     size_t n;
-    bool more;     /* continue with after = kv[n - 1].key and at_rev = rev */
-    uint64_t left; /* rows behind this page, when asked for */
-    uint64_t rev;  /* revision that was read at */
+    bool more;       /* continue with after = kv[n - 1].key and at_rev = rev */
+    uint64_t left;   /* rows behind this page, when asked for */
+    uint64_t rev;    /* revision that was read at */
+    size_t left_out; /* rows that skip_damaged left out */
 };
 typedef void (*store_range_cb)(void *arg, int r, const struct store_page *page,
                                const struct err *err);

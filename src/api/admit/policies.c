@@ -28,6 +28,7 @@ struct policies {
     enum kind at;              /* while loading */
     struct buf after;
     bool loading, stopped;
+    bool damaged; /* some cannot be read, so what they forbid is not known */
     controller_ready_cb ready;
     void *ready_arg;
 };
@@ -59,7 +60,8 @@ void policies_written(struct policies *p, const struct written *w)
 bool policies_wanted(const struct request *rq)
 {
     const struct policies *p = rq->api->policies;
-    return p && p->texts[BINDING].n > 0 && !is_kind(rq->res, POLICY) && !is_kind(rq->res, BINDING);
+    return p && (p->texts[BINDING].n > 0 || p->damaged) && !is_kind(rq->res, POLICY) &&
+           !is_kind(rq->res, BINDING);
 }
 
 /* ------------------------------------------------------------------ one request */
@@ -422,6 +424,13 @@ void policies_check(struct request *rq, const struct policy_target *target,
                     void (*done)(void *arg, struct json *status), void *arg)
 {
     struct arena *a = &rq->arena;
+    if (rq->api->policies->damaged) {
+        done(arg,
+             status_internal(a, STR("a stored admission policy or binding is damaged, and what "
+                                    "it forbids is not known: 'dormouse store check' finds and "
+                                    "removes it")));
+        return;
+    }
     struct check *c = arena_new(a, struct check);
     bool scale = rq->sub && str_is(rq->sub->name, "scale");
     const struct json *object = target->object, *old = target->old;
@@ -462,6 +471,7 @@ static void load(struct policies *p);
 static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct policies *p = arg;
+    p->damaged = p->damaged || (r >= 0 && page->left_out);
     for (size_t i = 0; r >= 0 && !p->stopped && i < page->n; i++) {
         const struct store_kv *kv = &page->kv[i];
         struct str name = str_slice(kv->key, strlen(prefixes[p->at]), kv->key.n);
@@ -487,7 +497,8 @@ static void load(struct policies *p)
 {
     struct err err = { 0 };
     const struct store_range range = { .prefix = str_of(prefixes[p->at]),
-                                       .after = buf_str(&p->after) };
+                                       .after = buf_str(&p->after),
+                                       .skip_damaged = true };
     p->loading = true;
     int r = store_range(p->api->store, &range, on_page, p, &err);
     if (r < 0) {

@@ -32,7 +32,10 @@ struct policy_target {
     bool dry_run;
 };
 
-/* Whether a policy may be about the request; if not, nothing has to be asked. */
+/*
+ * Whether a policy may be about the request; if not, nothing has to be asked. A policy or binding
+ * whose stored value is damaged may be about any write, and forbids it.
+ */
 bool policies_wanted(const struct request *rq);
 /*
  * done: once, with NULL or the Status that refuses it (in the request's arena), from the loop or

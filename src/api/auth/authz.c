@@ -322,7 +322,8 @@ static void load_page(struct authz *z)
     struct err err = { 0 };
     const struct store_range range = { .prefix = STR(PREFIX),
                                        .after = buf_str(&z->after),
-                                       .at_rev = z->loaded_rev };
+                                       .at_rev = z->loaded_rev,
+                                       .skip_damaged = true };
     int r = store_range(z->api->store, &range, on_page, z, &err);
     if (r < 0)
         loaded(z, r, &err);

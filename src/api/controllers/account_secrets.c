@@ -114,7 +114,8 @@ static void search_next(struct search *q)
     const struct store_range range = { .prefix =
                                            str_of(arena_printf(&a, "/registry/secrets/%s/", q->ns)),
                                        .after = buf_str(&q->after),
-                                       .limit = SECRETS_PAGE_ROWS };
+                                       .limit = SECRETS_PAGE_ROWS,
+                                       .skip_damaged = true };
     if (store_range(q->s->api->store, &range, on_page, q, NULL) < 0)
         search_end(q);
     arena_fini(&a);

@@ -193,7 +193,8 @@ static void scan(struct accounts *c)
     const struct store_range range = { .prefix = STR(NS_PREFIX),
                                        .after = buf_str(&c->after),
                                        .limit = ACCOUNTS_PAGE_ROWS,
-                                       .keys_only = true };
+                                       .keys_only = true,
+                                       .skip_damaged = true };
     c->more = false;
     c->scanning = store_range(c->api->store, &range, on_page, c, NULL) >= 0;
     c->failed = c->failed || !c->scanning;

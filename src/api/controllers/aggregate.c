@@ -250,7 +250,8 @@ static void read_page(struct aggregate *g)
 {
     const struct store_range range = { .prefix = STR(ROLES_PREFIX),
                                        .after = buf_str(&g->after),
-                                       .limit = AGGREGATE_PAGE_ROWS };
+                                       .limit = AGGREGATE_PAGE_ROWS,
+                                       .skip_damaged = true };
     if (store_range(g->api->store, &range, on_page, g, NULL) >= 0)
         return;
     g->failed = true;

@@ -614,7 +614,8 @@ static void load_next(struct crds *c)
     struct err err = { 0 };
     const struct store_range range = { .prefix = STR(CRD_PREFIX),
                                        .after = buf_str(&c->after),
-                                       .at_rev = c->loaded_rev };
+                                       .at_rev = c->loaded_rev,
+                                       .skip_damaged = true };
     int r = store_range(c->api->store, &range, on_page, c, &err);
     if (r < 0)
         loaded(c, r, &err);

@@ -393,7 +393,8 @@ static void read_page(struct defaults *d)
             str_of(arena_printf(&a, "/registry/%s/%s/", kinds[d->at].group, kinds[d->at].plural)),
         .after = buf_str(&d->after),
         .limit = DEFAULTS_PAGE_ROWS,
-        .keys_only = true
+        .keys_only = true,
+        .skip_damaged = true
     };
     if (store_range(d->api->store, &range, on_page, d, NULL) < 0) {
         d->failed = true;

@@ -169,7 +169,8 @@ static void read_page(struct expiry *x)
 {
     const struct store_range range = { .prefix = STR(EVENTS_PREFIX),
                                        .after = buf_str(&x->after),
-                                       .limit = EXPIRY_PAGE_ROWS };
+                                       .limit = EXPIRY_PAGE_ROWS,
+                                       .skip_damaged = true };
     x->reading = store_range(x->api->store, &range, on_page, x, NULL) >= 0;
     if (!x->reading) {
         x->failed = true;

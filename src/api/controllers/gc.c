@@ -245,6 +245,11 @@ static void on_marker(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     (void)rev;
     bool built = kv && str_is(kv->value, BUILT_VALUE);
     gc->reading_marker = false;
+    if (r == E_DIGEST) {
+        log_error("the marker of the index of owners is damaged, building it again", "error=\"%s\"",
+                  err_text(err));
+        r = 0;
+    }
     if (r >= 0)
         gc_queue_pass(gc, built ? PASS_SCAN : PASS_BUILD, STR(""), false);
     if (r < 0 || built || gc->stopped)

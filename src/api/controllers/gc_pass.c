@@ -225,11 +225,13 @@ static void begin_pages(struct pass *p)
 
 static int ask_page(struct pass *p, store_range_cb cb)
 {
+    bool at_start = p->kind == PASS_SCAN || p->kind == PASS_BUILD;
     bool one_each = p->kind == PASS_SCAN && str_is(buf_str(&p->prefix), OWNED_PREFIX);
     const struct store_range range = { .prefix = buf_str(&p->prefix),
                                        .after = buf_str(&p->after),
                                        .limit = one_each ? 1 : GC_PAGE_ROWS,
-                                       .keys_only = p->at == PASS_PAGES && p->kind != PASS_BUILD };
+                                       .keys_only = p->at == PASS_PAGES && p->kind != PASS_BUILD,
+                                       .skip_damaged = p->at == PASS_PAGES && at_start };
     return store_range(p->gc->api->store, &range, cb, p, NULL);
 }
 

@@ -577,7 +577,8 @@ static void load_next(struct namespaces *n)
     struct err err = { 0 };
     const struct store_range range = { .prefix = STR(NS_PREFIX),
                                        .after = buf_str(&n->after),
-                                       .at_rev = n->loaded_rev };
+                                       .at_rev = n->loaded_rev,
+                                       .skip_damaged = true };
     n->loading = true;
     int r = store_range(n->api->store, &range, on_page, n, &err);
     if (r < 0)
@@ -595,7 +596,11 @@ static void on_made(void *arg, int r, struct str body)
 {
     struct namespaces *n = arg;
     n->n_calls--;
-    if (r != 201 && r != 409 && !n->stopped) {
+    bool is_damaged = r == 500; /* what is stored under its name cannot be read */
+    if (is_damaged)
+        log_error("a namespace was not made, going on without it", "answer=\"" STR_FMT "\"",
+                  STR_ARG(str_slice(body, 0, 512)));
+    if (r != 201 && r != 409 && !is_damaged && !n->stopped) {
         struct err err = { 0 };
         (void)err_set(&err, r < 0 ? r : E_INVALID, "make a namespace: " STR_FMT, STR_ARG(body));
         tell_ready(n, err.code, &err);

@@ -205,7 +205,8 @@ static void count_next(struct count *c)
         return;
     }
     const struct store_range range = { .prefix = key_prefix_ns(&c->arena, c->res, str_of(c->ns)),
-                                       .after = buf_str(&c->after) };
+                                       .after = buf_str(&c->after),
+                                       .skip_damaged = true };
     int r = store_range(c->q->api->store, &range, on_objects, c, NULL);
     if (r < 0)
         count_end(c, r);
@@ -236,8 +237,9 @@ static void count_begin(struct quotas *q, struct str ns, struct space *s)
 {
     struct count *c = xnew(struct count);
     *c = (struct count){ .q = q, .ns = str_dup(ns), .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
-    const struct store_range range = { .prefix = str_of(
-                                           arena_printf(&c->arena, QUOTA_PREFIX "%s/", c->ns)) };
+    const struct store_range range = {
+        .prefix = str_of(arena_printf(&c->arena, QUOTA_PREFIX "%s/", c->ns)), .skip_damaged = true
+    };
     s->dirty = false;
     s->running = true;
     q->n_running++;
@@ -281,7 +283,8 @@ static void load(struct quotas *q)
 {
     const struct store_range range = { .prefix = STR(QUOTA_PREFIX),
                                        .after = buf_str(&q->after),
-                                       .keys_only = true };
+                                       .keys_only = true,
+                                       .skip_damaged = true };
     q->loading = store_range(q->api->store, &range, on_loaded, q, NULL) >= 0;
     if (!q->loading && !q->stopped)
         retry_arm(q->api->loop, &q->retry, on_retry);

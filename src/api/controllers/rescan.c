@@ -67,7 +67,9 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 
 static int rescan_next(struct rescan *s)
 {
-    const struct store_range range = { .prefix = str_of(s->prefix), .after = buf_str(&s->after) };
+    const struct store_range range = { .prefix = str_of(s->prefix),
+                                       .after = buf_str(&s->after),
+                                       .skip_damaged = true };
     return store_range(s->api->store, &range, on_page, s, NULL);
 }
 
