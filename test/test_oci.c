@@ -6,6 +6,7 @@
 #include "image/share.h"
 #include "oci/image.h"
 #include "oci/tree.h"
+#include "image_tree_kit.h"
 #include "tar_kit.h"
 
 #include <fcntl.h>
@@ -50,33 +51,6 @@ static struct oci_layer *layer_from(const char *const *words)
     return layer_of(&k);
 }
 #define LAYER(...) layer_from((const char *const[]){ __VA_ARGS__, NULL })
-
-enum { LAYERS_MAX = 8 };
-
-struct merged {
-    struct oci_tree tree;
-    struct oci_layer *layers[LAYERS_MAX];
-    size_t n;
-};
-
-static void merged_init(struct merged *m, enum oci_symlink_parent how)
-{
-    *m = (struct merged){ 0 };
-    oci_tree_init(&m->tree, how);
-}
-
-static int merged_add(struct merged *m, struct oci_layer *layer, struct err *err)
-{
-    m->layers[m->n++] = layer;
-    return oci_tree_apply(&m->tree, layer, err);
-}
-
-static void merged_fini(struct merged *m)
-{
-    oci_tree_fini(&m->tree);
-    for (size_t i = 0; i < m->n; i++)
-        oci_layer_free(m->layers[i]);
-}
 
 /* The tree in words, sorted: "a/ a/b=SIZE c>target", implicit directories in brackets. */
 static void check_tree(const struct oci_tree *t, const char *want)
@@ -511,83 +485,6 @@ TEST(what_images_share_depends_on_what_counts_as_the_same)
 
 /* ---- two real images, file by file: test/data/image-trees ---- */
 
-/* The next column of a row. */
-static struct str column(struct str *row)
-{
-    struct str c;
-    (void)str_cut(*row, '\t', &c, row);
-    return c;
-}
-
-static uint64_t number(struct str s)
-{
-    uint64_t v;
-    CHECK_OK(parse_u64(s, 0, UINT64_MAX, &v));
-    return v;
-}
-
-static uint32_t octal(struct str s)
-{
-    uint32_t v = 0;
-    for (size_t i = 2; i < s.n; i++)
-        v = v * 8 + (uint32_t)(s.p[i] - '0');
-    return v;
-}
-
-static void add_row(struct oci_layer *layer, struct str row)
-{
-    static const char types[] = { '0', '5', '2', '1', '3', '4', '6' }; /* by enum tar_type */
-    char path[TAR_PATH_MAX], link[TAR_PATH_MAX];
-    struct tar_entry e = { 0 };
-    struct oci_entry *added;
-    CHECK_OK(tar_normalize(column(&row), path, &e.path, NULL));
-    const char *type = memchr(types, column(&row).p[0], sizeof types);
-    CHECK(type);
-    e.type = (enum tar_type)(type - types);
-    e.mode = octal(column(&row));
-    e.uid = (uint32_t)number(column(&row));
-    e.gid = (uint32_t)number(column(&row));
-    e.mtime_s = (int64_t)number(column(&row));
-    e.size = number(column(&row));
-    e.link = column(&row);
-    if (e.type == TAR_HARDLINK)
-        CHECK_OK(tar_normalize(e.link, link, &e.link, NULL));
-    CHECK_OK(oci_layer_add(layer, &e, &added, NULL));
-    if (added && e.type == TAR_FILE)
-        CHECK(hex_parse(row, added->digest, sizeof added->digest));
-}
-
-static int add_text(void *arg, struct str bytes, struct err *err)
-{
-    (void)err;
-    return buf_add_str(arg, bytes);
-}
-
-static void load_image(struct merged *m, const char *path)
-{
-    scoped(buf_fini_scoped) struct buf packed = BUF_INIT(1 << 20), text = BUF_INIT(8 << 20);
-    scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(add_text, &text);
-    CHECK_OK(sys_read_file(AT_FDCWD, path, &packed, NULL));
-    CHECK_OK(decompressor_add(d, buf_str(&packed), NULL));
-    CHECK_OK(decompressor_end(d, NULL));
-    struct str rest = buf_str(&text), row;
-    struct oci_layer *layers[LAYERS_MAX];
-    size_t n = 0;
-    while (rest.n) {
-        (void)str_cut(rest, '\n', &row, &rest);
-        if (!str_has_prefix(row, STR("#layer"))) {
-            add_row(layers[n - 1], row);
-            continue;
-        }
-        CHECK(n < LAYERS_MAX);
-        layers[n++] = xnew(struct oci_layer);
-    }
-    merged_init(m, OCI_SYMLINK_PARENT_REFUSE);
-    for (size_t i = 0; i < n; i++)
-        CHECK_OK(merged_add(m, layers[i], NULL));
-    CHECK_INT(m->tree.n_missing, 0);
-}
-
 static void check_counts(const struct oci_tree *t)
 {
     size_t n[TAR_FIFO + 1] = { 0 };
@@ -608,8 +505,8 @@ TEST(two_versions_of_a_real_image_merge_and_differ_as_recorded)
     struct merged old, new;
     struct image_changes changes;
     size_t n[IMAGE_CHANGE_TIME + 1] = { 0 };
-    load_image(&old, TEST_DATA "/image-trees/redis-old.tsv.zst");
-    load_image(&new, TEST_DATA "/image-trees/redis-new.tsv.zst");
+    load_image(&old, "redis-old");
+    load_image(&new, "redis-new");
     check_counts(&old.tree);
     check_counts(&new.tree);
     image_changes_find(&old.tree, &new.tree, &changes);

@@ -3,7 +3,14 @@
 
 #include <errno.h>
 
-enum { ZEROS_BYTES = 64 << 10 };
+enum {
+    ZEROS_BYTES = 64 << 10,
+    PYC_HEAD_BYTES = 8,
+    /* The first word of a .pyc, its version: between these (Python 3.7 to the present) flags
+     * follow; before 3.7, and in Python 2, the time does. */
+    PYC_FLAGS_FROM = 3392,
+    PYC_PYTHON_2 = 20000,
+};
 
 static const struct str WHITEOUT = { ".wh.", 4 }, META = { ".wh..wh.", 8 };
 
@@ -15,6 +22,10 @@ struct oci_layer_reader {
     struct oci_entry *open; /* the file whose content is read; NULL: none */
     uint64_t left;          /* bytes of it */
     uint64_t n_content;     /* of the layer */
+    oci_content_sink sink;  /* or NULL */
+    void *sink_arg;
+    uint8_t head[PYC_HEAD_BYTES]; /* of the content of a .pyc */
+    size_t n_head;
 };
 
 void oci_layer_free(struct oci_layer *layer)
@@ -157,12 +168,27 @@ int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci
 
 /* ---- the tar ---- */
 
-static void close_file(struct oci_layer_reader *r)
+/* PEP 552: bit 0 of the flags says that the source is compared by its hash. */
+static bool pyc_records_time(const struct oci_layer_reader *r)
 {
-    if (r->open && r->left == 0) {
-        sha256_end(r->content, r->open->digest);
-        r->open = NULL;
-    }
+    struct rd head = rd_init(r->head, r->n_head);
+    uint16_t version = rd_le16(&head);
+    (void)rd_le16(&head);
+    uint32_t flags = rd_le32(&head);
+    bool has_flags = version >= PYC_FLAGS_FROM && version < PYC_PYTHON_2;
+    return rd_ok(&head) && !(has_flags && (flags & 1));
+}
+
+static int close_file(struct oci_layer_reader *r, struct err *err)
+{
+    struct oci_entry *e = r->open;
+    if (!e || r->left)
+        return 0;
+    sha256_end(r->content, e->digest);
+    e->records_time = str_has_suffix(e->path, STR(".pyc")) && pyc_records_time(r);
+    r->n_head = 0;
+    r->open = NULL;
+    return e->size && r->sink ? r->sink(r->sink_arg, e, STR_NULL, err) : 0;
 }
 
 static int on_entry(void *arg, const struct tar_entry *e, struct err *err)
@@ -178,20 +204,20 @@ static int on_entry(void *arg, const struct tar_entry *e, struct err *err)
         return status;
     r->open = e->type == TAR_FILE ? added : NULL;
     r->left = e->size;
-    close_file(r);
-    return 0;
+    return close_file(r, err);
 }
 
 static int on_data(void *arg, struct str bytes, struct err *err)
 {
     struct oci_layer_reader *r = arg;
-    (void)err;
     if (!r->open)
         return 0;
     sha256_add(r->content, bytes.p, bytes.n);
     r->left -= bytes.n;
-    close_file(r);
-    return 0;
+    for (size_t i = 0; i < bytes.n && r->n_head < sizeof r->head; i++)
+        r->head[r->n_head++] = (uint8_t)bytes.p[i];
+    int status = bytes.n && r->sink ? r->sink(r->sink_arg, r->open, bytes, err) : 0;
+    return status < 0 ? status : close_file(r, err);
 }
 
 static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
@@ -227,6 +253,12 @@ void oci_layer_reader_free(struct oci_layer_reader *r)
     sha256_free(r->diff_id);
     sha256_free(r->content);
     free(r);
+}
+
+void oci_layer_reader_content(struct oci_layer_reader *r, oci_content_sink sink, void *arg)
+{
+    r->sink = sink;
+    r->sink_arg = arg;
 }
 
 int oci_layer_reader_add(struct oci_layer_reader *r, struct str bytes, struct err *err)

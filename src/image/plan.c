@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/plan.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <assert.h>
+
+struct ranked {
+    const struct image_class *class;
+    uint32_t index, n_images;
+    uint64_t gain;
+    size_t n_words;
+};
+
+struct planner {
+    const struct image_plan_input *in;
+    struct image_plan *plan;
+    struct ranked *ranked;
+    VEC(uint32_t) pieces;
+};
+
+void image_plan_fini(struct image_plan *p)
+{
+    arena_fini(&p->memory);
+    *p = (struct image_plan){ 0 };
+}
+
+uint64_t image_plan_gain_default(uint64_t stored_before)
+{
+    return MAX(IMAGE_GAIN_THRESHOLD, stored_before / 10);
+}
+
+/* ---- which classes become layers ---- */
+
+static int cmp_u64_desc(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+static int cmp_identity(const struct ranked *a, const struct ranked *b)
+{
+    int c = image_set_cmp(a->class->set, b->class->set, a->n_words);
+    return c ? c : (a->class->part > b->class->part) - (a->class->part < b->class->part);
+}
+
+static int by_gain(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+    int c = cmp_u64_desc(a->gain, b->gain);
+    c = c ? c : cmp_u64_desc(a->n_images, b->n_images);
+    return c ? c : cmp_identity(a, b);
+}
+
+/* The order in which images have their layers, lowest first. */
+static int by_sharers(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+    int c = cmp_u64_desc(a->n_images, b->n_images);
+    c = c ? c : cmp_u64_desc(a->class->size, b->class->size);
+    return c ? c : cmp_identity(a, b);
+}
+
+static void rank(struct planner *p)
+{
+    const struct image_plan_input *in = p->in;
+    for (size_t i = 0; i < in->n_classes; i++) {
+        const struct image_class *c = &in->classes[i];
+        unsigned n = image_set_count(c->set, p->plan->n_words);
+        assert(n > 0);
+        p->ranked[i] = (struct ranked){ c, (uint32_t)i, n, (n - 1) * c->size, p->plan->n_words };
+    }
+    qsort(p->ranked, in->n_classes, sizeof *p->ranked, by_gain);
+}
+
+static bool has_budget(const struct planner *p, const uint64_t *set)
+{
+    image_set_each(i, set, p->in->n_images) if (p->plan->images[i].n_shared + 1 >=
+                                                p->in->max_layers) return false;
+    return true;
+}
+
+/* Moves those that become layers to the front, in the order of layers; returns their number. */
+static size_t choose(struct planner *p)
+{
+    size_t n_kept = 0;
+    for (size_t i = 0; i < p->in->n_classes; i++) {
+        struct ranked r = p->ranked[i];
+        if (r.n_images < 2 || r.class->size < p->in->layer_threshold ||
+            !has_budget(p, r.class->set))
+            continue;
+        image_set_each(image, r.class->set, p->in->n_images) p->plan->images[image].n_shared++;
+        p->ranked[i] = p->ranked[n_kept];
+        p->ranked[n_kept++] = r;
+    }
+    qsort(p->ranked, n_kept, sizeof *p->ranked, by_sharers);
+    return n_kept;
+}
+
+static void add_layers(struct planner *p, size_t n)
+{
+    struct image_plan *plan = p->plan;
+    plan->layers = arena_new_n(&plan->memory, struct image_plan_layer, n);
+    plan->n_layers = n;
+    for (size_t i = 0; i < n; i++)
+        plan->layers[i] = (struct image_plan_layer){
+            .set = p->ranked[i].class->set,
+            .n_sharers = p->ranked[i].n_images,
+            .class_index = p->ranked[i].index,
+        };
+}
+
+/* ---- where each class goes ---- */
+
+static void add_piece(struct planner *p, uint32_t class_index, uint32_t layer)
+{
+    const struct image_class *c = &p->in->classes[class_index];
+    struct image_plan_layer *l = &p->plan->layers[layer];
+    p->plan->pieces[class_index].n++;
+    vec_push(&p->pieces, layer);
+    l->size += c->size;
+    l->raw += c->raw;
+    l->n_atoms += c->n_atoms;
+}
+
+/* A class without a layer: into disjoint layers of subsets, the largest first; the layers stand in
+ * that order. *rest keeps the images for which none was found. */
+static void spill(struct planner *p, uint32_t class_index, uint64_t *rest)
+{
+    const struct image_plan *plan = p->plan;
+    for (size_t i = 0; i < plan->n_layers && !p->in->is_plain; i++) {
+        if (!image_set_is_subset(plan->layers[i].set, rest, plan->n_words))
+            continue;
+        add_piece(p, class_index, (uint32_t)i);
+        image_set_subtract(rest, plan->layers[i].set, plan->n_words);
+    }
+}
+
+static void place(struct planner *p, size_t n_kept)
+{
+    struct image_plan *plan = p->plan;
+    for (size_t i = 0; i < p->in->n_classes; i++) {
+        const struct image_class *c = p->ranked[i].class;
+        uint64_t rest[IMAGE_SET_WORDS_MAX] = { 0 };
+        uint32_t index = p->ranked[i].index;
+        plan->pieces[index].first = (uint32_t)p->pieces.n;
+        if (i < n_kept) {
+            add_piece(p, index, (uint32_t)i);
+            continue;
+        }
+        memcpy(rest, c->set, plan->n_words * sizeof *rest);
+        spill(p, index, rest);
+        image_set_each(image, rest, p->in->n_images)
+        {
+            plan->images[image].top_size += c->size;
+            plan->images[image].top_raw += c->raw;
+            plan->images[image].top_atoms += c->n_atoms;
+        }
+    }
+    plan->piece_layers = arena_new_n(&plan->memory, uint32_t, p->pieces.n);
+    if (p->pieces.n)
+        memcpy(plan->piece_layers, p->pieces.p, p->pieces.n * sizeof *p->pieces.p);
+    vec_fini(&p->pieces);
+}
+
+uint32_t image_plan_find(const struct image_plan *p, size_t class_index, size_t image)
+{
+    const struct image_plan_pieces *at = &p->pieces[class_index];
+    for (uint32_t i = at->first; i < at->first + at->n; i++)
+        if (image_set_has(p->layers[p->piece_layers[i]].set, image))
+            return p->piece_layers[i];
+    return IMAGE_PLAN_TOP;
+}
+
+/* ---- what it brings ---- */
+
+/* What images that stay as they are go on to store. */
+static uint64_t untouched_size(const struct planner *p)
+{
+    uint64_t untouched[IMAGE_SET_WORDS_MAX] = { 0 }, n = 0;
+    for (size_t i = 0; i < p->in->n_images; i++)
+        if (p->plan->images[i].n_shared == 0)
+            image_set_add(untouched, i);
+    for (size_t i = 0; i < p->in->n_sources; i++)
+        if (image_set_meets(p->in->sources[i].set, untouched, p->plan->n_words))
+            n += p->in->sources[i].size;
+    return n;
+}
+
+/*
+ * Bytes of an image's layers whose prefix of layers no earlier image has. A prefix is told by its
+ * layers; the paths form a tree whose edges are (node, layer).
+ */
+static uint64_t new_prefix_size(const struct image_plan *plan, size_t image, struct map *edges,
+                                struct arena *a, size_t *n_nodes)
+{
+    size_t node = 0;
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < plan->n_layers; i++) {
+        if (!image_set_has(plan->layers[i].set, image))
+            continue;
+        size_t edge[2] = { node, i };
+        size_t *to = map_get(edges, str_n(edge, sizeof edge));
+        if (!to) {
+            to = arena_new(a, size_t);
+            *to = ++*n_nodes;
+            (void)map_put(edges, str_n(edge, sizeof edge), to);
+            fresh += plan->layers[i].size;
+        }
+        node = *to;
+    }
+    return fresh;
+}
+
+static void count_sharing(struct image_plan *plan)
+{
+    struct map edges = { 0 };
+    struct arena a = { 0 };
+    size_t n_nodes = 0;
+    uint64_t each = 0, once = 0, by_prefix = 0;
+    for (size_t i = 0; i < plan->n_layers; i++) {
+        once += plan->layers[i].size;
+        each += plan->layers[i].size * plan->layers[i].n_sharers;
+    }
+    for (size_t i = 0; i < plan->n_images; i++)
+        by_prefix += new_prefix_size(plan, i, &edges, &a, &n_nodes);
+    plan->digest_shared = each - once;
+    plan->prefix_shared = each - by_prefix;
+    plan->total_after = plan->stored_after + plan->digest_shared;
+    map_fini(&edges);
+    arena_fini(&a);
+}
+
+static const char *refusal(const struct planner *p)
+{
+    const struct image_plan *plan = p->plan;
+    if (plan->n_layers == 0)
+        return "no set of images shares enough for a layer of its own";
+    if (p->in->is_forced)
+        return NULL;
+    if (plan->saved <= 0 || (uint64_t)plan->saved < p->in->gain_threshold)
+        return "it saves less than the gain threshold";
+    return plan->net <= 0 ? "nodes would lose more from their caches than it saves" : NULL;
+}
+
+static void assess(struct planner *p)
+{
+    struct image_plan *plan = p->plan;
+    const struct image_plan_input *in = p->in;
+    for (size_t i = 0; i < in->n_sources; i++)
+        plan->stored_before += in->sources[i].size;
+    plan->stored_after = untouched_size(p);
+    for (size_t i = 0; i < plan->n_layers; i++)
+        plan->stored_after += plan->layers[i].size;
+    for (size_t i = 0; i < plan->n_images; i++)
+        if (plan->images[i].n_shared) {
+            plan->images[i].top_size += in->directories ? in->directories[i] : 0;
+            plan->stored_after += plan->images[i].top_size;
+        }
+    plan->saved = (int64_t)plan->stored_before - (int64_t)plan->stored_after;
+    plan->net = plan->saved - (int64_t)(in->cached / 100 * IMAGE_HIDDEN_COST_PERCENT);
+    count_sharing(plan);
+    plan->why = refusal(p);
+    plan->is_accepted = !plan->why;
+}
+
+int image_plan_make(const struct image_plan_input *in, struct image_plan *ret, struct err *err)
+{
+    if (in->n_images > IMAGE_GROUP_MAX)
+        return err_set(err, E_LIMIT, "a group has %zu images, at most %d are planned together",
+                       in->n_images, IMAGE_GROUP_MAX);
+    if (in->max_layers < 2 || in->max_layers > IMAGE_LAYERS_HARD)
+        return err_set(err, E_LIMIT, "an image may have 2 to %d layers, not %u", IMAGE_LAYERS_HARD,
+                       in->max_layers);
+    if (in->n_classes >= UINT32_MAX)
+        return err_set(err, E_LIMIT, "a group has too many classes of files");
+    *ret = (struct image_plan){
+        .n_images = in->n_images,
+        .n_words = image_set_words(in->n_images),
+        .classes = in->classes,
+    };
+    struct planner p = { .in = in, .plan = ret, .ranked = xnew_n(struct ranked, in->n_classes) };
+    ret->images = arena_new_n(&ret->memory, struct image_plan_image, in->n_images);
+    ret->pieces = arena_new_n(&ret->memory, struct image_plan_pieces, in->n_classes);
+    rank(&p);
+    size_t n_kept = choose(&p);
+    add_layers(&p, n_kept);
+    place(&p, n_kept);
+    assess(&p);
+    free(p.ranked);
+    return 0;
+}
