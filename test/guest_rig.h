@@ -41,6 +41,7 @@ struct actor {
     struct buf log; /* lines, each with "1 " or "2 " in front */
     unsigned lines, states[5], rooms;
     struct err why;  /* of the last FAILED */
+    int kept_awake;  /* as it was told last */
     bool auto_delay; /* complete every DELAY at once */
     void (*on_op)(struct actor *a, const struct guest_op *op);
 
@@ -193,6 +194,13 @@ static inline void actor_on_state(struct guest *g, enum guest_state state, const
         a->why = *why;
 }
 
+static inline void actor_on_kept_awake(struct guest *g, const struct err *why, void *arg)
+{
+    struct actor *a = arg;
+    CHECK(a->kept_awake != (why ? why->code : 0)); /* told once */
+    a->kept_awake = why ? why->code : 0;
+}
+
 static inline void actor_on_log(struct guest *g, int fd, struct str line, void *arg)
 {
     struct actor *a = arg;
@@ -240,6 +248,7 @@ static const struct guest_ops actor_ops = { .on_op = actor_on_op,
                                             .on_room = actor_on_room,
                                             .on_state = actor_on_state,
                                             .on_log = actor_on_log,
+                                            .on_kept_awake = actor_on_kept_awake,
                                             .on_call = actor_on_call,
                                             .on_post = actor_on_post,
                                             .on_activated = actor_on_activated };

@@ -791,6 +791,109 @@ TEST(swap_stays_within_its_quota_whatever_guests_dirty)
     rig_close(&r);
 }
 
+/* Guests that each dirty more than half of their limit, under a quota for two of them. */
+enum { GREEDY = 5, GREEDY_LIMIT = 2 << 20, GREEDY_QUOTA = 3 << 20 };
+
+static struct module *open_greedy(struct rig *r, struct actor a[GREEDY])
+{
+    rig_open(r, (struct guest_host_opts){ .idle_ms = 600000, .swap_quota_bytes = GREEDY_QUOTA });
+    struct module *m = rig_module(r, "hostile-g2");
+    for (int i = 0; i < GREEDY; i++) {
+        a[i] = (struct actor){ 0 };
+        actor_open(&a[i], r,
+                   (struct guest_spec){ .module = m,
+                                        .abi = GUEST_ABI_G2,
+                                        .memory_max_bytes = GREEDY_LIMIT,
+                                        ENV(VAR("MODE", "grow"), VAR("FN", "again")) });
+        WAIT(r, actor_is_idle(&a[i]) && actor_logged(&a[i], "probe pages"));
+    }
+    return m;
+}
+
+static struct guest_host_stats wait_quiet(struct rig *r)
+{
+    enum { TURNS = 8 }; /* without a command: what follows from an answer is sent by then */
+    struct guest_host_stats s;
+    for (int quiet = 0; quiet < TURNS; quiet = s.commands ? 0 : quiet + 1) {
+        (void)loop_turn(&r->loop, false);
+        guest_host_get_stats(r->host, &s);
+        CHECK(swap_on_disk(r) <= GREEDY_QUOTA);
+    }
+    return s;
+}
+
+static void close_greedy(struct rig *r, struct actor a[GREEDY], struct module *m)
+{
+    for (int i = 0; i < GREEDY; i++)
+        if (a[i].guest)
+            actor_close(&a[i]);
+    CHECK_INT(swap_on_disk(r), 0);
+    module_unref(m);
+    rig_close(r);
+}
+
+/* What suspends in flight will write is taken into account. */
+TEST(swap_stays_within_its_quota_when_all_fall_asleep_at_once)
+{
+    struct rig r;
+    struct actor a[GREEDY];
+    struct module *m = open_greedy(&r, a);
+    CHECK_INT(guest_host_relieve(r.host), GREEDY);
+    struct guest_host_stats s = wait_quiet(&r);
+    CHECK_INT(s.asleep, 2);
+    CHECK_INT(s.awake, GREEDY - 2);
+    for (int i = 0; i < GREEDY; i++)
+        CHECK_INT(a[i].kept_awake, actor_state(&a[i]) == GUEST_ASLEEP ? 0 : E_LIMIT);
+    close_greedy(&r, a, m);
+}
+
+/* A file that a guest has is its own: what it writes over takes no more of the quota. */
+TEST(woken_guests_sleep_again_when_the_quota_is_used_up)
+{
+    struct rig r;
+    struct actor a[GREEDY];
+    struct module *m = open_greedy(&r, a);
+    (void)guest_host_relieve(r.host);
+    CHECK_INT(wait_quiet(&r).asleep, 2);
+    for (int i = 0; i < GREEDY; i++) {
+        if (actor_state(&a[i]) != GUEST_ASLEEP)
+            continue;
+        actor_complete(&a[i], 0, 0); /* it writes to all its memory */
+        WAIT(&r, actor_logged(&a[i], "probe woken") && actor_is_idle(&a[i]));
+        CHECK_INT(actor_state(&a[i]), GUEST_AWAKE);
+        CHECK_OK(guest_sleep(a[i].guest));
+        (void)wait_quiet(&r);
+        CHECK_INT(actor_state(&a[i]), GUEST_ASLEEP);
+    }
+    close_greedy(&r, a, m);
+}
+
+TEST(guests_fall_asleep_by_themselves_when_there_is_room_again)
+{
+    struct rig r;
+    struct actor a[GREEDY];
+    struct module *m = open_greedy(&r, a);
+    (void)guest_host_relieve(r.host);
+    CHECK_INT(wait_quiet(&r).asleep, 2);
+    for (int left = GREEDY; left > 2;) { /* those that sleep die, and others take their room */
+        for (int i = 0; i < GREEDY; i++)
+            if (a[i].guest && actor_state(&a[i]) == GUEST_ASLEEP) {
+                actor_close(&a[i]);
+                left--;
+                break;
+            }
+        struct guest_host_stats s = { 0 };
+        while (s.asleep < 2) {
+            (void)loop_turn(&r.loop, true);
+            guest_host_get_stats(r.host, &s);
+        }
+        (void)wait_quiet(&r);
+    }
+    for (int i = 0; i < GREEDY; i++)
+        CHECK_INT(a[i].kept_awake, 0);
+    close_greedy(&r, a, m);
+}
+
 /* What the runner may write to a file from now on. A child does this with the runner's identity,
  * since root may lack the capability. */
 static void limit_files(struct rig *r, rlim_t bytes)
@@ -826,12 +929,13 @@ TEST(a_failed_suspend_leaves_the_guest_as_it_was)
         WAIT(&r, a.ops.n == i + 1 && twin.ops.n == i + 1);
         WAIT(&r, actor_is_idle(&a) && actor_is_idle(&twin));
         if (i % 3 == 0) { /* also in the middle of the first save and of later ones */
-            limit_files(&r, (rlim_t)(64 + 16 * i) << 10);
+            limit_files(&r, (rlim_t)(600 - 40 * i) << 10);
             CHECK_OK(guest_sleep(a.guest));
             CHECK_ERR(guest_sleep(a.guest), 0); /* twice is once */
             (void)loop_turn(&r.loop, true);
             WAIT(&r, guest_sleep(a.guest) == 0); /* the attempt has failed, the next one begins */
             WAIT(&r, guest_sleep(a.guest) == 0);
+            WAIT(&r, a.kept_awake == -EFBIG && actor_is_idle(&a));
             limit_files(&r, (rlim_t)4 << 30);
         }
         if (i % 3 == 2)
@@ -842,6 +946,7 @@ TEST(a_failed_suspend_leaves_the_guest_as_it_was)
     WAIT(&r, a.ops.n == 13 && twin.ops.n == 13);
     CHECK(str_eq(buf_str(&a.log), buf_str(&twin.log)));
     CHECK(actor_stats(&a).wakes >= 4);
+    CHECK(a.kept_awake == 0 && twin.kept_awake == 0);
     CHECK_INT(actor_stats(&a).incarnation, 0);
     actor_close(&a);
     actor_close(&twin);

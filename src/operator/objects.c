@@ -29,13 +29,14 @@ enum cond {
     COND_RETURNED,
     COND_REFUSED,
     COND_FORBIDDEN,
+    COND_KEPT_AWAKE,
     COND_COUNT
 };
 static const char *const cond_names[] = {
     [COND_READY] = "Ready",         [COND_PROGRESSING] = "Progressing",
     [COND_DEGRADED] = "Degraded",   [COND_LIMITED] = "LimitReached",
     [COND_RETURNED] = "RolledBack", [COND_REFUSED] = "UpdateRefused",
-    [COND_FORBIDDEN] = "Forbidden"
+    [COND_FORBIDDEN] = "Forbidden", [COND_KEPT_AWAKE] = "KeptAwake"
 };
 
 /* A spec that could not even be applied. */
@@ -327,6 +328,11 @@ static void judge(const struct operator_view *v, const struct v1_summary *v1,
     ret[COND_RETURNED] = (struct cond_value){ true, v->returned ? "CrashLoop" : NULL, v->returned };
     ret[COND_REFUSED] = (struct cond_value){ true, v->refused_reason, v->refused_message };
     ret[COND_FORBIDDEN] = (struct cond_value){ true, is_denied ? "AccessDenied" : NULL, forbidden };
+    ret[COND_KEPT_AWAKE] = (struct cond_value){ true,
+                                                !v->kept_awake                   ? NULL
+                                                : v->kept_awake->code == E_LIMIT ? "SwapQuotaUsedUp"
+                                                                                 : "SwapFileFailed",
+                                                v->kept_awake ? err_text(v->kept_awake) : "" };
 }
 
 static void add_condition(struct arena *a, struct json *list, struct entry *e, enum cond which,
@@ -452,8 +458,7 @@ static void write_status(struct entry *e)
         v1_get_summary(v.v1, &v1);
     char forbidden[FORBIDDEN_MAX] = "";
     judge(&v, &v1, forbidden, conds);
-    bool forbidden_is_new =
-        conds[COND_FORBIDDEN].reason && e->conds[COND_FORBIDDEN] != COND_TRUE;
+    bool forbidden_is_new = conds[COND_FORBIDDEN].reason && e->conds[COND_FORBIDDEN] != COND_TRUE;
     bool limit_is_new = conds[COND_LIMITED].reason && e->conds[COND_LIMITED] != COND_TRUE;
     struct json *patch = json_new_object(&a), *status = json_obj(&a, patch, "status");
     struct json *conditions = json_new_array(&a);

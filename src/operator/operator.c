@@ -53,6 +53,7 @@ struct operator
     struct identity *identity; /* of run; NULL: the host's own */
     struct identity_listener trouble;
     struct operator_limit *limit; /* that was hit; NULL: none was */
+    struct err *kept_awake;       /* NULL: nothing keeps its guest awake */
     const char *reason;
     char *message;
     struct list change; /* on os->changes */
@@ -180,6 +181,7 @@ static void end_instance(struct operator* o)
     gate_free(run->gate);
     identity_unref(take_ptr(&o->identity));
     guest_free(run->guest);
+    free(take_ptr(&o->kept_awake));
     plan_unref(run->plan);
     module_unref(run->module);
     *run = (struct instance){ 0 };
@@ -361,16 +363,36 @@ static void on_limit(struct guest *g, enum guest_limit which, uint64_t figure, v
     }
 }
 
+static void on_kept_awake(struct guest *g, const struct err *why, void *arg)
+{
+    struct operator* o = arg;
+    free(take_ptr(&o->kept_awake));
+    if (why) {
+        o->kept_awake = xnew(struct err);
+        *o->kept_awake = *why;
+    }
+    notify(o);
+}
+
 static void on_v1_change(void *arg)
 {
     notify(arg);
 }
 
 static const struct guest_ops guest_ops = {
-    .on_op = on_op, .on_room = on_room, .on_state = on_state, .on_log = on_log, .on_limit = on_limit
+    .on_op = on_op,
+    .on_room = on_room,
+    .on_state = on_state,
+    .on_log = on_log,
+    .on_limit = on_limit,
+    .on_kept_awake = on_kept_awake,
 };
 static const struct v1_ops v1_ops = {
-    .on_state = on_state, .on_log = on_log, .on_limit = on_limit, .on_change = on_v1_change
+    .on_state = on_state,
+    .on_log = on_log,
+    .on_limit = on_limit,
+    .on_kept_awake = on_kept_awake,
+    .on_change = on_v1_change,
 };
 
 /* By what the module exports; each ABI has its own wake-up functions. */
@@ -618,6 +640,7 @@ static void free_operator(struct operator* o)
     plan_unref(o->spec);
     module_unref(o->module);
     free(o->limit);
+    free(o->kept_awake);
     free(o->refusal);
     free(o->returned);
     free(o->message);
@@ -979,6 +1002,7 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .trouble = identity_trouble(o->identity),
                                    .denied = run->gate ? gate_denied(run->gate) : "",
                                    .limit = o->limit ? *o->limit : (struct operator_limit){ 0 },
+                                   .kept_awake = o->kept_awake,
                                    .returned = o->returned,
                                    .refused_reason = o->refusal ? o->refusal->reason : NULL,
                                    .refused_message = o->refusal ? o->refusal->message : NULL,

@@ -135,10 +135,11 @@ struct operator_view {
     const char *trouble;         /* why it cannot act as that user; "" when it can */
     const char *denied;          /* what that user was last refused; "": nothing */
     struct operator_limit limit;
-    struct guest *guest;       /* NULL unless running */
-    const struct calls *calls; /* beside guest */
-    const struct gate *gate;   /* the same */
-    const struct v1 *v1;       /* NULL: of another ABI, or it never ran */
+    const struct err *kept_awake; /* why it cannot sleep, as of guest_ops; NULL: it can */
+    struct guest *guest;          /* NULL unless running */
+    const struct calls *calls;    /* beside guest */
+    const struct gate *gate;      /* the same */
+    const struct v1 *v1;          /* NULL: of another ABI, or it never ran */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
 /* To listen to; NULL: it is of another ABI, or never ran. */

@@ -106,6 +106,76 @@ static struct image image_of(const struct instance *in)
     return (struct image){ MIN(page_down(in->module->image_lo), hi), hi };
 }
 
+/* ---- how much room that takes ---- */
+
+static uint64_t holes_in(int fd, uint64_t from, uint64_t to)
+{
+    uint64_t bytes = 0;
+    while (from < to) {
+        off_t data = lseek(fd, (off_t)from, SEEK_DATA);
+        uint64_t start = data < 0 ? to : MIN((uint64_t)data, to);
+        bytes += start - from;
+        if (start == to)
+            break;
+        off_t hole = lseek(fd, (off_t)start, SEEK_HOLE);
+        if (hole < 0)
+            return bytes + to - start;
+        from = MAX((uint64_t)hole, start);
+    }
+    return bytes;
+}
+
+static uint64_t growth_of_range(int fd, const uint8_t *memory, uint64_t from, uint64_t to)
+{
+    uint64_t bytes = 0;
+    for (; from < to; from += PAGE)
+        if (!is_zero(memory + from))
+            bytes += holes_in(fd, from, from + PAGE);
+    return bytes;
+}
+
+/* What write_memory() and write_record() would add; fewer than 0: it cannot be told. */
+static int64_t count_growth(struct instance *in, const struct proto_run *run, uint64_t size)
+{
+    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    struct image image = run->flags & RUN_FIRST ? image_of(in) : (struct image){ 0, 0 };
+    uint64_t from, to, bytes = growth_of_range(in->swap_fd, memory, image.lo, image.hi);
+    struct dirty d;
+    int more;
+    dirty_init(&d, in, run->flags & RUN_PAGEMAP);
+    while ((more = dirty_next(&d, &from, &to)) > 0) {
+        bytes += growth_of_range(in->swap_fd, memory, from, MIN(to, image.lo));
+        bytes += growth_of_range(in->swap_fd, memory, MAX(from, image.hi), to);
+    }
+    if (more < 0)
+        return more;
+    if (run->flags & RUN_RECORD) {
+        uint64_t at = snapshot_header_at(run->memory_max_bytes), sums = size / PAGE * 4;
+        bytes += holes_in(in->swap_fd, at, page_up(at + SNAPSHOT_HEADER_BYTES + sums));
+        at = snapshot_declaration_at(run->memory_max_bytes);
+        if (in->declaration)
+            bytes += holes_in(in->swap_fd, page_down(at), page_up(at + PAGE + in->declaration_n));
+    }
+    return (int64_t)snapshot_disk_bytes(bytes);
+}
+
+/* Counting costs another look at every dirty page, so only where the room may not do. */
+static int check_room(struct instance *in, const struct proto_run *run, uint64_t size,
+                      struct hibernated *ret, struct err *err)
+{
+    uint64_t room = run->swap_room_bytes;
+    if (room >= snapshot_growth_max(size, run->memory_max_bytes, run->flags & RUN_RECORD))
+        return 0;
+    int64_t needs = count_growth(in, run, size);
+    if (needs < 0)
+        return err_sys(err, (int)needs, "count what is to be written to the swap file");
+    if ((uint64_t)needs <= room)
+        return 0;
+    ret->needs_bytes = (uint64_t)needs;
+    return err_set(err, E_LIMIT, "its swap file would grow by %lld bytes, there is room for %llu",
+                   (long long)needs, (unsigned long long)room);
+}
+
 /* The first time the image must be written as a whole: pages that the guest never wrote are not
  * dirty, but would read as zeros once the file covers them. */
 static int write_memory(struct instance *in, const struct saving *s, bool use_pagemap,
@@ -179,8 +249,16 @@ static int write_record(struct instance *in, const struct proto_run *run,
     return r;
 }
 
-int hibernate_save(struct instance *in, const struct proto_run *run, struct hibernated *ret,
-                   struct err *err)
+/* Nothing of an earlier attempt may be left: a first save leaves pages of zeros out. */
+static int empty_file(int fd, const struct stat *st)
+{
+    if (st->st_blocks == 0)
+        return 0;
+    return sys_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (uint64_t)st->st_size);
+}
+
+static int save(struct instance *in, const struct proto_run *run, struct hibernated *ret,
+                struct err *err)
 {
     struct stat st;
     bool has_record = (run->flags & RUN_RECORD) != 0;
@@ -190,8 +268,13 @@ int hibernate_save(struct instance *in, const struct proto_run *run, struct hibe
         (has_record && size > run->memory_max_bytes))
         return err_set(err, E_INVALID, "the swap file is missing or too small");
     int r = globals_save(in, ret->globals, &ret->n_globals, err);
+    if (r == 0)
+        r = check_room(in, run, size, ret, err);
     if (r < 0)
         return r;
+    r = run->flags & RUN_FIRST ? empty_file(in->swap_fd, &st) : 0;
+    if (r < 0)
+        return err_sys(err, r, "empty the swap file");
     size_t sums_bytes = size / PAGE * 4;
     scoped(free_scoped) uint8_t *record = has_record ? read_record(in, run, sums_bytes, &r) : NULL;
     if (r < 0)
@@ -205,13 +288,22 @@ int hibernate_save(struct instance *in, const struct proto_run *run, struct hibe
     ret->dirty_pages = (uint32_t)(dirty / PAGE);
     if (r == 0 && has_record)
         r = write_record(in, run, ret, record, sums_bytes);
-    if (r < 0)
-        return err_sys(err, r, "write the swap file");
-    if (fstat(in->swap_fd, &st) < 0)
-        return err_sys(err, -errno, "look at the swap file");
+    return r < 0 ? err_sys(err, r, "write the swap file") : 0;
+}
+
+int hibernate_save(struct instance *in, const struct proto_run *run, struct hibernated *ret,
+                   struct err *err)
+{
+    struct stat st;
+    ret->swap_bytes = ret->needs_bytes = 0;
+    int r = save(in, run, ret, err);
+    if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0)
+        return r < 0 ? r : err_sys(err, -errno, "look at the swap file");
+    if (r < 0 && (run->flags & RUN_FIRST) && empty_file(in->swap_fd, &st) == 0)
+        st.st_blocks = 0;
     ret->swap_bytes = (uint64_t)st.st_blocks * 512;
     ret->swap_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-    return 0;
+    return r;
 }
 
 /* ---- restore ---- */

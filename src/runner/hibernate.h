@@ -13,14 +13,17 @@
 
 struct hibernated {
     uint32_t memory_pages, dirty_pages;
-    uint64_t swap_bytes, swap_mtime_ns;
+    uint64_t swap_bytes, swap_mtime_ns; /* bytes: also after a failure */
+    uint64_t needs_bytes;               /* after E_LIMIT: the room that would do */
     char globals[PROTO_GLOBALS_MAX];
     size_t n_globals; /* bytes */
 };
 
 /*
  * Write what changed to in->swap_fd, the globals to `ret`. The instance stays usable, and its
- * memory as it was: on failure it just goes on. run: RUN_FIRST, RUN_PAGEMAP, RUN_RECORD.
+ * memory as it was: on failure it just goes on, and what a first save has written is given back.
+ * run: RUN_FIRST, RUN_PAGEMAP, RUN_RECORD, swap_room_bytes: E_LIMIT, and nothing is written, if the
+ * file would grow by more.
  */
 int hibernate_save(struct instance *in, const struct proto_run *run, struct hibernated *ret,
                    struct err *err);

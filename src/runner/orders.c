@@ -175,6 +175,8 @@ static void suspend(struct runner *r, struct instance *in, const struct proto_ru
     if (status < 0) {
         a->flags |= ANSWER_SUSPEND_FAILED;
         a->code = status;
+        a->swap_bytes = saved->swap_bytes;
+        a->swap_needs_bytes = saved->needs_bytes;
         return;
     }
     a->flags |= ANSWER_SUSPENDED | (keep ? ANSWER_KEPT : 0);

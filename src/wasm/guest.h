@@ -51,7 +51,7 @@ struct guest_host_opts {
     const char *swap_dir; /* made with mode 0700; swap files of guests */
     const char
         *runner_path; /* NULL: $DORMOUSE_RUNNER, else "dormouse-runner" beside our own executable */
-    uint64_t swap_quota_bytes; /* 0: 1 GiB; checked before a wake */
+    uint64_t swap_quota_bytes; /* of all swap files; 0: 1 GiB. Never exceeded */
     uint64_t
         idle_ms; /* sleep after this long without work when the cost model has no data; 0: 1000 */
     bool sleep_always;  /* hibernate after every activation (benchmark) */
@@ -150,6 +150,11 @@ struct guest_ops {
     /* A limit of its spec was hit; `figure`: bytes that it would have needed, lines left out. May
      * be NULL. */
     void (*on_limit)(struct guest *g, enum guest_limit which, uint64_t figure, void *arg);
+
+    /* It should sleep and cannot: E_LIMIT, the host's swap quota is used up; else its file could
+     * not be made or written. NULL: that is over. Once for each code. Must not free the guest.
+     * May be NULL. */
+    void (*on_kept_awake)(struct guest *g, const struct err *why, void *arg);
 
     /* The rest concerns V1 only. A guest calls DECLARE once while it starts, before it becomes
      * AWAKE or ASLEEP for the first time; if its start fails FAILED follows, with its own words. */

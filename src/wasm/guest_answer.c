@@ -33,10 +33,13 @@ static void end_incarnation(struct guest *g)
 {
     struct active *a = guest_get_active(g);
     pool_drop(&a->tenant);
+    guest_release_swap(g);
+    guest_note_kept_awake(g, NULL);
     timer_stop(g->host->loop, &a->timer);
     timer_stop(g->host->loop, &a->parked);
     list_remove(&a->idle);
     list_remove(&a->ready);
+    list_remove(&a->short_of_swap);
     guest_free_sent(a);
     guest_queue_fini(&a->queue);
     a->sleep_wanted = a->has_swap_fd = a->is_parked = a->is_adopting = a->adoption_ends = false;
@@ -233,6 +236,7 @@ static void keep_record(struct guest *g, const struct proto_answer *a)
     g->is_kept = (a->flags & ANSWER_KEPT) != 0;
     g->swap_mtime_ns = a->swap_mtime_ns;
     guest_set_swap_bytes(g, a->swap_bytes);
+    guest_note_kept_awake(g, NULL);
     if (g->globals_n != a->globals.n) {
         record_free(g->globals);
         g->globals = record_alloc(a->globals.n);
@@ -240,15 +244,6 @@ static void keep_record(struct guest *g, const struct proto_answer *a)
     }
     if (a->globals.n)
         memcpy(g->globals, a->globals.p, a->globals.n);
-}
-
-static void suspend_failed(struct guest *g, const struct proto_answer *a)
-{
-    uint64_t skipped;
-    g->active->no_sleep_until_ms = clock_mono_ms() + SUSPEND_RETRY_MS;
-    if (log_rate_ok(&g->host->disk_rate, 60000, &skipped))
-        log_warn("cannot suspend a guest, it stays awake", "guest=%s/%s reason=\"" STR_FMT "\"",
-                 g->name, g->name + g->name_at, STR_ARG(a->text));
 }
 
 static void say_room(struct guest *g)
@@ -317,13 +312,14 @@ static void take_end(struct guest *g, const struct proto_answer *a)
     struct active *act = g->active;
     g->memory_pages = a->memory_pages;
     act->dirty_pages = a->dirty_pages;
+    guest_release_swap(g);
     if (a->flags & ANSWER_SUSPENDED) {
         keep_record(g, a);
         act->has_swap_fd = g->is_kept;
         if (!g->is_kept)
             pool_release(&act->tenant);
     } else if (a->flags & ANSWER_SUSPEND_FAILED) {
-        suspend_failed(g, a);
+        guest_suspend_failed(g, a);
     }
 }
 
@@ -392,6 +388,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
 static void take_back(struct guest *g)
 {
     struct active *a = g->active;
+    guest_release_swap(g);
     guest_queue_put_back(&a->queue, &a->sent);
     if (a->sent_flags & RUN_START && !g->is_dissolved)
         g->start_wanted = true;

@@ -131,7 +131,9 @@ static char *find_runner_path(const char *given)
 
 static void on_left(struct timer *timer)
 {
-    swap_drop_left(&container_of(timer, struct guest_host, left)->swap);
+    struct guest_host *h = container_of(timer, struct guest_host, left);
+    swap_drop_left(&h->swap);
+    guest_swap_has_room(h);
 }
 
 int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct guest_host **ret,
@@ -153,6 +155,7 @@ int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct
     list_init(&h->ready);
     list_init(&h->idle);
     list_init(&h->dead);
+    list_init(&h->short_of_swap);
     h->pool = pool_new(loop,
                        &(struct runner_pool_opts){ .runner_path = h->runner_path,
                                                    .max_runners = opts->max_runners },
@@ -170,6 +173,7 @@ static void on_pressure_closed(void *arg)
     struct guest_host *h = arg;
     h->done(h->done_arg);
     defer_cancel(&h->pump);
+    defer_cancel(&h->swap_room);
     reap_dead(h);
     assert(list_is_empty(&h->guests));
     swap_fini(&h->swap);

@@ -10,7 +10,8 @@
  *
  *     guest.c          what services call        guest_send.c     the next command, falling asleep
  *     guest_host.c     pump, pressure, the end   guest_answer.c   results, failures, lost runners
- *     guest_record.c   state, operations, swap file       guest_v1.c   activations, calls, posts
+ *     guest_record.c   state, operations                  guest_v1.c   activations, calls, posts
+ *     guest_swap.c     swap: who may sleep
  *     guest_snapshot.c  guests of an earlier process      guest_slow.c     what takes long
  *
  * A callback may free its guest: after each, is_dead is looked at before anything else is touched.
@@ -64,6 +65,10 @@ struct active {
     uint64_t give_up_ms;  /* awake ahead of work: until then */
     bool is_early;        /* awake ahead of work that has not come */
     bool wake_wanted;
+    struct list short_of_swap; /* on host->short_of_swap, */
+    uint64_t swap_needs;       /* for want of so much room */
+    bool swap_needs_exactly;   /* as its runner counted it, not the most that it could be */
+    uint64_t swap_reserved;    /* room of the suspend under way */
     uint32_t dirty_pages;
     bool has_swap_fd; /* the runner has the file */
     bool sleep_wanted;
@@ -129,6 +134,7 @@ struct guest {
     bool fail_wanted;
     struct latency *latency; /* of wakes; NULL before the first */
     char *last_error;
+    int kept_awake; /* the code on_kept_awake() was told last; 0: nothing keeps it awake */
 };
 
 struct guest_host {
@@ -139,7 +145,11 @@ struct guest_host {
     struct runner_pool *pool;
     struct list guests, ready, idle, dead;
     struct defer pump;
-    uint64_t serial, swap_total;
+    uint64_t serial;
+    uint64_t swap_total;       /* what the files of guests hold, */
+    uint64_t swap_reserved;    /* and what suspends under way may add */
+    struct list short_of_swap; /* awake for want of room, longest first */
+    struct defer swap_room;    /* some was given back */
     unsigned n_awake;
     uint64_t wakes, suspends, activations;
     uint64_t wake_buckets[GUEST_WAKE_BUCKETS], wake_us_sum;
@@ -169,7 +179,6 @@ void guest_make_ready(struct guest *g);
 void guest_free_sent(struct active *a);
 /* Keep its record only; it is in no runner. */
 void guest_deactivate(struct guest *g);
-void guest_set_swap_bytes(struct guest *g, uint64_t bytes);
 void guest_swap_name(const struct guest *g, char out[SWAP_NAME_MAX]);
 void guest_remove_swap(struct guest *g);
 uint64_t guest_resident_bytes(const struct guest *g);
@@ -179,6 +188,20 @@ void guest_destroy(struct guest *g);
 uint32_t *guest_find_op(const struct guest *g, uint64_t id, uint32_t *at);
 void guest_add_op(struct guest *g, uint64_t id, bool is_stream);
 void guest_remove_op(struct guest *g, uint32_t at);
+
+/* ---- guest_swap.c ---- */
+
+/* What its file holds. */
+void guest_set_swap_bytes(struct guest *g, uint64_t bytes);
+/* Room for a suspend. false: it must wait for some; it is awake then. */
+bool guest_reserve_swap(struct guest *g);
+/* Its suspend is over, or will not be. */
+void guest_release_swap(struct guest *g);
+/* Some may fit: look at those that wait. */
+void guest_swap_has_room(struct guest_host *h);
+void guest_suspend_failed(struct guest *g, const struct proto_answer *a);
+/* Tell its service, once; NULL: no longer. */
+void guest_note_kept_awake(struct guest *g, const struct err *why);
 
 /* ---- guest_send.c ---- */
 

@@ -81,20 +81,16 @@ void guest_deactivate(struct guest *g)
     if (!a)
         return;
     assert(!a->tenant.runner);
+    guest_release_swap(g);
     timer_stop(g->host->loop, &a->timer);
     timer_stop(g->host->loop, &a->parked);
     list_remove(&a->ready);
     list_remove(&a->idle);
+    list_remove(&a->short_of_swap);
     guest_queue_fini(&a->queue);
     guest_free_sent(a);
     free(a);
     g->active = NULL;
-}
-
-void guest_set_swap_bytes(struct guest *g, uint64_t bytes)
-{
-    g->host->swap_total += bytes - g->swap_bytes;
-    g->swap_bytes = bytes;
 }
 
 void guest_swap_name(const struct guest *g, char out[SWAP_NAME_MAX])

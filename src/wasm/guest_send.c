@@ -18,29 +18,6 @@ _Static_assert((int)GUEST_OPS_MAX <= (int)PROTO_OPS_MAX &&
 
 /* ---- commands ---- */
 
-static bool may_suspend(struct guest *g)
-{
-    struct guest_host *h = g->host;
-    uint64_t quota = h->opts.swap_quota_bytes, skipped;
-    if (h->opts.sleep_never || clock_mono_ms() < g->active->no_sleep_until_ms)
-        return false;
-    uint64_t needs = MAX(g->swap_bytes, (uint64_t)g->active->dirty_pages * 4096);
-    if (g->swap_max && needs > g->swap_max) {
-        g->active->no_sleep_until_ms = clock_mono_ms() + SUSPEND_RETRY_MS;
-        if (g->ops->on_limit)
-            g->ops->on_limit(g, GUEST_LIMIT_SWAP, needs, g->arg);
-        return false;
-    }
-    /* What it may add: all that it has in memory. */
-    if (h->swap_total + (uint64_t)g->active->dirty_pages * 4096 <= quota)
-        return true;
-    if (log_rate_ok(&h->disk_rate, 60000, &skipped))
-        log_warn("swap quota used up, guests stay awake", "quota_bytes=%llu",
-                 (unsigned long long)quota);
-    g->active->no_sleep_until_ms = clock_mono_ms() + SUSPEND_RETRY_MS;
-    return false;
-}
-
 /* The file that goes with this command; -1: none is needed. */
 static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
 {
@@ -98,7 +75,9 @@ static uint32_t order_flags(struct guest *g)
         flags |= RUN_WAKE;
     if (guest_has_record(g))
         flags |= RUN_RECORD | (flags & RUN_WAKE && g->is_adopted ? RUN_VERIFY : 0);
-    if (!g->is_stateless && (g->active->sleep_wanted || h->opts.sleep_always) && may_suspend(g))
+    bool is_wanted = g->active->sleep_wanted || h->opts.sleep_always;
+    bool may_sleep = !h->opts.sleep_never && clock_mono_ms() >= g->active->no_sleep_until_ms;
+    if (!g->is_stateless && is_wanted && may_sleep && guest_reserve_swap(g))
         flags |= RUN_SUSPEND;
     return flags;
 }
@@ -134,8 +113,10 @@ int guest_send_next(struct guest *g, struct err *err)
     uint32_t flags = order_flags(g);
     bool is_ahead = a->wake_wanted && a->queue.n == 0 && (flags & RUN_WAKE);
     a->wake_wanted = false;
-    if (is_ahead)
+    if (is_ahead) {
         flags = (flags | RUN_AHEAD) & ~(uint32_t)RUN_SUSPEND;
+        guest_release_swap(g);
+    }
     if (!(flags & (RUN_START | RUN_SUSPEND | RUN_AHEAD)) && a->queue.n == 0) {
         bool dissolve = a->sleep_wanted && g->is_stateless && !h->opts.sleep_never;
         a->sleep_wanted = false;
@@ -146,20 +127,27 @@ int guest_send_next(struct guest *g, struct err *err)
         return 0;
     }
     int r = place(g, err);
-    if (r < 0)
+    if (r < 0) {
+        guest_release_swap(g);
         return r;
+    }
     run = (struct proto_run){ .flags = flags };
     bool was_placed = run.flags & (RUN_START | RUN_WAKE);
     int fd = open_swap(g, &run, err);
     if (fd < 0 && (run.flags & RUN_WAKE)) {
         pool_drop(&a->tenant);
+        guest_release_swap(g);
         g->has_file = fd != -ENOENT; /* without it there is nothing to wake */
         return fd;
     }
     if (fd < 0 && fd != -1) { /* it cannot sleep, but it can work */
-        log_warn("cannot make a swap file", "guest=%s/%s reason=\"%s\"", g->name,
-                 g->name + g->name_at, err_text(err));
+        uint64_t skipped;
+        if (log_rate_ok(&g->host->disk_rate, 60000, &skipped))
+            log_warn("cannot make a swap file", "guest=%s/%s reason=\"%s\"", g->name,
+                     g->name + g->name_at, err_text(err));
         a->no_sleep_until_ms = clock_mono_ms() + SUSPEND_RETRY_MS;
+        guest_release_swap(g);
+        guest_note_kept_awake(g, err);
         run.flags &= ~(uint32_t)(RUN_SUSPEND | RUN_FIRST);
         fd = -1;
     }
@@ -175,6 +163,7 @@ int guest_send_next(struct guest *g, struct err *err)
     run.next_id = g->next_id;
     run.clock_offset_ns = g->clock_offset_ns;
     run.skipped_ms = clock_skipped_ms();
+    run.swap_room_bytes = a->swap_reserved;
     if (was_placed)
         run.setup = g->setup ? str_n(g->setup, g->setup_n) : no_setup;
     if (run.flags & RUN_WAKE) {

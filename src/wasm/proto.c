@@ -90,6 +90,7 @@ void proto_put_run(struct buf *b, const struct proto_run *m)
     (void)buf_add_le64(b, m->next_id);
     (void)buf_add_le64(b, m->clock_offset_ns);
     (void)buf_add_le64(b, m->skipped_ms);
+    (void)buf_add_le64(b, m->swap_room_bytes);
     (void)buf_add_le32(b, m->memory_pages);
     put_str(b, m->globals);
     put_str(b, m->setup);
@@ -178,6 +179,7 @@ void proto_put_answer(struct buf *b, const struct proto_answer *m, struct str lo
     (void)buf_add_le32(b, m->dirty_pages);
     (void)buf_add_le64(b, m->swap_bytes);
     (void)buf_add_le64(b, m->swap_mtime_ns);
+    (void)buf_add_le64(b, m->swap_needs_bytes);
     (void)buf_add_le32(b, m->resume_us);
     (void)buf_add_le32(b, m->suspend_us);
     (void)buf_add_le32(b, m->cpu_us);
@@ -283,6 +285,7 @@ int proto_get_run(struct str body, struct proto_run *ret, struct err *err)
     ret->next_id = rd_le64(&r);
     ret->clock_offset_ns = rd_le64(&r);
     ret->skipped_ms = rd_le64(&r);
+    ret->swap_room_bytes = rd_le64(&r);
     ret->memory_pages = get_below(&r, MODULE_PAGES_MAX);
     ret->globals = get_str(&r, PROTO_GLOBALS_MAX);
     ret->setup = get_str(&r, PROTO_SETUP_MAX);
@@ -366,6 +369,7 @@ int proto_get_answer(struct str body, struct proto_answer *ret, struct err *err)
     m.dirty_pages = get_below(&r, MODULE_PAGES_MAX * (MODULE_PAGE_BYTES / 4096));
     m.swap_bytes = rd_le64(&r);
     m.swap_mtime_ns = rd_le64(&r);
+    m.swap_needs_bytes = rd_le64(&r);
     m.resume_us = rd_le32(&r);
     m.suspend_us = rd_le32(&r);
     m.cpu_us = rd_le32(&r);

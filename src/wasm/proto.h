@@ -43,7 +43,7 @@
 #include "wasm/abi.h"
 
 enum {
-    PROTO_VERSION = 4,
+    PROTO_VERSION = 5,
     PROTO_FRAME_BYTES = 16,
     PROTO_MESSAGE_MAX = 64 << 10,   /* one packet; what is larger goes through a memfd */
     PROTO_BODY_MAX = 24 << 20,      /* one body: a payload of 16 MiB and what accompanies it */
@@ -138,6 +138,7 @@ struct proto_run {
     uint64_t next_id;
     uint64_t clock_offset_ns; /* its monotonic clock is ahead of ours by this */
     uint64_t skipped_ms;      /* main's virtual time (base/clock.h), 0 but in tests */
+    uint64_t swap_room_bytes; /* SUSPEND: by so much its swap file may grow */
     uint32_t memory_pages;    /* WAKE: of 64 KiB */
     struct str globals;       /* WAKE: 8 bytes each, v128 16 */
     struct str setup;         /* START and WAKE: proto_add_setup() */
@@ -219,11 +220,13 @@ struct proto_answer {
     uint32_t slot, incarnation;
     uint64_t guest, seq;
     uint32_t flags;
-    int32_t code; /* TRAPPED, SUSPEND_FAILED: a negative error code */
+    int32_t
+        code; /* TRAPPED, SUSPEND_FAILED: a negative error code; E_LIMIT: no room for its swap */
     uint32_t activations;
     uint64_t next_id, clock_offset_ns;
     uint32_t memory_pages, dirty_pages; /* of 64 KiB and of 4 KiB */
-    uint64_t swap_bytes, swap_mtime_ns;
+    uint64_t swap_bytes, swap_mtime_ns; /* SUSPENDED and SUSPEND_FAILED: blocks of the file */
+    uint64_t swap_needs_bytes;          /* SUSPEND_FAILED with E_LIMIT: the room that it lacks */
     uint32_t resume_us, suspend_us;
     uint32_t cpu_us; /* as of a call */
     uint32_t logs_left_out;

@@ -49,6 +49,20 @@ static inline uint64_t snapshot_file_bytes(uint64_t memory_max)
     return snapshot_declaration_at(memory_max) + SNAPSHOT_PAGE + GUEST_V1_DECLARATION_MAX;
 }
 
+/* What the blocks of a file may be after so much was written to it: beside the data the file system
+ * needs blocks to say where they are, a page for each 128 in the worst order. */
+static inline uint64_t snapshot_disk_bytes(uint64_t written)
+{
+    uint64_t pages = (written + SNAPSHOT_PAGE - 1) / SNAPSHOT_PAGE;
+    return pages ? (pages + pages / 128 + 1) * SNAPSHOT_PAGE : 0;
+}
+/* The most that a suspend can add to the file of a guest with so much memory. */
+static inline uint64_t snapshot_growth_max(uint64_t memory, uint64_t memory_max, bool has_record)
+{
+    uint64_t behind = has_record ? snapshot_file_bytes(memory_max) - memory_max : 0;
+    return snapshot_disk_bytes(memory + behind);
+}
+
 /* Finds damage, not intent. Any number of bytes; 8 at a time. */
 uint64_t snapshot_sum(const void *p, size_t n);
 /* Of a whole page; never 0, which stands for a page that is not stored. */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SUFFIX ".swap"
@@ -119,6 +120,26 @@ static void put_aside(struct swap *s, const char *name)
         swap_remove(s, name);
 }
 
+static uint64_t blocks_of(int dir_fd, const char *name)
+{
+    struct stat st;
+    bool is_file = fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+    return is_file ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
+/* Of a directory of files. */
+static uint64_t blocks_in(int dir_fd)
+{
+    uint64_t bytes = 0;
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
+        bytes += blocks_of(dir_fd, e->d_name);
+    if (dir)
+        (void)closedir(dir);
+    return bytes;
+}
+
 static bool is_empty(int dir_fd)
 {
     bool found = false;
@@ -148,6 +169,7 @@ static void sort_old(struct swap *s)
     if (found)
         start_sweeper(s->sweeper);
     s->has_left = !is_empty(s->left_fd);
+    s->left_bytes = blocks_in(s->left_fd);
 }
 
 int swap_claim(struct swap *s, const char *name)
@@ -155,8 +177,10 @@ int swap_claim(struct swap *s, const char *name)
     char from[SWAP_NAME_MAX];
     if (!s->has_left || !left_name(name, from))
         return -ENOENT;
+    uint64_t bytes = blocks_of(s->left_fd, from);
     if (renameat(s->left_fd, from, s->dir_fd, name) < 0)
         return -errno;
+    s->left_bytes -= MIN(bytes, s->left_bytes);
     return sys_openat(s->dir_fd, name, O_RDWR | O_NOFOLLOW, 0);
 }
 
@@ -170,6 +194,7 @@ void swap_drop_left(struct swap *s)
     if (dir)
         (void)closedir(dir);
     s->has_left = false;
+    s->left_bytes = 0;
 }
 
 int swap_init(struct swap *s, const char *dir, struct err *err)

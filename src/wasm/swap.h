@@ -24,7 +24,8 @@ struct sweeper;
 
 struct swap {
     int dir_fd, left_fd;
-    bool has_left;           /* something may be in DIR/left */
+    bool has_left;           /* something may be in DIR/left, */
+    uint64_t left_bytes;     /* and it takes so much of the disk */
     struct sweeper *sweeper; /* of DIR/removed */
 };
 

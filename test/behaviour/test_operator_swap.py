@@ -7,6 +7,7 @@ import pytest
 
 from conftest import wait_for
 from guest_kit import make_namespaces
+from test_guests import OPERATORS
 from test_operator_v1 import V1, declaration, grant, watch
 
 SPACE = "swap"
@@ -55,6 +56,16 @@ def states(host, names):
     return [guests[name]["state"] for name in names]
 
 
+def kept_awake(host, name):
+    """(reason, message) of its condition, None without one."""
+    conditions = host.get(f"{OPERATORS}/{name}").json().get("status", {}).get("conditions", [])
+    return next(((c["reason"], c["message"]) for c in conditions if c["type"] == "KeptAwake"), None)
+
+
+def awake(host, names):
+    return [name for name, state in zip(names, states(host, names)) if state == "Awake"]
+
+
 def test_an_operator_that_dirties_more_than_the_quota_stays_awake_alone(tmp_path):
     host = open_host(tmp_path, "--swap-quota", "2Mi")
     host.add("greedy", "hostile-g2", MODE="grow", AT="start")
@@ -80,12 +91,19 @@ def test_operators_that_exceed_the_quota_together_lose_nothing(tmp_path):
     host.log_has("swap quota used up, guests stay awake")
     wait_for(lambda: {"Asleep", "Awake"} <= set(states(host, names)), "some sleep, others cannot")
     assert bytes_on_disk(host) <= 128 << 10
+    wait_for(lambda: all(kept_awake(host, name) for name in awake(host, names)), "their status says why")
+    told = [kept_awake(host, name) for name in awake(host, names)]
+    assert {reason for reason, _ in told} == {"SwapQuotaUsedUp"} and all("of 128 KiB of swap" in words for _, words in told), told
     for turn in range(2, 5):
         work(host, names, turn)
-    for name in names[:6]:
+        assert bytes_on_disk(host) <= 128 << 10
+    rest = names[:2]
+    for name in names[2:]:
         host.remove(name)
-    work(host, names[6:], 5)
-    for name in names[6:]:
+    wait_for(lambda: set(states(host, rest)) == {"Asleep"}, "those that are left have room, and sleep")
+    wait_for(lambda: not any(kept_awake(host, name) for name in rest), "no status says otherwise")
+    work(host, rest, 5)
+    for name in rest:
         host.remove(name)
     wait_for(lambda: not files(host), "no swap file is left")
     assert host.stop() == 0
@@ -111,8 +129,12 @@ def test_a_disk_that_is_full_while_an_operator_falls_asleep_keeps_it_awake(tmp_p
     assert re.search(r"guest=operators/full-\d", line) and "no space left" in line.lower(), line
     work(host, names, 2)
     assert "Awake" in states(host, names)
+    wait_for(lambda: any(kept_awake(host, name) for name in names), "a status says why")
+    reason, words = next(filter(None, (kept_awake(host, name) for name in names)))
+    assert reason == "SwapFileFailed" and "no space left" in words.lower(), words
     small_swap("64m")
     wait_for(lambda: set(states(host, names)) == {"Asleep"}, "all sleep once there is room", 90)
+    wait_for(lambda: not any(kept_awake(host, name) for name in names), "and no status says otherwise")
     work(host, names, 3)
     for name in names:
         host.remove(name)

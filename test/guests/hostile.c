@@ -248,6 +248,8 @@ void probe_wake(uint64_t id, bool end, const unsigned char *p, uint32_t n)
 {
     if (id == first_timer)
         probe_say("woken", id);
+    if (acted && probe_equal(probe_env("FN", ""), "again")) /* MODE grow */
+        touch_everything();
     if (!acted || probe_equal(probe_env("MODE", ""), "busy")) {
         acted = true;
         act();

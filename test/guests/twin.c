@@ -2,8 +2,9 @@
 /*
  * A guest whose whole state can be compared with its twin's.
  *
- * It keeps counters on pages all over 1 MiB of memory, in a data segment that is read and seldom
- * written, in bss, and in three hidden mutable globals, and after every wake-up prints
+ * It keeps counters on pages all over 1 MiB of memory, some of which it clears again, in a data
+ * segment that is read and seldom written, in bss, and in three hidden mutable globals, and after
+ * every wake-up prints
  *
  *   probe sum <events> <checksum over everything>
  *
@@ -68,6 +69,9 @@ static void event(uint64_t v)
         uint64_t r = next_random() ^ v;
         spread[(r % (WORDS / 16)) * 16] += (uint32_t)(r >> 32);
     }
+    for (int i = 0; events % 2 == 0 && i < 32; i++) /* pages that become zeros again */
+        for (uint32_t at = (next_random() % PAGES) * 1024, n = 0; n < 1024; n++)
+            spread[at + n] = 0;
     if (events % 5 == 0)
         image[events % 4][events % 1024]++;
     uint64_t sum = checksum() ^ globals_mix(v ^ events);

@@ -342,6 +342,13 @@ static void on_limit(struct guest *g, enum guest_limit which, uint64_t figure, v
     in->v->ops->on_limit(g, which, figure, in->v->arg);
 }
 
+static void on_kept_awake(struct guest *g, const struct err *why, void *arg)
+{
+    struct v1_instance *in = arg;
+    if (in->number == 0 && in->v->ops->on_kept_awake)
+        in->v->ops->on_kept_awake(g, why, in->v->arg);
+}
+
 static void on_log(struct guest *g, int fd, struct str line, void *arg)
 {
     struct v1_instance *in = arg;
@@ -589,6 +596,7 @@ const struct guest_ops *v1_guest_ops(void)
     static const struct guest_ops ops = { .on_state = on_state,
                                           .on_log = on_log,
                                           .on_limit = on_limit,
+                                          .on_kept_awake = on_kept_awake,
                                           .on_call = on_call,
                                           .on_post = v1_on_post,
                                           .on_activated = on_activated };

@@ -44,6 +44,8 @@ struct v1_ops {
     void (*on_log)(struct guest *g, int fd, struct str line, void *arg);
     /* As guest_ops.on_limit. */
     void (*on_limit)(struct guest *g, enum guest_limit which, uint64_t figure, void *arg);
+    /* As guest_ops.on_kept_awake, of the first instance. */
+    void (*on_kept_awake)(struct guest *g, const struct err *why, void *arg);
     /* What v1_summary() says may have changed. */
     void (*on_change)(void *arg);
 };
