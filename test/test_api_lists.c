@@ -364,4 +364,93 @@ TEST(a_patch_whose_tree_is_too_large_is_refused)
     fixture_fini(&f);
 }
 
+/* ------------------------------------------------------------------ the pods of one node */
+
+static void make_pod(struct fixture *f, const char *ns, const char *name, const char *node)
+{
+    scoped(free_scoped) char *path = xasprintf("/api/v1/namespaces/%s/pods", ns);
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"metadata\":{\"name\":\"%s\"},\"spec\":{%s%s%s\"terminationGracePeriodSeconds\":0,"
+        "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
+        name, node ? "\"nodeName\":\"" : "", node ? node : "", node ? "\"," : "");
+    (void)want(f, 201, "POST", path, body);
+}
+
+/* Names of the items, each with a space behind it. */
+static struct str names_of(struct fixture *f, const char *target)
+{
+    struct str all = STR("");
+    json_each (item, json_getc(want(f, 200, "GET", target, NULL), "items"))
+        all = str_of(arena_printf(&f->arena, STR_FMT STR_FMT " ", STR_ARG(all),
+                                  STR_ARG(text_at(item, "metadata", "name"))));
+    return all;
+}
+
+static void on_put(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)err;
+    CHECK_OK(res->r);
+    f->done = true;
+}
+
+TEST(the_pods_of_a_node_are_found_by_their_index)
+{
+#define OF_NODE "fieldSelector=spec.nodeName%3Dn1"
+    struct fixture f;
+    fixture_init(&f);
+    make_pod(&f, "default", "a", "n1");
+    make_pod(&f, "default", "b", "n2");
+    make_pod(&f, "default", "c", NULL);
+    make_pod(&f, "default", "d", "n1");
+    make_pod(&f, "kube-public", "e", "n1");
+    make_pod(&f, "kube-public", "f", "n10");
+    CHECK_STR(names_of(&f, "/api/v1/pods?" OF_NODE), "a d e ");
+    CHECK_STR(names_of(&f, "/api/v1/namespaces/default/pods?" OF_NODE), "a d ");
+    CHECK_STR(names_of(&f, "/api/v1/pods?" OF_NODE ",metadata.name%3De"), "e ");
+    CHECK_STR(names_of(&f, "/api/v1/pods?" OF_NODE ",status.phase%3DRunning"), "");
+    CHECK_STR(names_of(&f, "/api/v1/pods?fieldSelector=spec.nodeName!%3Dn1"), "b c f ");
+    CHECK_STR(names_of(&f, "/api/v1/pods?fieldSelector=spec.nodeName%3D"), "c ");
+    CHECK_STR(names_of(&f, "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1%2Fdefault"), "");
+
+    struct json *page = want(&f, 200, "GET", "/api/v1/pods?limit=1&" OF_NODE, NULL);
+    struct str token = text_at(page, "metadata", "continue");
+    CHECK_INT(json_getc(page, "items")->n, 1);
+    CHECK_STR(names_of(&f, arena_printf(&f.arena, "/api/v1/pods?%s&continue=" STR_FMT, OF_NODE,
+                                        STR_ARG(token))),
+              "d e ");
+
+    /* One that the index does not name: only a read of all pods would find it. */
+    unsigned long long rev = store_revision(f.store);
+    const struct store_op put = {
+        .kind = STORE_PUT,
+        .key = STR("/registry/pods/default/odd"),
+        .value = STR("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"odd\"},"
+                     "\"spec\":{\"nodeName\":\"n1\"}}"),
+    };
+    CHECK_OK(store_txn(f.store, &put, 1, on_put, &f, NULL));
+    wait_done(&f);
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/default/pods/a", NULL);
+    make_pod(&f, "default", "a0", "n1");
+    CHECK_STR(names_of(&f, "/api/v1/pods?" OF_NODE), "a0 d e ");
+    CHECK_STR(
+        names_of(&f, arena_printf(&f.arena,
+                                  "/api/v1/pods?%s&resourceVersionMatch=Exact&resourceVersion=%llu",
+                                  OF_NODE, rev)),
+        "a d e ");
+
+    struct watching w;
+    watch(&f, &w, "/api/v1/pods?watch=true&" OF_NODE);
+    (void)expect(&w, "ADDED", "a0");
+    (void)expect(&w, "ADDED", "d");
+    (void)expect(&w, "ADDED", "e");
+    make_pod(&f, "default", "z", "n1");
+    (void)expect(&w, "ADDED", "z");
+    unwatch(&w);
+
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/default/pods?" OF_NODE, NULL);
+    CHECK_STR(names_of(&f, "/api/v1/namespaces/default/pods"), "b c odd ");
+    fixture_fini(&f);
+}
+
 TEST_MAIN

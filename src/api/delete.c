@@ -675,7 +675,8 @@ static void sweep_next(struct sweep *s)
 {
     struct request *rq = s->rq;
     struct err err = { 0 };
-    const struct store_range range = { .prefix = s->range_prefix, .after = buf_str(&s->after) };
+    struct store_range range = { .prefix = s->range_prefix, .after = buf_str(&s->after) };
+    filter_narrow(&s->filter, rq, &range);
     request_busy(rq);
     int r = store_range(rq->api->store, &range, on_sweep_page, s, &err);
     if (r < 0 && !request_idle(rq))

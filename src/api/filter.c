@@ -3,6 +3,7 @@
 #include "api/filter.h"
 
 #include "api/controllers/controllers.h"
+#include "api/placed.h"
 
 static struct json *parse_labels(struct request *rq, struct filter *f)
 {
@@ -40,6 +41,16 @@ static void use_field_keys(struct filter *f)
                      (f->fields.n == 0 || (f->fields.n == 1 && name.n && str_eq(f->name, name)));
 }
 
+/* The pods of one node, which each node asks for, are a few of very many. */
+static void use_index(struct request *rq, struct filter *f)
+{
+    if (f->res->group.n || !str_is(f->res->plural, "pods"))
+        return;
+    struct str node = selector_required_value(&f->fields, "spec.nodeName");
+    if (placed_is_node(node))
+        f->index = placed_prefix(&rq->arena, node, STR(""));
+}
+
 struct json *filter_parse(struct request *rq, struct filter *ret)
 {
     struct filter f = { .res = rq->res,
@@ -52,8 +63,17 @@ struct json *filter_parse(struct request *rq, struct filter *ret)
     if (no)
         return no;
     use_field_keys(&f);
+    use_index(rq, &f);
     *ret = f;
     return NULL;
+}
+
+void filter_narrow(const struct filter *f, const struct request *rq, struct store_range *range)
+{
+    if (f->index.n == 0 || !gc_has_indices(rq->api->gc, range->at_rev))
+        return;
+    range->index = f->index;
+    range->index_root = f->prefix.n;
 }
 
 bool filter_matches_key(const struct filter *f, struct str key)

@@ -15,11 +15,14 @@ struct filter {
     struct str ns;     /* "" all */
     struct str name;   /* "" all; from the path or a metadata.name selector */
     struct selector labels, fields;
+    struct str index; /* of the keys of objects that may match (placed.h); "" none */
     bool by_key_only; /* no object needs to be looked at */
 };
 
 /* From path and query. NULL, or the Status to answer. Lives in the request's arena. */
 struct json *filter_parse(struct request *rq, struct filter *ret);
+/* Let the range read only what may match, if an index tells it. */
+void filter_narrow(const struct filter *f, const struct request *rq, struct store_range *range);
 bool filter_matches_key(const struct filter *f, struct str key);
 bool filter_matches_object(const struct filter *f, struct arena *scratch, const struct json *obj);
 /* The object itself; scratch for what has to be parsed. Bytes that do not parse match nothing. */

@@ -424,6 +424,7 @@ static void list_next(struct listing *l)
         range.limit = MIN(l->limit - l->n, (uint64_t)STORE_PAGE_MAX_ROWS);
         range.count_left = true;
     }
+    filter_narrow(&l->filter, rq, &range);
     request_busy(rq);
     int r = store_range(rq->api->store, &range, on_page, l, &err);
     if (r < 0 && !request_idle(rq))

@@ -607,10 +607,11 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
 
 static void initial_next(struct watcher *w)
 {
-    const struct store_range range = { .prefix = w->range_prefix,
-                                       .after = buf_str(&w->after),
-                                       .at_rev = w->at_rev };
+    struct store_range range = { .prefix = w->range_prefix,
+                                 .after = buf_str(&w->after),
+                                 .at_rev = w->at_rev };
     struct err err = { 0 };
+    filter_narrow(&w->filter, w->rq, &range);
     request_busy(w->rq);
     int r = store_range(w->rq->api->store, &range, on_initial_page, w, &err);
     if (r < 0 && !request_idle(w->rq))

@@ -17,8 +17,8 @@ enum {
 struct read {
     struct list node;
     enum { READ_GET, READ_RANGE } kind;
-    char *key, *after;        /* key or prefix */
-    struct store_range range; /* its strings point at those above */
+    char *key, *after, *index; /* key or prefix */
+    struct store_range range;  /* its strings point at those above */
     union {
         store_get_cb get;
         store_range_cb range;
@@ -30,6 +30,7 @@ static void read_free(struct read *rd)
 {
     free(rd->key);
     free(rd->after);
+    free(rd->index);
     free(rd);
 }
 
@@ -122,20 +123,66 @@ static void leave_out(const struct db_row *row, struct err *err)
     *err = (struct err){ 0 };
 }
 
+/* The row as it was before `limit`; of one that was absent the version is 0. */
+static int row_as_of(struct sqlite_store *s, int64_t limit, bool values, struct db_row *row,
+                     struct err *err)
+{
+    if (row->id < limit)
+        return 1;
+    int r = db_row_before(&s->reader, row->id, limit, values, row, err);
+    if (r == 0)
+        row->version = 0;
+    return r < 0 ? r : 1;
+}
+
+/* `key` with its first n bytes replaced by `root`; out has room for a key. */
+static struct str rebase(struct str key, size_t n, struct str root, char *out)
+{
+    struct str rest = str_slice(key, n, key.n);
+    size_t fits = MIN(rest.n, (size_t)STORE_KEY_MAX_BYTES - root.n);
+    memcpy(out, root.p, root.n);
+    memcpy(out + root.n, rest.p, fits);
+    return str_n(out, root.n + fits);
+}
+
+/* From a row of the index to the row that it names. */
+static int follow_index(struct sqlite_store *s, const struct store_range *range, int64_t limit,
+                        struct db_row *row, struct err *err)
+{
+    char key[STORE_KEY_MAX_BYTES];
+    struct str root = str_slice(range->prefix, 0, range->index_root);
+    int r = db_find(&s->reader, rebase(row->key, range->index.n, root, key), true, row, err);
+    if (r > 0)
+        return row_as_of(s, limit, true, row, err);
+    row->version = 0;
+    return r < 0 ? r : 1;
+}
+
+static int scan_begin(struct sqlite_store *s, const struct store_range *range, struct db_scan *scan,
+                      struct err *err)
+{
+    char prefix[STORE_KEY_MAX_BYTES], after[STORE_KEY_MAX_BYTES];
+    size_t n = range->index_root;
+    if (range->index.n == 0)
+        return db_scan_keys(scan, &s->reader, range->prefix, range->after, !range->keys_only, err);
+    return db_scan_keys(scan, &s->reader, rebase(range->prefix, n, range->index, prefix),
+                        range->after.n ? rebase(range->after, n, range->index, after) : STR(""),
+                        false, err);
+}
+
 /* Rows of one page, and whether there is another one behind it. */
 static int fill_page(struct sqlite_store *s, const struct store_range *range, int64_t limit,
                      struct page *page, struct err *err)
 {
     struct db_scan scan;
     struct db_row row;
-    bool values = !range->keys_only;
-    int r = db_scan_keys(&scan, &s->reader, range->prefix, range->after, values, err);
+    bool indexed = range->index.n > 0;
+    int r = scan_begin(s, range, &scan, err);
     while (r >= 0 && (r = db_scan_next(&scan, &row, err)) != 0) {
-        if (r > 0 && row.id >= limit) {
-            r = db_row_before(&s->reader, row.id, limit, values, &row, err);
-            if (r == 0)
-                continue;
-        }
+        if (r > 0)
+            r = row_as_of(s, limit, !range->keys_only && !indexed, &row, err);
+        if (r > 0 && indexed && row.version)
+            r = follow_index(s, range, limit, &row, err);
         if (r == E_DIGEST && range->skip_damaged) {
             leave_out(&row, err);
             page->left_out++;
@@ -157,6 +204,7 @@ static int fill_page(struct sqlite_store *s, const struct store_range *range, in
         vec_push(&page->rows, kv);
     }
     db_scan_end(&scan);
+    db_done(&s->reader, DB_FIND);
     db_done(&s->reader, DB_ROW_BY_ID);
     db_done(&s->reader, DB_KEY_BY_ID);
     return r < 0 ? r : 0;
@@ -294,6 +342,8 @@ int sqlite_range(struct store *base, const struct store_range *range, store_rang
     rd->range = *range;
     rd->range.prefix = prefix;
     rd->range.after = after;
+    rd->index = str_dup(range->index);
+    rd->range.index = str_n(rd->index, range->index.n);
     rd->cb.range = cb;
     return 0;
 }

@@ -59,6 +59,10 @@ int store_range(struct store *s, const struct store_range *range, store_range_cb
     int r = check_prefix(range->prefix, err);
     if (r >= 0)
         r = check_prefix(range->after, err);
+    if (r >= 0)
+        r = check_prefix(range->index, err);
+    assert(range->index.n == 0 || (!range->keys_only && !range->count_left));
+    assert(range->index_root <= range->prefix.n);
     return r < 0 ? r : s->backend->range(s, range, cb, arg, err);
 }
 

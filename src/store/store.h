@@ -83,6 +83,13 @@ struct store_range {
      */
     bool skip_damaged;
     bool count_left; /* fill `left` */
+    /*
+     * Read through an index, "" for none: instead of all keys with `prefix` only those for which
+     * the index has a key, which is `index` in place of the first index_root bytes. Rows that the
+     * index names and that are not there are left out. Not with keys_only and count_left.
+     */
+    struct str index;
+    size_t index_root;
 };
 struct store_page {
     const struct store_kv *kv; /* in key order */

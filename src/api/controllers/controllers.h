@@ -61,6 +61,9 @@ struct gc *gc_start(struct api *api, controller_ready_cb ready, void *arg);
 void gc_stop(struct gc *gc);
 void gc_free(struct gc *gc);
 bool gc_is_busy(const struct gc *gc);
+/* The indices of owners (owners.h) and of nodes (placed.h) cover all objects at the revision, 0:
+ * now. */
+bool gc_has_indices(const struct gc *gc, uint64_t at_rev);
 void gc_written(struct gc *gc, const struct written *w);
 /* Owners of kinds that were unknown may be there now. */
 void gc_kinds_changed(struct gc *gc);

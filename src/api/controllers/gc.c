@@ -245,6 +245,7 @@ static void on_marker(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     (void)rev;
     bool built = kv && str_is(kv->value, BUILT_VALUE);
     gc->reading_marker = false;
+    gc->built_rev = built ? kv->mod_rev : 0;
     if (r == E_DIGEST) {
         log_error("the marker of the index of owners is damaged, building it again", "error=\"%s\"",
                   err_text(err));
@@ -255,6 +256,11 @@ static void on_marker(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     if (r < 0 || built || gc->stopped)
         gc_tell_ready(gc, r, err);
     controllers_idle(gc->api);
+}
+
+bool gc_has_indices(const struct gc *gc, uint64_t at_rev)
+{
+    return gc && gc->built_rev && (at_rev == 0 || at_rev >= gc->built_rev);
 }
 
 struct gc *gc_start(struct api *api, controller_ready_cb ready, void *arg)

@@ -87,6 +87,7 @@ struct gc {
     struct map known;          /* "o<key>", "a<uid>", "l<key>": waits already */
     size_t n_waiting, n_running;
     struct pass *active;
+    uint64_t built_rev; /* of the marker; 0: there is none */
     bool reading_marker, stopped;
     bool overflown;            /* something did not fit the queue */
     bool failed;               /* something went wrong */

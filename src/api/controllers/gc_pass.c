@@ -110,6 +110,8 @@ static void on_marked(void *arg, const struct store_txn_result *res, const struc
 {
     struct pass *p = arg;
     (void)err;
+    if (res->r >= 0)
+        p->gc->built_rev = res->rev;
     if (pass_resumed(p))
         return;
     if (res->r < 0)
