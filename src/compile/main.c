@@ -17,6 +17,7 @@
 #include "compile/quick.h"
 #include "wasm/compile_exit.h"
 #include "wasm/confine.h"
+#include "wasm/confine_calls.h"
 #include "wasm/engine_config.h"
 #include "wasm/instrument.h"
 
@@ -33,7 +34,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -186,50 +186,15 @@ static int make_engine(struct job *job, struct err *err)
     return e ? engine_err(err, E_INVALID, e, "start the compiler") : 0;
 }
 
-/* What memory allocation, reading, writing, aborting and leaving need. No path, process, socket. */
-static const int allowed_calls[] = {
-    SCMP_SYS(read),          SCMP_SYS(pread64),         SCMP_SYS(write),
-    SCMP_SYS(lseek),         SCMP_SYS(fstat),           SCMP_SYS(close),
-    SCMP_SYS(munmap),        SCMP_SYS(mremap),          SCMP_SYS(madvise),
-    SCMP_SYS(brk),           SCMP_SYS(futex),           SCMP_SYS(sigaltstack),
-    SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),  SCMP_SYS(rt_sigreturn),
-    SCMP_SYS(clock_gettime), SCMP_SYS(getrandom),       SCMP_SYS(sched_yield),
-    SCMP_SYS(gettid),        SCMP_SYS(getpid),          SCMP_SYS(exit),
-    SCMP_SYS(exit_group),    SCMP_SYS(restart_syscall),
-    /* For a thread that was created before the filter and runs its first code after it. */
-    SCMP_SYS(sched_getaffinity), SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
-};
+/* For a thread that was created before the filter and runs its first code after it. */
+static const int allowed_calls[] = { SCMP_SYS(sched_getaffinity), SCMP_SYS(set_robust_list),
+                                     SCMP_SYS(rseq) };
 
 /* The engine's language looks for symbols when it aborts; it does without. */
 static const int refused_calls[] = { SCMP_SYS(getcwd), SCMP_SYS(openat), SCMP_SYS(readlink) };
 
-static int add_rules(scmp_filter_ctx ctx)
-{
-    int r = 0;
-    for (size_t i = 0; i < ARRAY_LEN(refused_calls) && r == 0; i++)
-        r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EPERM), refused_calls[i], 0);
-    for (size_t i = 0; i < ARRAY_LEN(allowed_calls) && r == 0; i++)
-        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed_calls[i], 0);
-    /* The C library's fstat(). A name beside this flag would be looked up, in an empty root. */
-    if (r == 0)
-        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-                             SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH, 0));
-    /* Nothing that is mapped here is ever executed. */
-    if (r == 0)
-        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-    if (r == 0)
-        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
-                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-    if (r == 0)
-        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
-                             SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0));
-    /* abort() signals itself. */
-    if (r == 0)
-        r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                             SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
-    return r;
-}
+static const struct confine_calls calls = { allowed_calls, ARRAY_LEN(allowed_calls), refused_calls,
+                                            ARRAY_LEN(refused_calls) };
 
 /* To be called while the process has one thread. */
 static int give_up_files(struct err *err)
@@ -244,20 +209,6 @@ static int give_up_files(struct err *err)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* which the change of user has cleared */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     return 0;
-}
-
-static int filter_calls(struct err *err)
-{
-    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    if (!ctx)
-        return err_set(err, -ENOMEM, "no memory for the system call filter");
-    int r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1); /* for all threads */
-    if (r == 0)
-        r = add_rules(ctx);
-    if (r == 0)
-        r = seccomp_load(ctx);
-    seccomp_release(ctx);
-    return r < 0 ? err_sys(err, r, "load the system call filter") : 0;
 }
 
 static int read_wasm(const struct job *job, char **ret, struct err *err)
@@ -341,7 +292,7 @@ static int run(int argc, char **argv, struct err *err)
     if (r == 0)
         r = make_engine(&job, err);
     if (r == 0)
-        r = filter_calls(err);
+        r = confine_filter(&calls, err);
     if (r == 0)
         r = compile(&job, err);
     return r;
