@@ -127,6 +127,7 @@ extern const struct cmd cmd_fn_controlplane, cmd_fn_gateway, cmd_fn_worker;
 extern const struct cmd cmd_scheduler_init, cmd_scheduler_build;
 extern const struct cmd cmd_scheduler, cmd_scheduler_call, cmd_scheduler_explain,
     cmd_scheduler_simulate, cmd_manifest_scheduler, cmd_manifest_fn;
-extern const struct cmd cmd_nodes_simulate, cmd_store_check, cmd_image_inspect, cmd_image_diff;
+extern const struct cmd cmd_nodes_simulate, cmd_store_check, cmd_image_inspect, cmd_image_diff,
+    cmd_image_unpack;
 extern const struct cmd cmd_fn_init, cmd_fn_build, cmd_fn_deploy, cmd_fn_call, cmd_fn_list,
     cmd_fn_logs, cmd_fn_delete, cmd_fn_top, cmd_fn_rollback;

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/commands.h"
+#include "image/layer_child.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -133,6 +134,8 @@ int main(int argc, char **argv)
 {
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGABRT, crash_dump);
+    if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD)) /* no command for people */
+        return layer_child_main(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return CMD_USAGE;

@@ -12,12 +12,15 @@ LAYER = "application/vnd.oci.image.layer.v1.tar"
 
 
 def layer(entries, fmt=tarfile.PAX_FORMAT):
-    """A tar from (name, type, content or target, attributes); type: f, d, l (symbolic), h (hard link)."""
+    """A tar from (name, type, content or target, attributes); type: f, d, l (symbolic), h (hard link), k (character
+    device 1:3), p (fifo)."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=fmt) as tar:
         for name, kind, value, *rest in entries:
             info = tarfile.TarInfo(name)
-            info.type = {"f": tarfile.REGTYPE, "d": tarfile.DIRTYPE, "l": tarfile.SYMTYPE, "h": tarfile.LNKTYPE}[kind]
+            info.type = {"f": tarfile.REGTYPE, "d": tarfile.DIRTYPE, "l": tarfile.SYMTYPE, "h": tarfile.LNKTYPE,
+                         "k": tarfile.CHRTYPE, "p": tarfile.FIFOTYPE}[kind]
+            info.devmajor, info.devminor = (1, 3) if kind == "k" else (0, 0)
             info.mode = 0o755 if kind == "d" else 0o644
             info.mtime = 1700000000
             for key, v in (rest[0] if rest else {}).items():

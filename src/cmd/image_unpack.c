@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse image unpack: an image as a root file system in a directory. */
+#include "cmd/image_args.h"
+#include "image/unpack.h"
+
+#include <stdio.h>
+
+static struct image_args args;
+static bool is_rootless, is_not_durable;
+static uint64_t max_bytes;
+
+static const struct cmd_opt opts[] = {
+    IMAGE_ARGS_OPTS(args),
+    { "rootless", 0, NULL, "every file belongs to you, devices are left out", CMD_FLAG,
+      &is_rootless, 0, 0 },
+    { "max-layer-size", 0, "SIZE",
+      "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
+      0 },
+    { "no-sync", 0, NULL, "do not wait until everything is on the disk", CMD_FLAG, &is_not_durable,
+      0, 0 },
+    { .name = NULL }
+};
+
+static const struct cmd_opt *image_unpack_opts(void)
+{
+    return opts;
+}
+
+static int unpack(const char *reference, const char *dir, struct layer_dir_counts *ret,
+                  struct err *err)
+{
+    const struct unpack_opts how = {
+        .dir = { .symlink_parent = args.parent, .is_rootless = is_rootless },
+        .max_bytes = max_bytes,
+        .is_not_durable = is_not_durable,
+    };
+    struct oci_image image;
+    scoped(oci_source_free_scoped) struct oci_source *source = NULL;
+    int r = oci_source_open(str_of(reference), &source, err);
+    r = r < 0 ? r : oci_source_image(source, &args.wanted, &image, err);
+    r = r < 0 ? r : unpack_image(source, &image, dir, &how, ret, err);
+    return r < 0 ? err_ctx(err, r, "image '%s'", reference) : 0;
+}
+
+static void print(const char *dir, const struct layer_dir_counts *n)
+{
+    if (n->devices)
+        (void)fprintf(stderr, "warning: %llu devices were left out\n",
+                      (unsigned long long)n->devices);
+    if (n->xattrs)
+        (void)fprintf(stderr, "warning: %llu attributes that '%s' cannot hold were left out\n",
+                      (unsigned long long)n->xattrs, dir);
+    if (args.is_json)
+        (void)printf("{\"entries\": %llu, \"bytes\": %llu, \"devicesLeftOut\": %llu, "
+                     "\"xattrsLeftOut\": %llu}\n",
+                     (unsigned long long)n->entries, (unsigned long long)n->bytes,
+                     (unsigned long long)n->devices, (unsigned long long)n->xattrs);
+    else
+        (void)printf("%llu entries, %s in %s\n", (unsigned long long)n->entries,
+                     image_size_text(n->bytes), dir);
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    struct layer_dir_counts counts;
+    int r = cmd_parse(&cmd_image_unpack, opts, argc, argv, 2, &n);
+    if (r)
+        return r - 1;
+    if (n != 2)
+        return cmd_failf(CMD_USAGE,
+                         "an image and a directory: 'dormouse image unpack --help' says more");
+    if ((r = image_args_check(&args)) != 0)
+        return r;
+    if (unpack(argv[0], argv[1], &counts, &err) < 0)
+        return cmd_fail(CMD_FAILED, &err);
+    print(argv[1], &counts);
+    return CMD_OK;
+}
+
+const struct cmd cmd_image_unpack = {
+    .name = "image unpack",
+    .args = "IMAGE DIR",
+    .doc = "write the root file system of an image into a new directory",
+    .help = IMAGE_REFERENCE_HELP
+    "DIR must not exist, or be empty. It appears when all is written and every digest was\n"
+    "right; an error or a kill leaves nothing of it. Owners and devices take root; --rootless\n"
+    "does without. No entry of a hostile image reaches a file outside of DIR, and a confined\n"
+    "process without files and network parses its layers.\n"
+    "\n"
+    "  dormouse image unpack oci:layout:v1 rootfs\n"
+    "  dormouse image unpack docker-archive:app.tar /srv/app --platform linux/arm64\n",
+    .run = run,
+    .opts = image_unpack_opts,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A layer as a stream of what it holds: compressed bytes in, entries, their content and whiteouts
+ * out, in the order of the archive. Memory does not grow with the layer. Pure: no I/O. One parser
+ * for one thread at a time.
+ */
+#pragma once
+
+#include "oci/layer.h"
+
+/*
+ * What a layer is given to. Each returns 0 or a negative code, which ends the reading and is what
+ * the reader returns. Everything they are given is borrowed for the call.
+ */
+struct layer_ops {
+    /* Entries have no digest. */
+    int (*entry)(void *arg, const struct oci_entry *e, struct err *err);
+    /* The next bytes of the content of the last entry, a file; zeros stand for those of a hole. */
+    int (*data)(void *arg, struct str bytes, struct err *err);
+    int (*hole)(void *arg, uint64_t n_bytes, struct err *err);
+    int (*whiteout)(void *arg, const struct oci_whiteout *w, struct err *err);
+    /*
+     * The next bytes of the uncompressed tar, before the entries that end in them. Where it is set,
+     * the content of files follows in data() and hole() only if they are sparse: that of others
+     * lies at its entry's data_offset of the tar.
+     */
+    int (*raw)(void *arg, struct str bytes, struct err *err);
+};
+
+struct layer_facts {
+    uint8_t diff_id[SHA256_BYTES];
+    uint64_t n_bytes;   /* of the tar */
+    uint64_t n_entries; /* with whiteouts */
+    uint64_t n_dropped; /* entries and attributes that must not reach a root file system */
+};
+
+struct layer_parser;
+
+/* ops, arg: kept. max_bytes: of the tar; more is E_LIMIT. */
+struct layer_parser *layer_parser_new(const struct layer_ops *ops, void *arg, uint64_t max_bytes);
+void layer_parser_free(struct layer_parser *p);
+DEFINE_SCOPED(layer_parser, layer_parser_free)
+/* The next bytes of the blob. Errors: those of decompressor_add(), tar_reader_add(),
+ * oci_layer_add(), of the ops, E_LIMIT. After an error only layer_parser_free(). */
+int layer_parser_add(struct layer_parser *p, struct str bytes, struct err *err);
+/* The blob is complete. */
+int layer_parser_end(struct layer_parser *p, struct layer_facts *ret, struct err *err);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stream of a layer (layer_parse.h) as records in a pipe, from the confined process that parses
+ * it to the process that writes files. Both are the same program on the same machine; what comes in
+ * is checked all the same, because the sender has read hostile bytes.
+ *
+ * A record is its kind and the length of what follows, u32 each in the machine's byte order, then
+ * at most LAYER_WIRE_MAX bytes. The last record is the end, with the facts, or an error.
+ */
+#pragma once
+
+#include "image/layer_parse.h"
+
+enum {
+    LAYER_WIRE_MAX = 192 << 10, /* an entry with all its extended attributes */
+    LAYER_WIRE_BUFFER = 256 << 10,
+};
+
+/* ---- writing: pure but for write() on `fd` ---- */
+
+struct layer_wire_out {
+    int fd;
+    size_t n;
+    char buffer[LAYER_WIRE_BUFFER];
+};
+
+/* The ops of a layer that writes to a struct layer_wire_out, with the raw tar or with content. */
+extern const struct layer_ops layer_wire_ops, layer_wire_raw_ops;
+/* The last record: the facts, or with r < 0 the error; then everything is written. */
+int layer_wire_end(struct layer_wire_out *o, int r, const struct layer_facts *facts,
+                   const struct err *why);
+
+/* ---- reading ---- */
+
+struct layer_wire_in {
+    const struct layer_ops *ops;
+    void *arg;
+    bool is_over;             /* the last record has come */
+    struct layer_facts facts; /* then */
+    uint64_t left;            /* bytes of content that the last entry still has */
+    uint64_t n_entries;
+};
+
+/*
+ * Deliver the records at the start of `bytes`. Returns how many bytes they took: fewer than all
+ * where the last record is incomplete. Errors: E_PARSE (the sender breaks the format), the error
+ * that the sender reports, what the ops return.
+ */
+ptrdiff_t layer_wire_take(struct layer_wire_in *in, struct str bytes, struct err *err);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/unpack.h"
+
+#include "base/sys.h"
+#include "image/tree_remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the stage ---- */
+
+static const struct str STAGE_MARK = { ".dormouse-unpack.", 17 };
+
+/* "a/b/" -> "a", "b" */
+static int split(const char *path, char **ret_parent, char **ret_name, struct err *err)
+{
+    struct str all = str_of(path);
+    while (all.n > 1 && all.p[all.n - 1] == '/')
+        all.n--;
+    size_t at = all.n;
+    while (at && all.p[at - 1] != '/')
+        at--;
+    struct str name = str_slice(all, at, all.n);
+    if (name.n == 0 || name.n > TAR_NAME_MAX || str_is(name, ".") || str_is(name, ".."))
+        return err_set(err, -EINVAL, "'%s' does not name a new directory", path);
+    *ret_parent = at == 0 ? xstrdup(".") : at == 1 ? xstrdup("/") : xstrndup(path, at - 1);
+    *ret_name = str_dup(name);
+    return 0;
+}
+
+/* A temporary directory whose process has ended is not locked any more. */
+static void remove_stale(int parent_fd)
+{
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    if (tree_names_read(parent_fd, &names, NULL) < 0)
+        return;
+    for (size_t i = 0; i < names.all.n; i++) {
+        if (!str_has_prefix(str_of(names.all.p[i]), STAGE_MARK))
+            continue;
+        scoped(fd_scoped) int fd =
+            sys_openat(parent_fd, names.all.p[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            (void)tree_remove(parent_fd, names.all.p[i], NULL);
+    }
+}
+
+static int make_dir(int at, const char *name, int *ret, struct err *err)
+{
+    if (mkdirat(at, name, 0700) < 0)
+        return err_sys(err, -errno, "make '%s'", name);
+    *ret = sys_openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (*ret < 0)
+        return err_sys(err, *ret, "open '%s'", name);
+    /* Not the group of the parent, if that would hand it on. */
+    return fchmod(*ret, 0700) < 0 ? err_sys(err, -errno, "set the mode of '%s'", name) : 0;
+}
+
+static int check_is_free(const struct unpack_stage *s, const char *path, struct err *err)
+{
+    struct stat st;
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    if (fstatat(s->parent_fd, s->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : err_sys(err, -errno, "'%s'", path);
+    scoped(fd_scoped) int fd =
+        sys_openat(s->parent_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (fd >= 0 && tree_names_read(fd, &names, NULL) >= 0 && names.all.n == 0)
+        return 0;
+    return err_set(err, -EEXIST, "'%s' exists and is no empty directory", path);
+}
+
+static int prepare(struct unpack_stage *s, const char *path, struct err *err)
+{
+    int r = split(path, &s->parent, &s->name, err);
+    if (r < 0)
+        return r;
+    s->parent_fd = sys_openat(AT_FDCWD, s->parent, O_RDONLY | O_DIRECTORY, 0);
+    if (s->parent_fd < 0)
+        return err_sys(err, s->parent_fd, "open '%s'", s->parent);
+    r = check_is_free(s, path, err);
+    if (r < 0)
+        return r;
+    remove_stale(s->parent_fd);
+    s->temporary = xasprintf("%s%016llx", STAGE_MARK.p, (unsigned long long)sys_random_u64());
+    r = make_dir(s->parent_fd, s->temporary, &s->fd, err);
+    if (r >= 0 && flock(s->fd, LOCK_EX | LOCK_NB) < 0)
+        r = err_sys(err, -errno, "lock '%s'", s->temporary);
+    r = r < 0 ? r : make_dir(s->fd, "root", &s->root, err);
+    return r < 0 ? r : make_dir(s->fd, "gone", &s->gone, err);
+}
+
+int unpack_stage_init(struct unpack_stage *s, const char *path, struct err *err)
+{
+    *s = (struct unpack_stage){ .parent_fd = -1, .fd = -1, .root = -1, .gone = -1 };
+    int r = prepare(s, path, err);
+    if (r < 0)
+        unpack_stage_fini(s);
+    return r;
+}
+
+int unpack_stage_commit(struct unpack_stage *s, bool is_durable, struct err *err)
+{
+    if (is_durable && syncfs(s->root) < 0)
+        return err_sys(err, -errno, "write '%s' to the disk", s->name);
+    if (renameat(s->fd, "root", s->parent_fd, s->name) < 0)
+        return err_sys(err, -errno, "rename to '%s'", s->name);
+    return is_durable && fsync(s->parent_fd) < 0 ? err_sys(err, -errno, "sync '%s'", s->parent) : 0;
+}
+
+void unpack_stage_fini(struct unpack_stage *s)
+{
+    if (s->temporary && s->parent_fd >= 0)
+        (void)tree_remove(s->parent_fd, s->temporary, NULL);
+    fd_scoped(&s->root);
+    fd_scoped(&s->gone);
+    fd_scoped(&s->fd);
+    fd_scoped(&s->parent_fd);
+    free(s->parent);
+    free(s->name);
+    free(s->temporary);
+    *s = (struct unpack_stage){ .parent_fd = -1, .fd = -1, .root = -1, .gone = -1 };
+}
+
+/* ---- layers ---- */
+
+struct feed {
+    struct oci_source *source;
+    const struct oci_descriptor *blob;
+};
+
+static int feed_blob(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    struct feed *f = arg;
+    return oci_source_blob(f->source, f->blob, sink, sink_arg, err);
+}
+
+/* A small layer may compress well; a large one that expands more is meant to fill the disk. */
+static uint64_t max_bytes(const struct oci_descriptor *blob, const struct unpack_opts *opts)
+{
+    uint64_t n;
+    if (opts->max_bytes)
+        return opts->max_bytes;
+    if (__builtin_mul_overflow(blob->size, (uint64_t)UNPACK_RATIO_MAX, &n))
+        return UINT64_MAX;
+    return MAX(n, UNPACK_BYTES_MIN);
+}
+
+int unpack_layer(struct oci_source *s, const struct oci_image *image, size_t i,
+                 const struct unpack_opts *opts, const struct layer_ops *ops, void *arg,
+                 struct err *err)
+{
+    struct layer_facts facts;
+    struct feed feed = { s, &image->manifest.layers[i] };
+    const struct layer_read_opts read = { opts->program, max_bytes(feed.blob, opts) };
+    int r = layer_read(&read, feed_blob, &feed, ops, arg, &facts, err);
+    if (r < 0)
+        return err_ctx(err, r, "layer %zu", i);
+    if (memcmp(facts.diff_id, image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
+        return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
+    return 0;
+}
+
+int unpack_image(struct oci_source *s, const struct oci_image *image, const char *path,
+                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
+{
+    struct unpack_stage stage;
+    int r = unpack_stage_init(&stage, path, err);
+    if (r < 0)
+        return r;
+    struct layer_dir *dir = layer_dir_new(stage.root, stage.gone, &opts->dir);
+    for (size_t i = 0; i < image->manifest.n_layers && r >= 0; i++) {
+        r = unpack_layer(s, image, i, opts, &layer_dir_ops, dir, err);
+        r = r < 0 ? r : layer_dir_end_layer(dir, err);
+    }
+    r = r < 0 ? r : layer_dir_finish(dir, err);
+    if (r == -EPERM && geteuid() != 0 && !opts->dir.is_rootless)
+        r = err_ctx(err, r, "not root (--rootless leaves owners and devices out)");
+    r = r < 0 ? r : unpack_stage_commit(&stage, !opts->is_not_durable, err);
+    if (r >= 0)
+        *ret = *layer_dir_get_counts(dir);
+    layer_dir_free(dir);
+    unpack_stage_fini(&stage);
+    return r;
+}

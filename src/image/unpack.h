@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images written as directories. Everything is made in a sibling of the result, which gets its name
+ * when the digest of every blob and every DiffID were right; a failure, a full disk or kill -9
+ * leave no part of the result. What a killed process left is removed by the next one beside it.
+ * Blocking calls, for commands and worker threads.
+ */
+#pragma once
+
+#include "image/layer_child.h"
+#include "image/layer_dir.h"
+
+enum {
+    UNPACK_RATIO_MAX = 100, /* bytes of a layer's tar for each of its blob ... */
+};
+#define UNPACK_BYTES_MIN ((uint64_t)256 << 20) /* ... or this, if it is more */
+
+struct unpack_opts {
+    struct layer_dir_opts dir;
+    uint64_t max_bytes;  /* of each layer's tar; 0: by UNPACK_RATIO_MAX */
+    bool is_not_durable; /* do not wait until it is on the disk */
+    const char *program; /* as in struct layer_read_opts */
+};
+
+/*
+ * Write the root file system of an image as the directory `path`, which must not exist or be empty.
+ * Errors: -EEXIST, E_DIGEST, those of layer_read() and of struct layer_dir.
+ */
+int unpack_image(struct oci_source *s, const struct oci_image *image, const char *path,
+                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
+
+/*
+ * Give layer `i` to the ops, with its DiffID compared: the ops undo what they did after an error.
+ * max_bytes as in struct unpack_opts.
+ */
+int unpack_layer(struct oci_source *s, const struct oci_image *image, size_t i,
+                 const struct unpack_opts *opts, const struct layer_ops *ops, void *arg,
+                 struct err *err);
+
+/* ---- a directory that gets its name when it is complete ---- */
+
+struct unpack_stage {
+    char *parent, *name; /* of the result */
+    char *temporary;     /* its name in the parent */
+    int parent_fd, fd;   /* of the temporary directory, locked */
+    int root, gone;      /* directories in it: the result, and what is removed */
+};
+
+/* Errors: -EEXIST (the result exists), of the system calls. On success unpack_stage_fini(). */
+int unpack_stage_init(struct unpack_stage *s, const char *path, struct err *err);
+/* Give `root` its name. */
+int unpack_stage_commit(struct unpack_stage *s, bool is_durable, struct err *err);
+/* Remove what is temporary. */
+void unpack_stage_fini(struct unpack_stage *s);

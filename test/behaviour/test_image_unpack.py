@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dormouse image unpack: the tree that umoci makes, nothing outside of it, and all or nothing."""
+import gzip
+import io
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import tarfile
+import tempfile
+import time
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S
+from image_kit import Layout, docker_archive, layer
+from tree_kit import TIME, Stack, difference, snapshot
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="owners and devices take root")
+SEED = int(os.environ.get("TEST_SEED", "0")) or random.randrange(1 << 32)
+
+
+@pytest.fixture
+def open_path():
+    """A temporary directory that other users can write to."""
+    with tempfile.TemporaryDirectory() as made_here:
+        os.chmod(made_here, 0o777)
+        yield pathlib.Path(made_here)
+
+
+def unpack(reference, target, *args, **options):
+    return subprocess.run([BUILD / "dormouse", "image", "unpack", reference, str(target), *args], capture_output=True,
+                          text=True, timeout=DEADLINE_S, **options)
+
+
+def made(tmp_path, *layers, compress=gzip.compress):
+    directory = tmp_path / f"layout{len(list(tmp_path.iterdir()))}"
+    Layout(directory).image("it", [t if isinstance(t, bytes) else layer(t) for t in layers], compress=compress)
+    return f"oci:{directory}:it"
+
+
+def tree(tmp_path, *layers, args=()):
+    target = tmp_path / "rootfs"
+    done = unpack(made(tmp_path, *layers), target, "--no-sync", *args)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def refused(tmp_path, *layers, args=(), code=1, **options):
+    """The error of an image that is refused; nothing of it is left."""
+    reference = made(tmp_path, *layers)
+    before = set(os.listdir(tmp_path))
+    done = unpack(reference, tmp_path / "rootfs", "--no-sync", *args, **options)
+    assert done.returncode == code, done
+    assert set(os.listdir(tmp_path)) == before
+    return done.stderr
+
+
+@needs_root
+@pytest.mark.parametrize("turn", range(12))
+def test_random_stacks_are_unpacked_as_umoci_does(tmp_path, turn):
+    if not shutil.which("umoci"):
+        pytest.skip("no umoci here")
+    print("TEST_SEED", SEED)
+    stack = Stack(random.Random(SEED + turn))
+    layers = [layer([(".", "d", "", {"mode": 0o711, "mtime": TIME})] + stack.layers[0])] + [layer(e) for e in stack.layers[1:]]
+    reference = made(tmp_path, *layers)
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    done = unpack(reference, ours, "--no-sync")
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["umoci", "raw", "unpack", "--image", reference[4:], theirs], check=True, capture_output=True,
+                   timeout=DEADLINE_S)
+    assert difference(snapshot(ours, dir_times=False), snapshot(theirs, dir_times=False)) == []
+    # umoci lets times of directories change while it writes into them
+    times = {}
+    for entries in stack.layers:
+        times.update({name.encode(): a["mtime"] for name, kind, _, a in entries if kind == "d"})
+    for path, facts in snapshot(ours).items():
+        if path in times and facts["type"] == 0o040000:
+            assert facts["mtime"] == times[path] * 10**9, path
+
+
+@needs_root
+def test_attributes_are_those_of_the_archive(tmp_path):
+    capability = bytes.fromhex("0100000200040000000000000000000000000000")
+    root = tree(tmp_path, [
+        ("d", "d", "", {"mode": 0o2750, "uid": 7, "gid": 8, "mtime": 11}),
+        ("d/setuid", "f", b"x", {"mode": 0o6755, "uid": 1000, "gid": 1000, "mtime": 12}),
+        ("d/cap", "f", b"x", {"pax_headers": {"SCHILY.xattr.security.capability": capability.decode("latin1"),
+                                              "SCHILY.xattr.user.a": "b", "SCHILY.xattr.trusted.overlay.opaque": "y"}}),
+        ("d/link", "l", "nowhere", {"uid": 5, "gid": 6, "mtime": 13}), ("d/device", "k", ""), ("d/pipe", "p", "")])
+    seen = snapshot(root)
+    assert seen[b"d"]["mode"] == 0o2750 and seen[b"d"]["owner"] == (7, 8) and seen[b"d"]["mtime"] == 11 * 10**9
+    assert seen[b"d/setuid"]["mode"] == 0o6755 and seen[b"d/setuid"]["owner"] == (1000, 1000)
+    assert seen[b"d/cap"]["xattrs"]["security.capability"] == capability and seen[b"d/cap"]["xattrs"]["user.a"] == b"b"
+    assert "trusted.overlay.opaque" not in os.listxattr(root / "d/cap")
+    assert seen[b"d/link"]["owner"] == (5, 6) and seen[b"d/link"]["mtime"] == 13 * 10**9
+    assert seen[b"d/device"]["device"] == os.makedev(1, 3)
+
+
+@needs_root
+def test_a_whiteout_hides_lower_layers_only(tmp_path):
+    lower = [("d", "d", ""), ("d/old", "f", b"1"), ("d/both", "f", b"1"), ("e", "d", ""), ("e/old", "f", b"1"), ("f", "f", b"1"),
+             ("g", "d", "", {"mode": 0o700}), ("g/old", "f", b"1")]
+    root = tree(tmp_path, lower, [("d", "d", ""), ("d/both", "f", b"2"), ("d/.wh.both", "f", b""), ("d/.wh.old", "f", b""),
+                                  ("d/.wh.missing", "f", b""), ("e", "d", ""), ("e/new", "f", b"2"), (".wh.e", "f", b""),
+                                  ("f", "d", ""), ("f/new", "f", b"2"), ("g/new", "f", b"2"), (".wh.g", "f", b"")])
+    assert {p for p in snapshot(root)} == {b"", b"d", b"d/both", b"e", b"e/new", b"f", b"f/new", b"g", b"g/new"}
+    assert (root / "d/both").read_bytes() == b"2"
+    assert os.stat(root / "g").st_mode & 0o777 == 0o755  # the lower one is gone, and this layer has no entry for it
+
+
+@needs_root
+def test_entries_replace_what_is_there(tmp_path):
+    root = tree(tmp_path, [("a", "d", ""), ("a/b", "d", ""), ("a/b/c", "f", b"1"), ("x", "f", b"1"), ("y", "h", "x"), ("l", "l", "a")],
+                [("a", "f", b"file"), ("x", "d", ""), ("x/z", "f", b"2"), ("l", "d", ""), ("l/in", "f", b"3"), ("t", "f", b"1"),
+                 ("t", "f", b"twice"), ("h", "h", "y"), ("h", "h", "h")])
+    assert (root / "a").read_bytes() == b"file" and (root / "x/z").read_bytes() == b"2" and (root / "y").read_bytes() == b"1"
+    assert (root / "l/in").read_bytes() == b"3" and not (root / "l").is_symlink() and (root / "t").read_bytes() == b"twice"
+    assert os.stat(root / "h").st_ino == os.stat(root / "y").st_ino
+
+
+@needs_root
+def test_sparse_files_keep_their_holes_and_names_their_bytes(tmp_path):
+    if not shutil.which("tar"):
+        pytest.skip("no tar here")
+    source = tmp_path / "source"
+    source.mkdir()
+    with open(source / "sparse", "wb") as f:
+        f.write(b"begin")
+        f.seek(50 << 20)
+        f.write(b"end")
+        f.truncate(60 << 20)
+    (source / os.fsdecode(b"latin-\xe9\xff")).write_bytes(b"name")
+    for name in [*os.listdir(source), "."]:
+        os.utime(source / name, (TIME, TIME))
+    for fmt in ("--format=gnu", "--format=posix"):
+        data = subprocess.run(["tar", "-cS", fmt, "-C", source, "."], check=True, capture_output=True).stdout
+        target = tmp_path / f"root{fmt[-3:]}"
+        done = unpack(made(tmp_path, data), target, "--no-sync")
+        assert done.returncode == 0, done.stderr
+        assert difference(snapshot(source), snapshot(target)) == []
+        assert os.stat(target / "sparse").st_blocks * 512 < 1 << 20
+
+
+OUTSIDE = [
+    ("..", [("../evil", "f", b"x")]),
+    ("a parent", [("a", "d", ""), ("a/../../evil", "f", b"x")]),
+    ("a symbolic link", [("up", "l", ".."), ("up/evil", "f", b"x")]),
+    ("an absolute link", [("abs", "l", "{outside}"), ("abs/evil", "f", b"x")]),
+    ("a hard link to outside", [("h", "h", "../outside/kept")]),
+    ("a hard link through a link", [("abs", "l", "{outside}"), ("h", "h", "abs/kept")]),
+    ("a hard link to a directory", [("d", "d", ""), ("h", "h", "d")]),
+    ("a hard link to nothing", [("h", "h", "nothing")]),
+    ("a root that is a file", [(".", "f", b"x")]),
+    ("a whiteout of the root", [("..wh.", "d", ""), (".wh...", "f", b"")]),
+    ("a socket", [("s", "f", b"", {"type": b"s"})]),
+]
+
+
+@needs_root
+@pytest.mark.parametrize("what, entries", OUTSIDE, ids=[w for w, _ in OUTSIDE])
+def test_a_hostile_layer_is_refused(tmp_path, what, entries):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_bytes(b"kept")
+    entries = [(n, k, v.format(outside=outside) if isinstance(v, str) else v, *r) for n, k, v, *r in entries]
+    text = refused(tmp_path, entries)
+    assert text.startswith("error: ") and "layer 0" in text
+    assert os.listdir(outside) == ["kept"] and os.stat(outside / "kept").st_nlink == 1
+    assert not (tmp_path / "evil").exists()
+
+
+@needs_root
+@pytest.mark.parametrize("how", ["shadow", "follow"])
+def test_links_on_the_way_stay_below_the_root(tmp_path, how):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    absolute = [("inside", "d", ""), ("up", "l", "../../inside"), ("up/x", "f", b"x"), ("abs", "l", "/inside"), ("abs/y", "f", b"y")]
+    root = tree(tmp_path, absolute, args=("--symlink-parent", how))
+    if how == "follow":
+        assert sorted(os.listdir(root / "inside")) == ["x", "y"] and (root / "up").is_symlink()
+    else:
+        assert os.listdir(root / "up") == ["x"] and not (root / "up").is_symlink() and os.listdir(root / "inside") == []
+    assert os.listdir(outside) == []
+
+
+@needs_root
+def test_what_lies_about_its_content_is_refused(tmp_path):
+    directory = tmp_path / "layout"
+    made_layout = Layout(directory)
+    data = layer([("a", "f", os.urandom(100000))])
+    manifest = made_layout.image("it", [data])
+    blob = directory / "blobs/sha256" / manifest["layers"][0]["digest"][7:]
+    good = blob.read_bytes()
+    for bad, says in ((good[:-9] + bytes([good[-9] ^ 1]) + good[-8:], "not what its name says"),
+                      (good[:1000], "bytes, its descriptor says")):
+        blob.write_bytes(bad)
+        done = unpack(f"oci:{directory}:it", tmp_path / "rootfs")
+        assert done.returncode == 1 and says in done.stderr, done.stderr
+        assert os.listdir(tmp_path) == ["layout"]
+    docker_archive(tmp_path / "a.tar", {"t:1": [data]})
+    whole = (tmp_path / "a.tar").read_bytes()
+    at = whole.index(data[512:1024])
+    (tmp_path / "a.tar").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+    done = unpack(f"docker-archive:{tmp_path}/a.tar", tmp_path / "rootfs")
+    assert done.returncode == 1 and "DiffID" in done.stderr and sorted(os.listdir(tmp_path)) == ["a.tar", "layout"]
+
+
+@needs_root
+def test_a_bomb_is_stopped_by_its_size(tmp_path):
+    bomb = layer([("zeros", "f", bytes(300 << 20))])
+    text = refused(tmp_path, bomb)
+    assert "bytes when decompressed" in text
+    assert "bytes when decompressed" in refused(tmp_path, [("a", "f", bytes(100000))], args=("--max-layer-size", "64Ki"))
+
+
+@needs_root
+def test_many_entries_take_little_memory(tmp_path):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for i in range(20000):
+            info = tarfile.TarInfo(f"d{i % 50}/{i}")
+            info.type = tarfile.SYMTYPE
+            info.linkname = "x"
+            tar.addfile(info)
+    target = tmp_path / "rootfs"
+    done = subprocess.run(["/usr/bin/env", "bash", "-c", 'ulimit -v 400000; exec "$@"', "-", BUILD / "dormouse", "image", "unpack",
+                           made(tmp_path, out.getvalue()), target, "--no-sync"], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+    assert sum(len(f) for _, _, f in os.walk(target)) == 20000
+
+
+@needs_root
+def test_a_deep_tree_is_written_and_removed(tmp_path):
+    deep = "/".join("d" for _ in range(600))
+    root = tree(tmp_path, [(deep, "f", b"x")])
+    assert (root / deep).read_bytes() == b"x"
+    shutil.rmtree(root)
+    root = tree(tmp_path, [(deep, "f", b"x")], [(".wh.d", "f", b"")])
+    assert os.listdir(root) == []
+    shutil.rmtree(root)
+    assert "below a symbolic link" in refused(tmp_path, [(deep, "f", b"x"), ("l", "l", "d"), ("l/x", "f", b"")])
+
+
+@needs_root
+def test_a_full_disk_leaves_nothing(tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    reference = made(tmp_path, [("a", "f", os.urandom(1 << 20)), ("b", "f", os.urandom(4 << 20))])
+    # a mount that ends with its process
+    script = 'mount -t tmpfs -o size=2m none "$1" && "$2" image unpack "$3" "$1/rootfs"; s=$?; ls -A "$1"; exit $s'
+    done = subprocess.run(["unshare", "-m", "bash", "-c", script, "-", small, BUILD / "dormouse", reference], capture_output=True,
+                          text=True, timeout=DEADLINE_S)
+    if "permission denied" in done.stderr:
+        pytest.skip("no mounts here")
+    assert done.returncode == 1 and "No space left" in done.stderr, done
+    assert done.stdout == ""
+
+
+@needs_root
+def test_a_killed_process_leaves_nothing_that_counts(tmp_path):
+    reference = made(tmp_path, [(f"f{i}", "f", os.urandom(100000)) for i in range(200)])
+    target = tmp_path / "rootfs"
+    process = subprocess.Popen([BUILD / "dormouse", "image", "unpack", reference, target], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + DEADLINE_S
+    while not [p for p in tmp_path.glob(".dormouse-unpack.*/root/f0")] and process.poll() is None:
+        assert time.monotonic() < deadline
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not target.exists() or process.returncode == 0
+    if process.returncode != 0:
+        done = unpack(reference, target, "--no-sync")
+        assert done.returncode == 0, done.stderr
+    assert len(os.listdir(target)) == 200
+    assert list(tmp_path.glob(".dormouse-unpack.*")) == []
+
+
+@needs_root
+def test_without_privileges_files_belong_to_the_caller(open_path):
+    tmp_path = open_path
+    entries = [("d", "d", "", {"mode": 0o500, "uid": 0}), ("d/f", "f", b"x", {"uid": 0, "mode": 0o4711}), ("dev", "k", "")]
+    reference, target = made(tmp_path, entries), tmp_path / "rootfs"
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    done = unpack(reference, target, **nobody)
+    assert done.returncode == 1 and "--rootless" in done.stderr and not target.exists()
+    done = unpack(reference, target, "--rootless", **nobody)
+    assert done.returncode == 0 and "1 devices were left out" in done.stderr
+    seen = snapshot(target)
+    assert set(seen) == {b"", b"d", b"d/f"} and seen[b"d/f"]["owner"] == (65534, 65534) and seen[b"d"]["mode"] == 0o500
+
+
+@needs_root
+def test_a_directory_that_holds_something_is_not_touched(tmp_path):
+    target = tmp_path / "rootfs"
+    target.mkdir()
+    (target / "mine").write_text("kept")
+    done = unpack(made(tmp_path, [("a", "f", b"x")]), target)
+    assert done.returncode == 1 and "no empty directory" in done.stderr and os.listdir(target) == ["mine"]
+
+
+def test_the_reader_of_layers_is_confined(tmp_path):
+    """What it may do is visible from outside while it waits for input."""
+    process = subprocess.Popen([BUILD / "dormouse", "--read-layer", "1000000", "content"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        deadline = time.monotonic() + DEADLINE_S
+        status = {}
+        while status.get("Seccomp") != "2":
+            assert time.monotonic() < deadline and process.poll() is None
+            with open(f"/proc/{process.pid}/status") as f:
+                status = dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+        assert status["CapEff"] == status["CapPrm"] == status["CapBnd"] == "0000000000000000"
+        assert status["NoNewPrivs"] == "1"
+        if os.geteuid() == 0:
+            assert status["Uid"].split()[0] == "60999"
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* image/: a layer as a stream of records, and the process that makes them. */
+#include "image/layer_child.h"
+#include "image/layer_wire.h"
+#include "tar_kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+/* This program is the child, too. */
+__attribute__((constructor)) static void be_the_child(int argc, char **argv)
+{
+    if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD))
+        _exit(layer_child_main(argc, argv));
+}
+
+/* What ops are given, as text. */
+struct seen {
+    struct buf text;
+    int fail_at, n; /* the call that fails; 0: none */
+};
+
+static int note(struct seen *s, const char *what, struct str a, struct str b, struct err *err)
+{
+    (void)buf_printf(&s->text, "%s '" STR_FMT "' '" STR_FMT "'\n", what, STR_ARG(a), STR_ARG(b));
+    return ++s->n == s->fail_at ? err_set(err, -ENOSPC, "the sink is full") : 0;
+}
+
+static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
+{
+    struct seen *s = arg;
+    for (uint32_t i = 0; i < e->n_xattrs; i++)
+        (void)note(s, "xattr", e->xattrs[i].name, e->xattrs[i].value, NULL);
+    (void)buf_printf(&s->text, "%u %o %u:%u %lld %llu ", e->type, e->mode, e->uid, e->gid,
+                     (long long)e->mtime_s, (unsigned long long)e->size);
+    return note(s, "entry", e->path, e->link, err);
+}
+
+static int on_data(void *arg, struct str bytes, struct err *err)
+{
+    return note(arg, "data", bytes, STR(""), err);
+}
+
+static int on_hole(void *arg, uint64_t n, struct err *err)
+{
+    (void)n;
+    return note(arg, "hole", STR(""), STR(""), err);
+}
+
+static int on_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
+{
+    return note(arg, w->is_opaque ? "opaque" : "whiteout", w->path, STR(""), err);
+}
+
+static const struct layer_ops ops = {
+    .entry = on_entry,
+    .data = on_data,
+    .hole = on_hole,
+    .whiteout = on_whiteout,
+};
+
+static void make_tar(struct tar_kit *k)
+{
+    *k = (struct tar_kit){ BUF_INIT(1 << 20) };
+    kit_dir(k, "d");
+    kit_file(k, "d/f", "content");
+    kit_link(k, "d/s", '2', "../x");
+    kit_link(k, "d/h", '1', "d/f");
+    kit_file(k, "d/.wh.gone", "");
+    kit_file(k, "d/.wh..wh..opq", "");
+    kit_file(k, "empty", "");
+    kit_end(k);
+}
+
+static int feed(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    const struct tar_kit *k = arg;
+    return sink(sink_arg, buf_str(&k->out), err);
+}
+
+static int feed_broken(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    const struct tar_kit *k = arg;
+    int r = sink(sink_arg, str_slice(buf_str(&k->out), 0, 700), err);
+    return r < 0 ? r : err_set(err, -EIO, "the disk is broken");
+}
+
+static const struct layer_read_opts opts = { .max_bytes = 1 << 20 };
+
+TEST(a_child_gives_what_the_parser_gives)
+{
+    struct tar_kit k;
+    struct err err = { 0 };
+    struct layer_facts here, there;
+    struct seen a = { .text = BUF_INIT(1 << 20) }, b = { .text = BUF_INIT(1 << 20) };
+    make_tar(&k);
+    struct layer_parser *p = layer_parser_new(&ops, &a, 1 << 20);
+    CHECK_OK(layer_parser_add(p, buf_str(&k.out), &err));
+    CHECK_OK(layer_parser_end(p, &here, &err));
+    layer_parser_free(p);
+    if (layer_read(&opts, feed, &k, &ops, &b, &there, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    CHECK(str_eq(buf_str(&a.text), buf_str(&b.text)));
+    CHECK(memcmp(&here, &there, sizeof here) == 0);
+    CHECK_INT(here.n_entries, 7);
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(buf_str(&k.out), digest);
+    CHECK(memcmp(digest, there.diff_id, sizeof digest) == 0);
+    buf_fini(&a.text), buf_fini(&b.text), buf_fini(&k.out);
+}
+
+TEST(errors_come_from_where_they_arise)
+{
+    struct tar_kit k;
+    struct layer_facts facts;
+    make_tar(&k);
+    for (int i = 1; i <= 3; i++) {
+        struct err err = { 0 };
+        struct seen s = { .text = BUF_INIT(1 << 20), .fail_at = i };
+        CHECK_ERR(layer_read(&opts, feed, &k, &ops, &s, &facts, &err), -ENOSPC);
+        CHECK(str_find(str_of(err.text), STR("the sink is full")) >= 0);
+        buf_fini(&s.text);
+    }
+    struct err err = { 0 };
+    struct seen s = { .text = BUF_INIT(1 << 20) };
+    CHECK_ERR(layer_read(&opts, feed_broken, &k, &ops, &s, &facts, &err), -EIO);
+    const struct layer_read_opts small = { .max_bytes = 1000 };
+    CHECK_ERR(layer_read(&small, feed, &k, &ops, &s, &facts, &err), E_LIMIT);
+    const struct layer_read_opts missing = { .max_bytes = 1000, .program = "/nonexistent/program" };
+    CHECK_ERR(layer_read(&missing, feed, &k, &ops, &s, &facts, &err), -ENOENT);
+    const struct layer_read_opts silent = { .max_bytes = 1000, .program = "/bin/true" };
+    CHECK_ERR(layer_read(&silent, feed, &k, &ops, &s, &facts, &err), E_EOF);
+    k.out.p[0] ^= 1; /* the first header's name: its checksum is wrong now */
+    CHECK_ERR(layer_read(&opts, feed, &k, &ops, &s, &facts, &err), E_PARSE);
+    buf_fini(&s.text), buf_fini(&k.out);
+}
+
+/* The records of a layer, as a child writes them. */
+static void make_records(struct buf *to)
+{
+    struct tar_kit k;
+    struct layer_facts facts;
+    int pipes[2];
+    struct layer_wire_out *out = xnew(struct layer_wire_out);
+    make_tar(&k);
+    CHECK(pipe2(pipes, O_CLOEXEC) == 0);
+    out->fd = pipes[1];
+    struct layer_parser *p = layer_parser_new(&layer_wire_ops, out, 1 << 20);
+    CHECK_OK(layer_parser_add(p, buf_str(&k.out), NULL));
+    CHECK_OK(layer_parser_end(p, &facts, NULL));
+    CHECK_OK(layer_wire_end(out, 0, &facts, NULL));
+    (void)close(pipes[1]);
+    char *room;
+    CHECK_OK(buf_reserve(to, 1 << 16, &room));
+    ssize_t n = read(pipes[0], room, 1 << 16);
+    CHECK(n > 0);
+    buf_advance(to, (size_t)n);
+    (void)close(pipes[0]);
+    layer_parser_free(p);
+    free(out);
+    buf_fini(&k.out);
+}
+
+TEST(records_in_pieces_are_the_same_and_damaged_ones_are_refused)
+{
+    struct buf records = BUF_INIT(1 << 20), whole = BUF_INIT(1 << 20);
+    make_records(&records);
+    struct seen s = { .text = BUF_INIT(1 << 20) };
+    struct layer_wire_in in = { .ops = &ops, .arg = &s };
+    CHECK_INT(layer_wire_take(&in, buf_str(&records), NULL), records.n);
+    CHECK(in.is_over);
+    (void)buf_add_str(&whole, buf_str(&s.text));
+    for (size_t cut = 0; cut < records.n; cut++) {
+        struct seen t = { .text = BUF_INIT(1 << 20) };
+        struct layer_wire_in part = { .ops = &ops, .arg = &t };
+        ptrdiff_t at = layer_wire_take(&part, str_slice(buf_str(&records), 0, cut), NULL);
+        CHECK(at >= 0 && !part.is_over);
+        CHECK(layer_wire_take(&part, str_slice(buf_str(&records), (size_t)at, records.n), NULL) >=
+              0);
+        CHECK(part.is_over && str_eq(buf_str(&t.text), buf_str(&whole)));
+        buf_fini(&t.text);
+    }
+    for (size_t at = 0; at < records.n; at++) { /* anything but a crash and a false path */
+        struct seen t = { .text = BUF_INIT(1 << 20) };
+        struct layer_wire_in part = { .ops = &ops, .arg = &t };
+        records.p[at] ^= 0x2f;
+        (void)layer_wire_take(&part, buf_str(&records), NULL);
+        records.p[at] ^= 0x2f;
+        CHECK(str_find(buf_str(&t.text), STR("'../")) != 0);
+        buf_fini(&t.text);
+    }
+    buf_fini(&records), buf_fini(&whole), buf_fini(&s.text);
+}
+
+TEST_MAIN
