@@ -278,6 +278,10 @@ TEST(what_goes_wrong)
         { "[].max()", "max called on empty list" },
         { "{'a': 1, 'a': 2}", "Failed with repeated key" },
         { "'('.matches('(')", "error parsing regexp: missing closing ): `(`" },
+        { "'a'.matches('(a{10}){101}')",
+          "error parsing regexp: invalid repeat count: `(a{10}){101}`" },
+        { "!'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'.matches('^(a+)+$')",
+          "the regular expression needs more than 200000 steps" },
     };
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct arena a = { 0 };

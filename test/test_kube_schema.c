@@ -422,6 +422,66 @@ TEST(custom_resources_are_pruned_defaulted_and_validated)
     arena_fini(&a);
 }
 
+static int find(const struct schema_regex *re, struct str s)
+{
+    size_t at, end;
+    unsigned steps;
+    return schema_regex_find(re, s, 0, &at, &end, &steps);
+}
+
+static uint64_t process_cpu_ms(void)
+{
+    struct timespec t;
+    CHECK_OK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t));
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* RE2's bound: what nested repetition amounts to. */
+TEST(repetition_in_patterns_is_bounded)
+{
+    static const char *const bad[] = { "a{1001}",           "a{0,1001}",
+                                       "a{1001,}",          "(a{10}){101}",
+                                       "((a{10}){11}){10}", "(b|(a{100})+){11}",
+                                       "(?:x{2}){501}",     "a{99999999999999999999}" };
+    static const char *const good[] = {
+        "a{1000}",       "(a{10}){100}", "^(a?){500}a{500}$",  "a{600}b{600}", "(a{600}|b){1}",
+        "[{2000}]",      "\\{2000\\}",   "\\Qa{2000}\\E",      "\\pL{1000}",   "\\p{Lu}{1000}",
+        "\\x{10}{1000}", "x{,2000}",     "(a{100})(b{100}){5}"
+    };
+    struct schema_regex *re;
+    struct err err = { 0 };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        CHECK_ERR(schema_regex_new(str_of(bad[i]), &re, &err), E_INVALID);
+        CHECK(str_find(str_of(err.text), STR("invalid repeat count: `")) >= 0);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        CHECK_OK(schema_regex_new(str_of(good[i]), &re, &err));
+        schema_regex_free(re);
+    }
+}
+
+TEST(a_match_that_takes_too_long_is_given_up)
+{
+    static char text[1 << 20];
+    struct schema_regex *re;
+    size_t at, end;
+    unsigned steps;
+    memset(text, 'a', sizeof text);
+    CHECK_OK(schema_regex_new(STR("^(a?){500}a{500}$"), &re, NULL));
+    uint64_t start = process_cpu_ms();
+    CHECK_INT(schema_regex_find(re, str_n(text, 500), 0, &at, &end, &steps), E_LIMIT);
+    CHECK_INT(steps, REGEX_STEPS_MAX);
+    CHECK(process_cpu_ms() - start < 500); /* it takes 7 */
+    schema_regex_free(re);
+    /* Every match of many: nothing is looked at again for each. */
+    CHECK_OK(schema_regex_new(STR("a"), &re, NULL));
+    start = process_cpu_ms();
+    for (size_t from = 0; from < 100000; from = end)
+        CHECK_INT(schema_regex_find(re, str_n(text, sizeof text), from, &at, &end, &steps), 1);
+    CHECK(process_cpu_ms() - start < 2000); /* 25 here; 5,000 if it were */
+    schema_regex_free(re);
+}
+
 TEST(limits_hold)
 {
     struct arena a = { 0 };
@@ -455,8 +515,8 @@ TEST(limits_hold)
     /* a pattern that backtracks without end, on a text that makes it */
     struct schema_regex *re;
     CHECK_OK(schema_regex_new(STR("^(a+)+$"), &re, NULL));
-    CHECK(schema_regex_match(re, STR("aaaa")));
-    CHECK(!schema_regex_match(re, STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab")));
+    CHECK_INT(find(re, STR("aaaa")), 1);
+    CHECK_INT(find(re, STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab")), E_LIMIT);
     schema_regex_free(re);
     static const char *const refused[] = {
         "(?=a)", "(?<!a)", "(a)\\1", "a*+", "(?>a)", "[", "a**"

@@ -175,14 +175,15 @@ int schema_normalize(struct arena *a, const struct schema *s, struct json *v, co
  */
 int schema_validate(const struct schema *s, const struct json *v, const struct json *old,
                     const struct fpath *at, struct field_errors *errs);
-/* Matches as RE2 would; false also when the matching limit is hit. */
-bool schema_regex_match(const struct schema_regex *re, struct str s);
 /*
- * The first match behind `from` bytes; false: none. *ret_steps: what backtracking took, 0 where it
- * hardly did, else within a factor of 16 of it.
+ * The first match behind `from` bytes, as RE2 finds it: 1, or 0: none. from: 0, or behind an
+ * earlier match in the same string. *ret_steps: what backtracking took, 0 where it hardly did, else
+ * within a factor of 16 of it. E_LIMIT: it would take more than REGEX_STEPS_MAX steps or 4 MiB.
  */
-bool schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
-                       size_t *ret_end, unsigned *ret_steps);
-/* Errors: E_INVALID with the library's reason. *ret given, schema_regex_free(). */
+enum { REGEX_STEPS_MAX = 200000 }; /* some 7 ms */
+int schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
+                      size_t *ret_end, unsigned *ret_steps);
+/* Errors: E_INVALID with RE2's reason, also for nested repetition that amounts to more than 1,000.
+ * *ret given, schema_regex_free(). */
 int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *err);
 void schema_regex_free(struct schema_regex *re);

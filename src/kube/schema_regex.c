@@ -11,8 +11,9 @@
 
 enum {
     REGEX_PATTERN_MAX_BYTES = 16 * 1024,
-    REGEX_MATCH_LIMIT = 200000, /* steps: a few milliseconds */
-    REGEX_FIRST_LIMIT = 500,    /* more are tried after that, by */
+    REGEX_REPEAT_MAX = 1000, /* of one repetition, and of those inside one another */
+    REGEX_DEPTH_MAX = 256,   /* PCRE2 refuses what is nested deeper */
+    REGEX_FIRST_LIMIT = 500, /* more are tried after that, by */
     REGEX_LIMIT_FACTOR = 16,
     REGEX_HEAP_LIMIT_KIB = 4096
 };
@@ -77,6 +78,89 @@ static const char *foreign_construct(struct str p)
     return NULL;
 }
 
+/* The count of "{n}", "{n,}" or "{n,m}" at `i`, larger ones as UINT64_MAX, and where it ends;
+ * false: the brace stands for itself. */
+static bool repeat_at(struct str p, size_t i, uint64_t *ret, size_t *ret_end)
+{
+    uint64_t number[2] = { 0, 0 };
+    bool has_digits = false;
+    unsigned n = 0;
+    for (i++; i < p.n && p.p[i] != '}'; i++) {
+        if (p.p[i] == ',' && n == 0 && has_digits) {
+            n = 1;
+            continue;
+        }
+        if (p.p[i] < '0' || p.p[i] > '9')
+            return false;
+        has_digits = true;
+        number[n] =
+            number[n] > REGEX_REPEAT_MAX ? number[n] : number[n] * 10 + (uint64_t)(p.p[i] - '0');
+    }
+    *ret = MAX(number[0], number[1]);
+    *ret_end = i;
+    return i < p.n && has_digits;
+}
+
+/* Where the escape at `i` ends: "\\Q...\\E" is literal, "\\p{..}" and "\\x{..}" have braces. */
+static size_t end_of_escape(struct str p, size_t i)
+{
+    char c = i + 1 < p.n ? p.p[i + 1] : 0;
+    i++;
+    if (c == 'Q') {
+        ptrdiff_t end = str_find(str_slice(p, i, p.n), STR("\\E"));
+        return end < 0 ? p.n : i + (size_t)end + 1;
+    }
+    if (c && strchr("pPx", c) && i + 1 < p.n && p.p[i + 1] == '{')
+        while (i < p.n && p.p[i] != '}')
+            i++;
+    return i;
+}
+
+/* RE2's bound on what repetition makes of a pattern: "(a{10}){200}" is one of 2,000. */
+static bool repeats_too_often(struct str p)
+{
+    uint64_t inside[REGEX_DEPTH_MAX] = { 1 }, last = 1, count;
+    size_t depth = 0;
+    for (size_t i = 0; i < p.n; i++) {
+        switch (p.p[i]) {
+        case '*':
+        case '+':
+        case '?':
+            continue;
+        case '(':
+            if (++depth == REGEX_DEPTH_MAX)
+                return false;
+            inside[depth] = last = 1;
+            continue;
+        case ')':
+            last = inside[depth];
+            depth -= depth > 0;
+            break;
+        case '{':
+            if (!repeat_at(p, i, &count, &i)) {
+                last = 1;
+                continue;
+            }
+            last *= MAX(count, 1);
+            if (last > REGEX_REPEAT_MAX)
+                return true;
+            break;
+        case '\\':
+            i = end_of_escape(p, i);
+            last = 1;
+            break;
+        case '[':
+            i = end_of_class(p, i);
+            last = 1;
+            break;
+        default:
+            last = 1;
+        }
+        inside[depth] = MAX(inside[depth], last);
+    }
+    return false;
+}
+
 /* RE2's words for what PCRE2 found; its own where RE2 has none. */
 static const char *reason(int code, char *own, size_t size)
 {
@@ -106,6 +190,9 @@ int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *
     if (foreign)
         return err_set(err, E_INVALID, "error parsing regexp: %s: `" STR_FMT "`", foreign,
                        STR_ARG(pattern));
+    if (repeats_too_often(pattern))
+        return err_set(err, E_INVALID, "error parsing regexp: invalid repeat count: `" STR_FMT "`",
+                       STR_ARG(pattern));
     int code;
     PCRE2_SIZE offset;
     pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern.p, pattern.n,
@@ -130,33 +217,35 @@ void schema_regex_free(struct schema_regex *re)
     free(re);
 }
 
-bool schema_regex_match(const struct schema_regex *re, struct str s)
+static bool is_over_limit(int code)
 {
-    size_t at, end;
-    unsigned steps;
-    return schema_regex_find(re, s, 0, &at, &end, &steps);
+    return code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_DEPTHLIMIT ||
+           code == PCRE2_ERROR_HEAPLIMIT || code == PCRE2_ERROR_NOMEMORY;
 }
 
-bool schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
-                       size_t *ret_end, unsigned *ret_steps)
+int schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
+                      size_t *ret_end, unsigned *ret_steps)
 {
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    /* Checked by the first call: again, for each of many matches, it would be quadratic. */
+    uint32_t options = from ? PCRE2_NO_UTF_CHECK : 0;
     int r = PCRE2_ERROR_MATCHLIMIT;
     unsigned limit = 0;
-    while (limits && data && r == PCRE2_ERROR_MATCHLIMIT && limit < REGEX_MATCH_LIMIT) {
-        limit = limit ? MIN(limit * REGEX_LIMIT_FACTOR, REGEX_MATCH_LIMIT) : REGEX_FIRST_LIMIT;
+    while (limits && data && r == PCRE2_ERROR_MATCHLIMIT && limit < REGEX_STEPS_MAX) {
+        limit = limit ? MIN(limit * REGEX_LIMIT_FACTOR, REGEX_STEPS_MAX) : REGEX_FIRST_LIMIT;
         (void)pcre2_set_match_limit(limits, limit);
         (void)pcre2_set_heap_limit(limits, REGEX_HEAP_LIMIT_KIB);
-        r = pcre2_match(re->code, (PCRE2_SPTR)(s.p ? s.p : ""), s.n, from, 0, data, limits);
+        r = pcre2_match(re->code, (PCRE2_SPTR)(s.p ? s.p : ""), s.n, from, options, data, limits);
     }
-    bool ok = r >= 0; /* no match, a limit hit and bad UTF-8 are all "no" */
-    if (ok) {
+    if (r >= 0) {
         *ret_at = pcre2_get_ovector_pointer(data)[0];
         *ret_end = pcre2_get_ovector_pointer(data)[1];
     }
     *ret_steps = limit > REGEX_FIRST_LIMIT ? limit : 0;
     pcre2_match_data_free(data);
     pcre2_match_context_free(limits);
-    return ok;
+    if (is_over_limit(r))
+        return E_LIMIT;
+    return r >= 0; /* bad UTF-8 matches nothing */
 }

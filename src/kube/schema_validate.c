@@ -324,11 +324,12 @@ static size_t count_runes(struct str s)
     return n;
 }
 
-static bool matches_pattern(struct valid *v, const struct schema_regex *re, struct str s)
+/* 1, 0, E_LIMIT */
+static int matches_pattern(struct valid *v, const struct schema_regex *re, struct str s)
 {
     size_t at, end;
     unsigned steps = 0;
-    bool found = schema_regex_find(re, s, 0, &at, &end, &steps);
+    int found = schema_regex_find(re, s, 0, &at, &end, &steps);
     (void)spend(v, steps * UINT64_C(2) + s.n / 8); /* one of theirs takes some 20 ns */
     return found;
 }
@@ -345,9 +346,14 @@ static void check_string(struct valid *v, const struct schema_rules *r, const st
     if (r->min_length >= 0 && n < r->min_length)
         field_error(v->errs, FIELD_INVALID, at, value, "%s should be at least %lld chars long",
                     subject(v, at), (long long)r->min_length);
-    if (r->regex && !matches_pattern(v, r->regex, value->s))
+    int found = r->regex ? matches_pattern(v, r->regex, value->s) : 1;
+    if (found == 0)
         field_error(v->errs, FIELD_INVALID, at, value, "%s should match '" STR_FMT "'",
                     subject(v, at), STR_ARG(r->pattern));
+    else if (found < 0)
+        field_error(v->errs, FIELD_INVALID, at, value,
+                    "%s cannot be compared with '" STR_FMT "' in %d steps", subject(v, at),
+                    STR_ARG(r->pattern), REGEX_STEPS_MAX);
     check_format(v, r, value, at);
 }
 

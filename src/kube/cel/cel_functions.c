@@ -633,8 +633,12 @@ static int find_regex(struct cel_run *run, const struct schema_regex *re, struct
 {
     enum { STEPS_PER_COST = 10 };
     unsigned steps = 0;
-    *ret_found = schema_regex_find(re, s, from, ret_at, ret_end, &steps);
-    return cel_spend(run, steps / STEPS_PER_COST);
+    int found = schema_regex_find(re, s, from, ret_at, ret_end, &steps);
+    int r = cel_spend(run, steps / STEPS_PER_COST);
+    if (r >= 0 && found < 0) /* neither true nor false: a policy must not go on with a guess */
+        return cel_error(run, "the regular expression needs more than %d steps", REGEX_STEPS_MAX);
+    *ret_found = found > 0;
+    return r;
 }
 
 static int fn_matches(struct cel_run *run, const struct cel_value *v, size_t n,
