@@ -799,4 +799,32 @@ TEST(field_selectors_see_zeros)
     fixture_fini(&f);
 }
 
+/* 30 resources, 1,500 containers, 60 quotas: each quota sums up each resource of all containers. */
+TEST(a_pod_pays_for_what_its_quotas_count)
+{
+    enum { CONTAINERS = 1500, NAMES = 30, N_QUOTAS = 60 };
+    struct fixture f;
+    fixture_init(&f);
+    for (int i = 0; i < N_QUOTAS; i++)
+        (void)want(&f, 201, "POST", QUOTAS,
+                   arena_printf(&f.arena,
+                                "{\"metadata\":{\"name\":\"q%d\"},\"spec\":{\"hard\":{"
+                                "\"requests.e.io/r1\":\"1000\"}}}",
+                                i));
+    settle(&f);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(2 << 20);
+    (void)buf_add_cstr(&b, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[");
+    for (int i = 0; i < CONTAINERS; i++) {
+        (void)buf_printf(&b, "%s{\"name\":\"c%d\",\"image\":\"i\"", i ? "," : "", i);
+        for (int k = 0; i == 0 && k < NAMES; k++)
+            (void)buf_printf(&b, "%s\"e.io/r%d\":\"1\"", k ? "," : ",\"resources\":{\"limits\":{",
+                             k);
+        (void)buf_add_cstr(&b, i == 0 ? "}}}" : "}");
+    }
+    (void)buf_add_cstr(&b, "]}}");
+    struct json *no = want(&f, 413, "POST", PODS, buf_cstr(&b));
+    CHECK(str_find(status_message(no), STR("quotas")) >= 0);
+    fixture_fini(&f);
+}
+
 TEST_MAIN

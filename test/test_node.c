@@ -587,6 +587,51 @@ TEST(a_node_reads_the_volumes_of_its_claims_and_their_secrets)
     stop(&f);
 }
 
+static void on_stored(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)err;
+    CHECK_OK(res->r);
+    f->done = true;
+}
+
+/* Past the API, which is slow for large objects. */
+static void store_raw(struct fixture *f, const char *key, struct str value)
+{
+    const struct store_op op = { .kind = STORE_PUT, .key = str_of(key), .value = value };
+    CHECK_OK(store_txn(f->store, &op, 1, on_stored, f, NULL));
+    wait_done(f);
+}
+
+/* One pod with many claims, each of a volume as large as the API lets it be. */
+TEST(a_node_that_asks_for_a_secret_pays_for_what_the_server_reads)
+{
+    enum { CLAIMS = 64, BYTES = 1 << 20 };
+    struct fixture f;
+    start(&f);
+    scoped(buf_fini_scoped) struct buf entry = BUF_INIT(PLACED_VALUE_MAX);
+    scoped(buf_fini_scoped) struct buf volume = BUF_INIT(2 * BYTES);
+    (void)buf_add_char(&entry, '1');
+    (void)buf_add_cstr(&volume, "{\"metadata\":{\"annotations\":{\"a\":\"");
+    while (volume.n < BYTES)
+        (void)buf_add_cstr(&volume, "0123456789");
+    (void)buf_add_cstr(&volume, "\"}},\"spec\":{}}");
+    for (int i = 0; i < CLAIMS; i++) {
+        char name[8], key[64];
+        (void)snprintf(name, sizeof name, "c%d", i);
+        (void)buf_add_char(&entry, POD_CLAIM);
+        (void)buf_add_le16(&entry, (uint16_t)strlen(name));
+        (void)buf_add_cstr(&entry, name);
+        (void)snprintf(key, sizeof key, "/registry/persistentvolumeclaims/default/%s", name);
+        store_raw(&f, key, STR("{\"spec\":{\"volumeName\":\"v\"}}"));
+    }
+    store_raw(&f, "/registry/persistentvolumes/v", buf_str(&volume));
+    store_raw(&f, PLACED_PREFIX "n1/default/p", buf_str(&entry));
+    (void)as(&f, "n1", 413, "GET", SECRETS "/none", NULL);
+    (void)as(&f, "n1", 403, "GET", MAPS "/none", NULL);
+    stop(&f);
+}
+
 TEST(a_mirror_pod_gives_no_rights)
 {
     struct fixture f;

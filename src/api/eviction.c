@@ -29,7 +29,8 @@ struct eviction {
     struct json *options; /* DeleteOptions */
     bool dry_run;
     struct json *pod, *budget;
-    bool pinned; /* the server set a precondition, which the client does not know of */
+    struct arena_mark mark; /* where an attempt begins */
+    bool pinned;            /* the server set a precondition, which the client does not know of */
     unsigned attempt;
 };
 
@@ -280,7 +281,8 @@ static size_t find_budgets(struct eviction *e, const struct json *list)
         if (!wanted || selector_from_object(&e->rq->arena, wanted, &s, NULL) < 0)
             continue;
         if (s.nothing || s.n == 0 ||
-            !selector_matches_labels(&s, json_path(e->pod, "metadata", "labels", NULL)))
+            !selector_matches_labels_budget(&s, json_path(e->pod, "metadata", "labels", NULL),
+                                            &e->rq->budget))
             continue;
         e->budget = b;
         n++;
@@ -301,7 +303,9 @@ static void on_budgets(void *arg, int r, struct str body)
     }
     size_t n = find_budgets(e, v);
     struct json *no = NULL;
-    if (n > 1)
+    if (arena_is_full(&rq->arena))
+        no = status_too_much_work(&rq->arena);
+    else if (n > 1)
         no = status_new(&rq->arena, 500, "",
                         STR("This pod has more than one PodDisruptionBudget, which the eviction "
                             "subresource does not support."));
@@ -346,6 +350,7 @@ static void on_pod(void *arg, int r, struct str body)
 
 static void read_pod(struct eviction *e)
 {
+    arena_rewind(&e->rq->arena, &e->mark); /* the attempt before has read all budgets */
     call(e, "GET", pod_path(e), NULL, on_pod);
 }
 
@@ -373,5 +378,6 @@ void eviction_create(struct request *rq)
     *e = (struct eviction){ .rq = rq,
                             .options = options ? json_clone(a, options) : json_new_object(a),
                             .dry_run = opts.dry_run || (dry && dry->n) };
+    e->mark = arena_mark(a);
     read_pod(e);
 }

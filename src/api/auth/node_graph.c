@@ -11,6 +11,8 @@
 
 #include "api/placed.h"
 
+enum { STEPS_PER_READ = 256 }; /* of the CPU budget: a read of the store, or a row of a page */
+
 enum { AT_ENTRIES, AT_CLAIMS, AT_CLAIM, AT_CLAIM_VOLUME, AT_POD, AT_OWNED, AT_VOLUME };
 
 struct node_claim {
@@ -133,6 +135,16 @@ static bool holds_secret(const struct node_lookup *l, const struct json *volume)
 
 /* ------------------------------------------------------------------ what was read */
 
+/* A node has many claims, and each may be large: the request pays for what is read. */
+static bool spend(struct node_lookup *l, size_t n_rows, size_t n_bytes)
+{
+    if (arena_spend(l->a, n_rows * STEPS_PER_READ + n_bytes, "looking for what concerns the node"))
+        return true;
+    (void)err_set(&l->err, E_LIMIT, "looking for what concerns the node takes too much time");
+    fail(l, E_LIMIT, NULL);
+    return false;
+}
+
 /* obj: NULL when there is none. */
 static void take_object(struct node_lookup *l, const struct json *obj)
 {
@@ -187,6 +199,8 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         end(l, kv);
         return;
     }
+    if (!spend(l, 1, kv ? kv->value.n : 0))
+        return;
     if (kv && json_parse(&a, kv->value, NULL, &obj, NULL) < 0)
         obj = NULL;
     take_object(l, obj); /* l may be gone */
@@ -211,6 +225,11 @@ static void on_entries(void *arg, int r, const struct store_page *page, const st
         fail(l, r, err);
         return;
     }
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < page->n; i++)
+        n_bytes += page->kv[i].value.n;
+    if (!spend(l, page->n + 1, n_bytes))
+        return;
     if (l->at == AT_ENTRIES && is_referred_to(l, page)) {
         end(l, true);
         return;

@@ -21,7 +21,10 @@
 
 #include <assert.h>
 
-enum { QUOTAS_PER_NAMESPACE = 64 }; /* further ones are not counted */
+enum {
+    QUOTAS_PER_NAMESPACE = 64, /* further ones are not counted */
+    COUNT_MAX_STEPS = 4000000  /* of the CPU (base/budget.h) for one object, in all quotas */
+};
 
 #define QUOTA_PREFIX "/registry/resourcequotas/"
 
@@ -44,6 +47,7 @@ struct count {
     struct quotas *q;
     char *ns;
     struct arena arena, scratch;
+    struct arena sums; /* of the statuses */
     struct {
         struct str key;
         uint64_t rev;
@@ -108,6 +112,7 @@ static void count_end(struct count *c, int r)
         retry_stop(q->api->loop, &q->retry); /* whatever else is dirty is next */
     arena_fini(&c->arena);
     arena_fini(&c->scratch);
+    arena_fini(&c->sums);
     buf_fini(&c->after);
     free(c->ns);
     free(c);
@@ -157,6 +162,32 @@ static void write_counts(struct count *c)
 
 static void count_next(struct count *c);
 
+static void count_object(struct count *c, const struct store_kv *kv)
+{
+    struct json *obj;
+    struct budget budget = { .max_steps = COUNT_MAX_STEPS };
+    arena_reset(&c->scratch);
+    if (json_parse(&c->scratch, kv->value, NULL, &obj, NULL) < 0)
+        return;
+    c->scratch.budget = &budget;
+    for (size_t k = 0; k < c->n; k++)
+        quota_status_add(&c->sums, &c->scratch, c->at[k].status, c->at[k].quota, c->res, obj);
+    c->scratch.budget = NULL;
+    if (budget_is_over(&budget))
+        log_warn("an object uses so many resources that quotas do not count all of them",
+                 "key=" STR_FMT, STR_ARG(kv->key));
+}
+
+/* Each object has made new sums: keep the last ones. */
+static void keep_sums(struct count *c)
+{
+    struct arena sums = { 0 };
+    for (size_t k = 0; k < c->n; k++)
+        c->at[k].status = json_clone(&sums, c->at[k].status);
+    arena_fini(&c->sums);
+    c->sums = sums;
+}
+
 static void on_objects(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct count *c = arg;
@@ -165,14 +196,9 @@ static void on_objects(void *arg, int r, const struct store_page *page, const st
         count_end(c, r);
         return;
     }
-    for (size_t i = 0; i < page->n; i++) {
-        struct json *obj;
-        arena_reset(&c->scratch);
-        if (json_parse(&c->scratch, page->kv[i].value, NULL, &obj, NULL) < 0)
-            continue;
-        for (size_t k = 0; k < c->n; k++)
-            quota_status_add(&c->arena, c->at[k].status, c->at[k].quota, c->res, obj);
-    }
+    for (size_t i = 0; i < page->n; i++)
+        count_object(c, &page->kv[i]);
+    keep_sums(c);
     buf_reset(&c->after);
     if (page->more)
         (void)buf_add_str(&c->after, page->kv[page->n - 1].key);
@@ -228,7 +254,7 @@ static void on_quotas(void *arg, int r, const struct store_page *page, const str
         c->at[c->n].key = str_copy_arena(a, page->kv[i].key);
         c->at[c->n].rev = page->kv[i].mod_rev;
         c->at[c->n].quota = quota;
-        c->at[c->n++].status = quota_status_new(a, quota);
+        c->at[c->n++].status = quota_status_new(&c->sums, quota);
     }
     count_next(c);
 }

@@ -15,6 +15,8 @@ struct uses {
     size_t n;
 };
 
+enum { STEPS_PER_CONTAINER = 16 };
+
 static void use(struct uses *u, const char *name, struct quantity amount)
 {
     if (u->n < QUOTA_MAX_USES)
@@ -51,6 +53,15 @@ static void add(struct quantity *to, struct quantity q)
     to->nano += q.nano;
 }
 
+/* Containers of a pod, and so steps of the budget for each resource that is counted. */
+static bool spend(struct arena *a, const struct json *pod)
+{
+    const struct json *spec = json_getc(pod, "spec"), *some = json_getc(spec, "containers"),
+                      *init = json_getc(spec, "initContainers");
+    size_t n = 1 + (some ? some->n : 0) + (init ? init->n : 0);
+    return arena_spend(a, n * STEPS_PER_CONTAINER, "counting what the pod uses of quotas");
+}
+
 /* The containers together, or the largest init container with the sidecars before it. */
 static struct quantity of_pod(const struct json *pod, const char *what, struct str name)
 {
@@ -79,11 +90,11 @@ static struct quantity of_pod(const struct json *pod, const char *what, struct s
     return sum;
 }
 
-/* A name that some container has in this list; each once. */
+/* A name that some container has in this list; each once, as many as can be counted. */
 static void collect(struct arena *a, struct json *names, const struct json *list)
 {
     json_each (v, list)
-        if (!json_get(names, v->key))
+        if (names->n < QUOTA_MAX_USES && !json_get(names, v->key))
             json_set(a, names, v->key, json_new_null(a));
 }
 
@@ -106,6 +117,8 @@ static void use_pod(struct uses *u, const struct json *pod)
         return;
     use_count(u, "pods", 1);
     json_each (name, names_in_pod(u->a, pod, "requests")) {
+        if (u->n == QUOTA_MAX_USES || !spend(u->a, pod))
+            return;
         struct quantity q = of_pod(pod, "requests", name->key);
         const char *plain = str_dup_arena(u->a, name->key);
         bool shown_plain = str_is(name->key, "cpu") || str_is(name->key, "memory") ||
@@ -115,9 +128,12 @@ static void use_pod(struct uses *u, const struct json *pod)
             use(u, plain, q);
         use(u, arena_printf(u->a, "requests.%s", plain), q);
     }
-    json_each (name, names_in_pod(u->a, pod, "limits"))
+    json_each (name, names_in_pod(u->a, pod, "limits")) {
+        if (u->n == QUOTA_MAX_USES || !spend(u->a, pod))
+            return;
         use(u, arena_printf(u->a, "limits." STR_FMT, STR_ARG(name->key)),
             of_pod(pod, "limits", name->key));
+    }
 }
 
 static void use_service(struct uses *u, const struct json *svc)
@@ -498,20 +514,21 @@ struct json *quota_status_new(struct arena *a, const struct json *quota)
     return status;
 }
 
-void quota_status_add(struct arena *a, struct json *status, const struct json *quota,
-                      const struct kube_resource *res, const struct json *obj)
+void quota_status_add(struct arena *a, struct arena *scratch, struct json *status,
+                      const struct json *quota, const struct kube_resource *res,
+                      const struct json *obj)
 {
     struct quota_use uses[QUOTA_MAX_USES];
     struct json *used = json_getc(status, "used");
     if (!quota_covers(quota, res, obj))
         return;
-    size_t n = quota_uses(a, res, obj, uses);
+    size_t n = quota_uses(scratch, res, obj, uses);
     for (size_t i = 0; i < n; i++) {
         struct quantity q;
         if (!json_get(used, uses[i].name) || uses[i].amount.nano <= 0)
             continue;
         (void)amount_of(used, uses[i].name, &q);
         add(&q, uses[i].amount);
-        json_set(a, used, uses[i].name, json_new_str(a, quantity_text(a, q)));
+        json_set(a, used, uses[i].name, json_new_str(a, quantity_text(scratch, q)));
     }
 }

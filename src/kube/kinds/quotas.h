@@ -36,6 +36,10 @@ bool quota_may_grow(const struct kube_resource *res, struct str subresource);
 
 /* Counting from the beginning: an object {hard, used} with every limited resource at zero. */
 struct json *quota_status_new(struct arena *a, const struct json *quota);
-/* Add what the object uses, as far as the status limits it. */
-void quota_status_add(struct arena *a, struct json *status, const struct json *quota,
-                      const struct kube_resource *res, const struct json *obj);
+/*
+ * Add what the object uses, as far as the status limits it. a: of the status; scratch: of the call.
+ * When the budget of scratch ends, the rest of the object is not counted.
+ */
+void quota_status_add(struct arena *a, struct arena *scratch, struct json *status,
+                      const struct json *quota, const struct kube_resource *res,
+                      const struct json *obj);
