@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "oci/challenge.h"
+#include "oci/credentials.h"
 #include "oci/reference.h"
 
 #define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -143,6 +144,91 @@ TEST(a_challenge_that_breaks_off_counts_up_to_there)
     parse_challenge(&a, "Digest nonce=1", NULL, &c);
     CHECK_INT(c.scheme, OCI_CHALLENGE_NONE);
     arena_fini(&a);
+}
+
+/* ---- credentials ---- */
+
+static int read_login(const char *config, const char *reference, struct oci_login *ret,
+                      char **ret_program)
+{
+    struct oci_reference ref;
+    struct err err = { 0 };
+    CHECK_OK(oci_reference_parse(str_of(reference), &ref, NULL));
+    *ret = (struct oci_login){ 0 };
+    *ret_program = NULL;
+    return oci_login_read(str_of(config), &ref, ret, ret_program, &err);
+}
+
+/* The user for a reference; "": none. */
+static void check_user(const char *config, const char *reference, const char *want)
+{
+    struct oci_login login;
+    char *program;
+    CHECK_OK(read_login(config, reference, &login, &program));
+    CHECK_STR(str_of(login.user ? login.user : ""), want);
+    CHECK(!program);
+    oci_login_fini(&login);
+}
+
+/* "one:p", "two:p", "hub:p" */
+static const char AUTHS[] =
+    "{\"auths\": {\"example.org\": {\"auth\": \"b25lOnA=\"},"
+    "\"example.org/a/b\": {\"auth\": \"dHdvOnA=\"},"
+    "\"https://index.docker.io/v1/\": {\"auth\": \"aHViOnA=\"},"
+    "\"http://old.org:80/v2/\": {\"username\": \"u\", \"password\": \"p\"}}}";
+
+TEST(credentials_are_those_of_the_longest_key_that_fits)
+{
+    check_user(AUTHS, "example.org/a/c", "one");
+    check_user(AUTHS, "example.org/a/b", "two");
+    check_user(AUTHS, "example.org/a/b/c", "two");
+    check_user(AUTHS, "example.org/a/bc", "one");
+    check_user(AUTHS, "example.org:80/a/b", "");
+    check_user(AUTHS, "an.example.org/a", "");
+    check_user(AUTHS, "redis", "hub");
+    check_user(AUTHS, "old.org:80/x", "u");
+    check_user("{}", "redis", "");
+}
+
+TEST(a_password_may_have_colons)
+{
+    struct oci_login login;
+    char *program;
+    CHECK_OK(
+        read_login("{\"auths\": {\"a.b\": {\"auth\": \"dTpwOnE=\"}}}", "a.b/c", &login, &program));
+    CHECK_STR(str_of(login.password), "p:q");
+    oci_login_fini(&login);
+}
+
+TEST(programs_are_named_for_a_host_or_for_all)
+{
+    static const char config[] = "{\"credHelpers\": {\"a.b\": \"one\"}, \"credsStore\": \"all\"}";
+    struct oci_login login;
+    char *program;
+    CHECK_OK(read_login(config, "a.b/c", &login, &program));
+    CHECK_STR(str_of(program), "one");
+    free(program);
+    CHECK_OK(read_login(config, "a.c/c", &login, &program));
+    CHECK_STR(str_of(program), "all");
+    free(program);
+    CHECK_ERR(read_login("{\"credsStore\": \"../x\"}", "a.c/c", &login, &program), E_PARSE);
+}
+
+TEST(damaged_credentials_are_errors)
+{
+    static const char *const configs[] = {
+        "",
+        "[]",
+        "{",
+        "{\"auths\": {\"a.b\": {\"auth\": \"!\"}}}",
+        "{\"auths\": {\"a.b\": {\"auth\": \"bm9jb2xvbg==\"}}}",
+        "{\"auths\": {\"a.b\": {\"auth\": \"OnA=\"}}}",
+    };
+    struct oci_login login;
+    char *program;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
+        CHECK_ERR(read_login(configs[i], "a.b/c", &login, &program), E_PARSE);
+    check_user("{\"auths\": {\"a.b\": 7}}", "a.b/c", "");
 }
 
 TEST_MAIN

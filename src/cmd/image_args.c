@@ -30,7 +30,7 @@ int image_args_check(struct image_args *args)
 static int load(const struct image_args *args, const char *reference, struct image_loaded *l,
                 struct err *err)
 {
-    int r = oci_source_open(str_of(reference), &l->source, err);
+    int r = oci_source_open_with(str_of(reference), &args->registry, &l->source, err);
     r = r < 0 ? r : oci_source_image(l->source, &args->wanted, &l->image, err);
     if (r < 0)
         return r;

@@ -8,11 +8,31 @@
 
 struct image_args {
     const char *platform, *symlink_parent, *output;
+    struct oci_remote_opts registry;
     /* Set by image_args_check(). */
     struct oci_platform wanted;
     enum oci_symlink_parent parent;
     bool is_json;
 };
+
+/* How registries are reached. */
+#define IMAGE_REGISTRY_OPTS(registry)                                                              \
+    { "plain-http",                                                                                \
+      0,                                                                                           \
+      NULL,                                                                                        \
+      "reach registries without TLS (always so on loopback)",                                      \
+      CMD_FLAG,                                                                                    \
+      &(registry).plain_http,                                                                      \
+      0,                                                                                           \
+      0 },                                                                                         \
+        { "ca-file",  0,                                                                           \
+          "FILE",     "trust these certificates (PEM) of registries as well",                      \
+          CMD_STRING, &(registry).ca_file,                                                         \
+          0,          0 },                                                                         \
+    {                                                                                              \
+        "timeout", 0, "DURATION", "give up a connection that is silent for so long (30s)",         \
+            CMD_DURATION, &(registry).stall_ms, 0, 0                                               \
+    }
 
 #define IMAGE_ARGS_OPTS(args)                                                                      \
     { "platform",       0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,      \
@@ -25,6 +45,7 @@ struct image_args {
           &(args).symlink_parent,                                                                  \
           0,                                                                                       \
           0 },                                                                                     \
+        IMAGE_REGISTRY_OPTS((args).registry),                                                      \
     {                                                                                              \
         "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &(args).output, 0, 0           \
     }
@@ -32,7 +53,8 @@ struct image_args {
 #define IMAGE_REFERENCE_HELP                                                                       \
     "An image is named as skopeo names it: oci:DIR[:NAME] for an OCI image layout,\n"              \
     "oci-archive:FILE[:NAME] for a tar of one, docker-archive:FILE[:NAME] for what `docker\n"      \
-    "save` writes. NAME may be left out where there is one image.\n"
+    "save` writes, docker://REFERENCE for an image in a registry. NAME may be left out where\n"    \
+    "there is one image. Credentials are those of `docker login` and `podman login`.\n"
 
 /* 0, or the cmd_exit of a wrong option, with its message printed. */
 int image_args_check(struct image_args *args);

@@ -150,11 +150,12 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_inspect = {
     .name = "image inspect",
     .args = "IMAGE",
-    .doc = "layers and merged size of an image in files of this machine",
+    .doc = "layers and merged size of an image in a registry or in files",
     .help = IMAGE_REFERENCE_HELP
     "Every layer is read, and its digest and DiffID are compared with what the image says.\n"
     "\n"
     "  dormouse image inspect docker-archive:app.tar\n"
+    "  dormouse image inspect docker://localhost:5000/app:v1\n"
     "  dormouse image inspect oci:layout:v1 --platform linux/arm64 -o json\n",
     .run = run,
     .opts = image_inspect_opts,

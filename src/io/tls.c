@@ -211,6 +211,13 @@ int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pe
     return 0;
 }
 
+void tls_ctx_trust_system(struct tls_ctx *ctx)
+{
+    assert(!ctx->is_server);
+    (void)SSL_CTX_set_default_verify_paths(ctx->ssl); /* without them its own CA is what counts */
+    ERR_clear_error();
+}
+
 void tls_ssl_offer_h2(SSL *ssl)
 {
     if (SSL_set_alpn_protos(ssl, alpn_h2, ALPN_H2_BYTES) != 0)

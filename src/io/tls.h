@@ -21,6 +21,8 @@ int tls_ctx_new_server(struct str cert_pem, struct str key_pem, struct str ca_pe
 /* ca_pem empty: system roots. cert/key empty: no client certificate. insecure: no verification. */
 int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pem, bool insecure,
                        struct tls_ctx **ret, struct err *err);
+/* A client context with a CA of its own: trust the system's roots as well. */
+void tls_ctx_trust_system(struct tls_ctx *ctx);
 void tls_ctx_free(struct tls_ctx *ctx);
 /* Replace certificate and key for new connections (renewal). */
 int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,

@@ -30,6 +30,9 @@ int oci_digest_parse(struct str text, struct oci_digest *ret, struct err *err);
 void oci_digest_format(const struct oci_digest *d, char ret[OCI_DIGEST_TEXT_SIZE]);
 bool oci_digest_equal(const struct oci_digest *a, const struct oci_digest *b);
 
+/* Takes the bytes of a blob piece by piece; a negative code ends it. */
+typedef int (*oci_blob_sink)(void *arg, struct str bytes, struct err *err);
+
 struct oci_platform {
     struct str os, architecture, variant; /* empty: not stated */
 };

@@ -2,7 +2,7 @@
 /*
  * A source is a set of named files: those of a directory, or the members of a tar, of which the
  * places are noted once. Above that, layouts and Docker's archives differ in how they name an
- * image.
+ * image. A registry has documents and blobs by digest, as a layout has.
  */
 #include "oci/source.h"
 
@@ -19,7 +19,7 @@
 
 enum { PIECE_BYTES = 256 << 10, NAMES_SHOWN_BYTES = 160, INDEX_DEPTH_MAX = 4, LINKS_MAX = 8 };
 
-enum form { FORM_LAYOUT, FORM_DOCKER };
+enum form { FORM_LAYOUT, FORM_DOCKER, FORM_REGISTRY };
 
 /* A member of a tar. */
 struct member {
@@ -32,9 +32,10 @@ struct oci_source {
     struct str wanted; /* the name of the image; empty: the only one */
     int fd;            /* the directory, or the archive */
     bool is_archive;
-    struct map members; /* name -> struct member, of an archive */
-    struct map blobs;   /* digest -> name of the file, in Docker's archives */
-    struct arena arena; /* documents, names */
+    struct oci_remote *remote; /* FORM_REGISTRY */
+    struct map members;        /* name -> struct member, of an archive */
+    struct map blobs;          /* digest -> name of the file, in Docker's archives */
+    struct arena arena;        /* documents, names */
 };
 
 /* A file that is open, or a part of one. */
@@ -51,6 +52,7 @@ void oci_source_free(struct oci_source *s)
     map_fini(&s->members);
     map_fini(&s->blobs);
     arena_fini(&s->arena);
+    oci_remote_free(s->remote);
     fd_scoped(&s->fd);
     free(s);
 }
@@ -209,7 +211,16 @@ static int read_document(struct oci_source *s, struct str name, struct str *ret,
 
 /* ---- opening ---- */
 
-int oci_source_open(struct str reference, struct oci_source **ret, struct err *err)
+static int open_registry(struct oci_source *s, struct str text,
+                         const struct oci_remote_opts *registry, struct err *err)
+{
+    struct oci_reference ref;
+    int r = oci_reference_parse(text, &ref, err);
+    s->form = FORM_REGISTRY;
+    return r < 0 ? r : oci_remote_open(&ref, registry, &s->remote, err);
+}
+
+static int open_files(struct oci_source *s, struct str reference, struct err *err)
 {
     static const struct {
         struct str prefix;
@@ -220,9 +231,6 @@ int oci_source_open(struct str reference, struct oci_source **ret, struct err *e
         { { "oci-archive:", 12 }, FORM_LAYOUT, true },
         { { "docker-archive:", 15 }, FORM_DOCKER, true },
     };
-    scoped(oci_source_free_scoped) struct oci_source *s = xnew(struct oci_source);
-    s->fd = -1;
-    s->arena.max_bytes = OCI_LAYER_TEXT_MAX;
     struct str path = STR_NULL;
     for (size_t i = 0; i < ARRAY_LEN(forms); i++)
         if (str_has_prefix(reference, forms[i].prefix)) {
@@ -233,8 +241,8 @@ int oci_source_open(struct str reference, struct oci_source **ret, struct err *e
         }
     if (path.n == 0)
         return err_set(err, E_PARSE,
-                       "'" STR_FMT "' is none of oci:DIR[:NAME], oci-archive:FILE[:NAME] and "
-                       "docker-archive:FILE[:NAME]",
+                       "'" STR_FMT "' is none of oci:DIR[:NAME], oci-archive:FILE[:NAME], "
+                       "docker-archive:FILE[:NAME] and docker://REFERENCE",
                        STR_ARG(reference));
     s->wanted = str_copy_arena(&s->arena, s->wanted);
     scoped(free_scoped) char *name = str_dup(path);
@@ -242,10 +250,33 @@ int oci_source_open(struct str reference, struct oci_source **ret, struct err *e
     if (s->fd < 0)
         return err_sys(err, s->fd, "open '%s'", name);
     int r = s->is_archive ? note_members(s, err) : 0;
+    return r < 0 ? err_ctx(err, r, "'%s'", name) : 0;
+}
+
+int oci_source_open_with(struct str reference, const struct oci_remote_opts *registry,
+                         struct oci_source **ret, struct err *err)
+{
+    static const struct str docker = { "docker://", 9 };
+    scoped(oci_source_free_scoped) struct oci_source *s = xnew(struct oci_source);
+    s->fd = -1;
+    s->arena.max_bytes = OCI_LAYER_TEXT_MAX;
+    int r = str_has_prefix(reference, docker)
+                ? open_registry(s, str_slice(reference, docker.n, reference.n), registry, err)
+                : open_files(s, reference, err);
     if (r < 0)
-        return err_ctx(err, r, "'%s'", name);
+        return r;
     *ret = take_ptr(&s);
     return 0;
+}
+
+int oci_source_open(struct str reference, struct oci_source **ret, struct err *err)
+{
+    return oci_source_open_with(reference, NULL, ret, err);
+}
+
+struct oci_remote *oci_source_remote(struct oci_source *s)
+{
+    return s->remote;
 }
 
 /* ---- blobs ---- */
@@ -282,6 +313,8 @@ int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_bl
 {
     struct range g;
     uint8_t digest[SHA256_BYTES];
+    if (s->remote)
+        return oci_remote_blob(s->remote, d, 0, sink, arg, err);
     struct str name = blob_name(s, &d->digest);
     int r = open_range(s, name, &g, err);
     if (r < 0)
@@ -310,6 +343,8 @@ static int read_blob_document(struct oci_source *s, const struct oci_descriptor 
                               struct err *err)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_DOCUMENT_MAX);
+    if (d->size > OCI_DOCUMENT_MAX)
+        return err_set(err, E_LIMIT, "a document has more than %d bytes", OCI_DOCUMENT_MAX);
     int r = oci_source_blob(s, d, add_to_buf, &b, err);
     if (r < 0)
         return r;
@@ -347,43 +382,85 @@ static int find_named(const struct oci_source *s, const struct oci_index *index,
     return no_such_name(s, index, err);
 }
 
-static int find_manifest(struct oci_source *s, const struct oci_platform *platform,
-                         const struct oci_descriptor **d, struct str *text, struct err *err)
+/* What the tag of a registry stands for now. All else is asked for by digest. */
+static int remote_root(struct oci_source *s, struct oci_descriptor *ret, struct str *ret_text,
+                       struct err *err)
 {
-    for (unsigned depth = 0; depth < INDEX_DEPTH_MAX; depth++) {
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_DOCUMENT_MAX);
+    *ret = (struct oci_descriptor){ 0 };
+    int r = oci_remote_manifest(s->remote, NULL, &b, &ret->digest, err);
+    if (r < 0)
+        return r;
+    ret->size = b.n;
+    *ret_text = str_copy_arena(&s->arena, buf_str(&b));
+    return 0;
+}
+
+int oci_source_root(struct oci_source *s, struct oci_descriptor *ret, struct str *ret_text,
+                    struct err *err)
+{
+    struct oci_index index;
+    const struct oci_descriptor *d;
+    if (s->remote)
+        return remote_root(s, ret, ret_text, err);
+    if (s->form == FORM_DOCKER)
+        return err_set(err, E_UNSUPPORTED, "an archive of Docker has no manifest");
+    int r = read_document(s, STR("index.json"), ret_text, err);
+    r = r < 0 ? r : oci_index_parse(&s->arena, *ret_text, &index, err);
+    r = r < 0 ? r : find_named(s, &index, &d, err);
+    if (r < 0)
+        return r;
+    *ret = *d;
+    return read_blob_document(s, d, ret_text, err);
+}
+
+int oci_source_document(struct oci_source *s, const struct oci_descriptor *d, struct str *ret,
+                        struct err *err)
+{
+    struct oci_digest found;
+    if (!s->remote)
+        return read_blob_document(s, d, ret, err);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_DOCUMENT_MAX);
+    int r = oci_remote_manifest(s->remote, &d->digest, &b, &found, err);
+    if (r < 0)
+        return r;
+    *ret = str_copy_arena(&s->arena, buf_str(&b));
+    return 0;
+}
+
+/* From what the reference names down to a manifest. */
+static int find_manifest(struct oci_source *s, const struct oci_platform *platform,
+                         struct oci_digest *ret, struct str *text, struct err *err)
+{
+    struct oci_descriptor root;
+    const struct oci_descriptor *d = &root;
+    int r = oci_source_root(s, &root, text, err);
+    for (unsigned depth = 0; r >= 0 && depth < INDEX_DEPTH_MAX; depth++) {
         enum oci_document kind;
         struct oci_index index;
-        int r = read_blob_document(s, *d, text, err);
-        r = r < 0 ? r : oci_document_kind(&s->arena, *text, &kind, err);
+        *ret = d->digest;
+        r = oci_document_kind(&s->arena, *text, &kind, err);
         if (r < 0 || kind == OCI_DOCUMENT_MANIFEST)
             return r;
         r = oci_index_parse(&s->arena, *text, &index, err);
         if (r < 0)
             return r;
-        *d = oci_index_select(&index, platform);
-        if (!*d)
+        d = oci_index_select(&index, platform);
+        if (!d)
             return err_set(err, -ENOENT, "the image has none for " STR_FMT "/" STR_FMT,
                            STR_ARG(platform->os), STR_ARG(platform->architecture));
+        r = oci_source_document(s, d, text, err);
     }
-    return err_set(err, E_PARSE, "indexes are nested too deeply");
+    return r < 0 ? r : err_set(err, E_PARSE, "indexes are nested too deeply");
 }
 
 static int layout_image(struct oci_source *s, const struct oci_platform *platform,
                         struct oci_image *ret, struct err *err)
 {
-    struct str text;
-    struct oci_index index;
-    const struct oci_descriptor *d;
-    int r = read_document(s, STR("index.json"), &text, err);
-    r = r < 0 ? r : oci_index_parse(&s->arena, text, &index, err);
-    r = r < 0 ? r : find_named(s, &index, &d, err);
-    r = r < 0 ? r : find_manifest(s, platform, &d, &text, err);
-    r = r < 0 ? r : oci_manifest_parse(&s->arena, text, &ret->manifest, err);
-    if (r < 0)
-        return r;
-    ret->digest = d->digest;
-    r = read_blob_document(s, &ret->manifest.config, &text, err);
-    return r < 0 ? r : oci_config_parse(&s->arena, text, &ret->config, err);
+    int r = find_manifest(s, platform, &ret->digest, &ret->text, err);
+    r = r < 0 ? r : oci_manifest_parse(&s->arena, ret->text, &ret->manifest, err);
+    r = r < 0 ? r : read_blob_document(s, &ret->manifest.config, &ret->config_text, err);
+    return r < 0 ? r : oci_config_parse(&s->arena, ret->config_text, &ret->config, err);
 }
 
 /* ---- Docker's archives ---- */
@@ -462,6 +539,7 @@ static int docker_image(struct oci_source *s, struct oci_image *ret, struct err 
     r = r < 0 ? r : oci_config_parse(&s->arena, text, &ret->config, err);
     if (r < 0)
         return r;
+    ret->config_text = text;
     sha256_of(text, ret->digest.bytes);
     ret->manifest.config = (struct oci_descriptor){
         .media_type = STR("application/vnd.docker.container.image.v1+json"),
@@ -475,8 +553,8 @@ int oci_source_image(struct oci_source *s, const struct oci_platform *platform,
                      struct oci_image *ret, struct err *err)
 {
     struct oci_image image = { 0 };
-    int r = s->form == FORM_LAYOUT ? layout_image(s, platform, &image, err)
-                                   : docker_image(s, &image, err);
+    int r = s->form == FORM_DOCKER ? docker_image(s, &image, err)
+                                   : layout_image(s, platform, &image, err);
     if (r < 0)
         return r;
     if (image.config.n_diff_ids != image.manifest.n_layers)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images in files of this machine, named as skopeo names them:
+ * Images in files of this machine and in registries, named as skopeo names them:
  *
  *     oci:DIR[:NAME]                an OCI image layout (image-spec, image-layout.md)
  *     oci-archive:FILE[:NAME]       a tar of such a directory
  *     docker-archive:FILE[:NAME]    what `docker save` writes, and `podman save` by default
+ *     docker://REFERENCE            in a registry (oci/reference.h)
  *
  * NAME chooses among several images: the reference name in the layout, or the tag in the archive;
  * one image needs none. Blobs are verified while they are read. Blocking calls, for commands and
@@ -14,12 +15,20 @@
 
 #include "oci/image.h"
 #include "oci/layer.h"
+#include "oci/remote.h"
 
 struct oci_source;
 
-/* Errors: E_PARSE (no reference of these forms, or no image there), -ENOENT and what reading gives.
+/*
+ * registry: how registries are reached; NULL: as the defaults say; borrowed, what it points at is
+ * kept. Errors: E_PARSE (no reference of these forms, or no image there), -ENOENT and what reading
+ * or the registry gives.
  */
+int oci_source_open_with(struct str reference, const struct oci_remote_opts *registry,
+                         struct oci_source **ret, struct err *err);
 int oci_source_open(struct str reference, struct oci_source **ret, struct err *err);
+/* The registry that it reads from; NULL: files. Borrowed. */
+struct oci_remote *oci_source_remote(struct oci_source *s);
 void oci_source_free(struct oci_source *s);
 DEFINE_SCOPED(oci_source, oci_source_free)
 
@@ -27,6 +36,8 @@ struct oci_image {
     struct oci_digest digest; /* of the manifest; for docker-archive of the configuration */
     struct oci_manifest manifest;
     struct oci_config config;
+    struct str text;        /* of the manifest as it was read; empty for docker-archive */
+    struct str config_text; /* of the configuration */
 };
 
 /*
@@ -37,7 +48,16 @@ struct oci_image {
 int oci_source_image(struct oci_source *s, const struct oci_platform *platform,
                      struct oci_image *ret, struct err *err);
 
-typedef int (*oci_blob_sink)(void *arg, struct str bytes, struct err *err);
+/*
+ * What the reference names, a manifest or an index as it stands: its digest, size and text.
+ * Documents live in the source. Errors: as of oci_source_image(); E_UNSUPPORTED for docker-archive,
+ * which has neither.
+ */
+int oci_source_root(struct oci_source *s, struct oci_descriptor *ret, struct str *ret_text,
+                    struct err *err);
+/* A manifest or index that an index of this source lists. */
+int oci_source_document(struct oci_source *s, const struct oci_descriptor *d, struct str *ret,
+                        struct err *err);
 
 /* Read a blob piece by piece. The digest and the size are compared at the end: what the sink got
  * counts only after 0. Errors: E_DIGEST, -ENOENT, what the sink returned. */

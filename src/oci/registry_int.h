@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the registry client share. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/random.h"
+#include "io/fetch_url.h"
+#include "io/http.h"
+#include "oci/challenge.h"
+#include "oci/registry.h"
+
+/* Connections to one scheme, host and port. */
+struct registry_origin {
+    char *name; /* "https://host:port" */
+    struct http_client *client;
+    bool by_proxy; /* plain HTTP: the proxy wants the whole URL as the target */
+};
+
+struct oci_registry {
+    struct oci_registry_opts opts;
+    struct fetch_url base; /* of its API */
+    struct tls_ctx *tls;
+    struct registry_origin origins[OCI_REGISTRY_ORIGINS_MAX];
+    size_t n_origins;
+    struct list requests;
+    struct map tokens;                /* scope -> struct registry_token */
+    enum oci_challenge_scheme scheme; /* that it asked for last */
+    struct rng rng;
+    bool has_answered; /* so that a refused connection may pass */
+    bool closing;
+};
+
+struct oci_request {
+    struct list node;
+    struct oci_registry *reg;
+    oci_request_cb cb;
+    void *arg;
+    /* What is asked. */
+    char *method, *scope;
+    struct fetch_url first; /* without redirects */
+    struct headers headers;
+    struct str body;
+    int passes[4];
+    bool once;
+    /* Where it stands. */
+    struct fetch_url url;
+    struct http_call *call;
+    size_t body_sent;
+    struct timer timer; /* silence, or back-off */
+    struct defer turn;
+    unsigned attempt, redirects, logins;
+    bool was_sent; /* the server may have seen it, and did not answer */
+    bool cancelled;
+    /* The answer. */
+    int status;
+    struct headers answer;
+    struct buf gathered;
+    oci_blob_sink sink;
+    void *sink_arg;
+    uint64_t at, size, skip; /* next byte of the sink; bytes to skip in this answer */
+    uint64_t at_attempt;     /* where `at` stood when the attempt began */
+    /* The token that is fetched for it. */
+    struct oci_request *token_request;
+    struct buf token_body;
+    char *token_scope;
+    struct err err; /* why it ends */
+};
+
+/* registry.c */
+int registry_origin_find(struct oci_registry *reg, const struct fetch_url *url,
+                         struct registry_origin **ret, struct err *err);
+bool registry_same_origin(const struct fetch_url *a, const struct fetch_url *b);
+void registry_free(struct oci_registry *reg);
+
+/* registry_request.c */
+/* Send it again, from its first URL. */
+void registry_request_again(struct oci_request *q);
+/* End it; the callback comes on a later turn. */
+void registry_request_end(struct oci_request *q, int r);
+
+/* registry_auth.c: add what lets a request in, if it is known. */
+void registry_auth_add(struct oci_request *q, struct headers *to);
+/* A 401 came: get a token and send again, or end. */
+void registry_auth_demand(struct oci_request *q);
+void registry_auth_fini(struct oci_registry *reg);

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request and its repetitions. The HTTP client's callbacks record; settle() decides what comes
+ * next, and is the only place that does.
+ */
+#include "oci/registry_int.h"
+
+#include "codec/json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+    PROGRESS_BYTES = 64 << 10, /* since the last attempt: the count of attempts starts again */
+    WORDS_MAX = 100,           /* bytes of the registry's own words in a message */
+    BODY_PIECE_BYTES = 64 << 10,
+};
+
+static void send_request(struct oci_request *q);
+
+/* ---- the end ---- */
+
+static void free_request(struct oci_request *q)
+{
+    struct oci_registry *reg = q->reg;
+    timer_stop(reg->opts.loop, &q->timer);
+    list_remove(&q->node);
+    fetch_url_fini(&q->first);
+    fetch_url_fini(&q->url);
+    headers_fini(&q->headers);
+    headers_fini(&q->answer);
+    buf_fini(&q->gathered);
+    buf_fini(&q->token_body);
+    free(q->method);
+    free(q->scope);
+    free(q->token_scope);
+    free(q);
+    if (reg->closing && list_is_empty(&reg->requests))
+        registry_free(reg);
+}
+
+static void on_ended(struct defer *d)
+{
+    struct oci_request *q = container_of(d, struct oci_request, turn);
+    struct oci_answer answer = { q->status, &q->answer, buf_str(&q->gathered) };
+    int r = q->cancelled ? -ECANCELED : q->err.code;
+    q->cb(q->arg, r, &answer, &q->err);
+    free_request(q);
+}
+
+void registry_request_end(struct oci_request *q, int r)
+{
+    q->err.code = r;
+    timer_stop(q->reg->opts.loop, &q->timer);
+    defer_start(q->reg->opts.loop, &q->turn, on_ended);
+}
+
+void oci_request_cancel(struct oci_request *q)
+{
+    if (q->cancelled)
+        return;
+    q->cancelled = true;
+    if (q->call)
+        http_call_cancel(q->call);
+    else if (q->token_request)
+        oci_request_cancel(q->token_request);
+    else
+        registry_request_end(q, -ECANCELED);
+}
+
+/* ---- answers that end it ---- */
+
+static void add_words(struct buf *to, struct str s)
+{
+    s = str_slice(s, 0, WORDS_MAX);
+    for (size_t i = 0; i < s.n; i++)
+        (void)buf_add_char(to, s.p[i] >= ' ' && s.p[i] < 0x7f ? s.p[i] : '?');
+}
+
+/* {"errors":[{"code":"DENIED","message":"..."}]} (distribution-spec, "Error Codes") */
+static void add_explanation(const struct oci_request *q, struct buf *to)
+{
+    struct arena a = { .max_bytes = 1 << 20 };
+    struct json *doc;
+    if (json_parse(&a, buf_str(&q->gathered), NULL, &doc, NULL) >= 0) {
+        const struct json *first = json_first(json_getc(doc, "errors"));
+        struct str words = json_get_str(first, "message");
+        if (words.n == 0)
+            words = json_get_str(first, "code");
+        if (words.n == 0)
+            words = json_get_str(doc, "details");
+        if (words.n)
+            (void)buf_add_cstr(to, ": ");
+        add_words(to, words);
+    }
+    arena_fini(&a);
+}
+
+static int code_of(int status)
+{
+    switch (status) {
+    case 401:
+    case 403:
+        return E_DENIED;
+    case 404:
+        return -ENOENT;
+    case 405:
+    case 501:
+        return E_UNSUPPORTED;
+    case 408:
+    case 429:
+        return -EAGAIN;
+    default:
+        return status >= 500 ? -EAGAIN : -EPROTO;
+    }
+}
+
+static bool passes(const struct oci_request *q)
+{
+    for (size_t i = 0; i < ARRAY_LEN(q->passes); i++)
+        if (q->passes[i] && q->passes[i] == q->status)
+            return true;
+    return q->status >= 200 && q->status < 400;
+}
+
+static void end_with_status(struct oci_request *q)
+{
+    struct buf words = BUF_INIT(sizeof q->err.text);
+    if (passes(q)) {
+        registry_request_end(q, 0);
+        return;
+    }
+    add_explanation(q, &words);
+    registry_request_end(q,
+                         err_set(&q->err, code_of(q->status), "%s answers %d to %s %.120s%s",
+                                 q->url.host, q->status, q->method, q->url.path, buf_cstr(&words)));
+    buf_fini(&words);
+}
+
+/* ---- repetitions ---- */
+
+static void on_backoff(struct timer *t)
+{
+    registry_request_again(container_of(t, struct oci_request, timer));
+}
+
+/* 0: not stated, or as a date. */
+static uint64_t retry_after_s(const struct oci_request *q)
+{
+    uint64_t s;
+    struct str text = headers_get(&q->answer, "retry-after");
+    return parse_u64(str_trim(text), 0, UINT32_MAX, &s) == 0 ? s : 0;
+}
+
+static uint64_t backoff_ms(struct oci_request *q)
+{
+    const struct oci_registry_opts *o = &q->reg->opts;
+    uint64_t ms = MIN(o->backoff_ms << MIN(q->attempt, 16u), (uint64_t)OCI_REGISTRY_BACKOFF_MAX_MS);
+    return ms / 2 + rng_below(&q->reg->rng, (uint32_t)ms + 1);
+}
+
+static void note(struct oci_request *q, const char *why, uint64_t ms)
+{
+    if (!q->reg->opts.note)
+        return;
+    scoped(free_scoped) char *text = xasprintf(
+        "%s; again in %llu.%llu s (attempt %u of %u)", why, (unsigned long long)(ms / 1000),
+        (unsigned long long)(ms % 1000 / 100), q->attempt + 1, q->reg->opts.attempts);
+    q->reg->opts.note(q->reg->opts.arg, text);
+}
+
+/* q->err says why. */
+static void try_later(struct oci_request *q, int r)
+{
+    uint64_t asked_s = q->status ? retry_after_s(q) : 0;
+    if (q->sink && q->at - q->at_attempt >= PROGRESS_BYTES)
+        q->attempt = 0;
+    q->attempt++;
+    if (q->attempt >= q->reg->opts.attempts) {
+        registry_request_end(q, err_ctx(&q->err, r, "after %u attempts", q->attempt));
+        return;
+    }
+    if (asked_s > OCI_REGISTRY_RETRY_AFTER_MAX_S) {
+        registry_request_end(q, err_ctx(&q->err, r, "the registry says to try again in %llu s",
+                                        (unsigned long long)asked_s));
+        return;
+    }
+    uint64_t ms = MAX(backoff_ms(q), asked_s * 1000);
+    note(q, q->err.text, ms);
+    timer_start(q->reg->opts.loop, &q->timer, ms, on_backoff);
+}
+
+static bool is_transient(int status)
+{
+    return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
+}
+
+/* A body that may have been taken is not sent again, except when the server says it was not. */
+static bool may_repeat(const struct oci_request *q)
+{
+    return !q->once || q->status == 429 || q->status == 503 || (!q->status && !q->was_sent);
+}
+
+static void on_again(struct defer *d)
+{
+    struct oci_request *q = container_of(d, struct oci_request, turn);
+    if (q->cancelled)
+        registry_request_end(q, -ECANCELED);
+    else
+        send_request(q);
+}
+
+/* Go to another URL of the same request. */
+static void follow(struct oci_request *q, struct str location)
+{
+    struct fetch_url to;
+    scoped(free_scoped) char *text = str_dup(location);
+    if (++q->redirects > OCI_REGISTRY_REDIRECTS_MAX) {
+        registry_request_end(q, err_set(&q->err, E_LIMIT, "%s: more than %d redirects",
+                                        q->first.host, OCI_REGISTRY_REDIRECTS_MAX));
+        return;
+    }
+    int r = fetch_url_parse(text, &q->url, &to, &q->err);
+    if (r >= 0 && q->url.tls && !to.tls) {
+        fetch_url_fini(&to);
+        r = err_set(&q->err, E_DENIED, "%s redirects from https to http", q->url.host);
+    }
+    if (r < 0) {
+        registry_request_end(q, r);
+        return;
+    }
+    fetch_url_fini(&q->url);
+    q->url = to;
+    defer_start(q->reg->opts.loop, &q->turn, on_again);
+}
+
+static bool is_redirect(const struct oci_request *q)
+{
+    bool keeps_method = q->status == 307 || q->status == 308;
+    bool only_reads = strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0;
+    bool reads_on = only_reads && q->status >= 301 && q->status <= 303;
+    return (keeps_method || reads_on) && headers_get(&q->answer, "location").n;
+}
+
+static void reset_url(struct oci_request *q)
+{
+    fetch_url_fini(&q->url);
+    q->url = (struct fetch_url){ q->first.tls, xstrdup(q->first.host), xstrdup(q->first.path),
+                                 q->first.port };
+}
+
+void registry_request_again(struct oci_request *q)
+{
+    reset_url(q);
+    q->redirects = 0;
+    defer_start(q->reg->opts.loop, &q->turn, on_again);
+}
+
+/* The answer for the sink is over; is that all of it? */
+static void settle_sink(struct oci_request *q)
+{
+    if (q->at == q->size) {
+        registry_request_end(q, 0);
+        return;
+    }
+    try_later(q, err_set(&q->err, E_DIGEST, "%s sent %llu of %llu bytes of %.120s", q->url.host,
+                         (unsigned long long)q->at, (unsigned long long)q->size, q->first.path));
+}
+
+static void settle_transport(struct oci_request *q, int r)
+{
+    bool was_never_there = (r == -ECONNREFUSED || r == -EHOSTUNREACH) && !q->reg->has_answered;
+    bool is_final = was_never_there || r == E_TLS || r == -EACCES || r == E_PARSE || r == E_LIMIT;
+    if (is_final || !may_repeat(q))
+        registry_request_end(q, r);
+    else
+        try_later(q, r);
+}
+
+/* The call is over: r as the HTTP client says. */
+static void settle(struct oci_request *q, int r)
+{
+    bool is_ours = registry_same_origin(&q->url, &q->reg->base);
+    if (q->cancelled)
+        registry_request_end(q, -ECANCELED);
+    else if (q->err.code)
+        registry_request_end(q, q->err.code);
+    else if (r < 0)
+        settle_transport(q, r);
+    else if (is_redirect(q))
+        follow(q, headers_get(&q->answer, "location"));
+    else if (q->status == 401 && q->scope && is_ours)
+        registry_auth_demand(q);
+    else if (is_transient(q->status) && may_repeat(q))
+        try_later(q, err_set(&q->err, -EAGAIN, "%s answers %d", q->url.host, q->status));
+    else if (q->sink && (q->status == 200 || q->status == 206))
+        settle_sink(q);
+    else if (q->sink && q->status == 416)
+        registry_request_end(q, err_set(&q->err, E_DIGEST, "%s has fewer than %llu bytes of %.120s",
+                                        q->url.host, (unsigned long long)q->size, q->first.path));
+    else
+        end_with_status(q);
+}
+
+/* ---- the call ---- */
+
+static void on_silence(struct timer *t)
+{
+    struct oci_request *q = container_of(t, struct oci_request, timer);
+    http_call_cancel(q->call); /* on_end() tells silence by the timer that is not armed */
+}
+
+static void watch_silence(struct oci_request *q)
+{
+    timer_start(q->reg->opts.loop, &q->timer, q->reg->opts.stall_ms, on_silence);
+}
+
+/* "bytes 5-9/10" (RFC 9110 section 14.4): 5. false: it is not that. */
+static bool range_start(struct str text, uint64_t *ret)
+{
+    struct str unit, rest, first;
+    return str_cut(str_trim(text), ' ', &unit, &rest) && str_ieq(unit, STR("bytes")) &&
+           str_cut(rest, '-', &first, &rest) && parse_u64(first, 0, UINT64_MAX, ret) == 0;
+}
+
+static void fail_call(struct oci_request *q, int r)
+{
+    q->err.code = r;
+    http_call_cancel(q->call);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct oci_request *q = arg;
+    uint64_t from;
+    q->status = status;
+    q->reg->has_answered = true;
+    q->skip = 0;
+    headers_reset(&q->answer);
+    (void)headers_copy(&q->answer, headers);
+    watch_silence(q);
+    if (!q->sink)
+        return;
+    if (status == 200)
+        q->skip = q->at; /* it does not know ranges */
+    else if (status == 206 &&
+             (!range_start(headers_get(headers, "content-range"), &from) || from != q->at))
+        fail_call(
+            q, err_set(&q->err, -EPROTO, "%s sent another range than was asked for", q->url.host));
+}
+
+static void to_sink(struct oci_request *q, struct str bytes)
+{
+    uint64_t skip = MIN(q->skip, (uint64_t)bytes.n);
+    q->skip -= skip;
+    bytes = str_slice(bytes, (size_t)skip, bytes.n);
+    if (bytes.n > q->size - q->at) {
+        fail_call(q, err_set(&q->err, E_DIGEST, "%s sends more than %llu bytes of %.120s",
+                             q->url.host, (unsigned long long)q->size, q->first.path));
+        return;
+    }
+    int r = bytes.n ? q->sink(q->sink_arg, bytes, &q->err) : 0;
+    if (r < 0) {
+        fail_call(q, r);
+        return;
+    }
+    q->at += bytes.n;
+    uv_update_time(&q->reg->opts.loop->uv); /* sinks may block */
+}
+
+static void on_data(void *arg, struct str bytes)
+{
+    struct oci_request *q = arg;
+    if (q->err.code || q->cancelled)
+        return;
+    if (q->sink && (q->status == 200 || q->status == 206))
+        to_sink(q, bytes);
+    else if (buf_add_str(&q->gathered, bytes) < 0 && q->status < 400)
+        fail_call(q, err_set(&q->err, E_LIMIT, "the answer of %s has more than %d bytes",
+                             q->url.host, OCI_DOCUMENT_MAX));
+    if (!q->err.code)
+        watch_silence(q);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct oci_request *q = arg;
+    bool was_watched = q->status != 0;
+    q->was_sent = http_call_was_sent(q->call);
+    q->call = NULL;
+    if (r == -ECANCELED && was_watched && !q->err.code && !timer_is_armed(&q->timer))
+        r = err_set(&q->err, -ETIMEDOUT, "%s sent no byte for %llu ms", q->url.host,
+                    (unsigned long long)q->reg->opts.stall_ms);
+    else if (r < 0 && !q->err.code && err)
+        (void)err_set(&q->err, r, "%s: %s", q->url.host, err_text(err));
+    timer_stop(q->reg->opts.loop, &q->timer);
+    if (r < 0 && r != -ECANCELED) {
+        q->status = 0; /* a part of an answer is none */
+        q->err.code = 0;
+    }
+    settle(q, r);
+}
+
+static void on_writable(void *arg)
+{
+    struct oci_request *q = arg;
+    while (q->body_sent < q->body.n) {
+        struct str piece = str_slice(q->body, q->body_sent, q->body_sent + BODY_PIECE_BYTES);
+        q->body_sent += piece.n;
+        if (!http_call_write(q->call, piece))
+            return;
+    }
+}
+
+static const struct http_call_ops call_ops = {
+    .on_head = on_head, .on_data = on_data, .on_end = on_end, .on_writable = on_writable
+};
+
+static void add_headers(struct oci_request *q, struct headers *to)
+{
+    bool is_first = registry_same_origin(&q->url, &q->first);
+    for (size_t i = 0; i < q->headers.n; i++)
+        if (is_first || !str_is(headers_name(&q->headers, i), "authorization"))
+            (void)headers_add(to, headers_name(&q->headers, i), headers_value(&q->headers, i));
+    (void)headers_addc(to, "user-agent", "dormouse/" DORMOUSE_VERSION);
+    if (q->scope && registry_same_origin(&q->url, &q->reg->base))
+        registry_auth_add(q, to);
+    if (q->sink && q->at) {
+        scoped(free_scoped) char *range = xasprintf("bytes=%llu-", (unsigned long long)q->at);
+        (void)headers_addc(to, "range", range);
+    }
+}
+
+static int start_call(struct oci_request *q)
+{
+    struct registry_origin *origin;
+    struct headers h = { 0 };
+    int r = registry_origin_find(q->reg, &q->url, &origin, &q->err);
+    if (r < 0)
+        return r;
+    bool is_v6 = strchr(q->url.host, ':') != NULL;
+    scoped(free_scoped) char *host = xasprintf("%s%s%s:%u", is_v6 ? "[" : "", q->url.host,
+                                               is_v6 ? "]" : "", (unsigned)q->url.port);
+    scoped(free_scoped) char *target = xasprintf("%s%s%s", origin->by_proxy ? "http://" : "",
+                                                 origin->by_proxy ? host : "", q->url.path);
+    if (origin->by_proxy)
+        (void)headers_addc(&h, "host", host);
+    add_headers(q, &h);
+    struct http_call_opts opts = { .method = str_of(q->method),
+                                   .target = str_of(target),
+                                   .headers = &h,
+                                   .head_timeout_ms = q->reg->opts.stall_ms,
+                                   .ops = &call_ops,
+                                   .arg = q,
+                                   .streams = q->body.n > 0,
+                                   .body_n = q->body.n };
+    r = http_call_start(origin->client, &opts, &q->call, &q->err);
+    headers_fini(&h);
+    return r;
+}
+
+static void send_request(struct oci_request *q)
+{
+    q->status = 0;
+    q->err = (struct err){ 0 };
+    q->at_attempt = q->at;
+    q->body_sent = 0;
+    buf_reset(&q->gathered);
+    headers_reset(&q->answer);
+    int r = start_call(q);
+    if (r < 0)
+        registry_request_end(q, r);
+    else
+        on_writable(q);
+}
+
+int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *opts,
+                      struct oci_request **ret, struct err *err)
+{
+    assert(!opts->sink || opts->from <= opts->size);
+    struct fetch_url first;
+    int r = fetch_url_parse(opts->target, &reg->base, &first, err);
+    if (r < 0)
+        return r;
+    if (reg->base.tls && !first.tls) {
+        fetch_url_fini(&first);
+        return err_set(err, E_DENIED, "%s sends us from https to http", reg->base.host);
+    }
+    struct oci_request *q = xnew(struct oci_request);
+    *q = (struct oci_request){
+        .reg = reg,
+        .cb = opts->cb,
+        .arg = opts->arg,
+        .method = xstrdup(opts->method),
+        .scope = opts->scope ? xstrdup(opts->scope) : NULL,
+        .first = first,
+        .body = opts->body,
+        .once = opts->once,
+        .sink = opts->sink,
+        .sink_arg = opts->sink_arg,
+        .at = opts->from,
+        .size = opts->size,
+        .gathered = BUF_INIT(OCI_DOCUMENT_MAX),
+        .token_body = BUF_INIT(OCI_CREDENTIAL_MAX * 4),
+    };
+    memcpy(q->passes, opts->passes, sizeof q->passes);
+    if (opts->headers)
+        (void)headers_copy(&q->headers, opts->headers);
+    list_push_back(&reg->requests, &q->node);
+    registry_request_again(q);
+    *ret = q;
+    return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oci/remote_int.h"
+
+#include "base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+enum { CA_FILE_MAX = 4 << 20 };
+
+/* ---- waiting ---- */
+
+void remote_answer_fini(struct remote_answer *a)
+{
+    headers_fini(&a->headers);
+    buf_fini(&a->body);
+}
+
+const char *remote_scope(const struct oci_remote *m)
+{
+    return m->pushes ? m->push_scope : m->pull_scope;
+}
+
+void remote_on_answer(void *arg, int r, const struct oci_answer *answer, const struct err *err)
+{
+    struct remote_answer *a = arg;
+    a->is_done = true;
+    a->r = r;
+    a->status = answer->status;
+    (void)headers_copy(&a->headers, answer->headers);
+    (void)buf_add_str(&a->body, answer->body);
+    if (r < 0 && a->err)
+        *a->err = *err;
+}
+
+int remote_wait(struct oci_remote *m, struct remote_answer *a, int r)
+{
+    if (r < 0)
+        return r;
+    while (!a->is_done)
+        (void)loop_turn(&m->loop, true);
+    return a->r;
+}
+
+static void answer_init(struct remote_answer *a, struct err *err)
+{
+    *a = (struct remote_answer){ .body = BUF_INIT(OCI_DOCUMENT_MAX), .err = err };
+}
+
+int remote_request(struct oci_remote *m, struct oci_request_opts *opts, struct remote_answer *a,
+                   struct err *err)
+{
+    struct oci_request *q;
+    answer_init(a, err);
+    opts->cb = remote_on_answer;
+    opts->arg = a;
+    opts->scope = remote_scope(m);
+    return remote_wait(m, a, oci_request_start(m->reg, opts, &q, err));
+}
+
+/* ---- opening ---- */
+
+int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opts *opts,
+                    struct oci_remote **ret, struct err *err)
+{
+    static const struct oci_remote_opts defaults;
+    scoped(buf_fini_scoped) struct buf ca = BUF_INIT(CA_FILE_MAX);
+    struct oci_login login = { 0 };
+    opts = opts ? opts : &defaults;
+    int r = opts->ca_file ? sys_read_file(AT_FDCWD, opts->ca_file, &ca, err) : 0;
+    r = r < 0 ? r : oci_login_find(ref, &login, err);
+    if (r < 0)
+        return r;
+    struct oci_remote *m = xnew(struct oci_remote);
+    r = loop_init(&m->loop, err);
+    if (r < 0) {
+        oci_login_fini(&login);
+        free(m);
+        return r;
+    }
+    struct oci_registry_opts registry = {
+        .loop = &m->loop,
+        .host = ref->host,
+        .plain_http = opts->plain_http,
+        .ca_pem = buf_str(&ca),
+        .login = login,
+        .attempts = opts->attempts,
+        .stall_ms = opts->stall_ms,
+        .backoff_ms = opts->backoff_ms,
+        .note = opts->note,
+        .arg = opts->arg,
+    };
+    r = oci_registry_new(&registry, &m->reg, err);
+    oci_login_fini(&login);
+    m->ref = *ref;
+    m->pull_scope = oci_registry_scope(ref->repository, false);
+    m->push_scope = oci_registry_scope(ref->repository, true);
+    if (r < 0) {
+        oci_remote_free(m);
+        return r;
+    }
+    *ret = m;
+    return 0;
+}
+
+void oci_remote_free(struct oci_remote *m)
+{
+    if (!m)
+        return;
+    if (m->reg)
+        oci_registry_close(m->reg);
+    loop_run(&m->loop); /* connections close */
+    loop_fini(&m->loop);
+    free(m->pull_scope);
+    free(m->push_scope);
+    free(m);
+}
+
+const struct oci_reference *oci_remote_reference(const struct oci_remote *m)
+{
+    return &m->ref;
+}
+
+/* ---- manifests ---- */
+
+/* What came is what was asked for, and what the registry says it is. */
+static int check_manifest(const struct remote_answer *a, const struct oci_digest *wanted,
+                          struct oci_digest *ret, struct err *err)
+{
+    struct oci_digest said;
+    struct str header = headers_get(&a->headers, "docker-content-digest");
+    sha256_of(buf_str(&a->body), ret->bytes);
+    if (wanted && !oci_digest_equal(wanted, ret))
+        return err_set(err, E_DIGEST, "the registry's manifest is not the one of its digest");
+    if (!wanted && header.n && oci_digest_parse(header, &said, NULL) == 0 &&
+        !oci_digest_equal(&said, ret))
+        return err_set(err, E_DIGEST, "the registry's manifest is not what the registry says");
+    return 0;
+}
+
+int oci_remote_manifest(struct oci_remote *m, const struct oci_digest *digest, struct buf *to,
+                        struct oci_digest *ret_digest, struct err *err)
+{
+    struct oci_request *q;
+    struct oci_digest found;
+    struct remote_answer a;
+    answer_init(&a, err);
+    if (!digest && m->ref.has_digest)
+        digest = &m->ref.digest;
+    int r = remote_wait(m, &a,
+                        oci_registry_manifest(m->reg, m->ref.repository, m->ref.tag, digest,
+                                              remote_scope(m), remote_on_answer, &a, &q, err));
+    r = r < 0 ? r : check_manifest(&a, digest, &found, err);
+    if (r >= 0 && (r = buf_add_str(to, buf_str(&a.body))) < 0)
+        r = err_set(err, r, "the manifest is too large");
+    if (r >= 0)
+        *ret_digest = found;
+    remote_answer_fini(&a);
+    return r;
+}
+
+/* ---- blobs ---- */
+
+struct verified {
+    struct sha256 *hash;
+    oci_blob_sink sink;
+    void *arg;
+};
+
+static int on_verified(void *arg, struct str bytes, struct err *err)
+{
+    struct verified *v = arg;
+    sha256_add(v->hash, bytes.p, bytes.n);
+    return v->sink(v->arg, bytes, err);
+}
+
+int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
+                    oci_blob_sink sink, void *arg, struct err *err)
+{
+    struct oci_request *q;
+    struct remote_answer a;
+    uint8_t digest[SHA256_BYTES];
+    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
+    if (from > d->size) {
+        sha256_free(v.hash);
+        return err_set(err, -EINVAL, "a blob is not that long");
+    }
+    answer_init(&a, err);
+    int r = remote_wait(m, &a,
+                        oci_registry_blob(m->reg, m->ref.repository, d, from, remote_scope(m),
+                                          on_verified, &v, remote_on_answer, &a, &q, err));
+    sha256_end(v.hash, digest);
+    sha256_free(v.hash);
+    remote_answer_fini(&a);
+    if (r >= 0 && from == 0 && memcmp(digest, d->digest.bytes, sizeof digest) != 0) {
+        char text[OCI_DIGEST_TEXT_SIZE];
+        oci_digest_format(&d->digest, text);
+        return err_set(err, E_DIGEST, "%s sent other bytes than those of %s", m->ref.host, text);
+    }
+    return r;
+}

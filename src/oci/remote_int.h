@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What remote.c and remote_push.c share. */
+#pragma once
+
+#include "oci/registry_int.h"
+#include "oci/remote.h"
+
+struct oci_remote {
+    struct loop loop;
+    struct oci_registry *reg;
+    struct oci_reference ref;
+    char *pull_scope, *push_scope;
+    bool pushes; /* from the first push on one scope serves all: one token */
+};
+
+/* What a request gave. */
+struct remote_answer {
+    bool is_done;
+    int r;
+    int status;
+    struct headers headers;
+    struct buf body;
+    struct err *err;
+};
+
+void remote_answer_fini(struct remote_answer *a);
+/* The scope of what is done now. */
+const char *remote_scope(const struct oci_remote *m);
+/* The callback of a request whose arg is a struct remote_answer. */
+void remote_on_answer(void *arg, int r, const struct oci_answer *answer, const struct err *err);
+/* Run the loop until it came; r: of starting the request. */
+int remote_wait(struct oci_remote *m, struct remote_answer *a, int r);
+/* Start and wait. `opts` without callback. */
+int remote_request(struct oci_remote *m, struct oci_request_opts *opts, struct remote_answer *a,
+                   struct err *err);

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images in registries: what dormouse reads from them, with every fault that registries have."""
+import base64
+import json
+import os
+import random
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S
+from image_kit import Layout, layer
+from registry_kit import REGISTRY, answer, cut_after, digest, fake, real, stall_after
+
+SKOPEO = shutil.which("skopeo")
+needs_registry = pytest.mark.skipif(not REGISTRY, reason="no docker-registry here")
+needs_skopeo = pytest.mark.skipif(not (REGISTRY and SKOPEO), reason="no docker-registry or no skopeo here")
+
+BASE = layer([("etc", "d", ""), ("etc/passwd", "f", b"root\n"), ("usr", "d", ""), ("usr/tool", "f", b"tool" * 500)])
+APP = layer([("app", "d", ""), ("app/data", "f", random.Random(1).randbytes(700_000))])
+
+
+def dormouse(*args, env=None):
+    clean = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
+    clean |= {"HOME": "/nonexistent", **(env or {})}
+    return subprocess.run([BUILD / "dormouse", "image", *args], capture_output=True, text=True, timeout=DEADLINE_S, env=clean)
+
+
+def inspect(reference, *args, env=None):
+    done = dormouse("inspect", reference, "-o", "json", *args, env=env)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def fails(reference, *args, env=None):
+    done = dormouse("inspect", reference, *args, env=env)
+    assert done.returncode == 1 and not done.stdout, done.stdout
+    return done.stderr
+
+
+def skopeo(*args):
+    done = subprocess.run([SKOPEO, "--insecure-policy", *args], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def layout(tmp_path):
+    made = Layout(tmp_path / "layout")
+    made.image("v1", [BASE, APP])
+    return made
+
+
+@pytest.fixture
+def registry(layout):
+    with fake() as server:
+        server.doc = server.add_layout(layout, "a/b", "v1")
+        server.ref = f"docker://{server.host}/a/b:v1"
+        server.big = max(server.doc["layers"], key=lambda d: d["size"])["digest"]
+        yield server
+
+
+def config_file(tmp_path, host, user="me", password="secret", **rest):
+    path = tmp_path / "auth.json"
+    auth = base64.b64encode(f"{user}:{password}".encode()).decode()
+    path.write_text(json.dumps({"auths": {host: {"auth": auth, **rest}}}))
+    return {"REGISTRY_AUTH_FILE": str(path)}
+
+
+# ---- reading
+
+def test_an_image_in_a_registry_is_the_one_in_the_layout(registry, layout):
+    want = inspect(f"oci:{layout.directory}:v1")
+    assert inspect(registry.ref) == want
+    by_digest = f"docker://{registry.host}/a/b@{want['digest']}"
+    assert inspect(by_digest) == want
+    done = dormouse("diff", registry.ref, f"oci:{layout.directory}:v1")
+    assert done.returncode == 0 and "content     0 paths" in done.stdout
+
+
+def test_the_platform_of_an_index_is_chosen(registry, layout):
+    arm = layout.image("arm", [BASE], architecture="arm64")
+    index = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [
+        dict(m, platform={"os": "linux", "architecture": a}) for m, a in zip(layout.manifests, ("amd64", "arm64"))]}
+    outer = layout.descriptor(json.dumps(index).encode(), index["mediaType"])
+    registry.add_manifest(layout, outer, "a/b", "multi")
+    seen = inspect(f"docker://{registry.host}/a/b:multi", "--platform", "linux/arm64")
+    assert [x["digest"] for x in seen["layers"]] == [x["digest"] for x in arm["layers"]]
+    assert "none for linux/s390x" in fails(f"docker://{registry.host}/a/b:multi", "--platform", "linux/s390x")
+
+
+def test_a_tag_that_moves_while_it_is_read_gives_one_image_or_the_other(registry, layout):
+    """Everything after the tag is asked for by digest."""
+    want = inspect(registry.ref)
+    new = layout.image("v2", [layer([("new", "f", b"new")])])
+
+    def move(h):
+        registry.add_layout(layout, "a/b", "v2")
+        registry.manifests["a/b", "v1"] = registry.manifests["a/b", "v2"]
+    registry.faults.append(("GET", f"/blobs/{registry.doc['config']['digest']}", move))
+    assert inspect(registry.ref) == want
+    assert [x["digest"] for x in inspect(registry.ref)["layers"]] == [x["digest"] for x in new["layers"]]
+
+
+@needs_skopeo
+def test_what_skopeo_pushes_is_read(tmp_path, layout):
+    with real(tmp_path) as host:
+        for form in ("oci", "v2s2"):
+            skopeo("copy", "--dest-tls-verify=false", "--format", form, f"oci:{layout.directory}:v1", f"docker://{host}/x/{form}:1")
+            seen = inspect(f"docker://{host}/x/{form}:1")
+            assert [x["diffID"] for x in seen["layers"]] == [x["diffID"] for x in inspect(f"oci:{layout.directory}:v1")["layers"]]
+        assert "answers 404" in fails(f"docker://{host}/x/none:1")
+
+
+# ---- tokens and credentials
+
+def test_an_anonymous_token_is_fetched_once_for_a_scope(registry):
+    registry.auth = "bearer"
+    inspect(registry.ref)
+    assert [(m, u, f) for m, u, f in registry.asked] == [
+        ("GET", None, {"service": ["fake"], "scope": ["repository:a/b:pull"]})]
+
+
+def test_a_token_that_is_refused_is_fetched_again(registry):
+    registry.auth = "bearer"
+
+    def expire(h):
+        registry.tokens.clear()
+        return h.challenge()
+    registry.faults.append(("GET", registry.big, expire))
+    inspect(registry.ref)
+    assert len(registry.asked) == 2
+
+
+def test_a_registry_that_never_takes_its_own_tokens_is_given_up(registry):
+    registry.auth = "bearer"
+    registry.tokens = type("None", (), {"add": lambda *a: None, "__contains__": lambda *a: False})()
+    assert "refuses GET /v2/a/b/manifests/v1 (401)" in fails(registry.ref)
+    assert len(registry.asked) == 2
+
+
+def test_credentials_of_docker_login(registry, tmp_path):
+    registry.users = {"me": "secret"}
+    for auth in ("basic", "bearer"):
+        registry.auth = auth
+        assert "401" in fails(registry.ref)
+        inspect(registry.ref, env=config_file(tmp_path, registry.host))
+        inspect(registry.ref, env=config_file(tmp_path, f"https://{registry.host}/v1/"))
+        inspect(registry.ref, env=config_file(tmp_path, f"{registry.host}/a"))
+        wrong = fails(registry.ref, env=config_file(tmp_path, registry.host, password="wrong"))
+        assert "401" in wrong and "wrong" not in wrong.replace("wrong credentials", "")
+        assert "401" in fails(registry.ref, env=config_file(tmp_path, f"{registry.host}/other"))
+    assert registry.asked[-1][1] is None
+    docker = tmp_path / "docker"
+    docker.mkdir()
+    shutil.copy(config_file(tmp_path, registry.host)["REGISTRY_AUTH_FILE"], docker / "config.json")
+    inspect(registry.ref, env={"DOCKER_CONFIG": str(docker)})
+    (docker / "config.json").write_text('{"auths": 7')
+    assert "it is no JSON object" in fails(registry.ref, env={"DOCKER_CONFIG": str(docker)})
+
+
+def test_a_refresh_token_is_exchanged(registry, tmp_path):
+    registry.auth, registry.users, registry.refresh = "bearer", {"me": "secret"}, "long lived"
+    path = tmp_path / "auth.json"
+    path.write_text(json.dumps({"auths": {registry.host: {"identitytoken": "long lived"}}}))
+    inspect(registry.ref, env={"REGISTRY_AUTH_FILE": str(path)})
+    method, _, form = registry.asked[0]
+    assert method == "POST" and form["grant_type"] == ["refresh_token"] and form["scope"] == ["repository:a/b:pull"]
+
+
+@pytest.mark.parametrize("key", ["credHelpers", "credsStore"])
+def test_a_program_is_asked_for_credentials(registry, tmp_path, key):
+    registry.auth, registry.users = "basic", {"me": "secret"}
+    program = tmp_path / "docker-credential-test"
+    program.write_text(f'''#!/bin/sh
+read host
+[ "$1 $host" = "get {registry.host}" ] || {{ echo "credentials not found in native keychain"; exit 1; }}
+echo '{{"ServerURL": "x", "Username": "me", "Secret": "secret"}}'
+''')
+    program.chmod(0o755)
+    path = tmp_path / "auth.json"
+    path.write_text(json.dumps({key: {registry.host: "test"} if key == "credHelpers" else "test"}))
+    env = {"REGISTRY_AUTH_FILE": str(path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    inspect(registry.ref, env=env)
+    program.write_text("#!/bin/sh\necho no keychain today\nexit 1\n")
+    assert "docker-credential-test failed: no keychain today" in fails(registry.ref, env=env)
+    program.write_text("#!/bin/sh\necho credentials not found in native keychain\nexit 1\n")
+    assert "401" in fails(registry.ref, env=env)
+    program.unlink()
+    assert "run 'docker-credential-test'" in fails(registry.ref, env=env)
+
+
+# ---- faults
+
+def test_it_waits_as_long_as_the_registry_asks(registry):
+    registry.faults += [("GET", "/manifests/", answer(429, "TOOMANYREQUESTS", Retry_After="1"))]
+    inspect(registry.ref)
+    registry.faults += [("GET", "/manifests/", answer(429, "TOOMANYREQUESTS", Retry_After="100000"))]
+    assert "try again in 100000 s" in fails(registry.ref)
+
+
+def test_errors_of_servers_pass_or_are_told(registry):
+    registry.faults += [("GET", registry.big, answer(s)) for s in (500, 503)]
+    inspect(registry.ref)
+    registry.faults += [("GET", "/manifests/", answer(403, "DENIED"))]
+    assert "answers 403 to GET /v2/a/b/manifests/v1: it is DENIED" in fails(registry.ref)
+
+
+def test_a_blob_goes_on_where_it_broke(registry):
+    registry.faults += [("GET", registry.big, cut_after(100_000)) for _ in range(3)]
+    inspect(registry.ref)
+    ranges = [h.get("Range") for m, p, h in registry.seen if registry.big in p]
+    assert ranges == [None, "bytes=100000-", "bytes=200000-", "bytes=300000-"]
+
+
+def test_a_registry_without_ranges_sends_all_of_it_again(registry):
+    registry.knows_ranges = False
+    registry.faults += [("GET", registry.big, cut_after(100_000))]
+    inspect(registry.ref)
+
+
+def test_a_blob_that_is_cut_for_ever_is_given_up(registry):
+    registry.blobs[registry.big] = registry.blobs[registry.big][:-5]
+    assert "fewer than" in fails(registry.ref)
+
+
+def test_wrong_bytes_are_refused(registry):
+    right = registry.blobs[registry.big]
+    registry.blobs[registry.big] = right[:-9] + b"x" + right[-8:]
+    stderr = fails(registry.ref)
+    assert "sent other bytes than those of" in stderr or "gzip" in stderr
+    registry.blobs[registry.big] = right + b"more"
+    assert "more than" in fails(registry.ref)
+    name = registry.doc["config"]["digest"]
+    registry.blobs[name] = registry.blobs[name].replace(b"amd64", b"arm64")
+    assert f"sent other bytes than those of {name}" in fails(registry.ref)
+
+
+def test_a_manifest_is_compared_with_its_digest(registry):
+    media_type, data = registry.manifests["a/b", "v1"]
+    want = digest(data)
+    registry.manifests["a/b", want] = (media_type, data + b" ")
+    assert "not the one of its digest" in fails(f"docker://{registry.host}/a/b@{want}")
+    registry.faults += [("GET", "/manifests/v1", lambda h: h.reply(200, data + b" ", Docker_Content_Digest=want))]
+    assert "not what the registry says" in fails(registry.ref)
+    registry.faults += [("GET", "/manifests/v1", lambda h: h.reply(200, b" " * (5 << 20)))]
+    assert "more than 4194304 bytes" in fails(registry.ref)
+
+
+def test_a_silent_registry_is_left(registry):
+    released = threading.Event()
+    registry.faults += [("GET", registry.big, stall_after(100_000, released))]
+    inspect(registry.ref, "--timeout", "300ms")
+    released.set()
+    assert [h.get("Range") for m, p, h in registry.seen if registry.big in p] == [None, "bytes=100000-"]
+
+
+def test_another_host_gets_no_credentials(registry, tmp_path):
+    registry.auth, registry.users = "basic", {"me": "secret"}
+    with fake() as store:
+        store.blobs = registry.blobs
+        registry.faults += [("GET", f"/blobs/{d}", lambda h: h.reply(307, Location=f"http://{store.host}{h.path}?signed=1"))
+                            for d in registry.blobs]
+        inspect(registry.ref, env=config_file(tmp_path, registry.host))
+        assert len(store.seen) == 3
+        assert not [h for _, _, h in store.seen if "Authorization" in h]
+    assert [h for _, _, h in registry.seen if "Authorization" in h]
+
+
+def test_redirects_end(registry):
+    registry.faults += [("GET", registry.big, lambda h: h.reply(307, Location=h.path)) for _ in range(7)]
+    assert "more than 5 redirects" in fails(registry.ref)
+
+
+def test_a_proxy_is_used_except_for_loopback(registry, layout):
+    proxy = {"http_proxy": f"http://{registry.host}", "HTTPS_PROXY": f"http://{registry.host}"}
+    seen = inspect("docker://registry.example.org/a/b:v1", "--plain-http", env=proxy)
+    assert seen == inspect(f"oci:{layout.directory}:v1")
+    assert registry.seen[0][1] == "http://registry.example.org:80/v2/a/b/manifests/v1"
+    inspect(registry.ref, env={"http_proxy": "http://127.0.0.1:1"})
+    assert "proxy" in fails("docker://registry.example.org/a/b:v1", "--plain-http", env={"http_proxy": "ftp://x"})
+
+
+def test_a_registry_that_is_not_there_is_told_at_once():
+    assert "refused" in fails("docker://127.0.0.1:1/a/b")
+    assert "is no reference to an image" in fails("docker://127.0.0.1:1/A")
+
+
+@needs_registry
+def test_tls_with_an_own_ca(tmp_path, layout):
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
+                    "-out", cert, "-days", "2", "-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1"],
+                   check=True, capture_output=True)
+    with real(tmp_path, http={"tls": {"certificate": str(cert), "key": str(key)}}) as host:
+        assert "answers 404" in fails(f"docker://{host}/a/b", "--ca-file", str(cert))
+        other = tmp_path / "other.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
+                        "-out", other, "-days", "2", "-subj", "/CN=y"], check=True, capture_output=True)
+        assert "certificate refused" in fails(f"docker://{host}/a/b", "--ca-file", str(other))
+        assert "No such file" in fails(f"docker://{host}/a/b", "--ca-file", str(tmp_path / "none"))
