@@ -92,6 +92,8 @@ const char *cmd_nearest(const char *word, const char *const *names, size_t n);
 /* Compiled modules of commands without a data directory of their own: where servers with the
  * default data directory keep theirs. Given, free(); NULL: it cannot be ours. */
 char *cmd_code_dir(void);
+/* A value as of CMD_SIZE, for a CMD_LIST of them. -EINVAL, -ERANGE. */
+int cmd_parse_size(const char *text, uint64_t *ret);
 /* "HOST:PORT", "[::1]:PORT", ":PORT"; host copied into buf. */
 int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port,
                      struct err *err);
@@ -128,6 +130,6 @@ extern const struct cmd cmd_scheduler_init, cmd_scheduler_build;
 extern const struct cmd cmd_scheduler, cmd_scheduler_call, cmd_scheduler_explain,
     cmd_scheduler_simulate, cmd_manifest_scheduler, cmd_manifest_fn;
 extern const struct cmd cmd_nodes_simulate, cmd_store_check, cmd_image_inspect, cmd_image_diff,
-    cmd_image_unpack;
+    cmd_image_unpack, cmd_image_replay;
 extern const struct cmd cmd_fn_init, cmd_fn_build, cmd_fn_deploy, cmd_fn_call, cmd_fn_list,
     cmd_fn_logs, cmd_fn_delete, cmd_fn_top, cmd_fn_rollback;

@@ -176,13 +176,18 @@ static int parse_unit(struct str s, const char *const *units, const uint64_t *fa
     return -EINVAL;
 }
 
+int cmd_parse_size(const char *text, uint64_t *ret)
+{
+    static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", NULL };
+    static const uint64_t factors[] = { 1, UINT64_C(1) << 10, UINT64_C(1) << 20, UINT64_C(1) << 30,
+                                        UINT64_C(1) << 40 };
+    return parse_unit(str_of(text), units, factors, ret);
+}
+
 static int parse_value(const struct cmd_opt *o, const char *text)
 {
     static const char *const time_units[] = { "ms", "s", "m", "h", NULL };
     static const uint64_t time_factors[] = { 1, 1000, 60000, 3600000 };
-    static const char *const size_units[] = { "", "Ki", "Mi", "Gi", "Ti", NULL };
-    static const uint64_t size_factors[] = { 1, UINT64_C(1) << 10, UINT64_C(1) << 20,
-                                             UINT64_C(1) << 30, UINT64_C(1) << 40 };
     struct cmd_list *list = o->to;
     switch (o->type) {
     case CMD_FLAG:
@@ -199,7 +204,7 @@ static int parse_value(const struct cmd_opt *o, const char *text)
     case CMD_DURATION:
         return parse_unit(str_of(text), time_units, time_factors, o->to);
     case CMD_SIZE:
-        return parse_unit(str_of(text), size_units, size_factors, o->to);
+        return cmd_parse_size(text, o->to);
     case CMD_LIST:
         if (list->n == ARRAY_LEN(list->at))
             return -E2BIG;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests for images, recorded or drawn: which image was asked for when and from which site, and
+ * of which layers the images are made. What it costs a cluster is src/image/replay.h. Pure; one
+ * thread at a time.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "codec/digest.h"
+
+enum {
+    IMAGE_TRACE_IMAGES_MAX = 100000,
+    IMAGE_TRACE_LAYERS_MAX = 1000000, /* distinct ones */
+    IMAGE_TRACE_IMAGE_LAYERS_MAX = 1024,
+    IMAGE_TRACE_REQUESTS_MAX = 10000000,
+    IMAGE_TRACE_SITES_MAX = 64,
+    IMAGE_TRACE_FILE_MAX_BYTES = 1 << 29,
+};
+#define IMAGE_TRACE_LAYER_MAX_BYTES ((uint64_t)1 << 40)
+
+struct image_trace_layer {
+    uint8_t key[SHA256_BYTES]; /* of its name */
+    uint64_t size;             /* compressed */
+};
+struct image_trace_image {
+    uint32_t first, n; /* in refs */
+};
+struct image_trace_request {
+    uint64_t at_ms; /* from the beginning of the trace */
+    uint32_t image, site;
+};
+struct image_trace {
+    VEC(struct image_trace_layer) layers;
+    VEC(struct image_trace_image) images;
+    VEC(uint32_t) refs; /* layers of images, the lowest first; none twice in an image */
+    VEC(struct image_trace_request) requests; /* by time */
+    uint32_t n_sites;
+};
+/* Zeroed is fine. */
+void image_trace_fini(struct image_trace *t);
+void image_trace_fini_scoped(struct image_trace *t);
+
+/*
+ * Read the rows of a file (RFC 4180), in any order; what begins with '#' is passed over:
+ *
+ *     layer,IMAGE,LAYER,BYTES            a layer of an image, the lowest first
+ *     request,MILLISECONDS,IMAGE[,SITE]  SITE from 0 on; 0 where it is missing
+ *
+ * Errors: E_PARSE with the line, E_LIMIT; `ret` is empty then.
+ */
+int image_trace_read(struct str text, struct image_trace *ret, struct err *err);
+/* From a file of at most IMAGE_TRACE_FILE_MAX_BYTES. */
+int image_trace_load(const char *path, struct image_trace *ret, struct err *err);
+
+/*
+ * Draw one: Zipf over images, favourites that change from day to day and are in part the same at
+ * all sites, bursts of one image, and images that share base and runtime layers.
+ */
+struct image_trace_draw {
+    uint64_t seed;
+    uint32_t images, sites, days;
+    uint32_t requests_per_day; /* of a site, bursts included */
+    double zipf;               /* exponent */
+    double overlap;            /* of favourites, between two sites: 0 to 1 */
+    double drift;              /* part of the ranks that change in a day: 0 to 1 */
+    double burst;              /* probability that a request begins one */
+    uint32_t burst_mean;       /* further requests of a burst, within IMAGE_TRACE_BURST_MS */
+};
+enum { IMAGE_TRACE_BURST_MS = 30000 };
+void image_trace_draw_default(struct image_trace_draw *d);
+/* Errors: E_INVALID what is outside of the limits above. */
+int image_trace_draw(const struct image_trace_draw *d, struct image_trace *ret, struct err *err);
+
+/* Requests by time, site and image. */
+void image_trace_sort(struct image_trace *t);
+/* Bytes of all distinct layers. */
+uint64_t image_trace_bytes(const struct image_trace *t);
