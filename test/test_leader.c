@@ -239,6 +239,7 @@ TEST(one_that_is_alone_takes_any_lease_and_arms_no_timer)
     rig_init_with(&r, (struct leader_opts){ .alone = true });
     answer(&r, 0, 200, LEASE("me before", "7", "3"));
     CHECK_INT(json_int_or(json_getc(spec_of(&r, 1), "leaseDurationSeconds"), 0), LEADER_ENDLESS_S);
+    CHECK(str_find(str_of(r.fake.call[1].body), STR("\"" LEADER_LABEL "\":\"true\"")) >= 0);
     answer(&r, 1, 200, LEASE("me", "8", "4"));
     CHECK(r.leads);
     CHECK(loop_next_timer_ms(&r.loop) == UINT64_MAX);

@@ -80,7 +80,7 @@ static bool is_free(const struct leader *l)
 static void tell_endless(const struct leader *l)
 {
     if (l->seen.duration_s >= LEADER_ENDLESS_S)
-        log_warn("the lease does not age; if its holder is gone for good, delete the lease",
+        log_warn("the lease does not age; it is let go of when its holder's API server starts again",
                  "lease=%s/%s holder=%s", l->namespace, l->name, l->seen.holder);
 }
 
@@ -129,6 +129,8 @@ static void write_lease(const struct leader *l, bool release, struct buf *to)
     json_set_str(&a, lease, "kind", STR("Lease"));
     json_set_str(&a, meta, "name", str_of(l->name));
     json_set_str(&a, meta, "namespace", str_of(l->namespace));
+    if (l->opts.alone && !release)
+        json_set_str(&a, json_obj(&a, meta, "labels"), LEADER_LABEL, STR("true"));
     if (l->at != AT_MAKING)
         json_set_str(&a, meta, "resourceVersion", str_of(l->seen.version));
     json_set_str(&a, spec, "holderIdentity", str_of(release ? "" : l->identity));

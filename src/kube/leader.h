@@ -18,6 +18,9 @@
 
 struct leader;
 
+/* On a Lease whose holder lives in the process of the API server: api_release_left_leases(). */
+#define LEADER_LABEL "dormouse.dev/ends-with-api"
+
 enum {
     LEADER_LEASE_MS = 15000,    /* who has not renewed it for so long has lost it */
     LEADER_DEADLINE_MS = 10000, /* who could not renew it for so long gives up leading */
@@ -35,7 +38,8 @@ struct leader_opts {
     /* The API ends with this process, so no other holder can outlive it: the Lease is taken at
      * once, whoever had it, and held for LEADER_ENDLESS_S. It is not renewed: an idle process arms
      * no timer for it. A later leader of another process takes such a Lease when it has been let
-     * go of (leader_stop()), deleted, or leader_holder_gone() names its holder. */
+     * go of (leader_stop(), or the next API server of that store), deleted, or
+     * leader_holder_gone() names its holder. */
     bool alone;
     /* When it begins and ends to lead; never inside leader_start(). */
     void (*on_change)(void *arg, bool leads);

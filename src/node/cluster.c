@@ -91,14 +91,23 @@ static int publish_client_ca(struct cluster *c, struct err *err)
     return api_ensure_objects(c->api, buf_str(&text), on_published, c, err);
 }
 
+static void on_leases_released(void *arg)
+{
+    struct cluster *c = arg;
+    struct err err = { 0 };
+    int r = publish_client_ca(c, &err);
+    if (r < 0)
+        c->opts.on_ready(c->opts.arg, r, &err);
+}
+
+/* The data directory is ours alone: processes that led while they served from it have ended. */
 static void on_api_ready(void *arg, int r, const struct err *cause)
 {
     struct cluster *c = arg;
-    struct err err = cause ? *cause : (struct err){ 0 };
-    if (r >= 0)
-        r = publish_client_ca(c, &err);
     if (r < 0)
-        c->opts.on_ready(c->opts.arg, r, &err);
+        c->opts.on_ready(c->opts.arg, r, cause);
+    else
+        api_release_left_leases(c->api, on_leases_released, c);
 }
 
 static void free_cluster(struct cluster *c)

@@ -348,3 +348,31 @@ def test_a_worker_that_comes_back_without_its_sandboxes_makes_new_ones(cell):
     answer = call(cell.gateway, host)
     assert answer.status == 200 and answer.headers["x-fake-sandbox"] != first
     wait_for(lambda: [w["sandboxes"] for w in leader.status()["functions"]["workers"]] == [2], "two again")
+
+
+def test_the_lease_of_a_killed_up_is_let_go_of_when_its_data_is_served_again(tmp_path):
+    """It has no end and its holder was no other than the API's own process; the term goes on counting."""
+    class Up(Server):
+        COMMAND = "up"
+    up = Up(tmp_path / "data")
+    held = wait_for(lambda: up.get(LEASE).status == 200 and up.get(LEASE).json(), "it leads")
+    assert held["spec"]["leaseDurationSeconds"] == 2147483647
+    # Another program's, of the same length but without the label, and one with it that ages.
+    for name, labels, seconds in ("foreign", {}, 2147483647), ("ages", {"dormouse.dev/ends-with-api": "true"}, 3600):
+        up.create("/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                  {"metadata": {"name": name, "labels": labels}, "spec": {"holderIdentity": "them", "leaseDurationSeconds": seconds}})
+    up.kill()
+    api = Server(tmp_path / "data")
+    left = api.get(LEASE).json()
+    assert not left["spec"].get("holderIdentity") and "labels" not in left["metadata"], left
+    assert left["spec"].get("leaseTransitions") == held["spec"].get("leaseTransitions")
+    for name in "foreign", "ages":
+        assert api.get(LEASE.replace("dormouse-functions", name)).json()["spec"]["holderIdentity"] == "them"
+    control = Role("controlplane", tmp_path / "c", "--listen", "127.0.0.1:0", "--kubeconfig", api.kubeconfig)
+    wait_for(lambda: control.status()["functions"]["leads"], "another one leads")
+    assert api.get(LEASE).json()["spec"]["leaseTransitions"] == held["spec"].get("leaseTransitions", 0) + 1
+    assert control.stop() == 0
+    api.kill()
+    up = Up(tmp_path / "data")  # takes any
+    wait_for(lambda: up.get(LEASE).json()["spec"]["leaseDurationSeconds"] == 2147483647, "it leads again")
+    assert up.stop() == 0
