@@ -395,4 +395,48 @@ TEST(a_custom_resource_in_protobuf_is_refused)
     fixture_fini(&f);
 }
 
+static size_t n_documents(const struct fixture *f)
+{
+    size_t n = 0;
+    list_each (node, &f->api->documents.all)
+        n++;
+    return n;
+}
+
+TEST(discovery_is_made_once_until_a_definition_changes)
+{
+    static const char accept[] =
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    static const struct {
+        const char *path, *accept;
+    } rows[] = { { "/apis", accept }, { "/apis", NULL }, { "/apis/apps/v1", NULL } };
+    struct fixture f;
+    fixture_init(&f);
+    char tags[2][80];
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 3 * ARRAY_LEN(rows); i++) {
+            size_t row = i % ARRAY_LEN(rows);
+            struct answer a = ask(&f, "GET", rows[row].path, NULL, rows[row].accept, NULL);
+            CHECK_INT(a.status, 200);
+            if (row < 2)
+                CHECK_INT(str_find(buf_str(&a.body), STR("made.io")) >= 0, round);
+            if (row == 0)
+                (void)snprintf(tags[round], sizeof tags[round], STR_FMT,
+                               STR_ARG(headers_get(&a.headers, "etag")));
+            answer_fini(&a);
+        }
+        CHECK_INT(n_documents(&f), ARRAY_LEN(rows));
+        if (round == 0)
+            (void)want(&f, 201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                       "{\"metadata\":{\"name\":\"as.made.io\"},\"spec\":{\"group\":\"made.io\","
+                       "\"scope\":\"Namespaced\",\"names\":{\"plural\":\"as\",\"kind\":\"A\"},"
+                       "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"
+                       "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+    }
+    CHECK(strcmp(tags[0], tags[1]) != 0);
+    (void)want(&f, 404, "GET", "/apis/apps/v9", NULL);
+    (void)want(&f, 404, "GET", "/apis/none", NULL);
+    fixture_fini(&f);
+}
+
 TEST_MAIN

@@ -198,16 +198,6 @@ bool reply_unchanged(struct request *rq, const char *tag)
     return true;
 }
 
-void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body)
-{
-    uint8_t hash[SHA256_BYTES];
-    char hex[SHA256_HEX_SIZE];
-    sha256_of(tagged, hash);
-    hex_format(hash, sizeof hash, hex);
-    if (!reply_unchanged(rq, hex))
-        reply_bytes(rq, 200, content_type, body);
-}
-
 static void reply_tree(struct request *rq, const struct rep *rep, int status, const struct json *v)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);

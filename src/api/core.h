@@ -125,8 +125,6 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
 void reply_warn(struct request *rq, struct str text);
 /* Sets the ETag. true: the client has it, and 304 has been answered. */
 bool reply_unchanged(struct request *rq, const char *tag);
-/* 200 with an ETag made of `tagged`, or 304 if the client has them. */
-void reply_tagged(struct request *rq, const char *content_type, struct str tagged, struct str body);
 /* Whether an unknown path below the group is answered with a Status (see request.no_page). */
 bool is_builtin_group(const struct registry *reg, struct str group);
 /* Status for an object that is not there. */

@@ -4,8 +4,10 @@
 
 #include "api/compress.h"
 #include "api/core.h"
+#include "api/encode.h"
 #include "codec/digest.h"
 #include "codec/gzip.h"
+#include "kube/discovery.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -14,14 +16,12 @@ enum { PIECE_BYTES = 64 << 10 };
 
 struct document {
     struct documents *docs;
-    struct list node;    /* docs->all */
-    struct list waiting; /* struct sending.node */
-    unsigned refs;       /* being sent */
-    enum document_what what;
-    enum openapi_form form;
-    uint64_t generation; /* of the registry */
+    struct list node;          /* docs->all */
+    struct list waiting;       /* struct sending.node */
+    unsigned refs;             /* being sent */
+    struct document_name name; /* its strings are those below */
+    uint64_t generation;       /* of the registry */
     uint64_t used_ms;
-    struct str group, version; /* of `names` */
     char tag[OPENAPI_HASH_MAX];
     struct buf plain, gzip; /* empty: not made */
     char names[];
@@ -97,13 +97,18 @@ static void drop_stale(struct documents *d)
     }
 }
 
-static struct document *find(struct documents *d, enum document_what what, struct str group,
-                             struct str version, enum openapi_form form)
+static bool same_name(const struct document_name *x, const struct document_name *y)
+{
+    return x->what == y->what && x->form == y->form && x->rep.format == y->rep.format &&
+           x->rep.pretty == y->rep.pretty && x->rep.v1beta1 == y->rep.v1beta1 &&
+           str_eq(x->group, y->group) && str_eq(x->version, y->version);
+}
+
+static struct document *find(struct documents *d, const struct document_name *name)
 {
     list_each (node, &d->all) {
         struct document *doc = list_entry(node, struct document, node);
-        if (doc->what == what && doc->form == form && doc->generation == d->api->reg.generation &&
-            str_eq(doc->group, group) && str_eq(doc->version, version))
+        if (doc->generation == d->api->reg.generation && same_name(&doc->name, name))
             return doc;
     }
     return NULL;
@@ -112,37 +117,65 @@ static struct document *find(struct documents *d, enum document_what what, struc
 static void tag(struct document *doc)
 {
     const struct registry *reg = &doc->docs->api->reg;
-    if (doc->what == DOCUMENT_V2)
+    if (doc->name.what == DOCUMENT_V2)
         openapi_v2_hash(reg, doc->tag);
-    else if (doc->what == DOCUMENT_V3)
-        (void)openapi_v3_hash(reg, doc->group, doc->version, doc->tag);
+    else if (doc->name.what == DOCUMENT_V3)
+        (void)openapi_v3_hash(reg, doc->name.group, doc->name.version, doc->tag);
 }
 
-struct document *documents_get(struct documents *d, enum document_what what, struct str group,
-                               struct str version, enum openapi_form form)
+/* What its ETag is made of: the text itself, or the sources, which are known before it is made. */
+static bool is_tagged_by_text(const struct document *doc)
 {
-    const struct registry *reg = &d->api->reg;
-    struct document *doc = find(d, what, group, version, form);
+    enum document_what what = doc->name.what;
+    return what == DOCUMENT_V3_INDEX || what == DOCUMENT_AGGREGATED ||
+           what == DOCUMENT_AGGREGATED_CORE;
+}
+
+static bool is_tagged_by_source(const struct document *doc)
+{
+    return doc->name.what == DOCUMENT_V2 || doc->name.what == DOCUMENT_V3;
+}
+
+static void tag_by_text(struct document *doc, struct str text)
+{
+    uint8_t hash[SHA256_BYTES];
+    char hex[SHA256_HEX_SIZE];
+    _Static_assert(sizeof hex <= sizeof doc->tag, "a tag has room for a hash");
+    sha256_of(text, hash);
+    hex_format(hash, sizeof hash, hex);
+    memcpy(doc->tag, hex, sizeof hex);
+}
+
+static struct document *document_new(struct documents *d, const struct document_name *name)
+{
+    struct str group = name->group, version = name->version;
+    struct document *doc = xalloc(sizeof *doc + group.n + version.n);
+    *doc = (struct document){ .docs = d,
+                              .name = *name,
+                              .generation = d->api->reg.generation,
+                              .plain = BUF_INIT(OPENAPI_MAX_BYTES),
+                              .gzip = BUF_INIT(OPENAPI_MAX_BYTES) };
+    doc->name.group = str_n(doc->names, group.n);
+    doc->name.version = str_n(doc->names + group.n, version.n);
+    if (group.n)
+        memcpy(doc->names, group.p, group.n);
+    if (version.n)
+        memcpy(doc->names + group.n, version.p, version.n);
+    list_init(&doc->waiting);
+    tag(doc);
+    list_push_back(&d->all, &doc->node);
+    return doc;
+}
+
+struct document *documents_get(struct documents *d, const struct document_name *name)
+{
+    struct document *doc = find(d, name);
+    bool of_version = name->what == DOCUMENT_V3 || name->what == DOCUMENT_RESOURCES;
+    if (!doc && of_version && !registry_has_version(&d->api->reg, name->group, name->version))
+        return NULL;
     if (!doc) {
-        if (what == DOCUMENT_V3 && !registry_has_version(reg, group, version))
-            return NULL;
         drop_stale(d);
-        doc = xalloc(sizeof *doc + group.n + version.n);
-        *doc = (struct document){ .docs = d,
-                                  .what = what,
-                                  .form = form,
-                                  .generation = reg->generation,
-                                  .group = str_n(doc->names, group.n),
-                                  .version = str_n(doc->names + group.n, version.n),
-                                  .plain = BUF_INIT(OPENAPI_MAX_BYTES),
-                                  .gzip = BUF_INIT(OPENAPI_MAX_BYTES) };
-        if (group.n)
-            memcpy(doc->names, group.p, group.n);
-        if (version.n)
-            memcpy(doc->names + group.n, version.p, version.n);
-        list_init(&doc->waiting);
-        tag(doc);
-        list_push_back(&d->all, &doc->node);
+        doc = document_new(d, name);
     }
     doc->used_ms = loop_now_ms(d->api->loop);
     arm(d);
@@ -199,17 +232,11 @@ static void begin(struct sending *s)
     s->begun = true;
     doc->refs++;
     const struct buf *b = form_for(s);
-    if (doc->what == DOCUMENT_V3_INDEX) {
-        uint8_t hash[SHA256_BYTES];
-        char hex[SHA256_HEX_SIZE];
-        sha256_of(buf_str(&doc->plain), hash);
-        hex_format(hash, sizeof hash, hex);
-        if (reply_unchanged(rq, hex))
-            return;
-    }
+    if (is_tagged_by_text(doc) && reply_unchanged(rq, doc->tag))
+        return;
     if (b == &doc->gzip) {
         (void)headers_addc(&rq->extra, "content-encoding", "gzip");
-        if (doc->what != DOCUMENT_V2) /* whose answers always have this field */
+        if (doc->name.what != DOCUMENT_V2) /* whose answers always have this field */
             (void)headers_addc(&rq->extra, "vary", "Accept-Encoding");
     }
     rq->on_writable = send_more;
@@ -219,18 +246,54 @@ static void begin(struct sending *s)
 
 /* ------------------------------------------------------------------ making */
 
+static struct json *discover(struct arena *a, const struct document *doc)
+{
+    const struct document_name *name = &doc->name;
+    const struct registry *reg = &doc->docs->api->reg;
+    if (name->what == DOCUMENT_GROUPS)
+        return discovery_groups(a, reg);
+    if (name->what == DOCUMENT_RESOURCES)
+        return discovery_resources(a, reg, name->group, name->version);
+    return discovery_aggregated(a, reg, name->what == DOCUMENT_AGGREGATED_CORE,
+                                name->rep.v1beta1 ? STR("v2beta1") : STR("v2"));
+}
+
+/* The tag is that of the document in JSON, in whatever form it travels. */
+static int make_discovery(struct document *doc)
+{
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf json = BUF_INIT(OPENAPI_MAX_BYTES);
+    const struct json *v = discover(&a, doc);
+    int r = v ? encode_tree(&a, &doc->name.rep, v, &doc->plain) : -ENOENT;
+    if (r >= 0 && is_tagged_by_text(doc)) {
+        (void)json_write(&json, v);
+        tag_by_text(doc, buf_str(&json));
+    }
+    arena_fini(&a);
+    return r;
+}
+
 static int make(struct document *doc)
 {
+    const struct document_name *name = &doc->name;
     const struct registry *reg = &doc->docs->api->reg;
-    switch (doc->what) {
+    int r = -ENOENT;
+    switch (name->what) {
     case DOCUMENT_V2:
-        return openapi_v2(reg, doc->form, &doc->plain);
+        return openapi_v2(reg, name->form, &doc->plain);
     case DOCUMENT_V3:
-        return openapi_v3(reg, doc->group, doc->version, doc->form, &doc->plain);
+        return openapi_v3(reg, name->group, name->version, name->form, &doc->plain);
     case DOCUMENT_V3_INDEX:
-        return openapi_v3_index(reg, &doc->plain);
+        r = openapi_v3_index(reg, &doc->plain);
+        tag_by_text(doc, buf_str(&doc->plain));
+        return r;
+    case DOCUMENT_GROUPS:
+    case DOCUMENT_RESOURCES:
+    case DOCUMENT_AGGREGATED_CORE:
+    case DOCUMENT_AGGREGATED:
+        return make_discovery(doc);
     }
-    return -ENOENT;
+    return r;
 }
 
 static int compress(struct document *doc)
@@ -269,7 +332,7 @@ static void fail(struct sending *s, int r)
 static void renew(struct document *doc)
 {
     doc->generation = doc->docs->api->reg.generation;
-    if (doc->what == DOCUMENT_V3_INDEX)
+    if (!is_tagged_by_source(doc))
         return;
     tag(doc);
     list_each (node, &doc->waiting) {
@@ -299,7 +362,8 @@ static void on_turn(struct defer *turn)
         compressed = compressed || form_for(list_entry(node, struct sending, node)) == &doc->gzip;
     if (r >= 0 && compressed && doc->gzip.n == 0)
         r = compress(doc);
-    (void)malloc_trim(0); /* the process would keep the memory of making it, some ten MiB */
+    if (is_tagged_by_source(doc))
+        (void)malloc_trim(0); /* the process would keep the memory of making it, some ten MiB */
     doc->refs++;
     struct list ready; /* a client that is answered may ask again, and waits for the next turn */
     list_init(&ready);

@@ -16,7 +16,23 @@
 
 enum { DOCUMENT_KEEP_MS = 10000 }; /* after the last request for it */
 
-enum document_what { DOCUMENT_V2, DOCUMENT_V3, DOCUMENT_V3_INDEX };
+enum document_what {
+    DOCUMENT_V2,
+    DOCUMENT_V3,
+    DOCUMENT_V3_INDEX,
+    DOCUMENT_GROUPS,          /* /apis; this and those below: discovery */
+    DOCUMENT_RESOURCES,       /* of one version of a group */
+    DOCUMENT_AGGREGATED_CORE, /* /api */
+    DOCUMENT_AGGREGATED       /* /apis */
+};
+
+/* What tells documents apart. */
+struct document_name {
+    enum document_what what;
+    struct str group, version; /* of DOCUMENT_V3 and DOCUMENT_RESOURCES */
+    enum openapi_form form;    /* of OpenAPI */
+    struct rep rep;            /* of discovery */
+};
 
 struct documents {
     struct api *api;
@@ -30,12 +46,14 @@ struct document;
 void documents_init(struct documents *d, struct api *api);
 void documents_fini(struct documents *d); /* no request may be left */
 /*
- * group, version: of DOCUMENT_V3. NULL: there is no such document. Borrowed until control returns
- * to the loop.
+ * NULL: there is no such document. Borrowed until control returns to the loop.
  */
-struct document *documents_get(struct documents *d, enum document_what what, struct str group,
-                               struct str version, enum openapi_form form);
-/* The ETag: a hash of the document's sources. "" for the index, whose ETag is made of its text. */
+struct document *documents_get(struct documents *d, const struct document_name *name);
+/*
+ * The ETag: a hash of the document's sources, "" for documents other than DOCUMENT_V2 and
+ * DOCUMENT_V3. Those with an ETag made of their text, DOCUMENT_V3_INDEX and the aggregated ones,
+ * have it once they are made, and document_send() compares it.
+ */
 const char *document_tag(const struct document *doc);
 /* Answer with the document, now or once it is made. The caller must not use rq afterwards. */
 void document_send(struct request *rq, struct document *doc, const char *content_type);

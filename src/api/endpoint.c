@@ -57,51 +57,54 @@ static struct str server_address(struct request *rq)
     return str_of(arena_printf(&rq->arena, "127.0.0.1:%u", api_port(rq->api)));
 }
 
-/* The tag is that of the document, in whatever form it travels. */
 static void serve_aggregated(struct request *rq)
 {
-    struct arena *a = &rq->arena;
-    struct str version = rq->rep.v1beta1 ? STR("v2beta1") : STR("v2");
-    const struct json *v =
-        discovery_aggregated(a, &rq->api->reg, rq->route.kind == ROUTE_LEGACY, version);
-    scoped(buf_fini_scoped) struct buf json = BUF_INIT(BUF_MAX_DEFAULT);
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    (void)json_write(&json, v);
-    int r = encode_tree(a, &rq->rep, v, &b);
-    if (r < 0) {
-        reply_err(rq, r, NULL);
-        return;
-    }
+    const struct document_name name = { .what = rq->route.kind == ROUTE_LEGACY
+                                                    ? DOCUMENT_AGGREGATED_CORE
+                                                    : DOCUMENT_AGGREGATED,
+                                        .rep = rq->rep };
     const char *type =
-        arena_printf(a, "%s;g=apidiscovery.k8s.io;v=" STR_FMT ";as=APIGroupDiscoveryList",
-                     rep_content_type(&rq->rep, false), STR_ARG(version));
+        arena_printf(&rq->arena, "%s;g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList",
+                     rep_content_type(&rq->rep, false), rq->rep.v1beta1 ? "v2beta1" : "v2");
     (void)headers_addc(&rq->extra, "vary", "Accept");
     (void)headers_addc(&rq->extra, "cache-control", "public");
-    reply_tagged(rq, type, buf_str(&json), buf_str(&b));
+    document_send(rq, documents_get(&rq->api->documents, &name), type);
+}
+
+/* The documents that grow with the number of kinds; those of one group are made as they are asked
+ * for. */
+static void serve_shared(struct request *rq, enum document_what what)
+{
+    const struct document_name name = {
+        .what = what, .group = rq->route.group, .version = rq->route.version, .rep = rq->rep
+    };
+    struct document *doc = documents_get(&rq->api->documents, &name);
+    if (doc)
+        document_send(rq, doc, rep_content_type(&rq->rep, false));
+    else
+        reply_no_page(rq);
 }
 
 static void serve_discovery(struct request *rq)
 {
     struct arena *a = &rq->arena;
-    const struct registry *reg = &rq->api->reg;
     const struct route *rt = &rq->route;
-    struct json *v = NULL;
+    const struct json *v;
     if (rq->rep.kind == REP_AGGREGATED) {
         serve_aggregated(rq);
-        return;
+    } else if (rt->kind == ROUTE_LEGACY) {
+        reply_json(rq, 200, discovery_api_versions(a, server_address(rq)));
+    } else if (rt->kind == ROUTE_GROUPS) {
+        serve_shared(rq, DOCUMENT_GROUPS);
+    } else if (rt->kind == ROUTE_VERSION) {
+        serve_shared(rq, DOCUMENT_RESOURCES);
+    } else {
+        v = discovery_group(a, &rq->api->reg, rt->group);
+        if (v)
+            reply_json(rq, 200, v);
+        else
+            reply_no_page(rq);
     }
-    if (rt->kind == ROUTE_LEGACY)
-        v = discovery_api_versions(a, server_address(rq));
-    else if (rt->kind == ROUTE_GROUPS)
-        v = discovery_groups(a, reg);
-    else if (rt->kind == ROUTE_GROUP)
-        v = discovery_group(a, reg, rt->group);
-    else
-        v = discovery_resources(a, reg, rt->group, rt->version);
-    if (v)
-        reply_json(rq, 200, v);
-    else
-        reply_no_page(rq);
 }
 
 static void serve_root(struct request *rq)

@@ -79,8 +79,8 @@ void openapi_serve_v2(struct request *rq)
         not_acceptable(rq);
         return;
     }
-    struct document *doc =
-        documents_get(&rq->api->documents, DOCUMENT_V2, STR(""), STR(""), o->form);
+    struct document *doc = documents_get(
+        &rq->api->documents, &(struct document_name){ .what = DOCUMENT_V2, .form = o->form });
     if (!reply_unchanged(rq, document_tag(doc)))
         document_send(rq, doc, o->content_type);
 }
@@ -132,17 +132,16 @@ static bool redirect(struct request *rq, const char *tag)
 void openapi_serve_v3(struct request *rq)
 {
     struct documents *docs = &rq->api->documents;
-    struct str group, version;
     if (rq->route.rest.n == 0) {
-        document_send(rq, documents_get(docs, DOCUMENT_V3_INDEX, STR(""), STR(""), OPENAPI_JSON),
+        document_send(rq, documents_get(docs, &(struct document_name){ .what = DOCUMENT_V3_INDEX }),
                       "application/json");
         return;
     }
     const struct offer *o = choose(rq->accept, offers_v3, ARRAY_LEN(offers_v3));
-    struct document *doc =
-        cut_group_version(rq->route.rest, &group, &version)
-            ? documents_get(docs, DOCUMENT_V3, group, version, o ? o->form : OPENAPI_JSON)
-            : NULL;
+    struct document_name name = { .what = DOCUMENT_V3, .form = o ? o->form : OPENAPI_JSON };
+    struct document *doc = cut_group_version(rq->route.rest, &name.group, &name.version)
+                               ? documents_get(docs, &name)
+                               : NULL;
     if (!doc) {
         reply_bytes(rq, 404, NULL, STR(""));
         return;
