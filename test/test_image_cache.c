@@ -339,6 +339,11 @@ static void step_world(struct world *w, size_t step)
     }
 }
 
+static void repeat_one(void *arg, const struct image_cache_event *e)
+{
+    image_cache_repeat(arg, e);
+}
+
 TEST(whatever_happens_bounds_hold_pins_hold_and_events_tell_all)
 {
     for (int round = 0; round < 24; round++) {
@@ -362,6 +367,10 @@ TEST(whatever_happens_bounds_hold_pins_hold_and_events_tell_all)
             step_world(w, step);
             check_world(w, capacity);
         }
+        image_cache_free(w->twin);
+        w->twin = image_cache_new(&twin);
+        image_cache_snapshot(w->c, repeat_one, w->twin);
+        check_world(w, capacity);
         image_cache_free(w->c);
         image_cache_free(w->twin);
         free(w);

@@ -626,6 +626,33 @@ void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e
         put_recent(c, e, list);
 }
 
+static void snapshot_entry(const struct image_cache *c, const struct entry *e,
+                           void (*visit)(void *arg, const struct image_cache_event *e), void *arg)
+{
+    struct image_cache_event ev = { .list = e->where, .size = e->size, .target = c->target };
+    memcpy(ev.key, e->key, SHA256_BYTES);
+    if (e->where == IMAGE_CACHE_B1 || e->where == IMAGE_CACHE_B2)
+        ev.op = IMAGE_CACHE_EVICT;
+    else
+        ev.op = e->where == IMAGE_CACHE_DEAD ? IMAGE_CACHE_BURY : IMAGE_CACHE_INSERT;
+    if (e->prefetched && e->where == IMAGE_CACHE_T1) {
+        ev.op = IMAGE_CACHE_PREFETCH;
+        visit(arg, &ev);
+        ev.op = IMAGE_CACHE_REFRESH; /* to its place, still marked */
+    }
+    visit(arg, &ev);
+}
+
+void image_cache_snapshot(const struct image_cache *c,
+                          void (*visit)(void *arg, const struct image_cache_event *e), void *arg)
+{
+    for (int l = IMAGE_CACHE_T1; l < IMAGE_CACHE_LISTS; l++) {
+        const struct list *head = &c->lists[l];
+        for (const struct list *at = head->prev; at != head; at = at->prev)
+            snapshot_entry(c, list_entry((struct list *)at, struct entry, link), visit, arg);
+    }
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct image_cache_found *x = a, *y = b;

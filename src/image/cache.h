@@ -164,6 +164,13 @@ void image_cache_each(const struct image_cache *c, enum image_cache_list list,
  */
 void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e);
 
+/*
+ * The events that make an empty cache equal to this one, by image_cache_repeat(). The counts of LFU
+ * start anew. `visit` must not change the cache.
+ */
+void image_cache_snapshot(const struct image_cache *c,
+                          void (*visit)(void *arg, const struct image_cache_event *e), void *arg);
+
 struct image_cache_found {
     uint8_t key[SHA256_BYTES];
     uint64_t size;
