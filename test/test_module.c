@@ -10,6 +10,7 @@
 #include "wasm/engine_config.h"
 #include "wasm/module.h"
 #include "wasm/module_compile.h"
+#include "wasm/module_tenant.h"
 
 #include <dm_engine.h>
 
@@ -1023,6 +1024,48 @@ TEST(background_work_stands_still_while_somebody_waits)
     module_unref(b.m);
 }
 
+static bool is_stopped(const char *pid_file)
+{
+    scoped(buf_fini_scoped) struct buf pid = BUF_INIT(32), text = BUF_INIT(65536);
+    CHECK_OK(sys_read_file(AT_FDCWD, pid_file, &pid, NULL));
+    scoped(free_scoped) char *path = xasprintf("/proc/%.*s/status", (int)pid.n - 1, buf_cstr(&pid));
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &text, NULL));
+    return str_find(buf_str(&text), STR("State:\tT")) >= 0;
+}
+
+/* Others that never pause do not hold it up for ever. */
+TEST(background_work_that_stood_still_for_long_goes_on_beside_others)
+{
+    FIXTURE(f);
+    scoped(free_scoped) char *flag = xasprintf("%s/go", f.dir);
+    scoped(free_scoped) char *pid = xasprintf("%s/pid", f.dir);
+    scoped(free_scoped) char *script =
+        xasprintf("case $1 in --quick) ;; --background) echo $$ >'%s.new'; mv '%s.new' '%s'\n"
+                  "until [ -e '%s' ]; do sleep 0.01; done ;;\n"
+                  "*) until [ -e '%s' ]; do sleep 0.01; done ;; esac",
+                  pid, pid, pid, flag, flag);
+    use_wrapper(&f, script);
+    struct answer a = get_heavy(&f, 7, 0), b, c;
+    while (access(pid, F_OK) < 0)
+        (void)loop_turn(&f.loop, false);
+    (void)start_get(&f, "counter", 0, &b);
+    while (!is_stopped(pid))
+        (void)loop_turn(&f.loop, false);
+    loop_skip(&f.loop, MODULE_BACKGROUND_AGE_MS);
+    (void)start_get(&f, "everything", 0, &c);
+    while (is_stopped(pid))
+        (void)loop_turn(&f.loop, false);
+    CHECK(!b.has_come && !c.has_come && a.m->is_quick);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, flag, STR(""), 0600, NULL));
+    wait_for(&f, &b);
+    wait_for(&f, &c);
+    wait_optimized(&f);
+    CHECK(!a.m->is_quick);
+    module_unref(a.m);
+    module_unref(b.m);
+    module_unref(c.m);
+}
+
 TEST(a_full_disk_makes_room_of_what_nobody_uses)
 {
     FIXTURE(f);
@@ -1060,6 +1103,63 @@ TEST(quick_code_can_be_left_out)
 }
 
 /* ---- tenants ---- */
+
+TEST(tenants_share_each_queue)
+{
+    struct module_tenants ts = { 0 };
+    struct module_tenant *greedy = module_tenant_ref(&ts, STR("greedy")),
+                         *modest = module_tenant_ref(&ts, STR(""));
+    CHECK(module_tenant_ref(&ts, STR("greedy")) == greedy);
+    module_tenant_unref(&ts, greedy);
+    for (int q = 0; q < MODULE_QUEUES; q++) {
+        uint64_t tags[8];
+        for (size_t i = 0; i < ARRAY_LEN(tags); i++)
+            tags[i] = module_tenant_tag(&ts, greedy, (enum module_queue)q, 1 << 20);
+        module_tenants_serve(&ts, (enum module_queue)q, tags[1]);
+        /* Next after what is being served, and something larger after its share. */
+        CHECK(module_tenant_tag(&ts, modest, (enum module_queue)q, 1000) < tags[2]);
+        uint64_t large = module_tenant_tag(&ts, modest, (enum module_queue)q, 3 << 20);
+        CHECK(large > tags[3] && large < tags[5]);
+    }
+    greedy->n_gets = 511;
+    CHECK(module_tenant_has_room(greedy, 511, 1024));
+    greedy->n_gets = 512;
+    CHECK(!module_tenant_has_room(greedy, 512, 1024));
+    CHECK(module_tenant_has_room(modest, 1023, 1024)); /* of no namespace: the host's own */
+    CHECK(!module_tenant_has_room(modest, 1024, 1024));
+    module_tenant_unref(&ts, greedy);
+    module_tenant_unref(&ts, modest);
+    module_tenants_fini(&ts);
+}
+
+TEST(requests_of_one_tenant_leave_room_for_others)
+{
+    FIXTURE(f);
+    struct rlimit lim;
+    CHECK(getrlimit(RLIMIT_NOFILE, &lim) == 0);
+    lim.rlim_cur = MIN(lim.rlim_max, 4 * MODULE_GETS_MAX);
+    CHECK(setrlimit(RLIMIT_NOFILE, &lim) == 0);
+    struct module_want greedy = { .tenant = STR("greedy") }, modest = { .tenant = STR("modest") };
+    scoped(free_scoped) struct answer *a = xnew_n(struct answer, MODULE_GETS_MAX);
+    struct err err = { 0 };
+    scoped(fd_scoped) int fd = open_wasm("counter");
+    size_t n = 0;
+    while (module_get(f.cache, fd, &greedy, on_module, &a[n], NULL, &err) == 0)
+        n++;
+    CHECK_INT(n, MODULE_GETS_MAX / 2);
+    CHECK(str_find(str_of(err.text), STR("512 of them for this namespace")) >= 0);
+    CHECK_OK(module_get(f.cache, fd, &modest, on_module, &a[n], NULL, &err));
+    wait_for(&f, &a[n]);
+    size_t before = 0; /* it has not waited for all of them to be looked up */
+    for (size_t i = 0; i < n; i++)
+        before += a[i].has_come;
+    CHECK(before < n / 2);
+    for (size_t i = 0; i <= n; i++) {
+        wait_for(&f, &a[i]);
+        CHECK_OK(a[i].status);
+        module_unref(a[i].m);
+    }
+}
 
 TEST(large_modules_of_one_tenant_do_not_hold_up_another)
 {

@@ -17,8 +17,9 @@
  *     `-------------------------------'  quick code is there, or the quick compiler crashed
  *
  * A build is in the foreground while a request waits for it: as many run as there are slots, and
- * the one with the smallest tag is next (see add_tag()). In the background one build runs at a
- * time, and is stopped while there is a build in the foreground. A build that crashes in the
+ * the one with the smallest tag is next (module_tenant.h). In the background one build runs at a
+ * time, also by tags, and is stopped while there is a build in the foreground, but for no longer
+ * than MODULE_BACKGROUND_AGE_MS: then it has a slot until it ends. A build that crashes in the
  * foreground, or exceeds the time limit of a slot, is tried once more in the background.
  */
 #include "wasm/module.h"
@@ -30,6 +31,7 @@
 #include "base/sys.h"
 #include "wasm/module_compile.h"
 #include "wasm/module_store.h"
+#include "wasm/module_tenant.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -45,8 +47,6 @@
 #define TOUCH_MS         3600000u /* an entry is marked as used that often at most */
 #define BACKGROUND_TIMES 6u       /* factor of the time limit in the background */
 #define SLOW_MS          1000u
-/* What starting a compilation costs, in bytes of Wasm. */
-#define TAG_BASE_BYTES (64u << 10)
 
 enum get_state { GET_QUEUED, GET_HASH, GET_CHECK, GET_WAIT, GET_DONE };
 
@@ -67,13 +67,6 @@ static const struct sm_state build_table[] = {
     [BUILD_STORE] = { "store", EDGE(BUILD_QUEUED) },
 };
 
-/* A namespace that requests modules. Exists while it has builds in the foreground. */
-struct tenant {
-    unsigned n_builds;
-    uint64_t tag; /* of its last build */
-    char name[];
-};
-
 struct build {
     struct module_cache *cache;
     struct list node; /* in cache->foreground, ->background or ->running */
@@ -87,9 +80,9 @@ struct build {
     char temp_name[MODULE_TEMP_NAME_SIZE]; /* empty: there is no temporary file */
     struct module_entry entry;
     struct module_compile *compile;
-    struct list waiters;   /* requests in GET_WAIT */
-    struct tenant *tenant; /* NULL in the background */
-    uint64_t tag, asked_ms, started_ms;
+    struct list waiters; /* requests in GET_WAIT */
+    struct module_tenant *tenant;
+    uint64_t tag, asked_ms, started_ms; /* tag: of the queue that it is in */
     struct timer slow;
     bool is_quick; /* what is made now */
     bool is_background;
@@ -117,7 +110,8 @@ struct module_get {
     struct defer done;
     module_get_cb cb;
     void *arg;
-    char tenant[]; /* NUL-terminated */
+    struct module_tenant *tenant;
+    uint64_t tag;
 };
 
 /* Modules that differ in their code only, as those of many operators built from one source do,
@@ -156,13 +150,14 @@ struct module_cache {
     struct list queued; /* GET_QUEUED */
     struct list busy;   /* requests in other states, but WAIT */
     unsigned n_gets, n_looks, n_waiting;
-    struct map builds, tenants;                   /* by struct module_id; by name */
+    struct map builds; /* by struct module_id */
+    struct module_tenants tenants;
     struct list foreground, background, running;  /* builds: BUILD_QUEUED, and all others */
     unsigned n_slots, n_running, n_running_large; /* in the foreground */
     struct build *running_background;
     unsigned n_background; /* in either state */
     uint64_t background_bytes;
-    uint64_t tag; /* fair queueing's clock */
+    uint64_t starved_ms; /* the background has been standing still since then; 0: it has not */
     bool has_quick, no_background;
     struct job sweep;
     struct module_files files; /* owned by the sweep while it runs */
@@ -333,6 +328,8 @@ static void on_done(struct defer *d)
     struct module_cache *cache = get->cache;
     list_remove(&get->node);
     cache->n_gets--;
+    get->tenant->n_gets--;
+    module_tenant_unref(&cache->tenants, get->tenant);
     struct module *module = get->module;
     if (get->status < 0) {
         module_unref(module);
@@ -455,41 +452,10 @@ static bool is_small(const struct build *b)
     return b->key.wasm_bytes <= MODULE_SMALL_BYTES;
 }
 
-/* The key includes the NUL, because the empty name is a tenant too. */
-static struct str name_key(const char *name)
+/* Move it to the end of its tenant's share of this queue. */
+static void set_tag(struct build *b, enum module_queue queue)
 {
-    return str_n(name, strlen(name) + 1);
-}
-
-static void leave_tenant(struct build *b)
-{
-    struct tenant *t = take_ptr(&b->tenant);
-    if (!t || --t->n_builds > 0)
-        return;
-    (void)map_del(&b->cache->tenants, name_key(t->name));
-    free(t);
-}
-
-/*
- * Fair queueing: the clock is the tag of what was started last, and a build's tag is what the clock
- * will show when its tenant has had its share, if all tenants were served in parallel. So tenants
- * with the same demand take turns, and a small module of one is compiled before the large modules
- * of another, even if it is requested later.
- */
-static void add_tag(struct build *b, const char *tenant)
-{
-    struct module_cache *cache = b->cache;
-    struct str key = name_key(tenant);
-    struct tenant *t = map_get(&cache->tenants, key);
-    if (!t) {
-        t = xalloc(sizeof *t + key.n);
-        memcpy(t->name, key.p, key.n);
-        (void)map_put(&cache->tenants, key, t);
-    }
-    t->n_builds++;
-    t->tag = MAX(t->tag, cache->tag) + b->key.wasm_bytes + TAG_BASE_BYTES;
-    b->tag = t->tag;
-    b->tenant = t;
+    b->tag = module_tenant_tag(&b->cache->tenants, b->tenant, queue, b->key.wasm_bytes);
 }
 
 static void on_slow(struct timer *timer)
@@ -502,12 +468,17 @@ static void on_slow(struct timer *timer)
              b->is_quick ? "quick" : "optimized", b->cache->n_waiting);
 }
 
-static struct build *build_new(struct module_cache *cache, const struct module_key *key, int *fd)
+/* For the first request of its key; takes its descriptor. */
+static struct build *build_new(struct module_get *get)
 {
+    struct module_cache *cache = get->cache;
     struct build *b = xnew(struct build);
     b->cache = cache;
-    b->key = *key;
-    b->fd = take_fd(fd);
+    b->key = get->key;
+    b->fd = take_fd(&get->fd);
+    b->asked_ms = get->asked_ms;
+    b->tenant = get->tenant;
+    b->tenant->refs++;
     b->wasm_fd = b->code_fd = b->info_fd = -1;
     list_init(&b->waiters);
     sm_init(&b->sm, build_table, BUILD_QUEUED);
@@ -521,6 +492,7 @@ static void end_attempt(struct build *b)
     struct module_cache *cache = b->cache;
     if (cache->running_background == b) {
         cache->running_background = NULL;
+        cache->starved_ms = 0;
     } else if (b->sm.at != BUILD_QUEUED) {
         cache->n_running--;
         cache->n_running_large -= !is_small(b);
@@ -540,6 +512,7 @@ static void leave_background(struct build *b)
     if (!b->is_background)
         return;
     b->is_background = false;
+    b->tenant->n_background--;
     b->cache->n_background--;
     b->cache->background_bytes -= b->key.wasm_bytes;
 }
@@ -550,7 +523,7 @@ static void build_free(struct build *b)
     assert(list_is_empty(&b->waiters));
     end_attempt(b);
     leave_background(b);
-    leave_tenant(b);
+    module_tenant_unref(&cache->tenants, b->tenant);
     timer_stop(cache->loop, &b->slow);
     fd_scoped(&b->fd);
     fd_scoped(&b->wasm_fd);
@@ -559,20 +532,55 @@ static void build_free(struct build *b)
     maybe_closed(cache);
 }
 
+/* A build that no request waits for and that has not begun, of the tenant that has most of them in
+ * the background. */
+static struct build *last_of_most(struct module_cache *cache)
+{
+    struct build *found = NULL;
+    list_each (node, &cache->background) {
+        struct build *b = list_entry(node, struct build, node);
+        bool is_more = !found || b->tenant->n_background > found->tenant->n_background;
+        if (list_is_empty(&b->waiters) && (is_more || b->tenant == found->tenant))
+            found = b;
+    }
+    return found;
+}
+
+/* When the background is full, a tenant with less in it takes the place of one with more. */
+static bool has_background_room(struct build *b)
+{
+    struct module_cache *cache = b->cache;
+    uint64_t bytes = b->key.wasm_bytes;
+    while (cache->n_background >= MODULE_BACKGROUND_MAX ||
+           cache->background_bytes + bytes > MODULE_BACKGROUND_BYTES_MAX) {
+        struct build *other = last_of_most(cache);
+        if (!other || other->tenant->n_background <= b->tenant->n_background + 1)
+            return false;
+        build_free(other);
+    }
+    return true;
+}
+
 static void put_in_background(struct build *b)
 {
     struct module_cache *cache = b->cache;
-    bool is_full = cache->n_background >= MODULE_BACKGROUND_MAX ||
-                   cache->background_bytes + b->key.wasm_bytes > MODULE_BACKGROUND_BYTES_MAX;
-    leave_tenant(b);
-    if (list_is_empty(&b->waiters) && (is_full || cache->no_background || cache->is_closing)) {
+    if (list_is_empty(&b->waiters) &&
+        (cache->no_background || cache->is_closing || !has_background_room(b))) {
         build_free(b);
         return;
     }
     b->is_background = true;
+    set_tag(b, MODULE_BACKGROUND);
+    b->tenant->n_background++;
     cache->n_background++;
     cache->background_bytes += b->key.wasm_bytes;
     list_push_back(&cache->background, &b->node);
+}
+
+static void put_in_foreground(struct build *b)
+{
+    set_tag(b, MODULE_FOREGROUND);
+    list_push_back(&b->cache->foreground, &b->node);
 }
 
 /* Let the request wait for the build of its key, which is made if there is none. */
@@ -581,17 +589,17 @@ static void join_build(struct module_get *get)
     struct module_cache *cache = get->cache;
     struct build *b = find_build(cache, &get->key);
     if (!b) {
-        b = build_new(cache, &get->key, &get->fd);
+        b = build_new(get);
         b->is_quick = may_be_quick(get);
-        b->asked_ms = get->asked_ms;
         timer_start(cache->loop, &b->slow, SLOW_MS, on_slow);
-        add_tag(b, get->tenant);
-        list_push_back(&cache->foreground, &b->node);
+        put_in_foreground(b);
     } else if (b->is_background && b->sm.at == BUILD_QUEUED && b->has_quick) {
         list_remove(&b->node);
         leave_background(b);
-        add_tag(b, get->tenant);
-        list_push_back(&cache->foreground, &b->node);
+        module_tenant_unref(&cache->tenants, b->tenant);
+        b->tenant = get->tenant;
+        b->tenant->refs++;
+        put_in_foreground(b);
     }
     b->is_unwanted = false;
     sm_move(&get->sm, GET_WAIT);
@@ -609,8 +617,7 @@ static void optimize_later(struct module_get *get)
     struct module_cache *cache = get->cache;
     if (get->entry.is_final || cache->no_background || find_build(cache, &get->key))
         return;
-    struct build *b = build_new(cache, &get->key, &get->fd);
-    b->asked_ms = get->asked_ms;
+    struct build *b = build_new(get);
     b->has_quick = true;
     put_in_background(b);
 }
@@ -882,6 +889,11 @@ static void prepare_work(struct job *j)
 static void start_look(struct module_cache *cache)
 {
     struct module_get *get = list_first(&cache->queued, struct module_get, node);
+    list_each (node, &cache->queued) {
+        struct module_get *other = list_entry(node, struct module_get, node);
+        get = other->tag < get->tag ? other : get;
+    }
+    module_tenants_serve(&cache->tenants, MODULE_LOOKS, get->tag);
     list_remove(&get->node);
     list_push_back(&cache->busy, &get->node);
     cache->n_looks++;
@@ -894,12 +906,13 @@ static void start_build(struct build *b)
     struct module_cache *cache = b->cache;
     list_remove(&b->node);
     list_push_back(&cache->running, &b->node);
+    module_tenants_serve(&cache->tenants, b->is_background ? MODULE_BACKGROUND : MODULE_FOREGROUND,
+                         b->tag);
     if (b->is_background) {
         cache->running_background = b;
     } else {
         cache->n_running++;
         cache->n_running_large += !is_small(b);
-        cache->tag = MAX(cache->tag, b->tag);
     }
     b->started_ms = clock_mono_ms();
     b->status = 0;
@@ -918,30 +931,51 @@ static bool is_settled(struct build *b)
     return true;
 }
 
-/* NULL: none may be started. The last slot is for small ones. */
-static struct build *next_build(const struct module_cache *cache)
+static uint64_t now_ms(const struct module_cache *cache)
+{
+    return loop_now_ms(cache->loop);
+}
+
+/* The background has stood still for so long that it takes a slot until one of its builds ends. */
+static bool is_starved(const struct module_cache *cache)
+{
+    return cache->starved_ms && now_ms(cache) - cache->starved_ms >= MODULE_BACKGROUND_AGE_MS;
+}
+
+static struct build *smallest_tag(const struct list *list, bool only_small)
 {
     struct build *best = NULL;
-    if (cache->n_running >= cache->n_slots || cache->is_making_room)
-        return NULL;
-    list_each (node, &cache->foreground) {
+    list_each (node, list) {
         struct build *b = list_entry(node, struct build, node);
-        if (!is_small(b) && cache->n_running_large + 1 >= cache->n_slots)
-            continue;
-        if (!best || b->tag < best->tag)
+        if ((!only_small || is_small(b)) && (!best || b->tag < best->tag))
             best = b;
     }
     return best;
 }
 
+/* NULL: none may be started. The last slot is for small ones. */
+static struct build *next_build(const struct module_cache *cache)
+{
+    unsigned n_slots = cache->n_slots - is_starved(cache);
+    if (cache->n_running >= n_slots || cache->is_making_room)
+        return NULL;
+    return smallest_tag(&cache->foreground, cache->n_running_large + 1 >= cache->n_slots);
+}
+
 static void advance_background(struct module_cache *cache)
 {
-    bool is_quiet = cache->n_running == 0 && list_is_empty(&cache->foreground);
     struct build *b = cache->running_background;
+    bool has_work = b || !list_is_empty(&cache->background);
+    bool is_quiet = cache->n_running == 0 && list_is_empty(&cache->foreground);
+    if (!has_work || is_quiet)
+        cache->starved_ms = 0;
+    else if (!cache->starved_ms)
+        cache->starved_ms = MAX(now_ms(cache), (uint64_t)1);
+    bool may_run = is_quiet || is_starved(cache);
     if (b && b->compile)
-        module_compile_pause(b->compile, !is_quiet);
-    else if (!b && is_quiet && !list_is_empty(&cache->background) && !cache->is_making_room)
-        start_build(list_first(&cache->background, struct build, node));
+        module_compile_pause(b->compile, !may_run);
+    else if (!b && may_run && has_work && !cache->is_making_room)
+        start_build(smallest_tag(&cache->background, false));
 }
 
 /* Start what can be started. Nothing else takes requests from the queues, but their end. */
@@ -961,16 +995,19 @@ static void advance(struct module_cache *cache)
 static int take_request(struct module_cache *cache, int *fd, const struct module_want *want,
                         module_get_cb cb, void *arg, struct module_get **ret)
 {
-    struct str tenant = want ? want->tenant : STR("");
-    struct module_get *get = xalloc(sizeof *get + tenant.n + 1);
+    struct stat st;
+    struct module_get *get = xnew(struct module_get);
     get->cache = cache;
+    get->tenant = module_tenant_ref(&cache->tenants, want ? want->tenant : STR(""));
+    get->tenant->n_gets++;
+    uint64_t bytes = fstat(*fd, &st) == 0 ? (uint64_t)MAX(st.st_size, (off_t)0) : 0;
+    get->tag = module_tenant_tag(&cache->tenants, get->tenant, MODULE_LOOKS,
+                                 MIN(bytes, (uint64_t)MODULE_WASM_BYTES_MAX));
     get->fd = take_fd(fd);
     get->flags = want ? want->flags : 0;
     get->asked_ms = clock_mono_ms();
     get->cb = cb;
     get->arg = arg;
-    if (tenant.n)
-        memcpy(get->tenant, tenant.p, tenant.n);
     sm_init(&get->sm, get_table, GET_QUEUED);
     list_push_back(&cache->queued, &get->node);
     cache->n_gets++;
@@ -980,19 +1017,26 @@ static int take_request(struct module_cache *cache, int *fd, const struct module
     return 0;
 }
 
-static int check_request(const struct module_cache *cache, struct err *err)
+static int check_request(struct module_cache *cache, const struct module_want *want,
+                         struct err *err)
 {
     if (cache->is_closing)
         return err_sys(err, -ECANCELED, "get a module");
-    if (cache->n_gets >= MODULE_GETS_MAX)
-        return err_set(err, E_LIMIT, "%u modules are being compiled or looked up", cache->n_gets);
+    struct module_tenant *t = module_tenant_ref(&cache->tenants, want ? want->tenant : STR(""));
+    bool has_room = module_tenant_has_room(t, cache->n_gets, MODULE_GETS_MAX);
+    unsigned n = t->n_gets;
+    module_tenant_unref(&cache->tenants, t);
+    if (!has_room)
+        return err_set(err, E_LIMIT,
+                       "%u modules are being compiled or looked up, %u of them for this namespace",
+                       cache->n_gets, n);
     return 0;
 }
 
 int module_get(struct module_cache *cache, int fd, const struct module_want *want, module_get_cb cb,
                void *arg, struct module_get **ret, struct err *err)
 {
-    int r = check_request(cache, err);
+    int r = check_request(cache, want, err);
     if (r < 0)
         return r;
     scoped(fd_scoped) int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -1004,7 +1048,7 @@ int module_get(struct module_cache *cache, int fd, const struct module_want *wan
 int module_get_bytes(struct module_cache *cache, struct str wasm, const struct module_want *want,
                      module_get_cb cb, void *arg, struct module_get **ret, struct err *err)
 {
-    int r = check_request(cache, err);
+    int r = check_request(cache, want, err);
     if (r < 0)
         return r;
     if (wasm.n > MODULE_WASM_BYTES_MAX)
@@ -1182,7 +1226,7 @@ static void on_closed(struct defer *d)
         list_entry(node, struct live, node)->cache = NULL;
     map_fini(&cache->live);
     map_fini(&cache->builds);
-    map_fini(&cache->tenants);
+    module_tenants_fini(&cache->tenants);
     map_fini(&cache->descriptions); /* modules that are still in use own what it lists */
     module_store_fini(&cache->store);
     free(cache->compile_path);

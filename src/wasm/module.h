@@ -21,7 +21,8 @@
 #include "io/loop.h"
 #include "wasm/module_info.h"
 
-/* Unfinished module_get() calls; each holds a descriptor. */
+/* Unfinished module_get() calls; each holds a descriptor. A tenant with a name may have half of
+ * what the others leave. */
 #define MODULE_GETS_MAX 1024u
 /* Compiled code on disk before the entries not used for longest go. */
 #define MODULE_CACHE_BYTES ((uint64_t)2 << 30)
@@ -34,6 +35,8 @@
  * modules run quick code until they are requested again. */
 #define MODULE_BACKGROUND_MAX       1024u
 #define MODULE_BACKGROUND_BYTES_MAX ((uint64_t)1 << 30)
+/* So long does background work stand still for others; then it has a slot until one is done. */
+#define MODULE_BACKGROUND_AGE_MS 30000u
 /* Foreground compilations that may run at once. The last slot takes small modules only. */
 #define MODULE_SLOTS_MIN   2u
 #define MODULE_SLOTS_MAX   4u
@@ -114,8 +117,8 @@ typedef void (*module_get_cb)(struct module *m, int status, const struct err *er
  * fd:   the Wasm file from offset 0 to its end; duplicated, so the caller may close it at once.
  * want: NULL: no flags, no tenant.
  * ret: may be NULL; for module_get_cancel(), borrowed until `cb` runs.
- * Errors: E_LIMIT with MODULE_GETS_MAX calls unfinished: try again when one has finished; -EMFILE;
- *         -ECANCELED after module_cache_close().
+ * Errors: E_LIMIT with MODULE_GETS_MAX calls, or the tenant's share of them, unfinished: try again
+ * when one has finished; -EMFILE; -ECANCELED after module_cache_close().
  */
 int module_get(struct module_cache *cache, int fd, const struct module_want *want, module_get_cb cb,
                void *arg, struct module_get **ret, struct err *err);
