@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -33,7 +34,11 @@ static int inject(enum sys_call call)
 {
     struct fault *f = &faults[call];
     unsigned at = __atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED);
-    return f->nth && at == f->nth ? -f->code : 0;
+    if (!f->nth || at != f->nth)
+        return 0;
+    if (f->code == SYS_FAIL_KILL)
+        (void)raise(SIGKILL);
+    return -f->code;
 }
 
 #define RETRY(expr)                                                                                \
@@ -118,6 +123,18 @@ int sys_fallocate(int fd, int mode, uint64_t offset, uint64_t len)
 {
     int r = inject(SYS_FALLOCATE);
     return r < 0 ? r : (int)RETRY(fallocate(fd, mode, (off_t)offset, (off_t)len));
+}
+
+int sys_unlinkat(int dir_fd, const char *path, int flags)
+{
+    int r = inject(SYS_UNLINKAT);
+    return r < 0 ? r : (int)RETRY(unlinkat(dir_fd, path, flags));
+}
+
+int sys_mkdirat(int dir_fd, const char *path, mode_t mode)
+{
+    int r = inject(SYS_MKDIRAT);
+    return r < 0 ? r : (int)RETRY(mkdirat(dir_fd, path, mode));
 }
 
 int sys_memfd(const char *name)

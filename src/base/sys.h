@@ -25,6 +25,8 @@ enum sys_call {
     SYS_MMAP,
     SYS_MEMFD,
     SYS_FALLOCATE,
+    SYS_UNLINKAT,
+    SYS_MKDIRAT,
     SYS_CALL_COUNT
 };
 
@@ -39,11 +41,17 @@ int sys_fsync(int fd);
 int sys_renameat(int dir_fd, const char *from, int to_dir_fd, const char *to);
 int sys_ftruncate(int fd, uint64_t size);
 int sys_fallocate(int fd, int mode, uint64_t offset, uint64_t len);
+int sys_unlinkat(int dir_fd, const char *path, int flags);
+int sys_mkdirat(int dir_fd, const char *path, mode_t mode);
 /* A memfd with O_CLOEXEC and sealing allowed. */
 int sys_memfd(const char *name);
 int sys_mmap(void *at, size_t n, int prot, int flags, int fd, uint64_t offset, void **ret);
 
-/* Make the nth (from 1) call of this kind from now on fail with -code; nth 0: none. Tests only. */
+enum { SYS_FAIL_KILL = 1 << 20 };
+/*
+ * Make the nth (from 1) call of this kind from now on fail with -code, or, for SYS_FAIL_KILL, end
+ * the process by SIGKILL before it; nth 0: none. Tests only.
+ */
 void sys_fail_nth(enum sys_call call, unsigned nth, int code);
 /* Calls of this kind since the last sys_fail_nth() for it. */
 unsigned sys_call_count(enum sys_call call);
