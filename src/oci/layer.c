@@ -61,6 +61,13 @@ static bool is_aufs_leftover(struct str path)
     return false;
 }
 
+bool oci_layer_is_entry_path(struct str path)
+{
+    struct str dir, name;
+    split_path(path, &dir, &name);
+    return !is_aufs_leftover(path) && !str_has_prefix(name, WHITEOUT);
+}
+
 static int text_copy(struct oci_layer *layer, struct str s, struct str *ret, struct err *err)
 {
     char *p = arena_try(&layer->text, s.n + 1);
@@ -99,7 +106,7 @@ static int add_whiteout(struct oci_layer *layer, struct str dir, struct str name
     return 0;
 }
 
-static bool steers_overlayfs(struct str name)
+bool oci_layer_drops_xattr(struct str name)
 {
     return str_has_prefix(name, STR("trusted.overlay.")) ||
            str_has_prefix(name, STR("user.overlay."));
@@ -114,7 +121,7 @@ static int copy_xattrs(struct oci_layer *layer, const struct tar_entry *from, st
     if (!x)
         return err_set(err, E_LIMIT, "a layer has more than %d bytes of names", OCI_LAYER_TEXT_MAX);
     for (size_t i = 0; i < from->n_xattrs; i++) {
-        if (steers_overlayfs(from->xattrs[i].name)) {
+        if (oci_layer_drops_xattr(from->xattrs[i].name)) {
             layer->n_dropped++;
             continue;
         }

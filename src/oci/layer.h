@@ -67,6 +67,11 @@ DEFINE_SCOPED(oci_layer, oci_layer_free)
 int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci_entry **ret,
                   struct err *err);
 
+/* Attributes that never become part of a layer: they would steer overlayfs. */
+bool oci_layer_drops_xattr(struct str name);
+/* Whether a normalised path is one of an entry: no whiteout, no leftover of aufs. */
+bool oci_layer_is_entry_path(struct str path);
+
 struct oci_layer_reader;
 
 struct oci_layer_reader *oci_layer_reader_new(void);

@@ -296,16 +296,23 @@ static int on_verified(void *arg, struct str bytes, struct err *err)
     return v->sink(v->arg, bytes, err);
 }
 
-static struct str blob_name(struct oci_source *s, const struct oci_digest *d)
+enum { BLOB_NAME_SIZE = 24 + OCI_DIGEST_TEXT_SIZE };
+
+/* In the caller's room: several threads read blobs at once. */
+static struct str blob_name(const struct oci_source *s, const struct oci_digest *d,
+                            char room[BLOB_NAME_SIZE])
 {
     char text[OCI_DIGEST_TEXT_SIZE];
     oci_digest_format(d, text);
-    struct str key = str_of(text);
     if (s->form == FORM_DOCKER) {
-        const struct str *name = map_get(&s->blobs, key);
-        return name ? *name : str_copy_arena(&s->arena, key);
+        const struct str *name = map_get(&s->blobs, str_of(text));
+        if (name)
+            return *name;
     }
-    return str_of(arena_printf(&s->arena, "blobs/sha256/%s", text + sizeof "sha256:" - 1));
+    bool is_layout = s->form == FORM_LAYOUT;
+    (void)snprintf(room, BLOB_NAME_SIZE, "%s%s", is_layout ? "blobs/sha256/" : "",
+                   is_layout ? text + sizeof "sha256:" - 1 : text);
+    return str_of(room);
 }
 
 int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
@@ -313,9 +320,10 @@ int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_bl
 {
     struct range g;
     uint8_t digest[SHA256_BYTES];
+    char room[BLOB_NAME_SIZE];
     if (s->remote)
         return oci_remote_blob(s->remote, d, 0, sink, arg, err);
-    struct str name = blob_name(s, &d->digest);
+    struct str name = blob_name(s, &d->digest, room);
     int r = open_range(s, name, &g, err);
     if (r < 0)
         return r;
@@ -391,8 +399,13 @@ static int remote_root(struct oci_source *s, struct oci_descriptor *ret, struct 
     int r = oci_remote_manifest(s->remote, NULL, &b, &ret->digest, err);
     if (r < 0)
         return r;
-    ret->size = b.n;
+    struct json *doc;
     *ret_text = str_copy_arena(&s->arena, buf_str(&b));
+    r = json_parse(&s->arena, *ret_text, NULL, &doc, err);
+    if (r < 0)
+        return r;
+    ret->size = b.n;
+    ret->media_type = json_get_str(doc, "mediaType");
     return 0;
 }
 
@@ -430,21 +443,25 @@ int oci_source_document(struct oci_source *s, const struct oci_descriptor *d, st
 
 /* From what the reference names down to a manifest. */
 static int find_manifest(struct oci_source *s, const struct oci_platform *platform,
-                         struct oci_digest *ret, struct str *text, struct err *err)
+                         struct oci_image *image, struct err *err)
 {
+    struct str *text = &image->manifest_text;
     struct oci_descriptor root;
     const struct oci_descriptor *d = &root;
     int r = oci_source_root(s, &root, text, err);
     for (unsigned depth = 0; r >= 0 && depth < INDEX_DEPTH_MAX; depth++) {
         enum oci_document kind;
         struct oci_index index;
-        *ret = d->digest;
+        image->digest = d->digest;
+        image->manifest_type = d->media_type;
         r = oci_document_kind(&s->arena, *text, &kind, err);
         if (r < 0 || kind == OCI_DOCUMENT_MANIFEST)
             return r;
         r = oci_index_parse(&s->arena, *text, &index, err);
         if (r < 0)
             return r;
+        image->index = d->digest;
+        image->index_text = *text;
         d = oci_index_select(&index, platform);
         if (!d)
             return err_set(err, -ENOENT, "the image has none for " STR_FMT "/" STR_FMT,
@@ -457,8 +474,8 @@ static int find_manifest(struct oci_source *s, const struct oci_platform *platfo
 static int layout_image(struct oci_source *s, const struct oci_platform *platform,
                         struct oci_image *ret, struct err *err)
 {
-    int r = find_manifest(s, platform, &ret->digest, &ret->text, err);
-    r = r < 0 ? r : oci_manifest_parse(&s->arena, ret->text, &ret->manifest, err);
+    int r = find_manifest(s, platform, ret, err);
+    r = r < 0 ? r : oci_manifest_parse(&s->arena, ret->manifest_text, &ret->manifest, err);
     r = r < 0 ? r : read_blob_document(s, &ret->manifest.config, &ret->config_text, err);
     return r < 0 ? r : oci_config_parse(&s->arena, ret->config_text, &ret->config, err);
 }
@@ -539,8 +556,8 @@ static int docker_image(struct oci_source *s, struct oci_image *ret, struct err 
     r = r < 0 ? r : oci_config_parse(&s->arena, text, &ret->config, err);
     if (r < 0)
         return r;
-    ret->config_text = text;
     sha256_of(text, ret->digest.bytes);
+    ret->config_text = text;
     ret->manifest.config = (struct oci_descriptor){
         .media_type = STR("application/vnd.docker.container.image.v1+json"),
         .digest = ret->digest,
@@ -579,7 +596,15 @@ static int add_to_layer(void *arg, struct str bytes, struct err *err)
 int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t i,
                      struct oci_layer **ret, struct err *err)
 {
+    return oci_source_layer_content(s, image, i, NULL, NULL, ret, err);
+}
+
+int oci_source_layer_content(struct oci_source *s, const struct oci_image *image, size_t i,
+                             oci_content_sink sink, void *arg, struct oci_layer **ret,
+                             struct err *err)
+{
     scoped(oci_layer_reader_free_scoped) struct oci_layer_reader *reader = oci_layer_reader_new();
+    oci_layer_reader_content(reader, sink, arg);
     scoped(decompressor_free_scoped) struct decompressor *d =
         decompressor_new(add_to_layer, reader);
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
@@ -592,4 +617,9 @@ int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t
         return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
     *ret = take_ptr(&layer);
     return 0;
+}
+
+bool oci_source_names_layers_by_diff_id(const struct oci_source *s)
+{
+    return s->form == FORM_DOCKER;
 }

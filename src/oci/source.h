@@ -9,7 +9,8 @@
  *
  * NAME chooses among several images: the reference name in the layout, or the tag in the archive;
  * one image needs none. Blobs are verified while they are read. Blocking calls, for commands and
- * worker threads; one source for one thread at a time.
+ * worker threads; one source for one thread at a time, except that any number may read blobs once
+ * oci_source_image() has returned.
  */
 #pragma once
 
@@ -34,10 +35,13 @@ DEFINE_SCOPED(oci_source, oci_source_free)
 
 struct oci_image {
     struct oci_digest digest; /* of the manifest; for docker-archive of the configuration */
+    struct str manifest_type; /* the media type of the manifest; empty: not stated */
     struct oci_manifest manifest;
     struct oci_config config;
-    struct str text;        /* of the manifest as it was read; empty for docker-archive */
-    struct str config_text; /* of the configuration */
+    struct str manifest_text; /* empty for docker-archive, which has none */
+    struct str config_text;
+    struct oci_digest index; /* from which the manifest was chosen; */
+    struct str index_text;   /* empty: none */
 };
 
 /*
@@ -60,7 +64,8 @@ int oci_source_document(struct oci_source *s, const struct oci_descriptor *d, st
                         struct err *err);
 
 /* Read a blob piece by piece. The digest and the size are compared at the end: what the sink got
- * counts only after 0. Errors: E_DIGEST, -ENOENT, what the sink returned. */
+ * counts only after 0. Several threads may do so. Errors: E_DIGEST, -ENOENT, what the sink
+ * returned. */
 int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
                     void *arg, struct err *err);
 
@@ -68,3 +73,12 @@ int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_bl
  * configuration says. *ret: given, oci_layer_free(). Errors: also E_DIGEST, E_PARSE, E_LIMIT. */
 int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t i,
                      struct oci_layer **ret, struct err *err);
+
+/* Whether descriptors of layers hold DiffIDs, as with docker-archive. */
+bool oci_source_names_layers_by_diff_id(const struct oci_source *s);
+
+/* The same, and the content of its files (oci_layer_reader_content()); NULL: not wanted. What the
+ * sink got counts only after 0. */
+int oci_source_layer_content(struct oci_source *s, const struct oci_image *image, size_t i,
+                             oci_content_sink sink, void *arg, struct oci_layer **ret,
+                             struct err *err);

@@ -54,9 +54,9 @@ struct oci_store_opts {
     uint64_t quota_bytes; /* of layers and blobs; 0: none */
     /*
      * Called when an import needs `need_bytes` more than the quota leaves, or when the file system
-     * is full: remove layers by oci_store_layer_remove(). NULL: the least recently used ones that
-     * are neither pinned nor held go. Called without a lock held, by the importing thread.
-     * Errors: -ENOSPC, nothing more can go.
+     * is full: remove layers by oci_store_layer_remove(). NULL: with a quota the least
+     * recently used ones go that are neither pinned nor held, without one none do. Called without a
+     * lock held, by the importing thread. Errors: -ENOSPC, nothing more can go.
      */
     int (*make_room)(void *arg, struct oci_store *s, uint64_t need_bytes, struct err *err);
     void *arg; /* kept until oci_store_close() */
@@ -145,10 +145,9 @@ struct oci_import_opts {
 };
 
 /*
- * *ret: given, oci_import_free(). One thread at a time for each; any number at once, of different
- * layers. The DiffID is held until then. Errors: -EEXIST, the store has the layer; -EBUSY, another
- * thread imports it; -ENOSPC, no room for blob_size within the quota; what reading a partial blob
- * gives the tee.
+ * *ret: given, oci_import_free(). One thread at a time for each; any number at once; waits while
+ * another thread imports the same layer. The DiffID is held until then. Errors: -EEXIST, the store
+ * has the layer; what passing an earlier attempt's bytes on gives.
  */
 int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
                    struct err *err);
@@ -198,8 +197,8 @@ int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image
 int oci_store_image_get(struct oci_store *s, struct str name, struct arena *a,
                         struct oci_store_image *ret, struct err *err);
 /*
- * By what a person types: the name, the name with ":latest", the same in docker.io/library/, or
- * 12 digits or more of the manifest's digest. Errors: -ENOENT, E_INVALID (several match).
+ * By what a person types: the name, the name with ":latest", the name as oci/reference.h completes
+ * it, or 12 digits or more of the manifest's digest. Errors: -ENOENT, E_INVALID (several match).
  */
 int oci_store_image_find(struct oci_store *s, struct str word, struct arena *a,
                          struct oci_store_image *ret, struct err *err);
@@ -212,6 +211,9 @@ int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err
 int oci_store_image_load(struct oci_store *s, const struct oci_digest *manifest, struct arena *a,
                          struct oci_manifest *ret_manifest, struct oci_config *ret_config,
                          struct err *err);
+/* How many of its layers are not there. Errors: those of oci_store_image_load(). */
+int oci_store_image_missing(struct oci_store *s, const struct oci_digest *manifest, size_t *ret,
+                            struct err *err);
 /* images/<manifest>/, made if it is missing: what is derived from the image. Given, free(). */
 int oci_store_image_dir(struct oci_store *s, const struct oci_digest *manifest, char **ret,
                         struct err *err);

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Importing a layer:
+ *
+ *     bytes -> [hash of the blob] -> [partial file] -> inflate -> [DiffID, tar, digests] ->
+ * data.tar
+ *                                                                                        -> tee
+ *
+ * Nothing has its final name before oci_import_commit().
+ */
+#include "oci/store_int.h"
+
+#include "base/buf.h"
+#include "codec/decompress.h"
+#include "oci/layer_index.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RATIO_MAX = 100, RAW_FREE_BYTES = 16 << 20, BLOB_NOTE_SIZE = OCI_DIGEST_TEXT_SIZE + 24 };
+#define INDEX_MAX ((size_t)2 << 30)
+
+struct oci_import {
+    struct oci_store *s;
+    struct oci_import_opts opts;
+    bool keeps_tar, keeps_blob, is_holding, is_over;
+    char *dir;       /* in tmp; becomes the layer's directory. NULL: not made */
+    char *blob_name; /* of the partial blob; NULL: none is written */
+    int tar_fd, blob_fd;
+    struct sha256 *hash;
+    struct decompressor *inflate;
+    struct oci_layer_reader *reader;
+    uint64_t n_blob, n_raw, offset;
+    uint64_t reserved, written; /* of the quota */
+};
+
+static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_TEXT_SIZE])
+{
+    oci_digest_format(&im->opts.diff_id, room);
+    room[sizeof "sha256:" - 1 + 12] = 0;
+    return room;
+}
+
+/* ---- one import of a layer at a time ---- */
+
+/* Wait while another thread imports it. */
+static void hold_import(struct oci_store *s, const struct oci_digest *d)
+{
+    oci_store_hold(s, d);
+    (void)pthread_mutex_lock(&s->mutex);
+    struct store_hold *h = map_get(&s->holds, store_key(d));
+    while (h->is_importing)
+        (void)pthread_cond_wait(&s->imported, &s->mutex);
+    h->is_importing = true;
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
+static void release_import(struct oci_store *s, const struct oci_digest *d)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    struct store_hold *h = map_get(&s->holds, store_key(d));
+    h->is_importing = false;
+    (void)pthread_cond_broadcast(&s->imported);
+    (void)pthread_mutex_unlock(&s->mutex);
+    oci_store_release(s, d);
+}
+
+/* ---- the stream ---- */
+
+/* Count bytes that are about to be written, within the quota. */
+static int account(struct oci_import *im, size_t n, struct err *err)
+{
+    im->written += n;
+    while (im->written > im->reserved) {
+        int r = store_reserve(im->s, STORE_RESERVE_BYTES, err);
+        if (r < 0)
+            return r;
+        im->reserved += STORE_RESERVE_BYTES;
+    }
+    return 0;
+}
+
+/* Write at the end, which is at `at`; once more after eviction when the file system is full. */
+static int write_at(struct oci_import *im, int fd, struct str bytes, uint64_t at, struct err *err)
+{
+    int r = account(im, bytes.n, err);
+    if (r < 0)
+        return r;
+    r = sys_pwrite_all(fd, bytes.p, bytes.n, at);
+    if (r == -ENOSPC && store_make_room(im->s, STORE_RESERVE_BYTES, NULL) >= 0)
+        r = sys_pwrite_all(fd, bytes.p, bytes.n, at);
+    return r < 0 ? err_sys(err, r, "write to '%s'", im->s->root) : 0;
+}
+
+static int on_tar(void *arg, struct str bytes, struct err *err)
+{
+    struct oci_import *im = arg;
+    uint64_t most =
+        im->opts.blob_size > UINT64_MAX / RATIO_MAX ? UINT64_MAX : im->opts.blob_size * RATIO_MAX;
+    most = MAX(most, (uint64_t)RAW_FREE_BYTES);
+    if (bytes.n > most - im->n_raw)
+        return err_set(err, E_LIMIT, "the layer is more than %d times as large as its blob",
+                       RATIO_MAX);
+    int r = oci_layer_reader_add(im->reader, bytes, err);
+    if (r >= 0 && im->keeps_tar)
+        r = write_at(im, im->tar_fd, bytes, im->n_raw, err);
+    if (r >= 0 && im->opts.tee)
+        r = im->opts.tee(im->opts.tee_arg, bytes, err);
+    im->n_raw += bytes.n;
+    return r;
+}
+
+/* Hash and inflate; the bytes are in the partial file, if there is one. */
+static int pass(struct oci_import *im, struct str bytes, struct err *err)
+{
+    sha256_add(im->hash, bytes.p, bytes.n);
+    im->n_blob += bytes.n;
+    return decompressor_add(im->inflate, bytes, err);
+}
+
+static void drop_partial(struct oci_import *im)
+{
+    if (im->blob_name)
+        (void)sys_unlinkat(im->s->fd, im->blob_name, 0);
+}
+
+int oci_import_add(struct oci_import *im, struct str bytes, struct err *err)
+{
+    char name[OCI_DIGEST_TEXT_SIZE];
+    assert(!im->is_over);
+    int r = 0;
+    if (bytes.n > im->opts.blob_size - im->n_blob)
+        r = err_set(err, E_LIMIT, "the blob is larger than %llu bytes",
+                    (unsigned long long)im->opts.blob_size);
+    if (r >= 0 && im->blob_name)
+        r = write_at(im, im->blob_fd, bytes, im->n_blob, err);
+    bool is_content = r < 0 ? r == E_LIMIT : true;
+    r = r < 0 ? r : pass(im, bytes, err);
+    if (r >= 0)
+        return 0;
+    if (is_content && r != -ENOSPC)
+        drop_partial(im);
+    im->is_over = true;
+    return err_ctx(err, r, "layer %s", short_name(im, name));
+}
+
+/* ---- beginning ---- */
+
+static int read_partial(void *arg, struct str bytes, struct err *err)
+{
+    struct oci_import *im = arg;
+    if (bytes.n > im->opts.blob_size - im->n_blob)
+        return err_set(err, E_LIMIT, "more than the blob has");
+    int r = account(im, bytes.n, err);
+    return r < 0 ? r : pass(im, bytes, err);
+}
+
+static int open_blob(struct oci_import *im, struct err *err)
+{
+    struct oci_store *s = im->s;
+    char hex[STORE_HEX_SIZE];
+    hex_format(im->opts.blob.bytes, SHA256_BYTES, hex);
+    im->blob_name = xasprintf("tmp/%s/%s.part", s->boot, hex);
+    if (!im->opts.is_resumable)
+        (void)unlinkat(s->fd, im->blob_name, 0);
+    im->blob_fd = sys_openat(s->fd, im->blob_name, O_RDWR | O_CREAT | O_NOFOLLOW, STORE_FILE_MODE);
+    if (im->blob_fd < 0)
+        return err_sys(err, im->blob_fd, "create '%s/%s'", s->root, im->blob_name);
+    int r = store_read_fd(im->blob_fd, read_partial, im, err);
+    if (r < 0) {
+        drop_partial(im);
+        return err_ctx(err, r, "what an earlier attempt left was removed; try again");
+    }
+    im->offset = im->n_blob;
+    return 0;
+}
+
+static int open_tar(struct oci_import *im, struct err *err)
+{
+    struct oci_store *s = im->s;
+    im->dir = store_tmp_name(s);
+    int r = sys_mkdirat(s->fd, im->dir, 0700);
+    if (r < 0)
+        return err_sys(err, r, "make '%s/%s'", s->root, im->dir);
+    if (!im->keeps_tar)
+        return 0;
+    scoped(free_scoped) char *tar = xasprintf("%s/data.tar", im->dir);
+    im->tar_fd = sys_openat(s->fd, tar, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
+    return im->tar_fd < 0 ? err_sys(err, im->tar_fd, "create '%s/%s'", s->root, tar) : 0;
+}
+
+static int start(struct oci_import *im, struct err *err)
+{
+    struct oci_store *s = im->s;
+    hold_import(s, &im->opts.diff_id);
+    im->is_holding = true;
+    if (!im->opts.has_no_blob)
+        oci_store_hold(s, &im->opts.blob);
+    if (oci_store_layer_has(s, &im->opts.diff_id))
+        return err_set(err, -EEXIST, "the store has the layer");
+    im->hash = sha256_new();
+    im->reader = oci_layer_reader_new();
+    im->inflate = decompressor_new(on_tar, im);
+    int r = open_tar(im, err);
+    if (r < 0)
+        return r;
+    return im->keeps_blob || im->opts.is_resumable ? open_blob(im, err) : 0;
+}
+
+int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
+                   struct err *err)
+{
+    int r = store_must_write(s, err);
+    if (r < 0)
+        return r;
+    scoped(oci_import_free_scoped) struct oci_import *im = xnew(struct oci_import);
+    im->s = s;
+    im->opts = *opts;
+    im->tar_fd = im->blob_fd = -1;
+    im->keeps_blob = s->opts.form != OCI_STORE_RAW && !opts->has_no_blob;
+    im->keeps_tar = s->opts.form != OCI_STORE_GZ || opts->has_no_blob;
+    im->opts.is_resumable = opts->is_resumable && !opts->has_no_blob;
+    r = start(im, err);
+    if (r < 0)
+        return r;
+    *ret = take_ptr(&im);
+    return 0;
+}
+
+uint64_t oci_import_offset(const struct oci_import *im)
+{
+    return im->offset;
+}
+
+void oci_import_free(struct oci_import *im)
+{
+    if (!im)
+        return;
+    fd_scoped(&im->tar_fd);
+    fd_scoped(&im->blob_fd);
+    if (im->blob_name && !im->opts.is_resumable)
+        (void)unlinkat(im->s->fd, im->blob_name, 0);
+    if (im->dir) {
+        scoped(free_scoped) char *tar = xasprintf("%s/data.tar", im->dir);
+        scoped(free_scoped) char *note = xasprintf("%s/blob", im->dir);
+        (void)unlinkat(im->s->fd, tar, 0);
+        (void)unlinkat(im->s->fd, note, 0);
+        (void)unlinkat(im->s->fd, im->dir, AT_REMOVEDIR);
+    }
+    store_unreserve(im->s, im->reserved);
+    if (im->is_holding) {
+        release_import(im->s, &im->opts.diff_id);
+        if (!im->opts.has_no_blob)
+            oci_store_release(im->s, &im->opts.blob);
+    }
+    decompressor_free(im->inflate);
+    oci_layer_reader_free(im->reader);
+    sha256_free(im->hash);
+    free(im->dir);
+    free(im->blob_name);
+    free(im);
+}
+
+/* ---- the end ---- */
+
+static int verify(struct oci_import *im, struct oci_layer **ret, struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    if (!im->opts.has_no_blob) {
+        if (im->n_blob != im->opts.blob_size)
+            return err_set(err, E_DIGEST, "the blob has %llu bytes, its descriptor says %llu",
+                           (unsigned long long)im->n_blob, (unsigned long long)im->opts.blob_size);
+        sha256_end(im->hash, digest);
+        if (memcmp(digest, im->opts.blob.bytes, sizeof digest) != 0)
+            return err_set(err, E_DIGEST, "the content of the blob is not what its digest says");
+    }
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    int r = decompressor_end(im->inflate, err);
+    r = r < 0 ? r : oci_layer_reader_end(im->reader, &layer, err);
+    if (r < 0)
+        return r;
+    if (memcmp(layer->diff_id, im->opts.diff_id.bytes, SHA256_BYTES) != 0)
+        return err_set(err, E_DIGEST, "the layer is not what its DiffID says");
+    *ret = take_ptr(&layer);
+    return 0;
+}
+
+static int put_index(struct oci_import *im, const struct oci_layer *layer, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(INDEX_MAX);
+    struct store_path path = store_path_of("meta/index", &im->opts.diff_id, NULL);
+    int r = oci_layer_index_write(layer, &b, err);
+    return r < 0 ? r : store_put_file(im->s, path.p, buf_str(&b), err);
+}
+
+/* Sync what is in the layer's directory. */
+static int finish_dir(struct oci_import *im, struct err *err)
+{
+    int r = im->keeps_tar ? sys_fsync(im->tar_fd) : 0;
+    if (r < 0)
+        return err_sys(err, r, "sync '%s/%s'", im->s->root, im->dir);
+    if (im->keeps_blob) {
+        char text[OCI_DIGEST_TEXT_SIZE], note[BLOB_NOTE_SIZE];
+        oci_digest_format(&im->opts.blob, text);
+        (void)snprintf(note, sizeof note, "%s %llu\n", text,
+                       (unsigned long long)im->opts.blob_size);
+        scoped(free_scoped) char *name = xasprintf("%s/blob", im->dir);
+        return store_put_file(im->s, name, str_of(note), err);
+    }
+    return store_sync_dir(im->s, im->dir, err);
+}
+
+static int put_blob(struct oci_import *im, struct err *err)
+{
+    struct oci_store *s = im->s;
+    struct store_path path = store_path_of("blobs", &im->opts.blob, NULL);
+    int r = sys_fsync(im->blob_fd);
+    r = r < 0 ? r : sys_renameat(s->fd, im->blob_name, s->fd, path.p);
+    return r < 0 ? err_sys(err, r, "write '%s/%s'", s->root, path.p)
+                 : store_sync_dir(s, "blobs", err);
+}
+
+static int publish(struct oci_import *im, const struct oci_layer *layer, struct err *err)
+{
+    struct oci_store *s = im->s;
+    struct store_path path = store_path_of("layers", &im->opts.diff_id, NULL);
+    int r = put_index(im, layer, err);
+    r = r < 0 ? r : finish_dir(im, err);
+    r = r < 0 || !im->keeps_blob ? r : put_blob(im, err);
+    if (r < 0)
+        return r;
+    r = sys_renameat(s->fd, im->dir, s->fd, path.p);
+    if (r < 0)
+        return err_sys(err, r, "write '%s/%s'", s->root, path.p);
+    free(take_ptr(&im->dir));
+    return store_sync_dir(s, "layers", err);
+}
+
+int oci_import_commit(struct oci_import *im, struct err *err)
+{
+    char name[OCI_DIGEST_TEXT_SIZE];
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    assert(!im->is_over);
+    im->is_over = true;
+    int r = verify(im, &layer, err);
+    if (r < 0) {
+        drop_partial(im);
+        return err_ctx(err, r, "layer %s", short_name(im, name));
+    }
+    r = publish(im, layer, err);
+    if (r < 0)
+        return err_ctx(err, r, "layer %s", short_name(im, name));
+    if (!im->keeps_blob)
+        drop_partial(im);
+    (void)pthread_mutex_lock(&im->s->mutex);
+    im->s->used_bytes +=
+        (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
+    (void)pthread_mutex_unlock(&im->s->mutex);
+    return 0;
+}

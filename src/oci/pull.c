@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread takes one layer after the other, the largest first. */
+#include "oci/pull.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "codec/json.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum { REPORT_BYTES = 256 << 10, MANIFEST_MAX = OCI_DOCUMENT_MAX };
+
+struct pull {
+    struct oci_store *s;
+    const struct oci_pull_opts *opts;
+    struct oci_image image;
+    struct oci_pull_layer *layers; /* distinct, the largest first */
+    size_t n, next;
+    pthread_mutex_t mutex; /* of `next`, the layers, the result, the error and on_progress() */
+    struct oci_pull_result result;
+    struct err err;
+};
+
+/* ---- sources as origins ---- */
+
+static int source_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
+                        struct err *err)
+{
+    return oci_source_image(arg, platform, ret, err);
+}
+
+static int source_blob(void *arg, const struct oci_descriptor *d, uint64_t offset,
+                       oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    if (offset)
+        return err_set(err, E_UNSUPPORTED, "a file is read from its beginning");
+    return oci_source_blob(arg, d, sink, sink_arg, err);
+}
+
+struct oci_origin oci_source_origin(struct oci_source *s)
+{
+    return (struct oci_origin){
+        .image = source_image,
+        .blob = source_blob,
+        .arg = s,
+        .has_no_blobs = oci_source_names_layers_by_diff_id(s),
+    };
+}
+
+/* ---- progress ---- */
+
+static void report(struct pull *p, struct oci_pull_layer *l, enum oci_pull_state state,
+                   uint64_t done_bytes)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    if (l) {
+        l->state = state;
+        l->done_bytes = done_bytes;
+    }
+    if (p->opts->on_progress)
+        p->opts->on_progress(p->opts->arg, p->layers, p->n, l);
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+/* ---- one layer ---- */
+
+struct arriving {
+    struct pull *p;
+    struct oci_pull_layer *l;
+    struct oci_import *import;
+    uint64_t n, reported, n_tar;
+};
+
+static int on_arrived(void *arg, struct str bytes, struct err *err)
+{
+    struct arriving *a = arg;
+    int r = oci_import_add(a->import, bytes, err);
+    a->n += bytes.n;
+    if (r >= 0 && a->n - a->reported >= REPORT_BYTES) {
+        a->reported = a->n;
+        report(a->p, a->l, OCI_PULL_RUNNING, a->n);
+    }
+    return r;
+}
+
+static int count_tar(void *arg, struct str bytes, struct err *err)
+{
+    struct arriving *a = arg;
+    (void)err;
+    a->n_tar += bytes.n;
+    return 0;
+}
+
+static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
+{
+    const struct oci_origin *origin = &p->opts->origin;
+    struct arriving a = { .p = p, .l = l };
+    struct oci_import_opts opts = {
+        .diff_id = l->diff_id,
+        .blob = l->blob.digest,
+        .blob_size = l->blob.size,
+        .has_no_blob = origin->has_no_blobs,
+        .is_resumable = origin->is_remote,
+        .tee = count_tar,
+        .tee_arg = &a,
+    };
+    scoped(oci_import_free_scoped) struct oci_import *import = NULL;
+    int r = oci_import_new(p->s, &opts, &import, err);
+    if (r == -EEXIST) {
+        oci_store_layer_touch(p->s, &l->diff_id);
+        report(p, l, OCI_PULL_PRESENT, l->blob.size);
+        return 0;
+    }
+    if (r < 0)
+        return r;
+    a.import = import;
+    uint64_t offset = a.n = a.reported = oci_import_offset(import);
+    report(p, l, OCI_PULL_RUNNING, a.n);
+    if (a.n < l->blob.size || l->blob.size == 0)
+        r = origin->blob(origin->arg, &l->blob, offset, on_arrived, &a, err);
+    r = r < 0 ? r : oci_import_commit(import, err);
+    if (r < 0)
+        return r;
+    (void)pthread_mutex_lock(&p->mutex);
+    p->result.n_bytes += a.n - offset;
+    p->result.n_tar_bytes += a.n_tar;
+    (void)pthread_mutex_unlock(&p->mutex);
+    report(p, l, OCI_PULL_DONE, l->blob.size);
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+static struct oci_pull_layer *take_next(struct pull *p)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    struct oci_pull_layer *l = p->err.code == 0 && p->next < p->n ? &p->layers[p->next++] : NULL;
+    (void)pthread_mutex_unlock(&p->mutex);
+    return l;
+}
+
+static void *run(void *arg)
+{
+    struct pull *p = arg;
+    for (struct oci_pull_layer *l; (l = take_next(p));) {
+        struct err err = { 0 };
+        if (pull_layer(p, l, &err) >= 0)
+            continue;
+        report(p, l, OCI_PULL_FAILED, l->done_bytes);
+        (void)pthread_mutex_lock(&p->mutex);
+        if (p->err.code == 0)
+            p->err = err;
+        (void)pthread_mutex_unlock(&p->mutex);
+    }
+    return NULL;
+}
+
+static int pull_layers(struct pull *p, struct err *err)
+{
+    pthread_t threads[OCI_PULL_THREADS_MAX];
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t want = p->opts->threads ? p->opts->threads : (size_t)MAX(cores, 1), n = 0;
+    want = MIN(MIN(want, p->n), (size_t)OCI_PULL_THREADS_MAX);
+    while (n + 1 < want && pthread_create(&threads[n], NULL, run, p) == 0)
+        n++;
+    (void)run(p);
+    for (size_t i = 0; i < n; i++)
+        (void)pthread_join(threads[i], NULL);
+    return p->err.code < 0 ? err_set(err, p->err.code, "%s", p->err.text) : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct oci_pull_layer *x = a, *y = b;
+    return (x->blob.size < y->blob.size) - (x->blob.size > y->blob.size);
+}
+
+/* The distinct layers; one that the store has is marked now, so that it is never waited for. */
+static void list_layers(struct pull *p)
+{
+    const struct oci_image *image = &p->image;
+    struct map seen = { 0 };
+    p->layers = xnew_n(struct oci_pull_layer, image->manifest.n_layers + 1);
+    for (size_t i = 0; i < image->manifest.n_layers; i++) {
+        const struct oci_digest *d = &image->config.diff_ids[i];
+        if (map_put(&seen, str_n(d->bytes, sizeof d->bytes), &p->layers[p->n]))
+            continue;
+        p->layers[p->n++] =
+            (struct oci_pull_layer){ .diff_id = *d, .blob = image->manifest.layers[i] };
+    }
+    map_fini(&seen);
+    if (p->n)
+        qsort(p->layers, p->n, sizeof *p->layers, by_size);
+    p->result.n_layers = p->n;
+}
+
+/* ---- documents ---- */
+
+static void descriptor_json(struct arena *a, struct json *v, const char *media_type,
+                            const struct oci_digest *d, uint64_t size)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(d, text);
+    json_set_str(a, v, "mediaType", str_of(media_type));
+    json_set_str(a, v, "digest", str_of(text));
+    json_set_int(a, v, "size", (int64_t)size);
+}
+
+/* The manifest of an image that came without one: its layers are uncompressed tars. */
+static int make_manifest(struct pull *p, struct arena *a, struct buf *to, struct err *err)
+{
+    const struct oci_config *c = &p->image.config;
+    struct json *v = json_new_object(a), *layers = json_new_array(a);
+    json_set_int(a, v, "schemaVersion", 2);
+    json_set_str(a, v, "mediaType", STR("application/vnd.oci.image.manifest.v1+json"));
+    descriptor_json(a, json_obj(a, v, "config"), "application/vnd.oci.image.config.v1+json",
+                    &p->image.manifest.config.digest, p->image.config_text.n);
+    for (size_t i = 0; i < c->n_diff_ids; i++) {
+        scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+        int r = oci_store_layer_index(p->s, &c->diff_ids[i], &layer, err);
+        if (r < 0)
+            return r;
+        struct json *l = json_new_object(a);
+        descriptor_json(a, l, "application/vnd.oci.image.layer.v1.tar", &c->diff_ids[i],
+                        layer->n_bytes);
+        json_add(layers, l);
+    }
+    json_setc(a, v, "layers", layers);
+    int r = json_write(to, v);
+    if (r < 0)
+        return err_sys(err, r, "manifest");
+    sha256_of(buf_str(to), p->image.digest.bytes);
+    return 0;
+}
+
+static int put_others(struct pull *p, struct err *err)
+{
+    int r =
+        oci_store_document_put(p->s, &p->image.manifest.config.digest, p->image.config_text, err);
+    if (r < 0 || p->image.index_text.n == 0)
+        return r;
+    return oci_store_document_put(p->s, &p->image.index, p->image.index_text, err);
+}
+
+/* ---- the whole ---- */
+
+/* What gc must leave meanwhile. */
+static void each_held(struct pull *p, void (*f)(struct oci_store *s, const struct oci_digest *d))
+{
+    f(p->s, &p->image.manifest.config.digest);
+    if (p->image.index_text.n)
+        f(p->s, &p->image.index);
+    for (size_t i = 0; i < p->n; i++)
+        f(p->s, &p->layers[i].diff_id);
+}
+
+static int put_name(struct pull *p, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_store_image old;
+    const struct oci_platform *of = &p->image.config.platform;
+    struct oci_store_image image = {
+        .name = p->opts->name,
+        .pulled_wall_s = clock_wall_ms() / 1000,
+    };
+    scoped(buf_fini_scoped) struct buf made = BUF_INIT(MANIFEST_MAX);
+    if (p->image.index_text.n)
+        image.index = p->image.index;
+    int r = p->image.manifest_text.n ? 0 : make_manifest(p, &a, &made, err);
+    struct oci_digest manifest = p->image.digest;
+    oci_store_hold(p->s, &manifest);
+    r = r < 0 ? r
+              : oci_store_document_put(p->s, &manifest,
+                                       made.n ? buf_str(&made) : p->image.manifest_text, err);
+    if (r >= 0) {
+        image.manifest = p->result.manifest = manifest;
+        image.platform = str_of(arena_printf(&a, STR_FMT "/" STR_FMT "%s" STR_FMT, STR_ARG(of->os),
+                                             STR_ARG(of->architecture), of->variant.n ? "/" : "",
+                                             STR_ARG(of->variant)));
+        image.is_pinned =
+            p->opts->is_pinned ||
+            (oci_store_image_get(p->s, image.name, &a, &old, NULL) >= 0 && old.is_pinned);
+        r = oci_store_image_put(p->s, &image, err);
+    }
+    oci_store_release(p->s, &manifest);
+    arena_fini(&a);
+    return r;
+}
+
+static int pull(struct pull *p, struct err *err)
+{
+    int r = p->opts->origin.image(p->opts->origin.arg, &p->opts->platform, &p->image, err);
+    if (r < 0)
+        return r;
+    list_layers(p);
+    report(p, NULL, OCI_PULL_WAITING, 0);
+    each_held(p, oci_store_hold);
+    r = put_others(p, err);
+    r = r < 0 ? r : pull_layers(p, err);
+    r = r < 0 ? r : put_name(p, err);
+    each_held(p, oci_store_release);
+    for (size_t i = 0; i < p->n; i++)
+        p->result.n_present += p->layers[i].state == OCI_PULL_PRESENT;
+    free(p->layers);
+    return r;
+}
+
+int oci_pull(struct oci_store *s, const struct oci_pull_opts *opts, struct oci_pull_result *ret,
+             struct err *err)
+{
+    struct pull p = { .s = s, .opts = opts };
+    (void)pthread_mutex_init(&p.mutex, NULL);
+    int r = pull(&p, err);
+    (void)pthread_mutex_destroy(&p.mutex);
+    if (r >= 0)
+        *ret = p.result;
+    return r;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pulling an image into the node store: documents, then the layers that are not there, several at
+ * once, then the name. A pull that fails or is killed leaves whole layers, which the next one
+ * finds, and no name.
+ */
+#pragma once
+
+#include "oci/source.h"
+#include "oci/store.h"
+
+enum { OCI_PULL_THREADS_MAX = 16 };
+
+/* Where an image comes from. Blocking calls. */
+struct oci_origin {
+    /* The image for this platform; documents live in the origin. Errors: those of
+     * oci_source_image(). */
+    int (*image)(void *arg, const struct oci_platform *platform, struct oci_image *ret,
+                 struct err *err);
+    /*
+     * The bytes of a blob from `offset` on. Several threads at once, after image(). The origin need
+     * not compare digests. Errors: what the sink returned, and its own.
+     */
+    int (*blob)(void *arg, const struct oci_descriptor *d, uint64_t offset, oci_blob_sink sink,
+                void *sink_arg, struct err *err);
+    void *arg;
+    bool is_remote;    /* keep what arrived of a blob, for the next attempt */
+    bool has_no_blobs; /* descriptors name layers by DiffID, as in docker-archive */
+};
+
+/* An open source as an origin: kept until the pull is over. */
+struct oci_origin oci_source_origin(struct oci_source *s);
+
+enum oci_pull_state {
+    OCI_PULL_WAITING,
+    OCI_PULL_RUNNING,
+    OCI_PULL_PRESENT, /* the store had it */
+    OCI_PULL_DONE,
+    OCI_PULL_FAILED
+};
+
+struct oci_pull_layer {
+    struct oci_digest diff_id;
+    struct oci_descriptor blob;
+    uint64_t done_bytes; /* of blob.size */
+    enum oci_pull_state state;
+};
+
+struct oci_pull_opts {
+    struct oci_origin origin;
+    struct str name; /* under which the store keeps it */
+    struct oci_platform platform;
+    unsigned threads; /* 0: one for each processor */
+    bool is_pinned;   /* else it is what the name was before */
+    /*
+     * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and
+     * while bytes arrive, at most every 256 KiB of a layer. changed: NULL at the beginning.
+     */
+    void (*on_progress)(void *arg, const struct oci_pull_layer *layers, size_t n,
+                        const struct oci_pull_layer *changed);
+    void *arg;
+};
+
+struct oci_pull_result {
+    struct oci_digest manifest;
+    size_t n_layers, n_present; /* distinct ones; there before */
+    uint64_t n_bytes;           /* compressed, that were read */
+    uint64_t n_tar_bytes;       /* of the layers that were read */
+};
+
+/* Errors: those of the origin, of oci_import_commit() and of oci_store_image_put(). */
+int oci_pull(struct oci_store *s, const struct oci_pull_opts *opts, struct oci_pull_result *ret,
+             struct err *err);

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening the store, its lock, its paths, and files that appear whole or not at all. */
+#include "oci/store_int.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOCK_POLL_US = 20000 };
+
+static const char *const dirs[] = { "meta", "meta/documents", "meta/index", "layers", "blobs",
+                                    "refs", "images",         "leases",     "tmp",    "trash" };
+
+/* ---- paths ---- */
+
+struct store_path store_path_of(const char *dir, const struct oci_digest *d, const char *file)
+{
+    struct store_path path;
+    char hex[STORE_HEX_SIZE];
+    hex_format(d->bytes, sizeof d->bytes, hex);
+    (void)snprintf(path.p, sizeof path.p, "%s/%s%s%s", dir, hex, file ? "/" : "", file ? file : "");
+    return path;
+}
+
+bool store_digest_of_name(const char *name, struct oci_digest *ret)
+{
+    return hex_parse(str_of(name), ret->bytes, sizeof ret->bytes);
+}
+
+char *store_tmp_name(const struct oci_store *s)
+{
+    char id[37];
+    sys_uuid(id);
+    return xasprintf("tmp/%s/%s", s->boot, id);
+}
+
+char *oci_store_tmp(struct oci_store *s)
+{
+    scoped(free_scoped) char *name = store_tmp_name(s);
+    return xasprintf("%s/%s", s->root, name);
+}
+
+int store_must_write(const struct oci_store *s, struct err *err)
+{
+    return s->opts.is_reader ? err_set(err, -EROFS, "the store is open for reading") : 0;
+}
+
+/* ---- files ---- */
+
+int store_sync_dir(struct oci_store *s, const char *dir, struct err *err)
+{
+    scoped(fd_scoped) int fd = sys_openat(s->fd, dir, O_RDONLY | O_DIRECTORY, 0);
+    int r = fd < 0 ? fd : sys_fsync(fd);
+    return r < 0 ? err_sys(err, r, "sync '%s/%s'", s->root, dir) : 0;
+}
+
+static int sync_parent(struct oci_store *s, const char *name, struct err *err)
+{
+    const char *slash = strrchr(name, '/');
+    scoped(free_scoped) char *dir = xstrndup(name, (size_t)(slash - name));
+    return store_sync_dir(s, dir, err);
+}
+
+static int write_synced(struct oci_store *s, const char *name, struct str content)
+{
+    scoped(fd_scoped) int fd =
+        sys_openat(s->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
+    int r = fd < 0 ? fd : sys_write_all(fd, content.p, content.n);
+    return r < 0 ? r : sys_fsync(fd);
+}
+
+int store_put_file(struct oci_store *s, const char *name, struct str content, struct err *err)
+{
+    scoped(free_scoped) char *tmp = store_tmp_name(s);
+    int r = write_synced(s, tmp, content);
+    r = r < 0 ? r : sys_renameat(s->fd, tmp, s->fd, name);
+    if (r < 0) {
+        (void)unlinkat(s->fd, tmp, 0);
+        return err_sys(err, r, "write '%s/%s'", s->root, name);
+    }
+    return sync_parent(s, name, err);
+}
+
+int store_each(const struct oci_store *s, const char *dir,
+               int (*each)(void *arg, const char *name, struct err *err), void *arg,
+               struct err *err)
+{
+    int fd = sys_openat(s->fd, dir, O_RDONLY | O_DIRECTORY, 0);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        int r = fd < 0 ? fd : -errno;
+        fd_scoped(&fd);
+        return err_sys(err, r, "open '%s/%s'", s->root, dir);
+    }
+    int r = 0;
+    for (;;) {
+        errno = 0;
+        const struct dirent *e = readdir(d);
+        if (!e) {
+            r = errno ? err_sys(err, -errno, "read '%s/%s'", s->root, dir) : 0;
+            break;
+        }
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        r = each(arg, e->d_name, err);
+        if (r < 0)
+            break;
+    }
+    (void)closedir(d);
+    return r;
+}
+
+/* ---- the trash ---- */
+
+int store_trash(struct oci_store *s, const char *name, struct err *err)
+{
+    char id[37];
+    sys_uuid(id);
+    scoped(free_scoped) char *to = xasprintf("trash/%s", id);
+    int r = sys_renameat(s->fd, name, s->fd, to);
+    return r < 0 ? err_sys(err, r, "remove '%s/%s'", s->root, name) : 0;
+}
+
+int store_trash_unheld(struct oci_store *s, const char *name, const struct oci_digest *d,
+                       struct err *err)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    int r = map_has(&s->holds, store_key(d)) ? err_set(err, -EBUSY, "'%s' is in use", name)
+                                             : store_trash(s, name, err);
+    (void)pthread_mutex_unlock(&s->mutex);
+    return r;
+}
+
+int oci_store_discard(struct oci_store *s, const char *path, struct err *err)
+{
+    size_t n = strlen(s->root);
+    int r = store_must_write(s, err);
+    if (r < 0)
+        return r;
+    if (strncmp(path, s->root, n) != 0 || path[n] != '/')
+        return err_set(err, E_INVALID, "'%s' is not of the store", path);
+    return store_trash(s, path + n + 1, err);
+}
+
+/* Delete what is below `name` and itself, at most *left files. 1: more is left. */
+static int sweep(int dir_fd, const char *name, size_t *left)
+{
+    if (*left == 0)
+        return 1;
+    int r = sys_unlinkat(dir_fd, name, 0);
+    if (r >= 0 || r == -ENOENT) {
+        --*left;
+        return 0;
+    }
+    if (r != -EISDIR && r != -EPERM)
+        return r;
+    int fd = sys_openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        r = fd < 0 ? fd : -errno;
+        fd_scoped(&fd);
+        return r;
+    }
+    (void)fchmod(fd, 0700); /* trees of layers hold directories that nobody may change */
+    r = 0;
+    for (const struct dirent *e; r == 0 && (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            r = sweep(fd, e->d_name, left);
+    (void)closedir(d);
+    if (r != 0)
+        return r;
+    if (*left == 0)
+        return 1;
+    --*left;
+    return sys_unlinkat(dir_fd, name, AT_REMOVEDIR);
+}
+
+struct sweep {
+    struct oci_store *s;
+    size_t left;
+    bool has_more;
+};
+
+static int sweep_one(void *arg, const char *name, struct err *err)
+{
+    struct sweep *w = arg;
+    if (w->has_more)
+        return 0;
+    scoped(free_scoped) char *path = xasprintf("trash/%s", name);
+    int r = sweep(w->s->fd, path, &w->left);
+    w->has_more = r == 1;
+    return r < 0 ? err_sys(err, r, "remove '%s/%s'", w->s->root, path) : 0;
+}
+
+int oci_store_sweep(struct oci_store *s, size_t n, struct err *err)
+{
+    struct sweep w = { s, n, false };
+    int r = store_must_write(s, err);
+    r = r < 0 ? r : store_each(s, "trash", sweep_one, &w, err);
+    return r < 0 ? r : w.has_more;
+}
+
+/* ---- opening ---- */
+
+static int make_dirs(struct oci_store *s, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+        int r = sys_mkdirat(s->fd, dirs[i], 0700);
+        if (r < 0 && r != -EEXIST)
+            return err_sys(err, r, "make '%s/%s'", s->root, dirs[i]);
+    }
+    scoped(free_scoped) char *tmp = xasprintf("tmp/%s", s->boot);
+    int r = sys_mkdirat(s->fd, tmp, 0700);
+    return r < 0 && r != -EEXIST ? err_sys(err, r, "make '%s/%s'", s->root, tmp) : 0;
+}
+
+static int busy(struct oci_store *s, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(32);
+    (void)sys_read_file(s->fd, "lock", &b, NULL);
+    struct str pid = str_trim(buf_str(&b));
+    uint64_t n;
+    if (parse_u64(pid, 1, INT32_MAX, &n) < 0)
+        return err_set(err, -EBUSY, "another process writes the store '%s'", s->root);
+    return err_set(err, -EBUSY, "process %llu writes the store '%s'", (unsigned long long)n,
+                   s->root);
+}
+
+static int take_lock(struct oci_store *s, struct err *err)
+{
+    uint64_t until = clock_mono_ms() + s->opts.lock_ms;
+    char pid[24];
+    scoped(fd_scoped) int fd =
+        sys_openat(s->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, STORE_FILE_MODE);
+    if (fd < 0)
+        return err_sys(err, fd, "open '%s/lock'", s->root);
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_sys(err, -errno, "lock '%s/lock'", s->root);
+        if (clock_mono_ms() >= until)
+            return busy(s, err);
+        (void)usleep(LOCK_POLL_US);
+    }
+    (void)snprintf(pid, sizeof pid, "%d\n", getpid());
+    int r = sys_ftruncate(fd, 0);
+    r = r < 0 ? r : sys_pwrite_all(fd, pid, strlen(pid), 0);
+    if (r < 0)
+        return err_sys(err, r, "write '%s/lock'", s->root);
+    s->lock_fd = take_fd(&fd);
+    return 0;
+}
+
+static void read_boot_id(struct oci_store *s)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64);
+    struct str id = STR("unknown");
+    if (sys_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &b, NULL) >= 0)
+        id = str_trim(buf_str(&b));
+    (void)snprintf(s->boot, sizeof s->boot, STR_FMT, STR_ARG(id));
+}
+
+/* What an earlier writer left: of this boot its partial blobs stay, to go on with. */
+static int discard_own(void *arg, const char *name, struct err *err)
+{
+    struct oci_store *s = arg;
+    if (str_has_suffix(str_of(name), STR(".part")))
+        return 0;
+    scoped(free_scoped) char *path = xasprintf("tmp/%s/%s", s->boot, name);
+    return store_trash(s, path, err);
+}
+
+static int discard_boot(void *arg, const char *name, struct err *err)
+{
+    struct oci_store *s = arg;
+    if (strcmp(name, s->boot) == 0)
+        return 0;
+    scoped(free_scoped) char *path = xasprintf("tmp/%s", name);
+    return store_trash(s, path, err);
+}
+
+static int check_version(struct oci_store *s, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(32);
+    struct err none = { 0 };
+    int r = sys_read_file(s->fd, "version", &b, &none);
+    if (r == -ENOENT)
+        return s->opts.is_reader
+                   ? 0
+                   : sys_write_file_atomic(s->fd, "version", STR("1\n"), STORE_FILE_MODE, err);
+    if (r >= 0 && str_is(str_trim(buf_str(&b)), "1"))
+        return 0;
+    return err_set(err, E_VERSION, "the store '%s' has a format that this program does not know",
+                   s->root);
+}
+
+static int open_writer(struct oci_store *s, struct err *err)
+{
+    scoped(free_scoped) char *tmp = xasprintf("tmp/%s", s->boot);
+    int r = take_lock(s, err);
+    r = r < 0 ? r : check_version(s, err);
+    r = r < 0 ? r : make_dirs(s, err);
+    r = r < 0 ? r : store_each(s, "tmp", discard_boot, s, err);
+    r = r < 0 ? r : store_each(s, tmp, discard_own, s, err);
+    return r < 0 ? r : store_count_used(s, err);
+}
+
+static int open_reader(struct oci_store *s, struct err *err)
+{
+    int r = check_version(s, err);
+    if (r < 0)
+        return r;
+    struct stat st;
+    if (fstatat(s->fd, "refs", &st, 0) < 0)
+        return err_sys(err, -errno, "'%s' is no store of images", s->root);
+    return 0;
+}
+
+int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, struct err *err)
+{
+    scoped(oci_store_close_scoped) struct oci_store *s = xnew(struct oci_store);
+    int r;
+    s->opts = *opts;
+    s->opts.root = NULL;
+    s->fd = s->lock_fd = -1;
+    s->root = xstrdup(opts->root);
+    (void)pthread_mutex_init(&s->mutex, NULL);
+    (void)pthread_cond_init(&s->imported, NULL);
+    read_boot_id(s);
+    if (!opts->is_reader && (r = sys_mkdir_all(s->root, 0700, err)) < 0)
+        return r;
+    s->fd = sys_openat(AT_FDCWD, s->root, O_RDONLY | O_DIRECTORY, 0);
+    if (s->fd < 0)
+        return err_sys(err, s->fd, "open the store '%s'", s->root);
+    r = opts->is_reader ? open_reader(s, err) : open_writer(s, err);
+    if (r < 0)
+        return r;
+    *ret = take_ptr(&s);
+    return 0;
+}
+
+void oci_store_close(struct oci_store *s)
+{
+    if (!s)
+        return;
+    map_each (e, &s->holds)
+        free(e->value);
+    map_fini(&s->holds);
+    fd_scoped(&s->fd);
+    fd_scoped(&s->lock_fd);
+    (void)pthread_mutex_destroy(&s->mutex);
+    (void)pthread_cond_destroy(&s->imported);
+    free(s->root);
+    free(s);
+}

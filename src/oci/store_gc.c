@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who refers to what, and removing what nothing refers to. */
+#include "oci/store_int.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* ---- holds ---- */
+
+void oci_store_hold(struct oci_store *s, const struct oci_digest *d)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    struct store_hold *h = map_get(&s->holds, store_key(d));
+    if (!h) {
+        h = xnew(struct store_hold);
+        (void)map_put(&s->holds, store_key(d), h);
+    }
+    h->n++;
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
+void oci_store_release(struct oci_store *s, const struct oci_digest *d)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    struct store_hold *h = map_get(&s->holds, store_key(d));
+    assert(h && h->n > 0);
+    if (--h->n == 0)
+        free(map_del(&s->holds, store_key(d)));
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
+/* ---- marks ---- */
+
+static struct store_mark *mark_of(struct store_marks *m, const struct oci_digest *d)
+{
+    struct store_mark *mark = map_get(&m->by_digest, store_key(d));
+    if (!mark) {
+        mark = arena_new(&m->arena, struct store_mark);
+        (void)map_put(&m->by_digest, store_key(d), mark);
+    }
+    mark->is_kept = true;
+    return mark;
+}
+
+struct store_mark store_mark_of(const struct store_marks *m, const struct oci_digest *d)
+{
+    const struct store_mark *mark = map_get(&m->by_digest, store_key(d));
+    return mark ? *mark : (struct store_mark){ 0 };
+}
+
+void store_marks_fini(struct store_marks *m)
+{
+    map_fini(&m->by_digest);
+    arena_fini(&m->arena);
+}
+
+/* Mark an image's documents and layers. */
+static int mark_image(struct oci_store *s, struct store_marks *m, const struct oci_digest *manifest,
+                      bool is_name, bool is_pinned, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_manifest doc;
+    struct oci_config config;
+    int r = oci_store_image_load(s, manifest, &a, &doc, &config, err);
+    if (r >= 0) {
+        (void)mark_of(m, manifest);
+        (void)mark_of(m, &doc.config.digest);
+        for (size_t i = 0; i < config.n_diff_ids; i++) {
+            struct store_mark *mark = mark_of(m, &config.diff_ids[i]);
+            mark->n_images += is_name;
+            mark->is_pinned |= is_pinned;
+        }
+    }
+    arena_fini(&a);
+    return r;
+}
+
+struct marking {
+    struct oci_store *s;
+    struct store_marks *m;
+    struct arena a;
+};
+
+static int mark_name(void *arg, const char *file, struct err *err)
+{
+    struct marking *k = arg;
+    struct oci_store_image image;
+    static const struct oci_digest none;
+    int r = store_read_image(k->s, file, &k->a, &image, err);
+    if (r == -ENOENT)
+        return 0;
+    if (r < 0)
+        return r;
+    if (!oci_digest_equal(&image.index, &none))
+        (void)mark_of(k->m, &image.index);
+    r = mark_image(k->s, k->m, &image.manifest, true, image.is_pinned, err);
+    return r < 0 ? err_ctx(err, r == -ENOENT ? E_CORRUPT : r, "image '" STR_FMT "'",
+                           STR_ARG(image.name))
+                 : 0;
+}
+
+static int mark_lease(void *arg, const char *file, const struct store_lease *l, struct err *err)
+{
+    struct marking *k = arg;
+    (void)file;
+    if (l->is_over)
+        return 0;
+    int r = mark_image(k->s, k->m, &l->manifest, false, true, err);
+    return r < 0 ? err_ctx(err, r == -ENOENT ? E_CORRUPT : r, "lease '" STR_FMT "'", STR_ARG(l->id))
+                 : 0;
+}
+
+int store_marks_find(struct oci_store *s, struct store_marks *m, struct err *err)
+{
+    struct marking k = { .s = s, .m = m };
+    int r = store_each(s, "refs", mark_name, &k, err);
+    r = r < 0 ? r : store_each_lease(s, &k.a, mark_lease, &k, err);
+    arena_fini(&k.a);
+    if (r < 0)
+        return err_ctx(err, r, "what refers to layers cannot be read; run 'dormouse image check'");
+    (void)pthread_mutex_lock(&s->mutex);
+    map_each (e, &s->holds) {
+        struct oci_digest d;
+        memcpy(d.bytes, e->key.p, sizeof d.bytes);
+        mark_of(m, &d)->is_pinned = true;
+    }
+    (void)pthread_mutex_unlock(&s->mutex);
+    return 0;
+}
+
+/* ---- the quota ---- */
+
+void store_drop_used(struct oci_store *s, uint64_t bytes)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    s->used_bytes -= MIN(bytes, s->used_bytes);
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
+void store_unreserve(struct oci_store *s, uint64_t bytes)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    s->reserved_bytes -= bytes;
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
+static uint64_t missing_room(struct oci_store *s, uint64_t bytes)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    uint64_t want = s->used_bytes + s->reserved_bytes + bytes;
+    bool fits = s->opts.quota_bytes == 0 || want <= s->opts.quota_bytes;
+    if (fits)
+        s->reserved_bytes += bytes;
+    (void)pthread_mutex_unlock(&s->mutex);
+    return fits ? 0 : want - s->opts.quota_bytes;
+}
+
+static int evict_oldest(struct oci_store *s, uint64_t need, struct err *err)
+{
+    scoped(free_scoped) struct oci_store_layer *all = NULL;
+    size_t n;
+    uint64_t freed = 0;
+    int r = oci_store_layers(s, &all, &n, err);
+    for (size_t i = 0; r >= 0 && i < n && freed < need; i++) {
+        if (all[i].is_pinned)
+            continue;
+        r = store_layer_drop(s, &all[i].diff_id, err);
+        freed += r < 0 ? 0 : all[i].n_bytes;
+        r = r == -EBUSY || r == -ENOENT ? 0 : r; /* held or gone since */
+    }
+    if (r < 0)
+        return r;
+    return freed ? 0 : err_set(err, -ENOSPC, "all layers are in use");
+}
+
+int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err)
+{
+    if (s->opts.make_room)
+        return s->opts.make_room(s->opts.arg, s, bytes, err);
+    if (s->opts.quota_bytes == 0)
+        return err_set(err, -ENOSPC, "the store has no quota, so nothing is evicted");
+    int r = evict_oldest(s, bytes, err);
+    return r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
+}
+
+int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err)
+{
+    for (;;) {
+        uint64_t need = missing_room(s, bytes);
+        if (need == 0)
+            return 0;
+        int r = store_make_room(s, need, err);
+        if (r < 0)
+            return err_ctx(err, r, "the quota of %llu bytes is used up",
+                           (unsigned long long)s->opts.quota_bytes);
+    }
+}
+
+/* ---- gc ---- */
+
+struct gc {
+    struct oci_store *s;
+    struct store_marks marks;
+    struct arena a;
+    struct oci_store_gc *to;
+    bool is_dry;
+    VEC(char *) names; /* of the directory that is being looked through: removed after it */
+};
+
+static void note(struct gc *g, const char *dir, const char *name, size_t *count)
+{
+    (*count)++;
+    vec_push(&g->names, xasprintf("%s/%s", dir, name));
+}
+
+/* Whether a file of this name has to stay; other names than digests are not ours to remove. */
+static bool must_stay(const struct gc *g, const char *name)
+{
+    struct oci_digest d;
+    return !store_digest_of_name(name, &d) || store_mark_of(&g->marks, &d).is_kept;
+}
+
+static int gc_layer(void *arg, const char *name, struct err *err)
+{
+    struct gc *g = arg;
+    struct oci_digest d;
+    struct store_layer_files f = { 0 };
+    (void)err;
+    if (must_stay(g, name) || !store_digest_of_name(name, &d))
+        return 0;
+    (void)store_layer_stat(g->s, &d, &f, NULL);
+    g->to->n_bytes += f.tar_bytes + f.blob_bytes;
+    note(g, "layers", name, &g->to->n_layers);
+    return 0;
+}
+
+static int mark_blob(void *arg, const char *name, struct err *err)
+{
+    struct gc *g = arg;
+    struct oci_digest d;
+    struct store_layer_files f = { 0 };
+    if (!store_digest_of_name(name, &d) || !must_stay(g, name))
+        return 0;
+    int r = store_layer_stat(g->s, &d, &f, err);
+    if (f.has_blob)
+        (void)mark_of(&g->marks, &f.blob);
+    return r == -ENOENT || r == E_CORRUPT ? 0 : r; /* gone since; or check says so */
+}
+
+static int gc_blob(void *arg, const char *name, struct err *err)
+{
+    struct gc *g = arg;
+    (void)err;
+    if (!must_stay(g, name))
+        note(g, "blobs", name, &g->to->n_blobs);
+    return 0;
+}
+
+static int gc_index(void *arg, const char *name, struct err *err)
+{
+    struct gc *g = arg;
+    (void)err;
+    if (!must_stay(g, name))
+        note(g, "meta/index", name, &g->to->n_indexes);
+    return 0;
+}
+
+static int gc_document(void *arg, const char *name, struct err *err)
+{
+    struct gc *g = arg;
+    (void)err;
+    if (!must_stay(g, name))
+        note(g, "meta/documents", name, &g->to->n_documents);
+    return 0;
+}
+
+static int gc_image_dir(void *arg, const char *name, struct err *err)
+{
+    struct gc *g = arg;
+    size_t uncounted = 0;
+    (void)err;
+    if (!must_stay(g, name))
+        note(g, "images", name, &uncounted);
+    return 0;
+}
+
+static int gc_lease(void *arg, const char *file, const struct store_lease *l, struct err *err)
+{
+    struct gc *g = arg;
+    size_t uncounted = 0;
+    (void)err;
+    if (l->is_over)
+        note(g, "leases", file, &uncounted);
+    return 0;
+}
+
+static int gc_partial(void *arg, const char *name, struct err *err)
+{
+    struct gc *g = arg;
+    size_t uncounted = 0;
+    scoped(free_scoped) char *dir = xasprintf("tmp/%s", g->s->boot);
+    struct str hex;
+    struct str suffix;
+    (void)err;
+    (void)str_cut(str_of(name), '.', &hex, &suffix);
+    scoped(free_scoped) char *digest = str_dup(hex);
+    if (str_is(suffix, "part") && !must_stay(g, digest))
+        note(g, dir, name, &uncounted);
+    return 0;
+}
+
+/* Held since it was noted: it stays. */
+static int drop_one(struct gc *g, const char *path, struct err *err)
+{
+    struct oci_digest d;
+    scoped(free_scoped) char *name = xstrdup(strrchr(path, '/') + 1);
+    name[strcspn(name, ".")] = 0;
+    if (!store_digest_of_name(name, &d))
+        return 0;
+    int r = store_trash_unheld(g->s, path, &d, err);
+    return r == -EBUSY ? 0 : r;
+}
+
+/* Move what was noted to the trash. */
+static int drop_noted(struct gc *g, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < g->names.n; i++) {
+        if (r >= 0 && !g->is_dry)
+            r = drop_one(g, g->names.p[i], err);
+        free(g->names.p[i]);
+    }
+    g->names.n = 0;
+    return r;
+}
+
+/*
+ * Layers first, then what only they need. A crash in between leaves things without a layer, which
+ * the next gc finds.
+ */
+static int collect(struct gc *g, struct err *err)
+{
+    static const struct {
+        const char *dir;
+        int (*each)(void *arg, const char *name, struct err *err);
+    } steps[] = {
+        { "layers", gc_layer },     { "layers", mark_blob },    { "blobs", gc_blob },
+        { "images", gc_image_dir }, { "meta/index", gc_index }, { "meta/documents", gc_document },
+    };
+    int r = store_each_lease(g->s, &g->a, gc_lease, g, err);
+    r = r < 0 ? r : drop_noted(g, err);
+    for (size_t i = 0; i < ARRAY_LEN(steps) && r >= 0; i++) {
+        r = store_each(g->s, steps[i].dir, steps[i].each, g, err);
+        r = r < 0 ? r : drop_noted(g, err);
+    }
+    scoped(free_scoped) char *tmp = xasprintf("tmp/%s", g->s->boot);
+    r = r < 0 ? r : store_each(g->s, tmp, gc_partial, g, err);
+    return r < 0 ? r : drop_noted(g, err);
+}
+
+int oci_store_gc(struct oci_store *s, bool is_dry, struct oci_store_gc *ret, struct err *err)
+{
+    struct oci_store_gc found = { 0 };
+    struct gc g = { .s = s, .to = &found, .is_dry = is_dry };
+    int r = store_must_write(s, err);
+    r = r < 0 ? r : store_marks_find(s, &g.marks, err);
+    r = r < 0 ? r : collect(&g, err);
+    for (size_t i = 0; i < g.names.n; i++)
+        free(g.names.p[i]);
+    vec_fini(&g.names);
+    store_marks_fini(&g.marks);
+    arena_fini(&g.a);
+    if (r < 0)
+        return r;
+    if (!is_dry)
+        store_drop_used(s, found.n_bytes);
+    *ret = found;
+    return 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the node store share; oci/store.h is the contract. */
+#pragma once
+
+#include "base/map.h"
+#include "base/sys.h"
+#include "oci/store.h"
+
+#include <pthread.h>
+
+enum {
+    STORE_HEX_SIZE = SHA256_HEX_SIZE,
+    STORE_FILE_MODE = 0600,
+    STORE_PIECE_BYTES = 256 << 10,
+    STORE_RESERVE_BYTES = 16 << 20, /* of the quota, at a time */
+    STORE_RECORD_MAX = 8 << 10,     /* bytes of a name's record */
+};
+
+struct oci_store {
+    struct oci_store_opts opts;
+    char *root;
+    int fd;      /* of the root */
+    int lock_fd; /* -1: a reader */
+    char boot[40];
+    pthread_mutex_t mutex;   /* of what follows */
+    pthread_cond_t imported; /* an import has ended */
+    struct map holds;        /* digest -> struct store_hold */
+    uint64_t used_bytes;     /* of layers and blobs */
+    uint64_t reserved_bytes; /* of imports in flight */
+};
+
+struct store_hold {
+    uint32_t n;
+    bool is_importing;
+};
+
+static inline struct str store_key(const struct oci_digest *d)
+{
+    return str_n(d->bytes, sizeof d->bytes);
+}
+
+/* "DIR/<hex>" in storage of the caller. */
+struct store_path {
+    char p[32 + STORE_HEX_SIZE + 32];
+};
+struct store_path store_path_of(const char *dir, const struct oci_digest *d, const char *file);
+/* The digest that a file is named by; false: it has another name. */
+bool store_digest_of_name(const char *name, struct oci_digest *ret);
+
+/* 0, or -EROFS with a text. */
+int store_must_write(const struct oci_store *s, struct err *err);
+/* A path relative to the root for something new in tmp. Given, free(). */
+char *store_tmp_name(const struct oci_store *s);
+/* Write, sync, rename, sync the directory; `name` is relative to the root. */
+int store_put_file(struct oci_store *s, const char *name, struct str content, struct err *err);
+int store_sync_dir(struct oci_store *s, const char *dir, struct err *err);
+/* Rename something below the root to the trash. -ENOENT without a text is possible. */
+int store_trash(struct oci_store *s, const char *name, struct err *err);
+/* As store_trash(), unless a hold is on `d`: -EBUSY, and no hold can begin meanwhile. */
+int store_trash_unheld(struct oci_store *s, const char *name, const struct oci_digest *d,
+                       struct err *err);
+/* Each name in a directory of the root, "." and ".." not; a negative code of `each` ends it. */
+int store_each(const struct oci_store *s, const char *dir,
+               int (*each)(void *arg, const char *name, struct err *err), void *arg,
+               struct err *err);
+
+/* ---- layers ---- */
+
+struct store_layer_files {
+    bool has_tar, has_blob;
+    bool lost_blob; /* it should have one */
+    uint64_t tar_bytes, blob_bytes;
+    int64_t used_wall_s;
+    struct oci_digest blob;
+};
+/* -ENOENT: no such layer. E_CORRUPT: it has neither tar nor blob. */
+int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
+                     struct store_layer_files *ret, struct err *err);
+int store_read_fd(int fd, oci_store_sink sink, void *arg, struct err *err);
+/* What is on disk, as gc and eviction left it. */
+int store_count_used(struct oci_store *s, struct err *err);
+void store_drop_used(struct oci_store *s, uint64_t bytes);
+/* Remove, whoever refers to it. -EBUSY: it is held. */
+int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
+
+/* ---- references ---- */
+
+struct store_mark {
+    uint32_t n_images;
+    bool is_kept, is_pinned;
+};
+struct store_marks {
+    struct map by_digest; /* -> struct store_mark */
+    struct arena arena;
+};
+/*
+ * What names, leases and holds refer to. Errors: E_CORRUPT, what refers cannot be read: then
+ * nothing may be removed.
+ */
+int store_marks_find(struct oci_store *s, struct store_marks *m, struct err *err);
+void store_marks_fini(struct store_marks *m);
+struct store_mark store_mark_of(const struct store_marks *m, const struct oci_digest *d);
+struct store_lease {
+    struct str id;
+    struct oci_digest manifest;
+    bool is_over; /* of another boot */
+};
+typedef int (*store_lease_cb)(void *arg, const char *file, const struct store_lease *l,
+                              struct err *err);
+int store_each_lease(struct oci_store *s, struct arena *a, store_lease_cb each, void *arg,
+                     struct err *err);
+/* One, by its file. Errors: -ENOENT, E_CORRUPT, what `each` returned. */
+int store_read_lease(struct oci_store *s, const char *file, struct arena *a, store_lease_cb each,
+                     void *arg, struct err *err);
+int store_read_image(struct oci_store *s, const char *file, struct arena *a,
+                     struct oci_store_image *ret, struct err *err);
+/* Take bytes of the quota, removing layers where that is needed. -ENOSPC. */
+int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err);
+void store_unreserve(struct oci_store *s, uint64_t bytes);
+/* Ask for room after the file system had none. */
+int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err);

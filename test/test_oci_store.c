@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The node store: what is visible is whole, whatever fails and wherever it is killed. Images come
+ * from an origin in memory: two that share a layer.
+ */
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/sys.h"
+#include "codec/gzip.h"
+#include "oci/pull.h"
+#include "tar_kit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BLOB_MAX = 4 << 20, IMAGES = 2, LAYERS = 3, PER_IMAGE = 2 };
+
+/* ---- the origin ---- */
+
+struct made_layer {
+    struct buf tar, blob;
+    struct oci_digest diff_id, digest;
+};
+
+struct made_image {
+    struct buf config, manifest;
+    struct oci_digest config_digest, digest;
+};
+
+static struct {
+    struct made_layer layers[LAYERS];
+    struct made_image images[IMAGES];
+    struct arena arena;
+    int fail_after; /* bytes of a blob, then -ECONNRESET; -1: never */
+    bool is_made;
+} world;
+
+static void make_layer(struct made_layer *l, size_t i)
+{
+    struct tar_kit k = { BUF_INIT(BLOB_MAX) };
+    char name[32], content[9000];
+    memset(content, 'a' + (int)i, sizeof content);
+    content[sizeof content - 1] = 0;
+    for (size_t f = 0; f < 20; f++) {
+        (void)snprintf(name, sizeof name, "layer%zu/file%zu", i, f);
+        kit_file(&k, name, content + f * 100);
+    }
+    kit_end(&k);
+    l->tar = k.out;
+    l->blob = BUF_INIT(BLOB_MAX);
+    struct gzip *g = gzip_new();
+    CHECK_OK(gzip_add(g, buf_str(&l->tar), true, &l->blob));
+    gzip_free(g);
+    sha256_of(buf_str(&l->tar), l->diff_id.bytes);
+    sha256_of(buf_str(&l->blob), l->digest.bytes);
+}
+
+/* Image i has layer 0 and layer i + 1. */
+static void make_image(struct made_image *m, size_t i)
+{
+    const struct made_layer *layers[PER_IMAGE] = { &world.layers[0], &world.layers[i + 1] };
+    char text[PER_IMAGE][OCI_DIGEST_TEXT_SIZE], config[OCI_DIGEST_TEXT_SIZE];
+    m->config = m->manifest = BUF_INIT(1 << 20);
+    for (size_t k = 0; k < PER_IMAGE; k++)
+        oci_digest_format(&layers[k]->diff_id, text[k]);
+    CHECK_OK(buf_printf(&m->config,
+                        "{\"os\":\"linux\",\"architecture\":\"amd64\",\"rootfs\":{\"type\":"
+                        "\"layers\",\"diff_ids\":[\"%s\",\"%s\"]}}",
+                        text[0], text[1]));
+    sha256_of(buf_str(&m->config), m->config_digest.bytes);
+    oci_digest_format(&m->config_digest, config);
+    for (size_t k = 0; k < PER_IMAGE; k++)
+        oci_digest_format(&layers[k]->digest, text[k]);
+    static const char type[] = "application/vnd.oci.image.layer.v1.tar+gzip";
+    CHECK_OK(buf_printf(
+        &m->manifest,
+        "{\"schemaVersion\":2,\"mediaType\":\"application/vnd.oci.image.manifest.v1+json\","
+        "\"config\":{\"mediaType\":\"application/vnd.oci.image.config.v1+json\",\"digest\":"
+        "\"%s\",\"size\":%zu},\"layers\":[{\"mediaType\":\"%s\",\"digest\":\"%s\",\"size\":%zu},"
+        "{\"mediaType\":\"%s\",\"digest\":\"%s\",\"size\":%zu}]}",
+        config, m->config.n, type, text[0], layers[0]->blob.n, type, text[1], layers[1]->blob.n));
+    sha256_of(buf_str(&m->manifest), m->digest.bytes);
+}
+
+static void make_world(void)
+{
+    if (world.is_made)
+        return;
+    world.is_made = true;
+    world.fail_after = -1;
+    for (size_t i = 0; i < LAYERS; i++)
+        make_layer(&world.layers[i], i);
+    for (size_t i = 0; i < IMAGES; i++)
+        make_image(&world.images[i], i);
+}
+
+static int give_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
+                      struct err *err)
+{
+    const struct made_image *m = arg;
+    struct oci_image image = { .digest = m->digest,
+                               .manifest_text = buf_str(&m->manifest),
+                               .config_text = buf_str(&m->config) };
+    (void)platform;
+    int r = oci_manifest_parse(&world.arena, image.manifest_text, &image.manifest, err);
+    r = r < 0 ? r : oci_config_parse(&world.arena, image.config_text, &image.config, err);
+    *ret = image;
+    return r;
+}
+
+static int give_blob(void *arg, const struct oci_descriptor *d, uint64_t offset, oci_blob_sink sink,
+                     void *sink_arg, struct err *err)
+{
+    (void)arg;
+    for (size_t i = 0; i < LAYERS; i++) {
+        const struct made_layer *l = &world.layers[i];
+        if (!oci_digest_equal(&l->digest, &d->digest))
+            continue;
+        for (size_t at = offset; at < l->blob.n;) {
+            size_t n = MIN(l->blob.n - at, (size_t)100);
+            if (world.fail_after >= 0 && at >= (size_t)world.fail_after)
+                return err_set(err, -ECONNRESET, "the origin is gone");
+            int r = sink(sink_arg, str_slice(buf_str(&l->blob), at, at + n), err);
+            if (r < 0)
+                return r;
+            at += n;
+        }
+        return 0;
+    }
+    return err_set(err, -ENOENT, "no such blob");
+}
+
+static int pull_as(struct oci_store *s, size_t image, const char *name, struct err *err)
+{
+    struct oci_pull_result res;
+    struct oci_pull_opts opts = {
+        .origin = { give_image, give_blob, &world.images[image], .is_remote = true },
+        .name = str_of(name),
+        .platform = oci_platform_here(),
+        .threads = 1, /* so that the n-th call is the same one each time */
+    };
+    return oci_pull(s, &opts, &res, err);
+}
+
+/* ---- directories ---- */
+
+static char root[64];
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
+static void remove_root(void)
+{
+    if (root[0])
+        (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    root[0] = 0;
+}
+
+static void new_root(void)
+{
+    make_world();
+    remove_root();
+    /* Memory where there is some: the many syncs of these tests cost minutes on a disk. */
+    (void)snprintf(root, sizeof root, "%s/dm-store-XXXXXX",
+                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    CHECK(mkdtemp(root));
+}
+
+static size_t count_in(const char *dir)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", root, dir);
+    DIR *d = opendir(path);
+    size_t n = 0;
+    CHECK(d);
+    for (const struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.';
+    (void)closedir(d);
+    return n;
+}
+
+/* Files in tmp/<boot id>/. */
+static size_t count_tmp(void)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/tmp", root);
+    DIR *d = opendir(path);
+    size_t n = 0;
+    CHECK(d);
+    for (const struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') {
+            scoped(free_scoped) char *boot = xasprintf("tmp/%s", e->d_name);
+            n += count_in(boot);
+        }
+    (void)closedir(d);
+    return n;
+}
+
+static struct oci_store *open_with(struct oci_store_opts opts)
+{
+    struct oci_store *s;
+    struct err err = { 0 };
+    opts.root = root;
+    if (oci_store_open(&opts, &s, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return s;
+}
+
+static struct oci_store *open_store(void)
+{
+    return open_with((struct oci_store_opts){ 0 });
+}
+
+static void pull_ok(struct oci_store *s, size_t image, const char *name)
+{
+    struct err err = { 0 };
+    if (pull_as(s, image, name, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+}
+
+static int collect_text(void *arg, struct str bytes, struct err *err)
+{
+    (void)err;
+    return buf_add_str(arg, bytes);
+}
+
+static void check_layer(struct oci_store *s, size_t i)
+{
+    const struct made_layer *l = &world.layers[i];
+    scoped(buf_fini_scoped) struct buf got = BUF_INIT(BLOB_MAX);
+    scoped(oci_layer_free_scoped) struct oci_layer *index = NULL;
+    CHECK(oci_store_layer_has(s, &l->diff_id));
+    CHECK_OK(oci_store_layer_read(s, &l->diff_id, collect_text, &got, NULL));
+    CHECK(str_eq(buf_str(&got), buf_str(&l->tar)));
+    CHECK_OK(oci_store_layer_index(s, &l->diff_id, &index, NULL));
+    CHECK_INT(index->entries.n, 20);
+}
+
+static char last_damage[512];
+
+static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
+{
+    (void)arg;
+    (void)snprintf(last_damage, sizeof last_damage, "%d %s: %s", (int)kind, what, why);
+}
+
+static struct oci_store_check_result check_store(struct oci_store *s, bool remove)
+{
+    struct oci_store_check_opts opts = { .remove = remove, .on_damage = on_damage };
+    struct oci_store_check_result res;
+    struct err err = { 0 };
+    if (oci_store_check(s, &opts, &res, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return res;
+}
+
+/* ---- what it does ---- */
+
+TEST(pulled_images_are_found_by_name_and_share_their_layers)
+{
+    static const enum oci_store_form forms[] = { OCI_STORE_RAW, OCI_STORE_GZ, OCI_STORE_BOTH };
+    for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+        struct oci_store_image image;
+        struct oci_store_usage use;
+        struct arena a = { 0 };
+        struct oci_digest blob;
+        uint64_t size;
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = forms[f] });
+        pull_ok(s, 0, "docker.io/library/app:latest");
+        pull_ok(s, 1, "other:v2");
+        for (size_t i = 0; i < LAYERS; i++)
+            check_layer(s, i);
+        oci_store_usage(s, &use);
+        CHECK_INT(use.n_layers, LAYERS);
+        CHECK((use.layer_bytes > 0) == (forms[f] != OCI_STORE_GZ));
+        CHECK((use.blob_bytes > 0) == (forms[f] != OCI_STORE_RAW));
+        int fd = oci_store_layer_fd(s, &world.layers[0].diff_id, NULL);
+        CHECK(forms[f] == OCI_STORE_GZ ? fd == -ENODATA : fd >= 0);
+        fd_scoped(&fd);
+        int r = oci_store_layer_blob(s, &world.layers[0].diff_id, &blob, &size, NULL);
+        CHECK_INT(r, forms[f] == OCI_STORE_RAW ? -ENOENT : 0);
+        CHECK_OK(oci_store_image_find(s, STR("app"), &a, &image, NULL));
+        CHECK(oci_digest_equal(&image.manifest, &world.images[0].digest));
+        CHECK_STR(image.platform, "linux/amd64");
+        char hex[SHA256_HEX_SIZE];
+        hex_format(world.images[1].digest.bytes, SHA256_BYTES, hex);
+        CHECK_OK(oci_store_image_find(s, str_n(hex, 12), &a, &image, NULL));
+        CHECK_STR(image.name, "other:v2");
+        CHECK_ERR(oci_store_image_find(s, STR("other"), &a, &image, NULL), -ENOENT);
+        CHECK_INT(count_tmp(), 0);
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        arena_fini(&a);
+        oci_store_close(s);
+    }
+}
+
+TEST(gc_removes_what_nothing_refers_to_and_nothing_else)
+{
+    struct oci_store_gc gc;
+    new_root();
+    struct oci_store *s = open_store();
+    pull_ok(s, 0, "one");
+    pull_ok(s, 1, "two");
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(gc.n_layers + gc.n_documents + gc.n_indexes, 0);
+    CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
+    CHECK_OK(oci_store_gc(s, true, &gc, NULL));
+    CHECK_INT(gc.n_layers, 1);
+    CHECK(oci_store_layer_has(s, &world.layers[1].diff_id));
+    oci_store_hold(s, &world.layers[1].diff_id);
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(gc.n_layers, 0);
+    CHECK_INT(gc.n_documents, 2);
+    oci_store_release(s, &world.layers[1].diff_id);
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(gc.n_layers, 1);
+    CHECK_INT(gc.n_indexes, 1);
+    CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
+    check_layer(s, 0);
+    check_layer(s, 2);
+    CHECK_INT(count_in("trash"), 4);
+    CHECK_INT(oci_store_sweep(s, 1, NULL), 1);
+    CHECK_INT(oci_store_sweep(s, 100, NULL), 0);
+    CHECK_INT(count_in("trash"), 0);
+    oci_store_close(s);
+}
+
+TEST(a_lease_keeps_an_image_over_restarts_until_it_is_dropped)
+{
+    struct oci_store_gc gc;
+    new_root();
+    struct oci_store *s = open_store();
+    CHECK_ERR(oci_store_lease(s, STR("mount:/a"), &world.images[0].digest, true, NULL), -ENOENT);
+    pull_ok(s, 0, "one");
+    CHECK_OK(oci_store_lease(s, STR("mount:/a"), &world.images[0].digest, true, NULL));
+    CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
+    oci_store_close(s);
+    s = open_store();
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(gc.n_layers, 0);
+    CHECK_ERR(oci_store_layer_remove(s, &world.layers[0].diff_id, NULL), -EBUSY);
+    CHECK_OK(oci_store_lease_drop(s, STR("mount:/a"), NULL));
+    CHECK_ERR(oci_store_lease_drop(s, STR("mount:/a"), NULL), -ENOENT);
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(gc.n_layers, 2);
+    oci_store_close(s);
+}
+
+TEST(one_process_writes_and_others_read)
+{
+    struct oci_store *second, *reader;
+    struct err err = { 0 };
+    struct oci_digest d = { 0 };
+    struct oci_store_opts writer = { .root = root }, read = { .root = root, .is_reader = true };
+    new_root();
+    CHECK_ERR(oci_store_open(&read, &reader, &err), -ENOENT);
+    struct oci_store *s = open_store();
+    CHECK_ERR(oci_store_open(&writer, &second, &err), -EBUSY);
+    CHECK(strstr(err_text(&err), "process "));
+    pull_ok(s, 0, "one");
+    CHECK_OK(oci_store_open(&read, &reader, &err));
+    check_layer(reader, 0);
+    CHECK_ERR(oci_store_image_remove(reader, STR("one"), &err), -EROFS);
+    CHECK_ERR(oci_store_document_put(reader, &d, STR("x"), &err), -EROFS);
+    oci_store_close(reader);
+    oci_store_close(s);
+}
+
+TEST(a_quota_evicts_what_was_used_least_recently_and_never_what_is_pinned)
+{
+    struct err err = { 0 };
+    struct arena a = { 0 };
+    struct oci_store_image image;
+    size_t missing;
+    new_root();
+    struct oci_store *s = open_store();
+    pull_ok(s, 0, "one");
+    struct oci_store_usage use;
+    oci_store_usage(s, &use);
+    CHECK_OK(oci_store_image_get(s, STR("one"), &a, &image, NULL));
+    image.is_pinned = true;
+    CHECK_OK(oci_store_image_put(s, &image, NULL));
+    oci_store_close(s);
+    uint64_t reserve = 16 << 20;
+    struct oci_store_opts tight = { .quota_bytes = use.layer_bytes + reserve - 1 };
+    s = open_with(tight);
+    CHECK_ERR(pull_as(s, 1, "two", &err), -ENOSPC);
+    CHECK(strstr(err_text(&err), "quota"));
+    image.is_pinned = false;
+    CHECK_OK(oci_store_image_put(s, &image, NULL));
+    pull_ok(s, 1, "two");
+    CHECK_OK(oci_store_image_missing(s, &world.images[0].digest, &missing, NULL));
+    CHECK_INT(missing, 1);
+    CHECK_INT(check_store(s, false).n_incomplete, 1);
+    CHECK_INT(check_store(s, false).n_damaged, 0);
+    oci_store_close(s);
+    s = open_store();
+    pull_ok(s, 0, "one");
+    CHECK_INT(check_store(s, false).n_incomplete, 0);
+    arena_fini(&a);
+    oci_store_close(s);
+}
+
+/* ---- bytes that are not what they should be ---- */
+
+static int import(struct oci_store *s, struct str blob, struct oci_import_opts opts,
+                  struct err *err)
+{
+    scoped(oci_import_free_scoped) struct oci_import *im = NULL;
+    int r = oci_import_new(s, &opts, &im, err);
+    r = r < 0 ? r : oci_import_add(im, str_slice(blob, oci_import_offset(im), blob.n), err);
+    return r < 0 ? r : oci_import_commit(im, err);
+}
+
+TEST(wrong_bytes_become_no_layer)
+{
+    static const struct {
+        bool digest, diff_id, is_short, is_long, is_cut;
+        int code;
+    } lies[] = {
+        { .digest = true, .code = E_DIGEST },  { .diff_id = true, .code = E_DIGEST },
+        { .is_short = true, .code = E_LIMIT }, { .is_long = true, .code = E_DIGEST },
+        { .is_cut = true, .code = E_DIGEST },
+    };
+    const struct made_layer *l = &world.layers[0];
+    new_root();
+    for (int form = OCI_STORE_RAW; form <= OCI_STORE_BOTH; form++) {
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
+        for (size_t i = 0; i < 2 * ARRAY_LEN(lies); i++) {
+            struct err err = { 0 };
+            struct oci_import_opts opts = { .diff_id = l->diff_id,
+                                            .blob = l->digest,
+                                            .blob_size = l->blob.n,
+                                            .is_resumable = i % 2 };
+            struct str blob = buf_str(&l->blob);
+            opts.blob.bytes[3] ^= lies[i / 2].digest;
+            opts.diff_id.bytes[3] ^= lies[i / 2].diff_id;
+            opts.blob_size -= lies[i / 2].is_short;
+            opts.blob_size += lies[i / 2].is_long;
+            blob.n -= lies[i / 2].is_cut;
+            CHECK_ERR(import(s, blob, opts, &err), lies[i / 2].code);
+            CHECK(!oci_store_layer_has(s, &opts.diff_id));
+            CHECK_INT(count_tmp(), 0);
+        }
+        CHECK_INT(count_in("layers") + count_in("blobs") + count_in("meta/index"), 0);
+        oci_store_close(s);
+    }
+}
+
+TEST(a_blob_that_inflates_to_more_than_a_hundred_times_its_size_is_refused)
+{
+    static char zeros[1 << 20];
+    scoped(buf_fini_scoped) struct buf blob = BUF_INIT(BLOB_MAX);
+    struct err err = { 0 };
+    new_root();
+    struct oci_store *s = open_store();
+    struct gzip *g = gzip_new();
+    for (size_t i = 0; i < 64; i++)
+        CHECK_OK(gzip_add(g, str_n(zeros, sizeof zeros), i == 63, &blob));
+    gzip_free(g);
+    struct oci_import_opts opts = { .blob_size = blob.n };
+    CHECK_ERR(import(s, buf_str(&blob), opts, &err), E_LIMIT);
+    CHECK(strstr(err_text(&err), "100 times"));
+    CHECK_INT(count_tmp(), 0);
+    oci_store_close(s);
+}
+
+TEST(a_pull_that_was_cut_off_goes_on_where_it_was_in_another_process)
+{
+    struct err err = { 0 };
+    const struct made_layer *l = &world.layers[0];
+    scoped(oci_import_free_scoped) struct oci_import *im = NULL;
+    struct oci_import_opts opts = {
+        .diff_id = l->diff_id, .blob = l->digest, .blob_size = l->blob.n, .is_resumable = true
+    };
+    new_root();
+    struct oci_store *s = open_store();
+    world.fail_after = 300;
+    CHECK_ERR(pull_as(s, 0, "one", &err), -ECONNRESET);
+    world.fail_after = -1;
+    oci_store_close(s);
+    s = open_store();
+    CHECK_OK(oci_import_new(s, &opts, &im, NULL));
+    CHECK_INT(oci_import_offset(im), 300);
+    oci_import_free(take_ptr(&im));
+    pull_ok(s, 0, "one");
+    check_layer(s, 0);
+    CHECK_INT(count_tmp(), 0);
+    oci_store_close(s);
+}
+
+TEST(what_an_earlier_attempt_left_damaged_is_not_gone_on_with)
+{
+    struct err err = { 0 };
+    new_root();
+    struct oci_store *s = open_store();
+    world.fail_after = 300;
+    CHECK_ERR(pull_as(s, 0, "one", &err), -ECONNRESET);
+    world.fail_after = -1;
+    scoped(free_scoped) char *tmp = oci_store_tmp(s);
+    char hex[SHA256_HEX_SIZE];
+    hex_format(world.layers[0].digest.bytes, SHA256_BYTES, hex);
+    scoped(free_scoped) char *part =
+        xasprintf("%.*s/%s.part", (int)(strrchr(tmp, '/') - tmp), tmp, hex);
+    int fd = open(part, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    CHECK_INT(pwrite(fd, "garbage", 7, 100), 7);
+    fd_scoped(&fd);
+    CHECK(pull_as(s, 0, "one", &err) < 0);
+    pull_ok(s, 0, "one");
+    check_layer(s, 0);
+    oci_store_close(s);
+}
+
+/* ---- damage on disk ---- */
+
+static int damage_fd = -1, damage_nth;
+static char damage_path[256];
+
+static int damage_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)at;
+    if (type != FTW_F || st->st_size == 0 || strstr(path, "/lock") || strstr(path, "/version"))
+        return 0;
+    if (damage_nth-- > 0)
+        return 0;
+    (void)snprintf(damage_path, sizeof damage_path, "%s", path);
+    char c;
+    damage_fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(damage_fd >= 0);
+    CHECK_INT(pread(damage_fd, &c, 1, st->st_size / 2), 1);
+    c ^= 0x20;
+    CHECK_INT(pwrite(damage_fd, &c, 1, st->st_size / 2), 1);
+    fd_scoped(&damage_fd);
+    return 1;
+}
+
+TEST(a_changed_byte_in_any_file_is_found_removed_and_pulled_again)
+{
+    for (int n = 0;; n++) {
+        struct oci_store_gc gc;
+        struct err err = { 0 };
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+        pull_ok(s, 0, "one");
+        pull_ok(s, 1, "two");
+        CHECK_OK(oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL));
+        damage_nth = n;
+        if (nftw(root, damage_one, 16, FTW_PHYS) == 0) {
+            oci_store_close(s);
+            CHECK(n > 15);
+            return;
+        }
+        /* Half of a record of a name, such as its time, cannot be known to be wrong. */
+        bool is_record = strstr(damage_path, "/refs/") || strstr(damage_path, "/leases/");
+        struct oci_store_check_result res = check_store(s, false);
+        if (res.n_damaged == 0 && !is_record)
+            TEST_FAIL("damage of %s was not found", damage_path);
+        CHECK(is_record || check_store(s, true).n_damaged >= 1);
+        (void)check_store(s, true);
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        if (oci_store_gc(s, false, &gc, &err) < 0)
+            TEST_FAIL("after %s: %s", damage_path, err_text(&err));
+        pull_ok(s, 0, "one");
+        pull_ok(s, 1, "two");
+        for (size_t i = 0; i < LAYERS; i++)
+            check_layer(s, i);
+        oci_store_close(s);
+    }
+}
+
+TEST(gc_removes_nothing_when_it_cannot_read_what_refers_to_layers)
+{
+    struct oci_store_gc gc;
+    struct err err = { 0 };
+    new_root();
+    struct oci_store *s = open_store();
+    pull_ok(s, 0, "one");
+    pull_ok(s, 1, "two");
+    char hex[SHA256_HEX_SIZE];
+    hex_format(world.images[1].digest.bytes, SHA256_BYTES, hex);
+    scoped(free_scoped) char *path = xasprintf("%s/meta/documents/%s", root, hex);
+    CHECK_OK(truncate(path, 10));
+    CHECK_ERR(oci_store_gc(s, false, &gc, &err), E_CORRUPT);
+    CHECK(strstr(err_text(&err), "'two'"));
+    for (size_t i = 0; i < LAYERS; i++)
+        check_layer(s, i);
+    oci_store_close(s);
+}
+
+/* ---- faults and kills ---- */
+
+/* Everything that writes: pull two images, move a name, remove, collect. */
+static int scenario(struct err *err)
+{
+    struct oci_store *s;
+    struct oci_store_gc gc;
+    struct oci_store_opts opts = { .root = root, .form = OCI_STORE_BOTH };
+    int r = oci_store_open(&opts, &s, err);
+    if (r < 0)
+        return r;
+    r = pull_as(s, 0, "app", err);
+    r = r < 0 ? r : oci_store_lease(s, STR("l"), &world.images[0].digest, false, err);
+    r = r < 0 ? r : pull_as(s, 1, "app", err);
+    r = r < 0 ? r : pull_as(s, 0, "old", err);
+    r = r < 0 ? r : oci_store_image_remove(s, STR("old"), err);
+    r = r < 0 ? r : oci_store_lease_drop(s, STR("l"), err);
+    r = r < 0 ? r : oci_store_gc(s, false, &gc, err);
+    r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
+    oci_store_close(s);
+    return r;
+}
+
+/* Whatever happened: nothing is half visible, and the same again succeeds. */
+static void check_after(const char *what, unsigned nth)
+{
+    struct err err = { 0 };
+    struct oci_store_opts opts = { .root = root };
+    struct oci_store *s;
+    if (oci_store_open(&opts, &s, &err) < 0)
+        TEST_FAIL("after %s %u: %s", what, nth, err_text(&err));
+    struct oci_store_check_result res = check_store(s, false);
+    if (res.n_damaged || res.n_incomplete)
+        TEST_FAIL("after %s %u: %zu damaged, %zu incomplete: %s", what, nth, res.n_damaged,
+                  res.n_incomplete, last_damage);
+    oci_store_close(s);
+    if (scenario(&err) < 0)
+        TEST_FAIL("again after %s %u: %s", what, nth, err_text(&err));
+    s = open_store();
+    check_layer(s, 0);
+    check_layer(s, 2);
+    CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
+    CHECK_INT(count_tmp() + count_in("trash"), 0);
+    oci_store_close(s);
+}
+
+static const enum sys_call calls[] = { SYS_OPENAT,  SYS_WRITE,    SYS_PWRITE,
+                                       SYS_PREAD,   SYS_FSYNC,    SYS_RENAMEAT,
+                                       SYS_MKDIRAT, SYS_UNLINKAT, SYS_FTRUNCATE };
+
+TEST(every_call_that_fails_ends_in_a_clean_error_or_in_success)
+{
+    for (size_t c = 0; c < ARRAY_LEN(calls); c++)
+        for (unsigned nth = 1;; nth++) {
+            struct err err = { 0 };
+            new_root();
+            sys_fail_nth(calls[c], nth, nth % 2 ? ENOSPC : EIO);
+            int r = scenario(&err);
+            unsigned n = sys_call_count(calls[c]);
+            sys_fail_nth(calls[c], 0, 0);
+            CHECK(r >= 0 || err.code == r);
+            check_after("fault", nth);
+            if (n < nth)
+                break;
+        }
+}
+
+/* Kill it before each call; most of the opening and reading calls change nothing in between. */
+TEST(killed_at_any_call_nothing_is_half_visible)
+{
+    for (size_t c = 0; c < ARRAY_LEN(calls); c++) {
+        if (calls[c] == SYS_PREAD)
+            continue;
+        for (unsigned nth = 1;; nth++) {
+            int status;
+            new_root();
+            pid_t pid = fork();
+            CHECK(pid >= 0);
+            if (pid == 0) {
+                sys_fail_nth(calls[c], nth, SYS_FAIL_KILL);
+                _exit(scenario(NULL) < 0);
+            }
+            CHECK_INT(waitpid(pid, &status, 0), pid);
+            CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+            check_after("kill", nth);
+            if (WIFEXITED(status))
+                break;
+        }
+    }
+    remove_root();
+}
+
+TEST_MAIN
