@@ -81,7 +81,8 @@ static inline void add_row(struct oci_layer *layer, struct str row)
     e.gid = (uint32_t)number(column(&row));
     e.mtime_s = (int64_t)number(column(&row));
     e.size = number(column(&row));
-    e.link = column(&row);
+    struct str target = column(&row); /* "-" except of links */
+    e.link = e.type == TAR_SYMLINK || e.type == TAR_HARDLINK ? target : STR_NULL;
     if (e.type == TAR_HARDLINK)
         CHECK_OK(tar_normalize(e.link, link, &e.link, NULL));
     CHECK_OK(oci_layer_add(layer, &e, &added, NULL));

@@ -2,12 +2,12 @@
 /* What the commands of `dormouse image` share: options, and an image read into memory. */
 #pragma once
 
-#include "cmd/cmd.h"
+#include "cmd/image_store.h"
 #include "oci/source.h"
 #include "oci/tree.h"
 
 struct image_args {
-    const char *platform, *symlink_parent, *output;
+    const char *platform, *symlink_parent, *output, *store;
     struct oci_remote_opts registry;
     /* Set by image_args_check(). */
     struct oci_platform wanted;
@@ -35,8 +35,9 @@ struct image_args {
     }
 
 #define IMAGE_ARGS_OPTS(args)                                                                      \
-    { "platform",       0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,      \
-      &(args).platform, 0, 0 },                                                                    \
+    IMAGE_STORE_OPT((args).store),                                                                 \
+        { "platform",       0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,  \
+          &(args).platform, 0, 0 },                                                                \
         { "symlink-parent",                                                                        \
           0,                                                                                       \
           "HOW",                                                                                   \
@@ -50,24 +51,31 @@ struct image_args {
         "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &(args).output, 0, 0           \
     }
 
-#define IMAGE_REFERENCE_HELP                                                                       \
-    "An image is named as skopeo names it: oci:DIR[:NAME] for an OCI image layout,\n"              \
-    "oci-archive:FILE[:NAME] for a tar of one, docker-archive:FILE[:NAME] for what `docker\n"      \
-    "save` writes, docker://REFERENCE for an image in a registry. NAME may be left out where\n"    \
+#define IMAGE_SOURCE_HELP                                                                          \
+    "An image outside of the store is named as skopeo names it: oci:DIR[:NAME] for an OCI image\n" \
+    "layout, oci-archive:FILE[:NAME] for a tar of one, docker-archive:FILE[:NAME] for what\n"      \
+    "`docker save` writes, docker://REFERENCE for one in a registry. NAME may be left out where\n" \
     "there is one image. Credentials are those of `docker login` and `podman login`.\n"
+#define IMAGE_REFERENCE_HELP                                                                       \
+    "IMAGE is a name in the store ('dormouse image ls'), or the beginning of a digest "            \
+    "there.\n" IMAGE_SOURCE_HELP
 
 /* 0, or the cmd_exit of a wrong option, with its message printed. */
 int image_args_check(struct image_args *args);
 
 /* An image with its layers and their merged view. */
 struct image_loaded {
-    struct oci_source *source;
+    struct oci_source *source; /* NULL: from the store */
+    struct arena documents;    /* of the store */
     struct oci_image image;
     struct oci_layer **layers; /* image.manifest.n_layers */
     struct oci_tree tree;
 };
 
-/* Errors: those of oci_source_image(), oci_source_layer(), oci_tree_apply(), with the reference. */
+/*
+ * Errors: those of oci_source_image(), oci_source_layer(), oci_tree_apply(), of the store's
+ * functions of the same kind, with the reference.
+ */
 int image_load(const struct image_args *args, const char *reference, struct image_loaded *ret,
                struct err *err);
 /* Zeroed is fine. */

@@ -150,9 +150,10 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_inspect = {
     .name = "image inspect",
     .args = "IMAGE",
-    .doc = "layers and merged size of an image in a registry or in files",
+    .doc = "layers and merged size of an image",
     .help = IMAGE_REFERENCE_HELP
-    "Every layer is read, and its digest and DiffID are compared with what the image says.\n"
+    "From a source every layer is read, and its digest and DiffID are compared with what the\n"
+    "image says; from the store the indexes are read ('dormouse image check' compares layers).\n"
     "\n"
     "  dormouse image inspect docker-archive:app.tar\n"
     "  dormouse image inspect docker://localhost:5000/app:v1\n"

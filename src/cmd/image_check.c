@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse image check and gc: what is damaged in the node store, and what nothing needs. */
+#include "base/buf.h"
+#include "cmd/image_args.h"
+#include "cmd/image_store.h"
+#include "codec/json.h"
+
+static struct image_store_args where;
+static bool remove_damaged, dry_run;
+static uint64_t rate;
+
+/* ---- check ---- */
+
+static const struct cmd_opt check_opts[] = {
+    IMAGE_STORE_OPT(where.store),
+    { "remove", 0, NULL, "drop what is damaged, and make indexes again", CMD_FLAG, &remove_damaged,
+      0, 0 },
+    { "rate", 0, "SIZE", "bytes to read in a second (no limit)", CMD_SIZE, &rate, 0, 0 },
+    IMAGE_STORE_WAIT_OPT(where.wait_ms),
+    IMAGE_STORE_OUTPUT_OPT(where.output),
+    { .name = NULL },
+};
+
+static const struct cmd_opt *image_check_opts(void)
+{
+    return check_opts;
+}
+
+struct findings {
+    struct arena a;
+    struct json *list;
+    bool is_text;
+};
+
+static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
+{
+    static const char *const words[] = {
+        [OCI_STORE_DAMAGED_LAYER] = "layer", [OCI_STORE_DAMAGED_BLOB] = "blob",
+        [OCI_STORE_DAMAGED_INDEX] = "index", [OCI_STORE_DAMAGED_DOCUMENT] = "document",
+        [OCI_STORE_DAMAGED_NAME] = "name",   [OCI_STORE_INCOMPLETE_IMAGE] = "incomplete",
+    };
+    struct findings *f = arg;
+    if (f->is_text) {
+        scoped(buf_fini_scoped) struct buf line = BUF_INIT(8192);
+        cmd_add_safe(&line, str_of(what));
+        (void)buf_add_cstr(&line, ": ");
+        cmd_add_safe(&line, str_of(why));
+        (void)printf("%-10s  %s\n", words[kind], buf_cstr(&line));
+        return;
+    }
+    struct json *v = json_new_object(&f->a);
+    json_set_str(&f->a, v, "kind", str_of(words[kind]));
+    json_set_str(&f->a, v, "what", str_of(what));
+    json_set_str(&f->a, v, "why", str_of(why));
+    json_add(f->list, v);
+}
+
+static void print_check(struct findings *f, const struct oci_store_check_result *res)
+{
+    if (f->is_text) {
+        (void)printf("%zu images, %zu layers, %zu documents, %s read: %zu damaged%s, %zu images "
+                     "incomplete\n",
+                     res->n_images, res->n_layers, res->n_documents, image_size_text(res->n_bytes),
+                     res->n_damaged, res->n_damaged && remove_damaged ? " (now removed)" : "",
+                     res->n_incomplete);
+        return;
+    }
+    struct json *v = json_new_object(&f->a);
+    json_set_int(&f->a, v, "images", (int64_t)res->n_images);
+    json_set_int(&f->a, v, "layers", (int64_t)res->n_layers);
+    json_set_int(&f->a, v, "documents", (int64_t)res->n_documents);
+    json_set_int(&f->a, v, "bytes", (int64_t)res->n_bytes);
+    json_set_int(&f->a, v, "damaged", (int64_t)res->n_damaged);
+    json_set_int(&f->a, v, "repaired", (int64_t)res->n_repaired);
+    json_set_int(&f->a, v, "incomplete", (int64_t)res->n_incomplete);
+    json_setc(&f->a, v, "findings", f->list);
+    image_store_print_json(v);
+}
+
+static int run_check(int argc, char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    enum image_store_output output;
+    struct oci_store_check_result res;
+    int r = cmd_parse(&cmd_image_check, check_opts, argc, argv, 0, &n);
+    if (r)
+        return r - 1;
+    if ((r = image_store_output(where.output, &output)) != 0)
+        return r;
+    struct findings f = { .is_text = output != IMAGE_STORE_JSON };
+    f.list = json_new_array(&f.a);
+    struct oci_store_opts how = { .is_reader = !remove_damaged, .lock_ms = where.wait_ms };
+    struct oci_store_check_opts check = {
+        .remove = remove_damaged, .bytes_per_s = rate, .on_damage = on_damage, .arg = &f
+    };
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    r = image_store_open(where.store, how, &s, &err);
+    r = r < 0 ? r : oci_store_check(s, &check, &res, &err);
+    if (r >= 0)
+        print_check(&f, &res);
+    if (r >= 0 && remove_damaged)
+        r = oci_store_sweep(s, SIZE_MAX, &err);
+    arena_fini(&f.a);
+    if (r < 0)
+        return cmd_fail(CMD_FAILED, &err);
+    return res.n_damaged && !remove_damaged ? CMD_FAILED : CMD_OK;
+}
+
+const struct cmd cmd_image_check = {
+    .name = "image check",
+    .doc = "read all images in the store and compare them with their digests",
+    .help = "Reads every document, layer and blob, and compares each layer's index with its tar.\n"
+            "With --remove damaged layers and documents are dropped, names whose documents are\n"
+            "lost too, and damaged indexes are made again; pull the images once more then.\n"
+            "Exit status: 0 nothing is damaged any more, 1 something is.\n"
+            "\n"
+            "  dormouse image check\n"
+            "  dormouse image check --remove --rate 5Mi\n",
+    .run = run_check,
+    .opts = image_check_opts,
+};
+
+/* ---- gc ---- */
+
+static const struct cmd_opt gc_opts[] = {
+    IMAGE_STORE_OPT(where.store),
+    { "dry-run", 0, NULL, "say what would go, and remove nothing", CMD_FLAG, &dry_run, 0, 0 },
+    IMAGE_STORE_WAIT_OPT(where.wait_ms),
+    IMAGE_STORE_OUTPUT_OPT(where.output),
+    { .name = NULL },
+};
+
+static const struct cmd_opt *image_gc_opts(void)
+{
+    return gc_opts;
+}
+
+static void print_gc(const struct oci_store_gc *res, bool is_json)
+{
+    struct arena a = { 0 };
+    if (is_json) {
+        struct json *v = json_new_object(&a);
+        json_set_int(&a, v, "layers", (int64_t)res->n_layers);
+        json_set_int(&a, v, "blobs", (int64_t)res->n_blobs);
+        json_set_int(&a, v, "indexes", (int64_t)res->n_indexes);
+        json_set_int(&a, v, "documents", (int64_t)res->n_documents);
+        json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
+        json_set_bool(&a, v, "dryRun", dry_run);
+        image_store_print_json(v);
+    } else {
+        (void)printf("%s %zu layers, %zu blobs, %zu indexes, %zu documents: %s\n",
+                     dry_run ? "would remove" : "removed", res->n_layers, res->n_blobs,
+                     res->n_indexes, res->n_documents, image_size_text(res->n_bytes));
+    }
+    arena_fini(&a);
+}
+
+static int run_gc(int argc, char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    enum image_store_output output;
+    struct oci_store_gc res;
+    int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
+    if (r)
+        return r - 1;
+    if ((r = image_store_output(where.output, &output)) != 0)
+        return r;
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    r = image_store_open(where.store, (struct oci_store_opts){ .lock_ms = where.wait_ms }, &s,
+                         &err);
+    r = r < 0 ? r : oci_store_gc(s, dry_run, &res, &err);
+    r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, &err);
+    if (r < 0)
+        return cmd_fail(CMD_FAILED, &err);
+    print_gc(&res, output == IMAGE_STORE_JSON);
+    return CMD_OK;
+}
+
+const struct cmd cmd_image_gc = {
+    .name = "image gc",
+    .doc = "remove layers and documents that no image in the store needs",
+    .help = "What containers and mounts use stays.\n"
+            "\n"
+            "  dormouse image gc --dry-run\n"
+            "  dormouse image gc\n",
+    .run = run_gc,
+    .opts = image_gc_opts,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse image ls: what the node store holds. */
+#include "base/clock.h"
+#include "base/map.h"
+#include "cmd/image_args.h"
+#include "cmd/image_store.h"
+#include "cmd/text_table.h"
+#include "codec/json.h"
+
+#include <errno.h>
+
+static struct image_store_args where;
+
+static const struct cmd_opt opts[] = { IMAGE_STORE_OPT(where.store),
+                                       IMAGE_STORE_OUTPUT_OPT(where.output),
+                                       { .name = NULL } };
+
+static const struct cmd_opt *image_ls_opts(void)
+{
+    return opts;
+}
+
+/* An image with what was found of it. */
+struct row {
+    const struct oci_store_image *image;
+    size_t n_layers, n_missing;
+    uint64_t n_bytes; /* on disk, of its layers that are there */
+    bool is_damaged;
+};
+
+struct listing {
+    struct arena a;
+    struct oci_store_image *images;
+    struct oci_store_layer *layers;
+    struct row *rows;
+    size_t n, n_damaged, n_layers;
+    struct map by_diff_id; /* -> struct oci_store_layer */
+};
+
+static void fill(struct listing *l, struct oci_store *s, struct row *row)
+{
+    struct arena a = { 0 };
+    struct map seen = { 0 };
+    struct oci_manifest m;
+    struct oci_config c;
+    row->is_damaged = oci_store_image_load(s, &row->image->manifest, &a, &m, &c, NULL) < 0;
+    row->n_layers = row->is_damaged ? 0 : c.n_diff_ids;
+    for (size_t i = 0; i < row->n_layers; i++) {
+        struct str key = str_n(c.diff_ids[i].bytes, SHA256_BYTES);
+        const struct oci_store_layer *layer = map_get(&l->by_diff_id, key);
+        row->n_missing += !layer;
+        if (layer && !map_put(&seen, key, row))
+            row->n_bytes += layer->n_bytes;
+    }
+    map_fini(&seen);
+    arena_fini(&a);
+}
+
+static int load(struct listing *l, struct oci_store *s, struct err *err)
+{
+    struct err why = { 0 };
+    int r = oci_store_images(s, &l->a, &l->images, &l->n, &l->n_damaged, err);
+    if (r < 0)
+        return r;
+    /* With damaged names layers cannot be listed; images that read back still can. */
+    if (oci_store_layers(s, &l->layers, &l->n_layers, &why) < 0)
+        (void)fprintf(stderr, "warning: %s\n", err_text(&why));
+    for (size_t i = 0; i < l->n_layers; i++)
+        (void)map_put(&l->by_diff_id, str_n(l->layers[i].diff_id.bytes, SHA256_BYTES),
+                      &l->layers[i]);
+    l->rows = arena_new_n(&l->a, struct row, l->n + 1);
+    for (size_t i = 0; i < l->n; i++) {
+        l->rows[i].image = &l->images[i];
+        fill(l, s, &l->rows[i]);
+    }
+    return 0;
+}
+
+static const char *status_of(struct arena *a, const struct row *row)
+{
+    if (row->is_damaged)
+        return "damaged";
+    if (row->n_missing)
+        return arena_printf(a, "%zu layers missing", row->n_missing);
+    return row->image->is_pinned ? "pinned" : "complete";
+}
+
+static void print_table(struct listing *l)
+{
+    static const char *const head[] = { "NAME", "DIGEST", "PLATFORM", "LAYERS",
+                                        "SIZE", "STATUS", "PULLED" };
+    struct text_table t = { .a = &l->a, .n_columns = ARRAY_LEN(head) };
+    text_table_head(&t, head);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct row *row = &l->rows[i];
+        char hex[SHA256_HEX_SIZE], when[RFC3339_MAX];
+        hex_format(row->image->manifest.bytes, SHA256_BYTES, hex);
+        rfc3339_format(row->image->pulled_wall_s, when);
+        text_table_cell(&t, row->image->name);
+        text_table_cell(&t, str_of(arena_printf(&l->a, "%.12s", hex)));
+        text_table_cell(&t, row->image->platform);
+        text_table_cell(&t, str_of(arena_printf(&l->a, "%zu", row->n_layers)));
+        text_table_cell(&t, str_of(arena_printf(&l->a, "%s", image_size_text(row->n_bytes))));
+        text_table_cell(&t, str_of(status_of(&l->a, row)));
+        text_table_cell(&t, str_of(arena_printf(&l->a, "%s", when)));
+    }
+    text_table_print(&t, stdout);
+    if (l->n_damaged)
+        (void)fprintf(stderr, "warning: %zu more are damaged; 'dormouse image check' says more\n",
+                      l->n_damaged);
+}
+
+static void print_json(struct listing *l)
+{
+    struct arena *a = &l->a;
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct row *row = &l->rows[i];
+        char text[OCI_DIGEST_TEXT_SIZE], when[RFC3339_MAX];
+        struct json *v = json_new_object(a);
+        oci_digest_format(&row->image->manifest, text);
+        rfc3339_format(row->image->pulled_wall_s, when);
+        json_set_str(a, v, "name", row->image->name);
+        json_set_str(a, v, "digest", str_of(text));
+        json_set_str(a, v, "platform", row->image->platform);
+        json_set_int(a, v, "layers", (int64_t)row->n_layers);
+        json_set_int(a, v, "layersMissing", (int64_t)row->n_missing);
+        json_set_int(a, v, "diskBytes", (int64_t)row->n_bytes);
+        json_set_bool(a, v, "damaged", row->is_damaged);
+        json_set_bool(a, v, "pinned", row->image->is_pinned);
+        json_set_str(a, v, "pulledAt", str_of(when));
+        json_add(list, v);
+    }
+    image_store_print_json(list);
+}
+
+static void print(struct listing *l, enum image_store_output output)
+{
+    if (output == IMAGE_STORE_TABLE)
+        print_table(l);
+    else if (output == IMAGE_STORE_JSON)
+        print_json(l);
+    else
+        for (size_t i = 0; i < l->n; i++)
+            image_store_print_name(l->images[i].name);
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    struct listing l = { 0 };
+    enum image_store_output output;
+    int r = cmd_parse(&cmd_image_ls, opts, argc, argv, 0, &n);
+    if (r)
+        return r - 1;
+    if ((r = image_store_output(where.output, &output)) != 0)
+        return r;
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    r = image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, &err);
+    bool is_none = r == -ENOENT; /* no store yet */
+    r = r < 0 ? r : load(&l, s, &err);
+    if (r >= 0 || is_none)
+        print(&l, output);
+    map_fini(&l.by_diff_id);
+    free(l.layers);
+    arena_fini(&l.a);
+    return r < 0 && !is_none ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
+}
+
+const struct cmd cmd_image_ls = {
+    .name = "image ls",
+    .doc = "list the images in the store of this machine",
+    .help = "SIZE is what an image's layers take on disk; images share layers.\n"
+            "\n"
+            "  dormouse image ls\n"
+            "  dormouse image ls -o name\n",
+    .run = run,
+    .opts = image_ls_opts,
+};

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse image pull: bring an image into the node store. */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "cmd/image_args.h"
+#include "cmd/image_store.h"
+#include "codec/json.h"
+#include "oci/pull.h"
+
+#include <unistd.h>
+
+enum { BAR_CELLS = 30, DRAW_MS = 100 };
+
+static struct image_store_args where;
+static const char *name, *platform, *form;
+static uint64_t quota, threads;
+static bool pin;
+
+static const struct cmd_opt opts[] = {
+    { "name", 0, "NAME", "of the image in the store (from SOURCE)", CMD_STRING, &name, 0, 0 },
+    { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING, &platform,
+      0, 0 },
+    IMAGE_STORE_OPT(where.store),
+    { "form", 0, "FORM", "what to keep of layers: raw, gz or both (raw)", CMD_STRING, &form, 0, 0 },
+    { "quota", 0, "SIZE", "of layers in the store: the least recently used go (none)", CMD_SIZE,
+      &quota, 0, 0 },
+    { "threads", 0, "N", "layers at once (as many as processors)", CMD_U64, &threads, 1,
+      OCI_PULL_THREADS_MAX },
+    { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
+    IMAGE_STORE_WAIT_OPT(where.wait_ms),
+    IMAGE_STORE_OUTPUT_OPT(where.output),
+    { .name = NULL },
+};
+
+static const struct cmd_opt *image_pull_opts(void)
+{
+    return opts;
+}
+
+/* ---- names ---- */
+
+/* "oci:dir/app:v1" is "app:v1", "docker-archive:x.tar:app:v1" too, "oci:dir/app" "app:latest". */
+static char *name_of(struct str source)
+{
+    struct str kind, path, tag;
+    (void)str_cut(source, ':', &kind, &path);
+    (void)str_cut(path, ':', &path, &tag);
+    if (str_find_char(tag, ':') >= 0 || str_find_char(tag, '/') >= 0)
+        return str_dup(tag);
+    while (str_has_suffix(path, STR("/")))
+        path.n--;
+    size_t at = path.n;
+    while (at && path.p[at - 1] != '/')
+        at--;
+    path = str_slice(path, at, path.n);
+    if (str_has_suffix(path, STR(".tar")))
+        path.n -= strlen(".tar");
+    return xasprintf(STR_FMT ":" STR_FMT, STR_ARG(path), STR_ARG(tag.n ? tag : STR("latest")));
+}
+
+/* ---- progress ---- */
+
+struct progress {
+    bool is_terminal, is_quiet, is_drawn;
+    uint64_t drawn_ms;
+};
+
+static void draw_bar(struct progress *p, const struct oci_pull_layer *layers, size_t n)
+{
+    uint64_t done = 0, all = 0;
+    size_t n_done = 0;
+    char bar[BAR_CELLS + 1] = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        all += layers[i].blob.size;
+        done += MIN(layers[i].done_bytes, layers[i].blob.size);
+        n_done += layers[i].state == OCI_PULL_DONE || layers[i].state == OCI_PULL_PRESENT;
+    }
+    size_t cells = all ? (size_t)((double)done / (double)all * BAR_CELLS) : BAR_CELLS;
+    for (size_t i = 0; i < BAR_CELLS; i++)
+        bar[i] = i < cells ? '#' : '.';
+    (void)fprintf(stderr, "\r[%s] %s of %s, %zu of %zu layers\x1b[K", bar, image_size_text(done),
+                  image_size_text(all), n_done, n);
+    (void)fflush(stderr);
+    p->is_drawn = true;
+    p->drawn_ms = clock_mono_ms();
+}
+
+static void clear_bar(struct progress *p)
+{
+    if (p->is_drawn)
+        (void)fprintf(stderr, "\r\x1b[K");
+    p->is_drawn = false;
+}
+
+static void print_layer(struct progress *p, const struct oci_pull_layer *l)
+{
+    static const char *const words[] = {
+        [OCI_PULL_PRESENT] = "present", [OCI_PULL_DONE] = "done", [OCI_PULL_FAILED] = "failed"
+    };
+    char text[OCI_DIGEST_TEXT_SIZE];
+    if (l->state < OCI_PULL_PRESENT)
+        return;
+    clear_bar(p);
+    oci_digest_format(&l->diff_id, text);
+    (void)fprintf(stderr, "layer %.12s  %-7s  %s\n", text + strlen("sha256:"), words[l->state],
+                  image_size_text(l->blob.size));
+}
+
+static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
+                        const struct oci_pull_layer *changed)
+{
+    struct progress *p = arg;
+    if (p->is_quiet)
+        return;
+    if (changed)
+        print_layer(p, changed);
+    if (p->is_terminal && (!p->is_drawn || clock_mono_ms() - p->drawn_ms >= DRAW_MS))
+        draw_bar(p, layers, n);
+}
+
+/* ---- the command ---- */
+
+static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
+                     enum image_store_output *output)
+{
+    static const char *const forms[] = {
+        [OCI_STORE_RAW] = "raw", [OCI_STORE_GZ] = "gz", [OCI_STORE_BOTH] = "both"
+    };
+    struct err err = { 0 };
+    size_t i = 0;
+    while (i < ARRAY_LEN(forms) && strcmp(form ? form : "raw", forms[i]) != 0)
+        i++;
+    if (i == ARRAY_LEN(forms))
+        return cmd_failf(CMD_USAGE, "--form is raw, gz or both, not '%s'", form);
+    *store = (struct oci_store_opts){ .form = (enum oci_store_form)i,
+                                      .quota_bytes = quota,
+                                      .lock_ms = where.wait_ms };
+    pull->platform = oci_platform_here();
+    pull->threads = (unsigned)threads;
+    if (platform && oci_platform_parse(str_of(platform), &pull->platform, &err) < 0)
+        return cmd_fail(CMD_USAGE, &err);
+    return image_store_output(where.output, output);
+}
+
+static void print(const struct oci_pull_result *res, struct str as, enum image_store_output output)
+{
+    struct arena a = { 0 };
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&res->manifest, digest);
+    if (output == IMAGE_STORE_NAME) {
+        image_store_print_name(as);
+    } else if (output == IMAGE_STORE_JSON) {
+        struct json *v = json_new_object(&a);
+        json_set_str(&a, v, "name", as);
+        json_set_str(&a, v, "digest", str_of(digest));
+        json_set_int(&a, v, "layers", (int64_t)res->n_layers);
+        json_set_int(&a, v, "layersPresent", (int64_t)res->n_present);
+        json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
+        json_set_int(&a, v, "tarBytes", (int64_t)res->n_tar_bytes);
+        image_store_print_json(v);
+    } else {
+        scoped(buf_fini_scoped) struct buf safe = BUF_INIT(OCI_STORE_NAME_MAX * 8);
+        cmd_add_safe(&safe, as);
+        (void)printf(STR_FMT "  %s\n%zu layers, %zu of them new, %s read\n",
+                     STR_ARG(buf_str(&safe)), digest, res->n_layers, res->n_layers - res->n_present,
+                     image_size_text(res->n_bytes));
+    }
+    arena_fini(&a);
+}
+
+static int pull_source(const char *source, struct oci_store_opts store_opts,
+                       struct oci_pull_opts *pull, struct oci_pull_result *res, struct err *err)
+{
+    scoped(oci_source_free_scoped) struct oci_source *s = NULL;
+    scoped(image_store_close_scoped) struct oci_store *store = NULL;
+    int r = oci_source_open(str_of(source), &s, err);
+    r = r < 0 ? r : image_store_open(where.store, store_opts, &store, err);
+    if (r < 0)
+        return r;
+    pull->origin = oci_source_origin(s);
+    if (oci_source_remote(s))
+        pull->threads = 1; /* a registry's connections belong to one thread */
+    pull->is_pinned = pin;
+    return oci_pull(store, pull, res, err);
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    struct oci_store_opts store;
+    struct oci_pull_result res;
+    enum image_store_output output;
+    struct progress progress = { .is_terminal = isatty(STDERR_FILENO) };
+    struct oci_pull_opts pull = { .on_progress = on_progress, .arg = &progress };
+    int r = cmd_parse(&cmd_image_pull, opts, argc, argv, 1, &n);
+    if (r)
+        return r - 1;
+    if (n != 1)
+        return cmd_failf(CMD_USAGE, "which image? 'dormouse image pull --help' says more");
+    if ((r = read_args(&store, &pull, &output)) != 0)
+        return r;
+    scoped(free_scoped) char *as = name ? xstrdup(name) : name_of(str_of(argv[0]));
+    pull.name = str_of(as);
+    r = pull_source(argv[0], store, &pull, &res, &err);
+    clear_bar(&progress);
+    if (r < 0) {
+        (void)err_ctx(&err, r, "pull '%s'", argv[0]);
+        return cmd_fail(CMD_FAILED, &err);
+    }
+    print(&res, pull.name, output);
+    return CMD_OK;
+}
+
+const struct cmd cmd_image_pull = {
+    .name = "image pull",
+    .args = "SOURCE",
+    .doc = "bring an image into the store of this machine",
+    .help = IMAGE_SOURCE_HELP
+    "Layers that the store has are not read again. The digest of every blob and the DiffID of\n"
+    "every layer are compared before anything becomes visible; a pull that is interrupted\n"
+    "leaves whole layers, which the next one finds.\n"
+    "\n"
+    "  dormouse image pull docker-archive:app.tar\n"
+    "  dormouse image pull oci:layout:v1 --name registry.example/app:v1 --platform linux/arm64\n",
+    .run = run,
+    .opts = image_pull_opts,
+};

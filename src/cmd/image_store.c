@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/image_store.h"
+
+#include "base/buf.h"
+#include "codec/json.h"
+
+#include <errno.h>
+
+enum { OUTPUT_MAX_BYTES = 256 << 20 };
+
+int image_store_output(const char *word, enum image_store_output *ret)
+{
+    static const char *const words[] = {
+        [IMAGE_STORE_TABLE] = "table", [IMAGE_STORE_JSON] = "json", [IMAGE_STORE_NAME] = "name"
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcmp(word ? word : "table", words[i]) == 0) {
+            *ret = (enum image_store_output)i;
+            return 0;
+        }
+    return cmd_failf(CMD_USAGE, "--output is table, json or name, not '%s'", word);
+}
+
+char *image_store_dir(const char *given)
+{
+    const char *env = getenv("DORMOUSE_IMAGE_STORE");
+    if (given || (env && *env))
+        return xstrdup(given ? given : env);
+    scoped(free_scoped) char *data = cmd_data_dir(NULL);
+    return xasprintf("%s/images", data);
+}
+
+int image_store_open(const char *given, struct oci_store_opts opts, struct oci_store **ret,
+                     struct err *err)
+{
+    scoped(free_scoped) char *dir = image_store_dir(given);
+    opts.root = dir;
+    int r = oci_store_open(&opts, ret, err);
+    if (r == -ENOENT && opts.is_reader)
+        return err_set(err, r, "no images are in '%s' yet; 'dormouse image pull' brings one", dir);
+    if (r == -EBUSY)
+        return err_ctx(err, r, "--wait 1m waits");
+    return r;
+}
+
+void image_store_close(struct oci_store *s)
+{
+    if (s)
+        (void)oci_store_sweep(s, SIZE_MAX, NULL);
+    oci_store_close(s);
+}
+
+void image_store_print_json(const struct json *v)
+{
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
+    (void)json_write_pretty(&out, v, 2);
+    (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
+}
+
+void image_store_print_name(struct str name)
+{
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(OUTPUT_MAX_BYTES);
+    cmd_add_safe(&safe, name);
+    (void)printf(STR_FMT "\n", STR_ARG(buf_str(&safe)));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The documents of a refactored image: equal input gives equal bytes. Pure. */
+#pragma once
+
+#include "base/buf.h"
+#include "image/layer_write.h"
+#include "oci/source.h"
+
+#define IMAGE_ANNOTATION "image.dormouse.dev/"
+
+struct image_document_layer {
+    const struct image_layer_blob *blob;
+    uint32_t n_sharers; /* images of the group that have it; 1: the image's own */
+};
+
+/*
+ * The configuration with other layers: rootfs.diff_ids and history are replaced, everything else is
+ * kept. The history keeps the original steps, marked as without layers, and gets one step for each
+ * layer. Errors: E_PARSE, those of `to`.
+ */
+int image_config_rewrite(struct str source, const struct image_document_layer *layers, size_t n,
+                         struct buf *to, struct err *err);
+/* The manifest. `plan`: text of the annotation that says how it was made. */
+int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,
+                         uint64_t config_size, const struct image_document_layer *layers, size_t n,
+                         struct str plan, struct buf *to, struct err *err);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/group.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* ---- threads ---- */
+
+struct crew {
+    pthread_mutex_t lock; /* of next, status, err */
+    size_t n, next;
+    image_work_fn work;
+    void *arg;
+    int status;
+    struct err err;
+};
+
+static void *crew_main(void *arg)
+{
+    struct crew *c = arg;
+    for (;;) {
+        struct err err = { 0 };
+        (void)pthread_mutex_lock(&c->lock);
+        size_t i = c->status < 0 ? c->n : c->next;
+        c->next += i < c->n;
+        (void)pthread_mutex_unlock(&c->lock);
+        if (i >= c->n)
+            return NULL;
+        int r = c->work(c->arg, i, &err);
+        (void)pthread_mutex_lock(&c->lock);
+        if (r < 0 && c->status >= 0) {
+            c->status = r;
+            c->err = err;
+        }
+        (void)pthread_mutex_unlock(&c->lock);
+    }
+}
+
+int image_work(size_t n, unsigned n_threads, image_work_fn work, void *arg, struct err *err)
+{
+    struct crew c = { .n = n, .work = work, .arg = arg };
+    pthread_t threads[IMAGE_THREADS_MAX];
+    size_t started = 0;
+    long processors = n_threads ? (long)n_threads : sysconf(_SC_NPROCESSORS_ONLN);
+    size_t want = MIN(n, (size_t)MAX(1, MIN(processors, (long)IMAGE_THREADS_MAX)));
+    (void)pthread_mutex_init(&c.lock, NULL);
+    while (started + 1 < want && pthread_create(&threads[started], NULL, crew_main, &c) == 0)
+        started++;
+    (void)crew_main(&c); /* this thread is one of them */
+    for (size_t i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    (void)pthread_mutex_destroy(&c.lock);
+    if (c.status < 0 && err)
+        *err = c.err;
+    return c.status;
+}
+
+/* ---- layers ---- */
+
+/* A distinct layer; the thread that made it reads it. */
+struct slot {
+    struct oci_layer *layer;
+    uint64_t size;
+};
+
+struct reading {
+    struct image_group *group;
+    const struct image_group_opts *opts;
+    pthread_mutex_t lock; /* of the group's map and memory */
+};
+
+static struct str diff_id_of(const struct image_member *m, size_t i)
+{
+    const struct oci_digest *d = &m->image.config.diff_ids[i];
+    return str_n(d->bytes, sizeof d->bytes);
+}
+
+/* A slot of its own for a layer that nobody reads yet; NULL: another thread does. */
+static struct slot *claim(struct reading *r, const struct image_member *m, size_t i)
+{
+    struct slot *slot = NULL;
+    (void)pthread_mutex_lock(&r->lock);
+    if (!map_has(&r->group->layers, diff_id_of(m, i))) {
+        slot = arena_new(&r->group->memory, struct slot);
+        slot->size = m->image.manifest.layers[i].size;
+        (void)map_put(&r->group->layers, diff_id_of(m, i), slot);
+    }
+    (void)pthread_mutex_unlock(&r->lock);
+    return slot;
+}
+
+static int read_layers(struct reading *r, struct image_member *m, struct err *err)
+{
+    struct image_spool_lane *lane = NULL;
+    int status = r->opts->spool ? image_spool_take(r->opts->spool, &lane, err) : 0;
+    for (size_t i = 0; status >= 0 && i < m->image.manifest.n_layers; i++) {
+        struct slot *slot = claim(r, m, i);
+        if (slot)
+            status =
+                oci_source_layer_content(m->source, &m->image, i, lane ? image_spool_content : NULL,
+                                         lane, &slot->layer, err);
+    }
+    if (lane)
+        image_spool_give(lane);
+    if (status == -ENOSPC) /* only the spool writes; where in the layer does not matter */
+        return err_sys(err, status, "temporary file");
+    return status;
+}
+
+static int read_member(void *arg, size_t i, struct err *err)
+{
+    struct reading *r = arg;
+    struct image_member *m = &r->group->members[i];
+    int status = oci_source_open(str_of(m->reference), &m->source, err);
+    status = status < 0 ? status : oci_source_image(m->source, r->opts->platform, &m->image, err);
+    status = status < 0 ? status : read_layers(r, m, err);
+    return status < 0 ? err_ctx(err, status, "image '%s'", m->reference) : 0;
+}
+
+/* ---- merged views ---- */
+
+static int merge_member(void *arg, size_t i, struct err *err)
+{
+    struct reading *r = arg;
+    struct image_member *m = &r->group->members[i];
+    size_t n = m->image.manifest.n_layers;
+    m->layers = xnew_n(struct oci_layer *, n);
+    m->layer_sizes = xnew_n(uint64_t, n);
+    oci_tree_init(&m->tree, r->opts->symlink_parent);
+    for (size_t k = 0; k < n; k++) {
+        const struct slot *slot = map_get(&r->group->layers, diff_id_of(m, k));
+        m->layers[k] = slot->layer;
+        m->layer_sizes[k] = slot->size;
+        int status = oci_tree_apply(&m->tree, slot->layer, err);
+        if (status < 0)
+            return err_ctx(err, status, "image '%s': layer %zu", m->reference, k);
+    }
+    return 0;
+}
+
+int image_group_read(const char *const *references, size_t n, const struct image_group_opts *opts,
+                     struct image_group *ret, struct err *err)
+{
+    struct image_group group = { .members = xnew_n(struct image_member, n), .n = n };
+    struct reading r = { .group = &group, .opts = opts };
+    for (size_t i = 0; i < n; i++)
+        group.members[i].reference = references[i];
+    (void)pthread_mutex_init(&r.lock, NULL);
+    int status = image_work(n, opts->n_threads, read_member, &r, err);
+    status = status < 0 ? status : image_work(n, opts->n_threads, merge_member, &r, err);
+    (void)pthread_mutex_destroy(&r.lock);
+    if (status < 0)
+        image_group_fini(&group);
+    *ret = group;
+    return status;
+}
+
+void image_group_fini(struct image_group *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        struct image_member *m = &g->members[i];
+        oci_tree_fini(&m->tree);
+        free(m->layers);
+        free(m->layer_sizes);
+        oci_source_free(m->source);
+    }
+    map_each (e, &g->layers)
+        oci_layer_free(((struct slot *)e->value)->layer);
+    map_fini(&g->layers);
+    arena_fini(&g->memory);
+    free(g->members);
+    *g = (struct image_group){ 0 };
+}
