@@ -36,7 +36,7 @@ static int unpack(const char *reference, const char *dir, struct layer_dir_count
     };
     struct oci_image image;
     scoped(oci_source_free_scoped) struct oci_source *source = NULL;
-    int r = oci_source_open(str_of(reference), &source, err);
+    int r = oci_source_open_with(str_of(reference), &args.registry, &source, err);
     r = r < 0 ? r : oci_source_image(source, &args.wanted, &image, err);
     r = r < 0 ? r : unpack_image(source, &image, dir, &how, ret, err);
     return r < 0 ? err_ctx(err, r, "image '%s'", reference) : 0;

@@ -54,7 +54,8 @@ int remote_request(struct oci_remote *m, struct oci_request_opts *opts, struct r
     answer_init(a, err);
     opts->cb = remote_on_answer;
     opts->arg = a;
-    opts->scope = remote_scope(m);
+    if (!opts->scope)
+        opts->scope = remote_scope(m);
     return remote_wait(m, a, oci_request_start(m->reg, opts, &q, err));
 }
 
@@ -113,6 +114,7 @@ void oci_remote_free(struct oci_remote *m)
     loop_fini(&m->loop);
     free(m->pull_scope);
     free(m->push_scope);
+    free(m->chunk);
     free(m);
 }
 

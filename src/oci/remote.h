@@ -7,6 +7,12 @@
 
 #include "oci/registry.h"
 
+enum {
+    OCI_REMOTE_CHUNK_BYTES = 8 << 20,      /* of an upload, held in memory until it is taken */
+    OCI_REMOTE_CHUNK_MAX_BYTES = 64 << 20, /* a registry that wants larger ones is given up */
+    OCI_REMOTE_UPLOADS = 3,                /* of one blob, when the registry loses the upload */
+};
+
 struct oci_remote;
 
 struct oci_remote_opts {
@@ -43,3 +49,31 @@ int oci_remote_manifest(struct oci_remote *m, const struct oci_digest *digest, s
  */
 int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
                     oci_blob_sink sink, void *arg, struct err *err);
+/* ---- pushing ---- */
+
+/* Writes the whole blob to `sink`; may be called again. */
+typedef int (*oci_blob_writer)(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err);
+
+enum oci_pushed { OCI_PUSHED_UPLOADED, OCI_PUSHED_EXISTED, OCI_PUSHED_MOUNTED };
+
+/*
+ * Have the repository hold a blob: it may have it, or another repository of the registry has
+ * (mount_from, NULL: none), else it is uploaded. *ret: enum oci_pushed. Errors: also what the
+ * writer gives, E_DIGEST.
+ */
+int oci_remote_push_blob(struct oci_remote *m, const struct oci_descriptor *d,
+                         const char *mount_from, oci_blob_writer writer, void *arg,
+                         enum oci_pushed *ret, struct err *err);
+/*
+ * Put a manifest or index; its blobs are there. name: a tag, or NULL for its digest. A manifest
+ * with a subject is added to the subject's referrers where the registry does not do so
+ * (distribution-spec 1.1, "Pushing Manifests with Subject").
+ */
+int oci_remote_push_manifest(struct oci_remote *m, const char *name, struct str media_type,
+                             struct str text, struct err *err);
+/*
+ * The index of manifests that refer to `subject`, appended to `to`: by the referrers API, or by
+ * the tag "sha256-<hex>" where that does not exist. None: an index without members.
+ */
+int oci_remote_referrers(struct oci_remote *m, const struct oci_digest *subject, struct buf *to,
+                         struct err *err);

@@ -10,6 +10,8 @@ struct oci_remote {
     struct oci_registry *reg;
     struct oci_reference ref;
     char *pull_scope, *push_scope;
+    char *chunk; /* of an upload, chunk_bytes of them; made by the first one */
+    size_t chunk_bytes;
     bool pushes; /* from the first push on one scope serves all: one token */
 };
 

@@ -301,3 +301,158 @@ def test_tls_with_an_own_ca(tmp_path, layout):
                         "-out", other, "-days", "2", "-subj", "/CN=y"], check=True, capture_output=True)
         assert "certificate refused" in fails(f"docker://{host}/a/b", "--ca-file", str(other))
         assert "No such file" in fails(f"docker://{host}/a/b", "--ca-file", str(tmp_path / "none"))
+
+
+# ---- pushing
+
+def push(source, target, *args, env=None):
+    done = dormouse("push", source, f"docker://{target}", "-o", "json", *args, env=env)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def push_fails(source, target, *args, env=None):
+    done = dormouse("push", source, f"docker://{target}", *args, env=env)
+    assert done.returncode == 1 and not done.stdout, done.stdout
+    return done.stderr
+
+
+LARGE = layer([("large", "f", random.Random(2).randbytes(21 << 20))])
+
+
+@pytest.fixture
+def large(layout):
+    """21 MiB that do not shrink: three chunks."""
+    layout.image("large", [BASE, LARGE])
+    return f"oci:{layout.directory}:large"
+
+
+@needs_skopeo
+def test_what_is_pushed_is_read_by_skopeo(tmp_path, layout, large):
+    with real(tmp_path) as host:
+        pushed = push(large, f"{host}/x/large:1")
+        assert (pushed["uploaded"], pushed["present"]) == (3, 0)
+        skopeo("copy", "--src-tls-verify=false", f"docker://{host}/x/large:1", f"oci:{tmp_path}/back:1")
+        assert inspect(f"oci:{tmp_path}/back:1")["layers"] == inspect(large)["layers"] == inspect(f"docker://{host}/x/large:1")["layers"]
+        raw = skopeo("inspect", "--raw", "--tls-verify=false", f"docker://{host}/x/large:1")
+        assert digest(raw.encode()) == pushed["digest"] == inspect(large)["digest"]
+        again = push(large, f"{host}/x/large:2")
+        assert (again["uploaded"], again["present"], again["bytes"]) == (0, 3, 0)
+        mounted = push(f"docker://{host}/x/large:1", f"{host}/y:1")
+        assert (mounted["uploaded"], mounted["mounted"], mounted["digest"]) == (0, 3, pushed["digest"])
+        assert inspect(f"docker://{host}/y:1") == inspect(large)
+
+
+@needs_skopeo
+def test_archives_are_pushed(tmp_path, layout):
+    with real(tmp_path) as host:
+        skopeo("copy", f"oci:{layout.directory}:v1", f"docker-archive:{tmp_path}/d.tar:d:1")
+        skopeo("copy", f"oci:{layout.directory}:v1", f"oci-archive:{tmp_path}/o.tar:1")
+        for source in (f"docker-archive:{tmp_path}/d.tar", f"oci-archive:{tmp_path}/o.tar:1"):
+            pushed = push(source, f"{host}/x:1")
+            seen = inspect(f"docker://{host}/x:1")
+            assert pushed["digest"] == seen["digest"]
+            assert [x["diffID"] for x in seen["layers"]] == [x["diffID"] for x in inspect(f"oci:{layout.directory}:v1")["layers"]]
+            skopeo("copy", "--src-tls-verify=false", f"docker://{host}/x:1", f"oci:{tmp_path}/{pushed['digest'][-5:]}:1")
+
+
+def test_all_platforms_or_one_are_copied_between_registries(registry, layout):
+    layout.image("arm", [BASE], architecture="arm64")
+    index = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [
+        dict(m, platform={"os": "linux", "architecture": a}) for m, a in zip(layout.manifests, ("amd64", "arm64"))]}
+    outer = layout.descriptor(json.dumps(index).encode(), index["mediaType"])
+    registry.add_manifest(layout, outer, "a/b", "multi")
+    source = f"docker://{registry.host}/a/b:multi"
+    with fake() as target:
+        one = push(source, f"{target.host}/c:1", "--platform", "linux/arm64")
+        assert set(r for _, r in target.manifests) == {"1", layout.manifests[1]["digest"]} and one["digest"] == layout.manifests[1]["digest"]
+        assert len(target.blobs) == 2
+        whole = push(source, f"{target.host}/c:all", "--all")
+        assert whole["digest"] == outer["digest"]
+        assert inspect(f"docker://{target.host}/c:all", "--platform", "linux/amd64")["digest"] == layout.manifests[0]["digest"]
+
+
+def test_a_token_for_pushing_is_fetched_once(registry, tmp_path, layout):
+    registry.auth, registry.users = "bearer", {"me": "secret"}
+    push(f"oci:{layout.directory}:v1", f"{registry.host}/new:1", env=config_file(tmp_path, registry.host))
+    assert [(u, f["scope"]) for _, u, f in registry.asked] == [("me", ["repository:new:pull,push"])]
+    assert "401" in push_fails(f"oci:{layout.directory}:v1", f"{registry.host}/new:2")
+
+
+def test_an_upload_goes_on_where_it_broke(registry, large):
+    def part(n):
+        """Take some of the bytes, and hang up."""
+        def fault(h):
+            name = h.path.split("/")[-1].split("?")[0]
+            registry.uploads[name] += h.body[:n]
+            return h.hang_up()
+        return fault
+    registry.faults += [("PATCH", "/uploads/", part(n)) for n in (0, 1_000_000, 1 << 30)]
+    pushed = push(large, f"{registry.host}/c:1")
+    assert inspect(f"docker://{registry.host}/c:1")["digest"] == pushed["digest"]
+    assert [h["Content-Range"] for m, _, h in registry.seen if m == "PATCH"][:4] == [
+        "0-8388607", "0-8388607", "1000000-8388607", "8388608-16777215"]
+
+
+def test_an_upload_that_is_lost_begins_again(registry, large):
+    def lose(h):
+        registry.uploads.clear()
+        return h.error(500, "UNKNOWN")
+    registry.faults += [("PATCH", "/uploads/", lose), ("PUT", "/uploads/", lose)]
+    pushed = push(large, f"{registry.host}/c:1")
+    assert inspect(f"docker://{registry.host}/c:1")["digest"] == pushed["digest"]
+    registry.faults += [("PATCH", "/uploads/", lose) for _ in range(3)]
+    registry.blobs.clear()
+    assert "lost the upload" in push_fails(large, f"{registry.host}/c:2")
+    assert ("c", "2") not in registry.manifests
+
+
+def test_an_answer_that_is_lost_after_the_last_byte(registry, layout):
+    """The registry has the blob; the client finds out by asking."""
+    def take(h):
+        registry.blobs[h.query["digest"][0]] = h.body
+        return h.hang_up()
+    registry.faults += [("PUT", "/uploads/", take)]
+    pushed = push(f"oci:{layout.directory}:v1", f"{registry.host}/c:1")
+    assert inspect(f"docker://{registry.host}/c:1")["digest"] == pushed["digest"]
+
+
+def test_what_is_damaged_is_not_pushed(registry, layout):
+    path = layout.directory / "blobs/sha256" / registry.big[7:]
+    right = path.read_bytes()
+    path.write_bytes(right[:-9] + b"x" + right[-8:])
+    registry.blobs.clear()
+    assert "is not what its name says" in push_fails(f"oci:{layout.directory}:v1", f"{registry.host}/c:1")
+    assert ("c", "1") not in registry.manifests and registry.big not in registry.blobs
+
+
+def test_a_manifest_with_a_subject_is_found_by_tag_where_there_is_no_api(registry, layout):
+    subject = dict(layout.manifests[0])
+    subject.pop("annotations")
+    for name in ("sbom", "signature"):
+        manifest = layout.image(name, [layer([(name, "f", name.encode())])])
+        del layout.manifests[-1]
+        manifest |= {"subject": subject, "artifactType": f"application/{name}", "annotations": {"made": "now"}}
+        layout.manifests.append(layout.descriptor(json.dumps(manifest).encode(), manifest["mediaType"],
+                                                  annotations={"org.opencontainers.image.ref.name": name}))
+        (layout.directory / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": layout.manifests}))
+        for _ in range(2):
+            push(f"oci:{layout.directory}:{name}", f"{registry.host}/a/b:{name}")
+    tag = subject["digest"].replace(":", "-")
+    index = json.loads(registry.manifests["a/b", tag][1])
+    assert [(m["artifactType"], m["digest"], m["annotations"]) for m in index["manifests"]] == [
+        (f"application/{name}", m["digest"], {"made": "now"}) for name, m in zip(("sbom", "signature"), layout.manifests[1:])]
+
+
+def test_words_of_push_that_are_wrong(layout):
+    source = f"oci:{layout.directory}:v1"
+    for args in ([source], [source, "localhost/x"], [source, "docker://a", "b"]):
+        assert dormouse("push", *args).returncode == 2
+    assert "under a digest" in push_fails(source, "127.0.0.1:1/a@sha256:" + "0" * 64)
+
+
+def test_progress_in_a_pipe_is_a_line_for_each_blob(registry, layout):
+    done = dormouse("push", f"oci:{layout.directory}:v1", f"docker://{registry.host}/c:1")
+    lines = done.stderr.splitlines()
+    assert len(lines) == 3 and all(line.startswith("blob ") and "present" in line for line in lines)
+    assert done.stdout == f"{registry.host}/c:1@{layout.manifests[0]['digest']}\n"

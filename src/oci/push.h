@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pushing an image from any source into a repository of a registry: blobs first, then manifests,
+ * then the tag, so that what the tag names is whole at any time. Manifests arrive bit for bit, and
+ * so keep their digests; for docker-archive, which has none, an OCI manifest is made. Blocks.
+ */
+#pragma once
+
+#include "oci/source.h"
+
+struct oci_push_news {
+    const struct oci_descriptor *blob;
+    bool is_done;
+    uint64_t n_bytes;    /* that went so far */
+    enum oci_pushed how; /* once it is done */
+};
+
+struct oci_push_opts {
+    struct oci_platform platform; /* of an index */
+    bool all;                     /* instead: the index, with all that it lists */
+    void (*news)(void *arg, const struct oci_push_news *news); /* NULL: none */
+    void *arg;
+};
+
+struct oci_push_result {
+    struct oci_digest digest; /* of the manifest or index that the tag names now */
+    size_t n_uploaded, n_mounted, n_existed;
+    uint64_t n_bytes; /* uploaded */
+};
+
+/*
+ * The reference of `to` has a tag. Errors: those of the source and of oci/remote.h; E_INVALID: the
+ * reference has a digest.
+ */
+int oci_push(struct oci_source *from, struct oci_remote *to, const struct oci_push_opts *opts,
+             struct oci_push_result *ret, struct err *err);
