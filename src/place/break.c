@@ -135,6 +135,7 @@ struct plan {
     const struct place_break_deploy *d;
     struct source sources[PLACE_BREAK_PEERS_MAX + 1];
     size_t n;
+    struct place_break_plan *parts; /* NULL: only the time is wanted */
 };
 
 static double rate_of(int64_t bps, int64_t downlink_bps)
@@ -180,20 +181,63 @@ static struct source *earliest(struct plan *plan, size_t layer, double bytes, bo
     return best;
 }
 
+static int number_of(const struct plan *plan, const struct source *s)
+{
+    return s->peer ? (int)(s->peer - plan->d->peers) : PLACE_BREAK_REGISTRY;
+}
+
+/* Two peers that would be next with it, and the registry. */
+static void add_alternatives(struct plan *plan, struct place_break_part *part,
+                             const struct source *used, double bytes)
+{
+    const struct source *not_again[2] = { used, NULL };
+    const struct source *registry = plan->n ? &plan->sources[plan->n - 1] : NULL;
+    for (size_t k = 0; k < 2; k++) {
+        const struct source *best = NULL;
+        for (size_t i = 0; i < plan->n; i++) {
+            const struct source *s = &plan->sources[i];
+            if (s->peer && place_break_in(&s->peer->holds, part->layer) && s != not_again[0] &&
+                s != not_again[1] && (!best || finish_of(s, bytes) < finish_of(best, bytes)))
+                best = s;
+        }
+        if (!best)
+            break;
+        part->alternatives[part->n_alternatives++] = number_of(plan, best);
+        not_again[1] = best;
+    }
+    if (registry && !registry->peer && registry != used)
+        part->alternatives[part->n_alternatives++] = PLACE_BREAK_REGISTRY;
+}
+
+static void give(struct plan *plan, struct source *to, size_t layer, int64_t from, int64_t end)
+{
+    to->assigned += (double)(end - from);
+    if (!plan->parts)
+        return;
+    struct place_break_part *part = &plan->parts->parts[plan->parts->n++];
+    *part = (struct place_break_part){ .layer = (uint32_t)layer,
+                                       .from = from,
+                                       .to = end,
+                                       .source = number_of(plan, to),
+                                       .finish_s = finish_of(to, 0) };
+    add_alternatives(plan, part, to, (double)(end - from));
+}
+
 /* false: it can come from nowhere. */
 static bool assign(struct plan *plan, size_t layer)
 {
-    double bytes = (double)plan->d->sizes[layer];
+    int64_t size = plan->d->sizes[layer];
+    double bytes = (double)size;
     struct source *first = earliest(plan, layer, bytes, false, NULL), *second = NULL;
     if (!first)
         return false;
-    if (first->peer && plan->d->sizes[layer] > PLACE_BREAK_SPLIT_BYTES)
+    if (first->peer && size > PLACE_BREAK_SPLIT_BYTES)
         second = earliest(plan, layer, bytes, true, first);
     if (second && finish_of(second, bytes) <= 1.5 * finish_of(first, bytes)) {
-        first->assigned += bytes / 2;
-        second->assigned += bytes / 2;
+        give(plan, first, layer, 0, size / 2);
+        give(plan, second, layer, size / 2, size);
     } else {
-        first->assigned += bytes;
+        give(plan, first, layer, 0, size);
     }
     return true;
 }
@@ -213,10 +257,11 @@ static size_t list_missing(const struct place_break_deploy *d, size_t *ret)
     return n;
 }
 
-double place_break_deploy_s(const struct place_break_deploy *d)
+/* Seconds, HUGE_VAL where a layer can come from nowhere; ret: NULL, or the parts. */
+static double assign_all(const struct place_break_deploy *d, struct place_break_plan *ret)
 {
     size_t missing[PLACE_BREAK_LAYERS_MAX], n = list_missing(d, missing);
-    struct plan plan = { .d = d };
+    struct plan plan = { .d = d, .parts = ret };
     double bytes = 0, seconds = 0;
     list_sources(&plan);
     for (size_t i = 0; i < n; i++) {
@@ -232,6 +277,18 @@ double place_break_deploy_s(const struct place_break_deploy *d)
     if (n > 0 && d->unpack_bytes_per_second > 0) /* the smallest comes last */
         seconds += (double)d->sizes[missing[n - 1]] / (double)d->unpack_bytes_per_second;
     return seconds;
+}
+
+double place_break_deploy_s(const struct place_break_deploy *d)
+{
+    return assign_all(d, NULL);
+}
+
+bool place_break_assign(const struct place_break_deploy *d, struct place_break_plan *ret)
+{
+    ret->n = 0;
+    ret->seconds = assign_all(d, ret);
+    return isfinite(ret->seconds);
 }
 
 double place_break_time(double seconds, double fastest, double slowest)

@@ -103,10 +103,29 @@ struct place_break_deploy {
     int64_t registry_bps, downlink_bps;
     int64_t unpack_bytes_per_second; /* 0: takes no time */
 };
+enum { PLACE_BREAK_REGISTRY = -1, PLACE_BREAK_ALTERNATIVES = 3 };
+
+/* A range of a missing layer and where it comes from. */
+struct place_break_part {
+    uint32_t layer;
+    int64_t from, to; /* bytes; all of the layer unless two peers share it */
+    int source;       /* a position in `peers`, or PLACE_BREAK_REGISTRY */
+    /* Where else, the next that would finish first; two peers at most, then the registry. */
+    int alternatives[PLACE_BREAK_ALTERNATIVES];
+    uint32_t n_alternatives;
+    double finish_s; /* when it is there, by the source's queue alone */
+};
+struct place_break_plan {
+    struct place_break_part parts[2 * PLACE_BREAK_LAYERS_MAX]; /* the largest layer first */
+    size_t n;
+    double seconds; /* until the layers are there and unpacked */
+};
 /*
- * How long until the layers are there and unpacked: the longest first, each from where it would be
- * there first. Seconds; HUGE_VAL where a layer can come from nowhere.
+ * Assign the missing layers: the longest first, each to where it would be there first.
+ * false: a layer can come from nowhere; `ret` is not to be used.
  */
+bool place_break_assign(const struct place_break_deploy *d, struct place_break_plan *ret);
+/* `seconds` of that, HUGE_VAL where a layer can come from nowhere. */
 double place_break_deploy_s(const struct place_break_deploy *d);
 /* 0 to LAMBDA by the place between the slowest (0) and the fastest. */
 double place_break_time(double seconds, double fastest, double slowest);
