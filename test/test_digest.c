@@ -21,6 +21,31 @@ TEST(known_sums)
               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
+/* RFC 4231, test cases 1, 2 and 6. */
+TEST(known_authentication_codes)
+{
+    char long_key[131];
+    struct {
+        struct str key, text;
+        const char *want;
+    } t[] = {
+        { STR("\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b"),
+          STR("Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7" },
+        { STR("Jefe"), STR("what do ya want for nothing?"),
+          "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+        { str_n(memset(long_key, 0xaa, sizeof long_key), sizeof long_key),
+          STR("Test Using Larger Than Block-Size Key - Hash Key First"),
+          "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        uint8_t mac[SHA256_BYTES];
+        char hex[SHA256_HEX_SIZE];
+        sha256_hmac(t[i].key, t[i].text, mac);
+        hex_format(mac, sizeof mac, hex);
+        CHECK_STR(str_of(hex), t[i].want);
+    }
+}
+
 TEST(a_sum_in_pieces_is_the_same_and_the_hash_starts_anew)
 {
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();

@@ -2,7 +2,9 @@
 /* SHA-256 by libcrypto, which uses the processor's instructions for it. */
 #include "codec/digest.h"
 
+#include <assert.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 /* libcrypto fails here only without memory or with a broken installation; xalloc() would abort too.
  */
@@ -34,6 +36,16 @@ void sha256_end(struct sha256 *h, uint8_t ret[SHA256_BYTES])
 {
     must(EVP_DigestFinal_ex((EVP_MD_CTX *)h, ret, NULL));
     must(EVP_DigestInit_ex((EVP_MD_CTX *)h, NULL, NULL));
+}
+
+void sha256_hmac(struct str key, struct str text, uint8_t ret[SHA256_BYTES])
+{
+    unsigned n = 0;
+    assert(key.n <= INT32_MAX);
+    if (!HMAC(EVP_sha256(), key.n ? key.p : "", (int)key.n, (const unsigned char *)text.p, text.n,
+              ret, &n) ||
+        n != SHA256_BYTES)
+        abort();
 }
 
 void sha1_of(struct str s, uint8_t ret[SHA1_BYTES])

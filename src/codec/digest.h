@@ -24,6 +24,8 @@ void sha256_add(struct sha256 *h, const void *p, size_t n);
 void sha256_end(struct sha256 *h, uint8_t ret[SHA256_BYTES]);
 
 void sha256_of(struct str s, uint8_t ret[SHA256_BYTES]);
+/* HMAC-SHA256 (RFC 2104). */
+void sha256_hmac(struct str key, struct str text, uint8_t ret[SHA256_BYTES]);
 /* For protocols that require it; must not be used where security depends on it. */
 void sha1_of(struct str s, uint8_t ret[SHA1_BYTES]);
 
