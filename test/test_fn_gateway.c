@@ -167,6 +167,104 @@ TEST(functions_are_found_by_host_and_by_path)
     finish();
 }
 
+/* The body says which sandbox answered: 1 of prod/pay, 2 of evil/thief. */
+static void check_answered_by(const char *host, const char *target, const char *who)
+{
+    request(client, &a, (struct http_call_opts){ .target = str_of(target) }, FIELDS("host", host));
+    WAIT_FOR(a.ends);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(buf_str(&a.body), who);
+}
+
+TEST(hosts_and_paths_of_a_spec_take_nothing_from_other_functions)
+{
+    begin();
+    struct order *o = order_new();
+    order_welcome(o, 1);
+    order_function_in(o, 2, "evil", "thief",
+                      "\"hosts\":[\"pay.prod\",\"pay.prod.fn.local\",\"next.prod.fn.local\","
+                      "\"mine.example\"],\"paths\":[\"/fn\",\"/fn/prod/pay\",\"/v1/async\","
+                      "\"/v1\",\"/async-function/pay.prod\",\"/mine/\"]");
+    order_function_in(o, 1, "prod", "pay", "");
+    order_endpoints(o, 0, 1, true);
+    order_add(o, 1, 1, NULL);
+    order_add(o, 2, 2, NULL);
+    order_send(o, &plane);
+    sandboxes.answers = true;
+    check_answered_by("pay.prod", "/", "1");
+    check_answered_by("PAY.prod.fn.local:80", "/", "1");
+    check_answered_by("localhost", "/fn/prod/pay", "1");
+    check_answered_by("localhost", "/fn/prod/pay/x?y", "1");
+    check_answered_by("mine.example", "/", "2");
+    check_answered_by("localhost", "/mine", "2");
+    check_answered_by("localhost", "/mine/x", "2");
+    check_answered_by("localhost", "/v1/x", "2");
+    static const char *const nobodys[][2] = { { "next.prod.fn.local", "/" },
+                                              { "localhost", "/fn/prod/other" },
+                                              { "localhost", "/v1/async/0123" },
+                                              { "localhost", "/v1/events/x" },
+                                              { "localhost", "/async-function/other.prod" } };
+    for (size_t i = 0; i < ARRAY_LEN(nobodys); i++) {
+        request(client, &a, (struct http_call_opts){ .target = str_of(nobodys[i][1]) },
+                FIELDS("host", nobodys[i][0]));
+        WAIT_FOR(a.ends);
+        CHECK_INT(a.status, 404);
+    }
+    finish();
+}
+
+TEST(a_host_that_is_let_go_of_belongs_to_the_next)
+{
+    begin();
+    struct order *o = order_new();
+    order_welcome(o, 1);
+    order_function_in(o, 1, "prod", "first", "\"hosts\":[\"shop.example\",\"shop.example\"]");
+    order_function_in(o, 2, "prod", "second", "\"hosts\":[\"shop.example\"]");
+    order_endpoints(o, 0, 1, true);
+    order_add(o, 1, 1, NULL);
+    order_add(o, 2, 2, NULL);
+    order_send(o, &plane);
+    sandboxes.answers = true;
+    check_answered_by("shop.example", "/", "1");
+    o = order_new();
+    uint32_t gone = 1;
+    o->o.n_functions_gone = 1;
+    o->o.functions_gone = &gone;
+    order_send(o, &plane);
+    check_answered_by("shop.example", "/", "2");
+    finish();
+}
+
+/* Each update makes a revision: what was counted for those that are gone is one row. */
+TEST(counters_of_revisions_that_are_gone_are_one)
+{
+    begin();
+    sandboxes.answers = true;
+    for (uint32_t i = 0; i < 20; i++) {
+        struct order *o = order_new();
+        if (i == 0)
+            order_welcome(o, 1);
+        order_function(o, 1, "f", "");
+        o->functions[0].r[0].revision = 10 + i;
+        o->functions[0].f.n_revisions = 1;
+        o->functions[0].f.latest = 10 + i;
+        order_endpoints(o, i, i + 1, i == 0);
+        order_add_revision(o, 1 + i, 1, 10 + i, NULL);
+        order_send(o, &plane);
+        get("f");
+        WAIT_FOR(a.ends);
+        CHECK_INT(a.status, 200);
+    }
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
+    gateway_metrics(gateway, &text);
+    CHECK(str_find(buf_str(&text), STR("revision_name=\"f-00000\",response_code_class=\"2xx\"} "
+                                       "19\n")) >= 0);
+    CHECK(str_find(buf_str(&text), STR("revision_name=\"f-00029\",response_code_class=\"2xx\"} "
+                                       "1\n")) >= 0);
+    CHECK(str_find(buf_str(&text), STR("f-00028\",response_code_class")) < 0);
+    finish();
+}
+
 TEST(the_functions_own_health_and_metrics_are_not_shadowed)
 {
     begin();
@@ -784,6 +882,25 @@ TEST(a_redirect_is_followed_at_once)
     order_send(o, &plane);
     WAIT_FOR(plane.hellos == 2);
     CHECK_STR(str_of(plane.address), "10.0.0.7:9000");
+    welcome("", 0);
+    finish();
+}
+
+/* An election that takes long sends it to and fro; the address that it is told at last counts. */
+TEST(redirects_are_followed_again_after_many)
+{
+    begin();
+    unsigned followed = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        struct order *o = order_new();
+        Dormouse__Fn__V1__Redirect to = DORMOUSE__FN__V1__REDIRECT__INIT;
+        to.address = (char *)"10.0.0.7:9000";
+        o->o.redirect = &to;
+        order_send(o, &plane);
+        WAIT_FOR(plane.hellos == i + 2);
+        followed += strcmp(plane.address, "10.0.0.7:9000") == 0;
+    }
+    CHECK(followed == 9 || followed == 10); /* all but each fifth */
     welcome("", 0);
     finish();
 }

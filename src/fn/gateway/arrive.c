@@ -73,12 +73,11 @@ static struct function *find(struct gateway *g, const struct fields *f,
 {
     char clean[ROUTE_HOST_MAX + 1];
     struct str host = route_clean_host(f->host, clean);
-    struct function *fn = host.n ? directory_find_host(g, host) : NULL;
+    struct function *fn;
     *route = (struct route){ .tag = f->tag };
     *ret_prefix_n = 0;
     *ret_named = false;
-    if (fn)
-        return fn;
+    /* A function's own name comes first: hosts of specs are what anybody has written there. */
     struct route by_host;
     if (host.n && route_host(host, str_of(g->domain), &by_host)) {
         fn = directory_find(g, by_host.namespace, by_host.name);
@@ -88,6 +87,9 @@ static struct function *find(struct gateway *g, const struct fields *f,
             return fn;
         }
     }
+    fn = host.n ? directory_find_host(g, host) : NULL;
+    if (fn)
+        return fn;
     fn = directory_find_path(g, req->target);
     if (fn)
         return fn;

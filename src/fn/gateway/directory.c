@@ -117,10 +117,11 @@ struct function *directory_find_path(const struct gateway *g, struct str target)
         return NULL;
     struct str path, query;
     (void)str_cut(target, '?', &path, &query);
-    if (path.n > ROUTE_PATH_MAX)
-        path.n = ROUTE_PATH_MAX;
-    for (size_t n = path.n; n > 0; n--) {
-        bool is_end = n == path.n || path.p[n] == '/' || path.p[n - 1] == '/';
+    if (route_is_reserved(path))
+        return NULL;
+    /* A target of slashes alone would cost a look for each of them. */
+    for (size_t n = MIN(path.n, g->longest_path); n > 0; n--) {
+        bool is_end = n == path.n || path.p[n] == '/';
         struct function *f = is_end ? map_get(&g->paths, str_slice(path, 0, n)) : NULL;
         if (f)
             return f;
@@ -149,20 +150,15 @@ static void forget_routes_in(struct map *m, const struct function *f)
     vec_fini(&keys);
 }
 
-static void forget_routes(struct gateway *g, struct function *f)
-{
-    if (f->n_own_routes == 0)
-        return;
-    forget_routes_in(&g->hosts, f);
-    forget_routes_in(&g->paths, f);
-    f->n_own_routes = 0;
-}
-
-/* Whoever was first keeps a host or a path. */
-static void add_route(struct map *m, const char *what, struct str text, struct function *f)
+/* Whoever was first keeps a host or a path, until it lets go of it. */
+static void add_route(struct gateway *g, struct map *m, const char *what, struct str text,
+                      struct function *f)
 {
     struct function *first = map_get(m, text);
-    if (first && first != f) {
+    if (first == f)
+        return;
+    if (first) {
+        g->has_rivals = true;
         log_warn("gateway: two functions want the same route",
                  "%s=" STR_FMT " first=" STR_FMT " ignored=" STR_FMT, what, STR_ARG(text),
                  STR_ARG(first->key), STR_ARG(f->key));
@@ -170,6 +166,12 @@ static void add_route(struct map *m, const char *what, struct str text, struct f
     }
     (void)map_put(m, text, f);
     f->n_own_routes++;
+}
+
+static void leave_out_route(const char *what, struct str text, const struct function *f)
+{
+    log_warn("gateway: a function may not have this route", "%s=" STR_FMT " function=" STR_FMT,
+             what, STR_ARG(text), STR_ARG(f->key));
 }
 
 static void add_routes(struct gateway *g, struct function *f)
@@ -182,16 +184,41 @@ static void add_routes(struct gateway *g, struct function *f)
     for (size_t i = 0; spec && i < spec->n_hosts; i++) {
         char clean[ROUTE_HOST_MAX + 1];
         struct str host = route_clean_host(spec->hosts[i], clean);
-        if (host.n)
-            add_route(&g->hosts, "host", host, f);
+        if (route_is_below(host, str_of(g->domain)))
+            leave_out_route("host", host, f); /* of the function that it names */
+        else if (host.n)
+            add_route(g, &g->hosts, "host", host, f);
     }
     for (size_t i = 0; spec && i < spec->n_paths; i++) {
         struct str path = spec->paths[i];
         if (path.n > 1 && path.p[path.n - 1] == '/')
             path.n--;
-        if (path.n && path.n <= ROUTE_PATH_MAX)
-            add_route(&g->paths, "path", path, f);
+        if (route_is_reserved(path))
+            leave_out_route("path", path, f);
+        else if (path.n && path.n <= ROUTE_PATH_MAX)
+            add_route(g, &g->paths, "path", path, f);
+        g->longest_path = MAX(g->longest_path, MIN(path.n, (size_t)ROUTE_PATH_MAX));
     }
+}
+
+/* What was let go of may be wanted by another. */
+static void on_rivals(struct defer *d)
+{
+    struct gateway *g = container_of(d, struct gateway, rivals);
+    g->has_rivals = false; /* unless two meet again */
+    map_each (e, &g->functions)
+        add_routes(g, e->value);
+}
+
+static void forget_routes(struct gateway *g, struct function *f)
+{
+    if (f->n_own_routes == 0)
+        return;
+    forget_routes_in(&g->hosts, f);
+    forget_routes_in(&g->paths, f);
+    f->n_own_routes = 0;
+    if (g->has_rivals)
+        defer_start(g->loop, &g->rivals, on_rivals);
 }
 
 static void tell(struct gateway *g, struct function *f, bool is_there)
@@ -284,6 +311,7 @@ static void set_revisions(struct function *f, const function_message *m)
     }
     if (!f->latest)
         f->latest = newest;
+    stats_fold(f);
 }
 
 static struct function *function_add(struct gateway *g, const function_message *m)
@@ -830,6 +858,7 @@ void directory_fini(struct gateway *g)
     members_fini(&g->members);
     upstreams_follow_members(g);
     defer_cancel(&g->trim);
+    defer_cancel(&g->rivals);
     timer_stop(g->loop, &g->doubt);
     struct map *maps[] = { &g->functions, &g->numbers,   &g->hosts,    &g->paths,
                            &g->specs,     &g->sandboxes, &g->policies, &g->upstreams };

@@ -210,6 +210,9 @@ struct gateway {
     struct map functions;    /* by "namespace/name" */
     struct map numbers;      /* by the bytes of function.number */
     struct map hosts, paths; /* of specs, to functions */
+    size_t longest_path;     /* in `paths`, ever */
+    bool has_rivals;         /* for a host or a path */
+    struct defer rivals;     /* one was let go of */
     struct map specs;        /* by text */
     struct list parsed;
     struct map sandboxes; /* by the bytes of their id */
@@ -369,6 +372,8 @@ void load_forget(struct gateway *g, struct pool *p);
 enum { STATS_CLIENT_GONE = 499 };
 void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us);
 void stats_free(struct function *f);
+/* What was counted for revisions that are gone is counted for none (00000). */
+void stats_fold(struct function *f);
 int trace_start(struct gateway *g, const char *dir, struct err *err);
 void trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us);
 void trace_stop(struct gateway *g);

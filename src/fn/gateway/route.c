@@ -2,6 +2,8 @@
 /* Hosts and paths; see route.h. */
 #include "fn/gateway/route.h"
 
+#include "base/mem.h"
+
 bool route_is_label(struct str s)
 {
     if (s.n == 0 || s.n > 63 || s.p[0] == '-' || s.p[s.n - 1] == '-')
@@ -37,11 +39,16 @@ struct str route_clean_host(struct str host, char to[ROUTE_HOST_MAX + 1])
     return str_n(to, name.n);
 }
 
+bool route_is_below(struct str host, struct str domain)
+{
+    return domain.n && host.n > domain.n + 1 && str_has_suffix(host, domain) &&
+           host.p[host.n - domain.n - 1] == '.';
+}
+
 /* "NAME.DOMAIN" without ".DOMAIN". */
 static struct str without_domain(struct str host, struct str domain)
 {
-    if (domain.n && host.n > domain.n + 1 && str_has_suffix(host, domain) &&
-        host.p[host.n - domain.n - 1] == '.')
+    if (route_is_below(host, domain))
         host.n -= domain.n + 1;
     return host;
 }
@@ -85,6 +92,17 @@ static struct str segment(struct str *rest)
 bool route_is_async(struct str target)
 {
     return str_has_prefix(target, STR(ROUTE_ASYNC_PREFIX));
+}
+
+bool route_is_reserved(struct str path)
+{
+    static const char *const own[] = { "/fn", "/async-function", "/v1/async", "/v1/events" };
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        struct str s = str_of(own[i]);
+        if (str_has_prefix(path, s) && (path.n == s.n || path.p[s.n] == '/'))
+            return true;
+    }
+    return false;
 }
 
 /* "/async-function/NAME" or "/async-function/NAME.NAMESPACE" */

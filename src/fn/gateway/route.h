@@ -31,5 +31,10 @@ bool route_host(struct str host, struct str domain, struct route *ret);
 bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n);
 /* Does the path alone ask for an asynchronous call? */
 bool route_is_async(struct str target);
+/* A path below which the gateway itself decides: no spec may claim it. path: of a target or a spec,
+ * without its query. */
+bool route_is_reserved(struct str path);
+/* A host below the gateway's own domain, which names functions. */
+bool route_is_below(struct str host, struct str domain);
 /* A DNS label (RFC 1123) in lower case: what names of functions and namespaces are. */
 bool route_is_label(struct str s);

@@ -80,6 +80,37 @@ void stats_free(struct function *f)
     }
 }
 
+static void merge(struct stats *to, const struct stats *from)
+{
+    for (size_t i = 0; i < CLASSES; i++)
+        to->by_class[i] += from->by_class[i];
+    for (size_t i = 0; i < LATENCIES; i++) {
+        to->latency[i] += from->latency[i];
+        to->app[i] += from->app[i];
+    }
+    to->latency_us += from->latency_us;
+    to->app_us += from->app_us;
+    to->n_app += from->n_app;
+    to->n_cold += from->n_cold;
+}
+
+/* Else a function that is changed again and again has more of them each time. */
+void stats_fold(struct function *f)
+{
+    for (struct stats **at = &f->stats; *at;) {
+        struct stats *s = *at;
+        if (s->revision == 0 || function_has(f, s->revision)) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        struct stats gone = *s;
+        record_free(s);
+        merge(stats_of(f, 0), &gone); /* to the front, behind `at` or not */
+        at = &f->stats;
+    }
+}
+
 void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us)
 {
     if (c->pool && c->pool->fn) {

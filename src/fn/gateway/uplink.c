@@ -90,6 +90,8 @@ static bool take_welcome(struct gateway *g, const order *o)
         (void)snprintf(g->redirect, sizeof g->redirect, "%s", again ? o->redirect->address : "");
         if (again)
             g->backoff_ms = 0;
+        else
+            g->n_redirects = 0; /* another round after the pause: the next leader may be known */
         redial(g);
         return false;
     }
