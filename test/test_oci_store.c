@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -31,12 +32,12 @@ struct made_layer {
 struct made_image {
     struct buf config, manifest;
     struct oci_digest config_digest, digest;
+    struct arena parsed;
 };
 
 static struct {
     struct made_layer layers[LAYERS];
     struct made_image images[IMAGES];
-    struct arena arena;
     int fail_after; /* bytes of a blob, then -ECONNRESET; -1: never */
     bool is_made;
 } world;
@@ -103,13 +104,13 @@ static void make_world(void)
 static int give_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
                       struct err *err)
 {
-    const struct made_image *m = arg;
+    struct made_image *m = arg;
     struct oci_image image = { .digest = m->digest,
                                .manifest_text = buf_str(&m->manifest),
                                .config_text = buf_str(&m->config) };
     (void)platform;
-    int r = oci_manifest_parse(&world.arena, image.manifest_text, &image.manifest, err);
-    r = r < 0 ? r : oci_config_parse(&world.arena, image.config_text, &image.config, err);
+    int r = oci_manifest_parse(&m->parsed, image.manifest_text, &image.manifest, err);
+    r = r < 0 ? r : oci_config_parse(&m->parsed, image.config_text, &image.config, err);
     *ret = image;
     return r;
 }
@@ -407,6 +408,64 @@ TEST(a_quota_evicts_what_was_used_least_recently_and_never_what_is_pinned)
     CHECK_INT(check_store(s, false).n_incomplete, 0);
     arena_fini(&a);
     oci_store_close(s);
+}
+
+enum { ROUNDS = 60 };
+
+static struct {
+    struct oci_store *s;
+    bool stop;
+} crowd;
+
+/* Pull, use and remove one image again and again. */
+static void *pull_and_remove(void *arg)
+{
+    size_t i = *(const size_t *)arg;
+    const char *name = i ? "two" : "one";
+    for (size_t k = 0; k < ROUNDS; k++) {
+        struct err err = { 0 };
+        size_t missing;
+        if (pull_as(crowd.s, i, name, &err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+        CHECK_OK(oci_store_image_missing(crowd.s, &world.images[i].digest, &missing, NULL));
+        CHECK_INT(missing, 0);
+        check_layer(crowd.s, 0);
+        CHECK_OK(oci_store_image_remove(crowd.s, str_of(name), NULL));
+    }
+    return NULL;
+}
+
+static void *collect_all_the_time(void *arg)
+{
+    (void)arg;
+    while (!__atomic_load_n(&crowd.stop, __ATOMIC_RELAXED)) {
+        struct oci_store_gc gc;
+        struct err err = { 0 };
+        if (oci_store_gc(crowd.s, false, &gc, &err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+        CHECK(oci_store_sweep(crowd.s, SIZE_MAX, NULL) >= 0);
+    }
+    return NULL;
+}
+
+TEST(threads_that_pull_remove_and_collect_at_once_never_see_an_image_without_its_layers)
+{
+    pthread_t pullers[IMAGES], collector;
+    size_t which[IMAGES] = { 0, 1 };
+    new_root();
+    crowd.s = open_store();
+    __atomic_store_n(&crowd.stop, false, __ATOMIC_RELAXED);
+    CHECK_INT(pthread_create(&collector, NULL, collect_all_the_time, NULL), 0);
+    for (size_t i = 0; i < IMAGES; i++)
+        CHECK_INT(pthread_create(&pullers[i], NULL, pull_and_remove, &which[i]), 0);
+    for (size_t i = 0; i < IMAGES; i++)
+        CHECK_INT(pthread_join(pullers[i], NULL), 0);
+    __atomic_store_n(&crowd.stop, true, __ATOMIC_RELAXED);
+    CHECK_INT(pthread_join(collector, NULL), 0);
+    struct oci_store_gc gc;
+    CHECK_OK(oci_store_gc(crowd.s, false, &gc, NULL));
+    CHECK_INT(count_in("layers") + count_in("meta/documents") + count_in("meta/index"), 0);
+    oci_store_close(crowd.s);
 }
 
 /* ---- bytes that are not what they should be ---- */

@@ -204,10 +204,8 @@ static int run(int argc, char **argv)
     pull.name = str_of(as);
     r = pull_source(argv[0], store, &pull, &res, &err);
     clear_bar(&progress);
-    if (r < 0) {
-        (void)err_ctx(&err, r, "pull '%s'", argv[0]);
+    if (r < 0)
         return cmd_fail(CMD_FAILED, &err);
-    }
     print(&res, pull.name, output);
     return CMD_OK;
 }

@@ -92,7 +92,7 @@ static int write_at(struct oci_import *im, int fd, struct str bytes, uint64_t at
     r = sys_pwrite_all(fd, bytes.p, bytes.n, at);
     if (r == -ENOSPC && store_make_room(im->s, STORE_RESERVE_BYTES, NULL) >= 0)
         r = sys_pwrite_all(fd, bytes.p, bytes.n, at);
-    return r < 0 ? err_sys(err, r, "write to '%s'", im->s->root) : 0;
+    return r < 0 ? err_sys(err, r, "write to the store") : 0;
 }
 
 static int on_tar(void *arg, struct str bytes, struct err *err)
@@ -168,7 +168,7 @@ static int open_blob(struct oci_import *im, struct err *err)
         (void)unlinkat(s->fd, im->blob_name, 0);
     im->blob_fd = sys_openat(s->fd, im->blob_name, O_RDWR | O_CREAT | O_NOFOLLOW, STORE_FILE_MODE);
     if (im->blob_fd < 0)
-        return err_sys(err, im->blob_fd, "create '%s/%s'", s->root, im->blob_name);
+        return err_sys(err, im->blob_fd, "create '%s'", im->blob_name);
     int r = store_read_fd(im->blob_fd, read_partial, im, err);
     if (r < 0) {
         drop_partial(im);
@@ -184,12 +184,12 @@ static int open_tar(struct oci_import *im, struct err *err)
     im->dir = store_tmp_name(s);
     int r = sys_mkdirat(s->fd, im->dir, 0700);
     if (r < 0)
-        return err_sys(err, r, "make '%s/%s'", s->root, im->dir);
+        return err_sys(err, r, "make '%s'", im->dir);
     if (!im->keeps_tar)
         return 0;
     scoped(free_scoped) char *tar = xasprintf("%s/data.tar", im->dir);
     im->tar_fd = sys_openat(s->fd, tar, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
-    return im->tar_fd < 0 ? err_sys(err, im->tar_fd, "create '%s/%s'", s->root, tar) : 0;
+    return im->tar_fd < 0 ? err_sys(err, im->tar_fd, "create '%s'", tar) : 0;
 }
 
 static int start(struct oci_import *im, struct err *err)
@@ -301,7 +301,7 @@ static int finish_dir(struct oci_import *im, struct err *err)
 {
     int r = im->keeps_tar ? sys_fsync(im->tar_fd) : 0;
     if (r < 0)
-        return err_sys(err, r, "sync '%s/%s'", im->s->root, im->dir);
+        return err_sys(err, r, "sync '%s'", im->dir);
     if (im->keeps_blob) {
         char text[OCI_DIGEST_TEXT_SIZE], note[BLOB_NOTE_SIZE];
         oci_digest_format(&im->opts.blob, text);
@@ -319,8 +319,7 @@ static int put_blob(struct oci_import *im, struct err *err)
     struct store_path path = store_path_of("blobs", &im->opts.blob, NULL);
     int r = sys_fsync(im->blob_fd);
     r = r < 0 ? r : sys_renameat(s->fd, im->blob_name, s->fd, path.p);
-    return r < 0 ? err_sys(err, r, "write '%s/%s'", s->root, path.p)
-                 : store_sync_dir(s, "blobs", err);
+    return r < 0 ? err_sys(err, r, "write '%s'", path.p) : store_sync_dir(s, "blobs", err);
 }
 
 static int publish(struct oci_import *im, const struct oci_layer *layer, struct err *err)
@@ -334,7 +333,7 @@ static int publish(struct oci_import *im, const struct oci_layer *layer, struct 
         return r;
     r = sys_renameat(s->fd, im->dir, s->fd, path.p);
     if (r < 0)
-        return err_sys(err, r, "write '%s/%s'", s->root, path.p);
+        return err_sys(err, r, "write '%s'", path.p);
     free(take_ptr(&im->dir));
     return store_sync_dir(s, "layers", err);
 }

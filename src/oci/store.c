@@ -57,7 +57,7 @@ int store_sync_dir(struct oci_store *s, const char *dir, struct err *err)
 {
     scoped(fd_scoped) int fd = sys_openat(s->fd, dir, O_RDONLY | O_DIRECTORY, 0);
     int r = fd < 0 ? fd : sys_fsync(fd);
-    return r < 0 ? err_sys(err, r, "sync '%s/%s'", s->root, dir) : 0;
+    return r < 0 ? err_sys(err, r, "sync '%s'", dir) : 0;
 }
 
 static int sync_parent(struct oci_store *s, const char *name, struct err *err)
@@ -82,7 +82,7 @@ int store_put_file(struct oci_store *s, const char *name, struct str content, st
     r = r < 0 ? r : sys_renameat(s->fd, tmp, s->fd, name);
     if (r < 0) {
         (void)unlinkat(s->fd, tmp, 0);
-        return err_sys(err, r, "write '%s/%s'", s->root, name);
+        return err_sys(err, r, "write '%s'", name);
     }
     return sync_parent(s, name, err);
 }
@@ -96,14 +96,14 @@ int store_each(const struct oci_store *s, const char *dir,
     if (!d) {
         int r = fd < 0 ? fd : -errno;
         fd_scoped(&fd);
-        return err_sys(err, r, "open '%s/%s'", s->root, dir);
+        return err_sys(err, r, "open '%s'", dir);
     }
     int r = 0;
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(d);
         if (!e) {
-            r = errno ? err_sys(err, -errno, "read '%s/%s'", s->root, dir) : 0;
+            r = errno ? err_sys(err, -errno, "read '%s'", dir) : 0;
             break;
         }
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
@@ -124,15 +124,20 @@ int store_trash(struct oci_store *s, const char *name, struct err *err)
     sys_uuid(id);
     scoped(free_scoped) char *to = xasprintf("trash/%s", id);
     int r = sys_renameat(s->fd, name, s->fd, to);
-    return r < 0 ? err_sys(err, r, "remove '%s/%s'", s->root, name) : 0;
+    return r < 0 ? err_sys(err, r, "remove '%s'", name) : 0;
 }
 
 int store_trash_unheld(struct oci_store *s, const char *name, const struct oci_digest *d,
-                       struct err *err)
+                       uint64_t n_references, struct err *err)
 {
+    int r;
     (void)pthread_mutex_lock(&s->mutex);
-    int r = map_has(&s->holds, store_key(d)) ? err_set(err, -EBUSY, "'%s' is in use", name)
-                                             : store_trash(s, name, err);
+    if (map_has(&s->holds, store_key(d)))
+        r = err_set(err, -EBUSY, "'%s' is in use", name);
+    else if (n_references != STORE_ANY_REFERENCES && n_references != s->n_references)
+        r = err_set(err, -EAGAIN, "'%s' may be in use", name);
+    else
+        r = store_trash(s, name, err);
     (void)pthread_mutex_unlock(&s->mutex);
     return r;
 }
@@ -195,7 +200,7 @@ static int sweep_one(void *arg, const char *name, struct err *err)
     scoped(free_scoped) char *path = xasprintf("trash/%s", name);
     int r = sweep(w->s->fd, path, &w->left);
     w->has_more = r == 1;
-    return r < 0 ? err_sys(err, r, "remove '%s/%s'", w->s->root, path) : 0;
+    return r < 0 ? err_sys(err, r, "remove '%s'", path) : 0;
 }
 
 int oci_store_sweep(struct oci_store *s, size_t n, struct err *err)
@@ -213,11 +218,11 @@ static int make_dirs(struct oci_store *s, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
         int r = sys_mkdirat(s->fd, dirs[i], 0700);
         if (r < 0 && r != -EEXIST)
-            return err_sys(err, r, "make '%s/%s'", s->root, dirs[i]);
+            return err_sys(err, r, "make '%s'", dirs[i]);
     }
     scoped(free_scoped) char *tmp = xasprintf("tmp/%s", s->boot);
     int r = sys_mkdirat(s->fd, tmp, 0700);
-    return r < 0 && r != -EEXIST ? err_sys(err, r, "make '%s/%s'", s->root, tmp) : 0;
+    return r < 0 && r != -EEXIST ? err_sys(err, r, "make '%s'", tmp) : 0;
 }
 
 static int busy(struct oci_store *s, struct err *err)

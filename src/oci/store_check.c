@@ -180,7 +180,7 @@ static int drop_layer(struct check *c, const struct oci_digest *d, struct err *e
 {
     if (!c->opts->remove)
         return 0;
-    int r = store_layer_drop(c->s, d, err);
+    int r = store_layer_drop(c->s, d, STORE_ANY_REFERENCES, err);
     return r == -ENOENT ? 0 : r;
 }
 

@@ -115,6 +115,9 @@ static int mark_lease(void *arg, const char *file, const struct store_lease *l, 
 int store_marks_find(struct oci_store *s, struct store_marks *m, struct err *err)
 {
     struct marking k = { .s = s, .m = m };
+    (void)pthread_mutex_lock(&s->mutex);
+    m->n_references = s->n_references;
+    (void)pthread_mutex_unlock(&s->mutex);
     int r = store_each(s, "refs", mark_name, &k, err);
     r = r < 0 ? r : store_each_lease(s, &k.a, mark_lease, &k, err);
     arena_fini(&k.a);
@@ -166,9 +169,9 @@ static int evict_oldest(struct oci_store *s, uint64_t need, struct err *err)
     for (size_t i = 0; r >= 0 && i < n && freed < need; i++) {
         if (all[i].is_pinned)
             continue;
-        r = store_layer_drop(s, &all[i].diff_id, err);
+        r = oci_store_layer_remove(s, &all[i].diff_id, err);
         freed += r < 0 ? 0 : all[i].n_bytes;
-        r = r == -EBUSY || r == -ENOENT ? 0 : r; /* held or gone since */
+        r = r == -EBUSY || r == -ENOENT ? 0 : r; /* in use or gone since */
     }
     if (r < 0)
         return r;
@@ -200,19 +203,25 @@ int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err)
 
 /* ---- gc ---- */
 
+/* What is to go; once it is gone it counts. */
+struct noted {
+    char *path;
+    size_t *count;
+    uint64_t n_bytes;
+};
+
 struct gc {
     struct oci_store *s;
     struct store_marks marks;
     struct arena a;
     struct oci_store_gc *to;
     bool is_dry;
-    VEC(char *) names; /* of the directory that is being looked through: removed after it */
+    VEC(struct noted) noted; /* of the directory that is looked through: removed after it */
 };
 
-static void note(struct gc *g, const char *dir, const char *name, size_t *count)
+static void note(struct gc *g, const char *dir, const char *name, size_t *count, uint64_t n_bytes)
 {
-    (*count)++;
-    vec_push(&g->names, xasprintf("%s/%s", dir, name));
+    vec_push(&g->noted, ((struct noted){ xasprintf("%s/%s", dir, name), count, n_bytes }));
 }
 
 /* Whether a file of this name has to stay; other names than digests are not ours to remove. */
@@ -231,8 +240,7 @@ static int gc_layer(void *arg, const char *name, struct err *err)
     if (must_stay(g, name) || !store_digest_of_name(name, &d))
         return 0;
     (void)store_layer_stat(g->s, &d, &f, NULL);
-    g->to->n_bytes += f.tar_bytes + f.blob_bytes;
-    note(g, "layers", name, &g->to->n_layers);
+    note(g, "layers", name, &g->to->n_layers, f.tar_bytes + f.blob_bytes);
     return 0;
 }
 
@@ -254,7 +262,7 @@ static int gc_blob(void *arg, const char *name, struct err *err)
     struct gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "blobs", name, &g->to->n_blobs);
+        note(g, "blobs", name, &g->to->n_blobs, 0);
     return 0;
 }
 
@@ -263,7 +271,7 @@ static int gc_index(void *arg, const char *name, struct err *err)
     struct gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "meta/index", name, &g->to->n_indexes);
+        note(g, "meta/index", name, &g->to->n_indexes, 0);
     return 0;
 }
 
@@ -272,34 +280,31 @@ static int gc_document(void *arg, const char *name, struct err *err)
     struct gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "meta/documents", name, &g->to->n_documents);
+        note(g, "meta/documents", name, &g->to->n_documents, 0);
     return 0;
 }
 
 static int gc_image_dir(void *arg, const char *name, struct err *err)
 {
     struct gc *g = arg;
-    size_t uncounted = 0;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "images", name, &uncounted);
+        note(g, "images", name, NULL, 0);
     return 0;
 }
 
 static int gc_lease(void *arg, const char *file, const struct store_lease *l, struct err *err)
 {
     struct gc *g = arg;
-    size_t uncounted = 0;
     (void)err;
     if (l->is_over)
-        note(g, "leases", file, &uncounted);
+        note(g, "leases", file, NULL, 0);
     return 0;
 }
 
 static int gc_partial(void *arg, const char *name, struct err *err)
 {
     struct gc *g = arg;
-    size_t uncounted = 0;
     scoped(free_scoped) char *dir = xasprintf("tmp/%s", g->s->boot);
     struct str hex;
     struct str suffix;
@@ -307,33 +312,47 @@ static int gc_partial(void *arg, const char *name, struct err *err)
     (void)str_cut(str_of(name), '.', &hex, &suffix);
     scoped(free_scoped) char *digest = str_dup(hex);
     if (str_is(suffix, "part") && !must_stay(g, digest))
-        note(g, dir, name, &uncounted);
+        note(g, dir, name, NULL, 0);
     return 0;
 }
 
-/* Held since it was noted: it stays. */
-static int drop_one(struct gc *g, const char *path, struct err *err)
+/* 1: it is in the trash; 0: it is held since it was noted, and stays. */
+static int drop_one(struct gc *g, const struct noted *n, struct err *err)
 {
     struct oci_digest d;
-    scoped(free_scoped) char *name = xstrdup(strrchr(path, '/') + 1);
+    scoped(free_scoped) char *name = xstrdup(strrchr(n->path, '/') + 1);
     name[strcspn(name, ".")] = 0;
     if (!store_digest_of_name(name, &d))
         return 0;
-    int r = store_trash_unheld(g->s, path, &d, err);
-    return r == -EBUSY ? 0 : r;
+    int r = store_trash_unheld(g->s, n->path, &d, g->marks.n_references, err);
+    if (r == -EBUSY)
+        return 0;
+    if (r >= 0)
+        store_drop_used(g->s, n->n_bytes);
+    return r < 0 ? r : 1;
+}
+
+static void noted_fini(struct gc *g)
+{
+    for (size_t i = 0; i < g->noted.n; i++)
+        free(g->noted.p[i].path);
+    g->noted.n = 0;
 }
 
 /* Move what was noted to the trash. */
 static int drop_noted(struct gc *g, struct err *err)
 {
     int r = 0;
-    for (size_t i = 0; i < g->names.n; i++) {
-        if (r >= 0 && !g->is_dry)
-            r = drop_one(g, g->names.p[i], err);
-        free(g->names.p[i]);
+    for (size_t i = 0; i < g->noted.n && r >= 0; i++) {
+        const struct noted *n = &g->noted.p[i];
+        r = g->is_dry ? 1 : drop_one(g, n, err);
+        if (r == 1 && n->count) {
+            ++*n->count;
+            g->to->n_bytes += n->n_bytes;
+        }
     }
-    g->names.n = 0;
-    return r;
+    noted_fini(g);
+    return r < 0 ? r : 0;
 }
 
 /*
@@ -360,22 +379,29 @@ static int collect(struct gc *g, struct err *err)
     return r < 0 ? r : drop_noted(g, err);
 }
 
-int oci_store_gc(struct oci_store *s, bool is_dry, struct oci_store_gc *ret, struct err *err)
+static int gc_once(struct oci_store *s, bool is_dry, struct oci_store_gc *found, struct err *err)
 {
-    struct oci_store_gc found = { 0 };
-    struct gc g = { .s = s, .to = &found, .is_dry = is_dry };
-    int r = store_must_write(s, err);
-    r = r < 0 ? r : store_marks_find(s, &g.marks, err);
+    struct gc g = { .s = s, .to = found, .is_dry = is_dry };
+    int r = store_marks_find(s, &g.marks, err);
     r = r < 0 ? r : collect(&g, err);
-    for (size_t i = 0; i < g.names.n; i++)
-        free(g.names.p[i]);
-    vec_fini(&g.names);
+    noted_fini(&g);
+    vec_fini(&g.noted);
     store_marks_fini(&g.marks);
     arena_fini(&g.a);
+    return r;
+}
+
+int oci_store_gc(struct oci_store *s, bool is_dry, struct oci_store_gc *ret, struct err *err)
+{
+    struct oci_store_gc all = { 0 };
+    int r = store_must_write(s, err);
     if (r < 0)
         return r;
-    if (!is_dry)
-        store_drop_used(s, found.n_bytes);
-    *ret = found;
+    do { /* again when names were put meanwhile */
+        r = gc_once(s, is_dry, &all, err);
+    } while (r == -EAGAIN);
+    if (r < 0)
+        return r;
+    *ret = all;
     return 0;
 }

@@ -48,7 +48,7 @@ int oci_store_document(struct oci_store *s, const struct oci_digest *d, struct a
         return r == -EMSGSIZE ? err_set(err, E_CORRUPT, "document '%s' is damaged", path.p) : r;
     sha256_of(buf_str(&b), is.bytes);
     if (!oci_digest_equal(&is, d))
-        return err_set(err, E_CORRUPT, "document '%s/%s' is damaged", s->root, path.p);
+        return err_set(err, E_CORRUPT, "document '%s' is damaged", path.p);
     *ret = str_copy_arena(a, buf_str(&b));
     return 0;
 }
@@ -90,13 +90,48 @@ int oci_store_image_missing(struct oci_store *s, const struct oci_digest *manife
     return r;
 }
 
-static int must_be_whole(struct oci_store *s, const struct oci_digest *manifest, struct err *err)
+/* An image whose parts are held, so that gc and eviction leave them until a reference is written.
+ */
+struct whole {
+    struct oci_digest manifest;
+    struct oci_manifest m;
+    struct oci_config c;
+    struct arena a;
+};
+
+static void whole_each(struct oci_store *s, const struct whole *w,
+                       void (*f)(struct oci_store *s, const struct oci_digest *d))
+{
+    f(s, &w->manifest);
+    f(s, &w->m.config.digest);
+    for (size_t i = 0; i < w->c.n_diff_ids; i++)
+        f(s, &w->c.diff_ids[i]);
+}
+
+static void whole_release(struct oci_store *s, struct whole *w)
+{
+    whole_each(s, w, oci_store_release);
+    arena_fini(&w->a);
+}
+
+/* On success whole_release(). */
+static int whole_hold(struct oci_store *s, const struct oci_digest *manifest, struct whole *w,
+                      struct err *err)
 {
     size_t n = 0;
-    int r = oci_store_image_missing(s, manifest, &n, err);
+    *w = (struct whole){ .manifest = *manifest };
+    int r = oci_store_image_load(s, manifest, &w->a, &w->m, &w->c, err);
+    if (r < 0) {
+        arena_fini(&w->a);
+        return r;
+    }
+    whole_each(s, w, oci_store_hold);
+    r = oci_store_image_missing(s, manifest, &n, err);
     if (r >= 0 && n)
-        return err_set(err, -ENOENT, "the image is not whole: %zu of its layers %s missing", n,
-                       n == 1 ? "is" : "are");
+        r = err_set(err, -ENOENT, "the image is not whole: %zu of its layers %s missing", n,
+                    n == 1 ? "is" : "are");
+    if (r < 0)
+        whole_release(s, w);
     return r;
 }
 
@@ -117,7 +152,11 @@ static int put_record(struct oci_store *s, const char *dir, struct str key, cons
     r = r < 0 ? r : buf_add_char(&b, '\n');
     if (r < 0)
         return err_sys(err, r, "record");
-    return store_put_file(s, record_path(dir, key).p, buf_str(&b), err);
+    r = store_put_file(s, record_path(dir, key).p, buf_str(&b), err);
+    (void)pthread_mutex_lock(&s->mutex);
+    s->n_references++; /* after a failed sync as well: it may be there */
+    (void)pthread_mutex_unlock(&s->mutex);
+    return r;
 }
 
 /* The record in dir/file; its member `key` has to be what the file is named by. */
@@ -133,7 +172,7 @@ static int read_record(struct oci_store *s, const char *dir, const char *file, c
     if (r >= 0)
         r = json_parse(a, str_copy_arena(a, buf_str(&b)), NULL, &v, NULL);
     if (r < 0 || strcmp(record_path(dir, json_get_str(v, key)).p, path) != 0)
-        return err_set(err, E_CORRUPT, "'%s/%s' is damaged", s->root, path);
+        return err_set(err, E_CORRUPT, "'%s' is damaged", path);
     *ret = v;
     return 0;
 }
@@ -163,21 +202,21 @@ static int check_name(struct str name, struct err *err)
 
 int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image, struct err *err)
 {
-    struct arena a = { 0 };
+    struct whole w;
     int r = store_must_write(s, err);
     r = r < 0 ? r : check_name(image->name, err);
-    r = r < 0 ? r : must_be_whole(s, &image->manifest, err);
+    r = r < 0 ? r : whole_hold(s, &image->manifest, &w, err);
     if (r < 0)
         return r;
-    struct json *v = json_new_object(&a);
-    json_set_str(&a, v, "name", image->name);
-    set_digest(&a, v, "manifest", &image->manifest);
-    set_digest(&a, v, "index", &image->index);
-    json_set_str(&a, v, "platform", image->platform);
-    json_set_int(&a, v, "pulledAt", image->pulled_wall_s);
-    json_set_bool(&a, v, "pinned", image->is_pinned);
+    struct json *v = json_new_object(&w.a);
+    json_set_str(&w.a, v, "name", image->name);
+    set_digest(&w.a, v, "manifest", &image->manifest);
+    set_digest(&w.a, v, "index", &image->index);
+    json_set_str(&w.a, v, "platform", image->platform);
+    json_set_int(&w.a, v, "pulledAt", image->pulled_wall_s);
+    json_set_bool(&w.a, v, "pinned", image->is_pinned);
     r = put_record(s, "refs", image->name, v, err);
-    arena_fini(&a);
+    whole_release(s, &w);
     return r;
 }
 
@@ -196,7 +235,7 @@ int store_read_image(struct oci_store *s, const char *file, struct arena *a,
     image.is_pinned = json_bool(json_getc(v, "pinned"));
     if (oci_digest_parse(json_get_str(v, "manifest"), &image.manifest, NULL) < 0 ||
         (index.n && oci_digest_parse(index, &image.index, NULL) < 0))
-        return err_set(err, E_CORRUPT, "'%s/refs/%s' is damaged", s->root, file);
+        return err_set(err, E_CORRUPT, "'refs/%s' is damaged", file);
     *ret = image;
     return 0;
 }
@@ -221,8 +260,7 @@ int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err
     r = sys_unlinkat(s->fd, path.p, 0);
     if (r == -ENOENT)
         return err_set(err, r, "the store has no image '" STR_FMT "'", STR_ARG(name));
-    return r < 0 ? err_sys(err, r, "remove '%s/%s'", s->root, path.p)
-                 : store_sync_dir(s, "refs", err);
+    return r < 0 ? err_sys(err, r, "remove '%s'", path.p) : store_sync_dir(s, "refs", err);
 }
 
 struct images {
@@ -338,7 +376,7 @@ int oci_store_image_dir(struct oci_store *s, const struct oci_digest *manifest, 
         return r;
     r = sys_mkdirat(s->fd, path.p, 0700);
     if (r < 0 && r != -EEXIST)
-        return err_sys(err, r, "make '%s/%s'", s->root, path.p);
+        return err_sys(err, r, "make '%s'", path.p);
     *ret = xasprintf("%s/%s", s->root, path.p);
     return 0;
 }
@@ -348,21 +386,21 @@ int oci_store_image_dir(struct oci_store *s, const struct oci_digest *manifest, 
 int oci_store_lease(struct oci_store *s, struct str id, const struct oci_digest *manifest,
                     bool of_boot, struct err *err)
 {
-    struct arena a = { 0 };
+    struct whole w;
     int r = store_must_write(s, err);
     if (r >= 0 && (id.n == 0 || id.n > OCI_STORE_NAME_MAX || !str_is_utf8(id)))
         r = err_set(err, E_INVALID, "the id of a lease has 1 to %d bytes of UTF-8",
                     OCI_STORE_NAME_MAX);
-    r = r < 0 ? r : must_be_whole(s, manifest, err);
+    r = r < 0 ? r : whole_hold(s, manifest, &w, err);
     if (r < 0)
         return r;
-    struct json *v = json_new_object(&a);
-    json_set_str(&a, v, "id", id);
-    set_digest(&a, v, "manifest", manifest);
+    struct json *v = json_new_object(&w.a);
+    json_set_str(&w.a, v, "id", id);
+    set_digest(&w.a, v, "manifest", manifest);
     if (of_boot)
-        json_set_str(&a, v, "boot", str_of(s->boot));
+        json_set_str(&w.a, v, "boot", str_of(s->boot));
     r = put_record(s, "leases", id, v, err);
-    arena_fini(&a);
+    whole_release(s, &w);
     return r;
 }
 
@@ -387,7 +425,7 @@ int store_read_lease(struct oci_store *s, const char *file, struct arena *a, sto
     l.id = json_get_str(v, "id");
     l.is_over = boot.n && !str_is(boot, s->boot);
     if (oci_digest_parse(json_get_str(v, "manifest"), &l.manifest, NULL) < 0)
-        return err_set(err, E_CORRUPT, "'%s/leases/%s' is damaged", s->root, file);
+        return err_set(err, E_CORRUPT, "'leases/%s' is damaged", file);
     return each(arg, file, &l, err);
 }
 

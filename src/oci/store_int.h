@@ -25,6 +25,7 @@ struct oci_store {
     pthread_mutex_t mutex;   /* of what follows */
     pthread_cond_t imported; /* an import has ended */
     struct map holds;        /* digest -> struct store_hold */
+    uint64_t n_references;   /* names and leases that were put: marks from before are too old */
     uint64_t used_bytes;     /* of layers and blobs */
     uint64_t reserved_bytes; /* of imports in flight */
 };
@@ -56,9 +57,13 @@ int store_put_file(struct oci_store *s, const char *name, struct str content, st
 int store_sync_dir(struct oci_store *s, const char *dir, struct err *err);
 /* Rename something below the root to the trash. -ENOENT without a text is possible. */
 int store_trash(struct oci_store *s, const char *name, struct err *err);
-/* As store_trash(), unless a hold is on `d`: -EBUSY, and no hold can begin meanwhile. */
+#define STORE_ANY_REFERENCES UINT64_MAX
+/*
+ * As store_trash(), unless a hold is on `d`: -EBUSY; or a name or lease was put since there were
+ * n_references: -EAGAIN. Neither can happen meanwhile.
+ */
 int store_trash_unheld(struct oci_store *s, const char *name, const struct oci_digest *d,
-                       struct err *err);
+                       uint64_t n_references, struct err *err);
 /* Each name in a directory of the root, "." and ".." not; a negative code of `each` ends it. */
 int store_each(const struct oci_store *s, const char *dir,
                int (*each)(void *arg, const char *name, struct err *err), void *arg,
@@ -80,8 +85,9 @@ int store_read_fd(int fd, oci_store_sink sink, void *arg, struct err *err);
 /* What is on disk, as gc and eviction left it. */
 int store_count_used(struct oci_store *s, struct err *err);
 void store_drop_used(struct oci_store *s, uint64_t bytes);
-/* Remove, whoever refers to it. -EBUSY: it is held. */
-int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
+/* Remove, whoever refers to it. -EBUSY, -EAGAIN: as store_trash_unheld(). */
+int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint64_t n_references,
+                     struct err *err);
 
 /* ---- references ---- */
 
@@ -91,6 +97,7 @@ struct store_mark {
 };
 struct store_marks {
     struct map by_digest; /* -> struct store_mark */
+    uint64_t n_references;
     struct arena arena;
 };
 /*

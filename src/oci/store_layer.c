@@ -34,7 +34,7 @@ static int read_blob_note(struct oci_store *s, const struct oci_digest *diff_id,
     if (r < 0 || !str_cut(str_trim(buf_str(&b)), ' ', &digest, &size) ||
         oci_digest_parse(digest, &f->blob, NULL) < 0 ||
         parse_u64(size, 0, INT64_MAX, &f->blob_bytes) < 0)
-        return err_set(err, E_CORRUPT, "'%s/%s' is damaged", s->root, path.p);
+        return err_set(err, E_CORRUPT, "'%s' is damaged", path.p);
     return 0;
 }
 
@@ -83,7 +83,7 @@ int oci_store_layer_fd(struct oci_store *s, const struct oci_digest *diff_id, st
     if (fd == -ENOENT && oci_store_layer_has(s, diff_id))
         return err_set(err, -ENODATA, "of layer '%.12s' only the compressed blob is kept",
                        path.p + strlen("layers/"));
-    return fd < 0 ? err_sys(err, fd, "open '%s/%s'", s->root, path.p) : fd;
+    return fd < 0 ? err_sys(err, fd, "open '%s'", path.p) : fd;
 }
 
 char *oci_store_layer_path(struct oci_store *s, const struct oci_digest *diff_id, const char *file)
@@ -176,7 +176,7 @@ int oci_store_blob_fd(struct oci_store *s, const struct oci_digest *blob, struct
 {
     struct store_path path = store_path_of("blobs", blob, NULL);
     int fd = sys_openat(s->fd, path.p, O_RDONLY | O_NOFOLLOW, 0);
-    return fd < 0 ? err_sys(err, fd, "open '%s/%s'", s->root, path.p) : fd;
+    return fd < 0 ? err_sys(err, fd, "open '%s'", path.p) : fd;
 }
 
 /* ---- changing ---- */
@@ -194,18 +194,19 @@ int oci_store_layer_attach(struct oci_store *s, const struct oci_digest *diff_id
         return err_set(err, -EEXIST, "the layer has '%s' already", file);
     r = sys_renameat(AT_FDCWD, path, s->fd, to.p);
     if (r < 0)
-        return err_sys(err, r, "attach '%s' to '%s/%s'", path, s->root, dir.p);
+        return err_sys(err, r, "attach '%s' to '%s'", path, dir.p);
     return store_sync_dir(s, dir.p, err);
 }
 
-int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
+int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint64_t n_references,
+                     struct err *err)
 {
     struct store_layer_files f = { 0 };
     int r = store_layer_stat(s, diff_id, &f, err);
     if (r < 0 && r != E_CORRUPT)
         return r;
     struct store_path path = store_path_of("layers", diff_id, NULL);
-    r = store_trash_unheld(s, path.p, diff_id, err);
+    r = store_trash_unheld(s, path.p, diff_id, n_references, err);
     if (r < 0)
         return r;
     store_drop_used(s, f.tar_bytes + f.blob_bytes);
@@ -213,15 +214,26 @@ int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, stru
     return f.has_blob ? store_trash(s, path.p, err) : 0;
 }
 
-int oci_store_layer_remove(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
+static int remove_layer(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
 {
     struct store_marks m = { 0 };
-    int r = store_must_write(s, err);
-    r = r < 0 ? r : store_marks_find(s, &m, err);
+    int r = store_marks_find(s, &m, err);
     if (r >= 0 && store_mark_of(&m, diff_id).is_pinned)
         r = err_set(err, -EBUSY, "the layer is in use");
+    r = r < 0 ? r : store_layer_drop(s, diff_id, m.n_references, err);
     store_marks_fini(&m);
-    return r < 0 ? r : store_layer_drop(s, diff_id, err);
+    return r;
+}
+
+int oci_store_layer_remove(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
+{
+    int r = store_must_write(s, err);
+    if (r < 0)
+        return r;
+    do
+        r = remove_layer(s, diff_id, err);
+    while (r == -EAGAIN);
+    return r;
 }
 
 /* ---- all of them ---- */

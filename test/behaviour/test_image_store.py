@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dormouse image pull and what works on the store: names, damage, a full disk, two writers, kill -9."""
+import json
+import os
+import pty
+import signal
+import subprocess
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S
+from image_kit import Layout, digest, docker_archive, layer
+
+BASE = layer([("etc", "d", ""), ("etc/motd", "f", os.urandom(300_000)), ("bin", "l", "usr/bin")])
+OLD = layer([("app", "d", ""), ("app/run", "f", b"version 1\n")])
+NEW = layer([("app", "d", ""), ("app/run", "f", b"version 2\n"), ("etc/.wh.motd", "f", b"")])
+
+
+class Store:
+    def __init__(self, directory):
+        self.directory = directory
+        self.env = {**os.environ, "DORMOUSE_IMAGE_STORE": str(directory)}
+
+    def run(self, *args, **rest):
+        return subprocess.run([BUILD / "dormouse", "image", *args], capture_output=True, text=True, env=self.env,
+                              timeout=DEADLINE_S, **rest)
+
+    def ok(self, *args):
+        done = self.run(*args)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def json(self, *args):
+        return json.loads(self.ok(*args, "-o", "json"))
+
+    def names(self):
+        return self.ok("ls", "-o", "name").split()
+
+    def data(self, tar):
+        return self.directory / "layers" / digest(tar)[7:] / "data.tar"
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def layout(tmp_path):
+    made = Layout(tmp_path / "app")
+    made.image("v1", [BASE, OLD])
+    made.image("v2", [BASE, NEW])
+    return made
+
+
+def test_images_are_pulled_named_used_and_removed(store, layout, tmp_path):
+    assert store.names() == [] and store.json("ls") == []
+    got = store.json("pull", f"oci:{layout.directory}:v1")
+    assert got["name"] == "app:v1" and got["digest"] == layout.manifests[0]["digest"]
+    assert (got["layers"], got["layersPresent"]) == (2, 0)
+    assert store.json("pull", f"oci:{layout.directory}:v2")["layersPresent"] == 1
+    docker_archive(tmp_path / "d.tar", {"other:v1": [BASE, OLD]})
+    got = store.json("pull", f"docker-archive:{tmp_path}/d.tar", "--name", "docker.io/library/saved:latest")
+    assert got["layersPresent"] == 2
+    assert store.names() == ["app:v1", "app:v2", "docker.io/library/saved:latest"]
+    assert store.data(BASE).read_bytes() == BASE
+    for name in ("app:v1", got["digest"][7:19], "saved"):
+        seen = store.json("inspect", name)
+        assert [v["diffID"] for v in seen["layers"]] == [digest(BASE), digest(OLD)] and seen["files"] == 2
+    changes = store.json("diff", "app:v1", "app:v2")["changes"]
+    assert {c["path"]: c["change"] for c in changes} == {"/app/run": "content", "/etc/motd": "removed"}
+    store.ok("tag", "app:v1", "app:stable")
+    store.ok("rm", "app:v1", "saved", "app:v2")
+    assert store.json("gc", "--dry-run")["layers"] == 1
+    assert store.data(NEW).exists()
+    assert store.json("gc")["layers"] == 1
+    assert store.names() == ["app:stable"] and not store.data(NEW).exists()
+    assert store.json("check")["damaged"] == 0
+    done = store.run("rm", "app:v1")
+    assert done.returncode == 1 and "no image 'app:v1'" in done.stderr
+
+
+def test_what_is_damaged_is_found_dropped_and_pulled_again(store, layout):
+    store.ok("pull", f"oci:{layout.directory}:v1")
+    store.ok("pull", f"oci:{layout.directory}:v2")
+    with open(store.data(BASE), "r+b") as f:
+        f.seek(2000)
+        f.write(b"?")
+    done = store.run("check")
+    assert done.returncode == 1 and f"layer       {digest(BASE)[7:]}" in done.stdout
+    assert store.run("check", "--remove").returncode == 0
+    assert [i["layersMissing"] for i in store.json("ls")] == [1, 1]
+    store.ok("pull", f"oci:{layout.directory}:v1")
+    assert store.json("check")["incomplete"] == 0
+    index = store.directory / "meta/index" / digest(OLD)[7:]
+    index.write_bytes(index.read_bytes()[:-9])
+    done = store.run("inspect", "app:v1")
+    assert done.returncode == 1 and "layer index" in done.stderr
+    assert store.json("check", "--remove")["repaired"] == 1
+    store.ok("inspect", "app:v1")
+
+
+def test_a_second_writer_is_told_who_writes_and_may_wait(store, layout, tmp_path):
+    """The first one reads its archive from a pipe that has nothing yet, with the lock held."""
+    store.ok("pull", f"oci:{layout.directory}:v1")
+    lock = subprocess.Popen(["flock", store.directory / "lock", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    lock.stdin.write(b"x\n")
+    lock.stdin.flush()
+    lock.stdout.read(1)
+    done = store.run("pull", f"oci:{layout.directory}:v2")
+    assert done.returncode == 1 and "writes the store" in done.stderr and "--wait" in done.stderr
+    assert store.names() == ["app:v1"]
+    waiting = subprocess.Popen([BUILD / "dormouse", "image", "pull", f"oci:{layout.directory}:v2", "--wait", "1m"],
+                               env=store.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    lock.stdin.close()
+    assert waiting.wait(DEADLINE_S) == 0
+    lock.wait()
+    assert store.names() == ["app:v1", "app:v2"]
+
+
+def test_a_killed_pull_leaves_whole_layers_and_no_name(store, tmp_path):
+    big = [layer([(f"f{i}", "f", os.urandom(8_000_000))]) for i in range(3)]
+    made = Layout(tmp_path / "big")
+    made.image("v1", big, compress=lambda t: t, suffix="")
+    for seen in range(3):
+        pull = subprocess.Popen([BUILD / "dormouse", "image", "pull", f"oci:{made.directory}:v1", "--threads", "1"],
+                                env=store.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(1 + seen):
+            pull.stderr.readline()  # a layer is done or there
+        pull.send_signal(signal.SIGKILL)
+        pull.wait()
+        pull.stderr.close()
+        if store.names():
+            break
+        found = store.json("check")
+        assert found["damaged"] == 0 and found["layers"] >= 1
+    assert store.json("pull", f"oci:{made.directory}:v1")["layersPresent"] >= 1
+    assert store.names() == ["big:v1"] and store.json("check")["damaged"] == 0
+    assert [p for p in (store.directory / "tmp").rglob("*") if p.is_file()] == []
+
+
+def test_a_full_disk_is_a_clear_error_and_loses_nothing(layout, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "none", small], capture_output=True).returncode:
+        pytest.skip("no right to mount")
+    try:
+        store = Store(small / "store")
+        store.ok("pull", f"oci:{layout.directory}:v1")
+        made = Layout(tmp_path / "big")
+        made.image("v1", [layer([("f", "f", os.urandom(4_000_000))])])
+        done = store.run("pull", f"oci:{made.directory}:v1")
+        assert done.returncode == 1 and "No space left" in done.stderr
+        assert store.names() == ["app:v1"]
+        found = store.json("check")
+        assert found["damaged"] == 0 and found["incomplete"] == 0 and found["layers"] == 2
+        store.ok("rm", "app:v1")
+        assert store.json("gc")["layers"] == 2
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_a_quota_evicts_images_that_are_not_pinned(store, tmp_path):
+    names = []
+    for i in range(3):
+        made = Layout(tmp_path / f"app{i}")
+        made.image("v1", [layer([("f", "f", os.urandom(12_000_000))])], compress=lambda t: t, suffix="")
+        names.append(f"oci:{made.directory}:v1")
+    store.ok("pull", names[0], "--pin")
+    store.ok("pull", names[1])
+    # A pull reserves 16 MiB at a time: the third needs the room of one of the others.
+    store.ok("pull", names[2], "--quota", "32Mi")
+    assert {i["name"]: i["layersMissing"] for i in store.json("ls")} == {"app0:v1": 0, "app1:v1": 1, "app2:v1": 0}
+    store.ok("pin", "app2:v1")
+    done = store.run("pull", names[1], "--quota", "32Mi")
+    assert done.returncode == 1 and "quota" in done.stderr and "in use" in done.stderr
+    store.ok("unpin", "app2:v1")
+    store.ok("pull", names[1], "--quota", "32Mi")
+
+
+def test_progress_is_lines_in_pipes_and_a_bar_on_a_terminal(store, layout):
+    done = store.run("pull", f"oci:{layout.directory}:v1")
+    assert [line.split()[2] for line in done.stderr.splitlines()] == ["done", "done"] and "\r" not in done.stderr
+    ours, theirs = pty.openpty()
+    pull = subprocess.Popen([BUILD / "dormouse", "image", "pull", f"oci:{layout.directory}:v2"], env=store.env,
+                            stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    assert pull.wait(DEADLINE_S) == 0
+    seen = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(ours)
+    assert b"\r[" in seen and b"of 2 layers" in seen and b"present" in seen
+
+
+def test_wrong_words_are_usage_errors(store, layout):
+    for args in (["pull"], ["pull", f"oci:{layout.directory}:v1", "--form", "zip"], ["ls", "-o", "yaml"], ["rm"],
+                 ["tag", "a"], ["check", "x"]):
+        assert store.run(*args).returncode == 2, args
+    done = store.run("pull", f"oci:{layout.directory}:v1", "--name", "two words")
+    assert done.returncode == 1 and "blanks" in done.stderr
+    done = store.run("pull", "redis")
+    assert done.returncode == 1 and "oci-archive:FILE" in done.stderr
+    assert store.names() == []
