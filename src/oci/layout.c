@@ -115,6 +115,10 @@ static int open_directory(struct oci_layout *l, struct err *err)
     l->is_made = mkdir(l->directory, 0755) == 0;
     if (!l->is_made && errno != EEXIST)
         return err_sys(err, -errno, "make '%s'", l->directory);
+    int r =
+        l->is_made ? sys_sync_parent(l->directory, err) : 0; /* now: later it cannot be undone */
+    if (r < 0)
+        return r;
     l->fd = sys_openat(AT_FDCWD, l->directory, O_RDONLY | O_DIRECTORY, 0);
     if (l->fd < 0)
         return err_sys(err, l->fd, "open '%s'", l->directory);
@@ -322,5 +326,5 @@ int oci_layout_publish(struct oci_layout *l, const struct oci_layout_manifest *m
     if (r < 0)
         return r;
     l->is_published = true;
-    return l->is_made ? sys_sync_parent(l->directory, err) : 0;
+    return 0;
 }
