@@ -894,6 +894,50 @@ TEST(guests_fall_asleep_by_themselves_when_there_is_room_again)
     close_greedy(&r, a, m);
 }
 
+static void remove_swap_files(const struct rig *r)
+{
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/swap", r->dir);
+    DIR *dir = opendir(path);
+    CHECK(dir);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (strchr(e->d_name, '-'))
+            CHECK_OK(unlinkat(dirfd(dir), e->d_name, 0));
+    (void)closedir(dir);
+}
+
+/* Its next life begins with a file of its own: nothing is known to be in it. */
+TEST(a_guest_whose_swap_file_is_gone_loses_its_life_and_nothing_of_the_next)
+{
+    struct rig r;
+    struct actor a = { 0 }, twin = { 0 };
+    rig_open(&r, manual);
+    struct module *m = rig_module(&r, "twin-g2");
+    struct guest_spec spec = { .module = m, .abi = GUEST_ABI_G2 };
+    actor_open(&a, &r, spec);
+    actor_open(&twin, &r, spec);
+    WAIT(&r, a.ops.n == 1 && twin.ops.n == 1);
+    actor_sleep(&a);
+    remove_swap_files(&r);
+    actor_complete(&a, 0, 0);
+    WAIT(&r, actor_state(&a) == GUEST_FAILED);
+    CHECK_INT(actor_stats(&a).swap_bytes, 0);
+    buf_reset(&a.log);
+    WAIT(&r, a.ops.n == 2);
+    for (unsigned i = 0; i < 6; i++) {
+        actor_sleep(&a);
+        actor_complete(&a, i, 1);
+        actor_complete(&twin, i, 0);
+        WAIT(&r, a.ops.n == i + 3 && twin.ops.n == i + 2);
+    }
+    CHECK(str_eq(buf_str(&a.log), buf_str(&twin.log)));
+    CHECK_INT(actor_stats(&a).incarnation, 1);
+    actor_close(&a);
+    actor_close(&twin);
+    module_unref(m);
+    rig_close(&r);
+}
+
 /* What the runner may write to a file from now on. A child does this with the runner's identity,
  * since root may lack the capability. */
 static void limit_files(struct rig *r, rlim_t bytes)

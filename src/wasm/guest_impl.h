@@ -180,6 +180,7 @@ void guest_free_sent(struct active *a);
 /* Keep its record only; it is in no runner. */
 void guest_deactivate(struct guest *g);
 void guest_swap_name(const struct guest *g, char out[SWAP_NAME_MAX]);
+/* Nothing of its memory is in a file from now on, also where the file is gone already. */
 void guest_remove_swap(struct guest *g);
 uint64_t guest_resident_bytes(const struct guest *g);
 void guest_set_error(struct guest *g, const struct err *why);

@@ -102,10 +102,9 @@ void guest_swap_name(const struct guest *g, char out[SWAP_NAME_MAX])
 void guest_remove_swap(struct guest *g)
 {
     char name[SWAP_NAME_MAX];
-    if (!g->has_file)
-        return;
     guest_swap_name(g, name);
-    swap_remove(&g->host->swap, name);
+    if (g->has_file)
+        swap_remove(&g->host->swap, name);
     g->has_file = g->has_image = false;
     guest_set_swap_bytes(g, 0);
 }
