@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #define DEFINITIONS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -146,6 +147,87 @@ TEST(a_damaged_policy_lets_nothing_be_written_that_it_might_forbid)
     CHECK_INT(check(&f, true), 1);
     open_server(&f);
     (void)make_map(&f, "new", "1");
+    fixture_fini(&f);
+}
+
+/* Change the store of a server that is closed. */
+static void edit(const struct fixture *f, const char *sql)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f->dir);
+    sqlite3 *db;
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    CHECK(sqlite3_changes(db) > 0);
+    (void)sqlite3_close(db);
+}
+
+/* Of this quota not even the key can be believed. */
+TEST(a_damaged_quota_lets_nothing_be_made_that_it_might_limit)
+{
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/default/resourcequotas",
+               "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"hard\":{\"configmaps\":\"1\"}}}");
+    settle(&f);
+    (void)make_map(&f, "one", "1");
+    (void)want(&f, 403, "POST", MAPS, "{\"metadata\":{\"name\":\"two\"}}");
+    settle(&f);
+    close_server(&f);
+    edit(&f, "UPDATE log SET sum = sum + 4294967296 WHERE CAST(key AS TEXT) = "
+             "'/registry/resourcequotas/default/x'");
+    open_server(&f);
+    settle(&f);
+    (void)want(&f, 500, "POST", MAPS, "{\"metadata\":{\"name\":\"two\"}}");
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/kube-public/configmaps",
+               "{\"metadata\":{\"name\":\"two\"}}");
+    close_server(&f);
+    CHECK_INT(check(&f, true), 1);
+    open_server(&f);
+    settle(&f);
+    (void)make_map(&f, "two", "1");
+    fixture_fini(&f);
+}
+
+static void on_forgotten(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)err;
+    CHECK_OK(res->r);
+    f->done = true;
+}
+
+static void forget(struct fixture *f, const char *key)
+{
+    const struct store_op op = { .kind = STORE_DELETE, .key = str_of(key) };
+    CHECK_OK(store_txn(f->store, &op, 1, on_forgotten, f, NULL));
+    wait_done(f);
+}
+
+/* A node ends the pods that its list does not have. */
+TEST(a_damaged_pod_is_missing_in_no_list_when_the_index_is_built_again)
+{
+    static const char of_node[] = "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1";
+    struct fixture f;
+    fixture_init(&f);
+    settle(&f);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/default/pods",
+               "{" META ",\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\","
+               "\"image\":\"i\"}]}}");
+    forget(&f, "/owned.built"); /* as left by a version without this index */
+    forget(&f, "/placed/n1/default/x");
+    close_server(&f);
+    CHECK(damage_marks(&f) >= 1);
+    for (int i = 0; i < 2; i++) {
+        open_server(&f);
+        settle(&f);
+        (void)want(&f, 500, "GET", of_node, NULL);
+        close_server(&f);
+    }
+    (void)check(&f, true);
+    open_server(&f);
+    settle(&f);
+    const struct json *list = want(&f, 200, "GET", of_node, NULL);
+    CHECK_INT(json_getc(list, "items")->n, 0);
     fixture_fini(&f);
 }
 

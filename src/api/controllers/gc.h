@@ -52,6 +52,7 @@ struct pass {
     bool certain;  /* ABSENT: the owner was seen to go */
     bool fresh;    /* LEAVING: look at all dependents, not only whether one still blocks */
     bool orphan, waiting, more, failed;
+    bool left_out; /* BUILD: an object is damaged, so the indices cannot cover it */
     unsigned rounds;
     char *uid;
     struct buf prefix, after;

@@ -99,6 +99,7 @@ static void on_pass_page(void *arg, int r, const struct store_page *page, const 
     if (r < 0) {
         pass_fail(p);
     } else {
+        p->left_out = p->left_out || page->left_out;
         take_rows(p, page);
         if (!p->more && !next_prefix(p))
             p->at = PASS_CHECK;
@@ -250,7 +251,9 @@ static int check(struct pass *p)
         const struct store_op op = { .kind = STORE_PUT,
                                      .key = STR(BUILT_KEY),
                                      .value = STR(BUILT_VALUE) };
-        if (p->failed) {
+        if (!p->failed && p->left_out) /* build them again at the next start */
+            gc_queue_pass(p->gc, PASS_SCAN, STR(""), false);
+        if (p->failed || p->left_out) {
             p->at = PASS_END;
             return 0;
         }

@@ -34,6 +34,7 @@ struct quotas {
     struct buf after;
     size_t n_running;
     bool loading, loaded, stopped;
+    bool damaged; /* some cannot be read, and so it is not known where they are */
     struct defer turn;
     struct retry retry; /* of loading, and of counting what is still dirty */
 };
@@ -288,6 +289,7 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
     struct quotas *q = arg;
     (void)err;
     q->loading = false;
+    q->damaged = q->damaged || (r >= 0 && page->left_out);
     for (size_t i = 0; r >= 0 && !q->stopped && i < page->n; i++) {
         struct str ns, name, rest = str_slice(page->kv[i].key, sizeof QUOTA_PREFIX - 1, SIZE_MAX);
         (void)str_cut(rest, '/', &ns, &name);
@@ -299,7 +301,8 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
         (void)buf_add_str(&q->after, page->kv[page->n - 1].key);
         load(q);
     }
-    q->loaded = r >= 0 && !more; /* else each object looks for quotas itself */
+    q->loaded =
+        r >= 0 && !more; /* else each object looks for quotas itself, as with damaged ones */
     if (r < 0 && !q->stopped)
         retry_arm(q->api->loop, &q->retry, on_retry);
     controllers_idle(q->api);
@@ -337,7 +340,7 @@ static void kick(struct quotas *q)
 
 bool quotas_in(const struct quotas *q, struct str ns)
 {
-    return q && (!q->loaded || space_of(q, ns));
+    return q && (!q->loaded || q->damaged || space_of(q, ns));
 }
 
 /* ------------------------------------------------------------------ life */
