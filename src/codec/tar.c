@@ -900,7 +900,9 @@ int tar_reader_add(struct tar_reader *r, struct str bytes, struct err *err)
 int tar_reader_end(struct tar_reader *r, struct err *err)
 {
     bool is_between = r->expect == EXPECT_HEADER && r->n_block == 0 && r->extended_total == 0;
-    if (r->expect == EXPECT_NOTHING || is_between)
+    /* Some writers leave out the zeros after the last file; Go's archive/tar takes that for the
+     * end. */
+    if (r->expect == EXPECT_NOTHING || r->expect == EXPECT_PADDING || is_between)
         return 0;
     return err_set(err, E_PARSE, "tar, byte %llu: the archive ends within an entry",
                    (unsigned long long)r->at);

@@ -84,7 +84,10 @@ DEFINE_SCOPED(tar_reader, tar_reader_free)
  */
 int tar_reader_add(struct tar_reader *r, struct str bytes, struct err *err);
 
-/* The stream is at its end. E_PARSE: it ended within an entry. */
+/*
+ * The stream is at its end. E_PARSE: it ended within an entry. The two blocks of zeros and the
+ * padding of the last file may be missing.
+ */
 int tar_reader_end(struct tar_reader *r, struct err *err);
 
 /*
