@@ -616,6 +616,11 @@ TEST(malformed_requests_are_refused)
         { 505, "GET /hello HTTP/2.0\r\nHost: a\r\n\r\n" },
         { 505, "GET /hello HTTP/1.2\r\nHost: a\r\n\r\n" },
         { 501, "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n" },
+        { 400, "GET http://b/hello HTTP/1.1\r\nHost: a\r\n\r\n" },
+        { 400, "GET http://a:1/hello HTTP/1.1\r\nHost: a\r\n\r\n" },
+        { 400, "GET http://u@a/hello HTTP/1.1\r\nHost: a\r\n\r\n" },
+        { 400, "GET http://b?x=/hello HTTP/1.1\r\nHost: a\r\n\r\n" },
+        { 400, "GET http:///hello HTTP/1.1\r\nHost: a\r\n\r\n" },
         { 417, "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\nx" },
         /* two opinions about where the request ends */
         { 400,
@@ -669,6 +674,16 @@ TEST(a_malformed_body_fails_its_request)
         "3\nabc\r\n0\r\n\r\n",
         "ffffffffffffffffff\r\n",
         "1 \r\nx\r\n0\r\n\r\n",
+        "0x1\r\nx\r\n0\r\n\r\n",
+        "+1\r\nx\r\n0\r\n\r\n",
+        "\r\n0\r\n\r\n",
+        "1\r\nx\n0\r\n\r\n",
+        "1\r\nx0\r\n\r\n",
+        "1\rx\r\n0\r\n\r\n",
+        "1;a\nx\r\n0\r\n\r\n",
+        "1;a\rb\r\nx\r\n0\r\n\r\n",
+        "0\r\nx-a: b\n\r\n",
+        "0\r\nx-a: b\r\n c\r\n\r\n",
         "1\r\nx\r\n0\r\nbad trailer\r\n\r\n",
     };
     setup();

@@ -158,6 +158,10 @@ static int check_target(struct http_parse *p)
     ptrdiff_t slash = str_find_char(str_slice(t, skip, t.n), '/');
     if (slash < 0)
         return refuse(p, 400, "malformed request target");
+    /* Two names of the host: a proxy in front may go by the one, and the handler by the other. */
+    struct str authority = str_slice(t, skip, skip + (size_t)slash);
+    if (!str_ieq(authority, headers_get(&p->headers, "host")))
+        return refuse(p, 400, "the request target and the host field name different hosts");
     buf_consume(&p->target, skip + (size_t)slash);
     return 0;
 }

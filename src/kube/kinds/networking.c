@@ -211,14 +211,6 @@ static const struct kube_subresource cidr_subresources[] = { SUBRESOURCE_STATUS(
 static const struct kube_strategy address_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                        .unconditional_update = true };
 
-static void cidr_validate(const struct json *obj, const struct json *old, struct field_errors *errs)
-{
-    struct fpath up = fpath_child(NULL, STR("spec")), at = fpath_child(&up, STR("cidrs"));
-    (void)old;
-    if (!json_first(json_path(obj, "spec", "cidrs", NULL)))
-        field_error(errs, FIELD_REQUIRED, &at, NULL, "at least one CIDR required");
-}
-
 /* The range that addresses are allocated from is ready at once; further ranges are only stored. */
 static void cidr_prepare_create(struct arena *a, struct json *obj)
 {
@@ -239,7 +231,7 @@ static void cidr_prepare_create(struct arena *a, struct json *obj)
 
 static const struct kube_strategy cidr_strategy = { .prepare_create = cidr_prepare_create,
                                                     .unconditional_update = true,
-                                                    .validate = cidr_validate,
+                                                    .validate = validate_service_cidr,
                                                     .fixed_meta_in_status = true };
 
 static struct kube_resource rows[] = {

@@ -3,6 +3,8 @@
 #include "kube/validate/check.h"
 #include "kube/validate/validate.h"
 
+#include <arpa/inet.h>
+
 /* ---- Ingresses ---- */
 
 static void typed_reference(const struct spot *s)
@@ -305,4 +307,81 @@ void validate_network_policy(const struct json *obj, const struct json *old,
     }
     spot_each (type, i, &types)
         one_of_strictly(&type, &directions);
+}
+
+/* ---- ServiceCIDR ---- */
+
+static void check_range(const struct spot *s)
+{
+    struct str text = spot_text(s);
+    size_t before = errors_of(s->errs);
+    struct cidr c;
+    char shown[INET6_ADDRSTRLEN];
+    must_cidr(s, text);
+    if (errors_of(s->errs) > before || !cidr_parse(text, &c) ||
+        !inet_ntop(c.ip.is_v6 ? AF_INET6 : AF_INET, c.ip.bytes, shown, sizeof shown))
+        return;
+    const char *canonical = say_text(s, "%s/%u", shown, c.bits);
+    if (!str_is(text, canonical))
+        say_invalid_str(s, text, say_text(s, "must be in canonical form (\"%s\")", canonical));
+}
+
+/* Two ranges are of two families; what is no range has been told. */
+static void check_families(const struct spot *list)
+{
+    json_each (item, list->v) {
+        struct cidr c;
+        if (!cidr_parse(json_str(item), &c))
+            return;
+    }
+    if (spot_count(list) == 2 && !is_dual_stack(list->v, NULL, true))
+        say_invalid(list, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 "
+                          "and 2001:db8::/64");
+}
+
+/* A range that is in use stays; one of the other family may be added. */
+static void range_update(const struct spot *list, const struct json *old)
+{
+    size_t n_old = old ? old->n : 0, n = spot_count(list);
+    if (n != n_old && !(n_old == 1 && n == 2)) {
+        struct spot shown = *list;
+        if (!shown.v)
+            shown.v = json_new_array(list->errs->a);
+        say_invalid(&shown, "field is immutable");
+        return;
+    }
+    const struct json *was = json_first(old);
+    spot_each (cidr, i, list) {
+        if (!was)
+            check_range(&cidr);
+        else if (!str_eq(json_str(was), spot_text(&cidr)))
+            say_invalid(&cidr, "field is immutable");
+        was = was ? was->next : NULL;
+    }
+    check_families(list);
+}
+
+void validate_service_cidr(const struct json *obj, const struct json *old,
+                           struct field_errors *errs)
+{
+    struct spot root = spot_root(obj, errs);
+    MEMBER(spec, &root, "spec");
+    MEMBER(cidrs, &spec, "cidrs");
+    if (old) {
+        range_update(&cidrs, json_path(old, "spec", "cidrs", NULL));
+        return;
+    }
+    if (spot_count(&cidrs) == 0) {
+        say_required(&cidrs, "at least one CIDR required");
+        return;
+    }
+    if (spot_count(&cidrs) > 2) {
+        struct spot shown = cidrs;
+        shown.v = go_struct(errs->a, spec.v, "CIDRs=cidrs/null");
+        say_invalid(&shown, "may only hold up to 2 values");
+        return;
+    }
+    spot_each (cidr, i, &cidrs)
+        check_range(&cidr);
+    check_families(&cidrs);
 }

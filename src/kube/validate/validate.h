@@ -64,6 +64,8 @@ void validate_limit_range(const struct json *obj, const struct json *old,
                           struct field_errors *errs);
 void validate_resource_quota(const struct json *obj, const struct json *old,
                              struct field_errors *errs);
+void validate_service_cidr(const struct json *obj, const struct json *old,
+                           struct field_errors *errs);
 void validate_ingress(const struct json *obj, const struct json *old, struct field_errors *errs);
 void validate_ingress_class(const struct json *obj, const struct json *old,
                             struct field_errors *errs);
