@@ -394,10 +394,10 @@ TEST(custom_resources_are_pruned_defaulted_and_validated)
               "\"b\"");
     CHECK_STR(
         validation(&a, ring, RING("{'nonce':1,'list':['a','B','a','c']}"), NULL),
-        "Ring.example.com \"r\" is invalid: [spec.list: Too many: 4: must have at most 3 items, "
-        "spec.list[2]: Duplicate value: \"a\", spec.list[1]: Invalid value: \"B\": spec.list[1] in "
+        "Ring.example.com \"r\" is invalid: [spec.list[1]: Invalid value: \"B\": spec.list[1] in "
         "body "
-        "should match '^[a-z]+$']");
+        "should match '^[a-z]+$', spec.list: Too many: 4: must have at most 3 items, spec.list[2]: "
+        "Duplicate value: \"a\"]");
     CHECK_STR(
         validation(&a, ring, RING("{'nonce':1,'keyed':[{'k':'a'},{'k':'a','v':null}]}"), NULL),
         "Ring.example.com \"r\" is invalid: spec.keyed[1]: Duplicate value: {\"k\":\"a\"}");

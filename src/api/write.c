@@ -516,6 +516,18 @@ static struct json *take_update(struct write *w)
     return NULL;
 }
 
+static struct json *validate_update(struct write *w)
+{
+    struct request *rq = w->rq;
+    struct object_warnings *warnings = arena_new(&rq->arena, struct object_warnings);
+    struct json *status = NULL;
+    warnings->a = &rq->arena;
+    (void)object_validate_update(&rq->arena, rq->res, w->part, w->obj, w->old, warnings, &status);
+    for (size_t i = 0; i < warnings->n; i++)
+        reply_warn(rq, warnings->text[i]);
+    return status;
+}
+
 static struct json *shape_update(struct write *w)
 {
     struct request *rq = w->rq;
@@ -544,7 +556,8 @@ static struct json *shape_update(struct write *w)
             status = claims_choose(rq, &w->claims, w->obj, w->old);
         if (status)
             return status;
-        if (object_validate(a, rq->res, w->part, w->obj, w->old, &status) < 0)
+        status = validate_update(w);
+        if (status)
             return status;
     }
     if (is_crd(rq->res))

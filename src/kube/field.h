@@ -70,6 +70,7 @@ struct field_errors {
     struct arena *a;
     struct field_error *first, *last;
     size_t n, n_dropped, n_bytes; /* bytes: of all bodies */
+    struct field_errors *excused; /* complaints of rules about what was so before; NULL: not kept */
     bool is_quiet; /* only whether there are errors matters: count them without text */
 };
 

@@ -682,10 +682,12 @@ static void validate_meta(const struct kube_resource *res, const struct json *ob
         meta_validate_finalizer_names(obj, errs);
 }
 
-int object_validate(struct arena *a, const struct kube_resource *res, enum object_part part,
-                    const struct json *obj, const struct json *old, struct json **ret_status)
+static int validate_all(struct arena *a, const struct kube_resource *res, enum object_part part,
+                        const struct json *obj, const struct json *old,
+                        struct field_errors *excused, struct json **ret_status)
 {
     struct field_errors errs = field_errors_init(a);
+    errs.excused = excused;
     validate_meta(res, obj, old, &errs);
     if (!(res->schema->flags & SCHEMA_BUILTIN)) {
         if (schema_validate(res->schema, obj, old, NULL, &errs) < 0)
@@ -704,6 +706,25 @@ int object_validate(struct arena *a, const struct kube_resource *res, enum objec
     const struct kube_resource *as = res->crd || !res->storage ? res : res->storage;
     *ret_status = status_invalid(a, as->group, as->kind, meta_name(obj), &errs);
     return E_INVALID;
+}
+
+int object_validate(struct arena *a, const struct kube_resource *res, enum object_part part,
+                    const struct json *obj, const struct json *old, struct json **ret_status)
+{
+    return validate_all(a, res, part, obj, old, NULL, ret_status);
+}
+
+int object_validate_update(struct arena *a, const struct kube_resource *res, enum object_part part,
+                           const struct json *obj, const struct json *old,
+                           struct object_warnings *warnings, struct json **ret_status)
+{
+    struct field_errors excused = field_errors_init(a);
+    int r = validate_all(a, res, part, obj, old, &excused, ret_status);
+    for (const struct field_error *e = excused.first; e && warnings->n < OBJECT_MAX_WARNINGS;
+         e = e->next)
+        warnings->text[warnings->n++] =
+            str_of(arena_printf(a, STR_FMT ": " STR_FMT, STR_ARG(e->field), STR_ARG(e->body)));
+    return r;
 }
 
 void object_convert(struct arena *a, struct json *obj, const struct kube_resource *from,

@@ -38,8 +38,8 @@ int object_decode(struct arena *a, const struct kube_resource *res, struct str b
 int object_decode_tree(struct arena *a, const struct kube_resource *res, struct json *obj,
                        enum field_validation fv, struct object_warnings *warnings,
                        struct json **ret_status);
-/* The result of an apply patch: fields that cannot hold null and were applied as null are refused by
- * validation. */
+/* The result of an apply patch: fields that cannot hold null and were applied as null are refused
+ * by validation. */
 int object_decode_applied(struct arena *a, const struct kube_resource *res, struct json *obj,
                           struct json **ret_status);
 /*
@@ -90,6 +90,13 @@ int object_prepare_update(struct arena *a, const struct kube_resource *res, enum
 /* Whole validation. old: NULL for create. E_INVALID with the Status of reason Invalid. */
 int object_validate(struct arena *a, const struct kube_resource *res, enum object_part part,
                     const struct json *obj, const struct json *old, struct json **ret_status);
+/*
+ * The same for an update. A rule that does not hold for what was so before is a warning, as
+ * upstream gives it.
+ */
+int object_validate_update(struct arena *a, const struct kube_resource *res, enum object_part part,
+                           const struct json *obj, const struct json *old,
+                           struct object_warnings *warnings, struct json **ret_status);
 /* Rewrite for another version of the same kind, in place. */
 void object_convert(struct arena *a, struct json *obj, const struct kube_resource *from,
                     const struct kube_resource *to);

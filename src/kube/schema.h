@@ -176,6 +176,14 @@ int schema_normalize(struct arena *a, const struct schema *s, struct json *v, co
 int schema_validate(const struct schema *s, const struct json *v, const struct json *old,
                     const struct fpath *at, struct field_errors *errs);
 /*
+ * Whether x is what y was: equal, but for the order of the elements of list maps at any depth.
+ * s: of both, may be NULL. budget: NULL for BUDGET_MAX_STEPS; false once it is used up.
+ */
+bool schema_same(struct arena *scratch, const struct schema *s, const struct json *x,
+                 const struct json *y, struct budget *budget);
+/* What tells the elements of a list map apart, as text in the arena. */
+struct str schema_list_key(struct arena *a, const struct schema *s, const struct json *item);
+/*
  * The first match behind `from` bytes, as RE2 finds it: 1, or 0: none. from: 0, or behind an
  * earlier match in the same string. *ret_steps: what backtracking took, 0 where it hardly did, else
  * within a factor of 16 of it. E_LIMIT: it would take more than REGEX_STEPS_MAX steps or 4 MiB.

@@ -688,15 +688,6 @@ static void validate_members(struct valid *v, const struct schema *s, const stru
     }
 }
 
-static struct str identity_text(struct valid *v, const struct schema *s, const struct json *item)
-{
-    struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    (void)json_write_sorted(&b, identity(v, s, item));
-    struct str text = str_copy_arena(v->scratch, buf_str(&b));
-    buf_fini(&b);
-    return text;
-}
-
 /* Elements of a list map are the same as before if their keys are; others cannot be told apart. */
 static void index_items(struct valid *v, const struct schema *s, const struct json *old,
                         struct map *to)
@@ -704,7 +695,7 @@ static void index_items(struct valid *v, const struct schema *s, const struct js
     if (s->type != SCHEMA_ARRAY || s->list_type != SCHEMA_LIST_MAP || !json_is(old, JSON_ARRAY))
         return;
     json_each (item, old)
-        (void)map_put(to, identity_text(v, s, item), item);
+        (void)map_put(to, schema_list_key(v->scratch, s, item), item);
 }
 
 static void validate_items(struct valid *v, const struct schema *s, const struct json *value,
@@ -712,10 +703,6 @@ static void validate_items(struct valid *v, const struct schema *s, const struct
 {
     struct map before = { .borrows_keys = true };
     size_t i = 0;
-    if (is_decided(v))
-        return;
-    if (s->type == SCHEMA_ARRAY)
-        check_list_type(v, s, value, at);
     if (!s->items)
         return;
     index_items(v, s, old, &before);
@@ -723,7 +710,8 @@ static void validate_items(struct valid *v, const struct schema *s, const struct
         if (is_decided(v))
             break;
         struct fpath child = fpath_index(at, i++);
-        const struct json *was = before.n ? map_get(&before, identity_text(v, s, item)) : NULL;
+        const struct json *was =
+            before.n ? map_get(&before, schema_list_key(v->scratch, s, item)) : NULL;
         validate(v, s->items, item, was, &child);
     }
     map_fini(&before);
@@ -761,8 +749,7 @@ static void check_rules(struct valid *v, const struct schema_rules *r, const str
     case JSON_STRING:
         check_string(v, r, value, at);
         break;
-    case JSON_ARRAY:
-        check_array(v, r, value, at);
+    case JSON_ARRAY: /* after its items */
         break;
     case JSON_OBJECT:
         check_object(v, r, value, at);
@@ -772,13 +759,22 @@ static void check_rules(struct valid *v, const struct schema_rules *r, const str
     check_combinations(v, r, value, at);
 }
 
+/* Objects above a list map are validated again for its order, which changes no other complaint. */
+static bool is_as_before(struct valid *v, const struct schema *s, const struct json *value,
+                         const struct json *old)
+{
+    return json_equal_work(value, old, &v->budget->steps) ||
+           (value->type == JSON_ARRAY && s->list_type == SCHEMA_LIST_MAP &&
+            schema_same(v->scratch, s, value, old, v->budget));
+}
+
 static void validate(struct valid *v, const struct schema *s, const struct json *value,
                      const struct json *old, const struct fpath *at)
 {
     (void)spend(v, 8);
     if (is_decided(v))
         return;
-    if (old && json_equal_work(value, old, &v->budget->steps))
+    if (old && is_as_before(v, s, value, old))
         return; /* it was let in before: a stricter schema does not block other changes */
     if (value->type == JSON_NULL) {
         if (s->flags & (SCHEMA_NULLABLE | SCHEMA_BUILTIN) || s->type == SCHEMA_ANY)
@@ -795,6 +791,10 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
         validate_members(v, s, value, old, at);
     else if (value->type == JSON_ARRAY)
         validate_items(v, s, value, old, at);
+    if (value->type == JSON_ARRAY && s->rules && !is_decided(v))
+        check_array(v, s->rules, value, at);
+    if (value->type == JSON_ARRAY && s->type == SCHEMA_ARRAY && !is_decided(v))
+        check_list_type(v, s, value, at);
 }
 
 int schema_validate(const struct schema *s, const struct json *v, const struct json *old,

@@ -72,9 +72,10 @@ static const char *name_of(struct walk *w, const struct rule *r)
     return str_dup_arena(&w->a, text.n ? text : trimmed(r->json, "rule"));
 }
 
-static bool is_unchanged(const struct part *p)
+static bool is_unchanged(struct walk *w, const struct rule *r)
 {
-    return p->old ? json_equal(p->value, p->old)
+    const struct part *p = r->part;
+    return p->old ? schema_same(&w->a, r->schema, p->value, p->old, w->a.budget)
                   : p->above_old && json_equal(p->above, p->above_old);
 }
 
@@ -95,22 +96,22 @@ static struct str field_path(struct arena *a, struct str path)
     return (struct str){ out, n };
 }
 
-static void tell(struct walk *w, const struct rule *r, struct str detail)
+static void tell(struct field_errors *errs, const struct rule *r, struct str detail)
 {
-    struct arena *a = w->errs->a;
+    struct arena *a = errs->a;
     struct str path = trimmed(r->json, "fieldPath"), reason = json_get_str(r->json, "reason");
     const char *text = str_dup_arena(a, detail);
     struct fpath below = fpath_child(r->at, field_path(a, path));
     const struct fpath *at = path.n ? &below : r->at ? r->at : &nil_path;
     const struct json *value = is_large(r->schema) ? NULL : r->part->value;
     if (str_is(reason, "FieldValueForbidden"))
-        field_error(w->errs, FIELD_FORBIDDEN, at, NULL, "%s", text);
+        field_error(errs, FIELD_FORBIDDEN, at, NULL, "%s", text);
     else if (str_is(reason, "FieldValueRequired"))
-        field_error(w->errs, FIELD_REQUIRED, at, NULL, "%s", text);
+        field_error(errs, FIELD_REQUIRED, at, NULL, "%s", text);
     else if (str_is(reason, "FieldValueDuplicate"))
-        field_error(w->errs, FIELD_DUPLICATE, at, value, "%s", "");
+        field_error(errs, FIELD_DUPLICATE, at, value, "%s", "");
     else
-        field_error(w->errs, FIELD_INVALID, at, value, "%s", text);
+        field_error(errs, FIELD_INVALID, at, value, "%s", text);
 }
 
 /* false: the budget is used up. */
@@ -183,14 +184,18 @@ static void evaluate(struct walk *w, struct rule *r, const struct cel_expr *e)
         failed(w, r, code, &run.err);
     } else if (v.type != CEL_BOOL) {
         complain(w, r, "cel expression must evaluate to a bool");
-    } else if (!v.b && (r->uses_old || !is_unchanged(p))) {
+    } else if (!v.b) {
+        bool excused = !r->uses_old && is_unchanged(w, r);
+        struct field_errors *to = excused ? w->errs->excused : w->errs;
+        if (!to)
+            return;
         struct str detail = message_of(w, r, &self);
         if (detail.n == 0)
             detail = trimmed(r->json, "message");
         if (detail.n == 0)
             detail = str_of(
                 arena_printf(&w->a, "failed rule: " STR_FMT, STR_ARG(trimmed(r->json, "rule"))));
-        tell(w, r, detail);
+        tell(to, r, detail);
     }
 }
 
