@@ -6,13 +6,16 @@
 #include <stdio.h>
 
 static struct image_args args;
-static bool is_rootless, is_not_durable;
+static bool is_rootless, is_not_durable, has_layers;
 static uint64_t max_bytes;
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
     { "rootless", 0, NULL, "every file belongs to you, devices are left out", CMD_FLAG,
       &is_rootless, 0, 0 },
+    { "layers", 0, NULL,
+      "each layer in a directory of its own, as overlayfs takes them: DIR/0 is the bottom",
+      CMD_FLAG, &has_layers, 0, 0 },
     { "max-layer-size", 0, "SIZE",
       "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
       0 },
@@ -30,7 +33,9 @@ static int unpack(const char *reference, const char *dir, struct layer_dir_count
                   struct err *err)
 {
     const struct unpack_opts how = {
-        .dir = { .symlink_parent = args.parent, .is_rootless = is_rootless },
+        .dir = { .form = has_layers ? LAYER_DIR_OVERLAY : LAYER_DIR_MERGED,
+                 .symlink_parent = args.parent,
+                 .is_rootless = is_rootless },
         .max_bytes = max_bytes,
         .is_not_durable = is_not_durable,
     };
@@ -38,7 +43,8 @@ static int unpack(const char *reference, const char *dir, struct layer_dir_count
     scoped(oci_source_free_scoped) struct oci_source *source = NULL;
     int r = oci_source_open_with(str_of(reference), &args.registry, &source, err);
     r = r < 0 ? r : oci_source_image(source, &args.wanted, &image, err);
-    r = r < 0 ? r : unpack_image(source, &image, dir, &how, ret, err);
+    r = r < 0 ? r
+              : (has_layers ? unpack_layers : unpack_image)(source, &image, dir, &how, ret, err);
     return r < 0 ? err_ctx(err, r, "image '%s'", reference) : 0;
 }
 

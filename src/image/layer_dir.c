@@ -26,6 +26,7 @@ struct dir_record {
     struct str path;
     struct file_attrs attrs;
     uint32_t layer; /* that wrote it last */
+    bool is_opaque;
 };
 
 struct layer_dir {
@@ -569,33 +570,71 @@ static int make_opaque(struct layer_dir *d, struct str path, struct err *err)
         return err_sys(err, fd, "open '" STR_FMT "'", STR_ARG(path));
     if (fsetxattr(fd, name, "y", 1, 0) < 0)
         return err_sys(err, -errno, "set '%s' of '" STR_FMT "'", name, STR_ARG(path));
+    if (!map_has(&d->dirs, path))
+        make_implicit(d, path); /* the root */
+    record_of(d, path)->is_opaque = true;
     return 0;
 }
 
-/* In a layer that is complete: an entry of it at the same path has already hidden the lower one,
- * except that a directory would merge. */
-static int write_whiteout(struct layer_dir *d, const struct oci_whiteout *w, struct err *err)
+/* The directory that a whiteout concerns, if the layer has it: opaque directories, and those that
+ * it hides and makes again. A file of the layer has hidden the lower one already. */
+static int find_hidden_dir(struct layer_dir *d, const struct oci_whiteout *w, struct err *err)
 {
     struct stat st;
-    if (w->is_opaque && w->path.n == 0)
-        return make_opaque(d, w->path, err);
+    if (w->path.n == 0)
+        return 1;
     int dir = open_parent(d, w->path, err);
     if (dir < 0)
         return dir;
-    bool is_there = fstatat(dir, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    if (is_there && S_ISDIR(st.st_mode))
-        return make_opaque(d, w->path, err);
-    if (is_there)
+    if (fstatat(dir, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return S_ISDIR(st.st_mode);
+    if (!w->is_opaque)
         return 0;
-    if (w->is_opaque) {
-        if (mkdirat(dir, d->name, 0700) < 0)
-            return err_sys(err, -errno, "make '" STR_FMT "'", STR_ARG(w->path));
-        make_implicit(d, w->path);
-        return make_opaque(d, w->path, err);
+    if (mkdirat(dir, d->name, 0700) < 0)
+        return err_sys(err, -errno, "make '" STR_FMT "'", STR_ARG(w->path));
+    make_implicit(d, w->path);
+    return 1;
+}
+
+static bool is_below_opaque(const struct layer_dir *d, struct str path)
+{
+    struct str name;
+    while (path.n) {
+        path = dir_of(path, &name);
+        const struct dir_record *r = map_get(&d->dirs, path);
+        if (r && r->is_opaque)
+            return true;
     }
+    return false;
+}
+
+static int write_whiteout(struct layer_dir *d, const struct oci_whiteout *w, struct err *err)
+{
+    struct stat st;
+    if (w->is_opaque || is_below_opaque(d, w->path))
+        return 0; /* overlayfs would list a whiteout where no directory is merged */
+    int dir = open_parent(d, w->path, err);
+    if (dir < 0)
+        return dir;
+    if (fstatat(dir, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return 0;
     if (mknodat(dir, d->name, S_IFCHR | 0600, makedev(0, 0)) < 0)
         return err_sys(err, -errno, "make the whiteout '" STR_FMT "'", STR_ARG(w->path));
     return 0;
+}
+
+/* In a layer that is complete. */
+static int write_whiteouts(struct layer_dir *d, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < d->whiteouts.n && r >= 0; i++) {
+        r = find_hidden_dir(d, &d->whiteouts.p[i], err);
+        if (r > 0)
+            r = make_opaque(d, d->whiteouts.p[i].path, err);
+    }
+    for (size_t i = 0; i < d->whiteouts.n && r >= 0; i++)
+        r = write_whiteout(d, &d->whiteouts.p[i], err);
+    return r;
 }
 
 const struct layer_ops layer_dir_ops = {
@@ -609,9 +648,7 @@ const struct layer_ops layer_dir_ops = {
 
 int layer_dir_end_layer(struct layer_dir *d, struct err *err)
 {
-    int r = 0;
-    for (size_t i = 0; i < d->whiteouts.n && r >= 0; i++)
-        r = write_whiteout(d, &d->whiteouts.p[i], err);
+    int r = write_whiteouts(d, err);
     forget_parent(d);
     d->whiteouts.n = 0;
     d->layer++;

@@ -163,25 +163,84 @@ int unpack_layer(struct oci_source *s, const struct oci_image *image, size_t i,
     return 0;
 }
 
-int unpack_image(struct oci_source *s, const struct oci_image *image, const char *path,
-                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
+/* An error of what takes privileges says so. */
+static int not_root(const struct unpack_opts *opts, int r, struct err *err)
 {
-    struct unpack_stage stage;
-    int r = unpack_stage_init(&stage, path, err);
-    if (r < 0)
-        return r;
-    struct layer_dir *dir = layer_dir_new(stage.root, stage.gone, &opts->dir);
+    if (r == -EPERM && geteuid() != 0 && !opts->dir.is_rootless)
+        return err_ctx(err, r, "not root (--rootless leaves owners and devices out)");
+    return r;
+}
+
+int unpack_into(struct oci_source *s, const struct oci_image *image, int root_fd, int gone_fd,
+                const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
+{
+    int r = 0;
+    struct layer_dir_opts how = opts->dir;
+    how.form = LAYER_DIR_MERGED;
+    scoped(layer_dir_free_scoped) struct layer_dir *dir = layer_dir_new(root_fd, gone_fd, &how);
     for (size_t i = 0; i < image->manifest.n_layers && r >= 0; i++) {
         r = unpack_layer(s, image, i, opts, &layer_dir_ops, dir, err);
         r = r < 0 ? r : layer_dir_end_layer(dir, err);
     }
     r = r < 0 ? r : layer_dir_finish(dir, err);
-    if (r == -EPERM && geteuid() != 0 && !opts->dir.is_rootless)
-        r = err_ctx(err, r, "not root (--rootless leaves owners and devices out)");
+    if (r < 0)
+        return not_root(opts, r, err);
+    *ret = *layer_dir_get_counts(dir);
+    return 0;
+}
+
+int unpack_image(struct oci_source *s, const struct oci_image *image, const char *path,
+                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
+{
+    struct unpack_stage stage;
+    struct layer_dir_counts counts;
+    int r = unpack_stage_init(&stage, path, err);
+    if (r < 0)
+        return r;
+    r = unpack_into(s, image, stage.root, stage.gone, opts, &counts, err);
     r = r < 0 ? r : unpack_stage_commit(&stage, !opts->is_not_durable, err);
-    if (r >= 0)
-        *ret = *layer_dir_get_counts(dir);
-    layer_dir_free(dir);
     unpack_stage_fini(&stage);
+    if (r >= 0)
+        *ret = counts;
+    return r;
+}
+
+static int unpack_one(struct oci_source *s, const struct oci_image *image, size_t i,
+                      const struct unpack_stage *stage, const struct unpack_opts *opts,
+                      struct layer_dir_counts *sum, struct err *err)
+{
+    char name[24];
+    scoped(fd_scoped) int root = -1;
+    (void)snprintf(name, sizeof name, "%zu", i);
+    int r = make_dir(stage->root, name, &root, err);
+    if (r < 0)
+        return r;
+    scoped(layer_dir_free_scoped) struct layer_dir *dir =
+        layer_dir_new(root, stage->gone, &opts->dir);
+    r = unpack_layer(s, image, i, opts, &layer_dir_ops, dir, err);
+    r = r < 0 ? r : layer_dir_end_layer(dir, err);
+    r = r < 0 ? r : layer_dir_finish(dir, err);
+    const struct layer_dir_counts *n = layer_dir_get_counts(dir);
+    sum->entries += n->entries;
+    sum->bytes += n->bytes;
+    sum->devices += n->devices;
+    sum->xattrs += n->xattrs;
+    return r;
+}
+
+int unpack_layers(struct oci_source *s, const struct oci_image *image, const char *path,
+                  const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
+{
+    struct unpack_stage stage;
+    struct layer_dir_counts sum = { 0 };
+    int r = unpack_stage_init(&stage, path, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < image->manifest.n_layers && r >= 0; i++)
+        r = unpack_one(s, image, i, &stage, opts, &sum, err);
+    r = r < 0 ? not_root(opts, r, err) : unpack_stage_commit(&stage, !opts->is_not_durable, err);
+    unpack_stage_fini(&stage);
+    if (r >= 0)
+        *ret = sum;
     return r;
 }

@@ -16,10 +16,10 @@ enum {
 #define UNPACK_BYTES_MIN ((uint64_t)256 << 20) /* ... or this, if it is more */
 
 struct unpack_opts {
-    struct layer_dir_opts dir;
-    uint64_t max_bytes;  /* of each layer's tar; 0: by UNPACK_RATIO_MAX */
-    bool is_not_durable; /* do not wait until it is on the disk */
-    const char *program; /* as in struct layer_read_opts */
+    struct layer_dir_opts dir; /* form: LAYER_DIR_OVERLAY_USER says that this is a user namespace */
+    uint64_t max_bytes;        /* of each layer's tar; 0: by UNPACK_RATIO_MAX */
+    bool is_not_durable;       /* do not wait until it is on the disk */
+    const char *program;       /* as in struct layer_read_opts */
 };
 
 /*
@@ -28,6 +28,19 @@ struct unpack_opts {
  */
 int unpack_image(struct oci_source *s, const struct oci_image *image, const char *path,
                  const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
+
+/*
+ * Write each layer of an image as a directory that overlayfs takes as a lower one (opts->dir.form):
+ * `path`/0 is the bottom. A hard link to a file of a lower layer is E_PARSE, and a directory for
+ * which its layer has no entry gets mode 0755, owner 0 and time 0.
+ */
+int unpack_layers(struct oci_source *s, const struct oci_image *image, const char *path,
+                  const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
+
+/* The same as unpack_image() into a directory that is there and empty; gone_fd as in
+ * layer_dir_new(). After an error the caller removes what was written. */
+int unpack_into(struct oci_source *s, const struct oci_image *image, int root_fd, int gone_fd,
+                const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
 
 /*
  * Give layer `i` to the ops, with its DiffID compared: the ops undo what they did after an error.

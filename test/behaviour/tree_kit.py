@@ -43,7 +43,12 @@ def snapshot(root, dir_times=True):
     first = {}
     for path in sorted(seen):
         if "links" in seen[path]:
-            seen[path]["links"] = first.setdefault(seen[path]["links"], path)
+            first.setdefault(seen[path]["links"], []).append(path)
+    for names in first.values():  # overlayfs counts names, too, that a whiteout hides
+        for path in names:
+            seen[path]["links"] = names[0]
+            if len(names) == 1:
+                del seen[path]["links"]
     return seen
 
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/mount.h"
+
+#include "base/sys.h"
+#include "image/erofs.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FD_PATH_SIZE = 32, OPTIONS_MAX = 4095 /* a page, for mount(2) */ };
+
+static void fd_path(int fd, char ret[FD_PATH_SIZE])
+{
+    (void)snprintf(ret, FD_PATH_SIZE, "/proc/self/fd/%d", fd);
+}
+
+static int failed(int code, const char *what, struct err *err)
+{
+    return err_sys(err, code, "mount %s%s", what,
+                   code == -EPERM || code == -EACCES
+                       ? " (mounting takes root, or a user namespace of its own: unshare -Urm)"
+                       : "");
+}
+
+static unsigned attributes(const struct mount_opts *opts)
+{
+    return (opts->is_read_only ? MOUNT_ATTR_RDONLY : 0u) |
+           (opts->has_suid ? 0u : MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+}
+
+static int set_fd(int fs, const char *key, int fd)
+{
+    char path[FD_PATH_SIZE];
+    fd_path(fd, path);
+    return fsconfig(fs, FSCONFIG_SET_STRING, key, path, 0) < 0 ? -errno : 0;
+}
+
+static int set_string(int fs, const char *key, const char *value)
+{
+    return fsconfig(fs, FSCONFIG_SET_STRING, key, value, 0) < 0 ? -errno : 0;
+}
+
+/* Create what `fs` describes and put it at the target. */
+static int attach(int fs, const char *target, const struct mount_opts *opts)
+{
+    if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        return -errno;
+    scoped(fd_scoped) int mnt = fsmount(fs, FSMOUNT_CLOEXEC, attributes(opts));
+    if (mnt < 0)
+        return -errno;
+    return move_mount(mnt, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0 ? -errno : 0;
+}
+
+/* ---- EROFS ---- */
+
+int mount_erofs(int image_fd, const int *device_fds, size_t n_devices, const char *target,
+                const struct mount_opts *opts, struct err *err)
+{
+    struct mount_opts read_only = *opts;
+    scoped(fd_scoped) int fs = fsopen("erofs", FSOPEN_CLOEXEC);
+    if (fs < 0)
+        return errno == ENODEV ? err_set(err, E_UNSUPPORTED, "this kernel has no EROFS")
+                               : failed(-errno, "an EROFS image", err);
+    read_only.is_read_only = true;
+    int r = set_fd(fs, "source", image_fd);
+    for (size_t i = 0; i < n_devices && r >= 0; i++)
+        r = set_fd(fs, "device", device_fds[i]);
+    if (r >= 0)
+        r = fsconfig(fs, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0 ? -errno : 0;
+    r = r < 0 ? r : attach(fs, target, &read_only);
+    if (r == -ENOTBLK)
+        return err_set(err, E_UNSUPPORTED, "this kernel mounts no EROFS image in a file");
+    return r < 0 ? failed(r, "an EROFS image", err) : 0;
+}
+
+/* ---- overlay ---- */
+
+static const char *const overlay_options[][2] = {
+    { "index", "off" },
+    { "xino", "off" },
+    { "metacopy", "off" },
+    { "redirect_dir", "off" },
+};
+
+/* "userxattr" implies the last one and refuses to hear it. */
+static size_t n_options(const struct mount_overlay *o)
+{
+    return ARRAY_LEN(overlay_options) - o->is_user;
+}
+
+static int set_overlay(int fs, const struct mount_overlay *o)
+{
+    int r = 0;
+    for (size_t i = 0; i < o->n_lowers && r >= 0; i++)
+        r = set_fd(fs, "lowerdir+", o->lower_fds[i]);
+    for (size_t i = 0; i < n_options(o) && r >= 0; i++)
+        r = set_string(fs, overlay_options[i][0], overlay_options[i][1]);
+    if (r >= 0 && o->upper_fd >= 0) {
+        r = set_fd(fs, "upperdir", o->upper_fd);
+        r = r < 0 ? r : set_fd(fs, "workdir", o->work_fd);
+    }
+    if (r >= 0 && o->is_volatile && fsconfig(fs, FSCONFIG_SET_FLAG, "volatile", NULL, 0) < 0)
+        r = -errno;
+    if (r >= 0 && o->is_user && fsconfig(fs, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0)
+        r = -errno;
+    return r;
+}
+
+/* For kernels before 6.8, which have no lowerdir+. */
+static int mount_by_text(const struct mount_overlay *o, const char *target,
+                         const struct mount_opts *opts, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPTIONS_MAX);
+    char path[FD_PATH_SIZE];
+    for (size_t i = 0; i < o->n_lowers; i++) {
+        fd_path(o->lower_fds[i], path);
+        (void)buf_printf(&b, "%s%s", i ? ":" : "lowerdir=", path);
+    }
+    for (size_t i = 0; i < n_options(o); i++)
+        (void)buf_printf(&b, ",%s=%s", overlay_options[i][0], overlay_options[i][1]);
+    if (o->upper_fd >= 0) {
+        fd_path(o->upper_fd, path);
+        (void)buf_printf(&b, ",upperdir=%s", path);
+        fd_path(o->work_fd, path);
+        (void)buf_printf(&b, ",workdir=%s", path);
+    }
+    (void)buf_printf(&b, "%s%s", o->is_volatile ? ",volatile" : "", o->is_user ? ",userxattr" : "");
+    if (!buf_ok(&b))
+        return err_set(err, E_LIMIT, "this kernel takes fewer than %zu layers", o->n_lowers);
+    unsigned long flags = (opts->is_read_only ? MS_RDONLY : 0ul) |
+                          (opts->has_suid ? 0ul : (unsigned long)(MS_NOSUID | MS_NODEV));
+    return mount("overlay", target, "overlay", flags, buf_cstr(&b)) < 0
+               ? failed(-errno, "an overlay", err)
+               : 0;
+}
+
+static int bind(int fd, const char *target, const struct mount_opts *opts, struct err *err)
+{
+    struct mount_attr attr = { .attr_set = attributes(opts) };
+    scoped(fd_scoped) int mnt =
+        open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+    if (mnt < 0 || mount_setattr(mnt, "", AT_EMPTY_PATH, &attr, sizeof attr) < 0 ||
+        move_mount(mnt, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return failed(-errno, "a directory", err);
+    return 0;
+}
+
+int mount_overlay(const struct mount_overlay *o, const char *target, const struct mount_opts *opts,
+                  struct err *err)
+{
+    struct mount_opts own = *opts;
+    assert(o->n_lowers && (o->upper_fd < 0) == (o->work_fd < 0));
+    own.is_read_only = opts->is_read_only || o->upper_fd < 0;
+    if (o->n_lowers == 1 && o->upper_fd < 0)
+        return bind(o->lower_fds[0], target, &own, err);
+    scoped(fd_scoped) int fs = fsopen("overlay", FSOPEN_CLOEXEC);
+    if (fs < 0)
+        return failed(-errno, "an overlay", err);
+    int r = set_overlay(fs, o);
+    if (r == -EINVAL)
+        return mount_by_text(o, target, &own, err);
+    r = r < 0 ? r : attach(fs, target, &own);
+    return r < 0 ? failed(r, "an overlay", err) : 0;
+}
+
+/* ---- what this kernel can ---- */
+
+/* An image with one file, whose content "yes" lies in the device. */
+static int write_probe(int image_fd, int device_fd, struct err *err)
+{
+    static const char block[EROFS_BLOCK_BYTES] = "yes";
+    const uint64_t bytes = sizeof block;
+    struct oci_layer *layer = xnew(struct oci_layer);
+    struct oci_entry file = { .path = STR("f"), .type = TAR_FILE, .size = 3, .mode = 0400 };
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(EROFS_IMAGE_MAX);
+    struct erofs_counts counts;
+    struct oci_tree tree;
+    vec_push(&layer->entries, file);
+    oci_tree_init(&tree, OCI_SYMLINK_PARENT_REFUSE);
+    int r = oci_tree_apply(&tree, layer, err);
+    const struct erofs_layer with = { .layer = layer, .device = 1 };
+    const struct erofs_image image = {
+        .tree = &tree,
+        .layers = &with,
+        .n_layers = 1,
+        .device_bytes = &bytes,
+        .n_devices = 1,
+    };
+    r = r < 0 ? r : erofs_write(&image, &out, &counts, err);
+    r = r < 0 ? r : sys_write_all(image_fd, out.p, out.n);
+    r = r < 0 ? r : sys_write_all(device_fd, block, sizeof block);
+    oci_tree_fini(&tree);
+    oci_layer_free(layer);
+    return r;
+}
+
+static bool reads_probe(int dir_fd)
+{
+    char text[4] = "";
+    scoped(fd_scoped) int fd = sys_openat(dir_fd, "mnt/f", O_RDONLY, 0);
+    return fd >= 0 && sys_pread_full(fd, text, 3, 0) == 3 && strcmp(text, "yes") == 0;
+}
+
+static bool probe(int dir_fd)
+{
+    const struct mount_opts opts = { .is_read_only = true };
+    bool can = false;
+    char path[FD_PATH_SIZE + 8];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d/mnt", dir_fd);
+    scoped(fd_scoped) int image = sys_openat(dir_fd, "image", O_RDWR | O_CREAT | O_EXCL, 0600);
+    scoped(fd_scoped) int device = sys_openat(dir_fd, "device", O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (image >= 0 && device >= 0 && mkdirat(dir_fd, "mnt", 0700) == 0 &&
+        write_probe(image, device, NULL) >= 0 &&
+        mount_erofs(image, &device, 1, path, &opts, NULL) >= 0) {
+        can = reads_probe(dir_fd);
+        (void)umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
+    }
+    (void)unlinkat(dir_fd, "mnt", AT_REMOVEDIR);
+    (void)unlinkat(dir_fd, "image", 0);
+    (void)unlinkat(dir_fd, "device", 0);
+    return can;
+}
+
+bool mount_can_erofs(int dir_fd)
+{
+    static _Atomic int known; /* 1: it can, -1: it cannot; a race only asks twice */
+    if (!known)
+        known = probe(dir_fd) ? 1 : -1;
+    return known > 0;
+}
+
+int mount_remove(const char *target, struct err *err)
+{
+    return umount2(target, UMOUNT_NOFOLLOW) < 0 ? err_sys(err, -errno, "unmount '%s'", target) : 0;
+}
+
+bool mount_is_point(const char *target)
+{
+    struct statx x;
+    return statx(AT_FDCWD, target, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &x) ==
+               0 &&
+           (x.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mounts that images need (Linux, filesystems/overlayfs.rst, erofs.rst). Files are named by
+ * descriptors, so the length of paths does not matter. Blocking calls, any thread. Errors: those of
+ * the system calls; -EPERM with what would help.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+struct mount_opts {
+    bool is_read_only;
+    bool has_suid; /* set-user-ID and devices work; else nosuid,nodev */
+};
+
+/* Mount an EROFS image that is a regular file, with its devices in their order. Errors: also
+ * E_UNSUPPORTED, the kernel mounts no such files (before 6.12, or without CONFIG_EROFS_FS_*). */
+int mount_erofs(int image_fd, const int *device_fds, size_t n_devices, const char *target,
+                const struct mount_opts *opts, struct err *err);
+
+struct mount_overlay {
+    const int *lower_fds; /* top first */
+    size_t n_lowers;
+    int upper_fd, work_fd; /* of one file system; -1: read-only */
+    bool is_user;          /* attributes user.overlay.*: in a user namespace */
+    bool is_volatile;      /* the upper directory does not outlive a crash of the machine */
+};
+
+/* One lower directory without an upper one is bound instead. */
+int mount_overlay(const struct mount_overlay *o, const char *target, const struct mount_opts *opts,
+                  struct err *err);
+
+/* Whether this kernel, and this process, can mount EROFS images with devices: tries one in the
+ * directory, which has room for three files. The result holds for the life of the process. */
+bool mount_can_erofs(int dir_fd);
+
+/* -EBUSY: something uses it. */
+int mount_remove(const char *target, struct err *err);
+/* Something is mounted there. */
+bool mount_is_point(const char *target);

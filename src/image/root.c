@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/root.h"
+
+#include "base/sys.h"
+#include "image/erofs.h"
+#include "image/layer_tar.h"
+#include "image/tree_remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_SIZE = 24 };
+
+/* ---- tarfs: what is written ---- */
+
+struct tars {
+    struct layer_tar_result *layers;
+    struct erofs_layer *with;
+    uint64_t *device_bytes;
+    size_t n_layers, n_devices;
+    struct oci_tree tree;
+};
+
+static void tars_fini(struct tars *t)
+{
+    oci_tree_fini(&t->tree);
+    for (size_t i = 0; t->layers && i < t->n_layers; i++)
+        oci_layer_free(t->layers[i].layer);
+    free(t->layers);
+    free(t->with);
+    free(t->device_bytes);
+}
+
+static int open_new(int dir, size_t i, const char *what, struct err *err)
+{
+    char name[NAME_SIZE];
+    (void)snprintf(name, sizeof name, "%zu.%s", i, what);
+    int fd = sys_openat(dir, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    return fd < 0 ? err_sys(err, fd, "make '%s'", name) : fd;
+}
+
+static int write_tar(struct oci_source *s, const struct oci_image *image, size_t i, int dir,
+                     const struct unpack_opts *opts, struct tars *to, struct err *err)
+{
+    char name[NAME_SIZE];
+    scoped(fd_scoped) int tar = open_new(dir, i, "tar", err);
+    scoped(fd_scoped) int sparse = tar < 0 ? -1 : open_new(dir, i, "sparse", err);
+    if (tar < 0 || sparse < 0)
+        return err ? err->code : -EIO;
+    struct layer_tar_result *one = &to->layers[i];
+    scoped(layer_tar_free_scoped) struct layer_tar *t = layer_tar_new(tar, sparse);
+    int r = unpack_layer(s, image, i, opts, &layer_tar_ops, t, err);
+    r = r < 0 ? r : layer_tar_end(t, one, err);
+    if (r < 0)
+        return r;
+    /* The child's word was compared before; this is the hash of what is on the disk. */
+    if (memcmp(one->layer->diff_id, image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
+        return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
+    to->device_bytes[to->n_devices++] = one->tar_bytes;
+    to->with[i] = (struct erofs_layer){ one->layer, (uint16_t)to->n_devices, 0 };
+    if (one->sparse_bytes) {
+        to->device_bytes[to->n_devices++] = one->sparse_bytes;
+        to->with[i].sparse_device = (uint16_t)to->n_devices;
+    } else {
+        (void)snprintf(name, sizeof name, "%zu.sparse", i);
+        (void)unlinkat(dir, name, 0);
+    }
+    r = oci_tree_apply(&to->tree, one->layer, err);
+    return r < 0 ? err_ctx(err, r, "layer %zu", i) : 0;
+}
+
+static int write_metadata(const struct tars *t, const struct oci_image *image, int dir,
+                          struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(EROFS_IMAGE_MAX);
+    struct erofs_counts counts;
+    struct erofs_image e = {
+        .tree = &t->tree,
+        .layers = t->with,
+        .n_layers = t->n_layers,
+        .device_bytes = t->device_bytes,
+        .n_devices = t->n_devices,
+    };
+    memcpy(e.uuid, image->digest.bytes, sizeof e.uuid);
+    int r = erofs_write(&e, &out, &counts, err);
+    if (r < 0)
+        return r;
+    scoped(fd_scoped) int fd = sys_openat(dir, "meta.erofs", O_WRONLY | O_CREAT | O_EXCL, 0600);
+    r = fd < 0 ? fd : sys_write_all(fd, out.p, out.n);
+    return r < 0 ? err_sys(err, r, "write 'meta.erofs'") : 0;
+}
+
+static int write_tarfs(struct oci_source *s, const struct oci_image *image, int dir,
+                       const struct unpack_opts *opts, struct err *err)
+{
+    struct tars t = { .n_layers = image->manifest.n_layers };
+    t.layers = xnew_n(struct layer_tar_result, t.n_layers);
+    t.with = xnew_n(struct erofs_layer, t.n_layers);
+    t.device_bytes = xnew_n(uint64_t, 2 * t.n_layers);
+    oci_tree_init(&t.tree, opts->dir.symlink_parent);
+    int r = 0;
+    for (size_t i = 0; i < t.n_layers && r >= 0; i++)
+        r = write_tar(s, image, i, dir, opts, &t, err);
+    r = r < 0 ? r : write_metadata(&t, image, dir, err);
+    if (r >= 0 && mkdirat(dir, "lower", 0700) < 0)
+        r = err_sys(err, -errno, "make 'lower'");
+    tars_fini(&t);
+    return r;
+}
+
+/* ---- dirs: what is written ---- */
+
+static int write_dirs(struct oci_source *s, const struct oci_image *image,
+                      const struct unpack_stage *stage, const struct unpack_opts *opts,
+                      struct err *err)
+{
+    struct layer_dir_counts ignored;
+    if (mkdirat(stage->root, "fs", 0700) < 0)
+        return err_sys(err, -errno, "make 'fs'");
+    scoped(fd_scoped) int fs = sys_openat(stage->root, "fs", O_RDONLY | O_DIRECTORY, 0);
+    return fs < 0 ? err_sys(err, fs, "open 'fs'")
+                  : unpack_into(s, image, fs, stage->gone, opts, &ignored, err);
+}
+
+/* ---- mounting ---- */
+
+static int open_in(int dir, const char *name, int flags, struct err *err)
+{
+    int fd = sys_openat(dir, name, flags | O_NOFOLLOW, 0);
+    return fd < 0 ? err_sys(err, fd, "open '%s'", name) : fd;
+}
+
+/* The devices of `meta.erofs`, in the order in which write_tar() numbered them. */
+static int open_devices(int state, size_t n_layers, int *fds, size_t *n, struct err *err)
+{
+    static const char *const kinds[] = { "tar", "sparse" };
+    for (size_t i = 0; i < 2 * n_layers; i++) {
+        char name[NAME_SIZE];
+        (void)snprintf(name, sizeof name, "%zu.%s", i / 2, kinds[i % 2]);
+        int fd = sys_openat(state, name, O_RDONLY | O_NOFOLLOW, 0);
+        if (fd == -ENOENT && i % 2)
+            continue;
+        if (fd < 0)
+            return err_sys(err, fd, "open '%s'", name);
+        fds[(*n)++] = fd;
+    }
+    return 0;
+}
+
+static int mount_tarfs(int state, size_t n_layers, const char *target,
+                       const struct mount_opts *opts, struct err *err)
+{
+    scoped(fd_scoped) int image = open_in(state, "meta.erofs", O_RDONLY, err);
+    size_t n = 0;
+    if (image < 0)
+        return image;
+    scoped(free_scoped) int *fds = xnew_n(int, 2 * n_layers);
+    int r = open_devices(state, n_layers, fds, &n, err);
+    r = r < 0 ? r : mount_erofs(image, fds, n, target, opts, err);
+    for (size_t i = 0; i < n; i++)
+        (void)close(fds[i]);
+    return r;
+}
+
+static int make_upper(int state, struct err *err)
+{
+    return mkdirat(state, "upper", 0755) < 0 || mkdirat(state, "work", 0700) < 0
+               ? err_sys(err, -errno, "make 'upper'")
+               : 0;
+}
+
+/* The root of the upper directory is what the mount shows as its root: as in the lower one. */
+static int copy_root(int lower, int upper, struct err *err)
+{
+    struct stat st;
+    if (fstat(lower, &st) < 0)
+        return err_sys(err, -errno, "stat the root");
+    if (geteuid() == 0 && fchown(upper, st.st_uid, st.st_gid) < 0)
+        return err_sys(err, -errno, "set the owner of the root");
+    const struct timespec times[2] = { st.st_atim, st.st_mtim };
+    if (fchmod(upper, st.st_mode & 07777) < 0 || futimens(upper, times) < 0)
+        return err_sys(err, -errno, "set the mode of the root");
+    return 0;
+}
+
+static int mount_over(int state, int lower, const char *target, const struct root_opts *opts,
+                      const struct mount_opts *how, struct err *err)
+{
+    struct mount_overlay o = { .lower_fds = &lower, .n_lowers = 1, .upper_fd = -1, .work_fd = -1 };
+    if (!opts->is_writable)
+        return mount_overlay(&o, target, how, err);
+    int r = make_upper(state, err);
+    if (r < 0)
+        return r;
+    scoped(fd_scoped) int upper = open_in(state, "upper", O_RDONLY | O_DIRECTORY, err);
+    scoped(fd_scoped) int work = open_in(state, "work", O_RDONLY | O_DIRECTORY, err);
+    if (upper < 0 || work < 0)
+        return err ? err->code : -EIO;
+    o.upper_fd = upper;
+    o.work_fd = work;
+    o.is_volatile = true;
+    o.is_user = opts->unpack.dir.form == LAYER_DIR_OVERLAY_USER;
+    r = copy_root(lower, upper, err);
+    return r < 0 ? r : mount_overlay(&o, target, how, err);
+}
+
+static int mount_state(const char *state, size_t n_layers, enum root_sink sink, const char *target,
+                       const struct root_opts *opts, struct err *err)
+{
+    const struct mount_opts how = { .is_read_only = !opts->is_writable,
+                                    .has_suid = opts->has_suid };
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
+    if (dir < 0)
+        return err_sys(err, dir, "open '%s'", state);
+    if (sink == ROOT_SINK_TARFS && !opts->is_writable)
+        return mount_tarfs(dir, n_layers, target, &how, err);
+    if (sink == ROOT_SINK_TARFS) {
+        scoped(free_scoped) char *at = xasprintf("%s/lower", state);
+        int r = mount_tarfs(dir, n_layers, at, &how, err);
+        if (r < 0)
+            return r;
+    }
+    scoped(fd_scoped) int lower =
+        open_in(dir, sink == ROOT_SINK_TARFS ? "lower" : "fs", O_RDONLY | O_DIRECTORY, err);
+    return lower < 0 ? lower : mount_over(dir, lower, target, opts, &how, err);
+}
+
+static int write_state(struct oci_source *s, const struct oci_image *image, const char *state,
+                       const struct root_opts *opts, enum root_sink *sink, struct err *err)
+{
+    struct unpack_stage stage;
+    int r = unpack_stage_init(&stage, state, err);
+    if (r < 0)
+        return r;
+    *sink = opts->sink != ROOT_SINK_BEST  ? opts->sink
+            : mount_can_erofs(stage.gone) ? ROOT_SINK_TARFS
+                                          : ROOT_SINK_DIRS;
+    r = *sink == ROOT_SINK_TARFS ? write_tarfs(s, image, stage.root, &opts->unpack, err)
+                                 : write_dirs(s, image, &stage, &opts->unpack, err);
+    r = r < 0 ? r : unpack_stage_commit(&stage, !opts->unpack.is_not_durable, err);
+    unpack_stage_fini(&stage);
+    return r;
+}
+
+static int remove_state(const char *state, struct err *err)
+{
+    scoped(free_scoped) char *lower = xasprintf("%s/lower", state);
+    if (mount_is_point(lower)) {
+        int r = mount_remove(lower, err);
+        if (r < 0)
+            return r;
+    }
+    return tree_remove(AT_FDCWD, state, err);
+}
+
+int root_mount(struct oci_source *s, const struct oci_image *image, const char *state,
+               const char *target, const struct root_opts *opts, enum root_sink *ret,
+               struct err *err)
+{
+    enum root_sink sink;
+    if (mount_is_point(target))
+        return err_set(err, -EBUSY, "something is mounted at '%s'", target);
+    if (access(state, F_OK) == 0) { /* of a process that was killed before it mounted */
+        int r = remove_state(state, err);
+        if (r < 0)
+            return r;
+    }
+    int r = write_state(s, image, state, opts, &sink, err);
+    if (r < 0)
+        return r;
+    r = mount_state(state, image->manifest.n_layers, sink, target, opts, err);
+    if (r < 0) {
+        (void)remove_state(state, NULL);
+        return r;
+    }
+    *ret = sink;
+    return 0;
+}
+
+int root_umount(const char *state, const char *target, struct err *err)
+{
+    if (access(state, F_OK) < 0)
+        return err_sys(err, -errno, "'%s' is no image that is mounted", target);
+    int r = mount_is_point(target) ? mount_remove(target, err) : 0;
+    return r < 0 ? r : remove_state(state, err);
+}
