@@ -112,7 +112,7 @@ static int mount_image(const char *reference, const char *dir, enum root_sink ho
     scoped(oci_source_free_scoped) struct oci_source *source = NULL;
     scoped(free_scoped) char *state = NULL, *target = NULL;
     int r = state_of(dir, &target, &state, err);
-    r = r < 0 ? r : oci_source_open(str_of(reference), &source, err);
+    r = r < 0 ? r : oci_source_open_with(str_of(reference), &args.registry, &source, err);
     r = r < 0 ? r : oci_source_image(source, &args.wanted, &image, err);
     r = r < 0 ? r : root_mount(source, &image, state, target, &with, ret, err);
     return r < 0 ? err_ctx(err, r, "image '%s'", reference) : 0;
