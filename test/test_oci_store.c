@@ -556,7 +556,7 @@ TEST(a_pull_that_was_cut_off_goes_on_where_it_was_in_another_process)
     oci_store_close(s);
 }
 
-TEST(what_an_earlier_attempt_left_damaged_is_not_gone_on_with)
+TEST(what_an_earlier_attempt_left_damaged_is_read_again_from_the_start)
 {
     struct err err = { 0 };
     new_root();
@@ -573,7 +573,6 @@ TEST(what_an_earlier_attempt_left_damaged_is_not_gone_on_with)
     CHECK(fd >= 0);
     CHECK_INT(pwrite(fd, "garbage", 7, 100), 7);
     fd_scoped(&fd);
-    CHECK(pull_as(s, 0, "one", &err) < 0);
     pull_ok(s, 0, "one");
     check_layer(s, 0);
     oci_store_close(s);

@@ -6,6 +6,7 @@
 #include "cmd/image_store.h"
 #include "codec/json.h"
 #include "oci/pull.h"
+#include "oci/reference.h"
 
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ static struct image_store_args where;
 static const char *name, *platform, *form;
 static uint64_t quota, threads;
 static bool pin;
+static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
     { "name", 0, "NAME", "of the image in the store (from SOURCE)", CMD_STRING, &name, 0, 0 },
@@ -27,6 +29,7 @@ static const struct cmd_opt opts[] = {
     { "threads", 0, "N", "layers at once (as many as processors)", CMD_U64, &threads, 1,
       OCI_PULL_THREADS_MAX },
     { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
+    IMAGE_REGISTRY_OPTS(registry),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     IMAGE_STORE_OUTPUT_OPT(where.output),
     { .name = NULL },
@@ -39,8 +42,18 @@ static const struct cmd_opt *image_pull_opts(void)
 
 /* ---- names ---- */
 
+/* What stands in front of a source that is none of a registry. */
+static bool is_file(struct str source)
+{
+    static const char *const kinds[] = { "oci:", "oci-archive:", "docker-archive:" };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (str_has_prefix(source, str_of(kinds[i])))
+            return true;
+    return false;
+}
+
 /* "oci:dir/app:v1" is "app:v1", "docker-archive:x.tar:app:v1" too, "oci:dir/app" "app:latest". */
-static char *name_of(struct str source)
+static char *name_of_file(struct str source)
 {
     struct str kind, path, tag;
     (void)str_cut(source, ':', &kind, &path);
@@ -56,6 +69,27 @@ static char *name_of(struct str source)
     if (str_has_suffix(path, STR(".tar")))
         path.n -= strlen(".tar");
     return xasprintf(STR_FMT ":" STR_FMT, STR_ARG(path), STR_ARG(tag.n ? tag : STR("latest")));
+}
+
+/* "redis" and "docker://redis" are "docker.io/library/redis:latest". */
+static int name_of(struct str source, char **ret, struct err *err)
+{
+    struct oci_reference ref;
+    scoped(buf_fini_scoped) struct buf whole = BUF_INIT(2 * OCI_STORE_NAME_MAX);
+    if (is_file(source)) {
+        *ret = name_of_file(source);
+        return 0;
+    }
+    if (str_has_prefix(source, STR("docker://")))
+        source = str_slice(source, strlen("docker://"), source.n);
+    int r = oci_reference_parse(source, &ref, err);
+    if (r < 0)
+        return err_ctx(err, r,
+                       "none of oci:DIR[:NAME], oci-archive:FILE[:NAME], "
+                       "docker-archive:FILE[:NAME] and [docker://]REFERENCE");
+    oci_reference_format(&ref, &whole);
+    *ret = xstrdup(buf_cstr(&whole));
+    return 0;
 }
 
 /* ---- progress ---- */
@@ -168,18 +202,23 @@ static void print(const struct oci_pull_result *res, struct str as, enum image_s
     arena_fini(&a);
 }
 
+static void origin_scoped(struct oci_origin *origin)
+{
+    oci_origin_close(origin);
+}
+
 static int pull_source(const char *source, struct oci_store_opts store_opts,
                        struct oci_pull_opts *pull, struct oci_pull_result *res, struct err *err)
 {
-    scoped(oci_source_free_scoped) struct oci_source *s = NULL;
+    bool is_bare = !is_file(str_of(source)) && strncmp(source, "docker://", 9) != 0;
+    scoped(free_scoped) char *reference = xasprintf("%s%s", is_bare ? "docker://" : "", source);
+    scoped(origin_scoped) struct oci_origin origin = { 0 };
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
-    int r = oci_source_open(str_of(source), &s, err);
+    int r = oci_origin_open(str_of(reference), &registry, &origin, err);
     r = r < 0 ? r : image_store_open(where.store, store_opts, &store, err);
     if (r < 0)
         return r;
-    pull->origin = oci_source_origin(s);
-    if (oci_source_remote(s))
-        pull->threads = 1; /* a registry's connections belong to one thread */
+    pull->origin = origin;
     pull->is_pinned = pin;
     return oci_pull(store, pull, res, err);
 }
@@ -200,9 +239,10 @@ static int run(int argc, char **argv)
         return cmd_failf(CMD_USAGE, "which image? 'dormouse image pull --help' says more");
     if ((r = read_args(&store, &pull, &output)) != 0)
         return r;
-    scoped(free_scoped) char *as = name ? xstrdup(name) : name_of(str_of(argv[0]));
-    pull.name = str_of(as);
-    r = pull_source(argv[0], store, &pull, &res, &err);
+    scoped(free_scoped) char *as = NULL;
+    r = name_of(str_of(argv[0]), &as, &err);
+    pull.name = str_of(name ? name : as);
+    r = r < 0 ? r : pull_source(argv[0], store, &pull, &res, &err);
     clear_bar(&progress);
     if (r < 0)
         return cmd_fail(CMD_FAILED, &err);
@@ -215,10 +255,12 @@ const struct cmd cmd_image_pull = {
     .args = "SOURCE",
     .doc = "bring an image into the store of this machine",
     .help = IMAGE_SOURCE_HELP
-    "Layers that the store has are not read again. The digest of every blob and the DiffID of\n"
-    "every layer are compared before anything becomes visible; a pull that is interrupted\n"
-    "leaves whole layers, which the next one finds.\n"
+    "docker:// may be left out. Layers that the store has are not read again. The digest of\n"
+    "every blob and the DiffID of every layer are compared before anything becomes visible. A\n"
+    "pull that is interrupted leaves whole layers, and of a registry's blobs what arrived; the\n"
+    "next one goes on there.\n"
     "\n"
+    "  dormouse image pull redis:7\n"
     "  dormouse image pull docker-archive:app.tar\n"
     "  dormouse image pull oci:layout:v1 --name registry.example/app:v1 --platform linux/arm64\n",
     .run = run,

@@ -24,32 +24,6 @@ struct pull {
     struct err err;
 };
 
-/* ---- sources as origins ---- */
-
-static int source_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
-                        struct err *err)
-{
-    return oci_source_image(arg, platform, ret, err);
-}
-
-static int source_blob(void *arg, const struct oci_descriptor *d, uint64_t offset,
-                       oci_blob_sink sink, void *sink_arg, struct err *err)
-{
-    if (offset)
-        return err_set(err, E_UNSUPPORTED, "a file is read from its beginning");
-    return oci_source_blob(arg, d, sink, sink_arg, err);
-}
-
-struct oci_origin oci_source_origin(struct oci_source *s)
-{
-    return (struct oci_origin){
-        .image = source_image,
-        .blob = source_blob,
-        .arg = s,
-        .has_no_blobs = oci_source_names_layers_by_diff_id(s),
-    };
-}
-
 /* ---- progress ---- */
 
 static void report(struct pull *p, struct oci_pull_layer *l, enum oci_pull_state state,
@@ -94,7 +68,8 @@ static int count_tar(void *arg, struct str bytes, struct err *err)
     return 0;
 }
 
-static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
+/* *ret_resumed: it began with bytes that an earlier attempt left. */
+static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed, struct err *err)
 {
     const struct oci_origin *origin = &p->opts->origin;
     struct arriving a = { .p = p, .l = l };
@@ -114,10 +89,12 @@ static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
         report(p, l, OCI_PULL_PRESENT, l->blob.size);
         return 0;
     }
+    *ret_resumed = r < 0; /* what is left of an earlier attempt may be wrong from the start */
     if (r < 0)
         return r;
     a.import = import;
     uint64_t offset = a.n = a.reported = oci_import_offset(import);
+    *ret_resumed = offset > 0;
     report(p, l, OCI_PULL_RUNNING, a.n);
     if (a.n < l->blob.size || l->blob.size == 0)
         r = origin->blob(origin->arg, &l->blob, offset, on_arrived, &a, err);
@@ -130,6 +107,18 @@ static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
     (void)pthread_mutex_unlock(&p->mutex);
     report(p, l, OCI_PULL_DONE, l->blob.size);
     return 0;
+}
+
+/* Wrong content that began with an earlier attempt's bytes was removed: once more from the start.
+ */
+static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
+{
+    bool was_resumed = false;
+    struct err first = { 0 };
+    int r = try_layer(p, l, &was_resumed, &first);
+    if (was_resumed && (r == E_DIGEST || r == E_PARSE || r == E_LIMIT))
+        return try_layer(p, l, &was_resumed, err);
+    return r < 0 ? err_set(err, r, "%s", err_text(&first)) : 0;
 }
 
 /* ---- all of them ---- */

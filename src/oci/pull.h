@@ -28,8 +28,15 @@ struct oci_origin {
     bool has_no_blobs; /* descriptors name layers by DiffID, as in docker-archive */
 };
 
-/* An open source as an origin: kept until the pull is over. */
-struct oci_origin oci_source_origin(struct oci_source *s);
+/*
+ * What a reference names (oci/source.h) as an origin. registry: how registries are reached, NULL:
+ * the defaults; its texts are kept until oci_origin_close(). Errors: those of
+ * oci_source_open_with().
+ */
+int oci_origin_open(struct str reference, const struct oci_remote_opts *registry,
+                    struct oci_origin *ret, struct err *err);
+/* Zeroed is fine. */
+void oci_origin_close(struct oci_origin *origin);
 
 enum oci_pull_state {
     OCI_PULL_WAITING,

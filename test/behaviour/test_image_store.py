@@ -3,13 +3,17 @@
 import json
 import os
 import pty
+import random
+import shutil
 import signal
 import subprocess
+import threading
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S
+from conftest import BUILD, DEADLINE_S, wait_for
 from image_kit import Layout, digest, docker_archive, layer
+from registry_kit import REGISTRY, answer, cut_after, fake, real, stall_after
 
 BASE = layer([("etc", "d", ""), ("etc/motd", "f", os.urandom(300_000)), ("bin", "l", "usr/bin")])
 OLD = layer([("app", "d", ""), ("app/run", "f", b"version 1\n")])
@@ -205,6 +209,76 @@ def test_wrong_words_are_usage_errors(store, layout):
         assert store.run(*args).returncode == 2, args
     done = store.run("pull", f"oci:{layout.directory}:v1", "--name", "two words")
     assert done.returncode == 1 and "blanks" in done.stderr
-    done = store.run("pull", "redis")
+    done = store.run("pull", "oic:DIR:v1")
     assert done.returncode == 1 and "oci-archive:FILE" in done.stderr
     assert store.names() == []
+
+
+BIG = layer([("big", "f", random.Random(2).randbytes(3_000_000))])
+
+
+@pytest.fixture
+def registry(layout):
+    layout.image("big", [BASE, BIG, NEW, OLD])
+    with fake() as server:
+        server.doc = server.add_layout(layout, "a/b", "big")
+        server.ref = f"{server.host}/a/b:big"
+        server.big = max(server.doc["layers"], key=lambda d: d["size"])["digest"]
+        yield server
+
+
+def ranges(registry):
+    return [h.get("Range") for m, p, h in registry.seen if registry.big in p]
+
+
+@pytest.mark.parametrize("form", ["raw", "gz", "both"])
+def test_an_image_is_pulled_from_a_registry(store, registry, form):
+    got = store.json("pull", registry.ref, "--threads", "4", "--form", form)
+    assert got["name"] == registry.ref and got["layers"] == 4
+    assert store.json("pull", f"docker://{registry.ref}")["layersPresent"] == 4
+    assert store.json("inspect", registry.ref)["layers"][1]["diffID"] == digest(BIG)
+    assert store.json("check")["damaged"] == 0
+
+
+def test_a_killed_pull_asks_the_registry_for_the_rest_only(store, registry):
+    released = threading.Event()
+    registry.faults.append(("GET", registry.big, stall_after(2_000_000, released)))
+    pull = subprocess.Popen([BUILD / "dormouse", "image", "pull", registry.ref, "--threads", "1"], env=store.env,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    part = f"{registry.big[7:]}.part"
+    wait_for(lambda: any(p.stat().st_size == 2_000_000 for p in store.directory.rglob(part)), "the first bytes")
+    pull.kill()
+    pull.wait()
+    released.set()
+    assert store.names() == []
+    store.ok("pull", registry.ref)
+    assert ranges(registry) == [None, "bytes=2000000-"]
+    assert store.json("check")["damaged"] == 0 and list(store.directory.rglob("*.part")) == []
+
+
+def test_a_registry_that_goes_away_leaves_no_name_and_loses_no_layer(store, registry):
+    registry.faults += [("GET", registry.big, cut_after(100_000)), ("GET", registry.big, answer(404, "BLOB_UNKNOWN"))]
+    done = store.run("pull", registry.ref, "--threads", "1")
+    assert done.returncode == 1 and store.names() == []
+    registry.faults.clear()
+    store.ok("pull", registry.ref)
+    assert ranges(registry) == [None, "bytes=100000-", "bytes=100000-"]
+
+
+def test_wrong_bytes_of_a_registry_become_no_layer(store, registry):
+    good = registry.blobs[registry.big]
+    registry.blobs[registry.big] = good[:50_000] + b"?" + good[50_001:]
+    done = store.run("pull", registry.ref)
+    assert done.returncode == 1 and store.names() == []
+    assert store.json("check")["damaged"] == 0 and list(store.directory.rglob("*.part")) == []
+    registry.blobs[registry.big] = good
+    store.ok("pull", registry.ref)
+
+
+@pytest.mark.skipif(not (REGISTRY and shutil.which("skopeo")), reason="no docker-registry or no skopeo here")
+def test_what_skopeo_pushed_is_pulled(store, layout, tmp_path):
+    with real(tmp_path) as host:
+        subprocess.run(["skopeo", "copy", "-q", "--dest-tls-verify=false", f"oci:{layout.directory}:v2",
+                        f"docker://{host}/a/app:v2"], check=True, timeout=DEADLINE_S)
+        got = store.json("pull", f"{host}/a/app:v2")
+    assert got["digest"] == layout.manifests[1]["digest"] and store.data(BASE).read_bytes() == BASE
