@@ -201,6 +201,7 @@ static int give_up_files(struct err *err)
 {
 #ifndef HAS_ASAN /* which needs files of its own */
     confine_oom();
+    confine_join_memory(confine_take_memory());
     struct confine_report ignored; /* runners say the same */
     int status = confine_enter(&ignored, err);
     if (status < 0)

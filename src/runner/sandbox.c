@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -41,12 +42,33 @@ void sandbox_allow_memory(struct runner *r)
 #endif
 }
 
+static void *join_group(void *arg)
+{
+    confine_join_memory(((struct runner *)arg)->group_fd);
+    return NULL;
+}
+
+void sandbox_join_group(struct runner *r)
+{
+    enum { STACK_BYTES = 64 << 10 };
+    pthread_attr_t attr;
+    pthread_t thread;
+    if (r->group_fd < 0 || pthread_attr_init(&attr) != 0)
+        return;
+    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&thread, &attr, join_group, r) != 0)
+        confine_join_memory(r->group_fd);
+    (void)pthread_attr_destroy(&attr);
+}
+
 int sandbox_prepare(struct runner *r, struct err *err)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prctl");
     confine_oom();
     (void)close_range(4, UINT_MAX, 0); /* all that we should have is the socket, 3 */
+    r->group_fd = confine_take_memory();
     /* One write to a memory of several MiB would dirty 512 pages. */
     if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "disable huge pages");

@@ -17,6 +17,9 @@ enum {
 int sandbox_prepare(struct runner *r, struct err *err);
 /* For good. Everything that must be opened is open. */
 int sandbox_enter(struct runner *r, struct err *err);
+/* Move into the control group of memory that main has given, while guests run already: a thread
+ * waits for the kernel. */
+void sandbox_join_group(struct runner *r);
 /*
  * Let the process have as much private memory as its guests may have, r->guest_bytes, and
  * SANDBOX_MEMORY_BYTES. Above that allocations fail: the growth of a guest is refused, any other

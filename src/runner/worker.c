@@ -5,6 +5,7 @@
 #include "runner/code.h"
 #include "runner/function.h"
 #include "runner/orders.h"
+#include "runner/sandbox.h"
 
 #include "base/log.h"
 
@@ -250,6 +251,7 @@ int worker_serve(struct runner *r, struct err *err)
     int status = proto_send(RUNNER_SOCKET, &w->out, -1, err);
     if (status < 0)
         return status;
+    sandbox_join_group(r);
     serve(w);
     return 0;
 }

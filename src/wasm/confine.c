@@ -10,12 +10,14 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +28,29 @@ void confine_oom(void)
     int n = snprintf(text, sizeof text, "%d", CONFINE_OOM_SCORE);
     if (fd >= 0)
         (void)sys_write_all(fd, text, (size_t)n);
+}
+
+static bool has_memory_group;
+
+int confine_take_memory(void)
+{
+    struct statfs fs;
+    if (fstatfs(STDIN_FILENO, &fs) < 0 ||
+        (fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC))
+        return -1;
+    int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    (void)close(STDIN_FILENO);
+    (void)open("/dev/null", O_RDONLY); /* the lowest number that is free */
+    has_memory_group = fd >= 0;
+    return fd;
+}
+
+void confine_join_memory(int procs_fd)
+{
+    if (procs_fd < 0)
+        return;
+    (void)sys_write_all(procs_fd, "0", 1); /* a group that was removed meanwhile bounds nothing */
+    (void)close(procs_fd);
 }
 
 const char *confine_word(enum confine_part part)
@@ -115,6 +140,7 @@ int confine_enter(struct confine_report *ret, struct err *err)
         r = drop_capabilities(err);
     if (r < 0)
         return r;
+    note(&report, CONFINE_MEMORY, has_memory_group ? 0 : -ENOENT);
     note(&report, CONFINE_USER, getuid() == CONFINE_ID ? 0 : -EPERM);
     *ret = report;
     return 0;

@@ -23,7 +23,8 @@ enum {
     X(CONFINE_PROCESSES, "processes") /* no other process has a number in its namespace */         \
     X(CONFINE_NETWORK, "network")                                                                  \
     X(CONFINE_IPC, "ipc")                                                                          \
-    X(CONFINE_FILES, "files") /* its root is empty */
+    X(CONFINE_MEMORY, "memory") /* the group of memory_group.h */                                  \
+    X(CONFINE_FILES, "files")   /* its root is empty */
 
 enum confine_part {
 #define CONFINE_ENUM(name, word) name,
@@ -44,6 +45,16 @@ const char *confine_word(enum confine_part part);
  * confine_enter(), while /proc can be opened. Failure is ignored.
  */
 void confine_oom(void);
+/*
+ * The control group whose file is the standard input of this process (memory_group.h); /dev/null
+ * takes its place. A descriptor (given) for confine_join_memory(), -1: there is no group. To be
+ * called before confine_enter(), which reports that.
+ */
+int confine_take_memory(void);
+/* Move this process there, which takes the kernel up to 20 ms, and close the descriptor. -1 is
+ * fine.
+ */
+void confine_join_memory(int procs_fd);
 /*
  * Drop these rights permanently; the process must have one thread. A process without privileges
  * makes its namespaces (mount: an empty root; network; IPC) in a user namespace; a namespace that

@@ -29,6 +29,7 @@
 #include "base/record.h"
 #include "base/sm.h"
 #include "base/sys.h"
+#include "wasm/memory_group.h"
 #include "wasm/module_compile.h"
 #include "wasm/module_store.h"
 #include "wasm/module_tenant.h"
@@ -1200,6 +1201,7 @@ int module_cache_new(struct loop *loop, const struct module_cache_config *config
     if (r < 0)
         return r;
     struct module_cache *cache = xnew(struct module_cache);
+    memory_group_ref();
     cache->loop = loop;
     cache->store = store;
     cache->compile_path = find_compiler(config->compile_path);
@@ -1228,6 +1230,7 @@ static void on_closed(struct defer *d)
     map_fini(&cache->builds);
     module_tenants_fini(&cache->tenants);
     map_fini(&cache->descriptions); /* modules that are still in use own what it lists */
+    memory_group_unref();
     module_store_fini(&cache->store);
     free(cache->compile_path);
     void (*cb)(void *arg) = cache->closed_cb;

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "wasm/compile_exit.h"
 #include "wasm/confine.h"
+#include "wasm/memory_group.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -191,8 +192,9 @@ static int spawn(struct module_compile *c, const struct module_compile_opts *o)
     args[n++] = "fd:4";
     args[n++] = "fd:5";
     char *env[] = { NULL };
+    int group = memory_group_stdin();
     uv_stdio_container_t stdio[] = {
-        { .flags = UV_IGNORE },
+        { .flags = group < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = group },
         { .flags = UV_IGNORE },
         { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
           .data.stream = (uv_stream_t *)&c->stderr_pipe },

@@ -8,6 +8,7 @@
 #include "base/sm.h"
 #include "base/vec.h"
 #include "wasm/confine.h"
+#include "wasm/memory_group.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -149,6 +150,7 @@ static void pool_free(struct runner_pool *p)
     defer_cancel(&p->closing);
     buf_fini(&p->message);
     proto_in_fini(&p->in);
+    memory_group_unref();
     free(p);
     done(arg);
 }
@@ -227,7 +229,10 @@ static int spawn(const char *path, unsigned core, const char *how, int sock, str
     (void)posix_spawnattr_setsigmask(&attr, &none);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
     /* Its messages go to our stderr; whoever reads our stdout does not wait for it. */
-    r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    int group = memory_group_stdin();
+    r = group >= 0
+            ? posix_spawn_file_actions_adddup2(&actions, group, STDIN_FILENO)
+            : posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     if (r == 0)
@@ -1104,6 +1109,7 @@ struct runner_pool *pool_new(struct loop *loop, const struct runner_pool_opts *o
                              const struct runner_pool_ops *ops, void *arg)
 {
     struct runner_pool *p = xnew(struct runner_pool);
+    memory_group_ref();
     p->loop = loop;
     p->opts = *opts;
     if (p->opts.max_runners == 0)

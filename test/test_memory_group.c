@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wasm/memory_group: runners and compilers share a control group of memory, where there is one. */
+#include "wasm/memory_group.h"
+
+#include "base/buf.h"
+#include "base/sys.h"
+#include "guest_rig.h"
+#include "test.h"
+#include "wasm/confine.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define ROOT "/sys/fs/cgroup"
+
+static void read_proc(int pid, struct buf *to)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, to, NULL));
+}
+
+/* In the group: writes to so much memory. */
+static void child(int procs_fd, size_t bytes)
+{
+    if (dup2(procs_fd, STDIN_FILENO) < 0)
+        _exit(2);
+    confine_join_memory(confine_take_memory());
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        _exit(3);
+    for (size_t i = 0; i < bytes; i += 4096)
+        p[i] = 1;
+    char c;
+    _exit(read(STDIN_FILENO, &c, 1) == 0 ? 0 : 4); /* /dev/null */
+}
+
+static int status_of_child(int procs_fd, size_t bytes)
+{
+    int status, pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        child(procs_fd, bytes);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+TEST(the_kernel_ends_what_takes_more_than_the_group_may)
+{
+    struct memory_group g;
+    struct err err = { 0 };
+    scoped(buf_fini_scoped) struct buf proc = BUF_INIT(16 << 10);
+    read_proc(getpid(), &proc);
+    if (memory_group_open(&g, ROOT, buf_str(&proc), 64 << 20, &err) < 0)
+        SKIP("there is no group of memory here that this process may use");
+    CHECK_INT(status_of_child(g.procs_fd, 8 << 20), 0);
+    int status = status_of_child(g.procs_fd, 128 << 20);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    memory_group_close(&g);
+    CHECK_INT(g.procs_fd, -1);
+    /* Nothing of it is left. */
+    CHECK_OK(memory_group_open(&g, ROOT, buf_str(&proc), 0, &err));
+    memory_group_close(&g);
+}
+
+TEST(a_group_that_cannot_be_made_is_said)
+{
+    char dir[] = "/tmp/dormouse-group-XXXXXX", path[128];
+    struct memory_group g;
+    struct err err = { 0 };
+    CHECK(mkdtemp(dir));
+    CHECK_ERR(memory_group_open(&g, dir, STR("1:cpu:/a\n"), 0, &err), E_UNSUPPORTED);
+    CHECK_STR(str_of(err.text), "there is no controller of memory");
+    CHECK_ERR(memory_group_open(&g, dir, STR("4:memory:/a\n0::/\n"), 0, &err), -ENOENT);
+    CHECK(str_find(str_of(err.text), STR("/memory/a'")) >= 0);
+    CHECK_INT(g.procs_fd, -1);
+    /* v2, below a service manager that has not delegated it. */
+    (void)snprintf(path, sizeof path, "%s/unit", dir);
+    CHECK_OK(mkdir(path, 0700));
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_OK(sys_write_file_atomic(fd, "cgroup.controllers", STR("cpu memory pids\n"), 0600, &err));
+    (void)close(fd);
+    if (geteuid() == 0) {
+        CHECK_ERR(memory_group_open(&g, dir, STR("0::/unit\n"), 0, &err), E_UNSUPPORTED);
+        CHECK(str_find(str_of(err.text), STR("is not delegated")) >= 0);
+    }
+    rig_remove_dir(path);
+    rig_remove_dir(dir);
+}
+
+TEST(a_runner_is_in_the_group)
+{
+    struct rig r;
+    struct actor a = { 0 };
+    struct guest_host_stats s;
+    rig_open(&r, (struct guest_host_opts){ .idle_ms = 600000 });
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, a.ops.n == 1);
+    int pid;
+    CHECK_INT(guest_host_pids(r.host, &pid, 1), 1);
+    scoped(buf_fini_scoped) struct buf proc = BUF_INIT(16 << 10);
+    guest_host_get_stats(r.host, &s);
+    bool is_there = s.confined >> CONFINE_MEMORY & 1;
+    do {
+        buf_reset(&proc);
+        read_proc(pid, &proc);
+    } while (is_there && str_find(buf_str(&proc), STR("/dormouse-guests-")) < 0);
+    CHECK(is_there || str_find(buf_str(&proc), STR("/dormouse-guests-")) < 0);
+    actor_close(&a);
+    module_unref(m);
+    rig_close(&r);
+    if (!is_there)
+        SKIP("there is no group of memory here that this process may use");
+}
+
+TEST_MAIN
