@@ -214,6 +214,12 @@ static struct entry *pick(const struct image_cache *c, uint64_t t1, bool in_b2, 
     return first && (c->o.best_fit || c->o.holders) ? choose(c, first, need) : first;
 }
 
+/* Pins leave enough room, if everything else goes. */
+static bool may_fit(const struct image_cache *c, uint64_t need)
+{
+    return need <= c->o.capacity && c->pinned <= c->o.capacity - need;
+}
+
 /*
  * Fill c->victims with what has to leave for `need` bytes. false: too much is pinned. Either way
  * end_plan() has to follow.
@@ -222,7 +228,7 @@ static bool plan_room(struct image_cache *c, uint64_t need, bool in_b2)
 {
     uint64_t used = image_cache_used(c), t1 = c->bytes[IMAGE_CACHE_T1];
     c->victims.n = 0;
-    if (need > c->o.capacity || c->pinned > c->o.capacity - need)
+    if (!may_fit(c, need))
         return false;
     while (used + need > c->o.capacity) {
         struct entry *e = pick(c, t1, in_b2, used + need - c->o.capacity);
@@ -346,11 +352,12 @@ static enum image_cache_result on_miss(struct image_cache *c, struct entry *e,
         count(&c->stats.bypassed, r->size);
         return IMAGE_CACHE_IS_BYPASSED;
     }
-    adapt(c, ghost, r);
-    if (!make_room(c, r->size, ghost == IMAGE_CACHE_B2)) {
+    if (!may_fit(c, r->size)) { /* before the target moves: no event would tell of it */
         count(&c->stats.refused, r->size);
         return IMAGE_CACHE_IS_REFUSED;
     }
+    adapt(c, ghost, r);
+    (void)make_room(c, r->size, ghost == IMAGE_CACHE_B2);
     if (!e)
         e = add(c, r->key, r->size);
     detach(c, e);
@@ -370,6 +377,7 @@ enum image_cache_result image_cache_access(struct image_cache *c,
     if (is_resident(e)) {
         count(&c->stats.local, r->size);
         on_hit(c, e, r->deploy);
+        trim_ghosts(c); /* what was dead counts again */
         return IMAGE_CACHE_IS_HIT;
     }
     count(r->at_peer ? &c->stats.edge : &c->stats.miss, r->size);
