@@ -805,14 +805,16 @@ TEST(a_pod_pays_for_what_its_quotas_count)
     enum { CONTAINERS = 1500, NAMES = 30, N_QUOTAS = 60 };
     struct fixture f;
     fixture_init(&f);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(2 << 20);
+    for (int k = 0; k < NAMES; k++)
+        (void)buf_printf(&b, "%s\"requests.e.io/r%d\":\"1000\"", k ? "," : "", k);
     for (int i = 0; i < N_QUOTAS; i++)
         (void)want(&f, 201, "POST", QUOTAS,
                    arena_printf(&f.arena,
-                                "{\"metadata\":{\"name\":\"q%d\"},\"spec\":{\"hard\":{"
-                                "\"requests.e.io/r1\":\"1000\"}}}",
-                                i));
+                                "{\"metadata\":{\"name\":\"q%d\"},\"spec\":{\"hard\":{%s}}}", i,
+                                buf_cstr(&b)));
     settle(&f);
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(2 << 20);
+    buf_reset(&b);
     (void)buf_add_cstr(&b, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[");
     for (int i = 0; i < CONTAINERS; i++) {
         (void)buf_printf(&b, "%s{\"name\":\"c%d\",\"image\":\"i\"", i ? "," : "", i);
@@ -824,6 +826,38 @@ TEST(a_pod_pays_for_what_its_quotas_count)
     (void)buf_add_cstr(&b, "]}}");
     struct json *no = want(&f, 413, "POST", PODS, buf_cstr(&b));
     CHECK(str_find(status_message(no), STR("quotas")) >= 0);
+    fixture_fini(&f);
+}
+
+/* What is limited counts, whatever else a pod names before it. */
+TEST(a_pod_of_many_resources_hides_nothing_from_its_quota)
+{
+    enum { NAMES = 80 };
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", QUOTAS,
+               "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"requests.cpu\":\"3\",\"pods\":"
+               "\"5\"}}}");
+    settle(&f);
+    for (int fits = 1; fits >= 0; fits--) {
+        scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 10);
+        (void)buf_printf(
+            &b,
+            "{\"metadata\":{\"name\":\"p%d\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+            "\"image\":\"i\",\"resources\":{\"limits\":{",
+            fits);
+        for (int i = 0; i < NAMES; i++)
+            (void)buf_printf(&b, "\"e.io/r%d\":\"1\",", i);
+        (void)buf_add_cstr(&b, "\"cpu\":\"2\"}}}]}}");
+        const struct json *got = want(&f, fits ? 201 : 403, "POST", PODS, buf_cstr(&b));
+        if (!fits)
+            CHECK(str_find(status_message(got),
+                           STR("requested: requests.cpu=2, used: requests.cpu=2, "
+                               "limited: requests.cpu=3")) >= 0);
+    }
+    settle(&f);
+    const struct json *q = want(&f, 200, "GET", QUOTAS "/q", NULL);
+    CHECK_STR(json_str(json_path(q, "status", "used", "requests.cpu", NULL)), "2");
     fixture_fini(&f);
 }
 

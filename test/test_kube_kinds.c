@@ -126,7 +126,7 @@ static struct str uses_of(struct arena *a, const char *path, const char *text)
 {
     struct quota_use *uses = arena_new_n(a, struct quota_use, QUOTA_MAX_USES);
     struct buf b = BUF_INIT(4096);
-    size_t n = quota_uses(a, served(a, str_of(path)), parse(a, text), uses);
+    size_t n = quota_uses(a, served(a, str_of(path)), parse(a, text), NULL, uses);
     for (size_t i = 0; i < n; i++)
         (void)buf_printf(&b, "%s" STR_FMT "=" STR_FMT, i ? "," : "", STR_ARG(uses[i].name),
                          STR_ARG(quantity_text(a, uses[i].amount)));

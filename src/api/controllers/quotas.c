@@ -350,8 +350,8 @@ static bool uses_same(const struct kube_resource *res, const struct json *x, con
     struct arena a = { 0 };
     struct quota_use *ux = arena_new_n(&a, struct quota_use, QUOTA_MAX_USES);
     struct quota_use *uy = arena_new_n(&a, struct quota_use, QUOTA_MAX_USES);
-    size_t nx = quota_uses(&a, res, x, ux), ny = quota_uses(&a, res, y, uy);
-    bool same = nx == ny;
+    size_t nx = quota_uses(&a, res, x, NULL, ux), ny = quota_uses(&a, res, y, NULL, uy);
+    bool same = nx == ny && nx < QUOTA_MAX_USES;
     for (size_t i = 0; same && i < nx; i++)
         same = str_eq(ux[i].name, uy[i].name) && quantity_cmp(ux[i].amount, uy[i].amount) == 0;
     arena_fini(&a);

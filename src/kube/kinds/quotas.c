@@ -11,6 +11,7 @@
 
 struct uses {
     struct arena *a;
+    const struct json *hard;
     struct quota_use *list;
     size_t n;
 };
@@ -90,6 +91,12 @@ static struct quantity of_pod(const struct json *pod, const char *what, struct s
     return sum;
 }
 
+static bool is_shown_plain(struct str name)
+{
+    return str_is(name, "cpu") || str_is(name, "memory") || str_is(name, "ephemeral-storage") ||
+           str_has_prefix(name, STR("hugepages-"));
+}
+
 /* A name that some container has in this list; each once, as many as can be counted. */
 static void collect(struct arena *a, struct json *names, const struct json *list)
 {
@@ -110,21 +117,15 @@ static struct json *names_in_pod(struct arena *a, const struct json *pod, const 
     return names;
 }
 
-static void use_pod(struct uses *u, const struct json *pod)
+/* All that the pod names. */
+static void use_named(struct uses *u, const struct json *pod)
 {
-    struct str phase = json_str(json_path(pod, "status", "phase", NULL));
-    if (str_is(phase, "Succeeded") || str_is(phase, "Failed"))
-        return;
-    use_count(u, "pods", 1);
     json_each (name, names_in_pod(u->a, pod, "requests")) {
         if (u->n == QUOTA_MAX_USES || !spend(u->a, pod))
             return;
         struct quantity q = of_pod(pod, "requests", name->key);
         const char *plain = str_dup_arena(u->a, name->key);
-        bool shown_plain = str_is(name->key, "cpu") || str_is(name->key, "memory") ||
-                           str_is(name->key, "ephemeral-storage") ||
-                           str_has_prefix(name->key, STR("hugepages-"));
-        if (shown_plain)
+        if (is_shown_plain(name->key))
             use(u, plain, q);
         use(u, arena_printf(u->a, "requests.%s", plain), q);
     }
@@ -134,6 +135,38 @@ static void use_pod(struct uses *u, const struct json *pod)
         use(u, arena_printf(u->a, "limits." STR_FMT, STR_ARG(name->key)),
             of_pod(pod, "limits", name->key));
     }
+}
+
+/* Only what is limited: a pod may name anything, and so much that the rest is not counted. */
+static void use_limited(struct uses *u, const struct json *pod)
+{
+    const struct str requests = STR("requests."), limits = STR("limits.");
+    json_each (h, u->hard) {
+        bool is_limit = str_has_prefix(h->key, limits);
+        bool is_request = str_has_prefix(h->key, requests);
+        struct str name = is_limit     ? str_slice(h->key, limits.n, h->key.n)
+                          : is_request ? str_slice(h->key, requests.n, h->key.n)
+                                       : h->key;
+        if (!is_limit && !is_request && !is_shown_plain(name))
+            continue;
+        if (!spend(u->a, pod))
+            return;
+        struct quantity q = of_pod(pod, is_limit ? "limits" : "requests", name);
+        if (q.nano > 0)
+            use(u, str_dup_arena(u->a, h->key), q);
+    }
+}
+
+static void use_pod(struct uses *u, const struct json *pod)
+{
+    struct str phase = json_str(json_path(pod, "status", "phase", NULL));
+    if (str_is(phase, "Succeeded") || str_is(phase, "Failed"))
+        return;
+    use_count(u, "pods", 1);
+    if (u->hard)
+        use_limited(u, pod);
+    else
+        use_named(u, pod);
 }
 
 static void use_service(struct uses *u, const struct json *svc)
@@ -174,11 +207,11 @@ static const char *count_name(struct arena *a, const struct kube_resource *res)
 }
 
 size_t quota_uses(struct arena *a, const struct kube_resource *res, const struct json *obj,
-                  struct quota_use *ret)
+                  const struct json *hard, struct quota_use *ret)
 {
     static const char *const counted[] = { "configmaps", "secrets", "replicationcontrollers",
                                            "resourcequotas" };
-    struct uses u = { .a = a, .list = ret };
+    struct uses u = { .a = a, .hard = hard, .list = ret };
     use_count(&u, count_name(a, res), 1);
     for (size_t i = 0; i < ARRAY_LEN(counted); i++)
         if (is_core(res, counted[i]))
@@ -467,10 +500,18 @@ bool quota_take(struct arena *a, struct json *quota, const struct kube_resource 
             arena_printf(a, "failed quota: " STR_FMT ": must specify %s", STR_ARG(name), missing);
         return false;
     }
-    size_t n = quota_uses(a, res, obj, uses);
+    const struct json *limits = json_path(quota, "status", "hard", NULL);
+    size_t n = quota_uses(a, res, obj, limits, uses);
+    if (n == QUOTA_MAX_USES) {
+        *why = arena_printf(a,
+                            "failed quota: " STR_FMT ": it limits too many resources of one "
+                            "object",
+                            STR_ARG(name));
+        return false;
+    }
     if (old && quota_covers(quota, res, old)) {
         struct quota_use *before = arena_new_n(a, struct quota_use, QUOTA_MAX_USES);
-        subtract(uses, n, before, quota_uses(a, res, old, before));
+        subtract(uses, n, before, quota_uses(a, res, old, limits, before));
     }
     qsort(uses, n, sizeof uses[0], by_name);
     for (size_t i = 0; i < n; i++) {
@@ -522,7 +563,7 @@ void quota_status_add(struct arena *a, struct arena *scratch, struct json *statu
     struct json *used = json_getc(status, "used");
     if (!quota_covers(quota, res, obj))
         return;
-    size_t n = quota_uses(scratch, res, obj, uses);
+    size_t n = quota_uses(scratch, res, obj, json_getc(status, "hard"), uses);
     for (size_t i = 0; i < n; i++) {
         struct quantity q;
         if (!json_get(used, uses[i].name) || uses[i].amount.nano <= 0)

@@ -12,9 +12,12 @@ struct quota_use {
     struct quantity amount;
 };
 
-/* What one object uses, in the arena or of it. Returns the number, at most QUOTA_MAX_USES. */
+/*
+ * What one object uses, in the arena or of it. hard: the limits of a quota, of a pod only what they
+ * name; NULL: all. Returns the number, at most QUOTA_MAX_USES; further ones are left out.
+ */
 size_t quota_uses(struct arena *a, const struct kube_resource *res, const struct json *obj,
-                  struct quota_use *ret);
+                  const struct json *hard, struct quota_use *ret);
 /* The quota is about this object: its scopes are. */
 bool quota_covers(const struct json *quota, const struct kube_resource *res,
                   const struct json *obj);
