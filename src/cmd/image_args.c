@@ -37,26 +37,20 @@ static bool is_in_store(const char *reference)
     return true;
 }
 
-static int load_source(const struct image_args *args, const char *reference, struct image_loaded *l,
+static int open_source(const struct image_args *args, const char *reference, struct image_opened *o,
                        struct err *err)
 {
-    int r = oci_source_open_with(str_of(reference), &args->registry, &l->source, err);
-    r = r < 0 ? r : oci_source_image(l->source, &args->wanted, &l->image, err);
-    if (r < 0)
-        return r;
-    l->layers = xnew_n(struct oci_layer *, l->image.manifest.n_layers);
-    for (size_t i = 0; i < l->image.manifest.n_layers && r >= 0; i++)
-        r = oci_source_layer(l->source, &l->image, i, &l->layers[i], err);
-    return r;
+    int r = oci_source_open_with(str_of(reference), &args->registry, &o->source, err);
+    return r < 0 ? r : oci_source_image(o->source, &args->wanted, &o->image, err);
 }
 
-static int load_stored(const struct image_args *args, const char *reference, struct image_loaded *l,
+static int open_stored(const struct image_args *args, const char *reference, struct image_opened *o,
                        struct err *err)
 {
     struct oci_store_image image;
     struct err why = { 0 };
-    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
-    int r = image_store_open(args->store, (struct oci_store_opts){ .is_reader = true }, &s, &why);
+    int r = image_store_open(args->store, (struct oci_store_opts){ .is_reader = true }, &o->store,
+                             &why);
     if (r == -ENOENT)
         return err_set(
             err, r,
@@ -64,28 +58,46 @@ static int load_stored(const struct image_args *args, const char *reference, str
             "oci-archive:FILE[:NAME], docker-archive:FILE[:NAME] and docker://REFERENCE");
     if (r < 0)
         return err_set(err, r, "%s", err_text(&why));
-    r = oci_store_image_find(s, str_of(reference), &l->documents, &image, err);
-    r = r < 0 ? r
-              : oci_store_image_load(s, &image.manifest, &l->documents, &l->image.manifest,
-                                     &l->image.config, err);
+    r = oci_store_image_find(o->store, str_of(reference), &o->documents, &image, err);
     if (r < 0)
         return r;
-    l->image.digest = image.manifest;
-    l->layers = xnew_n(struct oci_layer *, l->image.manifest.n_layers);
-    for (size_t i = 0; i < l->image.manifest.n_layers && r >= 0; i++)
-        r = oci_store_layer_index(s, &l->image.config.diff_ids[i], &l->layers[i], err);
-    return r;
+    o->image.digest = image.manifest;
+    return oci_store_image_load(o->store, &image.manifest, &o->documents, &o->image.manifest,
+                                &o->image.config, err);
 }
 
-static int load(const struct image_args *args, const char *reference, struct image_loaded *l,
-                struct err *err)
+int image_open(const struct image_args *args, const char *reference, struct image_opened *ret,
+               struct err *err)
 {
-    int r = (is_in_store(reference) ? load_stored : load_source)(args, reference, l, err);
-    if (r < 0)
-        return r;
+    *ret = (struct image_opened){ 0 };
+    int r = (is_in_store(reference) ? open_stored : open_source)(args, reference, ret, err);
+    if (r < 0) {
+        image_opened_fini(ret);
+        return err_ctx(err, r, "image '%s'", reference);
+    }
+    return 0;
+}
+
+void image_opened_fini(struct image_opened *o)
+{
+    oci_source_free(o->source);
+    oci_store_close(o->store);
+    arena_fini(&o->documents);
+    *o = (struct image_opened){ 0 };
+}
+
+static int load(const struct image_args *args, struct image_loaded *l, struct err *err)
+{
+    const size_t n = l->image.manifest.n_layers;
+    int r = 0;
+    l->layers = xnew_n(struct oci_layer *, n);
     oci_tree_init(&l->tree, args->parent);
-    for (size_t i = 0; i < l->image.manifest.n_layers && r >= 0; i++)
-        r = oci_tree_apply(&l->tree, l->layers[i], err);
+    for (size_t i = 0; i < n && r >= 0; i++) {
+        r = l->from.store ? oci_store_layer_index(l->from.store, &l->image.config.diff_ids[i],
+                                                  &l->layers[i], err)
+                          : oci_source_layer(l->from.source, &l->image, i, &l->layers[i], err);
+        r = r < 0 ? r : oci_tree_apply(&l->tree, l->layers[i], err);
+    }
     return r;
 }
 
@@ -93,7 +105,11 @@ int image_load(const struct image_args *args, const char *reference, struct imag
                struct err *err)
 {
     *ret = (struct image_loaded){ 0 };
-    int r = load(args, reference, ret, err);
+    int r = image_open(args, reference, &ret->from, err);
+    if (r < 0)
+        return r;
+    ret->image = ret->from.image;
+    r = load(args, ret, err);
     if (r < 0) {
         image_loaded_fini(ret);
         return err_ctx(err, r, "image '%s'", reference);
@@ -107,8 +123,7 @@ void image_loaded_fini(struct image_loaded *l)
     for (size_t i = 0; l->layers && i < l->image.manifest.n_layers; i++)
         oci_layer_free(l->layers[i]);
     free(l->layers);
-    oci_source_free(l->source);
-    arena_fini(&l->documents);
+    image_opened_fini(&l->from);
     *l = (struct image_loaded){ 0 };
 }
 

@@ -63,10 +63,27 @@ struct image_args {
 /* 0, or the cmd_exit of a wrong option, with its message printed. */
 int image_args_check(struct image_args *args);
 
+/* An image in the store or outside of it; layers were not read. */
+struct image_opened {
+    struct oci_source *source; /* NULL: in the store */
+    struct oci_store *store;   /* NULL: outside */
+    struct arena documents;    /* of the store */
+    struct oci_image image;
+};
+
+/* Errors: as image_load(). */
+int image_open(const struct image_args *args, const char *reference, struct image_opened *ret,
+               struct err *err);
+/* Zeroed is fine. */
+void image_opened_fini(struct image_opened *o);
+static inline void image_opened_fini_scoped(struct image_opened *o)
+{
+    image_opened_fini(o);
+}
+
 /* An image with its layers and their merged view. */
 struct image_loaded {
-    struct oci_source *source; /* NULL: from the store */
-    struct arena documents;    /* of the store */
+    struct image_opened from;
     struct oci_image image;
     struct oci_layer **layers; /* image.manifest.n_layers */
     struct oci_tree tree;

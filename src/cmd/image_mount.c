@@ -108,13 +108,14 @@ static int mount_image(const char *reference, const char *dir, enum root_sink ho
         .is_writable = is_writable,
         .has_suid = has_suid,
     };
-    struct oci_image image;
-    scoped(oci_source_free_scoped) struct oci_source *source = NULL;
+    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
     scoped(free_scoped) char *state = NULL, *target = NULL;
     int r = state_of(dir, &target, &state, err);
-    r = r < 0 ? r : oci_source_open_with(str_of(reference), &args.registry, &source, err);
-    r = r < 0 ? r : oci_source_image(source, &args.wanted, &image, err);
-    r = r < 0 ? r : root_mount(source, &image, state, target, &with, ret, err);
+    r = r < 0 ? r : image_open(&args, reference, &o, err);
+    if (r < 0)
+        return r;
+    const struct unpack_from from = { &o.image, o.source, o.store };
+    r = root_mount(&from, state, target, &with, ret, err);
     return r < 0 ? err_ctx(err, r, "image '%s'", reference) : 0;
 }
 

@@ -39,12 +39,12 @@ static int unpack(const char *reference, const char *dir, struct layer_dir_count
         .max_bytes = max_bytes,
         .is_not_durable = is_not_durable,
     };
-    struct oci_image image;
-    scoped(oci_source_free_scoped) struct oci_source *source = NULL;
-    int r = oci_source_open_with(str_of(reference), &args.registry, &source, err);
-    r = r < 0 ? r : oci_source_image(source, &args.wanted, &image, err);
-    r = r < 0 ? r
-              : (has_layers ? unpack_layers : unpack_image)(source, &image, dir, &how, ret, err);
+    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
+    int r = image_open(&args, reference, &o, err);
+    if (r < 0)
+        return r;
+    const struct unpack_from from = { &o.image, o.source, o.store };
+    r = (has_layers ? unpack_layers : unpack_image)(&from, dir, &how, ret, err);
     return r < 0 ? err_ctx(err, r, "image '%s'", reference) : 0;
 }
 

@@ -43,7 +43,7 @@ static int open_new(int dir, size_t i, const char *what, struct err *err)
     return fd < 0 ? err_sys(err, fd, "make '%s'", name) : fd;
 }
 
-static int write_tar(struct oci_source *s, const struct oci_image *image, size_t i, int dir,
+static int write_tar(const struct unpack_from *from, size_t i, int dir,
                      const struct unpack_opts *opts, struct tars *to, struct err *err)
 {
     char name[NAME_SIZE];
@@ -53,12 +53,12 @@ static int write_tar(struct oci_source *s, const struct oci_image *image, size_t
         return err ? err->code : -EIO;
     struct layer_tar_result *one = &to->layers[i];
     scoped(layer_tar_free_scoped) struct layer_tar *t = layer_tar_new(tar, sparse);
-    int r = unpack_layer(s, image, i, opts, &layer_tar_ops, t, err);
+    int r = unpack_layer(from, i, opts, &layer_tar_ops, t, err);
     r = r < 0 ? r : layer_tar_end(t, one, err);
     if (r < 0)
         return r;
     /* The child's word was compared before; this is the hash of what is on the disk. */
-    if (memcmp(one->layer->diff_id, image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
+    if (memcmp(one->layer->diff_id, from->image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
         return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
     to->device_bytes[to->n_devices++] = one->tar_bytes;
     to->with[i] = (struct erofs_layer){ one->layer, (uint16_t)to->n_devices, 0 };
@@ -94,18 +94,18 @@ static int write_metadata(const struct tars *t, const struct oci_image *image, i
     return r < 0 ? err_sys(err, r, "write 'meta.erofs'") : 0;
 }
 
-static int write_tarfs(struct oci_source *s, const struct oci_image *image, int dir,
-                       const struct unpack_opts *opts, struct err *err)
+static int write_tarfs(const struct unpack_from *from, int dir, const struct unpack_opts *opts,
+                       struct err *err)
 {
-    struct tars t = { .n_layers = image->manifest.n_layers };
+    struct tars t = { .n_layers = from->image->manifest.n_layers };
     t.layers = xnew_n(struct layer_tar_result, t.n_layers);
     t.with = xnew_n(struct erofs_layer, t.n_layers);
     t.device_bytes = xnew_n(uint64_t, 2 * t.n_layers);
     oci_tree_init(&t.tree, opts->dir.symlink_parent);
     int r = 0;
     for (size_t i = 0; i < t.n_layers && r >= 0; i++)
-        r = write_tar(s, image, i, dir, opts, &t, err);
-    r = r < 0 ? r : write_metadata(&t, image, dir, err);
+        r = write_tar(from, i, dir, opts, &t, err);
+    r = r < 0 ? r : write_metadata(&t, from->image, dir, err);
     if (r >= 0 && mkdirat(dir, "lower", 0700) < 0)
         r = err_sys(err, -errno, "make 'lower'");
     tars_fini(&t);
@@ -114,16 +114,15 @@ static int write_tarfs(struct oci_source *s, const struct oci_image *image, int 
 
 /* ---- dirs: what is written ---- */
 
-static int write_dirs(struct oci_source *s, const struct oci_image *image,
-                      const struct unpack_stage *stage, const struct unpack_opts *opts,
-                      struct err *err)
+static int write_dirs(const struct unpack_from *from, const struct unpack_stage *stage,
+                      const struct unpack_opts *opts, struct err *err)
 {
     struct layer_dir_counts ignored;
     if (mkdirat(stage->root, "fs", 0700) < 0)
         return err_sys(err, -errno, "make 'fs'");
     scoped(fd_scoped) int fs = sys_openat(stage->root, "fs", O_RDONLY | O_DIRECTORY, 0);
     return fs < 0 ? err_sys(err, fs, "open 'fs'")
-                  : unpack_into(s, image, fs, stage->gone, opts, &ignored, err);
+                  : unpack_into(from, fs, stage->gone, opts, &ignored, err);
 }
 
 /* ---- mounting ---- */
@@ -229,7 +228,7 @@ static int mount_state(const char *state, size_t n_layers, enum root_sink sink, 
     return lower < 0 ? lower : mount_over(dir, lower, target, opts, &how, err);
 }
 
-static int write_state(struct oci_source *s, const struct oci_image *image, const char *state,
+static int write_state(const struct unpack_from *from, const char *state,
                        const struct root_opts *opts, enum root_sink *sink, struct err *err)
 {
     struct unpack_stage stage;
@@ -239,8 +238,8 @@ static int write_state(struct oci_source *s, const struct oci_image *image, cons
     *sink = opts->sink != ROOT_SINK_BEST  ? opts->sink
             : mount_can_erofs(stage.gone) ? ROOT_SINK_TARFS
                                           : ROOT_SINK_DIRS;
-    r = *sink == ROOT_SINK_TARFS ? write_tarfs(s, image, stage.root, &opts->unpack, err)
-                                 : write_dirs(s, image, &stage, &opts->unpack, err);
+    r = *sink == ROOT_SINK_TARFS ? write_tarfs(from, stage.root, &opts->unpack, err)
+                                 : write_dirs(from, &stage, &opts->unpack, err);
     r = r < 0 ? r : unpack_stage_commit(&stage, !opts->unpack.is_not_durable, err);
     unpack_stage_fini(&stage);
     return r;
@@ -257,9 +256,8 @@ static int remove_state(const char *state, struct err *err)
     return tree_remove(AT_FDCWD, state, err);
 }
 
-int root_mount(struct oci_source *s, const struct oci_image *image, const char *state,
-               const char *target, const struct root_opts *opts, enum root_sink *ret,
-               struct err *err)
+int root_mount(const struct unpack_from *from, const char *state, const char *target,
+               const struct root_opts *opts, enum root_sink *ret, struct err *err)
 {
     enum root_sink sink;
     if (mount_is_point(target))
@@ -269,10 +267,10 @@ int root_mount(struct oci_source *s, const struct oci_image *image, const char *
         if (r < 0)
             return r;
     }
-    int r = write_state(s, image, state, opts, &sink, err);
+    int r = write_state(from, state, opts, &sink, err);
     if (r < 0)
         return r;
-    r = mount_state(state, image->manifest.n_layers, sink, target, opts, err);
+    r = mount_state(state, from->image->manifest.n_layers, sink, target, opts, err);
     if (r < 0) {
         (void)remove_state(state, NULL);
         return r;

@@ -31,9 +31,8 @@ struct root_opts {
  * `target`, an existing directory. *ret: what was used. On error nothing is mounted, and `state`
  * does not exist. Errors: those of unpack_image(), of mount.h; -EBUSY, something is mounted there.
  */
-int root_mount(struct oci_source *s, const struct oci_image *image, const char *state,
-               const char *target, const struct root_opts *opts, enum root_sink *ret,
-               struct err *err);
+int root_mount(const struct unpack_from *from, const char *state, const char *target,
+               const struct root_opts *opts, enum root_sink *ret, struct err *err);
 /*
  * Unmount and remove the state; also what a killed root_mount() left. Errors: -ENOENT (no state),
  * -EBUSY (something uses it: nothing is changed).

@@ -127,14 +127,18 @@ void unpack_stage_fini(struct unpack_stage *s)
 /* ---- layers ---- */
 
 struct feed {
-    struct oci_source *source;
-    const struct oci_descriptor *blob;
+    const struct unpack_from *from;
+    size_t i;
 };
 
 static int feed_blob(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
 {
     struct feed *f = arg;
-    return oci_source_blob(f->source, f->blob, sink, sink_arg, err);
+    const struct oci_image *image = f->from->image;
+    if (f->from->store)
+        return oci_store_layer_read(f->from->store, &image->config.diff_ids[f->i], sink, sink_arg,
+                                    err);
+    return oci_source_blob(f->from->source, &image->manifest.layers[f->i], sink, sink_arg, err);
 }
 
 /* A small layer may compress well; a large one that expands more is meant to fill the disk. */
@@ -148,13 +152,14 @@ static uint64_t max_bytes(const struct oci_descriptor *blob, const struct unpack
     return MAX(n, UNPACK_BYTES_MIN);
 }
 
-int unpack_layer(struct oci_source *s, const struct oci_image *image, size_t i,
-                 const struct unpack_opts *opts, const struct layer_ops *ops, void *arg,
-                 struct err *err)
+int unpack_layer(const struct unpack_from *from, size_t i, const struct unpack_opts *opts,
+                 const struct layer_ops *ops, void *arg, struct err *err)
 {
     struct layer_facts facts;
-    struct feed feed = { s, &image->manifest.layers[i] };
-    const struct layer_read_opts read = { opts->program, max_bytes(feed.blob, opts) };
+    const struct oci_image *image = from->image;
+    struct feed feed = { from, i };
+    const struct layer_read_opts read = { opts->program,
+                                          max_bytes(&image->manifest.layers[i], opts) };
     int r = layer_read(&read, feed_blob, &feed, ops, arg, &facts, err);
     if (r < 0)
         return err_ctx(err, r, "layer %zu", i);
@@ -171,15 +176,15 @@ static int not_root(const struct unpack_opts *opts, int r, struct err *err)
     return r;
 }
 
-int unpack_into(struct oci_source *s, const struct oci_image *image, int root_fd, int gone_fd,
+int unpack_into(const struct unpack_from *from, int root_fd, int gone_fd,
                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
 {
     int r = 0;
     struct layer_dir_opts how = opts->dir;
     how.form = LAYER_DIR_MERGED;
     scoped(layer_dir_free_scoped) struct layer_dir *dir = layer_dir_new(root_fd, gone_fd, &how);
-    for (size_t i = 0; i < image->manifest.n_layers && r >= 0; i++) {
-        r = unpack_layer(s, image, i, opts, &layer_dir_ops, dir, err);
+    for (size_t i = 0; i < from->image->manifest.n_layers && r >= 0; i++) {
+        r = unpack_layer(from, i, opts, &layer_dir_ops, dir, err);
         r = r < 0 ? r : layer_dir_end_layer(dir, err);
     }
     r = r < 0 ? r : layer_dir_finish(dir, err);
@@ -189,15 +194,15 @@ int unpack_into(struct oci_source *s, const struct oci_image *image, int root_fd
     return 0;
 }
 
-int unpack_image(struct oci_source *s, const struct oci_image *image, const char *path,
-                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
+int unpack_image(const struct unpack_from *from, const char *path, const struct unpack_opts *opts,
+                 struct layer_dir_counts *ret, struct err *err)
 {
     struct unpack_stage stage;
     struct layer_dir_counts counts;
     int r = unpack_stage_init(&stage, path, err);
     if (r < 0)
         return r;
-    r = unpack_into(s, image, stage.root, stage.gone, opts, &counts, err);
+    r = unpack_into(from, stage.root, stage.gone, opts, &counts, err);
     r = r < 0 ? r : unpack_stage_commit(&stage, !opts->is_not_durable, err);
     unpack_stage_fini(&stage);
     if (r >= 0)
@@ -205,9 +210,8 @@ int unpack_image(struct oci_source *s, const struct oci_image *image, const char
     return r;
 }
 
-static int unpack_one(struct oci_source *s, const struct oci_image *image, size_t i,
-                      const struct unpack_stage *stage, const struct unpack_opts *opts,
-                      struct layer_dir_counts *sum, struct err *err)
+static int unpack_one(const struct unpack_from *from, size_t i, const struct unpack_stage *stage,
+                      const struct unpack_opts *opts, struct layer_dir_counts *sum, struct err *err)
 {
     char name[24];
     scoped(fd_scoped) int root = -1;
@@ -217,7 +221,7 @@ static int unpack_one(struct oci_source *s, const struct oci_image *image, size_
         return r;
     scoped(layer_dir_free_scoped) struct layer_dir *dir =
         layer_dir_new(root, stage->gone, &opts->dir);
-    r = unpack_layer(s, image, i, opts, &layer_dir_ops, dir, err);
+    r = unpack_layer(from, i, opts, &layer_dir_ops, dir, err);
     r = r < 0 ? r : layer_dir_end_layer(dir, err);
     r = r < 0 ? r : layer_dir_finish(dir, err);
     const struct layer_dir_counts *n = layer_dir_get_counts(dir);
@@ -228,16 +232,16 @@ static int unpack_one(struct oci_source *s, const struct oci_image *image, size_
     return r;
 }
 
-int unpack_layers(struct oci_source *s, const struct oci_image *image, const char *path,
-                  const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
+int unpack_layers(const struct unpack_from *from, const char *path, const struct unpack_opts *opts,
+                  struct layer_dir_counts *ret, struct err *err)
 {
     struct unpack_stage stage;
     struct layer_dir_counts sum = { 0 };
     int r = unpack_stage_init(&stage, path, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < image->manifest.n_layers && r >= 0; i++)
-        r = unpack_one(s, image, i, &stage, opts, &sum, err);
+    for (size_t i = 0; i < from->image->manifest.n_layers && r >= 0; i++)
+        r = unpack_one(from, i, &stage, opts, &sum, err);
     r = r < 0 ? not_root(opts, r, err) : unpack_stage_commit(&stage, !opts->is_not_durable, err);
     unpack_stage_fini(&stage);
     if (r >= 0)

@@ -9,11 +9,19 @@
 
 #include "image/layer_child.h"
 #include "image/layer_dir.h"
+#include "oci/store.h"
 
 enum {
     UNPACK_RATIO_MAX = 100, /* bytes of a layer's tar for each of its blob ... */
 };
 #define UNPACK_BYTES_MIN ((uint64_t)256 << 20) /* ... or this, if it is more */
+
+/* An image and where its layers are: one of the two. */
+struct unpack_from {
+    const struct oci_image *image;
+    struct oci_source *source;
+    struct oci_store *store;
+};
 
 struct unpack_opts {
     struct layer_dir_opts dir; /* form: LAYER_DIR_OVERLAY_USER says that this is a user namespace */
@@ -26,29 +34,28 @@ struct unpack_opts {
  * Write the root file system of an image as the directory `path`, which must not exist or be empty.
  * Errors: -EEXIST, E_DIGEST, those of layer_read() and of struct layer_dir.
  */
-int unpack_image(struct oci_source *s, const struct oci_image *image, const char *path,
-                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
+int unpack_image(const struct unpack_from *from, const char *path, const struct unpack_opts *opts,
+                 struct layer_dir_counts *ret, struct err *err);
 
 /*
  * Write each layer of an image as a directory that overlayfs takes as a lower one (opts->dir.form):
  * `path`/0 is the bottom. A hard link to a file of a lower layer is E_PARSE, and a directory for
  * which its layer has no entry gets mode 0755, owner 0 and time 0.
  */
-int unpack_layers(struct oci_source *s, const struct oci_image *image, const char *path,
-                  const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
+int unpack_layers(const struct unpack_from *from, const char *path, const struct unpack_opts *opts,
+                  struct layer_dir_counts *ret, struct err *err);
 
 /* The same as unpack_image() into a directory that is there and empty; gone_fd as in
  * layer_dir_new(). After an error the caller removes what was written. */
-int unpack_into(struct oci_source *s, const struct oci_image *image, int root_fd, int gone_fd,
+int unpack_into(const struct unpack_from *from, int root_fd, int gone_fd,
                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
 
 /*
  * Give layer `i` to the ops, with its DiffID compared: the ops undo what they did after an error.
  * max_bytes as in struct unpack_opts.
  */
-int unpack_layer(struct oci_source *s, const struct oci_image *image, size_t i,
-                 const struct unpack_opts *opts, const struct layer_ops *ops, void *arg,
-                 struct err *err);
+int unpack_layer(const struct unpack_from *from, size_t i, const struct unpack_opts *opts,
+                 const struct layer_ops *ops, void *arg, struct err *err);
 
 /* ---- a directory that gets its name when it is complete ---- */
 

@@ -188,6 +188,20 @@ def test_links_on_the_way_stay_below_the_root(tmp_path, how):
 
 
 @needs_root
+def test_images_of_the_store_are_unpacked(tmp_path):
+    store = tmp_path / "store"
+    reference = made(tmp_path, [("d", "d", ""), ("d/f", "f", b"lower"), ("gone", "f", b"x")], [("d/g", "f", b"upper"), (".wh.gone", "f", b"")])
+    pull = subprocess.run([BUILD / "dormouse", "image", "pull", reference, "--name", "app:v1", "--store", store], capture_output=True,
+                          text=True, timeout=DEADLINE_S)
+    assert pull.returncode == 0, pull.stderr
+    for i, (name, args) in enumerate((("app:v1", ("--store", store)), (reference, ()))):
+        assert unpack(name, tmp_path / str(i), "--no-sync", *args).returncode == 0
+    assert difference(snapshot(tmp_path / "0"), snapshot(tmp_path / "1")) == []
+    done = unpack("app:v2", tmp_path / "none", "--store", store)
+    assert done.returncode == 1 and "app:v2" in done.stderr and not (tmp_path / "none").exists()
+
+
+@needs_root
 def test_what_lies_about_its_content_is_refused(tmp_path):
     directory = tmp_path / "layout"
     made_layout = Layout(directory)
