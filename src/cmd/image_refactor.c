@@ -5,7 +5,7 @@
 #include "cmd/image_args.h"
 #include "cmd/text_table.h"
 #include "codec/json.h"
-#include "image/refactor.h"
+#include "image/update.h"
 #include "oci/layout.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 enum { OUTPUT_MAX_BYTES = 16 << 20, SHOWN_NAMES_BYTES = 60 };
 
 static struct image_args args;
-static const char *to, *mtime = "canonical", *link_how = "none", *mode = "side";
+static const char *to, *update, *mtime = "canonical", *link_how = "none", *mode = "side";
 static struct cmd_list exact_globs, names;
 static bool is_dry, is_forced;
 static uint64_t layer_threshold = IMAGE_LAYER_THRESHOLD, gain_threshold = IMAGE_GAIN_AUTOMATIC;
@@ -25,6 +25,10 @@ static const struct cmd_opt opts[] = {
     { "dry-run", 0, NULL, "show what would be shared, write nothing", CMD_FLAG, &is_dry, 0, 0 },
     { "name", 0, "NAME", "of the first, second, ... new image (that of its source)", CMD_LIST,
       &names, 0, 0 },
+    { "update", 0, "NAME",
+      "IMAGE is a new version of this image of the layout: keep its layers, add one with what "
+      "changed",
+      CMD_STRING, &update, 0, 0 },
     { "mode", 0, "MODE",
       "where a NAME is taken: side (the new image is called sha256-DIGEST of its source) or "
       "replace "
@@ -85,6 +89,8 @@ static int check_args(struct image_refactor_opts *o, size_t n)
                                     "shows what would be shared");
     if (to && !str_has_prefix(str_of(to), STR("oci:")))
         return cmd_failf(CMD_USAGE, "--to is oci:DIR[:NAME], not '%s'", to);
+    if (update && (n != 1 || is_dry))
+        return cmd_failf(CMD_USAGE, "--update takes one image, and no --dry-run");
     if (names.n > n)
         return cmd_failf(CMD_USAGE, "%zu names for %zu images", names.n, n);
     o->platform = &args.wanted;
@@ -385,6 +391,81 @@ static int refactor(const char *const *references, size_t n, const struct image_
     return r;
 }
 
+/* ---- new versions ---- */
+
+static int64_t percent(uint64_t part, uint64_t of)
+{
+    return of ? (int64_t)(part * 100 / of) : 0;
+}
+
+static void print_update(const struct image_update *u, const char *name)
+{
+    struct arena a = { 0 };
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&u->digest, digest);
+    if (args.is_json) {
+        scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
+        struct json *v = json_new_object(&a);
+        json_set_str(&a, v, "name", str_of(name));
+        json_set_str(&a, v, "digest", str_of(digest));
+        json_set_int(&a, v, "deltaSize", (int64_t)u->delta.size);
+        json_set_int(&a, v, "deltas", u->n_deltas + 1);
+        json_set_int(&a, v, "addedFileBytes", (int64_t)u->added);
+        json_set_int(&a, v, "hiddenFileBytes", (int64_t)u->dead);
+        json_set_int(&a, v, "fileBytes", (int64_t)u->total);
+        json_set_int(&a, v, "whiteouts", (int64_t)u->n_gone);
+        json_set_int(&a, v, "changedTimes", (int64_t)u->pair.n_changed_times);
+        (void)json_write_pretty(&out, v, 2);
+        (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
+    } else {
+        (void)printf("%s  %s\n", name, digest);
+        (void)printf("new      %s in one layer (%s of files, %lld %% of the image)\n",
+                     image_size_text(u->delta.size), image_size_text(u->added),
+                     (long long)percent(u->added, u->total));
+        (void)printf("hidden   %s of files in the layers below (%lld %%), %llu names removed\n",
+                     image_size_text(u->dead), (long long)percent(u->dead, u->total),
+                     (unsigned long long)u->n_gone);
+    }
+    (void)fflush(stdout);
+    arena_fini(&a);
+}
+
+static int check_name(const struct oci_layout *layout, const char *name, bool is_replace,
+                      struct err *err)
+{
+    const struct oci_index *index = oci_layout_index(layout);
+    for (size_t i = 0; i < index->n && !is_replace; i++)
+        if (str_eq(index->manifests[i].ref_name, str_of(name)))
+            return err_set(err, E_CONFLICT,
+                           "the layout has an image '%s'; --mode replace moves the name", name);
+    return 0;
+}
+
+static int update_image(const char *reference, const struct image_refactor_opts *o,
+                        struct str directory, const char *name, struct err *err)
+{
+    scoped(free_scoped) char *path = str_dup(directory);
+    scoped(free_scoped) char *old = xasprintf("oci:%s:%s", path, update);
+    const char *references[] = { old, reference };
+    scoped(oci_layout_end_scoped) struct oci_layout *layout = NULL;
+    scoped(image_spool_free_scoped) struct image_spool *spool = NULL;
+    struct image_update u = { 0 };
+    int r = oci_layout_begin(path, &layout, err);
+    r = r < 0 ? r : check_name(layout, name, !o->is_beside, err);
+    r = r < 0 ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
+    r = r < 0 ? r : image_update_plan(references, o, spool, &u, err);
+    if (r >= 0 && u.why)
+        r = err_set(err, E_DENIED,
+                    "no delta is written: %s; refactor all images of the group again, with the new "
+                    "version",
+                    u.why);
+    r = r < 0 ? r : image_update_write(&u, spool, layout, name, err);
+    if (r >= 0)
+        print_update(&u, name);
+    image_update_fini(&u);
+    return r;
+}
+
 static int run(int argc, char **argv)
 {
     size_t n;
@@ -404,7 +485,10 @@ static int run(int argc, char **argv)
         (void)str_cut(str_of(to + 4), ':', &directory, &target_name);
     const char **image_names = arena_new_n(&a, const char *, n);
     r = name_all(&a, argv, n, target_name, image_names);
-    if (r == 0 && refactor((const char *const *)argv, n, &o, directory, image_names, &err) < 0)
+    if (r == 0)
+        r = update ? update_image(argv[0], &o, directory, image_names[0], &err)
+                   : refactor((const char *const *)argv, n, &o, directory, image_names, &err);
+    if (r < 0)
         r = cmd_fail(CMD_FAILED, &err);
     arena_fini(&a);
     return r;
@@ -423,9 +507,14 @@ const struct cmd cmd_image_refactor = {
         "\n"
         "Shared files get the earliest of their modification times, except Python sources whose\n"
         "compiled files record the time; --mtime exact shares files with equal times only.\n"
+        "\n"
+        "With --update a new version keeps the layers of the old one and gets a layer with the\n"
+        "difference. What it replaces or removes stays in the layers below: hidden, not gone.\n"
+        "After four deltas, or where too much changed, refactor the group again.\n"
         "\n" IMAGE_SOURCE_HELP "\n"
         "  dormouse image refactor --dry-run oci:app:v1 oci:app:v2 docker-archive:db.tar\n"
         "  dormouse image refactor oci:app:v1 oci:app:v2 --to oci:shared\n"
+        "  dormouse image refactor oci:app:v3 --update v2 --to oci:shared\n"
         "  skopeo copy oci:shared:v2 docker://registry.example/app:v2\n",
     .run = run,
     .opts = image_refactor_opts,

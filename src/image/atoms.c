@@ -385,6 +385,17 @@ static void add_image(struct finder *f, const struct image_group_member *m, size
 
 /* ---- times ---- */
 
+/* What is shared under a time that need not be equal has it in whole seconds: no pax header. */
+static void round_times(struct image_atoms *a)
+{
+    for (size_t i = 0; i < a->all.n; i++) {
+        struct image_atom *atom = &a->all.p[i];
+        for (uint32_t j = 0; j < a->images[atom->owner].p[atom->use].n; j++)
+            if (!atom->times[j].is_exact)
+                atom->times[j].ns = 0;
+    }
+}
+
 /* A time that was published stays, so that a new member does not change the layer. */
 static void use_published(struct image_atoms *a, const struct map *published)
 {
@@ -454,6 +465,7 @@ int image_atoms_find(const struct image_group_member *images, size_t n,
     for (size_t i = 0; i < n; i++)
         add_image(&f, &images[i], i);
     sha256_free(f.hash);
+    round_times(ret);
     use_published(ret, opts->published);
     image_atoms_split(ret, NULL, NULL);
     return 0;

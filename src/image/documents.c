@@ -32,66 +32,89 @@ static int write_document(const struct json *doc, struct buf *to, struct err *er
     return r < 0 ? err_sys(err, r, "a document") : 0;
 }
 
-static void replace_diff_ids(struct arena *a, struct json *doc,
-                             const struct image_document_layer *layers, size_t n)
+static void add_digest(struct arena *a, struct json *list, const struct oci_digest *d)
 {
-    struct json *rootfs = json_obj(a, doc, "rootfs"), *ids = json_new_array(a);
-    for (size_t i = 0; i < n; i++) {
-        char text[OCI_DIGEST_TEXT_SIZE];
-        oci_digest_format(&layers[i].blob->diff_id, text);
-        json_add(ids, json_new_cstr(a, text));
-    }
-    json_set_str(a, rootfs, "type", STR("layers"));
-    json_setc(a, rootfs, "diff_ids", ids);
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(d, text);
+    json_add(list, json_new_cstr(a, text));
 }
 
-static void extend_history(struct arena *a, struct json *doc,
-                           const struct image_document_layer *layers, size_t n)
+static void add_step(struct arena *a, struct json *history, const char *comment)
 {
-    struct json *history = json_getc(doc, "history");
-    if (!json_is(history, JSON_ARRAY)) {
-        history = json_new_array(a);
-        json_setc(a, doc, "history", history);
+    struct json *step = json_new_object(a);
+    json_set_str(a, step, "created_by", STR("dormouse image refactor"));
+    json_set_str(a, step, "comment", str_of(comment));
+    json_add(history, step);
+}
+
+/* The configuration without layers: *ids and *history are to be filled. */
+static int begin_config(struct arena *a, struct str source, struct json **doc, struct json **ids,
+                        struct json **history, struct err *err)
+{
+    int r = json_parse(a, source, NULL, doc, err);
+    if (r < 0)
+        return r;
+    if (!json_is(*doc, JSON_OBJECT))
+        return err_set(err, E_PARSE, "it is no JSON object");
+    struct json *rootfs = json_obj(a, *doc, "rootfs");
+    *ids = json_new_array(a);
+    json_set_str(a, rootfs, "type", STR("layers"));
+    json_setc(a, rootfs, "diff_ids", *ids);
+    *history = json_getc(*doc, "history");
+    if (!json_is(*history, JSON_ARRAY)) {
+        *history = json_new_array(a);
+        json_setc(a, *doc, "history", *history);
     }
-    json_each (step, history)
+    json_each (step, *history)
         if (json_is(step, JSON_OBJECT))
             json_set_bool(a, step, "empty_layer", true);
-    for (size_t i = 0; i < n; i++) {
-        struct json *step = json_new_object(a);
-        json_set_str(a, step, "created_by", STR("dormouse image refactor"));
-        json_set_str(a, step, "comment",
-                     is_shared(&layers[i]) ? STR("shared by images") : STR("of this image"));
-        json_add(history, step);
-    }
+    return 0;
 }
 
 int image_config_rewrite(struct str source, const struct image_document_layer *layers, size_t n,
                          struct buf *to, struct err *err)
 {
     struct arena a = { 0 };
-    struct json *doc;
-    int r = json_parse(&a, source, NULL, &doc, err);
-    if (r >= 0 && !json_is(doc, JSON_OBJECT))
-        r = err_set(err, E_PARSE, "it is no JSON object");
+    struct json *doc, *ids, *history;
+    int r = begin_config(&a, source, &doc, &ids, &history, err);
+    for (size_t i = 0; r >= 0 && i < n; i++) {
+        add_digest(&a, ids, &layers[i].blob->diff_id);
+        add_step(&a, history, is_shared(&layers[i]) ? "shared by images" : "of this image");
+    }
+    r = r < 0 ? r : write_document(doc, to, err);
+    arena_fini(&a);
+    return r < 0 ? err_ctx(err, r, "configuration") : 0;
+}
+
+int image_config_append(struct str source, const struct oci_digest *below, size_t n_below,
+                        const struct image_layer_blob *delta, struct buf *to, struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *doc, *ids, *history;
+    int r = begin_config(&a, source, &doc, &ids, &history, err);
+    for (size_t i = 0; r >= 0 && i < n_below; i++) {
+        add_digest(&a, ids, &below[i]);
+        add_step(&a, history, "of the version before");
+    }
     if (r >= 0) {
-        replace_diff_ids(&a, doc, layers, n);
-        extend_history(&a, doc, layers, n);
+        add_digest(&a, ids, &delta->diff_id);
+        add_step(&a, history, "what is new since the version before");
         r = write_document(doc, to, err);
     }
     arena_fini(&a);
     return r < 0 ? err_ctx(err, r, "configuration") : 0;
 }
 
-static struct json *layer_json(struct arena *a, const struct image_document_layer *l)
+static struct json *layer_json(struct arena *a, const struct image_layer_blob *blob,
+                               const char *kind, uint32_t n_sharers)
 {
     struct json *v = json_new_object(a), *annotations = json_obj(a, v, "annotations");
     json_set_str(a, v, "mediaType", STR(LAYER_TYPE));
-    set_digest(a, v, "digest", &l->blob->digest);
-    json_set_int(a, v, "size", (int64_t)l->blob->size);
-    json_set_str(a, annotations, IMAGE_ANNOTATION "kind",
-                 is_shared(l) ? STR("shared") : STR("unique"));
-    set_number(a, annotations, IMAGE_ANNOTATION "sharers", l->n_sharers);
-    set_number(a, annotations, IMAGE_ANNOTATION "files", l->blob->n_files);
+    set_digest(a, v, "digest", &blob->digest);
+    json_set_int(a, v, "size", (int64_t)blob->size);
+    json_set_str(a, annotations, IMAGE_ANNOTATION "kind", str_of(kind));
+    set_number(a, annotations, IMAGE_ANNOTATION "sharers", n_sharers);
+    set_number(a, annotations, IMAGE_ANNOTATION "files", blob->n_files);
     return v;
 }
 
@@ -104,26 +127,55 @@ static void set_subject(struct arena *a, struct json *doc, const struct oci_imag
     json_set_int(a, subject, "size", (int64_t)source->manifest_text.n);
 }
 
+/* The parts of a manifest that do not depend on its layers. */
+static void set_frame(struct arena *a, struct json *doc, const struct oci_image *source,
+                      const struct oci_digest *config, uint64_t config_size)
+{
+    struct json *c = json_obj(a, doc, "config"), *annotations = json_obj(a, doc, "annotations");
+    json_set_int(a, doc, "schemaVersion", 2);
+    json_set_str(a, doc, "mediaType", STR(MANIFEST_TYPE));
+    json_set_str(a, c, "mediaType", STR(CONFIG_TYPE));
+    set_digest(a, c, "digest", config);
+    json_set_int(a, c, "size", (int64_t)config_size);
+    if (source->manifest_text.n)
+        set_subject(a, doc, source);
+    set_digest(a, annotations, IMAGE_ANNOTATION "source", &source->digest);
+}
+
 int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,
                          uint64_t config_size, const struct image_document_layer *layers, size_t n,
                          struct str plan, struct buf *to, struct err *err)
 {
     struct arena a = { 0 };
     struct json *doc = json_new_object(&a), *list = json_new_array(&a);
-    struct json *c = json_obj(&a, doc, "config"), *annotations = json_obj(&a, doc, "annotations");
-    json_set_int(&a, doc, "schemaVersion", 2);
-    json_set_str(&a, doc, "mediaType", STR(MANIFEST_TYPE));
-    json_set_str(&a, c, "mediaType", STR(CONFIG_TYPE));
-    set_digest(&a, c, "digest", config);
-    json_set_int(&a, c, "size", (int64_t)config_size);
+    set_frame(&a, doc, source, config, config_size);
     for (size_t i = 0; i < n; i++)
-        json_add(list, layer_json(&a, &layers[i]));
+        json_add(list, layer_json(&a, layers[i].blob, is_shared(&layers[i]) ? "shared" : "unique",
+                                  layers[i].n_sharers));
     json_setc(&a, doc, "layers", list);
-    if (source->manifest_text.n)
-        set_subject(&a, doc, source);
-    set_digest(&a, annotations, IMAGE_ANNOTATION "source", &source->digest);
-    json_set_str(&a, annotations, IMAGE_ANNOTATION "plan", plan);
+    json_set_str(&a, json_obj(&a, doc, "annotations"), IMAGE_ANNOTATION "plan", plan);
     int r = write_document(doc, to, err);
     arena_fini(&a);
     return r;
+}
+
+int image_manifest_append(struct str below, const struct oci_image *source,
+                          const struct oci_digest *config, uint64_t config_size,
+                          const struct image_layer_blob *delta, struct buf *to, struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *old, *doc = json_new_object(&a);
+    int r = json_parse(&a, below, NULL, &old, err);
+    if (r >= 0) {
+        struct json *list = json_clone(&a, json_getc(old, "layers"));
+        struct str plan = json_get_str(json_getc(old, "annotations"), IMAGE_ANNOTATION "plan");
+        set_frame(&a, doc, source, config, config_size);
+        json_add(list, layer_json(&a, delta, "delta", 1));
+        json_setc(&a, doc, "layers", list);
+        if (plan.n)
+            json_set_str(&a, json_obj(&a, doc, "annotations"), IMAGE_ANNOTATION "plan", plan);
+        r = write_document(doc, to, err);
+    }
+    arena_fini(&a);
+    return r < 0 ? err_ctx(err, r, "manifest") : 0;
 }

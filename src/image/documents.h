@@ -24,3 +24,13 @@ int image_config_rewrite(struct str source, const struct image_document_layer *l
 int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,
                          uint64_t config_size, const struct image_document_layer *layers, size_t n,
                          struct str plan, struct buf *to, struct err *err);
+
+/* The same for a version that has the layers of an older one and a delta on top: `below` are the
+ * DiffIDs of those. */
+int image_config_append(struct str source, const struct oci_digest *below, size_t n_below,
+                        const struct image_layer_blob *delta, struct buf *to, struct err *err);
+/* `below`: the manifest of the older version, of which the layers are kept as they are described.
+ */
+int image_manifest_append(struct str below, const struct oci_image *source,
+                          const struct oci_digest *config, uint64_t config_size,
+                          const struct image_layer_blob *delta, struct buf *to, struct err *err);

@@ -86,7 +86,7 @@ static void add_linked(const struct image_atom *atom, const struct oci_node *nod
     struct image_item item = item_of(node);
     item.path = str_copy_arena(&to->memory, str_of(path));
     item.mtime_s = atom->times[0].s;
-    item.mtime_ns = 0;
+    item.mtime_ns = atom->times[0].ns;
     vec_push(&to->all, item);
 }
 
@@ -101,7 +101,7 @@ static void add_shared(const struct image_refactoring *r, const struct image_ato
     for (uint32_t i = 0; i < use->n; i++) {
         struct image_item item = item_of(use->nodes[i]);
         item.mtime_s = atom->times[i].s;
-        item.mtime_ns = atom->times[i].is_exact ? atom->times[i].ns : 0;
+        item.mtime_ns = atom->times[i].ns;
         vec_push(&to->all, item);
     }
 }

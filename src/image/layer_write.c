@@ -76,7 +76,7 @@ static struct tar_entry entry_of(struct layer_writer *w, const struct image_item
         t.mode = 0777;
         t.n_xattrs = 0;
     }
-    if (t.type == TAR_FILE)
+    if (t.type == TAR_FILE && e)
         t.size = e->size;
     if (t.type == TAR_CHAR_DEVICE || t.type == TAR_BLOCK_DEVICE) {
         t.device_major = e->device_major;

@@ -12,7 +12,7 @@
 
 struct image_item {
     struct str path, link;
-    const struct oci_entry *entry; /* rights, size, content; NULL: a directory 0755 0:0 */
+    const struct oci_entry *entry; /* rights, size, content; NULL: a directory 0755 0:0, or a whiteout */
     const void *inode;             /* items with the same one are hard links; NULL: none is */
     int64_t mtime_s;
     uint32_t mtime_ns;

@@ -64,7 +64,7 @@ static bool is_expected_time(const struct prover *p, const struct image_change *
 {
     const struct allowed *a = map_get(&p->allowed, c->from->path);
     const struct oci_entry *e = c->to->inode->entry;
-    return a && !a->time->is_exact && e->mtime_s == a->time->s && e->mtime_ns == 0;
+    return a && !a->time->is_exact && e->mtime_s == a->time->s && e->mtime_ns == a->time->ns;
 }
 
 static bool is_linked_content(const struct prover *p, struct str path)

@@ -348,6 +348,67 @@ def test_other_programs_read_the_layers(layout, tmp_path, program):
                 assert line.startswith(b"d" if m.isdir() else b"h" if m.islnk() else b"l" if m.issym() else b"-")
 
 
+# ---- new versions ----
+
+def third(when):
+    """Over BASE: a changed, a new and a removed file, a removed directory, other types, another time of a directory."""
+    return [BASE, layer([("app", "d", "", {"mtime": when}), ("app/data", "f", NOISE[60000:200000], {"mtime": when}), ("app/run", "f", b"#!3\n" * 40, {"mode": 0o755}),
+                         ("app/new", "f", b"new" * 100), ("etc/.wh.shadow", "f", b""), (".wh.tmp", "f", b""), (".wh.old", "f", b""), ("gone", "d", ""), ("gone/x", "f", b"x"),
+                         (".wh.lib", "f", b""), ("lib", "f", b"no link"), ("bin/.wh.perl5", "f", b"")])]
+
+
+def update(layout, out, source, *args):
+    done = run(f"oci:{layout.directory}:{source}", "--to", f"oci:{out}", "-o", "json", *args)
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+
+def test_a_new_version_keeps_the_layers_and_gets_a_delta(layout, tmp_path):
+    out = tmp_path / "out"
+    refactor(*[f"oci:{layout.directory}:v{i}" for i in (1, 2, 3)], "--to", f"oci:{out}")
+    layout.image("v4", third(1800000000))
+    seen = update(layout, out, "v4", "--update", "v2")
+    check_layout(out)
+    before, after = image_of(out, "v2")[1], image_of(out, "v4")[1]
+    assert after["layers"][:-1] == before["layers"] and after["layers"][-1]["annotations"]["image.dormouse.dev/kind"] == "delta"
+    assert after["layers"][-1]["size"] == seen["deltaSize"] < before["layers"][0]["size"]
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(blob(out, after["layers"][-1]["digest"])))) as tar:
+        names = tar.getnames()
+    assert {".wh.old", ".wh.tmp", "etc/.wh.shadow", "bin/.wh.perl5", "gone", "gone/x", "lib", "app/new"} <= set(names)
+    assert "app/data" not in names and "usr" not in names and "usr/lib" not in names
+    if shutil.which("umoci"):
+        compare(unpack(layout.directory, "v4", tmp_path / "before"), unpack(out, "v4", tmp_path / "after"))
+    assert "--mode replace" in update(layout, out, "v4", "--update", "v2")
+    assert update(layout, out, "v4", "--update", "v2", "--mode", "replace")["digest"] == seen["digest"]
+
+
+def test_deltas_end_where_planning_again_is_better(layout, tmp_path):
+    out = tmp_path / "out"
+    refactor(*[f"oci:{layout.directory}:v{i}" for i in (1, 2)], "--to", f"oci:{out}")
+    for i in range(5):
+        layout.image(f"n{i}", [BASE, version(1, 1600000000), layer([("n", "f", b"%d" % i * 10)])])
+        seen = update(layout, out, f"n{i}", "--update", f"n{i - 1}" if i else "v1")
+        assert i == 4 and "full number of deltas" in seen or seen["deltas"] == i + 1
+    layout.image("other", [layer([("other", "f", NOISE)])])
+    assert "hidden" in update(layout, out, "other", "--update", "v1") or "new" in update(layout, out, "other", "--update", "v1")
+    assert "no image" in update(layout, out, "other", "--update", "v9")
+    check_layout(out)
+
+
+@pytest.mark.skipif(not shutil.which("umoci"), reason="no umoci here")
+@pytest.mark.parametrize("seed", range(6))
+def test_random_updates_unpack_the_same(tmp_path, seed):
+    rng = random.Random(1000 + seed)
+    layers, source, out = RandomLayers(rng), Layout(tmp_path / "source"), tmp_path / "out"
+    bulk = [layer([("bulk", "f", NOISE)])]
+    base = layers.image((bulk, set()))
+    for name in "abc":
+        source.image(name, layers.image(base)[0])
+    refactor(*[f"oci:{source.directory}:{n}" for n in "ab"], "--to", f"oci:{out}", "--force")
+    seen = update(source, out, "c", "--update", "a")
+    assert isinstance(seen, dict), seen
+    compare(unpack(source.directory, "c", tmp_path / "before"), unpack(out, "c", tmp_path / "after"))
+
+
 # ---- faults ----
 
 def test_damaged_layers_are_refused_and_nothing_becomes_visible(layout, tmp_path):
