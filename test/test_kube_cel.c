@@ -251,6 +251,27 @@ TEST(what_is_true)
         is_true(all[i]);
 }
 
+TEST(lists_make_lists)
+{
+    static const char *const rows[] = {
+        "[3, 1, 2].sort() == [1, 2, 3]",
+        "self.words.sort() == ['a', 'b'] && [].sort() == []",
+        "self.items.sortBy(i, -i.v).map(i, i.k) == ['y', 'x']",
+        "['bb', 'a', 'cc'].sortBy(s, size(s)) == ['a', 'bb', 'cc']", /* stable */
+        "[1, 2, 1, 1.0, 'a'].distinct() == [1, 2, 'a']",
+        "[self.list, [4], []].flatten() == [1, 2, 3, 4]",
+        "[[1, [2, [3]]], 4].flatten() == [1, [2, [3]], 4]",
+        "[1, [2, [3]]].flatten(2) == [1, 2, 3] && [1, [2]].flatten(0) == [1, [2]]",
+        "self.list.slice(1, 3) == [2, 3] && self.list.slice(3, 3) == []",
+        "lists.range(3) == [0, 1, 2] && lists.range(-1) == []",
+        "self.list.first().value() == 1 && self.list.last().value() == 3",
+        "!self.empty.first().hasValue() && self.empty.last().orValue(7) == 7",
+        "self.list.reverse() == [3, 2, 1] && 'abc'.reverse() == 'cba'",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        is_true(rows[i]);
+}
+
 TEST(what_goes_wrong)
 {
     static const struct {
@@ -276,6 +297,13 @@ TEST(what_goes_wrong)
         { "duration('x')", "time: invalid duration \"x\"" },
         { "optional.none().value()", "optional.none() dereference" },
         { "[].max()", "max called on empty list" },
+        { "[1, 'a'].sort()", "list elements must have the same type" },
+        { "[{}].sort()", "list elements must have the same type" },
+        { "[1].slice(0, 2)", "cannot slice(0, 2), list is length 1" },
+        { "[1].slice(-1, 1)", "cannot slice(-1, 1), negative indexes not supported" },
+        { "[1].slice(1, 0)",
+          "cannot slice(1, 0), start index must be less than or equal to end index" },
+        { "[1].flatten(-1)", "level must be non-negative" },
         { "{'a': 1, 'a': 2}", "Failed with repeated key" },
         { "'('.matches('(')", "error parsing regexp: missing closing ): `(`" },
         { "'a'.matches('(a{10}){101}')",

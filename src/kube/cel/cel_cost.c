@@ -347,6 +347,53 @@ static bool equal_objects(const struct call *k, struct estimate *ret)
     return true;
 }
 
+/* A call that makes a list of this size. */
+static struct estimate makes_list(struct cel_size size, double factor)
+{
+    return makes(add(scale(size, factor), fixed(1 + COST_LIST)), size);
+}
+
+static uint64_t literal_int(const struct core *x, uint64_t otherwise)
+{
+    if (x->kind != CORE_LITERAL || x->value->type != CEL_INT)
+        return otherwise;
+    return x->value->i < 0 ? 0 : (uint64_t)x->value->i;
+}
+
+/* Each element is compared with each other one. */
+static struct estimate sort(const struct call *k, struct core *keys, struct cel_size size)
+{
+    const struct cel_static *t = type_of(k->c, keys);
+    bool text =
+        t->n && (t->params[0]->kind == CEL_KIND_STRING || t->params[0]->kind == CEL_KIND_BYTES);
+    return makes_list(multiply(size, size), text ? 2 + TRAVERSAL : 2);
+}
+
+/* What cel-go says of its functions of lists. false: nothing. */
+static bool estimate_lists(const struct call *k, struct estimate *ret)
+{
+    struct str name = k->x->name;
+    struct core *x = k->x;
+    if (str_is(name, "lists.range") && !x->target && k->n == 1)
+        *ret = makes_list(fixed(literal_int(x->args[0], UINT64_MAX)), 1);
+    else if (!x->target)
+        return false;
+    else if (str_is(name, "distinct") && k->n == 0)
+        *ret = makes_list(multiply(k->target, k->target), 2);
+    else if (str_is(name, "sort") && k->n == 0)
+        *ret = sort(k, x->target, k->target);
+    else if (str_is(name, CEL_SORT_BY) && k->n == 1)
+        *ret = sort(k, x->args[0], k->sizes[0]);
+    else if (str_is(name, "flatten") && k->n <= 1)
+        *ret = makes_list(k->target, k->n ? (double)literal_int(x->args[0], UINT64_MAX) : 1);
+    else if (str_is(name, "slice") && k->n == 2) {
+        uint64_t from = literal_int(x->args[0], 0), to = literal_int(x->args[1], k->target.max);
+        *ret = makes_list(fixed(to - from), 1);
+    } else
+        return false;
+    return true;
+}
+
 /* What upstream's libraries for Kubernetes say of their functions, by name. false: nothing. */
 static bool estimate_library(const struct call *k, uint8_t kind, struct estimate *ret)
 {
@@ -504,7 +551,7 @@ static struct estimate estimate(const struct call *k, uint8_t kind, const struct
                      both(k->sizes[1], k->sizes[2]));
     }
     if (kind == SIGNATURE_SETS || kind == SIGNATURE_SETS_EQUIVALENT || kind == SIGNATURE_REVERSE ||
-        !estimate_library(k, kind, &e))
+        (!estimate_library(k, kind, &e) && !estimate_lists(k, &e)))
         e = estimate_standard(k, kind);
     e.cost = add(e.cost, k->args);
     return e;

@@ -17,7 +17,8 @@ static const struct cel_var *find_var(const struct cel_var *vars, struct str nam
 /* Functions that are called by two words. */
 static bool is_namespace(struct str name)
 {
-    static const char *const names[] = { "optional", "sets", "ip", "cidr", "format", "strings" };
+    static const char *const names[] = { "optional", "sets",    "ip",   "cidr",
+                                         "format",   "strings", "lists" };
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_is(name, names[i]))
             return true;
@@ -517,6 +518,8 @@ static int eval_call(struct cel_run *run, const struct cel_expr *e, const struct
     int r = cel_call(run, name, method, args, e->n - from, ret);
     if (r == E_UNSUPPORTED)
         r = cel_call_library(run, name, method, args, e->n - from, ret);
+    if (r == E_UNSUPPORTED)
+        r = cel_call_lists(run, name, method, args, e->n - from, ret);
     if (r == E_UNSUPPORTED)
         r = cel_call_access(run, name, method, args, e->n - from, ret);
     return r == E_UNSUPPORTED ? cel_no_overload(run) : r;

@@ -914,6 +914,8 @@ static int fn_join(struct cel_run *run, const struct cel_value *v, size_t n, str
 static int fn_reverse(struct cel_run *run, const struct cel_value *v, size_t n,
                       struct cel_value *ret)
 {
+    if (v->type == CEL_LIST)
+        return cel_reverse_list(run, v, ret);
     if (v->type != CEL_STRING)
         return cel_no_overload(run);
     struct buf b = BUF_INIT(TEXT_MAX_BYTES);

@@ -113,13 +113,18 @@ bool cel_print_address(struct buf *to, const struct cel_value *v);
 int cel_error(struct cel_run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int cel_no_overload(struct cel_run *run);
 
-/* ---- functions (cel_functions.c, cel_library.c) ---- */
+/* ---- functions (cel_functions.c, cel_library.c, cel_lists.c) ---- */
+
+#define CEL_SORT_BY "@sortByAssociatedKeys" /* x.sortBy(e, key): of x and the list of keys */
+int cel_reverse_list(struct cel_run *run, const struct cel_value *list, struct cel_value *ret);
 
 /* args: with the target first, for a method. E_UNSUPPORTED: there is none of that name. */
 int cel_call(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
              size_t n, struct cel_value *ret);
 int cel_call_library(struct cel_run *run, struct str name, bool method,
                      const struct cel_value *args, size_t n, struct cel_value *ret);
+int cel_call_lists(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
+                   size_t n, struct cel_value *ret);
 int cel_call_access(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
                     size_t n, struct cel_value *ret);
 /* One of that name is known at all. */

@@ -426,6 +426,25 @@ static const struct cel_expr *as_loop(struct parser *p, const struct cel_expr *c
     return call;
 }
 
+/* x.sortBy(i, key) is x sorted by x.map(i, key). */
+static const struct cel_expr *as_sort(struct parser *p, const struct cel_expr *call)
+{
+    if (!str_is(call->name, "sortBy") || call->n != 3)
+        return as_loop(p, call);
+    if (!is_name(call->args[1]))
+        return fail(p, "argument is not an identifier");
+    struct cel_expr *keys = node(p, CEL_OP_LOOP, call->at, 2);
+    keys->loop = LOOP_MAP;
+    keys->name = call->args[1]->name;
+    keys->args[0] = call->args[0];
+    keys->args[1] = call->args[2];
+    struct cel_expr *e = node(p, CEL_OP_METHOD, call->at, 2);
+    e->name = STR(CEL_SORT_BY);
+    e->args[0] = call->args[0];
+    e->args[1] = done(p, keys);
+    return done(p, e);
+}
+
 static const struct cel_expr *as_has(struct parser *p, const struct cel_expr *call)
 {
     if (!str_is(call->name, "has") || call->n != 1)
@@ -460,7 +479,7 @@ static const struct cel_expr *parse_call(struct parser *p, size_t at, struct str
     if (!e)
         return NULL;
     e->name = name;
-    return target ? as_loop(p, e) : as_has(p, e);
+    return target ? as_sort(p, e) : as_has(p, e);
 }
 
 static const struct cel_expr *parse_list(struct parser *p, size_t at)
