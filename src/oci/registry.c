@@ -100,6 +100,7 @@ int oci_registry_new(const struct oci_registry_opts *opts, struct oci_registry *
     reg->opts = *opts;
     reg->opts.login = (struct oci_login){ 0 };
     reg->opts.host = xstrdup(opts->host);
+    reg->opts.ca_pem = (struct str){ str_dup(opts->ca_pem), opts->ca_pem.n };
     oci_login_copy(&reg->opts.login, &opts->login);
     if (!reg->opts.attempts)
         reg->opts.attempts = OCI_REGISTRY_ATTEMPTS;
@@ -132,6 +133,7 @@ void registry_free(struct oci_registry *reg)
     tls_ctx_free(reg->tls);
     oci_login_fini(&reg->opts.login);
     free((char *)reg->opts.host);
+    free((char *)reg->opts.ca_pem.p);
     free(reg);
 }
 

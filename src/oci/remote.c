@@ -61,6 +61,30 @@ int remote_request(struct oci_remote *m, struct oci_request_opts *opts, struct r
 
 /* ---- opening ---- */
 
+/* opts->loop is set here. */
+static int open_registry(const struct oci_reference *ref, const struct oci_registry_opts *opts,
+                         struct oci_remote **ret, struct err *err)
+{
+    struct oci_remote *m = xnew(struct oci_remote);
+    struct oci_registry_opts own = *opts;
+    int r = loop_init(&m->loop, err);
+    if (r < 0) {
+        free(m);
+        return r;
+    }
+    own.loop = &m->loop;
+    m->ref = *ref;
+    m->pull_scope = oci_registry_scope(ref->repository, false);
+    m->push_scope = oci_registry_scope(ref->repository, true);
+    r = oci_registry_new(&own, &m->reg, err);
+    if (r < 0) {
+        oci_remote_free(m);
+        return r;
+    }
+    *ret = m;
+    return 0;
+}
+
 int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opts *opts,
                     struct oci_remote **ret, struct err *err)
 {
@@ -72,15 +96,7 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
     r = r < 0 ? r : oci_login_find(ref, &login, err);
     if (r < 0)
         return r;
-    struct oci_remote *m = xnew(struct oci_remote);
-    r = loop_init(&m->loop, err);
-    if (r < 0) {
-        oci_login_fini(&login);
-        free(m);
-        return r;
-    }
     struct oci_registry_opts registry = {
-        .loop = &m->loop,
         .host = ref->host,
         .plain_http = opts->plain_http,
         .ca_pem = buf_str(&ca),
@@ -91,17 +107,14 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
         .note = opts->note,
         .arg = opts->arg,
     };
-    r = oci_registry_new(&registry, &m->reg, err);
+    r = open_registry(ref, &registry, ret, err);
     oci_login_fini(&login);
-    m->ref = *ref;
-    m->pull_scope = oci_registry_scope(ref->repository, false);
-    m->push_scope = oci_registry_scope(ref->repository, true);
-    if (r < 0) {
-        oci_remote_free(m);
-        return r;
-    }
-    *ret = m;
-    return 0;
+    return r;
+}
+
+int oci_remote_clone(const struct oci_remote *m, struct oci_remote **ret, struct err *err)
+{
+    return open_registry(&m->ref, &m->reg->opts, ret, err);
 }
 
 void oci_remote_free(struct oci_remote *m)
@@ -176,28 +189,32 @@ static int on_verified(void *arg, struct str bytes, struct err *err)
     return v->sink(v->arg, bytes, err);
 }
 
-int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
-                    oci_blob_sink sink, void *arg, struct err *err)
+int oci_remote_blob_from(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
+                         oci_blob_sink sink, void *arg, struct err *err)
 {
     struct oci_request *q;
     struct remote_answer a;
-    uint8_t digest[SHA256_BYTES];
-    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
-    if (from > d->size) {
-        sha256_free(v.hash);
+    if (from > d->size)
         return err_set(err, -EINVAL, "a blob is not that long");
-    }
     answer_init(&a, err);
     int r = remote_wait(m, &a,
-                        oci_registry_blob(m->reg, m->ref.repository, d, from, remote_scope(m),
-                                          on_verified, &v, remote_on_answer, &a, &q, err));
+                        oci_registry_blob(m->reg, m->ref.repository, d, from, remote_scope(m), sink,
+                                          arg, remote_on_answer, &a, &q, err));
+    remote_answer_fini(&a);
+    return r;
+}
+
+int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, oci_blob_sink sink,
+                    void *arg, struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    char text[OCI_DIGEST_TEXT_SIZE];
+    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
+    int r = oci_remote_blob_from(m, d, 0, on_verified, &v, err);
     sha256_end(v.hash, digest);
     sha256_free(v.hash);
-    remote_answer_fini(&a);
-    if (r >= 0 && from == 0 && memcmp(digest, d->digest.bytes, sizeof digest) != 0) {
-        char text[OCI_DIGEST_TEXT_SIZE];
-        oci_digest_format(&d->digest, text);
-        return err_set(err, E_DIGEST, "%s sent other bytes than those of %s", m->ref.host, text);
-    }
+    oci_digest_format(&d->digest, text);
+    if (r >= 0 && memcmp(digest, d->digest.bytes, sizeof digest) != 0)
+        r = err_set(err, E_DIGEST, "%s sent other bytes than those of %s", m->ref.host, text);
     return r;
 }

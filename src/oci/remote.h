@@ -30,6 +30,9 @@ struct oci_remote_opts {
  */
 int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opts *opts,
                     struct oci_remote **ret, struct err *err);
+/* Another client of the same repository, for another thread. Does not touch `m`'s loop: any thread
+ * may call it. Errors: as oci_remote_open(). */
+int oci_remote_clone(const struct oci_remote *m, struct oci_remote **ret, struct err *err);
 void oci_remote_free(struct oci_remote *m);
 DEFINE_SCOPED(oci_remote, oci_remote_free)
 const struct oci_reference *oci_remote_reference(const struct oci_remote *m);
@@ -43,12 +46,14 @@ const struct oci_reference *oci_remote_reference(const struct oci_remote *m);
  */
 int oci_remote_manifest(struct oci_remote *m, const struct oci_digest *digest, struct buf *to,
                         struct oci_digest *ret_digest, struct err *err);
-/*
- * A blob from byte `from` on, piece by piece. From 0 its digest is compared at the end: what the
- * sink got counts only after 0. From further on the caller compares. Errors: also E_DIGEST.
- */
-int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
-                    oci_blob_sink sink, void *arg, struct err *err);
+/* A blob, piece by piece. Its digest is compared at the end: what the sink got counts only after 0.
+ * Errors: also E_DIGEST. */
+int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, oci_blob_sink sink,
+                    void *arg, struct err *err);
+/* The same from byte `from` on, and its digest is NOT compared: the caller does that. */
+int oci_remote_blob_from(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
+                         oci_blob_sink sink, void *arg, struct err *err);
+
 /* ---- pushing ---- */
 
 /* Writes the whole blob to `sink`; may be called again. */

@@ -11,6 +11,7 @@
 #include "base/sys.h"
 #include "codec/decompress.h"
 #include "codec/json.h"
+#include "oci/remote_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,10 +33,11 @@ struct oci_source {
     struct str wanted; /* the name of the image; empty: the only one */
     int fd;            /* the directory, or the archive */
     bool is_archive;
-    struct oci_remote *remote; /* FORM_REGISTRY */
-    struct map members;        /* name -> struct member, of an archive */
-    struct map blobs;          /* digest -> name of the file, in Docker's archives */
-    struct arena arena;        /* documents, names */
+    struct oci_remote *remote;       /* FORM_REGISTRY; documents */
+    struct oci_remote_pool *remotes; /* blobs */
+    struct map members;              /* name -> struct member, of an archive */
+    struct map blobs;                /* digest -> name of the file, in Docker's archives */
+    struct arena arena;              /* documents, names */
 };
 
 /* A file that is open, or a part of one. */
@@ -52,6 +54,7 @@ void oci_source_free(struct oci_source *s)
     map_fini(&s->members);
     map_fini(&s->blobs);
     arena_fini(&s->arena);
+    oci_remote_pool_free(s->remotes);
     oci_remote_free(s->remote);
     fd_scoped(&s->fd);
     free(s);
@@ -217,7 +220,10 @@ static int open_registry(struct oci_source *s, struct str text,
     struct oci_reference ref;
     int r = oci_reference_parse(text, &ref, err);
     s->form = FORM_REGISTRY;
-    return r < 0 ? r : oci_remote_open(&ref, registry, &s->remote, err);
+    r = r < 0 ? r : oci_remote_open(&ref, registry, &s->remote, err);
+    if (r >= 0)
+        r = oci_remote_pool_new(s->remote, &s->remotes, err);
+    return r;
 }
 
 static int open_files(struct oci_source *s, struct str reference, struct err *err)
@@ -274,6 +280,18 @@ int oci_source_open(struct str reference, struct oci_source **ret, struct err *e
     return oci_source_open_with(reference, NULL, ret, err);
 }
 
+int oci_source_blob_from(struct oci_source *s, const struct oci_descriptor *d, uint64_t from,
+                         oci_blob_sink sink, void *arg, struct err *err)
+{
+    struct oci_remote *m;
+    if (!s->remotes && from == 0)
+        return oci_source_blob(s, d, sink, arg, err);
+    if (!s->remotes)
+        return err_set(err, E_UNSUPPORTED, "a file is read from its beginning");
+    int r = oci_remote_pool_get(s->remotes, &m, err);
+    return r < 0 ? r : oci_remote_blob_from(m, d, from, sink, arg, err);
+}
+
 struct oci_remote *oci_source_remote(struct oci_source *s)
 {
     return s->remote;
@@ -315,14 +333,22 @@ static struct str blob_name(const struct oci_source *s, const struct oci_digest 
     return str_of(room);
 }
 
+static int remote_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
+                       void *arg, struct err *err)
+{
+    struct oci_remote *m;
+    int r = oci_remote_pool_get(s->remotes, &m, err);
+    return r < 0 ? r : oci_remote_blob(m, d, sink, arg, err);
+}
+
 int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
                     void *arg, struct err *err)
 {
     struct range g;
     uint8_t digest[SHA256_BYTES];
     char room[BLOB_NAME_SIZE];
-    if (s->remote)
-        return oci_remote_blob(s->remote, d, 0, sink, arg, err);
+    if (s->remotes)
+        return remote_blob(s, d, sink, arg, err);
     struct str name = blob_name(s, &d->digest, room);
     int r = open_range(s, name, &g, err);
     if (r < 0)

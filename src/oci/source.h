@@ -69,6 +69,11 @@ int oci_source_document(struct oci_source *s, const struct oci_descriptor *d, st
 int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
                     void *arg, struct err *err);
 
+/* The same from byte `from` on, for registries; the digest is NOT compared unless from is 0.
+ * Errors: also E_UNSUPPORTED, files. */
+int oci_source_blob_from(struct oci_source *s, const struct oci_descriptor *d, uint64_t from,
+                         oci_blob_sink sink, void *arg, struct err *err);
+
 /* Layer `i` of an image of this source, from 0 at the bottom; its DiffID is the one that the
  * configuration says. *ret: given, oci_layer_free(). Errors: also E_DIGEST, E_PARSE, E_LIMIT. */
 int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t i,

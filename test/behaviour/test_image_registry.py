@@ -456,3 +456,56 @@ def test_progress_in_a_pipe_is_a_line_for_each_blob(registry, layout):
     lines = done.stderr.splitlines()
     assert len(lines) == 3 and all(line.startswith("blob ") and "present" in line for line in lines)
     assert done.stdout == f"{registry.host}/c:1@{layout.manifests[0]['digest']}\n"
+
+
+# ---- into the store
+
+def pull(reference, store, *args, env=None):
+    done = dormouse("pull", reference, "--store", str(store), "-o", "json", *args, env=env)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_an_image_is_pulled_into_the_store(registry, layout, tmp_path):
+    pulled = pull(registry.ref, tmp_path / "store", "--threads", "4")
+    assert (pulled["name"], pulled["digest"], pulled["layersPresent"]) == (f"{registry.host}/a/b:v1", layout.manifests[0]["digest"], 0)
+    seen = inspect(f"{registry.host}/a/b:v1", "--store", str(tmp_path / "store"))
+    assert [x["diffID"] for x in seen["layers"]] == [x["diffID"] for x in inspect(registry.ref)["layers"]]
+    n = len(registry.paths())
+    assert pull(registry.ref, tmp_path / "store")["layersPresent"] == 2
+    assert not [p for p in registry.paths()[n:] if registry.big in p]
+
+
+def test_many_layers_are_pulled_at_once_with_a_token_for_each_connection(registry, layout, tmp_path):
+    registry.auth = "bearer"
+    layout.image("many", [layer([(f"f{i}", "f", random.Random(i).randbytes(50_000 + i))]) for i in range(24)])
+    registry.add_layout(layout, "a/b", "many")
+    registry.faults += [("GET", "/blobs/", cut_after(10_000)) for _ in range(3)]
+    pulled = pull(f"docker://{registry.host}/a/b:many", tmp_path / "store", "--threads", "6")
+    assert (pulled["layers"], pulled["layersPresent"]) == (24, 0)
+    assert len(registry.asked) <= 7
+    assert dormouse("check", "--store", str(tmp_path / "store")).returncode == 0
+
+
+def test_a_pull_that_failed_goes_on_where_it_was(registry, tmp_path):
+    registry.faults += [("GET", registry.big, cut_after(30_000 if i else 300_000)) for i in range(6)]
+    done = dormouse("pull", registry.ref, "--store", str(tmp_path / "store"), "--threads", "1")
+    assert done.returncode == 1 and "after 5 attempts" in done.stderr
+    registry.faults.clear()
+    n = len(registry.seen)
+    pulled = pull(registry.ref, tmp_path / "store")
+    ranges = [h.get("Range") for m, p, h in registry.seen[n:] if registry.big in p]
+    assert len(ranges) == 1 and int(ranges[0][6:-1]) >= 300_000
+    assert dormouse("check", "--store", str(tmp_path / "store")).returncode == 0
+    assert pulled["digest"] == inspect(registry.ref)["digest"]
+
+
+def test_wrong_bytes_do_not_reach_the_store(registry, tmp_path):
+    right = registry.blobs[registry.big]
+    registry.blobs[registry.big] = right[:-9] + b"x" + right[-8:]
+    done = dormouse("pull", registry.ref, "--store", str(tmp_path / "store"))
+    assert done.returncode == 1
+    assert dormouse("ls", "--store", str(tmp_path / "store"), "-o", "name").stdout == ""
+    registry.blobs[registry.big] = right
+    pull(registry.ref, tmp_path / "store")
+    assert dormouse("check", "--store", str(tmp_path / "store")).returncode == 0
