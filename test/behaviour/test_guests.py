@@ -226,13 +226,15 @@ def test_it_is_said_what_confines_a_runner(host):
     runners = [p for p in pids if parent_of(p) == host.process.pid and name_of(p) == "dormouse-runner"]
     text = ask_socket(host.data_dir, "GET", "/metrics").body.decode()
     parts = dict(re.findall(r'^dormouse_runner_confinement\{part="(\w+)"\} (\d)$', text, re.M))
-    assert set(parts) == {"user", "processes", "network", "ipc", "files"}
+    assert set(parts) == {"user", "processes", "network", "ipc", "memory", "files"}
     missing = sorted(p for p in parts if parts[p] == "0")
     said = re.findall(r"runners lack a part of their confinement here missing=(\S+)", host.text_of_log())
     assert [sorted(s.split(",")) for s in said] == ([missing] if missing else [])
     for pid in runners:
         numbers = next(line.split()[1:] for line in open(f"/proc/{pid}/status") if line.startswith("NSpid:"))
         assert (numbers[-1] == "1") == (parts["processes"] == "1")
+        if parts["memory"] == "1":
+            wait_for(lambda: "/dormouse-guests-" in open(f"/proc/{pid}/cgroup").read(), "it is in the group")
     host.remove("confined")
 
 
