@@ -6,6 +6,7 @@
  */
 #include "test.h"
 
+#include "base/clock.h"
 #include "codec/digest.h"
 #include "sched/wasm/objects.h"
 #include "sched/wasm/payload.h"
@@ -504,6 +505,57 @@ TEST(threads_do_not_meet_in_an_instance)
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_PREFILTER, "pod-0").code, 0);
     call_from_threads(r.plugin, true);
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_SCORE, "pod-0").score, 5 + THREADS * ROUNDS);
+    teardown(&r);
+}
+
+struct stuck {
+    struct rig *rig;
+    struct job job;
+    unsigned n_failed;
+    bool is_done;
+};
+
+static void on_stuck(struct wplugin *p, struct str error, void *arg)
+{
+    struct stuck *s = arg;
+    CHECK(!p && str_find(error, STR("instantiate error")) >= 0);
+    s->n_failed++;
+}
+
+static void do_nothing(struct job *j)
+{
+}
+
+static void on_nothing(struct job *j, int r)
+{
+    container_of(j, struct stuck, job)->is_done = true;
+}
+
+/* The loop's pool has four threads, which files and names of hosts need. */
+TEST(plugins_whose_start_never_ends_hold_no_thread_of_the_loops)
+{
+    enum { N = WPLUGIN_STARTS_MAX + 2 };
+    struct rig r;
+    setup(&r, 0);
+    struct stuck s = { .rig = &r, .job = { .work = do_nothing, .done = on_nothing } };
+    scoped(free_scoped) char *url =
+        xasprintf("file://%s/sched_stuck.wasm", getenv("TEST_WASM_DIR"));
+    const struct wplugin_config c = { .name = STR("stuck"),
+                                      .guest_url = str_of(url),
+                                      .guest_config = STR("0123456789abcdef") };
+    for (unsigned i = 0; i < N; i++)
+        wplugin_load(r.host, &c, on_stuck, &s);
+    /* They are compiled, and begin, while jobs go on. */
+    for (uint64_t until = clock_mono_ms() + WPLUGIN_CALL_MS / 4; clock_mono_ms() < until;) {
+        s.is_done = false;
+        CHECK_OK(job_start(&r.loop, &s.job));
+        while (!s.is_done)
+            (void)loop_turn(&r.loop, true);
+    }
+    CHECK_INT(s.n_failed, 0);
+    wplugin_host_interrupt(r.host);
+    while (s.n_failed < N)
+        (void)loop_turn(&r.loop, true);
     teardown(&r);
 }
 

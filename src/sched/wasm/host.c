@@ -15,6 +15,7 @@ struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *ca
     struct wplugin_host *h = xnew(struct wplugin_host);
     h->loop = loop;
     h->cache = cache;
+    list_init(&h->starts);
     (void)pthread_mutex_init(&h->tick_lock, NULL);
     (void)pthread_cond_init(&h->tick_more, NULL);
     return h;

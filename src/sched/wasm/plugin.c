@@ -285,7 +285,9 @@ struct load {
     struct buf wasm; /* until it is compiled */
     struct buf error;
     struct defer defer;
-    struct job job; /* the first instance */
+    struct list node; /* in host->starts, until there is a thread for its start */
+    pthread_t thread;
+    struct post post; /* of it */
 };
 
 static void free_plugin(struct wplugin *p)
@@ -312,6 +314,8 @@ void wplugin_free(struct wplugin *p)
 }
 
 /* The only place that ends a load. */
+static void fail_later(struct defer *d);
+
 static void finish(struct load *l)
 {
     struct wplugin *p = l->plugin;
@@ -368,23 +372,49 @@ static bool link_code(struct wplugin *p, struct buf *error)
     return ok;
 }
 
-/* One instance is made at once, so that what is wrong with the start shows now. It may take as long
- * as a call, so the loop does not wait for it. */
-static void make_first(struct job *j)
+/*
+ * One instance is made at once, so that what is wrong with the start shows now. It may take as long
+ * as a call, so the loop does not wait for it, and it has a thread of its own: the loop's pool is
+ * small, and files and names of hosts need it.
+ */
+static void *make_first(void *arg)
 {
-    struct load *l = container_of(j, struct load, job);
+    struct load *l = arg;
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(ERROR_MAX_BYTES);
     if (wpool_fill(l->plugin, &why) < 0)
         instance_failed(&l->error, buf_str(&why));
+    loop_post(l->plugin->host->loop, &l->post);
+    return NULL;
 }
 
-static void on_first(struct job *j, int r)
+static void start_next(struct wplugin_host *host);
+
+static void on_first(struct post *post)
 {
-    struct load *l = container_of(j, struct load, job);
-    (void)r; /* nobody cancels it */
+    struct load *l = container_of(post, struct load, post);
+    struct wplugin_host *host = l->plugin->host;
+    (void)pthread_join(l->thread, NULL);
+    loop_release(host->loop);
+    host->n_starts--;
     if (l->error.n == 0)
         (void)find_points(l->plugin, &l->error);
-    finish(l);
+    start_next(host);
+    finish(l); /* may free the host */
+}
+
+static void start_next(struct wplugin_host *host)
+{
+    while (host->n_starts < WPLUGIN_STARTS_MAX && !list_is_empty(&host->starts)) {
+        struct load *l = list_entry(list_pop_front(&host->starts), struct load, node);
+        l->post.run = on_first;
+        if (pthread_create(&l->thread, NULL, make_first, l) != 0) {
+            instance_failed(&l->error, STR("no thread"));
+            defer_start(host->loop, &l->defer, fail_later);
+            continue;
+        }
+        host->n_starts++;
+        loop_hold(host->loop);
+    }
 }
 
 static void on_module(struct module *m, int status, const struct err *err, void *arg)
@@ -398,11 +428,9 @@ static void on_module(struct module *m, int status, const struct err *err, void 
         p->generation = generation_of(m->info);
         p->symbols = symbols_new(buf_str(&l->wasm));
         if (link_code(p, &l->error)) {
-            l->job.work = make_first;
-            l->job.done = on_first;
-            if (job_start(p->host->loop, &l->job) >= 0)
-                return;
-            instance_failed(&l->error, STR("no thread"));
+            list_push_back(&p->host->starts, &l->node);
+            start_next(p->host);
+            return;
         }
     }
     finish(l);

@@ -21,8 +21,9 @@
 #include "io/loop.h"
 
 #define WPLUGIN_MEMORY_MAX_BYTES ((uint64_t)64 << 20) /* of an instance */
-#define WPLUGIN_CALL_MS          5000u                /* one call, by the wall clock */
-#define WPLUGIN_OUTPUT_MAX_BYTES ((size_t)64 << 10)   /* what a guest prints during a call */
+#define WPLUGIN_STARTS_MAX       8u
+#define WPLUGIN_CALL_MS          5000u              /* one call, by the wall clock */
+#define WPLUGIN_OUTPUT_MAX_BYTES ((size_t)64 << 10) /* what a guest prints during a call */
 #define WPLUGIN_INSTANCES_MAX    64u                /* the pod that rested longest loses its own */
 #define WPLUGIN_RESULT_MAX_BYTES ((size_t)16 << 20) /* one result that a guest pushes */
 #define WPLUGIN_KEY_MAX_BYTES    512u               /* what a pod is known by; the rest is cut */
@@ -187,8 +188,8 @@ void wplugin_host_interrupt(struct wplugin_host *host);
 typedef void (*wplugin_load_cb)(struct wplugin *p, struct str error, void *arg);
 /*
  * Fetch, compile and start a plugin; of the configuration everything but the handle is copied.
- * Files are read at once; http and https take their time. Its start runs on a thread of the loop's
- * pool, since it may take as long as a call.
+ * Files are read at once; http and https take their time. Its start has a thread of its own,
+ * since it may take as long as a call; WPLUGIN_STARTS_MAX at a time.
  */
 void wplugin_load(struct wplugin_host *host, const struct wplugin_config *config,
                   wplugin_load_cb cb, void *arg);
