@@ -460,6 +460,52 @@ TEST(repetition_in_patterns_is_bounded)
     }
 }
 
+/* PCRE2 has more, and sometimes something else. */
+TEST(patterns_have_what_re2_has)
+{
+    static const struct {
+        const char *pattern, *why;
+    } bad[] = {
+        { "a{2}+", "nested repetition" },    { "a{2}*", "nested repetition" },
+        { "a{2}{3}", "nested repetition" },  { "(a)??{2}", "nested repetition" },
+        { "a+?+", "nested repetition" },     { "(?P<n>a)(?P=n)", "Perl syntax" },
+        { "(?P<n>a)(?P>n)", "Perl syntax" }, { "(?<n>a)(?&n)", "Perl syntax" },
+        { "(a)(?1)", "Perl syntax" },        { "(?'n'a)", "Perl syntax" },
+        { "(?C1)a", "Perl syntax" },         { "(?x) a", "Perl syntax" },
+        { "(?^i)a", "Perl syntax" },         { "(?-)a", "Perl syntax" },
+        { "a\\Z", "escape sequence" },       { "\\e", "escape sequence" },
+        { "\\cA", "escape sequence" },       { "\\E", "escape sequence" },
+        { "[\\h]", "escape sequence" },      { "[\\b]", "escape sequence" },
+    };
+    static const struct {
+        const char *pattern, *text;
+    } good[] = {
+        { "^a+?$", "aa" },
+        { "^a{2}?$", "aa" },
+        { "^(?i)A$", "a" },
+        { "^(?i-s:A)$", "a" },
+        { "^(?U)a+$", "aa" },
+        { "^(?P<n>a)(?<m>b)(?:c)+$", "abcc" },
+        { "^[[:alpha:]{2000}]+$", "a{2}" },
+        { "^[]a+*]+$", "]+*a" },
+        { "^\\x{61}+a\\++$", "aaa++" },
+        { "^\\Qa+*\\E+$", "a+**" },
+        { "^(a+)+\\pL[\\d\\-]{2,}$", "aab1-" },
+        { "^a{,5}$", "a{,5}" },
+    };
+    struct schema_regex *re;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct err err = { 0 };
+        CHECK_ERR(schema_regex_new(str_of(bad[i].pattern), &re, &err), E_INVALID);
+        CHECK(str_find(str_of(err.text), str_of(bad[i].why)) >= 0);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        CHECK_OK(schema_regex_new(str_of(good[i].pattern), &re, NULL));
+        CHECK_INT(find(re, str_of(good[i].text)), 1);
+        schema_regex_free(re);
+    }
+}
+
 TEST(a_match_that_takes_too_long_is_given_up)
 {
     static char text[1 << 20];

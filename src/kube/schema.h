@@ -191,7 +191,7 @@ struct str schema_list_key(struct arena *a, const struct schema *s, const struct
 enum { REGEX_STEPS_MAX = 200000 }; /* some 7 ms */
 int schema_regex_find(const struct schema_regex *re, struct str s, size_t from, size_t *ret_at,
                       size_t *ret_end, unsigned *ret_steps);
-/* Errors: E_INVALID with RE2's reason, also for nested repetition that amounts to more than 1,000.
- * *ret given, schema_regex_free(). */
+/* Errors: E_INVALID with RE2's reason, also for nested repetition that amounts to more than 1,000;
+ * E_LIMIT: longer than 16 KiB. *ret given, schema_regex_free(). */
 int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *err);
 void schema_regex_free(struct schema_regex *re);

@@ -22,60 +22,53 @@ struct schema_regex {
     pcre2_code *code;
 };
 
-static bool has_prefix_of(struct str s, const char *const *list)
+/* Escapes that RE2 has; others of letters and digits are Perl's. */
+static bool is_foreign_escape(char c, bool in_class)
 {
-    for (; *list; list++)
-        if (str_has_prefix(s, str_of(*list)))
-            return true;
-    return false;
-}
-
-/* Back references, and classes that only Perl has. */
-static bool is_foreign_escape(char c)
-{
-    return (c >= '1' && c <= '9') || (c && strchr("kgGKRXNhHVu", c));
-}
-
-/* "a++" takes without giving back; RE2 has one repetition operator, with "?" behind it at most. */
-static bool is_possessive(struct str p, size_t i)
-{
-    if (i == 0 || p.p[i] != '+' || !strchr("*+?", p.p[i - 1]))
-        return false;
-    return i == 1 || p.p[i - 2] != '\\';
+    bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '1' && c <= '9');
+    return is_word && !strchr(in_class ? "dDsSwWpPafnrtvx" : "AbBdDsSwWpPQzafnrtvx", c);
 }
 
 /* Index of the bracket that ends the class opened at `i`; of the end if there is none. */
-static size_t end_of_class(struct str p, size_t i)
+static size_t end_of_class(struct str p, size_t i, bool *ret_foreign)
 {
+    *ret_foreign = false;
     i++;
     if (i < p.n && p.p[i] == '^')
         i++;
     if (i < p.n && p.p[i] == ']') /* right behind the opening one it is a member */
         i++;
-    while (i < p.n && p.p[i] != ']')
-        i += p.p[i] == '\\' ? 2 : 1;
+    for (; i < p.n && p.p[i] != ']'; i++) {
+        ptrdiff_t named = str_has_prefix(str_slice(p, i, p.n), STR("[:"))
+                              ? str_find(str_slice(p, i, p.n), STR(":]"))
+                              : -1;
+        if (named >= 0) /* "[:alpha:]" */
+            i += (size_t)named + 1;
+        else if (p.p[i] == '\\' && ++i < p.n && is_foreign_escape(p.p[i], true))
+            *ret_foreign = true;
+    }
     return MIN(i, p.n);
 }
 
-/* What RE2 does not have, in its words; NULL if there is nothing of the kind. */
-static const char *foreign_construct(struct str p)
+/* Index of the last byte of what opens the group at `i`; false: RE2 has no such groups. */
+static bool open_group(struct str p, size_t i, size_t *ret_end)
 {
-    static const char *const groups[] = { "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(",
-                                          "(?R", "(?#", "(?|",  "(*",   NULL };
-    for (size_t i = 0; i < p.n; i++) {
-        if (p.p[i] == '\\') {
-            i++;
-            if (i < p.n && is_foreign_escape(p.p[i]))
-                return "invalid escape sequence";
-        } else if (p.p[i] == '[') {
-            i = end_of_class(p, i);
-        } else if (has_prefix_of(str_slice(p, i, p.n), groups)) {
-            return "invalid or unsupported Perl syntax";
-        } else if (is_possessive(p, i)) {
-            return "invalid nested repetition operator";
-        }
+    struct str rest = str_slice(p, i + 1, p.n);
+    size_t n = 1;
+    *ret_end = i;
+    if (!str_has_prefix(rest, STR("?")))
+        return !str_has_prefix(rest, STR("*"));
+    if (str_has_prefix(rest, STR("?P<")) || str_has_prefix(rest, STR("?<"))) {
+        *ret_end = i + (rest.p[1] == 'P' ? 3 : 2);
+        return *ret_end + 1 < p.n && !strchr("=!", p.p[*ret_end + 1]);
     }
-    return NULL;
+    while (n < rest.n && strchr("imsU", rest.p[n]))
+        n++;
+    if (n < rest.n && rest.p[n] == '-')
+        for (n++; n < rest.n && strchr("imsU", rest.p[n]);)
+            n++;
+    *ret_end = i + n;
+    return n < rest.n && strchr(":)", rest.p[n]) && rest.p[n - 1] != '-';
 }
 
 /* The count of "{n}", "{n,}" or "{n,m}" at `i`, larger ones as UINT64_MAX, and where it ends;
@@ -116,11 +109,52 @@ static size_t end_of_escape(struct str p, size_t i)
     return i;
 }
 
+/* The repetition operator at `i`, and its last byte. */
+static bool is_repetition(struct str p, size_t i, size_t *ret_end)
+{
+    uint64_t count;
+    *ret_end = i;
+    return p.p[i] == '*' || p.p[i] == '+' || p.p[i] == '?' ||
+           (p.p[i] == '{' && repeat_at(p, i, &count, ret_end));
+}
+
+/*
+ * What RE2 does not have, in its words; NULL if there is nothing of the kind. It has one repetition
+ * operator, with "?" behind it at most: PCRE2 takes "a{2}+" without giving back.
+ */
+static const char *foreign_construct(struct str p)
+{
+    enum { NOT_REPEATED, REPEATED, LAZY } last = NOT_REPEATED;
+    bool foreign = false;
+    for (size_t i = 0, end; i < p.n; i++) {
+        if (is_repetition(p, i, &end)) {
+            if (last == LAZY || (last == REPEATED && p.p[i] != '?'))
+                return "invalid nested repetition operator";
+            last = last == REPEATED ? LAZY : REPEATED;
+            i = end;
+            continue;
+        }
+        last = NOT_REPEATED;
+        if (p.p[i] == '(' && !open_group(p, i, &i))
+            return "invalid or unsupported Perl syntax";
+        if (p.p[i] == '[')
+            i = end_of_class(p, i, &foreign);
+        else if (p.p[i] == '\\' && i + 1 < p.n)
+            foreign = is_foreign_escape(p.p[i + 1], false);
+        if (foreign)
+            return "invalid escape sequence";
+        if (i < p.n && p.p[i] == '\\')
+            i = end_of_escape(p, i);
+    }
+    return NULL;
+}
+
 /* RE2's bound on what repetition makes of a pattern: "(a{10}){200}" is one of 2,000. */
 static bool repeats_too_often(struct str p)
 {
     uint64_t inside[REGEX_DEPTH_MAX] = { 1 }, last = 1, count;
     size_t depth = 0;
+    bool foreign;
     for (size_t i = 0; i < p.n; i++) {
         switch (p.p[i]) {
         case '*':
@@ -150,7 +184,7 @@ static bool repeats_too_often(struct str p)
             last = 1;
             break;
         case '[':
-            i = end_of_class(p, i);
+            i = end_of_class(p, i, &foreign);
             last = 1;
             break;
         default:

@@ -674,7 +674,7 @@ static int fn_find_all(struct cel_run *run, const struct cel_value *v, size_t n,
                        struct cel_value *ret)
 {
     struct schema_regex *re = NULL;
-    size_t from = 0, at, end;
+    size_t from = 0, at, end, before = SIZE_MAX; /* before: the end of the match before */
     if (n == 3 && v[2].type != CEL_INT)
         return cel_no_overload(run);
     int64_t most = n == 3 ? v[2].i : -1;
@@ -685,7 +685,9 @@ static int fn_find_all(struct cel_run *run, const struct cel_value *v, size_t n,
         r = find_regex(run, re, v[0].s, from, &at, &end, &found);
         if (r < 0 || !found)
             break;
-        r = cel_push(run, &all, cel_string(str_slice(v[0].s, at, end)));
+        if (at < end || at != before) /* an empty match right behind another one is none */
+            r = cel_push(run, &all, cel_string(str_slice(v[0].s, at, end)));
+        before = end;
         from = end > at ? end : end + 1;
         while (from < v[0].s.n && ((unsigned char)v[0].s.p[from] & 0xc0) == 0x80)
             from++;
