@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse image plan: where the layers of an image would come from, and why. */
+#include "base/sys.h"
+#include "cmd/cmd.h"
+#include "cmd/image_args.h"
+#include "cmd/text_table.h"
+#include "image/cluster_file.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { OUTPUT_MAX_BYTES = 64 << 20 };
+
+static const char *node, *output = "table";
+
+static const struct cmd_opt opts[] = {
+    { "node", 'n', "NAME", "the node of the deployment (the one where it would be there first)",
+      CMD_STRING, &node, 0, 0 },
+    { "output", 'o', "FORMAT", "table or json (table)", CMD_STRING, &output, 0, 0 },
+    { .name = NULL },
+};
+
+static const struct cmd_opt *image_plan_opts(void)
+{
+    return opts;
+}
+
+static struct str source_name(const struct image_cluster_file *f, int source)
+{
+    return source == PLACE_BREAK_REGISTRY ? STR("registry") : f->node_names[source];
+}
+
+/* ---- which node ---- */
+
+struct candidate {
+    uint32_t node;
+    double seconds; /* HUGE_VAL: a layer can come from nowhere */
+};
+
+static double predict(struct image_orchestrate *o, uint32_t at)
+{
+    struct image_tasks t;
+    o->node = at;
+    if (!image_orchestrate(o, &t))
+        return HUGE_VAL;
+    image_tasks_fini(&t);
+    return t.seconds;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* The nodes that are not silent, the fastest first, or the one that was named. Returns a cmd_exit.
+ */
+static int list_candidates(struct image_cluster_file *f, struct arena *a, struct candidate **ret,
+                           size_t *ret_n)
+{
+    struct candidate *c = arena_new_n(a, struct candidate, f->o.n_nodes);
+    size_t n = 0;
+    for (uint32_t i = 0; i < f->o.n_nodes; i++)
+        if (node ? str_is(f->node_names[i], node)
+                 : f->o.nodes[i].silent_ms <= IMAGE_ORCHESTRATE_FRESH_MS)
+            c[n++] = (struct candidate){ i, predict(&f->o, i) };
+    if (n == 0)
+        return node ? cmd_failf(CMD_FAILED, "there is no node '%s' in the file", node)
+                    : cmd_failf(CMD_FAILED, "all nodes have been silent for more than 30 s");
+    qsort(c, n, sizeof *c, by_time);
+    *ret = c;
+    *ret_n = n;
+    return isfinite(c[0].seconds)
+               ? 0
+               : cmd_failf(CMD_FAILED, "a layer can come from nowhere: no peer may send it, and "
+                                       "there is no registry");
+}
+
+/* ---- why ---- */
+
+/* Holders of a layer, and those of them that cannot send. */
+static const char *holders_text(const struct image_orchestrate *o, struct arena *a, uint32_t layer)
+{
+    unsigned n = 0, silent = 0, busy = 0, unknown = 0;
+    for (uint32_t i = 0; i < o->n_nodes; i++) {
+        const struct image_orchestrate_node *p = &o->nodes[i];
+        if (i == o->node || !place_break_in(&p->holds, layer))
+            continue;
+        n++;
+        if (p->silent_ms > IMAGE_ORCHESTRATE_FRESH_MS)
+            silent++;
+        else if (p->slots == 0)
+            busy++;
+        else if (p->uplink_bps == 0)
+            unknown++;
+    }
+    if (n == 0)
+        return "no node has it";
+    const char *text = arena_printf(a, "%u node%s it", n, n == 1 ? " has" : "s have");
+    if (silent)
+        text = arena_printf(a, "%s, %u silent", text, silent);
+    if (busy)
+        text = arena_printf(a, "%s, %u without a free slot", text, busy);
+    return unknown ? arena_printf(a, "%s, %u of unknown rate", text, unknown) : text;
+}
+
+static const char *why(const struct image_orchestrate *o, struct arena *a,
+                       const struct image_task *t)
+{
+    const char *holders = holders_text(o, a, t->layer);
+    bool is_part = t->from > 0 || t->to < o->layers[t->layer].size;
+    switch (t->kind) {
+    case IMAGE_TASK_JOIN:
+        return "on its way to this node already";
+    case IMAGE_TASK_AFTER:
+        return arena_printf(a, "%s; the source is fetching it", holders);
+    case IMAGE_TASK_PEER:
+        return arena_printf(a, "%s; %s", holders,
+                            is_part ? "shared by two that are about as fast" : "there first");
+    case IMAGE_TASK_REGISTRY:
+        return t->n_alternatives ? arena_printf(a, "%s; the registry has it there first", holders)
+                                 : arena_printf(a, "%s; none is a source", holders);
+    }
+    return "";
+}
+
+static const char *alternatives_text(const struct image_cluster_file *f, struct arena *a,
+                                     const struct image_task *t)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < t->n_alternatives; i++)
+        text = arena_printf(a, "%s%s" STR_FMT, text, i ? ", " : "",
+                            STR_ARG(source_name(f, t->alternatives[i])));
+    return t->n_alternatives ? text : "-";
+}
+
+/* ---- output ---- */
+
+static void print_table(const struct image_cluster_file *f, struct arena *a,
+                        const struct image_tasks *tasks, const struct candidate *c, size_t n)
+{
+    static const char *const head[] = { "PRIO", "LAYER",       "BYTES", "HOW",
+                                        "FROM", "THERE-IN-MS", "ELSE",  "WHY" };
+    static const char *const nodes_head[] = { "NODE", "SECONDS" };
+    struct text_table t = { .a = a, .n_columns = ARRAY_LEN(head) };
+    struct text_table nodes = { .a = a, .n_columns = ARRAY_LEN(nodes_head) };
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(1 << 10);
+    cmd_add_safe(&name, f->node_names[c[0].node]);
+    (void)printf("%zu layers, %zu transfers to %s, there and unpacked in %.3f s\n\n", f->o.n_layers,
+                 tasks->all.n, buf_cstr(&name), tasks->seconds);
+    text_table_head(&t, head);
+    for (size_t i = 0; i < tasks->all.n; i++) {
+        const struct image_task *k = &tasks->all.p[i];
+        text_table_cell(&t, str_of(arena_printf(a, "%u", k->priority)));
+        text_table_cell(&t, f->layer_names[k->layer]);
+        text_table_cell(&t,
+                        str_of(arena_printf(a, "%lld-%lld", (long long)k->from, (long long)k->to)));
+        text_table_cell(&t, str_of(image_task_kind_name(k->kind)));
+        text_table_cell(&t, source_name(f, k->source));
+        text_table_cell(&t, str_of(arena_printf(a, "%lld", (long long)k->expect_ms)));
+        text_table_cell(&t, str_of(alternatives_text(f, a, k)));
+        text_table_cell(&t, str_of(why(&f->o, a, k)));
+    }
+    if (tasks->all.n)
+        text_table_print(&t, stdout);
+    if (n < 2)
+        return;
+    (void)printf("\n");
+    text_table_head(&nodes, nodes_head);
+    for (size_t i = 0; i < n; i++) {
+        text_table_cell(&nodes, f->node_names[c[i].node]);
+        text_table_cell(&nodes, isfinite(c[i].seconds)
+                                    ? str_of(arena_printf(a, "%.3f", c[i].seconds))
+                                    : STR("never"));
+    }
+    text_table_print(&nodes, stdout);
+}
+
+static struct json *task_json(const struct image_cluster_file *f, struct arena *a,
+                              const struct image_task *t)
+{
+    struct json *v = json_new_object(a), *alternatives = json_new_array(a);
+    json_set_int(a, v, "priority", t->priority);
+    json_set_str(a, v, "layer", f->layer_names[t->layer]);
+    json_set_int(a, v, "fromByte", t->from);
+    json_set_int(a, v, "toByte", t->to);
+    json_set_str(a, v, "how", str_of(image_task_kind_name(t->kind)));
+    json_set_str(a, v, "source", source_name(f, t->source));
+    for (uint32_t i = 0; i < t->n_alternatives; i++)
+        json_add(alternatives, json_new_str(a, source_name(f, t->alternatives[i])));
+    json_setc(a, v, "alternatives", alternatives);
+    json_set_int(a, v, "expectMilliseconds", t->expect_ms);
+    json_set_str(a, v, "why", str_of(why(&f->o, a, t)));
+    return v;
+}
+
+static void print_json(const struct image_cluster_file *f, struct arena *a,
+                       const struct image_tasks *tasks, const struct candidate *c, size_t n)
+{
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
+    struct json *v = json_new_object(a), *list = json_new_array(a), *nodes = json_new_array(a);
+    json_set_str(a, v, "node", f->node_names[c[0].node]);
+    json_setc(a, v, "seconds", json_new_float(a, tasks->seconds));
+    for (size_t i = 0; i < tasks->all.n; i++)
+        json_add(list, task_json(f, a, &tasks->all.p[i]));
+    for (size_t i = 0; i < n; i++) {
+        struct json *e = json_new_object(a);
+        json_set_str(a, e, "node", f->node_names[c[i].node]);
+        json_setc(a, e, "seconds", json_new_float(a, c[i].seconds)); /* never: null */
+        json_add(nodes, e);
+    }
+    json_setc(a, v, "transfers", list);
+    json_setc(a, v, "nodes", nodes);
+    (void)json_write_pretty(&out, v, 2);
+    (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
+}
+
+static int show(struct image_cluster_file *f, struct arena *a)
+{
+    struct candidate *c;
+    struct image_tasks tasks;
+    size_t n;
+    int r = list_candidates(f, a, &c, &n);
+    if (r)
+        return r;
+    f->o.node = c[0].node;
+    if (!image_orchestrate(&f->o, &tasks))
+        return CMD_FAILED;
+    if (strcmp(output, "json") == 0)
+        print_json(f, a, &tasks, c, n);
+    else
+        print_table(f, a, &tasks, c, n);
+    image_tasks_fini(&tasks);
+    return CMD_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct image_cluster_file f;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_CLUSTER_FILE_MAX_BYTES);
+    size_t n;
+    int r = cmd_parse(&cmd_image_plan, opts, argc, argv, 1, &n);
+    if (r)
+        return r - 1;
+    if (n != 1)
+        return cmd_failf(CMD_USAGE, "name the file that describes image and cluster; 'dormouse "
+                                    "image plan --help' shows one");
+    if (strcmp(output, "table") != 0 && strcmp(output, "json") != 0)
+        return cmd_failf(CMD_USAGE, "--output is table or json, not '%s'", output);
+    r = sys_read_file(AT_FDCWD, argv[0], &text, &err);
+    if (r >= 0 && (r = image_cluster_file_read(&a, buf_str(&text), &f, &err)) < 0)
+        r = err_ctx(&err, r, "%s", argv[0]);
+    r = r < 0 ? cmd_fail(CMD_FAILED, &err) : show(&f, &a);
+    arena_fini(&a);
+    return r;
+}
+
+const struct cmd cmd_image_plan = {
+    .name = "image plan",
+    .args = "CLUSTER.json",
+    .doc = "where the layers of an image would come from, and why",
+    .help =
+        "Shows the transfers of a deployment as they are planned in a cluster, and for each node\n"
+        "how long it would take there. FILE describes the layers of the image (compressed bytes),\n"
+        "what nodes hold and how fast they send, and transfers that are under way:\n"
+        "\n"
+        "  {\"layers\": [{\"name\": \"base\", \"bytes\": 30000000, \"urgent\": true}],\n"
+        "   \"registryMbit\": 100, \"downlinkMbit\": 1000, \"unpackMBPerSecond\": 100,\n"
+        "   \"nodes\": [{\"name\": \"n1\"},\n"
+        "             {\"name\": \"n2\", \"layers\": [\"base\"], \"uplinkMbit\": 500, "
+        "\"freeSlots\": 3,\n"
+        "              \"silentSeconds\": 2, \"queuedBytes\": 0}],\n"
+        "   \"transfers\": [{\"layer\": \"base\", \"to\": \"n1\", \"from\": \"n2\", "
+        "\"leftMilliseconds\": 800}]}\n"
+        "\n"
+        "Left out: uplinkMbit is unknown (not a source), freeSlots 3, registryMbit no registry,\n"
+        "downlinkMbit no limit, unpackMBPerSecond takes no time, from the registry.\n"
+        "\n"
+        "  dormouse image plan cluster.json\n"
+        "  dormouse image plan cluster.json --node n1 -o json\n"
+        "\n"
+        "HOW: peer and registry send at once; after: a node that is fetching the layer sends it\n"
+        "when it has it; join: it is under way to this node. ELSE is what is tried next.\n",
+    .run = run,
+    .opts = image_plan_opts,
+};

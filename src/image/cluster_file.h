@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file that describes an image, the nodes of a cluster and what is under way, for planning
+ * transfers without a cluster (`dormouse image plan`):
+ *
+ *     {"layers": [{"name": "base", "bytes": 30000000, "urgent": true}],
+ *      "registryMbit": 100, "downlinkMbit": 1000, "unpackMBPerSecond": 100,
+ *      "nodes": [{"name": "n1", "layers": ["base"], "uplinkMbit": 500, "freeSlots": 3,
+ *                 "silentSeconds": 2, "queuedBytes": 0}],
+ *      "transfers": [{"layer": "base", "to": "n1", "from": "n2", "leftMilliseconds": 800}]}
+ *
+ * Left out: uplinkMbit 0 (unknown: no source), freeSlots 3, the other numbers 0 (registryMbit: no
+ * registry; downlinkMbit: no limit; unpackMBPerSecond: takes no time), "from" the registry. Unknown
+ * members are refused: a misspelt one would change the plan unnoticed.
+ */
+#pragma once
+
+#include "codec/json.h"
+#include "image/orchestrate.h"
+
+enum {
+    IMAGE_CLUSTER_FILE_MAX_BYTES = 16 << 20,
+    IMAGE_CLUSTER_NODES_MAX = 10000,
+    IMAGE_CLUSTER_TRANSFERS_MAX = 100000,
+};
+
+struct image_cluster_file {
+    struct image_orchestrate o; /* `node` is 0 */
+    const struct str *layer_names, *node_names;
+};
+/* All of it lives in the arena and in `text`. Errors: E_PARSE, E_INVALID with the place, E_LIMIT.
+ */
+int image_cluster_file_read(struct arena *a, struct str text, struct image_cluster_file *ret,
+                            struct err *err);
