@@ -30,11 +30,20 @@ int image_args_check(struct image_args *args)
 
 static bool is_in_store(const char *reference)
 {
-    static const char *const kinds[] = { "oci:", "oci-archive:", "docker-archive:", "docker://" };
+    static const char *const kinds[] = { "oci:", "oci-archive:", "docker-archive:", "docker://",
+                                         "store:" };
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_has_prefix(str_of(reference), str_of(kinds[i])))
             return false;
     return true;
+}
+
+char *image_reference(const char *store, const char *word)
+{
+    if (!is_in_store(word))
+        return xstrdup(word);
+    scoped(free_scoped) char *dir = image_store_dir(store);
+    return xasprintf("store:%s:%s", dir, word);
 }
 
 static int open_source(const struct image_args *args, const char *reference, struct image_opened *o,

@@ -81,6 +81,12 @@ static inline void image_opened_fini_scoped(struct image_opened *o)
     image_opened_fini(o);
 }
 
+/*
+ * What a person types as a reference of oci/source.h: what has no form is a name in the store.
+ * Given, free().
+ */
+char *image_reference(const char *store, const char *word);
+
 /* An image with its layers and their merged view. */
 struct image_loaded {
     struct image_opened from;

@@ -85,13 +85,14 @@ static int push(const char *source, struct str target, struct progress *progress
 {
     scoped(oci_source_free_scoped) struct oci_source *from = NULL;
     scoped(oci_remote_free_scoped) struct oci_remote *to = NULL;
+    scoped(free_scoped) char *full = image_reference(args.store, source);
     struct oci_push_opts push_opts = {
         .platform = args.wanted, .all = all, .news = on_news, .arg = progress
     };
     args.registry.note = on_note;
     args.registry.arg = progress;
     int r = oci_reference_parse(target, ref, err);
-    r = r < 0 ? r : oci_source_open_with(str_of(source), &args.registry, &from, err);
+    r = r < 0 ? r : oci_source_open_with(str_of(full), &args.registry, &from, err);
     r = r < 0 ? r : oci_remote_open(ref, &args.registry, &to, err);
     r = r < 0 ? r : oci_push(from, to, &push_opts, ret, err);
     clear_bar(progress);

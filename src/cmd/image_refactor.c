@@ -484,6 +484,10 @@ static int run(int argc, char **argv)
     if (to)
         (void)str_cut(str_of(to + 4), ':', &directory, &target_name);
     const char **image_names = arena_new_n(&a, const char *, n);
+    for (size_t i = 0; i < n; i++) {
+        scoped(free_scoped) char *full = image_reference(args.store, argv[i]);
+        argv[i] = arena_strndup(&a, full, strlen(full));
+    }
     r = name_all(&a, argv, n, target_name, image_names);
     if (r == 0)
         r = update ? update_image(argv[0], &o, directory, image_names[0], &err)

@@ -5,6 +5,7 @@
  * image. A registry has documents and blobs by digest, as a layout has.
  */
 #include "oci/source.h"
+#include "oci/source_store.h"
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -20,7 +21,7 @@
 
 enum { PIECE_BYTES = 256 << 10, NAMES_SHOWN_BYTES = 160, INDEX_DEPTH_MAX = 4, LINKS_MAX = 8 };
 
-enum form { FORM_LAYOUT, FORM_DOCKER, FORM_REGISTRY };
+enum form { FORM_LAYOUT, FORM_DOCKER, FORM_REGISTRY, FORM_STORE };
 
 /* A member of a tar. */
 struct member {
@@ -35,6 +36,7 @@ struct oci_source {
     bool is_archive;
     struct oci_remote *remote;       /* FORM_REGISTRY; documents */
     struct oci_remote_pool *remotes; /* blobs */
+    struct source_store *stored;     /* FORM_STORE */
     struct map members;              /* name -> struct member, of an archive */
     struct map blobs;                /* digest -> name of the file, in Docker's archives */
     struct arena arena;              /* documents, names */
@@ -56,6 +58,7 @@ void oci_source_free(struct oci_source *s)
     arena_fini(&s->arena);
     oci_remote_pool_free(s->remotes);
     oci_remote_free(s->remote);
+    source_store_free(s->stored);
     fd_scoped(&s->fd);
     free(s);
 }
@@ -259,16 +262,28 @@ static int open_files(struct oci_source *s, struct str reference, struct err *er
     return r < 0 ? err_ctx(err, r, "'%s'", name) : 0;
 }
 
+static int open_store(struct oci_source *s, struct str text, struct err *err)
+{
+    struct str root, name;
+    s->form = FORM_STORE;
+    (void)str_cut(text, ':', &root, &name);
+    return source_store_open(root, name, &s->stored, err);
+}
+
 int oci_source_open_with(struct str reference, const struct oci_remote_opts *registry,
                          struct oci_source **ret, struct err *err)
 {
-    static const struct str docker = { "docker://", 9 };
+    static const struct str docker = { "docker://", 9 }, store = { "store:", 6 };
     scoped(oci_source_free_scoped) struct oci_source *s = xnew(struct oci_source);
     s->fd = -1;
     s->arena.max_bytes = OCI_LAYER_TEXT_MAX;
-    int r = str_has_prefix(reference, docker)
-                ? open_registry(s, str_slice(reference, docker.n, reference.n), registry, err)
-                : open_files(s, reference, err);
+    int r = 0;
+    if (str_has_prefix(reference, docker))
+        r = open_registry(s, str_slice(reference, docker.n, reference.n), registry, err);
+    else if (str_has_prefix(reference, store))
+        r = open_store(s, str_slice(reference, store.n, reference.n), err);
+    else
+        r = open_files(s, reference, err);
     if (r < 0)
         return r;
     *ret = take_ptr(&s);
@@ -341,6 +356,19 @@ static int remote_blob(struct oci_source *s, const struct oci_descriptor *d, oci
     return r < 0 ? r : oci_remote_blob(m, d, sink, arg, err);
 }
 
+static int stored_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
+                       void *arg, struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
+    int r = source_store_blob(s->stored, &d->digest, on_verified, &v, err);
+    sha256_end(v.hash, digest);
+    sha256_free(v.hash);
+    if (r >= 0 && memcmp(digest, d->digest.bytes, sizeof digest) != 0)
+        return err_set(err, E_DIGEST, "a layer in the store is damaged; 'dormouse image check'");
+    return r;
+}
+
 int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_blob_sink sink,
                     void *arg, struct err *err)
 {
@@ -349,6 +377,8 @@ int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_bl
     char room[BLOB_NAME_SIZE];
     if (s->remotes)
         return remote_blob(s, d, sink, arg, err);
+    if (s->stored)
+        return stored_blob(s, d, sink, arg, err);
     struct str name = blob_name(s, &d->digest, room);
     int r = open_range(s, name, &g, err);
     if (r < 0)
@@ -442,8 +472,10 @@ int oci_source_root(struct oci_source *s, struct oci_descriptor *ret, struct str
     const struct oci_descriptor *d;
     if (s->remote)
         return remote_root(s, ret, ret_text, err);
-    if (s->form == FORM_DOCKER)
-        return err_set(err, E_UNSUPPORTED, "an archive of Docker has no manifest");
+    if (s->form == FORM_DOCKER || s->form == FORM_STORE)
+        return err_set(err, E_UNSUPPORTED, "%s",
+                       s->stored ? "the store has one platform of an image"
+                                 : "an archive of Docker has no manifest");
     int r = read_document(s, STR("index.json"), ret_text, err);
     r = r < 0 ? r : oci_index_parse(&s->arena, *ret_text, &index, err);
     r = r < 0 ? r : find_named(s, &index, &d, err);
@@ -596,8 +628,13 @@ int oci_source_image(struct oci_source *s, const struct oci_platform *platform,
                      struct oci_image *ret, struct err *err)
 {
     struct oci_image image = { 0 };
-    int r = s->form == FORM_DOCKER ? docker_image(s, &image, err)
-                                   : layout_image(s, platform, &image, err);
+    int r;
+    if (s->stored)
+        r = source_store_image(s->stored, &image, err);
+    else if (s->form == FORM_DOCKER)
+        r = docker_image(s, &image, err);
+    else
+        r = layout_image(s, platform, &image, err);
     if (r < 0)
         return r;
     if (image.config.n_diff_ids != image.manifest.n_layers)
@@ -647,5 +684,5 @@ int oci_source_layer_content(struct oci_source *s, const struct oci_image *image
 
 bool oci_source_names_layers_by_diff_id(const struct oci_source *s)
 {
-    return s->form == FORM_DOCKER;
+    return s->form == FORM_DOCKER || (s->stored && source_store_has_no_blobs(s->stored));
 }

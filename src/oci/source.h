@@ -6,6 +6,7 @@
  *     oci-archive:FILE[:NAME]       a tar of such a directory
  *     docker-archive:FILE[:NAME]    what `docker save` writes, and `podman save` by default
  *     docker://REFERENCE            in a registry (oci/reference.h)
+ *     store:ROOT:NAME               in the node store of that directory (oci/store.h)
  *
  * NAME chooses among several images: the reference name in the layout, or the tag in the archive;
  * one image needs none. Blobs are verified while they are read. Blocking calls, for commands and

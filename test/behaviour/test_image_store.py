@@ -282,3 +282,31 @@ def test_what_skopeo_pushed_is_pulled(store, layout, tmp_path):
                         f"docker://{host}/a/app:v2"], check=True, timeout=DEADLINE_S)
         got = store.json("pull", f"{host}/a/app:v2")
     assert got["digest"] == layout.manifests[1]["digest"] and store.data(BASE).read_bytes() == BASE
+
+
+@pytest.mark.parametrize("form", ["raw", "both"])
+def test_other_commands_take_names_of_the_store(store, layout, tmp_path, form):
+    for tag in ("v1", "v2"):
+        store.ok("pull", f"oci:{layout.directory}:{tag}", "--form", form)
+    shutil.rmtree(layout.directory)
+    store.ok("unpack", "app:v2", str(tmp_path / "root"))
+    assert (tmp_path / "root/app/run").read_text() == "version 2\n" and not (tmp_path / "root/etc/motd").exists()
+    plan = store.json("refactor", "app:v1", "app:v2", "--dry-run")
+    assert plan["written"] is False
+    with fake() as server:
+        store.ok("push", "app:v1", f"docker://{server.host}/x/app:v1")
+        got = store.json("pull", f"{server.host}/x/app:v1")
+    assert got["layersPresent"] == 2
+    if form == "both":  # with the blobs kept, it is the manifest that was pulled
+        assert got["digest"] == layout.manifests[0]["digest"]
+    done = store.run("unpack", "nothing:v1", str(tmp_path / "none"))
+    assert done.returncode == 1 and "no image 'nothing:v1'" in done.stderr
+
+
+def test_a_layer_that_is_damaged_in_the_store_is_not_used(store, layout, tmp_path):
+    store.ok("pull", f"oci:{layout.directory}:v1")
+    with open(store.data(BASE), "r+b") as f:
+        f.seek(2000)
+        f.write(b"?")
+    done = store.run("unpack", "app:v1", str(tmp_path / "root"))
+    assert done.returncode == 1 and not (tmp_path / "root").exists()
