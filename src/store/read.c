@@ -158,16 +158,21 @@ static int follow_index(struct sqlite_store *s, const struct store_range *range,
     return r < 0 ? r : 1;
 }
 
-static int scan_begin(struct sqlite_store *s, const struct store_range *range, struct db_scan *scan,
-                      struct err *err)
-{
+/* Where a scan of an index begins; SQLite reads these until the scan ends. */
+struct index_keys {
     char prefix[STORE_KEY_MAX_BYTES], after[STORE_KEY_MAX_BYTES];
+};
+
+static int scan_begin(struct sqlite_store *s, const struct store_range *range, struct db_scan *scan,
+                      struct index_keys *keys, struct err *err)
+{
     size_t n = range->index_root;
     if (range->index.n == 0)
         return db_scan_keys(scan, &s->reader, range->prefix, range->after, !range->keys_only, err);
-    return db_scan_keys(scan, &s->reader, rebase(range->prefix, n, range->index, prefix),
-                        range->after.n ? rebase(range->after, n, range->index, after) : STR(""),
-                        false, err);
+    struct str prefix = rebase(range->prefix, n, range->index, keys->prefix);
+    struct str after =
+        range->after.n ? rebase(range->after, n, range->index, keys->after) : STR("");
+    return db_scan_keys(scan, &s->reader, prefix, after, false, err);
 }
 
 /* Rows of one page, and whether there is another one behind it. */
@@ -176,8 +181,9 @@ static int fill_page(struct sqlite_store *s, const struct store_range *range, in
 {
     struct db_scan scan;
     struct db_row row;
+    struct index_keys keys;
     bool indexed = range->index.n > 0;
-    int r = scan_begin(s, range, &scan, err);
+    int r = scan_begin(s, range, &scan, &keys, err);
     while (r >= 0 && (r = db_scan_next(&scan, &row, err)) != 0) {
         if (r > 0)
             r = row_as_of(s, limit, !range->keys_only && !indexed, &row, err);
