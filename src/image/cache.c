@@ -2,39 +2,9 @@
 /* Which layers a node keeps; see cache.h. */
 #include "image/cache.h"
 
-#include "base/list.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "image/cache_impl.h"
 
 #include <math.h>
-
-/* Of all that is remembered, so that sums of a damaged journal cannot overflow. */
-#define TOTAL_MAX ((uint64_t)1 << 60)
-
-struct entry {
-    struct list link; /* of its list: the first is the most recent */
-    uint8_t key[SHA256_BYTES];
-    uint64_t size, last_deploy;
-    uint32_t pins;
-    uint32_t uses; /* LFU */
-    enum image_cache_list where;
-    bool prefetched; /* and not asked for yet */
-    bool was_ghost;  /* when it was prefetched */
-    bool is_victim;  /* of the plan that is being made */
-};
-
-struct image_cache {
-    struct image_cache_options o;
-    struct map entries; /* key -> struct entry, residents and ghosts */
-    struct list lists[IMAGE_CACHE_LISTS];
-    uint64_t bytes[IMAGE_CACHE_LISTS];
-    size_t n[IMAGE_CACHE_LISTS];
-    uint64_t pinned;
-    double target;
-    double refetch_s, refetch_bytes; /* sums over misses */
-    struct image_cache_stats stats;
-    VEC(struct entry *) victims;
-};
 
 const char *image_cache_policy_name(enum image_cache_policy p)
 {
@@ -53,58 +23,60 @@ enum image_cache_policy image_cache_policy_of(struct str name)
 
 /* ---- entries and lists ---- */
 
-static struct str key_str(const uint8_t *key)
+struct str image_cache_key(const uint8_t *key)
 {
     return str_n(key, SHA256_BYTES);
 }
 
-static struct entry *find(const struct image_cache *c, const uint8_t *key)
+struct image_cache_entry *image_cache_find(const struct image_cache *c, const uint8_t *key)
 {
-    return map_get(&c->entries, key_str(key));
+    return map_get(&c->entries, image_cache_key(key));
 }
 
-static bool is_resident(const struct entry *e)
+bool image_cache_is_resident(const struct image_cache_entry *e)
 {
     return e && e->where >= IMAGE_CACHE_T1 && e->where <= IMAGE_CACHE_DEAD;
 }
 
-static struct entry *add(struct image_cache *c, const uint8_t *key, uint64_t size)
+struct image_cache_entry *image_cache_add(struct image_cache *c, const uint8_t *key, uint64_t size)
 {
-    struct entry *e = xnew(struct entry);
+    struct image_cache_entry *e = xnew(struct image_cache_entry);
     memcpy(e->key, key, SHA256_BYTES);
     e->size = size;
-    (void)map_put(&c->entries, key_str(e->key), e);
+    (void)map_put(&c->entries, image_cache_key(e->key), e);
     return e;
 }
 
-static void detach(struct image_cache *c, struct entry *e)
+void image_cache_detach(struct image_cache *c, struct image_cache_entry *e)
 {
     if (!list_is_linked(&e->link))
         return;
     list_remove(&e->link);
     c->bytes[e->where] -= e->size;
     c->n[e->where]--;
-    if (e->pins && is_resident(e))
+    if (e->pins && image_cache_is_resident(e))
         c->pinned -= e->size;
     e->where = IMAGE_CACHE_NONE;
 }
 
-static void count_in(struct image_cache *c, struct entry *e, enum image_cache_list list)
+static void count_in(struct image_cache *c, struct image_cache_entry *e, enum image_cache_list list)
 {
     e->where = list;
     c->bytes[list] += e->size;
     c->n[list]++;
-    if (e->pins && is_resident(e))
+    if (e->pins && image_cache_is_resident(e))
         c->pinned += e->size;
 }
 
 /* The most recent of a list; of LFU's, the most recent of those that are used as often. */
-static void put_recent(struct image_cache *c, struct entry *e, enum image_cache_list list)
+void image_cache_put_recent(struct image_cache *c, struct image_cache_entry *e,
+                            enum image_cache_list list)
 {
     struct list *head = &c->lists[list], *at = head;
-    detach(c, e);
+    image_cache_detach(c, e);
     if (c->o.policy == IMAGE_CACHE_LFU && list == IMAGE_CACHE_T1) {
-        while (at->prev != head && list_entry(at->prev, struct entry, link)->uses <= e->uses)
+        while (at->prev != head &&
+               list_entry(at->prev, struct image_cache_entry, link)->uses <= e->uses)
             at = at->prev;
         list_insert_before(at, &e->link);
     } else {
@@ -113,21 +85,23 @@ static void put_recent(struct image_cache *c, struct entry *e, enum image_cache_
     count_in(c, e, list);
 }
 
-static void put_last(struct image_cache *c, struct entry *e, enum image_cache_list list)
+void image_cache_put_last(struct image_cache *c, struct image_cache_entry *e,
+                          enum image_cache_list list)
 {
-    detach(c, e);
+    image_cache_detach(c, e);
     list_push_back(&c->lists[list], &e->link);
     count_in(c, e, list);
 }
 
-static void drop(struct image_cache *c, struct entry *e)
+void image_cache_drop(struct image_cache *c, struct image_cache_entry *e)
 {
-    detach(c, e);
-    (void)map_del(&c->entries, key_str(e->key));
+    image_cache_detach(c, e);
+    (void)map_del(&c->entries, image_cache_key(e->key));
     free(e);
 }
 
-static void tell(struct image_cache *c, enum image_cache_op op, const struct entry *e)
+void image_cache_tell(struct image_cache *c, enum image_cache_op op,
+                      const struct image_cache_entry *e)
 {
     struct image_cache_event ev = {
         .op = op, .list = e->where, .size = e->size, .target = c->target
@@ -139,11 +113,12 @@ static void tell(struct image_cache *c, enum image_cache_op op, const struct ent
 }
 
 /* Off all lists, for good. */
-static void drop_and_tell(struct image_cache *c, struct entry *e, enum image_cache_op op)
+void image_cache_drop_and_tell(struct image_cache *c, struct image_cache_entry *e,
+                               enum image_cache_op op)
 {
-    detach(c, e);
-    tell(c, op, e);
-    drop(c, e);
+    image_cache_detach(c, e);
+    image_cache_tell(c, op, e);
+    image_cache_drop(c, e);
 }
 
 static void count(struct image_cache_count *to, uint64_t bytes)
@@ -154,19 +129,20 @@ static void count(struct image_cache_count *to, uint64_t bytes)
 
 /* ---- making room ---- */
 
-static bool may_leave(const struct entry *e)
+static bool may_leave(const struct image_cache_entry *e)
 {
     return !e->pins && !e->is_victim;
 }
 
 /* The least recent that may leave, after `after` (NULL: from the end). */
-static struct entry *next_candidate(const struct image_cache *c, enum image_cache_list list,
-                                    const struct entry *after)
+static struct image_cache_entry *next_candidate(const struct image_cache *c,
+                                                enum image_cache_list list,
+                                                const struct image_cache_entry *after)
 {
     const struct list *head = &c->lists[list];
     const struct list *at = after ? after->link.prev : head->prev;
     for (; at != head; at = at->prev) {
-        struct entry *e = list_entry((struct list *)at, struct entry, link);
+        struct image_cache_entry *e = list_entry((struct list *)at, struct image_cache_entry, link);
         if (may_leave(e))
             return e;
     }
@@ -174,19 +150,22 @@ static struct entry *next_candidate(const struct image_cache *c, enum image_cach
 }
 
 /* Is `e` better than `best`, which is less recent? The smallest that alone is enough. */
-static bool fits_better(const struct entry *e, const struct entry *best, uint64_t need)
+static bool fits_better(const struct image_cache_entry *e, const struct image_cache_entry *best,
+                        uint64_t need)
 {
     return e->size >= need && (best->size < need || e->size < best->size);
 }
 
 /* The options best_fit and holders, among the least recent of a list. */
-static struct entry *choose(const struct image_cache *c, struct entry *first, uint64_t need)
+static struct image_cache_entry *choose(const struct image_cache *c,
+                                        struct image_cache_entry *first, uint64_t need)
 {
-    struct entry *at[IMAGE_CACHE_FIT_CANDIDATES], *best = NULL;
+    struct image_cache_entry *at[IMAGE_CACHE_FIT_CANDIDATES], *best = NULL;
     unsigned held[IMAGE_CACHE_FIT_CANDIDATES] = { 0 };
     size_t n = 0;
     bool spare = false; /* there is one that two peers hold */
-    for (struct entry *e = first; e && n < ARRAY_LEN(at); e = next_candidate(c, e->where, e)) {
+    for (struct image_cache_entry *e = first; e && n < ARRAY_LEN(at);
+         e = next_candidate(c, e->where, e)) {
         held[n] = c->o.holders ? c->o.holders(c->o.arg, e->key) : 0;
         spare = spare || held[n] >= 2;
         at[n++] = e;
@@ -201,16 +180,17 @@ static struct entry *choose(const struct image_cache *c, struct entry *first, ui
 }
 
 /* What leaves next if T1 has t1 bytes; NULL: all is pinned. */
-static struct entry *pick(const struct image_cache *c, uint64_t t1, bool in_b2, uint64_t need)
+static struct image_cache_entry *pick(const struct image_cache *c, uint64_t t1, bool in_b2,
+                                      uint64_t need)
 {
-    struct entry *dead = next_candidate(c, IMAGE_CACHE_DEAD, NULL);
+    struct image_cache_entry *dead = next_candidate(c, IMAGE_CACHE_DEAD, NULL);
     if (dead)
         return dead;
-    struct entry *a = next_candidate(c, IMAGE_CACHE_T1, NULL);
-    struct entry *b = next_candidate(c, IMAGE_CACHE_T2, NULL);
+    struct image_cache_entry *a = next_candidate(c, IMAGE_CACHE_T1, NULL);
+    struct image_cache_entry *b = next_candidate(c, IMAGE_CACHE_T2, NULL);
     double size = (double)t1;
     bool from_t1 = a && (size > c->target || (in_b2 && size >= c->target) || !b);
-    struct entry *first = from_t1 ? a : b;
+    struct image_cache_entry *first = from_t1 ? a : b;
     return first && (c->o.best_fit || c->o.holders) ? choose(c, first, need) : first;
 }
 
@@ -231,7 +211,7 @@ static bool plan_room(struct image_cache *c, uint64_t need, bool in_b2)
     if (!may_fit(c, need))
         return false;
     while (used + need > c->o.capacity) {
-        struct entry *e = pick(c, t1, in_b2, used + need - c->o.capacity);
+        struct image_cache_entry *e = pick(c, t1, in_b2, used + need - c->o.capacity);
         assert(e);
         e->is_victim = true;
         vec_push(&c->victims, e);
@@ -242,7 +222,7 @@ static bool plan_room(struct image_cache *c, uint64_t need, bool in_b2)
     return true;
 }
 
-static void evict(struct image_cache *c, struct entry *e)
+static void evict(struct image_cache *c, struct image_cache_entry *e)
 {
     enum image_cache_list ghost = e->where == IMAGE_CACHE_T1   ? IMAGE_CACHE_B1
                                   : e->where == IMAGE_CACHE_T2 ? IMAGE_CACHE_B2
@@ -251,11 +231,11 @@ static void evict(struct image_cache *c, struct entry *e)
     if (e->prefetched)
         count(&c->stats.prefetch_wasted, e->size);
     if (ghost == IMAGE_CACHE_NONE || e->prefetched || c->o.policy != IMAGE_CACHE_ARC) {
-        drop_and_tell(c, e, IMAGE_CACHE_EVICT);
+        image_cache_drop_and_tell(c, e, IMAGE_CACHE_EVICT);
         return;
     }
-    put_recent(c, e, ghost);
-    tell(c, IMAGE_CACHE_EVICT, e);
+    image_cache_put_recent(c, e, ghost);
+    image_cache_tell(c, IMAGE_CACHE_EVICT, e);
 }
 
 static void end_plan(struct image_cache *c, bool carry_out)
@@ -268,7 +248,7 @@ static void end_plan(struct image_cache *c, bool carry_out)
     c->victims.n = 0;
 }
 
-static bool make_room(struct image_cache *c, uint64_t need, bool in_b2)
+bool image_cache_make_room(struct image_cache *c, uint64_t need, bool in_b2)
 {
     bool ok = plan_room(c, need, in_b2);
     end_plan(c, ok);
@@ -277,10 +257,11 @@ static bool make_room(struct image_cache *c, uint64_t need, bool in_b2)
 
 static void forget_last(struct image_cache *c, enum image_cache_list list)
 {
-    drop_and_tell(c, list_entry(c->lists[list].prev, struct entry, link), IMAGE_CACHE_FORGET);
+    image_cache_drop_and_tell(c, list_entry(c->lists[list].prev, struct image_cache_entry, link),
+                              IMAGE_CACHE_FORGET);
 }
 
-static void trim_ghosts(struct image_cache *c)
+void image_cache_trim_ghosts(struct image_cache *c)
 {
     const uint64_t *b = c->bytes;
     const size_t *n = c->n;
@@ -296,12 +277,12 @@ static void trim_ghosts(struct image_cache *c)
 
 /* ---- requests ---- */
 
-static void on_hit(struct image_cache *c, struct entry *e, uint64_t deploy)
+static void on_hit(struct image_cache *c, struct image_cache_entry *e, uint64_t deploy)
 {
     enum image_cache_list list = c->o.policy == IMAGE_CACHE_ARC ? IMAGE_CACHE_T2 : IMAGE_CACHE_T1;
     if (!e->prefetched && deploy && e->last_deploy == deploy) {
-        put_recent(c, e, e->where);
-        tell(c, IMAGE_CACHE_REFRESH, e);
+        image_cache_put_recent(c, e, e->where);
+        image_cache_tell(c, IMAGE_CACHE_REFRESH, e);
         return;
     }
     if (e->prefetched) {
@@ -312,8 +293,8 @@ static void on_hit(struct image_cache *c, struct entry *e, uint64_t deploy)
     }
     e->last_deploy = deploy;
     e->uses += e->uses < UINT32_MAX;
-    put_recent(c, e, list);
-    tell(c, IMAGE_CACHE_HIT, e);
+    image_cache_put_recent(c, e, list);
+    image_cache_tell(c, IMAGE_CACHE_HIT, e);
 }
 
 /* How much the target moves for one byte of this layer. */
@@ -344,7 +325,7 @@ static bool is_too_large(const struct image_cache *c, uint64_t size)
                       c->o.capacity % 100 * c->o.bypass_percent / 100;
 }
 
-static enum image_cache_result on_miss(struct image_cache *c, struct entry *e,
+static enum image_cache_result on_miss(struct image_cache *c, struct image_cache_entry *e,
                                        const struct image_cache_request *r)
 {
     enum image_cache_list ghost = e ? e->where : IMAGE_CACHE_NONE;
@@ -357,27 +338,27 @@ static enum image_cache_result on_miss(struct image_cache *c, struct entry *e,
         return IMAGE_CACHE_IS_REFUSED;
     }
     adapt(c, ghost, r);
-    (void)make_room(c, r->size, ghost == IMAGE_CACHE_B2);
+    (void)image_cache_make_room(c, r->size, ghost == IMAGE_CACHE_B2);
     if (!e)
-        e = add(c, r->key, r->size);
-    detach(c, e);
+        e = image_cache_add(c, r->key, r->size);
+    image_cache_detach(c, e);
     e->size = r->size;
     e->last_deploy = r->deploy;
     e->uses = 1;
-    put_recent(c, e, ghost == IMAGE_CACHE_NONE ? IMAGE_CACHE_T1 : IMAGE_CACHE_T2);
-    tell(c, IMAGE_CACHE_INSERT, e);
-    trim_ghosts(c);
+    image_cache_put_recent(c, e, ghost == IMAGE_CACHE_NONE ? IMAGE_CACHE_T1 : IMAGE_CACHE_T2);
+    image_cache_tell(c, IMAGE_CACHE_INSERT, e);
+    image_cache_trim_ghosts(c);
     return IMAGE_CACHE_IS_STORED;
 }
 
 enum image_cache_result image_cache_access(struct image_cache *c,
                                            const struct image_cache_request *r)
 {
-    struct entry *e = find(c, r->key);
-    if (is_resident(e)) {
+    struct image_cache_entry *e = image_cache_find(c, r->key);
+    if (image_cache_is_resident(e)) {
         count(&c->stats.local, r->size);
         on_hit(c, e, r->deploy);
-        trim_ghosts(c); /* what was dead counts again */
+        image_cache_trim_ghosts(c); /* what was dead counts again */
         return IMAGE_CACHE_IS_HIT;
     }
     count(r->at_peer ? &c->stats.edge : &c->stats.miss, r->size);
@@ -386,11 +367,11 @@ enum image_cache_result image_cache_access(struct image_cache *c,
 
 bool image_cache_touch(struct image_cache *c, const uint8_t *key)
 {
-    struct entry *e = find(c, key);
-    if (!is_resident(e))
+    struct image_cache_entry *e = image_cache_find(c, key);
+    if (!image_cache_is_resident(e))
         return false;
-    put_recent(c, e, e->where);
-    tell(c, IMAGE_CACHE_REFRESH, e);
+    image_cache_put_recent(c, e, e->where);
+    image_cache_tell(c, IMAGE_CACHE_REFRESH, e);
     return true;
 }
 
@@ -398,8 +379,8 @@ bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t si
                           bool (*may_evict)(void *arg, const uint8_t *key, uint64_t size),
                           void *arg)
 {
-    struct entry *e = find(c, key);
-    if (is_resident(e) || is_too_large(c, size))
+    struct image_cache_entry *e = image_cache_find(c, key);
+    if (image_cache_is_resident(e) || is_too_large(c, size))
         return false;
     bool ok = plan_room(c, size, false);
     for (size_t i = 0; ok && may_evict && i < c->victims.n; i++)
@@ -409,24 +390,24 @@ bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t si
         return false;
     bool was_ghost = e && e->where != IMAGE_CACHE_NONE;
     if (!e)
-        e = add(c, key, size);
-    detach(c, e);
+        e = image_cache_add(c, key, size);
+    image_cache_detach(c, e);
     e->size = size;
     e->last_deploy = 0;
     e->uses = 0;
     e->prefetched = true;
     e->was_ghost = was_ghost;
     count(&c->stats.prefetched, size);
-    put_last(c, e, IMAGE_CACHE_T1);
-    tell(c, IMAGE_CACHE_PREFETCH, e);
-    trim_ghosts(c);
+    image_cache_put_last(c, e, IMAGE_CACHE_T1);
+    image_cache_tell(c, IMAGE_CACHE_PREFETCH, e);
+    image_cache_trim_ghosts(c);
     return true;
 }
 
 bool image_cache_pin(struct image_cache *c, const uint8_t *key)
 {
-    struct entry *e = find(c, key);
-    if (!is_resident(e))
+    struct image_cache_entry *e = image_cache_find(c, key);
+    if (!image_cache_is_resident(e))
         return false;
     if (e->pins++ == 0)
         c->pinned += e->size;
@@ -435,36 +416,36 @@ bool image_cache_pin(struct image_cache *c, const uint8_t *key)
 
 void image_cache_unpin(struct image_cache *c, const uint8_t *key)
 {
-    struct entry *e = find(c, key);
+    struct image_cache_entry *e = image_cache_find(c, key);
     assert(e && e->pins > 0);
     if (--e->pins > 0)
         return;
-    if (is_resident(e))
+    if (image_cache_is_resident(e))
         c->pinned -= e->size;
     else
-        drop(c, e);
+        image_cache_drop(c, e);
 }
 
 bool image_cache_bury(struct image_cache *c, const uint8_t *key)
 {
-    struct entry *e = find(c, key);
-    if (!is_resident(e))
+    struct image_cache_entry *e = image_cache_find(c, key);
+    if (!image_cache_is_resident(e))
         return false;
-    put_recent(c, e, IMAGE_CACHE_DEAD);
-    tell(c, IMAGE_CACHE_BURY, e);
+    image_cache_put_recent(c, e, IMAGE_CACHE_DEAD);
+    image_cache_tell(c, IMAGE_CACHE_BURY, e);
     return true;
 }
 
 bool image_cache_remove(struct image_cache *c, const uint8_t *key)
 {
-    struct entry *e = find(c, key);
+    struct image_cache_entry *e = image_cache_find(c, key);
     if (!e || e->where == IMAGE_CACHE_NONE)
         return false;
     if (e->pins) { /* the pins stay, in case it comes back */
-        put_recent(c, e, IMAGE_CACHE_NONE);
-        tell(c, IMAGE_CACHE_REMOVE, e);
+        image_cache_put_recent(c, e, IMAGE_CACHE_NONE);
+        image_cache_tell(c, IMAGE_CACHE_REMOVE, e);
     } else {
-        drop_and_tell(c, e, IMAGE_CACHE_REMOVE);
+        image_cache_drop_and_tell(c, e, IMAGE_CACHE_REMOVE);
     }
     return true;
 }
@@ -473,12 +454,12 @@ bool image_cache_remove(struct image_cache *c, const uint8_t *key)
 
 bool image_cache_has(const struct image_cache *c, const uint8_t *key)
 {
-    return is_resident(find(c, key));
+    return image_cache_is_resident(image_cache_find(c, key));
 }
 
 enum image_cache_list image_cache_where(const struct image_cache *c, const uint8_t *key)
 {
-    const struct entry *e = find(c, key);
+    const struct image_cache_entry *e = image_cache_find(c, key);
     return e ? e->where : IMAGE_CACHE_NONE;
 }
 
@@ -522,7 +503,8 @@ void image_cache_each(const struct image_cache *c, enum image_cache_list list,
 {
     const struct list *head = &c->lists[list];
     for (const struct list *at = head->prev; at != head; at = at->prev) {
-        const struct entry *e = list_entry((struct list *)at, struct entry, link);
+        const struct image_cache_entry *e =
+            list_entry((struct list *)at, struct image_cache_entry, link);
         if (!visit(arg, e->key, e->size))
             return;
     }
@@ -549,7 +531,7 @@ static void clear(struct image_cache *c)
 {
     for (size_t i = 0; i < IMAGE_CACHE_LISTS; i++)
         while (!list_is_empty(&c->lists[i]))
-            drop(c, list_first(&c->lists[i], struct entry, link));
+            image_cache_drop(c, list_first(&c->lists[i], struct image_cache_entry, link));
 }
 
 void image_cache_free(struct image_cache *c)
@@ -567,143 +549,4 @@ void image_cache_reset(struct image_cache *c)
     assert(c->pinned == 0);
     clear(c);
     c->target = (double)c->o.capacity / 2;
-}
-
-/* ---- after a restart ---- */
-
-/* The list that this cache has for the one of an event. */
-static enum image_cache_list own_list(const struct image_cache *c, enum image_cache_list list)
-{
-    if (c->o.policy == IMAGE_CACHE_ARC)
-        return list;
-    if (list == IMAGE_CACHE_T2)
-        return IMAGE_CACHE_T1;
-    return list == IMAGE_CACHE_B1 || list == IMAGE_CACHE_B2 ? IMAGE_CACHE_NONE : list;
-}
-
-static bool makes_sense(const struct image_cache *c, const struct image_cache_event *e)
-{
-    uint64_t total = image_cache_used(c) + c->bytes[IMAGE_CACHE_B1] + c->bytes[IMAGE_CACHE_B2];
-    if (e->size > IMAGE_CACHE_SIZE_MAX || total > TOTAL_MAX)
-        return false;
-    switch (e->op) {
-    case IMAGE_CACHE_INSERT:
-    case IMAGE_CACHE_HIT:
-    case IMAGE_CACHE_REFRESH:
-        return e->list >= IMAGE_CACHE_T1 && e->list <= IMAGE_CACHE_DEAD;
-    case IMAGE_CACHE_PREFETCH:
-        return e->list == IMAGE_CACHE_T1;
-    case IMAGE_CACHE_BURY:
-        return e->list == IMAGE_CACHE_DEAD;
-    case IMAGE_CACHE_EVICT:
-        return e->list == IMAGE_CACHE_NONE ||
-               (e->list >= IMAGE_CACHE_B1 && e->list < IMAGE_CACHE_LISTS);
-    case IMAGE_CACHE_FORGET:
-    case IMAGE_CACHE_REMOVE:
-        return e->list == IMAGE_CACHE_NONE;
-    case IMAGE_CACHE_OPS:
-        break;
-    }
-    return false;
-}
-
-void image_cache_repeat(struct image_cache *c, const struct image_cache_event *ev)
-{
-    struct entry *e = find(c, ev->key);
-    enum image_cache_list list = own_list(c, ev->list);
-    if (!makes_sense(c, ev) || (e && e->pins))
-        return;
-    if (isfinite(ev->target))
-        c->target = fmin(fmax(ev->target, 0), (double)c->o.capacity);
-    if (list == IMAGE_CACHE_NONE) {
-        if (e)
-            drop(c, e);
-        return;
-    }
-    if (!e)
-        e = add(c, ev->key, ev->size);
-    detach(c, e);
-    e->size = ev->size;
-    e->prefetched =
-        ev->op == IMAGE_CACHE_PREFETCH || (ev->op == IMAGE_CACHE_REFRESH && e->prefetched);
-    if (ev->op == IMAGE_CACHE_INSERT || ev->op == IMAGE_CACHE_HIT)
-        e->uses += e->uses < UINT32_MAX;
-    if (ev->op == IMAGE_CACHE_PREFETCH)
-        put_last(c, e, list);
-    else
-        put_recent(c, e, list);
-}
-
-static void snapshot_entry(const struct image_cache *c, const struct entry *e,
-                           void (*visit)(void *arg, const struct image_cache_event *e), void *arg)
-{
-    struct image_cache_event ev = { .list = e->where, .size = e->size, .target = c->target };
-    memcpy(ev.key, e->key, SHA256_BYTES);
-    if (e->where == IMAGE_CACHE_B1 || e->where == IMAGE_CACHE_B2)
-        ev.op = IMAGE_CACHE_EVICT;
-    else
-        ev.op = e->where == IMAGE_CACHE_DEAD ? IMAGE_CACHE_BURY : IMAGE_CACHE_INSERT;
-    if (e->prefetched && e->where == IMAGE_CACHE_T1) {
-        ev.op = IMAGE_CACHE_PREFETCH;
-        visit(arg, &ev);
-        ev.op = IMAGE_CACHE_REFRESH; /* to its place, still marked */
-    }
-    visit(arg, &ev);
-}
-
-void image_cache_snapshot(const struct image_cache *c,
-                          void (*visit)(void *arg, const struct image_cache_event *e), void *arg)
-{
-    for (int l = IMAGE_CACHE_T1; l < IMAGE_CACHE_LISTS; l++) {
-        const struct list *head = &c->lists[l];
-        for (const struct list *at = head->prev; at != head; at = at->prev)
-            snapshot_entry(c, list_entry((struct list *)at, struct entry, link), visit, arg);
-    }
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct image_cache_found *x = a, *y = b;
-    if (x->mtime_s != y->mtime_s)
-        return x->mtime_s < y->mtime_s ? -1 : 1;
-    return memcmp(x->key, y->key, SHA256_BYTES);
-}
-
-static void take_in(struct image_cache *c, const struct image_cache_found *f)
-{
-    struct entry *e = find(c, f->key);
-    uint64_t size = MIN(f->size, IMAGE_CACHE_SIZE_MAX);
-    if (is_resident(e)) { /* a place in its list that it keeps */
-        c->bytes[e->where] += size - e->size;
-        c->pinned += e->pins ? size - e->size : 0;
-        e->size = size;
-        return;
-    }
-    if (!e)
-        e = add(c, f->key, size);
-    detach(c, e);
-    e->size = size;
-    e->uses = 1;
-    put_recent(c, e, IMAGE_CACHE_T1);
-    tell(c, IMAGE_CACHE_INSERT, e);
-}
-
-void image_cache_settle(struct image_cache *c, struct image_cache_found *found, size_t n)
-{
-    struct map there = { .borrows_keys = true };
-    for (size_t i = 0; i < n; i++)
-        (void)map_put(&there, key_str(found[i].key), &found[i]);
-    for (int l = IMAGE_CACHE_T1; l <= IMAGE_CACHE_DEAD; l++)
-        list_each_safe (node, &c->lists[l]) {
-            struct entry *e = list_entry(node, struct entry, link);
-            if (!map_has(&there, key_str(e->key)))
-                drop_and_tell(c, e, IMAGE_CACHE_REMOVE);
-        }
-    map_fini(&there); /* before its keys move */
-    if (n)
-        qsort(found, n, sizeof *found, by_time);
-    for (size_t i = 0; i < n; i++)
-        take_in(c, &found[i]);
-    (void)make_room(c, 0, false); /* refused where too much is pinned */
-    trim_ghosts(c);
 }
