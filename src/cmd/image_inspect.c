@@ -9,7 +9,14 @@ enum { OUTPUT_MAX_BYTES = 256 << 20 };
 
 static struct image_args args;
 
-static const struct cmd_opt opts[] = { IMAGE_ARGS_OPTS(args), { .name = NULL } };
+static bool referrers;
+
+static const struct cmd_opt opts[] = {
+    IMAGE_ARGS_OPTS(args),
+    { "referrers", 0, NULL, "instead: what refers to an image of a registry, as signatures do",
+      CMD_FLAG, &referrers, 0, 0 },
+    { .name = NULL },
+};
 
 static const struct cmd_opt *image_inspect_opts(void)
 {
@@ -126,6 +133,57 @@ static void print_json(const struct image_loaded *l, struct arena *a)
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
 }
 
+/* ---- what refers to it ---- */
+
+static int load_referrers(struct str reference, struct arena *a, struct json **ret, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf manifest = BUF_INIT(OCI_DOCUMENT_MAX);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_DOCUMENT_MAX);
+    scoped(oci_remote_free_scoped) struct oci_remote *m = NULL;
+    struct oci_reference ref;
+    struct oci_digest digest;
+    int r = oci_reference_parse(reference, &ref, err);
+    r = r < 0 ? r : oci_remote_open(&ref, &args.registry, &m, err);
+    r = r < 0 ? r : oci_remote_manifest(m, NULL, &manifest, &digest, err);
+    r = r < 0 ? r : oci_remote_referrers(m, &digest, &text, err);
+    return r < 0 ? r : json_parse(a, str_copy_arena(a, buf_str(&text)), NULL, ret, err);
+}
+
+static void print_referrers(const struct json *index, struct arena *a)
+{
+    static const char *const head[] = { "TYPE", "SIZE", "DIGEST" };
+    struct text_table t = { .a = a, .n_columns = ARRAY_LEN(head) };
+    text_table_head(&t, head);
+    json_each (m, json_getc(index, "manifests")) {
+        text_table_cell(&t, json_get_str(m, "artifactType"));
+        int64_t size = json_int_or(json_getc(m, "size"), 0);
+        text_table_cell(&t, str_of(image_size_text((uint64_t)MAX(size, (int64_t)0))));
+        text_table_cell(&t, json_get_str(m, "digest"));
+    }
+    text_table_print(&t, stdout);
+}
+
+static int run_referrers(const char *word)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct json *index;
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
+    struct str reference = str_of(word);
+    if (!str_has_prefix(reference, STR("docker://")))
+        return cmd_failf(CMD_USAGE, "--referrers is for docker://REFERENCE");
+    reference = str_slice(reference, strlen("docker://"), reference.n);
+    int r = load_referrers(reference, &a, &index, &err);
+    if (r >= 0 && args.is_json) {
+        (void)json_write_pretty(&out, index, 2);
+        (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
+    } else if (r >= 0) {
+        print_referrers(index, &a);
+    }
+    arena_fini(&a);
+    return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
+}
+
 static int run(int argc, char **argv)
 {
     size_t n;
@@ -139,6 +197,8 @@ static int run(int argc, char **argv)
         return cmd_failf(CMD_USAGE, "which image? 'dormouse image inspect --help' says more");
     if ((r = image_args_check(&args)) != 0)
         return r;
+    if (referrers)
+        return run_referrers(argv[0]);
     if (image_load(&args, argv[0], &l, &err) < 0)
         return cmd_fail(CMD_FAILED, &err);
     (args.is_json ? print_json : print_text)(&l, &a);

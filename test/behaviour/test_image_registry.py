@@ -442,6 +442,53 @@ def test_a_manifest_with_a_subject_is_found_by_tag_where_there_is_no_api(registr
     index = json.loads(registry.manifests["a/b", tag][1])
     assert [(m["artifactType"], m["digest"], m["annotations"]) for m in index["manifests"]] == [
         (f"application/{name}", m["digest"], {"made": "now"}) for name, m in zip(("sbom", "signature"), layout.manifests[1:])]
+    assert inspect(registry.ref, "--referrers") == index
+    assert "application/sbom" in dormouse("inspect", registry.ref, "--referrers").stdout
+    assert inspect(f"docker://{registry.host}/a/b:sbom", "--referrers")["manifests"] == []
+    assert dormouse("inspect", f"oci:{layout.directory}:sbom", "--referrers").returncode == 2
+
+
+def test_the_referrers_api_is_asked_first(registry, layout):
+    index = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [
+        {"mediaType": "x", "artifactType": "application/\x1b[1mx", "digest": "sha256:" + "0" * 64, "size": 7}]}
+    registry.faults.append(("GET", "/referrers/", lambda h: h.reply(200, json.dumps(index).encode())))
+    assert inspect(registry.ref, "--referrers") == index
+    assert registry.paths()[-1].endswith(f"/v2/a/b/referrers/{layout.manifests[0]['digest']}")
+    registry.faults.append(("GET", "/referrers/", lambda h: h.reply(200, json.dumps(index).encode())))
+    assert "\x1b" not in dormouse("inspect", registry.ref, "--referrers").stdout
+
+
+def test_a_registry_that_knows_subjects_gets_no_tag(registry, layout):
+    manifest = layout.image("sbom", [BASE])
+    manifest["subject"] = {k: layout.manifests[0][k] for k in ("mediaType", "digest", "size")}
+    layout.manifests[-1] = layout.descriptor(json.dumps(manifest).encode(), manifest["mediaType"],
+                                             annotations={"org.opencontainers.image.ref.name": "sbom"})
+    (layout.directory / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": layout.manifests}))
+
+    def take(h):
+        registry.manifests["a/b", "sbom"] = (h.headers["Content-Type"], h.body)
+        return h.reply(201, OCI_Subject=manifest["subject"]["digest"])
+    registry.faults.append(("PUT", "/manifests/sbom", take))
+    push(f"oci:{layout.directory}:sbom", f"{registry.host}/a/b:sbom")
+    assert len([p for p in registry.paths("PUT") if "/manifests/" in p]) == 1
+
+
+def test_chunks_are_as_large_as_the_registry_wants(registry, large):
+    def begin(minimum):
+        def fault(h):
+            registry.uploads["wide"] = b""
+            return h.reply(202, Location="/v2/c/blobs/uploads/wide", OCI_Chunk_Min_Length=str(minimum))
+        return fault
+    registry.faults += [("POST", "/uploads/", begin(16 << 20))]
+    push(large, f"{registry.host}/c:1")
+    assert [h["Content-Range"] for m, _, h in registry.seen if m == "PATCH"] == ["0-16777215", f"16777216-{json_size(large) - 1}"]
+    registry.blobs.clear()
+    registry.faults += [("POST", "/uploads/", begin(1 << 40))]
+    assert "wants chunks of 1099511627776 bytes" in push_fails(large, f"{registry.host}/c:2")
+
+
+def json_size(source):
+    return max(x["size"] for x in inspect(source)["layers"])
 
 
 def test_words_of_push_that_are_wrong(layout):
