@@ -32,6 +32,13 @@ static int split(const char *path, char **ret_parent, char **ret_name, struct er
     return 0;
 }
 
+/* Not one that another user planted to have it changed while it is removed. */
+static bool is_own_dir(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 07777) == 0700;
+}
+
 /* A temporary directory whose process has ended is not locked any more. */
 static void remove_stale(int parent_fd)
 {
@@ -43,8 +50,9 @@ static void remove_stale(int parent_fd)
             continue;
         scoped(fd_scoped) int fd =
             sys_openat(parent_fd, names.all.p[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            (void)tree_remove(parent_fd, names.all.p[i], NULL);
+        if (fd >= 0 && is_own_dir(fd) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+            tree_remove_children(fd, NULL) >= 0)
+            (void)unlinkat(parent_fd, names.all.p[i], AT_REMOVEDIR);
     }
 }
 

@@ -293,6 +293,17 @@ def test_a_killed_process_leaves_nothing_that_counts(tmp_path):
 
 
 @needs_root
+def test_a_temporary_directory_of_another_user_is_left_alone(tmp_path):
+    planted, own = tmp_path / ".dormouse-unpack.planted", tmp_path / ".dormouse-unpack.own"
+    for path, owner in ((planted, 65534), (own, 0)):
+        path.mkdir(mode=0o700)
+        (path / "d").mkdir()
+        os.chown(path, owner, owner)
+    assert unpack(made(tmp_path, [("a", "f", b"x")]), tmp_path / "rootfs", "--no-sync").returncode == 0
+    assert (planted / "d").is_dir() and not own.exists()
+
+
+@needs_root
 def test_without_privileges_files_belong_to_the_caller(open_path):
     tmp_path = open_path
     entries = [("d", "d", "", {"mode": 0o500, "uid": 0}), ("d/f", "f", b"x", {"uid": 0, "mode": 0o4711}), ("dev", "k", "")]
