@@ -73,8 +73,9 @@ struct operators {
     struct map map; /* "namespace\0name" */
     struct list changes, waiting, ready;
     struct defer work;
-    size_t n_getting; /* module_get() calls whose callback has not come */
-    bool standby;     /* no guests */
+    size_t n_getting;  /* module_get() calls whose callback has not come */
+    struct timer disk; /* armed while there was no room on the disk for the code of one */
+    bool standby;      /* no guests */
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -661,6 +662,35 @@ static bool is_other_digest(const struct plan *p, const struct module *m)
     return wanted && strcmp(wanted, m->hash) != 0;
 }
 
+static const char disk_full[] = "DiskFull";
+
+static bool waits_for_disk(const struct operator* o)
+{
+    const char *reason = o->refusal                     ? o->refusal->reason
+                         : o->phase == OPERATOR_REFUSED ? o->reason
+                                                        : "";
+    return strcmp(reason, disk_full) == 0;
+}
+
+static void on_disk(struct timer *timer)
+{
+    struct operators *os = container_of(timer, struct operators, disk);
+    map_each (e, &os->map) {
+        struct operator* o = e->value;
+        if (waits_for_disk(o) && !o->get && !list_is_linked(&o->wait))
+            begin(o);
+    }
+}
+
+/* It is no verdict on the module when its code has no room. */
+static void refuse_module(struct operator* o, int r, const struct err *err)
+{
+    bool is_full = r == -ENOSPC || r == -EDQUOT;
+    refuse(o, is_full ? disk_full : r == -ENOENT ? "CompilerMissing" : "ModuleInvalid", err);
+    if (is_full && !timer_is_armed(&o->os->disk))
+        timer_start(o->os->opts.loop, &o->os->disk, OPERATOR_DISK_MS, on_disk);
+}
+
 static void on_module(struct module *m, int r, const struct err *cause, void *arg)
 {
     struct operator* o = arg;
@@ -680,7 +710,7 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
         module_unref(m);
         get_module(o);
     } else if (r < 0) {
-        refuse(o, r == -ENOENT ? "CompilerMissing" : "ModuleInvalid", &err);
+        refuse_module(o, r, &err);
     } else if (is_other_digest(o->spec, m)) {
         (void)err_set(&err, E_DIGEST, "the module has the digest %s, not %s", m->hash,
                       plan_text(o->spec, PLAN_SHA256));
@@ -877,6 +907,7 @@ void operators_close(struct operators *os, void (*done)(void *arg), void *arg)
     os->closing = true;
     os->closed = done;
     os->closed_arg = arg;
+    timer_stop(os->opts.loop, &os->disk);
     map_each (e, &os->map)
         remove_operator(e->value);
     map_fini(&os->map);

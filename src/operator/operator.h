@@ -39,7 +39,8 @@ enum {
     OPERATOR_LOG_RATE_MAX = 10000,
     OPERATOR_CRASHES_MAX = 3,       /* in a row, in the first */
     OPERATOR_PROBATION_MS = 300000, /* of a new generation: back to the one before it */
-    OPERATOR_LIMIT_REST_MS = 60000  /* a limit that was hit is told again after such a rest */
+    OPERATOR_LIMIT_REST_MS = 60000, /* a limit that was hit is told again after such a rest */
+    OPERATOR_DISK_MS = 10000        /* compiled code that found no room on the disk is made again */
 };
 
 enum operator_abi { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2, OPERATOR_ABI_V1 };

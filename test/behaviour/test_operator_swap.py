@@ -112,12 +112,21 @@ def test_operators_that_exceed_the_quota_together_lose_nothing(tmp_path):
 @pytest.fixture
 def small_swap(tmp_path):
     """DIR/data/swap is a file system of its own; resize(SIZE)."""
-    swap = tmp_path / "data" / "swap"
-    swap.mkdir(parents=True)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", swap], capture_output=True).returncode != 0:
+    yield from mounted(tmp_path / "data" / "swap")
+
+
+@pytest.fixture
+def small_cache(tmp_path):
+    """The same for the compiled modules."""
+    yield from mounted(tmp_path / "data" / "modules")
+
+
+def mounted(path):
+    path.mkdir(parents=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", path], capture_output=True).returncode != 0:
         pytest.skip("may not mount a small file system here")
-    yield lambda size: subprocess.run(["mount", "-o", f"remount,size={size}", swap], check=True)
-    subprocess.run(["umount", "-l", swap], check=True)
+    yield lambda size: subprocess.run(["mount", "-o", f"remount,size={size}", path], check=True)
+    subprocess.run(["umount", "-l", path], check=True)
 
 
 def test_a_disk_that_is_full_while_an_operator_falls_asleep_keeps_it_awake(tmp_path, small_swap):
@@ -139,4 +148,16 @@ def test_a_disk_that_is_full_while_an_operator_falls_asleep_keeps_it_awake(tmp_p
     for name in names:
         host.remove(name)
     wait_for(lambda: not files(host), "no swap file is left")
+    assert host.stop() == 0
+
+
+def test_a_module_without_room_for_its_code_runs_once_there_is_some(tmp_path, small_cache):
+    host = open_host(tmp_path)
+    host.add("large", "mirror-g2")
+    ready = wait_for(lambda: next((c for c in host.get(f"{OPERATORS}/large").json().get("status", {}).get("conditions", [])
+                                   if c["type"] == "Ready" and c["reason"] == "DiskFull"), None), "its status says why")
+    assert ready["status"] == "False" and "no space left" in ready["message"].lower()
+    small_cache("32m")
+    wait_for(lambda: host.guest("large") and host.guest("large")["activations"], "it is compiled and runs", 60)
+    host.remove("large")
     assert host.stop() == 0
