@@ -655,6 +655,17 @@ static struct json *info(struct arena *a)
     return o;
 }
 
+/* What upstream lists beside the kinds: answers of discovery and of watches. */
+static void add_common(struct doc *d)
+{
+    static const char *const names[] = { "APIResourceList", "WatchEvent", "APIGroupList",
+                                         "APIVersions" };
+    size_t n = d->v2 ? ARRAY_LEN(names) : 2;
+    for (size_t i = 0; i < n; i++)
+        if (builtin_type(arena_printf(d->a, META_V1 "%s", names[i])))
+            (void)define_meta(d, names[i]);
+}
+
 static struct doc doc_init(struct arena *a, bool v2)
 {
     return (struct doc){ .a = a,
@@ -684,11 +695,16 @@ int openapi_v3(const struct registry *reg, struct str group, struct str version,
     struct arena a = { 0 };
     struct doc d = doc_init(&a, false);
     struct json *root = json_new_object(&a);
+    bool builtin = false;
     registry_each(r, reg)
     {
-        if (str_eq((*r)->group, group) && str_eq((*r)->version, version))
-            add_resource(&d, *r);
+        if (!str_eq((*r)->group, group) || !str_eq((*r)->version, version))
+            continue;
+        add_resource(&d, *r);
+        builtin = builtin || !(*r)->crd;
     }
+    if (builtin)
+        add_common(&d);
     json_set_str(&a, root, "openapi", STR("3.0.0"));
     json_setc(&a, root, "info", info(&a));
     json_setc(&a, root, "paths", d.paths);
@@ -705,6 +721,7 @@ int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *t
     {
         add_resource(&d, *r);
     }
+    add_common(&d);
     json_set_str(&a, root, "swagger", STR("2.0"));
     json_setc(&a, root, "info", info(&a));
     json_setc(&a, root, "paths", d.paths);
