@@ -174,7 +174,8 @@ int db_row_before(struct db *db, int64_t at, int64_t limit, bool want_value, str
                   struct err *err);
 void db_done(struct db *db, enum db_statement which);
 
-/* Keys with a prefix, in order, behind a key; or log rows by id. */
+/* Keys with a prefix, in order, behind a key; or log rows by id. Both strings are kept until the
+ * scan ends. */
 struct db_scan {
     struct db *db;
     enum db_statement which;
