@@ -94,6 +94,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     if (names.n > n)
         return cmd_failf(CMD_USAGE, "%zu names for %zu images", names.n, n);
     o->platform = &args.wanted;
+    o->registry = &args.registry;
     o->symlink_parent = args.parent;
     o->n_threads = (unsigned)threads;
     o->max_layers = (unsigned)max_layers;
@@ -107,13 +108,19 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     return 0;
 }
 
-/* "v1" of "oci:DIR:v1", else "app" of "docker-archive:/x/app.tar". */
+/* "v1" of "oci:DIR:v1", else "app" of "docker-archive:/x/app.tar"; "app:v1" of "docker://x/app:v1"
+ * and of the store. */
 static const char *name_of(struct arena *a, const char *reference)
 {
-    struct str form, rest, path, name;
-    (void)str_cut(str_of(reference), ':', &form, &rest);
-    if (str_cut(rest, ':', &path, &name) && name.n)
-        return str_dup_arena(a, name);
+    struct str form, rest, path = str_of(reference), name;
+    bool is_remote = str_has_prefix(path, STR("docker://"));
+    if (!is_remote) {
+        (void)str_cut(path, ':', &form, &rest);
+        bool is_named = str_cut(rest, ':', &path, &name) && name.n;
+        if (is_named && !str_is(form, "store"))
+            return str_dup_arena(a, name);
+        path = is_named ? name : path;
+    }
     while (path.n > 1 && path.p[path.n - 1] == '/')
         path.n--;
     for (size_t at = path.n; at-- > 0;)
@@ -121,7 +128,7 @@ static const char *name_of(struct arena *a, const char *reference)
             path = str_slice(path, at + 1, path.n);
             break;
         }
-    if (str_has_suffix(path, STR(".tar")))
+    if (!is_remote && str_has_suffix(path, STR(".tar")))
         path.n -= 4;
     return str_dup_arena(a, path);
 }
@@ -515,9 +522,9 @@ const struct cmd cmd_image_refactor = {
         "With --update a new version keeps the layers of the old one and gets a layer with the\n"
         "difference. What it replaces or removes stays in the layers below: hidden, not gone.\n"
         "After four deltas, or where too much changed, refactor the group again.\n"
-        "\n" IMAGE_SOURCE_HELP "\n"
+        "\n" IMAGE_REFERENCE_HELP "\n"
         "  dormouse image refactor --dry-run oci:app:v1 oci:app:v2 docker-archive:db.tar\n"
-        "  dormouse image refactor oci:app:v1 oci:app:v2 --to oci:shared\n"
+        "  dormouse image refactor app:v1 app:v2 --to oci:shared\n"
         "  dormouse image refactor oci:app:v3 --update v2 --to oci:shared\n"
         "  skopeo copy oci:shared:v2 docker://registry.example/app:v2\n",
     .run = run,

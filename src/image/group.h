@@ -29,6 +29,7 @@ struct image_group {
 
 struct image_group_opts {
     const struct oci_platform *platform;
+    const struct oci_remote_opts *registry; /* NULL: as the defaults say */
     enum oci_symlink_parent symlink_parent;
     unsigned n_threads;        /* 0: as many as there are processors */
     struct image_spool *spool; /* kept for the call: gets the content of all files; or NULL */

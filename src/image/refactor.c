@@ -148,8 +148,13 @@ int image_refactor_plan(const char *const *references, size_t n,
                         struct image_refactoring *ret, struct err *err)
 {
     struct image_refactoring r = { .opts = opts };
-    const struct image_group_opts group = { opts->platform, opts->symlink_parent, opts->n_threads,
-                                            spool };
+    const struct image_group_opts group = {
+        .platform = opts->platform,
+        .registry = opts->registry,
+        .symlink_parent = opts->symlink_parent,
+        .n_threads = opts->n_threads,
+        .spool = spool,
+    };
     int status = image_group_read(references, n, &group, &r.group, err);
     status = status < 0 ? status : find_atoms(&r, err);
     status = status < 0 ? status : plan(&r, err);

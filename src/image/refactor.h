@@ -18,6 +18,7 @@
 
 struct image_refactor_opts {
     const struct oci_platform *platform;
+    const struct oci_remote_opts *registry; /* as in image_group_opts */
     enum oci_symlink_parent symlink_parent;
     unsigned n_threads, max_layers;
     uint64_t layer_threshold, gain_threshold; /* IMAGE_GAIN_AUTOMATIC: image_plan_gain_default() */

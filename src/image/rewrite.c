@@ -142,8 +142,8 @@ static int prove(struct rewriter *w, struct err *err)
     struct arena a = { 0 };
     size_t n = r->group.n;
     const char **references = arena_new_n(&a, const char *, n);
-    struct image_group_opts opts = { r->opts->platform, OCI_SYMLINK_PARENT_REFUSE,
-                                     r->opts->n_threads, NULL };
+    struct image_group_opts opts = { .platform = r->opts->platform,
+                                     .n_threads = r->opts->n_threads };
     for (size_t i = 0; i < n; i++) {
         w->manifests[i].name = str_of(arena_printf(&a, "%zu", i));
         references[i] = arena_printf(&a, "oci:%s:%zu", oci_layout_staging(w->layout), i);
@@ -234,6 +234,12 @@ static int check_linked(const struct image_refactoring *r, struct err *err)
     return 0;
 }
 
+/* Archives of Docker have no manifest to keep, and the store may not have the blobs. */
+static bool can_be_copied(const struct image_member *m)
+{
+    return m->image.manifest_text.n > 0 && !oci_source_names_layers_by_diff_id(m->source);
+}
+
 int image_refactor_write(struct image_refactoring *r, const struct image_spool *spool,
                          struct oci_layout *layout, const char *const *names, struct err *err)
 {
@@ -244,7 +250,7 @@ int image_refactor_write(struct image_refactoring *r, const struct image_spool *
     r->images = arena_new_n(&r->memory, struct image_refactoring_image, r->group.n);
     for (size_t i = 0; i < r->group.n; i++)
         r->images[i].is_kept =
-            r->plan.images[i].n_shared == 0 && r->group.members[i].image.manifest_text.n > 0;
+            r->plan.images[i].n_shared == 0 && can_be_copied(&r->group.members[i]);
     int status = check_linked(r, err);
     status = status < 0 ? status : write_images(&w, err);
     status = status < 0 ? status : prove(&w, err);

@@ -247,8 +247,8 @@ static int prove(struct updater *w, struct oci_layout_manifest *manifest, struct
     struct image_group again = { 0 };
     scoped(free_scoped) char *reference = xasprintf("oci:%s:0", oci_layout_staging(w->layout));
     const char *references[] = { reference };
-    const struct image_group_opts opts = { pair->opts->platform, OCI_SYMLINK_PARENT_REFUSE,
-                                           pair->opts->n_threads, NULL };
+    const struct image_group_opts opts = { .platform = pair->opts->platform,
+                                           .n_threads = pair->opts->n_threads };
     manifest->name = STR("0");
     int r = oci_layout_stage(w->layout, manifest, 1, err);
     r = r < 0 ? r : image_group_read(references, 1, &opts, &again, err);

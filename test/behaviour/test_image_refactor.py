@@ -207,6 +207,30 @@ def test_archives_of_docker_are_sources_too(tmp_path):
     assert "subject" not in image_of(tmp_path / "out", "b")[1]
 
 
+def test_names_in_the_store_are_sources_too(layout, tmp_path):
+    store = ("--store", str(tmp_path / "store"))
+
+    def pull(n):
+        done = subprocess.run([BUILD / "dormouse", "image", "pull", f"oci:{layout.directory}:v{n}", "--name", f"app:v{n}", *store], capture_output=True, text=True,
+                              timeout=DEADLINE_S)
+        assert done.returncode == 0, done.stderr
+
+    pull(1)
+    pull(2)
+    refactor("app:v1", "app:v2", f"oci:{layout.directory}:v3", *store, "--to", f"oci:{tmp_path / 'out'}")
+    refactor(*[f"oci:{layout.directory}:v{i}" for i in (1, 2, 3)], "--to", f"oci:{tmp_path / 'same'}")
+    check_layout(tmp_path / "out")
+    ours, same = image_of(tmp_path / "out", "app:v2")[1], image_of(tmp_path / "same", "v2")[1]
+    assert ours["layers"] == same["layers"] and ours["config"] == same["config"] and ours["annotations"] == same["annotations"]
+    layout.image("v4", third(1800000000))
+    pull(4)
+    done = run("app:v4", "--update", "app:v2", "--to", f"oci:{tmp_path / 'out'}", *store)
+    assert done.returncode == 0, done.stderr
+    assert image_of(tmp_path / "out", "app:v4")[1]["layers"][-1]["annotations"]["image.dormouse.dev/kind"] == "delta"
+    done = run("app:v9", "--to", f"oci:{tmp_path / 'no'}", *store)
+    assert done.returncode == 1 and "app:v9" in done.stderr and not (tmp_path / "no").exists()
+
+
 def test_a_layout_in_use_keeps_its_images(layout, tmp_path):
     """side: the old name stays; replace: it moves, the old image stays without a name."""
     names = [f"oci:{layout.directory}:v{i}" for i in (1, 2)]
@@ -346,6 +370,28 @@ def test_other_programs_read_the_layers(layout, tmp_path, program):
                     continue  # it shows such bytes escaped
                 line, = [x for x in done.stdout.splitlines() if x.split(b" -> ")[0].split(b" link to ")[0].endswith(b" " + os.fsencode(m.name) + b"/" * m.isdir())]
                 assert line.startswith(b"d" if m.isdir() else b"h" if m.islnk() else b"l" if m.issym() else b"-")
+
+
+EXTRACT = {"tar": ("tar", "--extract", "--preserve-permissions", "--numeric-owner", "--xattrs", "--xattrs-include=*"),
+           "bsdtar": ("bsdtar", "-x", "-p", "--numeric-owner", "--xattrs")}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="owners of files need root")
+@pytest.mark.skipif(not shutil.which("bsdtar"), reason="no bsdtar here")
+def test_gnu_tar_and_libarchive_extract_the_same(layout, tmp_path):
+    refactor(*[f"oci:{layout.directory}:v{i}" for i in (1, 2, 3)], "--to", f"oci:{tmp_path / 'out'}")
+    paths = set()
+    for i, d in enumerate(image_of(tmp_path / "out", "v1")[1]["layers"]):
+        seen = {}
+        for program, command in EXTRACT.items():
+            root = tmp_path / f"{program}-{i}"
+            root.mkdir()
+            done = subprocess.run([*command, "-C", root, "-f", "-"], input=gzip.decompress(blob(tmp_path / "out", d["digest"])), capture_output=True, timeout=DEADLINE_S)
+            assert done.returncode == 0, done.stderr
+            seen[program] = tree_of(root)
+        assert compare(seen["tar"], seen["bsdtar"]) == 0
+        paths |= {os.fsdecode(p) for p in seen["tar"]}
+    assert paths == set(merged(tmp_path / "out", "v1")[0])
 
 
 # ---- new versions ----
