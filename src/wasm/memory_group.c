@@ -52,24 +52,6 @@ static bool has_word(int dir_fd, const char *name, const char *wanted)
 
 /* ---- where we are ---- */
 
-/* The path of our group: of v2 in "0::PATH", of v1's memory controller in "N:memory:PATH". */
-static struct str own_path(struct str proc, bool is_v2)
-{
-    struct str line, number, rest, controllers, path, one;
-    while (str_cut(proc, '\n', &line, &proc) || line.n) {
-        if (!str_cut(line, ':', &number, &rest) || !str_cut(rest, ':', &controllers, &path))
-            continue;
-        if (is_v2 && str_is(number, "0") && controllers.n == 0)
-            return path;
-        while (!is_v2 && controllers.n) {
-            (void)str_cut(controllers, ',', &one, &controllers);
-            if (str_is(one, "memory"))
-                return path;
-        }
-    }
-    return STR("");
-}
-
 static char *join_path(const char *root, struct str path)
 {
     return xasprintf("%s" STR_FMT, root, STR_ARG(str_is(path, "/") ? STR("") : path));
@@ -192,7 +174,7 @@ static int make(struct memory_group *g, char *parent, bool is_v2, uint64_t max_b
 int memory_group_open(struct memory_group *g, const char *root, struct str proc, uint64_t max_bytes,
                       struct err *err)
 {
-    struct str v2 = own_path(proc, true), v1 = own_path(proc, false);
+    struct str v2 = pressure_own_path(proc, true), v1 = pressure_own_path(proc, false);
     scoped(free_scoped) char *v2_dir = join_path(root, v2);
     scoped(fd_scoped) int fd = v2.n ? open_dir(v2_dir) : -ENOENT;
     max_bytes = max_bytes ? max_bytes : default_max(root, proc);

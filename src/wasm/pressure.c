@@ -17,8 +17,7 @@
 
 /* ---- groups ---- */
 
-/* The path behind "0::" (unified hierarchy) or behind a list of controllers that has `memory`. */
-static struct str own_path(struct str proc, bool is_v2)
+struct str pressure_own_path(struct str proc, bool is_v2)
 {
     struct str line, rest, id, controllers, path;
     for (rest = proc; str_cut(rest, '\n', &line, &rest);) {
@@ -87,7 +86,7 @@ void pressure_group_find(const char *root, struct str proc, struct pressure_grou
 {
     char dir[256];
     struct pressure_group best = { .dir_fd = -1, .limit_bytes = UINT64_MAX };
-    struct str v2 = own_path(proc, true), v1 = own_path(proc, false);
+    struct str v2 = pressure_own_path(proc, true), v1 = pressure_own_path(proc, false);
     if (v2.n) {
         search(root, v2, true, &best);
         (void)snprintf(dir, sizeof dir, "%s/unified", root);
@@ -164,7 +163,7 @@ static int open_trigger(int dir_fd, const char *path)
 static int open_stall(struct str proc)
 {
     char path[512];
-    struct str group = own_path(proc, true);
+    struct str group = pressure_own_path(proc, true);
     if (group.n && group.n < 400) {
         (void)snprintf(path, sizeof path, CGROUP_ROOT STR_FMT "/memory.pressure", STR_ARG(group));
         int fd = open_trigger(AT_FDCWD, path);

@@ -59,7 +59,11 @@ void pressure_close(struct pressure *p, void (*cb)(void *arg));
 /* How dear memory is: 1, 4 or 16. */
 uint32_t pressure_times(struct pressure *p);
 
-/* ---- for tests ---- */
+/* In text of /proc/self/cgroup: the path behind "0::" (unified hierarchy), or behind a list of
+ * controllers that has `memory`; "" without one. */
+struct str pressure_own_path(struct str proc, bool is_v2);
+
+/* ---- for tests, and memory_group.h ---- */
 
 /*
  * The group of ours, or of those above it, with the least limit. proc: text of /proc/self/cgroup;
