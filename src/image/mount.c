@@ -206,7 +206,7 @@ static bool reads_probe(int dir_fd)
     return fd >= 0 && sys_pread_full(fd, text, 3, 0) == 3 && strcmp(text, "yes") == 0;
 }
 
-static bool probe(int dir_fd)
+bool mount_can_erofs(int dir_fd)
 {
     const struct mount_opts opts = { .is_read_only = true };
     bool can = false;
@@ -224,14 +224,6 @@ static bool probe(int dir_fd)
     (void)unlinkat(dir_fd, "image", 0);
     (void)unlinkat(dir_fd, "device", 0);
     return can;
-}
-
-bool mount_can_erofs(int dir_fd)
-{
-    static _Atomic int known; /* 1: it can, -1: it cannot; a race only asks twice */
-    if (!known)
-        known = probe(dir_fd) ? 1 : -1;
-    return known > 0;
 }
 
 int mount_remove(const char *target, struct err *err)

@@ -32,8 +32,8 @@ struct mount_overlay {
 int mount_overlay(const struct mount_overlay *o, const char *target, const struct mount_opts *opts,
                   struct err *err);
 
-/* Whether this kernel, and this process, can mount EROFS images with devices: tries one in the
- * directory, which has room for three files. The result holds for the life of the process. */
+/* Whether this kernel, and this process, can mount EROFS images with devices that lie in the file
+ * system of the directory (no tmpfs can hold them): tries one there, which takes a millisecond. */
 bool mount_can_erofs(int dir_fd);
 
 /* -EBUSY: something uses it. */
