@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image/refactor: images written by hand, refactored, with every system call failing once. */
 #include "base/sys.h"
-#include "image/refactor.h"
+#include "image/update.h"
 #include "oci/layout.h"
 #include "tar_kit.h"
 
@@ -139,6 +139,34 @@ TEST(three_images_get_two_shared_layers_and_their_own)
     scoped(free_scoped) char *blobs = xasprintf("%s/blobs/sha256", s.target);
     CHECK_INT(n_files(blobs), 2 + N_IMAGES * 3);
     image_refactoring_fini(&r);
+    scene_fini(&s);
+}
+
+TEST(a_new_version_is_a_delta_over_the_old_one)
+{
+    struct scene s;
+    struct image_refactoring r;
+    struct image_update u;
+    struct err err = { 0 };
+    struct oci_platform here = oci_platform_here();
+    const struct image_refactor_opts opts = { .platform = &here, .max_layers = 16 };
+    scoped(oci_layout_end_scoped) struct oci_layout *l = NULL;
+    scoped(image_spool_free_scoped) struct image_spool *spool = NULL;
+    scene_init(&s);
+    CHECK_OK(refactor(&s, &here, &r, NULL));
+    image_refactoring_fini(&r);
+    scoped(free_scoped) char *old = xasprintf("oci:%s:a", s.target);
+    const char *const references[] = { old, s.reference[1] };
+    CHECK_OK(oci_layout_begin(s.target, &l, NULL));
+    CHECK_OK(image_spool_new(oci_layout_staging(l), &spool, NULL));
+    CHECK_OK(image_update_plan(references, &opts, spool, &u, NULL));
+    CHECK(!u.why);
+    CHECK_INT(u.added, strlen("image 1"));
+    CHECK_INT(u.dead, strlen("image 0"));
+    if (image_update_write(&u, spool, l, "next", &err) < 0)
+        TEST_FAIL("%s", err.text);
+    CHECK_INT(u.delta.n_files, 1);
+    image_update_fini(&u);
     scene_fini(&s);
 }
 
