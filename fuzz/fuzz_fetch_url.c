@@ -2,6 +2,7 @@
 /* URLs of modules, redirects relative to one another, and no_proxy lists; a line each. */
 #include "fuzz.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "io/fetch_url.h"
 

@@ -113,7 +113,7 @@ static void count(struct arena *a, const struct kube_resource *res, const struct
             continue;
         }
         struct json *status = quota_status_new(a, q);
-        quota_status_add(a, status, q, res, obj);
+        quota_status_add(a, a, status, q, res, obj);
         FUZZ_CHECK(json_equal(status, json_getc(quota, "status")));
     }
 }
