@@ -2,6 +2,7 @@
 """Plugins that never return, in a `dormouse scheduler` with other profiles, which go on meanwhile."""
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -20,6 +21,17 @@ GUEST = """(module
     (loop $again (br $again))
     (i32.const 0)))
 """
+# Permit lets pods wait for a minute; giving their places back never ends.
+KEEPER = """(module
+  (import "k8s.io/klog" "log" (func $log (param i32 i32 i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 16) "it waits")
+  (func (export "reserve") (result i32) (i32.const 0))
+  (func (export "permit") (result i64)
+    (call $log (i32.const 0) (i32.const 16) (i32.const 8))
+    (i64.const 0x40000ea60))
+  (func (export "unreserve") (loop $again (br $again))))
+"""
 CONFIG = """\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -34,13 +46,17 @@ PROFILE = """\
 LOOPS, RESTS = 'plugin={} line="it loops"', "a scheduler plugin takes too long, it rests"
 
 
-@pytest.fixture
-def config(tmp_path):
-    (tmp_path / "g.wat").write_text(GUEST)
+def write_config(tmp_path, guest, *names):
+    (tmp_path / "g.wat").write_text(guest)
     subprocess.run([WAT2WASM, tmp_path / "g.wat", "-o", tmp_path / "g.wasm"], check=True)
     file = tmp_path / "c.yaml"
-    file.write_text(CONFIG + "".join(PROFILE.format(name=name, wasm=tmp_path / "g.wasm") for name in ("one", "two")))
+    file.write_text(CONFIG + "".join(PROFILE.format(name=name, wasm=tmp_path / "g.wasm") for name in names))
     return file
+
+
+@pytest.fixture
+def config(tmp_path):
+    return write_config(tmp_path, GUEST, "one", "two")
 
 
 def goes_on_meanwhile(api, path, config, i):
@@ -77,3 +93,17 @@ def test_pods_of_plugins_that_loop_are_told_so(api, path, config):
         add_node(api, "b")
         add_pod(api, "free", nodeSelector={"kubernetes.io/hostname": "b"})
         wait_for(lambda: node_of(api, "free") == "b", "what comes afterwards is seen")
+
+
+def test_its_end_does_not_wait_for_unreserve_of_a_plugin_that_loops(api, path, tmp_path):
+    pods = [f"kept-{i}" for i in range(4)]
+    add_node(api, "a", cpu="100")
+    config = write_config(tmp_path, KEEPER, "keeper")
+    with scheduler(api, path, "--config", config, "--leader-elect=false") as s:
+        for name in pods:
+            add_pod(api, name, schedulerName="keeper")
+        wait_for(lambda: s.text_of_log().count('line="it waits"') == len(pods), "all of them wait in Permit")
+        began = time.monotonic()
+        assert s.stop() == 0
+        assert time.monotonic() - began < 5 * len(pods) / 2, "each pod took its time"
+    assert "failed unreserve" not in s.text_of_log()

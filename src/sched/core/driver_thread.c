@@ -581,6 +581,8 @@ static void run_thread(void *arg)
     if (code >= 0)
         end_lanes(d);
     turn_take(&d->turn);
+    if (d->foreign) /* else Unreserve could take a call's whole time for each pod */
+        wplugin_host_interrupt(d->plugin_host);
     sched_free(take_ptr(&d->s));
     sched_extenders_free(take_ptr(&d->extenders));
     turn_give(&d->turn);

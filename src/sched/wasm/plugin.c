@@ -507,8 +507,8 @@ void wplugin_load(struct wplugin_host *host, const struct wplugin_config *config
 void wplugin_log_error(struct wplugin *p, const char *what, struct str why)
 {
     const struct wplugin_config *c = &p->config;
-    if (!c->handle || !c->handle->log)
-        return;
+    if (!c->handle || !c->handle->log || p->host->is_interrupted)
+        return; /* at the end every call fails */
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(4 * ERROR_MAX_BYTES);
     payload_add_quoted(&line, str_of(what));
     payload_add_pair(&line, STR("err"), why);
