@@ -78,11 +78,12 @@ int api_ensure_objects(struct api *api, struct str json,
                        void (*on_done)(void *arg, int r, const struct err *err), void *arg,
                        struct err *err);
 /*
- * Let go of the Leases that leaders in an earlier process of this store held without end
+ * Let go of this Lease if a leader in an earlier process of this store held it without end
  * (leader_opts.alone). After on_ready, before anybody in this process wants to lead. What fails is
  * logged; done() comes once, at once only while the server closes.
  */
-void api_release_left_leases(struct api *api, void (*done)(void *arg), void *arg);
+void api_release_left_lease(struct api *api, const char *namespace, const char *name,
+                            void (*done)(void *arg), void *arg);
 
 /* In process; lives as long as the api. A request without identity speaks as system:dormouse. */
 struct transport *api_transport(struct api *api);

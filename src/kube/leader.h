@@ -18,7 +18,7 @@
 
 struct leader;
 
-/* On a Lease whose holder lives in the process of the API server: api_release_left_leases(). */
+/* On a Lease whose holder lives in the process of the API server: api_release_left_lease(). */
 #define LEADER_LABEL "dormouse.dev/ends-with-api"
 
 enum {

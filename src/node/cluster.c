@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "codec/json.h"
+#include "fn/control/control.h"
 #include "io/tls.h"
 #include "node/listener.h"
 #include "store/store.h"
@@ -91,7 +92,7 @@ static int publish_client_ca(struct cluster *c, struct err *err)
     return api_ensure_objects(c->api, buf_str(&text), on_published, c, err);
 }
 
-static void on_leases_released(void *arg)
+static void on_lease_released(void *arg)
 {
     struct cluster *c = arg;
     struct err err = { 0 };
@@ -100,14 +101,15 @@ static void on_leases_released(void *arg)
         c->opts.on_ready(c->opts.arg, r, &err);
 }
 
-/* The data directory is ours alone: processes that led while they served from it have ended. */
+/* The data directory is ours alone: a process that led while it served from it has ended. */
 static void on_api_ready(void *arg, int r, const struct err *cause)
 {
     struct cluster *c = arg;
     if (r < 0)
         c->opts.on_ready(c->opts.arg, r, cause);
     else
-        api_release_left_leases(c->api, on_leases_released, c);
+        api_release_left_lease(c->api, CONTROL_LEASE_NAMESPACE, CONTROL_LEASE_NAME,
+                               on_lease_released, c);
 }
 
 static void free_cluster(struct cluster *c)

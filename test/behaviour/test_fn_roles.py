@@ -361,12 +361,16 @@ def test_the_lease_of_a_killed_up_is_let_go_of_when_its_data_is_served_again(tmp
     for name, labels, seconds in ("foreign", {}, 2147483647), ("ages", {"dormouse.dev/ends-with-api": "true"}, 3600):
         up.create("/apis/coordination.k8s.io/v1/namespaces/default/leases",
                   {"metadata": {"name": name, "labels": labels}, "spec": {"holderIdentity": "them", "leaseDurationSeconds": seconds}})
+    for i in range(101):  # the same as its own, in front of it in every list
+        up.create("/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                  {"metadata": {"name": f"decoy-{i:03}", "labels": {"dormouse.dev/ends-with-api": "true"}},
+                   "spec": {"holderIdentity": "them", "leaseDurationSeconds": 2147483647}})
     up.kill()
     api = Server(tmp_path / "data")
     left = api.get(LEASE).json()
     assert not left["spec"].get("holderIdentity") and "labels" not in left["metadata"], left
     assert left["spec"].get("leaseTransitions") == held["spec"].get("leaseTransitions")
-    for name in "foreign", "ages":
+    for name in "foreign", "ages", "decoy-000":
         assert api.get(LEASE.replace("dormouse-functions", name)).json()["spec"]["holderIdentity"] == "them"
     control = Role("controlplane", tmp_path / "c", "--listen", "127.0.0.1:0", "--kubeconfig", api.kubeconfig)
     wait_for(lambda: control.status()["functions"]["leads"], "another one leads")

@@ -277,8 +277,8 @@ static void start_leader(struct control *c)
     struct leader_opts opts = {
         .loop = c->opts.loop,
         .transport = c->opts.transport,
-        .namespace = c->opts.lease_namespace ? c->opts.lease_namespace : "default",
-        .name = c->opts.lease_name ? c->opts.lease_name : "dormouse-functions",
+        .namespace = c->opts.lease_namespace ? c->opts.lease_namespace : CONTROL_LEASE_NAMESPACE,
+        .name = c->opts.lease_name ? c->opts.lease_name : CONTROL_LEASE_NAME,
         .identity = c->identity,
         .lease_ms = c->opts.lease_ms,
         .deadline_ms = c->opts.lease_ms - c->opts.renew_ms,

@@ -29,6 +29,10 @@ enum {
     CONTROL_RENEW_MS = 250
 };
 
+/* Where the Lease is, unless control_opts says so. */
+#define CONTROL_LEASE_NAMESPACE "default"
+#define CONTROL_LEASE_NAME      "dormouse-functions"
+
 struct control_opts {
     struct loop *loop;
     struct transport *transport;          /* kept */
@@ -37,9 +41,8 @@ struct control_opts {
     const char *name;                     /* of this control plane; unique; copied */
     const char *address;   /* host:port of its streams, for redirects; "": none; copied */
     const char *namespace; /* Functions of it alone; NULL: all; kept */
-    /* Where the Lease is; NULL: default, dormouse-functions. */
-    const char *lease_namespace, *lease_name;
-    uint64_t lease_ms, renew_ms; /* of that; 0: the values above */
+    const char *lease_namespace, *lease_name; /* NULL: those above */
+    uint64_t lease_ms, renew_ms;              /* of that; 0: the values above */
     /* The API lives in this process, so that no other control plane can outlive it: it takes the
      * Lease at once and hardly ever renews it. */
     bool is_alone;
