@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cel_flaw flaw = { 0 };
     struct json *spec, *self;
     FUZZ_CHECK(json_parse(&a, str_of(schema_text), NULL, &spec, NULL) == 0);
-    FUZZ_CHECK(schema_from_openapi(&a, spec, NULL, &errs, &s) == 0);
+    FUZZ_CHECK(schema_from_openapi(&a, spec, NULL, NULL, &errs, &s) == 0);
     if (!str_cut(text, '\n', &expression, &own) || json_parse(&a, own, NULL, &self, NULL) < 0) {
         expression = text;
         FUZZ_CHECK(json_parse(&a, str_of(self_text), NULL, &self, NULL) == 0);

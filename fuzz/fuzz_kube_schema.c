@@ -16,7 +16,7 @@ static void check_custom(struct arena *a, const struct json *spec, const struct 
     struct field_errors errs = field_errors_init(a);
     const struct schema *s = NULL;
     struct json *v = json_clone(a, value);
-    int r = schema_from_openapi(a, spec, NULL, &errs, &s);
+    int r = schema_from_openapi(a, spec, NULL, NULL, &errs, &s);
     FUZZ_CHECK((r == 0) == (errs.n == 0));
     schema_prune(s, v, true, NULL, NULL);
     schema_default(a, s, v);

@@ -104,6 +104,198 @@ TEST(an_applied_null_is_no_value)
     fixture_fini(&f);
 }
 
+/* ------------------------------------------------------------------ stored by other versions */
+
+#define OLD      "/apis/g.io/v1/namespaces/default/olds"
+#define OLD_CRD  CRDS "/olds.g.io"
+#define ADMIT    "/apis/admissionregistration.k8s.io/v1"
+#define REGISTRY "/registry/apiextensions.k8s.io/customresourcedefinitions/olds.g.io"
+
+/* What an earlier version has left in the store, for the next start. */
+static struct {
+    const char *key;
+    struct buf value;
+} left;
+
+static void on_left(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)err;
+    CHECK_OK(res->r);
+    f->done = true;
+}
+
+static void leave(struct fixture *f)
+{
+    const struct store_op op = { .kind = STORE_PUT,
+                                 .key = str_of(left.key),
+                                 .value = buf_str(&left.value) };
+    CHECK_OK(store_txn(f->store, &op, 1, on_left, f, NULL));
+    wait_done(f);
+}
+
+/* Start again with the object at `path` as it would be with other text in it. */
+static void restart_with(struct fixture *f, const char *path, const char *key, const char *old,
+                         const char *new)
+{
+    struct json *obj = want(f, 200, "GET", path, NULL);
+    struct buf text = BUF_INIT(1 << 20);
+    (void)json_del(json_getc(obj, "metadata"), STR("resourceVersion"));
+    CHECK_OK(json_write(&text, obj));
+    ptrdiff_t at = str_find(buf_str(&text), str_of(old));
+    CHECK(at > 0);
+    left.key = key;
+    left.value = BUF_INIT(1 << 20);
+    (void)buf_add_str(&left.value, str_slice(buf_str(&text), 0, (size_t)at));
+    (void)buf_add_cstr(&left.value, new);
+    (void)buf_add_str(&left.value,
+                      str_slice(buf_str(&text), (size_t)at + strlen(old), buf_str(&text).n));
+    close_server(f);
+    f->opened = leave;
+    open_server(f);
+    f->opened = NULL;
+    settle(f);
+    buf_fini(&text);
+    buf_fini(&left.value);
+}
+
+/* A definition with this in its "spec.size", and an object "old" of it. */
+static void define_old(struct fixture *f, const char *size)
+{
+    scoped(free_scoped) char *version = xasprintf(
+        "{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA(
+            "\"spec\":{\"type\":\"object\",\"properties\":{\"size\":{\"type\":\"string\",%s},"
+            "\"n\":{\"type\":\"integer\"}}}") "}",
+        size);
+    (void)define(f, "olds", "Old", "", version);
+    (void)make(f, 201, "olds", "Old", "old", ",\"spec\":{\"size\":\"aa\"}");
+}
+
+static void check_it_lives_on(struct fixture *f)
+{
+    CHECK_INT(json_getc(want(f, 200, "GET", OLD, NULL), "items")->n, 1);
+    (void)want(f, 200, "PATCH", OLD "/old", "{\"spec\":{\"n\":7}}");
+    (void)want(f, 200, "PATCH", OLD_CRD, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    (void)want(f, 200, "PATCH", OLD_CRD, "{\"spec\":{\"names\":{\"shortNames\":[\"o\"]}}}");
+    CHECK_INT(json_getc(want(f, 200, "GET", OLD, NULL), "items")->n, 1);
+}
+
+/* Another schema: the description of spec, and all of spec.size. */
+static void redefine(struct fixture *f, int status, const char *size)
+{
+    scoped(free_scoped) char *body = xasprintf(
+        "{\"spec\":{\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA(
+            "\"spec\":{\"type\":\"object\",\"description\":\"of %s\",\"properties\":{\"size\":{"
+            "\"type\":\"string\",%s},\"n\":{\"type\":\"integer\"}}}") "}]}}",
+        status == 200 ? "old" : "new", size);
+    (void)want(f, status, "PATCH", OLD_CRD, body);
+}
+
+TEST(a_stored_pattern_that_is_refused_today_goes_on_matching)
+{
+    static const char pattern[] = "\"pattern\":\"^(a{40}){0,40}(?=a)a*$\"";
+    struct fixture f;
+    fixture_init(&f);
+    define_old(&f, "\"pattern\":\"^a*$\"");
+    restart_with(&f, OLD_CRD, REGISTRY, "\"pattern\":\"^a*$\"", pattern);
+    check_it_lives_on(&f);
+    (void)make(&f, 201, "olds", "Old", "more", ",\"spec\":{\"size\":\"aaa\"}");
+    (void)make(&f, 422, "olds", "Old", "no", ",\"spec\":{\"size\":\"b\"}");
+    redefine(&f, 200, pattern);
+    redefine(&f, 422, "\"pattern\":\"^(?=b)\"");
+    fixture_fini(&f);
+}
+
+TEST(a_stored_pattern_that_cannot_be_compiled_matches_nothing_new)
+{
+    struct fixture f;
+    fixture_init(&f);
+    define_old(&f, "\"pattern\":\"^a*$\"");
+    restart_with(&f, OLD_CRD, REGISTRY, "^a*$", "(");
+    check_it_lives_on(&f);
+    check_message(make(&f, 422, "olds", "Old", "no", ",\"spec\":{\"size\":\"aa\"}"),
+                  "Old.g.io \"no\" is invalid: spec.size: Invalid value: \"aa\": spec.size in body "
+                  "should match '('");
+    (void)want(&f, 200, "DELETE", OLD "/old", NULL);
+    redefine(&f, 200, "\"pattern\":\"^b$\"");
+    (void)make(&f, 201, "olds", "Old", "b", ",\"spec\":{\"size\":\"b\"}");
+    fixture_fini(&f);
+}
+
+TEST(a_stored_schema_that_makes_no_sense_keeps_its_objects)
+{
+    static const char *const others[] = {
+        "\"type\":\"array\"",
+        "\"type\":\"array\",\"items\":[{\"type\":\"string\"}]",
+        "\"type\":\"array\",\"x-kubernetes-list-type\":\"map\"",
+        "\"type\":\"strange\",\"default\":7,\"$ref\":\"x\"",
+        "\"type\":\"object\",\"additionalProperties\":true,\"properties\":{\"a\":{}}",
+        "\"anyOf\":[{\"properties\":{\"x\":{\"type\":\"object\"}}}]",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        struct fixture f;
+        fixture_init(&f);
+        define_old(&f, "\"title\":\"t\"");
+        restart_with(&f, OLD_CRD, REGISTRY, "\"type\":\"string\",\"title\":\"t\"", others[i]);
+        CHECK_INT(json_getc(want(&f, 200, "GET", OLD, NULL), "items")->n, 1);
+        (void)want(&f, 200, "PATCH", OLD_CRD, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+        (void)want(&f, 200, "GET", "/openapi/v2", NULL);
+        (void)want(&f, 200, "GET", "/openapi/v3/apis/g.io/v1", NULL);
+        struct answer a =
+            ask(&f, "PATCH", OLD "/old?fieldManager=m", "application/apply-patch+yaml", NULL,
+                "{\"apiVersion\":\"g.io/v1\",\"kind\":\"Old\",\"metadata\":{"
+                "\"name\":\"old\"},\"spec\":{\"size\":[{\"a\":1},{\"a\":1}]}}");
+        CHECK(a.status == 200 || a.status == 422 || a.status == 409 || a.status == 500);
+        answer_fini(&a);
+        (void)want(&f, 200, "DELETE", OLD "/old", NULL);
+        fixture_fini(&f);
+    }
+}
+
+TEST(a_stored_rule_that_is_refused_today_does_not_keep_its_definition_from_changes)
+{
+    static const char rule[] = "\"x-kubernetes-validations\":[{\"rule\":\"self.nothing() == 1\"}]";
+    struct fixture f;
+    fixture_init(&f);
+    define_old(&f, "\"x-kubernetes-validations\":[{\"rule\":\"self == self\"}]");
+    restart_with(&f, OLD_CRD, REGISTRY, "self == self", "self.nothing() == 1");
+    CHECK_INT(json_getc(want(&f, 200, "GET", OLD, NULL), "items")->n, 1);
+    (void)want(&f, 200, "PATCH", OLD_CRD, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    redefine(&f, 200, rule);
+    redefine(&f, 422, "\"x-kubernetes-validations\":[{\"rule\":\"self.nobody() == 1\"}]");
+    (void)want(&f, 200, "PATCH", OLD "/old", "{\"spec\":{\"n\":7}}");
+    (void)want(&f, 422, "PATCH", OLD "/old", "{\"spec\":{\"size\":\"b\"}}");
+    (void)make(&f, 422, "olds", "Old", "no", ",\"spec\":{\"size\":\"aa\"}");
+    (void)want(&f, 200, "DELETE", OLD "/old", NULL);
+    fixture_fini(&f);
+}
+
+TEST(a_stored_policy_that_is_refused_today_forbids_until_it_is_mended)
+{
+    static const char name[] = ADMIT "/validatingadmissionpolicies/old";
+    struct fixture f;
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", ADMIT "/validatingadmissionpolicies",
+               "{\"metadata\":{\"name\":\"old\"},\"spec\":{\"validations\":[{\"expression\":"
+               "\"object != null\"}],\"matchConstraints\":{\"resourceRules\":[{\"apiGroups\":["
+               "\"\"],\"apiVersions\":[\"v1\"],\"operations\":[\"CREATE\"],\"resources\":["
+               "\"configmaps\"]}]}}}");
+    (void)want(&f, 201, "POST", ADMIT "/validatingadmissionpolicybindings",
+               "{\"metadata\":{\"name\":\"old\"},\"spec\":{\"policyName\":\"old\","
+               "\"validationActions\":[\"Deny\"]}}");
+    (void)make_map(&f, "before", "1");
+    settle(&f);
+    restart_with(&f, name, "/registry/admissionregistration.k8s.io/validatingadmissionpolicies/old",
+                 "object != null", "nothing() == 1");
+    (void)want(&f, 422, "POST", MAPS, "{\"metadata\":{\"name\":\"no\"}}");
+    (void)want(&f, 200, "PATCH", name, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    (void)want(&f, 422, "PATCH", name,
+               "{\"spec\":{\"validations\":[{\"expression\":\"nobody() == 1\"}]}}");
+    (void)want(&f, 200, "PATCH", name, "{\"spec\":{\"failurePolicy\":\"Ignore\"}}");
+    (void)make_map(&f, "after", "1");
+    fixture_fini(&f);
+}
+
 /* ------------------------------------------------------------------ versions */
 
 static void check_warning(struct fixture *f, const char *target, const char *expected)

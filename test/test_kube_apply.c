@@ -38,7 +38,7 @@ static struct kube_resource thing_of(struct arena *a, const char *properties)
                                  .kind = STR("Thing"),
                                  .plural = STR("things"),
                                  .strategy = &no_strategy };
-    CHECK_OK(schema_from_openapi(a, spec, NULL, &errs, &res.schema));
+    CHECK_OK(schema_from_openapi(a, spec, NULL, NULL, &errs, &res.schema));
     return res;
 }
 

@@ -542,7 +542,7 @@ TEST(limits_hold)
     struct json *root = parse(&a, "{'type':'object','properties':{}}");
     json_setc(&a, json_getc(root, "properties"), "a", deep);
     struct field_errors errs = field_errors_init(&a);
-    CHECK_ERR(schema_from_openapi(&a, root, NULL, &errs, &s), E_INVALID);
+    CHECK_ERR(schema_from_openapi(&a, root, NULL, NULL, &errs, &s), E_INVALID);
     CHECK(str_has_suffix(errs.first->body, STR("schema is too large")));
     schema_release(s);
 
@@ -643,7 +643,7 @@ static void run_case(struct lines *l, int i, const struct json *c)
     print_errors(l, tag, "crd", &errs);
     if (errs.n)
         return;
-    (void)schema_from_openapi(l->a, json_getc(c, "schema"), NULL, &errs, &s);
+    (void)schema_from_openapi(l->a, json_getc(c, "schema"), NULL, NULL, &errs, &s);
     json_each (value, json_getc(c, "values")) {
         struct json *v = json_clone(l->a, value);
         struct field_errors own = field_errors_init(l->a);
@@ -788,7 +788,7 @@ TEST(an_object_has_one_budget_for_its_patterns)
         &a,
         parse(&a, "{'type':'object','properties':{'l':{'type':'array','items':{'type':'string',"
                   "'anyOf':[{'pattern':'^(a|aa)+[bd]$'},{'pattern':'^a+c$'}]}}}}"),
-        NULL, &errs, &s));
+        NULL, NULL, &errs, &s));
     (void)buf_add_cstr(&text, "{'l':[");
     for (int i = 0; i < TEXTS; i++)
         (void)buf_printf(&text, "%s'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac'", i ? "," : "");
@@ -809,7 +809,7 @@ static int validate_many(const char *items, const char *item, int n, size_t *ret
     struct buf text = BUF_INIT(8 << 20);
     (void)buf_printf(&text, "{'type':'object','properties':{'l':{'type':'array','items':%s}}}",
                      items);
-    CHECK_OK(schema_from_openapi(&a, parse(&a, buf_cstr(&text)), NULL, &errs, &s));
+    CHECK_OK(schema_from_openapi(&a, parse(&a, buf_cstr(&text)), NULL, NULL, &errs, &s));
     buf_reset(&text);
     (void)buf_add_cstr(&text, "{'l':[");
     for (int i = 0; i < n; i++)
@@ -875,7 +875,7 @@ TEST(defaults_stop_when_the_arena_is_full)
     for (int i = 0; i < 100; i++)
         (void)buf_printf(&b, "%s'p%d':{'type':'integer','default':1}", i ? "," : "", i);
     (void)buf_add_cstr(&b, "}}}}}");
-    CHECK_OK(schema_from_openapi(&a, parse(&a, buf_cstr(&b)), NULL, &errs, &s));
+    CHECK_OK(schema_from_openapi(&a, parse(&a, buf_cstr(&b)), NULL, NULL, &errs, &s));
     buf_reset(&b);
     (void)buf_add_cstr(&b, "{'l':[{}");
     for (int i = 1; i < 50000; i++)

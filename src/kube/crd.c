@@ -14,6 +14,7 @@ struct crd {
     size_t n_served;
     const struct kube_resource *storage;
     bool by_webhook; /* spec.conversion */
+    struct err doubt;
 };
 
 static const struct kube_strategy custom_strategy = { .name_rule = KUBE_NAME_SUBDOMAIN,
@@ -109,19 +110,18 @@ static void read_selectable(struct crd *c, const struct json *version, struct ku
     r->n_selectable_fields = n;
 }
 
-static int read_schema(struct crd *c, const struct json *version, struct kube_resource *r,
-                       struct err *err)
+/* A schema that an earlier version stored is used as far as it goes, never refused. */
+static void read_schema(struct crd *c, const struct json *version, struct kube_resource *r)
 {
     const struct json *spec = json_path(version, "schema", "openAPIV3Schema", NULL);
     r->schema = &anything;
     if (!json_is(spec, JSON_OBJECT))
-        return 0;
+        return;
     struct field_errors errs = field_errors_init(&c->a);
-    (void)schema_from_openapi(&c->a, spec, NULL, &errs, &r->schema);
-    if (errs.n)
-        return err_set(err, E_INVALID, "schema of version '" STR_FMT "': " STR_FMT,
-                       STR_ARG(r->version), STR_ARG(field_errors_text(&errs)));
-    return 0;
+    (void)schema_from_openapi(&c->a, spec, NULL, NULL, &errs, &r->schema);
+    if (errs.n && !c->doubt.code)
+        (void)err_set(&c->doubt, E_INVALID, "schema of version '" STR_FMT "': " STR_FMT,
+                      STR_ARG(r->version), STR_ARG(field_errors_text(&errs)));
 }
 
 /* Accepted names are what is served; before they are known, the wanted ones. */
@@ -131,8 +131,8 @@ static const struct json *names_of(const struct json *obj)
     return json_get_str(accepted, "plural").n ? accepted : json_path(obj, "spec", "names", NULL);
 }
 
-static int read_version(struct crd *c, const struct json *obj, const struct json *version,
-                        struct kube_resource *r, struct err *err)
+static void read_version(struct crd *c, const struct json *obj, const struct json *version,
+                         struct kube_resource *r)
 {
     const struct json *spec = json_getc(obj, "spec"), *names = names_of(obj);
     r->group = json_get_str(spec, "group");
@@ -150,7 +150,7 @@ static int read_version(struct crd *c, const struct json *obj, const struct json
     read_subresources(c, version, r);
     read_columns(c, version, r);
     read_selectable(c, version, r);
-    return read_schema(c, version, r, err);
+    read_schema(c, version, r);
 }
 
 static int cmp_served(const void *x, const void *y)
@@ -204,9 +204,7 @@ static int read_versions(struct crd *c, const struct json *obj, struct err *err)
     c->served = arena_new_n(&c->a, const struct kube_resource *, list->n);
     json_each (v, list) {
         struct kube_resource *r = &c->versions[c->n_versions++];
-        int result = read_version(c, obj, v, r, err);
-        if (result < 0)
-            return result;
+        read_version(c, obj, v, r);
         if (json_bool(json_getc(v, "served")))
             c->served[c->n_served++] = r;
         if (json_bool(json_getc(v, "storage")))
@@ -271,6 +269,11 @@ size_t crd_resources(const struct crd *c, const struct kube_resource *const **re
 const struct kube_resource *crd_storage(const struct crd *c)
 {
     return c->storage;
+}
+
+const char *crd_doubt(const struct crd *c)
+{
+    return c->doubt.code ? err_text(&c->doubt) : NULL;
 }
 
 bool crd_wants_webhook(const struct crd *c)

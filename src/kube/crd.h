@@ -11,10 +11,13 @@
 struct crd;
 
 /*
- * Compile a stored (valid, defaulted) CRD. Keeps a copy of what it needs.
- * *ret given: crd_unref(). Errors: E_INVALID with the reason.
+ * Compile a stored (defaulted) CRD. Keeps a copy of what it needs. Its objects depend on it, so a
+ * schema that would be refused today is used as far as it goes: crd_doubt().
+ * *ret given: crd_unref(). Errors: E_INVALID with the reason: without a version to store.
  */
 int crd_new(const struct json *obj, struct crd **ret, struct err *err);
+/* Why a new definition of this kind would be refused; NULL: it would not. Borrowed from c. */
+const char *crd_doubt(const struct crd *c);
 void crd_ref(struct crd *c);
 void crd_unref(struct crd *c);
 struct str crd_name(const struct crd *c);

@@ -215,11 +215,12 @@ static void check_schema(const struct json *version, const struct json *stored, 
         return;
     if (has_status)
         check_status_root(schema, &schema_at, errs);
+    if (has_schema(stored, json_get_str(version, "name"), schema))
+        return; /* what was taken once is served, whatever would be refused today */
     size_t n = errs->n;
-    (void)schema_from_openapi(errs->a, schema, &schema_at, errs, &built);
+    (void)schema_from_openapi(errs->a, schema, stored, &schema_at, errs, &built);
     if (errs->n == n)
-        cel_validate_rules(built, stored, has_schema(stored, json_get_str(version, "name"), schema),
-                           &schema_at, errs);
+        cel_validate_rules(built, stored, &schema_at, errs);
     schema_release(built);
 }
 

@@ -132,10 +132,14 @@ enum { SCHEMA_MAX_DEPTH = 256, SCHEMA_MAX_NODES = 100000 };
 /*
  * Build a schema from the openAPIV3Schema of a CustomResourceDefinition, checking that it is
  * structural. Violations are reported at `at` with upstream's texts. `spec` must live as long as
- * the arena. Returns 0, or E_INVALID with *errs filled; *ret is set whenever it can be used at all.
+ * the arena. stored: the definition as it is now, or NULL; a pattern that stands in it somewhere is
+ * not complained about. Returns 0, or E_INVALID with *errs filled; *ret is set and can be used in
+ * either case: a part that makes no sense takes any value, and a pattern that RE2 does not have
+ * matches as PCRE2 does, or nothing.
  */
-int schema_from_openapi(struct arena *a, const struct json *spec, const struct fpath *at,
-                        struct field_errors *errs, const struct schema **ret);
+int schema_from_openapi(struct arena *a, const struct json *spec, const struct json *stored,
+                        const struct fpath *at, struct field_errors *errs,
+                        const struct schema **ret);
 /* Release what the arena does not own (compiled patterns). Built-in schemas are never given here.
  */
 void schema_release(const struct schema *s);
@@ -194,4 +198,6 @@ int schema_regex_find(const struct schema_regex *re, struct str s, size_t from, 
 /* Errors: E_INVALID with RE2's reason, also for nested repetition that amounts to more than 1,000;
  * E_LIMIT: longer than 16 KiB. *ret given, schema_regex_free(). */
 int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *err);
+/* For a pattern that an earlier version took and stored: whatever PCRE2 compiles within 16 KiB. */
+int schema_regex_new_stored(struct str pattern, struct schema_regex **ret, struct err *err);
 void schema_regex_free(struct schema_regex *re);

@@ -9,11 +9,15 @@
  */
 #include "kube/schema.h"
 
+#include "base/map.h"
+
 enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 
 struct build {
     struct arena *a;
     struct field_errors *errs;
+    const struct json *stored;   /* the definition as it is now, or NULL */
+    struct map *stored_patterns; /* of it; NULL until they are needed */
     size_t n_nodes;
     unsigned depth;
 };
@@ -70,10 +74,35 @@ static bool number(const struct json *spec, const char *key, double *ret)
     return json_float(json_getc(spec, key), ret) == 0;
 }
 
+static void collect_patterns(struct map *into, const struct json *v)
+{
+    struct str pattern = json_is(v, JSON_OBJECT) ? json_get_str(v, "pattern") : STR("");
+    if (pattern.n)
+        (void)map_put(into, pattern, (void *)v);
+    if (v && v->type >= JSON_ARRAY)
+        json_each (m, v)
+            collect_patterns(into, m);
+}
+
+static bool is_stored_pattern(struct build *b, struct str pattern)
+{
+    if (!b->stored)
+        return false;
+    if (!b->stored_patterns) {
+        b->stored_patterns = xnew(struct map);
+        b->stored_patterns->borrows_keys = true;
+        collect_patterns(b->stored_patterns, b->stored);
+    }
+    return map_has(b->stored_patterns, pattern);
+}
+
 static void set_pattern(struct build *b, struct schema_rules *r, const struct fpath *at)
 {
     struct err err = { 0 };
     if (r->pattern.n == 0 || schema_regex_new(r->pattern, &r->regex, &err) == 0)
+        return;
+    (void)schema_regex_new_stored(r->pattern, &r->regex, NULL);
+    if (is_stored_pattern(b, r->pattern))
         return;
     struct fpath child = fpath_child(at, STR("pattern"));
     field_error_str(b->errs, FIELD_INVALID, &child, r->pattern,
@@ -405,7 +434,10 @@ static void check_list_type(struct build *b, const struct json *spec, struct sch
     }
     if (!str_is(type, "map"))
         return;
+    size_t before = b->errs->n;
     check_list_map(b, spec, at);
+    if (b->errs->n > before) /* there is nothing to tell the elements apart by */
+        return;
     s->list_type = SCHEMA_LIST_MAP;
     struct str *names = arena_new_n(b->a, struct str, keys && keys->n ? keys->n : 1);
     json_each (k, keys) {
@@ -593,6 +625,8 @@ static void build_items(struct build *b, const struct json *spec, struct schema 
         s->items = build(b, items, LEVEL_ITEM, &child);
     else if (s->type == SCHEMA_ARRAY)
         field_error(b->errs, FIELD_REQUIRED, &child, NULL, "must be specified");
+    if (s->type == SCHEMA_ARRAY && !s->items)
+        s->items = &preserve_any;
 }
 
 /* Whoever evaluates rules need not look where there are none. */
@@ -725,14 +759,18 @@ static void check_root_defaults(struct build *b, const struct schema *s, const s
         check_defaults(b, s, at);
 }
 
-int schema_from_openapi(struct arena *a, const struct json *spec, const struct fpath *at,
-                        struct field_errors *errs, const struct schema **ret)
+int schema_from_openapi(struct arena *a, const struct json *spec, const struct json *stored,
+                        const struct fpath *at, struct field_errors *errs,
+                        const struct schema **ret)
 {
-    struct build b = { .a = a, .errs = errs };
+    struct build b = { .a = a, .errs = errs, .stored = stored };
     size_t before = errs->n;
     const struct schema *s = build(&b, spec, LEVEL_ROOT, at);
     if (errs->n == before)
         check_root_defaults(&b, s, at);
+    if (b.stored_patterns)
+        map_fini(b.stored_patterns);
+    free(b.stored_patterns);
     *ret = s;
     return errs->n == before ? 0 : E_INVALID;
 }

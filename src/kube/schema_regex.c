@@ -216,10 +216,15 @@ static const char *reason(int code, char *own, size_t size)
     return own;
 }
 
+static int too_long(struct err *err)
+{
+    return err_set(err, E_LIMIT, "error parsing regexp: expression too long");
+}
+
 int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *err)
 {
     if (pattern.n > REGEX_PATTERN_MAX_BYTES)
-        return err_set(err, E_LIMIT, "error parsing regexp: expression too long");
+        return too_long(err);
     const char *foreign = foreign_construct(pattern);
     if (foreign)
         return err_set(err, E_INVALID, "error parsing regexp: %s: `" STR_FMT "`", foreign,
@@ -227,8 +232,15 @@ int schema_regex_new(struct str pattern, struct schema_regex **ret, struct err *
     if (repeats_too_often(pattern))
         return err_set(err, E_INVALID, "error parsing regexp: invalid repeat count: `" STR_FMT "`",
                        STR_ARG(pattern));
+    return schema_regex_new_stored(pattern, ret, err);
+}
+
+int schema_regex_new_stored(struct str pattern, struct schema_regex **ret, struct err *err)
+{
     int code;
     PCRE2_SIZE offset;
+    if (pattern.n > REGEX_PATTERN_MAX_BYTES)
+        return too_long(err);
     pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern.p, pattern.n,
                                          PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C,
                                          &code, &offset, NULL);

@@ -346,7 +346,7 @@ static void check_string(struct valid *v, const struct schema_rules *r, const st
     if (r->min_length >= 0 && n < r->min_length)
         field_error(v->errs, FIELD_INVALID, at, value, "%s should be at least %lld chars long",
                     subject(v, at), (long long)r->min_length);
-    int found = r->regex ? matches_pattern(v, r->regex, value->s) : 1;
+    int found = r->regex ? matches_pattern(v, r->regex, value->s) : r->pattern.n == 0;
     if (found == 0)
         field_error(v->errs, FIELD_INVALID, at, value, "%s should match '" STR_FMT "'",
                     subject(v, at), STR_ARG(r->pattern));

@@ -155,6 +155,9 @@ static void compile(struct entry *e, const struct json *obj)
                   err_text(&err));
         return;
     }
+    if (crd_doubt(crd))
+        log_warn("stored definition would be refused today, served as far as it goes",
+                 "crd=%s error=\"%s\"", e->name, crd_doubt(crd));
     e->crd = crd;
     e->shape_rev = e->rev;
 }

@@ -59,9 +59,9 @@ struct rule {
 /* As upstream prints the path of the whole object. */
 static const struct fpath nil_path = { .kind = FPATH_CHILD, .name = { "<nil>", 5 } };
 
-static void complain(struct walk *w, const struct rule *r, const char *what)
+static void complain(struct field_errors *to, const struct rule *r, const char *what)
 {
-    field_error_str(w->errs, FIELD_INVALID, r->at ? r->at : &nil_path, str_of(type_text(r->schema)),
+    field_error_str(to, FIELD_INVALID, r->at ? r->at : &nil_path, str_of(type_text(r->schema)),
                     "%s", what);
 }
 
@@ -123,30 +123,45 @@ static bool spend(struct walk *w, const struct cel_run *run)
 
 static void end_of_budget(struct walk *w, const struct rule *r)
 {
-    complain(w, r,
+    complain(w->errs, r,
              "validation failed due to running out of cost budget, no further validation rules "
              "will be run");
     w->ended = true;
+}
+
+/* Where complaints go that what was so before is excused from; NULL: nowhere. */
+static struct field_errors *errors_for(struct walk *w, const struct rule *r)
+{
+    return !r->uses_old && is_unchanged(w, r) ? w->errs->excused : w->errs;
+}
+
+/* For a part that is as it was, a rule that cannot be evaluated is a warning. */
+static void complain_of_change(struct walk *w, const struct rule *r, const char *what)
+{
+    struct field_errors *to = errors_for(w, r);
+    if (to)
+        complain(to, r, what);
 }
 
 static void failed(struct walk *w, const struct rule *r, int code, const struct err *err)
 {
     const char *what = err_text(err), *name = name_of(w, r);
     if (code == E_LIMIT) {
-        complain(w, r,
+        complain(w->errs, r,
                  arena_printf(&w->a,
                               "'%s': no further validation rules will be run due to call cost "
                               "exceeds limit for rule: %s",
                               what, name));
         w->ended = true;
     } else if (str_has_prefix(str_of(what), STR("no such overload"))) {
-        complain(w, r,
-                 arena_printf(&w->a,
-                              "'%s': call arguments did not match a supported operator, function "
-                              "or macro signature for rule: %s",
-                              what, name));
+        complain_of_change(
+            w, r,
+            arena_printf(&w->a,
+                         "'%s': call arguments did not match a supported operator, function "
+                         "or macro signature for rule: %s",
+                         what, name));
     } else {
-        complain(w, r, arena_printf(&w->a, "%s evaluating rule: %s", what, name));
+        complain_of_change(w, r, arena_printf(&w->a, "%s evaluating rule: %s", what, name));
     }
 }
 
@@ -183,10 +198,9 @@ static void evaluate(struct walk *w, struct rule *r, const struct cel_expr *e)
     } else if (code < 0) {
         failed(w, r, code, &run.err);
     } else if (v.type != CEL_BOOL) {
-        complain(w, r, "cel expression must evaluate to a bool");
+        complain_of_change(w, r, "cel expression must evaluate to a bool");
     } else if (!v.b) {
-        bool excused = !r->uses_old && is_unchanged(w, r);
-        struct field_errors *to = excused ? w->errs->excused : w->errs;
+        struct field_errors *to = errors_for(w, r);
         if (!to)
             return;
         struct str detail = message_of(w, r, &self);
@@ -208,8 +222,8 @@ static void apply_rule(struct walk *w, struct rule *r)
     if (str_trim(text).n == 0)
         return;
     if (cel_parse(&w->a, text, &e, &flaw) < 0) {
-        complain(w, r,
-                 arena_printf(&w->a, "rule compile error: compilation failed: %s", flaw.text));
+        complain_of_change(
+            w, r, arena_printf(&w->a, "rule compile error: compilation failed: %s", flaw.text));
         return;
     }
     r->uses_old = cel_uses(e, OLD_SELF);
@@ -330,7 +344,6 @@ enum { DEAR_MAX = 4 };
 struct survey {
     struct field_errors *errs;
     const struct json *stored;
-    bool unchanged; /* the schema is the one that is stored: its costs were let through */
     struct arena decls;
     struct arena a; /* of one rule */
     uint64_t total;
@@ -414,7 +427,7 @@ static void count_cost(struct survey *y, const struct fpath *at, uint64_t cost)
 
 static void estimated(struct survey *y, const struct fpath *at, const char *what, uint64_t cost)
 {
-    if (!y->unchanged && cost > CEL_RULE_COST_MAX)
+    if (cost > CEL_RULE_COST_MAX)
         too_dear(y, at, what, cost, CEL_RULE_COST_MAX);
     count_cost(y, at, cost);
 }
@@ -589,10 +602,10 @@ static bool survey(struct survey *y, const struct place *place)
     return complete;
 }
 
-void cel_validate_rules(const struct schema *s, const struct json *stored, bool unchanged,
-                        const struct fpath *at, struct field_errors *errs)
+void cel_validate_rules(const struct schema *s, const struct json *stored, const struct fpath *at,
+                        struct field_errors *errs)
 {
-    struct survey y = { .errs = errs, .stored = stored, .unchanged = unchanged };
+    struct survey y = { .errs = errs, .stored = stored };
     const struct place whole = {
         .schema = s, .at = at, .is_resource = true, .bounded = true, .times = 1
     };

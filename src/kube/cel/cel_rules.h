@@ -25,8 +25,7 @@ void cel_validate(const struct schema *s, const struct json *obj, const struct j
                   struct field_errors *errs);
 /*
  * Report rules of a definition's schema that cannot be used. stored: the definition as it is now,
- * whose rules are let through; NULL for a new one. unchanged: this schema is in it, so that it does
- * not matter what each rule may cost.
+ * whose rules are let through if they do not compile; NULL for a new one.
  */
-void cel_validate_rules(const struct schema *s, const struct json *stored, bool unchanged,
-                        const struct fpath *at, struct field_errors *errs);
+void cel_validate_rules(const struct schema *s, const struct json *stored, const struct fpath *at,
+                        struct field_errors *errs);
