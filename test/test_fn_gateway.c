@@ -235,6 +235,39 @@ TEST(a_host_that_is_let_go_of_belongs_to_the_next)
     finish();
 }
 
+/* Gateways that hear of them in different orders agree. */
+TEST(a_host_that_two_want_belongs_to_the_older)
+{
+    begin();
+    struct order *o = order_new();
+    order_welcome(o, 1);
+    order_function_in(o, 1, "prod", "young", "\"hosts\":[\"shop.example\",\"young.example\"]");
+    o->functions[0].f.created_s = 2000;
+    order_endpoints(o, 0, 1, true);
+    for (uint32_t i = 1; i <= 3; i++)
+        order_add(o, i, i, NULL);
+    order_send(o, &plane);
+    sandboxes.answers = true;
+    check_answered_by("shop.example", "/", "1");
+    o = order_new();
+    order_function_in(o, 2, "prod", "old-b", "\"hosts\":[\"shop.example\"]");
+    order_function_in(o, 3, "prod", "old-a", "\"hosts\":[\"shop.example\"]");
+    o->functions[0].f.created_s = o->functions[1].f.created_s = 1000;
+    order_endpoints(o, 1, 2, true);
+    for (uint32_t i = 1; i <= 3; i++)
+        order_add(o, i, i, NULL);
+    order_send(o, &plane);
+    check_answered_by("shop.example", "/", "3");
+    check_answered_by("young.example", "/", "1");
+    /* Made anew it is the youngest, though its spec is the same. */
+    o = order_new();
+    order_function_in(o, 3, "prod", "old-a", "\"hosts\":[\"shop.example\"]");
+    o->functions[0].f.created_s = 3000;
+    order_send(o, &plane);
+    check_answered_by("shop.example", "/", "2");
+    finish();
+}
+
 /* Each update makes a revision: what was counted for those that are gone is one row. */
 TEST(counters_of_revisions_that_are_gone_are_one)
 {

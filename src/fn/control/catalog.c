@@ -260,10 +260,14 @@ static int set_function(struct entry *e, struct arena *a, const struct json *obj
                                                       .template = str_of(k->template),
                                                       .is_ready = k->number <= e->ready };
     write_public_spec(a, json_getc(object, "spec"), &public);
+    int64_t created_us = 0;
+    (void)rfc3339_parse(json_get_str(json_getc(object, "metadata"), "creationTimestamp"),
+                        &created_us);
     struct plane_function f = { .uid = str_of(e->uid),
                                 .namespace = str_of(e->namespace),
                                 .name = str_of(e->name),
                                 .generation = e->generation,
+                                .created_s = created_us / 1000000,
                                 .spec = spec,
                                 .spec_json = buf_str(&public),
                                 .revisions = revisions,

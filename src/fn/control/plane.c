@@ -343,6 +343,7 @@ static void set_texts(struct function *f, const struct plane_function *in)
     f->spec = f->name + in->name.n + 1;
     f->spec_n = (uint32_t)in->spec_json.n;
     f->generation = in->generation;
+    f->created_s = in->created_s;
     memcpy(f->uid, in->uid.p, in->uid.n);
     memcpy(f->name, in->name.p, in->name.n);
     memcpy(f->spec, in->spec_json.p, in->spec_json.n);

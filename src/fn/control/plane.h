@@ -117,6 +117,7 @@ struct plane_revision {
 struct plane_function {
     struct str uid, namespace, name;
     uint64_t generation;
+    int64_t created_s; /* wall clock; of two that want a route the older has it */
     const struct fn_spec *spec;
     struct str spec_json; /* for gateways: without env and secrets */
     /* Ascending; those that traffic may reach. The last is the spec's own. */

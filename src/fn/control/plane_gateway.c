@@ -77,6 +77,7 @@ static void add_function(struct bulletin *b, const struct function *f)
     m->namespace_ = str_dup_arena(a, f->ns->name);
     m->name = f->name;
     m->generation = f->generation;
+    m->created_s = f->created_s;
     m->spec = bytes_of(str_n(f->spec, f->spec_n));
     m->latest = f->latest_ready;
     m->revisions = arena_new_n(a, Dormouse__Fn__V1__Revision *, f->n_revisions);

@@ -79,6 +79,7 @@ struct function {
     uint32_t number;
     uint32_t spec_n;
     uint64_t generation;
+    int64_t created_s;
     char *uid, *name; /* one block with spec */
     char *spec;
     struct namespace *ns;

@@ -150,20 +150,31 @@ static void forget_routes_in(struct map *m, const struct function *f)
     vec_fini(&keys);
 }
 
-/* Whoever was first keeps a host or a path, until it lets go of it. */
+static bool is_older(const struct function *a, const struct function *b)
+{
+    if (a->created_s != b->created_s)
+        return a->created_s < b->created_s;
+    return str_cmp(a->key, b->key) < 0;
+}
+
+/* Of two that want a host or a path the older has it, in whatever order they become known. */
 static void add_route(struct gateway *g, struct map *m, const char *what, struct str text,
                       struct function *f)
 {
-    struct function *first = map_get(m, text);
-    if (first == f)
+    struct function *other = map_get(m, text);
+    if (other == f)
         return;
-    if (first) {
+    bool is_mine = !other || is_older(f, other);
+    if (other) {
         g->has_rivals = true;
         log_warn("gateway: two functions want the same route",
                  "%s=" STR_FMT " first=" STR_FMT " ignored=" STR_FMT, what, STR_ARG(text),
-                 STR_ARG(first->key), STR_ARG(f->key));
-        return;
+                 STR_ARG((is_mine ? f : other)->key), STR_ARG((is_mine ? other : f)->key));
     }
+    if (!is_mine)
+        return;
+    if (other)
+        other->n_own_routes--;
     (void)map_put(m, text, f);
     f->n_own_routes++;
 }
@@ -351,10 +362,13 @@ static void apply_function(struct gateway *g, const function_message *m)
     set_revisions(f, m);
     struct spec *former = f->spec;
     f->spec = spec_ref(g, str_n(m->spec.data, m->spec.len));
-    bool is_changed = f->spec != former;
-    if (is_changed) {
+    bool is_changed = f->spec != former, is_another = f->created_s != m->created_s;
+    f->created_s = m->created_s;
+    if (is_changed || is_another) {
         forget_routes(g, f);
         add_routes(g, f);
+    }
+    if (is_changed) {
         for (struct pool *p = f->pools; p; p = p->next)
             pool_configure(g, p);
     }

@@ -84,6 +84,7 @@ struct function {
     uint32_t number; /* of the control plane, in its term; 0: not confirmed yet */
     uint32_t latest; /* revision */
     struct str key;  /* "namespace/name", in gateway.functions */
+    int64_t created_s;
     struct spec *spec;
     struct pool *pools;
     struct stats *stats;
