@@ -18,6 +18,9 @@ static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
     FUZZ_CHECK(tar_normalize(e->path, room, &again, NULL) == 0 && str_eq(e->path, again));
     if (e->type == TAR_HARDLINK)
         FUZZ_CHECK(tar_normalize(e->link, room, &again, NULL) == 0 && str_eq(e->link, again));
+    FUZZ_CHECK(oci_layer_is_entry_path(e->path));
+    for (uint32_t i = 0; i < e->n_xattrs; i++)
+        FUZZ_CHECK(!oci_layer_drops_xattr(e->xattrs[i].name));
     FUZZ_CHECK(e->link.n < TAR_PATH_MAX && e->mode <= 07777);
     c->left = e->type == TAR_FILE ? e->size : 0;
     return 0;
@@ -50,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct layer_ops ops = { on_entry, on_data, on_hole, on_whiteout, NULL };
     struct check c = { 0 };
-    struct layer_wire_in in = { .ops = &ops, .arg = &c };
+    struct layer_wire_in in = { .ops = &ops, .arg = &c, .max_bytes = 1 << 16 };
     ptrdiff_t n = layer_wire_take(&in, str_n(data, size), NULL);
     FUZZ_CHECK(n <= (ptrdiff_t)size);
     return 0;

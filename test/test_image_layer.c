@@ -6,12 +6,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
+
+enum { ROGUE_MAX_BYTES = 4321 }; /* with it, the child is one that a layer has taken over */
+
+/* It tells of an empty layer, reads nothing and does not leave. */
+static void be_rogue(void)
+{
+    const struct layer_facts facts = { .n_bytes = 1024 };
+    struct layer_wire_out *out = xnew(struct layer_wire_out);
+    out->fd = STDOUT_FILENO;
+    (void)layer_wire_end(out, 0, &facts, NULL);
+    (void)close(STDIN_FILENO);
+    (void)close(STDOUT_FILENO);
+    for (;;)
+        (void)pause();
+}
 
 /* This program is the child, too. */
 __attribute__((constructor)) static void be_the_child(int argc, char **argv)
 {
-    if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD))
+    if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD)) {
+        if (argc > 2 && str_is(str_of(argv[2]), "4321"))
+            be_rogue();
         _exit(layer_child_main(argc, argv));
+    }
 }
 
 /* What ops are given, as text. */
@@ -50,6 +69,11 @@ static int on_hole(void *arg, uint64_t n, struct err *err)
 static int on_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
 {
     return note(arg, w->is_opaque ? "opaque" : "whiteout", w->path, STR(""), err);
+}
+
+static int on_raw(void *arg, struct str bytes, struct err *err)
+{
+    return note(arg, "raw", bytes, STR(""), err);
 }
 
 static const struct layer_ops ops = {
@@ -135,6 +159,29 @@ TEST(errors_come_from_where_they_arise)
     buf_fini(&s.text), buf_fini(&k.out);
 }
 
+/* More than the pipe holds. */
+static int feed_much(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < 4096 && r >= 0; i++)
+        r = feed(arg, sink, sink_arg, err);
+    return r;
+}
+
+TEST(a_child_that_leaves_its_blob_unread_is_an_error_and_cannot_stay)
+{
+    struct tar_kit k;
+    struct err err = { 0 };
+    struct layer_facts facts;
+    struct seen s = { .text = BUF_INIT(1 << 20) };
+    const struct layer_read_opts rogue = { .max_bytes = ROGUE_MAX_BYTES };
+    make_tar(&k);
+    CHECK_ERR(layer_read(&rogue, feed_much, &k, &ops, &s, &facts, &err), E_PARSE);
+    CHECK(str_find(str_of(err.text), STR("ended before its blob")) >= 0);
+    CHECK_INT(s.n, 0);
+    buf_fini(&s.text), buf_fini(&k.out);
+}
+
 /* The records of a layer, as a child writes them. */
 static void make_records(struct buf *to)
 {
@@ -166,13 +213,13 @@ TEST(records_in_pieces_are_the_same_and_damaged_ones_are_refused)
     struct buf records = BUF_INIT(1 << 20), whole = BUF_INIT(1 << 20);
     make_records(&records);
     struct seen s = { .text = BUF_INIT(1 << 20) };
-    struct layer_wire_in in = { .ops = &ops, .arg = &s };
+    struct layer_wire_in in = { .ops = &ops, .arg = &s, .max_bytes = 1 << 20 };
     CHECK_INT(layer_wire_take(&in, buf_str(&records), NULL), records.n);
     CHECK(in.is_over);
     (void)buf_add_str(&whole, buf_str(&s.text));
     for (size_t cut = 0; cut < records.n; cut++) {
         struct seen t = { .text = BUF_INIT(1 << 20) };
-        struct layer_wire_in part = { .ops = &ops, .arg = &t };
+        struct layer_wire_in part = { .ops = &ops, .arg = &t, .max_bytes = 1 << 20 };
         ptrdiff_t at = layer_wire_take(&part, str_slice(buf_str(&records), 0, cut), NULL);
         CHECK(at >= 0 && !part.is_over);
         CHECK(layer_wire_take(&part, str_slice(buf_str(&records), (size_t)at, records.n), NULL) >=
@@ -182,7 +229,7 @@ TEST(records_in_pieces_are_the_same_and_damaged_ones_are_refused)
     }
     for (size_t at = 0; at < records.n; at++) { /* anything but a crash and a false path */
         struct seen t = { .text = BUF_INIT(1 << 20) };
-        struct layer_wire_in part = { .ops = &ops, .arg = &t };
+        struct layer_wire_in part = { .ops = &ops, .arg = &t, .max_bytes = 1 << 20 };
         records.p[at] ^= 0x2f;
         (void)layer_wire_take(&part, buf_str(&records), NULL);
         records.p[at] ^= 0x2f;
@@ -190,6 +237,63 @@ TEST(records_in_pieces_are_the_same_and_damaged_ones_are_refused)
         buf_fini(&t.text);
     }
     buf_fini(&records), buf_fini(&whole), buf_fini(&s.text);
+}
+
+/* What the parser never sends: the entry as a record, and what the decoder says of it. */
+static int take_one(const struct layer_ops *from, const struct oci_entry *e, uint64_t max_bytes)
+{
+    struct seen s = { .text = BUF_INIT(1 << 20) };
+    struct layer_wire_in in = { .ops = &ops, .arg = &s, .max_bytes = max_bytes };
+    struct layer_wire_out *out = xnew(struct layer_wire_out);
+    const struct oci_entry second = { .path = STR("second"), .type = TAR_FILE, .size = e->size };
+    out->fd = -1; /* all of it stays in the buffer */
+    CHECK_OK(from->entry(out, e, NULL));
+    for (uint64_t i = 0; e->type == TAR_FILE && i < e->size && i < 4; i++)
+        CHECK_OK(from->data(out, STR("x"), NULL));
+    if (e->size > 4)
+        CHECK_OK(from->hole(out, e->size - 4, NULL));
+    CHECK_OK(from->entry(out, &second, NULL));
+    ptrdiff_t r = layer_wire_take(&in, str_n(out->buffer, out->n), NULL);
+    CHECK(r < 0 || (size_t)r == out->n);
+    free(out);
+    buf_fini(&s.text);
+    return r < 0 ? (int)r : 0;
+}
+
+TEST(a_child_cannot_say_what_the_parser_would_not)
+{
+    struct tar_xattr x = { STR("user.a"), STR("v") };
+    struct oci_entry e = { .path = STR("d"), .type = TAR_DIR, .xattrs = &x, .n_xattrs = 1 };
+    CHECK_OK(take_one(&layer_wire_ops, &e, 100));
+    x.name = STR("trusted.overlay.redirect");
+    CHECK_ERR(take_one(&layer_wire_ops, &e, 100), E_PARSE);
+    x.name = STR("user.overlay.opaque");
+    CHECK_ERR(take_one(&layer_wire_ops, &e, 100), E_PARSE);
+    e = (struct oci_entry){ .path = STR("d/.wh.f"), .type = TAR_FILE };
+    CHECK_ERR(take_one(&layer_wire_ops, &e, 100), E_PARSE);
+    e = (struct oci_entry){ .path = STR("f"), .type = TAR_FILE, .size = 4 };
+    CHECK_OK(take_one(&layer_wire_ops, &e, 4));
+    CHECK_ERR(take_one(&layer_wire_ops, &e, 3), E_PARSE); /* more content than the tar has */
+    e.size = OCI_LAYER_CONTENT_MAX / 2;
+    CHECK_OK(take_one(&layer_wire_ops, &e, 4));
+    e.size++;
+    CHECK_ERR(take_one(&layer_wire_ops, &e, 4), E_PARSE); /* of both entries together */
+}
+
+TEST(a_tar_ends_at_its_limit)
+{
+    static const struct layer_ops raw_ops = { on_entry, on_data, on_hole, on_whiteout, on_raw };
+    struct seen s = { .text = BUF_INIT(1 << 20) };
+    struct layer_wire_in in = { .ops = &raw_ops, .arg = &s, .max_bytes = 10 };
+    struct layer_wire_out *out = xnew(struct layer_wire_out);
+    out->fd = -1;
+    CHECK_OK(layer_wire_raw_ops.raw(out, STR("0123456789"), NULL));
+    size_t n = out->n;
+    CHECK_INT(layer_wire_take(&in, str_n(out->buffer, n), NULL), n);
+    CHECK_OK(layer_wire_raw_ops.raw(out, STR("x"), NULL));
+    CHECK_ERR((int)layer_wire_take(&in, str_n(out->buffer + n, out->n - n), NULL), E_PARSE);
+    free(out);
+    buf_fini(&s.text);
 }
 
 TEST_MAIN

@@ -38,6 +38,15 @@ static void limit(int what, uint64_t value)
     (void)setrlimit((__rlimit_resource_t)what, &want);
 }
 
+/* The standard error of the parent may be a terminal, which can be read, or a log. */
+static int leave_stderr(struct err *err)
+{
+    scoped(fd_scoped) int null = sys_openat(AT_FDCWD, "/dev/null", O_WRONLY, 0);
+    if (null < 0 || dup2(null, STDERR_FILENO) < 0)
+        return err_sys(err, null < 0 ? null : -errno, "open '/dev/null'");
+    return 0;
+}
+
 static int confine(uint64_t max_bytes, struct err *err)
 {
     (void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
@@ -53,7 +62,8 @@ static int confine(uint64_t max_bytes, struct err *err)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prctl");
     confine_oom();
-    int r = confine_enter(&ignored, err);
+    int r = leave_stderr(err);
+    r = r < 0 ? r : confine_enter(&ignored, err);
     if (r < 0)
         return r;
     limit(RLIMIT_NOFILE, STDERR_FILENO + 1);
@@ -234,12 +244,13 @@ static int read_records(struct child *c, struct layer_wire_in *in, struct err *e
     return in->is_over && n == 0 ? 0 : err_set(err, E_EOF, "the reader of layers ended early");
 }
 
+/* The child has closed its output or is not wanted any more. It gets no chance to stay: a signal
+ * to one that is ending already does not change its status. */
 static int reap(struct child *c, int r, struct err *err)
 {
     int status;
     (void)close(c->from);
-    if (r < 0)
-        (void)confine_signal(c->pid, SIGKILL);
+    (void)confine_signal(c->pid, SIGKILL);
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     if (r == E_EOF && WIFSIGNALED(status))
@@ -253,7 +264,7 @@ int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_a
                const struct layer_ops *ops, void *arg, struct layer_facts *ret, struct err *err)
 {
     struct child c = { .feed = feed, .feed_arg = feed_arg, .to = -1, .from = -1 };
-    struct layer_wire_in in = { .ops = ops, .arg = arg };
+    struct layer_wire_in in = { .ops = ops, .arg = arg, .max_bytes = opts->max_bytes };
     pthread_t feeder;
     int r = spawn(&c, opts, ops->raw != NULL, err);
     if (r < 0) {
@@ -274,6 +285,8 @@ int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_a
             *err = c.fed_err;
         return c.fed;
     }
+    if (r >= 0 && c.fed < 0) /* nothing has compared the digest of the rest */
+        return err_set(err, E_PARSE, "the reader of layers ended before its blob did");
     if (r >= 0)
         *ret = in.facts;
     return r;

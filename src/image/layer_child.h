@@ -2,9 +2,10 @@
 /*
  * Reading a layer in a process of its own: decompression and the tar are foreign bytes, so a
  * confined child parses them and this process gets records (layer_wire.h). The child has two pipes,
- * no files, no network, no privileges, another user where dormouse runs as root, little memory, and
- * a list of allowed system calls (wasm/confine.h, wasm/confine_calls.h). What a hostile layer could
- * still reach through a flaw in the parser is the content of that layer.
+ * no files (not even the standard error of this process), no network, no privileges, another user
+ * where dormouse runs as root, little memory, and a list of allowed system calls (wasm/confine.h,
+ * wasm/confine_calls.h). What a hostile layer could still reach through a flaw in the parser is the
+ * content of that layer.
  *
  * The digest of the blob is computed outside, by whoever feeds it; the DiffID is the child's word
  * unless the ops ask for the raw tar and hash it.

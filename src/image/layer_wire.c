@@ -151,13 +151,14 @@ static bool is_normal(struct str path)
 static bool is_valid_xattr(const struct tar_xattr *x)
 {
     return x->name.n > 0 && x->name.n <= TAR_NAME_MAX && !memchr(x->name.p, 0, x->name.n) &&
-           x->value.n <= TAR_XATTRS_MAX;
+           x->value.n <= TAR_XATTRS_MAX && !oci_layer_drops_xattr(x->name);
 }
 
 static bool is_valid(const struct oci_entry *e)
 {
     bool has_link = e->type == TAR_SYMLINK || e->type == TAR_HARDLINK;
-    if (e->type > TAR_FIFO || !is_normal(e->path) || (e->path.n == 0 && e->type != TAR_DIR))
+    if (e->type > TAR_FIFO || !is_normal(e->path) || !oci_layer_is_entry_path(e->path) ||
+        (e->path.n == 0 && e->type != TAR_DIR))
         return false;
     if (has_link != (e->link.n > 0) || e->link.n >= TAR_PATH_MAX ||
         (has_link && memchr(e->link.p, 0, e->link.n)) ||
@@ -203,9 +204,19 @@ static int take_entry(struct layer_wire_in *in, struct str payload, struct err *
     }
     if (!rd_ok(&r) || rd_left(&r) || !is_valid(&e))
         return bad(err);
+    if (e.size > OCI_LAYER_CONTENT_MAX - in->n_content)
+        return bad(err);
+    in->n_content += e.size;
     bool has_content = e.type == TAR_FILE && (e.is_sparse || !in->ops->raw);
     in->left = has_content ? e.size : 0;
     return in->ops->entry(in->arg, &e, err);
+}
+
+/* More of the tar, or of content that the tar holds, than the tar may have. */
+static bool has_too_many(uint64_t *n, uint64_t more, uint64_t max)
+{
+    *n += more;
+    return *n > max;
 }
 
 static int take_content(struct layer_wire_in *in, enum kind kind, struct str payload,
@@ -219,6 +230,8 @@ static int take_content(struct layer_wire_in *in, enum kind kind, struct str pay
     if (n > in->left)
         return bad(err);
     in->left -= n;
+    if (kind == WIRE_DATA && has_too_many(&in->n_data, n, in->max_bytes))
+        return bad(err);
     return kind == WIRE_HOLE ? in->ops->hole(in->arg, n, err)
                              : in->ops->data(in->arg, payload, err);
 }
@@ -262,7 +275,9 @@ static int take(struct layer_wire_in *in, uint32_t kind, struct str payload, str
     case WIRE_WHITEOUT:
         return take_whiteout(in, payload, err);
     case WIRE_RAW:
-        return in->ops->raw ? in->ops->raw(in->arg, payload, err) : bad(err);
+        return in->ops->raw && !has_too_many(&in->n_raw, payload.n, in->max_bytes)
+                   ? in->ops->raw(in->arg, payload, err)
+                   : bad(err);
     case WIRE_END:
     case WIRE_ERROR:
         return take_last(in, kind, payload, err);

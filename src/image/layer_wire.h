@@ -35,10 +35,12 @@ int layer_wire_end(struct layer_wire_out *o, int r, const struct layer_facts *fa
 struct layer_wire_in {
     const struct layer_ops *ops;
     void *arg;
+    uint64_t max_bytes;       /* of the tar, and of the content that its entries announce */
     bool is_over;             /* the last record has come */
     struct layer_facts facts; /* then */
     uint64_t left;            /* bytes of content that the last entry still has */
     uint64_t n_entries;
+    uint64_t n_raw, n_data, n_content; /* bytes so far: of the tar, of data(), announced */
 };
 
 /*
