@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "codec/gzip.h"
 #include "oci/pull.h"
+#include "oci/store_int.h"
 #include "tar_kit.h"
 
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -529,6 +531,90 @@ TEST(a_blob_that_inflates_to_more_than_a_hundred_times_its_size_is_refused)
     CHECK_ERR(import(s, buf_str(&blob), opts, &err), E_LIMIT);
     CHECK(strstr(err_text(&err), "100 times"));
     CHECK_INT(count_tmp(), 0);
+    oci_store_close(s);
+}
+
+/* ---- two layers that name one blob ---- */
+
+static struct {
+    struct oci_store *s;
+    struct oci_import_opts opts;
+    int r;
+} liar;
+
+/* The blob's digest and size, other bytes, and a DiffID of its own. */
+static void *import_other_bytes(void *arg)
+{
+    static char junk[BLOB_MAX];
+    struct oci_import *im = NULL;
+    (void)arg;
+    memset(junk, 'x', sizeof junk);
+    liar.r = oci_import_new(liar.s, &liar.opts, &im, NULL);
+    if (liar.r >= 0 && oci_import_offset(im) == 0)
+        liar.r = oci_import_add(im, str_n(junk, liar.opts.blob_size), NULL);
+    oci_import_free(im);
+    return NULL;
+}
+
+static uint32_t holds_of(struct oci_store *s, const struct oci_digest *d)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    const struct store_hold *h = map_get(&s->holds, store_key(d));
+    uint32_t n = h ? h->n : 0;
+    (void)pthread_mutex_unlock(&s->mutex);
+    return n;
+}
+
+TEST(a_second_layer_of_the_same_blob_cannot_write_into_the_first_ones)
+{
+    const struct made_layer *l = &world.layers[0];
+    for (size_t round = 0; round < 16; round++) {
+        pthread_t thread;
+        struct oci_import *im;
+        struct oci_import_opts opts = { .diff_id = l->diff_id,
+                                        .blob = l->digest,
+                                        .blob_size = l->blob.n,
+                                        .is_resumable = round % 2 };
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_GZ });
+        liar.s = s;
+        liar.opts = opts;
+        liar.opts.diff_id.bytes[0] = round & 2 ? 0 : 0xff; /* both orders of the two digests */
+        CHECK_OK(oci_import_new(s, &opts, &im, NULL));
+        CHECK_OK(oci_import_add(im, str_n(l->blob.p, 100), NULL));
+        CHECK_INT(pthread_create(&thread, NULL, import_other_bytes, NULL), 0);
+        while (holds_of(s, &opts.blob) + holds_of(s, &liar.opts.diff_id) < 2)
+            (void)sched_yield();
+        CHECK_OK(oci_import_add(im, str_n(l->blob.p + 100, l->blob.n - 100), NULL));
+        CHECK_OK(oci_import_commit(im, NULL));
+        oci_import_free(im);
+        CHECK_INT(pthread_join(thread, NULL), 0);
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        check_layer(s, 0);
+        oci_store_close(s);
+    }
+}
+
+TEST(an_image_that_swaps_the_names_of_layer_and_blob_blocks_nothing)
+{
+    const struct made_layer *l = &world.layers[0];
+    struct oci_import *im;
+    pthread_t thread;
+    struct oci_import_opts opts = { .diff_id = l->diff_id,
+                                    .blob = l->digest,
+                                    .blob_size = l->blob.n };
+    new_root();
+    struct oci_store *s = open_store();
+    for (size_t round = 0; round < 100; round++) {
+        liar.s = s;
+        liar.opts = opts;
+        liar.opts.diff_id = opts.blob;
+        liar.opts.blob = opts.diff_id;
+        CHECK_INT(pthread_create(&thread, NULL, import_other_bytes, NULL), 0);
+        CHECK_OK(oci_import_new(s, &opts, &im, NULL));
+        oci_import_free(im);
+        CHECK_INT(pthread_join(thread, NULL), 0);
+    }
     oci_store_close(s);
 }
 

@@ -44,7 +44,7 @@ static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_
     return room;
 }
 
-/* ---- one import of a layer at a time ---- */
+/* ---- one import of a layer or blob at a time ---- */
 
 /* Wait while another thread imports it. */
 static void hold_import(struct oci_store *s, const struct oci_digest *d)
@@ -66,6 +66,23 @@ static void release_import(struct oci_store *s, const struct oci_digest *d)
     (void)pthread_cond_broadcast(&s->imported);
     (void)pthread_mutex_unlock(&s->mutex);
     oci_store_release(s, d);
+}
+
+/*
+ * The DiffID, and the blob where it has a name: an image may name one blob for two layers, and two
+ * imports must not write one partial file. The smaller digest first, so that two imports never wait
+ * for each other.
+ */
+static void each_held(struct oci_import *im,
+                      void (*f)(struct oci_store *s, const struct oci_digest *d))
+{
+    const struct oci_digest *layer = &im->opts.diff_id, *blob = &im->opts.blob;
+    int order = im->opts.has_no_blob ? 0 : memcmp(blob->bytes, layer->bytes, sizeof blob->bytes);
+    if (order < 0)
+        f(im->s, blob);
+    f(im->s, layer);
+    if (order > 0)
+        f(im->s, blob);
 }
 
 /* ---- the stream ---- */
@@ -195,10 +212,8 @@ static int open_tar(struct oci_import *im, struct err *err)
 static int start(struct oci_import *im, struct err *err)
 {
     struct oci_store *s = im->s;
-    hold_import(s, &im->opts.diff_id);
+    each_held(im, hold_import);
     im->is_holding = true;
-    if (!im->opts.has_no_blob)
-        oci_store_hold(s, &im->opts.blob);
     if (oci_store_layer_has(s, &im->opts.diff_id))
         return err_set(err, -EEXIST, "the store has the layer");
     im->hash = sha256_new();
@@ -251,11 +266,8 @@ void oci_import_free(struct oci_import *im)
         (void)unlinkat(im->s->fd, im->dir, AT_REMOVEDIR);
     }
     store_unreserve(im->s, im->reserved);
-    if (im->is_holding) {
-        release_import(im->s, &im->opts.diff_id);
-        if (!im->opts.has_no_blob)
-            oci_store_release(im->s, &im->opts.blob);
-    }
+    if (im->is_holding)
+        each_held(im, release_import);
     decompressor_free(im->inflate);
     oci_layer_reader_free(im->reader);
     sha256_free(im->hash);

@@ -146,7 +146,7 @@ struct oci_import_opts {
 
 /*
  * *ret: given, oci_import_free(). One thread at a time for each; any number at once; waits while
- * another thread imports the same layer. The DiffID is held until then. Errors: -EEXIST, the store
+ * another thread imports the same layer or blob. Both are held until then. Errors: -EEXIST, the store
  * has the layer; what passing an earlier attempt's bytes on gives.
  */
 int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
