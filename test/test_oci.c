@@ -4,9 +4,9 @@
 #include "codec/decompress.h"
 #include "image/changes.h"
 #include "image/share.h"
+#include "image_tree_kit.h"
 #include "oci/image.h"
 #include "oci/tree.h"
-#include "image_tree_kit.h"
 #include "tar_kit.h"
 
 #include <fcntl.h>
@@ -91,6 +91,23 @@ TEST(a_layer_knows_its_diff_id_and_the_digests_of_its_files)
     sha256_of(STR(""), digest);
     CHECK(memcmp(layer->entries.p[1].digest, digest, sizeof digest) == 0);
     oci_layer_free(layer);
+}
+
+TEST(a_layer_cannot_make_hours_of_hashing_out_of_holes)
+{
+    scoped(oci_layer_reader_free_scoped) struct oci_layer_reader *r = oci_layer_reader_new();
+    struct tar_kit k = { BUF_INIT(1 << 20) };
+    char size[64];
+    struct err err = { 0 };
+    (void)snprintf(size, sizeof size, "GNU.sparse.size=%llu",
+                   (unsigned long long)OCI_LAYER_HOLES_MAX + 1);
+    const char *sparse[] = { size, "GNU.sparse.map=0,0" };
+    kit_pax(&k, sparse, ARRAY_LEN(sparse));
+    kit_file(&k, "hole", "");
+    kit_end(&k);
+    CHECK_ERR(oci_layer_reader_add(r, buf_str(&k.out), &err), E_LIMIT);
+    CHECK(strstr(err_text(&err), "holes"));
+    buf_fini(&k.out);
 }
 
 TEST(leftovers_of_aufs_and_attributes_of_overlayfs_are_dropped)

@@ -22,6 +22,7 @@ struct oci_layer_reader {
     struct oci_entry *open; /* the file whose content is read; NULL: none */
     uint64_t left;          /* bytes of it */
     uint64_t n_content;     /* of the layer */
+    uint64_t n_holes;       /* of that, bytes of holes */
     oci_content_sink sink;  /* or NULL */
     void *sink_arg;
     uint8_t head[PYC_HEAD_BYTES]; /* of the content of a .pyc */
@@ -230,6 +231,11 @@ static int on_data(void *arg, struct str bytes, struct err *err)
 static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
 {
     static const char zeros[ZEROS_BYTES];
+    struct oci_layer_reader *reader = arg;
+    if (n_bytes > OCI_LAYER_HOLES_MAX - reader->n_holes)
+        return err_set(err, E_LIMIT, "the holes of a layer's files are larger than %llu bytes",
+                       (unsigned long long)OCI_LAYER_HOLES_MAX);
+    reader->n_holes += n_bytes;
     while (n_bytes) {
         size_t n = (size_t)MIN(n_bytes, (uint64_t)sizeof zeros);
         int r = on_data(arg, str_n(zeros, n), err);

@@ -22,6 +22,9 @@ enum {
 };
 /* Bytes of the content of a layer's files, holes included: more has to be meant to harm. */
 #define OCI_LAYER_CONTENT_MAX ((uint64_t)1 << 40)
+/* Of them those of holes: a few hundred bytes of tar make as many as they like, and each one is
+ * hashed. */
+#define OCI_LAYER_HOLES_MAX ((uint64_t)1 << 34)
 
 struct oci_entry {
     struct str path; /* normalised as codec/tar.h says; "" is the root */
