@@ -450,12 +450,12 @@ static void *collect_all_the_time(void *arg)
     return NULL;
 }
 
-TEST(threads_that_pull_remove_and_collect_at_once_never_see_an_image_without_its_layers)
+static void run_crowd(enum oci_store_form form)
 {
     pthread_t pullers[IMAGES], collector;
     size_t which[IMAGES] = { 0, 1 };
     new_root();
-    crowd.s = open_store();
+    crowd.s = open_with((struct oci_store_opts){ .form = form });
     __atomic_store_n(&crowd.stop, false, __ATOMIC_RELAXED);
     CHECK_INT(pthread_create(&collector, NULL, collect_all_the_time, NULL), 0);
     for (size_t i = 0; i < IMAGES; i++)
@@ -467,7 +467,18 @@ TEST(threads_that_pull_remove_and_collect_at_once_never_see_an_image_without_its
     struct oci_store_gc gc;
     CHECK_OK(oci_store_gc(crowd.s, false, &gc, NULL));
     CHECK_INT(count_in("layers") + count_in("meta/documents") + count_in("meta/index"), 0);
+    CHECK_INT(count_in("blobs"), 0);
     oci_store_close(crowd.s);
+}
+
+TEST(threads_that_pull_remove_and_collect_at_once_never_see_an_image_without_its_layers)
+{
+    run_crowd(OCI_STORE_RAW);
+}
+
+TEST(threads_that_pull_remove_and_collect_at_once_never_see_a_layer_without_its_blob)
+{
+    run_crowd(OCI_STORE_GZ);
 }
 
 /* ---- bytes that are not what they should be ---- */

@@ -367,6 +367,7 @@ int oci_import_commit(struct oci_import *im, struct err *err)
     if (!im->keeps_blob)
         drop_partial(im);
     (void)pthread_mutex_lock(&im->s->mutex);
+    im->s->n_references++; /* of the blob: a gc that looked at the layers before begins again */
     im->s->used_bytes +=
         (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
     (void)pthread_mutex_unlock(&im->s->mutex);

@@ -244,12 +244,13 @@ static int gc_layer(void *arg, const char *name, struct err *err)
     return 0;
 }
 
+/* Of a layer that is there after all others were dropped; one may be held only since the marks. */
 static int mark_blob(void *arg, const char *name, struct err *err)
 {
     struct gc *g = arg;
     struct oci_digest d;
     struct store_layer_files f = { 0 };
-    if (!store_digest_of_name(name, &d) || !must_stay(g, name))
+    if (!store_digest_of_name(name, &d) || (g->is_dry && !must_stay(g, name)))
         return 0;
     int r = store_layer_stat(g->s, &d, &f, err);
     if (f.has_blob)

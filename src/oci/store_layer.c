@@ -210,8 +210,12 @@ int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint
     if (r < 0)
         return r;
     store_drop_used(s, f.tar_bytes + f.blob_bytes);
+    if (!f.has_blob)
+        return 0;
+    /* Once more imported since: the blob is that import's, or gc's. */
     path = store_path_of("blobs", &f.blob, NULL);
-    return f.has_blob ? store_trash(s, path.p, err) : 0;
+    r = store_trash_unheld(s, path.p, &f.blob, STORE_ANY_REFERENCES, err);
+    return r == -EBUSY ? 0 : r;
 }
 
 static int remove_layer(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
