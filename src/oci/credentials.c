@@ -19,6 +19,8 @@
 
 extern char **environ;
 
+enum { END_POLL_MS = 5 };
+
 static const char HUB_KEY[] = "https://index.docker.io/v1/"; /* of Docker Hub, since Docker 1.0 */
 
 void oci_login_fini(struct oci_login *login)
@@ -222,6 +224,22 @@ static int read_answer(int fd, struct buf *to, struct err *err)
     }
 }
 
+/* It has closed its output. */
+static int wait_for_end(pid_t pid, int *ret_status, struct err *err)
+{
+    uint64_t until = clock_mono_ms() + OCI_CREDENTIAL_PROGRAM_END_MS;
+    for (;;) {
+        pid_t ended = waitpid(pid, ret_status, WNOHANG);
+        if (ended == pid)
+            return 0;
+        if (ended < 0 && errno != EINTR)
+            return err_sys(err, -errno, "wait");
+        if (clock_mono_ms() >= until)
+            return err_set(err, -ETIMEDOUT, "it does not end");
+        (void)poll(NULL, 0, END_POLL_MS);
+    }
+}
+
 static int converse(const char *name, struct str question, struct buf *answer, int *ret_status,
                     struct err *err)
 {
@@ -236,8 +254,10 @@ static int converse(const char *name, struct str question, struct buf *answer, i
     (void)close(c.to);
     r = read_answer(c.from, answer, err);
     (void)close(c.from);
-    if (r < 0)
-        (void)kill(c.pid, SIGKILL);
+    r = r < 0 ? r : wait_for_end(c.pid, ret_status, err);
+    if (r >= 0)
+        return 0;
+    (void)kill(c.pid, SIGKILL);
     while (waitpid(c.pid, ret_status, 0) < 0 && errno == EINTR)
         ;
     return r;

@@ -18,6 +18,7 @@ enum {
     OCI_CREDENTIALS_FILE_MAX = 1 << 20,
     OCI_CREDENTIAL_MAX = 32 << 10, /* bytes of a name, password or token */
     OCI_CREDENTIAL_PROGRAM_MS = 30000,
+    OCI_CREDENTIAL_PROGRAM_END_MS = 2000, /* from the end of its answer to its own */
 };
 
 struct oci_login {

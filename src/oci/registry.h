@@ -89,7 +89,8 @@ struct oci_request_opts {
     uint64_t from, size;
     /* What was sent must not be sent again blindly: a broken connection or 5xx ends it. */
     bool once;
-    int passes[4]; /* statuses from 400 on that are an answer; 0: none */
+    bool has_secret; /* in the body: it is not sent to another host, whatever redirects there */
+    int passes[4];   /* statuses from 400 on that are an answer; 0: none */
     oci_request_cb cb;
     void *arg;
 };

@@ -213,6 +213,7 @@ static int ask_by_post(struct oci_request *q, const struct oci_challenge *c)
                                      .target = target,
                                      .headers = &h,
                                      .body = buf_str(form),
+                                     .has_secret = true,
                                      .cb = on_token,
                                      .arg = q };
     int r = buf_ok(form) ? oci_request_start(q->reg, &opts, &q->token_request, &q->err)

@@ -42,7 +42,7 @@ struct oci_request {
     struct headers headers;
     struct str body;
     int passes[4];
-    bool once;
+    bool once, has_secret;
     /* Where it stands. */
     struct fetch_url url;
     struct http_call *call;

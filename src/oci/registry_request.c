@@ -226,6 +226,10 @@ static void follow(struct oci_request *q, struct str location)
         fetch_url_fini(&to);
         r = err_set(&q->err, E_DENIED, "%s redirects from https to http", q->url.host);
     }
+    if (r >= 0 && q->has_secret && !registry_same_origin(&q->first, &to)) {
+        r = err_set(&q->err, E_DENIED, "%s redirects credentials to %.120s", q->url.host, to.host);
+        fetch_url_fini(&to);
+    }
     if (r < 0) {
         registry_request_end(q, r);
         return;
@@ -376,7 +380,7 @@ static void on_data(void *arg, struct str bytes)
         return;
     if (q->sink && (q->status == 200 || q->status == 206))
         to_sink(q, bytes);
-    else if (buf_add_str(&q->gathered, bytes) < 0 && q->status < 400)
+    else if (buf_add_str(&q->gathered, bytes) < 0)
         fail_call(q, err_set(&q->err, E_LIMIT, "the answer of %s has more than %d bytes",
                              q->url.host, OCI_DOCUMENT_MAX));
     if (!q->err.code)
@@ -497,6 +501,7 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
         .first = first,
         .body = opts->body,
         .once = opts->once,
+        .has_secret = opts->has_secret,
         .sink = opts->sink,
         .sink_arg = opts->sink_arg,
         .at = opts->from,

@@ -37,6 +37,7 @@ class Fake(http.server.ThreadingHTTPServer):
         self.auth = None          # None, "basic", "bearer"
         self.users = {}           # name -> password
         self.refresh = None       # a refresh token that is taken
+        self.token_fault = None   # a function of the handler that answers for the token service
         self.tokens, self.asked, self.expires_in = set(), [], 300
         self.knows_ranges = True      # it answers Range
         self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
@@ -121,7 +122,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if fault:
                 server.faults.remove(fault)
         if url.path == "/token":
-            return self.token()
+            return server.token_fault(self) if server.token_fault else self.token()
         if not self.is_allowed():
             return self.challenge()
         if fault and fault[2](self):

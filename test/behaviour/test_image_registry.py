@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images in registries: what dormouse reads from them, with every fault that registries have."""
 import base64
+import contextlib
 import json
 import os
 import random
@@ -170,6 +171,17 @@ def test_a_refresh_token_is_exchanged(registry, tmp_path):
     assert method == "POST" and form["grant_type"] == ["refresh_token"] and form["scope"] == ["repository:a/b:pull"]
 
 
+def test_a_refresh_token_is_not_redirected_to_another_host(registry, tmp_path):
+    registry.auth, registry.users, registry.refresh = "bearer", {"me": "secret"}, "long lived"
+    path = tmp_path / "auth.json"
+    path.write_text(json.dumps({"auths": {registry.host: {"identitytoken": "long lived"}}}))
+    with fake() as other:
+        registry.token_fault = lambda h: h.reply(307, Location=f"http://{other.host}/token")
+        told = fails(registry.ref, env={"REGISTRY_AUTH_FILE": str(path)})
+        assert "redirects credentials to 127.0.0.1" in told
+        assert not other.seen
+
+
 @pytest.mark.parametrize("key", ["credHelpers", "credsStore"])
 def test_a_program_is_asked_for_credentials(registry, tmp_path, key):
     registry.auth, registry.users = "basic", {"me": "secret"}
@@ -190,6 +202,19 @@ echo '{{"ServerURL": "x", "Username": "me", "Secret": "secret"}}'
     assert "401" in fails(registry.ref, env=env)
     program.unlink()
     assert "run 'docker-credential-test'" in fails(registry.ref, env=env)
+
+
+def test_a_program_that_answers_and_does_not_end_is_ended(registry, tmp_path):
+    registry.auth, registry.users = "basic", {"me": "secret"}
+    program = tmp_path / "docker-credential-test"
+    program.write_text("#!/bin/sh\necho '{\"Username\": \"me\", \"Secret\": \"secret\"}'\n"
+                       f"echo $$ >{tmp_path}/pid\nexec >&- <&-\nexec sleep 1000\n")
+    program.chmod(0o755)
+    path = tmp_path / "auth.json"
+    path.write_text(json.dumps({"credsStore": "test"}))
+    env = {"REGISTRY_AUTH_FILE": str(path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert "docker-credential-test: it does not end" in fails(registry.ref, env=env)
+    assert not os.path.exists(f"/proc/{(tmp_path / 'pid').read_text().strip()}")
 
 
 # ---- faults
@@ -267,6 +292,21 @@ def test_another_host_gets_no_credentials(registry, tmp_path):
         assert len(store.seen) == 3
         assert not [h for _, _, h in store.seen if "Authorization" in h]
     assert [h for _, _, h in registry.seen if "Authorization" in h]
+
+
+@pytest.mark.parametrize("status", [200, 404, 403])
+def test_an_answer_without_end_is_left(registry, status):
+    def endless(h):
+        h.close_connection = True
+        h.send_response(status)
+        h.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                h.wfile.write(b" " * 65536)
+        return True
+
+    registry.faults += [("GET", "/manifests/", endless)]
+    assert "has more than 4194304 bytes" in fails(registry.ref)
 
 
 def test_redirects_end(registry):
