@@ -27,7 +27,8 @@ static const struct cmd_opt opts[] = {
       "tarfs (tars with an EROFS image of their directories; Linux 6.12), dirs (files), or auto "
       "(auto)",
       CMD_STRING, &sink, 0, 0 },
-    { "rootless", 0, NULL, "every file belongs to you, devices are left out; with dirs", CMD_FLAG,
+    { "rootless", 0, NULL,
+      "every file belongs to you and is not set-user-ID, devices are left out; with dirs", CMD_FLAG,
       &is_rootless, 0, 0 },
     { "max-layer-size", 0, "SIZE",
       "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,

@@ -11,8 +11,8 @@ static uint64_t max_bytes;
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
-    { "rootless", 0, NULL, "every file belongs to you, devices are left out", CMD_FLAG,
-      &is_rootless, 0, 0 },
+    { "rootless", 0, NULL, "every file belongs to you and is not set-user-ID, devices are left out",
+      CMD_FLAG, &is_rootless, 0, 0 },
     { "layers", 0, NULL,
       "each layer in a directory of its own, as overlayfs takes them: DIR/0 is the bottom",
       CMD_FLAG, &has_layers, 0, 0 },

@@ -21,6 +21,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+enum { OPEN_TURNS_MAX = 1000 };
+
 /* A directory and what it gets at the end. */
 struct dir_record {
     struct str path;
@@ -98,6 +100,7 @@ static struct str dir_of(struct str path, struct str *ret_name)
 /* A directory below the root. Errors: as openat2(2). */
 static int open_below(const struct layer_dir *d, struct str path, int flags)
 {
+    long fd;
     char room[TAR_PATH_MAX + 1];
     bool follows = d->opts.symlink_parent == OCI_SYMLINK_PARENT_FOLLOW;
     const struct open_how how = {
@@ -108,7 +111,10 @@ static int open_below(const struct layer_dir *d, struct str path, int flags)
         return -ENAMETOOLONG;
     memcpy(room, path.n ? path.p : ".", path.n ? path.n : 1);
     room[path.n ? path.n : 1] = 0;
-    long fd = syscall(SYS_openat2, d->root, room, &how, sizeof how);
+    unsigned turn = 0;
+    do /* a rename anywhere on the machine makes it give up at the ".." of a link */
+        fd = syscall(SYS_openat2, d->root, room, &how, sizeof how);
+    while (fd < 0 && errno == EAGAIN && ++turn < OPEN_TURNS_MAX);
     return fd < 0 ? -errno : (int)fd;
 }
 
@@ -310,10 +316,17 @@ static int failed(int code, const struct oci_entry *e, const char *what, struct 
     return err_sys(err, code, "%s '" STR_FMT "'", what, STR_ARG(e->path));
 }
 
+/* A file that belongs to the caller must not lend the caller's rights to its users. */
+static mode_t mode_of(const struct layer_dir *d, const struct oci_entry *e)
+{
+    bool lends = d->opts.is_rootless && e->type != TAR_DIR;
+    return lends ? e->mode & ~(mode_t)(S_ISUID | S_ISGID) : e->mode;
+}
+
 static struct file_attrs attrs_of(const struct layer_dir *d, const struct oci_entry *e)
 {
     return (struct file_attrs){
-        .mode = e->mode,
+        .mode = mode_of(d, e),
         .uid = e->uid,
         .gid = e->gid,
         .mtime = { .tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns },

@@ -30,7 +30,8 @@ struct layer_dir_opts {
     /* What to do below a symbolic link; in an overlay form, where lower layers are not known, it
      * concerns links of the layer itself. */
     enum oci_symlink_parent symlink_parent;
-    /* Without privileges: every file belongs to the caller, and devices are left out. */
+    /* Without privileges: every file belongs to the caller and has neither the set-user-ID nor the
+     * set-group-ID bit, which would lend the caller's rights; devices are left out. */
     bool is_rootless;
 };
 

@@ -7,6 +7,7 @@ import pathlib
 import random
 import shutil
 import signal
+import stat
 import subprocess
 import tarfile
 import tempfile
@@ -315,6 +316,14 @@ def test_without_privileges_files_belong_to_the_caller(open_path):
     assert done.returncode == 0 and "1 devices were left out" in done.stderr
     seen = snapshot(target)
     assert set(seen) == {b"", b"d", b"d/f"} and seen[b"d/f"]["owner"] == (65534, 65534) and seen[b"d"]["mode"] == 0o500
+    assert seen[b"d/f"]["mode"] == 0o711  # set-user-ID would be the caller's now
+
+
+@needs_root
+def test_files_that_root_owns_without_their_owner_get_no_rights_of_root(tmp_path):
+    root = tree(tmp_path, [("f", "f", b"x", {"uid": 1000, "mode": 0o6755}), ("d", "d", "", {"mode": 0o2755})], args=("--rootless",))
+    assert stat.S_IMODE((root / "f").stat().st_mode) == 0o755 and (root / "f").stat().st_uid == 0
+    assert stat.S_IMODE((root / "d").stat().st_mode) == 0o2755
 
 
 @needs_root
