@@ -13,6 +13,8 @@
 
 /* ---- the stage ---- */
 
+enum { STAGE_TURNS_MAX = 100 };
+
 static const struct str STAGE_MARK = { ".dormouse-unpack.", 17 };
 
 /* "a/b/" -> "a", "b" */
@@ -80,6 +82,30 @@ static int check_is_free(const struct unpack_stage *s, const char *path, struct 
     return err_set(err, -EEXIST, "'%s' exists and is no empty directory", path);
 }
 
+/* Its contents by its descriptor: where others can write to the parent, the name may stand for
+ * another directory by now. */
+static void remove_temporary(struct unpack_stage *s)
+{
+    if (s->fd < 0 || tree_remove_children(s->fd, NULL) >= 0)
+        (void)unlinkat(s->parent_fd, s->temporary, AT_REMOVEDIR);
+    fd_scoped(&s->root);
+    fd_scoped(&s->gone);
+    fd_scoped(&s->fd);
+    s->root = s->gone = s->fd = -1;
+    free(s->temporary);
+    s->temporary = NULL;
+}
+
+static int make_temporary(struct unpack_stage *s, struct err *err)
+{
+    s->temporary = xasprintf("%s%016llx", STAGE_MARK.p, (unsigned long long)sys_random_u64());
+    int r = make_dir(s->parent_fd, s->temporary, &s->fd, err);
+    if (r >= 0 && flock(s->fd, LOCK_EX | LOCK_NB) < 0)
+        r = err_sys(err, -errno, "lock '%s'", s->temporary);
+    r = r < 0 ? r : make_dir(s->fd, "root", &s->root, err);
+    return r < 0 ? r : make_dir(s->fd, "gone", &s->gone, err);
+}
+
 static int prepare(struct unpack_stage *s, const char *path, struct err *err)
 {
     int r = split(path, &s->parent, &s->name, err);
@@ -92,12 +118,17 @@ static int prepare(struct unpack_stage *s, const char *path, struct err *err)
     if (r < 0)
         return r;
     remove_stale(s->parent_fd);
-    s->temporary = xasprintf("%s%016llx", STAGE_MARK.p, (unsigned long long)sys_random_u64());
-    r = make_dir(s->parent_fd, s->temporary, &s->fd, err);
-    if (r >= 0 && flock(s->fd, LOCK_EX | LOCK_NB) < 0)
-        r = err_sys(err, -errno, "lock '%s'", s->temporary);
-    r = r < 0 ? r : make_dir(s->fd, "root", &s->root, err);
-    return r < 0 ? r : make_dir(s->fd, "gone", &s->gone, err);
+    for (unsigned turn = 1;; turn++) {
+        struct err why = { 0 };
+        r = make_temporary(s, &why);
+        /* Another process took it for a stale one before it was locked. */
+        bool is_taken = r == -EWOULDBLOCK || r == -ENOENT;
+        if (r < 0 && (!is_taken || turn == STAGE_TURNS_MAX) && err)
+            *err = why;
+        if (!is_taken || turn == STAGE_TURNS_MAX)
+            return r;
+        remove_temporary(s);
+    }
 }
 
 int unpack_stage_init(struct unpack_stage *s, const char *path, struct err *err)
@@ -120,11 +151,8 @@ int unpack_stage_commit(struct unpack_stage *s, bool is_durable, struct err *err
 
 void unpack_stage_fini(struct unpack_stage *s)
 {
-    if (s->temporary && s->parent_fd >= 0)
-        (void)tree_remove(s->parent_fd, s->temporary, NULL);
-    fd_scoped(&s->root);
-    fd_scoped(&s->gone);
-    fd_scoped(&s->fd);
+    if (s->temporary)
+        remove_temporary(s);
     fd_scoped(&s->parent_fd);
     free(s->parent);
     free(s->name);
