@@ -112,15 +112,24 @@ static int write_at(struct oci_import *im, int fd, struct str bytes, uint64_t at
     return r < 0 ? err_sys(err, r, "write to the store") : 0;
 }
 
+static uint64_t max_tar_bytes(const struct oci_import *im)
+{
+    if (im->opts.max_tar_bytes)
+        return im->opts.max_tar_bytes;
+    if (im->opts.blob_size > UINT64_MAX / RATIO_MAX)
+        return UINT64_MAX;
+    return MAX(im->opts.blob_size * RATIO_MAX, (uint64_t)RAW_FREE_BYTES);
+}
+
 static int on_tar(void *arg, struct str bytes, struct err *err)
 {
     struct oci_import *im = arg;
-    uint64_t most =
-        im->opts.blob_size > UINT64_MAX / RATIO_MAX ? UINT64_MAX : im->opts.blob_size * RATIO_MAX;
-    most = MAX(most, (uint64_t)RAW_FREE_BYTES);
-    if (bytes.n > most - im->n_raw)
-        return err_set(err, E_LIMIT, "the layer is more than %d times as large as its blob",
-                       RATIO_MAX);
+    if (bytes.n > max_tar_bytes(im) - im->n_raw)
+        return im->opts.max_tar_bytes
+                   ? err_set(err, E_LIMIT, "the layer has more than %llu bytes",
+                             (unsigned long long)im->opts.max_tar_bytes)
+                   : err_set(err, E_LIMIT, "the layer is more than %d times as large as its blob",
+                             RATIO_MAX);
     int r = oci_layer_reader_add(im->reader, bytes, err);
     if (r >= 0 && im->keeps_tar)
         r = write_at(im, im->tar_fd, bytes, im->n_raw, err);

@@ -78,6 +78,7 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
         .blob = l->blob.digest,
         .blob_size = l->blob.size,
         .has_no_blob = origin->has_no_blobs,
+        .max_tar_bytes = p->opts->max_tar_bytes,
         .is_resumable = origin->is_remote,
         .tee = count_tar,
         .tee_arg = &a,
@@ -264,8 +265,8 @@ static int put_name(struct pull *p, struct err *err)
     r = r < 0 ? r
               : oci_store_document_put(p->s, &manifest,
                                        made.n ? buf_str(&made) : p->image.manifest_text, err);
-    if (r >= 0) {
-        image.manifest = p->result.manifest = manifest;
+    image.manifest = p->result.manifest = manifest;
+    if (r >= 0 && image.name.n) {
         image.platform = str_of(arena_printf(&a, STR_FMT "/" STR_FMT "%s" STR_FMT, STR_ARG(of->os),
                                              STR_ARG(of->architecture), of->variant.n ? "/" : "",
                                              STR_ARG(of->variant)));

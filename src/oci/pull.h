@@ -55,10 +55,13 @@ struct oci_pull_layer {
 
 struct oci_pull_opts {
     struct oci_origin origin;
-    struct str name; /* under which the store keeps it */
+    /* Under which the store keeps it; empty: none, and gc removes it unless the caller leases it
+     * before the store is closed. */
+    struct str name;
     struct oci_platform platform;
-    unsigned threads; /* 0: one for each processor */
-    bool is_pinned;   /* else it is what the name was before */
+    unsigned threads;       /* 0: one for each processor */
+    uint64_t max_tar_bytes; /* of each layer, as in struct oci_import_opts */
+    bool is_pinned;         /* else it is what the name was before */
     /*
      * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and
      * while bytes arrive, at most every 256 KiB of a layer. changed: NULL at the beginning.

@@ -349,6 +349,11 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     return 0;
 }
 
+const char *oci_store_root(const struct oci_store *s)
+{
+    return s->root;
+}
+
 void oci_store_close(struct oci_store *s)
 {
     if (!s)

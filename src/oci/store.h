@@ -70,6 +70,8 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
 /* NULL is fine. No import may be left. */
 void oci_store_close(struct oci_store *s);
 DEFINE_SCOPED(oci_store, oci_store_close)
+/* As it was opened. Borrowed until oci_store_close(). */
+const char *oci_store_root(const struct oci_store *s);
 
 /* ---- layers ---- */
 
@@ -138,7 +140,8 @@ struct oci_import_opts {
      * and the tar is kept, whatever the form of the store.
      */
     bool has_no_blob;
-    bool is_resumable; /* keep what arrived when it fails; oci_import_offset() goes on there */
+    uint64_t max_tar_bytes; /* of the uncompressed tar; 0: 100 times the blob, 16 MiB at least */
+    bool is_resumable;      /* keep what arrived when it fails; oci_import_offset() goes on there */
     /* The uncompressed tar as it streams, before any digest was compared; NULL: none. */
     oci_store_sink tee;
     void *tee_arg;
@@ -155,7 +158,7 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
 uint64_t oci_import_offset(const struct oci_import *im);
 /*
  * The next bytes of the blob. Errors: E_PARSE (no tar, damaged compression), E_LIMIT (more than
- * blob_size; more than 100 times as much uncompressed), -ENOSPC, what the tee returned. After an
+ * blob_size; the uncompressed tar is too large), -ENOSPC, what the tee returned. After an
  * error only oci_import_free().
  */
 int oci_import_add(struct oci_import *im, struct str bytes, struct err *err);
