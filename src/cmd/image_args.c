@@ -28,7 +28,7 @@ int image_args_check(struct image_args *args)
     return 0;
 }
 
-static bool is_in_store(const char *reference)
+bool image_is_in_store(const char *reference)
 {
     static const char *const kinds[] = { "oci:", "oci-archive:", "docker-archive:", "docker://",
                                          "store:" };
@@ -40,7 +40,7 @@ static bool is_in_store(const char *reference)
 
 char *image_reference(const char *store, const char *word)
 {
-    if (!is_in_store(word))
+    if (!image_is_in_store(word))
         return xstrdup(word);
     scoped(free_scoped) char *dir = image_store_dir(store);
     return xasprintf("store:%s:%s", dir, word);
@@ -79,7 +79,7 @@ int image_open(const struct image_args *args, const char *reference, struct imag
                struct err *err)
 {
     *ret = (struct image_opened){ 0 };
-    int r = (is_in_store(reference) ? open_stored : open_source)(args, reference, ret, err);
+    int r = (image_is_in_store(reference) ? open_stored : open_source)(args, reference, ret, err);
     if (r < 0) {
         image_opened_fini(ret);
         return err_ctx(err, r, "image '%s'", reference);

@@ -81,6 +81,8 @@ static inline void image_opened_fini_scoped(struct image_opened *o)
     image_opened_fini(o);
 }
 
+/* Whether a reference has no form of oci/source.h, so it is a name in the store. */
+bool image_is_in_store(const char *reference);
 /*
  * What a person types as a reference of oci/source.h: what has no form is a name in the store.
  * Given, free().

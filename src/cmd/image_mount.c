@@ -5,18 +5,25 @@
 #include "cmd/image_args.h"
 #include "codec/digest.h"
 #include "image/root.h"
+#include "oci/pull.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { UID_MAP_MAX = 4096 };
+enum { UID_MAP_MAX = 4096, WAIT_MS = 60 * 1000 };
 
 static struct image_args args;
 static bool is_rootless, is_writable, has_suid, is_not_durable;
 static const char *sink, *data_dir;
-static uint64_t max_bytes;
+static uint64_t max_bytes, wait_ms = WAIT_MS;
+
+#define WAIT_OPT                                                                                   \
+    {                                                                                              \
+        "wait", 0, "DURATION", "for another process that writes the store (1m)", CMD_DURATION,     \
+            &wait_ms, 0, 0                                                                         \
+    }
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
@@ -37,11 +44,13 @@ static const struct cmd_opt opts[] = {
       0, 0 },
     { "data-dir", 0, "DIR", "where the content lies " CMD_DATA_DIR_DEFAULT, CMD_STRING, &data_dir,
       0, 0 },
+    WAIT_OPT,
     { .name = NULL }
 };
 static const struct cmd_opt umount_opts[] = { { "data-dir", 0, "DIR",
                                                 "as it was given to mount " CMD_DATA_DIR_DEFAULT,
                                                 CMD_STRING, &data_dir, 0, 0 },
+                                              WAIT_OPT,
                                               { .name = NULL } };
 
 static const struct cmd_opt *image_mount_opts(void)
@@ -95,11 +104,100 @@ static int choose_sink(enum root_sink *ret)
     return cmd_failf(CMD_USAGE, "--sink is auto, tarfs or dirs, not '%s'", sink);
 }
 
-static int mount_image(const char *reference, const char *dir, enum root_sink how,
-                       enum root_sink *ret, struct err *err)
+struct mounting {
+    const char *reference;
+    char *target, *state;
+    struct root_opts with;
+    enum root_sink used;
+    bool is_over;   /* mounted: nothing else has to be tried */
+    bool is_stored; /* from the tars of the store */
+};
+
+/* ---- from the store ---- */
+
+static void origin_scoped(struct oci_origin *origin)
+{
+    oci_origin_close(origin);
+}
+
+/* Into the store, without a name there. */
+static int pull(const char *reference, struct oci_store *store, struct oci_digest *ret,
+                struct err *err)
+{
+    struct oci_pull_result res;
+    struct oci_pull_opts how = { .platform = args.wanted, .max_tar_bytes = max_bytes };
+    scoped(origin_scoped) struct oci_origin origin = { 0 };
+    int r = oci_origin_open(str_of(reference), &args.registry, &origin, err);
+    how.origin = origin;
+    r = r < 0 ? r : oci_pull(store, &how, &res, err);
+    if (r >= 0)
+        *ret = res.manifest;
+    return r;
+}
+
+/* The manifest of an image that has to be there already. */
+static int find(const char *reference, struct oci_digest *ret, struct err *err)
+{
+    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
+    int r = image_open(&args, reference, &o, err);
+    if (r >= 0)
+        *ret = o.image.digest;
+    return r;
+}
+
+static int mount_loaded(struct mounting *m, struct oci_store *store, const struct oci_image *image,
+                        struct err *err)
+{
+    struct err why = { 0 };
+    const struct stored stored = { store, image, args.parent };
+    const struct unpack_from from = { image, NULL, store };
+    int r = root_mount_stored(&stored, m->state, m->target, &m->with, &why);
+    m->used = ROOT_SINK_TARFS;
+    m->is_stored = r >= 0;
+    if (r == E_UNSUPPORTED) /* its tars do not fit: a copy of them */
+        return root_mount(&from, m->state, m->target, &m->with, &m->used, err);
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
+static int mount_stored(struct mounting *m, struct err *err)
+{
+    struct arena documents = { 0 };
+    struct oci_image image = { 0 };
+    bool is_there = image_is_in_store(m->reference);
+    int r = is_there ? find(m->reference, &image.digest, err) : 0;
+    if (r < 0)
+        return r;
+    scoped(image_store_close_scoped) struct oci_store *store = NULL;
+    r = image_store_open(args.store, (struct oci_store_opts){ .lock_ms = wait_ms }, &store, err);
+    if (r < 0 || !stored_can_mount(store))
+        return r;
+    r = is_there ? 0 : pull(m->reference, store, &image.digest, err);
+    r = r < 0 ? r
+              : oci_store_image_load(store, &image.digest, &documents, &image.manifest,
+                                     &image.config, err);
+    r = r < 0 ? r : mount_loaded(m, store, &image, err);
+    m->is_over = r >= 0;
+    arena_fini(&documents);
+    return r < 0 ? err_ctx(err, r, "image '%s'", m->reference) : 0;
+}
+
+/* ---- from wherever it is ---- */
+
+static int mount_copied(struct mounting *m, struct err *err)
+{
+    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
+    int r = image_open(&args, m->reference, &o, err);
+    if (r < 0)
+        return r;
+    const struct unpack_from from = { &o.image, o.source, o.store };
+    r = root_mount(&from, m->state, m->target, &m->with, &m->used, err);
+    return r < 0 ? err_ctx(err, r, "image '%s'", m->reference) : 0;
+}
+
+static int mount_image(struct mounting *m, const char *dir, enum root_sink how, struct err *err)
 {
     const bool is_user = is_in_user_namespace();
-    const struct root_opts with = {
+    m->with = (struct root_opts){
         .unpack = { .dir = { .form = is_user ? LAYER_DIR_OVERLAY_USER : LAYER_DIR_MERGED,
                              .symlink_parent = args.parent,
                              .is_rootless = is_rootless },
@@ -109,22 +207,32 @@ static int mount_image(const char *reference, const char *dir, enum root_sink ho
         .is_writable = is_writable,
         .has_suid = has_suid,
     };
-    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
-    scoped(free_scoped) char *state = NULL, *target = NULL;
-    int r = state_of(dir, &target, &state, err);
-    r = r < 0 ? r : image_open(&args, reference, &o, err);
-    if (r < 0)
-        return r;
-    const struct unpack_from from = { &o.image, o.source, o.store };
-    r = root_mount(&from, state, target, &with, ret, err);
-    return r < 0 ? err_ctx(err, r, "image '%s'", reference) : 0;
+    int r = state_of(dir, &m->target, &m->state, err);
+    r = r < 0 ? r : root_clear(m->state, m->target, wait_ms, err);
+    if (r >= 0 && !is_user && m->with.sink != ROOT_SINK_DIRS)
+        r = mount_stored(m, err);
+    if (r >= 0 && !m->is_over)
+        r = mount_copied(m, err);
+    free(m->target);
+    free(m->state);
+    return r;
+}
+
+/* The store lies in the data directory, unless something says otherwise. Given, free(). */
+static char *store_dir(void)
+{
+    const char *env = getenv("DORMOUSE_IMAGE_STORE");
+    if (args.store || !data_dir || (env && *env))
+        return image_store_dir(args.store);
+    return xasprintf("%s/images", data_dir);
 }
 
 static int run(int argc, char **argv)
 {
     size_t n;
     struct err err = { 0 };
-    enum root_sink how, used;
+    enum root_sink how;
+    struct mounting m = { 0 };
     int r = cmd_parse(&cmd_image_mount, opts, argc, argv, 2, &n);
     if (r)
         return r - 1;
@@ -136,12 +244,18 @@ static int run(int argc, char **argv)
     if (geteuid() != 0)
         return cmd_failf(CMD_FAILED, "mounting takes root, or a user namespace (unshare -Urm); "
                                      "'dormouse image unpack' needs neither");
-    if (mount_image(argv[0], argv[1], how, &used, &err) < 0)
+    scoped(free_scoped) char *store = store_dir();
+    args.store = store;
+    m.reference = argv[0];
+    if (mount_image(&m, argv[1], how, &err) < 0)
         return cmd_fail(CMD_FAILED, &err);
+    const char *sink_word = m.used == ROOT_SINK_TARFS ? "tarfs" : "dirs";
     if (args.is_json)
-        (void)printf("{\"sink\": \"%s\"}\n", used == ROOT_SINK_TARFS ? "tarfs" : "dirs");
+        (void)printf("{\"sink\": \"%s\", \"fromStore\": %s}\n", sink_word,
+                     m.is_stored ? "true" : "false");
     else
-        (void)printf("mounted at %s (%s)\n", argv[1], used == ROOT_SINK_TARFS ? "tarfs" : "dirs");
+        (void)printf("mounted at %s (%s%s)\n", argv[1], sink_word,
+                     m.is_stored ? ", from the store" : "");
     return CMD_OK;
 }
 
@@ -156,7 +270,7 @@ static int run_umount(int argc, char **argv)
     if (n != 1)
         return cmd_failf(CMD_USAGE, "which directory? 'dormouse image umount --help' says more");
     r = state_of(argv[0], &target, &state, &err);
-    r = r < 0 ? r : root_umount(state, target, &err);
+    r = r < 0 ? r : root_umount(state, target, wait_ms, &err);
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
@@ -165,9 +279,12 @@ const struct cmd cmd_image_mount = {
     .args = "IMAGE DIR",
     .doc = "mount the root file system of an image at a directory",
     .help = IMAGE_REFERENCE_HELP
-    "The layers are unpacked below the data directory and stay there until umount. With tarfs\n"
-    "they stay tars, and the kernel reads files out of them, which is faster and removed at\n"
-    "once; older kernels get files. Without --rw the mount is read-only. Set-user-ID files and\n"
+    "With tarfs the kernel reads files out of the tars in the store: an image that is not there\n"
+    "is pulled first, without a name ('image pull' gives one), and a second mount takes\n"
+    "milliseconds. Until umount, or the next start of the machine, neither 'image gc' nor a quota\n"
+    "removes its layers. Layers of which the store keeps only the compressed blob, tars that\n"
+    "end within a block and sparse files take a copy, which umount removes; so do the files that\n"
+    "older kernels get (dirs). Without --rw the mount is read-only. Set-user-ID files and\n"
     "devices have no effect without --suid, since the image may come from a stranger.\n"
     "\n"
     "  dormouse image mount oci:layout:v1 /mnt\n"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 24 };
+enum { NAME_SIZE = 24, STORE_PATH_MAX = 4096 };
 
 /* ---- tarfs: what is written ---- */
 
@@ -207,6 +207,17 @@ static int mount_over(int state, int lower, const char *target, const struct roo
     return r < 0 ? r : mount_overlay(&o, target, how, err);
 }
 
+static int mount_over_lower(const char *state, const char *name, const char *target,
+                            const struct root_opts *opts, const struct mount_opts *how,
+                            struct err *err)
+{
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
+    if (dir < 0)
+        return err_sys(err, dir, "open '%s'", state);
+    scoped(fd_scoped) int lower = open_in(dir, name, O_RDONLY | O_DIRECTORY, err);
+    return lower < 0 ? lower : mount_over(dir, lower, target, opts, how, err);
+}
+
 static int mount_state(const char *state, size_t n_layers, enum root_sink sink, const char *target,
                        const struct root_opts *opts, struct err *err)
 {
@@ -223,9 +234,8 @@ static int mount_state(const char *state, size_t n_layers, enum root_sink sink, 
         if (r < 0)
             return r;
     }
-    scoped(fd_scoped) int lower =
-        open_in(dir, sink == ROOT_SINK_TARFS ? "lower" : "fs", O_RDONLY | O_DIRECTORY, err);
-    return lower < 0 ? lower : mount_over(dir, lower, target, opts, &how, err);
+    return mount_over_lower(state, sink == ROOT_SINK_TARFS ? "lower" : "fs", target, opts, &how,
+                            err);
 }
 
 static int write_state(const struct unpack_from *from, const char *state,
@@ -245,44 +255,130 @@ static int write_state(const struct unpack_from *from, const char *state,
     return r;
 }
 
-static int remove_state(const char *state, struct err *err)
+/* ---- the lease of an image of the store ---- */
+
+/* The id of the lease. Given, free(). */
+static char *lease_of(const char *state)
+{
+    const char *slash = strrchr(state, '/');
+    return xasprintf("mount:%s", slash ? slash + 1 : state);
+}
+
+/* The store that the state names; *ret: NULL if none, or it is gone. */
+static int open_store(const char *state, uint64_t lock_ms, struct oci_store **ret, struct err *err)
+{
+    scoped(free_scoped) char *name = xasprintf("%s/store", state);
+    scoped(buf_fini_scoped) struct buf root = BUF_INIT(STORE_PATH_MAX);
+    *ret = NULL;
+    if (access(name, F_OK) < 0)
+        return 0;
+    int r = sys_read_file(-1, name, &root, err);
+    if (r < 0 || access(buf_cstr(&root), F_OK) < 0)
+        return r;
+    const struct oci_store_opts opts = { .root = buf_cstr(&root), .lock_ms = lock_ms };
+    return oci_store_open(&opts, ret, err);
+}
+
+static int drop_lease(struct oci_store *store, const char *state, struct err *err)
+{
+    scoped(free_scoped) char *id = lease_of(state);
+    struct err why = { 0 };
+    int r = store ? oci_store_lease_drop(store, str_of(id), &why) : 0;
+    return r < 0 && r != -ENOENT ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
+/* ---- removing ---- */
+
+/* The lease goes after the mounts, and before the state that says where it is. */
+static int remove_state(struct oci_store *store, const char *state, struct err *err)
 {
     scoped(free_scoped) char *lower = xasprintf("%s/lower", state);
-    if (mount_is_point(lower)) {
-        int r = mount_remove(lower, err);
-        if (r < 0)
-            return r;
-    }
-    return tree_remove(AT_FDCWD, state, err);
+    int r = mount_is_point(lower) ? mount_remove(lower, err) : 0;
+    r = r < 0 ? r : drop_lease(store, state, err);
+    return r < 0 ? r : tree_remove(AT_FDCWD, state, err);
 }
+
+int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err)
+{
+    scoped(oci_store_close_scoped) struct oci_store *store = NULL;
+    if (access(state, F_OK) < 0)
+        return err_sys(err, -errno, "'%s' is no image that is mounted", target);
+    int r = open_store(state, lock_ms, &store, err);
+    if (r >= 0 && mount_is_point(target))
+        r = mount_remove(target, err);
+    return r < 0 ? r : remove_state(store, state, err);
+}
+
+int root_clear(const char *state, const char *target, uint64_t lock_ms, struct err *err)
+{
+    if (mount_is_point(target))
+        return err_set(err, -EBUSY, "something is mounted at '%s'", target);
+    return access(state, F_OK) < 0 ? 0 : root_umount(state, target, lock_ms, err);
+}
+
+/* ---- the whole ---- */
 
 int root_mount(const struct unpack_from *from, const char *state, const char *target,
                const struct root_opts *opts, enum root_sink *ret, struct err *err)
 {
     enum root_sink sink;
-    if (mount_is_point(target))
-        return err_set(err, -EBUSY, "something is mounted at '%s'", target);
-    if (access(state, F_OK) == 0) { /* of a process that was killed before it mounted */
-        int r = remove_state(state, err);
-        if (r < 0)
-            return r;
-    }
-    int r = write_state(from, state, opts, &sink, err);
+    int r = root_clear(state, target, 0, err);
+    r = r < 0 ? r : write_state(from, state, opts, &sink, err);
     if (r < 0)
         return r;
     r = mount_state(state, from->image->manifest.n_layers, sink, target, opts, err);
     if (r < 0) {
-        (void)remove_state(state, NULL);
+        (void)remove_state(NULL, state, NULL);
         return r;
     }
     *ret = sink;
     return 0;
 }
 
-int root_umount(const char *state, const char *target, struct err *err)
+/* A state directory that names the store. A crash of the machine ends its lease: nothing is
+ * synced. */
+static int write_stored_state(const struct stored *s, const char *state, struct err *err)
 {
-    if (access(state, F_OK) < 0)
-        return err_sys(err, -errno, "'%s' is no image that is mounted", target);
-    int r = mount_is_point(target) ? mount_remove(target, err) : 0;
-    return r < 0 ? r : remove_state(state, err);
+    struct unpack_stage stage;
+    scoped(free_scoped) char *root = realpath(oci_store_root(s->store), NULL);
+    if (!root)
+        return err_sys(err, -errno, "'%s'", oci_store_root(s->store));
+    int r = unpack_stage_init(&stage, state, err);
+    if (r < 0)
+        return r;
+    r = sys_write_file_atomic(stage.root, "store", str_of(root), 0600, err);
+    if (r >= 0 && mkdirat(stage.root, "lower", 0700) < 0)
+        r = err_sys(err, -errno, "make 'lower'");
+    r = r < 0 ? r : unpack_stage_commit(&stage, false, err);
+    unpack_stage_fini(&stage);
+    return r;
+}
+
+static int lease_and_mount(const struct stored *s, const char *state, const char *target,
+                           const struct root_opts *opts, struct err *err)
+{
+    scoped(free_scoped) char *id = lease_of(state);
+    const struct mount_opts how = { .is_read_only = !opts->is_writable,
+                                    .has_suid = opts->has_suid };
+    int r = oci_store_lease(s->store, str_of(id), &s->image->digest, true, err);
+    if (r < 0)
+        return r;
+    if (!opts->is_writable)
+        return stored_mount(s, target, &how, err);
+    scoped(free_scoped) char *at = xasprintf("%s/lower", state);
+    r = stored_mount(s, at, &how, err);
+    return r < 0 ? r : mount_over_lower(state, "lower", target, opts, &how, err);
+}
+
+int root_mount_stored(const struct stored *stored, const char *state, const char *target,
+                      const struct root_opts *opts, struct err *err)
+{
+    int r = stored_prepare(stored, err);
+    r = r < 0 ? r : write_stored_state(stored, state, err);
+    if (r < 0)
+        return r;
+    r = lease_and_mount(stored, state, target, opts, err);
+    if (r < 0)
+        (void)remove_state(stored->store, state, NULL);
+    return r;
 }

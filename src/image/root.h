@@ -2,15 +2,19 @@
 /*
  * The root file system of an image, mounted. What the mount needs lies in a state directory:
  *
- *     tarfs:  0.tar 0.sparse 1.tar ...  meta.erofs  lower/   the tars as they are, and their
- * metadata dirs:   fs/                                            the merged root file system both:
- * upper/ work/                                   what was written to the mount
+ *     tarfs:   0.tar 0.sparse 1.tar ...  meta.erofs  lower/   the tars, and their directories
+ *     stored:  store  lower/                                  path of the node store that has them
+ *     dirs:    fs/                                            the merged root file system
+ *     all:     upper/ work/                                   what was written to the mount
+ *
+ * "stored" has a lease on the image, named after the state directory, from before it is mounted
+ * until root_umount(), or until the machine starts again.
  *
  * Blocking calls, for commands and worker threads.
  */
 #pragma once
 
-#include "image/mount.h"
+#include "image/stored.h"
 #include "image/unpack.h"
 
 enum root_sink {
@@ -34,7 +38,17 @@ struct root_opts {
 int root_mount(const struct unpack_from *from, const char *state, const char *target,
                const struct root_opts *opts, enum root_sink *ret, struct err *err);
 /*
- * Unmount and remove the state; also what a killed root_mount() left. Errors: -ENOENT (no state),
- * -EBUSY (something uses it: nothing is changed).
+ * The same from the tars of the node store, without a copy; `state` must not exist:
+ * root_clear() before the store is opened. stored->store writes. Errors: those of stored.h, after
+ * which nothing has changed; E_UNSUPPORTED is not one of the image: root_mount() can mount it.
  */
-int root_umount(const char *state, const char *target, struct err *err);
+int root_mount_stored(const struct stored *stored, const char *state, const char *target,
+                      const struct root_opts *opts, struct err *err);
+/*
+ * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how
+ * long to wait for another process that writes the store. Errors: -ENOENT (no state), -EBUSY
+ * (something uses it, or the store: nothing is changed).
+ */
+int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err);
+/* Remove what a killed process left, if nothing is mounted there. Errors: -EBUSY. */
+int root_clear(const char *state, const char *target, uint64_t lock_ms, struct err *err);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The EROFS image of an image of the store: written once, whole or not at all, whatever fails. */
+#include "base/sys.h"
+#include "image/stored.h"
+#include "image/tree_remove.h"
+#include "tar_kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 1 << 20, LAYERS = 2 };
+
+struct world {
+    char root[64];
+    struct buf tars[LAYERS], config, manifest;
+    struct oci_digest ids[LAYERS], config_digest;
+    struct oci_image image;
+    struct arena documents;
+    struct buf expected; /* the EROFS image */
+};
+
+static struct oci_store *open_store(const struct world *w)
+{
+    struct oci_store *s;
+    struct err err = { 0 };
+    const struct oci_store_opts opts = { .root = w->root };
+    if (oci_store_open(&opts, &s, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return s;
+}
+
+static void import(struct oci_store *s, const struct world *w, size_t i)
+{
+    struct err err = { 0 };
+    struct oci_import *im;
+    const struct oci_import_opts opts = {
+        .diff_id = w->ids[i], .blob = w->ids[i], .blob_size = w->tars[i].n, .has_no_blob = true
+    };
+    if (oci_import_new(s, &opts, &im, &err) < 0 ||
+        oci_import_add(im, buf_str(&w->tars[i]), &err) < 0 || oci_import_commit(im, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    oci_import_free(im);
+}
+
+static void make_documents(struct world *w)
+{
+    char id[LAYERS][OCI_DIGEST_TEXT_SIZE], config[OCI_DIGEST_TEXT_SIZE];
+    w->config = w->manifest = BUF_INIT(TEXT_MAX);
+    for (size_t i = 0; i < LAYERS; i++)
+        oci_digest_format(&w->ids[i], id[i]);
+    CHECK_OK(buf_printf(&w->config,
+                        "{\"os\":\"linux\",\"architecture\":\"amd64\",\"rootfs\":{\"type\":"
+                        "\"layers\",\"diff_ids\":[\"%s\",\"%s\"]}}",
+                        id[0], id[1]));
+    sha256_of(buf_str(&w->config), w->config_digest.bytes);
+    oci_digest_format(&w->config_digest, config);
+    static const char type[] = "application/vnd.oci.image.layer.v1.tar";
+    CHECK_OK(buf_printf(
+        &w->manifest,
+        "{\"schemaVersion\":2,\"config\":{\"mediaType\":\"application/vnd.oci.image.config.v1+"
+        "json\",\"digest\":\"%s\",\"size\":%zu},\"layers\":[{\"mediaType\":\"%s\",\"digest\":"
+        "\"%s\",\"size\":%zu},{\"mediaType\":\"%s\",\"digest\":\"%s\",\"size\":%zu}]}",
+        config, w->config.n, type, id[0], w->tars[0].n, type, id[1], w->tars[1].n));
+    sha256_of(buf_str(&w->manifest), w->image.digest.bytes);
+}
+
+/* cut: bytes of padding that the second tar lacks. */
+static void world_init(struct world *w, size_t cut)
+{
+    *w = (struct world){ .expected = BUF_INIT(TEXT_MAX) };
+    (void)snprintf(w->root, sizeof w->root, "%s/stored-XXXXXX", "/tmp");
+    CHECK(mkdtemp(w->root));
+    for (size_t i = 0; i < LAYERS; i++) {
+        struct tar_kit k = { BUF_INIT(TEXT_MAX) };
+        kit_file(&k, i ? "upper" : "lower", i ? "two" : "one");
+        if (i == 0 || cut == 0)
+            kit_end(&k);
+        w->tars[i] = k.out;
+        w->tars[i].n -= i ? cut : 0;
+        sha256_of(buf_str(&w->tars[i]), w->ids[i].bytes);
+    }
+    make_documents(w);
+    struct oci_store *s = open_store(w);
+    for (size_t i = 0; i < LAYERS; i++)
+        import(s, w, i);
+    CHECK_OK(oci_store_document_put(s, &w->config_digest, buf_str(&w->config), NULL));
+    CHECK_OK(oci_store_document_put(s, &w->image.digest, buf_str(&w->manifest), NULL));
+    CHECK_OK(oci_store_image_load(s, &w->image.digest, &w->documents, &w->image.manifest,
+                                  &w->image.config, NULL));
+    oci_store_close(s);
+}
+
+static void world_fini(struct world *w)
+{
+    (void)tree_remove(AT_FDCWD, w->root, NULL);
+    for (size_t i = 0; i < LAYERS; i++)
+        buf_fini(&w->tars[i]);
+    buf_fini(&w->config);
+    buf_fini(&w->manifest);
+    buf_fini(&w->expected);
+    arena_fini(&w->documents);
+}
+
+static int prepare(const struct world *w, struct err *err)
+{
+    struct oci_store *s = open_store(w);
+    const struct stored stored = { s, &w->image, OCI_SYMLINK_PARENT_REFUSE };
+    int r = stored_prepare(&stored, err);
+    oci_store_close(s);
+    return r;
+}
+
+static char *derived(const struct world *w, const char *file)
+{
+    char hex[SHA256_HEX_SIZE];
+    hex_format(w->image.digest.bytes, SHA256_BYTES, hex);
+    return xasprintf("%s/images/%s/%s", w->root, hex, file);
+}
+
+static int read_derived(const struct world *w, struct buf *to)
+{
+    scoped(free_scoped) char *path = derived(w, "refuse-1.erofs");
+    return sys_read_file(-1, path, to, NULL);
+}
+
+/* Nothing, or the whole; then the same again makes the whole. Removes it. */
+static void check_after(const struct world *w, const char *what, unsigned nth)
+{
+    scoped(free_scoped) char *dir = derived(w, ""), *path = derived(w, "refuse-1.erofs");
+    scoped(buf_fini_scoped) struct buf found = BUF_INIT(TEXT_MAX), again = BUF_INIT(TEXT_MAX);
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    struct err err = { 0 };
+    if (read_derived(w, &found) >= 0 && !str_eq(buf_str(&found), buf_str(&w->expected)))
+        TEST_FAIL("after %s %u the file is not whole", what, nth);
+    if (prepare(w, &err) < 0)
+        TEST_FAIL("again after %s %u: %s", what, nth, err_text(&err));
+    CHECK_OK(read_derived(w, &again));
+    CHECK(str_eq(buf_str(&again), buf_str(&w->expected)));
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
+    CHECK_OK(tree_names_read(fd, &names, NULL));
+    CHECK_INT(names.all.n, 1);
+    CHECK_OK(unlink(path));
+}
+
+static void expect(struct world *w)
+{
+    scoped(free_scoped) char *path = derived(w, "refuse-1.erofs");
+    CHECK_OK(prepare(w, NULL));
+    CHECK_OK(read_derived(w, &w->expected));
+    CHECK(w->expected.n > 1024);
+    CHECK_OK(unlink(path));
+}
+
+static const enum sys_call calls[] = { SYS_OPENAT,   SYS_WRITE,   SYS_FSYNC,
+                                       SYS_RENAMEAT, SYS_MKDIRAT, SYS_UNLINKAT };
+
+TEST(it_is_written_once)
+{
+    struct world w;
+    struct stat first, second;
+    world_init(&w, 0);
+    scoped(free_scoped) char *path = derived(&w, "refuse-1.erofs");
+    CHECK_OK(prepare(&w, NULL));
+    CHECK_OK(stat(path, &first));
+    CHECK_OK(prepare(&w, NULL));
+    CHECK_OK(stat(path, &second));
+    CHECK_INT(first.st_ino, second.st_ino);
+    world_fini(&w);
+}
+
+TEST(a_call_that_fails_leaves_nothing_half_visible)
+{
+    struct world w;
+    world_init(&w, 0);
+    expect(&w);
+    for (size_t c = 0; c < ARRAY_LEN(calls); c++)
+        for (unsigned nth = 1;; nth++) {
+            struct err err = { 0 };
+            struct oci_store *s = open_store(&w);
+            const struct stored stored = { s, &w.image, OCI_SYMLINK_PARENT_REFUSE };
+            sys_fail_nth(calls[c], nth, nth % 2 ? ENOSPC : EIO);
+            int r = stored_prepare(&stored, &err);
+            unsigned n = sys_call_count(calls[c]);
+            sys_fail_nth(calls[c], 0, 0);
+            oci_store_close(s);
+            CHECK(r >= 0 || err.code == r);
+            check_after(&w, "fault", nth);
+            if (n < nth)
+                break;
+        }
+    world_fini(&w);
+}
+
+TEST(killed_at_any_call_nothing_is_half_visible)
+{
+    struct world w;
+    world_init(&w, 0);
+    expect(&w);
+    for (size_t c = 0; c < ARRAY_LEN(calls); c++)
+        for (unsigned nth = 1;; nth++) {
+            int status;
+            pid_t pid = fork();
+            CHECK(pid >= 0);
+            if (pid == 0) {
+                sys_fail_nth(calls[c], nth, SYS_FAIL_KILL);
+                _exit(prepare(&w, NULL) < 0);
+            }
+            CHECK_INT(waitpid(pid, &status, 0), pid);
+            CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+            check_after(&w, "kill", nth);
+            if (WIFEXITED(status))
+                break;
+        }
+    world_fini(&w);
+}
+
+TEST(a_tar_that_ends_within_a_block_is_no_device)
+{
+    struct world w;
+    struct err err = { 0 };
+    world_init(&w, 100);
+    CHECK_ERR(prepare(&w, &err), E_UNSUPPORTED);
+    CHECK(strstr(err_text(&err), "layer 1") && strstr(err_text(&err), "within a block"));
+    world_fini(&w);
+}
+
+TEST(a_layer_that_is_gone_is_an_error)
+{
+    struct world w;
+    world_init(&w, 0);
+    struct oci_store *s = open_store(&w);
+    CHECK_OK(oci_store_layer_remove(s, &w.ids[1], NULL));
+    oci_store_close(s);
+    CHECK_ERR(prepare(&w, NULL), -ENOENT);
+    world_fini(&w);
+}
+
+TEST_MAIN
