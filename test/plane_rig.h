@@ -281,6 +281,15 @@ static inline void worker_created(struct rig *r, struct fake_worker *w, uint64_t
     turn(r);
 }
 
+static inline void worker_compiling(struct rig *r, struct fake_worker *w, uint64_t id)
+{
+    Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
+    m.compiling = &id;
+    m.n_compiling = 1;
+    fn_stream_send(w->s, &m.base);
+    turn(r);
+}
+
 static inline void worker_gone(struct rig *r, struct fake_worker *w, uint64_t id,
                                const char *reason)
 {

@@ -476,6 +476,50 @@ TEST(no_revision_is_called_ready_before_its_initial_sandboxes_are)
     end(&r);
 }
 
+static void check_compiling(struct rig *r, uint32_t f, bool is)
+{
+    struct plane_view v;
+    CHECK(plane_view(r->plane, f, &v));
+    CHECK_INT(v.is_compiling, is);
+}
+
+TEST(a_module_that_is_compiled_is_seen_until_its_sandbox_is_there)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    CHECK_INT(w1.n_creates, 1);
+    check_compiling(&r, f, false);
+    unsigned changes = r.changes;
+    worker_compiling(&r, &w1, 4711); /* of nobody */
+    CHECK_INT(r.changes, changes);
+    worker_compiling(&r, &w1, w1.creates[0].id);
+    CHECK_INT(r.changes, changes + 1);
+    check_compiling(&r, f, true);
+    worker_created(&r, &w1, w1.creates[0].id, "it does not compile", false);
+    CHECK(r.changes > changes + 1);
+    check_compiling(&r, f, false);
+    end(&r);
+}
+
+TEST(a_module_that_was_compiled_is_not_seen_any_more)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_load(&r, &g1, f, 1, 0, 1);
+    worker_compiling(&r, &w1, w1.creates[0].id);
+    check_compiling(&r, f, true);
+    unsigned changes = r.changes;
+    worker_created(&r, &w1, w1.creates[0].id, NULL, false);
+    CHECK(r.changes > changes);
+    check_compiling(&r, f, false);
+    worker_compiling(&r, &w1, w1.creates[0].id); /* late */
+    check_compiling(&r, f, false);
+    end(&r);
+}
+
 TEST(a_revision_that_failed_is_tried_at_once_when_what_it_lacked_has_come)
 {
     struct rig r;

@@ -47,6 +47,17 @@ TEST(a_request_gets_its_answer)
     fn_rig_close(&rig);
 }
 
+TEST(a_compilation_that_takes_a_while_is_told_once)
+{
+    struct fn_rig rig = { .compiling_ms = 1 };
+    fn_rig_open(&rig, 1);
+    struct fn_under_test f = { 0 };
+    fn_open(&rig, &f, all[0]);
+    CHECK_INT(rig.compiling, 1);
+    fn_close(&f);
+    fn_rig_close(&rig);
+}
+
 /* What one request does is never seen by the next, also after a trap, and wherever it was. */
 TEST(every_request_finds_the_memory_as_after_initialisation)
 {

@@ -29,6 +29,8 @@ struct fn_rig {
     struct err create_err;
     bool is_closed;
     unsigned templates_max; /* before opening */
+    uint64_t compiling_ms;  /* the same; with a module cache of its own then */
+    unsigned compiling;
 };
 
 /* One revision with one sandbox. */
@@ -69,6 +71,12 @@ static void fn_on_created(void *arg, uint64_t sandbox, int r, const char *addres
     rig->create_err = *err;
 }
 
+static void fn_on_compiling(void *arg, uint64_t sandbox)
+{
+    struct fn_rig *rig = arg;
+    rig->compiling++;
+}
+
 static void fn_on_gone(void *arg, uint64_t sandbox, const char *reason)
 {
     TEST_FAIL("sandbox gone: %s", reason);
@@ -82,15 +90,18 @@ static void fn_on_destroyed(void *arg, uint64_t sandbox)
 static inline void fn_rig_open_with(struct fn_rig *rig, unsigned max_runners, const char *runner)
 {
     static const struct runtime_events events = { .on_created = fn_on_created,
+                                                  .on_compiling = fn_on_compiling,
                                                   .on_gone = fn_on_gone,
                                                   .on_destroyed = fn_on_destroyed };
     struct err err = { 0 };
-    *rig = (struct fn_rig){ .templates_max = rig->templates_max };
+    *rig =
+        (struct fn_rig){ .templates_max = rig->templates_max, .compiling_ms = rig->compiling_ms };
     (void)snprintf(rig->dir, sizeof rig->dir, "/tmp/dormouse-test-XXXXXX");
     CHECK(mkdtemp(rig->dir));
     CHECK_OK(loop_init(&rig->loop, NULL));
     const char *cache_dir = getenv("TEST_CACHE_DIR");
-    struct module_cache_config config = { .dir = cache_dir ? cache_dir : rig->dir };
+    bool is_own = !cache_dir || rig->compiling_ms;
+    struct module_cache_config config = { .dir = is_own ? rig->dir : cache_dir };
     if (module_cache_new(&rig->loop, &config, &rig->cache, &err) < 0)
         TEST_FAIL("%s", err.text);
     const struct module_sources_opts sources = { .loop = &rig->loop, .dir = rig->dir };
@@ -111,7 +122,8 @@ static inline void fn_rig_open_with(struct fn_rig *rig, unsigned max_runners, co
                                             .n_module_dirs = 3,
                                             .runner_path = runner,
                                             .max_runners = max_runners,
-                                            .templates_max = rig->templates_max };
+                                            .templates_max = rig->templates_max,
+                                            .compiling_ms = rig->compiling_ms };
     if (wasm_runtime_new(&opts, &rig->runtime, &err) < 0)
         TEST_FAIL("%s", err.text);
     rig->runtime->events = &events;

@@ -27,12 +27,19 @@ static const struct cmd_opt *fn_list_opts(void)
     return list_opts;
 }
 
+/* The status of its condition Ready, unless its module is being compiled. */
 static struct str ready_of(const struct json *status)
 {
-    json_each (condition, json_getc(status, "conditions"))
-        if (str_is(json_get_str(condition, "type"), "Ready"))
-            return json_get_str(condition, "status");
-    return STR("Unknown");
+    struct str ready = STR("Unknown");
+    json_each (condition, json_getc(status, "conditions")) {
+        struct str type = json_get_str(condition, "type"), is = json_get_str(condition, "status");
+        if (str_is(type, "Progressing") && str_is(is, "True") &&
+            str_is(json_get_str(condition, "reason"), "Compiling"))
+            return STR("Compiling");
+        if (str_is(type, "Ready"))
+            ready = is;
+    }
+    return ready;
 }
 
 static const char *runtime_of(const struct json *spec)
@@ -47,7 +54,7 @@ static void add_row(struct buf *to, const struct json *o)
     if (all_namespaces)
         (void)buf_printf(&name, STR_FMT "/", STR_ARG(json_get_str(meta, "namespace")));
     cmd_add_safe(&name, json_get_str(meta, "name"));
-    (void)buf_printf(to, "%-32.*s %-8s %-8.*s %8" PRId64 "  ", (int)name.n, name.p,
+    (void)buf_printf(to, "%-32.*s %-8s %-9.*s %8" PRId64 "  ", (int)name.n, name.p,
                      runtime_of(json_getc(o, "spec")), STR_ARG(ready_of(status)),
                      json_int_or(json_getc(status, "latestRevision"), 0));
     cmd_add_safe(to, json_get_str(status, "url"));
@@ -59,7 +66,7 @@ static void print_list(const struct json *list, bool names_only)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 20);
     if (!names_only)
-        (void)buf_printf(&text, "%-32s %-8s %-8s %8s  %s\n", "NAME", "RUNTIME", "READY", "REVISION",
+        (void)buf_printf(&text, "%-32s %-8s %-9s %8s  %s\n", "NAME", "RUNTIME", "READY", "REVISION",
                          "URL");
     json_each (o, json_getc(list, "items")) {
         if (names_only)

@@ -56,6 +56,38 @@ def test_an_example_greets_echoes_and_forgets(server, deploy, example):
     assert call(server.gateway, host, "/elsewhere").status == 404
 
 
+def test_a_module_that_is_being_compiled_is_seen(tmp_path, monkeypatch):
+    """A first compilation that takes its time is in the status and in `fn list`."""
+    modules, gate = tmp_path / "modules", tmp_path / "gate"
+    modules.mkdir()
+    shutil.copy(BUILD / "guests/fn-hello-c.wasm", modules / "slow.wasm")
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f'#!/bin/sh\nwhile [ ! -e {gate} ]; do sleep 0.05; done\nexec {BUILD}/dormouse-compile "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("DORMOUSE_COMPILE", str(compiler))
+    server = FunctionServer(tmp_path / "d", extra=["--modules", str(modules)])
+    path = "/apis/dormouse.dev/v1alpha1/namespaces/default/functions/slow"
+
+    def conditions():
+        return {c["type"]: (c["status"], c.get("reason")) for c in server.get(path).json().get("status", {}).get("conditions", [])}
+
+    def ready_column():
+        listed = subprocess.run([BUILD / "dormouse", "fn", "list", "--kubeconfig", server.kubeconfig], capture_output=True, text=True, check=True)
+        return listed.stdout.splitlines()[1].split()[2]
+    try:
+        server.deploy("slow", {"module": {"file": "slow.wasm"}, "scale": {"initial": 1}})
+        wait_for(lambda: conditions().get("Progressing") == ("True", "Compiling"), "the status says so")
+        assert conditions()["Ready"] == ("Unknown", "Compiling")
+        assert ready_column() == "Compiling"
+        gate.touch()
+        wait_for(lambda: conditions() == {"Ready": ("True", "Deployed")}, "it is ready")
+        assert ready_column() == "True"
+        assert call(server.gateway, "slow.default").status == 200
+    finally:
+        gate.touch()
+        assert server.stop() == 0
+
+
 def mapped_code(pid):
     """The compiled modules that the process and its children have mapped."""
     found = set()

@@ -15,6 +15,9 @@
 
 enum { WRITES_PER_TURN = 8 };
 
+#define COMPILING         "Compiling"
+#define COMPILING_MESSAGE "the module is being compiled"
+
 static void write_next(struct catalog *c);
 
 /* ---------------------------------------------------------------- status */
@@ -34,6 +37,8 @@ static void judge(const struct entry *e, struct verdict *ret)
     if (ret->view.latest_ready < ret->view.latest)
         *ret = (struct verdict){ "Unknown", "RevisionNotReady",
                                  "the latest revision is not ready yet", ret->view };
+    if (ret->view.latest_ready < ret->view.latest && ret->view.is_compiling)
+        *ret = (struct verdict){ "Unknown", COMPILING, COMPILING_MESSAGE, ret->view };
     if (catalog_module_is_awaited(e))
         *ret = (struct verdict){ "Unknown", "ModuleAwaited", "the module is being looked for",
                                  ret->view };
@@ -43,11 +48,24 @@ static void judge(const struct entry *e, struct verdict *ret)
         *ret = (struct verdict){ "False", e->reason, e->message, ret->view };
 }
 
-/* Without the time of the condition, which is not compared. */
+static struct json *add_condition(struct arena *a, struct json *conds, const struct entry *e,
+                                  const char *type, const char *status, const char *reason,
+                                  const char *message)
+{
+    struct json *cond = json_new_object(a);
+    json_set_str(a, cond, "type", str_of(type));
+    json_set_str(a, cond, "status", str_of(status));
+    json_set_str(a, cond, "reason", str_of(reason));
+    json_set_str(a, cond, "message", str_of(message));
+    json_set_int(a, cond, "observedGeneration", (int64_t)e->generation);
+    json_add(conds, cond);
+    return cond;
+}
+
+/* Without the time of the conditions, which is not compared. */
 static struct json *new_status(struct arena *a, struct entry *e, const struct verdict *v)
 {
-    struct json *status = json_new_object(a), *conds = json_new_array(a),
-                *cond = json_new_object(a), *list = json_new_array(a);
+    struct json *status = json_new_object(a), *conds = json_new_array(a), *list = json_new_array(a);
     if (e->number) {
         json_set_str(a, status, "url",
                      str_of(arena_printf(a, "%s/fn/%s/%s", e->c->opts.url, e->namespace, e->name)));
@@ -62,12 +80,9 @@ static struct json *new_status(struct arena *a, struct entry *e, const struct ve
         json_add(list, one);
     }
     json_setc(a, status, "revisions", list);
-    json_set_str(a, cond, "type", STR("Ready"));
-    json_set_str(a, cond, "status", str_of(v->ready));
-    json_set_str(a, cond, "reason", str_of(v->reason));
-    json_set_str(a, cond, "message", str_of(v->message));
-    json_set_int(a, cond, "observedGeneration", (int64_t)e->generation);
-    json_add(conds, cond);
+    (void)add_condition(a, conds, e, "Ready", v->ready, v->reason, v->message);
+    if (v->view.is_compiling && !v->view.reason && !e->reason)
+        (void)add_condition(a, conds, e, "Progressing", "True", COMPILING, COMPILING_MESSAGE);
     json_setc(a, status, "conditions", conds);
     return status;
 }
@@ -279,9 +294,11 @@ static void write_status(struct entry *e)
         if (strcmp(v.ready, "False") == 0)
             write_event(e, &v);
         e->was_ready = v.ready[0];
-        rfc3339_format(e->since_s, since);
-        json_set_str(&a, json_first(json_getc(status, "conditions")), "lastTransitionTime",
-                     str_of(since));
+        json_each (cond, json_getc(status, "conditions")) {
+            bool is_ready = str_is(json_get_str(cond, "type"), "Ready");
+            rfc3339_format(is_ready ? e->since_s : clock_wall_ms() / 1000, since);
+            json_set_str(&a, cond, "lastTransitionTime", str_of(since));
+        }
         struct json *patch = json_new_object(&a), *meta = json_obj(&a, patch, "metadata");
         json_set_str(&a, meta, "uid", str_of(e->uid));
         json_set_str(&a, meta, "resourceVersion", str_of(arena_printf(&a, "%" PRIu64, e->version)));

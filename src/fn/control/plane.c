@@ -493,6 +493,8 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
         }
         if (rev->number == f->latest_ready && rev->is_ready && !rev->is_assumed)
             ret->latest_ready = rev->number;
+        if (rev->number == f->latest)
+            ret->is_compiling = rev->is_compiling && rev->creating > 0;
         if (rev->reason && (rev->number == f->latest || (rev->reachable && !ret->reason))) {
             ret->reason = rev->reason;
             ret->message = rev->message;

@@ -151,6 +151,7 @@ struct plane_view {
     /* Why the latest revision, or one with traffic, gets no sandboxes; NULL: no obstacle */
     const char *reason, *message;
     bool is_permanent;
+    bool is_compiling; /* the latest revision, which has no sandbox before that has ended */
 };
 /* It is held: traffic may reach it, or sandboxes of it exist. */
 bool plane_has_revision(const struct plane *p, uint32_t function, uint32_t revision);

@@ -65,10 +65,11 @@ struct revision {
     uint32_t first;          /* slot of a sandbox */
     uint32_t ready, creating, draining;
     bool reachable, wants_env;
-    bool is_ready;  /* traffic may go to it */
+    bool is_ready; /* traffic may go to it */
     /* Ready only because there is no other revision: its initial sandboxes are still to be made. */
     bool is_assumed;
-    bool is_proven; /* a sandbox of it was ready */
+    bool is_proven;    /* a sandbox of it was ready */
+    bool is_compiling; /* a worker compiles its module, and it has no sandbox yet */
     bool is_permanent;
     char *reason, *message; /* what keeps it from sandboxes; NULL: nothing */
     struct env *env;
@@ -245,6 +246,8 @@ void plane_feed_hungry(struct plane *p);
 /* It is ready, as the worker says. */
 void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
+/* It is being created; its module is being compiled. */
+void sandbox_compiling(struct plane *p, uint32_t slot);
 /* It is no more, whatever the state; recreated if it is still wanted. */
 void sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
 /* Orders its worker to delete it; endpoints are told. */

@@ -749,6 +749,25 @@ void plane_persisted(struct plane *p, uint64_t sandbox)
     plane_send_later(p);
 }
 
+void sandbox_compiling(struct plane *p, uint32_t slot)
+{
+    const struct sandbox *s = &p->table.at[slot];
+    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    if (s->state != SANDBOX_CREATING || rev->ready || rev->is_compiling)
+        return;
+    rev->is_compiling = true;
+    plane_tell(rev);
+}
+
+/* A sandbox of it came to be, or failed to. */
+static void end_compiling(struct revision *rev)
+{
+    if (!rev->is_compiling)
+        return;
+    rev->is_compiling = false;
+    plane_tell(rev);
+}
+
 void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     struct sandbox *s = &p->table.at[slot];
@@ -761,6 +780,7 @@ void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Creat
     s->at = (uint32_t)now_ms(p);
     rev->creating--;
     rev->ready++;
+    end_compiling(rev);
     revision_held_by(rev, p->workers.p[s->worker]->node);
     sandbox_set_address(p, slot, m->address, m->by_worker);
     if (p->opts.persists)
@@ -779,6 +799,7 @@ static void drop_slot(struct plane *p, uint32_t slot, struct revision *rev)
     switch ((enum sandbox_state)s->state) {
     case SANDBOX_CREATING:
         rev->creating--;
+        end_compiling(rev);
         break;
     case SANDBOX_READY:
         vec_push(&p->removes, s->id);

@@ -427,6 +427,14 @@ static void take_created(struct worker *w, const Dormouse__Fn__V1__Created *m)
     }
 }
 
+static void take_compiling(struct worker *w, uint64_t id)
+{
+    struct plane *p = w->peer.p;
+    uint32_t slot = table_find(&p->table, id);
+    if (slot != TABLE_NONE && p->table.at[slot].worker == w->index)
+        sandbox_compiling(p, slot);
+}
+
 static void take_gone(struct worker *w, const Dormouse__Fn__V1__Gone *m)
 {
     struct plane *p = w->peer.p;
@@ -454,6 +462,8 @@ static void on_worker_message(void *arg, const ProtobufCMessage *message)
     struct worker *w = arg;
     const Dormouse__Fn__V1__WorkerReport *m = (const Dormouse__Fn__V1__WorkerReport *)message;
     peer_heard(&w->peer);
+    for (size_t i = 0; i < m->n_compiling; i++) /* before they are ready in the same report */
+        take_compiling(w, m->compiling[i]);
     for (size_t i = 0; i < m->n_created; i++)
         take_created(w, m->created[i]);
     for (size_t i = 0; i < m->n_gone; i++)

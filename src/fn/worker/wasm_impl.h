@@ -87,6 +87,7 @@ struct wasm_revision {
     enum guest_abi abi;
     struct err why;
     uint64_t failed_ms, begun_ms, fetched_ms, grow_ms;
+    struct timer compiling;   /* until a compilation is worth a word */
     uint32_t lost_generation; /* of the module: its code was gone when a base was to be renewed */
     struct buf args, env;     /* as in proto_add_setup(), without and with their counts */
     uint32_t n_env;

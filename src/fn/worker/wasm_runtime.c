@@ -158,6 +158,7 @@ static void revision_free(struct wasm_revision *rev)
     }
     if (rev->get)
         module_get_cancel(rev->get); /* its callback finds nobody */
+    timer_stop(rt->opts.loop, &rev->compiling);
     (void)map_del(&rt->revisions, str_of(rev->key));
     module_source_close(rev->source);
     module_unref(rev->module);
@@ -354,6 +355,22 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
         revision_free(rev);
 }
 
+/* Code that is in the cache is there by now. */
+static void on_compiling(struct timer *t)
+{
+    struct wasm_revision *rev = container_of(t, struct wasm_revision, compiling);
+    const struct runtime *to = &rev->rt->runtime;
+    if (rev->state != WASM_COMPILING || !to->events->on_compiling)
+        return;
+    list_each (node, &rev->sandboxes) {
+        const struct wasm_sandbox *s = list_entry(node, struct wasm_sandbox, node);
+        if (!s->is_ready && !s->is_leaving) {
+            to->events->on_compiling(to->events_arg, s->id);
+            return;
+        }
+    }
+}
+
 static void compile(struct wasm_revision *rev, int fd)
 {
     struct wasm_rt *rt = rev->rt;
@@ -384,8 +401,10 @@ static void compile(struct wasm_revision *rev, int fd)
         return;
     }
     rt->n_gets++;
-    if (!wasm_has_base(rev))
-        rev->state = WASM_COMPILING;
+    if (wasm_has_base(rev))
+        return;
+    rev->state = WASM_COMPILING;
+    timer_start(rt->opts.loop, &rev->compiling, rt->opts.compiling_ms, on_compiling);
 }
 
 static void on_module(void *arg, int fd)
@@ -688,6 +707,8 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     rt->runtime.invoker = &rt->invoker;
     rt->invoker.ops = &wasm_invoker_ops;
     rt->opts = *opts;
+    if (!rt->opts.compiling_ms)
+        rt->opts.compiling_ms = WASM_COMPILING_MS;
     rt->runner_path = take_ptr(&path);
     if (rt->opts.templates_max == 0)
         rt->opts.templates_max = WASM_TEMPLATES_MAX;

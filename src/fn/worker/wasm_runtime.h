@@ -28,6 +28,7 @@ enum {
     WASM_BODY_BUFFER =
         256 << 10,        /* of a request, or of an answer, that the other side does not take yet */
     WASM_INIT_MS = 10000, /* CPU time of an initialisation */
+    WASM_COMPILING_MS = 250,    /* a compilation that takes longer is told */
     WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
     WASM_TEMPLATES_MAX = 1000,  /* in runners; beyond, the one not used for longest goes, and is
                                  * made again for its next request */
@@ -46,6 +47,7 @@ struct wasm_runtime_opts {
     const char *runner_path; /* copied; NULL: $DORMOUSE_RUNNER, else beside our own program */
     unsigned max_runners;    /* 0: one per core */
     unsigned templates_max;  /* 0: WASM_TEMPLATES_MAX */
+    uint64_t compiling_ms;   /* on_compiling after this; 0: WASM_COMPILING_MS */
 };
 
 /* Starts no process. Freed by ops->close(). Errors: -ENOENT no runner is there. */

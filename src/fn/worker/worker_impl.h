@@ -71,7 +71,8 @@ struct worker {
     struct defer report;
     VEC(struct created) created; /* since the last report */
     VEC(struct gone) gone;
-    struct arena scratch; /* while a message is made */
+    VEC(uint64_t) compiling; /* as those; sandboxes */
+    struct arena scratch;    /* while a message is made */
 
     struct revisions revisions;
     struct map sandboxes; /* 8 bytes -> struct sandbox */
@@ -107,6 +108,7 @@ void report_ready(struct worker *w, const struct sandbox *s,
                   const Dormouse__Fn__V1__Breakdown *breakdown);
 void report_failed(struct worker *w, uint64_t sandbox, int r, const struct err *err);
 void report_gone(struct worker *w, uint64_t sandbox, const char *reason);
+void report_compiling(struct worker *w, uint64_t sandbox);
 /* Even if there is no news. */
 void report_want(struct worker *w);
 /* What waits leaves now. */

@@ -27,6 +27,7 @@ void report_clear(struct worker *w)
     vec_each (g, &w->gone)
         free(g->reason);
     w->created.n = w->gone.n = 0;
+    vec_fini(&w->compiling);        /* seldom used */
     if (w->created.cap > KEPT_NEWS) /* a burst is over */
         vec_fini(&w->created);
     if (w->gone.cap > KEPT_NEWS)
@@ -54,6 +55,14 @@ void report_gone(struct worker *w, uint64_t id, const char *reason)
     if (!has_listener(w))
         return;
     vec_push(&w->gone, ((struct gone){ id, xstrdup(reason) }));
+    report_want(w);
+}
+
+void report_compiling(struct worker *w, uint64_t id)
+{
+    if (!has_listener(w) || w->compiling.n == WORKER_REPORT_MAX)
+        return;
+    vec_push(&w->compiling, id);
     report_want(w);
 }
 
@@ -147,9 +156,12 @@ static void send_report(struct worker *w, size_t created_at, size_t n_created, s
         fill_load(w, &load);
         m.load = &load;
     }
+    m.compiling = w->compiling.p;
+    m.n_compiling = w->compiling.n;
     m.seq = ++w->seq;
     m.leaving = w->is_stopping;
     fn_stream_send(w->stream, &m.base);
+    w->compiling.n = 0;
     arena_reset(&w->scratch);
     w->sent_ms = loop_now_ms(w->loop);
 }
