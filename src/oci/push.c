@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "codec/json.h"
 
-enum { DEPTH_MAX = 4 };
+enum { DEPTH_MAX = 4, DOCUMENTS_MEMORY_MAX = 1 << 30 };
 
 struct push {
     struct oci_source *from;
@@ -13,6 +13,7 @@ struct push {
     const struct oci_push_opts *opts;
     const char *mount_from; /* a repository of the same registry; NULL: none */
     struct map done;        /* digests of blobs */
+    struct map documents;   /* digests of manifests and indexes below the root */
     struct arena arena;
     struct oci_push_result result;
 };
@@ -119,6 +120,9 @@ static int push_manifest(struct push *p, struct str text, bool is_root, struct e
     return r < 0 ? r : put(p, text, OCI_DOCUMENT_MANIFEST, is_root, err);
 }
 
+static int push_child(struct push *p, const struct oci_descriptor *d, unsigned depth,
+                      struct err *err);
+
 /* A manifest, or an index with all below it. */
 static int push_document(struct push *p, struct str text, unsigned depth, struct err *err)
 {
@@ -132,12 +136,23 @@ static int push_document(struct push *p, struct str text, unsigned depth, struct
     if (depth == DEPTH_MAX)
         return err_set(err, E_PARSE, "indexes are nested too deeply");
     r = oci_index_parse(&p->arena, text, &index, err);
-    for (size_t i = 0; r >= 0 && i < index.n; i++) {
-        struct str child;
-        r = oci_source_document(p->from, &index.manifests[i], &child, err);
-        r = r < 0 ? r : push_document(p, child, depth + 1, err);
-    }
+    for (size_t i = 0; r >= 0 && i < index.n; i++)
+        r = push_child(p, &index.manifests[i], depth, err);
     return r < 0 ? r : put(p, text, OCI_DOCUMENT_INDEX, depth == 0, err);
+}
+
+/* Once for each digest: four small indexes can name one another more often than any disk holds. */
+static int push_child(struct push *p, const struct oci_descriptor *d, unsigned depth,
+                      struct err *err)
+{
+    struct str text;
+    if (map_put(&p->documents, str_n(d->digest.bytes, sizeof d->digest.bytes), p))
+        return 0;
+    if (p->documents.n > OCI_PUSH_DOCUMENTS_MAX || arena_is_full(&p->arena))
+        return err_set(err, E_LIMIT, "the image has more than %d manifests, or too large ones",
+                       OCI_PUSH_DOCUMENTS_MAX);
+    int r = oci_source_document(p->from, d, &text, err);
+    return r < 0 ? r : push_document(p, text, depth + 1, err);
 }
 
 static int push_all(struct push *p, struct err *err)
@@ -259,6 +274,7 @@ int oci_push(struct oci_source *from, struct oci_remote *to, const struct oci_pu
              struct oci_push_result *ret, struct err *err)
 {
     struct push p = { .from = from, .to = to, .opts = opts };
+    p.arena.max_bytes = DOCUMENTS_MEMORY_MAX;
     const struct oci_reference *target = oci_remote_reference(to);
     const struct oci_reference *origin =
         oci_source_remote(from) ? oci_remote_reference(oci_source_remote(from)) : NULL;
@@ -269,6 +285,7 @@ int oci_push(struct oci_source *from, struct oci_remote *to, const struct oci_pu
         p.mount_from = origin->repository;
     int r = opts->all ? push_all(&p, err) : push_one(&p, err);
     map_fini(&p.done);
+    map_fini(&p.documents);
     arena_fini(&p.arena);
     if (r >= 0)
         *ret = p.result;

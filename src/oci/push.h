@@ -8,6 +8,8 @@
 
 #include "oci/source.h"
 
+enum { OCI_PUSH_DOCUMENTS_MAX = 4096 }; /* manifests and indexes of a push, each counted once */
+
 struct oci_push_news {
     const struct oci_descriptor *blob;
     bool is_done;
@@ -30,7 +32,7 @@ struct oci_push_result {
 
 /*
  * The reference of `to` has a tag. Errors: those of the source and of oci/remote.h; E_INVALID: the
- * reference has a digest.
+ * reference has a digest; E_LIMIT: too many documents.
  */
 int oci_push(struct oci_source *from, struct oci_remote *to, const struct oci_push_opts *opts,
              struct oci_push_result *ret, struct err *err);

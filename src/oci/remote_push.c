@@ -189,7 +189,7 @@ static int64_t send_part(struct upload *u, size_t from, unsigned attempt, struct
 
 static int send_chunk(struct upload *u, struct err *err)
 {
-    size_t done = 0;
+    size_t done = 0, most = 0;
     for (unsigned attempt = 0; done < u->fill; attempt++) {
         if (attempt == u->m->reg->opts.attempts)
             return err_set(err, -EAGAIN, "the registry takes no more after byte %llu",
@@ -197,8 +197,9 @@ static int send_chunk(struct upload *u, struct err *err)
         int64_t n = send_part(u, done, attempt, err);
         if (n < 0)
             return (int)n;
-        attempt = (size_t)n > done ? 0 : attempt;
         done = (size_t)n;
+        attempt = done > most ? 0 : attempt; /* less and more again is no progress */
+        most = MAX(most, done);
     }
     u->at += u->fill;
     u->fill = 0;

@@ -71,7 +71,7 @@ class Fake(http.server.ThreadingHTTPServer):
     def add_manifest(self, layout, descriptor, repository, *names):
         data = (layout.directory / "blobs/sha256" / descriptor["digest"][7:]).read_bytes()
         doc = json.loads(data)
-        for m in doc.get("manifests", []):
+        for m in {m["digest"]: m for m in doc.get("manifests", [])}.values():
             self.add_manifest(layout, m, repository)
         for d in [doc[k] for k in ("config",) if k in doc] + doc.get("layers", []):
             self.blob((layout.directory / "blobs/sha256" / d["digest"][7:]).read_bytes())

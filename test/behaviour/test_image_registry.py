@@ -412,6 +412,17 @@ def test_all_platforms_or_one_are_copied_between_registries(registry, layout):
         assert inspect(f"docker://{target.host}/c:all", "--platform", "linux/amd64")["digest"] == layout.manifests[0]["digest"]
 
 
+def test_indexes_that_name_one_another_again_and_again_are_copied_once(registry, layout):
+    inner, kind = layout.manifests[0], "application/vnd.oci.image.index.v1+json"
+    for _ in range(3):
+        data = json.dumps({"schemaVersion": 2, "mediaType": kind, "manifests": [inner] * 1000}).encode()
+        inner = layout.descriptor(data, kind)
+    registry.add_manifest(layout, inner, "a/b", "deep")
+    with fake() as target:
+        assert push(f"docker://{registry.host}/a/b:deep", f"{target.host}/c:all", "--all")["digest"] == inner["digest"]
+        assert len(target.paths("PUT")) == 3 + 4  # blobs, manifests
+
+
 def test_a_token_for_pushing_is_fetched_once(registry, tmp_path, layout):
     registry.auth, registry.users = "bearer", {"me": "secret"}
     push(f"oci:{layout.directory}:v1", f"{registry.host}/new:1", env=config_file(tmp_path, registry.host))
