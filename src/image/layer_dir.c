@@ -4,10 +4,9 @@
  * for a run of entries in one directory, and a name, on which all calls work relative to the
  * parent without following it.
  */
-#include "image/layer_dir.h"
+#include "image/layer_dir_impl.h"
 
 #include "base/sys.h"
-#include "image/file_attrs.h"
 #include "image/tree_remove.h"
 
 #include <assert.h>
@@ -22,36 +21,6 @@
 #include <unistd.h>
 
 enum { OPEN_TURNS_MAX = 1000 };
-
-/* A directory and what it gets at the end. */
-struct dir_record {
-    struct str path;
-    struct file_attrs attrs;
-    uint32_t layer; /* that wrote it last */
-    bool is_opaque;
-};
-
-struct layer_dir {
-    int root, gone;
-    struct layer_dir_opts opts;
-    uint32_t layer;
-    struct map dirs;    /* path -> struct dir_record */
-    struct map written; /* merged: paths that the current layer wrote, and their parents */
-    VEC(struct oci_whiteout) whiteouts; /* overlay forms */
-    struct arena memory;
-    struct arena layer_memory; /* keys of `written` */
-    struct str parent;         /* the directory that parent_fd stands for */
-    int parent_fd;             /* -1: none */
-    char parent_room[TAR_PATH_MAX];
-    int file; /* that is written; -1: none */
-    uint64_t file_at, file_size;
-    char name[TAR_NAME_MAX + 1]; /* of the last entry */
-    struct oci_entry open;       /* of `file`, with its own memory in `entry_memory` */
-    struct arena entry_memory;
-    uint64_t n_gone; /* names in `gone` */
-    unsigned depth;  /* of directories that a whiteout goes through */
-    struct layer_dir_counts counts;
-};
 
 struct layer_dir *layer_dir_new(int root_fd, int gone_fd, const struct layer_dir_opts *opts)
 {
@@ -88,7 +57,7 @@ const struct layer_dir_counts *layer_dir_get_counts(const struct layer_dir *d)
 
 /* ---- paths ---- */
 
-static struct str dir_of(struct str path, struct str *ret_name)
+struct str layer_dir_split(struct str path, struct str *ret_name)
 {
     size_t at = path.n;
     while (at && path.p[at - 1] != '/')
@@ -97,8 +66,7 @@ static struct str dir_of(struct str path, struct str *ret_name)
     return str_slice(path, 0, at ? at - 1 : 0);
 }
 
-/* A directory below the root. Errors: as openat2(2). */
-static int open_below(const struct layer_dir *d, struct str path, int flags)
+int layer_dir_open(const struct layer_dir *d, struct str path, int flags)
 {
     long fd;
     char room[TAR_PATH_MAX + 1];
@@ -118,7 +86,7 @@ static int open_below(const struct layer_dir *d, struct str path, int flags)
     return fd < 0 ? -errno : (int)fd;
 }
 
-static void forget_parent(struct layer_dir *d)
+void layer_dir_forget_parent(struct layer_dir *d)
 {
     fd_scoped(&d->parent_fd);
     d->parent_fd = -1;
@@ -132,11 +100,11 @@ static int is_out_of_memory(const struct layer_dir *d, struct err *err)
                : 0;
 }
 
-static struct dir_record *record_of(struct layer_dir *d, struct str path)
+struct layer_dir_record *layer_dir_record(struct layer_dir *d, struct str path)
 {
-    struct dir_record *r = map_get(&d->dirs, path);
+    struct layer_dir_record *r = map_get(&d->dirs, path);
     if (!r) {
-        r = arena_new(&d->memory, struct dir_record);
+        r = arena_new(&d->memory, struct layer_dir_record);
         r->path = str_copy_arena(&d->memory, path);
         (void)map_put(&d->dirs, r->path, r);
     }
@@ -144,9 +112,9 @@ static struct dir_record *record_of(struct layer_dir *d, struct str path)
     return r;
 }
 
-static void make_implicit(struct layer_dir *d, struct str path)
+void layer_dir_note_implicit(struct layer_dir *d, struct str path)
 {
-    record_of(d, path)->attrs = (struct file_attrs){ .mode = 0755 };
+    layer_dir_record(d, path)->attrs = (struct file_attrs){ .mode = 0755 };
 }
 
 /* The current layer has something at `path`. */
@@ -155,7 +123,7 @@ static void note_written(struct layer_dir *d, struct str path)
     struct str name;
     if (d->opts.form != LAYER_DIR_MERGED)
         return;
-    for (; path.n && !map_has(&d->written, path); path = dir_of(path, &name))
+    for (; path.n && !map_has(&d->written, path); path = layer_dir_split(path, &name))
         (void)map_put(&d->written, str_copy_arena(&d->layer_memory, path), d);
 }
 
@@ -169,7 +137,7 @@ static int remove_name(struct layer_dir *d, int dir, const char *name, struct er
     if (errno != EISDIR && errno != EPERM)
         return errno == ENOENT ? 0 : err_sys(err, -errno, "remove '%s'", name);
     if (dir != d->parent_fd)
-        forget_parent(d); /* it may be what is removed */
+        layer_dir_forget_parent(d); /* it may be what is removed */
     return tree_remove_detach(dir, name, d->gone, &d->n_gone, err);
 }
 
@@ -180,7 +148,7 @@ static int hide(struct layer_dir *d, int dir, struct str path, struct err *err)
 {
     struct str name;
     char room[TAR_NAME_MAX + 1];
-    (void)dir_of(path, &name);
+    (void)layer_dir_split(path, &name);
     if (map_has(&d->written, path))
         return remove_lower_children(d, path, err);
     memcpy(room, name.p, name.n);
@@ -210,7 +178,7 @@ static int hide_children(struct layer_dir *d, int dir, struct str path, struct e
 /* Recursion is as deep as directories that this layer has written itself. */
 static int remove_lower_children(struct layer_dir *d, struct str path, struct err *err)
 {
-    scoped(fd_scoped) int dir = open_below(d, path, O_RDONLY);
+    scoped(fd_scoped) int dir = layer_dir_open(d, path, O_RDONLY);
     if (dir == -ENOTDIR || dir == -ELOOP || dir == -ENOENT)
         return 0; /* a file of this layer, or nothing */
     if (dir < 0)
@@ -248,19 +216,19 @@ static int make_one(struct layer_dir *d, int dir, struct str path, struct err *e
 {
     struct str name;
     char room[TAR_NAME_MAX + 1];
-    (void)dir_of(path, &name);
+    (void)layer_dir_split(path, &name);
     assert(name.n <= TAR_NAME_MAX);
     memcpy(room, name.p, name.n);
     room[name.n] = 0;
     for (unsigned turn = 0; turn < 2; turn++) {
-        int fd = open_below(d, path, O_PATH);
+        int fd = layer_dir_open(d, path, O_PATH);
         if (fd >= 0)
             return fd;
         int r = fd == -ENOTDIR || fd == -ELOOP ? clear_way(d, dir, room, path, err) : 0;
         if (r < 0)
             return r;
         if (mkdirat(dir, room, 0700) == 0)
-            make_implicit(d, path);
+            layer_dir_note_implicit(d, path);
         else if (errno != EEXIST)
             return err_sys(err, -errno, "make '" STR_FMT "'", STR_ARG(path));
         else if (fd == -ENOENT) /* a link to nothing */
@@ -271,7 +239,7 @@ static int make_one(struct layer_dir *d, int dir, struct str path, struct err *e
 
 static int make_path(struct layer_dir *d, struct str path, struct err *err)
 {
-    int dir = open_below(d, STR(""), O_PATH);
+    int dir = layer_dir_open(d, STR(""), O_PATH);
     if (dir < 0)
         return err_sys(err, dir, "open the root");
     for (size_t at = 1; path.n && at <= path.n; at++) {
@@ -286,17 +254,16 @@ static int make_path(struct layer_dir *d, struct str path, struct err *err)
     return dir;
 }
 
-/* The parent of `path`, made where it is missing; its name in d->name. Owned by `d`. */
-static int open_parent(struct layer_dir *d, struct str path, struct err *err)
+int layer_dir_open_parent(struct layer_dir *d, struct str path, struct err *err)
 {
-    struct str name, dir = dir_of(path, &name);
+    struct str name, dir = layer_dir_split(path, &name);
     assert(path.n && name.n <= TAR_NAME_MAX && dir.n < TAR_PATH_MAX);
     memcpy(d->name, name.p, name.n);
     d->name[name.n] = 0;
     if (d->parent_fd >= 0 && str_eq(d->parent, dir))
         return d->parent_fd;
-    forget_parent(d);
-    int fd = open_below(d, dir, O_PATH);
+    layer_dir_forget_parent(d);
+    int fd = layer_dir_open(d, dir, O_PATH);
     if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
         fd = make_path(d, dir, err);
     else if (fd < 0)
@@ -370,7 +337,7 @@ static int add_dir(struct layer_dir *d, const struct oci_entry *e, struct err *e
         if (mkdirat(d->parent_fd, d->name, 0700) < 0)
             return failed(-errno, e, "make", err);
     }
-    struct dir_record *r = record_of(d, e->path);
+    struct layer_dir_record *r = layer_dir_record(d, e->path);
     r->attrs = attrs_of(d, e);
     keep_xattrs(&d->memory, e, &r->attrs);
     return 0;
@@ -422,8 +389,8 @@ static int open_target(const struct layer_dir *d, const struct oci_entry *e, cha
                        struct err *err)
 {
     struct stat st;
-    struct str last, dir = dir_of(e->link, &last);
-    scoped(fd_scoped) int fd = open_below(d, dir, O_PATH);
+    struct str last, dir = layer_dir_split(e->link, &last);
+    scoped(fd_scoped) int fd = layer_dir_open(d, dir, O_PATH);
     memcpy(name, last.p, last.n);
     name[last.n] = 0;
     if (fd < 0 || last.n == 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -503,7 +470,7 @@ static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
     int r = is_out_of_memory(d, err);
     if (r < 0 || is_left_out(d, e))
         return r;
-    if (e->path.n && (r = open_parent(d, e->path, err)) < 0)
+    if (e->path.n && (r = layer_dir_open_parent(d, e->path, err)) < 0)
         return r;
     r = e->type == TAR_DIR ? add_dir(d, e, err) : add_other(d, e, err);
     if (r < 0)
@@ -546,14 +513,14 @@ static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
 
 static int apply_whiteout(struct layer_dir *d, const struct oci_whiteout *w, struct err *err)
 {
-    struct str name, dir = dir_of(w->path, &name);
-    struct dir_record *own = map_get(&d->dirs, w->path);
-    forget_parent(d);
+    struct str name, dir = layer_dir_split(w->path, &name);
+    struct layer_dir_record *own = map_get(&d->dirs, w->path);
+    layer_dir_forget_parent(d);
     if (w->is_opaque)
         return remove_lower_children(d, w->path, err);
     if (own && own->layer != d->layer && map_has(&d->written, w->path))
-        make_implicit(d, w->path); /* a lower one, in which this layer has entries */
-    scoped(fd_scoped) int fd = open_below(d, dir, O_PATH);
+        layer_dir_note_implicit(d, w->path); /* a lower one, in which this layer has entries */
+    scoped(fd_scoped) int fd = layer_dir_open(d, dir, O_PATH);
     if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
         return 0; /* lower layers do not have it */
     if (fd < 0)
@@ -574,134 +541,9 @@ static int on_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
     return 0;
 }
 
-static int make_opaque(struct layer_dir *d, struct str path, struct err *err)
-{
-    const char *name =
-        d->opts.form == LAYER_DIR_OVERLAY ? "trusted.overlay.opaque" : "user.overlay.opaque";
-    scoped(fd_scoped) int fd = open_below(d, path, O_RDONLY);
-    if (fd < 0)
-        return err_sys(err, fd, "open '" STR_FMT "'", STR_ARG(path));
-    if (fsetxattr(fd, name, "y", 1, 0) < 0)
-        return err_sys(err, -errno, "set '%s' of '" STR_FMT "'", name, STR_ARG(path));
-    if (!map_has(&d->dirs, path))
-        make_implicit(d, path); /* the root */
-    record_of(d, path)->is_opaque = true;
-    return 0;
-}
-
-/* The directory that a whiteout concerns, if the layer has it: opaque directories, and those that
- * it hides and makes again. A file of the layer has hidden the lower one already. */
-static int find_hidden_dir(struct layer_dir *d, const struct oci_whiteout *w, struct err *err)
-{
-    struct stat st;
-    if (w->path.n == 0)
-        return 1;
-    int dir = open_parent(d, w->path, err);
-    if (dir < 0)
-        return dir;
-    if (fstatat(dir, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return S_ISDIR(st.st_mode);
-    if (!w->is_opaque)
-        return 0;
-    if (mkdirat(dir, d->name, 0700) < 0)
-        return err_sys(err, -errno, "make '" STR_FMT "'", STR_ARG(w->path));
-    make_implicit(d, w->path);
-    return 1;
-}
-
-static bool is_below_opaque(const struct layer_dir *d, struct str path)
-{
-    struct str name;
-    while (path.n) {
-        path = dir_of(path, &name);
-        const struct dir_record *r = map_get(&d->dirs, path);
-        if (r && r->is_opaque)
-            return true;
-    }
-    return false;
-}
-
-static int write_whiteout(struct layer_dir *d, const struct oci_whiteout *w, struct err *err)
-{
-    struct stat st;
-    if (w->is_opaque || is_below_opaque(d, w->path))
-        return 0; /* overlayfs would list a whiteout where no directory is merged */
-    int dir = open_parent(d, w->path, err);
-    if (dir < 0)
-        return dir;
-    if (fstatat(dir, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return 0;
-    if (mknodat(dir, d->name, S_IFCHR | 0600, makedev(0, 0)) < 0)
-        return err_sys(err, -errno, "make the whiteout '" STR_FMT "'", STR_ARG(w->path));
-    return 0;
-}
-
-/* In a layer that is complete. */
-static int write_whiteouts(struct layer_dir *d, struct err *err)
-{
-    int r = 0;
-    for (size_t i = 0; i < d->whiteouts.n && r >= 0; i++) {
-        r = find_hidden_dir(d, &d->whiteouts.p[i], err);
-        if (r > 0)
-            r = make_opaque(d, d->whiteouts.p[i].path, err);
-    }
-    for (size_t i = 0; i < d->whiteouts.n && r >= 0; i++)
-        r = write_whiteout(d, &d->whiteouts.p[i], err);
-    return r;
-}
-
 const struct layer_ops layer_dir_ops = {
     .entry = on_entry,
     .data = on_data,
     .hole = on_hole,
     .whiteout = on_whiteout,
 };
-
-/* ---- the end ---- */
-
-int layer_dir_end_layer(struct layer_dir *d, struct err *err)
-{
-    int r = write_whiteouts(d, err);
-    forget_parent(d);
-    d->whiteouts.n = 0;
-    d->layer++;
-    map_fini(&d->written);
-    d->written.borrows_keys = true;
-    arena_reset(&d->layer_memory);
-    return r;
-}
-
-static int deepest_first(const void *a, const void *b)
-{
-    const struct dir_record *const *x = a, *const *y = b;
-    return str_cmp((*y)->path, (*x)->path);
-}
-
-static int finish_dir(struct layer_dir *d, const struct dir_record *r, struct err *err)
-{
-    struct file_attrs a = r->attrs;
-    scoped(fd_scoped) int fd = open_below(d, r->path, O_RDONLY);
-    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-        return 0; /* it was replaced or removed later */
-    if (fd < 0)
-        return err_sys(err, fd, "open '" STR_FMT "'", STR_ARG(r->path));
-    a.keeps_owner = d->opts.is_rootless;
-    int status = file_attrs_set(fd, &a, &d->counts.xattrs, err);
-    return status < 0 ? err_ctx(err, status, "'" STR_FMT "'", STR_ARG(r->path)) : 0;
-}
-
-int layer_dir_finish(struct layer_dir *d, struct err *err)
-{
-    size_t n = 0;
-    int r = 0;
-    forget_parent(d);
-    if (!map_has(&d->dirs, STR("")))
-        make_implicit(d, STR(""));
-    scoped(free_scoped) struct dir_record **all = xnew_n(struct dir_record *, d->dirs.n);
-    map_each (e, &d->dirs)
-        all[n++] = e->value;
-    qsort(all, n, sizeof *all, deepest_first);
-    for (size_t i = 0; i < n && r >= 0; i++)
-        r = finish_dir(d, all[i], err);
-    return r;
-}
