@@ -41,6 +41,7 @@ void layer_dir_free(struct layer_dir *d)
         return;
     map_fini(&d->dirs);
     map_fini(&d->written);
+    map_fini(&d->linked);
     vec_fini(&d->whiteouts);
     arena_fini(&d->memory);
     arena_fini(&d->layer_memory);
@@ -100,6 +101,13 @@ static int is_out_of_memory(const struct layer_dir *d, struct err *err)
                : 0;
 }
 
+static uint64_t inode_of(const struct layer_dir *d, struct str path)
+{
+    struct stat st;
+    scoped(fd_scoped) int fd = layer_dir_open(d, path, O_PATH);
+    return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
 struct layer_dir_record *layer_dir_record(struct layer_dir *d, struct str path)
 {
     struct layer_dir_record *r = map_get(&d->dirs, path);
@@ -109,6 +117,8 @@ struct layer_dir_record *layer_dir_record(struct layer_dir *d, struct str path)
         (void)map_put(&d->dirs, r->path, r);
     }
     r->layer = d->layer;
+    r->order = d->n_records++;
+    r->inode = d->opts.symlink_parent == OCI_SYMLINK_PARENT_FOLLOW ? inode_of(d, path) : 0;
     return r;
 }
 
@@ -476,7 +486,6 @@ static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
     if (r < 0)
         return r;
     note_written(d, e->path);
-    d->counts.entries++;
     if (e->type != TAR_FILE || d->file < 0)
         return 0;
     keep_entry(d, e);
@@ -494,7 +503,6 @@ static int on_data(void *arg, struct str bytes, struct err *err)
     if (r < 0)
         return failed(r, &d->open, "write", err);
     d->file_at += bytes.n;
-    d->counts.bytes += bytes.n;
     return d->file_at == d->file_size ? close_file(d, err) : 0;
 }
 

@@ -36,9 +36,11 @@ struct layer_dir_opts {
 };
 
 struct layer_dir_counts {
-    uint64_t entries, bytes; /* written; bytes without holes */
-    uint64_t devices;        /* left out: is_rootless */
-    uint64_t xattrs;         /* left out: the file system or the kernel does not take them */
+    /* In the directory, after layer_dir_finish(): names, and bytes of files, holes included, a file
+     * with several names once. */
+    uint64_t entries, bytes;
+    uint64_t devices; /* left out: is_rootless */
+    uint64_t xattrs;  /* left out: the file system or the kernel does not take them */
 };
 
 struct layer_dir;

@@ -111,6 +111,43 @@ static int deepest_first(const void *a, const void *b)
     return str_cmp((*y)->path, (*x)->path);
 }
 
+/* Leave those that stand for their directory last. Returns how many these are. */
+static size_t keep_newest(struct layer_dir *d, struct layer_dir_record **all, size_t n)
+{
+    size_t n_kept = 0;
+    struct map newest = { .borrows_keys = true }; /* inode -> record */
+    for (size_t i = 0; i < n; i++) {
+        struct stat st;
+        struct str key = str_n(&all[i]->inode, sizeof all[i]->inode);
+        scoped(fd_scoped) int fd = layer_dir_open(d, all[i]->path, O_PATH);
+        const struct layer_dir_record *other = map_get(&newest, key);
+        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == all[i]->inode &&
+            (!other || other->order < all[i]->order))
+            (void)map_put(&newest, key, all[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (map_get(&newest, str_n(&all[i]->inode, sizeof all[i]->inode)) == all[i])
+            all[n_kept++] = all[i];
+    map_fini(&newest);
+    return n_kept;
+}
+
+static int count_children(struct layer_dir *d, int dir, struct err *err)
+{
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    int r = tree_names_read(dir, &names, err);
+    for (size_t i = 0; i < names.all.n && r >= 0; i++) {
+        struct stat st;
+        if (fstatat(dir, names.all.p[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return err_sys(err, -errno, "stat '%s'", names.all.p[i]);
+        d->counts.entries++;
+        if (S_ISREG(st.st_mode) &&
+            (st.st_nlink == 1 || !map_put(&d->linked, str_n(&st.st_ino, sizeof st.st_ino), d)))
+            d->counts.bytes += (uint64_t)st.st_size;
+    }
+    return r;
+}
+
 static int finish_dir(struct layer_dir *d, const struct layer_dir_record *r, struct err *err)
 {
     struct file_attrs a = r->attrs;
@@ -120,7 +157,8 @@ static int finish_dir(struct layer_dir *d, const struct layer_dir_record *r, str
     if (fd < 0)
         return err_sys(err, fd, "open '" STR_FMT "'", STR_ARG(r->path));
     a.keeps_owner = d->opts.is_rootless;
-    int status = file_attrs_set(fd, &a, &d->counts.xattrs, err);
+    int status = count_children(d, fd, err); /* while it can be read */
+    status = status < 0 ? status : file_attrs_set(fd, &a, &d->counts.xattrs, err);
     return status < 0 ? err_ctx(err, status, "'" STR_FMT "'", STR_ARG(r->path)) : 0;
 }
 
@@ -135,6 +173,8 @@ int layer_dir_finish(struct layer_dir *d, struct err *err)
         xnew_n(struct layer_dir_record *, d->dirs.n);
     map_each (e, &d->dirs)
         all[n++] = e->value;
+    if (d->opts.symlink_parent == OCI_SYMLINK_PARENT_FOLLOW)
+        n = keep_newest(d, all, n);
     qsort(all, n, sizeof *all, deepest_first);
     for (size_t i = 0; i < n && r >= 0; i++)
         r = finish_dir(d, all[i], err);

@@ -11,6 +11,9 @@ struct layer_dir_record {
     struct file_attrs attrs;
     uint32_t layer; /* that wrote it last */
     bool is_opaque;
+    /* Where links are followed, a directory has several paths, and a path stands for another
+     * directory later: the inode that was meant, and when. */
+    uint64_t inode, order;
 };
 
 struct layer_dir {
@@ -32,6 +35,8 @@ struct layer_dir {
     struct arena entry_memory;
     uint64_t n_gone; /* names in `gone` */
     unsigned depth;  /* of directories that a whiteout goes through */
+    uint64_t n_records;
+    struct map linked; /* inodes with several names that are counted */
     struct layer_dir_counts counts;
 };
 
@@ -43,7 +48,8 @@ int layer_dir_open(const struct layer_dir *d, struct str path, int flags);
 int layer_dir_open_parent(struct layer_dir *d, struct str path, struct err *err);
 void layer_dir_forget_parent(struct layer_dir *d);
 
-/* The record of a directory that the current layer writes; a new one is zeroed. */
+/* The record of a directory, an existing one, that the current layer writes; a new one is zeroed.
+ */
 struct layer_dir_record *layer_dir_record(struct layer_dir *d, struct str path);
 /* The same with the attributes of one that no layer has an entry for. */
 void layer_dir_note_implicit(struct layer_dir *d, struct str path);

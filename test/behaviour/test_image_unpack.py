@@ -2,6 +2,7 @@
 """dormouse image unpack: the tree that umoci makes, nothing outside of it, and all or nothing."""
 import gzip
 import io
+import json
 import os
 import pathlib
 import random
@@ -186,6 +187,33 @@ def test_links_on_the_way_stay_below_the_root(tmp_path, how):
     else:
         assert os.listdir(root / "up") == ["x"] and not (root / "up").is_symlink() and os.listdir(root / "inside") == []
     assert os.listdir(outside) == []
+
+
+@needs_root
+def test_a_directory_with_two_paths_has_the_rights_of_its_last_entry(tmp_path):
+    lower = [("a", "d", ""), ("a/d", "d", "", {"mode": 0o755}), ("z", "l", "a"), ("z/e", "d", "", {"mode": 0o755})]
+    upper = [("z/d", "d", "", {"mode": 0o700, "uid": 7}), ("a/e", "d", "", {"mode": 0o700, "uid": 7})]
+    root = tree(tmp_path, lower, upper, args=("--symlink-parent", "follow"))
+    for path in (root / "a/d", root / "a/e"):
+        assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_uid) == (0o700, 7)
+
+
+@needs_root
+def test_a_link_in_the_place_of_a_directory_does_not_pass_its_rights_on(tmp_path):
+    lower = [("b", "d", "", {"mode": 0o700}), ("b/x", "d", "", {"mode": 0o700}), ("a", "d", "", {"mode": 0o777}), ("a/x", "d", "", {"mode": 0o777})]
+    root = tree(tmp_path, lower, [("a", "l", "b")], args=("--symlink-parent", "follow"))
+    assert [stat.S_IMODE((root / p).stat().st_mode) for p in ("b", "b/x")] == [0o700, 0o700]
+
+
+@needs_root
+def test_the_summary_is_of_what_is_in_the_directory(tmp_path):
+    lower = [("d", "d", ""), ("d/f", "f", bytes(1000)), ("d/h", "h", "d/f"), ("gone", "d", ""), ("gone/f", "f", bytes(5000)), ("same", "f", b"old")]
+    upper = [(".wh.gone", "f", b""), ("same", "f", bytes(10)), ("l", "l", "d"), ("new/deep/f", "f", b"123")]
+    reference = made(tmp_path, lower, upper)
+    said = json.loads(unpack(reference, tmp_path / "rootfs", "--no-sync", "-o", "json").stdout)
+    # d d/f d/h same l new new/deep new/deep/f
+    assert said == {"entries": 8, "bytes": 1013, "devicesLeftOut": 0, "xattrsLeftOut": 0}
+    assert unpack(reference, tmp_path / "again", "--no-sync").stdout.startswith("8 entries, 1013 B in ")
 
 
 @needs_root
