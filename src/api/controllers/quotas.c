@@ -55,7 +55,8 @@ struct count {
         struct json *quota, *status;
     } at[QUOTAS_PER_NAMESPACE];
     size_t n;
-    size_t next; /* position in the registry */
+    bool left_out; /* one is damaged: what is created must go on looking for it, and fail */
+    size_t next;   /* position in the registry */
     const struct kube_resource *res;
     struct buf after;
 };
@@ -102,7 +103,7 @@ static void count_end(struct count *c, int r)
     struct quotas *q = c->q;
     struct str ns = str_of(c->ns);
     struct space *s = space_of(q, ns);
-    bool none = r >= 0 && c->n == 0;
+    bool none = r >= 0 && c->n == 0 && !c->left_out;
     s->running = false;
     s->dirty = s->dirty || r < 0;
     if (none && !s->dirty)
@@ -248,6 +249,7 @@ static void on_quotas(void *arg, int r, const struct store_page *page, const str
         count_end(c, r);
         return;
     }
+    c->left_out = page->left_out > 0;
     for (size_t i = 0; i < page->n && c->n < QUOTAS_PER_NAMESPACE; i++) {
         struct json *quota;
         if (json_parse(a, str_copy_arena(a, page->kv[i].value), NULL, &quota, NULL) < 0)
