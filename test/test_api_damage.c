@@ -231,4 +231,73 @@ TEST(a_damaged_pod_is_missing_in_no_list_when_the_index_is_built_again)
     fixture_fini(&f);
 }
 
+/* What the process says on stderr from now on; end with hear(). */
+static int overhear(struct fixture *f)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/stderr", f->dir);
+    scoped(fd_scoped) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int kept = dup(STDERR_FILENO);
+    CHECK(fd >= 0 && kept >= 0 && dup2(fd, STDERR_FILENO) >= 0);
+    (void)unlink(path);
+    return kept;
+}
+
+/* How many lines had that in them. */
+static size_t hear(int kept, const char *words)
+{
+    static char text[1 << 16];
+    struct str line, rest;
+    size_t n = 0;
+    ssize_t size = pread(STDERR_FILENO, text, sizeof text, 0);
+    CHECK(size >= 0 && (size_t)size < sizeof text && dup2(kept, STDERR_FILENO) >= 0);
+    (void)close(kept);
+    rest = str_n(text, (size_t)size);
+    while (rest.n) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        n += str_find(line, str_of(words)) >= 0;
+    }
+    return n;
+}
+
+static void check_words(const struct json *status)
+{
+    CHECK(str_find(status_message(status), STR("/registry/configmaps/default/x")) >= 0);
+    CHECK(str_find(status_message(status), STR("dormouse store check --remove")) >= 0);
+}
+
+/* As upstream does: a list that leaves something out would be believed. */
+TEST(a_damaged_object_fails_the_list_of_its_kind_in_words_that_help)
+{
+    static const char quota[] = "/api/v1/namespaces/kube-public/resourcequotas";
+    struct fixture f;
+    fixture_init(&f);
+    settle(&f);
+    (void)want(&f, 201, "POST", MAPS, "{" META "}");
+    (void)want(&f, 201, "POST", quota, "{" META ",\"spec\":{\"hard\":{\"count/secrets\":\"9\"}}}");
+    (void)make_map(&f, "whole", "1");
+    settle(&f);
+    close_server(&f);
+    CHECK(damage_marks(&f) >= 2);
+    int kept = overhear(&f);
+    open_server(&f);
+    settle(&f);
+    for (int i = 0; i < 5; i++) {
+        check_words(want(&f, 500, "GET", MAPS, NULL));
+        check_words(want(&f, 500, "GET", MAPS "/x", NULL));
+        check_words(want(&f, 500, "PATCH", MAPS "/x", "{\"data\":{\"a\":\"b\"}}"));
+        check_words(want(&f, 500, "DELETE", MAPS "/x", NULL));
+        (void)want(&f, 500, "POST", "/api/v1/namespaces/kube-public/secrets", "{" META "}");
+    }
+    size_t n = hear(kept, "damaged");
+    CHECK(n > 0);
+    CHECK_INT(n, 2); /* the quota when it is left out, and a request that failed */
+    (void)want(&f, 200, "GET", MAPS "/whole", NULL);
+    close_server(&f);
+    CHECK_INT(check(&f, true), 2);
+    open_server(&f);
+    settle(&f);
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS, NULL), "items")->n, 1);
+    fixture_fini(&f);
+}
+
 TEST_MAIN

@@ -241,13 +241,17 @@ void reply_status(struct request *rq, const struct json *status)
     reply_tree(rq, &rep, code, status);
 }
 
+enum { DAMAGE_LOG_MS = 60000 }; /* a damaged object may be read by many clients */
+
 void reply_err(struct request *rq, int r, const struct err *err)
 {
     const struct json *status = status_from_err(&rq->arena, r, err);
-    if (status_code(status) >= 500)
-        log_error("request failed", "method=" STR_FMT " path=" STR_FMT " error=\"%s\"",
+    uint64_t skipped = 0;
+    bool repeats = r == E_DIGEST && !log_rate_ok(&rq->api->damage_log, DAMAGE_LOG_MS, &skipped);
+    if (status_code(status) >= 500 && !repeats)
+        log_error("request failed", "method=" STR_FMT " path=" STR_FMT " error=\"%s\" skipped=%llu",
                   STR_ARG(rq->method), STR_ARG(rq->route.path),
-                  err ? err_text(err) : err_strerror(r));
+                  err ? err_text(err) : err_strerror(r), (unsigned long long)skipped);
     reply_status(rq, status);
 }
 

@@ -12,6 +12,7 @@
 #include "api/request.h"
 #include "api/server.h"
 #include "api/unattended.h"
+#include "base/log.h"
 #include "io/loop.h"
 #include "kube/meta.h"
 #include "kube/object.h"
@@ -52,6 +53,7 @@ struct api {
     struct defer large_turn;
     struct flows flows;
     struct lines lines; /* of writes, by key */
+    struct log_rate damage_log;
     struct documents documents;
     size_t n_inflight, body_bytes, n_compressing;
     size_t lists_kept_bytes;     /* API_LISTS_KEPT_MAX_BYTES */

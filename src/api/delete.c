@@ -56,10 +56,11 @@ struct removal {
     struct str found; /* and as they were found, */
     uint64_t found_rev;
     struct buf marked;
-    int64_t left_s;      /* time that the object is given */
-    uint64_t rev;        /* of value */
-    struct json *status; /* REMOVED_REFUSED */
-    int store_r;         /* failure of the store, else 0 */
+    int64_t left_s;              /* time that the object is given */
+    uint64_t rev;                /* of value */
+    struct json *status;         /* REMOVED_REFUSED */
+    int store_r;                 /* failure of the store, else 0, and */
+    const struct err *store_err; /* what it says; NULL: nothing */
     void (*done)(struct removal *rm, enum removed how);
     void *arg;
 };
@@ -264,8 +265,13 @@ static void refuse(struct removal *rm, struct json *status)
     rm->done(rm, REMOVED_REFUSED);
 }
 
-static void store_failed(struct removal *rm, int r)
+static void store_failed(struct removal *rm, int r, const struct err *err)
 {
+    if (err && err->code) {
+        struct err *own = arena_new(&rm->rq->arena, struct err);
+        *own = *err;
+        rm->store_err = own;
+    }
     rm->store_r = r;
     rm->done(rm, REMOVED_REFUSED);
 }
@@ -275,7 +281,6 @@ static void on_removed(void *arg, const struct store_txn_result *res, const stru
     struct removal *rm = arg;
     struct request *rq = rm->rq;
     bool marked = rm->marked.n > 0;
-    (void)err;
     if (res->r >= 0)
         controllers_written(rq->api, &(struct written){ .res = rq->res,
                                                         .key = rm->key,
@@ -291,7 +296,7 @@ static void on_removed(void *arg, const struct store_txn_result *res, const stru
     } else if (res->r == E_CONFLICT) {
         refuse(rm, status_modified(&rq->arena, rq->route.group, rq->route.resource, rm->name));
     } else if (res->r < 0) {
-        store_failed(rm, res->r);
+        store_failed(rm, res->r, err);
     } else {
         rm->rev = res->rev;
         if (marked)
@@ -329,9 +334,9 @@ static void removal_commit(struct removal *rm)
         return;
     }
     request_busy(rq);
-    r = store_txn(rq->api->store, ops, n, on_removed, rm, NULL);
+    r = store_txn(rq->api->store, ops, n, on_removed, rm, &err);
     if (r < 0 && !request_idle(rq))
-        store_failed(rm, r);
+        store_failed(rm, r, &err);
 }
 
 /* How long the object has, in seconds. shorter: less than it was told before. */
@@ -420,13 +425,15 @@ static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 {
     struct removal *rm = arg;
     (void)rev;
-    (void)err;
+    struct err why = { 0 };
     if (request_idle(rm->rq))
         return;
-    if (r >= 0 && kv)
-        r = removal_take(rm, kv, NULL);
+    if (r >= 0 && kv) {
+        r = removal_take(rm, kv, &why);
+        err = &why;
+    }
     if (r < 0)
-        store_failed(rm, r);
+        store_failed(rm, r, err);
     else if (!kv)
         rm->done(rm, REMOVED_ABSENT);
     else
@@ -436,9 +443,10 @@ static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 static void removal_read(struct removal *rm)
 {
     request_busy(rm->rq);
-    int r = store_get(rm->rq->api->store, rm->key, 0, on_read, rm, NULL);
+    struct err err = { 0 };
+    int r = store_get(rm->rq->api->store, rm->key, 0, on_read, rm, &err);
     if (r < 0 && !request_idle(rm->rq))
-        store_failed(rm, r);
+        store_failed(rm, r, &err);
 }
 
 /* ------------------------------------------------------------------ delete */
@@ -452,7 +460,7 @@ static void on_deleted(struct removal *rm, enum removed how)
         return;
     case REMOVED_REFUSED:
         if (rm->store_r < 0)
-            reply_store_err(rq, rm->store_r, 0, NULL);
+            reply_store_err(rq, rm->store_r, 0, rm->store_err);
         else
             reply_status(rq, rm->status);
         return;
@@ -522,6 +530,7 @@ struct sweep {
     bool more;
     struct json *no; /* first refusal */
     int store_r;
+    struct err store_err;
     uint64_t n_items;
     struct buf items; /* of the answer */
     bool too_long;    /* the answer: they are not kept */
@@ -533,7 +542,7 @@ static void sweep_finish(struct sweep *s)
 {
     struct request *rq = s->rq;
     if (s->store_r < 0) {
-        reply_store_err(rq, s->store_r, 0, NULL);
+        reply_store_err(rq, s->store_r, 0, s->store_err.code ? &s->store_err : NULL);
         return;
     }
     if (s->no) {
@@ -605,12 +614,14 @@ static void tell_item(struct sweep *s, const struct removal *rm)
 static void on_swept(struct removal *rm, enum removed how)
 {
     struct sweep *s = rm->arg;
-    if (how == REMOVED_REFUSED && rm->store_r < 0)
+    if (how == REMOVED_REFUSED && rm->store_r < 0) {
         s->store_r = rm->store_r;
-    else if (how == REMOVED_REFUSED && !s->no)
+        s->store_err = rm->store_err ? *rm->store_err : (struct err){ 0 };
+    } else if (how == REMOVED_REFUSED && !s->no) {
         s->no = rm->status;
-    else if (how != REMOVED_ABSENT && how != REMOVED_REFUSED)
+    } else if (how != REMOVED_ABSENT && how != REMOVED_REFUSED) {
         tell_item(s, rm);
+    }
     if (--s->running == 0)
         sweep_page_done(s);
 }

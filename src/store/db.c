@@ -269,8 +269,8 @@ static bool sum_holds(const struct db *db, sqlite3_stmt *st, int at, const struc
 static int damaged_row(const struct db_row *row, struct err *err)
 {
     return err_set(err, E_DIGEST,
-                   "the stored value of '" STR_FMT "' at revision %llu is damaged: its checksum "
-                   "does not match ('dormouse store check' finds and removes such)",
+                   "the stored value of '" STR_FMT "' at revision %llu is damaged: 'dormouse store "
+                   "check --remove' deletes it while the server is stopped",
                    STR_ARG(row->key), (unsigned long long)db_rev(row->id));
 }
 

@@ -11,7 +11,8 @@
 #include <errno.h>
 
 enum {
-    READ_TURN_MAX_NS = 2000000 /* reads served in one turn of the loop before others get theirs */
+    READ_TURN_MAX_NS = 2000000, /* reads served in one turn of the loop before others get theirs */
+    DAMAGE_LOG_MS = 60000
 };
 
 struct read {
@@ -115,11 +116,16 @@ static bool is_full(const struct page *page, const struct store_range *range,
                             page->bytes + row->key.n + row->value.n > STORE_PAGE_MAX_BYTES);
 }
 
-static void leave_out(const struct db_row *row, struct err *err)
+static void leave_out(struct sqlite_store *s, const struct db_row *row, struct err *err)
 {
-    log_error("a stored object is damaged and left out",
-              "key=" STR_FMT " revision=%llu hint=\"'dormouse store check' finds and removes it\"",
-              STR_ARG(row->key), (unsigned long long)db_rev(row->id));
+    uint64_t skipped;
+    struct log_rate *rate = &s->damage_logs[str_hash(row->key, 0) % SQLITE_STORE_DAMAGE_LOGS];
+    if (log_rate_ok(rate, DAMAGE_LOG_MS, &skipped))
+        log_error("a stored object is damaged and left out",
+                  "key=" STR_FMT " revision=%llu skipped=%llu hint=\"'dormouse store check' shows "
+                  "all, with --remove deletes them\"",
+                  STR_ARG(row->key), (unsigned long long)db_rev(row->id),
+                  (unsigned long long)skipped);
     *err = (struct err){ 0 };
 }
 
@@ -190,7 +196,7 @@ static int fill_page(struct sqlite_store *s, const struct store_range *range, in
         if (r > 0 && indexed && row.version)
             r = follow_index(s, range, limit, &row, err);
         if (r == E_DIGEST && range->skip_damaged) {
-            leave_out(&row, err);
+            leave_out(s, &row, err);
             page->left_out++;
             r = 0;
             continue;

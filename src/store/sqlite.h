@@ -13,7 +13,7 @@
 #include "store/store_backend.h"
 #include "store/writer.h"
 
-enum { SQLITE_STORE_SAMPLES = 32 };
+enum { SQLITE_STORE_SAMPLES = 32, SQLITE_STORE_DAMAGE_LOGS = 64 };
 
 struct sqlite_store {
     struct store base;
@@ -45,6 +45,7 @@ struct sqlite_store {
     struct list compactions; /* struct compaction */
 
     struct log_rate upkeep_log;
+    struct log_rate damage_logs[SQLITE_STORE_DAMAGE_LOGS]; /* by a hash of the key */
 
     uint64_t idle_ms;
     struct timer idle_timer;

@@ -427,8 +427,8 @@ void policies_check(struct request *rq, const struct policy_target *target,
     if (rq->api->policies->damaged) {
         done(arg,
              status_internal(a, STR("a stored admission policy or binding is damaged, and what "
-                                    "it forbids is not known: 'dormouse store check' finds and "
-                                    "removes it")));
+                                    "it forbids is not known: 'dormouse store check' shows it "
+                                    "and, with --remove, deletes it")));
         return;
     }
     struct check *c = arena_new(a, struct check);
