@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "wasm/compile_exit.h"
+#include "wasm/confine.h"
 #include "wasm/engine_config.h"
 #include "wasm/module.h"
 #include "wasm/module_compile.h"
@@ -39,6 +40,7 @@ struct fixture {
     struct module_cache *cache;
     char dir[64];
     char *compiler; /* NULL: the real one */
+    bool shares_processes;
     uint64_t timeout_ms, max_bytes;
 };
 
@@ -46,6 +48,7 @@ static void open_cache(struct fixture *f)
 {
     struct module_cache_config config = { .dir = f->dir,
                                           .compile_path = f->compiler,
+                                          .shares_processes = f->shares_processes,
                                           .max_bytes = f->max_bytes,
                                           .timeout_ms = f->timeout_ms };
     struct err err = { 0 };
@@ -531,9 +534,11 @@ TEST(something_else_than_a_file_is_refused)
 
 /* ---- a compiler that misbehaves ---- */
 
+/* It may end by signals of its own. */
 static void use_compiler(struct fixture *f, const char *script)
 {
     struct err err = { 0 };
+    f->shares_processes = true;
     free(f->compiler);
     f->compiler = xasprintf("%s/compiler.sh", f->dir);
     (void)unlink(f->compiler);
@@ -684,6 +689,36 @@ TEST(the_compiler_is_confined_while_it_compiles)
     use_compiler(&f, script);
     struct answer a = get_heavy(&f, 0, MODULE_OPTIMIZED);
     CHECK_STR(str_of(a.err.text), "confined");
+}
+
+TEST(the_compiler_sees_no_other_process)
+{
+    int spawning = confine_spawn_begin();
+    confine_spawn_end(spawning);
+    if (spawning < 0)
+        SKIP("no PID namespace can be made here");
+    FIXTURE(f);
+    use_compiler(&f, "#!/bin/sh\necho number $$ >&2\nexit 3\n");
+    f.shares_processes = false;
+    reopen(&f);
+    CHECK_STR(str_of(get(&f, "counter").err.text), "number 1");
+}
+
+/* It ends itself by a signal, which the first process of a namespace ignores. */
+TEST(a_compiler_that_gives_up_in_a_namespace_of_its_own_is_said)
+{
+    if (is_sanitized())
+        SKIP("the sanitizers need address space without limit");
+    FIXTURE(f);
+    scoped(free_scoped) char *script =
+        xasprintf("#!/bin/sh\nulimit -v 60000\nexec '%s' \"$@\"\n", getenv("DORMOUSE_COMPILE"));
+    use_compiler(&f, script);
+    f.shares_processes = false;
+    reopen(&f);
+    struct answer a = get_heavy(&f, 0, MODULE_OPTIMIZED);
+    CHECK_ERR(a.status, E_LIMIT);
+    CHECK(str_find(str_of(a.err.text), STR("gave up")) >= 0);
+    CHECK(str_find(str_of(a.err.text), STR("memory allocation")) > 0);
 }
 
 TEST(the_compiler_says_how_it_is_used)

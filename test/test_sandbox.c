@@ -6,6 +6,7 @@
 #include "process_status.h"
 
 #include "runner/sandbox.h"
+#include "wasm/compile_exit.h"
 #include "wasm/confine.h"
 
 #include <errno.h>
@@ -282,6 +283,25 @@ static int waiting_compiler(int *ret_pipe)
     (void)close(fds[1]);
     *ret_pipe = fds[0];
     return pid;
+}
+
+/* Also as the first process of a PID namespace, which such a signal alone does not end. */
+TEST(a_compiler_ends_with_a_status_for_its_limits)
+{
+    static const int signals[][2] = { { SIGXCPU, COMPILE_CPU_TIME }, { SIGABRT, COMPILE_GAVE_UP } };
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        int status, unread, pid = waiting_compiler(&unread);
+        char seccomp[32] = "";
+        while (strcmp(seccomp, "2") != 0) {
+            CHECK_INT(waitpid(pid, NULL, WNOHANG), 0);
+            status_of(pid, "Seccomp", seccomp);
+        }
+        CHECK_OK(kill(pid, signals[i][0]));
+        CHECK_INT(waitpid(pid, &status, 0), pid);
+        CHECK(WIFEXITED(status));
+        CHECK_INT(WEXITSTATUS(status), signals[i][1]);
+        (void)close(unread);
+    }
 }
 
 /* SIGXCPU comes before SIGKILL, which then means something else. */

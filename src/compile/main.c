@@ -137,6 +137,11 @@ static unsigned count_threads(const struct job *job)
     return MIN((unsigned)CPU_COUNT(&set), COMPILE_THREADS_MAX);
 }
 
+static void on_gave_up(int signal)
+{
+    _exit(signal == SIGXCPU ? COMPILE_CPU_TIME : COMPILE_GAVE_UP);
+}
+
 static int set_limits(struct job *job, struct err *err)
 {
     char text[16];
@@ -156,6 +161,8 @@ static int set_limits(struct job *job, struct err *err)
     if (limit_both(RLIMIT_CPU, cpu_s, cpu_s + 1, err) < 0 ||
         limit(RLIMIT_FSIZE, COMPILE_FILE_BYTES, err) < 0 || limit(RLIMIT_CORE, 0, err) < 0)
         return err->code;
+    (void)signal(SIGXCPU, on_gave_up);
+    (void)signal(SIGABRT, on_gave_up);
     /* Too large a file is an error to report, not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
     if (job->is_background)
@@ -202,7 +209,7 @@ static int give_up_files(struct err *err)
 #ifndef HAS_ASAN /* which needs files of its own */
     confine_oom();
     confine_join_memory(confine_take_memory());
-    struct confine_report ignored; /* runners say the same */
+    struct confine_report ignored; /* runners, which are started alike, say the same */
     int status = confine_enter(&ignored, err);
     if (status < 0)
         return status;

@@ -23,6 +23,12 @@
     X(COMPILE_IO, 7, -EIO)                   /* reading or writing */                              \
     X(COMPILE_NO_SPACE, 8, -ENOSPC)          /* the disk is full */
 
+/*
+ * What SIGABRT (memory ran out, or the engine's compiler gave up) and SIGXCPU become. Neither would
+ * end the first process of a PID namespace, unless it has handlers.
+ */
+enum { COMPILE_GAVE_UP = 9, COMPILE_CPU_TIME = 10 };
+
 enum compile_exit {
 #define COMPILE_EXIT_ENUM(name, status, code) name = status,
     COMPILE_EXITS(COMPILE_EXIT_ENUM)

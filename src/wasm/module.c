@@ -144,6 +144,7 @@ struct module_cache {
     struct loop *loop;
     struct module_store store;
     char *compile_path;
+    bool shares_processes;
     uint64_t max_bytes, timeout_ms;
     struct list modules; /* every struct live */
     struct map live;     /* those that requests find, by struct module_id */
@@ -857,6 +858,7 @@ static void on_prepared(struct job *j, int r)
                                         .keep_names = b->key.id.flags & MODULE_ID_NAMES,
                                         .is_quick = b->is_quick,
                                         .is_background = b->is_background,
+                                        .shares_processes = cache->shares_processes,
                                         .timeout_ms = cache->timeout_ms };
     if (b->is_background)
         opts.timeout_ms *= BACKGROUND_TIMES;
@@ -1205,6 +1207,7 @@ int module_cache_new(struct loop *loop, const struct module_cache_config *config
     cache->loop = loop;
     cache->store = store;
     cache->compile_path = find_compiler(config->compile_path);
+    cache->shares_processes = config->shares_processes;
     cache->max_bytes = config->max_bytes ? config->max_bytes : MODULE_CACHE_BYTES;
     cache->timeout_ms = config->timeout_ms ? config->timeout_ms : MODULE_COMPILE_TIMEOUT_MS;
     list_init(&cache->modules);

@@ -86,9 +86,10 @@ int module_open(struct module *m, struct err *err);
 struct module_cache_config {
     const char *dir;          /* made with mode 0700 if it is missing; its parent must exist */
     const char *compile_path; /* the compiler; NULL: $DORMOUSE_COMPILE, else beside this program */
-    uint64_t max_bytes;       /* 0: MODULE_CACHE_BYTES */
-    uint64_t timeout_ms;      /* for one compilation; 0: MODULE_COMPILE_TIMEOUT_MS */
-    bool no_background;       /* this process is short-lived: other processes optimize */
+    bool shares_processes; /* it gets no PID namespace: a script then may end by signals; tests */
+    uint64_t max_bytes;    /* 0: MODULE_CACHE_BYTES */
+    uint64_t timeout_ms;   /* for one compilation; 0: MODULE_COMPILE_TIMEOUT_MS */
+    bool no_background;    /* this process is short-lived: other processes optimize */
 };
 
 /* ret: given, module_cache_close(). Errors: -EACCES when somebody else could write to `dir`, others

@@ -32,6 +32,12 @@ struct module_compile {
     void *arg;
 };
 
+/* As if there had been no handler. */
+static int signal_of_exit(int64_t status)
+{
+    return status == COMPILE_GAVE_UP ? SIGABRT : status == COMPILE_CPU_TIME ? SIGXCPU : 0;
+}
+
 /* The child has seen hostile input: what it says is cut to one line of printable characters. */
 static void clean_text(struct module_compile *c)
 {
@@ -108,7 +114,7 @@ static void on_exit_status(uv_process_t *process, int64_t exit_status, int term_
 {
     struct module_compile *c = process->data;
     c->exit_status = exit_status;
-    c->term_signal = term_signal;
+    c->term_signal = term_signal ? term_signal : signal_of_exit(exit_status);
     c->has_exited = true;
     if (c->has_eof)
         close_both(c);
@@ -210,7 +216,9 @@ static int spawn(struct module_compile *c, const struct module_compile_opts *o)
         .stdio_count = ARRAY_LEN(stdio),
         .exit_cb = on_exit_status,
     };
+    int spawning = o->shares_processes ? -1 : confine_spawn_begin();
     int r = uv_spawn(&c->loop->uv, &c->process, &options);
+    confine_spawn_end(spawning);
     if (r < 0)
         return r;
     return uv_read_start((uv_stream_t *)&c->stderr_pipe, on_alloc, on_text);

@@ -15,8 +15,9 @@ struct module_compile_opts {
     const char *path;              /* the program */
     int wasm_fd, code_fd, info_fd; /* inherited; the caller may close them at once */
     bool keep_names;
-    bool is_quick;      /* fast compilation, slower code */
-    bool is_background; /* no request waits for it */
+    bool is_quick;         /* fast compilation, slower code */
+    bool is_background;    /* no request waits for it */
+    bool shares_processes; /* no PID namespace of its own, as where the kernel refuses it */
     uint64_t timeout_ms;
 };
 

@@ -22,14 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-
 enum {
     RUNNER_SOCKET_FD = 3,
     SOCKET_BUFFER = 1 << 20,
@@ -237,11 +229,7 @@ static int spawn(const char *path, unsigned core, const char *how, int sock, str
         r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(&actions, sock, RUNNER_SOCKET_FD);
-#ifndef HAS_ASAN /* it looks for its own threads under /proc, by the number in main's namespace */
     int spawning = confine_spawn_begin();
-#else
-    int spawning = -1;
-#endif
     if (r == 0)
         r = posix_spawn(&pid, path, &actions, &attr, argv, envp);
     confine_spawn_end(spawning);
