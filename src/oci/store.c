@@ -215,13 +215,20 @@ int oci_store_sweep(struct oci_store *s, size_t n, struct err *err)
 
 static int make_dirs(struct oci_store *s, struct err *err)
 {
+    bool any = false;
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
         int r = sys_mkdirat(s->fd, dirs[i], 0700);
         if (r < 0 && r != -EEXIST)
             return err_sys(err, r, "make '%s'", dirs[i]);
+        any |= r >= 0;
     }
+    /* What is synced below a directory counts for nothing while the directory itself may be lost.
+     */
+    int r = any ? sys_fsync(s->fd) : 0;
+    if (r < 0)
+        return err_sys(err, r, "sync '%s'", s->root);
     scoped(free_scoped) char *tmp = xasprintf("tmp/%s", s->boot);
-    int r = sys_mkdirat(s->fd, tmp, 0700);
+    r = sys_mkdirat(s->fd, tmp, 0700);
     return r < 0 && r != -EEXIST ? err_sys(err, r, "make '%s'", tmp) : 0;
 }
 
