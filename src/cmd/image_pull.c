@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-enum { BAR_CELLS = 30, DRAW_MS = 100 };
+enum { BAR_CELLS = 30, DRAW_MS = 100, NOTE_MAX_BYTES = 4096 };
 
 static struct image_store_args where;
 static const char *name, *platform, *form;
@@ -152,6 +152,16 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
         draw_bar(p, layers, n);
 }
 
+/* Of several threads, so that it leaves what they share alone. */
+static void on_note(void *arg, const char *text)
+{
+    const struct progress *p = arg;
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
+    cmd_add_safe(&safe, str_of(text));
+    (void)fprintf(stderr, "%s" STR_FMT "\n", p->is_terminal ? "\r\x1b[K" : "",
+                  STR_ARG(buf_str(&safe)));
+}
+
 /* ---- the command ---- */
 
 static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
@@ -239,6 +249,8 @@ static int run(int argc, char **argv)
         return cmd_failf(CMD_USAGE, "which image? 'dormouse image pull --help' says more");
     if ((r = read_args(&store, &pull, &output)) != 0)
         return r;
+    registry.note = on_note;
+    registry.arg = &progress;
     scoped(free_scoped) char *as = NULL;
     r = name_of(str_of(argv[0]), &as, &err);
     pull.name = str_of(name ? name : as);

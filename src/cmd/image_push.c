@@ -152,8 +152,11 @@ const struct cmd cmd_image_push = {
     .help = IMAGE_SOURCE_HELP
     "\n"
     "What the registry has is not sent again; what another of its repositories has is mounted.\n"
-    "The manifest stays as it is, and so its digest, which is printed. docker-archive has none:\n"
-    "an OCI manifest is made, with the layers as they lie in the archive.\n"
+    "The manifest stays as it is, and so its digest, which is printed. Two kinds of image have\n"
+    "lost theirs: those of docker-archive, and those in a store that keeps no compressed layers\n"
+    "('dormouse image pull --form gz' or both keeps them). An OCI manifest is made for them, with "
+    "the\n"
+    "layers as they lie there, which are larger and have another digest.\n"
     "\n"
     "  dormouse image push oci:layout:v1 docker://localhost:5000/app:v1\n"
     "  dormouse image push docker://redis:7 docker://registry.example.org/mirror/redis:7 --all\n",

@@ -585,6 +585,23 @@ def test_many_layers_are_pulled_at_once_with_a_token_for_each_connection(registr
     assert dormouse("check", "--store", str(tmp_path / "store")).returncode == 0
 
 
+def test_a_pull_says_why_it_waits(registry, tmp_path):
+    registry.faults += [("GET", registry.big, answer(503))]
+    done = dormouse("pull", registry.ref, "--store", str(tmp_path / "store"))
+    assert done.returncode == 0 and "127.0.0.1 answers 503; again in " in done.stderr
+
+
+def test_a_push_from_the_store_keeps_the_digest_where_blobs_are_kept(registry, tmp_path):
+    digests = {}
+    for form in ("gz", "both", "raw"):
+        store = tmp_path / form
+        name = pull(registry.ref, store, "--form", form)["name"]
+        with fake() as target:
+            digests[form] = push(name, f"{target.host}/c:1", env={"DORMOUSE_IMAGE_STORE": str(store)})["digest"]
+    want = inspect(registry.ref)["digest"]
+    assert digests["gz"] == digests["both"] == want != digests["raw"]
+
+
 def test_a_pull_that_failed_goes_on_where_it_was(registry, tmp_path):
     registry.faults += [("GET", registry.big, cut_after(30_000 if i else 300_000)) for i in range(6)]
     done = dormouse("pull", registry.ref, "--store", str(tmp_path / "store"), "--threads", "1")
