@@ -171,8 +171,8 @@ def run(plan, results):
         out = measure(plan, results, {"step": "all", "images": len(names), "threads": threads}, references, "--to", f"oci:{plan.work / 'out'}",
                       "--threads", str(threads), *small, rounds=1 if threads == 1 else 3)
     report(results, out, {"link": "none"})
-    report_updates(results, out, families, 1024)
-    for threshold in (256, 64):
+    report_updates(results, out, families, 256)
+    for threshold in (1024, 64):
         out = run_once(plan, references, "--dry-run", "--layer-threshold", f"{threshold}Ki")[0]
         report(results, out, {"link": "none", "layer_threshold_kib": threshold, "sizes": "estimated"})
         report_updates(results, out, families, threshold)

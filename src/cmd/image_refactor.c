@@ -3,9 +3,13 @@
  */
 #include "cmd/image_args.h"
 #include "cmd/image_refactor_print.h"
+#include "image/publish.h"
+#include "image/scratch.h"
 #include "oci/layout.h"
 
 #include <stdio.h>
+
+static const struct str DOCKER = { "docker://", 9 };
 
 static struct image_args args;
 static const char *to, *update, *mtime = "canonical", *link_how = "none", *mode = "side";
@@ -15,7 +19,10 @@ static uint64_t layer_threshold = IMAGE_LAYER_THRESHOLD, gain_threshold = IMAGE_
 static uint64_t max_layers = IMAGE_LAYERS_DEFAULT, cached, threads;
 
 static const struct cmd_opt opts[] = {
-    { "to", 0, "oci:DIR[:NAME]", "the image layout that gets the new images; NAME for a single one",
+    { "to", 0, "WHERE",
+      "oci:DIR[:NAME], an image layout; docker://REPOSITORY[:TAG]; or source, the repositories "
+      "that "
+      "the images are from",
       CMD_STRING, &to, 0, 0 },
     { "dry-run", 0, NULL, "show what would be shared, write nothing", CMD_FLAG, &is_dry, 0, 0 },
     { "name", 0, "NAME", "of the first, second, ... new image (that of its source)", CMD_LIST,
@@ -25,9 +32,9 @@ static const struct cmd_opt opts[] = {
       "changed",
       CMD_STRING, &update, 0, 0 },
     { "mode", 0, "MODE",
-      "where a NAME is taken: side (the new image is called sha256-DIGEST of its source) or "
-      "replace "
-      "(side)",
+      "replace: names and tags move to the new images. side: they do not; in a registry a new "
+      "image is attached to its source, in a layout it is called sha256-DIGEST where the name is "
+      "taken (side)",
       CMD_STRING, &mode, 0, 0 },
     CMD_SECTION("Plan"),
     { "layer-threshold", 0, "SIZE", "the least size of a shared layer, compressed (256Ki)",
@@ -70,6 +77,12 @@ static int one_of(const char *option, const char *value, const char *first, cons
     return cmd_failf(CMD_USAGE, "--%s is %s or %s, not '%s'", option, first, second, value);
 }
 
+/* Do the new images go into registries? */
+static bool is_registry(void)
+{
+    return to && (strcmp(to, "source") == 0 || str_has_prefix(str_of(to), DOCKER));
+}
+
 static int check_args(struct image_refactor_opts *o, size_t n)
 {
     bool is_replace;
@@ -80,12 +93,15 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     if (r)
         return r;
     if (!to && !is_dry)
-        return cmd_failf(CMD_USAGE, "--to oci:DIR says where the new images go; --dry-run only "
-                                    "shows what would be shared");
-    if (to && !str_has_prefix(str_of(to), STR("oci:")))
-        return cmd_failf(CMD_USAGE, "--to is oci:DIR[:NAME], not '%s'", to);
-    if (update && (n != 1 || is_dry))
-        return cmd_failf(CMD_USAGE, "--update takes one image, and no --dry-run");
+        return cmd_failf(CMD_USAGE, "--to says where the new images go, oci:DIR for instance; "
+                                    "--dry-run only shows what would be shared");
+    if (to && !str_has_prefix(str_of(to), STR("oci:")) && !is_registry())
+        return cmd_failf(CMD_USAGE,
+                         "--to is oci:DIR[:NAME], docker://REPOSITORY[:TAG] or source, "
+                         "not '%s'",
+                         to);
+    if (update && (n != 1 || is_dry || is_registry()))
+        return cmd_failf(CMD_USAGE, "--update takes one image and a layout, and no --dry-run");
     if (names.n > n)
         return cmd_failf(CMD_USAGE, "%zu names for %zu images", names.n, n);
     o->platform = &args.wanted;
@@ -108,7 +124,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
 static const char *name_of(struct arena *a, const char *reference)
 {
     struct str form, rest, path = str_of(reference), name;
-    bool is_remote = str_has_prefix(path, STR("docker://"));
+    bool is_remote = str_has_prefix(path, DOCKER);
     if (!is_remote) {
         (void)str_cut(path, ':', &form, &rest);
         bool is_named = str_cut(rest, ':', &path, &name) && name.n;
@@ -128,6 +144,32 @@ static const char *name_of(struct arena *a, const char *reference)
     return str_dup_arena(a, path);
 }
 
+/* "v1" of "app:v1": names of images from registries have the repository as well. */
+static const char *tag_of(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon ? colon + 1 : name;
+}
+
+/* Do names go anywhere? Images that are attached to their sources need none, and those that go
+ * where they are from have theirs. */
+static bool names_count(void)
+{
+    return !is_registry() || (strcmp(mode, "replace") == 0 && strcmp(to, "source") != 0);
+}
+
+static int check_names(const char *const *image_names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(image_names[i], image_names[j]) == 0)
+                return cmd_failf(CMD_USAGE,
+                                 "two new images would be called '%s'; name them with "
+                                 "--name, once for each image",
+                                 image_names[i]);
+    return 0;
+}
+
 static int name_all(struct arena *a, char **references, size_t n, struct str target_name,
                     const char **ret)
 {
@@ -135,40 +177,134 @@ static int name_all(struct arena *a, char **references, size_t n, struct str tar
         return cmd_failf(CMD_USAGE, "--to has one name, but there are %zu images; use --name", n);
     for (size_t i = 0; i < n; i++) {
         ret[i] = i < names.n ? names.at[i] : name_of(a, references[i]);
+        if (is_registry() && names_count())
+            ret[i] = tag_of(ret[i]);
         if (target_name.n)
             ret[i] = str_dup_arena(a, target_name);
-        for (size_t j = 0; j < i; j++)
-            if (str_eq(str_of(ret[i]), str_of(ret[j])))
-                return cmd_failf(CMD_USAGE,
-                                 "two new images would be called '%s'; name them with "
-                                 "--name, once for each image",
-                                 ret[i]);
     }
-    return 0;
+    return names_count() ? check_names(ret, n) : 0;
+}
+
+/* The directory of "oci:DIR:NAME", and the name; of "docker://HOST/REPOSITORY:TAG" the tag. */
+static void split_target(struct str *ret_directory, struct str *ret_name)
+{
+    struct str rest = str_of(to);
+    if (!is_registry()) {
+        (void)str_cut(str_slice(rest, 4, rest.n), ':', ret_directory, ret_name);
+        return;
+    }
+    for (size_t at = rest.n; at-- > DOCKER.n && rest.p[at] != '/';)
+        if (rest.p[at] == ':')
+            *ret_name = str_slice(rest, at + 1, rest.n);
 }
 
 /* ---- doing it ---- */
 
-static int refactor(const char *const *references, size_t n, const struct image_refactor_opts *o,
-                    struct str directory, const char *const *image_names, struct err *err)
+static int must_pay(const struct image_refactoring *r, struct err *err)
+{
+    return r->plan.is_accepted
+               ? 0
+               : err_set(err, E_DENIED,
+                         "nothing is written: %s (saves %s; --dry-run shows the plan)", r->plan.why,
+                         image_size_text((uint64_t)MAX(r->plan.saved, (int64_t)0)));
+}
+
+static int show_plan(const char *const *references, size_t n, const struct image_refactor_opts *o,
+                     const char *const *image_names, struct err *err)
+{
+    struct image_refactoring refactoring = { 0 };
+    int r = image_refactor_plan(references, n, o, NULL, &refactoring, err);
+    if (r >= 0)
+        image_refactor_print(&refactoring, image_names, args.is_json, NULL);
+    image_refactoring_fini(&refactoring);
+    return r;
+}
+
+static int to_layout(const char *const *references, size_t n, const struct image_refactor_opts *o,
+                     struct str directory, const char *const *image_names, struct err *err)
 {
     scoped(free_scoped) char *path = str_dup(directory);
     scoped(oci_layout_end_scoped) struct oci_layout *layout = NULL;
     scoped(image_spool_free_scoped) struct image_spool *spool = NULL;
     struct image_refactoring refactoring = { 0 };
-    int r = is_dry ? 0 : oci_layout_begin(path, &layout, err);
-    r = r < 0 || is_dry ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
+    int r = oci_layout_begin(path, &layout, err);
+    r = r < 0 ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
     r = r < 0 ? r : image_refactor_plan(references, n, o, spool, &refactoring, err);
-    if (r >= 0 && !is_dry && !refactoring.plan.is_accepted)
-        r = err_set(err, E_DENIED, "nothing is written: %s (saves %s; --dry-run shows the plan)",
-                    refactoring.plan.why,
-                    image_size_text((uint64_t)MAX(refactoring.plan.saved, (int64_t)0)));
-    if (r >= 0 && !is_dry)
-        r = image_refactor_write(&refactoring, spool, layout, image_names, err);
+    r = r < 0 ? r : must_pay(&refactoring, err);
+    r = r < 0 ? r : image_refactor_write(&refactoring, spool, layout, image_names, err);
     if (r >= 0)
-        image_refactor_print(&refactoring, image_names, args.is_json, is_dry);
+        image_refactor_print(&refactoring, image_names, args.is_json, NULL);
     image_refactoring_fini(&refactoring);
     return r;
+}
+
+/* Through a layout that nobody sees, from which it is pushed once it is proven. */
+static int to_registry(const char *const *references, size_t n, const struct image_refactor_opts *o,
+                       const struct image_publish_opts *publish, const char *const *image_names,
+                       struct err *err)
+{
+    scoped(image_scratch_free_scoped) struct image_scratch *scratch = NULL;
+    scoped(free_scoped) char *path = NULL;
+    scoped(oci_layout_end_scoped) struct oci_layout *layout = NULL;
+    scoped(image_spool_free_scoped) struct image_spool *spool = NULL;
+    struct image_refactoring refactoring = { 0 };
+    struct image_published published;
+    int r = image_scratch_new(&scratch, err);
+    if (r < 0)
+        return r;
+    path = xasprintf("%s/layout", image_scratch_path(scratch));
+    r = oci_layout_begin(path, &layout, err);
+    r = r < 0 ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
+    r = r < 0 ? r : image_refactor_plan(references, n, o, spool, &refactoring, err);
+    r = r < 0 ? r : must_pay(&refactoring, err);
+    r = r < 0 ? r : image_refactor_check_targets(&refactoring, publish, err);
+    r = r < 0 ? r : image_refactor_stage(&refactoring, spool, layout, err);
+    r = r < 0 ? r : image_refactor_publish(&refactoring, layout, publish, &published, err);
+    if (r >= 0)
+        image_refactor_print(&refactoring, image_names, args.is_json, &published);
+    image_refactoring_fini(&refactoring);
+    return r;
+}
+
+static void on_blob(void *arg, const struct oci_push_news *news)
+{
+    static const char *const words[] = { [OCI_PUSHED_UPLOADED] = "uploaded",
+                                         [OCI_PUSHED_EXISTED] = "present",
+                                         [OCI_PUSHED_MOUNTED] = "mounted" };
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    (void)arg;
+    if (!news->is_done)
+        return;
+    oci_digest_format(&news->blob->digest, digest);
+    (void)fprintf(stderr, "blob %.12s  %-8s  %s\n", digest + sizeof "sha256:" - 1, words[news->how],
+                  image_size_text(news->blob->size));
+}
+
+static void on_note(void *arg, const char *text)
+{
+    (void)arg;
+    (void)fprintf(stderr, "%s\n", text);
+}
+
+static int publish(const char *const *references, size_t n, const struct image_refactor_opts *o,
+                   const char *const *image_names, struct err *err)
+{
+    struct oci_reference into;
+    struct image_publish_opts how = { .registry = &args.registry,
+                                      .tags = image_names,
+                                      .is_replacing = !o->is_beside,
+                                      .news = on_blob };
+    struct str target = str_slice(str_of(to), DOCKER.n, strlen(to));
+    args.registry.note = on_note;
+    if (!str_has_prefix(str_of(to), DOCKER))
+        return to_registry(references, n, o, &how, image_names, err);
+    int r = oci_reference_parse(target, &into, err);
+    if (r >= 0 && into.has_digest)
+        r = err_set(err, E_INVALID, "images go into a repository, not under a digest");
+    if (r < 0)
+        return r;
+    how.into = &into;
+    return to_registry(references, n, o, &how, image_names, err);
 }
 
 /* ---- new versions ---- */
@@ -209,6 +345,17 @@ static int update_image(const char *reference, const struct image_refactor_opts 
     return r;
 }
 
+static int act(const char *const *references, size_t n, const struct image_refactor_opts *o,
+               struct str directory, const char *const *image_names, struct err *err)
+{
+    if (is_dry)
+        return show_plan(references, n, o, image_names, err);
+    if (update)
+        return update_image(references[0], o, directory, image_names[0], err);
+    return is_registry() ? publish(references, n, o, image_names, err)
+                         : to_layout(references, n, o, directory, image_names, err);
+}
+
 static int run(int argc, char **argv)
 {
     size_t n;
@@ -225,7 +372,7 @@ static int run(int argc, char **argv)
     if ((r = check_args(&o, n)) != 0)
         return r;
     if (to)
-        (void)str_cut(str_of(to + 4), ':', &directory, &target_name);
+        split_target(&directory, &target_name);
     const char **image_names = arena_new_n(&a, const char *, n);
     for (size_t i = 0; i < n; i++) {
         scoped(free_scoped) char *full = image_reference(args.store, argv[i]);
@@ -233,8 +380,7 @@ static int run(int argc, char **argv)
     }
     r = name_all(&a, argv, n, target_name, image_names);
     if (r == 0)
-        r = update ? update_image(argv[0], &o, directory, image_names[0], &err)
-                   : refactor((const char *const *)argv, n, &o, directory, image_names, &err);
+        r = act((const char *const *)argv, n, &o, directory, image_names, &err);
     if (r < 0)
         r = cmd_fail(CMD_FAILED, &err);
     arena_fini(&a);
@@ -252,6 +398,11 @@ const struct cmd cmd_image_refactor = {
         "that several images share below, one layer of its own on top. Before anything becomes\n"
         "visible, what was written is read back and compared with the sources.\n"
         "\n"
+        "Into registries go blobs first, shared ones once for each registry, then manifests. With\n"
+        "--mode side no tag moves: each image is attached to its source, where 'dormouse image\n"
+        "inspect --referrers' finds it. With --mode replace the tag moves last, unless it names\n"
+        "another image by then than the one that was read.\n"
+        "\n"
         "Shared files get the earliest of their modification times, except Python sources whose\n"
         "compiled files record the time; --mtime exact shares files with equal times only.\n"
         "\n"
@@ -262,7 +413,12 @@ const struct cmd cmd_image_refactor = {
         "  dormouse image refactor --dry-run oci:app:v1 oci:app:v2 docker-archive:db.tar\n"
         "  dormouse image refactor app:v1 app:v2 --to oci:shared\n"
         "  dormouse image refactor oci:app:v3 --update v2 --to oci:shared\n"
-        "  skopeo copy oci:shared:v2 docker://registry.example/app:v2\n",
+        "  dormouse image refactor docker://localhost:5000/app:v1 docker://localhost:5000/db:v1 "
+        "\\\n"
+        "      --to source\n"
+        "  dormouse image refactor oci:app:v1 oci:app:v2 --to docker://localhost:5000/app --mode "
+        "\\\n"
+        "      replace\n",
     .run = run,
     .opts = image_refactor_opts,
 };

@@ -163,8 +163,15 @@ static struct json *layers_json(const struct image_refactoring *r, const char *c
     return list;
 }
 
+static void set_place(struct json *v, const struct image_published_image *place, struct arena *a)
+{
+    json_set_str(a, v, "repository", str_of(place->repository));
+    if (place->tag)
+        json_set_str(a, v, "tag", str_of(place->tag));
+}
+
 static struct json *images_json(const struct image_refactoring *r, const char *const *image_names,
-                                struct arena *a)
+                                const struct image_published *published, struct arena *a)
 {
     struct json *list = json_new_array(a);
     for (size_t i = 0; i < r->group.n; i++) {
@@ -177,6 +184,8 @@ static struct json *images_json(const struct image_refactoring *r, const char *c
             oci_digest_format(&r->images[i].digest, text);
             json_set_str(a, v, "digest", str_of(text));
         }
+        if (published)
+            set_place(v, &published->images[i], a);
         json_set_bool(a, v, "unchanged", r->plan.images[i].n_shared == 0);
         json_set_int(a, v, "sharedLayers", r->plan.images[i].n_shared);
         json_set_int(a, v, "sizeBefore", (int64_t)source_size(r, i));
@@ -187,8 +196,17 @@ static struct json *images_json(const struct image_refactoring *r, const char *c
     return list;
 }
 
+static void set_traffic(struct json *doc, const struct image_published *p, struct arena *a)
+{
+    struct json *v = json_obj(a, doc, "blobs");
+    json_set_int(a, v, "uploaded", (int64_t)p->n_uploaded);
+    json_set_int(a, v, "mounted", (int64_t)p->n_mounted);
+    json_set_int(a, v, "present", (int64_t)p->n_existed);
+    json_set_int(a, v, "bytes", (int64_t)p->n_bytes);
+}
+
 static void print_json(const struct image_refactoring *r, const char *const *image_names,
-                       struct arena *a)
+                       const struct image_published *published, struct arena *a)
 {
     const struct image_refactor_figures *f = &r->figures;
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
@@ -209,23 +227,43 @@ static void print_json(const struct image_refactoring *r, const char *const *ima
     json_set_int(a, files, "layersAfter", (int64_t)f->planned);
     json_set_int(a, files, "distinct", (int64_t)f->distinct);
     json_setc(a, v, "layers", layers_json(r, image_names, a));
-    json_setc(a, v, "images", images_json(r, image_names, a));
+    json_setc(a, v, "images", images_json(r, image_names, published, a));
+    if (published)
+        set_traffic(v, published, a);
     (void)json_write_pretty(&out, v, 2);
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
 }
 
+/* ---- both ---- */
+
+static void print_places(const struct image_refactoring *r, const struct image_published *p)
+{
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    (void)printf("\nsent     %s in %zu blobs; %zu mounted, %zu were there\n",
+                 image_size_text(p->n_bytes), p->n_uploaded, p->n_mounted, p->n_existed);
+    for (size_t i = 0; i < r->group.n; i++) {
+        const struct image_published_image *m = &p->images[i];
+        if (m->is_left)
+            continue;
+        oci_digest_format(&r->images[i].digest, digest);
+        (void)printf("%s%s%s@%s\n", m->repository, m->tag ? ":" : "", m->tag ? m->tag : "", digest);
+    }
+}
+
 void image_refactor_print(const struct image_refactoring *r, const char *const *image_names,
-                          bool is_json, bool is_dry)
+                          bool is_json, const struct image_published *published)
 {
     struct arena a = { 0 };
     if (is_json) {
-        print_json(r, image_names, &a);
+        print_json(r, image_names, published, &a);
     } else {
         if (r->plan.n_layers)
             print_layers(r, image_names, &a);
         print_images(r, image_names, &a);
         print_summary(r);
-        if (is_dry && r->plan.why)
+        if (published)
+            print_places(r, published);
+        if (!r->images && r->plan.why)
             (void)printf("\nIt would not be carried out: %s.\n", r->plan.why);
     }
     (void)fflush(stdout);

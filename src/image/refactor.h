@@ -80,3 +80,9 @@ void image_refactoring_fini(struct image_refactoring *r);
 struct oci_layout;
 int image_refactor_write(struct image_refactoring *r, const struct image_spool *spool,
                          struct oci_layout *layout, const char *const *names, struct err *err);
+/*
+ * The same without publishing: the images lie in the layout's staging directory until
+ * oci_layout_end(), the first one as "oci:STAGING:0".
+ */
+int image_refactor_stage(struct image_refactoring *r, const struct image_spool *spool,
+                         struct oci_layout *layout, struct err *err);

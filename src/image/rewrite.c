@@ -240,23 +240,39 @@ static bool can_be_copied(const struct image_member *m)
     return m->image.manifest_text.n > 0 && !oci_source_names_layers_by_diff_id(m->source);
 }
 
-int image_refactor_write(struct image_refactoring *r, const struct image_spool *spool,
-                         struct oci_layout *layout, const char *const *names, struct err *err)
+/* Write and prove: all of it lies in the staging directory. */
+static int stage(struct rewriter *w, struct err *err)
 {
-    struct rewriter w = { .r = r, .spool = spool, .layout = layout };
-    w.n_numbers = r->plan.n_layers + r->group.n;
-    w.manifests = arena_new_n(&r->memory, struct oci_layout_manifest, r->group.n);
+    struct image_refactoring *r = w->r;
+    w->n_numbers = r->plan.n_layers + r->group.n;
+    w->manifests = arena_new_n(&r->memory, struct oci_layout_manifest, r->group.n);
     r->layers = arena_new_n(&r->memory, struct image_layer_blob, r->plan.n_layers);
     r->images = arena_new_n(&r->memory, struct image_refactoring_image, r->group.n);
     for (size_t i = 0; i < r->group.n; i++)
         r->images[i].is_kept =
             r->plan.images[i].n_shared == 0 && can_be_copied(&r->group.members[i]);
     int status = check_linked(r, err);
-    status = status < 0 ? status : write_images(&w, err);
-    status = status < 0 ? status : prove(&w, err);
+    status = status < 0 ? status : write_images(w, err);
+    status = status < 0 ? status : prove(w, err);
+    if (status >= 0)
+        count_stored(r);
+    return status;
+}
+
+int image_refactor_stage(struct image_refactoring *r, const struct image_spool *spool,
+                         struct oci_layout *layout, struct err *err)
+{
+    struct rewriter w = { .r = r, .spool = spool, .layout = layout };
+    return stage(&w, err);
+}
+
+int image_refactor_write(struct image_refactoring *r, const struct image_spool *spool,
+                         struct oci_layout *layout, const char *const *names, struct err *err)
+{
+    struct rewriter w = { .r = r, .spool = spool, .layout = layout };
+    int status = stage(&w, err);
     if (status < 0)
         return status;
-    count_stored(r);
     name_manifests(&w, names);
     return oci_layout_publish(layout, w.manifests, r->group.n, err);
 }

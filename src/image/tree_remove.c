@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,4 +111,29 @@ int tree_remove(int parent_fd, const char *name, struct err *err)
     if (r >= 0 && unlinkat(parent_fd, name, AT_REMOVEDIR) < 0)
         r = err_sys(err, -errno, "remove '%s'", name);
     return r;
+}
+
+/* ---- leftovers ---- */
+
+/* Not one that another user planted to have it changed while it is removed. */
+static bool is_own_dir(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 07777) == 0700;
+}
+
+void tree_remove_stale(int parent_fd, struct str mark)
+{
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    if (tree_names_read(parent_fd, &names, NULL) < 0)
+        return;
+    for (size_t i = 0; i < names.all.n; i++) {
+        if (!str_has_prefix(str_of(names.all.p[i]), mark))
+            continue;
+        scoped(fd_scoped) int fd =
+            sys_openat(parent_fd, names.all.p[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+        if (fd >= 0 && is_own_dir(fd) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+            tree_remove_children(fd, NULL) >= 0)
+            (void)unlinkat(parent_fd, names.all.p[i], AT_REMOVEDIR);
+    }
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 /* The names in a directory, without "." and "..". */
@@ -27,3 +28,9 @@ int tree_remove_detach(int dir_fd, const char *name, int gone_fd, uint64_t *n_go
 int tree_remove_children(int dir_fd, struct err *err);
 /* Remove the directory and all that is in it. */
 int tree_remove(int parent_fd, const char *name, struct err *err);
+/*
+ * Remove the directories in `parent_fd` whose names begin with `mark` and whose process has ended:
+ * nobody has them locked (flock) any more. Only our own ones with the mode 0700, not what another
+ * user planted.
+ */
+void tree_remove_stale(int parent_fd, struct str mark);

@@ -34,30 +34,6 @@ static int split(const char *path, char **ret_parent, char **ret_name, struct er
     return 0;
 }
 
-/* Not one that another user planted to have it changed while it is removed. */
-static bool is_own_dir(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 07777) == 0700;
-}
-
-/* A temporary directory whose process has ended is not locked any more. */
-static void remove_stale(int parent_fd)
-{
-    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
-    if (tree_names_read(parent_fd, &names, NULL) < 0)
-        return;
-    for (size_t i = 0; i < names.all.n; i++) {
-        if (!str_has_prefix(str_of(names.all.p[i]), STAGE_MARK))
-            continue;
-        scoped(fd_scoped) int fd =
-            sys_openat(parent_fd, names.all.p[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-        if (fd >= 0 && is_own_dir(fd) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-            tree_remove_children(fd, NULL) >= 0)
-            (void)unlinkat(parent_fd, names.all.p[i], AT_REMOVEDIR);
-    }
-}
-
 static int make_dir(int at, const char *name, int *ret, struct err *err)
 {
     if (mkdirat(at, name, 0700) < 0)
@@ -117,7 +93,7 @@ static int prepare(struct unpack_stage *s, const char *path, struct err *err)
     r = check_is_free(s, path, err);
     if (r < 0)
         return r;
-    remove_stale(s->parent_fd);
+    tree_remove_stale(s->parent_fd, STAGE_MARK);
     for (unsigned turn = 1;; turn++) {
         struct err why = { 0 };
         r = make_temporary(s, &why);

@@ -174,6 +174,26 @@ int oci_remote_manifest(struct oci_remote *m, const struct oci_digest *digest, s
     return r;
 }
 
+int oci_remote_tag(struct oci_remote *m, const char *tag, struct oci_digest *ret, struct err *err)
+{
+    struct oci_request *q;
+    struct oci_digest found;
+    struct remote_answer a;
+    struct err why = { 0 }; /* that there is none is no error */
+    answer_init(&a, &why);
+    int r = remote_wait(m, &a,
+                        oci_registry_manifest(m->reg, m->ref.repository, tag, NULL, remote_scope(m),
+                                              remote_on_answer, &a, &q, &why));
+    bool is_there = r >= 0;
+    r = r == -ENOENT ? 0 : r < 0 ? r : check_manifest(&a, NULL, &found, &why);
+    remote_answer_fini(&a);
+    if (r < 0 && err)
+        *err = why;
+    if (r >= 0 && is_there)
+        *ret = found;
+    return r < 0 ? r : is_there;
+}
+
 /* ---- blobs ---- */
 
 struct verified {

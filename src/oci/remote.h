@@ -46,6 +46,8 @@ const struct oci_reference *oci_remote_reference(const struct oci_remote *m);
  */
 int oci_remote_manifest(struct oci_remote *m, const struct oci_digest *digest, struct buf *to,
                         struct oci_digest *ret_digest, struct err *err);
+/* The digest that a tag of the repository names now. 1, or 0: there is no such tag. */
+int oci_remote_tag(struct oci_remote *m, const char *tag, struct oci_digest *ret, struct err *err);
 /* A blob, piece by piece. Its digest is compared at the end: what the sink got counts only after 0.
  * Errors: also E_DIGEST. */
 int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, oci_blob_sink sink,

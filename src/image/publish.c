@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/publish.h"
+
+#include "base/buf.h"
+
+#include <stdio.h>
+
+#define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
+
+struct repository {
+    struct oci_reference ref;
+    struct oci_remote *remote;
+    struct map blobs; /* digests that it has */
+};
+
+struct target {
+    struct repository *to;
+    const char *tag; /* to be moved; NULL: none */
+    bool is_own;     /* the image was read from there */
+    bool is_left;    /* nothing is to do */
+    struct oci_source *staged;
+    struct oci_image image; /* the new one */
+};
+
+struct publisher {
+    struct image_refactoring *r;
+    const struct image_publish_opts *opts;
+    struct repository *repositories;
+    size_t n_repositories;
+    struct target *targets; /* of the images of the group */
+    struct image_published done;
+};
+
+/* ---- targets ---- */
+
+static bool is_same_host(const struct oci_reference *a, const struct oci_reference *b)
+{
+    return strcmp(a->host, b->host) == 0;
+}
+
+static bool is_same(const struct oci_reference *a, const struct oci_reference *b)
+{
+    return is_same_host(a, b) && strcmp(a->repository, b->repository) == 0;
+}
+
+/* Where an image was read from; NULL: from no registry. */
+static const struct oci_reference *origin_of(const struct publisher *p, size_t image)
+{
+    struct oci_remote *m = oci_source_remote(p->r->group.members[image].source);
+    return m ? oci_remote_reference(m) : NULL;
+}
+
+static int open_repository(struct publisher *p, const struct oci_reference *ref,
+                           struct repository **ret, struct err *err)
+{
+    for (size_t i = 0; i < p->n_repositories; i++)
+        if (is_same(&p->repositories[i].ref, ref)) {
+            *ret = &p->repositories[i];
+            return 0;
+        }
+    struct repository *to = &p->repositories[p->n_repositories];
+    *to = (struct repository){ .ref = *ref };
+    to->ref.has_digest = false;
+    int r = oci_remote_open(&to->ref, p->opts->registry, &to->remote, err);
+    if (r < 0)
+        return r;
+    p->n_repositories++;
+    *ret = to;
+    return 0;
+}
+
+static int choose_tag(const struct publisher *p, size_t image, struct target *t, struct err *err)
+{
+    const char *reference = p->r->group.members[image].reference;
+    const struct oci_reference *origin = origin_of(p, image);
+    if (p->opts->into)
+        t->tag = p->opts->tags[image];
+    else if (origin->has_digest || !origin->tag[0])
+        return err_set(err, E_INVALID, "'%s' names no tag that could be replaced", reference);
+    else
+        t->tag = origin->tag;
+    if (!oci_reference_is_tag(str_of(t->tag)))
+        return err_set(err, E_INVALID, "'%s' is no tag, for '%s'", t->tag, reference);
+    t->is_own = t->is_own && !origin->has_digest && strcmp(t->tag, origin->tag) == 0;
+    return 0;
+}
+
+static int choose_target(struct publisher *p, size_t image, struct err *err)
+{
+    struct target *t = &p->targets[image];
+    const struct oci_reference *origin = origin_of(p, image);
+    if (!p->opts->into && !origin)
+        return err_set(err, E_INVALID, "'%s' is not from a registry; name a repository for it",
+                       p->r->group.members[image].reference);
+    int r = open_repository(p, p->opts->into ? p->opts->into : origin, &t->to, err);
+    if (r < 0)
+        return r;
+    t->is_own = origin && is_same(origin, &t->to->ref);
+    r = p->opts->is_replacing ? choose_tag(p, image, t, err) : 0;
+    t->is_left = p->r->plan.images[image].n_shared == 0 && (t->is_own || !t->tag);
+    return r;
+}
+
+/*
+ * May the tag be moved? It names what was read, or the new image already, or, in a repository that
+ * the image is not from, nothing.
+ */
+static int check_tag(const struct publisher *p, size_t image, struct err *err)
+{
+    const struct target *t = &p->targets[image];
+    const struct oci_image *source = &p->r->group.members[image].image;
+    const struct oci_digest *read = source->index_text.n ? &source->index : &source->digest;
+    struct oci_digest found;
+    if (!t->tag || t->is_left)
+        return 0;
+    int r = oci_remote_tag(t->to->remote, t->tag, &found, err);
+    if (r < 0)
+        return err_ctx(err, r, "tag '%s' of '%s'", t->tag, t->to->ref.repository);
+    if (r == 0 && !t->is_own)
+        return 0;
+    if (r && p->r->images && oci_digest_equal(&found, &p->r->images[image].digest))
+        return 0;
+    if (r == 0 || !oci_digest_equal(&found, read))
+        return err_set(err, E_CONFLICT,
+                       "tag '%s' of '%s' does not name the image that was read%s; it is left as "
+                       "it is",
+                       t->tag, t->to->ref.repository, t->is_own ? " any more" : "");
+    if (source->index_text.n)
+        return err_set(err, E_UNSUPPORTED,
+                       "tag '%s' of '%s' names an index for several platforms, of which "
+                       "replacing would leave one; --mode side attaches the image to its source",
+                       t->tag, t->to->ref.repository);
+    return 0;
+}
+
+static int check_tags(const struct publisher *p, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < p->r->group.n; i++)
+        r = check_tag(p, i, err);
+    return r;
+}
+
+static void publisher_fini(struct publisher *p)
+{
+    for (size_t i = 0; p->targets && i < p->r->group.n; i++)
+        oci_source_free(p->targets[i].staged);
+    for (size_t i = 0; i < p->n_repositories; i++) {
+        oci_remote_free(p->repositories[i].remote);
+        map_fini(&p->repositories[i].blobs);
+    }
+}
+
+static int publisher_init(struct publisher *p, struct image_refactoring *r,
+                          const struct image_publish_opts *opts, struct err *err)
+{
+    *p = (struct publisher){ .r = r, .opts = opts };
+    p->repositories = arena_new_n(&r->memory, struct repository, r->group.n);
+    p->targets = arena_new_n(&r->memory, struct target, r->group.n);
+    int status = 0;
+    for (size_t i = 0; status >= 0 && i < r->group.n; i++)
+        status = choose_target(p, i, err);
+    return status < 0 ? status : check_tags(p, err);
+}
+
+int image_refactor_check_targets(struct image_refactoring *r, const struct image_publish_opts *opts,
+                                 struct err *err)
+{
+    struct publisher p;
+    int status = publisher_init(&p, r, opts, err);
+    publisher_fini(&p);
+    return status;
+}
+
+/* ---- blobs ---- */
+
+struct sending {
+    struct publisher *p;
+    struct oci_source *from;
+    const struct oci_descriptor *d;
+    oci_blob_sink sink;
+    void *sink_arg;
+    uint64_t n;
+};
+
+static void tell(struct publisher *p, const struct oci_push_news *news)
+{
+    if (p->opts->news)
+        p->opts->news(p->opts->arg, news);
+}
+
+static int on_sent(void *arg, struct str bytes, struct err *err)
+{
+    struct sending *s = arg;
+    s->n += bytes.n;
+    int r = s->sink(s->sink_arg, bytes, err);
+    tell(s->p, &(struct oci_push_news){ .blob = s->d, .n_bytes = s->n });
+    return r;
+}
+
+static int write_blob(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    struct sending *s = arg;
+    s->sink = sink;
+    s->sink_arg = sink_arg;
+    s->n = 0;
+    return oci_source_blob(s->from, s->d, on_sent, s, err);
+}
+
+static struct str key_of(const struct oci_digest *d)
+{
+    return str_n(d->bytes, sizeof d->bytes);
+}
+
+/* Another repository of the same registry that has the blob; NULL: none is known. */
+static const char *where_it_is(const struct publisher *p, const struct repository *to,
+                               const struct oci_digest *d)
+{
+    for (size_t i = 0; i < p->n_repositories; i++) {
+        const struct repository *other = &p->repositories[i];
+        if (other != to && is_same_host(&other->ref, &to->ref) && map_get(&other->blobs, key_of(d)))
+            return other->ref.repository;
+    }
+    return NULL;
+}
+
+static void count(struct publisher *p, const struct oci_descriptor *d, enum oci_pushed how)
+{
+    p->done.n_uploaded += how == OCI_PUSHED_UPLOADED;
+    p->done.n_mounted += how == OCI_PUSHED_MOUNTED;
+    p->done.n_existed += how == OCI_PUSHED_EXISTED;
+    p->done.n_bytes += how == OCI_PUSHED_UPLOADED ? d->size : 0;
+    tell(p, &(struct oci_push_news){ .blob = d, .is_done = true, .n_bytes = d->size, .how = how });
+}
+
+static int send_blob(struct publisher *p, size_t image, const struct oci_descriptor *d,
+                     struct err *err)
+{
+    struct target *t = &p->targets[image];
+    struct sending s = { .p = p, .from = t->staged, .d = d };
+    enum oci_pushed how;
+    if (map_get(&t->to->blobs, key_of(&d->digest)))
+        return 0;
+    int r = oci_remote_push_blob(t->to->remote, d, where_it_is(p, t->to, &d->digest), write_blob,
+                                 &s, &how, err);
+    if (r < 0)
+        return err_ctx(err, r, "'%s'", t->to->ref.repository);
+    (void)map_put(&t->to->blobs, key_of(&d->digest), t->to);
+    count(p, d, how);
+    return 0;
+}
+
+/* An image of ours: its source, where it changes nothing, goes the way of every other image. */
+static bool is_new(const struct publisher *p, size_t image)
+{
+    return !p->targets[image].is_left && !p->r->images[image].is_kept;
+}
+
+/* What many images need comes first: what an early end leaves is of use to the next run. */
+static int send_layers(struct publisher *p, bool is_shared, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < p->r->group.n; i++) {
+        const struct oci_manifest *m = &p->targets[i].image.manifest;
+        if (!is_new(p, i))
+            continue;
+        size_t from = is_shared ? 0 : m->n_layers - 1,
+               to = is_shared ? m->n_layers - 1 : m->n_layers;
+        for (size_t k = from; r >= 0 && k < to; k++)
+            r = send_blob(p, i, &m->layers[k], err);
+    }
+    return r;
+}
+
+static int send_configs(struct publisher *p, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < p->r->group.n; i++)
+        if (is_new(p, i))
+            r = send_blob(p, i, &p->targets[i].image.manifest.config, err);
+    return r;
+}
+
+/* ---- manifests and tags ---- */
+
+static int send_manifest(struct publisher *p, size_t image, const char *tag, struct err *err)
+{
+    const struct target *t = &p->targets[image];
+    int r = oci_remote_push_manifest(t->to->remote, tag, STR(MANIFEST_TYPE), t->image.manifest_text,
+                                     err);
+    return r < 0 ? err_ctx(err, r, "'%s'", t->to->ref.repository) : r;
+}
+
+static int send_manifests(struct publisher *p, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < p->r->group.n; i++)
+        if (is_new(p, i))
+            r = send_manifest(p, i, NULL, err);
+    return r;
+}
+
+/* An image that stays as it is, in a repository that it is not from. */
+static int copy_image(struct publisher *p, size_t image, struct err *err)
+{
+    struct oci_reference ref = p->targets[image].to->ref;
+    scoped(oci_remote_free_scoped) struct oci_remote *to = NULL;
+    struct oci_push_result res;
+    struct oci_push_opts opts = { .platform = *p->r->opts->platform,
+                                  .news = p->opts->news,
+                                  .arg = p->opts->arg };
+    (void)snprintf(ref.tag, sizeof ref.tag, "%s", p->targets[image].tag);
+    int r = oci_remote_open(&ref, p->opts->registry, &to, err);
+    r = r < 0 ? r : oci_push(p->r->group.members[image].source, to, &opts, &res, err);
+    if (r < 0)
+        return err_ctx(err, r, "'%s'", ref.repository);
+    p->done.n_uploaded += res.n_uploaded;
+    p->done.n_mounted += res.n_mounted;
+    p->done.n_existed += res.n_existed;
+    p->done.n_bytes += res.n_bytes;
+    return 0;
+}
+
+static int move_tags(struct publisher *p, struct err *err)
+{
+    for (size_t i = 0; i < p->r->group.n; i++) {
+        const struct target *t = &p->targets[i];
+        if (!t->tag || t->is_left)
+            continue;
+        int r = check_tag(p, i, err);
+        if (r >= 0)
+            r = is_new(p, i) ? send_manifest(p, i, t->tag, err) : copy_image(p, i, err);
+        if (r < 0)
+            return r;
+        p->done.images[i].tag = t->tag;
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int read_staged(struct publisher *p, const struct oci_layout *layout, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < p->r->group.n; i++) {
+        struct target *t = &p->targets[i];
+        scoped(free_scoped) char *name = xasprintf("oci:%s:%zu", oci_layout_staging(layout), i);
+        r = oci_source_open(str_of(name), &t->staged, err);
+        r = r < 0 ? r : oci_source_image(t->staged, p->r->opts->platform, &t->image, err);
+    }
+    return r;
+}
+
+static void note_images(struct publisher *p)
+{
+    struct arena *a = &p->r->memory;
+    p->done.images = arena_new_n(a, struct image_published_image, p->r->group.n);
+    for (size_t i = 0; i < p->r->group.n; i++) {
+        const struct oci_reference *ref = &p->targets[i].to->ref;
+        p->done.images[i].repository = arena_printf(a, "%s/%s", ref->host, ref->repository);
+        p->done.images[i].is_left = p->targets[i].is_left;
+    }
+}
+
+int image_refactor_publish(struct image_refactoring *r, const struct oci_layout *layout,
+                           const struct image_publish_opts *opts, struct image_published *ret,
+                           struct err *err)
+{
+    struct publisher p;
+    int status = publisher_init(&p, r, opts, err);
+    status = status < 0 ? status : read_staged(&p, layout, err);
+    if (status >= 0)
+        note_images(&p);
+    status = status < 0 ? status : send_layers(&p, true, err);
+    status = status < 0 ? status : send_layers(&p, false, err);
+    status = status < 0 ? status : send_configs(&p, err);
+    status = status < 0 ? status : send_manifests(&p, err);
+    status = status < 0 ? status : move_tags(&p, err);
+    publisher_fini(&p);
+    if (status >= 0)
+        *ret = p.done;
+    return status;
+}

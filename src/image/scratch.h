@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A directory for what nobody else is to see and a run does not keep: below TMPDIR, or /var/tmp
+ * since it may be large. It goes with image_scratch_free(); what a killed run left goes with the
+ * next one. Any thread, one at a time.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+
+struct image_scratch;
+
+/* Errors: of the file system. */
+int image_scratch_new(struct image_scratch **ret, struct err *err);
+/* With all that is in it. NULL is fine. */
+void image_scratch_free(struct image_scratch *s);
+DEFINE_SCOPED(image_scratch, image_scratch_free)
+/* Its path. Borrowed. */
+const char *image_scratch_path(const struct image_scratch *s);
