@@ -61,7 +61,6 @@ int image_work(size_t n, unsigned n_threads, image_work_fn work, void *arg, stru
 /* A distinct layer; the thread that made it reads it. */
 struct slot {
     struct oci_layer *layer;
-    uint64_t size;
 };
 
 struct reading {
@@ -83,7 +82,6 @@ static struct slot *claim(struct reading *r, const struct image_member *m, size_
     (void)pthread_mutex_lock(&r->lock);
     if (!map_has(&r->group->layers, diff_id_of(m, i))) {
         slot = arena_new(&r->group->memory, struct slot);
-        slot->size = m->image.manifest.layers[i].size;
         (void)map_put(&r->group->layers, diff_id_of(m, i), slot);
     }
     (void)pthread_mutex_unlock(&r->lock);
@@ -131,7 +129,8 @@ static int merge_member(void *arg, size_t i, struct err *err)
     for (size_t k = 0; k < n; k++) {
         const struct slot *slot = map_get(&r->group->layers, diff_id_of(m, k));
         m->layers[k] = slot->layer;
-        m->layer_sizes[k] = slot->size;
+        /* Its own: of a layer that images have in several compressions, threads read any blob. */
+        m->layer_sizes[k] = m->image.manifest.layers[k].size;
         int status = oci_tree_apply(&m->tree, slot->layer, err);
         if (status < 0)
             return err_ctx(err, status, "image '%s': layer %zu", m->reference, k);

@@ -136,6 +136,15 @@ def test_the_same_images_give_the_same_bytes(layout, tmp_path):
     assert sorted(os.listdir(tmp_path / "one/blobs/sha256")) == sorted(os.listdir(tmp_path / "two/blobs/sha256"))
 
 
+def test_a_layer_in_two_compressions_has_the_size_that_each_image_says(tmp_path):
+    source = Layout(tmp_path / "source")
+    sizes = [source.image(name, [BASE], compress=lambda t, level=level: gzip.compress(t, level))["layers"][0]["size"]
+             for name, level in (("a", 1), ("b", 0), ("c", 9))]
+    for threads in "1", "4":
+        said = json.loads(run("--dry-run", "-o", "json", "--threads", threads, *[f"oci:{source.directory}:{n}" for n in "abc"]).stdout)
+        assert [i["sizeBefore"] for i in said["images"]] == sizes and said["storedBefore"] == sizes[0]
+
+
 def test_a_dry_run_writes_nothing_and_says_what_would_be_shared(layout, tmp_path):
     done = run("--dry-run", *OPTIONS, *[f"oci:{layout.directory}:v{i}" for i in (1, 2, 3)])
     assert done.returncode == 0, done.stderr
