@@ -49,7 +49,7 @@ static bool is_same_content(const struct oci_entry *a, const struct oci_entry *b
     return true;
 }
 
-static bool is_same_attributes(const struct oci_entry *a, const struct oci_entry *b)
+bool image_is_same_rights(const struct oci_entry *a, const struct oci_entry *b)
 {
     if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid || a->n_xattrs != b->n_xattrs)
         return false;
@@ -72,7 +72,7 @@ static void compare(struct image_changes *c, const struct oci_node *from, const 
     const struct oci_entry *a = entry_of(from), *b = entry_of(to);
     if (!is_same_content(a, b))
         add(c, IMAGE_CHANGE_CONTENT, from, to);
-    else if (!is_same_attributes(a, b))
+    else if (!image_is_same_rights(a, b))
         add(c, IMAGE_CHANGE_ATTRIBUTES, from, to);
     else if (a->mtime_s != b->mtime_s || a->mtime_ns != b->mtime_ns)
         add(c, IMAGE_CHANGE_TIME, from, to);

@@ -27,6 +27,9 @@ void image_changes_find(const struct oci_tree *from, const struct oci_tree *to,
                         struct image_changes *ret);
 void image_changes_fini(struct image_changes *c);
 
+/* Mode, owner and extended attributes with their values, in the same order. */
+bool image_is_same_rights(const struct oci_entry *a, const struct oci_entry *b);
+
 /* "added", "removed", "content", "attributes", "time"; static storage. */
 const char *image_change_name(enum image_change_kind kind);
 /* Bytes of the file at a node; 0 for everything else and for NULL. */

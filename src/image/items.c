@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/items.h"
 
+#include "image/changes.h"
+
 #include <stdio.h>
 
 void image_items_fini(struct image_items *items)
@@ -32,17 +34,6 @@ static struct image_item item_of(const struct oci_node *node)
 
 /* ---- shared layers ---- */
 
-static bool is_same_rights(const struct oci_entry *a, const struct oci_entry *b)
-{
-    if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid || a->n_xattrs != b->n_xattrs)
-        return false;
-    for (size_t i = 0; i < a->n_xattrs; i++)
-        if (!str_eq(a->xattrs[i].name, b->xattrs[i].name) ||
-            !str_eq(a->xattrs[i].value, b->xattrs[i].value))
-            return false;
-    return true;
-}
-
 /* The entry of a directory if all sharers agree on its rights; NULL: they do not. */
 static const struct oci_entry *agreed(const struct image_refactoring *r, const uint64_t *set,
                                       struct str path)
@@ -53,7 +44,7 @@ static const struct oci_entry *agreed(const struct image_refactoring *r, const u
     {
         const struct oci_node *n = oci_tree_find(&r->group.members[i].tree, path);
         const struct oci_entry *e = n ? n->inode->entry : NULL;
-        if (!e || (!is_first && !is_same_rights(first, e)))
+        if (!e || (!is_first && !image_is_same_rights(first, e)))
             return NULL;
         first = is_first ? e : first;
         is_first = false;

@@ -17,6 +17,7 @@ struct prover {
     size_t image;
     const struct oci_tree *before, *after;
     struct map allowed; /* path -> struct allowed; of what lies in shared layers */
+    struct map linked;  /* paths of linked content of this image -> its atom */
     struct arena memory;
 };
 
@@ -39,6 +40,11 @@ static void note_allowed(struct prover *p)
             *a = (struct allowed){ atom, &atom->times[j] };
             (void)map_put(&p->allowed, uses->p[i].nodes[j]->path, a);
         }
+        if (atom->is_linked) {
+            char path[IMAGE_LINKED_PATH_SIZE];
+            image_linked_path(atom, path);
+            (void)map_put(&p->linked, str_of(path), (void *)atom);
+        }
     }
 }
 
@@ -56,8 +62,7 @@ static bool is_linked(const struct prover *p, const struct image_change *c)
     const struct oci_entry *new = target ? target->inode->entry : NULL;
     return new &&link.n &&link.p[0] == '/' && str_is(str_slice(link, 1, link.n), path) &&
            new->type == TAR_FILE &&memcmp(old->digest, new->digest, SHA256_BYTES) == 0 &&
-           old->mode == new->mode && old->uid == new->uid && old->gid == new->gid &&
-           old->n_xattrs == new->n_xattrs;
+           image_is_same_rights(old, new);
 }
 
 static bool is_expected_time(const struct prover *p, const struct image_change *c)
@@ -67,17 +72,23 @@ static bool is_expected_time(const struct prover *p, const struct image_change *
     return a && !a->time->is_exact && e->mtime_s == a->time->s && e->mtime_ns == a->time->ns;
 }
 
-static bool is_linked_content(const struct prover *p, struct str path)
+/* The content of a link of this image, whose rights is_linked() compares, or a directory on the way
+ * to it. */
+static bool is_linked_content(const struct prover *p, const struct oci_node *node)
 {
-    return p->r->opts->atoms.is_linked &&
-           (str_is(path, IMAGE_LINKED_DIR) || str_has_prefix(path, STR(IMAGE_LINKED_DIR "/")));
+    static const struct oci_entry plain = { .mode = 0755 };
+    if (!p->r->opts->atoms.is_linked || !oci_node_is_dir(node))
+        return map_has(&p->linked, node->path);
+    return (str_is(node->path, IMAGE_LINKED_DIR) ||
+            str_has_prefix(node->path, STR(IMAGE_LINKED_DIR "/"))) &&
+           (!node->inode->entry || image_is_same_rights(node->inode->entry, &plain));
 }
 
 static int judge(const struct prover *p, const struct image_change *c, struct err *err)
 {
     switch (c->kind) {
     case IMAGE_CHANGE_ADDED:
-        return is_linked_content(p, c->to->path) ? 0 : refuse(c->to->path, "is new", err);
+        return is_linked_content(p, c->to) ? 0 : refuse(c->to->path, "is new", err);
     case IMAGE_CHANGE_REMOVED:
         return refuse(c->from->path, "is missing", err);
     case IMAGE_CHANGE_CONTENT:
@@ -115,7 +126,9 @@ static int check_links(const struct prover *p, struct err *err)
 int image_proof(const struct image_refactoring *r, size_t image, const struct oci_tree *again,
                 uint64_t *ret_times, struct err *err)
 {
-    struct prover p = { r, image, &r->group.members[image].tree, again, { 0 }, { 0 } };
+    struct prover p = {
+        .r = r, .image = image, .before = &r->group.members[image].tree, .after = again
+    };
     struct image_changes changes;
     uint64_t n_times = 0;
     int status = 0;
@@ -128,6 +141,7 @@ int image_proof(const struct image_refactoring *r, size_t image, const struct oc
     status = status < 0 ? status : check_links(&p, err);
     image_changes_fini(&changes);
     map_fini(&p.allowed);
+    map_fini(&p.linked);
     arena_fini(&p.memory);
     if (status >= 0)
         *ret_times = n_times;
