@@ -848,6 +848,29 @@ TEST(equal_values_give_equal_sorted_bytes)
     arena_fini(&a);
 }
 
+TEST(sorted_objects_can_be_changed)
+{
+    enum { MANY = 500 };
+    struct arena a = { 0 };
+    struct json *v = json_new_object(&a), *part = json_obj(&a, v, "part");
+    scoped(buf_fini_scoped) struct buf sorted = BUF_INIT(1 << 16), text = BUF_INIT(1 << 16);
+    json_set_int(&a, part, "b", 1);
+    json_set_int(&a, part, "a", 2);
+    for (int i = 0; i < MANY; i++)
+        json_set_int(&a, v, arena_printf(&a, "k%d", i * 37 % MANY), i);
+    CHECK_OK(json_write_sorted(&sorted, v));
+    json_sort(&a, v);
+    CHECK_OK(json_write(&text, v));
+    CHECK_STR(buf_str(&text), buf_cstr(&sorted));
+    for (int i = 0; i < MANY; i += 2)
+        CHECK(json_del(v, str_of(arena_printf(&a, "k%d", i))));
+    json_set_int(&a, v, "z", 1);
+    CHECK_INT(v->n, MANY / 2 + 2);
+    CHECK_STR(json_last(v)->key, "z");
+    CHECK(json_getc(v, "k499") && !json_getc(v, "k498"));
+    arena_fini(&a);
+}
+
 TEST(pretty_text_looks_as_kubectl_prints_it)
 {
     struct arena a = { 0 };

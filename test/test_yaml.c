@@ -298,6 +298,24 @@ TEST(repeated_keys_are_reported)
     arena_fini(&a);
 }
 
+static void collect_line(void *arg, struct str key, unsigned line)
+{
+    (void)buf_printf(arg, STR_FMT "@%u;", STR_ARG(key), line);
+}
+
+TEST(repeated_keys_are_reported_with_their_lines)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    struct yaml_marks marks = { 0 };
+    scoped(buf_fini_scoped) struct buf seen = BUF_INIT(1000);
+    struct yaml_opts opts = { .on_repeated = collect_line, .arg = &seen, .marks = &marks };
+    CHECK_OK(yaml_parse(&a, STR("a: 1\na: a\nl: {m: 1, m: 2}\na: 2\n\"l\": a\n"), &opts, &v, NULL));
+    CHECK_STR(buf_str(&seen), "m@3;a@2;a@4;l@5;");
+    yaml_marks_fini(&marks);
+    arena_fini(&a);
+}
+
 /* ---- limits ---- */
 
 TEST(nesting_is_limited_also_through_aliases)

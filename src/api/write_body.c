@@ -139,6 +139,16 @@ static int parse_protobuf(struct request *rq, const struct schema *schema, struc
     return 0;
 }
 
+/* In the order of the JSON that upstream makes of it, so that complaints come in that order. */
+static int parse_yaml(struct arena *a, struct str text, const struct yaml_opts *opts,
+                      struct json **ret, struct err *err)
+{
+    int r = yaml_parse(a, text, opts, ret, err);
+    if (r >= 0)
+        json_sort(a, *ret);
+    return r;
+}
+
 /* E_UNSUPPORTED: a content type that is not read. */
 static int parse_as(struct request *rq, const struct schema *schema,
                     struct object_warnings *warnings, struct json **ret, struct err *err)
@@ -157,7 +167,7 @@ static int parse_as(struct request *rq, const struct schema *schema,
     if (!typed || media_is(&type, "application/json") || is_patch)
         return json_parse(a, buf_str(&rq->body), &json, ret, err);
     if (media_is(&type, "application/yaml"))
-        return yaml_parse(a, buf_str(&rq->body), &yaml, ret, err);
+        return parse_yaml(a, buf_str(&rq->body), &yaml, ret, err);
     if (media_is(&type, "application/vnd.kubernetes.protobuf") && schema)
         return parse_protobuf(rq, schema, ret, err);
     return E_UNSUPPORTED;
@@ -194,15 +204,51 @@ static size_t find_repeated(struct str warning, struct str body, struct str *ret
     return line;
 }
 
+enum { REPEATED_MAX_BYTES = 256 * 1024 }; /* of bodies that are read again for their lines */
+
+struct repeated {
+    size_t n;
+    unsigned line[OBJECT_MAX_WARNINGS];
+};
+
+static void on_repeated(void *arg, struct str key, unsigned line)
+{
+    struct repeated *r = arg;
+    (void)key;
+    if (r->n < ARRAY_LEN(r->line))
+        r->line[r->n++] = line;
+}
+
+/* The lines of a YAML body's repeated keys, in the order in which they are told; false: unknown. */
+static bool find_lines(const struct object_warnings *w, struct str body, struct repeated *ret)
+{
+    struct arena a = { .budget = w->a->budget, .max_bytes = API_PARSE_MAX_BYTES };
+    struct yaml_marks marks = { 0 };
+    const struct yaml_opts opts = {
+        .on_repeated = on_repeated, .arg = ret, .first_only = true, .marks = &marks
+    };
+    struct json *v;
+    ret->n = 0;
+    bool known = body.n <= REPEATED_MAX_BYTES && yaml_parse(&a, body, &opts, &v, NULL) >= 0 &&
+                 ret->n == w->n;
+    yaml_marks_fini(&marks);
+    arena_fini(&a);
+    return known;
+}
+
 /* What sigs.k8s.io/yaml says of repeated keys: a warning for each, one error for all of them. */
 static void tell_repeated(struct object_warnings *w, struct str body, enum field_validation fv,
                           const char *before)
 {
     struct buf all = BUF_INIT(16 * 1024), one = BUF_INIT(4096);
+    struct repeated at;
+    bool known = w->n && find_lines(w, body, &at);
     (void)buf_printf(&all, "%syaml: unmarshal errors:", before);
     for (size_t i = 0; i < w->n; i++) {
         struct str name;
         size_t line = find_repeated(w->text[i], body, &name);
+        if (known)
+            line = at.line[i];
         buf_reset(&one);
         (void)buf_printf(&one, "line %zu: key ", line);
         go_quote(&one, name);
@@ -414,7 +460,7 @@ static struct json *parse_config(struct request *rq, struct object_warnings *war
         r = json_parse(a, trimmed, &json, ret, NULL);
     if (r == E_PARSE) {
         warnings->n = 0;
-        r = yaml_parse(a, body, &yaml, ret, &err);
+        r = parse_yaml(a, body, &yaml, ret, &err);
     }
     if (r < 0)
         return too_large_or(a, r,

@@ -23,7 +23,8 @@ bool json_is_bool(const struct json *v)
     return v && (v->type == JSON_TRUE || v->type == JSON_FALSE);
 }
 
-/* The member with this key; *ret_prev is set to the one in front of it, NULL when it is the first. */
+/* The member with this key; *ret_prev is set to the one in front of it, NULL when it is the first.
+ */
 static struct json *find(const struct json *obj, struct str key, struct json **ret_prev)
 {
     const struct json_index *ix = json_index_of(obj);
@@ -244,6 +245,30 @@ void json_index(struct arena *a, struct json *obj)
 {
     if (json_is(obj, JSON_OBJECT) && obj->n > JSON_INDEX_MIN && !json_index_of(obj))
         (void)json_index_make(a, obj, NULL, NULL);
+}
+
+static void sort_members(struct arena *a, struct json *obj)
+{
+    scoped(free_scoped) const struct json **list = json_sorted_members(obj);
+    struct json **link = &obj->first, *last = NULL;
+    for (uint32_t i = 0; i < obj->n; i++) {
+        last = (struct json *)list[i];
+        *link = last;
+        link = &last->next;
+    }
+    *link = NULL;
+    obj->end = last; /* without the index, which knows the members by those before them */
+    json_index(a, obj);
+}
+
+void json_sort(struct arena *a, struct json *v)
+{
+    if (v->type < JSON_ARRAY)
+        return;
+    json_each (c, v)
+        json_sort(a, c);
+    if (v->type == JSON_OBJECT && v->n > 1)
+        sort_members(a, v);
 }
 
 struct json *json_clone(struct arena *a, const struct json *v)

@@ -105,6 +105,8 @@ struct json *json_copy(struct arena *a, const struct json *v);
 void json_add(struct json *array, struct json *v); /* append; v taken */
 /* Append a member that the object does not have yet; the key is borrowed, v taken. */
 void json_add_member(struct json *obj, struct str key, struct json *v);
+/* Bring the members of all objects below and including v into the order of their keys. */
+void json_sort(struct arena *a, struct json *v);
 /* Index the members of an object that json_add_member() made large, before many are looked up. */
 void json_index(struct arena *a, struct json *obj);
 /* Set or replace at its place; the key is copied into the arena, v taken. */

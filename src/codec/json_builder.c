@@ -43,7 +43,7 @@ struct json *json_builder_refill(struct json_builder *b)
 /* ---- repeated keys ---- */
 
 /* The key's path in the open containers: "spec.containers[1].name". */
-static void report(struct json_builder *b, struct str key)
+static void report(struct json_builder *b, const struct json *again)
 {
     if (!b->on_duplicate || b->n_told == TOLD_MAX)
         return;
@@ -61,7 +61,8 @@ static void report(struct json_builder *b, struct str key)
     }
     if (path.n)
         (void)buf_add_char(&path, '.');
-    (void)buf_add_str(&path, key);
+    (void)buf_add_str(&path, again->key);
+    b->repeated = again;
     b->on_duplicate(b->arg, buf_str(&path));
     buf_fini(&path);
 }
@@ -79,7 +80,7 @@ _Static_assert(sizeof(struct str) == 2 * sizeof(struct json *), "s covers first 
 /* The last value counts, at the place of the first. */
 static void on_repeated(void *arg, struct json *first, struct json *again)
 {
-    report(arg, again->key);
+    report(arg, again);
     first->type = again->type; /* `again` keeps its value too: an anchor may refer to it */
     first->n = again->n;
     first->s = again->s;

@@ -23,7 +23,8 @@ struct json_builder {
     struct arena *arena;
     void (*on_duplicate)(void *arg, struct str path); /* or NULL */
     void *arg;
-    unsigned n_told; /* repeated keys, to on_duplicate */
+    const struct json *repeated; /* while that runs: the member with the key */
+    unsigned n_told;             /* repeated keys, to on_duplicate */
     struct json *slab;
     unsigned slab_left, slab_next;
     unsigned depth, max_depth;

@@ -28,6 +28,7 @@ struct parser {
     yaml_parser_t lib;
     yaml_event_t event;
     struct yaml_marks *marks;
+    const struct yaml_opts *opts; /* or NULL */
     struct anchor anchors[YAML_MAX_ANCHORS];
     size_t n_anchors;
     unsigned n_copied;
@@ -507,6 +508,15 @@ static int parse_stream(struct parser *ps, struct json_level *docs)
     return r;
 }
 
+static void on_repeated(void *arg, struct str path)
+{
+    const struct parser *ps = arg;
+    const struct json *again = ps->builder.repeated;
+    const struct yaml_mark *at = yaml_find_mark(ps->marks, again);
+    (void)path;
+    ps->opts->on_repeated(ps->opts->arg, again->key, at ? at->line : 1);
+}
+
 int yaml_parse_all(struct arena *a, struct str text, const struct yaml_opts *opts,
                    struct json **ret, struct err *err)
 {
@@ -524,6 +534,11 @@ int yaml_parse_all(struct arena *a, struct str text, const struct yaml_opts *opt
         ps->builder.on_duplicate = opts->on_duplicate;
         ps->builder.arg = opts->arg;
         ps->marks = opts->marks;
+        ps->opts = opts;
+        if (opts->on_repeated && opts->marks) {
+            ps->builder.on_duplicate = on_repeated;
+            ps->builder.arg = ps;
+        }
     }
     ps->err = err;
     int r = -ENOMEM;

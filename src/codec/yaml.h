@@ -47,6 +47,8 @@ struct yaml_opts {
     unsigned max_depth; /* 0: JSON_MAX_DEPTH */
     /* Called for each repeated key, one that overrides a merged key included; NULL: not wanted. */
     void (*on_duplicate)(void *arg, struct str path);
+    /* The same with the line that the key is on, from 1; takes its place. Needs `marks`. */
+    void (*on_repeated)(void *arg, struct str key, unsigned line);
     void *arg;
     bool first_only;          /* yaml_parse(): take the first of several documents */
     struct yaml_marks *marks; /* receives positions; NULL: not wanted */
