@@ -38,6 +38,7 @@ static void limit(int what, uint64_t value)
     (void)setrlimit((__rlimit_resource_t)what, &want);
 }
 
+#ifndef HAS_SANITIZER
 /* The standard error of the parent may be a terminal, which can be read, or a log. */
 static int leave_stderr(struct err *err)
 {
@@ -46,6 +47,7 @@ static int leave_stderr(struct err *err)
         return err_sys(err, null < 0 ? null : -errno, "open '/dev/null'");
     return 0;
 }
+#endif
 
 static int confine(uint64_t max_bytes, struct err *err)
 {
