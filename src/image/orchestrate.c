@@ -99,11 +99,15 @@ static bool any_source_holds(const struct image_orchestrate *o, uint32_t layer)
     return false;
 }
 
-static unsigned n_from(const struct image_orchestrate *o, uint32_t layer, int from)
+/* How many fetch the layer from each node. Given, free(). */
+static uint32_t *count_fetchers(const struct image_orchestrate *o, uint32_t layer)
 {
-    unsigned n = 0;
-    for (size_t i = 0; i < o->n_flights; i++)
-        n += o->flights[i].layer == layer && o->flights[i].from == from;
+    uint32_t *n = xnew_n(uint32_t, o->n_nodes);
+    for (size_t i = 0; i < o->n_flights; i++) {
+        const struct image_orchestrate_flight *f = &o->flights[i];
+        if (f->layer == layer && f->from >= 0 && (uint32_t)f->from < o->n_nodes)
+            n[f->from]++;
+    }
     return n;
 }
 
@@ -115,10 +119,11 @@ static const struct image_orchestrate_flight *flight_to_follow(const struct imag
                                                                uint32_t layer)
 {
     const struct image_orchestrate_flight *best = NULL;
+    scoped(free_scoped) uint32_t *fetchers = count_fetchers(o, layer);
     for (size_t i = 0; i < o->n_flights; i++) {
         const struct image_orchestrate_flight *f = &o->flights[i];
         if (f->layer != layer || f->from != PLACE_BREAK_REGISTRY || f->to >= o->n_nodes ||
-            !is_alive(o, f->to) || n_from(o, layer, (int)f->to) >= IMAGE_ORCHESTRATE_STORM - 1)
+            !is_alive(o, f->to) || fetchers[f->to] >= IMAGE_ORCHESTRATE_STORM - 1)
             continue;
         if (!best || f->left_ms < best->left_ms)
             best = f;
