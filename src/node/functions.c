@@ -402,8 +402,8 @@ static int start_wasm(struct functions *f, struct runtime **ret, struct err *err
         return err && err->code ? err->code : -EACCES;
     struct module_cache_config cache = { .dir = cache_dir };
     int r = open_sources(f, err);
-    if (r >= 0 && (r = module_cache_new(f->opts.loop, &cache, &f->modules, err)) < 0)
-        (void)err_ctx(err, r, "module cache");
+    if (r >= 0)
+        r = module_cache_new(f->opts.loop, &cache, &f->modules, err);
     if (r < 0)
         return r;
     struct wasm_runtime_opts opts = { .loop = f->opts.loop,

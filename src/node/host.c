@@ -57,7 +57,7 @@ static int start_mechanisms(struct host *h, const char *modules_dir, const char 
                                          .no_background = o->is_short_lived };
     int r = module_cache_new(o->loop, &cache, &h->modules, err);
     if (r < 0)
-        return err_ctx(err, r, "module cache");
+        return r;
     struct guest_host_opts guests = o->guests;
     guests.swap_dir = swap_dir;
     r = guest_host_new(o->loop, &guests, &h->guests, err);

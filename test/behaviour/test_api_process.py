@@ -220,3 +220,14 @@ def test_an_idle_server_is_not_woken(data_dir):
     assert times and time.time() - max(times) > 6, trace.stderr[-3000:]
     watch.close()
     assert server.stop() == 0
+
+
+def test_a_module_cache_that_others_can_write_is_refused_in_one_line(data_dir):
+    modules = pathlib.Path(data_dir) / "modules"
+    server = Server(data_dir)
+    assert server.stop() == 0
+    modules.mkdir(exist_ok=True)
+    modules.chmod(0o777)
+    done = subprocess.run([BUILD / "dormouse", "up", "--data-dir", data_dir, "--listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 1
+    assert done.stderr.splitlines(keepends=True)[-1] == f"error: module cache '{modules}' can be written by others\n"
