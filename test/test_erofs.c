@@ -195,6 +195,7 @@ TEST(content_beyond_a_device_is_refused)
     kit_file(&m.tar, "x", "1");
     make(&m);
     CHECK_ERR(write_image(&m, 512, &out), E_LIMIT);
+    CHECK_ERR(write_image(&m, UINT64_C(1) << 41, &out), E_LIMIT); /* blocks have 32 bits */
     CHECK_INT(out.n, 0);
     buf_fini(&out);
     made_fini(&m);

@@ -443,14 +443,23 @@ static int write_all(const struct writer *w, struct err *err)
     return 0;
 }
 
+static int check_devices(const struct erofs_image *image, struct err *err)
+{
+    if (image->n_devices > EROFS_DEVICES_MAX)
+        return err_set(err, E_LIMIT, "more than %d devices", EROFS_DEVICES_MAX);
+    for (size_t i = 0; i < image->n_devices; i++)
+        if (image->device_bytes[i] / EROFS_BLOCK_BYTES > UINT32_MAX)
+            return err_set(err, E_LIMIT, "device %zu is larger than 2 TiB", i + 1);
+    return 0;
+}
+
 int erofs_write(const struct erofs_image *image, struct buf *to, struct erofs_counts *ret,
                 struct err *err)
 {
     struct writer w = { .image = image };
     assert(to->n == 0);
-    int r = image->n_devices > EROFS_DEVICES_MAX
-                ? err_set(err, E_LIMIT, "more than %d devices", EROFS_DEVICES_MAX)
-                : give_places(&w, err);
+    int r = check_devices(image, err);
+    r = r < 0 ? r : give_places(&w, err);
     if (r >= 0 && buf_reserve(to, w.end, &w.out) < 0)
         r = err_set(err, E_LIMIT, "no memory for %llu bytes", (unsigned long long)w.end);
     if (r >= 0) {
