@@ -8,7 +8,8 @@
  * Each manifest is attached to its source (subject; distribution-spec 1.1, "Pushing Manifests with
  * Subject"), by the referrers API or the tag "sha256-HEX" where a registry has none. Replacing
  * moves the tag as well, if it still names what was read. Registries have no conditional PUT: a
- * tag that moves between the question and the answer, one round trip, is overwritten.
+ * tag that moves between the question and the PUT is overwritten. That is one round trip; for an
+ * image that nothing is shared with, copied into a repository that it is not from, the copy.
  *
  * Blocking; one thread.
  */
