@@ -139,6 +139,8 @@ static int give_blob(void *arg, const struct oci_descriptor *d, uint64_t offset,
     return err_set(err, -ENOENT, "no such blob");
 }
 
+static uint64_t split_bytes = UINT64_MAX; /* 1: every layer with a thread beside inflating */
+
 static int pull_as(struct oci_store *s, size_t image, const char *name, struct err *err)
 {
     struct oci_pull_result res;
@@ -147,6 +149,7 @@ static int pull_as(struct oci_store *s, size_t image, const char *name, struct e
         .name = str_of(name),
         .platform = oci_platform_here(),
         .threads = 1, /* so that the n-th call is the same one each time */
+        .split_bytes = split_bytes,
     };
     return oci_pull(s, &opts, &res, err);
 }
@@ -801,7 +804,7 @@ static const enum sys_call calls[] = { SYS_OPENAT,  SYS_WRITE,    SYS_PWRITE,
                                        SYS_PREAD,   SYS_FSYNC,    SYS_RENAMEAT,
                                        SYS_MKDIRAT, SYS_UNLINKAT, SYS_FTRUNCATE };
 
-TEST(every_call_that_fails_ends_in_a_clean_error_or_in_success)
+static void fail_each_call(void)
 {
     for (size_t c = 0; c < ARRAY_LEN(calls); c++)
         for (unsigned nth = 1;; nth++) {
@@ -818,8 +821,21 @@ TEST(every_call_that_fails_ends_in_a_clean_error_or_in_success)
         }
 }
 
+TEST(every_call_that_fails_ends_in_a_clean_error_or_in_success)
+{
+    fail_each_call();
+}
+
+/* The n-th call is not the same one each time; what holds afterwards is. */
+TEST(every_call_that_fails_with_two_threads_does_so_too)
+{
+    split_bytes = 1;
+    fail_each_call();
+    split_bytes = UINT64_MAX;
+}
+
 /* Kill it before each call; most of the opening and reading calls change nothing in between. */
-TEST(killed_at_any_call_nothing_is_half_visible)
+static void kill_at_each_call(void)
 {
     for (size_t c = 0; c < ARRAY_LEN(calls); c++) {
         if (calls[c] == SYS_PREAD)
@@ -841,6 +857,18 @@ TEST(killed_at_any_call_nothing_is_half_visible)
         }
     }
     remove_root();
+}
+
+TEST(killed_at_any_call_nothing_is_half_visible)
+{
+    kill_at_each_call();
+}
+
+TEST(killed_at_any_call_of_two_threads_nothing_is_half_visible)
+{
+    split_bytes = 1;
+    kill_at_each_call();
+    split_bytes = UINT64_MAX;
 }
 
 TEST_MAIN

@@ -2,9 +2,9 @@
 /*
  * Importing a layer:
  *
- *     bytes -> [hash of the blob] -> [partial file] -> inflate -> [DiffID, tar, digests] ->
- * data.tar
- *                                                                                        -> tee
+ *     bytes -> [partial file] -> [hash of the blob] -> inflate
+ *           -> [a thread of its own (is_threaded)] -> [DiffID, tar, digests] -> data.tar
+ *                                                                           -> tee
  *
  * Nothing has its final name before oci_import_commit().
  */
@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "codec/decompress.h"
+#include "oci/beside.h"
 #include "oci/layer_index.h"
 
 #include <assert.h>
@@ -32,8 +33,10 @@ struct oci_import {
     int tar_fd, blob_fd;
     struct sha256 *hash;
     struct decompressor *inflate;
+    struct beside *beside; /* what follows inflating, on its thread; NULL: on this one */
     struct oci_layer_reader *reader;
     uint64_t n_blob, n_raw, offset;
+    pthread_mutex_t mutex;      /* of the next two: both threads write */
     uint64_t reserved, written; /* of the quota */
 };
 
@@ -90,14 +93,15 @@ static void each_held(struct oci_import *im,
 /* Count bytes that are about to be written, within the quota. */
 static int account(struct oci_import *im, size_t n, struct err *err)
 {
+    int r = 0;
+    (void)pthread_mutex_lock(&im->mutex);
     im->written += n;
-    while (im->written > im->reserved) {
-        int r = store_reserve(im->s, STORE_RESERVE_BYTES, err);
-        if (r < 0)
-            return r;
-        im->reserved += STORE_RESERVE_BYTES;
+    while (r >= 0 && im->written > im->reserved) {
+        r = store_reserve(im->s, STORE_RESERVE_BYTES, err);
+        im->reserved += r < 0 ? 0 : STORE_RESERVE_BYTES;
     }
-    return 0;
+    (void)pthread_mutex_unlock(&im->mutex);
+    return r;
 }
 
 /* Write at the end, which is at `at`; once more after eviction when the file system is full. */
@@ -137,6 +141,12 @@ static int on_tar(void *arg, struct str bytes, struct err *err)
         r = im->opts.tee(im->opts.tee_arg, bytes, err);
     im->n_raw += bytes.n;
     return r;
+}
+
+static int on_inflated(void *arg, struct str bytes, struct err *err)
+{
+    struct oci_import *im = arg;
+    return im->beside ? beside_add(im->beside, bytes, err) : on_tar(im, bytes, err);
 }
 
 /* Hash and inflate; the bytes are in the partial file, if there is one. */
@@ -227,8 +237,10 @@ static int start(struct oci_import *im, struct err *err)
         return err_set(err, -EEXIST, "the store has the layer");
     im->hash = sha256_new();
     im->reader = oci_layer_reader_new();
-    im->inflate = decompressor_new(on_tar, im);
+    im->inflate = decompressor_new(on_inflated, im);
     int r = open_tar(im, err);
+    if (r >= 0 && im->opts.is_threaded)
+        r = beside_new(on_tar, im, &im->beside, err);
     if (r < 0)
         return r;
     return im->keeps_blob || im->opts.is_resumable ? open_blob(im, err) : 0;
@@ -244,6 +256,7 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
     im->s = s;
     im->opts = *opts;
     im->tar_fd = im->blob_fd = -1;
+    (void)pthread_mutex_init(&im->mutex, NULL);
     im->keeps_blob = s->opts.form != OCI_STORE_RAW && !opts->has_no_blob;
     im->keeps_tar = s->opts.form != OCI_STORE_GZ || opts->has_no_blob;
     im->opts.is_resumable = opts->is_resumable && !opts->has_no_blob;
@@ -263,6 +276,7 @@ void oci_import_free(struct oci_import *im)
 {
     if (!im)
         return;
+    beside_free(im->beside); /* its thread uses all the rest */
     fd_scoped(&im->tar_fd);
     fd_scoped(&im->blob_fd);
     if (im->blob_name && !im->opts.is_resumable)
@@ -280,6 +294,7 @@ void oci_import_free(struct oci_import *im)
     decompressor_free(im->inflate);
     oci_layer_reader_free(im->reader);
     sha256_free(im->hash);
+    (void)pthread_mutex_destroy(&im->mutex);
     free(im->dir);
     free(im->blob_name);
     free(im);
@@ -300,6 +315,7 @@ static int verify(struct oci_import *im, struct oci_layer **ret, struct err *err
     }
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     int r = decompressor_end(im->inflate, err);
+    r = r < 0 || !im->beside ? r : beside_end(im->beside, err);
     r = r < 0 ? r : oci_layer_reader_end(im->reader, &layer, err);
     if (r < 0)
         return r;

@@ -9,7 +9,10 @@
 #include "oci/source.h"
 #include "oci/store.h"
 
-enum { OCI_PULL_THREADS_MAX = 16 };
+enum {
+    OCI_PULL_THREADS_MAX = 16,
+    OCI_PULL_SPLIT_BYTES = 1 << 20, /* a blob from this size on gets two threads: one inflates */
+};
 
 /* Where an image comes from. Blocking calls. */
 struct oci_origin {
@@ -60,6 +63,7 @@ struct oci_pull_opts {
     struct str name;
     struct oci_platform platform;
     unsigned threads;       /* 0: one for each processor */
+    uint64_t split_bytes;   /* 0: OCI_PULL_SPLIT_BYTES where there are several processors */
     uint64_t max_tar_bytes; /* of each layer, as in struct oci_import_opts */
     bool is_pinned;         /* else it is what the name was before */
     /*

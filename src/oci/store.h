@@ -56,7 +56,7 @@ struct oci_store_opts {
      * Called when an import needs `need_bytes` more than the quota leaves, or when the file system
      * is full: remove layers by oci_store_layer_remove(). NULL: with a quota the least
      * recently used ones go that are neither pinned nor held, without one none do. Called without a
-     * lock held, by the importing thread. Errors: -ENOSPC, nothing more can go.
+     * lock of the store held, by a thread of the import. Errors: -ENOSPC, nothing more can go.
      */
     int (*make_room)(void *arg, struct oci_store *s, uint64_t need_bytes, struct err *err);
     void *arg; /* kept until oci_store_close() */
@@ -142,15 +142,19 @@ struct oci_import_opts {
     bool has_no_blob;
     uint64_t max_tar_bytes; /* of the uncompressed tar; 0: 100 times the blob, 16 MiB at least */
     bool is_resumable;      /* keep what arrived when it fails; oci_import_offset() goes on there */
-    /* The uncompressed tar as it streams, before any digest was compared; NULL: none. */
+    /* Hash, parse and write the tar on a thread of its own, beside inflating: its errors may come
+     * with later bytes, or at the commit. 2 MiB of memory. */
+    bool is_threaded;
+    /* The uncompressed tar as it streams, before any digest was compared; NULL: none. By the thread
+     * that writes the tar; no more after commit or free. */
     oci_store_sink tee;
     void *tee_arg;
 };
 
 /*
  * *ret: given, oci_import_free(). One thread at a time for each; any number at once; waits while
- * another thread imports the same layer or blob. Both are held until then. Errors: -EEXIST, the store
- * has the layer; what passing an earlier attempt's bytes on gives.
+ * another thread imports the same layer or blob. Both are held until then. Errors: -EEXIST, the
+ * store has the layer; what passing an earlier attempt's bytes on gives.
  */
 int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
                    struct err *err);
