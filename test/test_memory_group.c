@@ -106,7 +106,8 @@ TEST(a_runner_is_in_the_group)
         buf_reset(&proc);
         read_proc(pid, &proc);
     } while (is_there && str_find(buf_str(&proc), STR("/dormouse-guests-")) < 0);
-    CHECK(is_there || str_find(buf_str(&proc), STR("/dormouse-guests-")) < 0);
+    /* A runner with a sanitizer joins as well, but reports nothing of what confines it. */
+    CHECK(is_there || s.confined == 0 || str_find(buf_str(&proc), STR("/dormouse-guests-")) < 0);
     actor_close(&a);
     module_unref(m);
     rig_close(&r);
