@@ -87,7 +87,7 @@ def test_pods_of_plugins_that_loop_are_told_so(api, path, config):
         for name in ("one", "two"):
             add_pod(api, name, schedulerName=name)
         for name in ("one", "two"):
-            wait_for(lambda name=name: "took longer than 5000 ms" in condition(api, name).get("message", ""), "the pod's condition")
+            wait_for(lambda name=name: "took longer than 5000 ms" in condition(api, name).get("message", ""), "the pod's condition", timeout=120)
             s.says(f"{RESTS} plugin={name}")
             assert node_of(api, name) is None
         add_node(api, "b")
