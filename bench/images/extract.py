@@ -2,7 +2,8 @@
 """From an image in a layout to its root file system, against umoci, tar and containerd; each time on a fresh file system.
 
 Deleting and extracting again on one ext4 costs many times the system time (inodes are not reused at once), hence a new ext4 on a loop device for
-each repetition, or a tmpfs where loop devices are missing. Nobody waits for the disk: no peer does.
+each repetition, or a tmpfs where loop devices are missing. No side waits for the disk except
+'dormouse image mount', whose pull syncs each layer.
 """
 import json
 import os

@@ -4,7 +4,7 @@
  * cannot outlive that server, and whoever serves its store now knows that it did not: a killed
  * one has let go of nothing, and leaders of other processes would wait for ever.
  *
- * It is looked up by its name: whoever may create Leases could hide it in a list.
+ * It is looked up by its name: a user who may create Leases could hide it in a list.
  */
 #include "api/inner.h"
 #include "api/server.h"

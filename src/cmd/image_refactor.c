@@ -238,7 +238,7 @@ static int to_layout(const char *const *references, size_t n, const struct image
     return r;
 }
 
-/* Through a layout that nobody sees, from which it is pushed once it is proven. */
+/* Through a private layout, from which the image is pushed once it is proven. */
 static int to_registry(const char *const *references, size_t n, const struct image_refactor_opts *o,
                        const struct image_publish_opts *publish, const char *const *image_names,
                        struct err *err)

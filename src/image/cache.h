@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which layers a node keeps: ARC-LB, that is ARC (Megiddo and Modha, FAST 2003) counted in bytes,
- * and LRU and LFU beside it for comparison. Pure: keys, sizes and decisions; bytes are somebody
- * else's. One thread at a time.
+ * and LRU and LFU beside it for comparison. Pure: keys, sizes and decisions; the caller keeps the
+ * bytes. One thread at a time.
  *
  *     T1  resident, asked for once lately        B1  ghosts of what left T1: key and size
  *     T2  resident, asked for at least twice     B2  ghosts of what left T2
