@@ -371,11 +371,11 @@ static struct str scan_start(struct str prefix, struct str after, char out[STORE
 static sqlite3_stmt *bind_scan(struct db_scan *scan, enum db_statement which, struct str prefix,
                                struct str after, int *ret_rc)
 {
+    scan->which = which; /* db_scan_end() follows a failure as well */
     sqlite3_stmt *st = statement(scan->db, which, ret_rc);
     if (!st)
         return NULL;
     (void)sqlite3_reset(st);
-    scan->which = which;
     (void)bind_str(st, 1, scan_start(prefix, after, scan->lower));
     (void)bind_str(st, 2, prefix_end(prefix, scan->upper));
     return st;
