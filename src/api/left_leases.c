@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Lease without end that a leader in the process of an API server holds (leader_opts.alone). It
- * cannot outlive that server, and whoever serves its store now knows that it did not: a killed
- * one has let go of nothing, and leaders of other processes would wait for ever.
+ * cannot outlive that server, so the next server on the same store lets go of it: a killed one
+ * has let go of nothing, and leaders of other processes would wait for ever.
  *
  * It is looked up by its name: a user who may create Leases could hide it in a list.
  */

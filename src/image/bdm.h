@@ -5,7 +5,7 @@
  * peer its own. The layout is written down in docs/internals/image.md.
  *
  * A token allows one source to send one blob of one deployment to one node until it expires. It is
- * an HMAC-SHA256 with a key that the nodes of a cluster share, so that nobody else can push bytes
+ * an HMAC-SHA256 with a key that the nodes of a cluster share, so that only they can push bytes
  * at a node. What arrives is compared with its digest in any case.
  *
  * Pure; parsed strings live in the arena or in the text. Any thread.

@@ -9,7 +9,7 @@
  *     target as an IEEE double (8), key (32), checksum (8) over these, seeded with the number of
  *     the record
  *
- * Written anew, as the events that lead to the present state, when it has more than
+ * Rewritten, as the events that lead to the present state, when it has more than
  * IMAGE_CACHE_JOURNAL_BYTES or twice of what that took before.
  */
 #pragma once
@@ -47,7 +47,7 @@ void image_cache_journal_note(struct image_cache_journal *j, const struct image_
                               int64_t wall_ms);
 /*
  * Write what was noted, after each deployment or so. After a failure (a full disk) the next call
- * writes all of it anew; the file is readable at any time.
+ * rewrites all of it; the file is readable at any time.
  */
 int image_cache_journal_flush(struct image_cache_journal *j, const struct image_cache *c,
                               int64_t wall_ms, struct err *err);

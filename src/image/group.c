@@ -75,7 +75,7 @@ static struct str diff_id_of(const struct image_member *m, size_t i)
     return str_n(d->bytes, sizeof d->bytes);
 }
 
-/* A slot of its own for a layer that nobody reads yet; NULL: another thread does. */
+/* A slot of its own for a layer that no thread reads yet; NULL: another thread does. */
 static struct slot *claim(struct reading *r, const struct image_member *m, size_t i)
 {
     struct slot *slot = NULL;

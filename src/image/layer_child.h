@@ -7,8 +7,8 @@
  * wasm/confine_calls.h). What a hostile layer could still reach through a flaw in the parser is the
  * content of that layer.
  *
- * The digest of the blob is computed outside, by whoever feeds it; the DiffID is the child's word
- * unless the ops ask for the raw tar and hash it.
+ * The digest of the blob is computed outside, by the feeding process; the DiffID is the child's
+ * word unless the ops ask for the raw tar and hash it.
  */
 #pragma once
 

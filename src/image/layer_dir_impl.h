@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of layer_dir share; for nobody else. */
+/* What the files of layer_dir share; internal to them. */
 #pragma once
 
 #include "image/file_attrs.h"

@@ -28,7 +28,7 @@ enum {
     WASM_BODY_BUFFER =
         256 << 10,        /* of a request, or of an answer, that the other side does not take yet */
     WASM_INIT_MS = 10000, /* CPU time of an initialisation */
-    WASM_COMPILING_MS = 250,    /* a compilation that takes longer is told */
+    WASM_COMPILING_MS = 250,    /* a longer compilation is reported */
     WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
     WASM_TEMPLATES_MAX = 1000,  /* in runners; beyond, the one not used for longest goes, and is
                                  * made again for its next request */
