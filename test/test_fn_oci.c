@@ -340,9 +340,10 @@ static struct json *config_of(struct arena *a, struct rig *r, const char *bundle
 {
     struct buf text = BUF_INIT(1 << 20), filled = BUF_INIT(1 << 20);
     struct oci_user user;
+    scoped(free_scoped) char *root = NULL;
     struct json *v;
     struct oci_config_opts o = { .bundle = r->bundle, .cgroup = "/g", .host_name = "hello" };
-    CHECK_OK(oci_config_make(str_of(bundle_config), &r->rev, &o, &text, &user, NULL));
+    CHECK_OK(oci_config_make(str_of(bundle_config), &r->rev, &o, &text, &user, &root, NULL));
     const char *const with[] = {
         [OCI_HOLE_GROUP] = "s7", [OCI_HOLE_NETWORK] = "/proc/1/fd/9", [OCI_HOLE_SECRETS] = "/run/x"
     };
@@ -435,8 +436,10 @@ TEST(a_bundle_that_cannot_be_run_says_what_is_wrong)
         struct oci_user user;
         struct err err = { 0 };
         struct oci_config_opts o = { .bundle = r.bundle, .host_name = "hello" };
-        CHECK_ERR(oci_config_make(str_of(cases[i].config), &r.rev, &o, &text, &user, &err),
+        char *root = NULL;
+        CHECK_ERR(oci_config_make(str_of(cases[i].config), &r.rev, &o, &text, &user, &root, &err),
                   E_INVALID);
+        CHECK(!root);
         CHECK(strstr(err.text, cases[i].says));
         buf_fini(&text);
     }
@@ -670,9 +673,14 @@ TEST(what_is_deleted_while_it_starts_goes_and_is_never_ready)
 
 TEST(many_at_once_are_made_and_each_has_its_own_address)
 {
+    static const char *const mount_points[] = { "proc", "dev", "sys", "tmp" };
     struct rig r;
     if (!rig_init(&r))
         return;
+    for (size_t i = 0; i < ARRAY_LEN(mount_points); i++) { /* before the first container starts */
+        scoped(free_scoped) char *path = xasprintf("%s/bundle/rootfs/%s", r.dir, mount_points[i]);
+        CHECK_INT(access(path, X_OK), 0);
+    }
     for (uint64_t id = 1; id <= 20; id++)
         r.rt->ops->create(r.rt, id, &r.rev);
     for (uint64_t id = 1; id <= 20; id++) {

@@ -177,6 +177,19 @@ static char *find_bundle(const struct oci *o, struct str name, struct err *err)
     return NULL;
 }
 
+/*
+ * Every container has these mounted. The program that starts a container makes what is missing, and
+ * fails where another start on the same root file system is faster: they are there before the
+ * first. A root file system that cannot be written is none of our business: that program says so.
+ */
+static void make_mount_points(const char *root)
+{
+    static const char *const names[] = { "proc", "dev", "sys", "tmp" };
+    scoped(fd_scoped) int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; fd >= 0 && i < ARRAY_LEN(names); i++)
+        (void)mkdirat(fd, names[i], 0755);
+}
+
 static int make_plan(struct oci *o, const struct runtime_revision *r, struct plan *p)
 {
     scoped(buf_fini_scoped) struct buf config = BUF_INIT(OCI_CONFIG_MAX);
@@ -196,7 +209,11 @@ static int make_plan(struct oci *o, const struct runtime_revision *r, struct pla
                                     .counts_swap = oci_cgroups_count_swap(o->cgroups),
                                     .filter = o->filter,
                                     .host_name = r->function };
-    return oci_config_make(buf_str(&config), r, &opts, &p->config, &p->user, &p->err);
+    scoped(free_scoped) char *root = NULL;
+    code = oci_config_make(buf_str(&config), r, &opts, &p->config, &p->user, &root, &p->err);
+    if (code == 0)
+        make_mount_points(root);
+    return code;
 }
 
 static void prepare(struct runtime *rt, struct runtime_revision *r)

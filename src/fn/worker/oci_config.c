@@ -130,7 +130,8 @@ static int add_process(struct buf *to, const struct json *process, const struct 
 
 /* ---------------------------------------------------------------- files */
 
-static int add_root(struct buf *to, const struct json *config, const char *bundle, struct err *err)
+static int add_root(struct buf *to, const struct json *config, const char *bundle, char **ret_root,
+                    struct err *err)
 {
     struct str path = json_get_str(json_getc(config, "root"), "path");
     scoped(buf_fini_scoped) struct buf whole = BUF_INIT(8192);
@@ -147,6 +148,7 @@ static int add_root(struct buf *to, const struct json *config, const char *bundl
     (void)buf_add_cstr(to, ",\"root\":{\"path\":");
     (void)json_write_str(to, str_of(real));
     (void)buf_add_cstr(to, ",\"readonly\":true}");
+    *ret_root = take_ptr(&real);
     return 0;
 }
 
@@ -261,11 +263,12 @@ static void add_linux(struct buf *to, const struct fn_template *t, const struct 
 
 int oci_config_make(struct str text, const struct runtime_revision *r,
                     const struct oci_config_opts *o, struct buf *to, struct oci_user *ret_user,
-                    struct err *err)
+                    char **ret_root, struct err *err)
 {
     struct arena a = { 0 };
     struct json *config;
     struct oci_user user;
+    scoped(free_scoped) char *root = NULL;
     int code = json_parse(&a, text, NULL, &config, err);
     if (code < 0)
         code = E_INVALID;
@@ -273,7 +276,7 @@ int oci_config_make(struct str text, const struct runtime_revision *r,
     if (code == 0)
         code = add_process(to, json_getc(config, "process"), r, &user, err);
     if (code == 0)
-        code = add_root(to, config, o->bundle, err);
+        code = add_root(to, config, o->bundle, &root, err);
     if (code == 0) {
         (void)buf_add_cstr(to, ",\"hostname\":");
         (void)json_write_str(to, str_of(o->host_name));
@@ -288,7 +291,10 @@ int oci_config_make(struct str text, const struct runtime_revision *r,
     arena_fini(&a);
     if (code == 0 && !buf_ok(to))
         code = err_set(err, E_INVALID, "it is too large");
-    return code < 0 ? err_ctx(err, code, "config.json of the bundle") : 0;
+    if (code < 0)
+        return err_ctx(err, code, "config.json of the bundle");
+    *ret_root = take_ptr(&root);
+    return 0;
 }
 
 void oci_config_fill(struct str config, const char *const with[OCI_HOLE_SECRETS + 1],
