@@ -116,3 +116,30 @@ def test_a_program_that_ends_without_a_line_is_named(tmp_path):
     log.write_text('{"name": "dormouse:unit / a", "result": "OK"}\n{"name": "dormouse:unit / b", "result": "ERROR", '
                    '"stderr": "b.c:7: not true: x\\n\\n(test program exited with status code -6)\\n"}\n')
     assert runner.failed_without_a_line(log, []) == ["dormouse:unit / b: ERROR: b.c:7: not true: x"]
+
+
+def result_of(runner, passed, failed):
+    result = runner.Result()
+    result.passed, result.failed = passed, list(failed)
+    return result
+
+
+@pytest.mark.parametrize("again, failed, second", [((2, []), 0, 2), ((1, ["b"]), 2, 0), ((0, []), 2, 0)])
+def test_what_failed_passes_at_the_second_try_only_as_a_whole(again, failed, second):
+    runner = load_runner()
+    result = runner.second_try(result_of(runner, 5, ["a", "b"]), ["a", "b"], lambda targets: result_of(runner, *again))
+    assert (len(result.failed), len(result.second), result.passed) == (failed, second, 5 + second)
+
+
+@pytest.mark.parametrize("failed, targets", [([], []), (["a"], None), (["a"] * 4, ["a", "b", "c", "d"])])
+def test_what_is_no_test_and_what_is_too_much_is_not_tried_again(failed, targets):
+    runner = load_runner()
+    result = runner.second_try(result_of(runner, 5, failed), targets, lambda targets: pytest.fail("it ran again"))
+    assert result.failed == failed and result.passed == 5 and not result.second
+
+
+def test_failures_of_pytest_are_found_again_by_their_lines():
+    runner = load_runner()
+    lines = ["test.behaviour.test_test_runs: test_one[a b-1]: assert False", "test.behaviour.test_dev: test_two"]
+    assert runner.pytest_ids(lines) == ["test/behaviour/test_test_runs.py::test_one[a b-1]", "test/behaviour/test_dev.py::test_two"]
+    assert runner.pytest_ids([*lines, "pytest ended with status 2"]) is None
