@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 
 static struct loop loop;
@@ -1024,6 +1025,60 @@ TEST(a_client_at_rest_is_small_and_has_no_timer)
     while (loop_turn(&loop, false))
         ;
     loop_fini(&loop);
+}
+
+/* A call on a thread that ends; the client and its loop are freed by another thread. */
+struct guest {
+    struct loop loop;
+    struct http_client *client;
+    bool is_over;
+};
+
+static void on_guest_end(void *arg, int r, const struct err *err)
+{
+    CHECK_ERR(r, -ECONNREFUSED);
+    ((struct guest *)arg)->is_over = true;
+}
+
+static void *guest_main(void *arg)
+{
+    static const struct http_call_ops ops = { .on_end = on_guest_end };
+    struct guest *g = arg;
+    struct http_call *call;
+    CHECK_OK(loop_init(&g->loop, NULL));
+    CHECK_OK(http_client_new(&g->loop, &(struct http_client_opts){ .host = "127.0.0.1", .port = 1 },
+                             &g->client, NULL));
+    CHECK_OK(http_call_start(
+        g->client,
+        &(struct http_call_opts){ .method = STR("GET"), .target = STR("/"), .ops = &ops, .arg = g },
+        &call, NULL));
+    while (!g->is_over)
+        (void)loop_turn(&g->loop, true);
+    return NULL;
+}
+
+static void use_on_another_thread(void)
+{
+    pthread_t thread;
+    struct guest g = { 0 };
+    CHECK_INT(pthread_create(&thread, NULL, guest_main, &g), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    http_client_close(g.client);
+    loop_run(&g.loop);
+    loop_fini(&g.loop);
+}
+
+TEST(a_thread_that_used_a_client_leaves_no_memory)
+{
+    enum { ROUNDS = 64, LEFT_MAX_BYTES = 16 << 10 };
+    for (int i = 0; i < 4; i++)
+        use_on_another_thread();
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < ROUNDS; i++)
+        use_on_another_thread();
+    size_t after = mallinfo2().uordblks;
+    (void)printf("# %zu bytes before, %zu after %d threads\n", before, after, ROUNDS);
+    CHECK(after < before + LEFT_MAX_BYTES);
 }
 
 TEST(a_connection_in_use_is_kept_and_an_idle_one_closed_by_its_age)

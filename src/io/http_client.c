@@ -9,7 +9,9 @@
 #include "io/http_client_int.h"
 #include "io/http_text.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 
 enum {
@@ -37,11 +39,38 @@ static bool is_receiving(const struct http_call *call);
 
 /*
  * Calls that have ended, of this thread, with the room for their heads: under load a call takes no
- * memory. They go as connections are closed for their age, and with the last client.
+ * memory. They are released as connections are closed for their age, whenever a client is freed,
+ * and when the thread ends: a client may be freed by another thread than the one that used it.
  */
 enum { SPARE_CALLS_MAX = 64, SPARE_REQUEST_BYTES = 1 << 10 };
 static _Thread_local struct http_call *spare_calls[SPARE_CALLS_MAX];
-static _Thread_local unsigned n_spare_calls, n_clients;
+static _Thread_local unsigned n_spare_calls;
+static _Thread_local bool trims_at_end; /* of this thread */
+static pthread_key_t thread_key;
+static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
+
+static void trim_spares(void);
+
+static void on_thread_end(void *arg)
+{
+    (void)arg;
+    trim_spares();
+}
+
+static void make_thread_key(void)
+{
+    int r = pthread_key_create(&thread_key, on_thread_end);
+    assert(r == 0);
+}
+
+/* This thread keeps spares: release them when it ends. */
+static void trim_at_thread_end(void)
+{
+    if (trims_at_end)
+        return;
+    (void)pthread_once(&thread_key_once, make_thread_key);
+    trims_at_end = pthread_setspecific(thread_key, &trims_at_end) == 0;
+}
 
 static struct http_call *call_new(void)
 {
@@ -53,6 +82,7 @@ static void call_free(struct http_call *call)
     h2_call_free(call);
     headers_fini(&call->trailers);
     if (n_spare_calls < SPARE_CALLS_MAX && call->request.cap <= SPARE_REQUEST_BYTES) {
+        trim_at_thread_end();
         spare_calls[n_spare_calls++] = call;
         return;
     }
@@ -371,6 +401,7 @@ static void link_rest(struct link *l)
     struct http_client *c = l->client;
     l->used = true;
     l->idle_since = loop_now_ms(c->loop);
+    trim_at_thread_end();
     http_parse_rest(&l->parse);
     list_remove(&l->node);
     list_push_back(&c->idle, &l->node);
@@ -1017,7 +1048,6 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
             opts->connect_timeout_ms ? opts->connect_timeout_ms : CONNECT_TIMEOUT_DEFAULT_MS,
         .idle_ms = opts->idle_ms ? opts->idle_ms : HTTP_CLIENT_IDLE_MS,
     };
-    n_clients++;
     c->server_name = xstrdup(opts->server_name ? opts->server_name : c->host);
     list_init(&c->queue);
     list_init(&c->calls);
@@ -1042,8 +1072,7 @@ static void client_check_free(struct http_client *c)
     free(c->server_name);
     free(c->proxy_host);
     free(c);
-    if (--n_clients == 0)
-        trim_spares();
+    trim_spares();
 }
 
 static void on_close_turn(struct defer *d)
