@@ -371,6 +371,34 @@ TEST(memory_of_deep_paths_is_bounded)
     "sha256:" c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c  \
         c c c c c c c c c c c c c c c c c c c c c c
 
+TEST(what_a_container_runs_is_read_from_the_configuration)
+{
+    struct arena a = { 0 };
+    struct oci_config c;
+    struct err err = { 0 };
+    CHECK_OK(oci_config_parse(
+        &a,
+        STR("{\"config\":{\"Entrypoint\":[\"/e\",\"x\"],\"Cmd\":null,\"Env\":[\"A=1\"],"
+            "\"User\":\"redis:disk\",\"WorkingDir\":\"/d\",\"StopSignal\":\"SIGINT\"},"
+            "\"rootfs\":{\"diff_ids\":[]}}"),
+        &c, NULL));
+    CHECK_INT(c.run.entrypoint.n, 2);
+    CHECK_STR(c.run.entrypoint.p[1], "x");
+    CHECK_INT(c.run.command.n, 0);
+    CHECK_STR(c.run.env.p[0], "A=1");
+    CHECK_STR(c.run.user, "redis:disk");
+    CHECK_STR(c.run.cwd, "/d");
+    CHECK_STR(c.run.stop_signal, "SIGINT");
+    CHECK_ERR(oci_config_parse(
+                  &a, STR("{\"config\":{\"Cmd\":\"sh\"},\"rootfs\":{\"diff_ids\":[]}}"), &c, &err),
+              E_PARSE);
+    CHECK_ERR(oci_config_parse(&a, STR("{\"config\":{\"Env\":[1]},\"rootfs\":{\"diff_ids\":[]}}"),
+                               &c, &err),
+              E_PARSE);
+    CHECK(strstr(err.text, "config.Env[0]"));
+    arena_fini(&a);
+}
+
 TEST(documents_of_oci_and_docker_are_read)
 {
     struct arena a = { 0 };
@@ -396,6 +424,7 @@ TEST(documents_of_oci_and_docker_are_read)
     CHECK_OK(oci_config_parse(&a, config, &c, NULL));
     CHECK_INT(c.n_diff_ids, 1);
     CHECK_STR(c.platform.variant, "v8");
+    CHECK_INT(c.run.entrypoint.n, 0);
     struct str list =
         STR("{\"schemaVersion\":2,\"manifests\":["
             "{\"digest\":\"" DIGEST(

@@ -153,6 +153,42 @@ int oci_manifest_parse(struct arena *a, struct str text, struct oci_manifest *re
     return r < 0 ? err_ctx(err, r, "layers") : 0;
 }
 
+/* A list of strings; missing and null are the empty one. */
+static int parse_strings(struct arena *a, const struct json *config, const char *name,
+                         struct oci_strings *ret, struct err *err)
+{
+    const struct json *list = json_getc(config, name);
+    *ret = (struct oci_strings){ NULL, 0 };
+    if (!list || json_is(list, JSON_NULL))
+        return 0;
+    if (!json_is(list, JSON_ARRAY))
+        return err_set(err, E_PARSE, "config.%s is no list", name);
+    if (list->n > OCI_RUN_STRINGS_MAX)
+        return err_set(err, E_LIMIT, "config.%s has more than %d members", name,
+                       OCI_RUN_STRINGS_MAX);
+    struct str *all = arena_new_n(a, struct str, list->n);
+    size_t n = 0;
+    json_each (v, list) {
+        if (!json_is(v, JSON_STRING))
+            return err_set(err, E_PARSE, "config.%s[%zu] is no string", name, n);
+        all[n++] = json_str(v);
+    }
+    *ret = (struct oci_strings){ all, n };
+    return 0;
+}
+
+static int parse_run(struct arena *a, const struct json *config, struct oci_run *ret,
+                     struct err *err)
+{
+    int r = parse_strings(a, config, "Entrypoint", &ret->entrypoint, err);
+    r = r < 0 ? r : parse_strings(a, config, "Cmd", &ret->command, err);
+    r = r < 0 ? r : parse_strings(a, config, "Env", &ret->env, err);
+    ret->user = json_get_str(config, "User");
+    ret->cwd = json_get_str(config, "WorkingDir");
+    ret->stop_signal = json_get_str(config, "StopSignal");
+    return r;
+}
+
 int oci_config_parse(struct arena *a, struct str text, struct oci_config *ret, struct err *err)
 {
     struct json *doc;
@@ -171,6 +207,9 @@ int oci_config_parse(struct arena *a, struct str text, struct oci_config *ret, s
             return err_ctx(err, r, "rootfs.diff_ids[%zu]", n);
         n++;
     }
+    r = parse_run(a, json_getc(doc, "config"), &ret->run, err);
+    if (r < 0)
+        return r;
     parse_platform(doc, &ret->platform);
     ret->created = json_get_str(doc, "created");
     ret->diff_ids = all;

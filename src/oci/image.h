@@ -16,7 +16,8 @@
 enum {
     OCI_DOCUMENT_MAX = 4 << 20, /* bytes of a document, as registries bound them */
     OCI_LAYERS_MAX = 1024,
-    OCI_MANIFESTS_MAX = 4096, /* of an index */
+    OCI_MANIFESTS_MAX = 4096,   /* of an index */
+    OCI_RUN_STRINGS_MAX = 4096, /* of each list of struct oci_run */
 };
 
 /* A digest in text: "sha256:" and 64 lower-case hexadecimal digits. */
@@ -61,8 +62,22 @@ struct oci_manifest {
     size_t n_layers;
 };
 
+struct oci_strings {
+    const struct str *p;
+    size_t n;
+};
+
+/* What a container of the image runs (image-spec, config.md, members of `config`). Strings may be
+ * any JSON string: the user of the struct checks what it needs of them. */
+struct oci_run {
+    struct oci_strings entrypoint, command; /* the program is the first of both together */
+    struct oci_strings env;                 /* NAME=VALUE */
+    struct str user, cwd, stop_signal;      /* empty: not stated */
+};
+
 struct oci_config {
     struct oci_platform platform;
+    struct oci_run run;
     struct str created;                /* RFC 3339; empty: not stated */
     const struct oci_digest *diff_ids; /* bottom first */
     size_t n_diff_ids;
