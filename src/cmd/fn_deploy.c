@@ -226,8 +226,20 @@ static int apply(struct kube_client *c, struct arena *a, const char *namespace,
     return r;
 }
 
+/* Why it takes time, each reason once. */
+static void say_what_is_awaited(const struct json *condition, char **said)
+{
+    struct str reason = json_get_str(condition, "reason");
+    if (str_is(reason, "RevisionNotReady") || (*said && str_is(reason, *said)))
+        return;
+    (void)fprintf(stderr, STR_FMT "\n", STR_ARG(json_get_str(condition, "message")));
+    free(*said);
+    *said = str_dup(reason);
+}
+
 /* 1: the revision of this generation is ready, 0: not yet; E_INVALID: it will not be. */
-static int look(struct kube_client *c, const char *target, int64_t generation, struct err *err)
+static int look(struct kube_client *c, const char *target, int64_t generation, char **said,
+                struct err *err)
 {
     struct arena a = { 0 };
     struct kube_answer answer;
@@ -245,6 +257,8 @@ static int look(struct kube_client *c, const char *target, int64_t generation, s
                 r = err_set(err, E_INVALID, STR_FMT ": " STR_FMT,
                             STR_ARG(json_get_str(condition, "reason")),
                             STR_ARG(json_get_str(condition, "message")));
+            else
+                say_what_is_awaited(condition, said);
         }
     }
     arena_fini(&a);
@@ -255,9 +269,10 @@ static int wait_until_ready(struct kube_client *c, const char *namespace, const 
                             int64_t generation, struct err *err)
 {
     scoped(free_scoped) char *target = xasprintf(FN_FUNCTIONS "/%s", namespace, function);
+    scoped(free_scoped) char *said = NULL;
     uint64_t end = clock_mono_ms() + wait_ms, pause = POLL_FIRST_MS;
     int r;
-    while ((r = look(c, target, generation, err)) == 0) {
+    while ((r = look(c, target, generation, &said, err)) == 0) {
         if (clock_mono_ms() >= end)
             return err_set(err, -ETIMEDOUT, "%s is not ready after %llu s", function,
                            (unsigned long long)(wait_ms / 1000));

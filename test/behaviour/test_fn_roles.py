@@ -380,3 +380,32 @@ def test_the_lease_of_a_killed_up_is_let_go_of_when_its_data_is_served_again(tmp
     up = Up(tmp_path / "data")  # takes any
     wait_for(lambda: up.get(LEASE).json()["spec"]["leaseDurationSeconds"] == 2147483647, "it leads again")
     assert up.stop() == 0
+
+
+def test_the_next_leader_hears_of_a_compilation_that_goes_on(tmp_path, monkeypatch):
+    gate, compiler = tmp_path / "gate", tmp_path / "compiler"
+    compiler.write_text(f'#!/bin/sh\nwhile [ ! -e {gate} ]; do sleep 0.05; done\nexec {BUILD}/dormouse-compile "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("DORMOUSE_COMPILE", str(compiler))
+    cell = Cell(tmp_path / "cell", workers=0)
+    cell.workers = [Role("worker", tmp_path / "w", "--name", "w", "--modules", BUILD / "guests", *cell.addresses)]
+
+    def conditions():
+        status = cell.api.get(FUNCTIONS.format("default") + "/slow").json().get("status", {})
+        return {c["type"]: (c["status"], c.get("reason")) for c in status.get("conditions", [])}
+    try:
+        host = cell.deploy("slow", {"module": {"file": "fn-hello-c.wasm"}, "scale": {"initial": 1}})
+        wait_for(lambda: conditions().get("Progressing") == ("True", "Compiling"), "the first leader says so")
+        first = wait_for(cell.leader, "there is a leader")
+        first.process.kill()
+        first.process.wait()
+        cell.api.ask("PATCH", FUNCTIONS.format("default") + "/slow/status", {"status": {"conditions": []}},
+                     Content_Type="application/merge-patch+json")
+        wait_for(lambda: cell.leader() not in (None, first), "there is another leader")
+        wait_for(lambda: conditions().get("Progressing") == ("True", "Compiling"), "the second leader says so")
+        gate.touch()
+        wait_for(lambda: conditions() == {"Ready": ("True", "Deployed")}, "it is ready")
+        assert call(cell.gateway, host).status == 200
+    finally:
+        gate.touch()
+        cell.stop()

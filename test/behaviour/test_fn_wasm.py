@@ -79,7 +79,11 @@ def test_a_module_that_is_being_compiled_is_seen(tmp_path, monkeypatch):
         wait_for(lambda: conditions().get("Progressing") == ("True", "Compiling"), "the status says so")
         assert conditions()["Ready"] == ("Unknown", "Compiling")
         assert ready_column() == "Compiling"
+        deploy = subprocess.Popen([BUILD / "dormouse", "fn", "deploy", "--name", "second", modules / "slow.wasm", "--kubeconfig", server.kubeconfig],
+                                  stderr=subprocess.PIPE, text=True)
+        assert deploy.stderr.readline() == "the module is being compiled\n"
         gate.touch()
+        assert "default/second: ready" in deploy.communicate(timeout=60)[1]
         wait_for(lambda: conditions() == {"Ready": ("True", "Deployed")}, "it is ready")
         assert ready_column() == "True"
         assert call(server.gateway, "slow.default").status == 200

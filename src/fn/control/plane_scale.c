@@ -768,6 +768,15 @@ static void end_compiling(struct revision *rev)
     plane_tell(rev);
 }
 
+/* A recovered sandbox is ready: scale_recover() counted the initial sandboxes as made. */
+static void stop_assuming(struct revision *rev)
+{
+    if (!rev->is_assumed)
+        return;
+    rev->is_assumed = false;
+    plane_tell(rev);
+}
+
 void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     struct sandbox *s = &p->table.at[slot];
@@ -787,6 +796,8 @@ void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Creat
         p->opts.ops->on_persist(p->opts.arg, rev->f->number, s->id, false);
     else
         plane_persisted(p, s->id);
+    if (s->flags & SANDBOX_RECOVERED)
+        stop_assuming(rev);
     become_ready(rev);
     rest_if_idle(rev);
 }
@@ -924,12 +935,12 @@ uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bo
     else
         rev->creating++;
     rev->is_proven |= is_ready;
-    if (rev->is_assumed) { /* scale_recover() counts the initial sandboxes as made */
-        rev->is_assumed = false;
-        plane_tell(rev);
-    }
-    if (is_ready)
+    if (!rev->is_permanent) /* "there is no node" was true until this worker came */
+        clear_trouble(rev);
+    if (is_ready) {
+        stop_assuming(rev);
         revision_held_by(rev, w->node);
+    }
     scale_recover(&rev->scale, &rev->config->scale, now_ms(p), rev->ready + rev->creating, &d);
     arm_tick(rev, d.next_ms);
     return slot;

@@ -41,8 +41,8 @@ struct runtime_events {
      * E_UNSUPPORTED, E_DIGEST, E_DENIED: permanent. */
     void (*on_created)(void *arg, uint64_t sandbox, int r, const char *address,
                        const Dormouse__Fn__V1__Breakdown *breakdown, const struct err *err);
-    /* It is being created, and the module of its revision takes a while to compile. Once for each
-     * revision. NULL: not of interest. */
+    /* It is being created, and the module of its revision takes a while to compile. Repeated while
+     * that lasts. NULL: not of interest. */
     void (*on_compiling)(void *arg, uint64_t sandbox);
     /* A ready one has ended by itself. */
     void (*on_gone)(void *arg, uint64_t sandbox, const char *reason);

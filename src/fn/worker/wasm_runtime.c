@@ -355,7 +355,10 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
         revision_free(rev);
 }
 
-/* Code that is in the cache is there by now. */
+/*
+ * Code that is in the cache is there by now. The compilation is reported again and again, so that a
+ * control plane that took over meanwhile hears of it too, whichever of the sandboxes it knows.
+ */
 static void on_compiling(struct timer *t)
 {
     struct wasm_revision *rev = container_of(t, struct wasm_revision, compiling);
@@ -364,11 +367,12 @@ static void on_compiling(struct timer *t)
         return;
     list_each (node, &rev->sandboxes) {
         const struct wasm_sandbox *s = list_entry(node, struct wasm_sandbox, node);
-        if (!s->is_ready && !s->is_leaving) {
-            to->events->on_compiling(to->events_arg, s->id);
-            return;
-        }
+        if (s->is_ready || s->is_leaving)
+            continue;
+        to->events->on_compiling(to->events_arg, s->id);
     }
+    timer_start(rev->rt->opts.loop, t, rev->rt->opts.compiling_ms * WASM_COMPILING_AGAIN,
+                on_compiling);
 }
 
 static void compile(struct wasm_revision *rev, int fd)

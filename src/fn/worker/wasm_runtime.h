@@ -28,7 +28,8 @@ enum {
     WASM_BODY_BUFFER =
         256 << 10,        /* of a request, or of an answer, that the other side does not take yet */
     WASM_INIT_MS = 10000, /* CPU time of an initialisation */
-    WASM_COMPILING_MS = 250,    /* a longer compilation is reported */
+    WASM_COMPILING_MS = 250,    /* a longer compilation is reported, */
+    WASM_COMPILING_AGAIN = 4,   /* and after each 4 of these times again */
     WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
     WASM_TEMPLATES_MAX = 1000,  /* in runners; beyond, the one not used for longest goes, and is
                                  * made again for its next request */
