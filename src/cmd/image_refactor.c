@@ -5,6 +5,7 @@
 #include "cmd/image_refactor_print.h"
 #include "image/publish.h"
 #include "image/scratch.h"
+#include "image/second_reader.h"
 #include "oci/layout.h"
 
 #include <stdio.h>
@@ -12,7 +13,8 @@
 static const struct str DOCKER = { "docker://", 9 };
 
 static struct image_args args;
-static const char *to, *update, *mtime = "canonical", *link_how = "none", *mode = "side";
+static const char *to, *update, *mtime = "canonical", *link_how = "none", *mode = "side",
+                                *proof = "auto";
 static struct cmd_list exact_globs, names;
 static bool is_dry, is_forced;
 static uint64_t layer_threshold = IMAGE_LAYER_THRESHOLD, gain_threshold = IMAGE_GAIN_AUTOMATIC;
@@ -56,6 +58,10 @@ static const struct cmd_opt opts[] = {
       "symlink: share by content, with symbolic links in the place of files; none (none)",
       CMD_STRING, &link_how, 0, 0 },
     CMD_SECTION("Other"),
+    { "proof", 0, "HOW",
+      "libarchive: it reads each new layer as well, and has to be installed; auto: if it is; own: "
+      "only dormouse's reader (auto)",
+      CMD_STRING, &proof, 0, 0 },
     { "threads", 0, "N", "(one for each processor)", CMD_U64, &threads, 1, IMAGE_THREADS_MAX },
     IMAGE_ARGS_OPTS(args),
     { .name = NULL },
@@ -83,6 +89,20 @@ static bool is_registry(void)
     return to && (strcmp(to, "source") == 0 || str_has_prefix(str_of(to), DOCKER));
 }
 
+static int check_proof(struct image_refactor_opts *o)
+{
+    static const char *const ways[] = { "own", "auto", "libarchive" };
+    size_t i = 0;
+    while (i < ARRAY_LEN(ways) && strcmp(proof, ways[i]) != 0)
+        i++;
+    if (i == ARRAY_LEN(ways))
+        return cmd_failf(CMD_USAGE, "--proof is libarchive, auto or own, not '%s'", proof);
+    o->is_read_twice = i > 0 && !is_dry && second_reader_name();
+    if (i == 2 && !second_reader_name())
+        return cmd_failf(CMD_FAILED, "there is no libarchive (libarchive.so.13) on this machine");
+    return 0;
+}
+
 static int check_args(struct image_refactor_opts *o, size_t n)
 {
     bool is_replace;
@@ -90,6 +110,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     r = r ? r : one_of("mtime", mtime, "canonical", "exact", &o->atoms.is_exact);
     r = r ? r : one_of("link", link_how, "none", "symlink", &o->atoms.is_linked);
     r = r ? r : one_of("mode", mode, "side", "replace", &is_replace);
+    r = r ? r : check_proof(o);
     if (r)
         return r;
     if (!to && !is_dry)

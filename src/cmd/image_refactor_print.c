@@ -133,6 +133,9 @@ static void print_summary(const struct image_refactoring *r)
     (void)printf("sharing  %s by digest, %s by prefix of layers (what engines without a common "
                  "content store gain)\n",
                  image_size_text(r->plan.digest_shared), image_size_text(r->plan.prefix_shared));
+    if (r->stored)
+        (void)printf("proof    read back by dormouse%s%s\n", r->second_reader ? " and " : "",
+                     r->second_reader ? r->second_reader : "");
     if (r->n_changed_times)
         (void)printf("times    %llu names have the time of a shared file\n",
                      (unsigned long long)r->n_changed_times);
@@ -219,6 +222,8 @@ static void print_json(const struct image_refactoring *r, const char *const *ima
     json_set_int(a, v, "storedEstimate", (int64_t)r->plan.stored_after);
     if (r->stored)
         json_set_int(a, v, "stored", (int64_t)r->stored);
+    if (r->second_reader)
+        json_set_str(a, v, "secondReader", str_of(r->second_reader));
     json_set_int(a, v, "digestShared", (int64_t)r->plan.digest_shared);
     json_set_int(a, v, "prefixShared", (int64_t)r->plan.prefix_shared);
     json_set_int(a, v, "changedTimes", (int64_t)r->n_changed_times);
@@ -291,6 +296,8 @@ static void print_update_json(const struct image_update *u, const char *name, co
     json_set_int(&a, v, "fileBytes", (int64_t)u->total);
     json_set_int(&a, v, "whiteouts", (int64_t)u->n_gone);
     json_set_int(&a, v, "changedTimes", (int64_t)u->pair.n_changed_times);
+    if (u->pair.second_reader)
+        json_set_str(&a, v, "secondReader", str_of(u->pair.second_reader));
     (void)json_write_pretty(&out, v, 2);
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
     arena_fini(&a);

@@ -28,6 +28,7 @@ struct image_refactor_opts {
     /* Where a name is taken already, give the new image the name "sha256-" and the digest of its
      * source instead of moving the name. */
     bool is_beside;
+    bool is_read_twice; /* read each new layer by image/second_reader.h as well */
 };
 
 /* Bytes of files, without headers and compression. */
@@ -58,7 +59,8 @@ struct image_refactoring {
     struct image_layer_blob *layers; /* of the plan's shared layers */
     struct image_refactoring_image *images;
     uint64_t stored;          /* compressed bytes of the distinct layers written */
-    uint64_t n_changed_times; /* names whose file has another time than in the source */
+    const char *second_reader; /* that has read the layers as well; NULL: none */
+    uint64_t n_changed_times;  /* names whose file has another time than in the source */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "image/documents.h"
 #include "image/items.h"
 #include "image/proof.h"
+#include "image/second_reader.h"
 #include "oci/layout.h"
 
 #include <errno.h>
@@ -135,6 +136,44 @@ static int prove_work(void *arg, size_t i, struct err *err)
     return image_proof(w->r, i, &w->again.members[i].tree, &w->n_times[i], err);
 }
 
+/* A new layer and the blob that holds it. */
+struct written {
+    const struct oci_digest *blob;
+    const struct oci_layer *layer;
+};
+
+struct second_reading {
+    const char *directory;
+    VEC(struct written) all;
+};
+
+static int read_twice(void *arg, size_t i, struct err *err)
+{
+    const struct second_reading *s = arg;
+    return second_reader_check(s->directory, s->all.p[i].blob, s->all.p[i].layer, err);
+}
+
+/* Each distinct new layer once more, by a reader of others. */
+static int prove_twice(struct rewriter *w, struct err *err)
+{
+    struct image_refactoring *r = w->r;
+    struct second_reading s = { .directory = oci_layout_staging(w->layout) };
+    struct map seen = { 0 };
+    for (size_t i = 0; r->opts->is_read_twice && i < r->group.n; i++) {
+        const struct image_member *m = &w->again.members[i];
+        for (size_t k = 0; !r->images[i].is_kept && k < m->image.manifest.n_layers; k++) {
+            struct written one = { &m->image.manifest.layers[k].digest, m->layers[k] };
+            if (!map_put(&seen, str_n(one.blob->bytes, sizeof one.blob->bytes), (void *)m))
+                vec_push(&s.all, one);
+        }
+    }
+    int status = image_work(s.all.n, r->opts->n_threads, read_twice, &s, err);
+    r->second_reader = r->opts->is_read_twice ? second_reader_name() : NULL;
+    vec_fini(&s.all);
+    map_fini(&seen);
+    return status;
+}
+
 /* Read back what was written, as anybody would, and compare. */
 static int prove(struct rewriter *w, struct err *err)
 {
@@ -153,6 +192,7 @@ static int prove(struct rewriter *w, struct err *err)
     status = status < 0 ? status : image_group_read(references, n, &opts, &w->again, err);
     status = status < 0 ? err_ctx(err, status, "read back") : status;
     status = status < 0 ? status : image_work(n, r->opts->n_threads, prove_work, w, err);
+    status = status < 0 ? status : prove_twice(w, err);
     for (size_t i = 0; i < n; i++)
         r->n_changed_times += w->n_times[i];
     image_group_fini(&w->again);

@@ -7,6 +7,7 @@
 #include "image/documents.h"
 #include "image/items.h"
 #include "image/proof.h"
+#include "image/second_reader.h"
 #include "oci/layout.h"
 
 enum { OLD, NEW, WHITEOUT_PREFIX = 4 };
@@ -254,6 +255,13 @@ static int prove(struct updater *w, struct oci_layout_manifest *manifest, struct
     r = r < 0 ? r : image_group_read(references, 1, &opts, &again, err);
     r = r < 0 ? err_ctx(err, r, "read back")
               : image_proof(pair, NEW, &again.members[0].tree, &pair->n_changed_times, err);
+    if (r >= 0 && pair->opts->is_read_twice) {
+        const struct image_member *m = &again.members[0];
+        size_t top = m->image.manifest.n_layers - 1;
+        r = second_reader_check(oci_layout_staging(w->layout),
+                                &m->image.manifest.layers[top].digest, m->layers[top], err);
+        pair->second_reader = second_reader_name();
+    }
     image_group_fini(&again);
     return r;
 }
