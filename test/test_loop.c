@@ -361,6 +361,51 @@ TEST(a_held_loop_waits_for_the_post_that_it_is_owed)
     loop_fini(&loop);
 }
 
+TEST(a_loop_can_end_right_after_the_last_post_of_a_thread)
+{
+    enum { ROUNDS = 500 };
+    for (int i = 0; i < ROUNDS; i++) {
+        setup();
+        struct post late = { .run = on_late_note };
+        loop_hold(&loop);
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, late_poster, &late), 0);
+        loop_run(&loop);
+        loop_fini(&loop); /* the thread may not have returned from loop_post() */
+        CHECK_INT(pthread_join(thread, NULL), 0);
+    }
+}
+
+static unsigned n_run;
+static void on_counted(struct post *p)
+{
+    n_run++;
+}
+
+TEST(posts_of_one_turn_are_bounded_and_wake_the_loop_once)
+{
+    enum { N = 2 * LOOP_DEFER_PER_TURN + 1 };
+    setup();
+    static struct post posts[N];
+    n_run = 0;
+    for (unsigned i = 0; i < N; i++) {
+        posts[i].run = on_counted;
+        loop_post(&loop, &posts[i]);
+    }
+    uint64_t written = 0;
+    CHECK_INT(read(loop.wake_fd, &written, sizeof written), sizeof written);
+    CHECK_INT(written, 1);
+    CHECK_INT(write(loop.wake_fd, &written, sizeof written), sizeof written);
+    loop_hold(&loop);
+    for (unsigned turn = 1; turn <= 3; turn++) {
+        (void)loop_turn(&loop, false);
+        CHECK_INT(n_run, MIN(turn * LOOP_DEFER_PER_TURN, (unsigned)N));
+    }
+    loop_release(&loop);
+    CHECK(loop_is_idle(&loop));
+    loop_fini(&loop);
+}
+
 /* ------------------------------------------------------------------ signals */
 
 static int signals_seen;

@@ -8,7 +8,10 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ deferred calls */
 
@@ -193,42 +196,64 @@ void job_cancel(struct job *j)
 
 /* ------------------------------------------------------------------ posts */
 
-static void on_async(uv_async_t *async)
+static void wake(struct loop *loop)
 {
-    struct loop *loop = async->data;
-    for (unsigned n = 0; n < LOOP_DEFER_PER_TURN; n++) {
-        uv_mutex_lock(&loop->post_lock);
-        struct list *node = list_pop_front(&loop->posted);
-        uv_mutex_unlock(&loop->post_lock);
-        if (!node)
-            return;
+    static const uint64_t one = 1;
+    ssize_t n = write(loop->wake_fd, &one, sizeof one);
+    assert(n == sizeof one); /* at most one for each reading, so the counter is never full */
+}
+
+static void on_wake(uv_poll_t *poll, int status, int events)
+{
+    struct loop *loop = poll->data;
+    struct list *node;
+    uint64_t count;
+    (void)!read(loop->wake_fd, &count, sizeof count);
+    uv_mutex_lock(&loop->post_lock);
+    for (unsigned n = 0; n < LOOP_DEFER_PER_TURN && (node = list_pop_front(&loop->posted)); n++)
+        list_push_back(&loop->batch, node);
+    bool is_more = loop->is_woken = !list_is_empty(&loop->posted);
+    uv_mutex_unlock(&loop->post_lock);
+    if (is_more)
+        wake(loop); /* the rest on the next turn */
+    while ((node = list_pop_front(&loop->batch))) {
         struct post *p = list_entry(node, struct post, node);
         p->run(p);
     }
-    (void)uv_async_send(&loop->async); /* the rest on the next turn */
 }
 
+/*
+ * Not by uv_async_send(): its receiver spins until the sender has returned from it, and the sender
+ * is often preempted at this very point, by the thread that it has just woken up. With libuv 1.44
+ * that took 50 us for each message where both threads share a core. For the same reason the lock is
+ * released before the loop is woken up; `wakers` keeps the descriptor open until then.
+ */
 void loop_post(struct loop *loop, struct post *p)
 {
     uv_mutex_lock(&loop->post_lock);
     list_push_back(&loop->posted, &p->node);
-    /* Under the lock: the loop thread cannot have run the post and closed the handle before this.
-     */
-    (void)uv_async_send(&loop->async);
+    bool is_first = !loop->is_woken;
+    loop->is_woken = true;
+    if (is_first)
+        (void)atomic_fetch_add(&loop->wakers, 1);
     uv_mutex_unlock(&loop->post_lock);
+    if (!is_first)
+        return;
+    wake(loop);
+    (void)atomic_fetch_sub(&loop->wakers, 1);
 }
 
 void loop_hold(struct loop *loop)
 {
     if (loop->holds++ == 0)
-        uv_ref((uv_handle_t *)&loop->async);
+        uv_ref((uv_handle_t *)&loop->wake_poll);
 }
 
 void loop_release(struct loop *loop)
 {
     assert(loop->holds > 0);
     if (--loop->holds == 0)
-        uv_unref((uv_handle_t *)&loop->async);
+        uv_unref((uv_handle_t *)&loop->wake_poll);
 }
 
 /* ------------------------------------------------------------------ signals */
@@ -289,6 +314,23 @@ static void close_own(struct loop *loop)
     assert(r == 0); /* else a user's handle is still open */
 }
 
+/* On failure nothing is open. */
+static int open_wake(struct loop *loop)
+{
+    loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (loop->wake_fd < 0)
+        return -errno;
+    int r = uv_poll_init(&loop->uv, &loop->wake_poll, loop->wake_fd);
+    if (r < 0) {
+        (void)close(loop->wake_fd);
+        return r;
+    }
+    r = uv_poll_start(&loop->wake_poll, UV_READABLE, on_wake);
+    assert(r == 0);
+    uv_unref((uv_handle_t *)&loop->wake_poll);
+    return 0;
+}
+
 int loop_init(struct loop *loop, struct err *err)
 {
     *loop = (struct loop){ 0 };
@@ -299,15 +341,15 @@ int loop_init(struct loop *loop, struct err *err)
     loop->uv.data = loop;
     list_init(&loop->deferred);
     list_init(&loop->posted);
+    list_init(&loop->batch);
     (void)uv_idle_init(&loop->uv, &loop->idle);
     (void)uv_timer_init(&loop->uv, &loop->uv_timer);
-    loop->idle.data = loop->uv_timer.data = loop->async.data = loop;
-    r = uv_async_init(&loop->uv, &loop->async, on_async);
+    loop->idle.data = loop->uv_timer.data = loop->wake_poll.data = loop;
+    r = open_wake(loop);
     if (r < 0) {
         close_own(loop);
         return err_sys(err, r, "set up the event loop");
     }
-    uv_unref((uv_handle_t *)&loop->async);
     r = uv_mutex_init(&loop->post_lock);
     assert(r == 0);
     return 0;
@@ -315,14 +357,15 @@ int loop_init(struct loop *loop, struct err *err)
 
 void loop_fini(struct loop *loop)
 {
-    assert(list_is_empty(&loop->deferred) && list_is_empty(&loop->posted));
+    assert(list_is_empty(&loop->deferred) && list_is_empty(&loop->posted) &&
+           list_is_empty(&loop->batch));
     assert(loop->n_timers == 0 && loop->holds == 0);
-    /* Taken once: a loop_post() that has just handed over its last post has left the handle alone.
-     */
-    uv_mutex_lock(&loop->post_lock);
-    uv_close((uv_handle_t *)&loop->async, NULL);
-    uv_mutex_unlock(&loop->post_lock);
+    /* A thread that has handed over the last post may be about to write, and leaves then. */
+    while (atomic_load(&loop->wakers) > 0)
+        (void)sched_yield();
+    uv_close((uv_handle_t *)&loop->wake_poll, NULL);
     close_own(loop);
+    (void)close(loop->wake_fd);
     uv_mutex_destroy(&loop->post_lock);
     free(loop->heap);
     free(loop->scratch);
@@ -367,7 +410,7 @@ uint64_t loop_next_timer_ms(const struct loop *loop)
 bool loop_is_idle(struct loop *loop)
 {
     uv_mutex_lock(&loop->post_lock);
-    bool is_posted = !list_is_empty(&loop->posted);
+    bool is_posted = !list_is_empty(&loop->posted) || !list_is_empty(&loop->batch);
     uv_mutex_unlock(&loop->post_lock);
     return !is_posted && loop->holds == 0 && list_is_empty(&loop->deferred);
 }

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/list.h"
 
+#include <stdatomic.h>
 #include <uv.h>
 
 enum {
@@ -32,9 +33,13 @@ struct loop {
     uv_timer_t uv_timer; /* armed for heap[1] */
     bool in_timers;      /* heap runs; the uv timer is armed once afterwards */
     bool single_turn;    /* loop_turn() runs */
-    uv_async_t async;
     uv_mutex_t post_lock;
     struct list posted; /* struct post, guarded by post_lock */
+    bool is_woken;      /* as well: wake_fd was written and not read since */
+    atomic_uint wakers; /* threads that are about to write it */
+    int wake_fd;        /* an eventfd */
+    uv_poll_t wake_poll;
+    struct list batch; /* struct post, run in this turn */
     unsigned holds;
     char *scratch;
 };
