@@ -143,3 +143,18 @@ def test_failures_of_pytest_are_found_again_by_their_lines():
     lines = ["test.behaviour.test_test_runs: test_one[a b-1]: assert False", "test.behaviour.test_dev: test_two"]
     assert runner.pytest_ids(lines) == ["test/behaviour/test_test_runs.py::test_one[a b-1]", "test/behaviour/test_dev.py::test_two"]
     assert runner.pytest_ids([*lines, "pytest ended with status 2"]) is None
+
+
+def test_a_pair_of_benchmarks_is_compared_by_medians_of_the_same_figures():
+    loader = importlib.machinery.SourceFileLoader("bench_pair", str(ROOT / "tools/bench-pair"))
+    pair = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_pair", loader))
+    loader.exec_module(pair)
+
+    def document(rate, p50):
+        return {"results": [{"metric": "rate", "labels": {"n": 1}, "unit": "1/s", "value": rate}, {"metric": "wait", "p50": p50, "p99": 0, "n": 9},
+                            {"metric": "note", "value": None}]}
+    old = [pair.read_figures(document(rate, 2.5)) for rate in (1000, 3000)]
+    new = [pair.read_figures(document(rate, 5)) for rate in (1000, 1000)]
+    assert pair.compare(old, new) == [["rate n=1 (1/s)", "1,000 / 3,000", "1,000 / 1,000", "0.50"],
+                                      ["wait p50", "2.5 / 2.5", "5 / 5", "2.00"], ["wait p99", "0 / 0", "0 / 0", "-"]]
+    assert [row[0] for row in pair.compare(old, new, "n=1")] == ["rate n=1 (1/s)"]
