@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse image serve: the images of the store as a registry that can be read. */
+#include "base/buf.h"
+#include "base/sys.h"
+#include "cmd/image_args.h"
+#include "image/server.h"
+#include "io/address.h"
+#include "io/tls.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+    PEM_MAX_BYTES = 1 << 20,
+    TOKEN_MAX_BYTES = 4096,
+    GRACE_MS = 3000,
+    END_MS = 8000, /* a pull that does not end by then is cut: the store survives that */
+};
+
+static struct image_store_args where;
+static const char *listen_at = "127.0.0.1:5000", *tls_cert, *tls_key, *token_file, *platform;
+static bool allow_anonymous, allow_plain;
+static struct cmd_list upstreams;
+static uint64_t quota;
+static struct oci_remote_opts registry;
+
+static const struct cmd_opt opts[] = {
+    { "listen", 0, "HOST:PORT", "where clients connect (127.0.0.1:5000)", CMD_STRING, &listen_at, 0,
+      0 },
+    IMAGE_STORE_OPT(where.store),
+    { "tls-cert", 0, "FILE", "certificate (PEM) of this server", CMD_STRING, &tls_cert, 0, 0 },
+    { "tls-key", 0, "FILE", "and its key", CMD_STRING, &tls_key, 0, 0 },
+    { "token-file", 0, "FILE", "clients show this token: as a bearer token, or as a password",
+      CMD_STRING, &token_file, 0, 0 },
+    { "allow-anonymous", 0, NULL, "no token, although others than this machine can connect",
+      CMD_FLAG, &allow_anonymous, 0, 0 },
+    { "allow-plain-http", 0, NULL, "no TLS, although others than this machine can connect",
+      CMD_FLAG, &allow_plain, 0, 0 },
+    CMD_SECTION("Images that are missing"),
+    { "upstream", 0, "REGISTRY",
+      "pull them from this registry, docker.io for example; repeatable (none)", CMD_LIST,
+      &upstreams, 0, 0 },
+    { "platform", 0, "OS/ARCH", "of images for several (this machine's)", CMD_STRING, &platform, 0,
+      0 },
+    { "quota", 0, "SIZE", "of layers in the store: the least recently used go (none)", CMD_SIZE,
+      &quota, 0, 0 },
+    IMAGE_REGISTRY_OPTS(registry),
+    IMAGE_STORE_WAIT_OPT(where.wait_ms),
+    CMD_SECTION("This process"),
+    CMD_LOG_OPTS,
+    { .name = NULL },
+};
+
+static const struct cmd_opt *image_serve_opts(void)
+{
+    return opts;
+}
+
+struct serve {
+    struct loop loop;
+    struct tls_ctx *tls;
+    struct oci_store *store;
+    struct image_server *server;
+    struct buf token;
+    struct sig_watch term, interrupt;
+    struct timer end;
+    bool is_stopping;
+};
+
+/* ---- the end ---- */
+
+static void on_closed(void *arg)
+{
+    struct serve *v = arg;
+    timer_stop(&v->loop, &v->end);
+    sig_watch_close(&v->term, NULL);
+    sig_watch_close(&v->interrupt, NULL);
+}
+
+static void on_late(struct timer *t)
+{
+    (void)t;
+    _exit(CMD_OK);
+}
+
+static void stop(struct serve *v)
+{
+    if (v->is_stopping)
+        return;
+    v->is_stopping = true;
+    timer_start(&v->loop, &v->end, END_MS, on_late);
+    image_server_close(v->server, GRACE_MS, on_closed, v);
+}
+
+static void on_term(struct sig_watch *w, int signum)
+{
+    (void)signum;
+    stop(container_of(w, struct serve, term));
+}
+
+static void on_interrupt(struct sig_watch *w, int signum)
+{
+    (void)signum;
+    stop(container_of(w, struct serve, interrupt));
+}
+
+/* ---- the beginning ---- */
+
+static int read_token(struct serve *v, struct err *err)
+{
+    int r = sys_read_file(AT_FDCWD, token_file, &v->token, err);
+    while (r >= 0 && v->token.n && (uint8_t)v->token.p[v->token.n - 1] <= ' ')
+        v->token.p[--v->token.n] = '\0';
+    if (r >= 0 && v->token.n == 0)
+        return err_set(err, E_INVALID, "'%s' holds no token", token_file);
+    return r;
+}
+
+static int read_tls(struct serve *v, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf cert = BUF_INIT(PEM_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(PEM_MAX_BYTES);
+    int r = sys_read_file(AT_FDCWD, tls_cert, &cert, err);
+    r = r < 0 ? r : sys_read_file(AT_FDCWD, tls_key, &key, err);
+    return r < 0 ? r : tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), &v->tls, err);
+}
+
+/* What takes part in writing the store needs its lock; a mere mirror leaves it to others. */
+static int open_store(struct serve *v, struct err *err)
+{
+    struct oci_store_opts o = { .is_reader = upstreams.n == 0,
+                                .lock_ms = where.wait_ms,
+                                .form = OCI_STORE_BOTH,
+                                .quota_bytes = quota };
+    return image_store_open(where.store, o, &v->store, err);
+}
+
+static int check_args(const char *host)
+{
+    bool is_loopback = address_is_loopback_text(host);
+    if (!tls_cert != !tls_key)
+        return cmd_failf(CMD_USAGE, "--tls-cert and --tls-key go together");
+    if (!is_loopback && !tls_cert && !allow_plain)
+        return cmd_failf(CMD_USAGE, "beyond this machine it serves by TLS: --tls-cert and "
+                                    "--tls-key, or --allow-plain-http");
+    if (!is_loopback && !token_file && !allow_anonymous)
+        return cmd_failf(CMD_USAGE, "beyond this machine it asks for a token: --token-file, or "
+                                    "--allow-anonymous");
+    if (upstreams.n > IMAGE_SERVER_UPSTREAMS_MAX)
+        return cmd_failf(CMD_USAGE, "--upstream: at most %d", IMAGE_SERVER_UPSTREAMS_MAX);
+    for (size_t i = 0; i < upstreams.n; i++)
+        if (strlen(upstreams.at[i]) > OCI_REFERENCE_HOST_MAX || strchr(upstreams.at[i], '/'))
+            return cmd_failf(CMD_USAGE, "--upstream is the host of a registry, not '%s'",
+                             upstreams.at[i]);
+    if (quota && upstreams.n == 0)
+        return cmd_failf(CMD_USAGE, "--quota goes with --upstream: nothing is written otherwise");
+    return 0;
+}
+
+static int start(struct serve *v, const char *host, uint16_t port, const struct oci_platform *of,
+                 struct err *err)
+{
+    int r = token_file ? read_token(v, err) : 0;
+    r = r < 0 || !tls_cert ? r : read_tls(v, err);
+    r = r < 0 ? r : open_store(v, err);
+    if (r < 0)
+        return r;
+    const struct image_server_opts o = { .loop = &v->loop,
+                                         .host = host,
+                                         .port = port,
+                                         .tls = v->tls,
+                                         .store = v->store,
+                                         .token = token_file ? buf_cstr(&v->token) : NULL,
+                                         .upstreams = upstreams.at,
+                                         .n_upstreams = upstreams.n,
+                                         .registry = registry,
+                                         .platform = *of };
+    r = image_server_start(&o, &v->server, err);
+    return r < 0 ? err_ctx(err, r, "listen on '%s'", listen_at) : 0;
+}
+
+static int serve(const char *host, uint16_t port, const struct oci_platform *of, struct err *err)
+{
+    struct serve v = { .token = BUF_INIT(TOKEN_MAX_BYTES) };
+    int r = loop_init(&v.loop, err);
+    if (r < 0)
+        return r;
+    r = start(&v, host, port, of, err);
+    if (r >= 0) {
+        (void)sig_watch_start(&v.loop, &v.term, SIGTERM, true, on_term, NULL);
+        (void)sig_watch_start(&v.loop, &v.interrupt, SIGINT, true, on_interrupt, NULL);
+        bool is_v6 = strchr(host, ':') != NULL;
+        (void)printf("ready url=%s://%s%s%s:%u store=%s pid=%d\n", v.tls ? "https" : "http",
+                     is_v6 ? "[" : "", host, is_v6 ? "]" : "",
+                     (unsigned)image_server_port(v.server), oci_store_root(v.store), (int)getpid());
+        (void)fflush(stdout);
+    }
+    loop_run(&v.loop);
+    while (loop_turn(&v.loop, false))
+        ;
+    loop_fini(&v.loop);
+    if (upstreams.n)
+        image_store_close(v.store);
+    else
+        oci_store_close(v.store);
+    tls_ctx_free(v.tls);
+    buf_fini(&v.token);
+    return r;
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    char host[256];
+    uint16_t port;
+    struct err err = { 0 };
+    struct oci_platform of = oci_platform_here();
+    int r = cmd_parse(&cmd_image_serve, opts, argc, argv, 0, &n);
+    if (r || (r = cmd_setup_log()))
+        return r > 0 ? r - 1 : r;
+    if (cmd_parse_listen(listen_at, host, sizeof host, &port, &err) < 0)
+        return cmd_fail(CMD_USAGE, &err);
+    if (platform && oci_platform_parse(str_of(platform), &of, &err) < 0)
+        return cmd_fail(CMD_USAGE, &err);
+    if ((r = check_args(host)) != 0)
+        return r;
+    return serve(host, port, &of, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
+}
+
+const struct cmd cmd_image_serve = {
+    .name = "image serve",
+    .doc = "serve the images of the store as a registry that others pull from",
+    .help =
+        "Unmodified clients pull by the names of 'dormouse image ls': an image\n"
+        "docker.io/library/redis:7 is library/redis:7 here, also docker.io/library/redis:7, and\n"
+        "what containerd asks for with ?ns=docker.io. An image whose compressed layers are kept\n"
+        "('image pull --form both') has the digests of its registry; of one that is kept as tars\n"
+        "alone (the default of 'image pull') the tag stands for a manifest with those tars.\n"
+        "Nothing can be pushed.\n"
+        "\n"
+        "With --upstream it pulls what it lacks, and keeps it. It holds the lock of the store "
+        "then:\n"
+        "other commands that write the store wait.\n"
+        "\n"
+        "  dormouse image serve\n"
+        "  skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/library/redis:7 oci:redis\n"
+        "  dormouse image serve --upstream docker.io --upstream ghcr.io --quota 20Gi\n"
+        "  dormouse image serve --listen 0.0.0.0:5000 --tls-cert c.pem --tls-key k.pem "
+        "--token-file token\n"
+        "\n"
+        "containerd: /etc/containerd/certs.d/docker.io/hosts.toml with [host.\"http://127.0.0.1:"
+        "5000\"]\n"
+        "and capabilities = [\"pull\", \"resolve\"].\n",
+    .run = run,
+    .opts = image_serve_opts,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a request to the registry mirror asks for (OCI distribution-spec 1.1, "Pull"; the query
+ * parameter `ns` of containerd's mirrors), and the parts of RFC 9110 that serving a blob needs.
+ * Pure; any thread.
+ */
+#pragma once
+
+#include "oci/image.h"
+#include "oci/reference.h"
+
+enum mirror_kind {
+    MIRROR_ROOT,     /* /v2/ */
+    MIRROR_MANIFEST, /* /v2/NAME/manifests/REFERENCE */
+    MIRROR_BLOB,     /* /v2/NAME/blobs/DIGEST */
+    MIRROR_TAGS,     /* /v2/NAME/tags/list */
+    MIRROR_REFERRERS /* /v2/NAME/referrers/DIGEST */
+};
+
+struct mirror_request {
+    enum mirror_kind kind;
+    char host[OCI_REFERENCE_HOST_MAX + 1];   /* of `ns`; empty: not stated */
+    char repository[OCI_REPOSITORY_MAX + 1]; /* as it was asked for; may begin with a host */
+    char tag[OCI_TAG_MAX + 1];               /* of a manifest; empty: by digest */
+    struct oci_digest digest;
+    uint64_t n;                 /* of tags: at most so many; UINT64_MAX: all */
+    char last[OCI_TAG_MAX + 1]; /* of tags: those after it; empty: from the first */
+};
+
+/*
+ * target: of the request line. Errors: -ENOENT, no resource of a registry; E_INVALID, the name, the
+ * reference or a parameter is none; E_UNSUPPORTED, a digest by another algorithm; those of
+ * url_parse().
+ */
+int mirror_request_parse(struct str target, struct mirror_request *ret, struct err *err);
+
+/*
+ * The complete names under which the node store may have `tag` of that repository, completed as
+ * oci/reference.h does, the likeliest first: in the host of `ns`, or as it stands. tag: may be
+ * empty, then a name without one, "docker.io/library/redis". Given, free(); NULL: it has none.
+ */
+char *mirror_request_name(const struct mirror_request *q, const char *tag);
+
+/* What of a blob a client asked for. */
+enum mirror_range {
+    MIRROR_WHOLE,   /* no usable range: 200 with all of it (RFC 9110 section 14.2) */
+    MIRROR_PART,    /* 206 with [from, to) */
+    MIRROR_NO_PART, /* 416 */
+};
+/*
+ * range: the field's value, empty: none; if_range likewise: unless it is `etag`, the range does not
+ * count (section 13.1.5). Only a single range counts.
+ */
+enum mirror_range mirror_range_of(struct str range, struct str if_range, struct str etag,
+                                  uint64_t size, uint64_t *ret_from, uint64_t *ret_to);
+/* Whether an If-None-Match names the tag (section 13.1.2). */
+bool mirror_etag_matches(struct str if_none_match, struct str etag);

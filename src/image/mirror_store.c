@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/mirror_store.h"
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "codec/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TYPE_MANIFEST "application/vnd.oci.image.manifest.v1+json"
+#define TYPE_INDEX    "application/vnd.oci.image.index.v1+json"
+#define TYPE_CONFIG   "application/vnd.oci.image.config.v1+json"
+#define TYPE_TAR      "application/vnd.oci.image.layer.v1.tar"
+#define TYPE_BYTES    "application/octet-stream"
+
+struct made {
+    struct list node;
+    struct oci_digest digest;
+    char *text;
+    size_t n;
+};
+
+struct mirror {
+    struct oci_store *store;
+    pthread_mutex_t mutex; /* of what follows */
+    struct list made;      /* the last made is the first */
+    size_t n_made;
+    struct list kept; /* struct kept, the first due is the first */
+    size_t n_kept;
+};
+
+/* A blob, or the text of a configuration, that a client is likely to ask for next. */
+struct kept {
+    struct list node;
+    struct oci_digest digest;
+    int fd; /* -1: a text */
+    char *text;
+    size_t n;
+    uint64_t until_ms;
+};
+
+struct mirror *mirror_new(struct oci_store *store)
+{
+    struct mirror *m = xnew(struct mirror);
+    m->store = store;
+    list_init(&m->made);
+    list_init(&m->kept);
+    (void)pthread_mutex_init(&m->mutex, NULL);
+    return m;
+}
+
+static void made_free(struct made *k)
+{
+    list_remove(&k->node);
+    free(k->text);
+    free(k);
+}
+
+void mirror_free(struct mirror *m)
+{
+    if (!m)
+        return;
+    list_each_safe (node, &m->made)
+        made_free(list_entry(node, struct made, node));
+    (void)mirror_sweep(m, UINT64_MAX);
+    (void)pthread_mutex_destroy(&m->mutex);
+    free(m);
+}
+
+void mirror_found_fini(struct mirror_found *f)
+{
+    buf_fini(&f->body);
+    if (f->fd >= 0)
+        (void)close(f->fd);
+    f->fd = -1;
+}
+
+static void set_type(struct mirror_found *f, struct str type)
+{
+    size_t n = MIN(type.n, (size_t)MIRROR_TYPE_MAX);
+    memcpy(f->media_type, type.p, n);
+    f->media_type[n] = '\0';
+}
+
+static int set_body(struct mirror_found *f, struct str text, struct str type,
+                    const struct oci_digest *digest, struct err *err)
+{
+    if (buf_add_str(&f->body, text) < 0)
+        return err_set(err, E_LIMIT, "the document is too large");
+    f->size = text.n;
+    f->digest = *digest;
+    f->has_digest = true;
+    set_type(f, type);
+    return 0;
+}
+
+/* ---- manifests made here ---- */
+
+static void keep_made(struct mirror *m, const struct oci_digest *digest, struct str text)
+{
+    (void)pthread_mutex_lock(&m->mutex);
+    list_each_safe (node, &m->made) {
+        struct made *k = list_entry(node, struct made, node);
+        if (oci_digest_equal(&k->digest, digest)) {
+            made_free(k);
+            m->n_made--;
+        }
+    }
+    if (m->n_made == MIRROR_MADE_MAX) {
+        made_free(list_entry(m->made.prev, struct made, node));
+        m->n_made--;
+    }
+    struct made *k = xnew(struct made);
+    *k = (struct made){ .digest = *digest, .text = str_dup(text), .n = text.n };
+    list_push_front(&m->made, &k->node);
+    m->n_made++;
+    (void)pthread_mutex_unlock(&m->mutex);
+}
+
+static bool find_made(struct mirror *m, const struct oci_digest *digest, struct mirror_found *f)
+{
+    bool found = false;
+    (void)pthread_mutex_lock(&m->mutex);
+    list_each (node, &m->made) {
+        struct made *k = list_entry(node, struct made, node);
+        if (!oci_digest_equal(&k->digest, digest))
+            continue;
+        found = set_body(f, str_n(k->text, k->n), STR(TYPE_MANIFEST), digest, NULL) >= 0;
+        break;
+    }
+    (void)pthread_mutex_unlock(&m->mutex);
+    return found;
+}
+
+static void add_descriptor(struct arena *a, struct json *v, const char *type,
+                           const struct oci_digest *d, uint64_t size)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(d, text);
+    json_set_str(a, v, "mediaType", str_of(type));
+    json_set_str(a, v, "digest", str_of(text));
+    json_set_int(a, v, "size", (int64_t)size);
+}
+
+/* The size of a layer's tar; -ENOENT, -ENODATA as oci_store_layer_fd(). */
+static int64_t tar_size(struct mirror *m, const struct oci_digest *diff_id)
+{
+    struct stat st;
+    scoped(fd_scoped) int fd = oci_store_layer_fd(m->store, diff_id, NULL);
+    if (fd < 0)
+        return fd;
+    return fstat(fd, &st) == 0 ? (int64_t)st.st_size : -errno;
+}
+
+static int make_manifest(struct mirror *m, struct arena *a, const struct oci_manifest *doc,
+                         const struct oci_config *c, struct mirror_found *f, struct err *err)
+{
+    struct oci_digest digest;
+    struct json *v = json_new_object(a), *layers = json_new_array(a);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(MIRROR_BODY_MAX);
+    json_set_int(a, v, "schemaVersion", 2);
+    json_set_str(a, v, "mediaType", STR(TYPE_MANIFEST));
+    add_descriptor(a, json_obj(a, v, "config"), TYPE_CONFIG, &doc->config.digest, doc->config.size);
+    for (size_t i = 0; i < c->n_diff_ids; i++) {
+        int64_t n = tar_size(m, &c->diff_ids[i]);
+        if (n < 0)
+            return err_set(err, -ENOENT, "layers of the image are missing");
+        struct json *l = json_new_object(a);
+        add_descriptor(a, l, TYPE_TAR, &c->diff_ids[i], (uint64_t)n);
+        json_add(layers, l);
+    }
+    json_setc(a, v, "layers", layers);
+    if (json_write(&text, v) < 0)
+        return err_set(err, E_LIMIT, "the manifest is too large");
+    sha256_of(buf_str(&text), digest.bytes);
+    keep_made(m, &digest, buf_str(&text));
+    return set_body(f, buf_str(&text), STR(TYPE_MANIFEST), &digest, err);
+}
+
+/* ---- what belongs to a manifest that was served ---- */
+
+static void kept_free(struct mirror *m, struct kept *k)
+{
+    list_remove(&k->node);
+    m->n_kept--;
+    if (k->fd >= 0)
+        (void)close(k->fd);
+    free(k->text);
+    free(k);
+}
+
+uint64_t mirror_sweep(struct mirror *m, uint64_t now_ms)
+{
+    uint64_t next = UINT64_MAX;
+    (void)pthread_mutex_lock(&m->mutex);
+    list_each_safe (node, &m->kept) {
+        struct kept *k = list_entry(node, struct kept, node);
+        if (k->until_ms > now_ms) {
+            next = k->until_ms;
+            break;
+        }
+        kept_free(m, k);
+    }
+    (void)pthread_mutex_unlock(&m->mutex);
+    return next;
+}
+
+/* With the mutex held. */
+static struct kept *find_kept(struct mirror *m, const struct oci_digest *d)
+{
+    list_each (node, &m->kept)
+        if (oci_digest_equal(&list_entry(node, struct kept, node)->digest, d))
+            return list_entry(node, struct kept, node);
+    return NULL;
+}
+
+/* fd and text are taken. */
+static void keep(struct mirror *m, const struct oci_digest *d, int fd, struct str text)
+{
+    struct kept *k = xnew(struct kept);
+    *k = (struct kept){ .digest = *d,
+                        .fd = fd,
+                        .text = fd < 0 ? str_dup(text) : NULL,
+                        .n = text.n,
+                        .until_ms = clock_mono_ms() + MIRROR_KEEP_MS };
+    (void)pthread_mutex_lock(&m->mutex);
+    struct kept *old = find_kept(m, d);
+    if (old)
+        kept_free(m, old);
+    else if (m->n_kept == MIRROR_KEPT_MAX)
+        kept_free(m, list_first(&m->kept, struct kept, node));
+    list_push_back(&m->kept, &k->node);
+    m->n_kept++;
+    (void)pthread_mutex_unlock(&m->mutex);
+}
+
+/* ---- blobs ---- */
+
+static int open_kept(struct mirror *m, const struct oci_digest *d)
+{
+    (void)pthread_mutex_lock(&m->mutex);
+    struct kept *k = find_kept(m, d);
+    int fd = k && k->fd >= 0 ? fcntl(k->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    (void)pthread_mutex_unlock(&m->mutex);
+    return fd >= 0 ? fd : -ENOENT;
+}
+
+static bool find_kept_text(struct mirror *m, const struct oci_digest *d, struct mirror_found *f)
+{
+    (void)pthread_mutex_lock(&m->mutex);
+    struct kept *k = find_kept(m, d);
+    bool found = k && k->fd < 0 && set_body(f, str_n(k->text, k->n), STR(TYPE_BYTES), d, NULL) >= 0;
+    (void)pthread_mutex_unlock(&m->mutex);
+    return found;
+}
+
+/* A compressed blob, or the tar of a layer. */
+static int open_blob(struct mirror *m, const struct oci_digest *d)
+{
+    int fd = oci_store_blob_fd(m->store, d, NULL);
+    if (fd == -ENOENT)
+        fd = oci_store_layer_fd(m->store, d, NULL);
+    return fd < 0 ? open_kept(m, d) : fd;
+}
+
+static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
+{
+    struct str text;
+    struct oci_manifest doc;
+    if (oci_manifest_parse(a, manifest, &doc, NULL) < 0)
+        return;
+    if (oci_store_document(m->store, &doc.config.digest, a, &text, NULL) >= 0)
+        keep(m, &doc.config.digest, -1, text);
+    for (size_t i = 0; i < MIN(doc.n_layers, (size_t)MIRROR_KEPT_MAX); i++) {
+        int fd = open_blob(m, &doc.layers[i].digest);
+        if (fd >= 0)
+            keep(m, &doc.layers[i].digest, fd, STR(""));
+    }
+}
+
+static bool has_blobs(struct mirror *m, const struct oci_manifest *doc)
+{
+    for (size_t i = 0; i < doc->n_layers; i++) {
+        scoped(fd_scoped) int fd = open_blob(m, &doc->layers[i].digest);
+        if (fd < 0)
+            return false;
+    }
+    return true;
+}
+
+static int find_blob(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
+                     struct err *err)
+{
+    struct stat st;
+    struct str text;
+    struct arena a = { 0 };
+    int fd = open_blob(m, &q->digest);
+    if (fd >= 0) {
+        f->fd = fd;
+        if (fstat(fd, &st) < 0)
+            return err_sys(err, -errno, "blob");
+        f->size = (uint64_t)st.st_size;
+        f->digest = q->digest;
+        f->has_digest = true;
+        set_type(f, STR(TYPE_BYTES));
+        return 0;
+    }
+    int r = oci_store_document(m->store, &q->digest, &a, &text, err);
+    if (r >= 0)
+        r = set_body(f, text, STR(TYPE_BYTES), &q->digest, err);
+    else if (find_kept_text(m, &q->digest, f))
+        r = 0;
+    else if (r == -ENOENT)
+        r = err_set(err, r, "the store has no such blob");
+    arena_fini(&a);
+    return r;
+}
+
+/* ---- manifests ---- */
+
+static struct str type_of(struct arena *a, struct str text, enum oci_document kind)
+{
+    struct json *v;
+    struct str type = STR_NULL;
+    if (json_parse(a, text, NULL, &v, NULL) >= 0)
+        type = json_get_str(v, "mediaType");
+    if (type.n && type.n <= MIRROR_TYPE_MAX)
+        return type;
+    return kind == OCI_DOCUMENT_INDEX ? STR(TYPE_INDEX) : STR(TYPE_MANIFEST);
+}
+
+/* A document whose layers, where it is a manifest, are here as it says. */
+static int find_document(struct mirror *m, struct arena *a, const struct oci_digest *d,
+                         struct mirror_found *f, struct err *err)
+{
+    struct str text;
+    struct oci_manifest doc;
+    enum oci_document kind;
+    int r = oci_store_document(m->store, d, a, &text, err);
+    r = r < 0 ? r : oci_document_kind(a, text, &kind, err);
+    if (r == E_PARSE || r == E_UNSUPPORTED) /* a configuration */
+        return err_set(err, -ENOENT, "the store has no such manifest");
+    if (r >= 0 && kind == OCI_DOCUMENT_MANIFEST)
+        r = oci_manifest_parse(a, text, &doc, err);
+    if (r >= 0 && kind == OCI_DOCUMENT_MANIFEST && !has_blobs(m, &doc))
+        r = err_set(err, -ENOENT, "the store does not have the blobs of this image's layers");
+    return r < 0 ? r : set_body(f, text, type_of(a, text, kind), d, err);
+}
+
+static int get_image(struct mirror *m, struct arena *a, const struct mirror_request *q,
+                     struct oci_store_image *ret, struct err *err)
+{
+    const char *as_asked =
+        arena_printf(a, "%s%s%s:%s", q->host, q->host[0] ? "/" : "", q->repository, q->tag);
+    int r = oci_store_image_get(m->store, str_of(as_asked), a, ret, err);
+    if (r != -ENOENT)
+        return r;
+    scoped(free_scoped) char *name = mirror_request_name(q, q->tag);
+    if (!name)
+        return r;
+    return oci_store_image_get(m->store, str_copy_arena(a, str_of(name)), a, ret, err);
+}
+
+static int find_tag(struct mirror *m, struct arena *a, const struct mirror_request *q,
+                    bool accepts_index, struct mirror_found *f, struct err *err)
+{
+    struct oci_store_image image;
+    struct oci_manifest doc;
+    struct oci_config config;
+    static const struct oci_digest none;
+    int r = get_image(m, a, q, &image, err);
+    r = r < 0 ? r : oci_store_image_load(m->store, &image.manifest, a, &doc, &config, err);
+    if (r < 0)
+        return r;
+    if (!has_blobs(m, &doc))
+        return make_manifest(m, a, &doc, &config, f, err);
+    if (accepts_index && !oci_digest_equal(&image.index, &none) &&
+        find_document(m, a, &image.index, f, NULL) >= 0)
+        return 0;
+    return find_document(m, a, &image.manifest, f, err);
+}
+
+static int find_manifest(struct mirror *m, const struct mirror_request *q, bool accepts_index,
+                         struct mirror_found *f, struct err *err)
+{
+    struct arena a = { 0 };
+    int r;
+    if (q->tag[0])
+        r = find_tag(m, &a, q, accepts_index, f, err);
+    else
+        r = find_made(m, &q->digest, f) ? 0 : find_document(m, &a, &q->digest, f, err);
+    if (r >= 0 && strcmp(f->media_type, TYPE_INDEX) != 0)
+        keep_parts(m, &a, buf_str(&f->body));
+    arena_fini(&a);
+    return r == -ENOENT && err && !err->text[0] ? err_set(err, r, "no such manifest") : r;
+}
+
+/* ---- tags and referrers ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* The tags of names in this repository, sorted. In the arena. */
+static int list_tags(struct mirror *m, struct arena *a, const char *repository, struct str **ret,
+                     size_t *ret_n, struct err *err)
+{
+    struct oci_store_image *all;
+    size_t n, n_damaged, at = 0;
+    int r = oci_store_images(m->store, a, &all, &n, &n_damaged, err);
+    if (r < 0)
+        return r;
+    struct str *tags = arena_new_n(a, struct str, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        struct oci_reference ref;
+        if (oci_reference_parse(all[i].name, &ref, NULL) < 0 || !ref.tag[0])
+            continue;
+        if (strcmp(arena_printf(a, "%s/%s", ref.host, ref.repository), repository) == 0)
+            tags[at++] = str_copy_arena(a, str_of(ref.tag));
+    }
+    if (at)
+        qsort(tags, at, sizeof *tags, by_text);
+    *ret = tags;
+    *ret_n = at;
+    return 0;
+}
+
+static int write_tags(const struct mirror_request *q, struct arena *a, const struct str *tags,
+                      size_t n, struct mirror_found *f)
+{
+    uint64_t left = q->n;
+    struct str last = STR("");
+    struct json *v = json_new_object(a), *list = json_new_array(a);
+    json_set_str(a, v, "name", str_of(q->repository));
+    for (size_t i = 0; i < n; i++) {
+        if (str_cmp(tags[i], str_of(q->last)) <= 0 || (i && str_eq(tags[i], tags[i - 1])))
+            continue;
+        if (left-- == 0) {
+            memcpy(f->next, last.p, MIN(last.n, (size_t)OCI_TAG_MAX));
+            break;
+        }
+        last = tags[i];
+        json_add(list, json_new_str(a, tags[i]));
+    }
+    json_setc(a, v, "tags", list);
+    return json_write(&f->body, v);
+}
+
+static int find_tags(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
+                     struct err *err)
+{
+    struct arena a = { 0 };
+    struct str *tags;
+    size_t n = 0;
+    scoped(free_scoped) char *repository = mirror_request_name(q, "");
+    int r = repository ? list_tags(m, &a, repository, &tags, &n, err) : 0;
+    if (r >= 0 && n == 0)
+        r = err_set(err, -ENOENT, "the store has no image of this repository");
+    r = r < 0 ? r : write_tags(q, &a, tags, n, f);
+    f->size = f->body.n;
+    set_type(f, STR("application/json"));
+    arena_fini(&a);
+    return r;
+}
+
+static int find_referrers(struct mirror_found *f)
+{
+    set_type(f, STR(TYPE_INDEX));
+    (void)buf_add_cstr(&f->body,
+                       "{\"schemaVersion\":2,\"mediaType\":\"" TYPE_INDEX "\",\"manifests\":[]}");
+    f->size = f->body.n;
+    return 0;
+}
+
+int mirror_find(struct mirror *m, const struct mirror_request *q, bool accepts_index,
+                struct mirror_found *ret, struct err *err)
+{
+    struct mirror_found f = { .body = BUF_INIT(MIRROR_BODY_MAX), .fd = -1 };
+    int r = 0;
+    switch (q->kind) {
+    case MIRROR_ROOT:
+        (void)buf_add_cstr(&f.body, "{}");
+        f.size = f.body.n;
+        set_type(&f, STR("application/json"));
+        break;
+    case MIRROR_MANIFEST:
+        r = find_manifest(m, q, accepts_index, &f, err);
+        break;
+    case MIRROR_BLOB:
+        r = find_blob(m, q, &f, err);
+        break;
+    case MIRROR_TAGS:
+        r = find_tags(m, q, &f, err);
+        break;
+    case MIRROR_REFERRERS:
+        r = find_referrers(&f);
+        break;
+    }
+    if (r < 0) {
+        mirror_found_fini(&f);
+        return r;
+    }
+    *ret = f;
+    return 0;
+}

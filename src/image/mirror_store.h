@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the node store has of what a client of the registry mirror asks for.
+ *
+ * An image whose compressed blobs are kept is served as it was pulled. Of one whose layers are kept
+ * as tars alone (the form "raw") its tag stands for a manifest made here, with the tars as layers:
+ * other digests than the registry's, the same file system. Such a manifest is served by its digest
+ * as well, as long as it is among the last MIRROR_MADE_MAX that were made.
+ *
+ * What belongs to a manifest that was served stays servable for MIRROR_KEEP_MS, should gc, eviction
+ * or another process remove it meanwhile: its files are held open.
+ *
+ * Blocking calls, by any thread.
+ */
+#pragma once
+
+#include "image/mirror.h"
+#include "oci/store.h"
+
+enum {
+    MIRROR_MADE_MAX = 64,
+    MIRROR_KEEP_MS = 5 * 60 * 1000,
+    MIRROR_KEPT_MAX = 512, /* files; past it the oldest is closed */
+    MIRROR_BODY_MAX = OCI_DOCUMENT_MAX,
+    MIRROR_TYPE_MAX = 127,
+};
+
+struct mirror;
+struct mirror *mirror_new(struct oci_store *store); /* kept */
+void mirror_free(struct mirror *m);
+
+struct mirror_found {
+    struct buf body; /* of documents, tags and referrers; mirror_found_fini() */
+    int fd;          /* of a blob; -1: it is in the body. The caller closes it. */
+    uint64_t size;   /* of either */
+    struct oci_digest digest;
+    bool has_digest;
+    char media_type[MIRROR_TYPE_MAX + 1];
+    char next[OCI_TAG_MAX + 1]; /* of tags: more follow this one; empty: none */
+};
+void mirror_found_fini(struct mirror_found *f);
+
+/*
+ * Close what was held open until `now_ms`; UINT64_MAX: all of it. Returns when the next is due,
+ * UINT64_MAX: nothing is held.
+ */
+uint64_t mirror_sweep(struct mirror *m, uint64_t now_ms);
+
+/*
+ * accepts_index: by tag, an index where the image was chosen from one. *ret: given,
+ * mirror_found_fini(). Errors: -ENOENT, the store lacks it, or lacks a layer of the image;
+ * E_CORRUPT.
+ */
+int mirror_find(struct mirror *m, const struct mirror_request *q, bool accepts_index,
+                struct mirror_found *ret, struct err *err);

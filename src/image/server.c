@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests: who may, what is found, and the answer. Files are touched by jobs alone. */
+#include "image/server_int.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "codec/base64.h"
+#include "codec/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { CREDENTIAL_MAX = 4096, METRICS_MAX = 16 << 10 };
+
+/* ---- the end of a request ---- */
+
+static void serving_free(struct serving *g)
+{
+    struct image_server *s = g->s;
+    image_server_unwait(g);
+    list_remove(&g->node);
+    s->n_requests--;
+    mirror_found_fini(&g->found);
+    free(g->range);
+    free(g->if_range);
+    free(g->if_none_match);
+    free(g->piece);
+    free(g);
+    image_server_finish_close(s);
+}
+
+static void on_gone(struct http_exchange *x, int r)
+{
+    struct serving *g = http_exchange_data(x);
+    (void)r;
+    g->x = NULL;
+    if (!g->is_working)
+        serving_free(g);
+}
+
+/* ---- answers ---- */
+
+static void add_common(struct headers *h)
+{
+    (void)headers_addc(h, "docker-distribution-api-version", "registry/2.0");
+    (void)headers_addc(h, "x-content-type-options", "nosniff");
+}
+
+static void reply_error(struct http_exchange *x, int status, const char *code, const char *message)
+{
+    struct arena a = { 0 };
+    struct headers h = { 0 };
+    struct json *v = json_new_object(&a), *list = json_new_array(&a), *e = json_new_object(&a);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(METRICS_MAX);
+    json_set_str(&a, e, "code", str_of(code));
+    json_set_str(&a, e, "message", str_of(message));
+    json_add(list, e);
+    json_setc(&a, v, "errors", list);
+    (void)json_write(&text, v);
+    add_common(&h);
+    (void)headers_addc(&h, "content-type", "application/json");
+    if (status == 401)
+        (void)headers_addc(&h, "www-authenticate", "Basic realm=\"dormouse\"");
+    if (status == 405)
+        (void)headers_addc(&h, "allow", "GET, HEAD");
+    if (status == 503)
+        (void)headers_addc(&h, "retry-after", "1");
+    http_reply(x, status, &h, buf_str(&text));
+    headers_fini(&h);
+    arena_fini(&a);
+}
+
+void image_server_refuse(struct serving *g, int status, const char *code, const char *message)
+{
+    if (g->x)
+        reply_error(g->x, status, code, message);
+}
+
+static const char *unknown_code(enum mirror_kind kind)
+{
+    switch (kind) {
+    case MIRROR_MANIFEST:
+        return "MANIFEST_UNKNOWN";
+    case MIRROR_BLOB:
+        return "BLOB_UNKNOWN";
+    case MIRROR_ROOT:
+    case MIRROR_TAGS:
+    case MIRROR_REFERRERS:
+        break;
+    }
+    return "NAME_UNKNOWN";
+}
+
+static void refuse_found(struct serving *g)
+{
+    g->s->n_missing++;
+    if (g->r == -ENOENT)
+        image_server_refuse(g, 404, unknown_code(g->q.kind), err_text(&g->err));
+    else {
+        log_warn("image request failed", "code=%s", err_name(g->r));
+        image_server_refuse(g, 500, "UNKNOWN", "the store could not be read");
+    }
+}
+
+static void add_etag(struct headers *h, const struct mirror_found *f, struct buf *etag)
+{
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    if (!f->has_digest)
+        return;
+    oci_digest_format(&f->digest, digest);
+    (void)buf_printf(etag, "\"%s\"", digest);
+    (void)headers_addc(h, "docker-content-digest", digest);
+    (void)headers_add(h, STR("etag"), buf_str(etag));
+}
+
+static void add_next(struct headers *h, const struct serving *g)
+{
+    char text[OCI_REPOSITORY_MAX + 2 * OCI_TAG_MAX];
+    if (!g->found.next[0])
+        return;
+    (void)snprintf(text, sizeof text, "</v2/%s/tags/list?n=%" PRIu64 "&last=%s>; rel=\"next\"",
+                   g->q.repository, g->q.n, g->found.next);
+    (void)headers_addc(h, "link", text);
+}
+
+static void next_piece(struct serving *g);
+
+/* What is found, from g->at to g->to. */
+static void send_found(struct serving *g, int status, struct headers *h)
+{
+    struct mirror_found *f = &g->found;
+    http_respond(g->x, status, h, g->to - g->at);
+    g->s->n_served++;
+    if (g->is_head || status == 304) {
+        http_end(g->x);
+    } else if (f->fd < 0) {
+        struct str part = str_slice(buf_str(&f->body), (size_t)g->at, (size_t)g->to);
+        g->s->n_bytes += part.n;
+        (void)http_write(g->x, part);
+        http_end(g->x);
+    } else {
+        next_piece(g);
+    }
+}
+
+static void answer(struct serving *g)
+{
+    struct headers h = { 0 };
+    int status = 200;
+    struct mirror_found *f = &g->found;
+    scoped(buf_fini_scoped) struct buf etag = BUF_INIT(128);
+    enum mirror_range range = MIRROR_WHOLE;
+    add_common(&h);
+    add_etag(&h, f, &etag);
+    add_next(&h, g);
+    (void)headers_addc(&h, "content-type", f->media_type);
+    g->at = 0;
+    g->to = f->size;
+    if (g->q.kind == MIRROR_BLOB) {
+        (void)headers_addc(&h, "accept-ranges", "bytes");
+        (void)headers_addc(&h, "cache-control", "private, max-age=31536000, immutable");
+        range = g->is_head ? MIRROR_WHOLE
+                           : mirror_range_of(str_of(g->range), str_of(g->if_range), buf_str(&etag),
+                                             f->size, &g->at, &g->to);
+    }
+    char text[80];
+    if (etag.n && mirror_etag_matches(str_of(g->if_none_match), buf_str(&etag))) {
+        status = 304;
+    } else if (range == MIRROR_PART) {
+        status = 206;
+        (void)snprintf(text, sizeof text, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, g->at,
+                       g->to - 1, f->size);
+        (void)headers_addc(&h, "content-range", text);
+    }
+    if (range == MIRROR_NO_PART && status != 304)
+        image_server_refuse(g, 416, "BLOB_UNKNOWN", "the blob is not that long");
+    else
+        send_found(g, status, &h);
+    headers_fini(&h);
+}
+
+/* ---- pieces of a blob ---- */
+
+static void read_piece(struct job *j)
+{
+    struct serving *g = container_of(j, struct serving, job);
+    size_t want = (size_t)MIN(g->to - g->at, (uint64_t)IMAGE_SERVER_PIECE_BYTES);
+    ssize_t n = sys_pread_full(g->found.fd, g->piece, want, g->at);
+    g->r = n < 0 ? (int)n : n == 0 ? -EIO : 0; /* shorter than it was */
+    g->piece_n = n < 0 ? 0 : (size_t)n;
+}
+
+static void on_piece(struct job *j, int r)
+{
+    struct serving *g = container_of(j, struct serving, job);
+    g->is_working = false;
+    if (!g->x) {
+        serving_free(g);
+        return;
+    }
+    if (r < 0 || g->r < 0) {
+        http_abort(g->x);
+        return;
+    }
+    g->at += g->piece_n;
+    g->s->n_bytes += g->piece_n;
+    g->is_full = !http_write(g->x, str_n(g->piece, g->piece_n));
+    if (g->at == g->to)
+        http_end(g->x);
+    else if (!g->is_full)
+        next_piece(g);
+}
+
+static void next_piece(struct serving *g)
+{
+    if (g->at == g->to) { /* an empty blob */
+        http_end(g->x);
+        return;
+    }
+    if (!g->piece)
+        g->piece = xalloc(IMAGE_SERVER_PIECE_BYTES);
+    g->job = (struct job){ .work = read_piece, .done = on_piece };
+    g->is_working = job_start(g->s->loop, &g->job) >= 0;
+    if (!g->is_working)
+        http_abort(g->x);
+}
+
+static void on_writable(struct http_exchange *x)
+{
+    struct serving *g = http_exchange_data(x);
+    if (!g->is_full)
+        return;
+    g->is_full = false;
+    if (!g->is_working && g->at < g->to)
+        next_piece(g);
+}
+
+/* ---- looking it up ---- */
+
+static void find(struct job *j)
+{
+    struct serving *g = container_of(j, struct serving, job);
+    g->err = (struct err){ 0 };
+    g->r = mirror_find(g->s->mirror, &g->q, g->accepts_index, &g->found, &g->err);
+}
+
+static void on_sweep(struct timer *t)
+{
+    struct image_server *s = container_of(t, struct image_server, sweep);
+    uint64_t now = clock_mono_ms(), next = mirror_sweep(s->mirror, now);
+    if (next != UINT64_MAX && !s->closing)
+        timer_start(s->loop, &s->sweep, next - now, on_sweep);
+}
+
+static void on_found(struct job *j, int r)
+{
+    struct serving *g = container_of(j, struct serving, job);
+    struct image_server *s = g->s;
+    g->is_working = false;
+    if (r < 0)
+        g->r = r;
+    if (!g->x) {
+        serving_free(g);
+        return;
+    }
+    if (g->q.kind == MIRROR_MANIFEST && g->r >= 0 && !s->closing && !timer_is_armed(&s->sweep))
+        timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
+    if (image_server_pull(g, g->r))
+        return;
+    if (g->r < 0)
+        refuse_found(g);
+    else
+        answer(g);
+}
+
+void image_server_find(struct serving *g)
+{
+    mirror_found_fini(&g->found);
+    g->job = (struct job){ .work = find, .done = on_found };
+    g->is_working = job_start(g->s->loop, &g->job) >= 0;
+    if (!g->is_working)
+        image_server_refuse(g, 503, "TOOMANYREQUESTS", "try again");
+}
+
+/* ---- requests ---- */
+
+static bool shows_token(const struct image_server *s, const struct http_request *req)
+{
+    struct str shown = headers_get(req->headers, "authorization"), user, password;
+    scoped(buf_fini_scoped) struct buf pair = BUF_INIT(CREDENTIAL_MAX);
+    if (!s->token)
+        return true;
+    if (shown.n > 7 && str_ieq(str_slice(shown, 0, 7), STR("bearer ")))
+        return str_is_secret(str_slice(shown, 7, shown.n), s->token);
+    if (shown.n < 6 || !str_ieq(str_slice(shown, 0, 6), STR("basic ")))
+        return false;
+    if (base64_decode(&pair, str_slice(shown, 6, shown.n), BASE64_STD) < 0 ||
+        !str_cut(buf_str(&pair), ':', &user, &password))
+        return false;
+    return str_is_secret(password, s->token);
+}
+
+static bool accepts_index(const struct headers *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (str_is(headers_name(h, i), "accept") &&
+            (str_find(headers_value(h, i), STR("application/vnd.oci.image.index.v1+json")) >= 0 ||
+             str_find(headers_value(h, i),
+                      STR("application/vnd.docker.distribution.manifest.list.v2+json")) >= 0))
+            return true;
+    return false;
+}
+
+static char *field(const struct http_request *req, const char *name)
+{
+    struct str v = headers_get(req->headers, name);
+    return v.n ? str_dup(v) : NULL;
+}
+
+static void serve(struct image_server *s, struct http_exchange *x, const struct http_request *req,
+                  const struct mirror_request *q)
+{
+    static const struct http_exchange_ops ops = { .on_writable = on_writable, .on_gone = on_gone };
+    struct serving *g = xnew(struct serving);
+    *g = (struct serving){ .s = s,
+                           .x = x,
+                           .q = *q,
+                           .is_head = str_is(req->method, "HEAD"),
+                           .accepts_index = accepts_index(req->headers),
+                           .range = field(req, "range"),
+                           .if_range = field(req, "if-range"),
+                           .if_none_match = field(req, "if-none-match"),
+                           .found = { .fd = -1 } };
+    list_push_back(&s->requests, &g->node);
+    s->n_requests++;
+    http_exchange_set(x, &ops, g);
+    image_server_find(g);
+}
+
+static void reply_metrics(struct image_server *s, struct http_exchange *x)
+{
+    struct headers h = { 0 };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(METRICS_MAX);
+    const struct {
+        const char *name, *kind;
+        uint64_t value;
+    } rows[] = {
+        { "dormouse_image_requests_served_total", "counter", s->n_served },
+        { "dormouse_image_requests_missing_total", "counter", s->n_missing },
+        { "dormouse_image_bytes_sent_total", "counter", s->n_bytes },
+        { "dormouse_image_pulls_total", "counter", s->n_pulled },
+        { "dormouse_image_pulls_failed_total", "counter", s->n_failed },
+        { "dormouse_image_requests", "gauge", s->n_requests },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        (void)buf_printf(&b, "# TYPE %s %s\n%s %" PRIu64 "\n", rows[i].name, rows[i].kind,
+                         rows[i].name, rows[i].value);
+    (void)headers_addc(&h, "content-type", "text/plain; version=0.0.4");
+    http_reply(x, 200, &h, buf_str(&b));
+    headers_fini(&h);
+}
+
+static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
+{
+    struct image_server *s = arg;
+    struct mirror_request q;
+    struct err err = { 0 };
+    struct str path = req->target, query;
+    (void)str_cut(req->target, '?', &path, &query);
+    if (str_is(path, "/v1/health")) {
+        http_reply(x, 200, NULL, STR("ok\n"));
+        return;
+    }
+    if (!shows_token(s, req)) {
+        reply_error(x, 401, "UNAUTHORIZED", "a token is needed");
+        return;
+    }
+    if (!str_is(req->method, "GET") && !str_is(req->method, "HEAD")) {
+        reply_error(x, 405, "UNSUPPORTED", "this registry is a mirror: it can only be read");
+        return;
+    }
+    if (str_is(path, "/metrics")) {
+        reply_metrics(s, x);
+        return;
+    }
+    int r = mirror_request_parse(req->target, &q, &err);
+    if (r == -ENOENT)
+        reply_error(x, 404, "UNSUPPORTED", err_text(&err));
+    else if (r < 0)
+        reply_error(x, 400, r == E_UNSUPPORTED ? "DIGEST_INVALID" : "NAME_INVALID", err_text(&err));
+    else if (s->closing || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
+        reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
+    else
+        serve(s, x, req, &q);
+}
+
+/* ---- the server ---- */
+
+static void server_free(struct image_server *s)
+{
+    timer_stop(s->loop, &s->sweep);
+    mirror_free(s->mirror);
+    map_each (e, &s->checked)
+        free(e->value);
+    map_fini(&s->checked);
+    for (size_t i = 0; i < s->opts.n_upstreams; i++)
+        free(s->upstreams[i]);
+    free(s->token);
+    free(s);
+}
+
+int image_server_start(const struct image_server_opts *opts, struct image_server **ret,
+                       struct err *err)
+{
+    struct image_server *s = xnew(struct image_server);
+    s->opts = *opts;
+    s->loop = opts->loop;
+    s->opts.n_upstreams = MIN(opts->n_upstreams, (size_t)IMAGE_SERVER_UPSTREAMS_MAX);
+    for (size_t i = 0; i < s->opts.n_upstreams; i++)
+        s->upstreams[i] = xstrdup(opts->upstreams[i]);
+    s->token = opts->token ? xstrdup(opts->token) : NULL;
+    s->mirror = mirror_new(opts->store);
+    list_init(&s->requests);
+    list_init(&s->pulls);
+    const struct http_server_opts http = { .host = opts->host,
+                                           .port = opts->port,
+                                           .tls = opts->tls,
+                                           .on_request = on_request,
+                                           .arg = s,
+                                           .max_connections = IMAGE_SERVER_CONNECTIONS_MAX };
+    int r = http_server_start(s->loop, &http, &s->http, err);
+    if (r < 0) {
+        server_free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+uint16_t image_server_port(const struct image_server *s)
+{
+    return http_server_port(s->http);
+}
+
+void image_server_finish_close(struct image_server *s)
+{
+    if (!s->http_closed || s->n_requests || s->n_pulls)
+        return;
+    void (*done)(void *) = s->done;
+    void *arg = s->done_arg;
+    server_free(s);
+    if (done)
+        done(arg);
+}
+
+static void on_http_closed(void *arg)
+{
+    struct image_server *s = arg;
+    s->http_closed = true;
+    image_server_finish_close(s);
+}
+
+void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(void *arg),
+                        void *arg)
+{
+    s->closing = true;
+    s->done = done;
+    s->done_arg = arg;
+    timer_stop(s->loop, &s->sweep);
+    image_server_pulls_close(s);
+    http_server_close(s->http, grace_ms, on_http_closed, s);
+}

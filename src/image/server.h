@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server of an image store: a read-only registry (OCI distribution-spec 1.1, "Pull") over HTTP,
+ * so that unmodified clients pull what this node has. Blobs are sent from files in pieces, never
+ * held as a whole. What the store lacks it may fetch from registries that were named
+ * (pull-through); requests for the same image share one pull and wait for the part that they need.
+ *
+ * One loop; files are read by the loop's worker threads, pulls run on threads of their own.
+ */
+#pragma once
+
+#include "image/mirror_store.h"
+#include "io/http.h"
+#include "oci/remote.h"
+
+enum {
+    IMAGE_SERVER_REQUESTS_MAX = 512, /* at once, waiting ones included: 503 beyond */
+    IMAGE_SERVER_CONNECTIONS_MAX = 1024,
+    IMAGE_SERVER_PIECE_BYTES = 128 << 10, /* of a blob in memory, for each request */
+    IMAGE_SERVER_UPSTREAMS_MAX = 16,
+    IMAGE_SERVER_PULLS_MAX = 4,          /* at once; further ones wait */
+    IMAGE_SERVER_PULLS_WAITING_MAX = 64, /* 503 beyond */
+    IMAGE_SERVER_TAG_MS = 60000,         /* a tag is compared with the registry's after that */
+};
+
+struct image_server_opts {
+    struct loop *loop;
+    const char *host; /* as http_server_opts */
+    uint16_t port;
+    struct tls_ctx *tls;     /* kept until done(); NULL: plain */
+    struct oci_store *store; /* kept until done(); a writer with upstreams */
+    /*
+     * What clients show, as a bearer token or as a password with any user; copied. NULL: nothing is
+     * asked of them.
+     */
+    const char *token;
+    /*
+     * Hosts of registries, "docker.io", "127.0.0.1:5000", that missing images are pulled from. A
+     * request without `ns` means the first of them, unless its name begins with another. Copied.
+     */
+    const char *const *upstreams;
+    size_t n_upstreams;
+    struct oci_remote_opts registry; /* how they are reached; texts are kept */
+    struct oci_platform platform;    /* of images for several; texts are kept */
+};
+
+struct image_server;
+/* Errors: of listening. */
+int image_server_start(const struct image_server_opts *opts, struct image_server **ret,
+                       struct err *err);
+uint16_t image_server_port(const struct image_server *s);
+/*
+ * Accept no more, finish what runs up to grace_ms, then cut; done() when all is released. Pulls
+ * under way are waited for.
+ */
+void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(void *arg),
+                        void *arg);

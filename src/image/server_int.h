@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the image server share: server.c (requests, answers), server_pull.c
+ * (pull-through). */
+#pragma once
+
+#include "base/list.h"
+#include "base/map.h"
+#include "image/server.h"
+
+struct image_pull;
+
+struct image_server {
+    struct image_server_opts opts;
+    struct loop *loop;
+    struct http_server *http;
+    struct mirror *mirror;
+    char *token;
+    char *upstreams[IMAGE_SERVER_UPSTREAMS_MAX];
+    struct list requests; /* struct serving */
+    size_t n_requests;
+    struct list pulls; /* struct image_pull: running and waiting */
+    size_t n_pulls, n_running;
+    struct map checked; /* name with a tag -> when it was compared with the registry's */
+    struct timer sweep; /* armed while the mirror holds files open */
+    uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
+    bool closing, http_closed;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+/*
+ *     find -> (missing, upstream) -> wait for a pull -> find -> ...
+ *     find -> head -> piece -> written -> piece -> ... -> end
+ */
+struct serving {
+    struct list node;
+    struct image_server *s;
+    struct http_exchange *x; /* NULL: the client is gone */
+    struct mirror_request q;
+    bool is_head, accepts_index;
+    char *range, *if_range, *if_none_match;
+    struct job job;
+    bool is_working, is_full; /* a job runs; the client takes no more just now */
+    bool looks_again;         /* when the job has ended: there is news of the pull */
+    bool has_waited;          /* for a pull, or begun to */
+    struct image_pull *pull;  /* that it waits for, or the last one that it waited for */
+    struct list waiting;      /* of the pull */
+    int r;                    /* of the job */
+    struct err err;
+    struct mirror_found found;
+    uint64_t at, to; /* of the blob */
+    char *piece;
+    size_t piece_n;
+};
+
+void image_server_find(struct serving *g);
+/* An error in the words of registries. */
+void image_server_refuse(struct serving *g, int status, const char *code, const char *message);
+void image_server_finish_close(struct image_server *s);
+
+/* ---- pull-through ---- */
+
+/*
+ * Whether the request has to wait for a pull: what it asks for is not here, or its tag is to be
+ * compared with the registry's. If so, image_server_find() runs again when there is news of it. r:
+ * what looking it up gave. Errors of starting one are refused there and then: true as well.
+ */
+bool image_server_pull(struct serving *g, int r);
+/* The request waits no more. */
+void image_server_unwait(struct serving *g);
+/* No further pulls; those that wait end. */
+void image_server_pulls_close(struct image_server *s);

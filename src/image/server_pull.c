@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pull-through. A pull runs on a thread of its own and posts to the loop when there is news:
+ * its documents are known, a layer is there, it has ended. The requests that wait for it look again
+ * then. Documents are answered from the pull itself, since the store has the name and the manifest
+ * only once every layer is there.
+ */
+#include "image/server_int.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "oci/pull.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { CHECKED_MAX = 4096 };
+
+struct pulled_document {
+    struct oci_digest digest;
+    char *text;
+    size_t n;
+    char media_type[MIRROR_TYPE_MAX + 1];
+};
+
+struct image_pull {
+    struct list node;
+    struct image_server *s;
+    char *name;       /* "docker.io/library/redis:7", also with a digest in the place of the tag */
+    char *repository; /* "docker.io/library/redis" */
+    bool is_refresh;  /* the store has the image, perhaps an older one */
+    bool is_running, has_ended;
+    atomic_bool stop;
+    struct list waiting; /* struct serving.waiting */
+    struct oci_origin origin;
+    struct post news, end;
+    pthread_mutex_t mutex; /* of what follows, until it has ended */
+    bool is_posted;
+    struct pulled_document index, manifest; /* text NULL: not known, or there is none */
+    int r;
+    struct err err;
+};
+
+/* ---- on the thread of the pull ---- */
+
+static void on_news(struct post *post);
+
+static void tell(struct image_pull *p)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    bool post = !p->is_posted;
+    p->is_posted = true;
+    (void)pthread_mutex_unlock(&p->mutex);
+    if (post) {
+        p->news.run = on_news;
+        loop_post(p->s->loop, &p->news);
+    }
+}
+
+static void keep_document(struct pulled_document *d, const struct oci_digest *digest,
+                          struct str text, struct str type, const char *otherwise)
+{
+    if (text.n == 0)
+        return;
+    if (type.n == 0 || type.n > MIRROR_TYPE_MAX)
+        type = str_of(otherwise);
+    *d = (struct pulled_document){ .digest = *digest, .text = str_dup(text), .n = text.n };
+    memcpy(d->media_type, type.p, type.n);
+}
+
+static int give_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
+                      struct err *err)
+{
+    struct image_pull *p = arg;
+    struct oci_image image;
+    int r = p->origin.image(p->origin.arg, platform, &image, err);
+    if (r < 0)
+        return r;
+    (void)pthread_mutex_lock(&p->mutex);
+    keep_document(&p->manifest, &image.digest, image.manifest_text, image.manifest_type,
+                  "application/vnd.oci.image.manifest.v1+json");
+    bool is_list = str_find(image.index_text, STR("docker.distribution.manifest.list")) >= 0;
+    keep_document(&p->index, &image.index, image.index_text, STR_NULL,
+                  is_list ? "application/vnd.docker.distribution.manifest.list.v2+json"
+                          : "application/vnd.oci.image.index.v1+json");
+    (void)pthread_mutex_unlock(&p->mutex);
+    *ret = image;
+    return 0;
+}
+
+struct stoppable {
+    struct image_pull *p;
+    oci_blob_sink sink;
+    void *arg;
+};
+
+static int on_bytes(void *arg, struct str bytes, struct err *err)
+{
+    struct stoppable *t = arg;
+    if (atomic_load(&t->p->stop))
+        return err_set(err, -ECANCELED, "the server ends");
+    return t->sink(t->arg, bytes, err);
+}
+
+static int give_blob(void *arg, const struct oci_descriptor *d, uint64_t offset, oci_blob_sink sink,
+                     void *sink_arg, struct err *err)
+{
+    struct image_pull *p = arg;
+    struct stoppable t = { p, sink, sink_arg };
+    return p->origin.blob(p->origin.arg, d, offset, on_bytes, &t, err);
+}
+
+static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
+                        const struct oci_pull_layer *changed)
+{
+    if (!changed || changed->state >= OCI_PULL_PRESENT)
+        tell(arg);
+}
+
+static int run_pull(struct image_pull *p, struct err *err)
+{
+    struct oci_pull_result result;
+    scoped(free_scoped) char *reference = xasprintf("docker://%s", p->name);
+    struct oci_pull_opts opts = { .name = str_of(p->name),
+                                  .platform = p->s->opts.platform,
+                                  .on_progress = on_progress,
+                                  .arg = p };
+    int r = oci_origin_open(str_of(reference), &p->s->opts.registry, &p->origin, err);
+    if (r < 0)
+        return r;
+    opts.origin = p->origin;
+    opts.origin.image = give_image;
+    opts.origin.blob = give_blob;
+    opts.origin.arg = p;
+    r = oci_pull(p->s->opts.store, &opts, &result, err);
+    oci_origin_close(&p->origin);
+    return r;
+}
+
+static void on_end(struct post *post);
+
+static void *pull_thread(void *arg)
+{
+    struct image_pull *p = arg;
+    p->r = run_pull(p, &p->err);
+    p->end.run = on_end;
+    loop_post(p->s->loop, &p->end);
+    return NULL;
+}
+
+/* ---- on the loop ---- */
+
+static void pull_free(struct image_pull *p)
+{
+    list_remove(&p->node);
+    p->s->n_pulls--;
+    (void)pthread_mutex_destroy(&p->mutex);
+    free(p->index.text);
+    free(p->manifest.text);
+    free(p->repository);
+    free(p->name);
+    free(p);
+}
+
+static void start_waiting(struct image_server *s);
+
+/* Let those that wait look again; they may leave the list meanwhile, never join it. */
+static void wake_all(struct image_pull *p)
+{
+    list_each_safe (node, &p->waiting) {
+        struct serving *g = list_entry(node, struct serving, waiting);
+        g->looks_again = g->is_working;
+        if (!g->is_working)
+            image_server_find(g);
+    }
+}
+
+static void on_news(struct post *post)
+{
+    struct image_pull *p = container_of(post, struct image_pull, news);
+    (void)pthread_mutex_lock(&p->mutex);
+    p->is_posted = false;
+    (void)pthread_mutex_unlock(&p->mutex);
+    wake_all(p);
+}
+
+static void note_checked(struct image_server *s, const char *name)
+{
+    if (s->checked.n >= CHECKED_MAX) {
+        map_each (e, &s->checked)
+            free(e->value);
+        map_fini(&s->checked);
+        s->checked = (struct map){ 0 };
+    }
+    uint64_t *at = xnew(uint64_t);
+    *at = loop_now_ms(s->loop);
+    free(map_put(&s->checked, str_of(name), at));
+}
+
+static void end_pull(struct image_pull *p)
+{
+    struct image_server *s = p->s;
+    char text[LOG_QUOTE_MAX];
+    p->has_ended = true;
+    if (p->r >= 0) {
+        s->n_pulled++;
+        log_info("image pulled", "name=%s", p->name);
+    } else {
+        s->n_failed++;
+        log_warn("image not pulled", "name=%s reason=\"%s\"", p->name,
+                 log_quote(text, str_of(err_text(&p->err))));
+    }
+    if (p->r >= 0 || p->is_refresh)
+        note_checked(s, p->name);
+    list_remove(&p->node); /* a request that looks again starts another */
+    list_init(&p->node);
+    wake_all(p);
+    if (list_is_empty(&p->waiting))
+        pull_free(p);
+    start_waiting(s);
+    image_server_finish_close(s);
+}
+
+static void on_end(struct post *post)
+{
+    struct image_pull *p = container_of(post, struct image_pull, end);
+    p->s->n_running--;
+    p->is_running = false;
+    loop_release(p->s->loop);
+    end_pull(p);
+}
+
+static void start_thread(struct image_pull *p)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    int r = pthread_create(&thread, &attr, pull_thread, p);
+    (void)pthread_attr_destroy(&attr);
+    p->is_running = r == 0;
+    if (r) {
+        p->r = err_sys(&p->err, -r, "thread");
+        return;
+    }
+    p->s->n_running++;
+    loop_hold(p->s->loop);
+}
+
+static void start_waiting(struct image_server *s)
+{
+    list_each_safe (node, &s->pulls) {
+        struct image_pull *p = list_entry(node, struct image_pull, node);
+        if (p->is_running || s->n_running >= IMAGE_SERVER_PULLS_MAX || s->closing)
+            continue;
+        start_thread(p);
+        if (p->is_running)
+            continue;
+        end_pull(p);
+        return; /* it went on from here */
+    }
+}
+
+/* ---- which one ---- */
+
+static bool is_upstream(const struct image_server *s, const char *host)
+{
+    for (size_t i = 0; i < s->opts.n_upstreams; i++)
+        if (strcmp(s->upstreams[i], host) == 0)
+            return true;
+    return false;
+}
+
+/* The complete reference of what is asked for, in a registry that may be asked; false: none. */
+static bool upstream_reference(const struct serving *g, struct oci_reference *ret)
+{
+    scoped(free_scoped) char *name = mirror_request_name(&g->q, g->q.tag);
+    if (!name || oci_reference_parse(str_of(name), ret, NULL) < 0 || !is_upstream(g->s, ret->host))
+        return false;
+    if (!g->q.tag[0]) {
+        ret->tag[0] = '\0';
+        ret->has_digest = true;
+        ret->digest = g->q.digest;
+    }
+    return true;
+}
+
+static struct image_pull *find_pull(struct image_server *s, const char *name,
+                                    const char *repository)
+{
+    list_each (node, &s->pulls) {
+        struct image_pull *p = list_entry(node, struct image_pull, node);
+        if (name ? strcmp(p->name, name) == 0 : strcmp(p->repository, repository) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static struct image_pull *new_pull(struct image_server *s, const char *name, const char *repository,
+                                   bool is_refresh)
+{
+    struct image_pull *p = xnew(struct image_pull);
+    *p = (struct image_pull){
+        .s = s, .name = xstrdup(name), .repository = xstrdup(repository), .is_refresh = is_refresh
+    };
+    list_init(&p->waiting);
+    (void)pthread_mutex_init(&p->mutex, NULL);
+    list_push_back(&s->pulls, &p->node);
+    s->n_pulls++;
+    return p;
+}
+
+/* ---- what the requests ask ---- */
+
+void image_server_unwait(struct serving *g)
+{
+    struct image_pull *p = g->pull;
+    if (!list_is_linked(&g->waiting))
+        return;
+    list_remove(&g->waiting);
+    g->pull = NULL;
+    if (p->has_ended && list_is_empty(&p->waiting))
+        pull_free(p);
+}
+
+/* A document of the pull answers the request. */
+static bool take_document(struct serving *g, struct image_pull *p)
+{
+    struct pulled_document *d = NULL;
+    if (g->q.kind != MIRROR_MANIFEST)
+        return false;
+    (void)pthread_mutex_lock(&p->mutex);
+    if (g->q.tag[0])
+        d = g->accepts_index && p->index.text ? &p->index : &p->manifest;
+    else if (oci_digest_equal(&p->index.digest, &g->q.digest))
+        d = &p->index;
+    else if (oci_digest_equal(&p->manifest.digest, &g->q.digest))
+        d = &p->manifest;
+    bool found = d && d->text;
+    if (found) {
+        mirror_found_fini(&g->found);
+        g->found = (struct mirror_found){ .body = BUF_INIT(MIRROR_BODY_MAX),
+                                          .fd = -1,
+                                          .size = d->n,
+                                          .digest = d->digest,
+                                          .has_digest = true };
+        memcpy(g->found.media_type, d->media_type, sizeof d->media_type);
+        (void)buf_add(&g->found.body, d->text, d->n);
+        g->r = 0;
+    }
+    (void)pthread_mutex_unlock(&p->mutex);
+    return found;
+}
+
+/* It waited, and has looked again. */
+static bool goes_on_waiting(struct serving *g, int r)
+{
+    struct image_pull *p = g->pull;
+    if (g->looks_again) { /* there was news while it looked */
+        g->looks_again = false;
+        image_server_find(g);
+        return true;
+    }
+    bool found = take_document(g, p) || (r >= 0 && !(p->is_refresh && g->q.tag[0]));
+    if (!found && !p->has_ended)
+        return true;
+    if (!found && r < 0 && p->r < 0 && p->r != -ENOENT)
+        (void)err_set(&g->err, r, "%s", err_text(&p->err));
+    image_server_unwait(g);
+    return false;
+}
+
+static void wait_for(struct serving *g, struct image_pull *p)
+{
+    g->pull = p;
+    list_push_back(&p->waiting, &g->waiting);
+}
+
+static bool is_fresh(struct image_server *s, const char *name)
+{
+    const uint64_t *at = map_get(&s->checked, str_of(name));
+    return at && loop_now_ms(s->loop) - *at < IMAGE_SERVER_TAG_MS;
+}
+
+static bool join_or_start(struct serving *g, int r, const char *name, const char *repository)
+{
+    struct image_server *s = g->s;
+    bool may_start = g->q.kind == MIRROR_MANIFEST;
+    struct image_pull *p = find_pull(s, may_start ? name : NULL, repository);
+    if (!p && may_start && !g->q.tag[0])
+        p = find_pull(s, NULL, repository); /* of a tag, which may bring the digest */
+    if (p) {
+        wait_for(g, p);
+        if (p->is_running)
+            image_server_find(g); /* it may have what is asked for already */
+        return true;
+    }
+    if (!may_start)
+        return false;
+    if (s->n_pulls >= IMAGE_SERVER_PULLS_MAX + IMAGE_SERVER_PULLS_WAITING_MAX) {
+        image_server_refuse(g, 503, "TOOMANYREQUESTS", "too many pulls at once");
+        return true;
+    }
+    wait_for(g, new_pull(s, name, repository, r >= 0));
+    start_waiting(s);
+    return true;
+}
+
+bool image_server_pull(struct serving *g, int r)
+{
+    struct image_server *s = g->s;
+    struct oci_reference ref;
+    bool is_found = r >= 0, is_tag = g->q.kind == MIRROR_MANIFEST && g->q.tag[0];
+    if (g->pull)
+        return goes_on_waiting(g, r);
+    if (s->opts.n_upstreams == 0 || s->closing || g->has_waited || (r < 0 && r != -ENOENT) ||
+        (is_found && !is_tag) || (g->q.kind != MIRROR_MANIFEST && g->q.kind != MIRROR_BLOB))
+        return false;
+    if (!is_found && !g->q.host[0] && !upstream_reference(g, &ref)) {
+        /* Not the host that a bare name means: the first of those that may be asked. */
+        memcpy(g->q.host, s->upstreams[0], strlen(s->upstreams[0]) + 1);
+        image_server_find(g);
+        return true;
+    }
+    if (!upstream_reference(g, &ref))
+        return false;
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(2048);
+    scoped(free_scoped) char *repository = xasprintf("%s/%s", ref.host, ref.repository);
+    oci_reference_format(&ref, &name);
+    if (is_found && is_fresh(s, buf_cstr(&name)))
+        return false;
+    g->has_waited = true;
+    return join_or_start(g, r, buf_cstr(&name), repository);
+}
+
+void image_server_pulls_close(struct image_server *s)
+{
+    list_each_safe (node, &s->pulls) {
+        struct image_pull *p = list_entry(node, struct image_pull, node);
+        atomic_store(&p->stop, true);
+        if (!p->is_running && !p->has_ended) {
+            p->r = err_set(&p->err, -ECANCELED, "the server ends");
+            end_pull(p);
+            return image_server_pulls_close(s);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dormouse image serve: unmodified clients pull from the node store, and what it lacks is pulled through."""
+import json
+import os
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S, wait_for
+from image_kit import MANIFEST, Layout, digest, layer
+from registry_kit import Fake, stall_after
+from serve_kit import Serve, serve
+
+SKOPEO = shutil.which("skopeo")
+BASE = layer([("etc", "d", ""), ("etc/motd", "f", os.urandom(700_000))])
+TOP = layer([("app", "d", ""), ("app/run", "f", b"version 1\n")])
+INDEX = "application/vnd.oci.image.index.v1+json"
+
+
+def image(store, *args, check=True):
+    done = subprocess.run([BUILD / "dormouse", "image", *map(str, args), "--store", store], capture_output=True, text=True,
+                          timeout=DEADLINE_S)
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture
+def layout(tmp_path):
+    made = Layout(tmp_path / "app")
+    made.image("v1", [BASE, TOP])
+    return made
+
+
+@pytest.fixture
+def store(tmp_path, layout):
+    image(tmp_path / "store", "pull", f"oci:{layout.directory}:v1", "--form", "both", "--name", "docker.io/library/app:v1")
+    return tmp_path / "store"
+
+
+def manifest_of(layout):
+    return (layout.directory / "blobs/sha256" / layout.manifests[0]["digest"][7:]).read_bytes()
+
+
+def skopeo_copy(server, name, to, *args):
+    done = subprocess.run([SKOPEO, "--insecure-policy", "copy", "--src-tls-verify=false", *args, f"docker://{server.host}/{name}", to],
+                          capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_protocol_of_registries(store, layout):
+    want = manifest_of(layout)
+    doc = json.loads(want)
+    blob = doc["layers"][0]["digest"]
+    data = (layout.directory / "blobs/sha256" / blob[7:]).read_bytes()
+    with serve(store) as s:
+        status, headers, body = s.get("/v2/")
+        assert status == 200 and headers["Docker-Distribution-Api-Version"] == "registry/2.0"
+        for name in ("library/app", "app", "docker.io/library/app"):
+            status, headers, body = s.get(f"/v2/{name}/manifests/v1")
+            assert (status, body, headers["Content-Type"]) == (200, want, MANIFEST)
+            assert headers["Docker-Content-Digest"] == digest(want)
+        assert s.get(f"/v2/library/app/manifests/{digest(want)}")[2] == want
+        assert s.get("/v2/library/app/manifests/v1?ns=docker.io")[0] == 200
+        assert s.get("/v2/library/app/manifests/v1?ns=ghcr.io")[0] == 404
+        status, headers, body = s.request("HEAD", "/v2/app/manifests/v1")
+        assert (status, headers["Content-Length"], body) == (200, str(len(want)), b"")
+        status, headers, body = s.get(f"/v2/app/blobs/{blob}")
+        assert status == 200 and body == data and headers["Accept-Ranges"] == "bytes" and headers["ETag"] == f'"{blob}"'
+        status, headers, body = s.request("HEAD", f"/v2/app/blobs/{blob}")
+        assert (status, headers["Content-Length"]) == (200, str(len(data)))
+        for field, low, high in (("bytes=10-19", 10, 20), (f"bytes={len(data) - 5}-", len(data) - 5, len(data)), ("bytes=-7", len(data) - 7, len(data)),
+                                 (f"bytes=5-{2 * len(data)}", 5, len(data))):
+            status, headers, body = s.get(f"/v2/app/blobs/{blob}", Range=field, If_Range=f'"{blob}"')
+            assert status == 206 and body == data[low:high] and headers["Content-Range"] == f"bytes {low}-{high - 1}/{len(data)}"
+        assert s.get(f"/v2/app/blobs/{blob}", Range="bytes=1-2", If_Range='"other"')[0] == 200
+        assert s.get(f"/v2/app/blobs/{blob}", Range=f"bytes={len(data)}-")[0] == 416
+        assert s.get(f"/v2/app/blobs/{blob}", If_None_Match=f'W/"x", "{blob}"')[0] == 304
+        assert digest(s.get(f"/v2/app/blobs/{doc['config']['digest']}")[2]) == doc["config"]["digest"]
+        assert json.loads(s.get("/v2/app/tags/list")[2]) == {"name": "app", "tags": ["v1"]}
+        assert json.loads(s.get(f"/v2/app/referrers/{digest(want)}")[2])["manifests"] == []
+        for path, status, code in ((f"/v2/app/manifests/v2", 404, "MANIFEST_UNKNOWN"), (f"/v2/app/blobs/{digest(b'')}", 404, "BLOB_UNKNOWN"),
+                                   ("/v2/none/tags/list", 404, "NAME_UNKNOWN"), ("/v2/app/manifests/sha512:00", 400, "DIGEST_INVALID"),
+                                   ("/v2/A/manifests/v1", 400, "NAME_INVALID"), ("/v2/app/blobs/uploads/", 400, None), ("/", 404, None)):
+            got, _, body = s.get(path)
+            assert got == status and (code is None or json.loads(body)["errors"][0]["code"] == code), path
+        assert s.request("POST", "/v2/app/blobs/uploads/")[0] == 405
+        assert s.stop() == 0
+
+
+def test_tags_are_listed_page_by_page(store):
+    for tag in ("v2", "v3", "w"):
+        image(store, "tag", "app:v1", f"docker.io/library/app:{tag}")
+    with serve(store) as s:
+        status, headers, body = s.get("/v2/app/tags/list?n=2")
+        assert json.loads(body)["tags"] == ["v1", "v2"]
+        assert headers["Link"] == '</v2/app/tags/list?n=2&last=v2>; rel="next"'
+        status, headers, body = s.get("/v2/app/tags/list?n=2&last=v2")
+        assert json.loads(body)["tags"] == ["v3", "w"] and "Link" not in headers
+
+
+@pytest.mark.skipif(not SKOPEO, reason="skopeo is not installed")
+def test_skopeo_pulls_what_was_pulled(store, layout, tmp_path):
+    with serve(store) as s:
+        skopeo_copy(s, "library/app:v1", f"oci:{tmp_path}/out:v1")
+        done = subprocess.run([SKOPEO, "inspect", "--tls-verify=false", f"docker://{s.host}/app:v1"], capture_output=True, text=True, timeout=DEADLINE_S)
+        assert json.loads(done.stdout)["RepoTags"] == ["v1"], done.stderr
+    index = json.loads((tmp_path / "out/index.json").read_text())
+    assert index["manifests"][0]["digest"] == layout.manifests[0]["digest"]
+
+
+@pytest.mark.skipif(not SKOPEO, reason="skopeo is not installed")
+def test_skopeo_pulls_an_image_of_which_only_tars_are_kept(layout, tmp_path):
+    store = tmp_path / "raw"
+    image(store, "pull", f"oci:{layout.directory}:v1", "--name", "app:v1")
+    with serve(store) as s:
+        skopeo_copy(s, "app:v1", f"oci:{tmp_path}/out:v1")
+        assert s.get(f"/v2/app/manifests/{layout.manifests[0]['digest']}")[0] == 404
+    got = json.loads(image(store, "inspect", f"oci:{tmp_path}/out:v1", "-o", "json").stdout)
+    assert [v["diffID"] for v in got["layers"]] == [digest(BASE), digest(TOP)]
+
+
+def test_a_token_is_asked_for(store, tmp_path):
+    (tmp_path / "token").write_text("a secret\n")
+    with serve(store, "--token-file", tmp_path / "token") as s:
+        status, headers, body = s.get("/v2/")
+        assert status == 401 and headers["WWW-Authenticate"].startswith("Basic ") and json.loads(body)["errors"][0]["code"] == "UNAUTHORIZED"
+        assert s.get("/v2/", Authorization="Bearer a secret")[0] == 200
+        assert s.get("/v2/", Authorization="Bearer a secreT")[0] == 401
+        assert s.get("/v2/app/manifests/v1", Authorization="Basic eDphIHNlY3JldA==")[0] == 200
+        assert s.get("/metrics")[0] == 401 and s.get("/v1/health")[0] == 200
+        if SKOPEO:
+            skopeo_copy(s, "app:v1", f"oci:{tmp_path}/out:v1", "--src-creds", "any:a secret")
+
+
+def test_other_machines_need_tls_and_a_token(store):
+    for args, word in ((["--listen", "0.0.0.0:0"], "TLS"), (["--listen", "0.0.0.0:0", "--allow-plain-http"], "token")):
+        done = image(store, "serve", *args, check=False)
+        assert done.returncode == 2 and word in done.stderr
+
+
+def test_what_was_removed_meanwhile_is_served_to_the_end(store, layout):
+    """The server only reads: another process removes the image and collects it between manifest and blobs."""
+    doc = json.loads(manifest_of(layout))
+    with serve(store) as s:
+        assert s.get("/v2/app/manifests/v1")[0] == 200
+        image(store, "rm", "app:v1")
+        assert json.loads(image(store, "gc", "-o", "json").stdout)["layers"] == 2
+        for d in [doc["config"]] + doc["layers"]:
+            status, _, body = s.get(f"/v2/app/blobs/{d['digest']}")
+            assert status == 200 and digest(body) == d["digest"]
+        assert s.get("/v2/app/manifests/v1")[0] == 404
+
+
+def test_a_large_blob_is_not_held_in_memory(tmp_path):
+    big = layer([("big", "f", os.urandom(64 << 20))])
+    made = Layout(tmp_path / "big")
+    made.image("v1", [big], compress=lambda tar: tar, suffix="")
+    store = tmp_path / "store"
+    image(store, "pull", f"oci:{made.directory}:v1", "--name", "big:v1")
+    with serve(store) as s:
+        status, _, body = s.get(f"/v2/big/blobs/{digest(big)}")
+        assert status == 200 and digest(body) == digest(big)
+        peak = next(int(v.split()[1]) for v in open(f"/proc/{s.process.pid}/status") if v.startswith("VmHWM"))
+        assert peak < 32 << 10, f"{peak} KiB"
+
+
+# ---- pull-through
+
+@pytest.fixture
+def upstream(layout):
+    f = Fake()
+    f.add_layout(layout, "library/app", "v1")
+    yield f
+    f.close()
+
+
+@pytest.mark.skipif(not SKOPEO, reason="skopeo is not installed")
+def test_what_is_missing_is_pulled_through_once(upstream, layout, tmp_path):
+    store = tmp_path / "store"
+    with serve(store, "--upstream", upstream.host) as s:
+        together = [threading.Thread(target=skopeo_copy, args=(s, "library/app:v1", f"oci:{tmp_path}/out{i}:v1")) for i in range(4)]
+        for t in together:
+            t.start()
+        for t in together:
+            t.join(DEADLINE_S)
+        for i in range(4):
+            index = json.loads((tmp_path / f"out{i}/index.json").read_text())
+            assert index["manifests"][0]["digest"] == layout.manifests[0]["digest"]
+        blobs = [p for p in upstream.paths("GET") if "/blobs/" in p]
+        assert sorted(set(blobs)) == sorted(blobs), "a blob was fetched twice"
+        upstream.close()
+        skopeo_copy(s, "library/app:v1", f"oci:{tmp_path}/again:v1")
+    assert image(store, "ls", "-o", "name").stdout.split() == [f"{upstream.host}/library/app:v1"]
+    assert json.loads(image(store, "check", "-o", "json").stdout)["damaged"] == 0
+
+
+def test_registries_that_were_not_named_are_not_asked(upstream, tmp_path):
+    with serve(tmp_path / "store", "--upstream", "localhost:1") as s:
+        assert s.get(f"/v2/library/app/manifests/v1?ns={upstream.host}")[0] == 404
+        assert s.get(f"/v2/{upstream.host}/library/app/manifests/v1")[0] == 404
+    assert upstream.seen == []
+
+
+def test_a_manifest_does_not_wait_for_its_layers_and_a_blob_waits_for_itself(upstream, layout, tmp_path):
+    """The upstream stops within the large layer; the other one and the manifest are served meanwhile."""
+    doc = json.loads(manifest_of(layout))
+    large, small = (d["digest"] for d in doc["layers"])
+    released = threading.Event()
+    upstream.faults.append(("GET", large, stall_after(1000, released)))
+    with serve(tmp_path / "store", "--upstream", upstream.host) as s:
+        status, headers, body = s.get("/v2/library/app/manifests/v1")
+        assert status == 200 and body == manifest_of(layout)
+        assert s.get(f"/v2/library/app/manifests/{digest(body)}")[0] == 200
+        assert digest(s.get(f"/v2/library/app/blobs/{small}")[2]) == small
+        released.set()
+        assert digest(s.get(f"/v2/library/app/blobs/{large}")[2]) == large
+        assert s.get(f"/v2/library/app/blobs/{digest(b'x')}")[0] == 404
+
+
+def test_a_registry_that_is_away_or_lies_is_reported(upstream, layout, tmp_path):
+    doc = json.loads(manifest_of(layout))
+    large = doc["layers"][0]["digest"]
+    with serve(tmp_path / "store", "--upstream", upstream.host) as s:
+        assert s.get("/v2/library/none/manifests/v1")[0] == 404
+        upstream.blobs[large] = upstream.blobs[large][:-1] + b"?"
+        assert s.get("/v2/library/app/manifests/v1")[0] == 200
+        status, _, body = s.get(f"/v2/library/app/blobs/{large}")
+        assert status == 404 and json.loads(body)["errors"][0]["code"] == "BLOB_UNKNOWN"
+        assert s.get("/v2/library/app/tags/list")[0] == 404
+    assert image(tmp_path / "store", "ls", "-o", "name").stdout == ""
+
+
+def test_a_kill_during_a_pull_leaves_a_store_that_the_next_one_uses(upstream, layout, tmp_path):
+    large = json.loads(manifest_of(layout))["layers"][0]["digest"]
+    released = threading.Event()
+    upstream.faults.append(("GET", large, stall_after(1000, released)))
+    s = Serve(tmp_path / "store", "--upstream", upstream.host)
+    assert s.get("/v2/library/app/manifests/v1")[0] == 200
+    wait_for(lambda: any(large in p for p in upstream.paths("GET")), "the blob is asked for")
+    s.kill()
+    s.stop()
+    released.set()
+    with serve(tmp_path / "store", "--upstream", upstream.host) as again:
+        assert again.get("/v2/library/app/manifests/v1")[0] == 200
+        assert digest(again.get(f"/v2/library/app/blobs/{large}")[2]) == large
+    assert json.loads(image(tmp_path / "store", "check", "-o", "json").stdout)["damaged"] == 0

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What requests to the registry mirror ask for, and ranges of blobs. */
+#include "base/mem.h"
+#include "image/mirror.h"
+#include "test.h"
+
+#include <errno.h>
+
+#define AA "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static struct mirror_request parse(const char *target)
+{
+    struct mirror_request q;
+    struct err err = { 0 };
+    CHECK_OK(mirror_request_parse(str_of(target), &q, &err));
+    return q;
+}
+
+TEST(a_request_names_a_repository_and_what_of_it)
+{
+    struct mirror_request q = parse("/v2/library/redis/manifests/7?ns=docker.io");
+    CHECK_INT(q.kind, MIRROR_MANIFEST);
+    CHECK_STR(str_of(q.repository), "library/redis");
+    CHECK_STR(str_of(q.tag), "7");
+    CHECK_STR(str_of(q.host), "docker.io");
+    q = parse("/v2/a/manifests/" AA);
+    CHECK(q.tag[0] == '\0' && q.digest.bytes[0] == 0xaa);
+    CHECK_INT(parse("/v2/").kind, MIRROR_ROOT);
+    CHECK_INT(parse("/v2").kind, MIRROR_ROOT);
+    CHECK_INT(parse("/v2/a/b/c/d/blobs/" AA).kind, MIRROR_BLOB);
+    CHECK_INT(parse("/v2/a/referrers/" AA).kind, MIRROR_REFERRERS);
+    /* A repository may have any of these words in its name. */
+    q = parse("/v2/manifests/blobs/tags/manifests/list");
+    CHECK_STR(str_of(q.repository), "manifests/blobs/tags");
+    q = parse("/v2/a/tags/list?n=5&last=v1");
+    CHECK_INT(q.kind, MIRROR_TAGS);
+    CHECK_INT(q.n, 5);
+    CHECK_STR(str_of(q.last), "v1");
+}
+
+TEST(other_requests_are_refused)
+{
+    static const struct {
+        const char *target;
+        int code;
+    } rows[] = {
+        { "/", -ENOENT },
+        { "/v1/a/manifests/b", -ENOENT },
+        { "/v2/a", -ENOENT },
+        { "/v2/manifests/b", -ENOENT },
+        { "/v2/a/b/c", -ENOENT },
+        { "/v2/A/manifests/b", E_INVALID },
+        { "/v2/a/../manifests/b", E_INVALID },
+        { "/v2/a%2fb/manifests/b", E_INVALID },
+        { "/v2/a/manifests/-b", E_INVALID },
+        { "/v2/a/manifests/sha512:00", E_UNSUPPORTED },
+        { "/v2/a/blobs/b", E_PARSE },
+        { "/v2/a/tags/list?n=x", E_INVALID },
+        { "/v2/a/tags/list?last=/", E_INVALID },
+        { "/v2/a/manifests/b?ns=docker.io/x", E_INVALID },
+        { "/v2/a/manifests/b?ns=..", E_INVALID },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct mirror_request q;
+        struct err err = { 0 };
+        CHECK_INT(mirror_request_parse(str_of(rows[i].target), &q, &err), rows[i].code);
+        CHECK_INT(err.code, rows[i].code);
+    }
+}
+
+static void check_name(const char *target, const char *want, const char *repository)
+{
+    struct mirror_request q = parse(target);
+    scoped(free_scoped) char *name = mirror_request_name(&q, q.tag);
+    scoped(free_scoped) char *all = mirror_request_name(&q, "");
+    CHECK(name && all);
+    CHECK_STR(str_of(name), want);
+    CHECK_STR(str_of(all), repository);
+}
+
+TEST(names_are_completed_as_references_are)
+{
+    check_name("/v2/redis/manifests/7", "docker.io/library/redis:7", "docker.io/library/redis");
+    check_name("/v2/library/redis/manifests/7?ns=docker.io", "docker.io/library/redis:7",
+               "docker.io/library/redis");
+    check_name("/v2/ghcr.io/a/b/manifests/x", "ghcr.io/a/b:x", "ghcr.io/a/b");
+    check_name("/v2/a/b/manifests/x?ns=localhost:5000", "localhost:5000/a/b:x",
+               "localhost:5000/a/b");
+}
+
+TEST(a_range_is_the_part_that_it_says)
+{
+    static const struct {
+        const char *range, *if_range;
+        enum mirror_range want;
+        uint64_t from, to;
+    } rows[] = {
+        { "bytes=0-9", "", MIRROR_PART, 0, 10 },
+        { "bytes=90-200", "", MIRROR_PART, 90, 100 },
+        { "bytes=99-", "", MIRROR_PART, 99, 100 },
+        { "bytes=-1", "", MIRROR_PART, 99, 100 },
+        { "bytes=-1000", "", MIRROR_PART, 0, 100 },
+        { "bytes=0-18446744073709551615", "", MIRROR_PART, 0, 100 },
+        { "bytes=100-", "", MIRROR_NO_PART, 0, 0 },
+        { "bytes=-0", "", MIRROR_NO_PART, 0, 0 },
+        { "bytes=5-4", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=0-1,5-6", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=18446744073709551616-", "", MIRROR_WHOLE, 0, 0 },
+        { "lines=0-1", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=-", "", MIRROR_WHOLE, 0, 0 },
+        { "", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=0-9", "\"e\"", MIRROR_PART, 0, 10 },
+        { "bytes=0-9", "W/\"e\"", MIRROR_WHOLE, 0, 0 },
+        { "bytes=0-9", "\"f\"", MIRROR_WHOLE, 0, 0 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint64_t from = 0, to = 0;
+        CHECK_INT(mirror_range_of(str_of(rows[i].range), str_of(rows[i].if_range), STR("\"e\""),
+                                  100, &from, &to),
+                  rows[i].want);
+        CHECK_INT(from, rows[i].from);
+        CHECK_INT(to, rows[i].to);
+    }
+    uint64_t from, to;
+    CHECK_INT(mirror_range_of(STR("bytes=0-"), STR(""), STR("\"e\""), 0, &from, &to),
+              MIRROR_NO_PART);
+    CHECK(mirror_etag_matches(STR("\"a\", W/\"e\""), STR("\"e\"")));
+    CHECK(mirror_etag_matches(STR("*"), STR("\"e\"")));
+    CHECK(!mirror_etag_matches(STR(""), STR("\"e\"")));
+    CHECK(!mirror_etag_matches(STR("\"e"), STR("\"e\"")));
+}
+
+TEST_MAIN
