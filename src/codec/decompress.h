@@ -2,7 +2,8 @@
 /*
  * Decompression of a stream whose format its first bytes tell: gzip (RFC 1952, several members are
  * one stream), zstd (RFC 8878, several frames, skippable ones too), anything else passes as it is.
- * Memory: 40 KiB for gzip, at most DECOMPRESS_ZSTD_WINDOW_MAX for zstd. One thread at a time.
+ * Memory: 40 KiB for gzip, 350 KiB if inflate_fast_load() has found ISA-L (codec/inflate_fast.h);
+ * at most DECOMPRESS_ZSTD_WINDOW_MAX for zstd. One thread at a time.
  */
 #pragma once
 

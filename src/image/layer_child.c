@@ -2,6 +2,7 @@
 #include "image/layer_child.h"
 
 #include "base/sys.h"
+#include "codec/inflate_fast.h"
 #include "image/layer_wire.h"
 #include "wasm/confine.h"
 #include "wasm/confine_calls.h"
@@ -104,7 +105,8 @@ int layer_child_main(int argc, char **argv)
         return 2; /* it is no command for people */
     bool is_raw = str_is(str_of(argv[3]), "raw");
     out->fd = STDOUT_FILENO;
-    /* First, because the library of hashes reads its configuration when it is first used. */
+    /* First, because libraries are read from files: that of hashes its configuration, too. */
+    (void)inflate_fast_load();
     scoped(layer_parser_free_scoped) struct layer_parser *p =
         layer_parser_new(is_raw ? &layer_wire_raw_ops : &layer_wire_ops, out, max_bytes);
     int r = confine(max_bytes, &err);
