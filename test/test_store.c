@@ -3,6 +3,8 @@
  */
 #include "store_util.h"
 
+#include "store/sqlite.h"
+
 #include <sqlite3.h>
 
 /* ------------------------------------------------------------------ transactions and reads */
@@ -29,6 +31,73 @@ TEST(what_was_put_is_read_back_with_its_revisions)
     CHECK(!fx_get(&fx, "/b", 1).found);
     CHECK_ERR(fx_get(&fx, "/a", 4).r, E_FUTURE);
     fx_fini(&fx);
+}
+
+TEST(a_key_that_is_read_often_is_in_memory_and_as_new_as_any_other)
+{
+    struct fixture fx;
+    fx_init(&fx);
+    fx_open(&fx);
+    const struct hot *hot = &sqlite_store_of(fx.store)->hot;
+    fx_put(&fx, "/ns", "one");
+    fx_put(&fx, "/other", "x");
+    CHECK(fx_get(&fx, "/ns", 0).found);
+    CHECK_INT(hot->n, 0);
+    CHECK(fx_get(&fx, "/ns", 0).found);
+    CHECK_INT(hot->n, 1);
+    for (int i = 0; i < 3; i++) {
+        struct fx_got g = fx_get(&fx, "/ns", 0);
+        CHECK_STR(str_of(g.value), "one");
+        CHECK_INT(g.mod_rev, 1);
+        CHECK_INT(g.create_rev, 1);
+        CHECK_INT(g.version, 1);
+        CHECK_INT(g.rev, 2 + (unsigned)i); /* the revision that was read at moves on */
+        fx_put(&fx, "/other", "y");
+        CHECK_INT(hot->n, 1);
+    }
+    fx_put(&fx, "/ns", "two");
+    CHECK_INT(hot->n, 0);
+    CHECK_STR(str_of(fx_get(&fx, "/ns", 0).value), "two");
+    CHECK_STR(str_of(fx_get(&fx, "/ns", 0).value), "two");
+    CHECK_STR(str_of(fx_get(&fx, "/ns", 1).value), "one"); /* an older revision is not there */
+    fx_delete(&fx, "/ns");
+    CHECK(!fx_get(&fx, "/ns", 0).found);
+    CHECK(!fx_get(&fx, "/ns", 0).found);
+    CHECK_INT(hot->n, 0);
+    fx_fini(&fx);
+}
+
+TEST(what_is_kept_in_memory_for_reads_is_bounded)
+{
+    struct hot hot = { 0 };
+    static char bytes[HOT_MAX_BYTES + 1];
+    struct store_kv large = { .key = STR("/"), .value = str_n(bytes, HOT_MAX_BYTES) };
+    for (int i = 0; i < 3; i++)
+        hot_note(&hot, &large);
+    CHECK_INT(hot.n, 0);
+    for (unsigned i = 0; i < 4000; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "/%u", i / 2);
+        struct store_kv kv = { .key = str_of(key), .value = STR("v"), .mod_rev = i };
+        hot_note(&hot, &kv);
+        CHECK(hot.n <= HOT_SLOTS);
+        const struct store_kv *found = hot_find(&hot, kv.key);
+        CHECK_INT(found != NULL, i % 2);
+        CHECK(!found || found->mod_rev == i);
+    }
+    CHECK_INT(hot.n, HOT_SLOTS);
+    struct store_kv kept = hot.slots[0].kv;
+    struct store_kv once = { .key = STR("/once"), .value = STR("v") };
+    for (int i = 0; i < 3; i++) { /* its slot's own key is read in between */
+        for (unsigned k = 0; k < HOT_SLOTS; k++)
+            CHECK(hot_find(&hot, hot.slots[k].kv.key));
+        hot_note(&hot, &once);
+    }
+    CHECK(!hot_find(&hot, once.key));
+    CHECK(hot_find(&hot, kept.key));
+    hot_reset(&hot);
+    CHECK_INT(hot.n, 0);
+    CHECK(!hot_find(&hot, STR("/1999")));
 }
 
 TEST(everything_is_there_after_closing_and_opening_again)

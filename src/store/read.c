@@ -93,8 +93,16 @@ static void run_get(struct sqlite_store *s, struct read *rd)
     uint64_t rev = 0;
     int64_t limit;
     int r = read_point(s, rd->range.at_rev, &rev, &limit, &err);
+    bool is_newest = r >= 0 && rev == s->revision;
+    const struct store_kv *hot = is_newest ? hot_find(&s->hot, rd->range.prefix) : NULL;
+    if (hot) {
+        rd->cb.get(rd->arg, 0, hot, rev, &err);
+        return;
+    }
     if (r >= 0)
         r = find_at(s, rd->range.prefix, limit, &mem, &kv, &err);
+    if (r > 0 && is_newest)
+        hot_note(&s->hot, &kv);
     rd->cb.get(rd->arg, r < 0 ? r : 0, r > 0 ? &kv : NULL, rev, &err);
     arena_fini(&mem);
 }

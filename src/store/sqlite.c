@@ -38,6 +38,7 @@ static void on_idle(struct timer *t)
         return;
     }
     db_trim(&s->reader);
+    hot_reset(&s->hot);
     if (s->untidy)
         writer_tidy(&s->writer);
     s->untidy = false;
@@ -254,6 +255,8 @@ static void on_report(void *arg, struct report *rep)
     note_report(s, rep);
     note_full(s, rep->is_full);
     if (rep->events.n) {
+        for (size_t i = 0; i < rep->events.n; i++)
+            hot_forget(&s->hot, rep->events.p[i].kv.key);
         s->revision = rep->last_rev;
         s->untidy = true;
         note_history(s);
@@ -274,6 +277,7 @@ static void sqlite_store_free(struct sqlite_store *s)
 {
     if (!s)
         return;
+    hot_reset(&s->hot);
     db_close(&s->reader);
     db_close(&s->writer.db);
     mark_fini(&s->writer.mark);

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/vec.h"
+#include "store/hot.h"
 #include "store/store_backend.h"
 #include "store/writer.h"
 
@@ -25,6 +26,7 @@ struct sqlite_store {
     size_t pending_bytes; /* transactions at the writer */
     struct store_stats stats;
 
+    struct hot hot;
     struct list singles, ranges; /* struct read */
     struct defer reads_due;
     struct left_memo {
