@@ -47,6 +47,39 @@ TEST(err_text_is_cut_not_overrun)
     CHECK(str_has_prefix(str_of(err.text), STR("outer: x")));
 }
 
+TEST(a_long_path_leaves_room_for_the_cause)
+{
+    struct err err = { 0 };
+    char path[4096];
+    memset(path, 'd', sizeof path - 1);
+    path[sizeof path - 1] = 0;
+    (void)err_sys(&err, -ENOENT, "open '/data/%s/objects.db'", path);
+    CHECK(strlen(err.text) == sizeof err.text - 1);
+    CHECK(str_has_prefix(str_of(err.text), STR("open '/data/ddd")));
+    CHECK(str_has_suffix(str_of(err.text), STR("ddd/objects.db': No such file or directory")));
+    CHECK(strstr(err.text, "ddd...ddd"));
+    (void)err_ctx(&err, -ENOENT, "start the store in '/data/%s'", path);
+    CHECK(strlen(err.text) == sizeof err.text - 1);
+    CHECK(str_has_prefix(str_of(err.text), STR("start the store in '/data/d")));
+    CHECK(str_has_suffix(str_of(err.text), STR("objects.db': No such file or directory")));
+}
+
+TEST(err_text_of_every_length_fits_and_splits_no_character)
+{
+    for (size_t n = 0; n < 600; n++) {
+        struct err err = { 0 };
+        char text[1201];
+        for (size_t i = 0; i < n; i++)
+            memcpy(text + 2 * i, "\xc3\xa4", 2);
+        text[2 * n] = 0;
+        (void)err_sys(&err, -EIO, "%sx", text);
+        CHECK(str_is_utf8(str_of(err.text)));
+        (void)err_ctx(&err, -EIO, "%.*s", (int)(n / 2), "outer outer outer outer outer outer");
+        CHECK(strlen(err.text) < sizeof err.text);
+        CHECK(str_has_suffix(str_of(err.text), STR("x: Input/output error")));
+    }
+}
+
 struct twin {
     char key[8];
     int *value;

@@ -55,6 +55,14 @@ static struct str pod_path(struct eviction *e)
 
 /* ------------------------------------------------------------------ steps */
 
+/* What it was about is for the log: clients get no internal text. */
+static void failed(struct eviction *e, int r, const char *what, struct str path)
+{
+    struct err err = { 0 };
+    (void)err_ctx(&err, r, "evict a pod: %s " STR_FMT, what, STR_ARG(path));
+    reply_err(e->rq, r, &err);
+}
+
 static void call(struct eviction *e, const char *method, struct str path, const struct json *body,
                  inner_cb cb)
 {
@@ -71,7 +79,7 @@ static void call(struct eviction *e, const char *method, struct str path, const 
                        cb, e);
     buf_fini(&b);
     if (r < 0 && !request_idle(rq))
-        reply_err(rq, r, NULL);
+        failed(e, r, method, path);
 }
 
 /* The answer as a tree in the request's arena, NULL when the client or the answer is lost. */
@@ -83,7 +91,7 @@ static struct json *answer_of(struct eviction *e, int r, struct str body)
         return NULL;
     if (r >= 0 && json_parse(&rq->arena, str_copy_arena(&rq->arena, body), NULL, &v, NULL) >= 0)
         return v;
-    reply_err(rq, r < 0 ? r : -EIO, NULL);
+    failed(e, r < 0 ? r : -EIO, "read the answer about", pod_path(e));
     return NULL;
 }
 
