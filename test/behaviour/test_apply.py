@@ -314,3 +314,23 @@ def test_what_a_quota_counts_is_made_at_the_same_time(shared_api):
     assert [a.status for a in answers] == [201] * n, [a.body for a in answers if a.status != 201][:1]
     assert api.get(f"{quotas}/q").json()["status"]["used"] == {"count/leases.coordination.k8s.io": str(n)}
     assert api.ask("POST", leases, {"metadata": {"name": "more"}}).status == 403
+
+
+def test_every_quota_of_a_namespace_is_enforced(shared_api):
+    """The last of 64 as well, though they are more than one page of the store; one more is refused."""
+    api = shared_api
+    api.create("/api/v1/namespaces", {"metadata": {"name": "limited"}})
+    quotas, leases = "/api/v1/namespaces/limited/resourcequotas", "/apis/coordination.k8s.io/v1/namespaces/limited/leases"
+    fat = {"note": "n" * 100_000}
+    for i in range(63):
+        api.create(quotas, {"metadata": {"name": f"a{i:02}", "annotations": fat}, "spec": {"hard": {"count/secrets": "1"}}})
+    api.create(quotas, {"metadata": {"name": "last"}, "spec": {"hard": {"count/leases.coordination.k8s.io": "1"}}})
+    answer = api.ask("POST", quotas, {"metadata": {"name": "more"}, "spec": {"hard": {"pods": "1"}}})
+    assert answer.status == 403 and "at most 64 resource quotas" in answer.json()["message"], answer.body
+    wait_for(lambda: api.get(f"{quotas}/last").json().get("status", {}).get("hard"), "the last quota's status")
+    answers = [api.ask("POST", leases, {"metadata": {"name": f"l{i}"}}) for i in range(2)]
+    assert [a.status for a in answers] == [201, 403], answers[0].body
+    assert "exceeded quota: last" in answers[1].json()["message"]
+    wait_for(lambda: api.get(f"{quotas}/last").json()["status"]["used"] == {"count/leases.coordination.k8s.io": "1"}, "the count")
+    assert api.ask("DELETE", f"{quotas}/a00").status == 200
+    api.create(quotas, {"metadata": {"name": "more"}, "spec": {"hard": {"pods": "1"}}})

@@ -24,8 +24,6 @@ enum fact {
     FACT_DONE
 };
 
-enum { QUOTAS_MAX = 64 }; /* of one namespace; further ones are not enforced */
-
 struct quota {
     struct str key;
     uint64_t rev;
@@ -42,7 +40,9 @@ struct admission {
     struct json *classes, *limits, *storage;     /* arrays */
     struct quota *quotas;
     size_t n_quotas, first_op, n_ops;
-    bool uncounted; /* a quota has not been counted yet, so the object cannot be added */
+    bool has_more_quotas; /* than can be counted in one transaction */
+    struct str after;     /* the key at which a list goes on; "" at its first page */
+    bool uncounted;       /* a quota has not been counted yet, so the object cannot be added */
     void (*done)(void *arg, int r, struct admission *admission);
     void *arg;
 };
@@ -67,6 +67,19 @@ static const struct kube_resource *resource_of(const struct admission *ad, const
                                                const char *plural)
 {
     return registry_find(&ad->rq->api->reg, str_of(group), STR("v1"), str_of(plural));
+}
+
+/* What was read is too much for one request, or not what was stored. */
+static void refuse_unread(struct admission *ad, struct str key)
+{
+    struct request *rq = ad->rq;
+    struct err err = { 0 };
+    bool full = arena_is_full(&rq->arena);
+    int r = err_set(&err, full ? E_LIMIT : E_CORRUPT, "'" STR_FMT "' %s", STR_ARG(key),
+                    full ? "and others like it are too much to look at for one request"
+                         : "cannot be read");
+    reply_err(rq, r, &err);
+    ad->done(ad->arg, r, ad);
 }
 
 /* true: the request is over. */
@@ -108,39 +121,50 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     advance(ad);
 }
 
-static void take_quotas(struct admission *ad, const struct store_page *page)
+static void take_quota(struct admission *ad, const struct store_kv *kv, struct json *v)
 {
     struct arena *a = &ad->rq->arena;
-    ad->quotas = arena_new_n(a, struct quota, QUOTAS_MAX);
-    for (size_t i = 0; i < page->n && ad->n_quotas < QUOTAS_MAX; i++) {
-        struct json *v = parse_kv(ad, &page->kv[i]);
-        if (v)
-            ad->quotas[ad->n_quotas++] = (struct quota){ .key = str_copy_arena(a, page->kv[i].key),
-                                                         .rev = page->kv[i].mod_rev,
-                                                         .stored = v };
-    }
+    if (!ad->quotas)
+        ad->quotas = arena_new_n(a, struct quota, QUOTA_MAX_PER_NAMESPACE);
+    if (ad->n_quotas < QUOTA_MAX_PER_NAMESPACE)
+        ad->quotas[ad->n_quotas++] =
+            (struct quota){ .key = str_copy_arena(a, kv->key), .rev = kv->mod_rev, .stored = v };
+    else
+        ad->has_more_quotas = true;
+}
+
+/* One object of the list that is being read. False: it cannot be taken into account. */
+static bool take(struct admission *ad, const struct store_kv *kv)
+{
+    struct json *v = parse_kv(ad, kv);
+    if (!v)
+        return false;
+    if (ad->at == FACT_QUOTAS)
+        take_quota(ad, kv, v);
+    else
+        json_add(ad->at == FACT_CLASSES  ? ad->classes
+                 : ad->at == FACT_LIMITS ? ad->limits
+                                         : ad->storage,
+                 v);
+    return true;
 }
 
 static void on_list(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct admission *ad = arg;
+    struct arena *a = &ad->rq->arena;
+    size_t i = 0;
     if (read_failed(ad, r, err))
         return;
-    if (ad->at == FACT_QUOTAS) {
-        take_quotas(ad, page);
-        ad->at++;
-        advance(ad);
+    while (i < page->n && !ad->has_more_quotas && take(ad, &page->kv[i]))
+        i++;
+    if (i < page->n && !ad->has_more_quotas) {
+        refuse_unread(ad, page->kv[i].key);
         return;
     }
-    struct json *list = ad->at == FACT_CLASSES  ? ad->classes
-                        : ad->at == FACT_LIMITS ? ad->limits
-                                                : ad->storage;
-    for (size_t i = 0; i < page->n; i++) {
-        struct json *v = parse_kv(ad, &page->kv[i]);
-        if (v)
-            json_add(list, v);
-    }
-    ad->at++;
+    bool more = page->more && !ad->has_more_quotas;
+    ad->after = more ? str_copy_arena(a, page->kv[page->n - 1].key) : STR("");
+    ad->at += more ? 0 : 1;
     advance(ad);
 }
 
@@ -162,12 +186,13 @@ static void get(struct admission *ad, const struct kube_resource *res, struct st
         &err);
 }
 
-/* One page: there are few of these. */
+/* All pages, one after the other. */
 static void list(struct admission *ad, const struct kube_resource *res, struct str ns)
 {
     struct request *rq = ad->rq;
     struct err err = { 0 };
-    const struct store_range range = { .prefix = key_prefix_ns(&rq->arena, res, ns) };
+    const struct store_range range = { .prefix = key_prefix_ns(&rq->arena, res, ns),
+                                       .after = ad->after };
     request_busy(rq);
     started(ad, store_range(rq->api->store, &range, on_list, ad, &err), &err);
 }
@@ -347,12 +372,30 @@ static bool is_same_pod(const struct request *rq, const struct json *obj, const 
                !json_path(old, "spec", "activeDeadlineSeconds", NULL);
 }
 
+/* Why the object cannot be there beside the quotas of its namespace; NULL: it can. */
+static const char *crowd_of_quotas(struct request *rq, const struct admission *ad,
+                                   const struct json *old)
+{
+    if (ad && ad->has_more_quotas)
+        return arena_printf(&rq->arena,
+                            "the namespace has more than %d resource quotas, which is more than "
+                            "can be enforced: delete some",
+                            QUOTA_MAX_PER_NAMESPACE);
+    if (ad && !old && ad->n_quotas == QUOTA_MAX_PER_NAMESPACE && is_core(rq->res, "resourcequotas"))
+        return arena_printf(&rq->arena, "a namespace can have at most %d resource quotas",
+                            QUOTA_MAX_PER_NAMESPACE);
+    return NULL;
+}
+
 struct json *admit_quota(struct request *rq, struct admission *ad, const struct json *obj,
                          const struct json *old)
 {
     struct arena *a = &rq->arena;
     if (is_same_pod(rq, obj, old))
         return NULL;
+    const char *crowd = crowd_of_quotas(rq, ad, old);
+    if (crowd)
+        return refuse(rq, obj, crowd);
     for (size_t i = 0; ad && i < ad->n_quotas; i++) {
         struct quota *q = &ad->quotas[i];
         struct json *quota = json_clone(a, q->stored);

@@ -21,10 +21,7 @@
 
 #include <assert.h>
 
-enum {
-    QUOTAS_PER_NAMESPACE = 64, /* further ones are not counted */
-    COUNT_MAX_STEPS = 4000000  /* of the CPU (base/budget.h) for one object, in all quotas */
-};
+enum { COUNT_MAX_STEPS = 4000000 }; /* of the CPU (base/budget.h) for one object, in all quotas */
 
 #define QUOTA_PREFIX "/registry/resourcequotas/"
 
@@ -53,7 +50,7 @@ struct count {
         struct str key;
         uint64_t rev;
         struct json *quota, *status;
-    } at[QUOTAS_PER_NAMESPACE];
+    } at[QUOTA_MAX_PER_NAMESPACE];
     size_t n;
     bool left_out; /* one is damaged: what is created must go on looking for it, and fail */
     size_t next;   /* position in the registry */
@@ -141,7 +138,7 @@ static void write_counts(struct count *c)
     struct arena *a = &c->arena;
     const struct kube_resource *res =
         registry_find(&q->api->reg, STR(""), STR("v1"), STR("resourcequotas"));
-    struct store_op ops[QUOTAS_PER_NAMESPACE];
+    struct store_op ops[QUOTA_MAX_PER_NAMESPACE];
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct json *was = json_getc(c->at[i].quota, "status");
@@ -240,6 +237,8 @@ static void count_next(struct count *c)
         count_end(c, r);
 }
 
+static void read_quotas(struct count *c);
+
 static void on_quotas(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct count *c = arg;
@@ -249,8 +248,8 @@ static void on_quotas(void *arg, int r, const struct store_page *page, const str
         count_end(c, r);
         return;
     }
-    c->left_out = page->left_out > 0;
-    for (size_t i = 0; i < page->n && c->n < QUOTAS_PER_NAMESPACE; i++) {
+    c->left_out = c->left_out || page->left_out > 0;
+    for (size_t i = 0; i < page->n && c->n < QUOTA_MAX_PER_NAMESPACE; i++) {
         struct json *quota;
         if (json_parse(a, str_copy_arena(a, page->kv[i].value), NULL, &quota, NULL) < 0)
             continue;
@@ -259,22 +258,35 @@ static void on_quotas(void *arg, int r, const struct store_page *page, const str
         c->at[c->n].quota = quota;
         c->at[c->n++].status = quota_status_new(&c->sums, quota);
     }
-    count_next(c);
+    bool more = page->more && c->n < QUOTA_MAX_PER_NAMESPACE;
+    buf_reset(&c->after);
+    if (more)
+        (void)buf_add_str(&c->after, page->kv[page->n - 1].key);
+    if (more)
+        read_quotas(c);
+    else
+        count_next(c);
+}
+
+static void read_quotas(struct count *c)
+{
+    const struct store_range range = { .prefix = str_of(
+                                           arena_printf(&c->arena, QUOTA_PREFIX "%s/", c->ns)),
+                                       .after = buf_str(&c->after),
+                                       .skip_damaged = true };
+    int r = store_range(c->q->api->store, &range, on_quotas, c, NULL);
+    if (r < 0)
+        count_end(c, r);
 }
 
 static void count_begin(struct quotas *q, struct str ns, struct space *s)
 {
     struct count *c = xnew(struct count);
     *c = (struct count){ .q = q, .ns = str_dup(ns), .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
-    const struct store_range range = {
-        .prefix = str_of(arena_printf(&c->arena, QUOTA_PREFIX "%s/", c->ns)), .skip_damaged = true
-    };
     s->dirty = false;
     s->running = true;
     q->n_running++;
-    int r = store_range(q->api->store, &range, on_quotas, c, NULL);
-    if (r < 0)
-        count_end(c, r);
+    read_quotas(c);
 }
 
 /* ------------------------------------------------------------------ all of them */

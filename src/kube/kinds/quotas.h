@@ -5,7 +5,16 @@
 #include "kube/quantity.h"
 #include "kube/resource.h"
 
-enum { QUOTA_MAX_USES = 64 };
+enum {
+    QUOTA_MAX_USES = 64,
+    /*
+     * Quotas of one namespace: each that an object uses is written in the transaction that makes
+     * the object. One more is refused when it is created; where there are more all the same (stored
+     * by an older version, or created at the same moment), nothing that quotas count is created
+     * until some are deleted.
+     */
+    QUOTA_MAX_PER_NAMESPACE = 64
+};
 
 struct quota_use {
     struct str name; /* "requests.cpu", "count/jobs.batch" */
