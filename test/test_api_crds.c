@@ -252,6 +252,31 @@ TEST(a_stored_schema_that_makes_no_sense_keeps_its_objects)
     }
 }
 
+/* Nothing serves the objects then, and they must not come back with the next definition. */
+TEST(a_definition_without_a_storage_version_takes_its_objects_with_it)
+{
+    static const char *const others[][2] = {
+        { "\"storage\":true", "\"storage\":false" },
+        { "\"served\":true,\"storage\":true", "\"served\":false,\"storage\":true" },
+        { "\"versions\":[{", "\"versions\":[],\"was\":[{" },
+    };
+    struct fixture f;
+    fixture_init(&f);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        define_old(&f, "\"maxLength\":2");
+        restart_with(&f, OLD_CRD, REGISTRY, others[i][0], others[i][1]);
+        CHECK(!there(&f, OLD "/old"));
+        (void)want(&f, 200, "DELETE", OLD_CRD, NULL);
+        settle(&f);
+        CHECK(!there(&f, OLD_CRD));
+        define_old(&f, "\"maxLength\":2");
+        CHECK_INT(json_getc(want(&f, 200, "GET", OLD, NULL), "items")->n, 1);
+        (void)want(&f, 200, "DELETE", OLD_CRD, NULL);
+        settle(&f);
+    }
+    fixture_fini(&f);
+}
+
 TEST(a_stored_rule_that_is_refused_today_does_not_keep_its_definition_from_changes)
 {
     static const char rule[] = "\"x-kubernetes-validations\":[{\"rule\":\"self.nothing() == 1\"}]";

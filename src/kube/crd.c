@@ -195,11 +195,43 @@ static bool is_by_webhook(const struct json *obj)
     return str_is(json_str(json_path(obj, "spec", "conversion", "strategy", NULL)), "Webhook");
 }
 
+/* The version in which objects were stored last, as far as the status knows. */
+static struct str last_stored(const struct json *obj)
+{
+    const struct json *stored = json_path(obj, "status", "storedVersions", NULL);
+    const struct json *last = json_is(stored, JSON_ARRAY) ? json_last(stored) : NULL;
+    return json_str(last).n ? json_str(last) : STR("v1");
+}
+
+/* For a definition without versions: the one that its objects have. */
+static const struct json *only_version(struct arena *a, const struct json *obj)
+{
+    struct json *list = json_new_array(a), *v = json_new_object(a);
+    json_set_str(a, v, "name", last_stored(obj));
+    json_add(list, v);
+    return list;
+}
+
+/*
+ * No definition is accepted without a storage version, but one that was written past the API or by
+ * another program may lack it. It serves nothing; its objects can be found and removed with it.
+ */
+static void choose_storage(struct crd *c, const struct json *obj)
+{
+    struct str name = last_stored(obj);
+    c->n_served = 0;
+    c->storage = &c->versions[0];
+    for (size_t i = 0; i < c->n_versions; i++)
+        if (str_eq(c->versions[i].version, name))
+            c->storage = &c->versions[i];
+    (void)err_set(&c->doubt, E_INVALID, "no version is marked as storage version");
+}
+
 static int read_versions(struct crd *c, const struct json *obj, struct err *err)
 {
     const struct json *list = json_path(obj, "spec", "versions", NULL);
     if (!json_is(list, JSON_ARRAY) || list->n == 0)
-        return err_set(err, E_INVALID, "definition has no versions");
+        list = only_version(&c->a, obj);
     c->versions = arena_new_n(&c->a, struct kube_resource, list->n);
     c->served = arena_new_n(&c->a, const struct kube_resource *, list->n);
     json_each (v, list) {
@@ -210,8 +242,10 @@ static int read_versions(struct crd *c, const struct json *obj, struct err *err)
         if (json_bool(json_getc(v, "storage")))
             c->storage = r;
     }
+    if (c->versions[0].plural.n == 0 || c->versions[0].group.n == 0)
+        return err_set(err, E_INVALID, "definition has no group or no name for its resources");
     if (!c->storage)
-        return err_set(err, E_INVALID, "definition has no storage version");
+        choose_storage(c, obj);
     for (size_t i = 0; i < c->n_versions; i++)
         c->versions[i].storage = c->storage;
     qsort(c->served, c->n_served, sizeof *c->served, cmp_served);

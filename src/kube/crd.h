@@ -12,8 +12,10 @@ struct crd;
 
 /*
  * Compile a stored (defaulted) CRD. Keeps a copy of what it needs. Its objects depend on it, so a
- * schema that would be refused today is used as far as it goes: crd_doubt().
- * *ret given: crd_unref(). Errors: E_INVALID with the reason: without a version to store.
+ * schema that would be refused today is used as far as it goes: crd_doubt(). Without a storage
+ * version it serves nothing, and crd_storage() is the version in which the objects were stored
+ * last, so that they can be removed. *ret given: crd_unref(). Errors: E_INVALID with the reason:
+ * without a group or a plural.
  */
 int crd_new(const struct json *obj, struct crd **ret, struct err *err);
 /* Why a new definition of this kind would be refused; NULL: it would not. Borrowed from c. */
