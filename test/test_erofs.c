@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image/erofs.h, read back by a reader of its own: where no kernel mounts such images, too. */
 #include "image/erofs.h"
-#include "image/layer_parse.h"
+#include "oci/layer_parse.h"
 #include "tar_kit.h"
 
 #include <errno.h>

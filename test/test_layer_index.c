@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* oci/layer_index: what is written reads back equal; damaged and forged indexes are refused. */
-#include "oci/layer_index.h"
 #include "image_tree_kit.h"
+#include "oci/layer_index.h"
 #include "tar_kit.h"
 
 enum { INDEX_MAX = 64 << 20, SUM_BYTES = 8, HEADER_BYTES = 8 + 16 + SHA256_BYTES + 32 };
@@ -234,11 +234,13 @@ TEST(counts_that_would_cost_memory_are_refused_before_any_is_taken)
     } lies[] = {
         { 8, 4, 2, E_VERSION },
         { 12, 4, UINT32_MAX, E_LIMIT },
-        { 12, 4, 1 << 23, E_CORRUPT },
+        { 12, 4, 1 << 23, E_LIMIT }, /* of memory */
+        { 12, 4, 1 << 20, E_CORRUPT },
         { 16, 4, UINT32_MAX, E_LIMIT },
         { 20, 4, UINT32_MAX, E_LIMIT },
         { HEADER_BYTES - 16, 8, UINT64_MAX, E_LIMIT },
-        { HEADER_BYTES - 16, 8, (uint64_t)2 << 30, E_CORRUPT },
+        { HEADER_BYTES - 16, 8, (uint64_t)2 << 30, E_LIMIT },
+        { HEADER_BYTES - 16, 8, 128 << 20, E_CORRUPT },
         { HEADER_BYTES - 8, 8, UINT64_MAX, E_CORRUPT },
     };
     for (size_t i = 0; i < ARRAY_LEN(lies); i++) {

@@ -125,7 +125,9 @@ static int pull(const char *reference, struct oci_store *store, struct oci_diges
                 struct err *err)
 {
     struct oci_pull_result res;
-    struct oci_pull_opts how = { .platform = args.wanted, .max_tar_bytes = max_bytes };
+    struct oci_pull_opts how = { .platform = args.wanted,
+                                 .max_tar_bytes = max_bytes,
+                                 .reading = &layer_child_reading };
     scoped(origin_scoped) struct oci_origin origin = { 0 };
     int r = oci_origin_open(str_of(reference), &args.registry, &origin, err);
     how.origin = origin;

@@ -5,6 +5,7 @@
 #include "cmd/image_args.h"
 #include "cmd/image_store.h"
 #include "codec/json.h"
+#include "image/layer_child.h"
 #include "oci/pull.h"
 #include "oci/reference.h"
 
@@ -230,6 +231,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
         return r;
     pull->origin = origin;
     pull->is_pinned = pin;
+    pull->reading = &layer_child_reading;
     return oci_pull(store, pull, res, err);
 }
 

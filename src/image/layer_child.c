@@ -116,17 +116,15 @@ int layer_child_main(int argc, char **argv)
 
 /* ---- the parent ---- */
 
+/* How far the parent is with the blob. */
 enum feeding { FEEDING_SOURCE, FEEDING_CHILD, FEEDING_OVER };
 
 struct child {
     int pid;
     int to, from; /* pipes; -1: closed */
-    layer_feed feed;
-    void *feed_arg;
-    _Atomic int feeding; /* what the feeder waits for */
-    bool is_gone;        /* feeder: the child does not read any more */
-    int fed;             /* result of feed */
-    struct err fed_err;
+    struct layer_wire_in in;
+    _Atomic int feeding; /* what the feeding thread waits for */
+    bool is_gone;        /* feeding thread: the child does not read any more */
 };
 
 static int spawn_to(const char *program, char **argv, int in, int out, struct err *err)
@@ -192,18 +190,12 @@ static int to_child(void *arg, struct str bytes, struct err *err)
     return r < 0 ? err_sys(err, r, "write to the reader of layers") : 0;
 }
 
-static void *feed_main(void *arg)
+/* The blob is complete, or there is no more of it. */
+static void close_input(struct child *c)
 {
-    struct child *c = arg;
-    sigset_t pipe_signal;
-    (void)sigemptyset(&pipe_signal);
-    (void)sigaddset(&pipe_signal, SIGPIPE);
-    (void)pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL); /* EPIPE says the same */
-    c->fed = c->feed(c->feed_arg, to_child, c, &c->fed_err);
     fd_scoped(&c->to);
     c->to = -1;
     atomic_store(&c->feeding, FEEDING_OVER);
-    return NULL;
 }
 
 /* Until there is something to read. */
@@ -221,8 +213,9 @@ static int wait_for_child(struct child *c, struct err *err)
     }
 }
 
-static int read_records(struct child *c, struct layer_wire_in *in, struct err *err)
+static int read_records(struct child *c, struct err *err)
 {
+    struct layer_wire_in *in = &c->in;
     scoped(free_scoped) char *buffer = mem_try(LAYER_WIRE_BUFFER);
     size_t n = 0;
     if (!buffer)
@@ -250,11 +243,16 @@ static int read_records(struct child *c, struct layer_wire_in *in, struct err *e
 
 /* The child has closed its output or is not wanted any more. It gets no chance to stay: a signal
  * to one that is ending already does not change its status. */
+static void stop_child(struct child *c)
+{
+    (void)close(c->from);
+    (void)confine_signal(c->pid, SIGKILL);
+}
+
+/* After stop_child(). r: of the records. */
 static int reap(struct child *c, int r, struct err *err)
 {
     int status;
-    (void)close(c->from);
-    (void)confine_signal(c->pid, SIGKILL);
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     if (r == E_EOF && WIFSIGNALED(status))
@@ -264,34 +262,172 @@ static int reap(struct child *c, int r, struct err *err)
     return r;
 }
 
+static int start_child(struct child *c, const struct layer_read_opts *o,
+                       const struct layer_ops *ops, void *arg, struct err *err)
+{
+    *c = (struct child){ .to = -1, .from = -1 };
+    c->in = (struct layer_wire_in){ .ops = ops, .arg = arg, .max_bytes = o->max_bytes };
+    int r = spawn(c, o, ops->raw != NULL, err);
+    if (r >= 0)
+        return 0;
+    fd_scoped(&c->to);
+    fd_scoped(&c->from);
+    return r;
+}
+
+/* Nothing has compared the digest of what the child did not read. */
+static int left_early(struct err *err)
+{
+    return err_set(err, E_PARSE, "the reader of layers ended before its blob did");
+}
+
+/* ---- the blob comes from a function ---- */
+
+struct feeder {
+    struct child *c;
+    layer_feed feed;
+    void *arg;
+    int r; /* of feed */
+    struct err err;
+};
+
+static void *feed_main(void *arg)
+{
+    struct feeder *f = arg;
+    sigset_t pipe_signal;
+    (void)sigemptyset(&pipe_signal);
+    (void)sigaddset(&pipe_signal, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL); /* EPIPE says the same */
+    f->r = f->feed(f->arg, to_child, f->c, &f->err);
+    close_input(f->c);
+    return NULL;
+}
+
 int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_arg,
                const struct layer_ops *ops, void *arg, struct layer_facts *ret, struct err *err)
 {
-    struct child c = { .feed = feed, .feed_arg = feed_arg, .to = -1, .from = -1 };
-    struct layer_wire_in in = { .ops = ops, .arg = arg, .max_bytes = opts->max_bytes };
+    struct child c;
+    struct feeder f = { .c = &c, .feed = feed, .arg = feed_arg };
     pthread_t feeder;
-    int r = spawn(&c, opts, ops->raw != NULL, err);
-    if (r < 0) {
-        fd_scoped(&c.to);
-        fd_scoped(&c.from);
+    int r = start_child(&c, opts, ops, arg, err);
+    if (r < 0)
         return r;
-    }
-    int started = pthread_create(&feeder, NULL, feed_main, &c);
-    r = started ? err_sys(err, -started, "start a thread") : read_records(&c, &in, err);
+    int started = pthread_create(&feeder, NULL, feed_main, &f);
+    r = started ? err_sys(err, -started, "start a thread") : read_records(&c, err);
+    stop_child(&c);
     r = reap(&c, r, err);
     if (started) {
         fd_scoped(&c.to);
         return r;
     }
     (void)pthread_join(feeder, NULL);
-    if (c.fed < 0 && !c.is_gone) { /* what the child said of half a blob explains nothing */
+    if (f.r < 0 && !c.is_gone) { /* what the child said of half a blob explains nothing */
         if (err)
-            *err = c.fed_err;
-        return c.fed;
+            *err = f.err;
+        return f.r;
     }
-    if (r >= 0 && c.fed < 0) /* nothing has compared the digest of the rest */
-        return err_set(err, E_PARSE, "the reader of layers ended before its blob did");
+    if (r >= 0 && f.r < 0)
+        return left_early(err);
     if (r >= 0)
-        *ret = in.facts;
+        *ret = c.in.facts;
     return r;
 }
+
+/* ---- the blob is given piece by piece ---- */
+
+struct reading {
+    struct child c;
+    pthread_t thread; /* reads the records */
+    bool is_joined;
+    int r; /* of the records, valid once it is joined */
+    struct err err;
+};
+
+static void *records_main(void *arg)
+{
+    struct reading *g = arg;
+    g->r = read_records(&g->c, &g->err);
+    stop_child(&g->c); /* which ends a write of the feeding thread */
+    return NULL;
+}
+
+/* Signals are for the other threads. */
+static int start_records(struct reading *g)
+{
+    sigset_t all, old;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &old);
+    int r = pthread_create(&g->thread, NULL, records_main, g);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return -r;
+}
+
+static int reading_start(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                         void **ret, struct err *err)
+{
+    const struct layer_read_opts *given = arg;
+    const struct layer_read_opts opts = { given ? given->program : NULL, max_bytes };
+    struct reading *g = xnew(struct reading);
+    int r = start_child(&g->c, &opts, ops, ops_arg, err);
+    if (r >= 0 && (r = start_records(g)) < 0) {
+        close_input(&g->c);
+        stop_child(&g->c);
+        (void)reap(&g->c, 0, NULL);
+        r = err_sys(err, r, "start a thread");
+    }
+    if (r < 0) {
+        free(g);
+        return r;
+    }
+    *ret = g;
+    return 0;
+}
+
+/* No more bytes come: the records end, since the child does. */
+static int join(struct reading *g, struct err *err)
+{
+    close_input(&g->c);
+    (void)pthread_join(g->thread, NULL);
+    g->is_joined = true;
+    g->r = reap(&g->c, g->r, &g->err);
+    if (g->r < 0 && err)
+        *err = g->err;
+    return g->r;
+}
+
+static int reading_add(void *reading, struct str bytes, struct err *err)
+{
+    struct reading *g = reading;
+    int r = to_child(&g->c, bytes, err);
+    if (r >= 0)
+        return 0;
+    r = join(g, err);
+    return r < 0 ? r : left_early(err);
+}
+
+static int reading_end(void *reading, struct layer_facts *ret, struct err *err)
+{
+    struct reading *g = reading;
+    int r = join(g, err);
+    if (r < 0)
+        return r;
+    *ret = g->c.in.facts;
+    return 0;
+}
+
+static void reading_free(void *reading)
+{
+    struct reading *g = reading;
+    if (g && !g->is_joined) {
+        (void)confine_signal(g->c.pid, SIGKILL); /* it was not reaped: the number is its own */
+        (void)join(g, NULL);
+    }
+    free(g);
+}
+
+const struct layer_reading_ops layer_child_reading = {
+    .start = reading_start,
+    .add = reading_add,
+    .end = reading_end,
+    .free = reading_free,
+};

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "image/layer_parse.h"
+#include "oci/layer_parse.h"
 #include "oci/source.h"
 
 enum {
@@ -38,6 +38,13 @@ struct layer_read_opts {
  */
 int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_arg,
                const struct layer_ops *ops, void *arg, struct layer_facts *ret, struct err *err);
+
+/*
+ * A child as what parses a layer for oci_import_new() and oci_pull(). The ops run on a thread of
+ * its own. arg: NULL, or struct layer_read_opts, kept, of which only the program counts. The
+ * process ignores SIGPIPE. Errors: those of layer_read().
+ */
+extern const struct layer_reading_ops layer_child_reading;
 
 /* main() of the child; argv[1] is LAYER_CHILD_WORD. Returns its exit status. */
 int layer_child_main(int argc, char **argv);

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "image/layer_parse.h"
+#include "oci/layer_parse.h"
 #include "oci/tree.h"
 
 enum layer_dir_form {

@@ -20,7 +20,6 @@ struct layer_tar *layer_tar_new(int tar_fd, int sparse_fd)
     t->tar = tar_fd;
     t->sparse = sparse_fd;
     t->layer = xnew(struct oci_layer);
-    t->layer->text.max_bytes = OCI_LAYER_TEXT_MAX;
     t->layer->text.block_bytes = 64 << 10;
     t->diff_id = sha256_new();
     return t;
@@ -35,32 +34,16 @@ void layer_tar_free(struct layer_tar *t)
     free(t);
 }
 
-static int check_memory(const struct layer_tar *t, struct err *err)
-{
-    return arena_is_full(&t->layer->text)
-               ? err_set(err, E_LIMIT, "a layer has more than %d bytes of names",
-                         OCI_LAYER_TEXT_MAX)
-               : 0;
-}
-
 static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
 {
     struct layer_tar *t = arg;
-    struct arena *a = &t->layer->text;
-    struct oci_entry own = *e;
-    struct tar_xattr *x = arena_new_n(a, struct tar_xattr, e->n_xattrs);
-    own.path = str_copy_arena(a, e->path);
-    own.link = str_copy_arena(a, e->link);
-    own.xattrs = x;
-    for (uint32_t i = 0; i < e->n_xattrs; i++)
-        x[i] = (struct tar_xattr){ str_copy_arena(a, e->xattrs[i].name),
-                                   str_copy_arena(a, e->xattrs[i].value) };
-    if (e->is_sparse) {
-        own.data_offset = t->at = t->n_sparse;
-        t->n_sparse += e->size + -e->size % TAR_BLOCK_BYTES;
-    }
-    vec_push(&t->layer->entries, own);
-    return check_memory(t, err);
+    struct oci_entry *own;
+    int r = oci_layer_add_entry(t->layer, e, &own, err);
+    if (r < 0 || !e->is_sparse)
+        return r;
+    own->data_offset = t->at = t->n_sparse;
+    t->n_sparse += e->size + -e->size % TAR_BLOCK_BYTES;
+    return 0;
 }
 
 static int on_data(void *arg, struct str bytes, struct err *err)
@@ -81,10 +64,7 @@ static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
 
 static int on_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
 {
-    struct layer_tar *t = arg;
-    struct oci_whiteout own = { str_copy_arena(&t->layer->text, w->path), w->is_opaque };
-    vec_push(&t->layer->whiteouts, own);
-    return check_memory(t, err);
+    return oci_layer_add_whiteout(((struct layer_tar *)arg)->layer, w, err);
 }
 
 static int on_raw(void *arg, struct str bytes, struct err *err)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "image/layer_parse.h"
+#include "oci/layer_parse.h"
 
 struct layer_tar;
 

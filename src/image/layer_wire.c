@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+enum { DIRECT_BYTES = 16 << 10 /* of a record */ };
+
 enum kind { WIRE_ENTRY, WIRE_DATA, WIRE_HOLE, WIRE_WHITEOUT, WIRE_RAW, WIRE_END, WIRE_ERROR };
 
 struct head {
@@ -45,11 +47,21 @@ static int put(struct layer_wire_out *o, const void *p, size_t n)
     return 0;
 }
 
+/* Large records are written without a copy. */
+static int put_through(struct layer_wire_out *o, struct str payload)
+{
+    int r = flush(o);
+    return r < 0 ? r : sys_write_all(o->fd, payload.p, payload.n);
+}
+
 static int put_record(struct layer_wire_out *o, enum kind kind, struct str payload, struct err *err)
 {
     const struct head h = { kind, (uint32_t)payload.n };
     int r = put(o, &h, sizeof h);
-    r = r < 0 || payload.n == 0 ? r : put(o, payload.p, payload.n);
+    if (r >= 0 && payload.n >= DIRECT_BYTES)
+        r = put_through(o, payload);
+    else if (r >= 0)
+        r = put(o, payload.p, payload.n);
     return r < 0 ? err_sys(err, r, "write to the unpacker") : 0;
 }
 

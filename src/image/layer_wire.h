@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "image/layer_parse.h"
+#include "oci/layer_parse.h"
 
 enum {
     LAYER_WIRE_MAX = 192 << 10, /* an entry with all its extended attributes */

@@ -2,17 +2,17 @@
 /*
  * Importing a layer:
  *
- *     bytes -> [partial file] -> [hash of the blob] -> inflate
- *           -> [a thread of its own (is_threaded)] -> [DiffID, tar, digests] -> data.tar
- *                                                                           -> tee
+ *     bytes -> [partial file] -> [hash of the blob] -> reading: inflate, tar
+ *           -> [DiffID, digests of files] -> data.tar
+ *                                         -> tee
  *
- * Nothing has its final name before oci_import_commit().
+ * The reading is a confined process where the caller has one: what follows it runs on another
+ * thread then. Nothing has its final name before oci_import_commit().
  */
 #include "oci/store_int.h"
 
 #include "base/buf.h"
-#include "codec/decompress.h"
-#include "oci/beside.h"
+#include "oci/layer_gather.h"
 #include "oci/layer_index.h"
 
 #include <assert.h>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum { RATIO_MAX = 100, RAW_FREE_BYTES = 16 << 20, BLOB_NOTE_SIZE = OCI_DIGEST_TEXT_SIZE + 24 };
-#define INDEX_MAX ((size_t)2 << 30)
+#define INDEX_MAX ((size_t)OCI_LAYER_MEMORY_MAX) /* it is smaller than the layer in memory */
 
 struct oci_import {
     struct oci_store *s;
@@ -32,10 +32,11 @@ struct oci_import {
     char *blob_name; /* of the partial blob; NULL: none is written */
     int tar_fd, blob_fd;
     struct sha256 *hash;
-    struct decompressor *inflate;
-    struct beside *beside; /* what follows inflating, on its thread; NULL: on this one */
-    struct oci_layer_reader *reader;
-    uint64_t n_blob, n_raw, offset;
+    const struct layer_reading_ops *how;
+    void *reading;
+    struct layer_gather *gather; /* with what follows, used by the reading until it is freed */
+    uint64_t n_raw;
+    uint64_t n_blob, offset;
     pthread_mutex_t mutex;      /* of the next two: both threads write */
     uint64_t reserved, written; /* of the quota */
 };
@@ -125,7 +126,7 @@ static uint64_t max_tar_bytes(const struct oci_import *im)
     return MAX(im->opts.blob_size * RATIO_MAX, (uint64_t)RAW_FREE_BYTES);
 }
 
-static int on_tar(void *arg, struct str bytes, struct err *err)
+static int on_raw(void *arg, struct str bytes, struct err *err)
 {
     struct oci_import *im = arg;
     if (bytes.n > max_tar_bytes(im) - im->n_raw)
@@ -134,7 +135,7 @@ static int on_tar(void *arg, struct str bytes, struct err *err)
                              (unsigned long long)im->opts.max_tar_bytes)
                    : err_set(err, E_LIMIT, "the layer is more than %d times as large as its blob",
                              RATIO_MAX);
-    int r = oci_layer_reader_add(im->reader, bytes, err);
+    int r = layer_gather_ops.raw(im->gather, bytes, err);
     if (r >= 0 && im->keeps_tar)
         r = write_at(im, im->tar_fd, bytes, im->n_raw, err);
     if (r >= 0 && im->opts.tee)
@@ -143,18 +144,40 @@ static int on_tar(void *arg, struct str bytes, struct err *err)
     return r;
 }
 
-static int on_inflated(void *arg, struct str bytes, struct err *err)
+static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
 {
-    struct oci_import *im = arg;
-    return im->beside ? beside_add(im->beside, bytes, err) : on_tar(im, bytes, err);
+    return layer_gather_ops.entry(((struct oci_import *)arg)->gather, e, err);
 }
 
-/* Hash and inflate; the bytes are in the partial file, if there is one. */
+static int on_data(void *arg, struct str bytes, struct err *err)
+{
+    return layer_gather_ops.data(((struct oci_import *)arg)->gather, bytes, err);
+}
+
+static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
+{
+    return layer_gather_ops.hole(((struct oci_import *)arg)->gather, n_bytes, err);
+}
+
+static int on_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
+{
+    return layer_gather_ops.whiteout(((struct oci_import *)arg)->gather, w, err);
+}
+
+static const struct layer_ops layer_ops = {
+    .entry = on_entry,
+    .data = on_data,
+    .hole = on_hole,
+    .whiteout = on_whiteout,
+    .raw = on_raw,
+};
+
+/* Hash and read; the bytes are in the partial file, if there is one. */
 static int pass(struct oci_import *im, struct str bytes, struct err *err)
 {
     sha256_add(im->hash, bytes.p, bytes.n);
     im->n_blob += bytes.n;
-    return decompressor_add(im->inflate, bytes, err);
+    return im->how->add(im->reading, bytes, err);
 }
 
 static void drop_partial(struct oci_import *im)
@@ -228,6 +251,14 @@ static int open_tar(struct oci_import *im, struct err *err)
     return im->tar_fd < 0 ? err_sys(err, im->tar_fd, "create '%s'", tar) : 0;
 }
 
+/* Its own bound is a piece wider, so that the message of the one here is what users read. */
+static int start_reading(struct oci_import *im, struct err *err)
+{
+    uint64_t max = max_tar_bytes(im);
+    max += MIN(UINT64_MAX - max, (uint64_t)LAYER_GATHER_PIECE);
+    return im->how->start(im->opts.reading_arg, max, &layer_ops, im, &im->reading, err);
+}
+
 static int start(struct oci_import *im, struct err *err)
 {
     struct oci_store *s = im->s;
@@ -236,11 +267,9 @@ static int start(struct oci_import *im, struct err *err)
     if (oci_store_layer_has(s, &im->opts.diff_id))
         return err_set(err, -EEXIST, "the store has the layer");
     im->hash = sha256_new();
-    im->reader = oci_layer_reader_new();
-    im->inflate = decompressor_new(on_inflated, im);
+    im->gather = layer_gather_new();
     int r = open_tar(im, err);
-    if (r >= 0 && im->opts.is_threaded)
-        r = beside_new(on_tar, im, &im->beside, err);
+    r = r < 0 ? r : start_reading(im, err);
     if (r < 0)
         return r;
     return im->keeps_blob || im->opts.is_resumable ? open_blob(im, err) : 0;
@@ -255,6 +284,7 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
     scoped(oci_import_free_scoped) struct oci_import *im = xnew(struct oci_import);
     im->s = s;
     im->opts = *opts;
+    im->how = opts->reading ? opts->reading : &layer_parse_here;
     im->tar_fd = im->blob_fd = -1;
     (void)pthread_mutex_init(&im->mutex, NULL);
     im->keeps_blob = s->opts.form != OCI_STORE_RAW && !opts->has_no_blob;
@@ -276,7 +306,7 @@ void oci_import_free(struct oci_import *im)
 {
     if (!im)
         return;
-    beside_free(im->beside); /* its thread uses all the rest */
+    im->how->free(im->reading); /* it uses all the rest */
     fd_scoped(&im->tar_fd);
     fd_scoped(&im->blob_fd);
     if (im->blob_name && !im->opts.is_resumable)
@@ -291,8 +321,7 @@ void oci_import_free(struct oci_import *im)
     store_unreserve(im->s, im->reserved);
     if (im->is_holding)
         each_held(im, release_import);
-    decompressor_free(im->inflate);
-    oci_layer_reader_free(im->reader);
+    layer_gather_free(im->gather);
     sha256_free(im->hash);
     (void)pthread_mutex_destroy(&im->mutex);
     free(im->dir);
@@ -314,9 +343,9 @@ static int verify(struct oci_import *im, struct oci_layer **ret, struct err *err
             return err_set(err, E_DIGEST, "the content of the blob is not what its digest says");
     }
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
-    int r = decompressor_end(im->inflate, err);
-    r = r < 0 || !im->beside ? r : beside_end(im->beside, err);
-    r = r < 0 ? r : oci_layer_reader_end(im->reader, &layer, err);
+    struct layer_facts facts;
+    int r = im->how->end(im->reading, &facts, err);
+    r = r < 0 ? r : layer_gather_end(im->gather, &facts, &layer, err);
     if (r < 0)
         return r;
     if (memcmp(layer->diff_id, im->opts.diff_id.bytes, SHA256_BYTES) != 0)

@@ -5,7 +5,6 @@
 
 enum {
     ZEROS_BYTES = 64 << 10,
-    PYC_HEAD_BYTES = 8,
     /* The first word of a .pyc, its version: between these (Python 3.7 to the present) flags
      * follow; before 3.7, and in Python 2, the time does. */
     PYC_FLAGS_FROM = 3392,
@@ -25,7 +24,7 @@ struct oci_layer_reader {
     uint64_t n_holes;       /* of that, bytes of holes */
     oci_content_sink sink;  /* or NULL */
     void *sink_arg;
-    uint8_t head[PYC_HEAD_BYTES]; /* of the content of a .pyc */
+    uint8_t head[OCI_LAYER_PYC_HEAD]; /* of the content of a .pyc */
     size_t n_head;
 };
 
@@ -69,42 +68,75 @@ bool oci_layer_is_entry_path(struct str path)
     return !is_aufs_leftover(path) && !str_has_prefix(name, WHITEOUT);
 }
 
+/* The memory of a layer with one more entry and `n` bytes of its names. */
+static int check_memory(const struct oci_layer *layer, size_t n, struct err *err)
+{
+    uint64_t used = (layer->entries.n + 1) * sizeof *layer->entries.p +
+                    (layer->whiteouts.n + 1) * sizeof *layer->whiteouts.p + layer->text.total_bytes;
+    if (used + n <= OCI_LAYER_MEMORY_MAX)
+        return 0;
+    return err_set(err, E_LIMIT, "the index of the layer takes more than %d MiB of memory",
+                   OCI_LAYER_MEMORY_MAX >> 20);
+}
+
+static void *text_room(struct oci_layer *layer, size_t n, struct err *err)
+{
+    if (check_memory(layer, n, err) < 0)
+        return NULL;
+    void *p = arena_try(&layer->text, n);
+    if (!p)
+        (void)err_set(err, E_LIMIT, "no memory for the index of the layer");
+    return p;
+}
+
 static int text_copy(struct oci_layer *layer, struct str s, struct str *ret, struct err *err)
 {
-    char *p = arena_try(&layer->text, s.n + 1);
+    *ret = STR("");
+    if (s.n == 0)
+        return 0;
+    char *p = text_room(layer, s.n + 1, err);
     if (!p)
-        return err_set(err, E_LIMIT, "a layer has more than %d bytes of names", OCI_LAYER_TEXT_MAX);
-    if (s.n)
-        memcpy(p, s.p, s.n);
-    *ret = (struct str){ p, s.n };
+        return E_LIMIT;
+    memcpy(p, s.p, s.n);
+    *ret = str_n(p, s.n);
+    return 0;
+}
+
+/* Before an entry or whiteout is added. */
+static int check_room(const struct oci_layer *layer, struct err *err)
+{
+    if (layer->entries.n + layer->whiteouts.n >= OCI_LAYER_ENTRIES_MAX)
+        return err_set(err, E_LIMIT, "a layer has more than %d entries", OCI_LAYER_ENTRIES_MAX);
+    return check_memory(layer, 0, err);
+}
+
+int oci_layer_add_whiteout(struct oci_layer *layer, const struct oci_whiteout *w, struct err *err)
+{
+    struct oci_whiteout own = { .is_opaque = w->is_opaque };
+    int r = check_room(layer, err);
+    r = r < 0 ? r : text_copy(layer, w->path, &own.path, err);
+    if (r < 0)
+        return r;
+    vec_push(&layer->whiteouts, own);
     return 0;
 }
 
 static int add_whiteout(struct oci_layer *layer, struct str dir, struct str name, struct err *err)
 {
-    struct oci_whiteout w = { .is_opaque = str_is(name, ".wh..wh..opq") };
-    if (w.is_opaque) {
-        int r = text_copy(layer, dir, &w.path, err);
-        if (r < 0)
-            return r;
-        vec_push(&layer->whiteouts, w);
-        return 0;
-    }
+    char room[TAR_PATH_MAX];
+    if (str_is(name, ".wh..wh..opq"))
+        return oci_layer_add_whiteout(layer, &(struct oci_whiteout){ dir, true }, err);
     struct str hidden = str_slice(name, WHITEOUT.n, name.n);
     if (hidden.n == 0 || str_is(hidden, ".") || str_is(hidden, ".."))
         return err_set(err, E_PARSE, "a whiteout names nothing");
-    char room[TAR_PATH_MAX];
     size_t n = dir.n ? dir.n + 1 : 0;
     if (dir.n) {
         memcpy(room, dir.p, dir.n);
         room[dir.n] = '/';
     }
     memcpy(room + n, hidden.p, hidden.n);
-    int r = text_copy(layer, str_n(room, n + hidden.n), &w.path, err);
-    if (r < 0)
-        return r;
-    vec_push(&layer->whiteouts, w);
-    return 0;
+    struct oci_whiteout w = { str_n(room, n + hidden.n), false };
+    return oci_layer_add_whiteout(layer, &w, err);
 }
 
 bool oci_layer_drops_xattr(struct str name)
@@ -113,21 +145,23 @@ bool oci_layer_drops_xattr(struct str name)
            str_has_prefix(name, STR("user.overlay."));
 }
 
-static int copy_xattrs(struct oci_layer *layer, const struct tar_entry *from, struct oci_entry *to,
-                       struct err *err)
+static int copy_xattrs(struct oci_layer *layer, const struct tar_xattr *from, size_t n,
+                       struct oci_entry *to, struct err *err)
 {
-    if (from->n_xattrs == 0)
+    to->xattrs = NULL;
+    to->n_xattrs = 0;
+    if (n == 0)
         return 0;
-    struct tar_xattr *x = arena_try(&layer->text, from->n_xattrs * sizeof *x);
+    struct tar_xattr *x = text_room(layer, n * sizeof *x, err);
     if (!x)
-        return err_set(err, E_LIMIT, "a layer has more than %d bytes of names", OCI_LAYER_TEXT_MAX);
-    for (size_t i = 0; i < from->n_xattrs; i++) {
-        if (oci_layer_drops_xattr(from->xattrs[i].name)) {
+        return E_LIMIT;
+    for (size_t i = 0; i < n; i++) {
+        if (oci_layer_drops_xattr(from[i].name)) {
             layer->n_dropped++;
             continue;
         }
-        int r = text_copy(layer, from->xattrs[i].name, &x[to->n_xattrs].name, err);
-        r = r < 0 ? r : text_copy(layer, from->xattrs[i].value, &x[to->n_xattrs].value, err);
+        int r = text_copy(layer, from[i].name, &x[to->n_xattrs].name, err);
+        r = r < 0 ? r : text_copy(layer, from[i].value, &x[to->n_xattrs].value, err);
         if (r < 0)
             return r;
         to->n_xattrs++;
@@ -136,14 +170,26 @@ static int copy_xattrs(struct oci_layer *layer, const struct tar_entry *from, st
     return 0;
 }
 
+int oci_layer_add_entry(struct oci_layer *layer, const struct oci_entry *e, struct oci_entry **ret,
+                        struct err *err)
+{
+    struct oci_entry own = *e;
+    int r = check_room(layer, err);
+    r = r < 0 ? r : text_copy(layer, e->path, &own.path, err);
+    r = r < 0 ? r : text_copy(layer, e->link, &own.link, err);
+    r = r < 0 ? r : copy_xattrs(layer, e->xattrs, e->n_xattrs, &own, err);
+    if (r < 0)
+        return r;
+    vec_push(&layer->entries, own);
+    *ret = &layer->entries.p[layer->entries.n - 1];
+    return 0;
+}
+
 int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci_entry **ret,
                   struct err *err)
 {
     struct str dir, name;
     *ret = NULL;
-    layer->text.max_bytes = OCI_LAYER_TEXT_MAX;
-    if (layer->entries.n + layer->whiteouts.n >= OCI_LAYER_ENTRIES_MAX)
-        return err_set(err, E_LIMIT, "a layer has more than %d entries", OCI_LAYER_ENTRIES_MAX);
     if (is_aufs_leftover(e->path)) {
         layer->n_dropped++;
         return 0;
@@ -151,7 +197,11 @@ int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci
     split_path(e->path, &dir, &name);
     if (str_has_prefix(name, WHITEOUT))
         return add_whiteout(layer, dir, name, err);
-    struct oci_entry own = {
+    const struct oci_entry entry = {
+        .path = e->path,
+        .link = e->link,
+        .xattrs = e->xattrs,
+        .n_xattrs = (uint32_t)e->n_xattrs,
         .size = e->size,
         .mtime_s = e->mtime_s,
         .mtime_ns = e->mtime_ns,
@@ -164,22 +214,15 @@ int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci
         .type = (uint8_t)e->type,
         .is_sparse = e->is_sparse,
     };
-    int r = text_copy(layer, e->path, &own.path, err);
-    r = r < 0 ? r : text_copy(layer, e->link, &own.link, err);
-    r = r < 0 ? r : copy_xattrs(layer, e, &own, err);
-    if (r < 0)
-        return r;
-    vec_push(&layer->entries, own);
-    *ret = &layer->entries.p[layer->entries.n - 1];
-    return 0;
+    return oci_layer_add_entry(layer, &entry, ret, err);
 }
 
 /* ---- the tar ---- */
 
 /* PEP 552: bit 0 of the flags says that the source is compared by its hash. */
-static bool pyc_records_time(const struct oci_layer_reader *r)
+bool oci_layer_pyc_records_time(struct str bytes)
 {
-    struct rd head = rd_init(r->head, r->n_head);
+    struct rd head = rd_init(bytes.p, bytes.n);
     uint16_t version = rd_le16(&head);
     (void)rd_le16(&head);
     uint32_t flags = rd_le32(&head);
@@ -193,7 +236,8 @@ static int close_file(struct oci_layer_reader *r, struct err *err)
     if (!e || r->left)
         return 0;
     sha256_end(r->content, e->digest);
-    e->records_time = str_has_suffix(e->path, STR(".pyc")) && pyc_records_time(r);
+    e->records_time = str_has_suffix(e->path, STR(".pyc")) &&
+                      oci_layer_pyc_records_time(str_n((const char *)r->head, r->n_head));
     r->n_head = 0;
     r->open = NULL;
     return e->size && r->sink ? r->sink(r->sink_arg, e, STR_NULL, err) : 0;

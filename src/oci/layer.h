@@ -4,7 +4,7 @@
  * whiteouts (OCI image-spec, layer.md). Made in one pass over the uncompressed tar, which is hashed
  * as well: that hash is the layer's DiffID.
  *
- * Memory is bounded by OCI_LAYER_ENTRIES_MAX and OCI_LAYER_TEXT_MAX. One layer or reader for one
+ * Memory is bounded by OCI_LAYER_MEMORY_MAX. One layer or reader for one
  * thread at a time; a complete layer may be read by several.
  */
 #pragma once
@@ -18,7 +18,9 @@
 
 enum {
     OCI_LAYER_ENTRIES_MAX = 1 << 24,
-    OCI_LAYER_TEXT_MAX = 1 << 30, /* bytes of paths, targets and extended attributes */
+    /* Bytes of the records of a layer: entries, whiteouts, paths, targets, extended attributes. A
+     * layer of 200 KB can name millions of entries. Room for 1.5 million of usual ones. */
+    OCI_LAYER_MEMORY_MAX = 256 << 20,
 };
 /* Bytes of the content of a layer's files, holes included: more has to be meant to harm. */
 #define OCI_LAYER_CONTENT_MAX ((uint64_t)1 << 40)
@@ -70,10 +72,23 @@ DEFINE_SCOPED(oci_layer, oci_layer_free)
 int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci_entry **ret,
                   struct err *err);
 
+/*
+ * Add an entry or a whiteout as oci_layer_add() makes them: they are copied, and NOT checked for
+ * their names. *ret: as there, never NULL. Errors: E_LIMIT.
+ */
+int oci_layer_add_entry(struct oci_layer *layer, const struct oci_entry *e, struct oci_entry **ret,
+                        struct err *err);
+int oci_layer_add_whiteout(struct oci_layer *layer, const struct oci_whiteout *w, struct err *err);
+
 /* Attributes that never become part of a layer: they would steer overlayfs. */
 bool oci_layer_drops_xattr(struct str name);
 /* Whether a normalised path is one of an entry: no whiteout, no leftover of aufs. */
 bool oci_layer_is_entry_path(struct str path);
+
+/* A .pyc whose first bytes (OCI_LAYER_PYC_HEAD are enough) say that it is stale once its source has
+ * another time (PEP 552). */
+enum { OCI_LAYER_PYC_HEAD = 8 };
+bool oci_layer_pyc_records_time(struct str head);
 
 struct oci_layer_reader;
 

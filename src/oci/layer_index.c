@@ -14,9 +14,8 @@ enum {
     SPARSE = 0x80,
     WHITEOUT_BYTES = 3, /* of the columns */
 };
-#define BODY_MAX                                                                                   \
-    ((uint64_t)3 << 30) /* columns of 2^24 entries, and OCI_LAYER_TEXT_MAX of texts                \
-                         */
+/* Columns take less than the entries and whiteouts in memory, the texts are in both. */
+#define BODY_MAX ((uint64_t)OCI_LAYER_MEMORY_MAX)
 
 static const char MAGIC[8] = { 'D', 'M', 'L', 'A', 'Y', 'I', 'D', 'X' };
 
@@ -268,7 +267,8 @@ static int read_header(struct rd *r, struct header *h, struct err *err)
         return damaged(err, "it is cut short");
     memcpy(h->diff_id, id.p, sizeof h->diff_id);
     uint64_t n = (uint64_t)h->n_entries + h->n_whiteouts;
-    if (n > OCI_LAYER_ENTRIES_MAX || h->n_digests > h->n_entries || h->n_body > BODY_MAX)
+    if (n > OCI_LAYER_ENTRIES_MAX || h->n_digests > h->n_entries || h->n_body > BODY_MAX ||
+        h->n_entries * sizeof(struct oci_entry) > OCI_LAYER_MEMORY_MAX)
         return err_set(err, E_LIMIT, "layer index: more than a layer may have");
     if (h->n_body < (uint64_t)h->n_entries * entry_bytes() + h->n_whiteouts * WHITEOUT_BYTES)
         return damaged(err, "its counts do not add up");
@@ -536,7 +536,7 @@ int oci_layer_index_read(struct str bytes, struct oci_layer **ret, struct err *e
     memcpy(layer->diff_id, h.diff_id, sizeof layer->diff_id);
     layer->n_bytes = h.n_tar;
     layer->n_dropped = h.n_dropped;
-    layer->text.max_bytes = OCI_LAYER_TEXT_MAX;
+    layer->text.max_bytes = OCI_LAYER_MEMORY_MAX;
     status = read_entries(&b, layer, err);
     status = status < 0 ? status : read_whiteouts(&b, h.n_whiteouts, layer, err);
     if (status < 0)

@@ -68,14 +68,6 @@ static int count_tar(void *arg, struct str bytes, struct err *err)
     return 0;
 }
 
-/* A thread costs more than a small blob gains. */
-static bool is_split(const struct pull *p, const struct oci_pull_layer *l)
-{
-    if (p->opts->split_bytes)
-        return l->blob.size >= p->opts->split_bytes;
-    return l->blob.size >= OCI_PULL_SPLIT_BYTES && sysconf(_SC_NPROCESSORS_ONLN) > 1;
-}
-
 /* *ret_resumed: it began with bytes that an earlier attempt left. */
 static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed, struct err *err)
 {
@@ -88,7 +80,8 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
         .has_no_blob = origin->has_no_blobs,
         .max_tar_bytes = p->opts->max_tar_bytes,
         .is_resumable = origin->is_remote,
-        .is_threaded = is_split(p, l),
+        .reading = p->opts->reading,
+        .reading_arg = p->opts->reading_arg,
         .tee = count_tar,
         .tee_arg = &a,
     };

@@ -9,10 +9,7 @@
 #include "oci/source.h"
 #include "oci/store.h"
 
-enum {
-    OCI_PULL_THREADS_MAX = 16,
-    OCI_PULL_SPLIT_BYTES = 1 << 20, /* a blob from this size on gets two threads: one inflates */
-};
+enum { OCI_PULL_THREADS_MAX = 16 };
 
 /* Where an image comes from. Blocking calls. */
 struct oci_origin {
@@ -63,9 +60,12 @@ struct oci_pull_opts {
     struct str name;
     struct oci_platform platform;
     unsigned threads;       /* 0: one for each processor */
-    uint64_t split_bytes;   /* 0: OCI_PULL_SPLIT_BYTES where there are several processors */
     uint64_t max_tar_bytes; /* of each layer, as in struct oci_import_opts */
-    bool is_pinned;         /* else it is what the name was before */
+    /* What inflates and parses layers, as in struct oci_import_opts: commands give a confined
+     * process. */
+    const struct layer_reading_ops *reading;
+    void *reading_arg;
+    bool is_pinned; /* else it is what the name was before */
     /*
      * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and
      * while bytes arrive, at most every 256 KiB of a layer. changed: NULL at the beginning.

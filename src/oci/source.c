@@ -276,7 +276,7 @@ int oci_source_open_with(struct str reference, const struct oci_remote_opts *reg
     static const struct str docker = { "docker://", 9 }, store = { "store:", 6 };
     scoped(oci_source_free_scoped) struct oci_source *s = xnew(struct oci_source);
     s->fd = -1;
-    s->arena.max_bytes = OCI_LAYER_TEXT_MAX;
+    s->arena.max_bytes = OCI_LAYER_MEMORY_MAX;
     int r = 0;
     if (str_has_prefix(reference, docker))
         r = open_registry(s, str_slice(reference, docker.n, reference.n), registry, err);

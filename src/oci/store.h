@@ -29,7 +29,7 @@
 #pragma once
 
 #include "oci/image.h"
-#include "oci/layer.h"
+#include "oci/layer_parse.h"
 
 enum {
     OCI_STORE_NAME_MAX = 512,     /* bytes of the name of an image */
@@ -142,9 +142,10 @@ struct oci_import_opts {
     bool has_no_blob;
     uint64_t max_tar_bytes; /* of the uncompressed tar; 0: 100 times the blob, 16 MiB at least */
     bool is_resumable;      /* keep what arrived when it fails; oci_import_offset() goes on there */
-    /* Hash, parse and write the tar on a thread of its own, beside inflating: its errors may come
-     * with later bytes, or at the commit. 2 MiB of memory. */
-    bool is_threaded;
+    /* What inflates and parses (oci/layer_parse.h), NULL: layer_parse_here; reading_arg: its arg.
+     */
+    const struct layer_reading_ops *reading;
+    void *reading_arg;
     /* The uncompressed tar as it streams, before any digest was compared; NULL: none. By the thread
      * that writes the tar; no more after commit or free. */
     oci_store_sink tee;
@@ -162,8 +163,9 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
 uint64_t oci_import_offset(const struct oci_import *im);
 /*
  * The next bytes of the blob. Errors: E_PARSE (no tar, damaged compression), E_LIMIT (more than
- * blob_size; the uncompressed tar is too large), -ENOSPC, what the tee returned. After an
- * error only oci_import_free().
+ * blob_size; the uncompressed tar or its index is too large), -ENOSPC, what the tee returned; those
+ * of the content may come with later bytes, or at the commit. After an error only
+ * oci_import_free().
  */
 int oci_import_add(struct oci_import *im, struct str bytes, struct err *err);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "image/layer_parse.h"
+#include "oci/layer_parse.h"
 
 #include "codec/decompress.h"
 
@@ -105,3 +105,36 @@ int layer_parser_end(struct layer_parser *p, struct layer_facts *ret, struct err
     *ret = p->facts;
     return 0;
 }
+
+/* ---- in this process ---- */
+
+static int here_start(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                      void **ret, struct err *err)
+{
+    (void)arg;
+    (void)err;
+    *ret = layer_parser_new(ops, ops_arg, max_bytes);
+    return 0;
+}
+
+static int here_add(void *reading, struct str bytes, struct err *err)
+{
+    return layer_parser_add(reading, bytes, err);
+}
+
+static int here_end(void *reading, struct layer_facts *ret, struct err *err)
+{
+    return layer_parser_end(reading, ret, err);
+}
+
+static void here_free(void *reading)
+{
+    layer_parser_free(reading);
+}
+
+const struct layer_reading_ops layer_parse_here = {
+    .start = here_start,
+    .add = here_add,
+    .end = here_end,
+    .free = here_free,
+};

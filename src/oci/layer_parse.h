@@ -27,6 +27,7 @@ struct layer_ops {
     int (*raw)(void *arg, struct str bytes, struct err *err);
 };
 
+/* What the parser found out. */
 struct layer_facts {
     uint8_t diff_id[SHA256_BYTES];
     uint64_t n_bytes;   /* of the tar */
@@ -45,3 +46,25 @@ DEFINE_SCOPED(layer_parser, layer_parser_free)
 int layer_parser_add(struct layer_parser *p, struct str bytes, struct err *err);
 /* The blob is complete. */
 int layer_parser_end(struct layer_parser *p, struct layer_facts *ret, struct err *err);
+
+/* ---- who parses ---- */
+
+/*
+ * A process that parses a layer while another thread gives its blob: this one, or a confined one
+ * (image/layer_child.h). The ops of the layer may run on a thread of the implementation, one call
+ * at a time, until end() or free() returns.
+ */
+struct layer_reading_ops {
+    /* ops, ops_arg: kept. *ret: given, free(). max_bytes as in layer_parser_new(). */
+    int (*start)(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                 void **ret, struct err *err);
+    /* The next bytes of the blob. May return the error of earlier bytes. Errors: those of
+     * layer_parser_add(), and of the process; after one only free(). */
+    int (*add)(void *reading, struct str bytes, struct err *err);
+    /* The blob is complete: wait until the ops have had all of it. Then only free(). */
+    int (*end)(void *reading, struct layer_facts *ret, struct err *err);
+    void (*free)(void *reading); /* NULL is fine */
+};
+
+/* In this process, on the thread of the caller; arg: NULL. */
+extern const struct layer_reading_ops layer_parse_here;

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oci/layer_gather.h"
+
+#include <assert.h>
+
+enum { ZEROS_BYTES = 64 << 10, TEXT_BLOCK_BYTES = 64 << 10 };
+
+struct layer_gather {
+    struct oci_layer *layer;
+    struct sha256 *diff_id, *content;
+    struct oci_entry *open; /* the file whose content is hashed; NULL: none */
+    uint64_t left;          /* bytes of it */
+    uint64_t n_content, n_holes;
+    uint64_t content_end; /* in the tar: where the content of the files so far ends */
+    char head[OCI_LAYER_PYC_HEAD];
+    size_t n_head;
+    /* The last piece of the tar: entries come after the piece in which their header ends, so their
+     * content may begin in it. */
+    size_t n_piece;
+    char piece[LAYER_GATHER_PIECE];
+};
+
+struct layer_gather *layer_gather_new(void)
+{
+    struct layer_gather *g = xnew(struct layer_gather);
+    g->layer = xnew(struct oci_layer);
+    g->layer->text.block_bytes = TEXT_BLOCK_BYTES;
+    g->diff_id = sha256_new();
+    g->content = sha256_new();
+    return g;
+}
+
+void layer_gather_free(struct layer_gather *g)
+{
+    if (!g)
+        return;
+    oci_layer_free(g->layer);
+    sha256_free(g->diff_id);
+    sha256_free(g->content);
+    free(g);
+}
+
+static int contradiction(const char *what, struct err *err)
+{
+    return err_set(err, E_PARSE, "the reader of the layer contradicts itself: %s", what);
+}
+
+/* ---- content ---- */
+
+static void close_file(struct layer_gather *g)
+{
+    struct oci_entry *e = g->open;
+    if (!e || g->left)
+        return;
+    sha256_end(g->content, e->digest);
+    e->records_time = str_has_suffix(e->path, STR(".pyc")) &&
+                      oci_layer_pyc_records_time(str_n(g->head, g->n_head));
+    g->n_head = 0;
+    g->open = NULL;
+}
+
+/* The next bytes of the open file; no more than it has. */
+static void add_content(struct layer_gather *g, struct str bytes)
+{
+    assert(bytes.n <= g->left);
+    sha256_add(g->content, bytes.p, bytes.n);
+    g->left -= bytes.n;
+    for (size_t i = 0; i < bytes.n && g->n_head < sizeof g->head; i++)
+        g->head[g->n_head++] = bytes.p[i];
+    close_file(g);
+}
+
+/* What the last piece has of the open file, from `at` on in that piece. */
+static void add_from_piece(struct layer_gather *g, size_t at)
+{
+    if (g->open && !g->open->is_sparse)
+        add_content(g, str_slice(str_n(g->piece, g->n_piece), at,
+                                 at + (size_t)MIN(g->left, (uint64_t)g->n_piece)));
+}
+
+static int on_raw(void *arg, struct str bytes, struct err *err)
+{
+    struct layer_gather *g = arg;
+    if (bytes.n > sizeof g->piece)
+        return contradiction("a piece is too large", err);
+    sha256_add(g->diff_id, bytes.p, bytes.n);
+    g->layer->n_bytes += bytes.n;
+    memcpy(g->piece, bytes.p, bytes.n);
+    g->n_piece = bytes.n;
+    add_from_piece(g, 0);
+    return 0;
+}
+
+/* Content of a sparse file. */
+static int on_data(void *arg, struct str bytes, struct err *err)
+{
+    struct layer_gather *g = arg;
+    if (!g->open || !g->open->is_sparse || bytes.n > g->left)
+        return contradiction("content of no file", err);
+    add_content(g, bytes);
+    return 0;
+}
+
+static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
+{
+    static const char zeros[ZEROS_BYTES];
+    struct layer_gather *g = arg;
+    if (n_bytes > OCI_LAYER_HOLES_MAX - g->n_holes)
+        return err_set(err, E_LIMIT, "the holes of a layer's files are larger than %llu bytes",
+                       (unsigned long long)OCI_LAYER_HOLES_MAX);
+    g->n_holes += n_bytes;
+    while (n_bytes) {
+        size_t n = (size_t)MIN(n_bytes, (uint64_t)sizeof zeros);
+        int r = on_data(g, str_n(zeros, n), err);
+        if (r < 0)
+            return r;
+        n_bytes -= n;
+    }
+    return 0;
+}
+
+/* ---- entries ---- */
+
+/* Its content begins in the last piece, after that of the file before. */
+static bool is_in_piece(const struct layer_gather *g, const struct oci_entry *e)
+{
+    uint64_t end = g->layer->n_bytes, start = end - g->n_piece;
+    return e->data_offset >= start && e->data_offset <= end && e->data_offset >= g->content_end;
+}
+
+static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
+{
+    struct layer_gather *g = arg;
+    struct oci_entry *own;
+    if (g->open)
+        return contradiction("a file is incomplete", err);
+    if (e->size > OCI_LAYER_CONTENT_MAX - g->n_content)
+        return err_set(err, E_LIMIT, "the files of a layer are larger than %llu bytes",
+                       (unsigned long long)OCI_LAYER_CONTENT_MAX);
+    if (e->data_offset > g->layer->n_bytes || (!e->is_sparse && !is_in_piece(g, e)))
+        return contradiction("a file lies elsewhere", err);
+    g->n_content += e->size;
+    int r = oci_layer_add_entry(g->layer, e, &own, err);
+    if (r < 0 || own->type != TAR_FILE)
+        return r;
+    g->open = own;
+    g->left = own->size;
+    if (own->size == 0) {
+        close_file(g);
+    } else if (!own->is_sparse) {
+        g->content_end = own->data_offset + own->size;
+        add_from_piece(g, (size_t)(own->data_offset - (g->layer->n_bytes - g->n_piece)));
+    }
+    return 0;
+}
+
+static int on_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
+{
+    struct layer_gather *g = arg;
+    return g->open ? contradiction("a file is incomplete", err)
+                   : oci_layer_add_whiteout(g->layer, w, err);
+}
+
+const struct layer_ops layer_gather_ops = {
+    .entry = on_entry,
+    .data = on_data,
+    .hole = on_hole,
+    .whiteout = on_whiteout,
+    .raw = on_raw,
+};
+
+int layer_gather_end(struct layer_gather *g, const struct layer_facts *facts,
+                     struct oci_layer **ret, struct err *err)
+{
+    if (g->open)
+        return contradiction("a file is incomplete", err);
+    sha256_end(g->diff_id, g->layer->diff_id);
+    g->layer->n_dropped = facts->n_dropped;
+    *ret = take_ptr(&g->layer);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A struct oci_layer from the events of a layer with its raw tar (oci/layer_parse.h). DiffID and
+ * the digests of the files are computed here, from the bytes of the tar: what parsed it may be a
+ * process that a hostile layer has taken over, and a layer serves every image that names its
+ * DiffID. Where the entries lie in the tar is checked; that the tar says of them what the events
+ * say is the word of the parser. One layer for one thread at a time. Pure: no I/O.
+ */
+#pragma once
+
+#include "oci/layer_parse.h"
+
+struct layer_gather;
+
+struct layer_gather *layer_gather_new(void);
+void layer_gather_free(struct layer_gather *g);
+DEFINE_SCOPED(layer_gather, layer_gather_free)
+
+/* arg is the struct layer_gather. Pieces of the tar have at most LAYER_GATHER_PIECE bytes. Errors:
+ * E_LIMIT; E_PARSE, the events contradict each other. */
+enum { LAYER_GATHER_PIECE = 64 << 10 };
+extern const struct layer_ops layer_gather_ops;
+
+/* After the last event. *ret: given, oci_layer_free(). E_PARSE: a file is incomplete. */
+int layer_gather_end(struct layer_gather *g, const struct layer_facts *facts,
+                     struct oci_layer **ret, struct err *err);
