@@ -93,7 +93,10 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
     struct oci_login login = { 0 };
     opts = opts ? opts : &defaults;
     int r = opts->ca_file ? sys_read_file(AT_FDCWD, opts->ca_file, &ca, err) : 0;
-    r = r < 0 ? r : oci_login_find(ref, &login, err);
+    if (r >= 0 && opts->login)
+        oci_login_copy(&login, opts->login);
+    else if (r >= 0)
+        r = oci_login_find(ref, &login, err);
     if (r < 0)
         return r;
     struct oci_registry_opts registry = {
@@ -105,6 +108,7 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
         .stall_ms = opts->stall_ms,
         .backoff_ms = opts->backoff_ms,
         .note = opts->note,
+        .may_connect = opts->may_connect,
         .arg = opts->arg,
     };
     r = open_registry(ref, &registry, ret, err);

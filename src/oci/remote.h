@@ -18,10 +18,15 @@ struct oci_remote;
 struct oci_remote_opts {
     bool plain_http;
     const char *ca_file; /* PEM, trusted besides the system's roots; NULL: none */
-    unsigned attempts;   /* 0 in these three: what oci/registry.h says */
+    /* Credentials, also when they are empty: anonymous. NULL: as oci_login_find() says. Borrowed.
+     */
+    const struct oci_login *login;
+    unsigned attempts; /* 0 in these three: what oci/registry.h says */
     uint64_t stall_ms, backoff_ms;
     oci_registry_note note; /* NULL: none */
-    void *arg;
+    /* As in struct oci_registry_opts; NULL: anywhere. */
+    bool (*may_connect)(void *arg, const struct sockaddr *addr);
+    void *arg; /* of both */
 };
 
 /*
