@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/commands.h"
 #include "image/layer_child.h"
+#include "image/provide_child.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -136,6 +137,8 @@ int main(int argc, char **argv)
     (void)signal(SIGABRT, crash_dump);
     if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD)) /* no command for people */
         return layer_child_main(argc, argv);
+    if (argc > 1 && str_is(str_of(argv[1]), PROVIDE_CHILD_WORD)) /* likewise */
+        return provide_child_main();
     if (argc < 2) {
         print_help(stderr);
         return CMD_USAGE;

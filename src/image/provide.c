@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/provide.h"
+
+#include "base/sys.h"
+#include "image/layer_child.h"
+#include "image/run_config.h"
+#include "image/unpack.h"
+#include "io/address.h"
+#include "modules/module_hosts.h"
+#include "oci/pull.h"
+#include "oci/reference.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum { HTTPS_PORT = 443 };
+
+void provided_fini(struct provided *p)
+{
+    free(p->dir);
+    buf_fini(&p->config);
+}
+
+/* ---- names ---- */
+
+struct asked {
+    const struct provide_want *want;
+    bool is_file;
+    struct oci_reference ref;    /* unless it is a file */
+    struct oci_login login;      /* likewise */
+    char *source;                /* as oci_origin_open() takes it */
+    char *plain_name, *own_name; /* in the store: of everybody, and of the tenant */
+};
+
+static void asked_fini(struct asked *q)
+{
+    oci_login_fini(&q->login);
+    free(q->source);
+    free(q->plain_name);
+    free(q->own_name);
+}
+
+static bool is_file(struct str reference)
+{
+    static const char *const kinds[] = { "oci:", "oci-archive:", "docker-archive:" };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (str_has_prefix(reference, str_of(kinds[i])))
+            return true;
+    return false;
+}
+
+/* The first of the files that knows the registry. Programs would run with our rights. */
+static int find_login(struct asked *q, struct err *err)
+{
+    for (size_t i = 0; i < q->want->n_auths && oci_login_is_empty(&q->login); i++) {
+        scoped(free_scoped) char *program = NULL;
+        int r = oci_login_read(q->want->auths[i], &q->ref, &q->login, &program, err);
+        if (r < 0)
+            return err_ctx(err, E_INVALID, "credentials of the registry");
+    }
+    return 0;
+}
+
+static int read_reference(struct asked *q, struct err *err)
+{
+    struct str text = q->want->reference;
+    scoped(buf_fini_scoped) struct buf whole = BUF_INIT(2 * OCI_STORE_NAME_MAX);
+    q->is_file = is_file(text);
+    if (q->is_file) {
+        q->source = str_dup(text);
+        q->plain_name = str_dup(text);
+        return 0;
+    }
+    if (str_has_prefix(text, STR("docker://")))
+        text = str_slice(text, strlen("docker://"), text.n);
+    int r = oci_reference_parse(text, &q->ref, err);
+    if (r < 0)
+        return err_ctx(err, E_INVALID, "image '" STR_FMT "'", STR_ARG(text));
+    oci_reference_format(&q->ref, &whole);
+    q->plain_name = xstrdup(buf_cstr(&whole));
+    q->source = xasprintf("docker://%s", q->plain_name);
+    r = find_login(q, err);
+    if (r >= 0 && !oci_login_is_empty(&q->login))
+        q->own_name = xasprintf("%s#tenant=" STR_FMT, q->plain_name, STR_ARG(q->want->tenant));
+    return r;
+}
+
+/* ---- what the store has ---- */
+
+static bool has_whole(struct oci_store *s, const char *name, struct oci_digest *ret)
+{
+    struct arena a = { 0 };
+    struct oci_store_image image;
+    size_t missing;
+    bool ok = name && oci_store_image_get(s, str_of(name), &a, &image, NULL) >= 0 &&
+              oci_store_image_missing(s, &image.manifest, &missing, NULL) >= 0 && missing == 0;
+    if (ok)
+        *ret = image.manifest;
+    arena_fini(&a);
+    return ok;
+}
+
+/* ---- pulling ---- */
+
+static bool is_plain(const struct provide_site *site, const char *host)
+{
+    for (size_t i = 0; i < site->n_plain_hosts; i++)
+        if (str_is(site->plain_hosts[i], host))
+            return true;
+    return false;
+}
+
+static void origin_scoped(struct oci_origin *origin)
+{
+    oci_origin_close(origin);
+}
+
+/* "docker.io", "localhost:5000", "[::1]:5000" */
+static enum module_host find_host(const struct provide_site *site, const char *text)
+{
+    struct str host = str_of(text), port = STR_NULL;
+    uint64_t n = HTTPS_PORT;
+    const char *colon = strrchr(text, ':');
+    if (colon && !strchr(colon, ']')) {
+        port = str_of(colon + 1);
+        host.n = (size_t)(colon - text);
+    }
+    if (str_has_prefix(host, STR("[")) && str_has_suffix(host, STR("]")))
+        host = str_slice(host, 1, host.n - 1);
+    scoped(free_scoped) char *name = str_dup(host);
+    if (port.n && parse_u64(port, 1, UINT16_MAX, &n) < 0)
+        return MODULE_HOST_DENIED;
+    return module_hosts_find(&(struct module_hosts){ site->hosts, site->n_hosts }, name,
+                             (uint16_t)n);
+}
+
+static bool is_public(void *arg, const struct sockaddr *addr)
+{
+    return address_is_public(addr);
+}
+
+static int pull(struct oci_store *s, const struct provide_site *site, const struct asked *q,
+                struct oci_digest *ret, struct err *err)
+{
+    struct oci_remote_opts registry = { .ca_file = site->ca_file,
+                                        .plain_http = is_plain(site, q->ref.host),
+                                        .login = &q->login };
+    struct oci_pull_opts opts = { .name = str_of(q->own_name ? q->own_name : q->plain_name),
+                                  .platform = oci_platform_here(),
+                                  .reading = &layer_child_reading };
+    struct oci_pull_result res;
+    scoped(origin_scoped) struct oci_origin origin = { 0 };
+    const enum module_host host = q->is_file ? MODULE_HOST_NAMED : find_host(site, q->ref.host);
+    if (host == MODULE_HOST_DENIED)
+        return err_set(err, E_DENIED,
+                       "this worker takes no images of the registry '%s' (--image-registry)",
+                       q->ref.host);
+    if (host == MODULE_HOST_PUBLIC)
+        registry.may_connect = is_public;
+    if (q->want->on_pulling)
+        q->want->on_pulling(q->want->arg);
+    int r = oci_origin_open(str_of(q->source), &registry, &origin, err);
+    opts.origin = origin;
+    r = r < 0 ? r : oci_pull(s, &opts, &res, err);
+    if (r >= 0)
+        *ret = res.manifest;
+    return r;
+}
+
+static int find_or_pull(struct oci_store *s, const struct provide_site *site, const struct asked *q,
+                        struct provided *to, struct err *err)
+{
+    if (q->want->policy != PROVIDE_ALWAYS &&
+        (has_whole(s, q->plain_name, &to->manifest) || has_whole(s, q->own_name, &to->manifest)))
+        return 0;
+    if (q->want->policy == PROVIDE_NEVER)
+        return err_set(err, -ENOENT,
+                       "it is not in the store, and the policy says never to pull it");
+    to->was_pulled = true;
+    return pull(s, site, q, &to->manifest, err);
+}
+
+/* ---- the root file system ---- */
+
+/* Several threads may want the same one; all of them wait for the disk anyway. */
+static pthread_mutex_t unpacking = PTHREAD_MUTEX_INITIALIZER;
+
+static int write_root(struct oci_store *s, const struct oci_image *image, const char *root,
+                      struct err *err)
+{
+    /* As overlayfs shows it, which other engines use. */
+    const struct unpack_opts opts = { .dir = { .form = LAYER_DIR_MERGED,
+                                               .symlink_parent = OCI_SYMLINK_PARENT_SHADOW } };
+    const struct unpack_from from = { image, NULL, s };
+    struct layer_dir_counts ignored;
+    if (access(root, F_OK) == 0)
+        return 0;
+    int r = unpack_image(&from, root, &opts, &ignored, err);
+    return r < 0 ? err_ctx(err, r, "root file system") : 0;
+}
+
+static int make_root(struct oci_store *s, struct provided *p, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_image image = { .digest = p->manifest };
+    struct str text;
+    scoped(free_scoped) char *root = NULL;
+    scoped(fd_scoped) int fd = -1;
+    int r = oci_store_image_load(s, &p->manifest, &a, &image.manifest, &image.config, err);
+    r = r < 0 ? r : oci_store_document(s, &image.manifest.config.digest, &a, &text, err);
+    r = r < 0 ? r : oci_store_image_dir(s, &p->manifest, &p->dir, err);
+    if (r >= 0) {
+        root = xasprintf("%s/rootfs", p->dir);
+        (void)pthread_mutex_lock(&unpacking);
+        r = write_root(s, &image, root, err);
+        (void)pthread_mutex_unlock(&unpacking);
+    }
+    if (r >= 0 && (fd = sys_openat(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0)) < 0)
+        r = err_sys(err, fd, "open '%s'", root);
+    r = r < 0 ? r : run_config_make(text, fd, &p->config, &p->n_program, err);
+    arena_fini(&a);
+    return r;
+}
+
+/* ---- the whole ---- */
+
+/* Given, free(). */
+static char *lease_of(struct str lease, const struct oci_digest *manifest)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(manifest, text);
+    return xasprintf(STR_FMT ":%s", STR_ARG(lease), text + strlen("sha256:"));
+}
+
+int provide_image(struct oci_store *s, const struct provide_site *site,
+                  const struct provide_want *want, struct provided *ret, struct err *err)
+{
+    struct asked q = { .want = want };
+    struct provided p = { .config = BUF_INIT(RUN_CONFIG_MAX) };
+    int r = read_reference(&q, err);
+    r = r < 0 ? r : find_or_pull(s, site, &q, &p, err);
+    scoped(free_scoped) char *lease = r < 0 ? NULL : lease_of(want->lease, &p.manifest);
+    r = r < 0 ? r : oci_store_lease(s, str_of(lease), &p.manifest, true, err);
+    bool is_leased = r >= 0;
+    r = r < 0 ? r : make_root(s, &p, err);
+    if (r < 0 && is_leased)
+        (void)oci_store_lease_drop(s, str_of(lease), NULL);
+    asked_fini(&q);
+    if (r < 0) {
+        provided_fini(&p);
+        return r;
+    }
+    *ret = p;
+    return 0;
+}

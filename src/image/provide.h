@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An image made ready to run: pulled into the node store, leased, its root file system written, and
+ * what it says about running. The root file system lies in the store, with what else is derived
+ * from the image, and is written once:
+ *
+ *     <store>/images/<manifest>/rootfs
+ *
+ * gc removes it with the image, which a lease prevents. Blocking calls, several threads at once on
+ * one store.
+ *
+ * Tenants: an image that was pulled with credentials has the name "NAME#tenant=TENANT" in the
+ * store, so that another tenant has to show credentials of its own before it gets what is here;
+ * bytes are kept once.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "oci/credentials.h"
+#include "oci/store.h"
+
+enum {
+    PROVIDE_AUTHS_MAX = 8,  /* files of credentials of one image */
+    PROVIDE_HOSTS_MAX = 256 /* of either list of registries */
+};
+
+enum provide_policy {
+    PROVIDE_IF_NOT_PRESENT, /* ask the registry only for what is not here */
+    PROVIDE_ALWAYS,         /* ask which image the name stands for now */
+    PROVIDE_NEVER,
+};
+
+struct provide_site { /* of a machine; texts are borrowed for the call */
+    /* Registries that images may be of (modules/module_hosts.h): one that is named leads wherever
+     * it says; of others every address must be public. */
+    const char *const *hosts;
+    size_t n_hosts;
+    const char *ca_file;     /* trusted besides the system's roots; NULL: none */
+    struct str *plain_hosts; /* registries that are spoken to without TLS */
+    size_t n_plain_hosts;
+};
+
+struct provide_want {
+    /* "redis:7", "docker://host/name@sha256:...", "oci:DIR[:NAME]", "oci-archive:FILE[:NAME]",
+     * "docker-archive:FILE[:NAME]" (oci/source.h). The caller decides which files may be read. */
+    struct str reference;
+    struct str tenant;       /* without blanks */
+    const struct str *auths; /* files of credentials, as in oci/credentials.h, of which the first
+                              * that knows the registry counts; programs that they name are not run.
+                              * None: anonymous. */
+    size_t n_auths;
+    enum provide_policy policy;
+    /* The image is leased until the machine starts again, as LEASE:<hex of its manifest>. */
+    struct str lease;
+    /* Bytes are about to be asked for. NULL: not of interest. */
+    void (*on_pulling)(void *arg);
+    void *arg;
+};
+
+struct provided {
+    struct oci_digest manifest;
+    char *dir;         /* has "rootfs"; given, free() */
+    struct buf config; /* run_config_make() */
+    size_t n_program;  /* likewise */
+    bool was_pulled;   /* something was asked for */
+};
+
+void provided_fini(struct provided *p);
+
+/*
+ * The lease stands on success only. Errors: E_INVALID (the reference, the user that the image
+ * names), -ENOENT (no such image), E_DENIED (the registry says so, or it is not one of `hosts`),
+ * those of oci_pull(), unpack_image(), run_config_make().
+ */
+int provide_image(struct oci_store *s, const struct provide_site *site,
+                  const struct provide_want *want, struct provided *ret, struct err *err);

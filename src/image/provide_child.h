@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process of its own for provide_image(): it holds the store's lock, the threads and the memory
+ * of pulls, none of which a server should have while nothing is pulled, and it may be killed. It
+ * reads JSON, a line for each message, and answers likewise; it ends at the end of its input, after
+ * the last answer.
+ *
+ *     <- {"store":DIR,"lockMilliseconds":N,"hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}
+ *     <- {"id":1,"get":{"reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...]}}
+ *     -> {"id":1,"pulling":true}
+ *     -> {"id":1,"manifest":"sha256:...","dir":D,"words":N,"config":TEXT,"pulled":true}
+ *     <- {"id":2,"drop":LEASE}
+ *     -> {"id":2,"error":{"code":N,"text":T}}            {"id":2} without an error
+ */
+#pragma once
+
+enum {
+    PROVIDE_LINE_MAX = 4 << 20, /* bytes of a message, either way */
+    PROVIDE_THREADS = 4,        /* requests at a time; it reads no more of them meanwhile */
+};
+
+/* The first word of the command line that makes a program the child. */
+#define PROVIDE_CHILD_WORD "--provide-images"
+
+/* main() of the child. Returns its exit status. */
+int provide_child_main(void);
