@@ -83,6 +83,12 @@ int fn_role_options(struct functions_opts *to)
     to->n_labels = fn_role.labels.n;
     to->bundle_dirs = fn_role.bundles.at;
     to->n_bundle_dirs = fn_role.bundles.n;
+    to->image_hosts = fn_role.image_registries.at;
+    to->n_image_hosts = fn_role.image_registries.n;
+    to->image_plain = fn_role.plain_registries.at;
+    to->n_image_plain = fn_role.plain_registries.n;
+    to->image_ca = fn_role.registry_ca;
+    to->image_store = fn_role.image_store;
     to->subnet = fn_role.subnet;
     to->unlimited_containers = fn_role.unlimited_containers;
     to->simulate = (uint32_t)fn_role.simulate;

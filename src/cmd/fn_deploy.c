@@ -32,8 +32,9 @@ enum {
 };
 
 static struct fn_args args;
-static const char *name, *bundle, *url, *sha256, *memory, *cpu, *protocol, *call_path, *sdk;
-static struct cmd_list env, guest_args, hosts;
+static const char *name, *bundle, *url, *sha256, *memory, *cpu, *protocol, *call_path, *sdk, *image,
+    *pull_policy;
+static struct cmd_list env, guest_args, hosts, commands, pull_secrets;
 static uint64_t concurrency = UINT64_MAX, scale_min = UINT64_MAX, scale_initial = 1, scale_max,
                 port, request_ms;
 static uint64_t wait_ms = 120000;
@@ -45,6 +46,13 @@ static const struct cmd_opt opts[] = {
     FN_GATEWAY_OPT(args),
     { "name", 0, "NAME", "of the function (that of the project or file)", CMD_STRING, &name, 0, 0 },
     { "call", 0, "PATH", "then call it, and print the answer", CMD_STRING, &call_path, 0, 0 },
+    { "image", 0, "REFERENCE",
+      "a container: an image of a registry, or oci:, oci-archive:, docker-archive: on the workers",
+      CMD_STRING, &image, 0, 0 },
+    { "pull-policy", 0, "WORD", "IfNotPresent, Always or Never (IfNotPresent)", CMD_STRING,
+      &pull_policy, 0, 0 },
+    { "pull-secret", 0, "NAME", "a Secret with credentials for the registry; repeatable", CMD_LIST,
+      &pull_secrets, 0, 0 },
     { "bundle", 0, "DIR", "a container: an OCI bundle on the workers", CMD_STRING, &bundle, 0, 0 },
     { "url", 0, "URL", "the module is fetched from here; with --sha256", CMD_STRING, &url, 0, 0 },
     { "sha256", 0, "HEX", "of the module at --url", CMD_STRING, &sha256, 0, 0 },
@@ -52,6 +60,8 @@ static const struct cmd_opt opts[] = {
       0 },
     CMD_SECTION("What it is given"),
     { "env", 'e', "NAME=VALUE", "a variable of the environment; repeatable", CMD_LIST, &env, 0, 0 },
+    { "command", 0, "WORD", "in the place of a container's program; repeatable", CMD_LIST,
+      &commands, 0, 0 },
     { "arg", 0, "WORD", "an argument; repeatable", CMD_LIST, &guest_args, 0, 0 },
     { "host", 0, "NAME", "also answer to this host; repeatable", CMD_LIST, &hosts, 0, 0 },
     { "reuse", 0, NULL, "keep a Wasm instance's memory between requests", CMD_FLAG, &reuse, 0, 0 },
@@ -176,10 +186,27 @@ static void add_strings(struct arena *a, struct json *spec, const char *key,
         json_setc(a, spec, key, list);
 }
 
+static void add_pull_secrets(struct arena *a, struct json *spec)
+{
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < pull_secrets.n; i++) {
+        struct json *item = json_new_object(a);
+        json_set_str(a, item, "name", str_of(pull_secrets.at[i]));
+        json_add(list, item);
+    }
+    json_setc(a, spec, "imagePullSecrets", list);
+}
+
 static int make_spec(struct arena *a, struct json *spec, struct err *err)
 {
     if (bundle)
         json_set_str(a, json_obj(a, spec, "image"), "bundle", str_of(bundle));
+    if (image)
+        json_set_str(a, json_obj(a, spec, "image"), "reference", str_of(image));
+    if (image && pull_policy)
+        json_set_str(a, json_obj(a, spec, "image"), "pullPolicy", str_of(pull_policy));
+    if (pull_secrets.n)
+        add_pull_secrets(a, spec);
     if (is_fake)
         (void)json_obj(a, spec, "fake");
     if (reuse)
@@ -201,6 +228,7 @@ static int make_spec(struct arena *a, struct json *spec, struct err *err)
         json_set_int(a, json_obj(a, spec, "scale"), "max", (int64_t)scale_max);
     if (request_ms)
         json_set_int(a, json_obj(a, spec, "timeouts"), "requestMilliseconds", (int64_t)request_ms);
+    add_strings(a, spec, "command", &commands);
     add_strings(a, spec, "args", &guest_args);
     add_strings(a, spec, "hosts", &hosts);
     return add_env(a, spec, err);
@@ -364,9 +392,11 @@ static int run(int argc, char **argv)
     int r = cmd_parse(&cmd_fn_deploy, opts, argc, argv, 1, &n);
     if (r)
         return r - 1;
-    if (n + (bundle != NULL) + (url != NULL) + is_fake != 1)
-        return cmd_failf(CMD_USAGE, "what is deployed? one of DIR, MODULE.wasm, --bundle, --url "
-                                    "and --fake");
+    if (n + (bundle != NULL) + (image != NULL) + (url != NULL) + is_fake != 1)
+        return cmd_failf(CMD_USAGE, "what is deployed? one of DIR, MODULE.wasm, --image, --bundle, "
+                                    "--url and --fake");
+    if ((pull_policy || pull_secrets.n) && !image)
+        return cmd_failf(CMD_USAGE, "--pull-policy and --pull-secret go with --image");
     if ((url != NULL) != (sha256 != NULL))
         return cmd_failf(CMD_USAGE, "--url and --sha256 go together");
     if (call_path && call_path[0] != '/')
@@ -401,6 +431,7 @@ const struct cmd cmd_fn_deploy = {
             "\n"
             "  dormouse fn deploy hello --call /\n"
             "  dormouse fn deploy hello.wasm --name shop --env GREETING=hi --max 10\n"
+            "  dormouse fn deploy --image docker.io/library/nginx:1.27 --name web --port 80\n"
             "  dormouse fn deploy --bundle web --name web --port 80 --concurrency 50\n",
     .run = run,
     .opts = fn_deploy_opts,

@@ -27,15 +27,16 @@ static const struct cmd_opt *fn_list_opts(void)
     return list_opts;
 }
 
-/* The status of its condition Ready, unless its module is being compiled. */
+/* The status of its condition Ready, unless its module is being compiled or its image pulled. */
 static struct str ready_of(const struct json *status)
 {
     struct str ready = STR("Unknown");
     json_each (condition, json_getc(status, "conditions")) {
         struct str type = json_get_str(condition, "type"), is = json_get_str(condition, "status");
         if (str_is(type, "Progressing") && str_is(is, "True") &&
-            str_is(json_get_str(condition, "reason"), "Compiling"))
-            return STR("Compiling");
+            (str_is(json_get_str(condition, "reason"), "Compiling") ||
+             str_is(json_get_str(condition, "reason"), "ImagePulling")))
+            return json_get_str(condition, "reason");
         if (str_is(type, "Ready"))
             ready = is;
     }

@@ -24,10 +24,11 @@ struct str fn_crds(void)
 }
 
 /* The members that sandboxes depend on, in canonical order. */
-static const char *const template_keys[] = { "abi",      "args",      "env",          "fake",
-                                             "image",    "module",    "nodeSelector", "port",
-                                             "protocol", "readiness", "resources",    "reuse",
-                                             "secrets" };
+static const char *const template_keys[] = {
+    "abi",    "args",         "command", "env",      "fake",      "image",     "imagePullSecrets",
+    "module", "nodeSelector", "port",    "protocol", "readiness", "resources", "reuse",
+    "secrets"
+};
 
 void fn_template_json(const struct json *spec, struct buf *to)
 {
@@ -220,6 +221,39 @@ static int read_secrets(struct arena *a, const struct json *list, struct fn_temp
     return 0;
 }
 
+static int read_pull_secrets(struct arena *a, const struct json *list, struct fn_template *t,
+                             struct err *err)
+{
+    if (list && list->n > FN_PULL_SECRETS_MAX)
+        return err_set(err, E_INVALID, "spec.imagePullSecrets has more than %d entries",
+                       FN_PULL_SECRETS_MAX);
+    t->pull_secrets = arena_new_n(a, struct str, list ? list->n : 0);
+    json_each (item, list) {
+        struct str name = json_get_str(item, "name");
+        if (!name.n)
+            return err_set(err, E_INVALID, "spec.imagePullSecrets[%zu] needs name",
+                           t->n_pull_secrets);
+        t->pull_secrets[t->n_pull_secrets++] = name;
+    }
+    return 0;
+}
+
+static int read_image(const struct json *image, struct fn_template *t, struct err *err)
+{
+    static const struct word policies[] = { { "IfNotPresent", FN_PULL_IF_NOT_PRESENT },
+                                            { "Always", FN_PULL_ALWAYS },
+                                            { "Never", FN_PULL_NEVER } };
+    int policy = FN_PULL_IF_NOT_PRESENT;
+    t->runtime = FN_OCI;
+    t->image = json_get_str(image, "reference");
+    t->bundle = json_get_str(image, "bundle");
+    if (!t->image.n == !t->bundle.n)
+        return err_set(err, E_INVALID, "spec.image needs one of reference and bundle");
+    int r = read_word(image, "image.", "pullPolicy", policies, ARRAY_LEN(policies), &policy, err);
+    t->pull = (enum fn_pull)policy;
+    return r;
+}
+
 static int read_node_selector(struct arena *a, const struct json *map, struct fn_template *t,
                               struct err *err)
 {
@@ -252,8 +286,7 @@ int fn_template_read(struct arena *a, const struct json *spec, struct fn_templat
                                  .pids_max = 1024,
                                  .readiness_ms = 30000,
                                  .reuse = json_bool(json_getc(spec, "reuse")),
-                                 .readiness_path = json_get_str(readiness, "path"),
-                                 .bundle = json_get_str(image, "bundle") };
+                                 .readiness_path = json_get_str(readiness, "path") };
     if ((module != NULL) + (image != NULL) + (fake != NULL) != 1)
         return err_set(err, E_INVALID, "spec needs one of module, image and fake");
     if (!image)
@@ -261,9 +294,7 @@ int fn_template_read(struct arena *a, const struct json *spec, struct fn_templat
     if (module) {
         r = read_module(module, ret, err);
     } else if (image) {
-        ret->runtime = FN_OCI;
-        if (!ret->bundle.n)
-            return err_set(err, E_INVALID, "spec.image.bundle names nothing");
+        r = read_image(image, ret, err);
     } else {
         ret->runtime = FN_FAKE;
         ret->memory = FN_LIGHT_MEMORY;
@@ -284,6 +315,9 @@ int fn_template_read(struct arena *a, const struct json *spec, struct fn_templat
                       &ret->readiness_ms, err)) < 0 ||
         (r = read_strings(a, json_getc(spec, "args"), "args", FN_ARGS_MAX, &ret->args, &ret->n_args,
                           err)) < 0 ||
+        (r = read_strings(a, json_getc(spec, "command"), "command", FN_ARGS_MAX, &ret->command,
+                          &ret->n_command, err)) < 0 ||
+        (r = read_pull_secrets(a, json_getc(spec, "imagePullSecrets"), ret, err)) < 0 ||
         (r = read_env(a, json_getc(spec, "env"), ret, err)) < 0 ||
         (r = read_secrets(a, json_getc(spec, "secrets"), ret, err)) < 0 ||
         (r = read_node_selector(a, json_getc(spec, "nodeSelector"), ret, err)) < 0)

@@ -14,6 +14,7 @@
 enum fn_runtime { FN_WASM, FN_OCI, FN_FAKE };
 enum fn_protocol { FN_HTTP1, FN_H2C, FN_GRPC };
 enum fn_abi { FN_ABI_AUTO, FN_ABI_COMMAND, FN_ABI_REACTOR };
+enum fn_pull { FN_PULL_IF_NOT_PRESENT, FN_PULL_ALWAYS, FN_PULL_NEVER };
 enum fn_balance { FN_FIRST_FREE, FN_P2C, FN_ROUND_ROBIN, FN_LEAST_IN_FLIGHT, FN_RANDOM };
 enum fn_scale_policy {
     FN_SCALE_KPA,
@@ -32,6 +33,7 @@ enum {
     FN_ENV_MAX = 256,
     FN_ENV_MAX_BYTES = 64 << 10, /* resolved, together */
     FN_SECRETS_MAX = 16,
+    FN_PULL_SECRETS_MAX = 8,
     FN_HOSTS_MAX = 16, /* and paths */
     FN_TRAFFIC_MAX = 16,
     FN_TRIGGERS_MAX = 32,
@@ -99,8 +101,14 @@ struct fn_template {
     /* WASM: one origin (modules/module_source.h) */
     struct str file, config_map, key, url, sha256;
     enum fn_abi abi;
-    bool reuse;              /* memory is kept between requests */
-    struct str bundle;       /* OCI: directory with config.json and rootfs */
+    bool reuse;               /* memory is kept between requests */
+    struct str image;         /* OCI: a reference, or */
+    struct str bundle;        /* a directory with config.json and rootfs */
+    enum fn_pull pull;        /* with image */
+    struct str *pull_secrets; /* Secrets with credentials for its registry */
+    size_t n_pull_secrets;
+    struct str *command; /* OCI: in the place of the program and its arguments; none: as they are */
+    size_t n_command;
     uint64_t fake_create_ms; /* FAKE: a creation takes so long, */
     uint64_t fake_work_ms;   /* and a request that asks for nothing else */
     struct str *args;
@@ -115,9 +123,9 @@ struct fn_template {
     size_t n_node_selector;
     uint64_t cpu_milli, memory; /* limits of a sandbox; see fn_reserved_memory() */
     bool has_cpu_limit; /* OCI: cpu_milli was asked for; otherwise it is set aside, and a weight */
-    uint64_t pids_max;          /* OCI */
-    struct str readiness_path;  /* OCI: 200..399 there; "": the port accepts */
-    uint64_t readiness_ms;      /* from start to ready at most; 30000 */
+    uint64_t pids_max;  /* OCI */
+    struct str readiness_path; /* OCI: 200..399 there; "": the port accepts */
+    uint64_t readiness_ms;     /* from start to ready at most; 30000 */
 };
 
 struct fn_scale {

@@ -24,6 +24,7 @@
 #include "kube/http_transport.h"
 #include "kube/watch_hub.h"
 #include "modules/module_source.h"
+#include "node/images.h"
 #include "node/listener.h"
 #include "wasm/guest_log.h"
 #include "wasm/module.h"
@@ -62,6 +63,8 @@ struct functions {
     struct worker *worker;
     struct worker_http *worker_http;
     struct simulation *simulation;
+    struct images *images; /* of containers */
+    char *image_store;
     struct module_cache *modules;
     struct module_sources *sources;
     char *module_dirs[FUNCTIONS_DIRS_MAX + 1]; /* real paths */
@@ -468,14 +471,46 @@ static size_t read_labels(const struct functions_opts *o, struct arena *a, struc
     return o->n_labels;
 }
 
+static int start_images(struct functions *f, struct err *err)
+{
+    const struct functions_opts *o = &f->opts;
+    const char *env = getenv("DORMOUSE_IMAGE_STORE");
+    scoped(free_scoped) char *dir = o->image_store  ? xstrdup(o->image_store)
+                                    : env && env[0] ? xstrdup(env)
+                                                    : xasprintf("%s/images", o->data_dir);
+    int r = module_hosts_check(&(struct module_hosts){ o->image_hosts, o->n_image_hosts }, err);
+    r = r < 0 ? err_ctx(err, r, "--image-registry") : sys_mkdir_all(dir, 0700, err);
+    if (r < 0)
+        return r;
+    f->image_store = realpath(dir, NULL);
+    if (!f->image_store)
+        return err_sys(err, -errno, "'%s'", dir);
+    static const char *const none[] = { "none.invalid" }; /* files alone */
+    const struct images_opts opts = { .loop = o->loop,
+                                      .store = f->image_store,
+                                      .owner = o->data_dir,
+                                      .hosts = o->n_image_hosts ? o->image_hosts : none,
+                                      .n_hosts = o->n_image_hosts ? o->n_image_hosts : 1,
+                                      .plain_hosts = o->image_plain,
+                                      .n_plain_hosts = o->n_image_plain,
+                                      .ca_file = o->image_ca };
+    f->images = images_new(&opts);
+    return 0;
+}
+
 static int start_oci(struct functions *f, struct runtime **ret, struct err *err)
 {
     const struct functions_opts *o = &f->opts;
+    int r = start_images(f, err);
+    if (r < 0)
+        return r;
+    const struct fn_images images = images_interface(f->images);
     struct oci_opts opts = { .loop = o->loop,
                              .dir = o->data_dir,
                              .logs = f->logs,
                              .bundle_dirs = o->bundle_dirs,
                              .n_bundle_dirs = o->n_bundle_dirs,
+                             .images = &images,
                              .subnet = o->subnet,
                              .no_limits = o->unlimited_containers };
     return oci_runtime_new(&opts, ret, err);
@@ -519,9 +554,10 @@ static int start_worker(struct functions *f, struct err *err)
         opts.n_runtimes++;
     else
         log_warn("functions that are modules cannot run here", "reason=\"%s\"", err_text(&why));
-    if (o->n_bundle_dirs && start_oci(f, &opts.runtimes[opts.n_runtimes], &why) >= 0)
+    const bool wants_oci = o->n_bundle_dirs || o->n_image_hosts;
+    if (wants_oci && start_oci(f, &opts.runtimes[opts.n_runtimes], &why) >= 0)
         opts.n_runtimes++;
-    else if (o->n_bundle_dirs)
+    else if (wants_oci)
         log_warn("functions that are containers cannot run here", "reason=\"%s\"", err_text(&why));
     r = worker_start(&opts, &f->worker, err);
     arena_fini(&a);
@@ -615,6 +651,7 @@ static void free_functions(struct functions *f)
     free(f->gateway_address);
     free(f->control_address);
     free(f->worker_address);
+    free(f->image_store);
     free(f);
     if (done)
         done(arg);
@@ -664,6 +701,15 @@ static void stop_control(void *arg)
         stop_control_http(f);
 }
 
+static void stop_images(void *arg)
+{
+    struct functions *f = arg;
+    if (f->images)
+        images_close(take_ptr(&f->images), stop_control, f);
+    else
+        stop_control(f);
+}
+
 static void stop_worker(void *arg)
 {
     struct functions *f = arg;
@@ -671,11 +717,11 @@ static void stop_worker(void *arg)
         /* Without gateways in other processes nobody can still be asking for anything. */
         worker_stop(take_ptr(&f->worker),
                     has(f, FUNCTIONS_CONTROL) && !f->control_http ? 0 : FUNCTIONS_DRAIN_MS / 2,
-                    stop_control, f);
+                    stop_images, f);
     else if (f->simulation)
-        simulation_stop(take_ptr(&f->simulation), stop_control, f);
+        simulation_stop(take_ptr(&f->simulation), stop_images, f);
     else
-        stop_control(f);
+        stop_images(f);
 }
 
 static void stop_worker_http(void *arg)

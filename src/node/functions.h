@@ -64,6 +64,12 @@ struct functions_opts { /* strings are kept */
     size_t n_labels;
     const char *const *module_dirs, *const *bundle_dirs;
     size_t n_module_dirs, n_bundle_dirs;
+    const char *image_store; /* directory; NULL: $DORMOUSE_IMAGE_STORE, or images in data_dir */
+    const char *const *image_hosts; /* registries of images (image/provide.h); none: no images, */
+    size_t n_image_hosts;           /* but for files below bundle_dirs */
+    const char *const *image_plain; /* of them without TLS */
+    size_t n_image_plain;
+    const char *image_ca;            /* PEM, trusted besides the system's; NULL: none */
     const char *const *module_hosts; /* that URLs of modules may name (module_hosts.h) */
     size_t n_module_hosts;
     const char *subnet;        /* of containers, /16; NULL: default */

@@ -175,6 +175,20 @@ static int fill_files(struct resolve *rs, struct plane_env *env, struct err *err
     return 0;
 }
 
+#define PULL_SECRET_KEY ".dockerconfigjson"
+
+static int fill_auths(struct resolve *rs, struct plane_env *env, struct err *err)
+{
+    env->auths = arena_new_n(&rs->g.arena, struct str, rs->t.n_pull_secrets + 1);
+    for (size_t i = 0; i < rs->t.n_pull_secrets; i++) {
+        struct str name = rs->t.pull_secrets[i];
+        if (!value_of(&rs->g.arena, find_source(&rs->g, true, name), STR(PULL_SECRET_KEY),
+                      &env->auths[env->n_auths++]))
+            return missing(err, true, name, STR(PULL_SECRET_KEY));
+    }
+    return 0;
+}
+
 static void on_resolved(struct gather *g)
 {
     struct resolve *rs = container_of(g, struct resolve, g);
@@ -183,6 +197,8 @@ static void on_resolved(struct gather *g)
         g->r = fill_vars(rs, &env, &g->err);
     if (g->r >= 0)
         g->r = fill_files(rs, &env, &g->err);
+    if (g->r >= 0)
+        g->r = fill_auths(rs, &env, &g->err);
     list_remove(&rs->node);
     plane_set_env(g->c->opts.plane, rs->function, rs->revision, &env, g->r, &g->err);
     gather_fini(g);
@@ -220,6 +236,8 @@ void catalog_on_resolve(struct catalog *c, uint32_t function, uint32_t revision)
             (void)add_source(&rs->g, rs->t.env[i].is_secret, rs->t.env[i].object);
     for (size_t i = 0; i < rs->t.n_secrets; i++)
         (void)add_source(&rs->g, true, rs->t.secrets[i].secret);
+    for (size_t i = 0; i < rs->t.n_pull_secrets; i++)
+        (void)add_source(&rs->g, true, rs->t.pull_secrets[i]);
     gather_start(&rs->g);
 }
 

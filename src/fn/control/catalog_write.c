@@ -17,6 +17,8 @@ enum { WRITES_PER_TURN = 8 };
 
 #define COMPILING         "Compiling"
 #define COMPILING_MESSAGE "the module is being compiled"
+#define PULLING           "ImagePulling"
+#define PULLING_MESSAGE   "the image is being pulled"
 
 static void write_next(struct catalog *c);
 
@@ -39,6 +41,8 @@ static void judge(const struct entry *e, struct verdict *ret)
                                  "the latest revision is not ready yet", ret->view };
     if (ret->view.latest_ready < ret->view.latest && ret->view.is_compiling)
         *ret = (struct verdict){ "Unknown", COMPILING, COMPILING_MESSAGE, ret->view };
+    if (ret->view.latest_ready < ret->view.latest && ret->view.is_pulling)
+        *ret = (struct verdict){ "Unknown", PULLING, PULLING_MESSAGE, ret->view };
     if (catalog_module_is_awaited(e))
         *ret = (struct verdict){ "Unknown", "ModuleAwaited", "the module is being looked for",
                                  ret->view };
@@ -83,6 +87,8 @@ static struct json *new_status(struct arena *a, struct entry *e, const struct ve
     (void)add_condition(a, conds, e, "Ready", v->ready, v->reason, v->message);
     if (v->view.is_compiling && !v->view.reason && !e->reason)
         (void)add_condition(a, conds, e, "Progressing", "True", COMPILING, COMPILING_MESSAGE);
+    else if (v->view.is_pulling && !v->view.reason && !e->reason)
+        (void)add_condition(a, conds, e, "Progressing", "True", PULLING, PULLING_MESSAGE);
     json_setc(a, status, "conditions", conds);
     return status;
 }

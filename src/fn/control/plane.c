@@ -188,7 +188,7 @@ static bool wants_env(const struct fn_template *t)
     for (size_t i = 0; i < t->n_env; i++)
         if (t->env[i].object.n)
             return true;
-    return t->n_secrets > 0;
+    return t->n_secrets > 0 || t->n_pull_secrets > 0;
 }
 
 /* New, or with the function's present settings. */
@@ -495,6 +495,8 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
             ret->latest_ready = rev->number;
         if (rev->number == f->latest)
             ret->is_compiling = rev->is_compiling && rev->creating > 0;
+        if (rev->number == f->latest)
+            ret->is_pulling = rev->is_pulling && rev->creating > 0;
         if (rev->reason && (rev->number == f->latest || (rev->reachable && !ret->reason))) {
             ret->reason = rev->reason;
             ret->message = rev->message;

@@ -137,6 +137,8 @@ struct plane_env {
     size_t n_vars;
     struct fn_name_value *files; /* path, content */
     size_t n_files;
+    struct str *auths; /* files of credentials for registries */
+    size_t n_auths;
 };
 /* Copied. r < 0: it could not be had, err says why; what is known from before serves then. */
 void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
@@ -151,7 +153,8 @@ struct plane_view {
     /* Why the latest revision, or one with traffic, gets no sandboxes; NULL: no obstacle */
     const char *reason, *message;
     bool is_permanent;
-    bool is_compiling; /* the latest revision, which has no sandbox before that has ended */
+    /* The latest revision, which has no sandbox before that has ended. */
+    bool is_compiling, is_pulling;
 };
 /* It is held: traffic may reach it, or sandboxes of it exist. */
 bool plane_has_revision(const struct plane *p, uint32_t function, uint32_t revision);

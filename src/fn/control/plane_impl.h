@@ -70,6 +70,7 @@ struct revision {
     bool is_assumed;
     bool is_proven;    /* a sandbox of it was ready */
     bool is_compiling; /* a worker compiles its module, and it has no sandbox yet */
+    bool is_pulling;   /* a worker pulls its image, likewise */
     bool is_permanent;
     char *reason, *message; /* what keeps it from sandboxes; NULL: nothing */
     struct env *env;
@@ -248,6 +249,7 @@ void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Creat
 void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 /* It is being created; its module is being compiled. */
 void sandbox_compiling(struct plane *p, uint32_t slot);
+void sandbox_pulling(struct plane *p, uint32_t slot);
 /* It is no more, whatever the state; recreated if it is still wanted. */
 void sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
 /* Orders its worker to delete it; endpoints are told. */

@@ -218,7 +218,7 @@ static void explain_runtime(const struct plane *p, const struct config *c, struc
     if (c->runtime == FN_OCI)
         (void)err_set(err, -ENOSPC,
                       "none of %u workers runs containers: a worker needs crun (or runc) on its "
-                      "PATH, and --bundles DIR",
+                      "PATH, and --image-registry HOST or --bundles DIR",
                       p->n_workers);
     else if (c->runtime == FN_WASM)
         (void)err_set(err, -ENOSPC, "none of %u workers runs Wasm modules; their logs say why",
@@ -749,22 +749,34 @@ void plane_persisted(struct plane *p, uint64_t sandbox)
     plane_send_later(p);
 }
 
-void sandbox_compiling(struct plane *p, uint32_t slot)
+/* A creation takes a while, for a reason that its first sandbox alone can have. */
+static void begin_preparing(struct plane *p, uint32_t slot, bool is_pull)
 {
     const struct sandbox *s = &p->table.at[slot];
     struct revision *rev = plane_revision_of(p, s->function, s->revision);
-    if (s->state != SANDBOX_CREATING || rev->ready || rev->is_compiling)
+    bool *is_it = is_pull ? &rev->is_pulling : &rev->is_compiling;
+    if (s->state != SANDBOX_CREATING || rev->ready || *is_it)
         return;
-    rev->is_compiling = true;
+    *is_it = true;
     plane_tell(rev);
 }
 
-/* A sandbox of it came to be, or failed to. */
-static void end_compiling(struct revision *rev)
+void sandbox_compiling(struct plane *p, uint32_t slot)
 {
-    if (!rev->is_compiling)
+    begin_preparing(p, slot, false);
+}
+
+void sandbox_pulling(struct plane *p, uint32_t slot)
+{
+    begin_preparing(p, slot, true);
+}
+
+/* A sandbox of it came to be, or failed to. */
+static void end_preparing(struct revision *rev)
+{
+    if (!rev->is_compiling && !rev->is_pulling)
         return;
-    rev->is_compiling = false;
+    rev->is_compiling = rev->is_pulling = false;
     plane_tell(rev);
 }
 
@@ -789,7 +801,7 @@ void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Creat
     s->at = (uint32_t)now_ms(p);
     rev->creating--;
     rev->ready++;
-    end_compiling(rev);
+    end_preparing(rev);
     revision_held_by(rev, p->workers.p[s->worker]->node);
     sandbox_set_address(p, slot, m->address, m->by_worker);
     if (p->opts.persists)
@@ -810,7 +822,7 @@ static void drop_slot(struct plane *p, uint32_t slot, struct revision *rev)
     switch ((enum sandbox_state)s->state) {
     case SANDBOX_CREATING:
         rev->creating--;
-        end_compiling(rev);
+        end_preparing(rev);
         break;
     case SANDBOX_READY:
         vec_push(&p->removes, s->id);
@@ -859,6 +871,15 @@ static void lose_ready(struct revision *rev)
     plane_judge(rev->f);
 }
 
+/* The kubelet's words for an image: the first failure, and that others follow after ever longer
+ * waits. */
+static const char *failure_reason(const struct revision *rev, const Dormouse__Fn__V1__Created *m)
+{
+    if (strcmp(m->reason, "ErrImagePull") == 0)
+        return rev->active && rev->active->failures > 1 ? "ImagePullBackOff" : "ErrImagePull";
+    return m->reason[0] ? m->reason : "SandboxFailed";
+}
+
 void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     struct sandbox *s = &p->table.at[slot];
@@ -883,7 +904,7 @@ void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Crea
     if (was_wanted && !rev->f->dropped) {
         bool is_permanent = m->is_permanent && rev->ready == 0;
         back_off(rev, is_permanent);
-        set_trouble(rev, "SandboxFailed", m->error, is_permanent);
+        set_trouble(rev, failure_reason(rev, m), m->error, is_permanent);
         if (is_permanent)
             lose_ready(rev);
     }

@@ -16,7 +16,8 @@ struct env {
     struct arena arena;
     Dormouse__Fn__V1__EnvVar **vars;
     Dormouse__Fn__V1__SecretFile **files;
-    size_t n_vars, n_files;
+    ProtobufCBinaryData *auths;
+    size_t n_vars, n_files, n_auths;
 };
 
 static Dormouse__Fn__V1__EnvVar *new_var(struct arena *a, struct str name, struct str value)
@@ -44,14 +45,23 @@ int plane_env_new(const struct plane_env *in, struct env **ret)
         f->content = (ProtobufCBinaryData){ content.n, (uint8_t *)(uintptr_t)content.p };
         env->files[env->n_files++] = f;
     }
+    env->auths = arena_new_n(&env->arena, ProtobufCBinaryData, in->n_auths + 1);
+    for (size_t i = 0; i < in->n_auths; i++) {
+        struct str text = str_copy_arena(&env->arena, in->auths[i]);
+        env->auths[env->n_auths++] = (ProtobufCBinaryData){ text.n, (uint8_t *)(uintptr_t)text.p };
+    }
     *ret = env;
     return 0;
 }
 
 bool plane_env_equal(const struct env *a, const struct env *b)
 {
-    if (!a || !b || a->n_vars != b->n_vars || a->n_files != b->n_files)
+    if (!a || !b || a->n_vars != b->n_vars || a->n_files != b->n_files || a->n_auths != b->n_auths)
         return a == b;
+    for (size_t i = 0; i < a->n_auths; i++)
+        if (!str_eq(str_n(a->auths[i].data, a->auths[i].len),
+                    str_n(b->auths[i].data, b->auths[i].len)))
+            return false;
     for (size_t i = 0; i < a->n_vars; i++)
         if (strcmp(a->vars[i]->name, b->vars[i]->name) != 0 ||
             strcmp(a->vars[i]->value, b->vars[i]->value) != 0)
@@ -265,6 +275,8 @@ static void add_env(struct arena *a, struct revision *rev, Dormouse__Fn__V1__Rev
         m->n_env = rev->env->n_vars;
         m->secrets = rev->env->files;
         m->n_secrets = rev->env->n_files;
+        m->registry_auths = rev->env->auths;
+        m->n_registry_auths = rev->env->n_auths;
         return;
     }
     if (json_parse(a, str_n(rev->template, rev->template_n), NULL, &json, NULL) < 0 ||
@@ -435,6 +447,14 @@ static void take_compiling(struct worker *w, uint64_t id)
         sandbox_compiling(p, slot);
 }
 
+static void take_pulling(struct worker *w, uint64_t id)
+{
+    struct plane *p = w->peer.p;
+    uint32_t slot = table_find(&p->table, id);
+    if (slot != TABLE_NONE && p->table.at[slot].worker == w->index)
+        sandbox_pulling(p, slot);
+}
+
 static void take_gone(struct worker *w, const Dormouse__Fn__V1__Gone *m)
 {
     struct plane *p = w->peer.p;
@@ -464,6 +484,8 @@ static void on_worker_message(void *arg, const ProtobufCMessage *message)
     peer_heard(&w->peer);
     for (size_t i = 0; i < m->n_compiling; i++) /* before they are ready in the same report */
         take_compiling(w, m->compiling[i]);
+    for (size_t i = 0; i < m->n_pulling; i++)
+        take_pulling(w, m->pulling[i]);
     for (size_t i = 0; i < m->n_created; i++)
         take_created(w, m->created[i]);
     for (size_t i = 0; i < m->n_gone; i++)

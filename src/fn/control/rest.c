@@ -267,8 +267,8 @@ static bool add_scaling(struct rest *r, const struct url_target *form, struct js
 }
 
 /*
- * `image`: "fake", "fake:CREATE_MS", "file:NAME.wasm" or NAME.wasm, "http(s)://URL#sha256=HEX",
- * anything else the directory of a bundle.
+ * `image`: "fake", "fake:CREATE_MS", "file:NAME.wasm" or NAME.wasm, "http(s)://URL#sha256=HEX", a
+ * path that begins at the root or a plain word: a bundle; anything else a reference to an image.
  */
 static void add_image(struct rest *r, struct str image, struct json *spec)
 {
@@ -289,7 +289,9 @@ static void add_image(struct rest *r, struct str image, struct json *spec)
             image = str_slice(image, 5, image.n);
         json_set_str(a, json_obj(a, spec, "module"), "file", image);
     } else {
-        json_set_str(a, json_obj(a, spec, "image"), "bundle", image);
+        bool is_bundle = str_has_prefix(image, STR("/")) ||
+                         (str_find_char(image, '/') < 0 && str_find_char(image, ':') < 0);
+        json_set_str(a, json_obj(a, spec, "image"), is_bundle ? "bundle" : "reference", image);
     }
 }
 

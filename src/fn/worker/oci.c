@@ -8,14 +8,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* What all sandboxes of a revision share. */
-struct plan {
-    struct buf config; /* with holes */
-    struct oci_user user;
-    int r; /* it cannot be run: err */
-    struct err err;
-};
-
 static struct oci *of(struct runtime *rt)
 {
     return container_of(rt, struct oci, base);
@@ -57,34 +49,11 @@ static void refuse(struct box *b, int r, const char *text)
     defer_start(b->o->loop, &f->turn, on_refusal);
 }
 
-static void take_plan(struct box *b, const struct runtime_revision *r)
+void box_begin(struct box *b, const struct runtime_revision *r)
 {
-    const struct plan *p = r->data;
-    b->cpu_milli = r->t->has_cpu_limit ? r->t->cpu_milli : 0;
-    b->ready_ms = r->t->readiness_ms;
-    b->port = r->t->port;
-    b->path = str_dup(r->t->protocol == FN_HTTP1 ? r->t->readiness_path : STR(""));
-    b->user = p->user;
-    b->config = xstrndup(p->config.p ? p->config.p : "", p->config.n);
-    b->config_n = p->config.n;
-}
-
-static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
-{
-    struct oci *o = of(rt);
-    const struct plan *p = r->data;
+    struct oci *o = b->o;
     struct err err = { 0 };
-    struct box *b = box_new(o, id, r);
-    b->is_wanted = true;
-    take_plan(b, r);
-    if (p->r < 0) {
-        refuse(b, p->r, err_text(&p->err));
-        return;
-    }
-    if (o->boxes.n > OCI_SANDBOXES_MAX) {
-        refuse(b, E_LIMIT, "this worker has as many containers as it can");
-        return;
-    }
+    box_has_image(b);
     int code = box_make_dir(b, r, &err);
     b->took.sandbox_create = box_lap_us(b);
     if (code < 0) {
@@ -96,6 +65,23 @@ static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
         defer_start(o->loop, &b->turn, on_network_turn);
     else
         box_wait_for_network(b);
+}
+
+static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
+{
+    struct oci *o = of(rt);
+    struct err err = { 0 };
+    struct box *b = box_new(o, id, r);
+    b->is_wanted = true;
+    if (o->boxes.n > OCI_SANDBOXES_MAX) {
+        refuse(b, E_LIMIT, "this worker has as many containers as it can");
+        return;
+    }
+    int code = oci_plan_give(r->data, b, &err);
+    if (code < 0)
+        refuse(b, code, err_text(&err));
+    else if (code > 0)
+        box_begin(b, r);
 }
 
 struct farewell { /* on_destroyed() for what is not known */
@@ -130,6 +116,10 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
     b->is_wanted = false;
     b->grace_ms = grace_ms;
     switch ((enum box_at)b->sm.at) {
+    case BOX_IMAGE:
+        if (list_is_linked(&b->queued))
+            box_clean(b); /* otherwise it is being refused */
+        break;
     case BOX_NETWORK:
         if (list_is_linked(&b->wait.node))
             box_clean(b); /* otherwise its turn comes, and finds it unwanted */
@@ -151,84 +141,14 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
     }
 }
 
-/* ---------------------------------------------------------------- revisions */
-
-static bool is_below(const char *dir, const char *path)
-{
-    size_t n = strlen(dir);
-    return strncmp(path, dir, n) == 0 && (path[n] == '/' || dir[n - 1] == '/');
-}
-
-/* Whoever may write a Function may name a bundle, but not any directory of this machine. */
-static char *find_bundle(const struct oci *o, struct str name, struct err *err)
-{
-    for (size_t i = 0; i < o->bundle_dirs.n; i++) {
-        const char *dir = o->bundle_dirs.p[i];
-        scoped(free_scoped) char *path = name.n && name.p[0] == '/'
-                                             ? str_dup(name)
-                                             : xasprintf("%s/" STR_FMT, dir, STR_ARG(name));
-        scoped(free_scoped) char *real = realpath(path, NULL);
-        if (real && is_below(dir, real))
-            return take_ptr(&real);
-    }
-    (void)err_set(err, E_INVALID,
-                  "the bundle '" STR_FMT "' is not below a directory of bundles of this worker%s",
-                  STR_ARG(name), o->bundle_dirs.n ? "" : " (--bundles; there is none)");
-    return NULL;
-}
-
-/*
- * Every container has these mounted. The program that starts a container makes what is missing, and
- * fails where another start on the same root file system is faster: they are there before the
- * first. A root file system that cannot be written is none of our business: that program says so.
- */
-static void make_mount_points(const char *root)
-{
-    static const char *const names[] = { "proc", "dev", "sys", "tmp" };
-    scoped(fd_scoped) int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (size_t i = 0; fd >= 0 && i < ARRAY_LEN(names); i++)
-        (void)mkdirat(fd, names[i], 0755);
-}
-
-static int make_plan(struct oci *o, const struct runtime_revision *r, struct plan *p)
-{
-    scoped(buf_fini_scoped) struct buf config = BUF_INIT(OCI_CONFIG_MAX);
-    scoped(free_scoped) char *real = find_bundle(o, r->t->bundle, &p->err);
-    if (!real)
-        return E_INVALID;
-    scoped(free_scoped) char *path = xasprintf("%s/config.json", real);
-    int code = sys_read_file(AT_FDCWD, path, &config, &p->err);
-    if (code < 0)
-        return err_ctx(&p->err, E_INVALID, "bundle");
-    code = oci_ensure_set_up(o, &p->err);
-    if (code < 0)
-        return code;
-    struct oci_config_opts opts = { .bundle = real,
-                                    .cgroup = o->cgroups ? OCI_CGROUP : NULL,
-                                    .is_cgroup2 = o->cgroups == OCI_CGROUPS_V2,
-                                    .counts_swap = oci_cgroups_count_swap(o->cgroups),
-                                    .filter = o->filter,
-                                    .host_name = r->function };
-    scoped(free_scoped) char *root = NULL;
-    code = oci_config_make(buf_str(&config), r, &opts, &p->config, &p->user, &root, &p->err);
-    if (code == 0)
-        make_mount_points(root);
-    return code;
-}
-
 static void prepare(struct runtime *rt, struct runtime_revision *r)
 {
-    struct plan *p = xnew(struct plan);
-    buf_init(&p->config, OCI_CONFIG_TEXT_MAX);
-    p->r = make_plan(of(rt), r, p);
-    r->data = p;
+    r->data = oci_plan_new(of(rt), r);
 }
 
 static void forget(struct runtime *rt, struct runtime_revision *r)
 {
-    struct plan *p = r->data;
-    buf_fini(&p->config);
-    free(p);
+    oci_plan_free(r->data);
     r->data = NULL;
 }
 
@@ -312,6 +232,8 @@ int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct er
     o->no_limits = opts->no_limits;
     o->run = oci_run_of(opts->dir);
     o->subnet = xstrdup(opts->subnet ? opts->subnet : OCI_SUBNET_DEFAULT);
+    if (opts->images)
+        o->images = *opts->images;
     o->n_networks = opts->n_networks ? opts->n_networks : OCI_NETWORKS_DEFAULT;
     for (size_t i = 0; i < opts->n_bundle_dirs; i++) {
         char *real = realpath(opts->bundle_dirs[i], NULL);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime `oci`: containers of crun or runc, made from bundle directories (config.json and
- * rootfs), each in its own network namespace with one address.
+ * The runtime `oci`: containers of crun or runc, made from images, or from bundle directories
+ * (config.json and rootfs), each in its own network namespace with one address.
  *
- * What a bundle may not decide: the root file system is read-only, no new privileges, no
- * capabilities, seccomp, masked paths, limits of CPU, memory and processes. What it decides:
+ * An image is asked for with the first sandbox of a revision, and stays for the others, and again
+ * after a failure; sandboxes wait for it.
+ *
+ * What an image or a bundle may not decide: the root file system is read-only, no new privileges,
+ * no capabilities, seccomp, masked paths, limits of CPU, memory and processes. What it decides:
  * program, working directory, user, mounts that are no bind mounts of the host.
  *
  *     RUN/s<ID>/     config.json, state.json, pid, log of crun, pipes out and err, secrets
@@ -17,6 +20,7 @@
  */
 #pragma once
 
+#include "fn/worker/images.h"
 #include "fn/worker/runtime.h"
 #include "wasm/guest_log.h"
 
@@ -35,11 +39,12 @@ struct oci_opts { /* strings are copied */
     struct guest_logs *logs;        /* kept; NULL: output is dropped */
     const char *const *bundle_dirs; /* bundles lie below one of these and nowhere else */
     size_t n_bundle_dirs;
-    const char *program; /* NULL: crun, or runc where only that is installed */
-    uint32_t n_networks; /* 0: OCI_NETWORKS_DEFAULT */
-    const char *subnet;  /* of the containers, /16; NULL: OCI_SUBNET_DEFAULT */
-    bool no_limits;      /* also where the machine has no cgroups that we can use: CPU, memory and
-                          * processes are not limited then */
+    const struct fn_images *images; /* copied; NULL: bundles alone */
+    const char *program;            /* NULL: crun, or runc where only that is installed */
+    uint32_t n_networks;            /* 0: OCI_NETWORKS_DEFAULT */
+    const char *subnet;             /* of the containers, /16; NULL: OCI_SUBNET_DEFAULT */
+    bool no_limits; /* also where the machine has no cgroups that we can use: CPU, memory and
+                     * processes are not limited then */
 };
 
 /*

@@ -25,6 +25,10 @@ void box_write_state(const struct box *b)
     (void)json_write_str(&text, str_of(b->of.namespace));
     (void)buf_add_cstr(&text, ",\"function\":");
     (void)json_write_str(&text, str_of(b->of.function));
+    if (b->image) {
+        (void)buf_add_cstr(&text, ",\"image\":");
+        (void)json_write_str(&text, str_of(b->image->dir));
+    }
     (void)buf_printf(&text,
                      ",\"revision\":%u,\"address\":%u,\"port\":%u,\"pid\":%d,\"ticks\":%llu}\n",
                      b->of.revision, b->network->address, b->port, b->pid,
@@ -81,6 +85,9 @@ static void recover_one(struct oci *o, const char *name)
                                        (uint32_t)json_int_or(json_getc(state, "revision"), 0) };
     struct box *b = box_new(o, id, &of);
     b->sm.at = BOX_READY; /* where the process before us had it */
+    struct str image = json_get_str(state, "image");
+    if (image.n && o->images.ops)
+        b->image = o->images.ops->adopt(o->images.arg, image);
     if (state && adopt(b, state)) {
         log_info("container adopted", "name=%s function=%s/%s", b->name, namespace, function);
         tell_recovered(b);

@@ -25,13 +25,15 @@ enum {
 };
 
 /*
- *     NETWORK -> QUEUED -> STARTING -> PROBING -> READY -> ENDING -> CLEANING -> (free)
+ *     IMAGE -> NETWORK -> QUEUED -> STARTING -> PROBING -> READY -> ENDING -> CLEANING -> (free)
  *
- * NETWORK waits for one, QUEUED for a process slot, STARTING for crun run, PROBING for readiness,
- * ENDING for the end of the container after a signal, CLEANING for crun delete. Whoever fails or is
- * deleted goes to ENDING if there is a container, else to CLEANING.
+ * IMAGE waits for what the container is made of, NETWORK waits for one, QUEUED for a process slot,
+ * STARTING for crun run, PROBING for readiness, ENDING for the end of the container after a signal,
+ * CLEANING for crun delete. Whoever fails or is deleted goes to ENDING if there is a container,
+ * else to CLEANING.
  */
 static const struct sm_state box_table[] = {
+    [BOX_IMAGE] = { "image", EDGE(BOX_NETWORK) | EDGE(BOX_CLEANING) },
     [BOX_NETWORK] = { "network", EDGE(BOX_QUEUED) | EDGE(BOX_CLEANING) },
     [BOX_QUEUED] = { "queued", EDGE(BOX_STARTING) | EDGE(BOX_CLEANING) },
     [BOX_STARTING] = { "starting", EDGE(BOX_PROBING) | EDGE(BOX_ENDING) | EDGE(BOX_CLEANING) },
@@ -66,7 +68,7 @@ struct box *box_new(struct oci *o, uint64_t id, const struct runtime_revision *o
     (void)snprintf(b->name, sizeof b->name, "s%llu", (unsigned long long)id);
     (void)snprintf(b->group, sizeof b->group, "%s-%s", strrchr(o->run, '-') + 1, b->name);
     b->dir = xasprintf("%s/%s", o->run, b->name);
-    sm_init(&b->sm, box_table, BOX_NETWORK);
+    sm_init(&b->sm, box_table, BOX_IMAGE);
     b->of = (struct runtime_revision){ .namespace = xstrdup(of->namespace),
                                        .function = xstrdup(of->function),
                                        .uid = xstrdup(of->uid),
@@ -76,6 +78,11 @@ struct box *box_new(struct oci *o, uint64_t id, const struct runtime_revision *o
     map_put(&o->boxes, box_key(&id), b);
     o->n_owed++;
     return b;
+}
+
+void box_has_image(struct box *b)
+{
+    move(b, BOX_NETWORK);
 }
 
 /* ---------------------------------------------------------------- its log */
@@ -536,7 +543,7 @@ static void on_finish_turn(struct defer *d)
 void box_clean(struct box *b)
 {
     struct err err = { 0 };
-    bool had_container = b->sm.at != BOX_NETWORK && b->sm.at != BOX_QUEUED;
+    bool had_container = b->sm.at != BOX_IMAGE && b->sm.at != BOX_NETWORK && b->sm.at != BOX_QUEUED;
     list_remove(&b->queued);
     oci_network_cancel(&b->wait);
     move(b, BOX_CLEANING);
@@ -568,6 +575,8 @@ static void finish(struct box *b)
     bool farewell = b->owes_farewell;
     if (b->network)
         oci_network_put(o->networks, b->network);
+    if (b->image)
+        o->images.ops->put(o->images.arg, b->image);
     remove_dir(b);
     map_del(&o->boxes, box_key(&b->id));
     free((char *)(uintptr_t)b->of.namespace);

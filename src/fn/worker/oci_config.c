@@ -10,23 +10,30 @@ enum { ERRNO_PERM = 1, ERRNO_NOSYS = 38, CPU_PERIOD_US = 100000 };
 
 /* ---------------------------------------------------------------- process */
 
-static void add_args(struct buf *to, const struct json *process, const struct fn_template *t)
+static void add_word(struct buf *to, size_t *n, struct str word)
 {
-    bool first = true;
-    (void)buf_add_cstr(to, "\"args\":[");
-    json_each (arg, json_getc(process, "args")) {
-        if (!first && t->n_args)
-            break; /* the function's take the place of all but the program */
-        if (!first)
-            (void)buf_add_char(to, ',');
-        (void)json_write_str(to, json_str(arg));
-        first = false;
-    }
-    for (size_t i = 0; i < t->n_args; i++) {
+    if ((*n)++)
         (void)buf_add_char(to, ',');
-        (void)json_write_str(to, t->args[i]);
+    (void)json_write_str(to, word);
+}
+
+/* How many words there are. */
+static size_t add_args(struct buf *to, const struct json *process, const struct fn_template *t,
+                       size_t n_program)
+{
+    size_t n = 0;
+    (void)buf_add_cstr(to, "\"args\":[");
+    for (size_t i = 0; i < t->n_command; i++)
+        add_word(to, &n, t->command[i]);
+    json_each (arg, json_getc(process, "args")) {
+        if (t->n_command || (t->n_args && n == n_program))
+            break; /* the function's take the place of all but the program */
+        add_word(to, &n, json_str(arg));
     }
+    for (size_t i = 0; i < t->n_args; i++)
+        add_word(to, &n, t->args[i]);
     (void)buf_add_char(to, ']');
+    return n;
 }
 
 static bool is_ours(struct str pair, const struct runtime_revision *r)
@@ -101,12 +108,10 @@ static int add_user(struct buf *to, const struct json *user, struct oci_user *re
 }
 
 static int add_process(struct buf *to, const struct json *process, const struct runtime_revision *r,
-                       struct oci_user *ret_user, struct err *err)
+                       size_t n_program, struct oci_user *ret_user, struct err *err)
 {
     struct str cwd = json_get_str(process, "cwd");
     unsigned long long files = files_of(process);
-    if (!json_str(json_first(json_getc(process, "args"))).n)
-        return err_set(err, E_INVALID, "process.args names no program");
     if (cwd.n && cwd.p[0] != '/')
         return err_set(err, E_INVALID, "process.cwd is not absolute");
     (void)buf_add_cstr(to, "\"process\":{\"terminal\":false,");
@@ -114,7 +119,8 @@ static int add_process(struct buf *to, const struct json *process, const struct 
     if (code < 0)
         return code;
     (void)buf_add_char(to, ',');
-    add_args(to, process, r->t);
+    if (add_args(to, process, r->t, n_program) == 0)
+        return err_set(err, E_INVALID, "process.args names no program, and spec.command neither");
     (void)buf_add_char(to, ',');
     add_env(to, process, r);
     (void)buf_add_cstr(to, ",\"cwd\":");
@@ -274,7 +280,7 @@ int oci_config_make(struct str text, const struct runtime_revision *r,
         code = E_INVALID;
     (void)buf_add_cstr(to, "{\"ociVersion\":\"1.0.2\",");
     if (code == 0)
-        code = add_process(to, json_getc(config, "process"), r, &user, err);
+        code = add_process(to, json_getc(config, "process"), r, o->n_program, &user, err);
     if (code == 0)
         code = add_root(to, config, o->bundle, &root, err);
     if (code == 0) {

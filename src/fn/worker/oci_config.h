@@ -32,6 +32,7 @@ enum oci_hole { OCI_HOLE_GROUP = 1, OCI_HOLE_NETWORK, OCI_HOLE_SECRETS };
 
 struct oci_config_opts {
     const char *bundle;           /* absolute, real path */
+    size_t n_program;             /* so many of its arguments those of a function leave alone */
     const char *cgroup;           /* parent, "/dormouse-fn"; NULL: no limits */
     bool is_cgroup2, counts_swap; /* swap: the machine can limit it */
     const char *filter;           /* oci_filter_make(); NULL: whoever runs it compiles the rules */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the runtime `oci` share: oci.c the runtime, oci_box.c the life of a container,
- * oci_adopt.c what an earlier process left, oci_setup.c what containers need of the machine.
+ * What the files of the runtime `oci` share: oci.c the runtime, oci_plan.c what the containers of a
+ * revision are made of, oci_box.c the life of a container, oci_adopt.c what an earlier process
+ * left, oci_setup.c what containers need of the machine.
  */
 #pragma once
 
@@ -35,6 +36,7 @@ struct oci {
     bool is_runc, no_limits;
     char *subnet;
     VEC(char *) bundle_dirs; /* real paths */
+    struct fn_images images; /* ops NULL: none */
     uint32_t n_networks;
     enum { OCI_NEW, OCI_SET_UP, OCI_BROKEN } at; /* what containers need is made with the first */
     struct err broken;
@@ -53,6 +55,7 @@ struct oci {
 };
 
 enum box_at {
+    BOX_IMAGE,
     BOX_NETWORK,
     BOX_QUEUED,
     BOX_STARTING,
@@ -69,7 +72,8 @@ struct box {
     char group[OCI_NAME_MAX * 2]; /* its control group: other workers have the same ids */
     char *dir;
     struct sm sm;
-    struct list queued;
+    struct list queued; /* in oci.queue, or in the list of its revision that waits for an image */
+    struct fn_image *image;     /* NULL: a bundle */
     struct runtime_revision of; /* copies of its names; nothing else of it is used later */
     uint64_t cpu_milli;         /* limit; 0: none */
     uint64_t ready_ms;
@@ -105,14 +109,34 @@ struct box {
 /* One of n_owed less. */
 void oci_give_back(struct oci *o);
 
+/* What it is made of is here: it gets its directory and a network. */
+void box_begin(struct box *b, const struct runtime_revision *r);
+
+/* ---- oci_plan.c ---- */
+
+/*
+ * What all containers of a revision share: the configuration of its bundle or image, which is asked
+ * for here. r: kept until oci_plan_free(), by which no box waits any more.
+ */
+struct oci_plan *oci_plan_new(struct oci *o, const struct runtime_revision *r);
+void oci_plan_free(struct oci_plan *p);
+/*
+ * What the plan has goes to a box in state IMAGE. 1: it has it; 0: the box waits for an image, in a
+ * list by `queued`, and then goes on or fails by itself. Errors: why it cannot be run; an image is
+ * asked for again by the next box.
+ */
+int oci_plan_give(struct oci_plan *p, struct box *b, struct err *err);
+
 /* ---- oci_box.c ---- */
 
-/* In state NETWORK, and in the table. Strings are copied. */
+/* In state IMAGE, and in the table. Strings are copied. */
 struct box *box_new(struct oci *o, uint64_t id, const struct runtime_revision *of);
 /* Its directory, with the secrets. */
 int box_make_dir(struct box *b, const struct runtime_revision *r, struct err *err);
 /* It has its network: write its configuration, and run it when its turn comes. */
 void box_queue(struct box *b);
+/* IMAGE -> NETWORK: what it is made of is here. */
+void box_has_image(struct box *b);
 /* NETWORK: as soon as there is one. */
 void box_wait_for_network(struct box *b);
 /* Of a container that runs already: its end and what it prints are ours from now on. */

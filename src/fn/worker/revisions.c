@@ -94,6 +94,11 @@ static void take_env(struct revision *v)
     v->pub.n_env = v->m->n_env;
     v->pub.secrets = (const Dormouse__Fn__V1__SecretFile *const *)v->m->secrets;
     v->pub.n_secrets = v->m->n_secrets;
+    struct str *auths = arena_new_n(&v->arena, struct str, v->m->n_registry_auths + 1);
+    for (size_t i = 0; i < v->m->n_registry_auths; i++)
+        auths[i] = str_n(v->m->registry_auths[i].data, v->m->registry_auths[i].len);
+    v->pub.auths = auths;
+    v->pub.n_auths = v->m->n_registry_auths;
 }
 
 /* What cannot be run becomes a revision all the same: each create says why. */

@@ -16,6 +16,8 @@
 #include "fn/invoke.h"
 #include "io/loop.h"
 
+enum { RUNTIME_IMAGE_FAILED = -20001 }; /* below the codes of base/err.h */
+
 struct runtime_events;
 struct runtime {
     const struct runtime_ops *ops;
@@ -33,17 +35,22 @@ struct runtime_revision { /* what its sandboxes are made of; the worker keeps it
     size_t n_env;
     const Dormouse__Fn__V1__SecretFile *const *secrets;
     size_t n_secrets;
+    const struct str *auths; /* files of credentials for registries */
+    size_t n_auths;
     void *data; /* of the runtime */
 };
 
 struct runtime_events {
     /* r 0: ready; address: "host:port", "unix:PATH", or NULL with an invoker. Borrowed. E_INVALID,
-     * E_UNSUPPORTED, E_DIGEST, E_DENIED: permanent. */
+     * E_UNSUPPORTED, E_DIGEST, E_DENIED: permanent. RUNTIME_IMAGE_FAILED: the image cannot be had.
+     */
     void (*on_created)(void *arg, uint64_t sandbox, int r, const char *address,
                        const Dormouse__Fn__V1__Breakdown *breakdown, const struct err *err);
     /* It is being created, and the module of its revision takes a while to compile. Repeated while
      * that lasts. NULL: not of interest. */
     void (*on_compiling)(void *arg, uint64_t sandbox);
+    /* It is being created, and the image of its revision has to be pulled. Likewise. */
+    void (*on_pulling)(void *arg, uint64_t sandbox);
     /* A ready one has ended by itself. */
     void (*on_gone)(void *arg, uint64_t sandbox, const char *reason);
     void (*on_destroyed)(void *arg, uint64_t sandbox);

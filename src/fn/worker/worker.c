@@ -126,6 +126,14 @@ static void on_compiling(void *arg, uint64_t id)
         report_compiling(w, id);
 }
 
+static void on_pulling(void *arg, uint64_t id)
+{
+    struct worker *w = arg;
+    const struct sandbox *s = worker_sandbox(w, id);
+    if (s && s->sm.at == SANDBOX_CREATING)
+        report_pulling(w, id);
+}
+
 static void on_gone(void *arg, uint64_t id, const char *reason)
 {
     struct worker *w = arg;
@@ -162,6 +170,7 @@ static void on_recovered(void *arg, uint64_t id, const char *uid, uint32_t revis
 
 static const struct runtime_events events = { .on_created = on_created,
                                               .on_compiling = on_compiling,
+                                              .on_pulling = on_pulling,
                                               .on_gone = on_gone,
                                               .on_destroyed = on_destroyed,
                                               .on_recovered = on_recovered };
@@ -476,6 +485,7 @@ static void on_released(struct defer *d)
     vec_fini(&w->created);
     vec_fini(&w->gone);
     vec_fini(&w->compiling);
+    vec_fini(&w->pulling);
     map_fini(&w->sandboxes);
     arena_fini(&w->scratch);
     worker_invoker_fini(w);

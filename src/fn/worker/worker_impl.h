@@ -29,8 +29,8 @@ struct sandbox {
 
 struct created {
     uint64_t sandbox;
-    bool is_error, is_permanent, by_worker;
-    char *text; /* the error or the address; may be NULL */
+    bool is_error, is_permanent, is_image, by_worker; /* is_image: it cannot be had */
+    char *text;                                       /* the error or the address; may be NULL */
     Dormouse__Fn__V1__Breakdown breakdown;
 };
 struct gone {
@@ -71,8 +71,8 @@ struct worker {
     struct defer report;
     VEC(struct created) created; /* since the last report */
     VEC(struct gone) gone;
-    VEC(uint64_t) compiling; /* as those; sandboxes */
-    struct arena scratch;    /* while a message is made */
+    VEC(uint64_t) compiling, pulling; /* as those; sandboxes */
+    struct arena scratch;             /* while a message is made */
 
     struct revisions revisions;
     struct map sandboxes; /* 8 bytes -> struct sandbox */
@@ -109,6 +109,7 @@ void report_ready(struct worker *w, const struct sandbox *s,
 void report_failed(struct worker *w, uint64_t sandbox, int r, const struct err *err);
 void report_gone(struct worker *w, uint64_t sandbox, const char *reason);
 void report_compiling(struct worker *w, uint64_t sandbox);
+void report_pulling(struct worker *w, uint64_t sandbox);
 /* Even if there is no news. */
 void report_want(struct worker *w);
 /* What waits leaves now. */

@@ -27,7 +27,8 @@ void report_clear(struct worker *w)
     vec_each (g, &w->gone)
         free(g->reason);
     w->created.n = w->gone.n = 0;
-    vec_fini(&w->compiling);        /* seldom used */
+    vec_fini(&w->compiling); /* seldom used */
+    vec_fini(&w->pulling);
     if (w->created.cap > KEPT_NEWS) /* a burst is over */
         vec_fini(&w->created);
     if (w->gone.cap > KEPT_NEWS)
@@ -66,6 +67,14 @@ void report_compiling(struct worker *w, uint64_t id)
     report_want(w);
 }
 
+void report_pulling(struct worker *w, uint64_t id)
+{
+    if (!has_listener(w) || w->pulling.n == WORKER_REPORT_MAX)
+        return;
+    vec_push(&w->pulling, id);
+    report_want(w);
+}
+
 void report_ready(struct worker *w, const struct sandbox *s,
                   const Dormouse__Fn__V1__Breakdown *breakdown)
 {
@@ -83,6 +92,7 @@ void report_failed(struct worker *w, uint64_t id, int r, const struct err *err)
     struct created c = { .sandbox = id, .is_error = true };
     c.text = xstrdup(err_text(err));
     c.is_permanent = r == E_INVALID || r == E_UNSUPPORTED || r == E_DIGEST || r == E_DENIED;
+    c.is_image = r == RUNTIME_IMAGE_FAILED;
     dormouse__fn__v1__breakdown__init(&c.breakdown);
     tell_created(w, c);
 }
@@ -124,6 +134,8 @@ static void add_created(struct arena *a, Dormouse__Fn__V1__WorkerReport *to, str
             all[i].address = c->text;
         all[i].by_worker = c->by_worker;
         all[i].is_permanent = c->is_permanent;
+        if (c->is_image)
+            all[i].reason = (char *)(uintptr_t) "ErrImagePull";
         if (!c->is_error)
             all[i].breakdown = &c->breakdown;
         to->created[i] = &all[i];
@@ -158,10 +170,12 @@ static void send_report(struct worker *w, size_t created_at, size_t n_created, s
     }
     m.compiling = w->compiling.p;
     m.n_compiling = w->compiling.n;
+    m.pulling = w->pulling.p;
+    m.n_pulling = w->pulling.n;
     m.seq = ++w->seq;
     m.leaving = w->is_stopping;
     fn_stream_send(w->stream, &m.base);
-    w->compiling.n = 0;
+    w->compiling.n = w->pulling.n = 0;
     arena_reset(&w->scratch);
     w->sent_ms = loop_now_ms(w->loop);
 }

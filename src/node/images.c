@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/images.h"
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "codec/json.h"
+#include "fn/worker/process.h"
+#include "image/provide.h"
+#include "image/provide_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 64 << 10, HEX_DIGITS = 64 };
+
+extern char **environ; /* the child takes proxies from it */
+
+/* An image that is used here, or was until its lease is dropped. */
+struct held {
+    struct fn_image pub;
+    struct images *s;
+    uint32_t refs;
+};
+
+/* One question to the child; equal ones share it. */
+struct request {
+    struct images *s;
+    struct list node; /* in `waiting` or `asked` */
+    uint64_t id;
+    char *text;  /* JSON of "get"; NULL: a lease is dropped */
+    char *lease; /* of that */
+    bool is_pulling;
+    struct list calls; /* struct waiter */
+};
+
+struct waiter {
+    struct list node;
+    struct fn_image_call *call;
+};
+
+/* It belongs to itself once its input is closed. */
+struct child {
+    struct images *s;
+    struct list node;        /* in `children` */
+    struct process *process; /* NULL: it has ended */
+    uv_pipe_t in, out;
+    struct buf lines;
+    int handles; /* not closed yet */
+    bool is_ending;
+};
+
+struct images {
+    struct images_opts opts;
+    char *lease;        /* prefix of ids */
+    struct map held;    /* dir -> struct held */
+    struct map by_text; /* text -> struct request */
+    struct list waiting, asked;
+    size_t n_gets, n_drops; /* of asked: never both, since a drop must not meet a new lease */
+    size_t n_unused;        /* held without a reference */
+    uint64_t last_id;
+    struct child *child;  /* takes questions; NULL: none */
+    struct list children; /* that are still there */
+    struct defer turn;
+    struct timer late;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+static void pump_later(struct images *s);
+
+/* ---------------------------------------------------------------- requests */
+
+static void free_request(struct request *q)
+{
+    list_remove(&q->node);
+    if (q->text)
+        map_del(&q->s->by_text, str_of(q->text));
+    free(q->text);
+    free(q->lease);
+    free(q);
+}
+
+/* It was asked, and nothing more comes. */
+static void end_request(struct request *q)
+{
+    if (q->text)
+        q->s->n_gets--;
+    else
+        q->s->n_drops--;
+    struct images *s = q->s;
+    free_request(q);
+    pump_later(s);
+}
+
+static void fail_request(struct request *q, int r, const char *text)
+{
+    struct err err = { 0 };
+    struct list calls;
+    (void)err_set(&err, r, "%s", text);
+    list_init(&calls);
+    list_move_all(&q->calls, &calls);
+    end_request(q);
+    while (!list_is_empty(&calls)) {
+        struct waiter *w = list_entry(list_pop_front(&calls), struct waiter, node);
+        struct fn_image_call *c = w->call;
+        free(w);
+        c->data = NULL;
+        c->on_done(c, r, NULL, &err);
+    }
+}
+
+static struct request *find_request(struct images *s, uint64_t id)
+{
+    list_each (node, &s->asked) {
+        struct request *q = list_entry(node, struct request, node);
+        if (q->id == id)
+            return q;
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- images in use */
+
+static struct held *hold(struct images *s, struct str dir)
+{
+    struct held *h = map_get(&s->held, dir);
+    if (!h) {
+        h = xnew(struct held);
+        h->s = s;
+        h->pub.dir = str_dup(dir);
+        (void)map_put(&s->held, dir, h);
+    } else if (h->refs == 0) {
+        s->n_unused--;
+    }
+    h->refs++;
+    return h;
+}
+
+static void free_held(struct held *h)
+{
+    map_del(&h->s->held, str_of(h->pub.dir));
+    free((char *)(uintptr_t)h->pub.dir);
+    free((char *)(uintptr_t)h->pub.config.p);
+    free(h);
+}
+
+static void ref(void *arg, struct fn_image *image)
+{
+    (void)arg;
+    container_of(image, struct held, pub)->refs++;
+}
+
+static void put(void *arg, struct fn_image *image)
+{
+    struct images *s = arg;
+    struct held *h = container_of(image, struct held, pub);
+    assert(h->refs > 0);
+    if (--h->refs > 0)
+        return;
+    s->n_unused++;
+    pump_later(s);
+}
+
+/* The last part of the path of an image in the store; "": it is none. */
+static struct str hex_of(const struct images *s, struct str dir)
+{
+    scoped(free_scoped) char *prefix = xasprintf("%s/images/", s->opts.store);
+    struct str hex = str_slice(dir, strlen(prefix), dir.n);
+    bool ok = str_has_prefix(dir, str_of(prefix)) && hex.n == HEX_DIGITS;
+    for (size_t i = 0; ok && i < hex.n; i++)
+        ok = (hex.p[i] >= '0' && hex.p[i] <= '9') || (hex.p[i] >= 'a' && hex.p[i] <= 'f');
+    return ok ? hex : STR("");
+}
+
+static struct fn_image *adopt(void *arg, struct str dir)
+{
+    struct images *s = arg;
+    return hex_of(s, dir).n ? &hold(s, dir)->pub : NULL;
+}
+
+/* ---------------------------------------------------------------- answers */
+
+static void take_image(struct request *q, const struct json *m)
+{
+    struct images *s = q->s;
+    struct str dir = json_get_str(m, "dir"), config = json_get_str(m, "config");
+    if (!hex_of(s, dir).n) {
+        fail_request(q, -EIO, "the process that pulls images named a wrong directory");
+        return;
+    }
+    struct held *h = hold(s, dir); /* until all have theirs */
+    if (!h->pub.config.p) {
+        h->pub.config = str_n(str_dup(config), config.n);
+        h->pub.n_program = (size_t)json_int_or(json_getc(m, "words"), 0);
+    }
+    if (json_bool(json_getc(m, "pulled")))
+        log_info("image pulled", "digest=" STR_FMT, STR_ARG(json_get_str(m, "manifest")));
+    struct list calls;
+    list_init(&calls);
+    list_move_all(&q->calls, &calls);
+    end_request(q);
+    while (!list_is_empty(&calls)) {
+        struct waiter *w = list_entry(list_pop_front(&calls), struct waiter, node);
+        struct fn_image_call *c = w->call;
+        free(w);
+        c->data = NULL;
+        h->refs++;
+        c->on_done(c, 0, &h->pub, NULL);
+    }
+    put(s, &h->pub);
+}
+
+static void take_message(struct images *s, const struct json *m)
+{
+    struct request *q = find_request(s, (uint64_t)json_int_or(json_getc(m, "id"), 0));
+    const struct json *error = json_getc(m, "error");
+    scoped(free_scoped) char *text = str_dup(json_get_str(error, "text"));
+    if (!q)
+        return;
+    if (json_bool(json_getc(m, "pulling"))) {
+        q->is_pulling = true;
+        list_each (node, &q->calls) {
+            struct fn_image_call *c = list_entry(node, struct waiter, node)->call;
+            c->on_pulling(c);
+        }
+    } else if (error && q->text) {
+        int64_t code = json_int_or(json_getc(error, "code"), -EIO);
+        fail_request(q, code < 0 && code > INT32_MIN ? (int)code : -EIO, text);
+    } else if (q->text) {
+        take_image(q, m);
+    } else {
+        if (error)
+            log_warn("lease of an image not dropped", "lease=%s error=\"%s\"", q->lease, text);
+        end_request(q);
+    }
+}
+
+static void take_line(struct images *s, struct str line)
+{
+    struct arena a = { 0 };
+    struct json *m;
+    if (json_parse(&a, line, NULL, &m, NULL) >= 0)
+        take_message(s, m);
+    arena_fini(&a);
+}
+
+/* ---------------------------------------------------------------- the child */
+
+static void check_closed(struct images *s)
+{
+    if (!s->done || !list_is_empty(&s->children) || !list_is_empty(&s->waiting) || s->n_unused)
+        return;
+    void (*done)(void *) = s->done;
+    void *arg = s->done_arg;
+    timer_stop(s->opts.loop, &s->late);
+    defer_cancel(&s->turn);
+    for (struct map_entry *e; (e = map_next(&s->held, NULL));)
+        free_held(e->value);
+    map_fini(&s->held);
+    map_fini(&s->by_text);
+    free(s->lease);
+    free(s);
+    done(arg);
+}
+
+/* What it was asked and has not answered. */
+static void fail_asked(struct images *s, const char *why)
+{
+    while (!list_is_empty(&s->asked))
+        fail_request(list_first(&s->asked, struct request, node), -EIO, why);
+}
+
+static void give_up(struct child *c)
+{
+    struct images *s = c->s;
+    if (c->process || c->handles)
+        return;
+    list_remove(&c->node);
+    buf_fini(&c->lines);
+    free(c);
+    check_closed(s);
+}
+
+static void on_pipe_closed(uv_handle_t *h)
+{
+    struct child *c = h->data;
+    c->handles--;
+    give_up(c);
+}
+
+static void close_pipe(uv_pipe_t *p)
+{
+    if (!uv_is_closing((uv_handle_t *)p))
+        uv_close((uv_handle_t *)p, on_pipe_closed);
+}
+
+/* It takes no more questions, answers what it has, and ends. */
+static void end_child(struct child *c)
+{
+    c->is_ending = true;
+    if (c->s->child == c)
+        c->s->child = NULL;
+    close_pipe(&c->in);
+}
+
+static void on_child_exit(struct process *p, int status, void *arg)
+{
+    struct child *c = arg;
+    (void)p;
+    c->process = NULL;
+    if (status != 0)
+        log_warn("the process that pulls images has failed", "status=%d", status);
+    give_up(c);
+}
+
+static void on_alloc(uv_handle_t *h, size_t n, uv_buf_t *ret)
+{
+    struct child *c = h->data;
+    char *at = NULL;
+    (void)n;
+    *ret = buf_reserve(&c->lines, READ_BYTES, &at) < 0 ? uv_buf_init(NULL, 0)
+                                                       : uv_buf_init(at, READ_BYTES);
+}
+
+static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
+{
+    struct child *c = h->data;
+    struct images *s = c->s;
+    (void)b;
+    if (n < 0) { /* it has ended, or says too much */
+        bool was_asked = !c->is_ending;
+        end_child(c);
+        close_pipe(&c->out);
+        if (c->process)
+            process_signal(c->process, n == UV_EOF ? SIGTERM : SIGKILL);
+        if (was_asked)
+            fail_asked(s, "the process that pulls images has ended");
+        return;
+    }
+    buf_advance(&c->lines, (size_t)n);
+    for (ptrdiff_t at; (at = str_find_char(buf_str(&c->lines), '\n')) >= 0;) {
+        take_line(s, str_slice(buf_str(&c->lines), 0, (size_t)at));
+        buf_consume(&c->lines, (size_t)at + 1);
+    }
+}
+
+struct sending {
+    uv_write_t req;
+    char *text;
+};
+
+static void on_sent(uv_write_t *req, int status)
+{
+    struct sending *w = container_of(req, struct sending, req);
+    (void)status; /* on_read() learns that it has ended */
+    free(w->text);
+    free(w);
+}
+
+static void send_line(struct child *c, const struct json *message)
+{
+    struct buf line = BUF_INIT(PROVIDE_LINE_MAX);
+    (void)json_write(&line, message);
+    (void)buf_add_char(&line, '\n');
+    if (!buf_ok(&line)) {
+        buf_fini(&line);
+        return;
+    }
+    struct sending *w = xnew(struct sending);
+    size_t n;
+    w->text = buf_take(&line, &n);
+    uv_buf_t b = uv_buf_init(w->text, (unsigned)n);
+    if (uv_write(&w->req, (uv_stream_t *)&c->in, &b, 1, on_sent) < 0)
+        on_sent(&w->req, -1);
+}
+
+static void add_hosts(struct arena *a, struct json *to, const char *key, const char *const *hosts,
+                      size_t n)
+{
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < n; i++)
+        json_add(list, json_new_cstr(a, hosts[i]));
+    json_setc(a, to, key, list);
+}
+
+static void send_site(struct child *c)
+{
+    const struct images_opts *o = &c->s->opts;
+    struct arena a = { 0 };
+    struct json *m = json_new_object(&a);
+    json_set_str(&a, m, "store", str_of(o->store));
+    json_set_int(&a, m, "lockMilliseconds", IMAGES_LOCK_MS);
+    add_hosts(&a, m, "hosts", o->hosts, o->n_hosts);
+    add_hosts(&a, m, "plainHosts", o->plain_hosts, o->n_plain_hosts);
+    if (o->ca_file)
+        json_set_str(&a, m, "ca", str_of(o->ca_file));
+    send_line(c, m);
+    arena_fini(&a);
+}
+
+/* Descriptors above 2, as process_spawn() wants them. */
+static int make_pipe(int ends[2], struct err *err)
+{
+    int low[2];
+    if (pipe2(low, O_CLOEXEC) < 0)
+        return err_sys(err, -errno, "pipe");
+    for (int i = 0; i < 2; i++) {
+        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
+        (void)close(low[i]);
+    }
+    if (ends[0] >= 0 && ends[1] >= 0)
+        return 0;
+    return err_sys(err, -EMFILE, "pipe");
+}
+
+static int spawn(struct child *c, int in, int out, struct err *err)
+{
+    const char *program = c->s->opts.program ? c->s->opts.program : "/proc/self/exe";
+    const char *const argv[] = { program, PROVIDE_CHILD_WORD, NULL };
+    scoped(fd_scoped) int err_out = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (err_out < 0)
+        err_out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const struct process_opts opts = { .argv = argv,
+                                       .env = (const char *const *)(uintptr_t)environ,
+                                       .mount_ns = -1,
+                                       .in = in,
+                                       .out = out,
+                                       .err_out = err_out,
+                                       .on_exit = on_child_exit,
+                                       .arg = c };
+    return process_spawn(c->s->opts.loop, &opts, &c->process, err);
+}
+
+static void open_pipe(struct child *c, uv_pipe_t *p, int fd)
+{
+    (void)uv_pipe_init(&c->s->opts.loop->uv, p, 0);
+    p->data = c;
+    (void)uv_pipe_open(p, fd);
+    c->handles++;
+}
+
+static int start_child(struct images *s, struct err *err)
+{
+    int in[2] = { -1, -1 }, out[2] = { -1, -1 };
+    struct child *c = xnew(struct child);
+    c->s = s;
+    buf_init(&c->lines, PROVIDE_LINE_MAX + READ_BYTES);
+    int r = make_pipe(in, err);
+    r = r < 0 ? r : make_pipe(out, err);
+    r = r < 0 ? r : spawn(c, in[0], out[1], err);
+    int theirs[] = { in[0], out[1], r < 0 ? in[1] : -1, r < 0 ? out[0] : -1 };
+    for (size_t i = 0; i < ARRAY_LEN(theirs); i++)
+        if (theirs[i] >= 0)
+            (void)close(theirs[i]);
+    if (r < 0) {
+        buf_fini(&c->lines);
+        free(c);
+        return r;
+    }
+    open_pipe(c, &c->in, in[1]);
+    open_pipe(c, &c->out, out[0]);
+    list_push_back(&s->children, &c->node);
+    s->child = c;
+    (void)uv_read_start((uv_stream_t *)&c->out, on_alloc, on_read);
+    send_site(c);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- what is asked next */
+
+static void send_request(struct images *s, struct request *q)
+{
+    struct arena a = { 0 };
+    struct json *m = json_new_object(&a), *get;
+    json_set_int(&a, m, "id", (int64_t)q->id);
+    if (q->lease)
+        json_set_str(&a, m, "drop", str_of(q->lease));
+    else if (json_parse(&a, str_of(q->text), NULL, &get, NULL) >= 0)
+        json_setc(&a, m, "get", get);
+    send_line(s->child, m);
+    arena_fini(&a);
+}
+
+static struct request *new_request(struct images *s)
+{
+    struct request *q = xnew(struct request);
+    q->s = s;
+    q->id = ++s->last_id;
+    list_init(&q->calls);
+    return q;
+}
+
+static void ask(struct images *s, struct request *q)
+{
+    struct err err = { 0 };
+    list_remove(&q->node);
+    list_push_back(&s->asked, &q->node);
+    if (q->text)
+        s->n_gets++;
+    else
+        s->n_drops++;
+    if (!s->child && start_child(s, &err) < 0)
+        fail_request(q, -EIO, err_text(&err));
+    else
+        send_request(s, q);
+}
+
+static void drop_unused(struct images *s)
+{
+    struct map_entry *e = map_next(&s->held, NULL);
+    while (e && s->n_unused) {
+        struct held *h = e->value;
+        if (h->refs) {
+            e = map_next(&s->held, e);
+            continue;
+        }
+        struct request *q = new_request(s);
+        q->lease = xasprintf("%s:" STR_FMT, s->lease, STR_ARG(hex_of(s, str_of(h->pub.dir))));
+        s->n_unused--;
+        free_held(h);
+        ask(s, q);
+        e = map_next(&s->held, NULL); /* it has changed */
+    }
+}
+
+static void pump(struct defer *d)
+{
+    struct images *s = container_of(d, struct images, turn);
+    while (s->n_drops == 0 && !list_is_empty(&s->waiting))
+        ask(s, list_first(&s->waiting, struct request, node));
+    if (s->n_gets == 0 && list_is_empty(&s->waiting))
+        drop_unused(s);
+    if (s->child && list_is_empty(&s->asked))
+        end_child(s->child);
+    check_closed(s);
+}
+
+static void pump_later(struct images *s)
+{
+    defer_start(s->opts.loop, &s->turn, pump);
+}
+
+/* ---------------------------------------------------------------- the interface */
+
+static char *get_text(const struct images *s, const struct fn_image_want *want)
+{
+    static const char *const policies[] = { [FN_PULL_IF_NOT_PRESENT] = "IfNotPresent",
+                                            [FN_PULL_ALWAYS] = "Always",
+                                            [FN_PULL_NEVER] = "Never" };
+    struct arena a = { 0 };
+    struct buf text = BUF_INIT(PROVIDE_LINE_MAX);
+    struct json *v = json_new_object(&a), *auths = json_new_array(&a);
+    json_set_str(&a, v, "reference", want->reference);
+    json_set_str(&a, v, "tenant", want->tenant);
+    json_set_str(&a, v, "policy", str_of(policies[want->policy]));
+    json_set_str(&a, v, "lease", str_of(s->lease));
+    for (size_t i = 0; i < want->n_auths && i < PROVIDE_AUTHS_MAX; i++)
+        json_add(auths, json_new_str(&a, want->auths[i]));
+    json_setc(&a, v, "auths", auths);
+    (void)json_write(&text, v);
+    arena_fini(&a);
+    size_t n;
+    return buf_take(&text, &n);
+}
+
+static int get(void *arg, const struct fn_image_want *want, struct fn_image_call *call,
+               struct err *err)
+{
+    struct images *s = arg;
+    scoped(free_scoped) char *text = get_text(s, want);
+    struct request *q = map_get(&s->by_text, str_of(text));
+    if (!q && s->by_text.n >= IMAGES_REQUESTS_MAX)
+        return err_set(err, E_LIMIT, "more than %d images are being pulled", IMAGES_REQUESTS_MAX);
+    if (!q) {
+        q = new_request(s);
+        q->text = take_ptr(&text);
+        (void)map_put(&s->by_text, str_of(q->text), q);
+        list_push_back(&s->waiting, &q->node);
+    }
+    struct waiter *w = xnew(struct waiter);
+    w->call = call;
+    list_push_back(&q->calls, &w->node);
+    call->data = w;
+    pump_later(s);
+    return 0;
+}
+
+/* The pull goes on: what it brings stays in the store. */
+static void cancel(void *arg, struct fn_image_call *call)
+{
+    struct waiter *w = take_ptr(&call->data);
+    (void)arg;
+    if (!w)
+        return;
+    list_remove(&w->node);
+    free(w);
+}
+
+static const struct fn_images_ops ops = {
+    .get = get, .cancel = cancel, .adopt = adopt, .ref = ref, .put = put
+};
+
+struct fn_images images_interface(struct images *s)
+{
+    return (struct fn_images){ .ops = &ops, .arg = s };
+}
+
+struct images *images_new(const struct images_opts *opts)
+{
+    struct images *s = xnew(struct images);
+    s->opts = *opts;
+    s->lease = xasprintf("fn:%016llx", (unsigned long long)str_hash(str_of(opts->owner), 1));
+    list_init(&s->waiting);
+    list_init(&s->asked);
+    list_init(&s->children);
+    return s;
+}
+
+/* Whatever is being pulled is not wanted any more. */
+static void on_late(struct timer *t)
+{
+    struct images *s = container_of(t, struct images, late);
+    list_each (node, &s->children) {
+        struct child *c = list_entry(node, struct child, node);
+        if (c->process)
+            process_signal(c->process, SIGKILL);
+    }
+}
+
+void images_close(struct images *s, void (*done)(void *arg), void *arg)
+{
+    s->done = done;
+    s->done_arg = arg;
+    timer_start(s->opts.loop, &s->late, IMAGES_CLOSE_MS, on_late);
+    pump_later(s);
+}

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions from references to images: pulled, run, kept; what the status says meanwhile; credentials from Secrets."""
+import base64
+import json
+import pathlib
+import subprocess
+import threading
+
+import pytest
+
+from conftest import BUILD, wait_for
+from functions_kit import FUNCTIONS, FunctionServer, call
+from image_kit import Layout, digest, docker_archive, layer
+from registry_kit import REGISTRY, fake, real
+from test_fn_containers import MISSING
+
+DORMOUSE = str(BUILD / "dormouse")
+pytestmark = pytest.mark.skipif(bool(MISSING), reason="NO CONTAINERS TESTED: " + MISSING)
+
+PASSWD = b"root:x:0:0::/:/bin/sh\napp:x:1234:99::/:/bin/sh\n"
+GROUP = b"root:x:0:\nstaff:x:77:app\n"
+
+
+def tars():
+    guest = (BUILD / "test/oci_guest").read_bytes()
+    return [layer([("etc", "d", ""), ("etc/passwd", "f", PASSWD), ("etc/group", "f", GROUP), ("bin", "d", "")]),
+            layer([("bin/guest", "f", guest, {"mode": 0o755}), ("bin/again", "l", "guest")])]
+
+
+RUN = {"Entrypoint": ["/bin/guest", "always"], "Cmd": ["by", "default"], "Env": ["COLOUR=red", "PLACE=image"], "User": "app",
+       "WorkingDir": "/bin"}
+
+
+def layout(directory, run=RUN, name="v1"):
+    """An image that runs, as image_kit makes one; its configuration says how."""
+    made = Layout(directory)
+    layers = tars()
+    made.image(name, layers)
+    config = {"os": "linux", "architecture": "amd64", "config": run, "rootfs": {"type": "layers", "diff_ids": [digest(t) for t in layers]}}
+    manifest = json.loads((directory / "blobs/sha256" / made.manifests[0]["digest"][7:]).read_text())
+    manifest["config"] = made.descriptor(json.dumps(config).encode(), manifest["config"]["mediaType"])
+    made.manifests = [made.descriptor(json.dumps(manifest).encode(), manifest["mediaType"],
+                                      annotations={"org.opencontainers.image.ref.name": name})]
+    (directory / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": made.manifests}))
+    return made
+
+
+@pytest.fixture
+def registry():
+    with fake() as server:
+        yield server
+
+
+@pytest.fixture
+def start(tmp_path, registry):
+    servers = []
+
+    def begin(*more):
+        servers.append(FunctionServer(tmp_path / "data", extra=("--image-registry", registry.host, *map(str, more))))
+        return servers[-1]
+
+    yield begin
+    for server in servers:
+        assert server.process.poll() is not None or server.stop() == 0
+
+
+def spec(reference, **more):
+    return {"image": {"reference": reference, **more.pop("image", {})}, "port": 80, **more}
+
+
+def ready(server, name):
+    status = server.get(FUNCTIONS.format("default") + "/" + name).json().get("status", {})
+    return next((c for c in status.get("conditions", []) if c["type"] == "Ready"), {"reason": "", "message": ""})
+
+
+def requests(registry):
+    return [(method, path) for method, path, _ in registry.seen]
+
+
+def store(server, *words):
+    done = subprocess.run([DORMOUSE, "image", *words, "--store", server.data_dir / "images", "--wait", "30s"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not REGISTRY, reason="no docker-registry")
+def test_an_image_of_a_registry_answers_and_is_run_as_it_says(tmp_path):
+    with real(tmp_path) as host:
+        layout(tmp_path / "layout")
+        subprocess.run(["skopeo", "copy", "-q", "--dest-tls-verify=false", f"oci:{tmp_path}/layout:v1", f"docker://{host}/team/web:v1"], check=True)
+        server = FunctionServer(tmp_path / "data", extra=("--image-registry", host))
+        try:
+            done = subprocess.run([DORMOUSE, "fn", "deploy", "--data-dir", server.data_dir, "--image", f"{host}/team/web:v1", "--name", "web",
+                                   "--port", "80", "--env", "COLOUR=blue"], capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            assert call(server.gateway, "web.default").body == b"web always by default"
+            assert call(server.gateway, "web.default", "/env/COLOUR").body == b"blue", "the function's"
+            assert call(server.gateway, "web.default", "/env/PLACE").body == b"image", "the image's"
+            assert b"1234" in call(server.gateway, "web.default", "/status").body, "the user app"
+            server.deploy("args", spec(f"{host}/team/web:v1", args=["other"]))
+            assert call(server.gateway, "args.default").body == b"args always other", "the entrypoint stays"
+            server.deploy("command", spec(f"{host}/team/web:v1", command=["/bin/again"], args=["only"]))
+            assert call(server.gateway, "command.default").body == b"command only"
+        finally:
+            assert server.stop() == 0
+
+
+def test_a_second_start_and_a_restart_ask_the_registry_for_nothing(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+    server.deploy("web", spec(f"{registry.host}/team/web:v1"))
+    assert call(server.gateway, "web.default").status == 200
+    asked = requests(registry)
+    assert sum("/blobs/" in path for _, path in asked) == 3, "a configuration and two layers, once each"
+    server.deploy("twin", spec(f"{registry.host}/team/web:v1"))
+    assert call(server.gateway, "twin.default").status == 200
+    assert server.stop() == 0
+    server = start()
+    assert call(server.gateway, "web.default").status == 200
+    assert requests(registry) == asked
+
+
+def test_many_functions_of_an_image_share_one_pull(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+    for i in range(5):
+        server.deploy(f"web{i}", spec(f"{registry.host}/team/web:v1", scale={"initial": 1}))
+    for i in range(5):
+        assert call(server.gateway, f"web{i}.default").status == 200
+    assert sum("/blobs/" in path for _, path in requests(registry)) == 3
+
+
+def test_a_missing_image_is_told_by_the_kubelets_words_and_comes_later(tmp_path, start, registry):
+    made = layout(tmp_path / "layout")
+    server = start()
+    server.deploy("late", spec(f"{registry.host}/team/late:v1", scale={"initial": 1}))
+    said = wait_for(lambda: ready(server, "late") if ready(server, "late")["reason"] in ("ErrImagePull", "ImagePullBackOff") else None, "its reason")
+    assert f"{registry.host}/team/late:v1" in said["message"] and "MANIFEST_UNKNOWN" in said["message"], said
+    wait_for(lambda: ready(server, "late")["reason"] == "ImagePullBackOff", "it waits longer each time")
+    registry.add_layout(made, "team/late", "v1")
+    wait_for(lambda: ready(server, "late").get("status") == "True", "it is pulled after all")
+    assert call(server.gateway, "late.default").status == 200
+
+
+def test_a_slow_pull_is_said_and_blocks_nothing(tmp_path, start, registry):
+    released = threading.Event()
+    registry.add_layout(layout(tmp_path / "layout"), "team/slow", "v1")
+
+    def wait(handler):
+        released.wait(60)
+
+    registry.faults.append(("GET", "/blobs/", wait))
+    server = start()
+    server.deploy("slow", spec(f"{registry.host}/team/slow:v1", scale={"initial": 1}))
+    try:
+        wait_for(lambda: ready(server, "slow")["reason"] == "ImagePulling", "the condition says so")
+        server.deploy("other", {"fake": {}})
+        assert call(server.gateway, "other.default").status == 200
+    finally:
+        released.set()
+    assert call(server.gateway, "slow.default").status == 200
+
+
+def dockerconfig(host, user, password):
+    auth = base64.b64encode(f"{user}:{password}".encode()).decode()
+    config = json.dumps({"auths": {host: {"auth": auth}}})
+    return {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/dockerconfigjson",
+            "data": {".dockerconfigjson": base64.b64encode(config.encode()).decode()}}
+
+
+def test_credentials_come_from_a_secret_and_hold_for_its_namespace_alone(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/private", "v1")
+    registry.auth, registry.users = "basic", {"ann": "s3cret"}
+    server = start()
+    reference = f"{registry.host}/team/private:v1"
+    secret = dockerconfig(registry.host, "ann", "s3cret")
+    server.create("/api/v1/namespaces/default/secrets", {**secret, "metadata": {"name": "pull"}})
+    server.deploy("mine", spec(reference, imagePullSecrets=[{"name": "pull"}]))
+    assert call(server.gateway, "mine.default").status == 200
+    server.deploy("nobody", spec(reference, scale={"initial": 1}))
+    said = wait_for(lambda: ready(server, "nobody") if "Image" in ready(server, "nobody")["reason"] else None, "it is refused")
+    assert said["reason"] in ("ErrImagePull", "ImagePullBackOff"), said
+    server.deploy("forgot", spec(reference, imagePullSecrets=[{"name": "none"}], scale={"initial": 1}))
+    said = wait_for(lambda: ready(server, "forgot") if "none" in ready(server, "forgot")["message"] else None, "the Secret is missing")
+    assert ".dockerconfigjson" in said["message"]
+    assert "s3cret" not in server.text_of_log()
+
+
+def test_files_of_the_worker_are_images_below_its_directories_alone(tmp_path, start):
+    (tmp_path / "bundles").mkdir()
+    layout(tmp_path / "bundles/layout")
+    layout(tmp_path / "secret")
+    docker_archive(tmp_path / "bundles/app.tar", {"app:v1": tars()})
+    server = start("--bundles", tmp_path / "bundles")
+    server.deploy("layout", spec("oci:layout:v1"))
+    assert call(server.gateway, "layout.default").body == b"layout always by default"
+    server.deploy("archive", spec("docker-archive:app.tar:app:v1", command=["/bin/guest", "archived"]))
+    assert call(server.gateway, "archive.default").body == b"archive archived"
+    for name, reference in {"outside": f"oci:{tmp_path}/secret:v1", "up": "oci:../secret:v1", "store": f"store:{tmp_path}/data/images:x"}.items():
+        server.deploy(name, spec(reference))
+        assert call(server.gateway, f"{name}.default").status == 503, reference
+        why = wait_for(lambda: ready(server, name)["message"], "the condition says why")
+        assert "below a directory of bundles" in why or "may name a store" in why
+
+
+def test_a_registry_that_is_not_named_is_refused(start, registry):
+    server = start()
+    server.deploy("elsewhere", spec("registry.invalid/team/web:v1", scale={"initial": 1}))
+    said = wait_for(lambda: ready(server, "elsewhere") if "image-registry" in ready(server, "elsewhere")["message"] else None, "why")
+    assert "registry.invalid" in said["message"]
+
+
+def test_gc_leaves_an_image_in_use_and_takes_it_afterwards(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+    reference = f"{registry.host}/team/web:v1"
+    server.deploy("web", spec(reference))
+    assert call(server.gateway, "web.default").status == 200
+    roots = list(pathlib.Path(server.data_dir, "images/images").glob("*/rootfs"))
+    assert len(roots) == 1
+    store(server, "rm", reference)
+    store(server, "gc")
+    assert roots[0].exists() and call(server.gateway, "web.default").status == 200
+    assert server.ask("DELETE", FUNCTIONS.format("default") + "/web").status == 200
+
+    def is_gone():
+        store(server, "gc")
+        return not roots[0].exists()
+
+    wait_for(is_gone, "nothing uses it any more")
+
+
+def test_a_server_that_is_killed_finds_the_containers_of_images_again(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+    server.deploy("stays", spec(f"{registry.host}/team/web:v1"))
+    assert call(server.gateway, "stays.default").status == 200
+    server.kill()
+    server = start()
+    assert call(server.gateway, "stays.default").status == 200
+    store(server, "gc")
+    assert call(server.gateway, "stays.default").status == 200
+
+
+def test_a_server_that_is_killed_in_the_middle_of_a_pull_goes_on(tmp_path, start, registry):
+    released, begun = threading.Event(), threading.Event()
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+
+    def wait(handler):
+        begun.set()
+        released.wait(60)
+
+    registry.faults.append(("GET", "/blobs/", wait))
+    server = start()
+    server.deploy("web", spec(f"{registry.host}/team/web:v1", scale={"initial": 1}))
+    assert begun.wait(60)
+    server.kill()
+    released.set()
+    server = start()
+    assert call(server.gateway, "web.default").status == 200
+
+
+@pytest.mark.parametrize("run, words", [({"Entrypoint": ["/bin/guest"], "User": "ghost"}, "no user 'ghost'"), ({}, "names no program")])
+def test_an_image_that_cannot_run_says_why(tmp_path, start, registry, run, words):
+    registry.add_layout(layout(tmp_path / "layout", run), "team/odd", "v1")
+    server = start()
+    server.deploy("odd", spec(f"{registry.host}/team/odd:v1", scale={"initial": 1}))
+    wait_for(lambda: words in ready(server, "odd")["message"], "the condition says what is wrong")
