@@ -4,6 +4,7 @@
  * (loaded at run time, since both libraries have a function json_equal).
  */
 #include "codec/json.h"
+#include "codec/json_scan.h"
 
 #include "base/clock.h"
 #include "base/vec.h"
@@ -979,6 +980,65 @@ TEST(jansson_agrees_on_random_and_damaged_documents)
                 text.p[at] = was;
         }
         arena_fini(&a);
+    }
+}
+
+/* Text of a few hundred bytes with brackets, quotes and backslashes in its strings. */
+static struct json *random_tangle(struct arena *a, unsigned depth)
+{
+    static const char bytes[] = "{}[]\"\\:,ab \xc3\xa9\n";
+    struct json *v = json_new_object(a), *list = json_new_array(a);
+    for (size_t n = test_random_below(6); n; n--) {
+        char key[40];
+        size_t used = test_random_below(sizeof key);
+        for (size_t i = 0; i < used; i++)
+            key[i] = bytes[test_random_below(sizeof bytes - 1)];
+        json_add(list, json_new_str(a, str_n(key, used)));
+        json_set(a, v, str_n(key, used),
+                 depth ? random_tangle(a, depth - 1) : json_new_int(a, (int64_t)n));
+    }
+    json_setc(a, v, "list", list);
+    return v;
+}
+
+TEST(a_cursor_passes_over_values_whatever_their_strings_hold)
+{
+    for (int round = 0; round < 500; round++) {
+        struct arena a = { 0 };
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+        struct str value;
+        CHECK_OK(json_write(&text, random_tangle(&a, 3)));
+        size_t n = text.n;
+        for (size_t behind = test_random_below(100); behind; behind--)
+            (void)buf_add_char(&text, "]}\","[test_random_below(4)]);
+        struct json_scan s = json_scan_init(buf_str(&text));
+        CHECK(json_scan_value(&s, &value));
+        CHECK_INT(value.n, n);
+        scoped(free_scoped) char *cut = str_dup(str_n(text.p, n - 1));
+        s = json_scan_init(str_n(cut, n - 1));
+        CHECK(!json_scan_value(&s, &value));
+        arena_fini(&a);
+    }
+}
+
+TEST(a_cursor_takes_strings_of_any_length)
+{
+    for (size_t n = 0; n < 70; n++) {
+        char text[80];
+        struct str s;
+        bool escaped;
+        memset(text, 0xe9, sizeof text);
+        text[0] = text[n + 1] = '"';
+        struct json_scan scan = json_scan_init(str_n(text, n + 2));
+        CHECK(json_scan_string(&scan, &s, &escaped) && !escaped && s.n == n);
+        scan = json_scan_init(str_n(text, n + 1));
+        CHECK(!json_scan_string(&scan, &s, &escaped));
+        for (size_t i = 1; i <= n; i++) {
+            text[i] = 0x1f;
+            scan = json_scan_init(str_n(text, n + 2));
+            CHECK(!json_scan_string(&scan, &s, &escaped));
+            text[i] = (char)0xe9;
+        }
     }
 }
 

@@ -23,16 +23,15 @@ bool json_scan_string(struct json_scan *s, struct str *ret, bool *ret_escaped)
     const char *from = s->p, *p = from;
     *ret_escaped = false;
     for (;;) {
-        p = json_scan_plain(p, s->end);
+        p = json_scan_text(p, s->end);
         if (p == s->end || (uint8_t)*p < 0x20)
             return false;
         if (*p == '"')
             break;
-        bool escape = *p == '\\';
-        *ret_escaped |= escape;
+        *ret_escaped = true;
         if (s->end - p < 2)
             return false;
-        p += escape ? 2 : 1;
+        p += 2;
     }
     *ret = (struct str){ from, (size_t)(p - from) };
     s->p = p + 1;
@@ -45,6 +44,98 @@ static bool is_scalar_byte(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' ||
            c == 'E';
 }
+
+#ifdef __SSE2__
+
+/* Of 64 bytes, one bit for each. */
+struct block {
+    uint64_t quotes, slashes, opening, closing;
+};
+
+static struct block read_block(const char *p)
+{
+    struct block b = { 0 };
+    for (unsigned i = 0; i < 4; i++) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(p + 16 * i));
+        __m128i folded = _mm_or_si128(x, _mm_set1_epi8(0x20)); /* [ as {, ] as } */
+        b.quotes |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8('"'))) << 16 * i;
+        b.slashes |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8('\\'))) << 16 * i;
+        b.opening |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')))
+                     << 16 * i;
+        b.closing |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(folded, _mm_set1_epi8('}')))
+                     << 16 * i;
+    }
+    return b;
+}
+
+/* The bytes behind a backslash that is not itself escaped. *carry: the last one of a block is. */
+static uint64_t escaped_bytes(uint64_t slashes, uint64_t *carry)
+{
+    uint64_t escaped = *carry;
+    *carry = 0;
+    slashes &= ~escaped;
+    while (slashes) {
+        uint64_t first = slashes & -slashes;
+        escaped |= first << 1;
+        *carry = first >> 63;
+        slashes &= ~(first | first << 1);
+    }
+    return escaped;
+}
+
+/* Bit i: whether an odd number of the bits 0..i is set. */
+static uint64_t parities(uint64_t bits)
+{
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        bits ^= bits << shift;
+    return bits;
+}
+
+/* The bit of the brace that brings the depth to 0; 64: none does. */
+static unsigned closing_bit(const struct block *b, size_t *depth)
+{
+    size_t n_closing = (size_t)__builtin_popcountll(b->closing);
+    if (n_closing < *depth) {
+        *depth += (size_t)__builtin_popcountll(b->opening) - n_closing;
+        return 64;
+    }
+    for (uint64_t braces = b->opening | b->closing; braces; braces &= braces - 1) {
+        *depth += b->opening & braces & -braces ? 1 : (size_t)-1;
+        if (*depth == 0)
+            return (unsigned)__builtin_ctzll(braces);
+    }
+    return 64;
+}
+
+/* To the end of the object or array that begins here: the brackets outside of strings are counted.
+ */
+static bool skip_container(struct json_scan *s)
+{
+    uint64_t in_string = 0, carry = 0; /* of the block before: all bits or none; the lowest */
+    size_t depth = 0;
+    for (size_t left; (left = (size_t)(s->end - s->p)) > 0; s->p += MIN(left, 64)) {
+        char last[64];
+        if (left < sizeof last) {
+            memset(last, 0, sizeof last);
+            memcpy(last, s->p, left);
+        }
+        struct block b = read_block(left < sizeof last ? last : s->p);
+        if (b.slashes | carry)
+            b.quotes &= ~escaped_bytes(b.slashes, &carry);
+        uint64_t strings = parities(b.quotes) ^ in_string;
+        in_string = (uint64_t)((int64_t)strings >> 63);
+        b.opening &= ~strings;
+        b.closing &= ~strings;
+        unsigned at = closing_bit(&b, &depth);
+        if (at < 64) {
+            s->p += at + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+#else
 
 static bool skip_container(struct json_scan *s)
 {
@@ -74,6 +165,8 @@ static bool skip_container(struct json_scan *s)
     } while (depth);
     return true;
 }
+
+#endif
 
 bool json_scan_value(struct json_scan *s, struct str *ret)
 {

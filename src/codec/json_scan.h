@@ -11,6 +11,10 @@
 #include "codec/json.h"
 #include "codec/utf8.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 struct json_scan {
     const char *p, *end;
 };
@@ -30,6 +34,26 @@ static inline const char *json_scan_plain(const char *p, const char *end)
         p += 8;
     }
     while (p < end && (uint8_t)*p >= 0x20 && (uint8_t)*p < 0x80 && *p != '"' && *p != '\\')
+        p++;
+    return p;
+}
+
+/* Bytes up to the next quote, backslash or control character, whatever is between. */
+static inline const char *json_scan_text(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'),
+                  control = _mm_set1_epi8(0x1f);
+    for (; end - p >= 16; p += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)p);
+        __m128i match = _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash));
+        match = _mm_or_si128(match, _mm_cmpeq_epi8(_mm_min_epu8(x, control), x));
+        unsigned found = (unsigned)_mm_movemask_epi8(match);
+        if (found)
+            return p + __builtin_ctz(found);
+    }
+#endif
+    while (p < end && (uint8_t)*p >= 0x20 && *p != '"' && *p != '\\')
         p++;
     return p;
 }
