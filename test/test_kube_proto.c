@@ -259,6 +259,18 @@ TEST(text_is_transcoded_as_its_tree_is_encoded)
         /* What is of another type than it should be. */
         "{\"metadata\":{\"labels\":[],\"generation\":\"x\",\"name\":{},\"uid\":[{}],\"finalizers\":{}},"
         "\"spec\":{\"containers\":[null,3],\"hostNetwork\":\"yes\",\"priority\":1.5},\"status\":7}",
+        /* In the order in which a server completes them; nulls before and after their fields. */
+        "{\"metadata\":{\"name\":\"p\",\"managedFields\":[],\"namespace\":\"n\",\"uid\":\"u\","
+        "\"generation\":2},\"spec\":{\"volumes\":null,\"priority\":-7,\"containers\":[{\"name\":"
+        "\"c\"}],\"nodeName\":null,\"tolerations\":null},\"status\":{\"conditions\":[{"
+        "\"status\":\"True\",\"lastProbeTime\":null,\"type\":null}],\"qosClass\":null,"
+        "\"startTime\":\"2026-02-30T00:00:00Z\",\"podIP\":\"1.2.3.4\"}}",
+        /* Numbers and times in all their forms. */
+        "{\"metadata\":{\"generation\":-12,\"creationTimestamp\":\"2026-01-02T03:04:60Z\","
+        "\"deletionTimestamp\":\"1969-12-31T23:59:59Z\",\"deletionGracePeriodSeconds\":1e1,"
+        "\"managedFields\":[{\"time\":\"2026-01-02T03:04:05.25+01:00\"},{\"time\":\"x\"}]},"
+        "\"spec\":{\"terminationGracePeriodSeconds\":9223372036854775807,\"priority\":1.0,"
+        "\"activeDeadlineSeconds\":123456789012345678,\"securityContext\":{\"runAsUser\":-0}}}",
         /* managedFields are text within. */
         "{\"metadata\":{\"managedFields\":[{\"manager\":\"m\",\"fieldsV1\":{\"f:metadata\":{\"f:labels\":{"
         "\".\":{},\"k:{\\\"name\\\":\\\"x\\\"}\":{}}}}},{\"fieldsV1\":null}]}}",

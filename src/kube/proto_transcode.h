@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stored JSON text of a built-in kind to protobuf, without a tree: byte for byte what proto.h's
- * encoder writes for json_parse() of the text, at about a fifth of the cost.
+ * encoder writes for json_parse() of the text, at about a twentieth of the cost.
  *
- * One pass over the text. The members of an object become the fields of its message in the order of
- * the text, in a work buffer; then they are copied in the order of their numbers, with the zero
- * values of those that are missing, after the length, which is known by then, into the buffer of
- * the outer message. Work buffers alternate, so a byte is copied once for each level of nesting. A
- * rare value (a union, a value of another type than the schema has) is converted to a tree first,
- * that value alone.
+ * One pass over the text, by a plan of each type (proto_plan.h). The members of an object are
+ * written as fields of its message in the order of the text, the zero values of those that are
+ * missing in between, behind a length of as many bytes as that of the last message of the type took.
+ * A message whose members turn out to be in another order than its fields is put in order once it
+ * is complete, through a work buffer. A rare value (a union, a value of another type than the
+ * schema has) is converted to a tree first, that value alone.
  */
 #pragma once
 
 #include "kube/proto.h"
 
-/* One serves any number of calls. Any thread, one at a time. */
+/* One serves any number of calls. Main loop only, as schemas. */
 struct proto_transcoder {
-    struct buf work[2];
+    struct buf work;
     struct arena arena; /* emptied by each call */
+    char day[10];       /* "2026-01-02", the day of the last time */
+    int64_t day_s;      /* when it began */
 };
-#define PROTO_TRANSCODER_INIT                                                                      \
-    ((struct proto_transcoder){ .work = { BUF_INIT(BUF_MAX_DEFAULT), BUF_INIT(BUF_MAX_DEFAULT) } })
+#define PROTO_TRANSCODER_INIT ((struct proto_transcoder){ .work = BUF_INIT(BUF_MAX_DEFAULT) })
 void proto_transcoder_fini(struct proto_transcoder *t);
 
 /*

@@ -81,3 +81,48 @@ static inline void wire_end(struct buf *to, size_t from)
     }
     memcpy(to->p + from - 1, length, more + 1);
 }
+
+/* ---- straight into the buffer ---- */
+
+/* What wire_copy() may write behind its bytes, so that short ones are copied as a word. */
+enum { WIRE_SPILL_BYTES = 16 };
+
+/* Room for n bytes and what a copy of them spills; NULL: the buffer has failed. */
+static inline char *wire_room(struct buf *to, size_t n)
+{
+    char *p;
+    if (n + WIRE_SPILL_BYTES < to->cap - to->n && !to->failed)
+        return to->p + to->n;
+    return buf_reserve(to, n + WIRE_SPILL_BYTES, &p) < 0 ? NULL : p;
+}
+
+/* The bytes of the room before `end` have been written. */
+static inline void wire_advance(struct buf *to, const char *end)
+{
+    to->n = (size_t)(end - to->p);
+}
+
+/* Copy to the room; what stands before `end` may be read. Behind what was written. */
+static inline char *wire_copy(char *to, const char *from, size_t n, const char *end)
+{
+    if (n <= WIRE_SPILL_BYTES && end - from >= WIRE_SPILL_BYTES)
+        memcpy(to, from, WIRE_SPILL_BYTES);
+    else if (n)
+        memcpy(to, from, n);
+    return to + n;
+}
+
+static inline bool wire_put_copy(struct buf *to, const char *from, size_t n, const char *end)
+{
+    char *o = wire_room(to, n);
+    if (!o)
+        return false;
+    wire_advance(to, wire_copy(o, from, n, end));
+    return true;
+}
+
+/* Of a varint. */
+static inline size_t wire_size(uint64_t v)
+{
+    return v < 0x80 ? 1 : v < 0x4000 ? 2 : (70 - (size_t)__builtin_clzll(v)) / 7;
+}
