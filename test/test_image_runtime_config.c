@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users of images, and the process section of a container. */
-#include "image/runtime_config.h"
+#include "codec/json.h"
+#include "image/container_config.h"
 #include "test.h"
 
 #include <errno.h>
@@ -195,6 +196,50 @@ TEST(a_section_that_no_program_could_start_with_is_refused)
     run.cwd = STR_NULL;
     scoped(buf_fini_scoped) struct buf small = BUF_INIT(100);
     CHECK_ERR(make(&run, &o, &small, &err), -EMSGSIZE);
+}
+
+/* ---- config.json of `image run` ---- */
+
+static struct json *make_whole(struct arena *a, struct container_config_opts o)
+{
+    static const struct str words[] = { { "sh", 2 } };
+    const struct oci_run run = { .command = { words, 1 } };
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(1 << 20);
+    struct json *doc;
+    o.root = "/a \"root\"";
+    o.host_name = "h";
+    CHECK_OK(container_config_make(&run, &o, &root_user, &out, NULL));
+    CHECK_OK(json_parse(a, str_copy_arena(a, buf_str(&out)), NULL, &doc, NULL));
+    return doc;
+}
+
+static bool has(const struct json *list, const char *member, const char *value)
+{
+    json_each (v, list)
+        if (str_is(json_get_str(v, member), value))
+            return true;
+    return false;
+}
+
+TEST(a_container_has_no_network_and_few_rights_unless_asked)
+{
+    struct arena a = { 0 };
+    struct json *doc = make_whole(&a, (struct container_config_opts){ 0 });
+    CHECK_STR(json_get_str(json_getc(doc, "root"), "path"), "/a \"root\"");
+    CHECK(!json_bool(json_path(doc, "root", "readonly", NULL)));
+    CHECK(json_bool(json_path(doc, "process", "noNewPrivileges", NULL)));
+    CHECK(has(json_path(doc, "linux", "namespaces", NULL), "type", "network"));
+    CHECK(!has(json_getc(doc, "mounts"), "destination", "/etc/hosts"));
+    CHECK(!has(json_getc(doc, "mounts"), "destination", "/run"));
+    json_each (c, json_path(doc, "process", "capabilities", "bounding", NULL))
+        CHECK(!str_is(json_str(c), "CAP_SYS_ADMIN") && !str_is(json_str(c), "CAP_NET_RAW"));
+    doc =
+        make_whole(&a, (struct container_config_opts){ .has_network = true, .is_read_only = true });
+    CHECK(json_bool(json_path(doc, "root", "readonly", NULL)));
+    CHECK(!has(json_path(doc, "linux", "namespaces", NULL), "type", "network"));
+    CHECK(has(json_getc(doc, "mounts"), "destination", "/etc/hosts"));
+    CHECK(has(json_getc(doc, "mounts"), "destination", "/run"));
+    arena_fini(&a);
 }
 
 TEST_MAIN

@@ -2,17 +2,15 @@
 /* dormouse image mount and umount: the root file system of an image at a directory. */
 #include "base/buf.h"
 #include "base/sys.h"
-#include "cmd/image_args.h"
+#include "cmd/image_mounting.h"
 #include "codec/digest.h"
-#include "image/root.h"
-#include "oci/pull.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { UID_MAP_MAX = 4096, WAIT_MS = 60 * 1000 };
+enum { WAIT_MS = 60 * 1000 };
 
 static struct image_args args;
 static bool is_rootless, is_writable, has_suid, is_not_durable;
@@ -85,14 +83,6 @@ static int state_of(const char *target, char **ret_target, char **ret_state, str
     return 0;
 }
 
-/* In a user namespace that does not map every user. */
-static bool is_in_user_namespace(void)
-{
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(UID_MAP_MAX);
-    return sys_read_file(-1, "/proc/self/uid_map", &b, NULL) >= 0 &&
-           str_find(buf_str(&b), STR("4294967295")) < 0;
-}
-
 static int choose_sink(enum root_sink *ret)
 {
     static const char *const words[] = { "auto", "tarfs", "dirs" };
@@ -104,129 +94,14 @@ static int choose_sink(enum root_sink *ret)
     return cmd_failf(CMD_USAGE, "--sink is auto, tarfs or dirs, not '%s'", sink);
 }
 
-struct mounting {
-    const char *reference;
-    char *target, *state;
-    struct root_opts with;
-    enum root_sink used;
-    bool is_over;   /* mounted: nothing else has to be tried */
-    bool is_stored; /* from the tars of the store */
-};
-
-/* ---- from the store ---- */
-
-static void origin_scoped(struct oci_origin *origin)
+static int mount_at(const char *dir, struct image_mounting *m, struct err *err)
 {
-    oci_origin_close(origin);
-}
-
-/* Into the store, without a name there. */
-static int pull(const char *reference, struct oci_store *store, struct oci_digest *ret,
-                struct err *err)
-{
-    struct oci_pull_result res;
-    struct oci_pull_opts how = { .platform = args.wanted,
-                                 .max_tar_bytes = max_bytes,
-                                 .reading = &layer_child_reading };
-    scoped(origin_scoped) struct oci_origin origin = { 0 };
-    int r = oci_origin_open(str_of(reference), &args.registry, &origin, err);
-    how.origin = origin;
-    r = r < 0 ? r : oci_pull(store, &how, &res, err);
-    if (r >= 0)
-        *ret = res.manifest;
-    return r;
-}
-
-/* The manifest of an image that has to be there already. */
-static int find(const char *reference, struct oci_digest *ret, struct err *err)
-{
-    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
-    int r = image_open(&args, reference, &o, err);
-    if (r >= 0)
-        *ret = o.image.digest;
-    return r;
-}
-
-static int mount_loaded(struct mounting *m, struct oci_store *store, const struct oci_image *image,
-                        struct err *err)
-{
-    struct err why = { 0 };
-    const struct stored stored = { store, image, args.parent };
-    const struct unpack_from from = { image, NULL, store };
-    int r = root_mount_stored(&stored, m->state, m->target, &m->with, &why);
-    m->used = ROOT_SINK_TARFS;
-    m->is_stored = r >= 0;
-    if (r == E_UNSUPPORTED) /* its tars do not fit: a copy of them */
-        return root_mount(&from, m->state, m->target, &m->with, &m->used, err);
-    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
-}
-
-static int mount_stored(struct mounting *m, struct err *err)
-{
-    struct arena documents = { 0 };
-    struct oci_image image = { 0 };
-    bool is_there = image_is_in_store(m->reference);
-    int r = is_there ? find(m->reference, &image.digest, err) : 0;
-    if (r < 0)
-        return r;
-    scoped(image_store_close_scoped) struct oci_store *store = NULL;
-    r = image_store_open(args.store, (struct oci_store_opts){ .lock_ms = wait_ms }, &store, err);
-    if (r < 0 || !stored_can_mount(store))
-        return r;
-    r = is_there ? 0 : pull(m->reference, store, &image.digest, err);
-    r = r < 0 ? r
-              : oci_store_image_load(store, &image.digest, &documents, &image.manifest,
-                                     &image.config, err);
-    r = r < 0 ? r : mount_loaded(m, store, &image, err);
-    m->is_over = r >= 0;
-    arena_fini(&documents);
-    return r < 0 ? err_ctx(err, r, "image '%s'", m->reference) : 0;
-}
-
-/* ---- from wherever it is ---- */
-
-static int mount_copied(struct mounting *m, struct err *err)
-{
-    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
-    int r = image_open(&args, m->reference, &o, err);
-    if (r < 0)
-        return r;
-    const struct unpack_from from = { &o.image, o.source, o.store };
-    r = root_mount(&from, m->state, m->target, &m->with, &m->used, err);
-    return r < 0 ? err_ctx(err, r, "image '%s'", m->reference) : 0;
-}
-
-static int mount_image(struct mounting *m, const char *dir, enum root_sink how, struct err *err)
-{
-    const bool is_user = is_in_user_namespace();
-    m->with = (struct root_opts){
-        .unpack = { .dir = { .form = is_user ? LAYER_DIR_OVERLAY_USER : LAYER_DIR_MERGED,
-                             .symlink_parent = args.parent,
-                             .is_rootless = is_rootless },
-                    .max_bytes = max_bytes,
-                    .is_not_durable = is_not_durable },
-        .sink = is_rootless && how == ROOT_SINK_BEST ? ROOT_SINK_DIRS : how,
-        .is_writable = is_writable,
-        .has_suid = has_suid,
-    };
-    int r = state_of(dir, &m->target, &m->state, err);
-    r = r < 0 ? r : root_clear(m->state, m->target, wait_ms, err);
-    if (r >= 0 && !is_user && m->with.sink != ROOT_SINK_DIRS)
-        r = mount_stored(m, err);
-    if (r >= 0 && !m->is_over)
-        r = mount_copied(m, err);
-    free(m->target);
-    free(m->state);
-    return r;
-}
-
-/* The store lies in the data directory, unless something says otherwise. Given, free(). */
-static char *store_dir(void)
-{
-    const char *env = getenv("DORMOUSE_IMAGE_STORE");
-    if (args.store || !data_dir || (env && *env))
-        return image_store_dir(args.store);
-    return xasprintf("%s/images", data_dir);
+    scoped(free_scoped) char *target = NULL, *state = NULL;
+    int r = state_of(dir, &target, &state, err);
+    m->target = target;
+    m->state = state;
+    r = r < 0 ? r : root_clear(state, target, wait_ms, err);
+    return r < 0 ? r : image_mounting_mount(m, err);
 }
 
 static int run(int argc, char **argv)
@@ -234,7 +109,6 @@ static int run(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     enum root_sink how;
-    struct mounting m = { 0 };
     int r = cmd_parse(&cmd_image_mount, opts, argc, argv, 2, &n);
     if (r)
         return r - 1;
@@ -246,10 +120,20 @@ static int run(int argc, char **argv)
     if (geteuid() != 0)
         return cmd_failf(CMD_FAILED, "mounting takes root, or a user namespace (unshare -Urm); "
                                      "'dormouse image unpack' needs neither");
-    scoped(free_scoped) char *store = store_dir();
+    scoped(free_scoped) char *store = image_mounting_store(args.store, data_dir);
     args.store = store;
-    m.reference = argv[0];
-    if (mount_image(&m, argv[1], how, &err) < 0)
+    scoped(image_mounting_fini_scoped) struct image_mounting m = {
+        .args = &args,
+        .reference = argv[0],
+        .sink = how,
+        .max_bytes = max_bytes,
+        .wait_ms = wait_ms,
+        .is_rootless = is_rootless,
+        .is_writable = is_writable,
+        .has_suid = has_suid,
+        .is_not_durable = is_not_durable,
+    };
+    if (mount_at(argv[1], &m, &err) < 0)
         return cmd_fail(CMD_FAILED, &err);
     const char *sink_word = m.used == ROOT_SINK_TARFS ? "tarfs" : "dirs";
     if (args.is_json)

@@ -54,8 +54,9 @@ class Layout:
         self.blob(data)
         return {"mediaType": media_type, "digest": digest(data), "size": len(data), **rest}
 
-    def image(self, name, tars, compress=gzip.compress, suffix="+gzip", architecture="amd64"):
-        config = {"os": "linux", "architecture": architecture, "created": "2024-01-01T00:00:00Z",
+    def image(self, name, tars, compress=gzip.compress, suffix="+gzip", architecture="amd64", run=None):
+        """run: the member `config` of the configuration."""
+        config = {"config": run or {}, "os": "linux", "architecture": architecture, "created": "2024-01-01T00:00:00Z",
                   "rootfs": {"type": "layers", "diff_ids": [digest(t) for t in tars]}}
         manifest = {"schemaVersion": 2, "mediaType": MANIFEST,
                     "config": self.descriptor(json.dumps(config).encode(), CONFIG),

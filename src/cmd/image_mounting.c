@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/image_mounting.h"
+
+#include "base/buf.h"
+#include "base/sys.h"
+#include "oci/pull.h"
+
+enum { UID_MAP_MAX = 4096 };
+
+/* In a user namespace that does not map every user. */
+static bool is_in_user_namespace(void)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(UID_MAP_MAX);
+    return sys_read_file(-1, "/proc/self/uid_map", &b, NULL) >= 0 &&
+           str_find(buf_str(&b), STR("4294967295")) < 0;
+}
+
+char *image_mounting_store(const char *given, const char *data_dir)
+{
+    const char *env = getenv("DORMOUSE_IMAGE_STORE");
+    if (given || !data_dir || (env && *env))
+        return image_store_dir(given);
+    return xasprintf("%s/images", data_dir);
+}
+
+/* ---- from the store ---- */
+
+static void origin_scoped(struct oci_origin *origin)
+{
+    oci_origin_close(origin);
+}
+
+/* Into the store, without a name there. */
+static int pull(const struct image_mounting *m, struct oci_store *store, struct oci_digest *ret,
+                struct err *err)
+{
+    struct oci_pull_result res;
+    struct oci_pull_opts how = { .platform = m->args->wanted,
+                                 .max_tar_bytes = m->max_bytes,
+                                 .reading = &layer_child_reading };
+    scoped(origin_scoped) struct oci_origin origin = { 0 };
+    int r = oci_origin_open(str_of(m->reference), &m->args->registry, &origin, err);
+    how.origin = origin;
+    r = r < 0 ? r : oci_pull(store, &how, &res, err);
+    if (r >= 0)
+        *ret = res.manifest;
+    return r;
+}
+
+/* The manifest of an image that has to be there already. */
+static int find(const struct image_mounting *m, struct oci_digest *ret, struct err *err)
+{
+    scoped(image_opened_fini_scoped) struct image_opened o = { 0 };
+    int r = image_open(m->args, m->reference, &o, err);
+    if (r >= 0)
+        *ret = o.image.digest;
+    return r;
+}
+
+static int mount_loaded(struct image_mounting *m, struct oci_store *store,
+                        const struct oci_image *image, struct err *err)
+{
+    struct err why = { 0 };
+    const struct stored stored = { store, image, m->args->parent };
+    const struct unpack_from from = { image, NULL, store };
+    int r = root_mount_stored(&stored, m->state, m->target, &m->with, &why);
+    m->used = ROOT_SINK_TARFS;
+    m->is_stored = r >= 0;
+    if (r == E_UNSUPPORTED) /* its tars do not fit: a copy of them */
+        return root_mount(&from, m->state, m->target, &m->with, &m->used, err);
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
+static int mount_stored(struct image_mounting *m, struct err *err)
+{
+    struct oci_image image = { 0 };
+    bool is_there = image_is_in_store(m->reference);
+    int r = is_there ? find(m, &image.digest, err) : 0;
+    if (r < 0)
+        return r;
+    scoped(image_store_close_scoped) struct oci_store *store = NULL;
+    r = image_store_open(m->args->store, (struct oci_store_opts){ .lock_ms = m->wait_ms }, &store,
+                         err);
+    if (r < 0 || !stored_can_mount(store))
+        return r;
+    r = is_there ? 0 : pull(m, store, &image.digest, err);
+    r = r < 0 ? r
+              : oci_store_image_load(store, &image.digest, &m->documents, &image.manifest,
+                                     &image.config, err);
+    r = r < 0 ? r : mount_loaded(m, store, &image, err);
+    m->config = image.config;
+    m->is_over = r >= 0;
+    return r < 0 ? err_ctx(err, r, "image '%s'", m->reference) : 0;
+}
+
+/* ---- from wherever it is ---- */
+
+static int mount_copied(struct image_mounting *m, struct err *err)
+{
+    int r = image_open(m->args, m->reference, &m->opened, err);
+    if (r < 0)
+        return r;
+    const struct unpack_from from = { &m->opened.image, m->opened.source, m->opened.store };
+    r = root_mount(&from, m->state, m->target, &m->with, &m->used, err);
+    m->config = m->opened.image.config;
+    return r < 0 ? err_ctx(err, r, "image '%s'", m->reference) : 0;
+}
+
+int image_mounting_mount(struct image_mounting *m, struct err *err)
+{
+    const bool is_user = is_in_user_namespace();
+    m->with = (struct root_opts){
+        .unpack = { .dir = { .form = is_user ? LAYER_DIR_OVERLAY_USER : LAYER_DIR_MERGED,
+                             .symlink_parent = m->args->parent,
+                             .is_rootless = m->is_rootless },
+                    .max_bytes = m->max_bytes,
+                    .is_not_durable = m->is_not_durable },
+        .sink = m->is_rootless && m->sink == ROOT_SINK_BEST ? ROOT_SINK_DIRS : m->sink,
+        .is_writable = m->is_writable,
+        .has_suid = m->has_suid,
+    };
+    int r = is_user || m->with.sink == ROOT_SINK_DIRS ? 0 : mount_stored(m, err);
+    return r < 0 || m->is_over ? r : mount_copied(m, err);
+}
+
+void image_mounting_fini(struct image_mounting *m)
+{
+    image_opened_fini(&m->opened);
+    arena_fini(&m->documents);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dormouse image run: a program of an image in a container, in the foreground. */
+#include "base/sys.h"
+#include "cmd/image_mounting.h"
+#include "image/container_config.h"
+#include "image/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { WAIT_MS = 60 * 1000, ARGS_MAX = 4096 };
+
+static struct image_args args;
+static bool is_read_only, has_terminal;
+static const char *data_dir, *network, *user, *cwd, *entrypoint, *host_name, *runtime;
+static struct cmd_list env;
+static uint64_t max_bytes, wait_ms = WAIT_MS;
+
+static const struct cmd_opt opts[] = {
+    IMAGE_ARGS_OPTS(args),
+    { "env", 'e', "NAME[=VALUE]", "set a variable, or hand on this one; may be repeated", CMD_LIST,
+      &env, 0, 0 },
+    { "user", 'u', "USER[:GROUP]", "names of the image, or numbers (the image's)", CMD_STRING,
+      &user, 0, 0 },
+    { "workdir", 'w', "DIR", "where the program starts (the image's)", CMD_STRING, &cwd, 0, 0 },
+    { "entrypoint", 0, "PROGRAM", "instead of the image's", CMD_STRING, &entrypoint, 0, 0 },
+    { "hostname", 0, "NAME", "of the container (dormouse)", CMD_STRING, &host_name, 0, 0 },
+    { "tty", 't', NULL, "give it a terminal; standard input has to be one", CMD_FLAG, &has_terminal,
+      0, 0 },
+    { "read-only", 0, NULL, "nothing can be written but /tmp, /run and /dev/shm, in memory",
+      CMD_FLAG, &is_read_only, 0, 0 },
+    { "network", 0, "KIND", "none, or host for that of this machine (none)", CMD_STRING, &network,
+      0, 0 },
+    { "runtime", 0, "PROGRAM", "an OCI runtime (crun, else runc)", CMD_STRING, &runtime, 0, 0 },
+    { "max-layer-size", 0, "SIZE",
+      "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
+      0 },
+    { "data-dir", 0, "DIR", "where images and containers lie " CMD_DATA_DIR_DEFAULT, CMD_STRING,
+      &data_dir, 0, 0 },
+    { "wait", 0, "DURATION", "for another process that writes the store (1m)", CMD_DURATION,
+      &wait_ms, 0, 0 },
+    { .name = NULL }
+};
+
+static const struct cmd_opt *image_run_opts(void)
+{
+    return opts;
+}
+
+/* Variables without a value are those of this process; what it does not have is left out. */
+static struct oci_strings environment(struct arena *a)
+{
+    size_t n = 0;
+    struct str *all = arena_new_n(a, struct str, env.n);
+    for (size_t i = 0; i < env.n; i++) {
+        bool has_value = strchr(env.at[i], '=') != NULL;
+        const char *value = has_value ? NULL : getenv(env.at[i]);
+        if (!has_value && !value)
+            continue;
+        scoped(free_scoped) char *pair =
+            has_value ? xstrdup(env.at[i]) : xasprintf("%s=%s", env.at[i], value);
+        all[n++] = str_copy_arena(a, str_of(pair));
+    }
+    return (struct oci_strings){ all, n };
+}
+
+static int write_config(const struct run_place *p, const struct oci_run *image, struct arena *a,
+                        size_t n_words, char **words, struct err *err)
+{
+    struct str program = str_of(entrypoint);
+    scoped(free_scoped) struct str *arguments = xnew_n(struct str, n_words);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(RUNTIME_CONFIG_BYTES_MAX);
+    struct runtime_config_user who;
+    for (size_t i = 0; i < n_words; i++)
+        arguments[i] = str_of(words[i]);
+    const struct container_config_opts o = {
+        .process = { .args = { arguments, n_words },
+                     .entrypoint = { &program, entrypoint != NULL },
+                     .env = environment(a),
+                     .cwd = str_of(cwd),
+                     .has_terminal = has_terminal },
+        .root = p->target,
+        .host_name = host_name ? host_name : "dormouse",
+        .is_read_only = is_read_only,
+        .has_network = network && str_is(str_of(network), "host"),
+    };
+    scoped(fd_scoped) int root = sys_openat(AT_FDCWD, p->target, O_RDONLY | O_DIRECTORY, 0);
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, p->dir, O_RDONLY | O_DIRECTORY, 0);
+    if (root < 0 || dir < 0)
+        return err_sys(err, root < 0 ? root : dir, "open '%s'", p->dir);
+    int r = runtime_config_find_user(root, user ? str_of(user) : image->user, &who, err);
+    r = r < 0 ? r : container_config_make(image, &o, &who, &text, err);
+    return r < 0 ? r : sys_write_file_atomic(dir, "config.json", buf_str(&text), 0600, err);
+}
+
+static int run_at(const struct run_place *p, const char *program, size_t n_words, char **words,
+                  int *ret_status, struct err *err)
+{
+    scoped(free_scoped) char *store = image_mounting_store(args.store, data_dir);
+    struct image_args with = args;
+    with.store = store;
+    scoped(image_mounting_fini_scoped) struct image_mounting m = {
+        .args = &with,
+        .reference = words[0],
+        .target = p->target,
+        .state = p->state,
+        .max_bytes = max_bytes,
+        .wait_ms = wait_ms,
+        .is_writable =
+            true, /* the runtime makes mount points, even if the container cannot write */
+        .is_not_durable = true,
+    };
+    int r = image_mounting_mount(&m, err);
+    r = r < 0 ? r : write_config(p, &m.config.run, &m.documents, n_words - 1, words + 1, err);
+    return r < 0 ? r : run_container(p, program, ret_status, err);
+}
+
+static int run_image(size_t n_words, char **words, int *ret_status, struct err *err)
+{
+    struct run_place place;
+    scoped(free_scoped) char *data = cmd_data_dir(data_dir), *program = NULL;
+    scoped(free_scoped) char *runs = xasprintf("%s/runs", data);
+    int r = run_find_runtime(runtime, &program, err);
+    r = r < 0 ? r : run_enter_namespace(err);
+    r = r < 0 ? r : run_place_new(runs, wait_ms, &place, err);
+    if (r < 0)
+        return r;
+    r = run_at(&place, program, n_words, words, ret_status, err);
+    int removed = run_place_remove(&place, wait_ms, r < 0 ? NULL : err);
+    return r < 0 ? r : removed;
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    int status = CMD_FAILED;
+    struct err err = { 0 };
+    int r = cmd_parse(&cmd_image_run, opts, argc, argv, ARGS_MAX, &n);
+    if (r)
+        return r - 1;
+    if (n == 0)
+        return cmd_failf(CMD_USAGE, "which image? 'dormouse image run --help' says more");
+    if ((r = image_args_check(&args)) != 0)
+        return r;
+    if (network && !str_is(str_of(network), "none") && !str_is(str_of(network), "host"))
+        return cmd_failf(CMD_USAGE, "--network is none or host, not '%s'", network);
+    if (has_terminal && !isatty(STDIN_FILENO))
+        return cmd_failf(CMD_USAGE, "--tty takes a terminal as standard input");
+    if (geteuid() != 0)
+        return cmd_failf(CMD_FAILED, "running an image takes root");
+    return run_image(n, argv, &status, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : status;
+}
+
+const struct cmd cmd_image_run = {
+    .name = "image run",
+    .args = "IMAGE [-- ARG...]",
+    .doc = "run a program of an image in a container",
+    .help = IMAGE_REFERENCE_HELP
+    "The container runs in the foreground with the standard files of this command; its exit\n"
+    "status is the command's, 128 and the number of the signal if one ended it. Signals are\n"
+    "passed on. Arguments take the place of the image's. An image that is not in the store is\n"
+    "pulled first, without a name. What the container writes is removed at the end; after a\n"
+    "kill -9, which ends the container too, by the next 'image run'. It has no network unless\n"
+    "--network host is given, no new privileges, and few capabilities. There are no limits of\n"
+    "memory and processor time.\n"
+    "\n"
+    "  dormouse image run oci:layout:v1\n"
+    "  dormouse image run app:1.2 -e LEVEL=debug -- serve --port 80\n"
+    "  dormouse image run docker://alpine:3.20 --entrypoint /bin/sh -t\n",
+    .run = run,
+    .opts = image_run_opts,
+};

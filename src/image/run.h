@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a container of `dormouse image run` lives, and its life: a directory
+ *
+ *     RUNS/<id>/config.json   the bundle (OCI runtime specification)
+ *     RUNS/<id>/root/         where the root file system of the image is mounted
+ *     RUNS/<id>/state/        what the mount needs, and what the container wrote (image/root.h)
+ *     RUNS/<id>/runtime/      files of the OCI runtime
+ *
+ * that is locked (flock) while its process lives. All mounts are made in a mount namespace of this
+ * process, and the container is below a PID namespace whose first process is the runtime; it gets
+ * SIGKILL when this process ends. So kill -9 leaves files alone, which the next run_place_new()
+ * removes. Blocking calls, for a command with one thread.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { RUN_ID_SIZE = 32 };
+
+struct run_place {
+    char id[RUN_ID_SIZE];
+    char *runs;                 /* the parent */
+    char *dir, *target, *state; /* as above */
+    int lock_fd;
+};
+
+/* From now on mounts of this process are its own. Errors: -EPERM, not root. */
+int run_enter_namespace(struct err *err);
+
+/* Make a place in `runs`, after removing what killed processes left there. lock_ms: as of
+ * root_umount(). On success run_place_remove(). */
+int run_place_new(const char *runs, uint64_t lock_ms, struct run_place *ret, struct err *err);
+/* Unmount and remove all of it; frees what the struct holds, also after an error. */
+int run_place_remove(struct run_place *p, uint64_t lock_ms, struct err *err);
+
+/* The OCI runtime: `name`, a path or a program of PATH; NULL: crun or runc. Given, free(). Errors:
+ * -ENOENT. */
+int run_find_runtime(const char *name, char **ret, struct err *err);
+
+/*
+ * Run the bundle of the place in the foreground, with the standard files of this process; signals
+ * that other processes send to this one are passed on. *ret_status: its exit status, 128 + signal
+ * if one ended it. Signals stay blocked after it. Errors: of starting the runtime.
+ */
+int run_container(const struct run_place *p, const char *runtime, int *ret_status, struct err *err);
