@@ -25,6 +25,14 @@ struct image_args {
       &(registry).plain_http,                                                                      \
       0,                                                                                           \
       0 },                                                                                         \
+        { "allow-private",                                                                         \
+          0,                                                                                       \
+          NULL,                                                                                    \
+          "let a public registry send us to private addresses (redirects, tokens)",                \
+          CMD_FLAG,                                                                                \
+          &(registry).allows_private,                                                              \
+          0,                                                                                       \
+          0 },                                                                                     \
         { "ca-file",  0,                                                                           \
           "FILE",     "trust these certificates (PEM) of registries as well",                      \
           CMD_STRING, &(registry).ca_file,                                                         \

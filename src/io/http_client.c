@@ -848,6 +848,11 @@ static int connect_to(struct link *l, const struct sockaddr *addr, struct err *e
     return r;
 }
 
+static int no_address(const struct http_client *c, struct err *err)
+{
+    return err_set(err, -EACCES, "'%s' is at no address that may be connected to", peer_host(c));
+}
+
 static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
 {
     struct lookup *lookup = container_of(req, struct lookup, req);
@@ -869,8 +874,7 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     l->next_addr = first_allowed(l->client, found);
     if (!l->next_addr) {
         struct err err = { 0 };
-        int r = err_set(&err, -EACCES, "'%s' is at no address that may be connected to",
-                        peer_host(l->client));
+        int r = no_address(l->client, &err);
         link_failed(l, r, &err);
         return;
     }
@@ -914,7 +918,9 @@ static void link_new(struct http_client *c, struct http_call *call)
         r = connect_to(l, NULL, &err);
     else if (uv_ip4_addr(peer_host(c), peer_port(c), (struct sockaddr_in *)&addr) == 0 ||
              uv_ip6_addr(peer_host(c), peer_port(c), (struct sockaddr_in6 *)&addr) == 0)
-        r = connect_to(l, (struct sockaddr *)&addr, &err);
+        r = c->may_connect && !c->may_connect(c->may_connect_arg, (struct sockaddr *)&addr)
+                ? no_address(c, &err)
+                : connect_to(l, (struct sockaddr *)&addr, &err);
     else
         r = look_up(l, &err);
     if (r < 0)

@@ -7,6 +7,7 @@
 #include "io/tls.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 
 enum { HTTPS_PORT = 443 };
@@ -41,12 +42,57 @@ bool registry_same_origin(const struct fetch_url *a, const struct fetch_url *b)
     return a->tls == b->tls && a->port == b->port && str_ieq(str_of(a->host), str_of(b->host));
 }
 
+static bool is_public(const struct oci_registry *reg, const struct sockaddr *addr)
+{
+    return reg->opts.is_public ? reg->opts.is_public(addr) : address_is_public(addr);
+}
+
+/* One public address makes the registry public for good: a name may have addresses of both kinds,
+ * and others the next time. */
+static bool may_connect(void *arg, const struct sockaddr *addr)
+{
+    struct registry_origin *o = arg;
+    const struct oci_registry_opts *opts = &o->reg->opts;
+    bool is_base = o == &o->reg->origins[0];
+    if (opts->may_connect && !opts->may_connect(opts->arg, addr))
+        return false;
+    if (is_base && is_public(o->reg, addr))
+        o->reg->is_public = true;
+    return opts->allows_private || !o->reg->is_public || is_public(o->reg, addr);
+}
+
+/* An address in numbers that is not public; names are for the proxy to find. */
+static bool is_private_text(const struct oci_registry *reg, const char *host)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1)
+        return !is_public(reg, (const struct sockaddr *)&v4);
+    if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1)
+        return !is_public(reg, (const struct sockaddr *)&v6);
+    return false;
+}
+
+/* may_connect() for a host that a proxy reaches. The registry's own comes first. */
+static int check_by_proxy(struct oci_registry *reg, const struct fetch_url *url, struct err *err)
+{
+    bool is_private = is_private_text(reg, url->host);
+    if (reg->n_origins == 0)
+        reg->is_public = !is_private;
+    if (!is_private || !reg->is_public || reg->opts.allows_private)
+        return 0;
+    return err_set(err, -EACCES, "'%s' is at no address that may be connected to", url->host);
+}
+
 static int new_client(struct oci_registry *reg, const struct fetch_url *url,
                       struct registry_origin *ret, struct err *err)
 {
     const char *proxy = is_loopback(url->host) ? NULL : fetch_url_proxy(url);
     struct fetch_url via = { 0 };
-    int r = proxy ? fetch_url_parse(proxy, NULL, &via, err) : 0;
+    int r = proxy ? check_by_proxy(reg, url, err) : 0;
+    if (r < 0)
+        return r;
+    r = proxy ? fetch_url_parse(proxy, NULL, &via, err) : 0;
     if (r < 0)
         return err_ctx(err, r, "proxy of the environment");
     if (proxy && via.tls) {
@@ -59,8 +105,8 @@ static int new_client(struct oci_registry *reg, const struct fetch_url *url,
         .proxy_host = proxy && url->tls ? via.host : NULL,
         .proxy_port = via.port,
         .tls = url->tls ? reg->tls : NULL,
-        .may_connect = reg->opts.may_connect,
-        .may_connect_arg = reg->opts.arg,
+        .may_connect = proxy ? NULL : may_connect,
+        .may_connect_arg = ret,
     };
     r = http_client_new(reg->opts.loop, &opts, &ret->client, err);
     ret->by_proxy = proxy && !url->tls;
@@ -82,6 +128,7 @@ int registry_origin_find(struct oci_registry *reg, const struct fetch_url *url,
         return err_set(err, E_LIMIT, "the registry sends us to more than %d hosts",
                        OCI_REGISTRY_ORIGINS_MAX);
     struct registry_origin *o = &reg->origins[reg->n_origins];
+    o->reg = reg;
     int r = new_client(reg, url, o, err);
     if (r < 0)
         return r;

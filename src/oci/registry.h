@@ -22,6 +22,9 @@
 enum {
     OCI_REGISTRY_ATTEMPTS = 5,     /* in a row without progress */
     OCI_REGISTRY_STALL_MS = 30000, /* no head, or no byte of a body, for so long */
+    /* A body that brings fewer bytes in so long is given up, as a silent one is. */
+    OCI_REGISTRY_SLOW_MS = 60000,
+    OCI_REGISTRY_SLOW_BYTES = 60 << 10,
     OCI_REGISTRY_BACKOFF_MS = 500, /* doubled each time, with jitter of a half */
     OCI_REGISTRY_BACKOFF_MAX_MS = 30000,
     OCI_REGISTRY_RETRY_AFTER_MAX_S = 120, /* a registry that asks for more is given up */
@@ -46,7 +49,15 @@ struct oci_registry_opts {
     uint64_t stall_ms;      /* 0: OCI_REGISTRY_STALL_MS */
     uint64_t backoff_ms;    /* 0: OCI_REGISTRY_BACKOFF_MS */
     oci_registry_note note; /* retries; NULL: none */
-    /* As in http_client_opts: where it may send us. NULL: anywhere. */
+    /*
+     * Redirects, token services and upload addresses are the registry's word. One with a public
+     * address (io/address.h) may send us to public addresses alone, else a foreign registry could
+     * have this machine ask what only this machine can reach; a proxy resolves names itself, so
+     * behind one only addresses in numbers are refused. true: it may send us anywhere.
+     */
+    bool allows_private;
+    bool (*is_public)(const struct sockaddr *addr); /* for tests; NULL: address_is_public() */
+    /* Further, as in http_client_opts, for the registry's own addresses as well. NULL: any. */
     bool (*may_connect)(void *arg, const struct sockaddr *addr);
     void *arg; /* of both */
 };
@@ -71,7 +82,7 @@ struct oci_answer {
  * Exactly once. r 0: there is an answer, borrowed. Else, with err borrowed: E_DENIED (401, 403),
  * -ENOENT (404), E_UNSUPPORTED (405), E_LIMIT, E_DIGEST (more or fewer bytes than announced),
  * -EAGAIN (429 and 5xx after the last attempt), -EPROTO (other statuses), -ECANCELED, what the
- * sink returned, and what the HTTP client gives (io/http.h).
+ * sink returned, and what the HTTP client gives (io/http.h; -EACCES: see allows_private).
  */
 typedef void (*oci_request_cb)(void *arg, int r, const struct oci_answer *answer,
                                const struct err *err);

@@ -13,6 +13,7 @@
 /* Connections to one scheme, host and port. */
 struct registry_origin {
     char *name; /* "https://host:port" */
+    struct oci_registry *reg;
     struct http_client *client;
     bool by_proxy; /* plain HTTP: the proxy wants the whole URL as the target */
 };
@@ -27,6 +28,7 @@ struct oci_registry {
     struct map tokens;                /* scope -> struct registry_token */
     enum oci_challenge_scheme scheme; /* that it asked for last */
     struct rng rng;
+    bool is_public;    /* an address of its own was one, so others have to be */
     bool has_answered; /* so that a refused connection may pass */
     bool closing;
 };
@@ -48,10 +50,13 @@ struct oci_request {
     struct http_call *call;
     size_t body_sent;
     struct timer timer; /* silence, or back-off */
+    uint64_t paced_ms;  /* since when the bytes of the body are counted; 0: not yet */
+    uint64_t n_paced;   /* bytes since then */
     struct defer turn;
     unsigned attempt, redirects, logins;
     bool was_sent; /* the server may have seen it, and did not answer */
     bool cancelled;
+    bool is_slow; /* the call was ended for it */
     /* The answer. */
     int status;
     struct headers answer;

@@ -274,6 +274,10 @@ static void settle_sink(struct oci_request *q)
 
 static void settle_transport(struct oci_request *q, int r)
 {
+    if (r == -EACCES)
+        (void)err_ctx(&q->err, r,
+                      "%s is public and sends us to a private address (--allow-private)",
+                      q->reg->base.host);
     bool was_never_there = (r == -ECONNREFUSED || r == -EHOSTUNREACH) && !q->reg->has_answered;
     bool is_final = was_never_there || r == E_TLS || r == -EACCES || r == E_PARSE || r == E_LIMIT;
     if (is_final || !may_repeat(q))
@@ -320,6 +324,25 @@ static void watch_silence(struct oci_request *q)
     timer_start(q->reg->opts.loop, &q->timer, q->reg->opts.stall_ms, on_silence);
 }
 
+/* Silence is one byte in 30 s for ever otherwise. false: the call was ended. */
+static bool keeps_pace(struct oci_request *q, size_t n)
+{
+    uint64_t now = loop_now_ms(q->reg->opts.loop);
+    if (q->paced_ms == 0)
+        q->paced_ms = now;
+    q->n_paced += n;
+    if (now - q->paced_ms < OCI_REGISTRY_SLOW_MS)
+        return true;
+    if (q->n_paced < OCI_REGISTRY_SLOW_BYTES) {
+        q->is_slow = true;
+        http_call_cancel(q->call);
+        return false;
+    }
+    q->paced_ms = now;
+    q->n_paced = 0;
+    return true;
+}
+
 /* "bytes 5-9/10" (RFC 9110 section 14.4): 5. false: it is not that. */
 static bool range_start(struct str text, uint64_t *ret)
 {
@@ -341,6 +364,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
     q->status = status;
     q->reg->has_answered = true;
     q->skip = 0;
+    q->paced_ms = q->n_paced = 0;
     headers_reset(&q->answer);
     (void)headers_copy(&q->answer, headers);
     watch_silence(q);
@@ -364,19 +388,21 @@ static void to_sink(struct oci_request *q, struct str bytes)
                              q->url.host, (unsigned long long)q->size, q->first.path));
         return;
     }
+    uint64_t before_ms = loop_now_ms(q->reg->opts.loop);
     int r = bytes.n ? q->sink(q->sink_arg, bytes, &q->err) : 0;
     if (r < 0) {
         fail_call(q, r);
         return;
     }
     q->at += bytes.n;
-    uv_update_time(&q->reg->opts.loop->uv); /* sinks may block */
+    uv_update_time(&q->reg->opts.loop->uv); /* sinks may block, which is not the peer's fault */
+    q->paced_ms += loop_now_ms(q->reg->opts.loop) - before_ms;
 }
 
 static void on_data(void *arg, struct str bytes)
 {
     struct oci_request *q = arg;
-    if (q->err.code || q->cancelled)
+    if (q->err.code || q->cancelled || q->is_slow || !keeps_pace(q, bytes.n))
         return;
     if (q->sink && (q->status == 200 || q->status == 206))
         to_sink(q, bytes);
@@ -393,7 +419,10 @@ static void on_end(void *arg, int r, const struct err *err)
     bool was_watched = q->status != 0;
     q->was_sent = http_call_was_sent(q->call);
     q->call = NULL;
-    if (r == -ECANCELED && was_watched && !q->err.code && !timer_is_armed(&q->timer))
+    if (r == -ECANCELED && q->is_slow && !q->cancelled)
+        r = err_set(&q->err, -ETIMEDOUT, "%s sends fewer than %d KiB in %d s", q->url.host,
+                    OCI_REGISTRY_SLOW_BYTES >> 10, OCI_REGISTRY_SLOW_MS / 1000);
+    else if (r == -ECANCELED && was_watched && !q->err.code && !timer_is_armed(&q->timer))
         r = err_set(&q->err, -ETIMEDOUT, "%s sent no byte for %llu ms", q->url.host,
                     (unsigned long long)q->reg->opts.stall_ms);
     else if (r < 0 && !q->err.code && err)
@@ -467,6 +496,7 @@ static int start_call(struct oci_request *q)
 static void send_request(struct oci_request *q)
 {
     q->status = 0;
+    q->is_slow = false;
     q->err = (struct err){ 0 };
     q->at_attempt = q->at;
     q->body_sent = 0;

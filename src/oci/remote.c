@@ -102,6 +102,7 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
     struct oci_registry_opts registry = {
         .host = ref->host,
         .plain_http = opts->plain_http,
+        .allows_private = opts->allows_private,
         .ca_pem = buf_str(&ca),
         .login = login,
         .attempts = opts->attempts,

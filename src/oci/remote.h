@@ -16,7 +16,7 @@ enum {
 struct oci_remote;
 
 struct oci_remote_opts {
-    bool plain_http;
+    bool plain_http, allows_private; /* as in struct oci_registry_opts */
     const char *ca_file; /* PEM, trusted besides the system's roots; NULL: none */
     /* Credentials, also when they are empty: anonymous. NULL: as oci_login_find() says. Borrowed.
      */
