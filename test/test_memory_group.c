@@ -8,7 +8,11 @@
 #include "test.h"
 #include "wasm/confine.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define ROOT "/sys/fs/cgroup"
@@ -86,6 +90,109 @@ TEST(a_group_that_cannot_be_made_is_said)
     }
     rig_remove_dir(path);
     rig_remove_dir(dir);
+}
+
+/* ---- v2, of files: the kernel here may have its memory controller in v1 ---- */
+
+static char fake[64];
+
+static void put(const char *name, const char *text)
+{
+    char path[160];
+    (void)snprintf(path, sizeof path, "%s/%s", fake, name);
+    FILE *f = fopen(path, "we");
+    CHECK(f);
+    (void)fputs(text, f);
+    CHECK_OK(fclose(f));
+}
+
+static void check_file(const char *name, const char *want)
+{
+    char path[160];
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
+    (void)snprintf(path, sizeof path, "%s/%s", fake, name);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &text, NULL));
+    CHECK_STR(buf_str(&text), want);
+}
+
+/* A directory with the files that a kernel makes in it. Returns its name. */
+static const char *fake_group(const char *kind, int pid)
+{
+    static char name[48], path[160];
+    (void)snprintf(name, sizeof name, "dormouse-%s-%d", kind, pid);
+    (void)snprintf(path, sizeof path, "%s/%s", fake, name);
+    CHECK_OK(mkdir(path, 0700));
+    return name;
+}
+
+static void fake_open(const char *subtree)
+{
+    (void)snprintf(fake, sizeof fake, "/tmp/dormouse-group-XXXXXX");
+    CHECK(mkdtemp(fake));
+    put("cgroup.controllers", "cpu io memory pids\n");
+    put("cgroup.subtree_control", subtree);
+    put("cgroup.procs", "");
+    for (int i = 0; i < 2; i++) {
+        static const char *const files[] = { "cgroup.procs", "memory.max" };
+        char name[100];
+        const char *group = fake_group(i ? "main" : "guests", (int)getpid());
+        for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+            (void)snprintf(name, sizeof name, "%s/%s", group, files[k]);
+            put(name, "");
+        }
+    }
+}
+
+static void check_own(const char *kind, const char *file, const char *want)
+{
+    char name[100];
+    (void)snprintf(name, sizeof name, "dormouse-%s-%d/%s", kind, (int)getpid(), file);
+    check_file(name, want);
+}
+
+TEST(a_process_that_is_alone_in_its_group_of_v2_moves_below_it)
+{
+    struct memory_group g;
+    struct err err = { 0 };
+    fake_open("cpu\n");
+    sys_fail_nth(SYS_WRITE, 1, EBUSY); /* the group has processes: no controllers below it */
+    CHECK_OK(memory_group_open(&g, fake, STR("0::/\n"), 64 << 20, &err));
+    CHECK(g.is_v2 && g.has_moved && g.procs_fd >= 0);
+    check_own("main", "cgroup.procs", "0");
+    check_own("guests", "memory.max", "67108864");
+    check_file("cgroup.subtree_control", "+memory");
+    confine_join_memory(dup(g.procs_fd));
+    check_own("guests", "cgroup.procs", "0");
+    memory_group_close(&g);
+    check_file("cgroup.subtree_control", "-memory");
+    check_file("cgroup.procs", "0"); /* back again */
+    rig_remove_dir(fake);
+}
+
+TEST(groups_of_processes_that_were_killed_are_removed)
+{
+    struct memory_group g;
+    struct err err = { 0 };
+    char path[160];
+    int gone = fork();
+    if (gone == 0)
+        _exit(0);
+    CHECK_INT(waitpid(gone, NULL, 0), gone);
+    fake_open("cpu memory\n");
+    for (int i = 0; i < 2; i++)
+        (void)fake_group(i ? "main" : "guests", gone);
+    (void)fake_group("main", (int)getppid());
+    CHECK_OK(memory_group_open(&g, fake, STR("0::/\n"), 64 << 20, &err));
+    CHECK(!g.has_moved); /* the controller is on below */
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof path, "%s/dormouse-%s-%d", fake, i ? "main" : "guests", gone);
+        CHECK(access(path, F_OK) < 0);
+    }
+    (void)snprintf(path, sizeof path, "%s/dormouse-main-%d", fake, (int)getppid());
+    CHECK_OK(access(path, F_OK));
+    memory_group_close(&g);
+    check_file("cgroup.subtree_control", "cpu memory\n");
+    rig_remove_dir(fake);
 }
 
 TEST(a_runner_is_in_the_group)

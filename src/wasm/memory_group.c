@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -88,19 +89,26 @@ static int open_dir(const char *path)
     return sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
 }
 
+/* "dormouse-guests-PID" or "dormouse-main-PID" of a process that is gone. */
+static bool is_left(struct str name)
+{
+    static const char *const kinds[] = { GUESTS, MAIN };
+    uint64_t pid;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (str_has_prefix(name, str_of(kinds[i])))
+            return parse_u64(str_slice(name, strlen(kinds[i]), name.n), 1, INT32_MAX, &pid) == 0 &&
+                   kill((int)pid, 0) < 0 && errno == ESRCH;
+    return false;
+}
+
 /* Groups of processes that were killed. One with processes in it cannot be removed. */
 static void remove_left(int parent_fd)
 {
     int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
-        struct str name = str_of(e->d_name);
-        uint64_t pid;
-        if (str_has_prefix(name, STR(GUESTS)) &&
-            parse_u64(str_slice(name, sizeof GUESTS - 1, name.n), 1, INT32_MAX, &pid) == 0 &&
-            kill((int)pid, 0) < 0 && errno == ESRCH)
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir))
+        if (is_left(str_of(e->d_name)))
             (void)unlinkat(parent_fd, e->d_name, AT_REMOVEDIR);
-    }
     if (dir)
         (void)closedir(dir);
 }
