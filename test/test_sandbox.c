@@ -14,6 +14,8 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -187,28 +189,107 @@ static int take_memory(void)
 
 /* ---- main ---- */
 
-static int first_of_its_namespace(void)
+enum { NO_NAMESPACES = 77 };
+
+/* As the program that main starts: which number is not its own namespace's, it cannot signal. */
+static int be_inside(int outer)
 {
-    return getpid() == 1 ? 0 : 1;
+    struct confine_report in;
+    struct err err = { 0 };
+    if (getpid() != 1)
+        return NO_NAMESPACES;
+    if (kill(outer, 0) == 0 || errno != ESRCH)
+        return 1;
+    if (kill(-1, 0) == 0 || errno != ESRCH) /* every process that it could signal */
+        return 2;
+    if (confine_enter(&in, &err) < 0)
+        return 3;
+    if (!(in.in_force >> CONFINE_PROCESSES & 1) || !(in.in_force >> CONFINE_NETWORK & 1))
+        return 4;
+    if (in.in_force >> CONFINE_FILES & 1 && open("/proc/self/status", O_RDONLY) >= 0)
+        return 5;
+    return 0;
 }
 
-TEST(a_child_of_main_sees_no_other_process)
+static int start_inside(void)
 {
-    int spawning = confine_spawn_begin();
-    if (spawning < 0)
-        SKIP("no PID namespaces here");
+    char program[] = "test", word[] = "--inside", pid_text[16];
+    char *argv[] = { program, word, pid_text, NULL }, *envp[] = { NULL };
+    const int fds[] = { -1, STDOUT_FILENO, STDERR_FILENO };
+    const struct confine_child child = {
+        .path = "/proc/self/exe", .argv = argv, .envp = envp, .fds = fds, .n_fds = ARRAY_LEN(fds)
+    };
+    struct err err = { 0 };
+    int status;
+    (void)snprintf(pid_text, sizeof pid_text, "%d", (int)getpid());
+    int pid = confine_spawn(&child, &err);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+        (void)fprintf(stderr, "%s\n", err_text(&err));
+        return 100;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
+}
+
+/* This program is what it starts, too. */
+__attribute__((constructor)) static void be_another(int argc, char **argv)
+{
+    uint64_t pid;
+    if (argc == 3 && strcmp(argv[1], "--inside") == 0 &&
+        parse_u64(str_of(argv[2]), 1, INT32_MAX, &pid) == 0)
+        _exit(be_inside((int)pid));
+    if (argc == 2 && strcmp(argv[1], "--unprivileged") == 0)
+        _exit(start_inside());
+}
+
+static bool has_user_namespaces(void)
+{
     int status, pid = fork();
     if (pid == 0)
-        _exit(first_of_its_namespace());
-    confine_spawn_end(spawning);
-    CHECK(pid > 0);
+        _exit(setresuid(CONFINE_ID, CONFINE_ID, CONFINE_ID) < 0 ||
+              unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0);
     CHECK_INT(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(a_process_that_confine_spawn_starts_reaches_no_other)
+{
+    int status = start_inside();
+    if (status == NO_NAMESPACES && geteuid() == 0)
+        SKIP("no PID namespaces here");
+    if (status == NO_NAMESPACES && !has_user_namespaces())
+        SKIP("no user namespaces here");
     CHECK_INT(status, 0);
-    pid = fork(); /* what comes then is as before */
-    if (pid == 0)
-        _exit(first_of_its_namespace());
+}
+
+TEST(it_reaches_no_other_without_root_either)
+{
+    if (geteuid() != 0)
+        SKIP("the test before has shown it");
+    if (!has_user_namespaces())
+        SKIP("no user namespaces here");
+    int status, pid = fork();
+    if (pid == 0) {
+        if (setresgid(CONFINE_ID, CONFINE_ID, CONFINE_ID) < 0 ||
+            setresuid(CONFINE_ID, CONFINE_ID, CONFINE_ID) < 0)
+            _exit(102);
+        (void)execl("/proc/self/exe", "test", "--unprivileged", (char *)NULL);
+        _exit(103);
+    }
     CHECK_INT(waitpid(pid, &status, 0), pid);
-    CHECK_INT(WEXITSTATUS(status), 1);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+TEST(a_program_that_is_not_there_is_an_error_of_starting_it)
+{
+    char program[] = "none";
+    char *argv[] = { program, NULL }, *envp[] = { NULL };
+    const struct confine_child child = {
+        .path = "/none", .argv = argv, .envp = envp, .fds = NULL, .n_fds = 0
+    };
+    struct err err = { 0 };
+    CHECK_ERR(confine_spawn(&child, &err), -ENOENT);
+    CHECK_ERR(waitpid(-1, NULL, WNOHANG) < 0 ? -errno : 0, -ECHILD);
 }
 
 /* Root in a container may change the user of a child, and not be allowed to signal it then. */

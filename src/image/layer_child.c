@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -127,35 +126,6 @@ struct child {
     bool is_gone;        /* feeding thread: the child does not read any more */
 };
 
-static int spawn_to(const char *program, char **argv, int in, int out, struct err *err)
-{
-    char *envp[] = { NULL };
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    sigset_t none;
-    (void)sigemptyset(&none);
-    int pid, r = posix_spawn_file_actions_init(&actions);
-    if (r)
-        return err_sys(err, -r, "start the reader of layers");
-    (void)posix_spawnattr_init(&attr);
-    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-    (void)posix_spawnattr_setsigmask(&attr, &none);
-    r = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    if (r == 0)
-        r = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-#ifndef HAS_SANITIZER
-    int spawning = confine_spawn_begin();
-#else
-    int spawning = -1;
-#endif
-    if (r == 0)
-        r = posix_spawn(&pid, program, &actions, &attr, argv, envp);
-    confine_spawn_end(spawning);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)posix_spawnattr_destroy(&attr);
-    return r ? err_sys(err, -r, "start '%s'", program) : pid;
-}
-
 static int spawn(struct child *c, const struct layer_read_opts *o, bool is_raw, struct err *err)
 {
     char name[] = "dormouse", word[] = LAYER_CHILD_WORD, raw[] = "raw", content[] = "content";
@@ -172,7 +142,14 @@ static int spawn(struct child *c, const struct layer_read_opts *o, bool is_raw, 
     }
     (void)fcntl(in[1], F_SETPIPE_SZ, PIPE_BYTES); /* fewer switches; the default works too */
     (void)fcntl(out[0], F_SETPIPE_SZ, PIPE_BYTES);
-    c->pid = spawn_to(o->program ? o->program : "/proc/self/exe", argv, in[0], out[1], err);
+    char *envp[] = { NULL };
+    const int fds[] = { in[0], out[1], STDERR_FILENO };
+    const struct confine_child child = { .path = o->program ? o->program : "/proc/self/exe",
+                                         .argv = argv,
+                                         .envp = envp,
+                                         .fds = fds,
+                                         .n_fds = ARRAY_LEN(fds) };
+    c->pid = confine_spawn(&child, err);
     (void)close(in[0]);
     (void)close(out[1]);
     c->to = in[1];

@@ -11,9 +11,11 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -154,30 +156,118 @@ int confine_enter(struct confine_report *ret, struct err *err)
     return 0;
 }
 
-int confine_spawn_begin(void)
+/* ---- starting ---- */
+
+enum { SPAWN_STACK_BYTES = 64 << 10, SPAWN_FDS_MAX = 8 };
+
+/*
+ * What the child reads and writes before its exec. It shares our memory until then (CLONE_VM), and
+ * this thread waits (CLONE_VFORK), as posix_spawn() does it; that function cannot make namespaces.
+ * So the child runs on a stack of its own, makes system calls alone, and no signal handler runs in
+ * it: all signals are blocked.
+ */
+struct spawning {
+    const struct confine_child *child;
+    bool has_user_namespace;
+    char uid_map[64], gid_map[64];
+    int error; /* errno of what failed */
+};
+
+static bool write_proc(const char *path, const char *text)
 {
-#ifdef HAS_ASAN /* it looks for its threads under /proc, by their numbers in main's namespace */
-    return -ENOTSUP;
-#endif
-    int fd = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    /* The way back is tried first: a thread that cannot return could start nothing any more. */
-    if (setns(fd, CLONE_NEWPID) < 0 || unshare(CLONE_NEWPID) < 0) {
-        int r = -errno;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool is_written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
         (void)close(fd);
-        return r;
-    }
-    return fd;
+    return is_written;
 }
 
-void confine_spawn_end(int spawning)
+/* Without a mapping the runner could make no namespaces of its own (user_namespaces(7)). */
+static bool map_ids(const struct spawning *s)
 {
-    if (spawning < 0)
-        return;
-    int r = setns(spawning, CLONE_NEWPID);
-    assert(r == 0); /* as before */
-    (void)close(spawning);
+    return write_proc("/proc/self/setgroups", "deny") &&
+           write_proc("/proc/self/uid_map", s->uid_map) &&
+           write_proc("/proc/self/gid_map", s->gid_map);
+}
+
+/* First all beyond the numbers that are given, so that none is closed before it was copied. */
+static bool place_fds(const struct confine_child *c)
+{
+    int copies[SPAWN_FDS_MAX];
+    for (size_t i = 0; i < c->n_fds; i++) {
+        int from = c->fds[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : c->fds[i];
+        copies[i] = from < 0 ? -1 : fcntl(from, F_DUPFD_CLOEXEC, SPAWN_FDS_MAX);
+        if (copies[i] < 0)
+            return false;
+    }
+    for (size_t i = 0; i < c->n_fds; i++)
+        if (dup2(copies[i], (int)i) < 0)
+            return false;
+    return true;
+}
+
+static void default_signals(void)
+{
+    const struct sigaction plain = { .sa_handler = SIG_DFL };
+    sigset_t none;
+    for (int i = 1; i < NSIG; i++)
+        (void)sigaction(i, &plain, NULL); /* SIGKILL and SIGSTOP cannot be changed */
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int spawned_main(void *arg)
+{
+    struct spawning *s = arg;
+    if ((!s->has_user_namespace || map_ids(s)) && place_fds(s->child)) {
+        default_signals();
+        (void)execve(s->child->path, s->child->argv, s->child->envp);
+    }
+    s->error = errno;
+    _exit(127);
+}
+
+/* 0: the child has begun its program. */
+static int spawn_with(struct spawning *s, char *stack, int flags, int *ret_pid)
+{
+    s->error = 0;
+    s->has_user_namespace = (flags & CLONE_NEWUSER) != 0;
+    int pid =
+        clone(spawned_main, stack + SPAWN_STACK_BYTES, flags | CLONE_VM | CLONE_VFORK | SIGCHLD, s);
+    if (pid < 0)
+        return -errno;
+    if (s->error == 0) {
+        *ret_pid = pid;
+        return 0;
+    }
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return -s->error;
+}
+
+int confine_spawn(const struct confine_child *child, struct err *err)
+{
+    int flags = geteuid() == 0 ? CLONE_NEWPID : CLONE_NEWPID | CLONE_NEWUSER, pid;
+#ifdef HAS_ASAN /* it looks for its threads under /proc, by their numbers in main's namespace */
+    flags = 0;
+#endif
+    if (child->shares_namespaces)
+        flags = 0;
+    struct spawning s = { .child = child };
+    sigset_t all, old;
+    assert(child->n_fds <= SPAWN_FDS_MAX);
+    scoped(free_scoped) char *stack = mem_try(SPAWN_STACK_BYTES);
+    if (!stack)
+        return err_set(err, -ENOMEM, "start '%s'", child->path);
+    (void)snprintf(s.uid_map, sizeof s.uid_map, "%u %u 1", geteuid(), geteuid());
+    (void)snprintf(s.gid_map, sizeof s.gid_map, "%u %u 1", getegid(), getegid());
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &old);
+    int r = spawn_with(&s, stack, flags, &pid);
+    if (r < 0 && flags)
+        r = spawn_with(&s, stack, 0, &pid);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return r < 0 ? err_sys(err, r, "start '%s'", child->path) : pid;
 }
 
 int confine_signal(int pid, int signal)

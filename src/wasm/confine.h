@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -63,15 +64,23 @@ void confine_join_memory(int procs_fd);
  */
 int confine_enter(struct confine_report *ret, struct err *err);
 
+/* A process to start: what it gets is given here alone. */
+struct confine_child {
+    const char *path;
+    char *const *argv, *const *envp;
+    const int *fds; /* fds[i] becomes its descriptor i; -1: /dev/null. Others close at its exec. */
+    size_t n_fds;
+    bool shares_namespaces; /* no namespaces of its own, as where the kernel refuses them */
+};
 /*
- * For main: the children of the calling thread from here to confine_spawn_end() are the first
- * process of a PID namespace of their own. That process reaps nothing and is ended by a signal from
- * outside as any other; signals that it sends to itself are ignored where it has no handler.
- * Returns what confine_spawn_end() needs, or a negative code where the kernel refuses: the children
- * are in main's namespace then. No thread may be started in between.
+ * Start it as the first process of a PID namespace of its own, with all signals at their defaults.
+ * That process reaps nothing and is ended by a signal from outside as any other; signals that it
+ * sends to itself are ignored where it has no handler. Without root the namespace belongs to a user
+ * namespace in which only this user and group exist. Where the kernel refuses, the child shares the
+ * namespaces of this process. Any thread; blocks until the child's exec. Returns its
+ * process id, a child of this process. Errors: of starting it.
  */
-int confine_spawn_begin(void);
-void confine_spawn_end(int spawning);
+int confine_spawn(const struct confine_child *child, struct err *err);
 
 /*
  * kill(), also where main runs as root without CAP_KILL: a process with the user of `pid` sends the

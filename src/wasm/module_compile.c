@@ -10,13 +10,20 @@
 #include "wasm/confine.h"
 #include "wasm/memory_group.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct module_compile {
     struct loop *loop;
-    uv_process_t process;
+    int pid, pidfd;
+    uv_poll_t pid_poll;
     uv_pipe_t stderr_pipe;
     struct timer timeout;
     uint64_t left_ms; /* of its time limit, while it is paused */
@@ -100,22 +107,31 @@ static void on_closed(uv_handle_t *h)
         int status = judge(c, &err);
         c->cb(status, &err, c->arg);
     }
+    fd_scoped(&c->pidfd);
     free(c);
 }
 
 static void close_both(struct module_compile *c)
 {
     timer_stop(c->loop, &c->timeout);
-    uv_close((uv_handle_t *)&c->process, on_closed);
+    uv_close((uv_handle_t *)&c->pid_poll, on_closed);
     uv_close((uv_handle_t *)&c->stderr_pipe, on_closed);
 }
 
-static void on_exit_status(uv_process_t *process, int64_t exit_status, int term_signal)
+static void on_process_end(uv_poll_t *poll, int r, int events)
 {
-    struct module_compile *c = process->data;
-    c->exit_status = exit_status;
-    c->term_signal = term_signal ? term_signal : signal_of_exit(exit_status);
+    struct module_compile *c = poll->data;
+    int status;
+    (void)r;
+    (void)events;
+    pid_t pid = waitpid(c->pid, &status, WNOHANG);
+    if (pid == 0 || (pid < 0 && errno == EINTR))
+        return; /* it is called again */
+    assert(pid == c->pid);
+    c->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    c->term_signal = WIFSIGNALED(status) ? WTERMSIG(status) : signal_of_exit(c->exit_status);
     c->has_exited = true;
+    (void)uv_poll_stop(poll);
     if (c->has_eof)
         close_both(c);
 }
@@ -147,7 +163,7 @@ static void on_text(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
 static void send_signal(struct module_compile *c, int signal)
 {
     if (!c->has_exited)
-        (void)confine_signal(c->process.pid, signal);
+        (void)confine_signal(c->pid, signal);
 }
 
 static void on_timeout(struct timer *t)
@@ -184,7 +200,33 @@ bool module_compile_has_crashed(const struct module_compile *c)
     return c->killed_as != -ECANCELED && (c->term_signal || c->killed_as);
 }
 
-static int spawn(struct module_compile *c, const struct module_compile_opts *o)
+/* With both ends in hand; taken is the one that is read. */
+static int start_child(struct module_compile *c, const struct confine_child *child, int *err_pipe,
+                       struct err *err)
+{
+    c->pid = confine_spawn(child, err);
+    if (c->pid < 0)
+        return c->pid;
+    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+    int r = c->pidfd < 0 ? -errno : uv_poll_init(&c->loop->uv, &c->pid_poll, c->pidfd);
+    if (r < 0) { /* out of descriptors, for instance */
+        (void)confine_signal(c->pid, SIGKILL);
+        while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        return err_sys(err, r, "watch '%s'", child->path);
+    }
+    c->n_handles++;
+    r = uv_pipe_open(&c->stderr_pipe, *err_pipe);
+    assert(r == 0); /* an open pipe, and the only handle of it */
+    *err_pipe = -1;
+    r = uv_poll_start(&c->pid_poll, UV_READABLE, on_process_end);
+    assert(r == 0);
+    r = uv_read_start((uv_stream_t *)&c->stderr_pipe, on_alloc, on_text);
+    assert(r == 0);
+    return 0;
+}
+
+static int spawn(struct module_compile *c, const struct module_compile_opts *o, struct err *err)
 {
     const char *args[8] = { o->path };
     size_t n = 1;
@@ -198,30 +240,20 @@ static int spawn(struct module_compile *c, const struct module_compile_opts *o)
     args[n++] = "fd:4";
     args[n++] = "fd:5";
     char *env[] = { NULL };
-    int group = memory_group_stdin();
-    uv_stdio_container_t stdio[] = {
-        { .flags = group < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = group },
-        { .flags = UV_IGNORE },
-        { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
-          .data.stream = (uv_stream_t *)&c->stderr_pipe },
-        { .flags = UV_INHERIT_FD, .data.fd = o->wasm_fd },
-        { .flags = UV_INHERIT_FD, .data.fd = o->code_fd },
-        { .flags = UV_INHERIT_FD, .data.fd = o->info_fd },
-    };
-    uv_process_options_t options = {
-        .file = o->path,
-        .args = (char **)args,
-        .env = env,
-        .stdio = stdio,
-        .stdio_count = ARRAY_LEN(stdio),
-        .exit_cb = on_exit_status,
-    };
-    int spawning = o->shares_processes ? -1 : confine_spawn_begin();
-    int r = uv_spawn(&c->loop->uv, &c->process, &options);
-    confine_spawn_end(spawning);
-    if (r < 0)
-        return r;
-    return uv_read_start((uv_stream_t *)&c->stderr_pipe, on_alloc, on_text);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return err_sys(err, -errno, "start '%s'", o->path);
+    const int fds[] = { memory_group_stdin(), -1, ends[1], o->wasm_fd, o->code_fd, o->info_fd };
+    const struct confine_child child = { .path = o->path,
+                                         .argv = (char *const *)args,
+                                         .envp = env,
+                                         .fds = fds,
+                                         .n_fds = ARRAY_LEN(fds),
+                                         .shares_namespaces = o->shares_processes };
+    int r = start_child(c, &child, &ends[0], err);
+    fd_scoped(&ends[0]);
+    fd_scoped(&ends[1]);
+    return r;
 }
 
 int module_compile_start(struct loop *loop, const struct module_compile_opts *opts,
@@ -230,19 +262,19 @@ int module_compile_start(struct loop *loop, const struct module_compile_opts *op
 {
     struct module_compile *c = xnew(struct module_compile);
     c->loop = loop;
-    c->n_handles = 2;
-    c->process.data = c;
+    c->n_handles = 1;
+    c->pidfd = -1;
+    c->pid_poll.data = c;
     c->stderr_pipe.data = c;
     int r = uv_pipe_init(&loop->uv, &c->stderr_pipe, 0);
     if (r < 0) {
         free(c);
         return err_sys(err, r, "start '%s'", opts->path);
     }
-    r = spawn(c, opts);
+    r = spawn(c, opts, err);
     if (r < 0) {
-        /* After uv_spawn() the handle must be closed even if nothing was started. */
-        close_both(c);
-        return err_sys(err, r, "start '%s'", opts->path);
+        uv_close((uv_handle_t *)&c->stderr_pipe, on_closed);
+        return r;
     }
     c->cb = cb;
     c->arg = arg;

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -208,34 +207,13 @@ static int spawn(const char *path, unsigned core, const char *how, int sock, str
     /* Else the C library keeps 40 MiB of the stacks of ended threads. */
     char tunables[] = "GLIBC_TUNABLES=glibc.pthread.stack_cache_size=4194304";
     char *envp[] = { tunables, NULL };
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    sigset_t none, all;
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    int pid, r = posix_spawn_file_actions_init(&actions);
-    if (r)
-        return err_sys(err, -r, "start a runner");
-    (void)posix_spawnattr_init(&attr);
-    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    (void)posix_spawnattr_setsigmask(&attr, &none);
-    (void)posix_spawnattr_setsigdefault(&attr, &all);
     /* Its messages go to our stderr; whoever reads our stdout does not wait for it. */
-    int group = memory_group_stdin();
-    r = group >= 0
-            ? posix_spawn_file_actions_adddup2(&actions, group, STDIN_FILENO)
-            : posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (r == 0)
-        r = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    if (r == 0)
-        r = posix_spawn_file_actions_adddup2(&actions, sock, RUNNER_SOCKET_FD);
-    int spawning = confine_spawn_begin();
-    if (r == 0)
-        r = posix_spawn(&pid, path, &actions, &attr, argv, envp);
-    confine_spawn_end(spawning);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)posix_spawnattr_destroy(&attr);
-    return r ? err_sys(err, -r, "start '%s'", path) : pid;
+    const int fds[] = { memory_group_stdin(), STDERR_FILENO, STDERR_FILENO, sock };
+    _Static_assert(RUNNER_SOCKET_FD == 3, "its place in fds");
+    const struct confine_child child = {
+        .path = path, .argv = argv, .envp = envp, .fds = fds, .n_fds = ARRAY_LEN(fds)
+    };
+    return confine_spawn(&child, err);
 }
 
 static void on_socket(uv_poll_t *poll, int status, int events);
