@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "image/layer_child.h"
 #include "oci/pull.h"
 
 #include <errno.h>
@@ -124,6 +125,7 @@ static int run_pull(struct image_pull *p, struct err *err)
     scoped(free_scoped) char *reference = xasprintf("docker://%s", p->name);
     struct oci_pull_opts opts = { .name = str_of(p->name),
                                   .platform = p->s->opts.platform,
+                                  .reading = &layer_child_reading,
                                   .on_progress = on_progress,
                                   .arg = p };
     int r = oci_origin_open(str_of(reference), &p->s->opts.registry, &p->origin, err);
