@@ -300,4 +300,154 @@ TEST(a_damaged_object_fails_the_list_of_its_kind_in_words_that_help)
     fixture_fini(&f);
 }
 
+/* ------------------------------------------------------------------ deleting what cannot be read
+ */
+
+#define OPTION "ignoreStoreReadErrorWithClusterBreakingPotential"
+#define UNSAFE "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"" OPTION "\":true}"
+
+static void check_says(const struct json *status, const char *words)
+{
+    CHECK(str_find(status_message(status), str_of(words)) >= 0);
+}
+
+/* A server with a damaged ConfigMap x beside a whole one. */
+static void start_damaged(struct fixture *f)
+{
+    fixture_init(f);
+    settle(f);
+    (void)want(f, 201, "POST", MAPS,
+               "{\"metadata\":{\"name\":\"x\",\"finalizers\":[\"e.io/f\"],"
+               "\"annotations\":{\"a\":\"" MARK "\"}}}");
+    (void)make_map(f, "whole", "1");
+    settle(f);
+    close_server(f);
+    CHECK(damage_marks(f) >= 1);
+}
+
+TEST(what_cannot_be_read_is_deleted_when_the_client_says_so)
+{
+    struct fixture f;
+    struct watching w;
+    start_damaged(&f);
+    open_server(&f);
+    settle(&f);
+    (void)want(&f, 500, "DELETE", MAPS "/x", NULL);
+    scoped(free_scoped) char *from_now = xasprintf(MAPS "?watch=1&resourceVersion=%llu",
+                                                   (unsigned long long)store_revision(f.store));
+    watch(&f, &w, from_now);
+    const struct json *done = want(&f, 200, "DELETE", MAPS "/x", UNSAFE);
+    CHECK_STR(json_get_str(done, "status"), "Success");
+    CHECK_STR(text_at(done, "details", "name"), "x");
+    const struct json *error = expect(&w, "ERROR", NULL); /* a deletion it was not told of */
+    CHECK_INT(json_int_or(json_getc(error, "code"), 0), 410);
+    wait_end(&w);
+    CHECK_OK(w.end);
+    (void)want(&f, 404, "GET", MAPS "/x", NULL);
+    CHECK_INT(json_getc(want(&f, 200, "GET", MAPS, NULL), "items")->n, 1);
+    (void)make_map(&f, "x", "new");
+    close_server(&f);
+    CHECK_INT(check(&f, false), 0);
+    open_server(&f);
+    settle(&f);
+    CHECK_STR(text_at(want(&f, 200, "GET", MAPS "/x", NULL), "data", "k"), "new");
+    fixture_fini(&f);
+}
+
+TEST(an_unsafe_deletion_takes_only_what_cannot_be_read)
+{
+    static const char *const others[] = { "\"propagationPolicy\":\"Background\"",
+                                          "\"orphanDependents\":false", "\"gracePeriodSeconds\":0",
+                                          "\"preconditions\":{\"uid\":\"u\"}",
+                                          "\"dryRun\":[\"All\"]" };
+    struct fixture f;
+    start_damaged(&f);
+    open_server(&f);
+    settle(&f);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        scoped(free_scoped) char *body = xasprintf("{\"" OPTION "\":true,%s}", others[i]);
+        check_says(want(&f, 422, "DELETE", MAPS "/x", body), "cannot be set together with .");
+    }
+    check_says(want(&f, 422, "DELETE", MAPS "/x?dryRun=All&" OPTION "=true", NULL),
+               "cannot be set together with .dryRun");
+    check_says(want(&f, 422, "DELETE", MAPS "/whole", UNSAFE),
+               "configmaps \"whole\" is invalid: " OPTION ": Invalid value: true: is exclusively "
+               "used to delete corrupt object(s), try again by removing this option");
+    check_says(want(&f, 422, "DELETE", MAPS "/none", UNSAFE), "exclusively used");
+    check_says(want(&f, 422, "DELETE", MAPS, UNSAFE), "is not allowed with DELETECOLLECTION");
+    CHECK(there(&f, MAPS "/whole"));
+    (void)want(&f, 500, "GET", MAPS "/x", NULL);
+    (void)want(&f, 200, "DELETE", MAPS "/x?" OPTION "=true", NULL);
+    (void)want(&f, 422, "DELETE", MAPS "/x?" OPTION "=true", NULL);
+    fixture_fini(&f);
+}
+
+TEST(an_unsafe_deletion_needs_a_permission_of_its_own)
+{
+    static const char binding[] =
+        "{\"metadata\":{\"name\":\"joe\"},\"roleRef\":{\"apiGroup\":"
+        "\"rbac.authorization.k8s.io\",\"kind\":\"Role\",\"name\":\"joe\"},\"subjects\":[{"
+        "\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"User\",\"name\":\"joe\"}]}";
+    static const char rules[] = "{\"metadata\":{\"name\":\"joe\"},\"rules\":[{\"apiGroups\":[\"\"],"
+                                "\"resources\":[\"configmaps\"],\"verbs\":[\"delete\"%s]}]}";
+    const struct kube_identity joe = { .user = STR("joe") };
+    scoped(free_scoped) char *some = xasprintf(rules, "");
+    scoped(free_scoped) char *more = xasprintf(rules, ",\"unsafe-delete-ignore-read-errors\"");
+    struct fixture f;
+    start_damaged(&f);
+    f.rbac = true;
+    open_server(&f);
+    settle(&f);
+    (void)want(&f, 201, "POST", RBAC "/namespaces/default/roles", some);
+    (void)want(&f, 201, "POST", RBAC "/namespaces/default/rolebindings", binding);
+    settle(&f);
+    f.identity = &joe;
+    check_says(want(&f, 403, "DELETE", MAPS "/x", UNSAFE),
+               "configmaps \"x\" is forbidden: not permitted to do "
+               "\"unsafe-delete-ignore-read-errors\"");
+    f.identity = NULL;
+    (void)want(&f, 200, "PUT", RBAC "/namespaces/default/roles/joe", more);
+    settle(&f);
+    f.identity = &joe;
+    (void)want(&f, 200, "DELETE", MAPS "/x", UNSAFE);
+    f.identity = NULL;
+    fixture_fini(&f);
+}
+
+/* Controllers that had left a damaged object out, or failed because of it, go on without it. */
+TEST(a_damaged_definition_policy_and_quota_can_be_replaced)
+{
+    static const char crd[] =
+        "{\"metadata\":{\"name\":\"xs.e.io\",\"annotations\":{\"a\":\"" MARK "\"}},"
+        "\"spec\":{\"group\":\"e.io\",\"scope\":\"Namespaced\",\"names\":{\"plural\":"
+        "\"xs\",\"kind\":\"X\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+        "\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}";
+    static const char policy[] = "{" META ",\"spec\":{\"validations\":[{\"expression\":\"true\"}],"
+                                 "\"matchConstraints\":{\"resourceRules\":[{\"apiGroups\":[\"\"],"
+                                 "\"apiVersions\":[\"v1\"],\"operations\":[\"CREATE\"],"
+                                 "\"resources\":[\"secrets\"]}]}}}";
+    static const char quota[] = "{" META ",\"spec\":{\"hard\":{\"count/secrets\":\"9\"}}}";
+    struct fixture f;
+    fixture_init(&f);
+    settle(&f);
+    (void)want(&f, 201, "POST", DEFINITIONS, crd);
+    (void)want(&f, 201, "POST", ADMISSION "/validatingadmissionpolicies", policy);
+    (void)want(&f, 201, "POST", "/api/v1/namespaces/default/resourcequotas", quota);
+    settle(&f);
+    close_server(&f);
+    CHECK(damage_marks(&f) >= 3);
+    open_server(&f);
+    settle(&f);
+    (void)want(&f, 500, "POST", MAPS, "{\"metadata\":{\"name\":\"new\"}}");
+    (void)want(&f, 200, "DELETE", DEFINITIONS "/xs.e.io", UNSAFE);
+    (void)want(&f, 200, "DELETE", ADMISSION "/validatingadmissionpolicies/x", UNSAFE);
+    (void)want(&f, 200, "DELETE", "/api/v1/namespaces/default/resourcequotas/x", UNSAFE);
+    settle(&f);
+    (void)make_map(&f, "new", "1");
+    (void)want(&f, 201, "POST", DEFINITIONS, crd);
+    settle(&f);
+    (void)want(&f, 200, "GET", "/apis/e.io/v1/namespaces/default/xs", NULL);
+    fixture_fini(&f);
+}
+
 TEST_MAIN

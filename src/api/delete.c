@@ -24,6 +24,7 @@
 #include "api/negotiate.h"
 #include "api/owners.h"
 #include "api/propagation.h"
+#include "api/unsafe_delete.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ struct delete_options {
     struct str uid, rev; /* preconditions, "" unset */
     struct propagation propagation;
     bool dry_run, has_grace;
+    bool is_unsafe;  /* delete it although it cannot be read */
     int64_t grace_s; /* what the client asks for */
 };
 
@@ -115,8 +117,15 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
         ret->uid = route_query(&rq->route, "uid");
         ret->rev = route_query(&rq->route, "resourceVersion");
     }
-    if (no || rq->body.n == 0)
-        return no ? no : propagation_parse(rq, NULL, &ret->propagation);
+    if (!no && rq->body.n == 0) {
+        ret->is_unsafe = unsafe_delete_wanted(rq, NULL);
+        no = propagation_parse(rq, NULL, &ret->propagation);
+        if (!no && ret->is_unsafe)
+            no = unsafe_delete_check(rq, ret->dry_run, NULL);
+        return no;
+    }
+    if (no)
+        return no;
     no = write_parse_body(rq, builtin_type(DELETE_OPTIONS), NULL, &body);
     if (no)
         return no;
@@ -135,7 +144,9 @@ static struct json *parse_delete_options(struct request *rq, struct delete_optio
     ret->rev = json_get_str(pre, "resourceVersion");
     ret->dry_run = ret->dry_run || (json_is(dry, JSON_ARRAY) && dry->n > 0);
     take_grace(ret, json_getc(body, "gracePeriodSeconds"));
-    return propagation_parse(rq, body, &ret->propagation);
+    ret->is_unsafe = unsafe_delete_wanted(rq, body);
+    no = propagation_parse(rq, body, &ret->propagation);
+    return no || !ret->is_unsafe ? no : unsafe_delete_check(rq, ret->dry_run, body);
 }
 
 /* ------------------------------------------------------------------ one object */
@@ -408,6 +419,55 @@ static void removal_decide(struct removal *rm)
     policies_check(rm->rq, &target, on_admitted, rm);
 }
 
+static void on_damaged_removed(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct removal *rm = arg;
+    struct request *rq = rm->rq;
+    if (res->r >= 0)
+        controllers_lost(rq->api, rq->res, rq->route.ns, rm->name);
+    if (request_idle(rq))
+        return;
+    if (res->r == E_CONFLICT) /* it has been replaced since it was read */
+        refuse(rm, status_modified(&rq->arena, rq->route.group, rq->route.resource, rm->name));
+    else if (res->r < 0)
+        store_failed(rm, res->r, err);
+    else
+        rm->done(rm, REMOVED_GONE);
+}
+
+/*
+ * No finalizers, preconditions, policies or claims: they are in what cannot be read, or about it.
+ * Watches end and make their users read everything again, which is how most controllers hear of it.
+ */
+static void remove_damaged(struct removal *rm)
+{
+    struct request *rq = rm->rq;
+    struct err err = { 0 };
+    const struct store_op op = { .kind = STORE_DELETE_DAMAGED, .key = rm->key };
+    log_warn("deleting an object that cannot be read", "key=" STR_FMT " user=" STR_FMT,
+             STR_ARG(rm->key), STR_ARG(rq->identity.user));
+    request_busy(rq);
+    int r = store_txn(rq->api->store, &op, 1, on_damaged_removed, rm, &err);
+    if (r < 0 && !request_idle(rq))
+        store_failed(rm, r, &err);
+}
+
+/* r: of reading it. */
+static void decide_unsafe(struct removal *rm, int r, const struct err *err)
+{
+    struct request *rq = rm->rq;
+    if (r < 0 && r != E_DIGEST) {
+        store_failed(rm, r, err);
+    } else if (r == E_DIGEST) {
+        remove_damaged(rm);
+    } else {
+        refuse(rm,
+               unsafe_delete_refuse(rq, rq->route.group, rq->route.resource, rm->name,
+                                    "is exclusively used to delete corrupt object(s), try again by "
+                                    "removing this option"));
+    }
+}
+
 static int removal_take(struct removal *rm, const struct store_kv *kv, struct err *err)
 {
     struct request *rq = rm->rq;
@@ -428,6 +488,10 @@ static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     struct err why = { 0 };
     if (request_idle(rm->rq))
         return;
+    if (rm->opts->is_unsafe) {
+        decide_unsafe(rm, r, err);
+        return;
+    }
     if (r >= 0 && kv) {
         r = removal_take(rm, kv, &why);
         err = &why;
@@ -468,13 +532,15 @@ static void on_deleted(struct removal *rm, enum removed how)
         write_reply_object(rq, rm->opts->propagation.not_orphaned ? 202 : 200, rm->value, rm->rev);
         return;
     case REMOVED_GONE:
-        if (rq->res->strategy->returns_deleted) {
+        if (!rm->obj) /* it could not be read */
+            reply_json(rq, 200,
+                       status_deleted(&rq->arena, STR(""), rq->res->kind, rm->name, STR("")));
+        else if (rq->res->strategy->returns_deleted)
             write_reply_object(rq, 200, rm->value, rm->rev);
-            return;
-        }
-        reply_json(rq, 200,
-                   status_deleted(&rq->arena, rq->route.group, rq->route.resource, rm->name,
-                                  meta_uid(rm->obj)));
+        else
+            reply_json(rq, 200,
+                       status_deleted(&rq->arena, rq->route.group, rq->route.resource, rm->name,
+                                      meta_uid(rm->obj)));
         return;
     }
 }
@@ -495,6 +561,8 @@ void write_delete(struct request *rq)
     struct arena *a = &rq->arena;
     struct delete_options *opts = arena_new(a, struct delete_options);
     const struct json *no = parse_delete_options(rq, opts);
+    if (!no && opts->is_unsafe)
+        no = unsafe_delete_may(rq);
     if (no) {
         reply_status(rq, no);
         return;
@@ -715,6 +783,10 @@ void write_delete_collection(struct request *rq)
     rq->work = s;
     rq->on_gone = on_sweep_gone;
     const struct json *no = parse_delete_options(rq, &s->opts);
+    if (!no && s->opts.is_unsafe)
+        no = unsafe_delete_refuse(
+            rq, STR("meta.k8s.io"), STR("DeleteOptions"), STR(""),
+            "is not allowed with DELETECOLLECTION, try again after removing the option");
     if (!no)
         no = filter_parse(rq, &s->filter);
     if (no) {

@@ -106,7 +106,12 @@ int store_range(struct store *s, const struct store_range *range, store_range_cb
 
 enum store_cmp { STORE_ANY, STORE_ABSENT, STORE_MOD_REV };
 struct store_op {
-    enum { STORE_PUT, STORE_DELETE, STORE_CHECK } kind;
+    /*
+     * STORE_DELETE_DAMAGED deletes a key only if its value cannot be read (E_DIGEST), and compares
+     * nothing else; E_CONFLICT if the value can be read or there is none. What the value was is
+     * lost, so watches that want the key end with E_DIGEST.
+     */
+    enum { STORE_PUT, STORE_DELETE, STORE_CHECK, STORE_DELETE_DAMAGED } kind;
     struct str key, value; /* copied */
     enum store_cmp cmp;    /* compared before anything is changed */
     uint64_t cmp_rev;      /* for STORE_MOD_REV */
@@ -130,9 +135,9 @@ int store_txn(struct store *s, const struct store_op *ops, size_t n, store_txn_c
 
 struct store_event {
     enum { STORE_EV_PUT, STORE_EV_DELETE } kind;
-    struct store_kv kv; /* DELETE: key and mod_rev (revision of the deletion) */
-    bool has_prev;
-    struct store_kv prev; /* value before this event, if there was one */
+    struct store_kv kv;       /* DELETE: key and mod_rev (revision of the deletion) */
+    bool has_prev, lost_prev; /* lost: of STORE_DELETE_DAMAGED; no watch gets such an event */
+    struct store_kv prev;     /* value before this event, if there was one */
 };
 struct store_watch;
 struct store_watch_ops {
@@ -141,7 +146,10 @@ struct store_watch_ops {
      * progress_rev: everything up to this revision has been delivered.
      */
     void (*on_events)(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev);
-    /* Last call, once: -ECANCELED, E_EXPIRED (history gone), -EMSGSIZE (too slow), or I/O. */
+    /*
+     * Last call, once: -ECANCELED, E_EXPIRED (history gone), E_DIGEST (history damaged: read all
+     * again), -EMSGSIZE (too slow), or I/O.
+     */
     void (*on_end)(void *arg, int r, const struct err *err);
 };
 /* from_rev: first revision wanted; 0: from now on. E_EXPIRED, E_FUTURE are returned at once. */

@@ -102,12 +102,27 @@ static size_t event_bytes(const struct store_event *ev)
     return sizeof *ev + ev->kv.key.n + ev->kv.value.n + ev->prev.value.n;
 }
 
+/* What a replay of the same event from the log would end with. */
+static void end_lost(struct watch *w, const struct store_event *ev)
+{
+    struct err err = { 0 };
+    (void)err_set(&err, E_DIGEST, "'" STR_FMT "' was deleted at revision %llu without being read",
+                  STR_ARG(ev->kv.key), (unsigned long long)ev->kv.mod_rev);
+    end(w, E_DIGEST, &err);
+}
+
 static void deliver(struct watch *w, struct delivery *d)
 {
     d->wanted.n = 0;
-    for (size_t i = 0; i < d->n; i++)
-        if (wants(w, &d->ev[i]))
-            vec_push(&d->wanted, d->ev[i]);
+    for (size_t i = 0; i < d->n; i++) {
+        if (!wants(w, &d->ev[i]))
+            continue;
+        if (d->ev[i].lost_prev) {
+            end_lost(w, &d->ev[i]);
+            return;
+        }
+        vec_push(&d->wanted, d->ev[i]);
+    }
     w->next_rev = d->last_rev + 1;
     if (d->wanted.n)
         w->ops->on_events(w->arg, d->wanted.p, d->wanted.n, d->last_rev); /* w may be gone */

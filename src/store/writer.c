@@ -82,6 +82,7 @@ struct found {
     uint64_t create_rev, version;
     int64_t jump, jump_len;
     struct str value;
+    bool is_damaged; /* only looked for by STORE_DELETE_DAMAGED; then nothing is known but id */
 };
 
 static bool is_alive(const struct found *f)
@@ -95,7 +96,11 @@ static int look_up(struct writer *w, struct txn *t, const struct store_op *op, s
     bool changes = op->kind != STORE_CHECK;
     int r = db_find(&w->db, op->key, changes, &row, &t->err);
     *ret = (struct found){ 0 };
-    if (r > 0) {
+    if (r == E_DIGEST && op->kind == STORE_DELETE_DAMAGED) {
+        *ret = (struct found){ .id = row.id, .version = 1, .is_damaged = true };
+        t->err = (struct err){ 0 };
+        r = 1;
+    } else if (r > 0) {
         *ret = (struct found){ .id = row.id,
                                .create_rev = row.create_rev,
                                .version = row.version,
@@ -112,6 +117,8 @@ static int look_up(struct writer *w, struct txn *t, const struct store_op *op, s
 
 static bool holds(const struct store_op *op, const struct found *f)
 {
+    if (op->kind == STORE_DELETE_DAMAGED)
+        return f->is_damaged;
     switch (op->cmp) {
     case STORE_ANY:
         return true;
@@ -130,6 +137,8 @@ static void refuse(struct writer *w, struct txn *t, size_t at, const struct foun
     t->res = (struct store_txn_result){ .r = E_CONFLICT, .rev = w->revision, .failed_op = at };
     if (!is_alive(f))
         (void)err_set(&t->err, E_CONFLICT, "key '" STR_FMT "' does not exist", STR_ARG(op->key));
+    else if (op->kind == STORE_DELETE_DAMAGED)
+        (void)err_set(&t->err, E_CONFLICT, "key '" STR_FMT "' is not damaged", STR_ARG(op->key));
     else if (op->cmp == STORE_ABSENT)
         (void)err_set(&t->err, E_CONFLICT, "key '" STR_FMT "' exists", STR_ARG(op->key));
     else
@@ -166,7 +175,7 @@ static int set_jump(struct writer *w, const struct found *f, struct db_row *row,
 static int write_change(struct writer *w, const struct store_op *op, const struct found *f,
                         int64_t id, struct report *rep, struct err *err)
 {
-    bool dead = op->kind == STORE_DELETE;
+    bool dead = op->kind == STORE_DELETE || op->kind == STORE_DELETE_DAMAGED;
     struct db_row row = { .id = id, .key = op->key, .value = op->value };
     if (!dead) {
         row.create_rev = is_alive(f) ? f->create_rev : db_rev(id);
@@ -185,7 +194,8 @@ static int write_change(struct writer *w, const struct store_op *op, const struc
                                       .create_rev = row.create_rev,
                                       .mod_rev = db_rev(id),
                                       .version = row.version },
-                              .has_prev = is_alive(f) };
+                              .has_prev = is_alive(f) && !f->is_damaged,
+                              .lost_prev = f->is_damaged };
     if (ev.has_prev)
         ev.prev = (struct store_kv){ .key = op->key,
                                      .value = f->value,

@@ -28,7 +28,7 @@ struct policies {
     enum kind at;              /* while loading */
     struct buf after;
     bool loading, stopped;
-    bool damaged; /* some cannot be read, so what they forbid is not known */
+    size_t n_damaged; /* cannot be read, so what they forbid is not known */
     controller_ready_cb ready;
     void *ready_arg;
 };
@@ -57,10 +57,21 @@ void policies_written(struct policies *p, const struct written *w)
             keep(p, (enum kind)kind, w->name, w->value);
 }
 
+void policies_lost(struct policies *p, const struct kube_resource *res, struct str name)
+{
+    for (int kind = 0; p && kind < N_KINDS; kind++) {
+        if (!is_kind(res, (enum kind)kind))
+            continue;
+        if (!map_has(&p->texts[kind], name) && p->n_damaged > 0)
+            p->n_damaged--;
+        keep(p, (enum kind)kind, name, STR(""));
+    }
+}
+
 bool policies_wanted(const struct request *rq)
 {
     const struct policies *p = rq->api->policies;
-    return p && (p->texts[BINDING].n > 0 || p->damaged) && !is_kind(rq->res, POLICY) &&
+    return p && (p->texts[BINDING].n > 0 || p->n_damaged) && !is_kind(rq->res, POLICY) &&
            !is_kind(rq->res, BINDING);
 }
 
@@ -424,7 +435,7 @@ void policies_check(struct request *rq, const struct policy_target *target,
                     void (*done)(void *arg, struct json *status), void *arg)
 {
     struct arena *a = &rq->arena;
-    if (rq->api->policies->damaged) {
+    if (rq->api->policies->n_damaged) {
         done(arg,
              status_internal(a, STR("a stored admission policy or binding is damaged, and what "
                                     "it forbids is not known: 'dormouse store check' shows it "
@@ -471,7 +482,7 @@ static void load(struct policies *p);
 static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct policies *p = arg;
-    p->damaged = p->damaged || (r >= 0 && page->left_out);
+    p->n_damaged += r >= 0 ? page->left_out : 0;
     for (size_t i = 0; r >= 0 && !p->stopped && i < page->n; i++) {
         const struct store_kv *kv = &page->kv[i];
         struct str name = str_slice(kv->key, strlen(prefixes[p->at]), kv->key.n);

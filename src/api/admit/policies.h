@@ -23,6 +23,8 @@ void policies_stop(struct policies *p); /* NULL is fine here and below */
 void policies_free(struct policies *p);
 bool policies_is_busy(const struct policies *p);
 void policies_written(struct policies *p, const struct written *w);
+/* One that could not be read has been deleted. */
+void policies_lost(struct policies *p, const struct kube_resource *res, struct str name);
 
 /* What is about to be written; borrowed until `done`. */
 struct policy_target {

@@ -113,6 +113,23 @@ static bool is_crd(const struct kube_resource *res)
            str_is(res->plural, "customresourcedefinitions");
 }
 
+void controllers_lost(struct api *api, const struct kube_resource *res, struct str ns,
+                      struct str name)
+{
+    struct arena a = { 0 };
+    struct json *old = json_new_object(&a), *meta = json_obj(&a, old, "metadata");
+    json_set_str(&a, meta, "name", name);
+    json_set_str(&a, meta, "namespace", ns);
+    const struct written w = { .res = res, .name = name, .old = old, .value = STR("") };
+    accounts_written(api->accounts, &w);
+    aggregate_written(api->aggregate, &w);
+    quotas_written(api->quotas, &w);
+    defaults_written(api->defaults, &w);
+    policies_lost(api->policies, res, name);
+    watch_note_write(api);
+    arena_fini(&a);
+}
+
 void controllers_written(struct api *api, const struct written *w)
 {
     if (is_crd(w->res)) {

@@ -121,5 +121,11 @@ void controllers_free(struct api *api);
 bool controllers_busy(const struct api *api);
 /* Tell whom it concerns, before the writer's client learns of it. */
 void controllers_written(struct api *api, const struct written *w);
+/*
+ * An object that could not be read has been deleted: what it was, on whom it depended and what
+ * depends on it is not known, so only those controllers hear of it that need no more than its name.
+ */
+void controllers_lost(struct api *api, const struct kube_resource *res, struct str ns,
+                      struct str name);
 /* A controller has finished what kept it busy. */
 void controllers_idle(struct api *api);
