@@ -385,12 +385,7 @@ void sched_driver_explain(struct sched_driver *d, struct str namespace, struct s
     q->r = err_set(&q->err, -EAGAIN, "the scheduler is asleep: no pod waits for a node");
     uv_mutex_lock(&d->lock);
     list_push_back(&d->outbox.questions, &q->node);
-    if (!d->posted) {
-        d->posted = true;
-        d->post.run = driver_on_post;
-        loop_post(d->loop, &d->post);
-    }
-    uv_mutex_unlock(&d->lock);
+    driver_unlock_and_post(d);
 }
 
 void sched_driver_metrics(struct sched_driver *d, struct buf *out)
@@ -476,12 +471,7 @@ void sched_driver_reload(struct sched_driver *d, const struct sched_config *conf
         d->config = config;
     uv_mutex_lock(&d->lock);
     d->outbox.reload = r;
-    if (!d->posted) {
-        d->posted = true;
-        d->post.run = driver_on_post;
-        loop_post(d->loop, &d->post);
-    }
-    uv_mutex_unlock(&d->lock);
+    driver_unlock_and_post(d);
 }
 
 /* ---------------------------------------------------------------- starting */

@@ -18,6 +18,7 @@ enum {
     DRIVER_ANSWER_MAX_BYTES = 4 << 20,
     DRIVER_STEPS = 32,     /* cycles between two looks at the inbox */
     DRIVER_ROUND_MS = 100, /* and no other one begins after so long: a plugin may take seconds */
+    DRIVER_GATHER_MS = 1,  /* between two rounds while lanes run */
     DRIVER_STOP_MS = 2000,
     DRIVER_LANES_MAX = 32,     /* threads of lanes; more lanes wait */
     DRIVER_ABSENT_MS = 600000, /* a kind that the API did not have is looked for again */
@@ -163,6 +164,11 @@ int driver_thread_start(struct sched_driver *d, struct err *err);
 void driver_thread_join(struct sched_driver *d);
 /* Loop thread. Takes the message. */
 void driver_send(struct sched_driver *d, struct message *m);
+/*
+ * With the lock, after something was put into the outbox: release it and have the loop run
+ * driver_on_post(). In this order, since the loop that wakes up takes the lock at once.
+ */
+void driver_unlock_and_post(struct sched_driver *d);
 struct message *driver_message(enum message_type type, struct str text);
 void driver_call_free(struct call *c);
 void driver_question_free(struct question *q);

@@ -54,12 +54,13 @@ void driver_send(struct sched_driver *d, struct message *m)
 
 /* ---- to the loop ---- */
 
-/* With the lock. */
-static void post(struct sched_driver *d)
+void driver_unlock_and_post(struct sched_driver *d)
 {
-    if (d->posted)
-        return;
+    bool is_first = !d->posted;
     d->posted = true;
+    uv_mutex_unlock(&d->lock);
+    if (!is_first)
+        return;
     d->post.run = driver_on_post;
     loop_post(d->loop, &d->post);
 }
@@ -80,8 +81,7 @@ static void on_api_call(struct sched_api *api, const struct sched_api_request *r
     buf_init(&c->answer, DRIVER_ANSWER_MAX_BYTES);
     uv_mutex_lock(&d->lock);
     list_push_back(&d->outbox.calls, &c->node);
-    post(d);
-    uv_mutex_unlock(&d->lock);
+    driver_unlock_and_post(d);
 }
 
 /* ---- objects ---- */
@@ -101,6 +101,7 @@ struct reader {
     /* Events of the watches, held until the lanes have caught up. */
     struct list held;
     size_t held_bytes;
+    uint64_t rested_ns; /* the end of the last round */
 };
 
 static struct str object_key(struct reader *r, struct str namespace, struct str name)
@@ -215,8 +216,7 @@ static void explain_pod(struct sched_asked *asked)
         explain_write(e, &q->text);
     uv_mutex_lock(&d->lock);
     list_push_back(&d->outbox.questions, &q->node);
-    post(d);
-    uv_mutex_unlock(&d->lock);
+    driver_unlock_and_post(d);
 }
 
 static void reload_plugins(struct reader *reader, struct reload *r)
@@ -241,8 +241,7 @@ static void reload_plugins(struct reader *reader, struct reload *r)
     sched_extenders_free(extenders);
     uv_mutex_lock(&d->lock);
     d->outbox.reload = r;
-    post(d);
-    uv_mutex_unlock(&d->lock);
+    driver_unlock_and_post(d);
 }
 
 /* ---- messages ---- */
@@ -436,11 +435,28 @@ static const struct sched_lanes lanes = { .leave = leave_turn,
 
 /* ---- the thread ---- */
 
+/*
+ * With the lock. While lanes run, let messages and jobs of lanes gather for a moment, without a
+ * signal: a round takes the turn, and each time the lane waits for it. A lane ends several jobs for
+ * each pod, and the API answers and tells of each pod on its own.
+ */
+static void let_gather(struct reader *r, uint64_t due_ms)
+{
+    struct sched_driver *d = r->d;
+    uint64_t until_ns = r->rested_ns + (uint64_t)DRIVER_GATHER_MS * 1000000;
+    uint64_t now_ns;
+    if (d->n_lanes == 0)
+        return;
+    while ((now_ns = clock_mono_ns()) < until_ns && clock_mono_ms() < due_ms)
+        (void)uv_cond_timedwait(&d->wake, &d->lock, until_ns - now_ns);
+}
+
 /* The messages that wait; blocks until there is one, or `due_ms` is there. */
 static void take_inbox(struct reader *r, struct list *to, uint64_t due_ms)
 {
     struct sched_driver *d = r->d;
     uv_mutex_lock(&d->lock);
+    let_gather(r, due_ms);
     while (list_is_empty(&d->inbox) && !d->is_poked) {
         uint64_t now = clock_mono_ms();
         if (now >= due_ms)
@@ -458,9 +474,10 @@ static void take_inbox(struct reader *r, struct list *to, uint64_t due_ms)
     if (!d->outbox.drained &&
         list_is_empty(&r->held)) { /* something was left out: now there is room to list it */
         d->outbox.drained = true;
-        post(d);
+        driver_unlock_and_post(d);
+    } else {
+        uv_mutex_unlock(&d->lock);
     }
-    uv_mutex_unlock(&d->lock);
 }
 
 static void tell_state(struct sched_driver *d)
@@ -512,6 +529,7 @@ static uint64_t run_round(struct reader *r, struct list *messages, bool *goes_on
     start_lanes(d);
     tell_state(d);
     turn_give(&d->turn);
+    r->rested_ns = clock_mono_ns();
     return due_ms;
 }
 
@@ -567,8 +585,7 @@ static void run_thread(void *arg)
     d->outbox.started = true;
     d->outbox.start_r = code;
     d->outbox.start_err = err;
-    post(d);
-    uv_mutex_unlock(&d->lock);
+    driver_unlock_and_post(d);
     bool goes_on = code >= 0;
     uint64_t due_ms = UINT64_MAX;
     while (goes_on) {
@@ -593,8 +610,7 @@ static void run_thread(void *arg)
         free(list_entry(list_pop_front(&r.held), struct message, node));
     uv_mutex_lock(&d->lock);
     d->outbox.has_ended = true;
-    post(d);
-    uv_mutex_unlock(&d->lock);
+    driver_unlock_and_post(d);
 }
 
 int driver_thread_start(struct sched_driver *d, struct err *err)

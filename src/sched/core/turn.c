@@ -60,9 +60,10 @@ void turn_give(struct turn *t)
 {
     uv_mutex_lock(&t->lock);
     t->serving++;
-    if (t->next != t->serving)
-        uv_cond_broadcast(&t->moved);
+    bool is_wanted = t->next != t->serving;
     uv_mutex_unlock(&t->lock);
+    if (is_wanted) /* without the lock, which the thread that wakes up takes first */
+        uv_cond_broadcast(&t->moved);
 }
 
 bool turn_is_wanted(struct turn *t)
