@@ -18,7 +18,8 @@ static const char example[] =
     "\"deadline_ms\":60000,\"tasks\":[{\"id\":1,\"blob\":\"" AA "\",\"diff\":\"" AA
     "\",\"size\":42243806,"
     "\"raw_size\":140000000,\"enc\":\"gzip\",\"range\":[0,42243806],\"prio\":0,"
-    "\"src\":{\"kind\":\"peer\",\"node\":\"n2\",\"token\":\"abc\"},"
+    "\"src\":{\"kind\":\"peer\",\"node\":\"n2\",\"token\":\"abc\",\"url\":\"http://"
+    "10.0.0.12:7443\"},"
     "\"alt\":[{\"kind\":\"peer\",\"node\":\"n4\"},{\"kind\":\"registry\",\"repo\":\"library/"
     "redis\"}],"
     "\"expect_ms\":910}]}";
@@ -37,6 +38,7 @@ TEST(a_document_is_read_and_written_again_byte_for_byte)
     CHECK_INT(t->encoding, IMAGE_BDM_GZIP);
     CHECK_INT(t->to, 42243806);
     CHECK(!t->source.is_registry && !t->is_after);
+    CHECK_STR(t->source.url, "http://10.0.0.12:7443");
     CHECK_INT(t->n_alternatives, 2);
     CHECK(t->alternatives[1].is_registry);
     CHECK_STR(t->alternatives[1].name, "library/redis");

@@ -20,6 +20,7 @@ enum {
 
 static struct image_store_args where;
 static const char *listen_at = "127.0.0.1:5000", *tls_cert, *tls_key, *token_file, *platform;
+static const char *node, *key_file, *peer_ca;
 static bool allow_anonymous, allow_plain;
 static struct cmd_list upstreams;
 static uint64_t quota;
@@ -46,6 +47,14 @@ static const struct cmd_opt opts[] = {
     { "quota", 0, "SIZE", "of layers in the store: the least recently used go (none)", CMD_SIZE,
       &quota, 0, 0 },
     IMAGE_REGISTRY_OPTS(registry),
+    CMD_SECTION("As a node of a cluster"),
+    { "node", 0, "NAME", "carry out deployments for the node of this name, and serve other nodes",
+      CMD_STRING, &node, 0, 0 },
+    { "cluster-key-file", 0, "FILE", "the key that all nodes share, 32 bytes at least", CMD_STRING,
+      &key_file, 0, 0 },
+    { "peer-ca", 0, "FILE", "trust these certificates (PEM) of other nodes (the system's)",
+      CMD_STRING, &peer_ca, 0, 0 },
+    CMD_SECTION("The store"),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     CMD_SECTION("This process"),
     CMD_LOG_OPTS,
@@ -59,10 +68,10 @@ static const struct cmd_opt *image_serve_opts(void)
 
 struct serve {
     struct loop loop;
-    struct tls_ctx *tls;
+    struct tls_ctx *tls, *peers;
     struct oci_store *store;
     struct image_server *server;
-    struct buf token;
+    struct buf token, key;
     struct sig_watch term, interrupt;
     struct timer end;
     bool is_stopping;
@@ -107,14 +116,27 @@ static void on_interrupt(struct sig_watch *w, int signum)
 
 /* ---- the beginning ---- */
 
-static int read_token(struct serve *v, struct err *err)
+static int read_secret(const char *path, struct buf *to, struct err *err)
 {
-    int r = sys_read_file(AT_FDCWD, token_file, &v->token, err);
-    while (r >= 0 && v->token.n && (uint8_t)v->token.p[v->token.n - 1] <= ' ')
-        v->token.p[--v->token.n] = '\0';
-    if (r >= 0 && v->token.n == 0)
-        return err_set(err, E_INVALID, "'%s' holds no token", token_file);
+    int r = sys_read_file(AT_FDCWD, path, to, err);
+    while (r >= 0 && to->n && (uint8_t)to->p[to->n - 1] <= ' ')
+        to->p[--to->n] = '\0';
+    if (r >= 0 && (to->n == 0 || memchr(to->p, '\0', to->n)))
+        return err_set(err, E_INVALID, "'%s' holds no secret in text", path);
     return r;
+}
+
+static int read_key(struct serve *v, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf ca = BUF_INIT(PEM_MAX_BYTES);
+    int r = read_secret(key_file, &v->key, err);
+    if (r >= 0 && v->key.n < IMAGE_BDM_KEY_MIN_BYTES)
+        return err_set(err, E_INVALID, "the key in '%s' has fewer than %d bytes", key_file,
+                       IMAGE_BDM_KEY_MIN_BYTES);
+    if (r < 0 || !peer_ca)
+        return r;
+    r = sys_read_file(AT_FDCWD, peer_ca, &ca, err);
+    return r < 0 ? r : tls_ctx_new_client(buf_str(&ca), STR(""), STR(""), false, &v->peers, err);
 }
 
 static int read_tls(struct serve *v, struct err *err)
@@ -126,10 +148,15 @@ static int read_tls(struct serve *v, struct err *err)
     return r < 0 ? r : tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), &v->tls, err);
 }
 
+static bool writes(void)
+{
+    return upstreams.n > 0 || node;
+}
+
 /* What takes part in writing the store needs its lock; a mere mirror leaves it to others. */
 static int open_store(struct serve *v, struct err *err)
 {
-    struct oci_store_opts o = { .is_reader = upstreams.n == 0,
+    struct oci_store_opts o = { .is_reader = !writes(),
                                 .lock_ms = where.wait_ms,
                                 .form = OCI_STORE_BOTH,
                                 .quota_bytes = quota };
@@ -153,15 +180,19 @@ static int check_args(const char *host)
         if (strlen(upstreams.at[i]) > OCI_REFERENCE_HOST_MAX || strchr(upstreams.at[i], '/'))
             return cmd_failf(CMD_USAGE, "--upstream is the host of a registry, not '%s'",
                              upstreams.at[i]);
-    if (quota && upstreams.n == 0)
-        return cmd_failf(CMD_USAGE, "--quota goes with --upstream: nothing is written otherwise");
+    if (!node != !key_file)
+        return cmd_failf(CMD_USAGE, "--node and --cluster-key-file go together");
+    if (quota && !writes())
+        return cmd_failf(CMD_USAGE, "--quota goes with --upstream or --node: nothing is written "
+                                    "otherwise");
     return 0;
 }
 
 static int start(struct serve *v, const char *host, uint16_t port, const struct oci_platform *of,
                  struct err *err)
 {
-    int r = token_file ? read_token(v, err) : 0;
+    int r = token_file ? read_secret(token_file, &v->token, err) : 0;
+    r = r < 0 || !key_file ? r : read_key(v, err);
     r = r < 0 || !tls_cert ? r : read_tls(v, err);
     r = r < 0 ? r : open_store(v, err);
     if (r < 0)
@@ -175,14 +206,17 @@ static int start(struct serve *v, const char *host, uint16_t port, const struct 
                                          .upstreams = upstreams.at,
                                          .n_upstreams = upstreams.n,
                                          .registry = registry,
-                                         .platform = *of };
+                                         .platform = *of,
+                                         .node = node,
+                                         .cluster_key = node ? buf_cstr(&v->key) : NULL,
+                                         .peers = v->peers };
     r = image_server_start(&o, &v->server, err);
     return r < 0 ? err_ctx(err, r, "listen on '%s'", listen_at) : 0;
 }
 
 static int serve(const char *host, uint16_t port, const struct oci_platform *of, struct err *err)
 {
-    struct serve v = { .token = BUF_INIT(TOKEN_MAX_BYTES) };
+    struct serve v = { .token = BUF_INIT(TOKEN_MAX_BYTES), .key = BUF_INIT(TOKEN_MAX_BYTES) };
     int r = loop_init(&v.loop, err);
     if (r < 0)
         return r;
@@ -200,12 +234,14 @@ static int serve(const char *host, uint16_t port, const struct oci_platform *of,
     while (loop_turn(&v.loop, false))
         ;
     loop_fini(&v.loop);
-    if (upstreams.n)
+    if (writes())
         image_store_close(v.store);
     else
         oci_store_close(v.store);
     tls_ctx_free(v.tls);
+    tls_ctx_free(v.peers);
     buf_fini(&v.token);
+    buf_fini(&v.key);
     return r;
 }
 
@@ -248,6 +284,12 @@ const struct cmd cmd_image_serve = {
         "  dormouse image serve --upstream docker.io --upstream ghcr.io --quota 20Gi\n"
         "  dormouse image serve --listen 0.0.0.0:5000 --tls-cert c.pem --tls-key k.pem "
         "--token-file token\n"
+        "\n"
+        "With --node and --cluster-key-file it is the image service of a node: 'dormouse image "
+        "plan\n"
+        "--send' has it fetch the layers of an image from other nodes and from registries.\n"
+        "\n"
+        "  dormouse image serve --node n1 --cluster-key-file key --listen 10.0.0.1:5000 ...\n"
         "\n"
         "containerd: /etc/containerd/certs.d/docker.io/hosts.toml with [host.\"http://127.0.0.1:"
         "5000\"]\n"

@@ -29,6 +29,8 @@ static struct json *source_json(struct arena *a, const struct image_bdm_source *
     json_set_str(a, v, s->is_registry ? "repo" : "node", s->name);
     if (s->token.n)
         json_set_str(a, v, "token", s->token);
+    if (s->url.n)
+        json_set_str(a, v, "url", s->url);
     return v;
 }
 
@@ -150,6 +152,14 @@ static int get_name(struct reader *r, const struct json *in, const char *key, bo
     return 0;
 }
 
+static int get_url(struct reader *r, const struct json *in, struct str *ret)
+{
+    int n = get_text(r, in, "url", IMAGE_BDM_TEXT_MAX, ret);
+    if (n >= 0 && !str_has_prefix(*ret, STR("https://")) && !str_has_prefix(*ret, STR("http://")))
+        return bad(r, E_INVALID, "url", "neither http nor https");
+    return n;
+}
+
 static int get_source(struct reader *r, const struct json *in, const char *key,
                       struct image_bdm_source *ret)
 {
@@ -158,9 +168,9 @@ static int get_source(struct reader *r, const struct json *in, const char *key,
     if (!ret->is_registry && !str_is(kind, "peer"))
         return bad(r, E_INVALID, key, "a source is a peer or a registry");
     int n = get_name(r, in, ret->is_registry ? "repo" : "node", ret->is_registry, &ret->name);
-    if (n < 0 || !json_getc(in, "token"))
-        return n;
-    return get_text(r, in, "token", IMAGE_BDM_TOKEN_SIZE - 1, &ret->token);
+    if (n >= 0 && json_getc(in, "token"))
+        n = get_text(r, in, "token", IMAGE_BDM_TOKEN_SIZE - 1, &ret->token);
+    return n < 0 || !json_getc(in, "url") ? n : get_url(r, in, &ret->url);
 }
 
 static int get_encoding(struct reader *r, const struct json *in, enum image_bdm_encoding *ret)
@@ -280,12 +290,8 @@ static int get_head(struct reader *r, const struct json *v, struct image_bdm *b)
     n = n < 0 ? n : get_digest(r, image, "manifest", &b->manifest);
     n = n < 0 ? n : get_digest(r, image, "config", &b->config);
     n = n < 0 ? n : get_name(r, binding, "node", false, &b->node);
-    n = n < 0 ? n : get_text(r, binding, "url", IMAGE_BDM_TEXT_MAX, &b->url);
-    n = n < 0 ? n : get_number(r, v, "deadline_ms", IMAGE_BDM_DEADLINE_MAX_MS, &b->deadline_ms);
-    if (n >= 0 && !str_has_prefix(b->url, STR("https://")) &&
-        !str_has_prefix(b->url, STR("http://")))
-        return bad(r, E_INVALID, "url", "neither http nor https");
-    return n;
+    n = n < 0 ? n : get_url(r, binding, &b->url);
+    return n < 0 ? n : get_number(r, v, "deadline_ms", IMAGE_BDM_DEADLINE_MAX_MS, &b->deadline_ms);
 }
 
 int image_bdm_parse(struct arena *a, struct str text, struct image_bdm *ret, struct err *err)

@@ -39,6 +39,7 @@ struct image_bdm_source {
     bool is_registry;
     struct str name;  /* of the node; of the repository in the registry */
     struct str token; /* a peer's; empty: none */
+    struct str url;   /* where a peer can be asked, http or https; empty: nowhere */
 };
 
 struct image_bdm_task {

@@ -22,6 +22,7 @@ static void serving_free(struct serving *g)
     image_server_unwait(g);
     list_remove(&g->node);
     s->n_requests--;
+    s->n_uploads -= g->is_upload;
     mirror_found_fini(&g->found);
     free(g->range);
     free(g->if_range);
@@ -48,7 +49,8 @@ static void add_common(struct headers *h)
     (void)headers_addc(h, "x-content-type-options", "nosniff");
 }
 
-static void reply_error(struct http_exchange *x, int status, const char *code, const char *message)
+void image_server_reply_error(struct http_exchange *x, int status, const char *code,
+                              const char *message)
 {
     struct arena a = { 0 };
     struct headers h = { 0 };
@@ -75,7 +77,7 @@ static void reply_error(struct http_exchange *x, int status, const char *code, c
 void image_server_refuse(struct serving *g, int status, const char *code, const char *message)
 {
     if (g->x)
-        reply_error(g->x, status, code, message);
+        image_server_reply_error(g->x, status, code, message);
 }
 
 static const char *unknown_code(enum mirror_kind kind)
@@ -267,7 +269,7 @@ static void on_found(struct job *j, int r)
     }
     if (g->q.kind == MIRROR_MANIFEST && g->r >= 0 && !s->closing && !timer_is_armed(&s->sweep))
         timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
-    if (image_server_pull(g, g->r))
+    if (!g->is_upload && image_server_pull(g, g->r))
         return;
     if (g->r < 0)
         refuse_found(g);
@@ -319,8 +321,9 @@ static char *field(const struct http_request *req, const char *name)
     return v.n ? str_dup(v) : NULL;
 }
 
-static void serve(struct image_server *s, struct http_exchange *x, const struct http_request *req,
-                  const struct mirror_request *q)
+void image_server_serve(struct image_server *s, struct http_exchange *x,
+                        const struct http_request *req, const struct mirror_request *q,
+                        bool is_upload)
 {
     static const struct http_exchange_ops ops = { .on_writable = on_writable, .on_gone = on_gone };
     struct serving *g = xnew(struct serving);
@@ -332,7 +335,9 @@ static void serve(struct image_server *s, struct http_exchange *x, const struct 
                            .range = field(req, "range"),
                            .if_range = field(req, "if-range"),
                            .if_none_match = field(req, "if-none-match"),
+                           .is_upload = is_upload,
                            .found = { .fd = -1 } };
+    s->n_uploads += is_upload;
     list_push_back(&s->requests, &g->node);
     s->n_requests++;
     http_exchange_set(x, &ops, g);
@@ -353,6 +358,8 @@ static void reply_metrics(struct image_server *s, struct http_exchange *x)
         { "dormouse_image_pulls_total", "counter", s->n_pulled },
         { "dormouse_image_pulls_failed_total", "counter", s->n_failed },
         { "dormouse_image_requests", "gauge", s->n_requests },
+        { "dormouse_image_uploads", "gauge", s->n_uploads },
+        { "dormouse_image_deployments", "gauge", s->n_deploying },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         (void)buf_printf(&b, "# TYPE %s %s\n%s %" PRIu64 "\n", rows[i].name, rows[i].kind,
@@ -373,12 +380,15 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
         http_reply(x, 200, NULL, STR("ok\n"));
         return;
     }
+    if (s->node && image_server_node_request(s, x, req))
+        return;
     if (!shows_token(s, req)) {
-        reply_error(x, 401, "UNAUTHORIZED", "a token is needed");
+        image_server_reply_error(x, 401, "UNAUTHORIZED", "a token is needed");
         return;
     }
     if (!str_is(req->method, "GET") && !str_is(req->method, "HEAD")) {
-        reply_error(x, 405, "UNSUPPORTED", "this registry is a mirror: it can only be read");
+        image_server_reply_error(x, 405, "UNSUPPORTED",
+                                 "this registry is a mirror: it can only be read");
         return;
     }
     if (str_is(path, "/metrics")) {
@@ -387,13 +397,14 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     }
     int r = mirror_request_parse(req->target, &q, &err);
     if (r == -ENOENT)
-        reply_error(x, 404, "UNSUPPORTED", err_text(&err));
+        image_server_reply_error(x, 404, "UNSUPPORTED", err_text(&err));
     else if (r < 0)
-        reply_error(x, 400, r == E_UNSUPPORTED ? "DIGEST_INVALID" : "NAME_INVALID", err_text(&err));
+        image_server_reply_error(x, 400, r == E_UNSUPPORTED ? "DIGEST_INVALID" : "NAME_INVALID",
+                                 err_text(&err));
     else if (s->closing || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
-        reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
+        image_server_reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
     else
-        serve(s, x, req, &q);
+        image_server_serve(s, x, req, &q, false);
 }
 
 /* ---- the server ---- */
@@ -407,6 +418,7 @@ static void server_free(struct image_server *s)
     map_fini(&s->checked);
     for (size_t i = 0; i < s->opts.n_upstreams; i++)
         free(s->upstreams[i]);
+    image_server_node_fini(s);
     free(s->token);
     free(s);
 }
@@ -424,6 +436,11 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
     s->mirror = mirror_new(opts->store);
     list_init(&s->requests);
     list_init(&s->pulls);
+    list_init(&s->deploys);
+    list_init(&s->postings);
+    sys_uuid(s->boot);
+    s->node = opts->node ? xstrdup(opts->node) : NULL;
+    s->cluster_key = opts->cluster_key ? xstrdup(opts->cluster_key) : NULL;
     const struct http_server_opts http = { .host = opts->host,
                                            .port = opts->port,
                                            .tls = opts->tls,
@@ -446,7 +463,8 @@ uint16_t image_server_port(const struct image_server *s)
 
 void image_server_finish_close(struct image_server *s)
 {
-    if (!s->http_closed || s->n_requests || s->n_pulls)
+    if (!s->http_closed || s->n_requests || s->n_pulls || s->n_deploying ||
+        !list_is_empty(&s->postings))
         return;
     void (*done)(void *) = s->done;
     void *arg = s->done_arg;
@@ -470,5 +488,6 @@ void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(
     s->done_arg = arg;
     timer_stop(s->loop, &s->sweep);
     image_server_pulls_close(s);
+    image_server_node_close(s);
     http_server_close(s->http, grace_ms, on_http_closed, s);
 }

@@ -5,10 +5,17 @@
  * held as a whole. What the store lacks it may fetch from registries that were named
  * (pull-through); requests for the same image share one pull and wait for the part that they need.
  *
+ * As a node of a cluster it also speaks (paths and tokens: docs/internals/image-transfer.md)
+ *
+ *     POST /v1/bdm             carry a deployment out     GET /v1/deploys/<UUID>  how far it is
+ *     PUT  /v1/meta/<digest>   a document of an image     GET /v1/cache           what is here
+ *     GET  /v1/layers/<digest>?deploy=UUID&node=NAME      a layer for another node
+ *
  * One loop; files are read by the loop's worker threads, pulls run on threads of their own.
  */
 #pragma once
 
+#include "image/bdm.h"
 #include "image/mirror_store.h"
 #include "io/http.h"
 #include "oci/remote.h"
@@ -20,7 +27,12 @@ enum {
     IMAGE_SERVER_UPSTREAMS_MAX = 16,
     IMAGE_SERVER_PULLS_MAX = 4,          /* at once; further ones wait */
     IMAGE_SERVER_PULLS_WAITING_MAX = 64, /* 503 beyond */
-    IMAGE_SERVER_TAG_MS = 60000,         /* a tag is compared with the registry's after that */
+    IMAGE_SERVER_UPLOADS = 3,            /* to other nodes, at once: 503 beyond, they ask again */
+    IMAGE_SERVER_DEPLOYS_MAX = 16,       /* at once: 503 beyond */
+    IMAGE_SERVER_DEPLOYS_KEPT = 64,      /* ended ones whose outcome can be asked for */
+    IMAGE_SERVER_STRIKES = 3, /* wrong bytes so often, and a peer is not asked for a while */
+    IMAGE_SERVER_OUT_MS = 10 * 60 * 1000,
+    IMAGE_SERVER_TAG_MS = 60000, /* a tag is compared with the registry's after that */
 };
 
 struct image_server_opts {
@@ -42,7 +54,21 @@ struct image_server_opts {
     size_t n_upstreams;
     struct oci_remote_opts registry; /* how they are reached; texts are kept */
     struct oci_platform platform;    /* of images for several; texts are kept */
+    /*
+     * As a node of a cluster: its name, and the key that all nodes share, IMAGE_BDM_KEY_MIN_BYTES
+     * at least; copied. Then BDMs are carried out, and other nodes get layers for their tokens.
+     * NULL: no node. The store has to be a writer.
+     */
+    const char *node, *cluster_key;
+    struct tls_ctx *peers; /* for other nodes by https, kept; NULL: the roots of the system */
 };
+
+/*
+ * The grant of a token (image/bdm.h) that an orchestrator shows to `node`: `what` is "bdm", "meta",
+ * "cache" or the UUID of a deployment; digest: of the body (zeroed without one).
+ */
+struct image_bdm_grant image_server_grant(const char *what, const char *node,
+                                          const struct oci_digest *digest);
 
 struct image_server;
 /* Errors: of listening. */

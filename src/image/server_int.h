@@ -20,8 +20,16 @@ struct image_server {
     size_t n_requests;
     struct list pulls; /* struct image_pull: running and waiting */
     size_t n_pulls, n_running;
-    struct map checked; /* name with a tag -> when it was compared with the registry's */
-    struct timer sweep; /* armed while the mirror holds files open */
+    struct map checked;       /* name with a tag -> when it was compared with the registry's */
+    struct timer sweep;       /* armed while the mirror holds files open */
+    char *node, *cluster_key; /* NULL: no node */
+    char boot[37];            /* of this process */
+    uint64_t seq;             /* of changes of the store */
+    struct list deploys;      /* struct node_deploy, the newest last */
+    size_t n_deploys, n_deploying;
+    struct map strikes;   /* name of a node -> struct node_strikes */
+    struct list postings; /* struct posting */
+    size_t n_uploads;
     uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
     bool closing, http_closed;
     void (*done)(void *arg);
@@ -38,6 +46,7 @@ struct serving {
     struct http_exchange *x; /* NULL: the client is gone */
     struct mirror_request q;
     bool is_head, accepts_index;
+    bool is_upload; /* to another node, which showed a token for it */
     char *range, *if_range, *if_none_match;
     struct job job;
     bool is_working, is_full; /* a job runs; the client takes no more just now */
@@ -57,6 +66,21 @@ void image_server_find(struct serving *g);
 /* An error in the words of registries. */
 void image_server_refuse(struct serving *g, int status, const char *code, const char *message);
 void image_server_finish_close(struct image_server *s);
+
+/* q: what is asked for. */
+void image_server_serve(struct image_server *s, struct http_exchange *x,
+                        const struct http_request *req, const struct mirror_request *q,
+                        bool is_upload);
+void image_server_reply_error(struct http_exchange *x, int status, const char *code,
+                              const char *message);
+
+/* ---- as a node ---- */
+
+/* Whether it was a request to the node; it is answered then, or will be. */
+bool image_server_node_request(struct image_server *s, struct http_exchange *x,
+                               const struct http_request *req);
+void image_server_node_close(struct image_server *s);
+void image_server_node_fini(struct image_server *s);
 
 /* ---- pull-through ---- */
 

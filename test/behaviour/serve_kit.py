@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dormouse image serve` as a process of a test."""
+import base64
 import contextlib
+import hashlib
+import hmac
 import http.client
+import json
 import os
 import signal
+import socket
 import subprocess
 import threading
+import time
 import urllib.parse
 
-from conftest import BUILD, DEADLINE_S
+from conftest import BUILD, DEADLINE_S, wait_for
 
 
 class Serve:
@@ -63,3 +69,104 @@ def serve(store, *args):
         yield s
     finally:
         s.stop()
+
+
+KEY = "the key of a cluster of tests, long enough"
+NOBODY = "sha256:" + "0" * 64
+
+
+def token(deploy, blob, source, node, key=KEY, now=None, seconds=600):
+    """As image/bdm.h makes them."""
+    begin = int(time.time() if now is None else now)
+    text = f"dormouse bdm 1\n{deploy}\n{blob}\n{source}\n{node}\n{begin}\n{begin + seconds}\n"
+    mac = hmac.new(key.encode(), text.encode(), hashlib.sha256).digest()
+    return f"{begin}.{begin + seconds}." + base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
+
+
+class Node(Serve):
+    """A `dormouse image serve` that is a node of a cluster."""
+
+    def __init__(self, directory, name, *args):
+        key = directory / "key"
+        key.write_text(KEY + "\n")
+        self.name, self.store = name, directory / name
+        super().__init__(self.store, "--node", name, "--cluster-key-file", key, *args)
+
+    def bearer(self, what, blob=NOBODY, **rest):
+        return {"Authorization": "Bearer " + token(what, blob, "", self.name, **rest)}
+
+    def send(self, bdm):
+        body = json.dumps(bdm)
+        digest = "sha256:" + hashlib.sha256(body.encode()).hexdigest()
+        status, _, answer = self.request("POST", "/v1/bdm", body, **self.bearer("bdm", digest))
+        return status, json.loads(answer)
+
+    def put_meta(self, text):
+        digest = "sha256:" + hashlib.sha256(text).hexdigest()
+        assert self.request("PUT", f"/v1/meta/{digest}", text, **self.bearer("meta", digest))[0] == 201
+
+    def status(self, deploy):
+        status, _, answer = self.get(f"/v1/deploys/{deploy}", **self.bearer(deploy))
+        assert status == 200, answer
+        return json.loads(answer)
+
+    def wait(self, deploy):
+        def ended():
+            now = self.status(deploy)
+            return now if now["state"] != "running" else None
+        return wait_for(ended, "the deployment ends")
+
+
+class Proxy:
+    """TCP to `host`; after that many bytes from there it calls `then` once, and carries nothing more until the end."""
+
+    def __init__(self, host, after=None, then=None):
+        self.target, self.after, self.then = host, after, then
+        self.n, self.is_cut = 0, threading.Event()
+        self.released, self.lock = threading.Event(), threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client = self.listener.accept()[0]
+            except OSError:
+                return
+            host, port = self.target.split(":")
+            try:
+                server = socket.create_connection((host, int(port)))
+            except OSError:
+                client.close()
+                continue
+            threading.Thread(target=self.pump, args=(client, server, False), daemon=True).start()
+            threading.Thread(target=self.pump, args=(server, client, True), daemon=True).start()
+
+    def pump(self, source, to, is_answer):
+        try:
+            while data := source.recv(16384):
+                if is_answer and not self.may_pass(len(data)):
+                    break
+                to.sendall(data)
+        except OSError:
+            pass
+        if self.is_cut.is_set():
+            self.released.wait(DEADLINE_S)
+        for s in (source, to):
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+    def may_pass(self, n):
+        with self.lock:
+            self.n += n
+            if self.after is None or self.n <= self.after:
+                return True
+            if not self.is_cut.is_set():
+                self.is_cut.set()
+                self.then and self.then(self)
+            return False
+
+    def close(self):
+        self.released.set()
+        self.listener.close()

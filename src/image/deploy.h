@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A deployment on the node that it is for: the layers of a BDM (image/bdm.h) fetched into the node
+ * store, several at once, then the name of the image. Blobs alone (enc "gzip"); peers are asked,
+ * at the url of their source.
+ *
+ * Runs on threads of its own; the functions are for the loop. The image has its name only when all
+ * of it is there; a deployment that fails leaves whole layers.
+ */
+#pragma once
+
+#include "image/bdm.h"
+#include "io/loop.h"
+#include "io/tls.h"
+#include "oci/remote.h"
+#include "oci/store.h"
+
+enum {
+    IMAGE_DEPLOY_THREADS = 4, /* layers at once */
+    IMAGE_DEPLOY_LIARS_MAX = 16,
+};
+
+struct image_deploy;
+
+struct image_deploy_opts {
+    struct loop *loop;
+    struct oci_store *store;       /* a writer; kept until on_end() */
+    struct oci_remote_opts remote; /* how registries are reached; texts are kept */
+    struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
+    /* A peer that is not asked as long as there is another source; NULL: none. */
+    bool (*is_out)(void *arg, struct str node);
+    /* Once, from the loop; image_deploy_free() may follow. */
+    void (*on_end)(void *arg, struct image_deploy *d, int r);
+    void *arg;
+};
+
+/*
+ * text: a BDM, copied. Errors: those of image_bdm_parse(); E_INVALID, the ranges of a layer do not
+ * cover it, or nothing can send them; E_UNSUPPORTED, other encodings.
+ */
+int image_deploy_start(const struct image_deploy_opts *opts, struct str text,
+                       struct image_deploy **ret, struct err *err);
+/* Asks it to end early. */
+void image_deploy_stop(struct image_deploy *d);
+/* After on_end(). */
+void image_deploy_free(struct image_deploy *d);
+
+struct str image_deploy_id(const struct image_deploy *d); /* borrowed */
+bool image_deploy_has_ended(const struct image_deploy *d);
+/* Peers that sent wrong bytes, borrowed; their number. */
+size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LIARS_MAX]);
+/*
+ * {"deploy", "state": "running"|"done"|"failed", "layers", "layersDone", "layersPresent",
+ *  "peerBytes", "registryBytes", "liars": [NODE], "error"}
+ */
+void image_deploy_status(struct image_deploy *d, struct buf *to);

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server as a node of a cluster. Every request shows a token made with the key of the cluster:
+ * one of an orchestrator (image_server_grant()), or the one of a BDM for a layer.
+ */
+#include "image/server_int.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "codec/json.h"
+#include "codec/url.h"
+#include "image/deploy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum { BODY_MAX = OCI_DOCUMENT_MAX, REPORT_MAX = 64 << 20 };
+_Static_assert((int)BODY_MAX >= (int)IMAGE_BDM_MAX_BYTES, "a BDM is no larger than a document");
+
+struct node_deploy {
+    struct list node;
+    struct image_server *s;
+    struct image_deploy *d;
+};
+
+struct node_strikes {
+    unsigned n;
+    uint64_t out_until_ms;
+};
+
+enum posting_kind { POSTING_BDM, POSTING_META, POSTING_CACHE };
+
+/* A request whose body is read, or whose answer a job makes. */
+struct posting {
+    struct list node;
+    struct image_server *s;
+    struct http_exchange *x; /* NULL: the client is gone */
+    enum posting_kind kind;
+    struct oci_digest digest; /* of META */
+    char *token;
+    struct buf body, answer;
+    uint64_t seq; /* of CACHE: when it was asked for */
+    struct job job;
+    bool is_working;
+    int r;
+    struct err err;
+};
+
+/* ---- tokens ---- */
+
+struct image_bdm_grant image_server_grant(const char *what, const char *node,
+                                          const struct oci_digest *digest)
+{
+    return (struct image_bdm_grant){
+        .deploy = str_of(what), .source = STR(""), .node = str_of(node), .blob = *digest
+    };
+}
+
+/* A text that may be a field of what is signed. */
+static bool is_field(struct str s)
+{
+    return s.n > 0 && s.n <= IMAGE_BDM_NAME_MAX && !memchr(s.p, '\n', s.n);
+}
+
+/* The bearer token of a request; empty: none. */
+static struct str shown_token(const struct http_request *req)
+{
+    struct str shown = headers_get(req->headers, "authorization");
+    bool is_bearer = shown.n > 7 && str_ieq(str_slice(shown, 0, 7), STR("bearer "));
+    return is_bearer ? str_slice(shown, 7, shown.n) : STR("");
+}
+
+static bool holds(const struct image_server *s, const struct image_bdm_grant *g, struct str token)
+{
+    return image_bdm_token_check(str_of(s->cluster_key), g, token, clock_wall_ms() / 1000, NULL) >=
+           0;
+}
+
+static void reply_json(struct http_exchange *x, int status, struct str text)
+{
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "content-type", "application/json");
+    http_reply(x, status, &h, text);
+    headers_fini(&h);
+}
+
+static void deny(struct http_exchange *x)
+{
+    image_server_reply_error(x, 403, "DENIED", "the token is not for this, or its time is over");
+}
+
+/* ---- deployments ---- */
+
+static bool is_out(void *arg, struct str node)
+{
+    struct image_server *s = arg;
+    const struct node_strikes *k = map_get(&s->strikes, node);
+    return k && k->out_until_ms > clock_mono_ms();
+}
+
+static void strike(struct image_server *s, struct str node)
+{
+    struct node_strikes *k = map_get(&s->strikes, node);
+    if (!k) {
+        k = xnew(struct node_strikes);
+        (void)map_put(&s->strikes, node, k);
+    }
+    log_warn("a peer sent wrong bytes", "node=" STR_FMT " times=%u", STR_ARG(node), k->n + 1);
+    if (++k->n < IMAGE_SERVER_STRIKES)
+        return;
+    k->n = 0;
+    k->out_until_ms = clock_mono_ms() + IMAGE_SERVER_OUT_MS;
+}
+
+static void drop_deploy(struct node_deploy *k)
+{
+    list_remove(&k->node);
+    k->s->n_deploys--;
+    image_deploy_free(k->d);
+    free(k);
+}
+
+/* Of the ended ones the newest are kept. */
+static void drop_old(struct image_server *s)
+{
+    list_each_safe (node, &s->deploys) {
+        struct node_deploy *k = list_entry(node, struct node_deploy, node);
+        if (s->n_deploys <= IMAGE_SERVER_DEPLOYS_KEPT)
+            return;
+        if (image_deploy_has_ended(k->d))
+            drop_deploy(k);
+    }
+}
+
+static void on_deployed(void *arg, struct image_deploy *d, int r)
+{
+    struct image_server *s = arg;
+    struct str liars[IMAGE_DEPLOY_LIARS_MAX];
+    scoped(buf_fini_scoped) struct buf status = BUF_INIT(8 << 10);
+    size_t n = image_deploy_liars(d, liars);
+    for (size_t i = 0; i < n; i++)
+        strike(s, liars[i]);
+    s->seq++;
+    s->n_deploying--;
+    if (r >= 0)
+        log_info("image deployed", "deploy=" STR_FMT, STR_ARG(image_deploy_id(d)));
+    else
+        log_warn("image not deployed", "deploy=" STR_FMT, STR_ARG(image_deploy_id(d)));
+    drop_old(s);
+    image_server_finish_close(s);
+}
+
+static struct node_deploy *find_deploy(struct image_server *s, struct str id)
+{
+    list_each (node, &s->deploys) {
+        struct node_deploy *k = list_entry(node, struct node_deploy, node);
+        if (str_eq(image_deploy_id(k->d), id))
+            return k;
+    }
+    return NULL;
+}
+
+static void reply_deploy(struct http_exchange *x, int status, struct node_deploy *k)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
+    image_deploy_status(k->d, &text);
+    reply_json(x, status, buf_str(&text));
+}
+
+static int start_deploy(struct image_server *s, struct str text, struct node_deploy **ret,
+                        struct err *err)
+{
+    const struct image_deploy_opts o = { .loop = s->loop,
+                                         .store = s->opts.store,
+                                         .remote = s->opts.registry,
+                                         .tls = s->opts.peers,
+                                         .is_out = is_out,
+                                         .on_end = on_deployed,
+                                         .arg = s };
+    struct image_deploy *d;
+    int r = image_deploy_start(&o, text, &d, err);
+    if (r < 0)
+        return r;
+    struct node_deploy *k = xnew(struct node_deploy);
+    *k = (struct node_deploy){ .s = s, .d = d };
+    list_push_back(&s->deploys, &k->node);
+    s->n_deploys++;
+    s->n_deploying++;
+    *ret = k;
+    return 0;
+}
+
+/* The same BDM again is answered with how far it is. */
+static void take_bdm(struct posting *p)
+{
+    struct image_server *s = p->s;
+    struct image_bdm b;
+    struct node_deploy *k;
+    struct err err = { 0 };
+    struct oci_digest digest;
+    struct arena a = { 0 };
+    sha256_of(buf_str(&p->body), digest.bytes);
+    struct image_bdm_grant g = image_server_grant("bdm", s->node, &digest);
+    if (!holds(s, &g, str_of(p->token))) {
+        deny(p->x);
+        return;
+    }
+    int r = image_bdm_parse(&a, buf_str(&p->body), &b, &err);
+    if (r >= 0 && !str_is(b.node, s->node))
+        r = err_set(&err, E_INVALID, "the deployment is for another node");
+    k = r >= 0 ? find_deploy(s, b.deploy) : NULL;
+    arena_fini(&a);
+    if (k) {
+        reply_deploy(p->x, 200, k);
+        return;
+    }
+    if (r >= 0 && (s->closing || s->n_deploying >= IMAGE_SERVER_DEPLOYS_MAX)) {
+        image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", "too many deployments at once");
+        return;
+    }
+    r = r < 0 ? r : start_deploy(s, buf_str(&p->body), &k, &err);
+    if (r < 0)
+        image_server_reply_error(p->x, 400, "BDM_INVALID", err_text(&err));
+    else
+        reply_deploy(p->x, 202, k);
+}
+
+/* ---- jobs: documents and the report ---- */
+
+static void posting_free(struct posting *p)
+{
+    struct image_server *s = p->s;
+    list_remove(&p->node);
+    buf_fini(&p->body);
+    buf_fini(&p->answer);
+    free(p->token);
+    free(p);
+    image_server_finish_close(s);
+}
+
+/* {"node", "boot", "seq", "full": true, "layers": [...], "cap", "used", "pinned", "up_slots"} */
+static int write_report(struct posting *p, struct err *err)
+{
+    struct image_server *s = p->s;
+    struct arena a = { 0 };
+    scoped(free_scoped) struct oci_store_layer *all = NULL;
+    size_t n = 0;
+    uint64_t used = 0, pinned = 0;
+    char text[OCI_DIGEST_TEXT_SIZE];
+    int r = oci_store_layers(s->opts.store, &all, &n, err);
+    if (r < 0)
+        return r;
+    struct json *v = json_new_object(&a), *layers = json_new_array(&a);
+    for (size_t i = 0; i < n; i++) {
+        struct oci_digest blob;
+        uint64_t size = 0;
+        struct json *l = json_new_object(&a);
+        oci_digest_format(&all[i].diff_id, text);
+        json_set_str(&a, l, "diff", str_of(text));
+        if (oci_store_layer_blob(s->opts.store, &all[i].diff_id, &blob, &size, NULL) >= 0) {
+            oci_digest_format(&blob, text);
+            json_set_str(&a, l, "blob", str_of(text));
+            json_set_int(&a, l, "size", (int64_t)size);
+        }
+        json_add(layers, l);
+        used += all[i].n_bytes;
+        pinned += all[i].is_pinned ? all[i].n_bytes : 0;
+    }
+    struct oci_store_usage usage;
+    oci_store_usage(s->opts.store, &usage);
+    json_set_str(&a, v, "node", str_of(s->node));
+    json_set_str(&a, v, "boot", str_of(s->boot));
+    json_set_int(&a, v, "seq", (int64_t)p->seq);
+    json_set_bool(&a, v, "full", true);
+    json_setc(&a, v, "layers", layers);
+    json_set_int(&a, v, "cap", (int64_t)usage.quota_bytes);
+    json_set_int(&a, v, "used", (int64_t)used);
+    json_set_int(&a, v, "pinned", (int64_t)pinned);
+    json_set_int(&a, v, "up_slots", IMAGE_SERVER_UPLOADS);
+    r = json_write(&p->answer, v);
+    arena_fini(&a);
+    return r < 0 ? err_set(err, r, "the report is too large") : 0;
+}
+
+static void work(struct job *j)
+{
+    struct posting *p = container_of(j, struct posting, job);
+    if (p->kind == POSTING_META)
+        p->r = oci_store_document_put(p->s->opts.store, &p->digest, buf_str(&p->body), &p->err);
+    else
+        p->r = write_report(p, &p->err);
+}
+
+static void on_worked(struct job *j, int r)
+{
+    struct posting *p = container_of(j, struct posting, job);
+    p->is_working = false;
+    if (!p->x) {
+        posting_free(p);
+        return;
+    }
+    r = r < 0 ? r : p->r;
+    if (r == E_DIGEST || r == E_LIMIT)
+        image_server_reply_error(p->x, 400, "DIGEST_INVALID", err_text(&p->err));
+    else if (r < 0)
+        image_server_reply_error(p->x, 500, "UNKNOWN", "the store failed");
+    else if (p->kind == POSTING_META)
+        http_reply(p->x, 201, NULL, STR(""));
+    else
+        reply_json(p->x, 200, buf_str(&p->answer));
+}
+
+static void start_job(struct posting *p)
+{
+    p->seq = p->s->seq;
+    p->job = (struct job){ .work = work, .done = on_worked };
+    p->is_working = job_start(p->s->loop, &p->job) >= 0;
+    if (!p->is_working)
+        image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", "try again");
+}
+
+/* ---- bodies ---- */
+
+static void on_body(struct http_exchange *x, struct str chunk)
+{
+    struct posting *p = http_exchange_data(x);
+    (void)buf_add_str(&p->body, chunk);
+}
+
+static void on_body_end(struct http_exchange *x, int r)
+{
+    struct posting *p = http_exchange_data(x);
+    (void)x;
+    if (r < 0)
+        return;
+    if (p->kind == POSTING_BDM)
+        take_bdm(p);
+    else
+        start_job(p);
+}
+
+static void on_posting_gone(struct http_exchange *x, int r)
+{
+    struct posting *p = http_exchange_data(x);
+    (void)r;
+    p->x = NULL;
+    if (!p->is_working)
+        posting_free(p);
+}
+
+static struct posting *new_posting(struct image_server *s, struct http_exchange *x,
+                                   enum posting_kind kind, struct str token)
+{
+    static const struct http_exchange_ops ops = { .on_body = on_body,
+                                                  .on_body_end = on_body_end,
+                                                  .on_gone = on_posting_gone };
+    struct posting *p = xnew(struct posting);
+    *p = (struct posting){ .s = s,
+                           .x = x,
+                           .kind = kind,
+                           .token = str_dup(token),
+                           .body = BUF_INIT(BODY_MAX),
+                           .answer = BUF_INIT(REPORT_MAX) };
+    list_push_back(&s->postings, &p->node);
+    http_exchange_set(x, &ops, p);
+    return p;
+}
+
+/* ---- requests ---- */
+
+/* A layer for another node: for the token of a BDM alone. */
+static void give_layer(struct image_server *s, struct http_exchange *x,
+                       const struct http_request *req, const struct url_target *t,
+                       const struct oci_digest *blob)
+{
+    struct mirror_request q = { .kind = MIRROR_BLOB, .digest = *blob };
+    const struct image_bdm_grant g = { .deploy = url_query_get(t, "deploy"),
+                                       .source = str_of(s->node),
+                                       .node = url_query_get(t, "node"),
+                                       .blob = *blob };
+    if (!is_field(g.deploy) || !is_field(g.node) || !holds(s, &g, shown_token(req)))
+        deny(x);
+    else if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
+        image_server_reply_error(x, 503, "TOOMANYREQUESTS", "every upload slot is taken");
+    else
+        image_server_serve(s, x, req, &q, true);
+}
+
+static void take_meta(struct image_server *s, struct http_exchange *x,
+                      const struct http_request *req, const struct oci_digest *digest)
+{
+    struct image_bdm_grant g = image_server_grant("meta", s->node, digest);
+    if (!holds(s, &g, shown_token(req))) {
+        deny(x);
+        return;
+    }
+    struct posting *p = new_posting(s, x, POSTING_META, STR(""));
+    p->digest = *digest;
+    http_read_body(x, BODY_MAX);
+}
+
+static void tell_deploy(struct image_server *s, struct http_exchange *x,
+                        const struct http_request *req, struct str id)
+{
+    static const struct oci_digest none;
+    scoped(free_scoped) char *what = str_dup(id);
+    struct image_bdm_grant g = image_server_grant(what, s->node, &none);
+    struct node_deploy *k = find_deploy(s, id);
+    if (!is_field(id) || !holds(s, &g, shown_token(req)))
+        deny(x);
+    else if (!k)
+        image_server_reply_error(x, 404, "UNKNOWN", "there is no such deployment here");
+    else
+        reply_deploy(x, 200, k);
+}
+
+static void tell_cache(struct image_server *s, struct http_exchange *x,
+                       const struct http_request *req)
+{
+    static const struct oci_digest none;
+    struct image_bdm_grant g = image_server_grant("cache", s->node, &none);
+    if (holds(s, &g, shown_token(req)))
+        start_job(new_posting(s, x, POSTING_CACHE, STR("")));
+    else
+        deny(x);
+}
+
+static bool route(struct image_server *s, struct http_exchange *x, const struct http_request *req,
+                  const struct url_target *t)
+{
+    struct oci_digest digest;
+    struct str what = t->n_segments > 1 ? t->segments[1] : STR("");
+    struct str last = t->n_segments == 3 ? t->segments[2] : STR("");
+    bool is_get = str_is(req->method, "GET"),
+         has_digest = oci_digest_parse(last, &digest, NULL) >= 0;
+    if (t->n_segments == 2 && str_is(what, "bdm") && str_is(req->method, "POST")) {
+        (void)new_posting(s, x, POSTING_BDM, shown_token(req));
+        http_read_body(x, BODY_MAX);
+    } else if (t->n_segments == 2 && str_is(what, "cache") && is_get) {
+        tell_cache(s, x, req);
+    } else if (str_is(what, "deploys") && last.n && is_get) {
+        tell_deploy(s, x, req, last);
+    } else if (str_is(what, "layers") && has_digest && is_get) {
+        give_layer(s, x, req, t, &digest);
+    } else if (str_is(what, "meta") && has_digest && str_is(req->method, "PUT")) {
+        take_meta(s, x, req, &digest);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool image_server_node_request(struct image_server *s, struct http_exchange *x,
+                               const struct http_request *req)
+{
+    struct arena a = { .max_bytes = 256 << 10 };
+    bool is_ours = false;
+    if (str_has_prefix(req->target, STR("/v1/"))) {
+        struct url_target *t = arena_new(&a, struct url_target);
+        is_ours = url_parse(&a, req->target, t, NULL) >= 0 && route(s, x, req, t);
+    }
+    arena_fini(&a);
+    return is_ours;
+}
+
+void image_server_node_close(struct image_server *s)
+{
+    list_each (node, &s->deploys)
+        image_deploy_stop(list_entry(node, struct node_deploy, node)->d);
+}
+
+void image_server_node_fini(struct image_server *s)
+{
+    list_each_safe (node, &s->deploys)
+        drop_deploy(list_entry(node, struct node_deploy, node));
+    map_each (e, &s->strikes)
+        free(e->value);
+    map_fini(&s->strikes);
+    free(s->node);
+    free(s->cluster_key);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a blob comes from several sources: which source sends which part, when a source is given up,
+ * and who is to blame when the digest is wrong. Pure: the caller moves the bytes and says what
+ * happened; time is passed in.
+ *
+ *     piece:  WAITING --START--> RUNNING --all bytes--> DONE
+ *                ^                  |
+ *                '-- broken, busy, gone, silent, slow: the same source again, or the next;
+ *                    what arrived is kept
+ *
+ *     blob:   RUNNING --every piece--> ARRIVED --right digest--> (over)
+ *                ^                        |
+ *                '------wrong digest------'   from one source: that source is out;
+ *                                             from several: again, the whole from one at a time
+ *
+ * Sources are positions in the caller's table, pieces positions in the plan.
+ */
+#pragma once
+
+#include "base/random.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    IMAGE_TRANSFER_PIECES_MAX = 16,
+    IMAGE_TRANSFER_CHOICES_MAX = 4, /* sources of a piece, the first preferred */
+    IMAGE_TRANSFER_SOURCES_MAX = IMAGE_TRANSFER_PIECES_MAX * IMAGE_TRANSFER_CHOICES_MAX,
+
+    IMAGE_TRANSFER_TRIES = 2,          /* of a peer, in a row without progress */
+    IMAGE_TRANSFER_REGISTRY_TRIES = 5, /* of the registry */
+    IMAGE_TRANSFER_BACKOFF_MS = 200,   /* doubled each time, with jitter of a half */
+    IMAGE_TRANSFER_BACKOFF_MAX_MS = 5000,
+    IMAGE_TRANSFER_FIRST_MS = 3000,     /* a peer's first byte */
+    IMAGE_TRANSFER_SILENT_MS = 500,     /* and twice the time of its first byte: any other byte */
+    IMAGE_TRANSFER_REGISTRY_MS = 30000, /* either, of the registry */
+    IMAGE_TRANSFER_SLOW_MS = 3000,      /* the rate is judged over so long */
+    IMAGE_TRANSFER_SLOW_PERCENT = 10,   /* of the expected rate: less is too slow */
+    IMAGE_TRANSFER_RATE_MIN = 125, /* bytes per ms, 1 Mbit/s: expected where nothing is known */
+    IMAGE_TRANSFER_BUSY_MS = 500,  /* asked again after that when no other source is left */
+    IMAGE_TRANSFER_BUSY_TRIES = 60,
+    IMAGE_TRANSFER_AFTER_MS = 10000, /* at least; a source that first has to get the layer itself */
+    IMAGE_TRANSFER_PROGRESS_BYTES = 64 << 10, /* tries count from 0 again after that */
+};
+
+struct image_transfer_piece {
+    uint64_t from, to; /* bytes of the blob; the pieces are in order and cover it */
+    uint32_t choices[IMAGE_TRANSFER_CHOICES_MAX];
+    uint32_t n_choices;
+    uint64_t expect_ms; /* from the first choice; 0: unknown */
+    bool is_after;      /* the first choice has to get the layer itself first */
+};
+
+enum image_transfer_end {
+    IMAGE_TRANSFER_COMPLETE, /* all that was asked for came */
+    IMAGE_TRANSFER_BROKEN,   /* the connection, or there was none */
+    IMAGE_TRANSFER_GONE,     /* the source does not have it, or refuses it */
+    IMAGE_TRANSFER_BUSY,     /* all its upload slots are taken */
+};
+
+enum image_transfer_kind { IMAGE_TRANSFER_START, IMAGE_TRANSFER_CANCEL };
+struct image_transfer_order {
+    enum image_transfer_kind kind;
+    uint32_t piece, source;
+    uint64_t from, to; /* of a start */
+};
+
+enum image_transfer_state {
+    IMAGE_TRANSFER_RUNNING,
+    IMAGE_TRANSFER_ARRIVED, /* every byte is there: image_transfer_verdict() is next */
+    IMAGE_TRANSFER_FAILED,  /* no source is left */
+    IMAGE_TRANSFER_OVER,
+};
+
+struct image_transfer_part {
+    struct image_transfer_piece plan;
+    bool is_running, is_done, was_busy;
+    uint32_t choice;               /* of the plan */
+    uint32_t source;               /* that runs */
+    unsigned tries, n_busy;        /* of this choice */
+    uint64_t at;                   /* the next byte */
+    uint64_t at_start;             /* of this attempt */
+    uint64_t wait_until_ms;        /* unless it runs */
+    uint64_t since_ms;             /* of this attempt */
+    uint64_t first_byte_ms;        /* after that; 0: none came */
+    uint64_t last_byte_ms;         /* the time of it */
+    uint64_t window_ms, window_at; /* the rate is measured from there */
+};
+
+struct image_transfer {
+    enum image_transfer_state state;
+    struct image_transfer_part parts[IMAGE_TRANSFER_PIECES_MAX];
+    size_t n;
+    uint64_t size;
+    uint64_t began_ms;
+    uint64_t sent[IMAGE_TRANSFER_SOURCES_MAX]; /* bytes of this round, by source */
+    bool is_registry[IMAGE_TRANSFER_SOURCES_MAX];
+    bool is_out[IMAGE_TRANSFER_SOURCES_MAX]; /* sent wrong bytes */
+    size_t n_sources;
+    uint32_t all[IMAGE_TRANSFER_SOURCES_MAX]; /* for rounds of one source at a time */
+    size_t n_all, next_all;
+    bool is_single,
+        has_old; /* has_old: the bytes at the front came earlier, from no one knows where */
+    struct rng rng;
+};
+
+/*
+ * offset: bytes at the front that are there already. is_registry: for each source. Nothing is kept.
+ * false: the pieces do not cover the blob, or a choice is none of the sources.
+ */
+bool image_transfer_init(struct image_transfer *t, const struct image_transfer_piece *pieces,
+                         size_t n, const bool *is_registry, size_t n_sources, uint64_t size,
+                         uint64_t offset, uint64_t seed, uint64_t now_ms);
+/* The next thing to do now; false: nothing. To be asked until then, after every event and when
+ * image_transfer_due() says. */
+bool image_transfer_next(struct image_transfer *t, uint64_t now_ms,
+                         struct image_transfer_order *ret);
+/* When to ask again although nothing happened; UINT64_MAX: never. */
+uint64_t image_transfer_due(const struct image_transfer *t, uint64_t now_ms);
+/* n bytes came for a piece that runs. */
+void image_transfer_data(struct image_transfer *t, uint32_t piece, uint64_t n, uint64_t now_ms);
+/* A piece that runs has ended. Not for those that were cancelled. */
+void image_transfer_ended(struct image_transfer *t, uint32_t piece, enum image_transfer_end how,
+                          uint64_t now_ms);
+/* The bytes so far are known to be wrong: as if all had arrived. Nothing may run any more. */
+void image_transfer_arrive(struct image_transfer *t);
+/*
+ * Whether the digest of what arrived is right. false: it is fetched again from byte 0, or the
+ * transfer has failed. *ret_liar: the source that alone sent it; UINT32_MAX: there were several.
+ */
+void image_transfer_verdict(struct image_transfer *t, bool is_right, uint64_t now_ms,
+                            uint32_t *ret_liar);

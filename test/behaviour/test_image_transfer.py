@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that fetch layers from each other as a BDM says: peers that lie, die, stall, are busy, and the registry behind them."""
+import http.client
+import json
+import os
+import socket
+import subprocess
+import threading
+import uuid
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S
+from image_kit import Layout, digest, layer
+from registry_kit import Fake
+from serve_kit import KEY, Node, Proxy, token
+
+BIG = layer([("big", "f", os.urandom(8 << 20))])
+TOP = layer([("app", "d", ""), ("app/run", "f", b"version 1\n")])
+
+
+def image(*args):
+    done = subprocess.run([BUILD / "dormouse", "image", *map(str, args)], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Cluster:
+    """Nodes n1 (which has nothing), n2 and n3 (which have the image), and a registry."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.layout = Layout(directory / "app")
+        self.manifest = self.layout.image("v1", [BIG, TOP])
+        self.text = self.read(self.layout.manifests[0]["digest"])
+        self.registry = Fake()
+        self.registry.add_layout(self.layout, "library/app", "v1")
+        self.name = f"{self.registry.host}/library/app:v1"
+        self.nodes, self.proxies = {}, []
+        for name in ("n2", "n3"):
+            image("pull", f"oci:{self.layout.directory}:v1", "--form", "both", "--name", self.name, "--store", directory / name)
+
+    def read(self, name):
+        return (self.layout.directory / "blobs/sha256" / name[7:]).read_bytes()
+
+    def start(self, *names):
+        for name in names:
+            self.nodes[name] = Node(self.directory, name)
+        return [self.nodes[n] for n in names]
+
+    def proxy(self, name, *args):
+        self.proxies.append(Proxy(self.nodes[name].host, *args))
+        return self.proxies[-1].url
+
+    def close(self):
+        for p in self.proxies:
+            p.close()
+        for n in self.nodes.values():
+            n.stop()
+        self.registry.close()
+
+    def peer(self, deploy, blob, name, url=None):
+        return {"kind": "peer", "node": name, "token": token(deploy, blob, name, "n1"), "url": url or self.nodes[name].url}
+
+    def bdm(self, choose, deadline_ms=20000, split=1):
+        """choose(deploy, descriptor, i) gives the sources of a layer, or of part i of the first one."""
+        deploy, tasks = str(uuid.uuid4()), []
+        for k, (d, tar) in enumerate(zip(self.manifest["layers"], (BIG, TOP))):
+            parts = split if k == 0 else 1
+            for i in range(parts):
+                sources = choose(deploy, d, i)
+                tasks.append({"id": len(tasks) + 1, "blob": d["digest"], "diff": digest(tar), "size": d["size"], "raw_size": len(tar),
+                              "enc": "gzip", "range": [d["size"] * i // parts, d["size"] * (i + 1) // parts], "prio": k,
+                              "src": sources[0], "alt": sources[1:], "expect_ms": 0})
+        return {"v": 1, "deploy": deploy, "epoch": 1, "image": {"ref": self.name, "manifest": digest(self.text),
+                "config": self.manifest["config"]["digest"]}, "binding": {"node": "n1", "url": self.nodes["n1"].url},
+                "deadline_ms": deadline_ms, "tasks": tasks}
+
+    def deploy(self, bdm, meta=True):
+        n1 = self.nodes["n1"]
+        if meta:
+            n1.put_meta(self.text)
+            n1.put_meta(self.read(self.manifest["config"]["digest"]))
+        status, answer = n1.send(bdm)
+        assert status == 202, answer
+        return n1.wait(bdm["deploy"])
+
+    def check_whole(self, is_named=True):
+        """What n1 has, once it has ended, is the image or nothing that is wrong."""
+        self.nodes["n1"].stop()
+        store = self.directory / "n1"
+        assert json.loads(image("check", "--store", store, "-o", "json"))["damaged"] == 0
+        assert image("ls", "--store", store, "-o", "name").split() == ([self.name] if is_named else [])
+        if is_named:
+            got = json.loads(image("inspect", self.name, "--store", store, "-o", "json"))
+            assert [v["diffID"] for v in got["layers"]] == [digest(BIG), digest(TOP)]
+
+    def spoil(self, name, blob):
+        """The node has other bytes under that digest, and does not know it."""
+        path = self.directory / name / "blobs" / blob[7:]
+        data = bytearray(path.read_bytes())
+        data[len(data) // 3] ^= 0xff
+        path.write_bytes(data)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    c = Cluster(tmp_path)
+    yield c
+    c.close()
+
+
+REGISTRY = {"kind": "registry", "repo": "library/app"}
+
+
+def test_layers_come_from_peers_alone(cluster):
+    cluster.start("n1", "n2", "n3")
+    bdm = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], ("n2", "n3")[i % 2]), REGISTRY], split=4)
+    end = cluster.deploy(bdm)
+    total = sum(d["size"] for d in cluster.manifest["layers"])
+    assert (end["state"], end["layersDone"], end["peerBytes"], end["registryBytes"]) == ("done", 2, total, 0)
+    assert cluster.registry.seen == []
+    n1 = cluster.nodes["n1"]
+    assert n1.send(bdm)[0] == 200  # the same again: how it ended
+    status, _, body = n1.get("/v1/cache", **n1.bearer("cache"))
+    report = json.loads(body)
+    assert status == 200 and report["node"] == "n1" and report["seq"] == 1 and report["up_slots"] == 3
+    assert {v["blob"] for v in report["layers"]} == {d["digest"] for d in cluster.manifest["layers"]}
+    assert n1.get("/v2/library/app/manifests/v1?ns=" + cluster.registry.host)[2] == cluster.text  # and it is a mirror of it
+    cluster.check_whole()
+
+
+def test_who_lies_is_blamed_and_who_dies_is_left(cluster):
+    """n2 sends wrong bytes, n3 is killed in the middle of its part; the registry has the rest."""
+    big = cluster.manifest["layers"][0]["digest"]
+    cluster.spoil("n2", big)
+    cluster.start("n1", "n2", "n3")
+    killed = cluster.proxy("n3", 2 << 20, lambda p: (cluster.nodes["n3"].kill(), p.released.set()))
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [
+        cluster.peer(deploy, d["digest"], "n2") if i == 0 else cluster.peer(deploy, d["digest"], "n3", killed),
+        cluster.peer(deploy, d["digest"], "n3", killed) if i == 0 else cluster.peer(deploy, d["digest"], "n2"), REGISTRY], split=2))
+    assert end["state"] == "done" and end["liars"] == ["n2"], end
+    assert end["registryBytes"] > 0 and cluster.nodes["n3"].process.poll() is not None
+    cluster.check_whole()
+
+
+def test_a_liar_alone_leaves_nothing_visible(cluster):
+    big = cluster.manifest["layers"][0]["digest"]
+    cluster.spoil("n2", big)
+    cluster.start("n1", "n2")
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")]))
+    assert end["state"] == "failed" and big[:19] in end["error"] and end["liars"] == ["n2"]
+    cluster.check_whole(is_named=False)
+
+
+def test_silence_sends_it_to_the_next_which_goes_on_there(cluster):
+    cluster.start("n1", "n2", "n3")
+    mute = cluster.proxy("n2", 3 << 20)
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", mute), cluster.peer(deploy, d["digest"], "n3")]))
+    total = sum(d["size"] for d in cluster.manifest["layers"])
+    assert end["state"] == "done" and end["peerBytes"] == total, end  # no byte twice
+    cluster.check_whole()
+
+
+def test_without_a_peer_the_registry_serves_also_the_metadata(cluster):
+    cluster.start("n1")
+    gone = "http://127.0.0.1:1"
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", gone), REGISTRY]), meta=False)
+    assert end["state"] == "done" and end["peerBytes"] == 0, end
+    cluster.check_whole()
+
+
+def test_many_deployments_of_one_image_fetch_it_once(cluster):
+    n1, = cluster.start("n1")
+    cluster.start("n2")
+    bdms = [cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")]) for _ in range(4)]
+    ends = []
+    together = [threading.Thread(target=lambda b=b: ends.append(cluster.deploy(b))) for b in bdms]
+    for t in together:
+        t.start()
+    for t in together:
+        t.join(DEADLINE_S)
+    assert [e["state"] for e in ends] == ["done"] * 4
+    assert sum(e["peerBytes"] for e in ends) == sum(d["size"] for d in cluster.manifest["layers"])
+
+
+def test_a_kill_of_the_receiver_leaves_what_the_next_attempt_finishes(cluster):
+    cluster.start("n1", "n2", "n3")
+    mute = cluster.proxy("n2", 3 << 20)
+    bdm = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", mute)])
+    assert cluster.nodes["n1"].send(bdm)[0] == 202
+    assert cluster.proxies[0].is_cut.wait(DEADLINE_S)
+    cluster.nodes["n1"].kill()
+    cluster.nodes["n1"].stop()
+    cluster.start("n1")
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n3")]))
+    assert end["state"] == "done"
+    cluster.check_whole()
+
+
+def test_a_deadline_ends_it(cluster):
+    cluster.start("n1", "n2")
+    mute = cluster.proxy("n2", 1000)
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", mute)], deadline_ms=300))
+    assert end["state"] == "failed" and "deadline" in end["error"]
+    cluster.check_whole(is_named=False)
+
+
+def test_tokens_decide_who_may_do_what(cluster):
+    n1, n2 = cluster.start("n1", "n2")
+    blob = cluster.manifest["layers"][0]["digest"]
+    deploy = str(uuid.uuid4())
+    path = f"/v1/layers/{blob}?deploy={deploy}&node=n1"
+    assert n2.get(path, Authorization="Bearer " + token(deploy, blob, "n2", "n1"))[0] == 200
+    for bad in (token(deploy, blob, "n3", "n1"), token(deploy, blob, "n2", "n4"), token(deploy, digest(b""), "n2", "n1"), "x",
+                token(deploy, blob, "n2", "n1", key=KEY + "!"), token(deploy, blob, "n2", "n1", now=1000)):
+        assert n2.get(path, Authorization="Bearer " + bad)[0] == 403
+    assert n2.get(path)[0] == 403
+    bdm = cluster.bdm(lambda d, l, i: [cluster.peer(d, l["digest"], "n2")])
+    body = json.dumps(bdm)
+    assert n1.request("POST", "/v1/bdm", body, **n1.bearer("bdm", digest(b"another body")))[0] == 403
+    assert n1.request("POST", "/v1/bdm", body)[0] == 403
+    assert n2.send(bdm)[0] == 400  # it is not for that node
+    assert n1.request("PUT", f"/v1/meta/{digest(b'x')}", b"y", **n1.bearer("meta", digest(b"x")))[0] == 400
+    assert n1.get("/v1/cache")[0] == 403 and n1.get(f"/v1/deploys/{deploy}")[0] == 403
+    for key, value in (("enc", "zstd"), ("range", [1, 5])):
+        wrong = json.loads(body)
+        wrong["tasks"][0][key] = value
+        assert n1.send(wrong)[0] == 400
+
+
+def test_upload_slots_are_bounded_and_the_busy_peer_is_asked_again(cluster):
+    """Three downloads that do not go on hold the slots of n2."""
+    n1, n2, n3 = cluster.start("n1", "n2", "n3")
+    blob, deploy = cluster.manifest["layers"][0]["digest"], str(uuid.uuid4())
+    held = []
+    for _ in range(3):
+        c = http.client.HTTPConnection(n2.host, timeout=DEADLINE_S)
+        c.connect()
+        c.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        c.request("GET", f"/v1/layers/{blob}?deploy={deploy}&node=n1", headers={"Authorization": "Bearer " + token(deploy, blob, "n2", "n1")})
+        assert c.getresponse().status == 200
+        held.append(c)
+    assert n2.get(f"/v1/layers/{blob}?deploy={deploy}&node=n1", Authorization="Bearer " + token(deploy, blob, "n2", "n1"))[0] == 503
+    end = cluster.deploy(cluster.bdm(lambda d, l, i: [cluster.peer(d, l["digest"], "n2"), cluster.peer(d, l["digest"], "n3")]))
+    assert end["state"] == "done"
+    bdm = cluster.bdm(lambda d, l, i: [cluster.peer(d, l["digest"], "n2")])
+    for c in held:
+        c.close()
+    assert cluster.deploy(bdm)["state"] == "done"
