@@ -4,8 +4,10 @@
 #include "cmd/image_args.h"
 #include "cmd/image_refactor_print.h"
 #include "image/publish.h"
+#include "image/redundancy.h"
 #include "image/scratch.h"
 #include "image/second_reader.h"
+#include "image/times.h"
 #include "oci/layout.h"
 
 #include <stdio.h>
@@ -16,7 +18,10 @@ static struct image_args args;
 static const char *to, *update, *mtime = "canonical", *link_how = "none", *mode = "side",
                                 *proof = "auto";
 static struct cmd_list exact_globs, names;
-static bool is_dry, is_forced;
+static const char *redundancy = "0", *times_file, *index_dir;
+static struct image_times times;
+static bool is_dry, is_forced, is_skipping;
+static uint64_t redundancy_threshold;
 static uint64_t layer_threshold = IMAGE_LAYER_THRESHOLD, gain_threshold = IMAGE_GAIN_AUTOMATIC;
 static uint64_t max_layers = IMAGE_LAYERS_DEFAULT, cached, threads;
 
@@ -47,6 +52,12 @@ static const struct cmd_opt opts[] = {
     { "max-layers", 0, "N", "layers of an image (16)", CMD_U64, &max_layers, 2, IMAGE_LAYERS_HARD },
     { "cached", 0, "SIZE", "bytes of the present layers that nodes hold and would fetch again (0)",
       CMD_SIZE, &cached, 0, 0 },
+    { "redundancy-threshold", 0, "SIZE",
+      "begin only where an image, or the group, has more bytes that are in layers of others as "
+      "well; auto: 16Mi or a fifth, if more; with --skip (0)",
+      CMD_STRING, &redundancy, 0, 0 },
+    { "skip", 0, NULL, "where it would not pay, say why and succeed, without reading the contents",
+      CMD_FLAG, &is_skipping, 0, 0 },
     { "force", 0, NULL, "also where it saves too little", CMD_FLAG, &is_forced, 0, 0 },
     CMD_SECTION("What counts as the same file"),
     { "mtime", 0, "HOW",
@@ -54,6 +65,9 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &mtime, 0, 0 },
     { "mtime-exact", 0, "GLOB", "paths whose times have to be equal; may be repeated", CMD_LIST,
       &exact_globs, 0, 0 },
+    { "times", 0, "FILE",
+      "files keep the times with which they were published before; kept there for the next run",
+      CMD_STRING, &times_file, 0, 0 },
     { "link", 0, "HOW",
       "symlink: share by content, with symbolic links in the place of files; none (none)",
       CMD_STRING, &link_how, 0, 0 },
@@ -62,6 +76,8 @@ static const struct cmd_opt opts[] = {
       "libarchive: it reads each new layer as well, and has to be installed; auto: if it is; own: "
       "only dormouse's reader (auto)",
       CMD_STRING, &proof, 0, 0 },
+    { "index-dir", 0, "DIR", "keep indexes of layers, so that planning again reads no layer twice",
+      CMD_STRING, &index_dir, 0, 0 },
     { "threads", 0, "N", "(one for each processor)", CMD_U64, &threads, 1, IMAGE_THREADS_MAX },
     IMAGE_ARGS_OPTS(args),
     { .name = NULL },
@@ -103,6 +119,14 @@ static int check_proof(struct image_refactor_opts *o)
     return 0;
 }
 
+static int check_redundancy(void)
+{
+    redundancy_threshold = IMAGE_REDUNDANCY_AUTOMATIC;
+    if (strcmp(redundancy, "auto") == 0 || cmd_parse_size(redundancy, &redundancy_threshold) >= 0)
+        return 0;
+    return cmd_failf(CMD_USAGE, "--redundancy-threshold is a size or auto, not '%s'", redundancy);
+}
+
 static int check_args(struct image_refactor_opts *o, size_t n)
 {
     bool is_replace;
@@ -111,6 +135,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     r = r ? r : one_of("link", link_how, "none", "symlink", &o->atoms.is_linked);
     r = r ? r : one_of("mode", mode, "side", "replace", &is_replace);
     r = r ? r : check_proof(o);
+    r = r ? r : check_redundancy();
     if (r)
         return r;
     if (!to && !is_dry)
@@ -134,6 +159,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     o->gain_threshold = gain_threshold;
     o->cached = cached;
     o->is_forced = is_forced;
+    o->index_directory = index_dir;
     o->atoms.exact_globs = exact_globs.at;
     o->atoms.n_exact_globs = exact_globs.n;
     o->is_beside = !is_replace;
@@ -230,6 +256,36 @@ static int must_pay(const struct image_refactoring *r, struct err *err)
                          image_size_text((uint64_t)MAX(r->plan.saved, (int64_t)0)));
 }
 
+/* 1; 0 with --skip: it would not pay, and that was said. Without the contents of files, so that
+ * kept indexes do. */
+static int is_worth_it(const char *const *references, size_t n, const struct image_refactor_opts *o,
+                       const char *const *image_names, struct err *err)
+{
+    struct image_refactoring refactoring = { 0 };
+    uint64_t bytes;
+    if (!is_skipping)
+        return 1;
+    int r = image_refactor_plan(references, n, o, NULL, &refactoring, err);
+    if (r >= 0 && !image_is_redundant(&refactoring, redundancy_threshold, &bytes)) {
+        refactoring.plan.is_accepted = false;
+        refactoring.plan.why = "no image has so many redundant bytes";
+    }
+    r = r < 0 ? r : refactoring.plan.is_accepted;
+    if (r == 0)
+        image_refactor_print(&refactoring, image_names, args.is_json, NULL);
+    image_refactoring_fini(&refactoring);
+    return r;
+}
+
+/* Before anything is published: what is published later has to keep these times. */
+static int keep_times(const struct image_refactoring *r, struct err *err)
+{
+    if (!times_file)
+        return 0;
+    image_times_note(&times, r);
+    return image_times_save(&times, times_file, err);
+}
+
 static int show_plan(const char *const *references, size_t n, const struct image_refactor_opts *o,
                      const char *const *image_names, struct err *err)
 {
@@ -252,6 +308,7 @@ static int to_layout(const char *const *references, size_t n, const struct image
     r = r < 0 ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
     r = r < 0 ? r : image_refactor_plan(references, n, o, spool, &refactoring, err);
     r = r < 0 ? r : must_pay(&refactoring, err);
+    r = r < 0 ? r : keep_times(&refactoring, err);
     r = r < 0 ? r : image_refactor_write(&refactoring, spool, layout, image_names, err);
     if (r >= 0)
         image_refactor_print(&refactoring, image_names, args.is_json, NULL);
@@ -280,6 +337,7 @@ static int to_registry(const char *const *references, size_t n, const struct ima
     r = r < 0 ? r : must_pay(&refactoring, err);
     r = r < 0 ? r : image_refactor_check_targets(&refactoring, publish, err);
     r = r < 0 ? r : image_refactor_stage(&refactoring, spool, layout, err);
+    r = r < 0 ? r : keep_times(&refactoring, err);
     r = r < 0 ? r : image_refactor_publish(&refactoring, layout, publish, &published, err);
     if (r >= 0)
         image_refactor_print(&refactoring, image_names, args.is_json, &published);
@@ -373,6 +431,9 @@ static int act(const char *const *references, size_t n, const struct image_refac
         return show_plan(references, n, o, image_names, err);
     if (update)
         return update_image(references[0], o, directory, image_names[0], err);
+    int r = is_worth_it(references, n, o, image_names, err);
+    if (r <= 0)
+        return r;
     return is_registry() ? publish(references, n, o, image_names, err)
                          : to_layout(references, n, o, directory, image_names, err);
 }
@@ -400,10 +461,15 @@ static int run(int argc, char **argv)
         argv[i] = arena_strndup(&a, full, strlen(full));
     }
     r = name_all(&a, argv, n, target_name, image_names);
+    if (r == 0 && times_file) {
+        r = image_times_load(times_file, &times, &err);
+        o.atoms.published = &times.by_key;
+    }
     if (r == 0)
         r = act((const char *const *)argv, n, &o, directory, image_names, &err);
     if (r < 0)
         r = cmd_fail(CMD_FAILED, &err);
+    image_times_fini(&times);
     arena_fini(&a);
     return r;
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/group.h"
 
+#include "base/buf.h"
+#include "base/sys.h"
+#include "oci/layer_index.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define INDEX_MAX_BYTES ((size_t)1 << 30)
 
 /* ---- threads ---- */
 
@@ -88,6 +96,58 @@ static struct slot *claim(struct reading *r, const struct image_member *m, size_
     return slot;
 }
 
+/* ---- indexes ---- */
+
+static char *index_path(const char *directory, struct str diff_id)
+{
+    char hex[SHA256_HEX_SIZE];
+    hex_format((const uint8_t *)diff_id.p, SHA256_BYTES, hex);
+    return xasprintf("%s/%s", directory, hex);
+}
+
+/* An index that is damaged or of another layer is as good as none. */
+static bool find_index(const struct reading *r, struct str diff_id, struct oci_layer **ret)
+{
+    scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(INDEX_MAX_BYTES);
+    struct oci_layer *layer = NULL;
+    if (sys_read_file(AT_FDCWD, path, &text, NULL) < 0 ||
+        oci_layer_index_read(buf_str(&text), &layer, NULL) < 0)
+        return false;
+    if (memcmp(layer->diff_id, diff_id.p, SHA256_BYTES) != 0) {
+        oci_layer_free(layer);
+        return false;
+    }
+    (void)utimensat(AT_FDCWD, path, NULL, 0); /* in use: who removes old ones leaves it */
+    *ret = layer;
+    return true;
+}
+
+static int keep_index(const struct reading *r, const struct oci_layer *layer, struct err *err)
+{
+    struct str diff_id = str_n(layer->diff_id, SHA256_BYTES);
+    scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(INDEX_MAX_BYTES);
+    if (access(path, F_OK) == 0)
+        return 0;
+    int status = oci_layer_index_write(layer, &text, err);
+    return status < 0 ? status : sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
+}
+
+/* A layer that no other thread reads. */
+static int read_layer(struct reading *r, struct image_member *m, size_t i,
+                      struct image_spool_lane *lane, struct oci_layer **ret, struct err *err)
+{
+    const char *directory = r->opts->index_directory;
+    if (directory && !lane && find_index(r, diff_id_of(m, i), ret))
+        return 0;
+    int status = oci_source_layer_content(m->source, &m->image, i,
+                                          lane ? image_spool_content : NULL, lane, ret, err);
+    return status < 0 || !directory ? status : keep_index(r, *ret, err);
+}
+
+/* ---- members ---- */
+
 static int read_layers(struct reading *r, struct image_member *m, struct err *err)
 {
     struct image_spool_lane *lane = NULL;
@@ -95,13 +155,11 @@ static int read_layers(struct reading *r, struct image_member *m, struct err *er
     for (size_t i = 0; status >= 0 && i < m->image.manifest.n_layers; i++) {
         struct slot *slot = claim(r, m, i);
         if (slot)
-            status =
-                oci_source_layer_content(m->source, &m->image, i, lane ? image_spool_content : NULL,
-                                         lane, &slot->layer, err);
+            status = read_layer(r, m, i, lane, &slot->layer, err);
     }
     if (lane)
         image_spool_give(lane);
-    if (status == -ENOSPC) /* only the spool writes; where in the layer does not matter */
+    if (status == -ENOSPC) /* spool and indexes; where in the layer does not matter */
         return err_sys(err, status, "temporary file");
     return status;
 }

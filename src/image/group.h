@@ -31,7 +31,10 @@ struct image_group_opts {
     const struct oci_platform *platform;
     const struct oci_remote_opts *registry; /* NULL: as the defaults say */
     enum oci_symlink_parent symlink_parent;
-    unsigned n_threads;        /* 0: as many as there are processors */
+    unsigned n_threads; /* 0: as many as there are processors */
+    /* A directory for indexes of layers, by DiffID: one that is there is read instead of its layer,
+     * unless the content is wanted. NULL: none. */
+    const char *index_directory;
     struct image_spool *spool; /* kept for the call: gets the content of all files; or NULL */
 };
 

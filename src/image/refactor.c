@@ -153,6 +153,7 @@ int image_refactor_plan(const char *const *references, size_t n,
         .registry = opts->registry,
         .symlink_parent = opts->symlink_parent,
         .n_threads = opts->n_threads,
+        .index_directory = opts->index_directory,
         .spool = spool,
     };
     int status = image_group_read(references, n, &group, &r.group, err);

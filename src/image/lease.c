@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/lease.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "codec/json.h"
+#include "image/documents.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EMPTY_TYPE    "application/vnd.oci.empty.v1+json"
+#define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
+
+enum { LEASE_MAX_MS = 3600000, LEASE_DEFAULT_MS = 60000, ASK_MIN_MS = 50 };
+
+static const struct str EMPTY = { "{}", 2 };
+
+struct image_lease {
+    struct oci_remote *remote;
+    char self[IMAGE_LEASE_HOLDER_MAX]; /* this process */
+    uint64_t ms, renewals;
+    bool is_held;
+    /* The lease of another one, as it was seen. */
+    char holder[IMAGE_LEASE_HOLDER_MAX];
+    struct oci_digest seen;
+    uint64_t seen_ms;
+    bool was_seen;
+};
+
+/* What the tag names. */
+struct found {
+    struct oci_digest digest;
+    char holder[IMAGE_LEASE_HOLDER_MAX]; /* "": nobody */
+    uint64_t ms;
+};
+
+int image_lease_open(const struct oci_reference *repository, const struct oci_remote_opts *registry,
+                     uint64_t lease_ms, struct image_lease **ret, struct err *err)
+{
+    struct image_lease *l = xnew(struct image_lease);
+    struct oci_reference ref = *repository;
+    char host[64] = "", uuid[37];
+    l->ms = lease_ms;
+    ref.has_digest = false;
+    (void)snprintf(ref.tag, sizeof ref.tag, "%s", IMAGE_LEASE_TAG);
+    (void)gethostname(host, sizeof host - 1);
+    sys_uuid(uuid);
+    (void)snprintf(l->self, sizeof l->self, "%s:%d:%s", host, (int)getpid(), uuid);
+    int r = oci_remote_open(&ref, registry, &l->remote, err);
+    if (r < 0)
+        free(l);
+    else
+        *ret = l;
+    return r;
+}
+
+const char *image_lease_holder(const struct image_lease *l)
+{
+    return l->holder;
+}
+
+/* ---- reading and writing ---- */
+
+static struct str annotation(const struct json *doc, const char *name)
+{
+    return json_get_str(json_getc(doc, "annotations"), name);
+}
+
+/* 0: there is none, or nobody holds it. A manifest that says nothing sensible counts as held for
+ * the usual time: something else may use the tag for a while. */
+static int look(struct image_lease *l, struct found *ret, struct err *err)
+{
+    struct arena a = { .max_bytes = OCI_DOCUMENT_MAX * 16 };
+    struct json *doc = NULL;
+    struct err why = { 0 };
+    uint64_t ms = 0;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_DOCUMENT_MAX);
+    int r = oci_remote_manifest(l->remote, NULL, &text, &ret->digest, &why);
+    if (r == -ENOENT)
+        return 0;
+    if (r < 0)
+        return err_set(err, r, "%s", err_text(&why));
+    (void)json_parse(&a, buf_str(&text), NULL, &doc, NULL);
+    struct str holder = annotation(doc, IMAGE_ANNOTATION "holder");
+    (void)parse_u64(annotation(doc, IMAGE_ANNOTATION "lease-ms"), 1, LEASE_MAX_MS, &ms);
+    (void)snprintf(ret->holder, sizeof ret->holder, STR_FMT, STR_ARG(holder));
+    ret->ms = ms ? ms : LEASE_DEFAULT_MS;
+    bool is_free = ms && holder.n == 0;
+    arena_fini(&a);
+    return !is_free;
+}
+
+static int write_empty(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    (void)arg;
+    return sink(sink_arg, EMPTY, err);
+}
+
+static int put(struct image_lease *l, const char *holder, struct err *err)
+{
+    struct oci_descriptor d = { .size = EMPTY.n };
+    enum oci_pushed how;
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
+    sha256_of(EMPTY, d.digest.bytes);
+    oci_digest_format(&d.digest, digest);
+    scoped(free_scoped) char *empty =
+        xasprintf("{\"mediaType\":\"" EMPTY_TYPE "\",\"digest\":\"%s\",\"size\":2}", digest);
+    (void)buf_printf(&text,
+                     "{\"schemaVersion\":2,\"mediaType\":\"" MANIFEST_TYPE "\","
+                     "\"artifactType\":\"application/vnd.dormouse.lease\",\"config\":%s,"
+                     "\"layers\":[%s],\"annotations\":{",
+                     empty, empty);
+    (void)buf_add_cstr(&text, "\"" IMAGE_ANNOTATION "holder\":");
+    (void)json_write_str(&text, str_of(holder));
+    (void)buf_printf(&text,
+                     ",\"" IMAGE_ANNOTATION "lease-ms\":\"%llu\",\"" IMAGE_ANNOTATION
+                     "renewals\":\"%llu\"}}",
+                     (unsigned long long)l->ms, (unsigned long long)l->renewals++);
+    int r = oci_remote_push_blob(l->remote, &d, NULL, write_empty, NULL, &how, err);
+    return r < 0 ? r
+                 : oci_remote_push_manifest(l->remote, IMAGE_LEASE_TAG, STR(MANIFEST_TYPE),
+                                            buf_str(&text), err);
+}
+
+/* ---- taking ---- */
+
+static void settle(void)
+{
+    struct timespec t = { .tv_nsec = IMAGE_LEASE_SETTLE_MS * 1000000L };
+    (void)nanosleep(&t, NULL);
+}
+
+/* How much longer another's lease may be alive; 0: it is free. */
+static uint64_t remaining(struct image_lease *l, const struct found *f)
+{
+    uint64_t now = clock_mono_ms();
+    if (!l->was_seen || !oci_digest_equal(&l->seen, &f->digest)) {
+        l->was_seen = true;
+        l->seen = f->digest;
+        l->seen_ms = now;
+    }
+    (void)snprintf(l->holder, sizeof l->holder, "%s", f->holder);
+    uint64_t end = l->seen_ms + f->ms;
+    return end > now ? end - now : 0;
+}
+
+int image_lease_take(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err)
+{
+    struct found f = { .holder = "" };
+    int r = look(l, &f, err);
+    if (r > 0 && strcmp(f.holder, l->self) != 0) {
+        uint64_t wait = remaining(l, &f);
+        if (wait) {
+            *ret_wait_ms = MAX(wait / 4, (uint64_t)ASK_MIN_MS);
+            return 0;
+        }
+    }
+    r = r < 0 ? r : put(l, l->self, err);
+    if (r < 0)
+        return err_ctx(err, r, "lease");
+    settle();
+    f = (struct found){ .holder = "" };
+    r = look(l, &f, err);
+    if (r < 0)
+        return err_ctx(err, r, "lease");
+    l->is_held = r > 0 && strcmp(f.holder, l->self) == 0;
+    if (!l->is_held)
+        *ret_wait_ms = ASK_MIN_MS;
+    return l->is_held;
+}
+
+int image_lease_renew(struct image_lease *l, struct err *err)
+{
+    struct found f = { .holder = "" };
+    int r = look(l, &f, err);
+    if (r > 0 && strcmp(f.holder, l->self) != 0) {
+        l->is_held = false;
+        (void)snprintf(l->holder, sizeof l->holder, "%s", f.holder);
+        return err_set(err, E_CONFLICT, "the lease is held by another optimizer now");
+    }
+    r = r < 0 ? r : put(l, l->self, err);
+    return r < 0 ? err_ctx(err, r, "lease") : 0;
+}
+
+void image_lease_free(struct image_lease *l)
+{
+    if (!l)
+        return;
+    if (l->is_held && image_lease_renew(l, NULL) >= 0)
+        (void)put(l, "", NULL);
+    oci_remote_free(l->remote);
+    free(l);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/watch.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/sys.h"
+#include "base/vec.h"
+#include "codec/json.h"
+#include "image/lease.h"
+#include "oci/remote_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+enum { NOTES_MAX = 1024 };
+
+/* A repository with its connection. */
+struct repository {
+    struct oci_reference ref;
+    struct oci_remote *remote;
+};
+
+struct note {
+    char *key, *text;
+};
+
+struct image_watch {
+    struct image_watch_opts opts;
+    VEC(struct repository) repositories;
+    VEC(struct image_watched) images; /* sorted by name */
+    VEC(struct note) notes;           /* the oldest first */
+};
+
+struct wanted {
+    const char *name, *tag;
+};
+
+/* A look: names to ask for, and what they are. */
+struct look {
+    struct image_watch *w;
+    struct arena memory;
+    VEC(struct wanted) wanted;
+    struct map unknown; /* "HOST/REPOSITORY" whose tags could not be asked for */
+    VEC(struct image_watched) next;
+    int n_news;
+};
+
+static void watched_fini(struct image_watched *i)
+{
+    free(i->name);
+    free((char *)i->family);
+    free(i->layers);
+}
+
+static void notes_fini(struct image_watch *w)
+{
+    for (size_t i = 0; i < w->notes.n; i++) {
+        free(w->notes.p[i].key);
+        free(w->notes.p[i].text);
+    }
+    vec_fini(&w->notes);
+}
+
+void image_watch_close(struct image_watch *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->images.n; i++)
+        watched_fini(&w->images.p[i]);
+    for (size_t i = 0; i < w->repositories.n; i++)
+        oci_remote_free(w->repositories.p[i].remote);
+    notes_fini(w);
+    vec_fini(&w->images);
+    vec_fini(&w->repositories);
+    free(w);
+}
+
+const struct image_watched *image_watch_images(const struct image_watch *w, size_t *ret_n)
+{
+    *ret_n = w->images.n;
+    return w->images.p;
+}
+
+/* ---- the state ---- */
+
+static char *family_of(const char *name)
+{
+    struct str s = str_of(name);
+    if (str_has_prefix(s, STR("docker://")))
+        s = str_slice(s, 9, s.n);
+    while (s.n && s.p[s.n - 1] != ':' && s.p[s.n - 1] != '/')
+        s.n--;
+    return str_dup(str_slice(s, 0, s.n ? s.n - 1 : 0));
+}
+
+static int read_image(struct image_watch *w, const struct json *v, struct err *err)
+{
+    struct image_watched i = { .name = str_dup(json_get_str(v, "name")) };
+    int r = oci_digest_parse(json_get_str(v, "digest"), &i.digest, err);
+    const struct json *layers = json_getc(v, "layers");
+    i.family = family_of(i.name);
+    i.layers = xnew_n(struct oci_digest, layers ? layers->n : 0);
+    json_each (d, layers)
+        r = r < 0 ? r : oci_digest_parse(json_str(d), &i.layers[i.n_layers++], err);
+    vec_push(&w->images, i);
+    return r;
+}
+
+static int read_state(struct image_watch *w, struct str text, struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *doc;
+    int r = json_parse(&a, text, NULL, &doc, err);
+    json_each (v, r < 0 ? NULL : json_getc(doc, "images"))
+        r = r < 0 ? r : read_image(w, v, err);
+    json_each (v, r < 0 ? NULL : json_getc(doc, "notes")) {
+        struct note n = { str_dup(v->key), str_dup(json_str(v)) };
+        vec_push(&w->notes, n);
+    }
+    arena_fini(&a);
+    return r < 0 ? err_set(err, E_CORRUPT, "the state is damaged; remove it to begin again") : 0;
+}
+
+static struct json *image_json(struct arena *a, const struct image_watched *i)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    struct json *v = json_new_object(a), *layers = json_new_array(a);
+    json_set_str(a, v, "name", str_of(i->name));
+    oci_digest_format(&i->digest, text);
+    json_set_str(a, v, "digest", str_of(text));
+    for (size_t k = 0; k < i->n_layers; k++) {
+        oci_digest_format(&i->layers[k], text);
+        json_add(layers, json_new_cstr(a, text));
+    }
+    json_setc(a, v, "layers", layers);
+    return v;
+}
+
+static int save(const struct image_watch *w, struct err *err)
+{
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_WATCH_STATE_MAX);
+    struct json *doc = json_new_object(&a), *images = json_new_array(&a);
+    struct json *notes = json_obj(&a, doc, "notes");
+    for (size_t i = 0; i < w->images.n; i++)
+        json_add(images, image_json(&a, &w->images.p[i]));
+    for (size_t i = 0; i < w->notes.n; i++)
+        json_set_str(&a, notes, w->notes.p[i].key, str_of(w->notes.p[i].text));
+    json_setc(&a, doc, "images", images);
+    int r = json_write(&text, doc);
+    r = r < 0 ? err_set(err, r, "the state is too large")
+              : sys_write_file_atomic(AT_FDCWD, w->opts.state_file, buf_str(&text), 0600, err);
+    arena_fini(&a);
+    return r;
+}
+
+int image_watch_open(const struct image_watch_opts *opts, struct image_watch **ret, struct err *err)
+{
+    struct err why = { 0 };
+    scoped(image_watch_close_scoped) struct image_watch *w = xnew(struct image_watch);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_WATCH_STATE_MAX);
+    w->opts = *opts;
+    int r = sys_read_file(AT_FDCWD, opts->state_file, &text, &why);
+    if (r >= 0)
+        r = read_state(w, buf_str(&text), &why);
+    if (r < 0 && r != -ENOENT)
+        return err_set(err, r, "'%s': %s", opts->state_file, err_text(&why));
+    *ret = take_ptr(&w);
+    return 0;
+}
+
+/* ---- notes ---- */
+
+const char *image_watch_note(const struct image_watch *w, const char *key)
+{
+    for (size_t i = 0; i < w->notes.n; i++)
+        if (strcmp(w->notes.p[i].key, key) == 0)
+            return w->notes.p[i].text;
+    return "";
+}
+
+int image_watch_set_note(struct image_watch *w, const char *key, const char *text, struct err *err)
+{
+    struct note fresh = { xstrdup(key), xstrdup(text) };
+    for (size_t i = 0; i < w->notes.n; i++)
+        if (strcmp(w->notes.p[i].key, key) == 0 || w->notes.n >= NOTES_MAX) {
+            free(w->notes.p[i].key);
+            free(w->notes.p[i].text);
+            vec_remove(&w->notes, i);
+            break;
+        }
+    vec_push(&w->notes, fresh);
+    return save(w, err);
+}
+
+/* ---- which images there are ---- */
+
+static int open_repository(struct image_watch *w, const struct oci_reference *ref,
+                           struct repository **ret, struct err *err)
+{
+    for (size_t i = 0; i < w->repositories.n; i++) {
+        struct repository *known = &w->repositories.p[i];
+        if (strcmp(known->ref.host, ref->host) == 0 &&
+            strcmp(known->ref.repository, ref->repository) == 0) {
+            *ret = known;
+            return 0;
+        }
+    }
+    struct repository fresh = { .ref = *ref };
+    int r = oci_remote_open(ref, w->opts.registry, &fresh.remote, err);
+    if (r < 0)
+        return r;
+    vec_push(&w->repositories, fresh);
+    *ret = &w->repositories.p[w->repositories.n - 1];
+    return 0;
+}
+
+static void trouble(struct image_watch *w, const char *name, const struct err *err)
+{
+    if (w->opts.trouble)
+        w->opts.trouble(w->opts.arg, name, err);
+}
+
+/* Tags that are no images: of referrers where a registry has no API for them, and the lease. */
+static bool is_image_tag(const char *tag)
+{
+    struct str s = str_of(tag);
+    return strcmp(tag, IMAGE_LEASE_TAG) != 0 &&
+           !(str_has_prefix(s, STR("sha256-")) && s.n == 7 + 2 * SHA256_BYTES) &&
+           oci_reference_is_tag(s);
+}
+
+static int want(struct look *l, const struct oci_reference *ref, const char *tag, struct err *err)
+{
+    struct wanted one = { .tag = str_dup_arena(&l->memory, str_of(tag)) };
+    if (l->wanted.n >= IMAGE_WATCH_MAX)
+        return err_set(err, E_LIMIT, "more than %d images", IMAGE_WATCH_MAX);
+    one.name = arena_printf(&l->memory, "docker://%s/%s:%s", ref->host, ref->repository, tag);
+    vec_push(&l->wanted, one);
+    return 0;
+}
+
+/* All tags of a repository. A registry that does not tell leaves its images as they were. */
+static int want_repository(struct look *l, const struct oci_reference *ref, struct err *err)
+{
+    struct repository *in;
+    struct oci_remote_names tags = { 0 };
+    struct err why = { 0 };
+    const char *family = arena_printf(&l->memory, "%s/%s", ref->host, ref->repository);
+    int r = open_repository(l->w, ref, &in, &why);
+    r = r < 0 ? r : oci_remote_tags(in->remote, &l->memory, &tags, &why);
+    if (r < 0 && r != -ENOENT) {
+        trouble(l->w, family, &why);
+        (void)map_put(&l->unknown, str_of(family), l);
+    }
+    r = 0;
+    for (size_t i = 0; r >= 0 && i < tags.n; i++)
+        r = is_image_tag(tags.p[i]) ? want(l, ref, tags.p[i], err) : 0;
+    return r;
+}
+
+/* "host/repository" without tag: all of them. */
+static bool names_tag(struct str word)
+{
+    while (word.n && word.p[word.n - 1] != ':' && word.p[word.n - 1] != '/')
+        word.n--;
+    return word.n && word.p[word.n - 1] == ':';
+}
+
+static int want_word(struct look *l, const char *text, struct err *err)
+{
+    struct oci_reference ref;
+    struct str word = str_of(text);
+    if (str_has_prefix(word, STR("docker://")))
+        word = str_slice(word, 9, word.n);
+    int r = oci_reference_parse(word, &ref, err);
+    if (r >= 0 && ref.has_digest)
+        r = err_set(err, E_INVALID, "'%s' names a digest, which never changes", text);
+    if (r < 0)
+        return r;
+    return names_tag(word) ? want(l, &ref, ref.tag, err) : want_repository(l, &ref, err);
+}
+
+static int want_registry(struct look *l, const char *host, struct err *err)
+{
+    scoped(free_scoped) char *any = xasprintf("%s/any", host);
+    struct oci_reference ref;
+    struct repository *in;
+    struct oci_remote_names names = { 0 };
+    int r = oci_reference_parse(str_of(any), &ref, err);
+    r = r < 0 ? r : open_repository(l->w, &ref, &in, err);
+    r = r < 0 ? r : oci_remote_catalog(in->remote, &l->memory, &names, err);
+    for (size_t i = 0; r >= 0 && i < names.n; i++) {
+        if (!oci_reference_is_repository(str_of(names.p[i])))
+            continue;
+        (void)snprintf(ref.repository, sizeof ref.repository, "%s", names.p[i]);
+        r = want_repository(l, &ref, err);
+    }
+    return r;
+}
+
+static int by_wanted_name(const void *x, const void *y)
+{
+    return strcmp(((const struct wanted *)x)->name, ((const struct wanted *)y)->name);
+}
+
+static int want_all(struct look *l, struct err *err)
+{
+    const struct image_watch_opts *o = &l->w->opts;
+    int r = 0;
+    size_t n = 0;
+    for (size_t i = 0; r >= 0 && i < o->n_words; i++)
+        r = want_word(l, o->words[i], err);
+    if (r >= 0 && o->registry_host)
+        r = want_registry(l, o->registry_host, err);
+    if (l->wanted.n)
+        qsort(l->wanted.p, l->wanted.n, sizeof *l->wanted.p, by_wanted_name);
+    for (size_t i = 0; i < l->wanted.n; i++)
+        if (n == 0 || strcmp(l->wanted.p[n - 1].name, l->wanted.p[i].name) != 0)
+            l->wanted.p[n++] = l->wanted.p[i];
+    l->wanted.n = n;
+    return r;
+}
+
+/* ---- what they are now ---- */
+
+static struct image_watched *find(const struct image_watch *w, const char *name)
+{
+    for (size_t i = 0; i < w->images.n; i++)
+        if (strcmp(w->images.p[i].name, name) == 0)
+            return &w->images.p[i];
+    return NULL;
+}
+
+/* The layers of the image that the tag names now. */
+static int read_layers(struct image_watch *w, struct image_watched *i, struct err *err)
+{
+    scoped(oci_source_free_scoped) struct oci_source *source = NULL;
+    struct oci_image image;
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&i->digest, digest);
+    scoped(free_scoped) char *reference = xasprintf("docker://%s@%s", i->family, digest);
+    int r = oci_source_open_with(str_of(reference), w->opts.registry, &source, err);
+    r = r < 0 ? r : oci_source_image(source, w->opts.platform, &image, err);
+    if (r < 0)
+        return r;
+    i->n_layers = image.manifest.n_layers;
+    i->layers = xnew_n(struct oci_digest, i->n_layers);
+    for (size_t k = 0; k < i->n_layers; k++)
+        i->layers[k] = image.manifest.layers[k].digest;
+    return 0;
+}
+
+static void keep(struct look *l, const struct image_watched *old)
+{
+    struct image_watched same = *old;
+    same.name = xstrdup(old->name);
+    same.family = xstrdup(old->family);
+    same.layers = xnew_n(struct oci_digest, old->n_layers);
+    same.has_moved = false;
+    if (old->n_layers)
+        memcpy(same.layers, old->layers, old->n_layers * sizeof *old->layers);
+    vec_push(&l->next, same);
+}
+
+static void ask(struct look *l, const struct wanted *one)
+{
+    struct image_watch *w = l->w;
+    struct oci_reference ref;
+    struct repository *in;
+    struct err why = { 0 };
+    const struct image_watched *old = find(w, one->name);
+    struct image_watched now = { .name = xstrdup(one->name), .has_moved = true };
+    now.family = family_of(one->name);
+    int r = oci_reference_parse(str_of(one->name + strlen("docker://")), &ref, &why);
+    r = r < 0 ? r : open_repository(w, &ref, &in, &why);
+    r = r < 0 ? r
+              : oci_remote_tag_moved(in->remote, one->tag, old ? &old->digest : NULL, &now.digest,
+                                     &why);
+    if (r > 0)
+        r = read_layers(w, &now, &why) < 0 ? why.code : 1;
+    if (r > 0) {
+        vec_push(&l->next, now);
+        return;
+    }
+    watched_fini(&now);
+    if (r < 0 && (r != -ENOENT || !old))
+        trouble(w, one->name, &why);
+    if (old && r != -ENOENT)
+        keep(l, old);
+}
+
+/* ---- news ---- */
+
+static bool is_used(const struct look *l, const struct oci_digest *layer)
+{
+    for (size_t i = 0; i < l->next.n; i++)
+        for (size_t k = 0; k < l->next.p[i].n_layers; k++)
+            if (oci_digest_equal(&l->next.p[i].layers[k], layer))
+                return true;
+    return false;
+}
+
+static int tell(struct look *l, enum image_news_kind kind, const struct image_watched *old,
+                const struct image_watched *new, struct err *err)
+{
+    size_t n = 0;
+    const char *name = new ? new->name : old->name;
+    struct image_news news = { kind, name, old ? &old->digest : NULL, new ? &new->digest : NULL,
+                               NULL, 0 };
+    scoped(free_scoped) struct oci_digest *dead =
+        xnew_n(struct oci_digest, old ? old->n_layers : 0);
+    for (size_t k = 0; old && k < old->n_layers; k++)
+        if (!is_used(l, &old->layers[k]))
+            dead[n++] = old->layers[k];
+    news.dead = dead;
+    news.n_dead = n;
+    l->n_news++;
+    return l->w->opts.news ? l->w->opts.news(l->w->opts.news_arg, &news, err) : 0;
+}
+
+static struct image_watched *find_next(const struct look *l, const char *name)
+{
+    for (size_t i = 0; i < l->next.n; i++)
+        if (strcmp(l->next.p[i].name, name) == 0)
+            return &l->next.p[i];
+    return NULL;
+}
+
+/* What could not be told stays as it was, and is found again by the next look. */
+static void take_back(struct look *l, const struct image_watched *old, struct image_watched *new,
+                      const struct err *err)
+{
+    trouble(l->w, new ? new->name : old->name, err);
+    if (new) {
+        watched_fini(new);
+        vec_remove(&l->next, (size_t)(new - l->next.p));
+    }
+    if (old)
+        keep(l, old);
+}
+
+static void tell_all(struct look *l)
+{
+    struct image_watch *w = l->w;
+    for (size_t i = 0; i < l->next.n; i++) {
+        struct err why = { 0 };
+        struct image_watched *new = &l->next.p[i];
+        const struct image_watched *old = find(w, new->name);
+        if (!new->has_moved)
+            continue;
+        if (tell(l, old ? IMAGE_NEWS_MOVED : IMAGE_NEWS_APPEARED, old, new, &why) < 0) {
+            take_back(l, old, new, &why);
+            i--;
+        }
+    }
+    for (size_t i = 0; i < w->images.n; i++) {
+        struct err why = { 0 };
+        const struct image_watched *old = &w->images.p[i];
+        if (find_next(l, old->name))
+            continue;
+        if (map_has(&l->unknown, str_of(old->family)))
+            keep(l, old);
+        else if (tell(l, IMAGE_NEWS_GONE, old, NULL, &why) < 0)
+            take_back(l, old, NULL, &why);
+    }
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(((const struct image_watched *)x)->name, ((const struct image_watched *)y)->name);
+}
+
+static void swap_images(struct look *l)
+{
+    struct image_watch *w = l->w;
+    if (l->next.n)
+        qsort(l->next.p, l->next.n, sizeof *l->next.p, by_name);
+    for (size_t i = 0; i < w->images.n; i++)
+        watched_fini(&w->images.p[i]);
+    w->images.n = 0;
+    for (size_t i = 0; i < l->next.n; i++)
+        vec_push(&w->images, l->next.p[i]);
+    l->next.n = 0;
+}
+
+int image_watch_look(struct image_watch *w, struct err *err)
+{
+    struct look l = { .w = w };
+    int r = want_all(&l, err);
+    if (r >= 0) {
+        for (size_t i = 0; i < l.wanted.n; i++)
+            ask(&l, &l.wanted.p[i]);
+        tell_all(&l);
+        swap_images(&l);
+        r = l.n_news ? save(w, err) : 0;
+    }
+    vec_fini(&l.wanted);
+    vec_fini(&l.next);
+    map_fini(&l.unknown);
+    arena_fini(&l.memory);
+    return r < 0 ? r : l.n_news;
+}

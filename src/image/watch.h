@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images in registries that are looked at again and again: which there are, which have moved, and
+ * which layers no image uses any more. The state is a file, so that a program that is killed tells
+ * the next time what it had no time to tell; news may therefore come twice.
+ *
+ * A registry is asked for tags, and for each tag by HEAD with its digest; manifests and
+ * configurations are read only of images that moved. Blocking; one thread.
+ */
+#pragma once
+
+#include "oci/source.h"
+
+enum {
+    IMAGE_WATCH_MAX = 4096,           /* images */
+    IMAGE_WATCH_STATE_MAX = 64 << 20, /* bytes of the file */
+};
+
+struct image_watched {
+    char *name;                /* "docker://HOST/REPOSITORY:TAG" */
+    const char *family;        /* "HOST/REPOSITORY", in the name's repository */
+    struct oci_digest digest;  /* of what the tag names */
+    struct oci_digest *layers; /* of their blobs */
+    size_t n_layers;
+    bool has_moved; /* since the last look */
+};
+
+enum image_news_kind { IMAGE_NEWS_APPEARED, IMAGE_NEWS_MOVED, IMAGE_NEWS_GONE };
+
+struct image_news {
+    enum image_news_kind kind;
+    const char *name;
+    const struct oci_digest *old, *new; /* NULL: there is none */
+    const struct oci_digest *dead;      /* layers that no watched image has any more */
+    size_t n_dead;
+};
+/* Borrowed for the call. A negative code: it was not told, and comes again at the next look. */
+typedef int (*image_news_fn)(void *arg, const struct image_news *news, struct err *err);
+
+struct image_watch_opts {
+    const char *const *words; /* "HOST/REPOSITORY" (all tags) or "HOST/REPOSITORY:TAG"; kept */
+    size_t n_words;
+    const char *registry_host;              /* all of its repositories as well; NULL: none; kept */
+    const struct oci_remote_opts *registry; /* kept */
+    const struct oci_platform *platform;    /* kept */
+    const char *state_file;                 /* kept */
+    image_news_fn news;
+    void *news_arg; /* kept */
+    /* Something that the next look may find mended: a registry that does not answer. */
+    void (*trouble)(void *arg, const char *name, const struct err *err);
+    void *arg;
+};
+
+struct image_watch;
+
+/* Errors: those of reading the state; a damaged one is E_CORRUPT. */
+int image_watch_open(const struct image_watch_opts *opts, struct image_watch **ret,
+                     struct err *err);
+void image_watch_close(struct image_watch *w);
+DEFINE_SCOPED(image_watch, image_watch_close)
+
+/*
+ * Ask the registries and tell the news, then keep the state. Returns how many images moved,
+ * appeared or are gone. An image that could not be asked for stays as it was. Errors: E_LIMIT, what
+ * writing the state gives.
+ */
+int image_watch_look(struct image_watch *w, struct err *err);
+/* Sorted by name; borrowed until the next look. */
+const struct image_watched *image_watch_images(const struct image_watch *w, size_t *ret_n);
+
+/* Short texts that live with the state, such as which groups were done. "" forgets. */
+const char *image_watch_note(const struct image_watch *w, const char *key);
+int image_watch_set_note(struct image_watch *w, const char *key, const char *text, struct err *err);

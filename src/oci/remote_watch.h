@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a registry has, and whether it has changed: for programs that look again and again
+ * (distribution-spec 1.1, "Content Discovery"). Blocking; as oci/remote.h.
+ */
+#pragma once
+
+#include "oci/remote.h"
+
+enum {
+    OCI_REMOTE_NAMES_MAX = 65536, /* tags of a repository, repositories of a registry */
+    OCI_REMOTE_PAGES_MAX = 1024,  /* of such a list */
+};
+
+/*
+ * The digest that a tag names now, by HEAD with If-None-Match where `known` is given: a registry
+ * that honours it answers with no more than a status. 1: another one than `known`, in *ret; 0: the
+ * same. Errors: -ENOENT: there is no such tag; those of oci_remote_manifest().
+ */
+int oci_remote_tag_moved(struct oci_remote *m, const char *tag, const struct oci_digest *known,
+                         struct oci_digest *ret, struct err *err);
+
+struct oci_remote_names {
+    const char **p; /* in the arena, in the order of the registry */
+    size_t n;
+};
+/* The tags of the repository. Errors: E_PARSE, E_LIMIT, those of oci/remote.h. */
+int oci_remote_tags(struct oci_remote *m, struct arena *a, struct oci_remote_names *ret,
+                    struct err *err);
+/* The repositories of the registry; many registries do not tell (E_DENIED, -ENOENT). */
+int oci_remote_catalog(struct oci_remote *m, struct arena *a, struct oci_remote_names *ret,
+                       struct err *err);
+
+/* POST a JSON document to a path of the host, which need not be a registry. It may arrive twice.
+ * Errors: those of oci/remote.h. */
+int oci_remote_post(struct oci_remote *m, const char *target, struct str json, struct err *err);
