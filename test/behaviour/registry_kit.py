@@ -127,6 +127,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.challenge()
         if fault and fault[2](self):
             return None
+        if url.path == "/v2/_catalog":
+            return self.reply(200, json.dumps({"repositories": sorted({r for r, _ in server.manifests})}).encode())
+        if listed := re.fullmatch(r"/v2/(.+)/tags/list", url.path):
+            return self.tags(listed[1])
         match = re.fullmatch(r"/v2/(.+)/(manifests|blobs|referrers)/(.*)", url.path)
         if not match:
             return self.error(404, "NAME_UNKNOWN")
@@ -181,7 +185,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if (repository, name) not in server.manifests:
             return self.error(404, "MANIFEST_UNKNOWN")
         media_type, data = server.manifests[repository, name]
+        if self.headers.get("If-None-Match") == f'"{digest(data)}"':
+            return self.reply(304)
         return self.reply(200, data, Content_Type=media_type, Docker_Content_Digest=digest(data))
+
+    def tags(self, repository):
+        """One page after the other, of two names."""
+        names = sorted(n for r, n in self.server.manifests if r == repository and not n.startswith("sha256:"))
+        if not names:
+            return self.error(404, "NAME_UNKNOWN")
+        last = self.query.get("last", [""])[0]
+        page = [n for n in names if n > last][:2]
+        more = {"Link": f'</v2/{repository}/tags/list?last={page[-1]}&n=2>; rel="next"'} if page and page[-1] != names[-1] else {}
+        return self.reply(200, json.dumps({"name": repository, "tags": page}).encode(), **more)
 
     def blobs(self, repository, name):
         data = self.server.blobs.get(name)

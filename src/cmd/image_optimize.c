@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dormouse image optimize: watches images in registries and refactors groups of them when that is
+ * due. This process only watches: what reads images runs in children ('image groups', 'image
+ * refactor'), so that at rest there is one timer and little memory.
+ */
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/vec.h"
+#include "cmd/child.h"
+#include "cmd/image_args.h"
+#include "cmd/image_optimize_news.h"
+#include "codec/json.h"
+#include "codec/yaml.h"
+#include "image/lease.h"
+#include "image/redundancy.h"
+#include "image/tree_remove.h"
+#include "image/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    WORDS_MAX = 1024,
+    OUTPUT_MAX_BYTES = 64 << 20, /* of a child */
+    CONFIG_MAX_BYTES = 1 << 20,
+    RETRY_MS = 300000, /* after a failure, unless the period is shorter */
+    INDEX_UNUSED_S = 30 * 86400,
+};
+
+static struct image_args args;
+static const char *config, *registry_host, *state_dir,
+    *mode = "side", *mtime = "canonical", *link_how = "none", *proof = "auto", *redundancy = "auto";
+static const char *layer_threshold, *gain_threshold, *max_layers, *threads;
+static struct cmd_list exact_globs, news;
+static bool is_once, is_across;
+static uint64_t period_ms = 6 * 3600000, watch_ms = 60000, lease_ms = 60000, group_size = 64;
+
+static const struct cmd_opt opts[] = {
+    { "config", 0, "FILE", "options and images in YAML; those of the command line win", CMD_STRING,
+      &config, 0, 0 },
+    { "registry", 0, "HOST", "all repositories of this registry", CMD_STRING, &registry_host, 0,
+      0 },
+    { "across-namespaces", 0, NULL,
+      "group images of different namespaces (a/x, b/y) of --registry as well", CMD_FLAG, &is_across,
+      0, 0 },
+    { "once", 0, NULL, "look, do what is due, and end", CMD_FLAG, &is_once, 0, 0 },
+    { "watch", 0, "DURATION", "between two looks at the tags (1m)", CMD_DURATION, &watch_ms, 0, 0 },
+    { "period", 0, "DURATION",
+      "remove indexes that no run used for 30 days; what failed is tried again after it, or after "
+      "5m if that is less (6h)",
+      CMD_DURATION, &period_ms, 0, 0 },
+    { "lease", 0, "DURATION", "after which another optimizer may take over (1m)", CMD_DURATION,
+      &lease_ms, 0, 0 },
+    { "state-dir", 0, "DIR", "what is known of images (optimizer/ in the data directory)",
+      CMD_STRING, &state_dir, 0, 0 },
+    { "news", 0, "WHERE",
+      "tell which images moved and which layers are dead: a file, one JSON object in a line, or "
+      "the URL of an endpoint; may be repeated",
+      CMD_LIST, &news, 0, 0 },
+    CMD_SECTION("What is done (as of 'dormouse image refactor')"),
+    { "mode", 0, "MODE", "side: attach new images to their sources; replace: move the tags (side)",
+      CMD_STRING, &mode, 0, 0 },
+    { "redundancy-threshold", 0, "SIZE",
+      "of redundant bytes of an image that begin a run; auto: 16Mi or a fifth, if more (auto)",
+      CMD_STRING, &redundancy, 0, 0 },
+    { "gain-threshold", 0, "SIZE", "the least that has to be saved", CMD_STRING, &gain_threshold, 0,
+      0 },
+    { "layer-threshold", 0, "SIZE", "the least size of a shared layer", CMD_STRING,
+      &layer_threshold, 0, 0 },
+    { "max-layers", 0, "N", "layers of an image", CMD_STRING, &max_layers, 0, 0 },
+    { "group-size", 0, "N", "images planned together; of more, those that share most (64)", CMD_U64,
+      &group_size, 2, IMAGE_GROUP_MAX },
+    { "mtime", 0, "HOW", "canonical or exact (canonical)", CMD_STRING, &mtime, 0, 0 },
+    { "mtime-exact", 0, "GLOB", "paths whose times have to be equal; may be repeated", CMD_LIST,
+      &exact_globs, 0, 0 },
+    { "link", 0, "HOW", "none or symlink (none)", CMD_STRING, &link_how, 0, 0 },
+    { "proof", 0, "HOW", "libarchive, auto or own (auto)", CMD_STRING, &proof, 0, 0 },
+    CMD_SECTION("Other"),
+    { "threads", 0, "N", "(one for each processor)", CMD_STRING, &threads, 0, 0 },
+    IMAGE_ARGS_OPTS(args),
+    { .name = NULL },
+};
+
+static const struct cmd_opt *image_optimize_opts(void)
+{
+    return opts;
+}
+
+struct optimizer {
+    struct arena memory;
+    struct image_watch *watch;
+    int stop_fd, lock_fd;
+    const char *dir, *indexes, *times; /* paths */
+    bool has_failed;
+    struct err err;
+};
+
+/* ---- the configuration ---- */
+
+/* "layerThreshold" is "--layer-threshold". */
+static const char *option_of(struct arena *a, struct str key)
+{
+    scoped(buf_fini_scoped) struct buf to = BUF_INIT(4096);
+    (void)buf_add_cstr(&to, "--");
+    for (size_t i = 0; i < key.n; i++) {
+        bool is_upper = key.p[i] >= 'A' && key.p[i] <= 'Z';
+        char c = (char)(is_upper ? key.p[i] + ('a' - 'A') : key.p[i]);
+        if (is_upper)
+            (void)buf_add_cstr(&to, "-");
+        (void)buf_add(&to, &c, 1);
+    }
+    return str_dup_arena(a, buf_str(&to));
+}
+
+struct words {
+    char *at[WORDS_MAX + 1];
+    size_t n;
+};
+
+static int add_word(struct words *w, const char *word)
+{
+    if (w->n >= WORDS_MAX)
+        return cmd_failf(CMD_USAGE, "more than %d words", WORDS_MAX);
+    w->at[w->n++] = (char *)word;
+    return 0;
+}
+
+static int add_value(struct arena *a, struct words *w, struct str key, const struct json *v)
+{
+    if (json_is_bool(v) && !json_bool(v))
+        return 0;
+    int r = str_is(key, "images") ? 0 : add_word(w, option_of(a, key));
+    if (r || json_is_bool(v))
+        return r;
+    struct str text = json_is(v, JSON_NUMBER) ? v->s : json_str(v);
+    return text.n ? add_word(w, str_dup_arena(a, text))
+                  : cmd_failf(CMD_USAGE, "'%s': " STR_FMT " is a text, a number or a list of them",
+                              config, STR_ARG(key));
+}
+
+/* The members of the file, or of its "spec" if it is an object of Kubernetes, as options. */
+static int add_config(struct arena *a, struct words *w)
+{
+    struct err err = { 0 };
+    struct buf text = BUF_INIT(CONFIG_MAX_BYTES);
+    struct json *doc = NULL;
+    int r = sys_read_file(AT_FDCWD, config, &text, &err);
+    struct str kept = str_copy_arena(a, buf_str(&text));
+    buf_fini(&text);
+    r = r < 0 ? r : yaml_parse(a, kept, NULL, &doc, &err);
+    if (r < 0) {
+        (void)err_ctx(&err, r, "'%s'", config);
+        return cmd_fail(CMD_USAGE, &err);
+    }
+    r = 0;
+    json_each (v, json_getc(doc, "kind") ? json_getc(doc, "spec") : doc)
+        if (json_is(v, JSON_ARRAY))
+            json_each (e, v)
+                r = r ? r : add_value(a, w, v->key, e);
+        else
+            r = r ? r : add_value(a, w, v->key, v);
+    return r;
+}
+
+/* The words of the file before those of the command line: later ones win. */
+static int with_config(struct arena *a, int argc, char **argv, struct words *ret)
+{
+    int r = 0;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
+            config = argv[i + 1];
+        else if (strncmp(argv[i], "--config=", 9) == 0)
+            config = argv[i] + 9;
+    }
+    if (config)
+        r = add_config(a, ret);
+    for (int i = 0; r == 0 && i < argc; i++)
+        r = add_word(ret, argv[i]);
+    return r;
+}
+
+/* ---- groups ---- */
+
+struct group {
+    const struct image_watched **images;
+    size_t n;
+    char key[SHA256_HEX_SIZE]; /* of the images as they are, and how they would be refactored */
+};
+
+/* Images of one registry, and of one namespace of a registry that is watched as a whole. */
+static const char *realm_of(struct arena *a, const struct image_watched *i)
+{
+    struct str host, rest, name;
+    (void)str_cut(str_of(i->family), '/', &host, &rest);
+    bool is_split = registry_host && !is_across && str_cut(rest, '/', &name, &rest);
+    return is_split ? arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(host), STR_ARG(name))
+                    : str_dup_arena(a, host);
+}
+
+static void add_text(struct sha256 *h, const char *text)
+{
+    sha256_add(h, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+static void set_key(struct group *g)
+{
+    uint8_t digest[SHA256_BYTES];
+    const char *const how[] = { mode,  mtime,      link_how,        redundancy,   gain_threshold,
+                                proof, max_layers, layer_threshold, args.platform };
+    scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
+    for (size_t i = 0; i < g->n; i++) {
+        add_text(h, g->images[i]->name);
+        sha256_add(h, g->images[i]->digest.bytes, SHA256_BYTES);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(how); i++)
+        add_text(h, how[i]);
+    for (size_t i = 0; i < exact_globs.n; i++)
+        add_text(h, exact_globs.at[i]);
+    sha256_end(h, digest);
+    hex_format(digest, sizeof digest, g->key);
+}
+
+/* ---- children ---- */
+
+struct words_list {
+    VEC(const char *) all;
+};
+
+static void add_option(struct words_list *w, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    vec_push(&w->all, name);
+    vec_push(&w->all, value);
+}
+
+static void add_reading(struct optimizer *o, struct words_list *w)
+{
+    add_option(w, "--index-dir", o->indexes);
+    add_option(w, "--platform", args.platform);
+    add_option(w, "--symlink-parent", args.symlink_parent);
+    add_option(w, "--ca-file", args.registry.ca_file);
+    add_option(w, "--threads", threads);
+    add_option(w, "--output", "json");
+    if (args.registry.plain_http)
+        vec_push(&w->all, "--plain-http");
+    if (args.registry.stall_ms)
+        add_option(w, "--timeout",
+                   arena_printf(&o->memory, "%llums", (unsigned long long)args.registry.stall_ms));
+}
+
+static int renew(void *arg, struct err *err)
+{
+    return image_lease_renew(arg, err);
+}
+
+static int run_child(struct optimizer *o, struct words_list *w, struct image_lease *lease,
+                     struct json **ret, struct err *err)
+{
+    struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
+    vec_push(&w->all, NULL);
+    const struct child_opts c = {
+        .words = w->all.p,
+        .stop_fd = o->stop_fd,
+        .tick_ms = lease ? lease_ms / 3 : 0,
+        .tick = renew,
+        .arg = lease,
+    };
+    int r = child_run(&c, &out, err);
+    if (r > 0)
+        r = err_set(err, -EIO, "'dormouse %s %s' failed (%d); its message is above", w->all.p[0],
+                    w->all.p[1], r);
+    struct str text = str_copy_arena(&o->memory, buf_str(&out));
+    r = r < 0 ? r : json_parse(&o->memory, text, NULL, ret, err);
+    buf_fini(&out);
+    vec_fini(&w->all);
+    return r;
+}
+
+static int refactor_group(struct optimizer *o, const struct group *g, struct image_lease *lease,
+                          struct json **ret, struct err *err)
+{
+    struct words_list w = { 0 };
+    vec_push(&w.all, "image");
+    vec_push(&w.all, "refactor");
+    for (size_t i = 0; i < g->n; i++)
+        vec_push(&w.all, g->images[i]->name);
+    add_reading(o, &w);
+    add_option(&w, "--to", "source");
+    add_option(&w, "--mode", mode);
+    add_option(&w, "--mtime", mtime);
+    add_option(&w, "--link", link_how);
+    add_option(&w, "--proof", proof);
+    add_option(&w, "--times", o->times);
+    add_option(&w, "--redundancy-threshold", redundancy);
+    add_option(&w, "--gain-threshold", gain_threshold);
+    add_option(&w, "--layer-threshold", layer_threshold);
+    add_option(&w, "--max-layers", max_layers);
+    for (size_t i = 0; i < exact_globs.n; i++)
+        add_option(&w, "--mtime-exact", exact_globs.at[i]);
+    vec_push(&w.all, "--skip");
+    return run_child(o, &w, lease, ret, err);
+}
+
+/* ---- one group ---- */
+
+static bool must_stop(const struct optimizer *o, uint64_t wait_ms)
+{
+    struct pollfd fd = { .fd = o->stop_fd, .events = POLLIN };
+    return poll(&fd, 1, (int)MIN(wait_ms, (uint64_t)INT32_MAX)) > 0;
+}
+
+/* Wait until no other optimizer works on the group. */
+static int take_lease(struct optimizer *o, const struct group *g, struct image_lease **ret,
+                      struct err *err)
+{
+    struct oci_reference ref;
+    uint64_t wait_ms = 0;
+    bool was_said = false;
+    const char *name = g->images[0]->name + strlen("docker://");
+    int r = oci_reference_parse(str_of(name), &ref, err);
+    r = r < 0 ? r : image_lease_open(&ref, &args.registry, lease_ms, ret, err);
+    while (r >= 0 && (r = image_lease_take(*ret, &wait_ms, err)) == 0) {
+        if (!was_said)
+            optimize_event("waiting", "images=%zu holder=%s", g->n, image_lease_holder(*ret));
+        was_said = true;
+        if (must_stop(o, wait_ms))
+            return err_set(err, -ECANCELED, "ended by a signal");
+    }
+    return r;
+}
+
+static int64_t number(const struct json *doc, const char *key)
+{
+    return json_int_or(json_getc(doc, key), 0);
+}
+
+static void tell_result(const struct group *g, const struct json *doc)
+{
+    if (!json_bool(json_getc(doc, "written"))) {
+        optimize_event("skipped", "images=%zu reason=\"" STR_FMT "\"", g->n,
+                       STR_ARG(json_get_str(doc, "reason")));
+        return;
+    }
+    optimize_event("refactored", "images=%zu before=%lld after=%lld uploaded=%lld", g->n,
+                   (long long)number(doc, "storedBefore"), (long long)number(doc, "stored"),
+                   (long long)number(json_getc(doc, "blobs"), "bytes"));
+    json_each (i, json_getc(doc, "images"))
+        if (!json_bool(json_getc(i, "unchanged")))
+            optimize_event("attached", "repository=" STR_FMT " source=" STR_FMT " digest=" STR_FMT,
+                           STR_ARG(json_get_str(i, "repository")),
+                           STR_ARG(json_get_str(i, "source")), STR_ARG(json_get_str(i, "digest")));
+}
+
+static int do_group(struct optimizer *o, struct group *g, struct err *err)
+{
+    scoped(image_lease_free_scoped) struct image_lease *lease = NULL;
+    struct json *doc = NULL;
+    set_key(g);
+    if (g->n < 2 || image_watch_note(o->watch, g->key)[0])
+        return 0;
+    optimize_event("working", "images=%zu first=%s", g->n, g->images[0]->name);
+    int r = take_lease(o, g, &lease, err);
+    r = r < 0 ? r : refactor_group(o, g, lease, &doc, err);
+    if (r < 0)
+        return r;
+    tell_result(g, doc);
+    bool is_written = json_bool(json_getc(doc, "written"));
+    r = image_watch_set_note(o->watch, g->key, is_written ? "done" : "skipped", err);
+    return r < 0 ? r : is_written;
+}
+
+/* ---- all groups ---- */
+
+static const struct image_watched *find(struct group *from, struct str name)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (str_is(name, from->images[i]->name))
+            return from->images[i];
+    return NULL;
+}
+
+static int split(struct optimizer *o, struct group *realm, struct json **ret, struct err *err)
+{
+    struct words_list w = { 0 };
+    vec_push(&w.all, "image");
+    vec_push(&w.all, "groups");
+    for (size_t i = 0; i < realm->n; i++)
+        vec_push(&w.all, realm->images[i]->name);
+    add_reading(o, &w);
+    add_option(&w, "--group-size",
+               arena_printf(&o->memory, "%llu", (unsigned long long)group_size));
+    return run_child(o, &w, NULL, ret, err);
+}
+
+/* A realm that is too large for one group: those that share most. Returns how many were done. */
+static int do_split(struct optimizer *o, struct group *realm, struct err *err)
+{
+    struct json *doc = NULL;
+    int n_done = 0, r = 0;
+    set_key(realm);
+    if (image_watch_note(o->watch, realm->key)[0])
+        return 0;
+    r = split(o, realm, &doc, err);
+    json_each (list, r < 0 ? NULL : json_getc(doc, "groups")) {
+        struct group g = { arena_new_n(&o->memory, const struct image_watched *, list->n), 0, "" };
+        json_each (name, list) {
+            const struct image_watched *i = find(realm, json_str(name));
+            if (i)
+                g.images[g.n++] = i;
+        }
+        r = r < 0 ? r : do_group(o, &g, err);
+        n_done += r > 0;
+    }
+    r = r < 0 ? r : image_watch_set_note(o->watch, realm->key, "split", err);
+    return r < 0 ? r : n_done;
+}
+
+static int do_all(struct optimizer *o, struct err *err)
+{
+    size_t n;
+    int n_done = 0, failed = 0;
+    const struct image_watched *all = image_watch_images(o->watch, &n);
+    bool *is_taken = arena_new_n(&o->memory, bool, n);
+    for (size_t i = 0; failed != -ECANCELED && i < n; i++) {
+        struct err why = { 0 };
+        int r = 0;
+        struct group realm = { arena_new_n(&o->memory, const struct image_watched *, n), 0, "" };
+        const char *name = realm_of(&o->memory, &all[i]);
+        for (size_t k = i; k < n; k++)
+            if (!is_taken[k] && strcmp(realm_of(&o->memory, &all[k]), name) == 0) {
+                realm.images[realm.n++] = &all[k];
+                is_taken[k] = true;
+            }
+        if (realm.n)
+            r = (realm.n > group_size ? do_split : do_group)(o, &realm, &why);
+        n_done += r > 0 ? r : 0;
+        if (r < 0) { /* the other groups need not wait for this one */
+            *err = why;
+            failed = r;
+        }
+    }
+    return failed < 0 ? failed : n_done;
+}
+
+/* ---- looking ---- */
+
+static void on_trouble(void *arg, const char *name, const struct err *err)
+{
+    struct optimizer *o = arg;
+    o->has_failed = true;
+    o->err = *err;
+    optimize_event("trouble", "name=%s error=\"%s\"", name, err_text(err));
+}
+
+static int look(struct optimizer *o, struct err *err)
+{
+    int r = image_watch_look(o->watch, err);
+    size_t n;
+    (void)image_watch_images(o->watch, &n);
+    optimize_screen(o->watch);
+    return r < 0 ? r : (int)n;
+}
+
+/* Tags that a run moved are what it made of them: not to be planned again. */
+static int note_moved(struct optimizer *o, struct err *err)
+{
+    struct group g = { 0 };
+    size_t n;
+    int r = look(o, err);
+    const struct image_watched *all = image_watch_images(o->watch, &n);
+    if (r < 0 || n > group_size)
+        return r < 0 ? r : 0;
+    g.images = arena_new_n(&o->memory, const struct image_watched *, n);
+    for (size_t i = 0; i < n; i++)
+        g.images[g.n++] = &all[i];
+    set_key(&g);
+    return image_watch_set_note(o->watch, g.key, "done", err);
+}
+
+static int pass(struct optimizer *o, struct err *err)
+{
+    o->has_failed = false;
+    int r = look(o, err);
+    r = r < 0 ? r : do_all(o, err);
+    if (r > 0 && strcmp(mode, "replace") == 0)
+        r = note_moved(o, err);
+    optimize_screen(o->watch);
+    arena_fini(&o->memory);
+    o->memory = (struct arena){ 0 };
+    return r;
+}
+
+/* Indexes that no run has used for long. */
+static void tidy(const struct optimizer *o)
+{
+    struct stat st;
+    DIR *dir = opendir(o->indexes);
+    if (!dir)
+        return;
+    for (struct dirent *e; (e = readdir(dir));)
+        if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+            st.st_mtime + INDEX_UNUSED_S < time(NULL))
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+    (void)closedir(dir);
+}
+
+/* SIGHUP: look now; others: end. */
+static bool is_ended(const struct optimizer *o, uint64_t wait_ms)
+{
+    struct signalfd_siginfo info;
+    if (!must_stop(o, wait_ms) || read(o->stop_fd, &info, sizeof info) != sizeof info)
+        return false;
+    return info.ssi_signo != SIGHUP;
+}
+
+static int run_passes(struct optimizer *o, struct err *err)
+{
+    uint64_t tidied = 0;
+    for (;;) {
+        *err = (struct err){ 0 };
+        int r = pass(o, err);
+        if (r == -ECANCELED && is_ended(o, 0))
+            return 0;
+        if (is_once && r >= 0 && o->has_failed)
+            r = err_set(err, o->err.code, "%s", err_text(&o->err));
+        if (is_once)
+            return r < 0 ? r : 0;
+        if (r < 0)
+            optimize_event("failed", "error=\"%s\"", err_text(err));
+        if (clock_mono_ms() >= tidied) {
+            tidied = clock_mono_ms() + period_ms;
+            tidy(o);
+        }
+        if (is_ended(o, r < 0 ? MAX(watch_ms, MIN(period_ms, (uint64_t)RETRY_MS)) : watch_ms))
+            return 0;
+    }
+}
+
+/* ---- beginning ---- */
+
+static int open_signals(struct err *err)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGHUP);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return err_sys(err, -errno, "signals");
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? err_sys(err, -errno, "signals") : fd;
+}
+
+/* One optimizer uses a state at a time; the lock ends with its process. */
+static int lock_state(struct optimizer *o, struct err *err)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/lock", o->dir);
+    bool was_said = false;
+    o->lock_fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
+    if (o->lock_fd < 0)
+        return err_sys(err, o->lock_fd, "open '%s'", path);
+    while (flock(o->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_sys(err, -errno, "lock '%s'", path);
+        if (!was_said)
+            optimize_event("waiting", "state=%s reason=\"another optimizer uses it\"", o->dir);
+        was_said = true;
+        if (must_stop(o, 200))
+            return err_set(err, -ECANCELED, "ended by a signal");
+    }
+    return 0;
+}
+
+static int open_state(struct optimizer *o, const struct image_watch_opts *w, struct err *err)
+{
+    int r = sys_mkdir_all(o->indexes, 0700, err);
+    r = r < 0 ? r : (o->stop_fd = open_signals(err));
+    r = r < 0 ? r : lock_state(o, err);
+    return r < 0 ? r : image_watch_open(w, &o->watch, err);
+}
+
+static int optimize(const char *const *words, size_t n, struct err *err)
+{
+    struct optimizer o = { .stop_fd = -1, .lock_fd = -1 };
+    scoped(free_scoped) char *data = cmd_data_dir(NULL);
+    scoped(free_scoped) char *dir =
+        state_dir ? xstrdup(state_dir) : xasprintf("%s/optimizer", data);
+    scoped(free_scoped) char *indexes = xasprintf("%s/indexes", dir);
+    scoped(free_scoped) char *times = xasprintf("%s/times", dir);
+    scoped(free_scoped) char *file = xasprintf("%s/state.json", dir);
+    const struct optimize_news to = { .where = &news, .registry = &args.registry };
+    const struct image_watch_opts w = {
+        .words = words,
+        .n_words = n,
+        .registry_host = registry_host,
+        .registry = &args.registry,
+        .platform = &args.wanted,
+        .state_file = file,
+        .news = optimize_tell,
+        .news_arg = (void *)&to,
+        .trouble = on_trouble,
+        .arg = &o,
+    };
+    o.dir = dir;
+    o.indexes = indexes;
+    o.times = times;
+    int r = open_state(&o, &w, err);
+    r = r < 0 ? r : run_passes(&o, err);
+    image_watch_close(o.watch);
+    arena_fini(&o.memory);
+    fd_scoped(&o.stop_fd);
+    fd_scoped(&o.lock_fd);
+    return r == -ECANCELED ? 0 : r;
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    struct arena a = { 0 };
+    struct words *w = arena_new(&a, struct words);
+    int r = with_config(&a, argc, argv, w);
+    if (r == 0 && (r = cmd_parse(&cmd_image_optimize, opts, (int)w->n, w->at, WORDS_MAX, &n)) != 0)
+        r = r == 1 ? -1 : r - 1;
+    r = r ? r : image_args_check(&args);
+    if (r == 0 && n == 0 && !registry_host)
+        r = cmd_failf(CMD_USAGE, "which images? 'dormouse image optimize --help' says more");
+    if (r == 0 && lease_ms < 3 * IMAGE_LEASE_SETTLE_MS)
+        r = cmd_failf(CMD_USAGE, "a lease lasts at least %d ms", 3 * IMAGE_LEASE_SETTLE_MS);
+    if (r == 0) {
+        optimize_output(args.is_json);
+        r = optimize((const char *const *)w->at, n, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : 0;
+    }
+    arena_fini(&a);
+    return MAX(r, 0);
+}
+
+const struct cmd cmd_image_optimize = {
+    .name = "image optimize",
+    .args = "[REPOSITORY[:TAG]...]",
+    .doc = "watch images in registries and refactor them when it pays",
+    .help =
+        "Looks at the tags again and again. When images appear or move, groups of them are "
+        "planned\n"
+        "and, where it pays, get new layers as of 'dormouse image refactor --to source'. A\n"
+        "repository without tag stands for all of its tags. Groups lie within one registry, and\n"
+        "within one namespace of a registry that is watched as a whole. A group whose images are\n"
+        "the same as before is not planned again.\n"
+        "\n"
+        "Several optimizers may run: a lease in the registry (tag " IMAGE_LEASE_TAG
+        ") lets one of\n"
+        "them work on a group. SIGHUP looks now. Each event is a line; on a terminal there is a\n"
+        "table.\n"
+        "\n"
+        "The file of --config has the options in YAML, with names like layerThreshold, and "
+        "images,\n"
+        "a list; or an object with them as its spec.\n"
+        "\n"
+        "  dormouse image optimize registry.example/shop/api registry.example/shop/web:stable\n"
+        "  dormouse image optimize --registry registry.example --mode replace --once\n"
+        "  dormouse image optimize --config optimizer.yaml --news "
+        "http://master:7070/v1/images/replaced\n",
+    .run = run,
+    .opts = image_optimize_opts,
+};

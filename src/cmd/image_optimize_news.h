@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What 'dormouse image optimize' says: events on standard output, a table on a terminal, and news
+ * of images to files and endpoints. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "image/watch.h"
+
+/* Lines of JSON instead of text; call first. */
+void optimize_output(bool is_json);
+/* "TIME KIND key=value ..." */
+void optimize_event(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Draw the table anew; nothing unless standard output is a terminal. */
+void optimize_screen(const struct image_watch *w);
+
+struct optimize_news {
+    const struct cmd_list *where; /* files and URLs */
+    const struct oci_remote_opts *registry;
+};
+/*
+ * An image_news_fn; arg: struct optimize_news. An event, and for an image that moved or is gone
+ * {"name", "old", "new", "dead": [...]} to all of `where`: appended to a file, or POSTed.
+ */
+int optimize_tell(void *arg, const struct image_news *n, struct err *err);
