@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-enum { PIECE_BYTES = 64 << 10 };
+enum { PIECE_BYTES = 64 << 10, DOCUMENTS_RETRY_S = 4 /* within which any document is paid */ };
 
 struct document {
     struct documents *docs;
@@ -75,7 +75,7 @@ static void arm(struct documents *d)
 
 void documents_init(struct documents *d, struct api *api)
 {
-    *d = (struct documents){ .api = api };
+    *d = (struct documents){ .api = api, .steps = DOCUMENTS_MAX_STEPS };
     list_init(&d->all);
 }
 
@@ -318,11 +318,39 @@ static struct document *next_wanted(struct documents *d)
     return NULL;
 }
 
-static void fail(struct sending *s, int r)
+static void fail(struct sending *s, int r, const struct err *err)
 {
+    struct request *rq = s->rq;
     s->begun = true;
     s->doc->refs++;
-    reply_err(s->rq, r, NULL);
+    if (r == -EBUSY)
+        reply_status(rq, status_too_many_requests(&rq->arena, DOCUMENTS_RETRY_S));
+    else
+        reply_err(rq, r, err);
+}
+
+/* Take the cost of making it; it is the same for all who wait for it. */
+static int pay(struct documents *d, const struct document *doc, struct err *err)
+{
+    const struct document_name *name = &doc->name;
+    bool all = name->what == DOCUMENT_V2;
+    uint64_t now = loop_now_ms(d->api->loop), cost;
+    if (!is_tagged_by_source(doc))
+        return 0;
+    cost = openapi_cost(&d->api->reg, all ? STR_NULL : name->group, name->version);
+    if (cost > BUDGET_MAX_STEPS)
+        return err_set(err, E_LIMIT,
+                       "the schemas of custom resources are too large for this document%s",
+                       all ? "; those of one group and version are in "
+                             "/openapi/v3/apis/GROUP/VERSION"
+                           : "");
+    uint64_t earned = (now - d->steps_ms) * DOCUMENTS_STEPS_PER_S / 1000;
+    d->steps = MIN(DOCUMENTS_MAX_STEPS, d->steps + MIN(earned, DOCUMENTS_MAX_STEPS));
+    d->steps_ms = now;
+    if (cost > d->steps)
+        return -EBUSY;
+    d->steps -= cost;
+    return 0;
 }
 
 /*
@@ -354,7 +382,10 @@ static void on_turn(struct defer *turn)
         return;
     if (doc->plain.n == 0 && doc->generation != d->api->reg.generation)
         renew(doc);
-    int r = doc->plain.n ? 0 : make(doc);
+    struct err err = { 0 };
+    int r = doc->plain.n ? 0 : pay(d, doc, &err);
+    if (r >= 0 && doc->plain.n == 0)
+        r = make(doc);
     if (r < 0)
         buf_reset(&doc->plain);
     bool compressed = false;
@@ -372,7 +403,7 @@ static void on_turn(struct defer *turn)
         struct sending *s = list_first(&ready, struct sending, node);
         list_remove(&s->node);
         if (r < 0)
-            fail(s, r);
+            fail(s, r, err.code ? &err : NULL);
         else
             begin(s);
     }

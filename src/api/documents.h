@@ -15,6 +15,14 @@
 #include "kube/openapi.h"
 
 enum { DOCUMENT_KEEP_MS = 10000 }; /* after the last request for it */
+/*
+ * What documents of OpenAPI may cost, in steps (base/budget.h). One that would cost more than a
+ * request may (BUDGET_MAX_STEPS) is not made: 413. A reader that asks for one after the other,
+ * and for each again once it is freed, is slowed down: the schemas of definitions may take
+ * DOCUMENTS_STEPS_PER_S, with DOCUMENTS_MAX_STEPS saved up; then 429 until there is enough again.
+ */
+#define DOCUMENTS_MAX_STEPS   ((uint64_t)4 * BUDGET_MAX_STEPS)
+#define DOCUMENTS_STEPS_PER_S ((uint64_t)BUDGET_MAX_STEPS / 4)
 
 enum document_what {
     DOCUMENT_V2,
@@ -39,6 +47,7 @@ struct documents {
     struct list all; /* struct document */
     struct timer timer;
     struct defer turn;
+    uint64_t steps, steps_ms; /* left of DOCUMENTS_MAX_STEPS, and when that was known */
 };
 
 struct document;

@@ -110,6 +110,25 @@ static void read_selectable(struct crd *c, const struct json *version, struct ku
     r->n_selectable_fields = n;
 }
 
+static size_t count_values(const struct json *v)
+{
+    size_t n = 1;
+    if (v->type >= JSON_ARRAY)
+        json_each (m, v)
+            n += count_values(m);
+    return n;
+}
+
+static struct kube_source source_of(const struct json *spec)
+{
+    struct kube_source s = { .n_values = count_values(spec) };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)json_write(&text, spec);
+    s.n_bytes = text.n;
+    sha256_of(buf_str(&text), s.sha256);
+    return s;
+}
+
 /* A schema that an earlier version stored is used as far as it goes, never refused. */
 static void read_schema(struct crd *c, const struct json *version, struct kube_resource *r)
 {
@@ -119,6 +138,8 @@ static void read_schema(struct crd *c, const struct json *version, struct kube_r
         return;
     struct field_errors errs = field_errors_init(&c->a);
     (void)schema_from_openapi(&c->a, spec, NULL, NULL, &errs, &r->schema);
+    if (r->schema->source)
+        r->source = source_of(r->schema->source);
     if (errs.n && !c->doubt.code)
         (void)err_set(&c->doubt, E_INVALID, "schema of version '" STR_FMT "': " STR_FMT,
                       STR_ARG(r->version), STR_ARG(field_errors_text(&errs)));

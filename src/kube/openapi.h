@@ -19,6 +19,11 @@ int openapi_v3(const struct registry *reg, struct str group, struct str version,
 /* /openapi/v2 */
 int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *to);
 /*
+ * What making a document costs beyond the built-in kinds, which are always the same, in steps
+ * (base/budget.h). group.p NULL: version 2, of everything.
+ */
+uint64_t openapi_cost(const struct registry *reg, struct str group, struct str version);
+/*
  * Hashes of what the documents are made from, much less work than making them: the ETags. That of
  * version 3 also stands in the index. -ENOENT.
  */

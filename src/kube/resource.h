@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "codec/digest.h"
 #include "kube/schema.h"
 
 /* bit, name in discovery and RBAC */
@@ -97,6 +98,16 @@ struct kube_column {
     struct json *(*cell)(struct arena *a, const struct json *obj, int64_t now_s); /* built-in */
 };
 
+/*
+ * Of the OpenAPI schema that a definition gives: what making documents of it costs, and a hash by
+ * which they are told apart. Both are found when the definition is compiled, so that their cost is
+ * the writer's and not that of each reader.
+ */
+struct kube_source {
+    uint8_t sha256[SHA256_BYTES];
+    size_t n_bytes, n_values; /* as JSON */
+};
+
 struct kube_resource {
     struct str group, version; /* group "" is core */
     struct str kind, list_kind, plural, singular;
@@ -120,6 +131,7 @@ struct kube_resource {
     int priority;                        /* order of versions in discovery, higher first */
     struct str deprecation;              /* Warning header of a deprecated version, or "" */
     struct crd *crd;                     /* owner, NULL for built-in */
+    struct kube_source source;           /* of schema->source; zero where that is NULL */
     struct str scale_spec_path, scale_status_path, scale_selector_path; /* CRDs with scale */
 };
 

@@ -18,7 +18,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, Server
+from conftest import ROOT, Server, wait_for
 from test_http_attacks import MAPS, PREFACE, dial, frame, get, pss_mib
 
 sys.path.insert(0, str(ROOT / "test/differential"))
@@ -583,6 +583,69 @@ def test_custom_resources(server, meter, plural):
         body = first.json()
         body["metadata"].pop("managedFields", None)
         meter.ask(f"update {plural}", "PUT", path + "/cost?dryRun=All", body)
+
+
+def open_schema(depth):
+    """A schema in which any example may stand, `depth` levels down."""
+    schema = {"type": "object", "description": HOLE}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+def definition(group, schema):
+    return json.dumps({
+        "metadata": {"name": f"larges.{group}"},
+        "spec": {"group": group, "scope": "Cluster", "names": {"plural": "larges", "kind": "Large"}, "versions": [
+            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}})
+
+
+PROTOBUF = "application/com.github.proto-openapi.spec.v{}.v1.0+protobuf"
+
+
+def read_documents(meter, what, *groups):
+    """Statuses of all OpenAPI documents that tell of the groups."""
+    paths = ["/openapi/v3", "/openapi/v2"] + [f"/openapi/v3/apis/{g}/v1" for g in groups]
+    answers = []
+    for path in paths:
+        for accept in ("application/json", PROTOBUF.format(path[10])):
+            answers.append(meter.ask(f"{what}: {path} as {accept}", "GET", path, None, Accept=accept))
+    return answers
+
+
+def test_documents_of_large_definitions(tmp_path):
+    """Made once for all, and what is made is bounded: the definitions' writers pay for the rest. On a server of its own."""
+    server = Server(tmp_path / "data")
+    meter = Meter(server)
+    crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+    def define_with(group, schema, fill=""):
+        body = definition(group, schema).replace(json.dumps(HOLE), fill)
+        assert server.ask("POST", crds, body, connection=meter.connection).status == 201
+
+    define_with("deep.example.com", open_schema(200), '"' + "d" * (BODY - 20000) + '"')
+    assert {a.status for a in read_documents(meter, "deep", "deep.example.com")} == {200}
+    assert server.ask("DELETE", crds + "/larges.deep.example.com").status == 200
+    for i in range(3):
+        values = many('{"type":"integer","enum":[', "]}", str, BODY - 500_000)
+        define_with(f"g{i}.example.com", {"type": "object", "properties": {"a": HOLE}}, values)
+    answers = read_documents(meter, "enums", "g0.example.com")
+    assert [a.status for a in answers] == [200, 200, 413, 413, 200, 200]
+    assert "too large for this document" in answers[2].json()["message"]
+    assert "/openapi/v3/apis/GROUP/VERSION" in answers[2].json()["message"]
+    assert server.ask("GET", "/openapi/v3/api/v1").status == 200
+    for i in range(20):  # a change of one definition makes all documents old
+        change = {"spec": {"names": {"shortNames": [f"s{i}"]}}}
+        assert server.ask("PATCH", crds + "/larges.g0.example.com", json.dumps(change),
+                          Content_Type="application/merge-patch+json").status == 200
+        answer = server.ask("GET", "/openapi/v3/apis/g1.example.com/v1")
+        if answer.status == 429:
+            break
+    assert answer.status == 429 and answer.headers["retry-after"] == "4"
+    wait_for(lambda: server.ask("GET", "/openapi/v3/apis/g1.example.com/v1").status == 200, "there is enough to pay for it again")
+    meter.connection.close()
+    assert server.stop() == 0
+    assert not meter.found, "\n" + "\n".join(meter.found)
 
 
 def test_lists_that_nobody_reads(tmp_path):
