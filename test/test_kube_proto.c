@@ -12,6 +12,7 @@
 #include "kube/builtin_tables.h"
 #include "kube/object.h"
 #include "kube/proto.h"
+#include "kube/proto_memory.h"
 #include "kube/proto_transcode.h"
 
 #include <dirent.h>
@@ -215,7 +216,9 @@ static void check_same_bytes(const char *what, struct str got, struct str want)
 static void check_transcoded(const char *what, const struct schema *s, struct str text)
 {
     struct proto_transcoder t = PROTO_TRANSCODER_INIT;
-    for (int revised = 0; revised < 2; revised++) {
+    for (int round = 0; round < 4; round++) { /* the last two with values kept from before */
+        bool revised = round % 2;
+        t.remembers = round > 0;
         struct arena a = { 0 };
         scoped(buf_fini_scoped) struct buf got = BUF_INIT(16 << 20), want = BUF_INIT(16 << 20);
         struct proto_source from = { s, text, revised ? STR("4711") : STR("") };
@@ -223,7 +226,7 @@ static void check_transcoded(const char *what, const struct schema *s, struct st
         CHECK_OK(json_parse(&a, text, NULL, &v, NULL));
         if (revised && !json_is(json_getc(v, "metadata"), JSON_OBJECT)) {
             arena_fini(&a);
-            break; /* a kind that is never stored */
+            continue; /* a kind that is never stored */
         }
         if (revised)
             json_set_str(&a, json_obj(&a, v, "metadata"), "resourceVersion", STR("4711"));
@@ -307,6 +310,64 @@ TEST(text_that_is_no_normalized_object_is_not_transcoded)
     scoped(buf_fini_scoped) struct buf small = BUF_INIT(20);
     CHECK_ERR(proto_transcode_object(&t, STR("v1"), STR("ConfigMap"), &from, &small), -EMSGSIZE);
     proto_transcoder_fini(&t);
+}
+
+static void add_map(struct buf *to, size_t n, char value)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(to, "%s\"key-%zu\":\"%c%c%c\"", i ? "," : "", i, value, value, value);
+}
+
+static void add_pod(struct buf *to, size_t n, char a, char b)
+{
+    (void)buf_printf(to, "{\"metadata\":{\"name\":\"%c%c\",\"annotations\":{", a, b);
+    add_map(to, n, a);
+    (void)buf_add_cstr(to, "},\"labels\":{");
+    add_map(to, 4, b);
+    (void)buf_printf(to, "}},\"spec\":{\"containers\":[{\"name\":\"%c\",\"env\":[{\"name\":\"N\","
+                         "\"value\":\"as long as is worth it: %c\"}]},{\"name\":\"%c\",\"env\":[{"
+                         "\"name\":\"N\",\"value\":\"as long as is worth it: %c\"}]}]}}",
+                     a, a, b, b);
+}
+
+/* Values of the objects before, the same, shorter, longer, and too long to be kept. */
+TEST(values_that_are_kept_from_object_to_object_change_no_bytes)
+{
+    static const size_t sizes[] = { 0, 1, 4, 5, 300, 5000 };
+    struct proto_transcoder kept = PROTO_TRANSCODER_INIT, fresh = PROTO_TRANSCODER_INIT;
+    kept.remembers = true;
+    for (int i = 0; i < 3000; i++) {
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20), got = BUF_INIT(1 << 20),
+                                           want = BUF_INIT(1 << 20);
+        add_pod(&text, sizes[test_random_below(ARRAY_LEN(sizes))],
+                (char)('a' + test_random_below(2)), (char)('a' + test_random_below(2)));
+        struct proto_source from = { pod_kind(), buf_str(&text), STR("1") };
+        CHECK_OK(proto_transcode_field(&fresh, 2, &from, &want));
+        CHECK_OK(proto_transcode_field(&kept, 2, &from, &got));
+        check_same_bytes("kept", buf_str(&got), buf_str(&want));
+    }
+    proto_transcoder_fini(&kept);
+    proto_transcoder_fini(&fresh);
+}
+
+TEST(memory_of_values_is_bounded)
+{
+    struct proto_memory *m = proto_memory_new();
+    scoped(free_scoped) char *text = xalloc(PROTO_MEMORY_VALUE_MAX_BYTES);
+    size_t n = PROTO_MEMORY_VALUE_MAX_BYTES / 2, found = 0, got;
+    struct str bytes;
+    for (int i = 0; i < 1000; i++) {
+        struct proto_place at = { &text[i], 0 };
+        proto_memory_keep(m, at, str_n(text, n), str_n(text, n));
+        at = (struct proto_place){ &text[i], 1 };
+        proto_memory_keep(m, at, str_n(text, n), str_n(text, n + 1));
+        CHECK(!proto_memory_find(m, at, str_n(text, 2 * n), &got, &bytes));
+    }
+    for (int i = 0; i < 1000; i++)
+        found += proto_memory_find(m, (struct proto_place){ &text[i], 0 }, str_n(text, 2 * n), &got,
+                                   &bytes);
+    CHECK(found > 0 && found * 2 * n <= PROTO_MEMORY_MAX_BYTES);
+    proto_memory_free(m);
 }
 
 /* A chain of properties as deep as a definition may be. */

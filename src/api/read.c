@@ -301,6 +301,7 @@ static bool list_flush(struct listing *l)
     } else { /* many clients may leave their answers unread for long */
         buf_fini(&l->out);
         arena_fini(&l->scratch);
+        proto_transcoder_fini(&l->transcoder);
     }
     return room;
 }
@@ -364,8 +365,10 @@ static bool send_kept(struct listing *l)
         size_t n = MIN(l->kept_n - l->sent_bytes, (size_t)LIST_SLICE_MAX_BYTES);
         bool room = rq->sink->write(rq, str_n(l->out.p + l->sent_bytes, n));
         l->sent_bytes += n;
-        if (!room)
+        if (!room) {
+            proto_transcoder_fini(&l->transcoder);
             return false;
+        }
     }
     drop_kept(l);
     return true;
@@ -462,6 +465,7 @@ void read_list(struct request *rq)
     rq->on_writable = on_writable;
     const struct json *no = parse_list(l);
     l->first = l->after;
+    l->transcoder.remembers = true;
     l->measuring = l->keeping = can_stream(l) && rq->rep.format == FORMAT_PROTOBUF;
     if (no)
         reply_status(rq, no);

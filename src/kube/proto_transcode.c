@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "codec/json_scan.h"
 #include "kube/proto_inner.h"
+#include "kube/proto_memory.h"
 #include "kube/proto_message.h"
 
 #include <assert.h>
@@ -17,6 +18,7 @@ struct walk {
     struct str revision; /* still to be written; "" once it is */
     bool at_meta;        /* the next message is the object's metadata */
     unsigned depth;      /* messages that are open; the outermost is 1 */
+    unsigned item;       /* position in the innermost list */
 };
 
 struct entry {
@@ -351,12 +353,53 @@ static bool put_map(struct walk *w, const struct proto_plan_field *f, struct buf
 static bool put_array(struct walk *w, struct proto_plan_field *f, struct buf *to)
 {
     bool ok;
+    unsigned outer = w->item;
     if (!take(w, '['))
         return put_member_tree(w, f->field, to);
-    for (bool first = true; json_scan_next(&w->in, ']', first, &ok); first = false)
+    for (w->item = 0; json_scan_next(&w->in, ']', w->item == 0, &ok); w->item++)
         if (!put_step(w, f, to))
             return false;
+    w->item = outer;
     return ok;
+}
+
+static bool put_field(struct walk *w, struct proto_plan_field *f, struct buf *to)
+{
+    switch (f->shape) {
+    case SCHEMA_ARRAY:
+        return put_array(w, f, to);
+    case SCHEMA_MAP:
+        return put_map(w, f, to);
+    default:
+        return put_step(w, f, to);
+    }
+}
+
+/* Whole members of the object differ mostly, and far below them there is not much left to gain. */
+static bool is_remembered(const struct walk *w)
+{
+    enum { FIRST_DEPTH = 2, LAST_DEPTH = 4 };
+    return w->t->memory && w->depth >= FIRST_DEPTH && w->depth <= LAST_DEPTH &&
+           (at(w) == '{' || at(w) == '[');
+}
+
+/* As put_field(), from memory where it can be. */
+static bool put_remembered(struct walk *w, struct proto_plan_field *f, struct buf *to)
+{
+    const struct proto_place place = { f, w->item };
+    const char *begin = w->in.p;
+    size_t from = to->n, n;
+    struct str bytes;
+    if (proto_memory_find(w->t->memory, place, str_n(begin, (size_t)(w->in.end - begin)), &n,
+                          &bytes)) {
+        w->in.p += n;
+        return wire_put_copy(to, bytes.p, bytes.n, bytes.p + bytes.n);
+    }
+    if (!put_field(w, f, to) || !buf_ok(to))
+        return false;
+    proto_memory_keep(w->t->memory, place, str_n(begin, (size_t)(w->in.p - begin)),
+                      str_n(to->p + from, to->n - from));
+    return true;
 }
 
 /* ------------------------------------------------------------------ members */
@@ -407,9 +450,7 @@ static bool put_member(struct walk *w, struct proto_message *m, struct proto_pla
         return false;
     size_t from = to->n;
     w->at_meta = w->depth == 1 && str_is(f->field->name, "metadata");
-    if (!(f->shape == SCHEMA_ARRAY ? put_array(w, f, to)
-          : f->shape == SCHEMA_MAP ? put_map(w, f, to)
-                                   : put_step(w, f, to)))
+    if (!(is_remembered(w) ? put_remembered(w, f, to) : put_field(w, f, to)))
         return false;
     return proto_message_add(m, f->rank, from, to);
 }
@@ -549,6 +590,8 @@ static bool put_value(struct walk *w, uint32_t number, const struct schema *s, s
 void proto_transcoder_fini(struct proto_transcoder *t)
 {
     buf_fini(&t->work);
+    proto_memory_free(t->memory);
+    t->memory = NULL;
     arena_fini(&t->arena);
 }
 
@@ -560,6 +603,8 @@ int proto_transcode_field(struct proto_transcoder *t, uint32_t number,
     size_t n = to->n;
     assert(plan);
     arena_reset(&t->arena);
+    if (t->remembers && !t->memory)
+        t->memory = proto_memory_new();
     bool ok = put_message(&w, number, plan, to) && json_scan_peek(&w.in) == 0 && w.revision.n == 0;
     if (ok)
         return 0;

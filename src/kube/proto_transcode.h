@@ -5,23 +5,30 @@
  *
  * One pass over the text, by a plan of each type (proto_plan.h). The members of an object are
  * written as fields of its message in the order of the text, the zero values of those that are
- * missing in between, behind a length of as many bytes as that of the last message of the type took.
- * A message whose members turn out to be in another order than its fields is put in order once it
- * is complete, through a work buffer. A rare value (a union, a value of another type than the
- * schema has) is converted to a tree first, that value alone.
+ * missing in between, behind a length of as many bytes as that of the last message of the type
+ * took. A message whose members turn out to be in another order than its fields is put in order
+ * once it is complete, through a work buffer. A rare value (a union, a value of another type than
+ * the schema has) is converted to a tree first, that value alone.
  */
 #pragma once
 
 #include "kube/proto.h"
 
-/* One serves any number of calls. Main loop only, as schemas. */
+/*
+ * One serves any number of calls. Main loop only, as schemas. remembers: keep what values became,
+ * for the objects of a list (proto_memory.h).
+ */
+struct proto_memory;
 struct proto_transcoder {
+    bool remembers;
+    struct proto_memory *memory;
     struct buf work;
     struct arena arena; /* emptied by each call */
     char day[10];       /* "2026-01-02", the day of the last time */
     int64_t day_s;      /* when it began */
 };
 #define PROTO_TRANSCODER_INIT ((struct proto_transcoder){ .work = BUF_INIT(BUF_MAX_DEFAULT) })
+/* Release its memory; it can be used again. */
 void proto_transcoder_fini(struct proto_transcoder *t);
 
 /*
