@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "tar_kit.h"
 
+#include <errno.h>
+
 enum { BIG_BYTES = 3 * LAYER_GATHER_PIECE + 100, TAR_MAX = 1 << 20 };
 
 static void make_tar(struct tar_kit *k)
@@ -81,6 +83,43 @@ TEST(a_layer_from_events_is_the_one_of_the_tar_however_its_bytes_arrive)
         oci_layer_free(got);
     }
     oci_layer_free(want);
+    buf_fini(&k.out);
+}
+
+struct contents {
+    struct sha256 *hash;
+    size_t n_files, fail_at;
+};
+
+static int on_content(void *arg, const struct oci_entry *e, struct str bytes, struct err *err)
+{
+    struct contents *c = arg;
+    uint8_t digest[SHA256_BYTES];
+    sha256_add(c->hash, bytes.p, bytes.n);
+    if (bytes.n)
+        return 0;
+    sha256_end(c->hash, digest);
+    CHECK(memcmp(digest, e->digest, sizeof digest) == 0);
+    return ++c->n_files == c->fail_at ? err_set(err, -ENOSPC, "full") : 0;
+}
+
+TEST(content_comes_with_its_digest_at_the_end)
+{
+    struct tar_kit k = { BUF_INIT(TAR_MAX) };
+    make_tar(&k);
+    for (size_t fail_at = 0; fail_at < 2; fail_at++) {
+        struct contents c = { .hash = sha256_new(), .fail_at = fail_at };
+        struct layer_facts facts;
+        scoped(layer_gather_free_scoped) struct layer_gather *g = layer_gather_new();
+        scoped(layer_parser_free_scoped) struct layer_parser *p =
+            layer_parser_new(&layer_gather_ops, g, TAR_MAX);
+        layer_gather_content(g, on_content, &c);
+        int r = layer_parser_add(p, buf_str(&k.out), NULL);
+        r = r < 0 ? r : layer_parser_end(p, &facts, NULL);
+        CHECK_ERR(r, fail_at ? -ENOSPC : 0);
+        CHECK_INT(c.n_files, fail_at ? 1 : 6); /* whiteouts and dropped ones are none */
+        sha256_free(c.hash);
+    }
     buf_fini(&k.out);
 }
 

@@ -2,6 +2,7 @@
 #include "cmd/image_args.h"
 
 #include "base/mem.h"
+#include "image/layer_child.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -50,7 +51,10 @@ static int open_source(const struct image_args *args, const char *reference, str
                        struct err *err)
 {
     int r = oci_source_open_with(str_of(reference), &args->registry, &o->source, err);
-    return r < 0 ? r : oci_source_image(o->source, &args->wanted, &o->image, err);
+    if (r < 0)
+        return r;
+    oci_source_read_by(o->source, &layer_child_reading, NULL);
+    return oci_source_image(o->source, &args->wanted, &o->image, err);
 }
 
 static int open_stored(const struct image_args *args, const char *reference, struct image_opened *o,

@@ -4,6 +4,7 @@
 #include "cmd/image_args.h"
 #include "cmd/image_store.h"
 #include "codec/json.h"
+#include "image/layer_child.h"
 
 static struct image_store_args where;
 static bool remove_damaged, dry_run;
@@ -91,9 +92,11 @@ static int run_check(int argc, char **argv)
     struct findings f = { .is_text = output != IMAGE_STORE_JSON };
     f.list = json_new_array(&f.a);
     struct oci_store_opts how = { .is_reader = !remove_damaged, .lock_ms = where.wait_ms };
-    struct oci_store_check_opts check = {
-        .remove = remove_damaged, .bytes_per_s = rate, .on_damage = on_damage, .arg = &f
-    };
+    struct oci_store_check_opts check = { .remove = remove_damaged,
+                                          .bytes_per_s = rate,
+                                          .on_damage = on_damage,
+                                          .arg = &f,
+                                          .reading = &layer_child_reading };
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
     r = image_store_open(where.store, how, &s, &err);
     r = r < 0 ? r : oci_store_check(s, &check, &res, &err);

@@ -3,6 +3,7 @@
  */
 #include "cmd/image_args.h"
 #include "cmd/image_refactor_print.h"
+#include "image/layer_child.h"
 #include "image/publish.h"
 #include "image/redundancy.h"
 #include "image/scratch.h"
@@ -152,6 +153,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
         return cmd_failf(CMD_USAGE, "%zu names for %zu images", names.n, n);
     o->platform = &args.wanted;
     o->registry = &args.registry;
+    o->reading = &layer_child_reading;
     o->symlink_parent = args.parent;
     o->n_threads = (unsigned)threads;
     o->max_layers = (unsigned)max_layers;

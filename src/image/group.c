@@ -169,6 +169,8 @@ static int read_member(void *arg, size_t i, struct err *err)
     struct reading *r = arg;
     struct image_member *m = &r->group->members[i];
     int status = oci_source_open_with(str_of(m->reference), r->opts->registry, &m->source, err);
+    if (status >= 0 && r->opts->reading)
+        oci_source_read_by(m->source, r->opts->reading, NULL);
     status = status < 0 ? status : oci_source_image(m->source, r->opts->platform, &m->image, err);
     status = status < 0 ? status : read_layers(r, m, err);
     return status < 0 ? err_ctx(err, status, "image '%s'", m->reference) : 0;

@@ -29,7 +29,8 @@ struct image_group {
 
 struct image_group_opts {
     const struct oci_platform *platform;
-    const struct oci_remote_opts *registry; /* NULL: as the defaults say */
+    const struct oci_remote_opts *registry;  /* NULL: as the defaults say */
+    const struct layer_reading_ops *reading; /* of their layers; NULL: layer_parse_here */
     enum oci_symlink_parent symlink_parent;
     unsigned n_threads; /* 0: as many as there are processors */
     /* A directory for indexes of layers, by DiffID: one that is there is read instead of its layer,

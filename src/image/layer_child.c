@@ -232,6 +232,9 @@ static int reap(struct child *c, int r, struct err *err)
     int status;
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         continue;
+    if (r == E_EOF && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return err_set(err, -ENOMEM,
+                       "the reader of layers was killed: no memory, or too much processor time");
     if (r == E_EOF && WIFSIGNALED(status))
         return err_set(
             err, E_PARSE, "the reader of layers was ended by signal %d%s", WTERMSIG(status),

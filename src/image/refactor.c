@@ -151,6 +151,7 @@ int image_refactor_plan(const char *const *references, size_t n,
     const struct image_group_opts group = {
         .platform = opts->platform,
         .registry = opts->registry,
+        .reading = opts->reading,
         .symlink_parent = opts->symlink_parent,
         .n_threads = opts->n_threads,
         .index_directory = opts->index_directory,

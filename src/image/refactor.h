@@ -18,7 +18,8 @@
 
 struct image_refactor_opts {
     const struct oci_platform *platform;
-    const struct oci_remote_opts *registry; /* as in image_group_opts */
+    const struct oci_remote_opts *registry;  /* as in image_group_opts */
+    const struct layer_reading_ops *reading; /* as there */
     enum oci_symlink_parent symlink_parent;
     unsigned n_threads, max_layers;
     const char *index_directory; /* as in image_group_opts */
@@ -59,7 +60,7 @@ struct image_refactoring {
     /* After image_refactor_write(). */
     struct image_layer_blob *layers; /* of the plan's shared layers */
     struct image_refactoring_image *images;
-    uint64_t stored;          /* compressed bytes of the distinct layers written */
+    uint64_t stored;           /* compressed bytes of the distinct layers written */
     const char *second_reader; /* that has read the layers as well; NULL: none */
     uint64_t n_changed_times;  /* names whose file has another time than in the source */
 };

@@ -18,12 +18,10 @@ struct oci_layer_reader {
     struct tar_reader *tar;
     struct sha256 *diff_id;
     struct sha256 *content;
-    struct oci_entry *open; /* the file whose content is read; NULL: none */
-    uint64_t left;          /* bytes of it */
-    uint64_t n_content;     /* of the layer */
-    uint64_t n_holes;       /* of that, bytes of holes */
-    oci_content_sink sink;  /* or NULL */
-    void *sink_arg;
+    struct oci_entry *open;           /* the file whose content is read; NULL: none */
+    uint64_t left;                    /* bytes of it */
+    uint64_t n_content;               /* of the layer */
+    uint64_t n_holes;                 /* of that, bytes of holes */
     uint8_t head[OCI_LAYER_PYC_HEAD]; /* of the content of a .pyc */
     size_t n_head;
 };
@@ -230,17 +228,16 @@ bool oci_layer_pyc_records_time(struct str bytes)
     return rd_ok(&head) && !(has_flags && (flags & 1));
 }
 
-static int close_file(struct oci_layer_reader *r, struct err *err)
+static void close_file(struct oci_layer_reader *r)
 {
     struct oci_entry *e = r->open;
     if (!e || r->left)
-        return 0;
+        return;
     sha256_end(r->content, e->digest);
     e->records_time = str_has_suffix(e->path, STR(".pyc")) &&
                       oci_layer_pyc_records_time(str_n((const char *)r->head, r->n_head));
     r->n_head = 0;
     r->open = NULL;
-    return e->size && r->sink ? r->sink(r->sink_arg, e, STR_NULL, err) : 0;
 }
 
 static int on_entry(void *arg, const struct tar_entry *e, struct err *err)
@@ -256,7 +253,8 @@ static int on_entry(void *arg, const struct tar_entry *e, struct err *err)
         return status;
     r->open = e->type == TAR_FILE ? added : NULL;
     r->left = e->size;
-    return close_file(r, err);
+    close_file(r);
+    return 0;
 }
 
 static int on_data(void *arg, struct str bytes, struct err *err)
@@ -268,8 +266,8 @@ static int on_data(void *arg, struct str bytes, struct err *err)
     r->left -= bytes.n;
     for (size_t i = 0; i < bytes.n && r->n_head < sizeof r->head; i++)
         r->head[r->n_head++] = (uint8_t)bytes.p[i];
-    int status = bytes.n && r->sink ? r->sink(r->sink_arg, r->open, bytes, err) : 0;
-    return status < 0 ? status : close_file(r, err);
+    close_file(r);
+    return 0;
 }
 
 static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
@@ -310,12 +308,6 @@ void oci_layer_reader_free(struct oci_layer_reader *r)
     sha256_free(r->diff_id);
     sha256_free(r->content);
     free(r);
-}
-
-void oci_layer_reader_content(struct oci_layer_reader *r, oci_content_sink sink, void *arg)
-{
-    r->sink = sink;
-    r->sink_arg = arg;
 }
 
 int oci_layer_reader_add(struct oci_layer_reader *r, struct str bytes, struct err *err)

@@ -95,15 +95,6 @@ struct oci_layer_reader;
 struct oci_layer_reader *oci_layer_reader_new(void);
 void oci_layer_reader_free(struct oci_layer_reader *r);
 DEFINE_SCOPED(oci_layer_reader, oci_layer_reader_free)
-/*
- * Also give the content of the files, in the order of the archive: `sink` gets the next bytes of
- * the content of `e`, holes as zeros; after the last ones it is called with no bytes, when the
- * digest of `e` is known. Files without content are left out. `arg` is kept until
- * oci_layer_reader_free().
- */
-typedef int (*oci_content_sink)(void *arg, const struct oci_entry *e, struct str bytes,
-                                struct err *err);
-void oci_layer_reader_content(struct oci_layer_reader *r, oci_content_sink sink, void *arg);
 /* The next bytes of the uncompressed tar. Errors: those of tar_reader_add(), E_LIMIT. After an
  * error only oci_layer_reader_free(). */
 int oci_layer_reader_add(struct oci_layer_reader *r, struct str bytes, struct err *err);

@@ -8,6 +8,8 @@ enum { ZEROS_BYTES = 64 << 10, TEXT_BLOCK_BYTES = 64 << 10 };
 struct layer_gather {
     struct oci_layer *layer;
     struct sha256 *diff_id, *content;
+    oci_content_sink sink; /* or NULL */
+    void *sink_arg;
     struct oci_entry *open; /* the file whose content is hashed; NULL: none */
     uint64_t left;          /* bytes of it */
     uint64_t n_content, n_holes;
@@ -40,6 +42,12 @@ void layer_gather_free(struct layer_gather *g)
     free(g);
 }
 
+void layer_gather_content(struct layer_gather *g, oci_content_sink sink, void *arg)
+{
+    g->sink = sink;
+    g->sink_arg = arg;
+}
+
 static int contradiction(const char *what, struct err *err)
 {
     return err_set(err, E_PARSE, "the reader of the layer contradicts itself: %s", what);
@@ -47,35 +55,38 @@ static int contradiction(const char *what, struct err *err)
 
 /* ---- content ---- */
 
-static void close_file(struct layer_gather *g)
+static int close_file(struct layer_gather *g, struct err *err)
 {
     struct oci_entry *e = g->open;
     if (!e || g->left)
-        return;
+        return 0;
     sha256_end(g->content, e->digest);
     e->records_time = str_has_suffix(e->path, STR(".pyc")) &&
                       oci_layer_pyc_records_time(str_n(g->head, g->n_head));
     g->n_head = 0;
     g->open = NULL;
+    return e->size && g->sink ? g->sink(g->sink_arg, e, STR_NULL, err) : 0;
 }
 
 /* The next bytes of the open file; no more than it has. */
-static void add_content(struct layer_gather *g, struct str bytes)
+static int add_content(struct layer_gather *g, struct str bytes, struct err *err)
 {
     assert(bytes.n <= g->left);
     sha256_add(g->content, bytes.p, bytes.n);
     g->left -= bytes.n;
     for (size_t i = 0; i < bytes.n && g->n_head < sizeof g->head; i++)
         g->head[g->n_head++] = bytes.p[i];
-    close_file(g);
+    int r = bytes.n && g->sink ? g->sink(g->sink_arg, g->open, bytes, err) : 0;
+    return r < 0 ? r : close_file(g, err);
 }
 
 /* What the last piece has of the open file, from `at` on in that piece. */
-static void add_from_piece(struct layer_gather *g, size_t at)
+static int add_from_piece(struct layer_gather *g, size_t at, struct err *err)
 {
-    if (g->open && !g->open->is_sparse)
-        add_content(g, str_slice(str_n(g->piece, g->n_piece), at,
-                                 at + (size_t)MIN(g->left, (uint64_t)g->n_piece)));
+    if (!g->open || g->open->is_sparse)
+        return 0;
+    size_t n = (size_t)MIN(g->left, (uint64_t)(g->n_piece - at));
+    return add_content(g, str_n(g->piece + at, n), err);
 }
 
 static int on_raw(void *arg, struct str bytes, struct err *err)
@@ -87,8 +98,7 @@ static int on_raw(void *arg, struct str bytes, struct err *err)
     g->layer->n_bytes += bytes.n;
     memcpy(g->piece, bytes.p, bytes.n);
     g->n_piece = bytes.n;
-    add_from_piece(g, 0);
-    return 0;
+    return add_from_piece(g, 0, err);
 }
 
 /* Content of a sparse file. */
@@ -97,8 +107,7 @@ static int on_data(void *arg, struct str bytes, struct err *err)
     struct layer_gather *g = arg;
     if (!g->open || !g->open->is_sparse || bytes.n > g->left)
         return contradiction("content of no file", err);
-    add_content(g, bytes);
-    return 0;
+    return add_content(g, bytes, err);
 }
 
 static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
@@ -145,13 +154,12 @@ static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
         return r;
     g->open = own;
     g->left = own->size;
-    if (own->size == 0) {
-        close_file(g);
-    } else if (!own->is_sparse) {
-        g->content_end = own->data_offset + own->size;
-        add_from_piece(g, (size_t)(own->data_offset - (g->layer->n_bytes - g->n_piece)));
-    }
-    return 0;
+    if (own->size == 0)
+        return close_file(g, err);
+    if (own->is_sparse)
+        return 0;
+    g->content_end = own->data_offset + own->size;
+    return add_from_piece(g, (size_t)(own->data_offset - (g->layer->n_bytes - g->n_piece)), err);
 }
 
 static int on_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)

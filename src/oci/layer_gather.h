@@ -16,8 +16,18 @@ struct layer_gather *layer_gather_new(void);
 void layer_gather_free(struct layer_gather *g);
 DEFINE_SCOPED(layer_gather, layer_gather_free)
 
+/*
+ * Also give the content of the files, in the order of the archive: `sink` gets the next bytes of
+ * the content of `e`, holes as zeros; after the last ones it is called with no bytes, when the
+ * digest of `e` is known. Files without content are left out. `arg` is kept until
+ * layer_gather_free(). NULL: not wanted.
+ */
+typedef int (*oci_content_sink)(void *arg, const struct oci_entry *e, struct str bytes,
+                                struct err *err);
+void layer_gather_content(struct layer_gather *g, oci_content_sink sink, void *arg);
+
 /* arg is the struct layer_gather. Pieces of the tar have at most LAYER_GATHER_PIECE bytes. Errors:
- * E_LIMIT; E_PARSE, the events contradict each other. */
+ * E_LIMIT; E_PARSE, the events contradict each other; what the sink returned. */
 enum { LAYER_GATHER_PIECE = 64 << 10 };
 extern const struct layer_ops layer_gather_ops;
 

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/sys.h"
-#include "codec/decompress.h"
 #include "codec/json.h"
 #include "oci/remote_pool.h"
 
@@ -40,6 +39,8 @@ struct oci_source {
     struct map members;              /* name -> struct member, of an archive */
     struct map blobs;                /* digest -> name of the file, in Docker's archives */
     struct arena arena;              /* documents, names */
+    const struct layer_reading_ops *how;
+    void *how_arg;
 };
 
 /* A file that is open, or a part of one. */
@@ -276,6 +277,7 @@ int oci_source_open_with(struct str reference, const struct oci_remote_opts *reg
     static const struct str docker = { "docker://", 9 }, store = { "store:", 6 };
     scoped(oci_source_free_scoped) struct oci_source *s = xnew(struct oci_source);
     s->fd = -1;
+    s->how = &layer_parse_here;
     s->arena.max_bytes = OCI_LAYER_MEMORY_MAX;
     int r = 0;
     if (str_has_prefix(reference, docker))
@@ -646,14 +648,35 @@ int oci_source_image(struct oci_source *s, const struct oci_platform *platform,
 
 /* ---- layers ---- */
 
-static int add_to_decompressor(void *arg, struct str bytes, struct err *err)
+struct reading {
+    const struct layer_reading_ops *how;
+    void *reading;
+};
+
+static int add_to_reading(void *arg, struct str bytes, struct err *err)
 {
-    return decompressor_add(arg, bytes, err);
+    struct reading *r = arg;
+    return r->how->add(r->reading, bytes, err);
 }
 
-static int add_to_layer(void *arg, struct str bytes, struct err *err)
+void oci_source_read_by(struct oci_source *s, const struct layer_reading_ops *how, void *arg)
 {
-    return oci_layer_reader_add(arg, bytes, err);
+    s->how = how;
+    s->how_arg = arg;
+}
+
+static int read_layer(struct oci_source *s, const struct oci_descriptor *blob,
+                      struct layer_gather *g, struct oci_layer **ret, struct err *err)
+{
+    struct layer_facts facts;
+    struct reading reading = { .how = s->how };
+    int r = s->how->start(s->how_arg, UINT64_MAX, &layer_gather_ops, g, &reading.reading, err);
+    if (r < 0)
+        return r;
+    r = oci_source_blob(s, blob, add_to_reading, &reading, err);
+    r = r < 0 ? r : s->how->end(reading.reading, &facts, err);
+    s->how->free(reading.reading);
+    return r < 0 ? r : layer_gather_end(g, &facts, ret, err);
 }
 
 int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t i,
@@ -666,14 +689,10 @@ int oci_source_layer_content(struct oci_source *s, const struct oci_image *image
                              oci_content_sink sink, void *arg, struct oci_layer **ret,
                              struct err *err)
 {
-    scoped(oci_layer_reader_free_scoped) struct oci_layer_reader *reader = oci_layer_reader_new();
-    oci_layer_reader_content(reader, sink, arg);
-    scoped(decompressor_free_scoped) struct decompressor *d =
-        decompressor_new(add_to_layer, reader);
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
-    int r = oci_source_blob(s, &image->manifest.layers[i], add_to_decompressor, d, err);
-    r = r < 0 ? r : decompressor_end(d, err);
-    r = r < 0 ? r : oci_layer_reader_end(reader, &layer, err);
+    scoped(layer_gather_free_scoped) struct layer_gather *g = layer_gather_new();
+    layer_gather_content(g, sink, arg);
+    int r = read_layer(s, &image->manifest.layers[i], g, &layer, err);
     if (r < 0)
         return err_ctx(err, r, "layer %zu", i);
     if (memcmp(layer->diff_id, image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)

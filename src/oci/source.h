@@ -16,7 +16,7 @@
 #pragma once
 
 #include "oci/image.h"
-#include "oci/layer.h"
+#include "oci/layer_gather.h"
 #include "oci/remote.h"
 
 struct oci_source;
@@ -75,6 +75,9 @@ int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_bl
 int oci_source_blob_from(struct oci_source *s, const struct oci_descriptor *d, uint64_t from,
                          oci_blob_sink sink, void *arg, struct err *err);
 
+/* What inflates and parses its layers from now on (oci/layer_parse.h): layer_parse_here unless this
+ * is called. arg: kept. */
+void oci_source_read_by(struct oci_source *s, const struct layer_reading_ops *how, void *arg);
 /* Layer `i` of an image of this source, from 0 at the bottom; its DiffID is the one that the
  * configuration says. *ret: given, oci_layer_free(). Errors: also E_DIGEST, E_PARSE, E_LIMIT. */
 int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t i,
@@ -83,8 +86,8 @@ int oci_source_layer(struct oci_source *s, const struct oci_image *image, size_t
 /* Whether descriptors of layers hold DiffIDs, as with docker-archive. */
 bool oci_source_names_layers_by_diff_id(const struct oci_source *s);
 
-/* The same, and the content of its files (oci_layer_reader_content()); NULL: not wanted. What the
- * sink got counts only after 0. */
+/* The same, and the content of its files (layer_gather_content(), by another thread perhaps); NULL:
+ * not wanted. What the sink got counts only after 0. */
 int oci_source_layer_content(struct oci_source *s, const struct oci_image *image, size_t i,
                              oci_content_sink sink, void *arg, struct oci_layer **ret,
                              struct err *err);

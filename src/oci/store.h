@@ -286,6 +286,8 @@ struct oci_store_check_opts {
                       const char *why);
     void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
     void *arg;
+    const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
+    void *reading_arg;
 };
 
 struct oci_store_check_result {
