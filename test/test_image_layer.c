@@ -2,6 +2,7 @@
 /* image/: a layer as a stream of records, and the process that makes them. */
 #include "image/layer_child.h"
 #include "image/layer_wire.h"
+#include "oci/hash_beside.h"
 #include "tar_kit.h"
 
 #include <errno.h>
@@ -110,6 +111,33 @@ static int feed_broken(void *arg, oci_blob_sink sink, void *sink_arg, struct err
 }
 
 static const struct layer_read_opts opts = { .max_bytes = 1 << 20 };
+
+TEST(a_hash_beside_is_the_hash)
+{
+    enum { BYTES = 5 << 20 };
+    scoped(free_scoped) char *bytes = xnew_n(char, BYTES);
+    for (size_t i = 0; i < BYTES; i += sizeof(uint64_t)) {
+        uint64_t v = test_random();
+        memcpy(bytes + i, &v, sizeof v);
+    }
+    for (unsigned turn = 0; turn < 20; turn++) {
+        uint8_t want[SHA256_BYTES], got[SHA256_BYTES];
+        size_t n = turn ? test_random_below(BYTES) : 0, at = 0;
+        scoped(hash_beside_free_scoped) struct hash_beside *h = hash_beside_new();
+        CHECK(h);
+        while (at < n) {
+            size_t part = test_random_below(turn % 2 ? 1 << 10 : 1 << 20);
+            part = MIN(part, n - at);
+            hash_beside_add(h, bytes + at, part);
+            at += part;
+        }
+        if (turn == 19)
+            break; /* freed before its end */
+        hash_beside_end(h, got);
+        sha256_of(str_n(bytes, n), want);
+        CHECK(memcmp(got, want, sizeof got) == 0);
+    }
+}
 
 TEST(a_child_gives_what_the_parser_gives)
 {

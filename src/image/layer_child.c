@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -49,13 +50,24 @@ static int leave_stderr(struct err *err)
 }
 #endif
 
-static int confine(uint64_t max_bytes, struct err *err)
+/* A second thread pays where a second processor is free for it. */
+static void start_threads(struct layer_parser *p)
+{
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1)
+        layer_parser_hash_beside(p);
+}
+
+/* Threads start between the namespaces, which take a process with one thread, and the filter, which
+ * is for all threads and allows none to start. */
+static int confine(struct layer_parser *p, uint64_t max_bytes, struct err *err)
 {
     (void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_CPU, CPU_S_MIN + max_bytes / BYTES_PER_CPU_S);
 #ifdef HAS_SANITIZER /* which needs files and memory of its own */
+    start_threads(p);
     return 0;
 #else
     static const struct confine_calls none = { 0 };
@@ -68,6 +80,7 @@ static int confine(uint64_t max_bytes, struct err *err)
     r = r < 0 ? r : confine_enter(&ignored, err);
     if (r < 0)
         return r;
+    start_threads(p);
     limit(RLIMIT_NOFILE, STDERR_FILENO + 1);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prctl");
@@ -108,7 +121,7 @@ int layer_child_main(int argc, char **argv)
     (void)inflate_fast_load();
     scoped(layer_parser_free_scoped) struct layer_parser *p =
         layer_parser_new(is_raw ? &layer_wire_raw_ops : &layer_wire_ops, out, max_bytes);
-    int r = confine(max_bytes, &err);
+    int r = confine(p, max_bytes, &err);
     r = r < 0 ? r : parse_all(p, &facts, &err);
     return layer_wire_end(out, r, &facts, &err) < 0;
 }

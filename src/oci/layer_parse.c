@@ -2,6 +2,9 @@
 #include "oci/layer_parse.h"
 
 #include "codec/decompress.h"
+#include "oci/hash_beside.h"
+
+#include <assert.h>
 
 struct layer_parser {
     const struct layer_ops *ops;
@@ -10,8 +13,9 @@ struct layer_parser {
     struct decompressor *decompressor;
     struct tar_reader *tar;
     struct sha256 *diff_id;
-    struct oci_layer *one; /* the entry that is read: names become whiteouts there */
-    bool has_content;      /* of the last entry, for the ops */
+    struct hash_beside *beside; /* computes it instead */
+    struct oci_layer *one;      /* the entry that is read: names become whiteouts there */
+    bool has_content;           /* of the last entry, for the ops */
     uint64_t n_content;
     struct layer_facts facts;
 };
@@ -60,7 +64,10 @@ static int on_tar(void *arg, struct str bytes, struct err *err)
     if (p->facts.n_bytes > p->max_bytes)
         return err_set(err, E_LIMIT, "the layer has more than %llu bytes when decompressed",
                        (unsigned long long)p->max_bytes);
-    sha256_add(p->diff_id, bytes.p, bytes.n);
+    if (p->beside)
+        hash_beside_add(p->beside, bytes.p, bytes.n);
+    else
+        sha256_add(p->diff_id, bytes.p, bytes.n);
     int r = p->ops->raw ? p->ops->raw(p->arg, bytes, err) : 0;
     return r < 0 ? r : tar_reader_add(p->tar, bytes, err);
 }
@@ -86,8 +93,15 @@ void layer_parser_free(struct layer_parser *p)
     decompressor_free(p->decompressor);
     tar_reader_free(p->tar);
     sha256_free(p->diff_id);
+    hash_beside_free(p->beside);
     oci_layer_free(p->one);
     free(p);
+}
+
+void layer_parser_hash_beside(struct layer_parser *p)
+{
+    assert(p->facts.n_bytes == 0 && !p->beside);
+    p->beside = hash_beside_new();
 }
 
 int layer_parser_add(struct layer_parser *p, struct str bytes, struct err *err)
@@ -101,7 +115,10 @@ int layer_parser_end(struct layer_parser *p, struct layer_facts *ret, struct err
     r = r < 0 ? r : tar_reader_end(p->tar, err);
     if (r < 0)
         return r;
-    sha256_end(p->diff_id, p->facts.diff_id);
+    if (p->beside)
+        hash_beside_end(p->beside, p->facts.diff_id);
+    else
+        sha256_end(p->diff_id, p->facts.diff_id);
     *ret = p->facts;
     return 0;
 }

@@ -41,6 +41,8 @@ struct layer_parser;
 struct layer_parser *layer_parser_new(const struct layer_ops *ops, void *arg, uint64_t max_bytes);
 void layer_parser_free(struct layer_parser *p);
 DEFINE_SCOPED(layer_parser, layer_parser_free)
+/* Compute the DiffID on a thread of its own, if one can be started; before the first byte. */
+void layer_parser_hash_beside(struct layer_parser *p);
 /* The next bytes of the blob. Errors: those of decompressor_add(), tar_reader_add(),
  * oci_layer_add(), of the ops, E_LIMIT. After an error only layer_parser_free(). */
 int layer_parser_add(struct layer_parser *p, struct str bytes, struct err *err);
