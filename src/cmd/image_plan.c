@@ -3,7 +3,9 @@
 #include "base/sys.h"
 #include "cmd/cmd.h"
 #include "cmd/image_args.h"
+#include "cmd/image_plan_send.h"
 #include "cmd/text_table.h"
+#include "image/bdm.h"
 #include "image/cluster_file.h"
 
 #include <fcntl.h>
@@ -13,11 +15,23 @@
 enum { OUTPUT_MAX_BYTES = 64 << 20 };
 
 static const char *node, *output = "table";
+static bool is_sent;
+static struct image_plan_send sending = { .deadline_ms = 60000 };
 
 static const struct cmd_opt opts[] = {
     { "node", 'n', "NAME", "the node of the deployment (the one where it would be there first)",
       CMD_STRING, &node, 0, 0 },
     { "output", 'o', "FORMAT", "table or json (table)", CMD_STRING, &output, 0, 0 },
+    CMD_SECTION("Carrying it out"),
+    { "send", 0, NULL, "send it to the node, and wait until the image is there", CMD_FLAG, &is_sent,
+      0, 0 },
+    { "cluster-key-file", 0, "FILE", "the key that all nodes share", CMD_STRING, &sending.key_file,
+      0, 0 },
+    { "deadline", 0, "DURATION", "give up after that (60s)", CMD_DURATION, &sending.deadline_ms, 0,
+      0 },
+    { "peer-ca", 0, "FILE", "trust these certificates (PEM) of nodes (the system's)", CMD_STRING,
+      &sending.peer_ca, 0, 0 },
+    IMAGE_STORE_OPT(sending.store),
     { .name = NULL },
 };
 
@@ -229,12 +243,15 @@ static int show(struct image_cluster_file *f, struct arena *a)
     f->o.node = c[0].node;
     if (!image_orchestrate(&f->o, &tasks))
         return CMD_FAILED;
-    if (strcmp(output, "json") == 0)
-        print_json(f, a, &tasks, c, n);
-    else
+    sending.is_json = strcmp(output, "json") == 0;
+    if (!sending.is_json)
         print_table(f, a, &tasks, c, n);
+    else if (!is_sent)
+        print_json(f, a, &tasks, c, n);
+    (void)fflush(stdout);
+    r = is_sent ? image_plan_send(&sending, f, &tasks) : CMD_OK;
     image_tasks_fini(&tasks);
-    return CMD_OK;
+    return r;
 }
 
 static int run(int argc, char **argv)
@@ -252,6 +269,10 @@ static int run(int argc, char **argv)
                                     "image plan --help' shows one");
     if (strcmp(output, "table") != 0 && strcmp(output, "json") != 0)
         return cmd_failf(CMD_USAGE, "--output is table or json, not '%s'", output);
+    if (is_sent && !sending.key_file)
+        return cmd_failf(CMD_USAGE, "--send needs --cluster-key-file");
+    if (sending.deadline_ms > IMAGE_BDM_DEADLINE_MAX_MS)
+        return cmd_failf(CMD_USAGE, "--deadline: a day at most");
     r = sys_read_file(AT_FDCWD, argv[0], &text, &err);
     if (r >= 0 && (r = image_cluster_file_read(&a, buf_str(&text), &f, &err)) < 0)
         r = err_ctx(&err, r, "%s", argv[0]);
@@ -283,6 +304,15 @@ const struct cmd cmd_image_plan = {
         "\n"
         "  dormouse image plan cluster.json\n"
         "  dormouse image plan cluster.json --node n1 -o json\n"
+        "\n"
+        "With --send the node carries it out ('dormouse image serve --node'). FILE also says then\n"
+        "which image it is, \"image\": {\"reference\", \"manifest\", \"config\"}, of each layer "
+        "\"digest\"\n"
+        "and \"diffID\", and where nodes are, \"url\". Manifest and configuration are sent from "
+        "the\n"
+        "store where it has them; else the node asks the registry.\n"
+        "\n"
+        "  dormouse image plan cluster.json --node n1 --send --cluster-key-file key\n"
         "\n"
         "HOW: peer and registry send at once; after: a node that is fetching the layer sends it\n"
         "when it has it; join: it is under way to this node. ELSE is what is tried next.\n",

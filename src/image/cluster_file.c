@@ -84,9 +84,45 @@ static int get_list(struct reader *r, const struct json *v, const char *key, siz
     return 0;
 }
 
+static int get_digest(const struct reader *r, const struct json *v, const char *key,
+                      struct oci_digest *ret)
+{
+    if (oci_digest_parse(json_get_str(v, key), ret, NULL) < 0)
+        return bad(r, E_INVALID, arena_printf(r->a, "%s is not a sha256 digest", key));
+    return 0;
+}
+
+static int get_blob(const struct reader *r, const struct json *v, struct image_cluster_blob *ret)
+{
+    int64_t tar_bytes;
+    int n = get_number(r, v, "tarBytes", BYTES_MAX, 0, &tar_bytes);
+    ret->tar_bytes = (uint64_t)tar_bytes;
+    if (n < 0 || (!json_getc(v, "digest") && !json_getc(v, "diffID")))
+        return n;
+    ret->is_known = true;
+    n = get_digest(r, v, "digest", &ret->blob);
+    return n < 0 ? n : get_digest(r, v, "diffID", &ret->diff);
+}
+
+static int read_image(struct reader *r, const struct json *v, struct image_cluster_file *f)
+{
+    static const char *const known[] = { "reference", "manifest", "config", NULL };
+    const struct json *image = json_getc(v, "image");
+    if (!image)
+        return 0;
+    int n = check_members(r, image, known);
+    f->has_image = true;
+    f->reference = json_get_str(image, "reference");
+    if (n >= 0 && (f->reference.n == 0 || f->reference.n > 1024))
+        return bad(r, E_INVALID, "image: it needs a reference");
+    n = n < 0 ? n : get_digest(r, image, "manifest", &f->manifest);
+    return n < 0 ? n : get_digest(r, image, "config", &f->config);
+}
+
 static int read_layers(struct reader *r, const struct json *v, struct image_cluster_file *f)
 {
-    static const char *const known[] = { "name", "bytes", "urgent", NULL };
+    static const char *const known[] = { "name",   "bytes",    "urgent", "digest",
+                                         "diffID", "tarBytes", NULL };
     const struct json *list;
     int n = get_list(r, v, "layers", PLACE_BREAK_LAYERS_MAX, &list);
     if (n < 0)
@@ -95,14 +131,18 @@ static int read_layers(struct reader *r, const struct json *v, struct image_clus
     struct image_orchestrate_layer *layers =
         arena_new_n(r->a, struct image_orchestrate_layer, f->o.n_layers + 1);
     struct str *names = arena_new_n(r->a, struct str, f->o.n_layers + 1);
+    struct image_cluster_blob *blobs =
+        arena_new_n(r->a, struct image_cluster_blob, f->o.n_layers + 1);
     for (const struct json *l = json_first(list); l && n >= 0; l = l->next, r->at++) {
         n = check_members(r, l, known);
         n = n < 0 ? n : get_new_name(r, l, &r->layers, &names[r->at]);
         n = n < 0 ? n : get_number(r, l, "bytes", BYTES_MAX, 0, &layers[r->at].size);
+        n = n < 0 ? n : get_blob(r, l, &blobs[r->at]);
         layers[r->at].is_urgent = json_bool(json_getc(l, "urgent"));
     }
     f->o.layers = layers;
     f->layer_names = names;
+    f->blobs = blobs;
     return n;
 }
 
@@ -122,7 +162,7 @@ static int read_held(const struct reader *r, const struct json *v, struct place_
 static int read_node(struct reader *r, const struct json *v, struct image_orchestrate_node *n)
 {
     static const char *const known[] = { "name",          "layers",      "uplinkMbit", "freeSlots",
-                                         "silentSeconds", "queuedBytes", NULL };
+                                         "silentSeconds", "queuedBytes", "url",        NULL };
     int64_t uplink = 0, slots = 0, silent = 0;
     int c = check_members(r, v, known);
     c = c < 0 ? c : read_held(r, v, &n->holds);
@@ -146,10 +186,15 @@ static int read_nodes(struct reader *r, const struct json *v, struct image_clust
     struct image_orchestrate_node *nodes =
         arena_new_n(r->a, struct image_orchestrate_node, f->o.n_nodes + 1);
     struct str *names = arena_new_n(r->a, struct str, f->o.n_nodes + 1);
+    struct str *urls = arena_new_n(r->a, struct str, f->o.n_nodes + 1);
     for (const struct json *l = json_first(list); l && n >= 0; l = l->next, r->at++) {
         n = read_node(r, l, &nodes[r->at]);
         n = n < 0 ? n : get_new_name(r, l, &r->nodes, &names[r->at]);
+        urls[r->at] = json_get_str(l, "url");
+        if (n >= 0 && urls[r->at].n > 1024)
+            n = bad(r, E_INVALID, "its url is too long");
     }
+    f->node_urls = urls;
     f->o.nodes = nodes;
     f->node_names = names;
     return n;
@@ -192,14 +237,20 @@ static int read_transfers(struct reader *r, const struct json *v, struct image_c
 
 static int read_all(struct reader *r, const struct json *v, struct image_cluster_file *f)
 {
-    static const char *const known[] = {
-        "layers", "nodes", "transfers", "registryMbit", "downlinkMbit", "unpackMBPerSecond", NULL
-    };
+    static const char *const known[] = { "image",
+                                         "layers",
+                                         "nodes",
+                                         "transfers",
+                                         "registryMbit",
+                                         "downlinkMbit",
+                                         "unpackMBPerSecond",
+                                         NULL };
     int64_t registry = 0, downlink = 0, unpack = 0;
     int n = check_members(r, v, known);
     n = n < 0 ? n : get_number(r, v, "registryMbit", RATE_MAX, 0, &registry);
     n = n < 0 ? n : get_number(r, v, "downlinkMbit", RATE_MAX, 0, &downlink);
     n = n < 0 ? n : get_number(r, v, "unpackMBPerSecond", RATE_MAX, 0, &unpack);
+    n = n < 0 ? n : read_image(r, v, f);
     n = n < 0 ? n : read_layers(r, v, f);
     n = n < 0 ? n : read_nodes(r, v, f);
     n = n < 0 ? n : read_transfers(r, v, f);

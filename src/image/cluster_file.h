@@ -9,6 +9,13 @@
  *                 "silentSeconds": 2, "queuedBytes": 0}],
  *      "transfers": [{"layer": "base", "to": "n1", "from": "n2", "leftMilliseconds": 800}]}
  *
+ * To be sent, not only shown, it also needs
+ *
+ *     "image": {"reference": "redis:7", "manifest": DIGEST, "config": DIGEST},
+ *     of each layer "digest" and "diffID", of nodes "url" ("https://10.0.0.2:5000")
+ *
+ * and may have "tarBytes" of layers.
+ *
  * Left out: uplinkMbit 0 (unknown: no source), freeSlots 3, the other numbers 0 (registryMbit: no
  * registry; downlinkMbit: no limit; unpackMBPerSecond: takes no time), "from" the registry. Unknown
  * members are refused: a misspelt one would change the plan unnoticed.
@@ -17,6 +24,7 @@
 
 #include "codec/json.h"
 #include "image/orchestrate.h"
+#include "oci/image.h"
 
 enum {
     IMAGE_CLUSTER_FILE_MAX_BYTES = 16 << 20,
@@ -24,9 +32,20 @@ enum {
     IMAGE_CLUSTER_TRANSFERS_MAX = 100000,
 };
 
+struct image_cluster_blob {
+    bool is_known;
+    struct oci_digest blob, diff;
+    uint64_t tar_bytes; /* 0: not stated */
+};
+
 struct image_cluster_file {
     struct image_orchestrate o; /* `node` is 0 */
     const struct str *layer_names, *node_names;
+    bool has_image;
+    struct str reference;
+    struct oci_digest manifest, config;
+    const struct image_cluster_blob *blobs; /* of layers */
+    const struct str *node_urls;            /* empty: not stated */
 };
 /* All of it lives in the arena and in `text`. Errors: E_PARSE, E_INVALID with the place, E_LIMIT.
  */

@@ -248,3 +248,47 @@ def test_upload_slots_are_bounded_and_the_busy_peer_is_asked_again(cluster):
     for c in held:
         c.close()
     assert cluster.deploy(bdm)["state"] == "done"
+
+
+def plan_file(cluster, path, **nodes):
+    digests = [d["digest"] for d in cluster.manifest["layers"]]
+    path.write_text(json.dumps({
+        "image": {"reference": cluster.name, "manifest": digest(cluster.text), "config": cluster.manifest["config"]["digest"]},
+        "layers": [{"name": n, "bytes": d["size"], "digest": d["digest"], "diffID": digest(tar), "tarBytes": len(tar)}
+                   for n, d, tar in zip(("big", "top"), cluster.manifest["layers"], (BIG, TOP))],
+        "registryMbit": 50, "nodes": [{"name": n, "url": cluster.nodes[n].url, **rest} for n, rest in nodes.items()]}))
+    assert len(digests) == 2
+    return path
+
+
+def send(cluster, path, *args, status=0):
+    done = subprocess.run([BUILD / "dormouse", "image", "plan", path, "--node", "n1", "--send", "--cluster-key-file", cluster.directory / "key",
+                           "--store", cluster.directory / "none", *args], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+def test_a_plan_is_sent_and_its_outcome_is_shown(cluster, tmp_path):
+    cluster.start("n1", "n2", "n3")
+    path = plan_file(cluster, tmp_path / "cluster.json", n1={}, n2={"layers": ["big"], "uplinkMbit": 500}, n3={"layers": ["big"], "uplinkMbit": 450})
+    end = json.loads(send(cluster, path, "-o", "json").stdout)
+    big, top = (d["size"] for d in cluster.manifest["layers"])
+    assert (end["state"], end["peerBytes"], end["registryBytes"]) == ("done", big, top)
+    assert "2 of 2 layers, 2 of them there before" in send(cluster, path).stdout
+    cluster.check_whole()
+
+
+def test_a_plan_that_cannot_be_sent_says_why(cluster, tmp_path):
+    n1, = cluster.start("n1")
+    path = plan_file(cluster, tmp_path / "cluster.json", n1={})
+    (tmp_path / "other").write_text("another key, which is long enough as well")
+    assert "403" in send(cluster, path, "--cluster-key-file", tmp_path / "other", status=1).stderr
+    whole = json.loads(path.read_text())
+    for change, word in (({"image": None}, "which image"), ({"nodes": [{"name": "n1"}]}, "url"), ({"nodes": [{"name": "n1", "url": "ftp://x"}]}, "ftp")):
+        path.write_text(json.dumps({k: v for k, v in {**whole, **change}.items() if v is not None}))
+        assert word in send(cluster, path, status=1).stderr
+    cluster.registry.close()
+    path.write_text(json.dumps(whole))
+    assert "failed on n1" in send(cluster, path, "--deadline", "2s", status=1).stdout
+    n1.kill()
+    send(cluster, path, status=3)
