@@ -174,6 +174,12 @@ class Server:
         return status
 
 
+@functools.cache
+def can_mount():
+    """Mounts in a namespace of its own. Root in a container of others often may not."""
+    return subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0
+
+
 def wait_for(condition, what, timeout=DEADLINE_S):
     """Ask until it is true; for what has no event to wait for."""
     end = time.monotonic() + timeout

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S, ROOT, wait_for
+from conftest import BUILD, DEADLINE_S, ROOT, can_mount, wait_for
 
 NET = "10.213.77"
 SHARED = f"{NET}.100"
@@ -83,7 +83,7 @@ class Machines:
 
 @pytest.fixture
 def machines(tmp_path):
-    if os.geteuid() != 0 or not shutil.which("keepalived") or not shutil.which("ip"):
+    if not can_mount() or not shutil.which("keepalived") or not shutil.which("ip"):
         pytest.skip("needs root, keepalived and ip")
     made = Machines(tmp_path)
     yield made
