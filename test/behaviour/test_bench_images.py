@@ -29,3 +29,11 @@ def test_hit_ratios_and_their_plot(tmp_path):
 
 def test_an_unknown_variant_is_named():
     assert "there is no variant 'moon'; there are " in bench("--variants", "moon", status=1).stderr
+
+
+def test_memory_of_an_idle_server(tmp_path):
+    out = tmp_path / "results.json"
+    bench("--quick", "--variants", "serve", "--work", tmp_path / "work", "--out", out)
+    rows = json.loads(out.read_text())["results"]
+    assert [r["metric"] for r in rows] == ["serve_idle_pss_mib", "serve_idle_pss_mib", "serve_cpu_s_per_gb"]
+    assert all(r["value"] > 0 for r in rows)
