@@ -37,6 +37,7 @@ static const struct {
                  { "fn", "Functions" },
                  { "scheduler", "Scheduling" },
                  { "image", "Images" },
+                 { "module", "Modules" },
                  { "guests", "What runs here" },
                  { "kubeconfig", "Administration" } };
 

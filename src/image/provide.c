@@ -6,7 +6,7 @@
 #include "image/run_config.h"
 #include "image/unpack.h"
 #include "io/address.h"
-#include "modules/module_hosts.h"
+#include "modules/module_artifact.h"
 #include "oci/pull.h"
 #include "oci/reference.h"
 
@@ -14,8 +14,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
-
-enum { HTTPS_PORT = 443 };
 
 void provided_fini(struct provided *p)
 {
@@ -117,25 +115,6 @@ static void origin_scoped(struct oci_origin *origin)
     oci_origin_close(origin);
 }
 
-/* "docker.io", "localhost:5000", "[::1]:5000" */
-static enum module_host find_host(const struct provide_site *site, const char *text)
-{
-    struct str host = str_of(text), port = STR_NULL;
-    uint64_t n = HTTPS_PORT;
-    const char *colon = strrchr(text, ':');
-    if (colon && !strchr(colon, ']')) {
-        port = str_of(colon + 1);
-        host.n = (size_t)(colon - text);
-    }
-    if (str_has_prefix(host, STR("[")) && str_has_suffix(host, STR("]")))
-        host = str_slice(host, 1, host.n - 1);
-    scoped(free_scoped) char *name = str_dup(host);
-    if (port.n && parse_u64(port, 1, UINT16_MAX, &n) < 0)
-        return MODULE_HOST_DENIED;
-    return module_hosts_find(&(struct module_hosts){ site->hosts, site->n_hosts }, name,
-                             (uint16_t)n);
-}
-
 static bool is_public(void *arg, const struct sockaddr *addr)
 {
     return address_is_public(addr);
@@ -152,7 +131,9 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                   .reading = &layer_child_reading };
     struct oci_pull_result res;
     scoped(origin_scoped) struct oci_origin origin = { 0 };
-    const enum module_host host = q->is_file ? MODULE_HOST_NAMED : find_host(site, q->ref.host);
+    const struct module_hosts hosts = { site->hosts, site->n_hosts };
+    const enum module_host host =
+        q->is_file ? MODULE_HOST_NAMED : module_artifact_host(&hosts, q->ref.host);
     if (host == MODULE_HOST_DENIED)
         return err_set(err, E_DENIED,
                        "this worker takes no images of the registry '%s' (--image-registry)",

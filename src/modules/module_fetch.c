@@ -9,6 +9,7 @@
 #include "io/address.h"
 #include "io/http.h"
 #include "io/tls.h"
+#include "modules/module_artifact.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,6 +27,7 @@ struct module_fetch {
     struct http_client *client;
     struct tls_ctx *tls;
     struct http_call *call;
+    struct module_artifact *artifact; /* of a registry; NULL: over, or HTTP(S) */
     struct timer idle;
     struct defer next; /* the next hop, or the end */
     struct sha256 *hash;
@@ -130,22 +132,26 @@ static void on_head(void *arg, int status, const struct headers *headers)
     timer_start(f->opts.loop, &f->idle, f->opts.idle_ms, on_idle);
 }
 
+static int write_bytes(struct module_fetch *f, struct str bytes, struct err *err)
+{
+    f->n += bytes.n;
+    if (f->n > f->opts.max_bytes)
+        return err_set(err, E_LIMIT, "the module is larger than %llu bytes",
+                       (unsigned long long)f->opts.max_bytes);
+    int r = sys_write_all(f->fd, bytes.p, bytes.n);
+    if (r < 0)
+        return err_sys(err, r, "write '%s'", f->part);
+    sha256_add(f->hash, bytes.p, bytes.n);
+    return 0;
+}
+
 static void on_data(void *arg, struct str chunk)
 {
     struct module_fetch *f = arg;
     timer_start(f->opts.loop, &f->idle, f->opts.idle_ms, on_idle);
     if (f->cancelled || f->err.code || f->status != 200)
         return;
-    int r = 0;
-    f->n += chunk.n;
-    if (f->n > f->opts.max_bytes)
-        r = err_set(&f->err, E_LIMIT, "the module is larger than %llu bytes",
-                    (unsigned long long)f->opts.max_bytes);
-    else if ((r = sys_write_all(f->fd, chunk.p, chunk.n)) < 0)
-        r = err_sys(&f->err, r, "write '%s'", f->part);
-    else
-        sha256_add(f->hash, chunk.p, chunk.n);
-    if (r < 0)
+    if (write_bytes(f, chunk, &f->err) < 0)
         http_call_cancel(f->call);
 }
 
@@ -223,7 +229,8 @@ static int begin_hop(struct module_fetch *f)
     struct fetch_url via = { 0 };
     struct headers h = { 0 };
     enum module_host allowed = module_hosts_find(f->opts.hosts, f->url.host, f->url.port);
-    if (allowed == MODULE_HOST_DENIED || (allowed == MODULE_HOST_PUBLIC && is_other_address(f->url.host)))
+    if (allowed == MODULE_HOST_DENIED ||
+        (allowed == MODULE_HOST_PUBLIC && is_other_address(f->url.host)))
         return err_set(&f->err, f->redirects ? E_DENIED : -EPERM,
                        "modules may not come from '%.100s' port %u (--module-host)", f->url.host,
                        (unsigned)f->url.port);
@@ -266,7 +273,52 @@ static int begin_hop(struct module_fetch *f)
     return r;
 }
 
+/* ---------------------------------------------------------------- from a registry */
+
+static int on_artifact_bytes(void *arg, struct str bytes, struct err *err)
+{
+    return write_bytes(arg, bytes, err);
+}
+
+static void on_artifact_end(void *arg, int r, const struct err *err)
+{
+    struct module_fetch *f = arg;
+    f->artifact = NULL;
+    if (r >= 0) {
+        complete(f);
+        return;
+    }
+    f->err = *err;
+    finish(f, r);
+}
+
+static int begin_artifact(struct module_fetch *f)
+{
+    const struct module_artifact_opts opts = { .loop = f->opts.loop,
+                                               .url = f->opts.url,
+                                               .sha256 = f->sha256,
+                                               .max_bytes = f->opts.max_bytes,
+                                               .idle_ms = f->opts.idle_ms,
+                                               .hosts = f->opts.hosts,
+                                               .on_bytes = on_artifact_bytes,
+                                               .on_end = on_artifact_end,
+                                               .arg = f };
+    return module_artifact_start(&opts, &f->artifact, &f->err);
+}
+
 /* ---------------------------------------------------------------- public */
+
+int module_url_check(const char *url, struct err *err)
+{
+    struct oci_reference ref;
+    struct fetch_url parsed;
+    if (module_artifact_is(url))
+        return module_artifact_parse(url, &ref, err);
+    int r = fetch_url_parse(url, NULL, &parsed, err);
+    if (r >= 0)
+        fetch_url_fini(&parsed);
+    return r;
+}
 
 int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb, void *arg,
                        struct module_fetch **ret, struct err *err)
@@ -279,14 +331,15 @@ int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb,
     f->sha256 = xstrdup(opts->sha256);
     f->path = xstrdup(opts->path);
     f->hash = sha256_new();
-    int r = fetch_url_parse(opts->url, NULL, &f->url, err);
+    const bool is_artifact = module_artifact_is(opts->url);
+    int r = is_artifact ? 0 : fetch_url_parse(opts->url, NULL, &f->url, err);
     if (r >= 0) {
         f->part = xasprintf("%s.%016llx.part", opts->path, (unsigned long long)sys_random_u64());
         f->fd = sys_openat(AT_FDCWD, f->part, O_WRONLY | O_CREAT | O_EXCL, 0600);
         if (f->fd < 0)
             r = err_sys(err, f->fd, "make '%s'", f->part);
     }
-    if (r >= 0 && (r = begin_hop(f)) < 0 && err)
+    if (r >= 0 && (r = is_artifact ? begin_artifact(f) : begin_hop(f)) < 0 && err)
         *err = f->err;
     if (r < 0) {
         drop_client(f);
@@ -300,6 +353,8 @@ int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb,
 void module_fetch_cancel(struct module_fetch *f)
 {
     f->cancelled = true;
+    if (f->artifact)
+        module_artifact_cancel(take_ptr(&f->artifact));
     defer_cancel(&f->next);
     timer_stop(f->opts.loop, &f->idle);
     if (f->call) { /* on_end() frees */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One download of a module into a file: HTTP(S), redirects, proxies of the environment
- * (io/fetch_url.h), size limit, digest. Loop thread only.
+ * (io/fetch_url.h), or a registry (module_artifact.h); size limit, digest. Loop thread only.
  */
 #pragma once
 
@@ -30,6 +30,8 @@ struct module_fetch_opts {
     const struct module_hosts *hosts; /* kept */
 };
 
+/* Is it a URL of any of these kinds? E_INVALID. */
+int module_url_check(const char *url, struct err *err);
 /* Errors: E_INVALID the URL is none, what open(2) says. */
 int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb, void *arg,
                        struct module_fetch **ret, struct err *err);

@@ -460,14 +460,12 @@ static void fetch_next(struct module_sources *s)
 static int open_url(struct module_source *src, struct err *err)
 {
     scoped(free_scoped) char *path = download_path(src);
-    struct fetch_url url;
     int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
     if (fd >= 0)
         return fd;
-    int r = fetch_url_parse(src->text, NULL, &url, err);
+    int r = module_url_check(src->text, err);
     if (r < 0)
         return r;
-    fetch_url_fini(&url);
     if (!src->url->fetch && !timer_is_armed(&src->url->retry) && !list_is_linked(&src->node))
         timer_start(src->s->opts.loop, &src->url->retry, 0, on_retry);
     return -EAGAIN;

@@ -4,8 +4,9 @@
  *
  *     FILE        a file; its directory is watched, so that a replaced or rewritten file is noticed
  *     CONFIG_MAP  an entry of a ConfigMap's binaryData, followed
- *     URL         fetched once by HTTP(S); the digest is required, and names it in the cache below
- *                 the data directory, so that nothing is fetched twice
+ *     URL         fetched once, by HTTP(S) or from a registry ("oci://REFERENCE",
+ *                 module_artifact.h); the digest is required, and names it in the cache below the
+ *                 data directory, so that nothing is fetched twice
  *
  * A source tells the module as a descriptor: at first, and for files and ConfigMaps after every
  * change. What cannot be had now (no such ConfigMap, a server that does not answer) is told once

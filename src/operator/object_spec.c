@@ -119,13 +119,11 @@ static int read_module(struct arena *a, const struct json *module,
         return 0;
     }
     if (url) {
-        struct fetch_url parsed;
         o->from = MODULE_FROM_URL;
         o->url = str_dup_arena(a, json_str(url));
         if (!o->sha256)
             return err_set(err, E_INVALID, "spec.module.url needs a sha256");
-        int r = fetch_url_parse(o->url, NULL, &parsed, err);
-        fetch_url_fini(&parsed);
+        int r = module_url_check(o->url, err);
         return r < 0 ? err_ctx(err, r, "spec.module.url") : 0;
     }
     o->from = MODULE_FROM_FILE;
