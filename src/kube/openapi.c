@@ -119,20 +119,89 @@ static void add_gvk(struct arena *a, struct json *to, struct str group, struct s
     json_add(list, gvk);
 }
 
-/* Add to a schema what the place of use says; returns the property. */
-static struct json *used_as(struct doc *d, struct json *p, struct str text, const struct json *def)
+/* How an object is patched where it is used; lists say so in add_list_extensions(). */
+static const char *patch_strategy(const struct schema *s)
 {
+    if (!s || s->type != SCHEMA_OBJECT)
+        return NULL;
+    return s->flags & SCHEMA_PATCH_RETAIN_KEYS ? "retainKeys"
+           : s->flags & SCHEMA_PATCH_REPLACE   ? "replace"
+                                               : NULL;
+}
+
+/* Add to a schema what the place of use says; returns the property. s: NULL, no more than that. */
+static struct json *used_as(struct doc *d, struct json *p, struct str text, const struct json *def,
+                            const struct schema *s)
+{
+    const char *strategy = patch_strategy(s);
     /* In version 3 nothing may stand beside a reference. */
-    if (!d->v2 && json_getc(p, "$ref") && (text.n || def)) {
+    if (!d->v2 && json_getc(p, "$ref") && (text.n || def || strategy)) {
         struct json *wrapped = json_new_object(d->a), *all = json_new_array(d->a);
         json_add(all, p);
         json_setc(d->a, wrapped, "allOf", all);
         p = wrapped;
     }
     describe(d, p, text);
+    if (strategy)
+        json_set_str(d->a, p, "x-kubernetes-patch-strategy", str_of(strategy));
     if (def && !json_getc(p, "$ref"))
         json_setc(d->a, p, "default", json_clone(d->a, def));
     return p;
+}
+
+/* Named like this though they take any value, so that tools which know the names see them. */
+#define API_EXTENSIONS "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+
+static const struct {
+    const char *field, *type, *around; /* around: of a list or map of them */
+} json_fields[] = {
+    { "additionalItems", API_EXTENSIONS "JSONSchemaPropsOrBool", NULL },
+    { "additionalProperties", API_EXTENSIONS "JSONSchemaPropsOrBool", NULL },
+    { "default", API_EXTENSIONS "JSON", NULL },
+    { "dependencies", API_EXTENSIONS "JSONSchemaPropsOrStringArray", "additionalProperties" },
+    { "enum", API_EXTENSIONS "JSON", "items" },
+    { "example", API_EXTENSIONS "JSON", NULL },
+    { "items", API_EXTENSIONS "JSONSchemaPropsOrArray", NULL },
+};
+
+static struct json *define_json(struct doc *d, const char *name)
+{
+    const char *text = "Any JSON value.";
+    if (str_has_suffix(str_of(name), STR("OrBool")))
+        text = "A schema, or true for anything and false for nothing.";
+    else if (str_has_suffix(str_of(name), STR("OrStringArray")))
+        text = "A schema, or a list of names of properties.";
+    else if (str_has_suffix(str_of(name), STR("OrArray")))
+        text = "A schema, or a list of schemas.";
+    if (!json_getc(d->schemas, name))
+        json_set_str(d->a, json_obj(d->a, d->schemas, name), "description", str_of(text));
+    return ref(d, str_of(name));
+}
+
+/* The property p of a type, or what stands for it in a JSONSchemaProps. */
+static struct json *json_field(struct doc *d, const struct schema *of, struct str field,
+                               struct json *p)
+{
+    if (!str_is(builtin_type_name(of), API_EXTENSIONS "JSONSchemaProps"))
+        return p;
+    for (size_t i = 0; i < ARRAY_LEN(json_fields); i++) {
+        if (!str_is(field, json_fields[i].field))
+            continue;
+        struct json *any = define_json(d, json_fields[i].type);
+        if (!json_fields[i].around)
+            return any;
+        json_setc(d->a, p, json_fields[i].around, any);
+    }
+    return p;
+}
+
+/* Fields whose merging is said to be the default one, which matters where the type says another. */
+static bool is_granular(const struct schema *of, struct str field)
+{
+    struct str name = builtin_type_name(of);
+    return (str_is(field, "claimRef") && str_is(name, "io.k8s.api.core.v1.PersistentVolumeSpec")) ||
+           (str_is(field, "allocatedResourceStatuses") &&
+            str_is(name, "io.k8s.api.core.v1.PersistentVolumeClaimStatus"));
 }
 
 static struct json *object_json(struct doc *d, const struct schema *s)
@@ -143,9 +212,12 @@ static struct json *object_json(struct doc *d, const struct schema *s)
     const struct schema_field *f = schema_fields(s, &n);
     describe(d, o, builtin_doc_type(d->docs, s));
     for (size_t i = 0; i < n; i++) {
-        struct json *p = schema_json(d, f[i].schema);
+        struct json *p = json_field(d, s, f[i].name, schema_json(d, f[i].schema));
         struct str text = builtin_doc_field(d->docs, s, i);
-        json_set(d->a, props, f[i].name, used_as(d, p, text, f[i].schema->def));
+        p = used_as(d, p, text, f[i].schema->def, f[i].schema);
+        if (is_granular(s, f[i].name))
+            json_set_str(d->a, p, "x-kubernetes-map-type", STR("granular"));
+        json_set(d->a, props, f[i].name, p);
         if (f[i].flags & FIELD_IS_REQUIRED)
             json_add(required, json_new_str(d->a, f[i].name));
     }
@@ -285,7 +357,8 @@ static void add_meta_properties(struct doc *d, struct json *s, const char *meta)
     for (size_t i = 0; i < n; i++) { /* kind, apiVersion, metadata */
         bool is_meta = f[i].schema->type == SCHEMA_OBJECT;
         struct json *p = is_meta ? define_object(d, m) : schema_json(d, f[i].schema);
-        json_set(d->a, props, f[i].name, used_as(d, p, builtin_doc_field(d->docs, every, i), NULL));
+        json_set(d->a, props, f[i].name,
+                 used_as(d, p, builtin_doc_field(d->docs, every, i), NULL, NULL));
     }
 }
 
@@ -441,7 +514,8 @@ static struct json *content(struct doc *d, const char *const *types, size_t n, s
 {
     struct json *o = json_new_object(d->a);
     for (size_t i = 0; i < n; i++)
-        json_setc(d->a, json_obj(d->a, o, types[i]), "schema", ref(d, schema));
+        json_setc(d->a, json_obj(d->a, o, types[i]), "schema",
+                  schema.n ? ref(d, schema) : typed(d->a, "string", ""));
     return o;
 }
 
@@ -449,7 +523,8 @@ struct operation {
     const char *method, *action, *code;
     const struct parameter *parameters;
     size_t n_parameters;
-    struct str body, result; /* schemas; body "" for none */
+    struct str body, result;    /* schemas; body "" for none, result "" for a text */
+    const struct schema *query; /* its fields are parameters as well; NULL: none */
     bool body_may_lack;
     const char *const *body_types; /* NULL: JSON */
     size_t n_body_types;
@@ -477,6 +552,18 @@ static void add_body(struct doc *d, struct json *op, struct json *parameters,
         json_set_bool(d->a, body, "required", true);
 }
 
+static void add_query(struct doc *d, struct json *parameters, const struct schema *options)
+{
+    size_t n;
+    const struct schema_field *f = schema_fields(options, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct parameter p = { str_dup_arena(d->a, f[i].name), schema_type_name(f[i].schema),
+                                     str_dup_arena(d->a, builtin_doc_field(d->docs, options, i)) };
+        if (!str_is(f[i].name, "kind") && !str_is(f[i].name, "apiVersion"))
+            json_add(parameters, parameter_json(d, &p, "query", false));
+    }
+}
+
 static void add_operation(struct doc *d, struct json *path, const struct kube_resource *r,
                           const char *id_suffix, const struct operation *o)
 {
@@ -488,13 +575,16 @@ static void add_operation(struct doc *d, struct json *path, const struct kube_re
     add_parameters(d, parameters, o->parameters, o->n_parameters);
     if (str_is(str_of(o->method), "patch"))
         add_parameters(d, parameters, apply_parameters, ARRAY_LEN(apply_parameters));
+    if (o->query)
+        add_query(d, parameters, o->query);
     if (o->body.n)
         add_body(d, op, parameters, o);
     if (parameters->n)
         json_setc(d->a, op, "parameters", parameters);
     json_set_str(d->a, response, "description", STR("OK"));
     if (d->v2)
-        json_setc(d->a, response, "schema", ref(d, o->result));
+        json_setc(d->a, response, "schema",
+                  o->result.n ? ref(d, o->result) : typed(d->a, "string", ""));
     else
         json_setc(d->a, response, "content",
                   content(d, response_types, ARRAY_LEN(response_types), o->result));
@@ -612,6 +702,30 @@ static void add_object(struct doc *d, const struct kube_resource *r, const char 
                                            .result = define_meta(d, "Status") });
 }
 
+/* A stream, or what a program behind the object answers: the options are in the query. */
+static void add_connection(struct doc *d, const struct kube_resource *r, const char *path,
+                           const struct kube_subresource *s, const struct schema *options)
+{
+    static const struct {
+        unsigned verb;
+        const char *name, *id;
+    } methods[] = { { KUBE_GET, "get", "Get" },
+                    { KUBE_CREATE, "post", "Post" },
+                    { KUBE_UPDATE, "put", "Put" },
+                    { KUBE_PATCH, "patch", "Patch" },
+                    { KUBE_DELETE, "delete", "Delete" } };
+    struct json *item = path_item(d, path, r->namespaced, true);
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        const char *suffix = arena_printf(d->a, "%s" STR_FMT, methods[i].id, STR_ARG(s->name));
+        if (s->verbs & methods[i].verb)
+            add_operation(d, item, r, suffix,
+                          &(struct operation){ .method = methods[i].name,
+                                               .action = "connect",
+                                               .code = "200",
+                                               .query = options });
+    }
+}
+
 static void add_resource(struct doc *d, const struct kube_resource *r)
 {
     const char *prefix = r->group.n ? arena_printf(d->a, "/apis/" STR_FMT "/" STR_FMT,
@@ -628,10 +742,14 @@ static void add_resource(struct doc *d, const struct kube_resource *r)
         const struct schema *other = builtin_schema(s->group, s->version, s->kind);
         struct str kind =
             str_eq(s->kind, r->kind) || !other ? define_kind(d, r) : builtin_type_name(other);
+        const char *path = arena_printf(d->a, "%s/" STR_FMT, object, STR_ARG(s->name));
+        if (other && str_has_suffix(s->kind, STR("Options"))) {
+            add_connection(d, r, path, s, other);
+            continue;
+        }
         if (other && !str_eq(s->kind, r->kind))
             (void)define_object(d, other);
-        add_object(d, r, arena_printf(d->a, "%s/" STR_FMT, object, STR_ARG(s->name)), s->verbs,
-                   kind, arena_printf(d->a, STR_FMT, STR_ARG(s->name)));
+        add_object(d, r, path, s->verbs, kind, arena_printf(d->a, STR_FMT, STR_ARG(s->name)));
     }
     if (r->namespaced && (r->verbs & KUBE_LIST)) {
         struct json *all = path_item(
