@@ -166,11 +166,24 @@ static bool is_valid_xattr(const struct tar_xattr *x)
            x->value.n <= TAR_XATTRS_MAX && !oci_layer_drops_xattr(x->name);
 }
 
+/* As the tar reader and the index have them: sorted, none twice, and bounded together. */
+static bool are_valid_xattrs(const struct tar_xattr *x, size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        bytes += x[i].name.n + x[i].value.n;
+        if (!is_valid_xattr(&x[i]) || bytes > TAR_XATTRS_MAX ||
+            (i && str_cmp(x[i - 1].name, x[i].name) >= 0))
+            return false;
+    }
+    return true;
+}
+
 static bool is_valid(const struct oci_entry *e)
 {
     bool has_link = e->type == TAR_SYMLINK || e->type == TAR_HARDLINK;
-    if (e->type > TAR_FIFO || !is_normal(e->path) || !oci_layer_is_entry_path(e->path) ||
-        (e->path.n == 0 && e->type != TAR_DIR))
+    if (e->type > TAR_FIFO || (e->is_sparse && e->type != TAR_FILE) || !is_normal(e->path) ||
+        !oci_layer_is_entry_path(e->path) || (e->path.n == 0 && e->type != TAR_DIR))
         return false;
     if (has_link != (e->link.n > 0) || e->link.n >= TAR_PATH_MAX ||
         (has_link && memchr(e->link.p, 0, e->link.n)) ||
@@ -211,10 +224,8 @@ static int take_entry(struct layer_wire_in *in, struct str payload, struct err *
         uint32_t n_name = rd_le32(&r), n_value = rd_le32(&r);
         xattrs[i].name = rd_str(&r, n_name);
         xattrs[i].value = rd_str(&r, n_value);
-        if (!rd_ok(&r) || !is_valid_xattr(&xattrs[i]))
-            return bad(err);
     }
-    if (!rd_ok(&r) || rd_left(&r) || !is_valid(&e))
+    if (!rd_ok(&r) || rd_left(&r) || !is_valid(&e) || !are_valid_xattrs(xattrs, h.n_xattrs))
         return bad(err);
     if (e.size > OCI_LAYER_CONTENT_MAX - in->n_content)
         return bad(err);
