@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -222,26 +224,93 @@ int unpack_image(const struct unpack_from *from, const char *path, const struct 
     return r;
 }
 
-static int unpack_one(const struct unpack_from *from, size_t i, const struct unpack_stage *stage,
-                      const struct unpack_opts *opts, struct layer_dir_counts *sum, struct err *err)
+/* ---- several layers at once ---- */
+
+struct layer_result {
+    int r;
+    struct err err;
+    struct layer_dir_counts counts;
+};
+
+struct layers_work {
+    const struct unpack_from *from;
+    const struct unpack_stage *stage;
+    const struct unpack_opts *opts;
+    size_t *order; /* of layers, the largest first */
+    size_t n;
+    _Atomic size_t n_begun;
+    _Atomic bool is_failed; /* no further layer has to begin */
+    struct layer_result *results;
+};
+
+/* What a layer removes lies apart from what the others do. */
+static int unpack_one(const struct layers_work *w, size_t i, struct layer_dir_counts *ret,
+                      struct err *err)
 {
     char name[24];
-    scoped(fd_scoped) int root = -1;
+    scoped(fd_scoped) int root = -1, gone = -1;
     (void)snprintf(name, sizeof name, "%zu", i);
-    int r = make_dir(stage->root, name, &root, err);
+    int r = make_dir(w->stage->root, name, &root, err);
+    r = r < 0 ? r : make_dir(w->stage->gone, name, &gone, err);
     if (r < 0)
         return r;
-    scoped(layer_dir_free_scoped) struct layer_dir *dir =
-        layer_dir_new(root, stage->gone, &opts->dir);
-    r = unpack_layer(from, i, opts, &layer_dir_ops, dir, err);
+    scoped(layer_dir_free_scoped) struct layer_dir *dir = layer_dir_new(root, gone, &w->opts->dir);
+    r = unpack_layer(w->from, i, w->opts, &layer_dir_ops, dir, err);
     r = r < 0 ? r : layer_dir_end_layer(dir, err);
     r = r < 0 ? r : layer_dir_finish(dir, err);
-    const struct layer_dir_counts *n = layer_dir_get_counts(dir);
-    sum->entries += n->entries;
-    sum->bytes += n->bytes;
-    sum->devices += n->devices;
-    sum->xattrs += n->xattrs;
+    *ret = *layer_dir_get_counts(dir);
     return r;
+}
+
+static void *layers_main(void *arg)
+{
+    struct layers_work *w = arg;
+    size_t at;
+    while (!atomic_load(&w->is_failed) && (at = atomic_fetch_add(&w->n_begun, 1)) < w->n) {
+        struct layer_result *result = &w->results[w->order[at]];
+        result->r = unpack_one(w, w->order[at], &result->counts, &result->err);
+        if (result->r < 0)
+            atomic_store(&w->is_failed, true);
+    }
+    return NULL;
+}
+
+static int larger_first(const void *a, const void *b, void *arg)
+{
+    const struct oci_descriptor *layers = arg;
+    const size_t *x = a, *y = b;
+    if (layers[*x].size != layers[*y].size)
+        return layers[*x].size < layers[*y].size ? 1 : -1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* This thread works, too; fewer threads than wanted take longer. */
+static void run_layers(struct layers_work *w)
+{
+    pthread_t threads[UNPACK_LAYERS_AT_ONCE];
+    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = MIN(w->n, (size_t)UNPACK_LAYERS_AT_ONCE), n = 0;
+    most = MIN(most, (size_t)MAX(n_cpus, 1L));
+    while (n + 1 < most && pthread_create(&threads[n], NULL, layers_main, w) == 0)
+        n++;
+    (void)layers_main(w);
+    while (n)
+        (void)pthread_join(threads[--n], NULL);
+}
+
+/* The error of the lowest layer that has one; else the sum. */
+static int sum_layers(const struct layers_work *w, struct layer_dir_counts *sum, struct err *err)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        const struct layer_result *one = &w->results[i];
+        if (one->r < 0)
+            return err_set(err, one->r, "%s", err_text(&one->err));
+        sum->entries += one->counts.entries;
+        sum->bytes += one->counts.bytes;
+        sum->devices += one->counts.devices;
+        sum->xattrs += one->counts.xattrs;
+    }
+    return 0;
 }
 
 int unpack_layers(const struct unpack_from *from, const char *path, const struct unpack_opts *opts,
@@ -249,11 +318,18 @@ int unpack_layers(const struct unpack_from *from, const char *path, const struct
 {
     struct unpack_stage stage;
     struct layer_dir_counts sum = { 0 };
+    size_t n = from->image->manifest.n_layers;
+    scoped(free_scoped) size_t *order = xnew_n(size_t, n);
+    scoped(free_scoped) struct layer_result *results = xnew_n(struct layer_result, n);
+    struct layers_work work = { from, &stage, opts, order, n, 0, false, results };
     int r = unpack_stage_init(&stage, path, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < from->image->manifest.n_layers && r >= 0; i++)
-        r = unpack_one(from, i, &stage, opts, &sum, err);
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    qsort_r(order, n, sizeof *order, larger_first, (void *)from->image->manifest.layers);
+    run_layers(&work);
+    r = sum_layers(&work, &sum, err);
     r = r < 0 ? not_root(opts, r, err) : unpack_stage_commit(&stage, !opts->is_not_durable, err);
     unpack_stage_fini(&stage);
     if (r >= 0)

@@ -12,7 +12,8 @@
 #include "oci/store.h"
 
 enum {
-    UNPACK_RATIO_MAX = 100, /* bytes of a layer's tar for each of its blob ... */
+    UNPACK_RATIO_MAX = 100,    /* bytes of a layer's tar for each of its blob ... */
+    UNPACK_LAYERS_AT_ONCE = 4, /* by unpack_layers(), no more than there are processors */
 };
 #define UNPACK_BYTES_MIN ((uint64_t)256 << 20) /* ... or this, if it is more */
 
@@ -39,8 +40,10 @@ int unpack_image(const struct unpack_from *from, const char *path, const struct 
 
 /*
  * Write each layer of an image as a directory that overlayfs takes as a lower one (opts->dir.form):
- * `path`/0 is the bottom. A hard link to a file of a lower layer is E_PARSE, and a directory for
- * which its layer has no entry gets mode 0755, owner 0 and time 0.
+ * `path`/0 is the bottom. Several at once, the largest first; a layer that fails lets no further
+ * one begin, and the error is that of the lowest that failed. A hard link to a file of a lower
+ * layer is E_PARSE, and a directory for which its layer has no entry gets mode 0755, owner 0 and
+ * time 0.
  */
 int unpack_layers(const struct unpack_from *from, const char *path, const struct unpack_opts *opts,
                   struct layer_dir_counts *ret, struct err *err);

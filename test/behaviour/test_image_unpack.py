@@ -380,3 +380,30 @@ def test_the_reader_of_layers_is_confined(tmp_path):
         process.wait()
         process.stdin.close()
         process.stdout.close()
+
+
+@needs_root
+def test_layers_at_once_are_what_each_is_alone(tmp_path):
+    """Upper layers are written before lower ones are there, and convert their whiteouts all the same."""
+    stack = [[(f"d{i}", "d", ""), *((f"d{i}/f{n}", "f", bytes([n]) * (i + 1) * 5000) for n in range(20))] for i in range(6)]
+    stack += [[(f"d{i}/.wh.f3", "f", b"") for i in range(6)], [("d0/.wh..wh..opq", "f", b""), ("d0/new", "f", b"x")], [("d1", "f", b"now a file")]]
+    layers = [layer(entries) for entries in stack]
+    done = unpack(made(tmp_path, *layers), tmp_path / "all", "--layers", "--no-sync")
+    assert done.returncode == 0, done.stderr
+    for i, one in enumerate(layers):
+        assert unpack(made(tmp_path, one), tmp_path / f"out{i}", "--layers", "--no-sync").returncode == 0
+        both = snapshot(tmp_path / f"all/{i}"), snapshot(tmp_path / f"out{i}/0")
+        for facts in (facts for seen in both for facts in seen.values() if facts["type"] == 0o020000):
+            facts.pop("mtime")  # of whiteouts, which no archive states
+        assert difference(*both) == []
+    assert snapshot(tmp_path / "all/6")[b"d0/f3"]["device"] == 0
+    assert os.getxattr(tmp_path / "all/7/d0", "trusted.overlay.opaque") == b"y"
+
+
+@needs_root
+def test_of_layers_at_once_a_bad_one_leaves_nothing(tmp_path):
+    good = [layer([(f"f{i}", "f", b"x" * 100000 * i)]) for i in range(5)]
+    reference = made(tmp_path, *good[:2], layer([("gone", "h", "of another layer")]), *good[2:])
+    done = unpack(reference, tmp_path / "out", "--layers", "--no-sync")
+    assert done.returncode == 1 and "layer 2" in done.stderr and "gone" in done.stderr
+    assert not (tmp_path / "out").exists() and [n for n in os.listdir(tmp_path) if n.startswith(".dormouse")] == []
