@@ -17,7 +17,7 @@ import time
 
 from result import Skipped, say
 
-sys.path.insert(0, "test/behaviour")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
 from image_kit import Layout  # noqa: E402
 
 DOC = "shared layers for ten real images: ratios, update sharing, time and memory"

@@ -27,6 +27,37 @@ def test_hit_ratios_and_their_plot(tmp_path):
     xml.dom.minidom.parse(str(tmp_path / "images-cache.svg"))
 
 
+def row(metric, value, **labels):
+    return {"metric": metric, "labels": {"variant": labels.pop("variant", "figures"), **labels}, "unit": "", "value": value}
+
+
+def test_plots_of_figures_and_extraction(tmp_path):
+    """From results as the variants write them; making the images takes too long here."""
+    rows = [row("shareable_percent", v, figure="table1", family=f, of="files", when=w) for f in ("a", "b") for w, v in (("before", 0), ("after", 80), ("at most", 90))]
+    rows += [row("image_mb", v, figure="10", image=n, part=p) for n in ("a-old", "a-new") for p, v in (("before", 50), ("own after", 5), ("shared after", 45))]
+    rows += [row("image_mb", v, figure="10", image="all", part=p) for p, v in (("images", 100), ("before", 80), ("after", 40))]
+    rows += [row("extract_s", 0.5, variant="extract", image="a", sink="dirs"), row("peer_extract_s", 1.5, variant="extract", image="a", peer="umoci")]
+    (tmp_path / "results.json").write_text(json.dumps({"results": rows}))
+    subprocess.run([ROOT / "bench/images/plot", tmp_path / "results.json", tmp_path], check=True, timeout=60)
+    for name in ("figures", "extract"):
+        xml.dom.minidom.parse(str(tmp_path / f"images-{name}.svg"))
+
+
+def test_a_merged_view_of_recorded_layers_knows_whiteouts_and_hard_links(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench/images"))
+    monkeypatch.chdir(ROOT)
+    import figures
+
+    def entry(path, kind="0", size=1, link="-", digest="d"):
+        return [path, kind, "0o644", "0", "0", "1", str(size), link, digest]
+
+    layers = [("l0", 1, [entry("./a", "5"), entry("./a/x"), entry("./a/y"), entry("./b", size=5, digest="e"), entry("./c", "1", 0, "./b")]),
+              ("l1", 1, [entry("a/.wh.x"), entry("b", "5"), entry("b/n")])]
+    monkeypatch.setattr(figures, "read_layers", lambda name: layers)
+    tree = figures.merged("any")
+    assert set(tree) == {"a", "a/y", "b", "b/n", "c"} and tree["c"][4] == "e" and tree["c"][6] == 0
+
+
 def test_an_unknown_variant_is_named():
     assert "there is no variant 'moon'; there are " in bench("--variants", "moon", status=1).stderr
 
