@@ -566,7 +566,7 @@ TEST(arguments_out_of_range_are_refused)
         { "{\"minCandidateNodesAbsolute\":-1}",
           "minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)" },
         { "{\"minCandidateNodesPercentage\":0,\"minCandidateNodesAbsolute\":0}",
-          "cannot be zero at the same time as minCandidateNodesAbsolute" },
+          "cannot be zero at the same time as minCandidateNodesPercentage]" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rig r;
