@@ -4,6 +4,7 @@
 Nothing here sleeps for a fixed time: whatever is waited for has an event or a deadline.
 The build directory comes from the environment (DORMOUSE_BUILD) or is build/ of this tree.
 """
+import contextlib
 import functools
 import http.client
 import json
@@ -22,6 +23,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DORMOUSE_BUILD", ROOT / "build"))
 DEADLINE_S = 30
+# Of each part of a test: what its fixtures set up, itself, their end. What a test waits for has a deadline of its own; this is
+# for what has none, such as a line that a server never prints. Some tests build programs first, which takes minutes.
+LIMIT_S = float(os.environ.get("TEST_LIMIT_S", "900"))
 # Under ./dev test --clock; the reason for which some peers cannot take part, or empty.
 IS_CLOCK_SHIFTED = "SHIFTED_CLOCK_S" in os.environ
 GO_HAS_ANOTHER_CLOCK = "a Go program does not see the shifted clock" if IS_CLOCK_SHIFTED else ""
@@ -259,6 +263,32 @@ def pytest_runtest_protocol(item, nextitem):
     module = item.getparent(pytest.Module)
     if hasattr(module, "children_before") and (nextitem is None or nextitem.getparent(pytest.Module) is not module):
         end_what_started_since(module.children_before)
+
+
+def on_limit(number, frame):
+    pytest.fail(f"this takes longer than {LIMIT_S:g} s")
+
+
+@contextlib.contextmanager
+def limited():
+    """Ends what the main thread waits for, and again if what ends it waits as well."""
+    before = signal.signal(signal.SIGALRM, on_limit)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT_S, LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def limited_hook(item):
+    with limited():
+        yield
+
+
+pytest_runtest_setup = pytest.hookimpl(hookwrapper=True)(limited_hook)
+pytest_runtest_call = pytest.hookimpl(hookwrapper=True)(limited_hook)
+pytest_runtest_teardown = pytest.hookimpl(hookwrapper=True)(limited_hook)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -21,14 +21,19 @@ def start(name):
 """
 
 
-def run_tests_of(tmp_path, text):
+def pytest_of(tmp_path, text, **env):
     (tmp_path / "test_it.py").write_text(STARTS + text)
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "conftest", "--rootdir", tmp_path,
                            tmp_path / "test_it.py"], capture_output=True, text=True, timeout=120,
-                          env=dict(os.environ, PYTHONPATH=str(ROOT / "test/behaviour")))
+                          env=dict(os.environ, PYTHONPATH=str(ROOT / "test/behaviour"), **env))
+    return done.stdout
+
+
+def run_tests_of(tmp_path, text):
+    out = pytest_of(tmp_path, text)
     started = {f.name: int(f.read_text()) for f in tmp_path.glob("*.pid")}
     assert started and not [name for name, pid in started.items() if is_alive(pid)]
-    return done.stdout
+    return out
 
 
 @pytest.mark.parametrize("outcome, says", [("pytest.skip('no tool')", "1 skipped"), ("assert False", "1 failed")])
@@ -57,6 +62,30 @@ def test_one():
     start("test.pid")
 """)
     assert "left processes running: ['sleep 900']" in out and "1 error" in out
+
+
+@pytest.mark.parametrize("where, says", [("test", "1 failed, 1 passed"), ("fixture", "1 passed, 1 error"), ("end", "2 passed, 1 error")])
+def test_a_test_that_waits_for_ever_is_ended_and_the_next_one_runs(tmp_path, where, says):
+    out = pytest_of(tmp_path, f"""
+import threading
+
+def hang(here):
+    if here == {where!r}:
+        threading.Event().wait()
+
+@pytest.fixture
+def slow():
+    hang("fixture")
+    yield
+    hang("end")
+
+def test_one(slow):
+    hang("test")
+
+def test_two():
+    pass
+""", TEST_LIMIT_S="3")
+    assert "this takes longer than 3 s" in out and says in out, out
 
 
 def test_a_server_of_a_module_outlives_its_tests(tmp_path):
@@ -124,7 +153,7 @@ def result_of(runner, passed, failed):
     return result
 
 
-@pytest.mark.parametrize("again, failed, second", [((2, []), 0, 2), ((1, ["b"]), 2, 0), ((0, []), 2, 0)])
+@pytest.mark.parametrize("again, failed, second", [((2, []), 0, 2), ((1, ["b"]), 2, 0), ((1, []), 2, 0), ((0, []), 2, 0)])
 def test_what_failed_passes_at_the_second_try_only_as_a_whole(again, failed, second):
     runner = load_runner()
     result = runner.second_try(result_of(runner, 5, ["a", "b"]), ["a", "b"], lambda targets: result_of(runner, *again))
@@ -143,6 +172,32 @@ def test_failures_of_pytest_are_found_again_by_their_lines():
     lines = ["test.behaviour.test_test_runs: test_one[a b-1]: assert False", "test.behaviour.test_dev: test_two"]
     assert runner.pytest_ids(lines) == ["test/behaviour/test_test_runs.py::test_one[a b-1]", "test/behaviour/test_dev.py::test_two"]
     assert runner.pytest_ids([*lines, "pytest ended with status 2"]) is None
+
+
+def test_ci_names_what_failed_in_its_last_lines(tmp_path):
+    """In a copy of the tree whose stages are replaced."""
+    said = {"layers": "exit 0", "results": "echo unclear; exit 1", "fuzzers": "echo 'FAILED fuzz_json'; exit 1"}
+    many = "".join(f"echo '  test_{i}: wrong'; " for i in range(30))
+    tests = f"""
+        echo 'passed at the second try only:'; echo '  test_slow: late'; echo
+        echo 'failed:'; {many} echo '7 passed, 30 failed, 1 at the second try'; exit 1"""
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "tools").mkdir()
+    (tmp_path / ".ci/run").write_text((ROOT / ".ci/run").read_text())
+    (tmp_path / "dev").write_text(f'#!/bin/sh\n[ "$1" = test ] || {{ {said["fuzzers"]}; }}\n{tests}\n')
+    for tool in ("layers", "results"):
+        (tmp_path / "tools" / f"check-{tool}").write_text(f"#!/bin/sh\n{said[tool]}\n")
+    for script in tmp_path.glob("**/*"):
+        script.chmod(0o755)
+    done = subprocess.run([tmp_path / ".ci/run"], capture_output=True, text=True, timeout=60)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1 and lines[-1] == "14 passed, 62 failed"
+    ending = lines[-60:]
+    begin = ending.index("passed at the second try only:")
+    assert ending[begin + 1:begin + 4] == ["  test_slow: late"] * 2 + [""]
+    for line in ("what failed, by stage:", "results (status 1):", "  unclear", "tests (status 1):", "  test_0: wrong", "  and 20 more",
+                 "tests with sanitizers (status 1):", "fuzzers (status 1):", "  FAILED fuzz_json"):
+        assert line in ending[begin + 4:], line
 
 
 def test_a_pair_of_benchmarks_is_compared_by_medians_of_the_same_figures():
