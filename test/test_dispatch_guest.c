@@ -184,7 +184,7 @@ static bool is_slow(const struct crew *c)
 TEST(a_guest_that_loops_holds_up_nobody)
 {
     struct stage s;
-    struct crew bad = { .spec.activation_ms = 400 }, good = { 0 };
+    struct crew bad = { .spec.activation_ms = 2000 }, good = { 0 };
     open_stage(&s, (struct guest_host_opts){ .max_runners = 1 });
     open_crew(&bad, &s, 1);
     open_crew(&good, &s, 1);
@@ -208,7 +208,7 @@ TEST(a_guest_that_loops_while_it_starts_holds_up_nobody)
 {
     struct stage s;
     struct guest_env env = { STR("SETUP"), STR("spin") };
-    struct crew bad = { .spec = { .activation_ms = 400, .env = &env, .n_env = 1 } }, good = { 0 };
+    struct crew bad = { .spec = { .activation_ms = 2000, .env = &env, .n_env = 1 } }, good = { 0 };
     open_stage(&s, (struct guest_host_opts){ .max_runners = 1 });
     open_crew(&good, &s, 1);
     crew_add(&good, "return:1");

@@ -378,6 +378,13 @@ TEST(a_cold_request_waits_is_told_at_once_and_runs_in_the_first_sandbox)
     finish();
 }
 
+static uint64_t process_cpu_ms(void)
+{
+    struct timespec t;
+    CHECK_OK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t));
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 enum { MANY = 1000 };
 static struct answer many[MANY];
 
@@ -396,7 +403,7 @@ TEST(a_thousand_waiting_requests_are_served_in_order_one_at_a_time)
     order_endpoints(o, 10, 11, false);
     order_add(o, 1, 1, NULL);
     order_send(o, &plane);
-    uint64_t before = clock_mono_ms();
+    uint64_t before_ms = process_cpu_ms();
     for (int i = 0; i < MANY; i++) {
         char number[16];
         (void)snprintf(number, sizeof number, "%d", i);
@@ -404,7 +411,7 @@ TEST(a_thousand_waiting_requests_are_served_in_order_one_at_a_time)
         CHECK_STR(headers_get(&running(0)->headers, "x-number"), number);
         answer(running(0), 200, "");
     }
-    CHECK(clock_mono_ms() - before < 2000);
+    CHECK(process_cpu_ms() - before_ms < 2000);
     for (int i = 0; i < MANY; i++) {
         WAIT_FOR(many[i].ends);
         CHECK_INT(many[i].status, 200);

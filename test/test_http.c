@@ -1028,7 +1028,7 @@ static void on_past(struct timer *t)
 
 TEST(a_slow_head_is_408_and_a_silent_connection_just_ends)
 {
-    setup_with((struct http_server_opts){ .head_timeout_ms = 30 });
+    setup_with((struct http_server_opts){ .head_timeout_ms = 300 });
     CHECK_STARTS(raw_talk(STR("GET /hello HT")), "HTTP/1.1 408 ");
     CHECK_STR(str_of(raw_talk(STR(""))), "");
     /* the second request of a connection has its own time, from its first byte on */
@@ -1037,7 +1037,7 @@ TEST(a_slow_head_is_408_and_a_silent_connection_just_ends)
     raw_send(&raw, STR("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"));
     WAIT_FOR(raw_has(&raw, "hello"));
     struct timer past = { 0 };
-    timer_start(&loop, &past, 40, on_past);
+    timer_start(&loop, &past, 400, on_past);
     WAIT_FOR(!timer_is_armed(&past));
     CHECK(!raw.eof);
     buf_reset(&raw.in);
@@ -1547,7 +1547,7 @@ TEST(a_connection_that_is_not_made_times_out)
 TEST(an_idle_client_closes_its_connections)
 {
     setup();
-    client_setup_with((struct http_client_opts){ .idle_ms = 30 });
+    client_setup_with((struct http_client_opts){ .idle_ms = 3000 });
     struct reply r[3] = { 0 };
     for (int i = 0; i < 3; i++)
         get(&r[i], "/hello");
@@ -1556,6 +1556,7 @@ TEST(an_idle_client_closes_its_connections)
         reply_fini(&r[i]);
     }
     CHECK_INT(http_server_connections(server), 3);
+    loop_skip(&loop, 3000);
     WAIT_FOR(http_server_connections(server) == 0);
     CHECK_INT(loop.n_timers, 0);
     http_client_close(client);

@@ -894,7 +894,7 @@ TEST(a_head_that_stops_ends_the_connection)
 
 TEST(an_idle_connection_is_told_to_go)
 {
-    setup_with((struct http_server_opts){ .keepalive_ms = 60 });
+    setup_with((struct http_server_opts){ .keepalive_ms = 500 });
     peer_open(true);
     check_alive(1);
     WAIT_FOR(peer.went);

@@ -578,7 +578,7 @@ TEST(a_loop_ends_at_the_deadline_and_holds_up_nobody)
     fn_open(&rig, &f, "fn-reactor.wasm");
     struct invoke_request q = fn_request(&f, "/spin");
     uint64_t begun = clock_mono_ms();
-    q.deadline_ms = loop_now_ms(&rig.loop) + 300;
+    q.deadline_ms = loop_now_ms(&rig.loop) + 2000;
     fn_start(&f, &spin, &q);
     unsigned n = 0;
     for (; !spin.is_over; n++) {
@@ -586,7 +586,7 @@ TEST(a_loop_ends_at_the_deadline_and_holds_up_nobody)
         check_body(&other, 200, "hello");
     }
     CHECK(n >= 5);
-    CHECK(clock_mono_ms() - begun >= 250);
+    CHECK(clock_mono_ms() - begun >= 1900);
     check_end(&spin, -ETIMEDOUT, "RequestTimeout");
     fn_do(&f, &other, "/peek", NULL);
     check_body(&other, 200, "1");
