@@ -240,7 +240,7 @@ def test_a_first_start_on_a_full_disk_says_so_and_leaves_nothing(small_disk):
             done = subprocess.run([BUILD / "dormouse", command, "--data-dir", disk / "data", "--listen", "127.0.0.1:0"],
                                   capture_output=True, text=True, timeout=DEADLINE_S)
             assert done.returncode != 0 and "No space left on device" in done.stderr, done
-            assert sorted(os.listdir(disk)) == ["fill"], (command, spare, done.stderr)
+            assert sorted(os.listdir(disk)) == ["fill"], (command, done.stderr)
     enlarge()
     server = Server(disk / "data")
     assert server.stop() == 0

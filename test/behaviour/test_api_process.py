@@ -214,10 +214,14 @@ def test_an_idle_server_is_not_woken(data_dir):
     """Once the work that follows a write is done (the store's checkpoint), no thread wakes up any more."""
     server = Server(data_dir)
     watch = server.watch(MAPS + "?watch=1&resourceVersion=0&labelSelector=none")
-    trace = subprocess.run(["timeout", "12", "strace", "-f", "-qq", "-ttt", "-p", str(server.process.pid)],
-                           capture_output=True, text=True)
-    times = [float(word) for line in trace.stderr.splitlines() for word in line.split() if re.fullmatch(r"\d{10}\.\d{6}", word)]
-    assert times and time.time() - max(times) > 6, trace.stderr[-3000:]
+    for _ in range(4):  # on a busy machine the checkpoint comes late
+        trace = subprocess.run(["timeout", "12", "strace", "-f", "-qq", "-ttt", "-p", str(server.process.pid)],
+                               capture_output=True, text=True)
+        times = [float(word) for line in trace.stderr.splitlines() for word in line.split() if re.fullmatch(r"\d{10}\.\d{6}", word)]
+        rested_s = time.time() - max(times, default=0)
+        if rested_s > 6:
+            break
+    assert times and rested_s > 6, trace.stderr[-3000:]
     watch.close()
     assert server.stop() == 0
 

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import Answer, wait_for
+from conftest import DEADLINE_S, Answer, wait_for
 from functions_kit import FAKE, FUNCTIONS, FunctionServer, Role, ask_socket, call
 from test_fn_roles import Cell
 
@@ -148,7 +148,7 @@ def test_a_callback_gets_the_result(up):
     up.deploy("echo")
     hook = Hook()
     id = submit(up, "echo", b"x", **{"X-Callback-Url": hook.url})
-    assert hook.arrived.wait(20)
+    assert hook.arrived.wait(DEADLINE_S)
     fields, body = hook.seen[0]
     assert fields["x-faas-parent-call-id"] == id and fields["x-faas-call-status"] == "200"
     assert fields["x-faas-function"] == "default/echo"
@@ -244,7 +244,7 @@ def test_a_call_belongs_to_the_gateway_that_took_it_and_all_know_of_it(tmp_path)
         for gateway in (first, second):
             answer = end(gateway, id)
             assert answer.status == 200 and answer.body == b"x%d" % (i // 2)
-    id = call(first, "slow.default", "/", "POST", b"x", ASYNC).headers["X-Dormouse-Call-Id"]
+    id = call(first, "slow.default", "/", "POST", b"x", {**ASYNC, "x-fake-sleep-ms": "60000"}).headers["X-Dormouse-Call-Id"]
     assert see(second, id, "DELETE").status in (200, 202)
     assert end(second, id).status == 410
 

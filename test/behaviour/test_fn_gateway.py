@@ -4,6 +4,7 @@ import concurrent.futures
 import http.client
 import os
 import pathlib
+import select
 import signal
 import socket
 import subprocess
@@ -22,8 +23,8 @@ def up(tmp_path_factory):
         "f": FAKE,
         "small": {**FAKE, "limits": {"bodyBytes": 1000}},
         "one": {**FAKE, "concurrency": {"limit": 1}, "scale": {"max": 1}, "queue": {"max": 3},
-                "timeouts": {"queueMilliseconds": 400}},
-        "short": {**FAKE, "timeouts": {"requestMilliseconds": 300}},
+                "timeouts": {"queueMilliseconds": 2000}},
+        "short": {**FAKE, "timeouts": {"requestMilliseconds": 2000}},
         "many": {**FAKE, "concurrency": {"limit": 1}, "scale": {"max": 1}},
     }.items():
         server.deploy(name, spec)
@@ -38,6 +39,13 @@ def curl(*words, data=None):
                           capture_output=True, timeout=DEADLINE_S + 5)
     body, _, status = done.stdout.rpartition(b"\n")
     return int(status), body
+
+
+def begin(up, name, *fields):
+    """A request whose answer is not awaited; who closes it cancels it."""
+    client = socket.create_connection(up.gateway.rsplit(":", 1), DEADLINE_S)
+    client.sendall("".join(line + "\r\n" for line in ("GET / HTTP/1.1", f"Host: {name}.default", *fields, "")).encode())
+    return client
 
 
 def metric(up, name):
@@ -85,33 +93,36 @@ def test_bad_ends_have_reasons(up):
 
 
 def test_a_slow_function_is_504(up):
-    answer = call(up.gateway, "short.default", headers={"x-fake-sleep-ms": "5000"})
+    answer = call(up.gateway, "short.default", headers={"x-fake-sleep-ms": "60000"})
     assert (answer.status, answer.headers["x-dormouse-reason"]) == (504, "RequestTimeout")
     assert call(up.gateway, "short.default").status == 200
 
 
 def test_a_full_queue_says_when_to_come_back(up):
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: call(up.gateway, "one.default", headers={"x-fake-sleep-ms": "1000"}), range(8)))
-    reasons = sorted(a.headers["x-dormouse-reason"] for a in answers if a.status == 503)
-    assert sum(a.status == 200 for a in answers) == 1
-    assert reasons == ["QueueFull"] * 4 + ["QueueTimeout"] * 3
-    assert all(a.headers["retry-after"] for a in answers if a.status == 503)
+    hold = begin(up, "one", "x-fake-sleep-ms: 60000")
+    wait_for(lambda: metric(up, "request_concurrency") == 1, "one runs")
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        waiting = [pool.submit(call, up.gateway, "one.default") for _ in range(3)]
+        wait_for(lambda: metric(up, "queue_depth") == 3, "three wait")
+        full = [call(up.gateway, "one.default") for _ in range(4)]
+        late = [w.result() for w in waiting]
+    hold.close()
+    assert [a.headers["x-dormouse-reason"] for a in full + late] == ["QueueFull"] * 4 + ["QueueTimeout"] * 3
+    assert all(a.status == 503 and a.headers["retry-after"] for a in full + late)
 
 
 def test_waiting_requests_are_served_in_order(up):
-    """Started one after the other, each seen in the queue before the next comes."""
-    order, threads = [], []
-    hold = threading.Thread(target=call, args=(up.gateway, "many.default"), kwargs={"headers": {"x-fake-sleep-ms": "800"}})
-    hold.start()
+    """Begun one after the other, each seen in the queue before the next comes. One that runs has sent its head, and no end."""
+    clients = [begin(up, "many", "x-fake-bytes: 1000000", "x-fake-chunk-ms: 60000")]
     wait_for(lambda: metric(up, "request_concurrency") == 1, "the first one runs")
     for i in range(8):
-        threads.append(threading.Thread(target=lambda i=i: (call(up.gateway, "many.default", headers={"x-fake-sleep-ms": "150"}), order.append(i))))
-        threads[-1].start()
+        clients.append(begin(up, "many", "x-fake-bytes: 1000000", "x-fake-chunk-ms: 60000"))
         wait_for(lambda i=i: metric(up, "queue_depth") == i + 1, f"{i + 1} wait")
-    for thread in [hold, *threads]:
-        thread.join()
-    assert order == sorted(order)
+    while clients:
+        running, _, _ = select.select(clients, [], [], DEADLINE_S)
+        assert running == clients[:1]
+        assert clients[0].recv(100).startswith(b"HTTP/1.1 200 ")
+        clients.pop(0).close()
 
 
 def test_a_client_that_stops_reading_costs_little(up):

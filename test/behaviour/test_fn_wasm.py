@@ -160,10 +160,11 @@ def test_a_program_that_prints_is_a_function_also_by_its_path(server, deploy):
     ("/exit/3", 502, "GuestExited"), ("/badname", 502, "MalformedHead"), ("/length/7", 502, "WrongLength"),
     ("/big/200000", 502, "ResponseTooLarge"), ("/spin", 504, "RequestTimeout")])
 def test_a_guest_that_ends_badly_is_an_answer_with_a_reason_and_a_line(server, deploy, path, status, reason):
-    host = deploy("bad", "fn-reactor", timeouts={"requestMilliseconds": 1000}, limits={"responseBytes": 100000})
-    answer = call(server.gateway, host, path)
+    name, timeouts = ("spins", {"requestMilliseconds": 2000}) if reason == "RequestTimeout" else ("bad", {})
+    host = deploy(name, "fn-reactor", timeouts=timeouts, limits={"responseBytes": 100000})
+    answer = call(server.gateway, host, path, timeout=120)
     assert (answer.status, answer.headers["x-dormouse-reason"]) == (status, reason)
-    lines = [json.loads(line) for line in (server.data_dir / "function-logs/default/bad.log").read_text().splitlines()]
+    lines = [json.loads(line) for line in (server.data_dir / f"function-logs/default/{name}.log").read_text().splitlines()]
     assert any(line["message"].startswith(reason) and line["call"] for line in lines)
     assert call(server.gateway, host, "/hello").body == b"hello"
 

@@ -64,7 +64,7 @@ data: {key: "%s"}
 @pytest.fixture(scope="module")
 def api(shared_api):
     shared_api.kubectl("apply", "-f", "-", input=CRD)
-    shared_api.kubectl("wait", "--for=condition=Established", "crd/mice.zoo.io", "--timeout=10s")
+    shared_api.kubectl("wait", "--for=condition=Established", "crd/mice.zoo.io", "--timeout=50s")
     return shared_api
 
 
@@ -165,7 +165,7 @@ def test_status_is_patched_apart(api, ns):
     api.kubectl("-n", ns, "apply", "-f", "-", input=MOUSE % ("m", "long"))
     status = '{"status":{"conditions":[{"type":"Asleep","status":"True"}]}}'
     api.kubectl("-n", ns, "patch", "mouse", "m", "--subresource=status", "--type=merge", "-p", status)
-    api.kubectl("-n", ns, "wait", "--for=condition=Asleep", "mouse/m", "--timeout=10s")
+    api.kubectl("-n", ns, "wait", "--for=condition=Asleep", "mouse/m", "--timeout=50s")
 
 
 def test_label_and_annotate(api, ns):
@@ -236,7 +236,7 @@ def test_a_namespace_goes_with_its_contents(api):
     api.kubectl("create", "namespace", "short")
     api.kubectl("-n", "short", "create", "configmap", "a")
     api.kubectl("-n", "short", "apply", "-f", "-", input=MOUSE % ("m", "long"))
-    api.kubectl("delete", "namespace", "short", "--wait", "--timeout=20s")
+    api.kubectl("delete", "namespace", "short", "--wait", "--timeout=50s")
     assert "not found" in api.kubectl("get", "namespace", "short", check=False).stderr
     assert "not found" in api.kubectl("-n", "short", "create", "configmap", "a", check=False).stderr
 
@@ -245,6 +245,6 @@ def test_a_definition_goes_with_its_instances(api):
     other = CRD.replace("mice", "cats").replace("mouse", "cat").replace("Mouse", "Cat").replace("[mo]", "[ca]")
     api.kubectl("apply", "-f", "-", input=other)
     api.kubectl("apply", "-f", "-", input=MOUSE.replace("Mouse", "Cat") % ("tom", "long"))
-    api.kubectl("delete", "crd", "cats.zoo.io", "--wait", "--timeout=20s")
+    api.kubectl("delete", "crd", "cats.zoo.io", "--wait", "--timeout=50s")
     assert api.kubectl("get", "cats", check=False).returncode != 0
     assert "cats" not in api.kubectl("api-resources").stdout

@@ -142,7 +142,7 @@ def test_scale_and_rollout(kubectl):
     kubectl.run("scale", "deploy/web", "--replicas=3", "--current-replicas=2")
     assert kubectl.run("get", "deploy", "web", "-o", "jsonpath={.spec.replicas}").stdout == "3"
     assert kubectl.run("scale", "deploy/web", "--replicas=3", "--current-replicas=2", check=False).returncode != 0
-    rollout = kubectl.start("rollout", "status", "deploy/web", "--timeout=20s")
+    rollout = kubectl.start("rollout", "status", "deploy/web", "--timeout=50s")
     try:
         assert "Waiting" in rollout.stdout.readline()
         path = f"/apis/apps/v1/namespaces/{kubectl.ns}/deployments/web/status"
@@ -168,7 +168,7 @@ def test_watch_and_wait(kubectl):
     finally:
         stream.kill()
         stream.communicate()
-    waiting = kubectl.start("wait", "--for=condition=Ready", "pod/p", "--timeout=20s")
+    waiting = kubectl.start("wait", "--for=condition=Ready", "pod/p", "--timeout=50s")
     path = f"/api/v1/namespaces/{kubectl.ns}/pods/p/status"
     ready = {"status": {"conditions": [{"type": "Ready", "status": "True"}], "phase": "Running"}}
     answer = kubectl.api.ask("PATCH", path, ready, Content_Type="application/strategic-merge-patch+json")
@@ -177,7 +177,7 @@ def test_watch_and_wait(kubectl):
     waiting.communicate()
     assert "Running" in kubectl.run("get", "pod", "p").stdout
     assert "busybox" in kubectl.run("describe", "pod", "p").stdout
-    kubectl.run("delete", "pod", "p", "--wait", "--timeout=20s", "--grace-period=0", "--force")
+    kubectl.run("delete", "pod", "p", "--wait", "--timeout=50s", "--grace-period=0", "--force")
 
 
 def test_what_one_may(kubectl):
@@ -201,7 +201,7 @@ def test_what_one_may(kubectl):
 
 def test_custom_resources(kubectl):
     kubectl.run("apply", "-f", "-", input=CRD)
-    kubectl.run("wait", "--for=condition=Established", "crd/voles.field.io", "--timeout=20s")
+    kubectl.run("wait", "--for=condition=Established", "crd/voles.field.io", "--timeout=50s")
     wait_for(lambda: "voles" in kubectl.run("api-resources").stdout, "the resource to be discovered")
     vole = "apiVersion: field.io/v1\nkind: Vole\nmetadata: {name: v}\nspec: {nap: %s}\n"
     kubectl.run("apply", "-f", "-", input=vole % "long")
@@ -209,4 +209,4 @@ def test_custom_resources(kubectl):
     assert "How it sleeps." in kubectl.run("explain", "vole.spec").stdout
     done = kubectl.run("diff", "-f", "-", input=vole % "short", check=False)
     assert done.returncode == 1 and "short" in done.stdout, done.stderr
-    kubectl.run("delete", "vole", "v", "--wait", "--timeout=20s")
+    kubectl.run("delete", "vole", "v", "--wait", "--timeout=50s")

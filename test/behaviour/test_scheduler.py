@@ -54,7 +54,7 @@ def up(data_dir):
 def test_kubectl_shows_where_a_pod_went(up):
     up.node("n1")
     up.kubectl("run", "web", "--image=nginx")
-    up.kubectl("wait", "--for=condition=PodScheduled", "pod/web", "--timeout=20s")
+    up.kubectl("wait", "--for=condition=PodScheduled", "pod/web", "--timeout=50s")
     assert up.kubectl("get", "pod", "web", "-o", "jsonpath={.spec.nodeName}").stdout == "n1"
 
     def described():

@@ -99,7 +99,7 @@ def test_the_definition_is_taken_and_keeps_wrong_states_out(dormouse_api):
     api = dormouse_api
     crd = json.loads((ROOT / "src/sched/object/node_image_state_crd.json").read_text())
     api.kubectl("apply", "-f", "-", input=json.dumps(crd))
-    api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=10s")
+    api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=50s")
     api.kubectl("create", "-f", "-", input=json.dumps(state("a", LAYERS, uplink=5, rtt=700, cache={"capacityBytes": 9, "pinnedBytes": 9})))
     row = api.kubectl("get", "nis", "-o", "wide").stdout.splitlines()[1].split()
     assert row[:3] == ["a", "700", "5"]
@@ -119,7 +119,7 @@ def test_a_running_scheduler_reads_what_nodes_tell_when_it_begins_and_when_it_ch
         api.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
     api.kubectl("apply", "-f", ROOT / "src/sched/object/node_image_state_crd.json")
-    api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=10s")
+    api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=50s")
     full = {"capacityBytes": 1000, "usedBytes": 950}
     apply(*[state(n, LAYERS, disk=full) for n in "abc"])
     for n in "abc":

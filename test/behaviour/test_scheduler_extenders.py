@@ -160,7 +160,7 @@ def test_one_that_hangs_costs_its_timeout(tmp_path):
         config = {"urlPrefix": x.url, "filterVerb": "filter", "nodeCacheCapable": True, "httpTimeout": "100ms"}
         began = time.monotonic()
         assert placed(tmp_path, config | {"ignorable": True}) in ("n1", "n2", "n3")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 25  # the extender holds each for 30 s
         assert placed(tmp_path, config) == f'Post "{x.url}/filter": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
 
 
