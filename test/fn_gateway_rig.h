@@ -25,7 +25,7 @@ static void rig_on_guard(struct timer *t)
 
 #define WAIT_FOR(cond)                                                                             \
     do {                                                                                           \
-        timer_start(&loop, &rig_guard, 20000, rig_on_guard);                                       \
+        timer_start(&loop, &rig_guard, 60000, rig_on_guard);                                       \
         while (!(cond))                                                                            \
             (void)loop_turn(&loop, true);                                                          \
         timer_stop(&loop, &rig_guard);                                                             \

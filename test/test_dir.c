@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-enum { DEADLINE_MS = 20000 };
+enum { DEADLINE_MS = 60000 };
 
 struct rig {
     struct loop loop;

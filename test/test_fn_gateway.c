@@ -75,7 +75,7 @@ static void finish(void)
     http_client_close(client2);
     if (!stopped) {
         gateway_stop(gateway, 0, on_stopped, NULL);
-        timer_start(&loop, &rig_guard, 20000, rig_on_guard);
+        timer_start(&loop, &rig_guard, 60000, rig_on_guard);
         while (!stopped) {
             while (sandboxes.running.n && !sandboxes.running.p[0]->canceled)
                 end(sandboxes.running.p[0], -ECONNRESET, NULL);

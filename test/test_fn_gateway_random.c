@@ -318,7 +318,7 @@ TEST(every_request_ends_and_no_limit_is_passed)
                 http_call_end_body(answers[i].call, NULL);
         }
     gateway_stop(gateway, 2000, on_stopped, NULL);
-    timer_start(&loop, &rig_guard, 20000, rig_on_guard);
+    timer_start(&loop, &rig_guard, 60000, rig_on_guard);
     while (!stopped) {
         while (sandboxes.running.n && !running(0)->canceled)
             end(running(0), -ECONNRESET, NULL);

@@ -21,7 +21,7 @@ static void on_guard(struct timer *t)
 
 #define WAIT_FOR(cond)                                                                             \
     do {                                                                                           \
-        timer_start(&loop, &guard, 20000, on_guard);                                               \
+        timer_start(&loop, &guard, 60000, on_guard);                                               \
         while (!(cond))                                                                            \
             (void)loop_turn(&loop, true);                                                          \
         timer_stop(&loop, &guard);                                                                 \

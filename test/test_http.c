@@ -29,7 +29,7 @@ static void on_guard(struct timer *t)
 
 #define WAIT_FOR(cond)                                                                             \
     do {                                                                                           \
-        timer_start(&loop, &guard, 20000, on_guard);                                               \
+        timer_start(&loop, &guard, 60000, on_guard);                                               \
         while (!(cond))                                                                            \
             (void)loop_turn(&loop, true);                                                          \
         timer_stop(&loop, &guard);                                                                 \
@@ -907,7 +907,7 @@ TEST(a_paused_body_stays_with_the_peer)
     for (int i = 0; i < 50; i++)
         (void)loop_turn(&loop, false);
     CHECK_INT(seen.body.n, first); /* no byte after the pause */
-    timer_start(&loop, &guard, 20000, on_guard);
+    timer_start(&loop, &guard, 60000, on_guard);
     while (!seen.body_ends) {
         defer_start(&loop, &seen.later, on_later_resume);
         (void)loop_turn(&loop, true);
@@ -1094,7 +1094,7 @@ TEST(a_refused_peer_that_keeps_talking_is_cut)
     raw_open(&raw);
     raw_send(&raw, STR("POST /limited HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n"));
     static char noise[100 << 10];
-    timer_start(&loop, &guard, 20000, on_guard);
+    timer_start(&loop, &guard, 60000, on_guard);
     while (raw.r >= 0 || raw.r == UV_EOF) { /* the answer and its end come first, then the cut */
         raw_send(&raw, str_n(noise, sizeof noise));
         (void)loop_turn(&loop, true);
@@ -1371,7 +1371,7 @@ TEST(a_paused_call_gets_nothing_and_loses_nothing)
         for (int k = 0; k < 20; k++)
             (void)loop_turn(&loop, false);
         CHECK_INT(r.body.n + r.ends, 0);
-        timer_start(&loop, &guard, 20000, on_guard);
+        timer_start(&loop, &guard, 60000, on_guard);
         while (!r.ends) {
             http_call_resume(r.call);
             (void)loop_turn(&loop, true);
@@ -1582,12 +1582,14 @@ TEST(a_refused_connection_says_where)
     reply_fini(&r);
     http_client_close(client);
     loop_run(&loop);
-    client_setup_with((struct http_client_opts){ .host = "no-such-host.invalid", .port = 1 });
+    char name[65] = { 0 }; /* too long for a question to a server of names, which may not be there */
+    memset(name, 'x', sizeof name - 1);
+    client_setup_with((struct http_client_opts){ .host = name, .port = 1 });
     r = (struct reply){ 0 };
     get(&r, "/");
     WAIT_FOR(r.ends);
     CHECK_ERR(r.r, -EHOSTUNREACH);
-    CHECK(str_has_prefix(str_of(r.err.text), STR("find 'no-such-host.invalid': ")));
+    CHECK(str_has_prefix(str_of(r.err.text), STR("find 'xxx")));
     reply_fini(&r);
     http_client_close(client);
     loop_run(&loop);

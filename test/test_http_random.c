@@ -327,7 +327,7 @@ static void play(struct tls_ctx *server_tls, struct tls_ctx *client_tls, bool se
     CHECK_OK(http_client_new(&loop, &client_opts, &client, &err));
     n_started = n_ended = 0;
     struct timer guard = { 0 };
-    timer_start(&loop, &guard, 30000, on_guard);
+    timer_start(&loop, &guard, 60000, on_guard);
     bool close_early = test_random_below(4) == 0;
     while (n_started < CALLS) {
         for (uint64_t n = test_random_below(6); n && n_started < CALLS; n--)

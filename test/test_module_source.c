@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEADLINE_MS = 20000 };
+enum { DEADLINE_MS = 60000 };
 
 struct rig {
     struct loop loop;

@@ -92,7 +92,7 @@ static void on_deadline(struct timer *t)
 #define WAIT_UNTIL(r, cond)                                                                        \
     do {                                                                                           \
         struct timer deadline_ = { 0 };                                                            \
-        timer_start(&(r)->loop, &deadline_, 20000, on_deadline);                                   \
+        timer_start(&(r)->loop, &deadline_, 60000, on_deadline);                                   \
         while (!(cond)) {                                                                          \
             (void)loop_turn(&(r)->loop, true);                                                     \
             fake_settle(&(r)->fake);                                                               \

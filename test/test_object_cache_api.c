@@ -141,7 +141,7 @@ static void check_told(struct rig *r, const char *want_told)
 {
     struct timer deadline = { 0 };
     uint64_t end = loop_now_ms(&r->f.loop) + 20000;
-    timer_start(&r->f.loop, &deadline, 20000, on_deadline);
+    timer_start(&r->f.loop, &deadline, 60000, on_deadline);
     while (r->told.n < strlen(want_told) && loop_now_ms(&r->f.loop) < end)
         (void)loop_turn(&r->f.loop, true);
     timer_stop(&r->f.loop, &deadline);

@@ -47,7 +47,7 @@ static void on_deadline(struct timer *t)
 static struct fake_call *next_call(struct rig *r)
 {
     struct timer deadline = { 0 };
-    timer_start(&r->loop, &deadline, 20000, on_deadline);
+    timer_start(&r->loop, &deadline, 60000, on_deadline);
     while (r->fake.n == r->seen)
         (void)loop_turn(&r->loop, true);
     timer_stop(&r->loop, &deadline);

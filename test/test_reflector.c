@@ -68,7 +68,7 @@ static void on_deadline(struct timer *t)
 static struct fake_call *call(struct rig *r, size_t i)
 {
     struct timer deadline = { 0 };
-    timer_start(&r->loop, &deadline, 20000, on_deadline);
+    timer_start(&r->loop, &deadline, 60000, on_deadline);
     while (r->fake.n <= i)
         (void)loop_turn(&r->loop, true);
     timer_stop(&r->loop, &deadline);

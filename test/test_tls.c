@@ -28,7 +28,7 @@ static void on_guard(struct timer *t)
 
 #define WAIT_FOR(cond)                                                                             \
     do {                                                                                           \
-        timer_start(&loop, &guard, 20000, on_guard);                                               \
+        timer_start(&loop, &guard, 60000, on_guard);                                               \
         while (!(cond))                                                                            \
             (void)loop_turn(&loop, true);                                                          \
         timer_stop(&loop, &guard);                                                                 \
@@ -437,7 +437,7 @@ TEST(large_bodies_go_both_ways_with_pauses)
     for (int pausing = 0; pausing < 2; pausing++) {
         struct reply reply = { .pause_each = pausing };
         start(c, buf_str(&b), &reply);
-        timer_start(&loop, &guard, 20000, on_guard);
+        timer_start(&loop, &guard, 60000, on_guard);
         while (!reply.ends) {
             if (pausing)
                 http_call_resume(reply.call);
