@@ -207,6 +207,8 @@ def cache_is_right(server, scheduler):
     """Its picture has as many nodes and bound pods as there are, and nobody waits."""
     def look():
         m = scheduler.metrics()
+        if "scheduler_cache_size/pods" not in m:  # a round goes on, and none before has been asked for metrics
+            return None
         bound = sum(1 for p in read_pods(server).values() if node_of(p))
         return m if m["scheduler_cache_size/pods"] == bound and m["scheduler_cache_size/assumed_pods"] == 0 and \
             m["scheduler_pending_pods"] == 0 else None
