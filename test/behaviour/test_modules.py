@@ -143,7 +143,7 @@ def test_a_module_from_a_url(up, files):
     Files.files["/one"] = one
     up.becomes("ring-0", "True", "Running")
     ring.round()
-    assert module_of(up, "ring-0") == one_sum
+    wait_for(lambda: module_of(up, "ring-0") == one_sum, "the status names the module")
     up.patch("ring-0", {"module": {"url": files + "/two", "sha256": one_sum[::-1]}})
     refused = wait_for(lambda: condition(up, "ring-0", "UpdateRefused"), "the new one is refused")
     assert refused["reason"] == "ModuleDigestWrong" and two_sum not in refused["message"]
