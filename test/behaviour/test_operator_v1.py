@@ -174,7 +174,7 @@ def test_events_become_keys_and_reasons(host, space):
 
 
 def test_a_burst_of_events_is_one_activation_where_that_is_wanted(host, space):
-    host.scripted("burst", declaration(watch("p", space, labelSelector="app=burst"), debounceMs=1500))
+    host.scripted("burst", declaration(watch("p", space, labelSelector="app=burst"), debounceMs=3000))
     wait_for(lambda: host.is_asleep("burst"), "it waits")
     host.put(space, "a", "say made", labels={"app": "burst"})
     for i in range(5):
