@@ -205,8 +205,7 @@ struct http_client_opts {
     uint64_t idle_ms;            /* 0: HTTP_CLIENT_IDLE_MS */
     /*
      * HTTP/2, many calls on a connection: with TLS if the server chooses it, in clear text by prior
-     * knowledge. Such a client is freed by the thread that used it: the sessions of a thread share
-     * memory (http2_session.c).
+     * knowledge.
      */
     bool http2;
     /* As in http_server_opts; a lost peer's calls end with -ETIMEDOUT. */

@@ -12,7 +12,8 @@
  * nghttp2 makes each frame in a block of 16 KiB that a session keeps for life, which is more than
  * all the rest of an idle connection. pump() takes a frame as soon as it is made, so that nothing
  * is in the block between two turns: all sessions of a thread share one. (Frames that need a second
- * block, heads beyond 16 KiB, get one of their own as usual.)
+ * block, heads beyond 16 KiB, get one of their own as usual.) So a session is freed by the thread
+ * that made it.
  */
 enum { FRAME_BLOCK_BYTES = 20 << 10, FRAME_BLOCK_MIN_BYTES = 16 << 10 };
 static _Thread_local struct {
