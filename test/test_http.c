@@ -1582,7 +1582,9 @@ TEST(a_refused_connection_says_where)
     reply_fini(&r);
     http_client_close(client);
     loop_run(&loop);
-    char name[65] = { 0 }; /* too long for a question to a server of names, which may not be there */
+    char name[65] = {
+        0
+    }; /* too long for a question to a server of names, which may not be there */
     memset(name, 'x', sizeof name - 1);
     client_setup_with((struct http_client_opts){ .host = name, .port = 1 });
     r = (struct reply){ 0 };

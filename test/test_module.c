@@ -1192,12 +1192,11 @@ TEST(requests_of_one_tenant_leave_room_for_others)
     FIXTURE(f);
     /* One module is there already, the other one waits for its compiler. */
     scoped(free_scoped) char *flag = xasprintf("%s/go", f.dir);
-    scoped(free_scoped) char *script =
-        xasprintf("#!/bin/sh\n"
-                  "[ $(stat -Lc %%s /proc/self/fd/3) -lt 1000 ] || "
-                  "until [ -e '%s' ]; do sleep 0.01; done\n"
-                  "exec '%s' \"$@\"\n",
-                  flag, getenv("DORMOUSE_COMPILE"));
+    scoped(free_scoped) char *script = xasprintf("#!/bin/sh\n"
+                                                 "[ $(stat -Lc %%s /proc/self/fd/3) -lt 1000 ] || "
+                                                 "until [ -e '%s' ]; do sleep 0.01; done\n"
+                                                 "exec '%s' \"$@\"\n",
+                                                 flag, getenv("DORMOUSE_COMPILE"));
     use_compiler(&f, script);
     struct answer there = get_numbered(&f, 1);
     CHECK_OK(there.status);
