@@ -92,7 +92,7 @@ def test_a_rollback_holds_at_once(up):
     second = wait_for(lambda: {sandbox() for _ in range(10)} - {first}, "both answer")
     assert len(second) == 1
     up.ask("PATCH", path, share(100, 0), **merge)
-    wait_for(lambda: up.get(path).json()["status"].get("observedGeneration") == 3, "the rollback is seen")
+    wait_for(lambda: up.get(path).json().get("status", {}).get("observedGeneration") == 3, "the rollback is seen")
     assert {sandbox() for _ in range(50)} == {first}
 
 
