@@ -622,4 +622,95 @@ TEST(events_that_make_no_sense_change_nothing_that_matters)
     }
 }
 
+/* ---- where the caller deletes ---- */
+
+static struct image_cache *new_led(enum image_cache_policy policy)
+{
+    return image_cache_new(
+        &(struct image_cache_options){ .policy = policy, .capacity = 100, .caller_evicts = true });
+}
+
+static enum image_cache_result arrive(struct image_cache *c, uint8_t id, uint64_t size)
+{
+    const uint8_t key[SHA256_BYTES] = { id };
+    return image_cache_access(c, &(struct image_cache_request){ .key = key, .size = size });
+}
+
+static uint8_t leave(struct image_cache *c)
+{
+    uint8_t key[SHA256_BYTES];
+    uint64_t size;
+    if (!image_cache_next(c, 1, key, &size))
+        return 0;
+    image_cache_evict(c, key);
+    return key[0];
+}
+
+TEST(where_the_caller_deletes_nothing_leaves_by_itself)
+{
+    struct image_cache *c = new_led(IMAGE_CACHE_ARC);
+    for (uint8_t i = 1; i <= 9; i++)
+        CHECK_INT(arrive(c, i, 30), IMAGE_CACHE_IS_STORED);
+    CHECK_INT(image_cache_used(c), 270);
+    const uint8_t first[SHA256_BYTES] = { 1 };
+    CHECK(image_cache_pin(c, first));
+    CHECK_INT(leave(c), 2);
+    CHECK_INT(leave(c), 3);
+    image_cache_unpin(c, first);
+    CHECK_INT(leave(c), 1);
+    CHECK_INT(image_cache_used(c), 180);
+    image_cache_free(c);
+}
+
+TEST(where_the_caller_deletes_a_layer_that_is_too_large_leaves_next)
+{
+    struct image_cache *c = new_led(IMAGE_CACHE_ARC);
+    CHECK_INT(arrive(c, 1, 30), IMAGE_CACHE_IS_STORED);
+    CHECK_INT(arrive(c, 2, 60), IMAGE_CACHE_IS_BYPASSED);
+    CHECK_INT(arrive(c, 2, 60), IMAGE_CACHE_IS_HIT); /* still too large */
+    CHECK_INT(leave(c), 2);
+    CHECK_INT(leave(c), 1);
+    CHECK_INT(leave(c), 0);
+    image_cache_free(c);
+}
+
+TEST(an_expected_ghost_moves_the_target_once_and_before_room_is_made)
+{
+    struct image_cache *c = new_led(IMAGE_CACHE_ARC);
+    const uint8_t key[SHA256_BYTES] = { 1 };
+    CHECK_INT(arrive(c, 1, 20), IMAGE_CACHE_IS_STORED);
+    CHECK_INT(arrive(c, 2, 20), IMAGE_CACHE_IS_STORED);
+    CHECK_INT(leave(c), 1);
+    CHECK_INT(image_cache_where(c, key), IMAGE_CACHE_B1);
+    image_cache_expect(c, key);
+    CHECK(image_cache_target(c) == 20);
+    image_cache_expect(c, key); /* it failed to come, and is tried again */
+    CHECK_INT(arrive(c, 1, 25), IMAGE_CACHE_IS_STORED);
+    CHECK(image_cache_target(c) == 20);
+    CHECK_INT(image_cache_where(c, key), IMAGE_CACHE_T2);
+    image_cache_free(c);
+}
+
+static void repeat_in(void *arg, const struct image_cache_event *e)
+{
+    image_cache_repeat(arg, e);
+}
+
+TEST(how_often_layers_were_used_outlives_a_snapshot)
+{
+    struct image_cache *c = new_led(IMAGE_CACHE_LFU), *again = new_led(IMAGE_CACHE_LFU);
+    for (uint8_t i = 1; i <= 3; i++)
+        CHECK_INT(arrive(c, i, 10), IMAGE_CACHE_IS_STORED);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(arrive(c, 1, 10), IMAGE_CACHE_IS_HIT);
+    image_cache_snapshot(c, repeat_in, again);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(arrive(again, 2, 10), IMAGE_CACHE_IS_HIT);
+    CHECK_INT(leave(again), 3);
+    CHECK_INT(leave(again), 2); /* used three times, the first four times */
+    CHECK_INT(leave(again), 1);
+    image_cache_free(c);
+    image_cache_free(again);
+}
+
 TEST_MAIN

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/sys.h"
 #include "codec/gzip.h"
+#include "image/layer_cache.h"
 #include "image/layer_child.h"
 #include "oci/pull.h"
 #include "oci/store_int.h"
@@ -405,8 +406,11 @@ TEST(a_quota_evicts_what_was_used_least_recently_and_never_what_is_pinned)
     CHECK_OK(oci_store_image_put(s, &image, NULL));
     oci_store_close(s);
     uint64_t reserve = 16 << 20;
-    struct oci_store_opts tight = { .quota_bytes = use.layer_bytes + reserve - 1 };
-    s = open_with(tight);
+    struct oci_store_opts tight = { .root = root, .quota_bytes = use.layer_bytes + reserve - 1 };
+    s = open_with(tight); /* without a cache nothing leaves */
+    CHECK_ERR(pull_as(s, 1, "two", &err), -ENOSPC);
+    oci_store_close(s);
+    CHECK_OK(layer_cache_open_store(&tight, IMAGE_CACHE_ARC, &s, NULL));
     CHECK_ERR(pull_as(s, 1, "two", &err), -ENOSPC);
     CHECK(strstr(err_text(&err), "quota"));
     image.is_pinned = false;

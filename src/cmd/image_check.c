@@ -139,8 +139,29 @@ static const struct cmd_opt *image_gc_opts(void)
     return gc_opts;
 }
 
-static void print_gc(const struct oci_store_gc *res, bool is_json)
+/* What the layer cache knows of the layers that are left. */
+static void cache_json(struct arena *a, struct json *to, const struct layer_cache_summary *c)
 {
+    static const struct {
+        const char *name;
+        enum image_cache_list list;
+    } rows[] = { { "once", IMAGE_CACHE_T1 },
+                 { "often", IMAGE_CACHE_T2 },
+                 { "unused", IMAGE_CACHE_DEAD },
+                 { "evictedOnce", IMAGE_CACHE_B1 },
+                 { "evictedOften", IMAGE_CACHE_B2 } };
+    struct json *v = json_obj(a, to, "cache");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct json *l = json_obj(a, v, rows[i].name);
+        json_set_int(a, l, "layers", (int64_t)c->lists[rows[i].list].n);
+        json_set_int(a, l, "bytes", (int64_t)c->lists[rows[i].list].bytes);
+    }
+}
+
+static void print_gc(const struct oci_store_gc *res, const struct layer_cache_summary *cache,
+                     bool is_json)
+{
+    const struct image_cache_count *l = cache->lists;
     struct arena a = { 0 };
     if (is_json) {
         struct json *v = json_new_object(&a);
@@ -150,11 +171,17 @@ static void print_gc(const struct oci_store_gc *res, bool is_json)
         json_set_int(&a, v, "documents", (int64_t)res->n_documents);
         json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
         json_set_bool(&a, v, "dryRun", dry_run);
+        cache_json(&a, v, cache);
         image_store_print_json(v);
     } else {
         (void)printf("%s %zu layers, %zu blobs, %zu indexes, %zu documents: %s\n",
                      dry_run ? "would remove" : "removed", res->n_layers, res->n_blobs,
                      res->n_indexes, res->n_documents, image_size_text(res->n_bytes));
+        (void)printf(
+            "layers used once: %llu (%s), often: %llu (%s); evicted and remembered: %llu\n",
+            (unsigned long long)l[IMAGE_CACHE_T1].n, image_size_text(l[IMAGE_CACHE_T1].bytes),
+            (unsigned long long)l[IMAGE_CACHE_T2].n, image_size_text(l[IMAGE_CACHE_T2].bytes),
+            (unsigned long long)(l[IMAGE_CACHE_B1].n + l[IMAGE_CACHE_B2].n));
     }
     arena_fini(&a);
 }
@@ -165,6 +192,7 @@ static int run_gc(int argc, char **argv)
     struct err err = { 0 };
     enum image_store_output output;
     struct oci_store_gc res;
+    struct layer_cache_summary cache = { 0 };
     int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
@@ -175,16 +203,20 @@ static int run_gc(int argc, char **argv)
                          &err);
     r = r < 0 ? r : oci_store_gc(s, dry_run, &res, &err);
     r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, &err);
+    r = r < 0 ? r : layer_cache_settle(s, &err);
     if (r < 0)
         return cmd_fail(CMD_FAILED, &err);
-    print_gc(&res, output == IMAGE_STORE_JSON);
+    (void)layer_cache_summary(s, &cache);
+    print_gc(&res, &cache, output == IMAGE_STORE_JSON);
     return CMD_OK;
 }
 
 const struct cmd cmd_image_gc = {
     .name = "image gc",
     .doc = "remove layers and documents that no image in the store needs",
-    .help = "What containers and mounts use stays.\n"
+    .help = "What containers and mounts use stays. Also says what the cache of layers knows: how\n"
+            "many layers were used once and often, and how many a quota evicted that it remembers\n"
+            "('dormouse image ls --layers').\n"
             "\n"
             "  dormouse image gc --dry-run\n"
             "  dormouse image gc\n",

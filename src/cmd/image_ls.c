@@ -10,10 +10,19 @@
 #include <errno.h>
 
 static struct image_store_args where;
+static bool layers;
+static const char *policy_word;
+static enum image_cache_policy policy;
 
-static const struct cmd_opt opts[] = { IMAGE_STORE_OPT(where.store),
-                                       IMAGE_STORE_OUTPUT_OPT(where.output),
-                                       { .name = NULL } };
+static const struct cmd_opt opts[] = {
+    { "layers", 0, NULL, "list layers instead, those first that a quota would evict first",
+      CMD_FLAG, &layers, 0, 0 },
+    { "policy", 0, "NAME", "by which it evicts: arc, lru or lfu (arc)", CMD_STRING, &policy_word, 0,
+      0 },
+    IMAGE_STORE_OPT(where.store),
+    IMAGE_STORE_OUTPUT_OPT(where.output),
+    { .name = NULL },
+};
 
 static const struct cmd_opt *image_ls_opts(void)
 {
@@ -145,36 +154,114 @@ static void print(struct listing *l, enum image_store_output output)
             image_store_print_name(l->images[i].name);
 }
 
-static int run(int argc, char **argv)
+/* ---- layers ---- */
+
+static const char *use_of(const struct layer_cache_row *row)
 {
-    size_t n;
-    struct err err = { 0 };
+    return row->list == IMAGE_CACHE_T2 ? "often" : row->list == IMAGE_CACHE_T1 ? "once" : "none";
+}
+
+static void print_layer_table(struct arena *a, const struct layer_cache_row *rows, size_t n)
+{
+    static const char *const head[] = { "LAYER", "SIZE", "IMAGES", "USED", "STATUS" };
+    struct text_table t = { .a = a, .n_columns = ARRAY_LEN(head) };
+    text_table_head(&t, head);
+    for (size_t i = 0; i < n; i++) {
+        char hex[SHA256_HEX_SIZE];
+        hex_format(rows[i].diff_id.bytes, SHA256_BYTES, hex);
+        text_table_cell(&t, str_of(arena_printf(a, "%.12s", hex)));
+        text_table_cell(&t, str_of(arena_printf(a, "%s", image_size_text(rows[i].n_bytes))));
+        text_table_cell(&t, str_of(arena_printf(a, "%u", rows[i].n_images)));
+        text_table_cell(&t, str_of(use_of(&rows[i])));
+        text_table_cell(&t, rows[i].is_pinned ? STR("in use") : STR("may leave"));
+    }
+    text_table_print(&t, stdout);
+}
+
+static void print_layer_json(struct arena *a, const struct layer_cache_row *rows, size_t n)
+{
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < n; i++) {
+        char text[OCI_DIGEST_TEXT_SIZE];
+        struct json *v = json_new_object(a);
+        oci_digest_format(&rows[i].diff_id, text);
+        json_set_str(a, v, "diffID", str_of(text));
+        json_set_int(a, v, "diskBytes", (int64_t)rows[i].n_bytes);
+        json_set_int(a, v, "images", rows[i].n_images);
+        json_set_str(a, v, "used", str_of(use_of(&rows[i])));
+        json_set_bool(a, v, "mayLeave", !rows[i].is_pinned);
+        json_add(list, v);
+    }
+    image_store_print_json(list);
+}
+
+static int print_layers(struct oci_store *s, enum image_store_output output, struct err *err)
+{
+    struct arena a = { 0 };
+    scoped(free_scoped) struct layer_cache_row *rows = NULL;
+    size_t n = 0;
+    int r = s ? layer_cache_list(s, policy, &rows, &n, err) : 0;
+    if (r >= 0 && output == IMAGE_STORE_TABLE)
+        print_layer_table(&a, rows, n);
+    else if (r >= 0 && output == IMAGE_STORE_JSON)
+        print_layer_json(&a, rows, n);
+    for (size_t i = 0; r >= 0 && output == IMAGE_STORE_NAME && i < n; i++) {
+        char text[OCI_DIGEST_TEXT_SIZE];
+        oci_digest_format(&rows[i].diff_id, text);
+        image_store_print_name(str_of(text));
+    }
+    arena_fini(&a);
+    return r;
+}
+
+static int print_images(struct oci_store *s, enum image_store_output output, struct err *err)
+{
     struct listing l = { 0 };
-    enum image_store_output output;
-    int r = cmd_parse(&cmd_image_ls, opts, argc, argv, 0, &n);
-    if (r)
-        return r - 1;
-    if ((r = image_store_output(where.output, &output)) != 0)
-        return r;
-    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
-    r = image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, &err);
-    bool is_none = r == -ENOENT; /* no store yet */
-    r = r < 0 ? r : load(&l, s, &err);
-    if (r >= 0 || is_none)
+    int r = s ? load(&l, s, err) : 0;
+    if (r >= 0)
         print(&l, output);
     map_fini(&l.by_diff_id);
     free(l.layers);
     arena_fini(&l.a);
-    return r < 0 && !is_none ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
+    return r;
+}
+
+static int run(int argc, char **argv)
+{
+    size_t n;
+    struct err err = { 0 };
+    enum image_store_output output;
+    int r = cmd_parse(&cmd_image_ls, opts, argc, argv, 0, &n);
+    if (r)
+        return r - 1;
+    if ((r = image_store_output(where.output, &output)) != 0 ||
+        (r = image_store_policy(policy_word, &policy)) != 0)
+        return r;
+    if (policy_word && !layers)
+        return cmd_failf(CMD_USAGE, "--policy goes with --layers");
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    r = image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, &err);
+    if (r == -ENOENT) /* no store yet */
+        r = 0;
+    if (r >= 0)
+        r = layers ? print_layers(s, output, &err) : print_images(s, output, &err);
+    return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
 const struct cmd cmd_image_ls = {
     .name = "image ls",
     .doc = "list the images in the store of this machine",
-    .help = "SIZE is what an image's layers take on disk; images share layers.\n"
-            "\n"
-            "  dormouse image ls\n"
-            "  dormouse image ls -o name\n",
+    .help =
+        "SIZE is what an image's layers take on disk; images share layers.\n"
+        "\n"
+        "With --layers the layers, in the order in which a quota would evict them: first those\n"
+        "that no image has. USED counts pulls, deployments and mounts: a layer that was used\n"
+        "often outlives many that were used once. Layers in use (of pinned images, of mounts\n"
+        "and containers) are listed last and stay.\n"
+        "\n"
+        "  dormouse image ls\n"
+        "  dormouse image ls -o name\n"
+        "  dormouse image ls --layers\n",
     .run = run,
     .opts = image_ls_opts,
 };

@@ -87,6 +87,8 @@ static int mount_stored(struct image_mounting *m, struct err *err)
     r = r < 0 ? r
               : oci_store_image_load(store, &image.digest, &m->documents, &image.manifest,
                                      &image.config, err);
+    if (r >= 0 && is_there)
+        oci_store_image_touch(store, &image.config);
     r = r < 0 ? r : mount_loaded(m, store, &image, err);
     m->config = image.config;
     m->is_over = r >= 0;

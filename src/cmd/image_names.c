@@ -139,8 +139,8 @@ const struct cmd cmd_image_pin = {
     .name = "image pin",
     .args = "IMAGE...",
     .doc = "keep an image's layers, whatever the quota",
-    .help = "Under a quota the layers that were used least recently are evicted; those of pinned\n"
-            "images are not.\n"
+    .help = "Under a quota layers are evicted to make room for others; those of pinned images are\n"
+            "not.\n"
             "\n"
             "  dormouse image pin app:v1\n",
     .run = run_pin,

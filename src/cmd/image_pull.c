@@ -14,7 +14,8 @@
 enum { BAR_CELLS = 30, DRAW_MS = 100, NOTE_MAX_BYTES = 4096 };
 
 static struct image_store_args where;
-static const char *name, *platform, *form;
+static const char *name, *platform, *form, *policy_word;
+static enum image_cache_policy policy;
 static uint64_t quota, threads;
 static bool pin;
 static struct oci_remote_opts registry;
@@ -25,8 +26,7 @@ static const struct cmd_opt opts[] = {
       0, 0 },
     IMAGE_STORE_OPT(where.store),
     { "form", 0, "FORM", "what to keep of layers: raw, gz or both (raw)", CMD_STRING, &form, 0, 0 },
-    { "quota", 0, "SIZE", "of layers in the store: the least recently used go (none)", CMD_SIZE,
-      &quota, 0, 0 },
+    IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
     { "threads", 0, "N", "layers at once (as many as processors)", CMD_U64, &threads, 1,
       OCI_PULL_THREADS_MAX },
     { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
@@ -177,6 +177,9 @@ static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
         i++;
     if (i == ARRAY_LEN(forms))
         return cmd_failf(CMD_USAGE, "--form is raw, gz or both, not '%s'", form);
+    int bad = image_store_policy(policy_word, &policy);
+    if (bad)
+        return bad;
     *store = (struct oci_store_opts){ .form = (enum oci_store_form)i,
                                       .quota_bytes = quota,
                                       .lock_ms = where.wait_ms };
@@ -226,7 +229,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
     scoped(origin_scoped) struct oci_origin origin = { 0 };
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
     int r = oci_origin_open(str_of(reference), &registry, &origin, err);
-    r = r < 0 ? r : image_store_open(where.store, store_opts, &store, err);
+    r = r < 0 ? r : image_store_open_with(where.store, store_opts, policy, &store, err);
     if (r < 0)
         return r;
     pull->origin = origin;
@@ -273,6 +276,11 @@ const struct cmd cmd_image_pull = {
     "every blob and the DiffID of every layer are compared before anything becomes visible. A\n"
     "pull that is interrupted leaves whole layers, and of a registry's blobs what arrived; the\n"
     "next one goes on there.\n"
+    "\n"
+    "With --quota layers leave until there is room, in the order of --policy, which remembers "
+    "what\n"
+    "was pulled and used before ('dormouse image ls --layers'). Those of pinned images, and those\n"
+    "that mounts and containers use, stay; where too much stays the pull fails.\n"
     "\n"
     "  dormouse image pull redis:7\n"
     "  dormouse image pull docker-archive:app.tar\n"

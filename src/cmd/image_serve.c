@@ -20,7 +20,8 @@ enum {
 
 static struct image_store_args where;
 static const char *listen_at = "127.0.0.1:5000", *tls_cert, *tls_key, *token_file, *platform;
-static const char *node, *key_file, *peer_ca;
+static const char *node, *key_file, *peer_ca, *policy_word;
+static enum image_cache_policy policy;
 static bool allow_anonymous, allow_plain;
 static struct cmd_list upstreams;
 static uint64_t quota;
@@ -44,8 +45,7 @@ static const struct cmd_opt opts[] = {
       &upstreams, 0, 0 },
     { "platform", 0, "OS/ARCH", "of images for several (this machine's)", CMD_STRING, &platform, 0,
       0 },
-    { "quota", 0, "SIZE", "of layers in the store: the least recently used go (none)", CMD_SIZE,
-      &quota, 0, 0 },
+    IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
     IMAGE_REGISTRY_OPTS(registry),
     CMD_SECTION("As a node of a cluster"),
     { "node", 0, "NAME", "carry out deployments for the node of this name, and serve other nodes",
@@ -160,7 +160,7 @@ static int open_store(struct serve *v, struct err *err)
                                 .lock_ms = where.wait_ms,
                                 .form = OCI_STORE_BOTH,
                                 .quota_bytes = quota };
-    return image_store_open(where.store, o, &v->store, err);
+    return image_store_open_with(where.store, o, policy, &v->store, err);
 }
 
 static int check_args(const char *host)
@@ -182,10 +182,11 @@ static int check_args(const char *host)
                              upstreams.at[i]);
     if (!node != !key_file)
         return cmd_failf(CMD_USAGE, "--node and --cluster-key-file go together");
-    if (quota && !writes())
-        return cmd_failf(CMD_USAGE, "--quota goes with --upstream or --node: nothing is written "
-                                    "otherwise");
-    return 0;
+    if ((quota || policy_word) && !writes())
+        return cmd_failf(CMD_USAGE,
+                         "--quota and --policy go with --upstream or --node: nothing is written "
+                         "otherwise");
+    return image_store_policy(policy_word, &policy);
 }
 
 static int start(struct serve *v, const char *host, uint16_t port, const struct oci_platform *of,

@@ -30,12 +30,27 @@ char *image_store_dir(const char *given)
     return xasprintf("%s/images", data);
 }
 
+int image_store_policy(const char *word, enum image_cache_policy *ret)
+{
+    enum image_cache_policy p = word ? image_cache_policy_of(str_of(word)) : IMAGE_CACHE_ARC;
+    if (p == IMAGE_CACHE_POLICIES)
+        return cmd_failf(CMD_USAGE, "--policy is arc, lru or lfu, not '%s'", word);
+    *ret = p;
+    return 0;
+}
+
 int image_store_open(const char *given, struct oci_store_opts opts, struct oci_store **ret,
                      struct err *err)
 {
+    return image_store_open_with(given, opts, IMAGE_CACHE_ARC, ret, err);
+}
+
+int image_store_open_with(const char *given, struct oci_store_opts opts,
+                          enum image_cache_policy policy, struct oci_store **ret, struct err *err)
+{
     scoped(free_scoped) char *dir = image_store_dir(given);
     opts.root = dir;
-    int r = oci_store_open(&opts, ret, err);
+    int r = layer_cache_open_store(&opts, policy, ret, err);
     if (r == -ENOENT && opts.is_reader)
         return err_set(err, r, "no images are in '%s' yet; 'dormouse image pull' brings one", dir);
     if (r == -EBUSY)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cmd/cmd.h"
-#include "oci/store.h"
+#include "image/layer_cache.h"
 
 #include <stdio.h>
 
@@ -22,6 +22,15 @@ struct image_store_args {
         "wait", 0, "DURATION", "for another process that writes the store (0s)", CMD_DURATION,     \
             &(to), 0, 0                                                                            \
     }
+#define IMAGE_STORE_QUOTA_OPTS(quota, policy)                                                      \
+    { "quota",  0,                                                                                 \
+      "SIZE",   "of layers in the store: what the policy says leaves to make room (none)",         \
+      CMD_SIZE, &(quota),                                                                          \
+      0,        0 },                                                                               \
+    {                                                                                              \
+        "policy", 0, "NAME", "which layers leave first: arc, lru or lfu (arc)", CMD_STRING,        \
+            &(policy), 0, 0                                                                        \
+    }
 #define IMAGE_STORE_OUTPUT_OPT(to)                                                                 \
     {                                                                                              \
         "output", 'o', "FORMAT", "table, json or name (table)", CMD_STRING, &(to), 0, 0            \
@@ -36,6 +45,11 @@ char *image_store_dir(const char *given);
 /* Errors: those of oci_store_open(); of a reader -ENOENT with what to do. */
 int image_store_open(const char *given, struct oci_store_opts opts, struct oci_store **ret,
                      struct err *err);
+/* With another policy of the layer cache than ARC. */
+int image_store_open_with(const char *given, struct oci_store_opts opts,
+                          enum image_cache_policy policy, struct oci_store **ret, struct err *err);
+/* word: NULL for ARC. 0, or the cmd_exit of a wrong word, with its message printed. */
+int image_store_policy(const char *word, enum image_cache_policy *ret);
 /* Empty the trash, then close. */
 void image_store_close(struct oci_store *s);
 static inline void image_store_close_scoped(struct oci_store **s)

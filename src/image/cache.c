@@ -222,7 +222,7 @@ static bool plan_room(struct image_cache *c, uint64_t need, bool in_b2)
     return true;
 }
 
-static void evict(struct image_cache *c, struct image_cache_entry *e)
+static void evict_entry(struct image_cache *c, struct image_cache_entry *e)
 {
     enum image_cache_list ghost = e->where == IMAGE_CACHE_T1   ? IMAGE_CACHE_B1
                                   : e->where == IMAGE_CACHE_T2 ? IMAGE_CACHE_B2
@@ -243,16 +243,48 @@ static void end_plan(struct image_cache *c, bool carry_out)
     for (size_t i = 0; i < c->victims.n; i++) {
         c->victims.p[i]->is_victim = false;
         if (carry_out)
-            evict(c, c->victims.p[i]);
+            evict_entry(c, c->victims.p[i]);
     }
     c->victims.n = 0;
 }
 
 bool image_cache_make_room(struct image_cache *c, uint64_t need, bool in_b2)
 {
+    if (c->o.caller_evicts)
+        return true;
     bool ok = plan_room(c, need, in_b2);
     end_plan(c, ok);
     return ok;
+}
+
+/* A layer that was used often is on its way back. */
+static bool expects_frequent(const struct image_cache *c)
+{
+    list_each (node, &c->lists[IMAGE_CACHE_B2])
+        if (list_entry(node, struct image_cache_entry, link)->is_expected)
+            return true;
+    return false;
+}
+
+bool image_cache_next(const struct image_cache *c, uint64_t need, uint8_t ret_key[SHA256_BYTES],
+                      uint64_t *ret_size)
+{
+    assert(c->o.caller_evicts);
+    const struct image_cache_entry *e =
+        pick(c, c->bytes[IMAGE_CACHE_T1], expects_frequent(c), need);
+    if (!e)
+        return false;
+    memcpy(ret_key, e->key, SHA256_BYTES);
+    *ret_size = e->size;
+    return true;
+}
+
+void image_cache_evict(struct image_cache *c, const uint8_t *key)
+{
+    struct image_cache_entry *e = image_cache_find(c, key);
+    assert(c->o.caller_evicts && image_cache_is_resident(e) && !e->pins);
+    evict_entry(c, e);
+    image_cache_trim_ghosts(c);
 }
 
 static void forget_last(struct image_cache *c, enum image_cache_list list)
@@ -277,9 +309,17 @@ void image_cache_trim_ghosts(struct image_cache *c)
 
 /* ---- requests ---- */
 
+static bool is_too_large(const struct image_cache *c, uint64_t size)
+{
+    return size > c->o.capacity / 100 * c->o.bypass_percent +
+                      c->o.capacity % 100 * c->o.bypass_percent / 100;
+}
+
 static void on_hit(struct image_cache *c, struct image_cache_entry *e, uint64_t deploy)
 {
     enum image_cache_list list = c->o.policy == IMAGE_CACHE_ARC ? IMAGE_CACHE_T2 : IMAGE_CACHE_T1;
+    if (e->where == IMAGE_CACHE_DEAD && is_too_large(c, e->size))
+        list = IMAGE_CACHE_DEAD;
     if (!e->prefetched && deploy && e->last_deploy == deploy) {
         image_cache_put_recent(c, e, e->where);
         image_cache_tell(c, IMAGE_CACHE_REFRESH, e);
@@ -319,10 +359,31 @@ static void adapt(struct image_cache *c, enum image_cache_list ghost,
         c->target = fmax(0, c->target - step * (b2 > 0 ? fmax(1, b1 / b2) : 1));
 }
 
-static bool is_too_large(const struct image_cache *c, uint64_t size)
+void image_cache_expect(struct image_cache *c, const uint8_t *key)
 {
-    return size > c->o.capacity / 100 * c->o.bypass_percent +
-                      c->o.capacity % 100 * c->o.bypass_percent / 100;
+    struct image_cache_entry *e = image_cache_find(c, key);
+    assert(c->o.caller_evicts);
+    if (!e || image_cache_is_resident(e) || e->is_expected)
+        return;
+    adapt(c, e->where, &(struct image_cache_request){ .key = key, .size = e->size });
+    e->is_expected = true;
+}
+
+/* Resident from now on. e: NULL, or what is known of it. */
+static void insert(struct image_cache *c, struct image_cache_entry *e,
+                   const struct image_cache_request *r, enum image_cache_list list,
+                   enum image_cache_op op)
+{
+    if (!e)
+        e = image_cache_add(c, r->key, r->size);
+    image_cache_detach(c, e);
+    e->size = r->size;
+    e->last_deploy = r->deploy;
+    e->uses = 1;
+    e->is_expected = false;
+    image_cache_put_recent(c, e, list);
+    image_cache_tell(c, op, e);
+    image_cache_trim_ghosts(c);
 }
 
 static enum image_cache_result on_miss(struct image_cache *c, struct image_cache_entry *e,
@@ -331,23 +392,19 @@ static enum image_cache_result on_miss(struct image_cache *c, struct image_cache
     enum image_cache_list ghost = e ? e->where : IMAGE_CACHE_NONE;
     if (is_too_large(c, r->size)) {
         count(&c->stats.bypassed, r->size);
+        if (c->o.caller_evicts)
+            insert(c, e, r, IMAGE_CACHE_DEAD, IMAGE_CACHE_BURY);
         return IMAGE_CACHE_IS_BYPASSED;
     }
-    if (!may_fit(c, r->size)) { /* before the target moves: no event would tell of it */
-        count(&c->stats.refused, r->size);
+    if (!c->o.caller_evicts && !may_fit(c, r->size)) {
+        count(&c->stats.refused, r->size); /* before the target moves: no event would tell of it */
         return IMAGE_CACHE_IS_REFUSED;
     }
-    adapt(c, ghost, r);
+    if (!e || !e->is_expected)
+        adapt(c, ghost, r);
     (void)image_cache_make_room(c, r->size, ghost == IMAGE_CACHE_B2);
-    if (!e)
-        e = image_cache_add(c, r->key, r->size);
-    image_cache_detach(c, e);
-    e->size = r->size;
-    e->last_deploy = r->deploy;
-    e->uses = 1;
-    image_cache_put_recent(c, e, ghost == IMAGE_CACHE_NONE ? IMAGE_CACHE_T1 : IMAGE_CACHE_T2);
-    image_cache_tell(c, IMAGE_CACHE_INSERT, e);
-    image_cache_trim_ghosts(c);
+    insert(c, e, r, ghost == IMAGE_CACHE_NONE ? IMAGE_CACHE_T1 : IMAGE_CACHE_T2,
+           IMAGE_CACHE_INSERT);
     return IMAGE_CACHE_IS_STORED;
 }
 
@@ -356,7 +413,7 @@ enum image_cache_result image_cache_access(struct image_cache *c,
 {
     struct image_cache_entry *e = image_cache_find(c, r->key);
     if (image_cache_is_resident(e)) {
-        count(&c->stats.local, r->size);
+        count(&c->stats.local, e->size);
         on_hit(c, e, r->deploy);
         image_cache_trim_ghosts(c); /* what was dead counts again */
         return IMAGE_CACHE_IS_HIT;
@@ -380,6 +437,7 @@ bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t si
                           void *arg)
 {
     struct image_cache_entry *e = image_cache_find(c, key);
+    assert(!c->o.caller_evicts);
     if (image_cache_is_resident(e) || is_too_large(c, size))
         return false;
     bool ok = plan_room(c, size, false);

@@ -58,6 +58,7 @@ struct image_cache_event {
     uint8_t key[SHA256_BYTES];
     uint64_t size;
     double target; /* p after it */
+    uint32_t uses; /* of INSERT, by image_cache_snapshot(): how often it was used; 0: once more */
 };
 
 enum {
@@ -82,6 +83,13 @@ struct image_cache_options {
      */
     unsigned (*holders)(void *arg, const uint8_t *key);
     bool by_refetch; /* a layer that is slow to fetch again moves the target further */
+
+    /*
+     * For a caller that learns the size of a layer only when it is there, and may fail to delete
+     * one: layers leave by image_cache_evict() alone, image_cache_access() takes in what is there
+     * already, and the capacity may be exceeded meanwhile. What is too large to be kept is dead.
+     */
+    bool caller_evicts;
 
     /* Called for each change, in order; must not call the cache. NULL: none. */
     void (*on_event)(void *arg, const struct image_cache_event *e);
@@ -119,6 +127,17 @@ enum image_cache_result {
 /* A deployment asks for a layer. A size that differs from the one known replaces it on a miss. */
 enum image_cache_result image_cache_access(struct image_cache *c,
                                            const struct image_cache_request *r);
+/*
+ * With caller_evicts: a deployment asks for a layer that is not here. If it is a ghost the target
+ * moves now, before room is made, and not again when image_cache_access() takes it in.
+ */
+void image_cache_expect(struct image_cache *c, const uint8_t *key);
+/* With caller_evicts: the layer that leaves next, to make room for `need` bytes. false: all that is
+ * resident is pinned. Nothing changes. */
+bool image_cache_next(const struct image_cache *c, uint64_t need, uint8_t ret_key[SHA256_BYTES],
+                      uint64_t *ret_size);
+/* With caller_evicts: the bytes of this resident were deleted to make room. */
+void image_cache_evict(struct image_cache *c, const uint8_t *key);
 /* A peer asks for it: more recent, no more frequent. false: it is not here. */
 bool image_cache_touch(struct image_cache *c, const uint8_t *key);
 
@@ -165,8 +184,8 @@ void image_cache_each(const struct image_cache *c, enum image_cache_list list,
 void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e);
 
 /*
- * The events that make an empty cache equal to this one, by image_cache_repeat(). The counts of LFU
- * start anew. `visit` must not change the cache.
+ * The events that make an empty cache equal to this one, by image_cache_repeat(). `visit` must not
+ * change the cache.
  */
 void image_cache_snapshot(const struct image_cache *c,
                           void (*visit)(void *arg, const struct image_cache_event *e), void *arg);
@@ -178,7 +197,8 @@ struct image_cache_found {
 };
 /*
  * What the disk holds is the truth: forget residents that were not found, and take the others into
- * T1, the oldest as the least recent; sorts `found`. Then evict until the capacity holds.
+ * T1, the oldest as the least recent; sorts `found`. Then evict until the capacity holds, unless
+ * the caller evicts.
  */
 void image_cache_settle(struct image_cache *c, struct image_cache_found *found, size_t n);
 /* Empty; the target is half the capacity. For a journal that is lost. Nothing may be pinned. */

@@ -14,9 +14,10 @@ struct image_cache_entry {
     uint32_t pins;
     uint32_t uses; /* LFU */
     enum image_cache_list where;
-    bool prefetched; /* and not asked for yet */
-    bool was_ghost;  /* when it was prefetched */
-    bool is_victim;  /* of the plan that is being made */
+    bool prefetched;  /* and not asked for yet */
+    bool was_ghost;   /* when it was prefetched */
+    bool is_victim;   /* of the plan that is being made */
+    bool is_expected; /* a ghost for which the target has moved */
 };
 
 struct image_cache {
@@ -51,6 +52,6 @@ void image_cache_tell(struct image_cache *c, enum image_cache_op op,
                       const struct image_cache_entry *e);
 void image_cache_drop_and_tell(struct image_cache *c, struct image_cache_entry *e,
                                enum image_cache_op op);
-/* false: too much is pinned; nothing was evicted. */
+/* false: too much is pinned; nothing was evicted. With caller_evicts it does nothing. */
 bool image_cache_make_room(struct image_cache *c, uint64_t need, bool in_b2);
 void image_cache_trim_ghosts(struct image_cache *c);

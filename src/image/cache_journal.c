@@ -35,7 +35,7 @@ static void add_record(struct buf *to, const struct image_cache_event *e, int64_
     (void)buf_add_u8(to, (uint8_t)e->op);
     (void)buf_add_u8(to, (uint8_t)e->list);
     (void)buf_add_le16(to, 0);
-    (void)buf_add_le32(to, 0);
+    (void)buf_add_le32(to, e->uses);
     (void)buf_add_le64(to, e->size);
     (void)buf_add_le64(to, target);
     (void)buf_add(to, e->key, SHA256_BYTES);
@@ -50,7 +50,7 @@ static bool read_record(struct str bytes, uint64_t number, struct image_cache_ev
     ret->op = (enum image_cache_op)rd_u8(&r);
     ret->list = (enum image_cache_list)rd_u8(&r);
     (void)rd_le16(&r);
-    (void)rd_le32(&r);
+    ret->uses = rd_le32(&r);
     ret->size = rd_le64(&r);
     uint64_t target = rd_le64(&r);
     memcpy(&ret->target, &target, sizeof target);

@@ -5,7 +5,8 @@
  * time.
  *
  *     "dmcache1"
- *     72 bytes each, little-endian: milliseconds since 1970 (8), op (1), list (1), 0 (6), size (8),
+ *     72 bytes each, little-endian: milliseconds since 1970 (8), op (1), list (1), 0 (2), uses (4),
+ *     size (8),
  *     target as an IEEE double (8), key (32), checksum (8) over these, seeded with the number of
  *     the record
  *

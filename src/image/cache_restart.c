@@ -49,8 +49,9 @@ void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e
     enum image_cache_list list = own_list(c, ev->list);
     if (!makes_sense(c, ev) || (e && e->pins))
         return;
-    if (isfinite(ev->target))
-        c->target = fmin(fmax(ev->target, 0), (double)c->o.capacity);
+    if (isfinite(ev->target)) /* more than there is: of a larger cache, whose size is not known */
+        c->target =
+            ev->target > (double)c->o.capacity ? (double)c->o.capacity / 2 : fmax(ev->target, 0);
     if (list == IMAGE_CACHE_NONE) {
         if (e)
             image_cache_drop(c, e);
@@ -62,7 +63,9 @@ void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e
     e->size = ev->size;
     e->prefetched =
         ev->op == IMAGE_CACHE_PREFETCH || (ev->op == IMAGE_CACHE_REFRESH && e->prefetched);
-    if (ev->op == IMAGE_CACHE_INSERT || ev->op == IMAGE_CACHE_HIT)
+    if (ev->op == IMAGE_CACHE_INSERT && ev->uses)
+        e->uses = ev->uses;
+    else if (ev->op == IMAGE_CACHE_INSERT || ev->op == IMAGE_CACHE_HIT)
         e->uses += e->uses < UINT32_MAX;
     if (ev->op == IMAGE_CACHE_PREFETCH)
         image_cache_put_last(c, e, list);
@@ -79,6 +82,8 @@ static void snapshot_entry(const struct image_cache *c, const struct image_cache
         ev.op = IMAGE_CACHE_EVICT;
     else
         ev.op = e->where == IMAGE_CACHE_DEAD ? IMAGE_CACHE_BURY : IMAGE_CACHE_INSERT;
+    if (ev.op == IMAGE_CACHE_INSERT)
+        ev.uses = e->uses;
     if (e->prefetched && e->where == IMAGE_CACHE_T1) {
         ev.op = IMAGE_CACHE_PREFETCH;
         visit(arg, &ev);

@@ -304,14 +304,29 @@ static int put_name(struct image_deploy *d, struct err *err)
 
 /* ---- the whole ---- */
 
-/* Neither gc nor eviction takes a layer before the image has its name. */
-static void each_held(struct image_deploy *d,
+/*
+ * Neither gc nor eviction takes a layer before the image has its name: those of the BDM, and those
+ * of the image that were here before.
+ */
+static void each_held(struct image_deploy *d, const struct oci_config *image,
                       void (*f)(struct oci_store *s, const struct oci_digest *digest))
 {
     for (size_t i = 0; i < d->n; i++)
         f(d->opts.store, &d->layers[i].diff);
+    for (size_t i = 0; i < image->n_diff_ids; i++)
+        f(d->opts.store, &image->diff_ids[i]);
     f(d->opts.store, &d->bdm.manifest);
     f(d->opts.store, &d->bdm.config);
+}
+
+/* What the manifest and configuration say, where they came before the BDM; else it is empty. */
+static struct oci_config look_at_image(struct image_deploy *d)
+{
+    struct oci_manifest doc;
+    struct oci_config config;
+    if (oci_store_image_load(d->opts.store, &d->bdm.manifest, &d->arena, &doc, &config, NULL) < 0)
+        return (struct oci_config){ 0 };
+    return config;
 }
 
 static void on_end(struct post *post)
@@ -327,12 +342,14 @@ static void *run(void *arg)
 {
     struct image_deploy *d = arg;
     struct err err = { 0 };
-    each_held(d, oci_store_hold);
+    const struct oci_config image = look_at_image(d);
+    each_held(d, &image, oci_store_hold);
+    oci_store_image_touch(d->opts.store, &image); /* those that come count when they are there */
     fetch_layers(d);
     int r = d->err.code < 0 ? 0 : get_documents(d, &err);
     if (r >= 0 && d->err.code == 0)
         r = put_name(d, &err);
-    each_held(d, oci_store_release);
+    each_held(d, &image, oci_store_release);
     if (r < 0)
         note_error(d, &err);
     d->end.run = on_end;

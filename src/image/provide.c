@@ -190,6 +190,8 @@ static int make_root(struct oci_store *s, struct provided *p, struct err *err)
     scoped(free_scoped) char *root = NULL;
     scoped(fd_scoped) int fd = -1;
     int r = oci_store_image_load(s, &p->manifest, &a, &image.manifest, &image.config, err);
+    if (r >= 0 && !p->was_pulled)
+        oci_store_image_touch(s, &image.config);
     r = r < 0 ? r : oci_store_document(s, &image.manifest.config.digest, &a, &text, err);
     r = r < 0 ? r : oci_store_image_dir(s, &p->manifest, &p->dir, err);
     if (r >= 0) {

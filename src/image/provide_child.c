@@ -3,6 +3,7 @@
 
 #include "base/sys.h"
 #include "codec/json.h"
+#include "image/layer_cache.h"
 #include "image/provide.h"
 
 #include <errno.h>
@@ -189,7 +190,7 @@ static void open_site(struct child *c, struct str line)
         .root = str_dup_arena(&c->arena, json_get_str(v, "store")),
         .lock_ms = (uint64_t)json_int_or(json_getc(v, "lockMilliseconds"), 0),
     };
-    c->opened = oci_store_open(&opts, &c->store, &c->err);
+    c->opened = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &c->store, &c->err);
 }
 
 /* ---- the whole ---- */

@@ -7,6 +7,7 @@
 #include "base/sys.h"
 #include "codec/base64.h"
 #include "codec/json.h"
+#include "image/layer_cache.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +17,14 @@ enum { CREDENTIAL_MAX = 4096, METRICS_MAX = 16 << 10 };
 
 /* ---- the end of a request ---- */
 
+static void drop_found(struct serving *g)
+{
+    if (g->is_held)
+        oci_store_release(g->s->opts.store, &g->held);
+    g->is_held = false;
+    mirror_found_fini(&g->found);
+}
+
 static void serving_free(struct serving *g)
 {
     struct image_server *s = g->s;
@@ -23,7 +32,7 @@ static void serving_free(struct serving *g)
     list_remove(&g->node);
     s->n_requests--;
     s->n_uploads -= g->is_upload;
-    mirror_found_fini(&g->found);
+    drop_found(g);
     free(g->range);
     free(g->if_range);
     free(g->if_none_match);
@@ -246,6 +255,8 @@ static void find(struct job *j)
     struct serving *g = container_of(j, struct serving, job);
     g->err = (struct err){ 0 };
     g->r = mirror_find(g->s->mirror, &g->q, g->accepts_index, &g->found, &g->err);
+    if (g->r >= 0 && g->found.fd >= 0 && !g->is_head)
+        g->is_held = layer_cache_serve(g->s->opts.store, &g->q.digest, &g->held);
 }
 
 static void on_sweep(struct timer *t)
@@ -279,7 +290,7 @@ static void on_found(struct job *j, int r)
 
 void image_server_find(struct serving *g)
 {
-    mirror_found_fini(&g->found);
+    drop_found(g);
     g->job = (struct job){ .work = find, .done = on_found };
     g->is_working = job_start(g->s->loop, &g->job) >= 0;
     if (!g->is_working)
@@ -344,14 +355,25 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
     image_server_find(g);
 }
 
+struct server_metric {
+    const char *name, *kind;
+    uint64_t value;
+};
+
+static void add_metrics(struct buf *to, const struct server_metric *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)buf_printf(to, "# TYPE %s %s\n%s %" PRIu64 "\n", rows[i].name, rows[i].kind,
+                         rows[i].name, rows[i].value);
+}
+
 static void reply_metrics(struct image_server *s, struct http_exchange *x)
 {
     struct headers h = { 0 };
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(METRICS_MAX);
-    const struct {
-        const char *name, *kind;
-        uint64_t value;
-    } rows[] = {
+    struct layer_cache_summary cache = { 0 };
+    bool has_cache = layer_cache_summary(s->opts.store, &cache);
+    const struct server_metric rows[] = {
         { "dormouse_image_requests_served_total", "counter", s->n_served },
         { "dormouse_image_requests_missing_total", "counter", s->n_missing },
         { "dormouse_image_bytes_sent_total", "counter", s->n_bytes },
@@ -361,9 +383,18 @@ static void reply_metrics(struct image_server *s, struct http_exchange *x)
         { "dormouse_image_uploads", "gauge", s->n_uploads },
         { "dormouse_image_deployments", "gauge", s->n_deploying },
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        (void)buf_printf(&b, "# TYPE %s %s\n%s %" PRIu64 "\n", rows[i].name, rows[i].kind,
-                         rows[i].name, rows[i].value);
+    const struct server_metric cache_rows[] = {
+        { "dormouse_image_cache_hits_total", "counter", cache.stats.local.n },
+        { "dormouse_image_cache_misses_total", "counter", cache.stats.miss.n },
+        { "dormouse_image_cache_evicted_total", "counter", cache.stats.evicted.n },
+        { "dormouse_image_cache_evicted_bytes_total", "counter", cache.stats.evicted.bytes },
+        { "dormouse_image_cache_once_bytes", "gauge", cache.lists[IMAGE_CACHE_T1].bytes },
+        { "dormouse_image_cache_often_bytes", "gauge", cache.lists[IMAGE_CACHE_T2].bytes },
+        { "dormouse_image_cache_unused_bytes", "gauge", cache.lists[IMAGE_CACHE_DEAD].bytes },
+    };
+    add_metrics(&b, rows, ARRAY_LEN(rows));
+    if (has_cache)
+        add_metrics(&b, cache_rows, ARRAY_LEN(cache_rows));
     (void)headers_addc(&h, "content-type", "text/plain; version=0.0.4");
     http_reply(x, 200, &h, buf_str(&b));
     headers_fini(&h);

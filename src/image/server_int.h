@@ -57,6 +57,8 @@ struct serving {
     int r;                    /* of the job */
     struct err err;
     struct mirror_found found;
+    bool is_held; /* the layer of what is found; it is not evicted meanwhile */
+    struct oci_digest held;
     uint64_t at, to; /* of the blob */
     char *piece;
     size_t piece_n;

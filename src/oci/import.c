@@ -267,6 +267,8 @@ static int start(struct oci_import *im, struct err *err)
     if (oci_store_layer_has(s, &im->opts.diff_id))
         return err_set(err, -EEXIST, "the store has the layer");
     im->hash = sha256_new();
+    if (s->opts.cache)
+        s->opts.cache->expect(s->opts.cache_arg, &im->opts.diff_id);
     im->gather = layer_gather_new();
     int r = open_tar(im, err);
     r = r < 0 ? r : start_reading(im, err);
@@ -420,10 +422,12 @@ int oci_import_commit(struct oci_import *im, struct err *err)
         return err_ctx(err, r, "layer %s", short_name(im, name));
     if (!im->keeps_blob)
         drop_partial(im);
+    uint64_t n_bytes = (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
     (void)pthread_mutex_lock(&im->s->mutex);
     im->s->n_references++; /* of the blob: a gc that looked at the layers before begins again */
-    im->s->used_bytes +=
-        (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
+    im->s->used_bytes += n_bytes;
     (void)pthread_mutex_unlock(&im->s->mutex);
+    if (im->s->opts.cache)
+        im->s->opts.cache->use(im->s->opts.cache_arg, &im->opts.diff_id, n_bytes);
     return 0;
 }

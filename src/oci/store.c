@@ -349,7 +349,12 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     s->fd = sys_openat(AT_FDCWD, s->root, O_RDONLY | O_DIRECTORY, 0);
     if (s->fd < 0)
         return err_sys(err, s->fd, "open the store '%s'", s->root);
+    s->opts.cache = NULL;
     r = opts->is_reader ? open_reader(s, err) : open_writer(s, err);
+    if (r >= 0 && opts->cache && !opts->is_reader) {
+        r = opts->cache->open(opts->cache_arg, s, err);
+        s->opts.cache = r < 0 ? NULL : opts->cache;
+    }
     if (r < 0)
         return r;
     *ret = take_ptr(&s);
@@ -361,10 +366,22 @@ const char *oci_store_root(const struct oci_store *s)
     return s->root;
 }
 
+void *oci_store_cache(const struct oci_store *s, const struct oci_store_cache_ops *ops)
+{
+    return s->opts.cache == ops ? s->opts.cache_arg : NULL;
+}
+
+uint64_t oci_store_quota(const struct oci_store *s)
+{
+    return s->opts.quota_bytes;
+}
+
 void oci_store_close(struct oci_store *s)
 {
     if (!s)
         return;
+    if (s->opts.cache)
+        s->opts.cache->close(s->opts.cache_arg);
     map_each (e, &s->holds)
         free(e->value);
     map_fini(&s->holds);

@@ -46,20 +46,34 @@ enum oci_store_form {
     OCI_STORE_BOTH, /* both: for engines that pull from here by the digest of the blob */
 };
 
+/*
+ * What decides which layers leave when there is no room (image/layer_cache.h). Called by any
+ * thread, without a lock of the store held.
+ */
+struct oci_store_cache_ops {
+    /* The store was opened for writing and may be used. Errors end the opening; close() is not
+     * called then. */
+    int (*open)(void *arg, struct oci_store *s, struct err *err);
+    /* An import of a layer that is not here begins. */
+    void (*expect)(void *arg, const struct oci_digest *diff_id);
+    /* A layer that is here is used: n_bytes 0. Or it came, and takes so many bytes on disk. */
+    void (*use)(void *arg, const struct oci_digest *diff_id, uint64_t n_bytes);
+    /*
+     * An import needs so many bytes more than the quota leaves, or the file system is full: remove
+     * layers by oci_store_layer_remove(). Errors: -ENOSPC, nothing more can go.
+     */
+    int (*make_room)(void *arg, uint64_t need_bytes, struct err *err);
+    void (*close)(void *arg); /* releases it */
+};
+
 struct oci_store_opts {
     const char *root; /* made when missing, except for readers */
     bool is_reader;   /* take no lock, change nothing */
     uint64_t lock_ms; /* how long to wait for another writer */
     enum oci_store_form form;
-    uint64_t quota_bytes; /* of layers and blobs; 0: none */
-    /*
-     * Called when an import needs `need_bytes` more than the quota leaves, or when the file system
-     * is full: remove layers by oci_store_layer_remove(). NULL: with a quota the least
-     * recently used ones go that are neither pinned nor held, without one none do. Called without a
-     * lock of the store held, by a thread of the import. Errors: -ENOSPC, nothing more can go.
-     */
-    int (*make_room)(void *arg, struct oci_store *s, uint64_t need_bytes, struct err *err);
-    void *arg; /* kept until oci_store_close() */
+    uint64_t quota_bytes;                    /* of layers and blobs; 0: none */
+    const struct oci_store_cache_ops *cache; /* of a writer; NULL: layers are never evicted */
+    void *cache_arg;                         /* taken by an opening that succeeds */
 };
 
 /*
@@ -72,6 +86,9 @@ void oci_store_close(struct oci_store *s);
 DEFINE_SCOPED(oci_store, oci_store_close)
 /* As it was opened. Borrowed until oci_store_close(). */
 const char *oci_store_root(const struct oci_store *s);
+/* The cache_arg of a store that was opened with these ops; NULL: it was not. */
+void *oci_store_cache(const struct oci_store *s, const struct oci_store_cache_ops *ops);
+uint64_t oci_store_quota(const struct oci_store *s); /* 0: none */
 
 /* ---- layers ---- */
 
@@ -87,8 +104,13 @@ bool oci_store_layer_has(struct oci_store *s, const struct oci_digest *diff_id);
 /* Sorted by use, the least recent first. *ret: given, free(). The number or a negative code. */
 int oci_store_layers(struct oci_store *s, struct oci_store_layer **ret, size_t *ret_n,
                      struct err *err);
-/* Note that it is used now. */
+/* The same without n_images and is_pinned, so that damaged names do not matter. */
+int oci_store_layers_alone(struct oci_store *s, struct oci_store_layer **ret, size_t *ret_n,
+                           struct err *err);
+/* Note that a deployment uses it now. */
 void oci_store_layer_touch(struct oci_store *s, const struct oci_digest *diff_id);
+/* The same of each layer of an image that is here. */
+void oci_store_image_touch(struct oci_store *s, const struct oci_config *config);
 /*
  * An open descriptor of the uncompressed tar. Errors: -ENOENT no such layer; -ENODATA only the
  * blob is kept (oci_store_layer_read() then).

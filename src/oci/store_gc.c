@@ -160,31 +160,11 @@ static uint64_t missing_room(struct oci_store *s, uint64_t bytes)
     return fits ? 0 : want - s->opts.quota_bytes;
 }
 
-static int evict_oldest(struct oci_store *s, uint64_t need, struct err *err)
-{
-    scoped(free_scoped) struct oci_store_layer *all = NULL;
-    size_t n;
-    uint64_t freed = 0;
-    int r = oci_store_layers(s, &all, &n, err);
-    for (size_t i = 0; r >= 0 && i < n && freed < need; i++) {
-        if (all[i].is_pinned)
-            continue;
-        r = oci_store_layer_remove(s, &all[i].diff_id, err);
-        freed += r < 0 ? 0 : all[i].n_bytes;
-        r = r == -EBUSY || r == -ENOENT ? 0 : r; /* in use or gone since */
-    }
-    if (r < 0)
-        return r;
-    return freed ? 0 : err_set(err, -ENOSPC, "all layers are in use");
-}
-
 int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err)
 {
-    if (s->opts.make_room)
-        return s->opts.make_room(s->opts.arg, s, bytes, err);
-    if (s->opts.quota_bytes == 0)
-        return err_set(err, -ENOSPC, "the store has no quota, so nothing is evicted");
-    int r = evict_oldest(s, bytes, err);
+    if (!s->opts.cache)
+        return err_set(err, -ENOSPC, "nothing decides which layers leave the store");
+    int r = s->opts.cache->make_room(s->opts.cache_arg, bytes, err);
     return r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
 }
 

@@ -90,6 +90,16 @@ int oci_store_image_missing(struct oci_store *s, const struct oci_digest *manife
     return r;
 }
 
+void oci_store_image_touch(struct oci_store *s, const struct oci_config *config)
+{
+    struct map seen = { 0 };
+    for (size_t i = 0; i < config->n_diff_ids; i++)
+        if (!map_put(&seen, store_key(&config->diff_ids[i]), s) &&
+            oci_store_layer_has(s, &config->diff_ids[i]))
+            oci_store_layer_touch(s, &config->diff_ids[i]);
+    map_fini(&seen);
+}
+
 /* An image whose parts are held, so that gc and eviction leave them until a reference is written.
  */
 struct whole {

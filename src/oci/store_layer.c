@@ -72,6 +72,8 @@ void oci_store_layer_touch(struct oci_store *s, const struct oci_digest *diff_id
     struct store_path path = store_path_of("layers", diff_id, NULL);
     if (!s->opts.is_reader)
         (void)utimensat(s->fd, path.p, NULL, AT_SYMLINK_NOFOLLOW);
+    if (s->opts.cache)
+        s->opts.cache->use(s->opts.cache_arg, diff_id, 0);
 }
 
 /* ---- reading ---- */
@@ -276,14 +278,12 @@ static int by_use(const void *a, const void *b)
     return memcmp(x->diff_id.bytes, y->diff_id.bytes, sizeof x->diff_id.bytes);
 }
 
-int oci_store_layers(struct oci_store *s, struct oci_store_layer **ret, size_t *ret_n,
-                     struct err *err)
+/* marks: NULL or what refers to them. */
+static int list_layers(struct oci_store *s, const struct store_marks *marks,
+                       struct oci_store_layer **ret, size_t *ret_n, struct err *err)
 {
-    struct store_marks m = { 0 };
-    struct listing l = { .s = s, .marks = &m };
-    int r = store_marks_find(s, &m, err);
-    r = r < 0 ? r : store_each(s, "layers", list_layer, &l, err);
-    store_marks_fini(&m);
+    struct listing l = { .s = s, .marks = marks };
+    int r = store_each(s, "layers", list_layer, &l, err);
     if (r < 0) {
         vec_fini(&l.all);
         return r;
@@ -293,6 +293,22 @@ int oci_store_layers(struct oci_store *s, struct oci_store_layer **ret, size_t *
     *ret = l.all.p;
     *ret_n = l.all.n;
     return 0;
+}
+
+int oci_store_layers(struct oci_store *s, struct oci_store_layer **ret, size_t *ret_n,
+                     struct err *err)
+{
+    struct store_marks m = { 0 };
+    int r = store_marks_find(s, &m, err);
+    r = r < 0 ? r : list_layers(s, &m, ret, ret_n, err);
+    store_marks_fini(&m);
+    return r;
+}
+
+int oci_store_layers_alone(struct oci_store *s, struct oci_store_layer **ret, size_t *ret_n,
+                           struct err *err)
+{
+    return list_layers(s, NULL, ret, ret_n, err);
 }
 
 int store_count_used(struct oci_store *s, struct err *err)

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import threading
 
@@ -246,3 +247,34 @@ def test_a_kill_during_a_pull_leaves_a_store_that_the_next_one_uses(upstream, la
         assert again.get("/v2/library/app/manifests/v1")[0] == 200
         assert digest(again.get(f"/v2/library/app/blobs/{large}")[2]) == large
     assert json.loads(image(tmp_path / "store", "check", "-o", "json").stdout)["damaged"] == 0
+
+
+def test_a_layer_that_is_being_sent_does_not_leave_for_another(tmp_path):
+    """Three images of which two fit; a client takes its time over the first, which was used the longest ago."""
+    registry, tars, blobs = Fake(), {}, {}
+    try:
+        for name in "abc":
+            made = Layout(tmp_path / name)
+            tars[name] = layer([("f", "f", os.urandom(7_000_000))])
+            made.image("v1", [tars[name]], compress=lambda t: t, suffix="")
+            blobs[name] = registry.add_layout(made, f"library/{name}", "v1")["layers"][0]["digest"]
+        with serve(tmp_path / "store", "--upstream", registry.host, "--quota", "40Mi") as s:
+            def path(name, what):
+                return f"/v2/library/{name}/{what}?ns={registry.host}"
+            assert s.get(path("a", "manifests/v1"))[0] == 200 and s.get(path("a", f"blobs/{blobs['a']}"))[0] == 200
+            slow = socket.socket()
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            slow.settimeout(DEADLINE_S)
+            slow.connect(("127.0.0.1", int(s.host.split(":")[1])))
+            slow.sendall(f"GET {path('a', 'blobs/' + blobs['a'])} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert slow.recv(4096)
+            for name in "bc":
+                assert s.get(path(name, "manifests/v1"))[0] == 200
+                assert len(s.get(path(name, f"blobs/{blobs[name]}"))[2]) == len(tars[name])
+            there = {name: (tmp_path / "store/layers" / digest(tars[name])[7:]).exists() for name in "abc"}
+            slow.close()
+            metrics = s.get("/metrics")[2].decode()
+            assert there == {"a": True, "b": False, "c": True}
+            assert "dormouse_image_cache_evicted_total 1\n" in metrics and "dormouse_image_cache_misses_total 3\n" in metrics
+    finally:
+        registry.close()

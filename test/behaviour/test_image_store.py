@@ -182,6 +182,69 @@ def test_a_quota_evicts_images_that_are_not_pinned(store, tmp_path):
     store.ok("pull", names[1], "--quota", "32Mi")
 
 
+ROOM = ["--quota", "40Mi"]  # a pull reserves 16 MiB at a time: four layers of 7 MB, and no fifth
+
+
+def big_image(directory, name):
+    made = Layout(directory / name)
+    tar = layer([("f", "f", os.urandom(7_000_000))])
+    made.image("v1", [tar], compress=lambda t: t, suffix="")
+    return f"oci:{made.directory}:v1", tar
+
+
+def pull_in_turn(store, tmp_path, *options):
+    """Two images twice, then four others once; each by a process of its own."""
+    sources = [big_image(tmp_path, f"app{i}") for i in range(6)]
+    for i in (0, 1, 0, 1, 2, 3, 4, 5):
+        store.ok("pull", sources[i][0], *ROOM, *options)
+    return sources
+
+
+@pytest.mark.parametrize("policy, kept", [("arc", {0, 1, 4, 5}), ("lfu", {0, 1, 4, 5}), ("lru", {2, 3, 4, 5})])
+def test_a_policy_says_which_layers_leave(store, tmp_path, policy, kept):
+    pull_in_turn(store, tmp_path, "--policy", policy)
+    assert {i["name"] for i in store.json("ls") if i["layersMissing"] == 0} == {f"app{i}:v1" for i in kept}
+    assert store.json("check")["damaged"] == 0
+
+
+def test_the_layers_are_listed_in_the_order_in_which_they_would_leave(store, tmp_path):
+    sources = pull_in_turn(store, tmp_path)
+    ids = [digest(tar) for _, tar in sources]
+    assert [(v["diffID"], v["used"]) for v in store.json("ls", "--layers")] == [
+        (ids[4], "once"), (ids[5], "once"), (ids[0], "often"), (ids[1], "often")]
+    store.ok("pin", "app4:v1")
+    store.ok("rm", "app1:v1")
+    rows = store.json("ls", "--layers")
+    assert [(v["diffID"], v["images"], v["used"], v["mayLeave"]) for v in rows] == [
+        (ids[1], 0, "none", True), (ids[5], 1, "once", True), (ids[0], 1, "often", True), (ids[4], 1, "once", False)]
+    assert "in use" in store.ok("ls", "--layers").splitlines()[-1]
+    cache = store.json("gc")["cache"]
+    assert [cache[k]["layers"] for k in ("once", "often", "unused", "evictedOnce")] == [2, 1, 0, 2]
+    assert store.run("ls", "--policy", "lru").returncode == 2 and store.run("ls", "--layers", "--policy", "fifo").returncode == 2
+
+
+def test_what_was_used_often_is_known_after_a_kill(store, tmp_path):
+    sources = [big_image(tmp_path, f"app{i}") for i in range(6)]
+    two = Layout(tmp_path / "two")
+    two.image("v1", [layer([(f"f{i}", "f", os.urandom(7_000_000))]) for i in range(2)], compress=lambda t: t, suffix="")
+    for i in (0, 1, 0, 1, 2, 3):
+        store.ok("pull", sources[i][0], *ROOM)
+    pull = subprocess.Popen([BUILD / "dormouse", "image", "pull", f"oci:{two.directory}:v1", "--threads", "1", *ROOM],
+                            env=store.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    pull.stderr.readline()  # one layer is there; another left for it
+    pull.send_signal(signal.SIGKILL)
+    pull.wait()
+    pull.stderr.close()
+    found = store.json("check")
+    assert found["damaged"] == 0 and found["incomplete"] >= 1
+    used = {v["diffID"]: v["used"] for v in store.json("ls", "--layers")}
+    assert [used[digest(sources[i][1])] for i in (0, 1)] == ["often", "often"] and digest(sources[2][1]) not in used
+    for i in (4, 5):
+        store.ok("pull", sources[i][0], *ROOM)
+    missing = {i["name"]: i["layersMissing"] for i in store.json("ls")}
+    assert [missing[f"app{i}:v1"] for i in (0, 1, 4, 5)] == [0, 0, 0, 0] and store.json("check")["damaged"] == 0
+
+
 def test_progress_is_lines_in_pipes_and_a_bar_on_a_terminal(store, layout):
     done = store.run("pull", f"oci:{layout.directory}:v1")
     assert [line.split()[2] for line in done.stderr.splitlines()] == ["done", "done"] and "\r" not in done.stderr

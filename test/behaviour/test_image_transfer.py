@@ -292,3 +292,25 @@ def test_a_plan_that_cannot_be_sent_says_why(cluster, tmp_path):
     assert "failed on n1" in send(cluster, path, "--deadline", "2s", status=1).stdout
     n1.kill()
     send(cluster, path, status=3)
+
+
+def test_layers_that_are_there_stay_while_the_rest_of_their_image_comes(cluster):
+    """TOP is there, and the next to leave; BIG needs room: what leaves is the layer of another image."""
+    other = layer([("f", "f", os.urandom(12_000_000))])
+    for name, tar in (("top", TOP), ("other", other)):
+        made = Layout(cluster.directory / name)
+        made.image("v1", [tar], compress=lambda t: t, suffix="")
+        image("pull", f"oci:{made.directory}:v1", "--store", cluster.directory / "n1")
+    assert [v["diffID"] for v in json.loads(image("ls", "--layers", "--store", cluster.directory / "n1", "-o", "json"))] == [digest(TOP), digest(other)]
+    cluster.nodes["n1"] = Node(cluster.directory, "n1", "--quota", "40Mi")
+    cluster.start("n2")
+    bdm = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2"), REGISTRY])
+    bdm["tasks"] = bdm["tasks"][:1]
+    end = cluster.deploy(bdm)
+    assert end["state"] == "done", end
+    cluster.nodes["n1"].stop()
+    store = cluster.directory / "n1"
+    assert {v["name"]: v["layersMissing"] for v in json.loads(image("ls", "--store", store, "-o", "json"))} == {
+        cluster.name: 0, "top:v1": 0, "other:v1": 1}
+    used = {v["diffID"]: v["used"] for v in json.loads(image("ls", "--layers", "--store", store, "-o", "json"))}
+    assert used == {digest(BIG): "once", digest(TOP): "often"}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The layers of a node store as a cache. The cache's lock is taken before the store's, never while
+ * that is held. A layer is deleted first and leaves the lists after that: what a crash leaves in
+ * between is a layer that the next opening finds to be gone.
+ */
+#include "image/layer_cache.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/sys.h"
+#include "base/vec.h"
+#include "image/cache_journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+struct layer_cache {
+    struct oci_store *store; /* NULL until it is open */
+    enum image_cache_policy policy;
+    int dir_fd;
+    pthread_mutex_t mutex; /* of what follows */
+    struct image_cache *cache;
+    struct image_cache_journal *journal; /* NULL while it is read */
+    bool has_blobs;                      /* `blobs` was filled */
+    struct map blobs;                    /* digest of a blob -> struct oci_digest, the DiffID */
+    bool has_failed;                     /* to write the journal, and said so */
+    pthread_mutex_t told_mutex;          /* of what follows; held for a moment only */
+    struct layer_cache_summary told;
+};
+
+static void on_event(void *arg, const struct image_cache_event *e)
+{
+    struct layer_cache *c = arg;
+    if (c->journal)
+        image_cache_journal_note(c->journal, e, clock_wall_ms());
+}
+
+static void tell_summary(struct layer_cache *c)
+{
+    struct layer_cache_summary s = { .policy = c->policy,
+                                     .capacity = oci_store_quota(c->store),
+                                     .target = image_cache_target(c->cache),
+                                     .stats = *image_cache_stats(c->cache) };
+    for (int l = IMAGE_CACHE_T1; l < IMAGE_CACHE_LISTS; l++) {
+        s.lists[l].n = image_cache_count(c->cache, (enum image_cache_list)l);
+        s.lists[l].bytes = image_cache_bytes(c->cache, (enum image_cache_list)l);
+    }
+    (void)pthread_mutex_lock(&c->told_mutex);
+    c->told = s;
+    (void)pthread_mutex_unlock(&c->told_mutex);
+}
+
+static void flush(struct layer_cache *c)
+{
+    struct err err = { 0 };
+    char why[LOG_QUOTE_MAX];
+    tell_summary(c);
+    int r = image_cache_journal_flush(c->journal, c->cache, clock_wall_ms(), &err);
+    if (r < 0 && !c->has_failed)
+        log_warn("the journal of the layer cache is not written, going on", "reason=\"%s\"",
+                 log_quote(why, str_of(err_text(&err))));
+    c->has_failed = r < 0;
+}
+
+/* ---- which blob is which layer ---- */
+
+static struct str key_of(const struct oci_digest *d)
+{
+    return str_n(d->bytes, sizeof d->bytes);
+}
+
+static void note_blob(struct layer_cache *c, const struct oci_digest *diff_id)
+{
+    struct oci_digest blob;
+    uint64_t size;
+    if (!c->has_blobs ||
+        oci_store_layer_blob(c->store, diff_id, &blob, &size, NULL) < 0)
+        return;
+    struct oci_digest *of = xnew(struct oci_digest);
+    *of = *diff_id;
+    free(map_put(&c->blobs, key_of(&blob), of));
+}
+
+static bool note_found(void *arg, const uint8_t *key, uint64_t size)
+{
+    struct oci_digest d;
+    (void)size;
+    memcpy(d.bytes, key, sizeof d.bytes);
+    note_blob(arg, &d);
+    return true;
+}
+
+static void forget_blobs(struct layer_cache *c)
+{
+    map_each (e, &c->blobs)
+        free(e->value);
+    map_fini(&c->blobs);
+    c->blobs = (struct map){ 0 };
+    c->has_blobs = false;
+}
+
+/* NULL: of no layer. */
+static const struct oci_digest *layer_of_blob(struct layer_cache *c, const struct oci_digest *blob)
+{
+    if (!c->has_blobs) {
+        c->has_blobs = true;
+        for (int l = IMAGE_CACHE_T1; l <= IMAGE_CACHE_DEAD; l++)
+            image_cache_each(c->cache, (enum image_cache_list)l, note_found, c);
+    }
+    return map_get(&c->blobs, key_of(blob));
+}
+
+/* ---- what the disk holds ---- */
+
+static void settle_with(struct image_cache *cache, const struct oci_store_layer *all, size_t n)
+{
+    struct image_cache_found *found = xnew_n(struct image_cache_found, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(found[i].key, all[i].diff_id.bytes, SHA256_BYTES);
+        found[i].size = all[i].n_bytes;
+        found[i].mtime_s = all[i].used_wall_s;
+    }
+    image_cache_settle(cache, found, n);
+    free(found);
+}
+
+/* Compare the lists with the directory. */
+static int settle(struct image_cache *cache, struct oci_store *s, struct err *err)
+{
+    scoped(free_scoped) struct oci_store_layer *all = NULL;
+    size_t n = 0;
+    int r = oci_store_layers_alone(s, &all, &n, err);
+    if (r >= 0)
+        settle_with(cache, all, n);
+    return r;
+}
+
+static struct image_cache *new_cache(enum image_cache_policy policy, uint64_t quota,
+                                     struct layer_cache *told)
+{
+    return image_cache_new(&(struct image_cache_options){
+        .policy = policy,
+        .capacity = quota ? MIN(quota, IMAGE_CACHE_SIZE_MAX) : IMAGE_CACHE_SIZE_MAX,
+        .caller_evicts = true,
+        .on_event = told ? on_event : NULL,
+        .arg = told });
+}
+
+/* ---- what the store tells ---- */
+
+static int on_open(void *arg, struct oci_store *s, struct err *err)
+{
+    struct layer_cache *c = arg;
+    enum image_cache_journal_state state;
+    c->dir_fd = sys_openat(AT_FDCWD, oci_store_root(s), O_RDONLY | O_DIRECTORY, 0);
+    if (c->dir_fd < 0)
+        return err_sys(err, c->dir_fd, "open '%s'", oci_store_root(s));
+    c->cache = new_cache(c->policy, oci_store_quota(s), c);
+    int r = image_cache_journal_open(c->dir_fd, LAYER_CACHE_JOURNAL, c->cache, &c->journal, &state,
+                                     err);
+    r = r < 0 ? r : settle(c->cache, s, err);
+    if (r < 0)
+        return r;
+    if (state == IMAGE_CACHE_JOURNAL_ABSENT && image_cache_used(c->cache) == 0) {
+        image_cache_free(c->cache); /* nothing is lost: a new store, whose target is 0 */
+        c->cache = new_cache(c->policy, oci_store_quota(s), c);
+    }
+    if (state == IMAGE_CACHE_JOURNAL_DAMAGED)
+        log_warn("the journal of the layer cache is damaged: layers count as used once",
+                 "store=%s", oci_store_root(s));
+    c->store = s;
+    tell_summary(c);
+    return 0;
+}
+
+static void on_expect(void *arg, const struct oci_digest *diff_id)
+{
+    struct layer_cache *c = arg;
+    (void)pthread_mutex_lock(&c->mutex);
+    image_cache_expect(c->cache, diff_id->bytes);
+    (void)pthread_mutex_unlock(&c->mutex);
+}
+
+static void on_use(void *arg, const struct oci_digest *diff_id, uint64_t n_bytes)
+{
+    struct layer_cache *c = arg;
+    (void)pthread_mutex_lock(&c->mutex);
+    if (n_bytes || image_cache_has(c->cache, diff_id->bytes)) {
+        (void)image_cache_access(
+            c->cache, &(struct image_cache_request){ .key = diff_id->bytes, .size = n_bytes });
+        if (n_bytes)
+            note_blob(c, diff_id);
+        flush(c);
+    }
+    (void)pthread_mutex_unlock(&c->mutex);
+}
+
+/* Pins for the time in which room is made. */
+struct cache_pins {
+    struct image_cache *cache;
+    VEC(struct oci_digest) all;
+};
+
+static void pin(struct cache_pins *p, const struct oci_digest *d)
+{
+    if (image_cache_pin(p->cache, d->bytes))
+        vec_push(&p->all, *d);
+}
+
+static void unpin_all(struct cache_pins *p)
+{
+    vec_each (d, &p->all)
+        image_cache_unpin(p->cache, d->bytes);
+    vec_fini(&p->all);
+}
+
+/* What is in use is pinned; what no image uses is dead. */
+static void mark(struct cache_pins *p, const struct oci_store_layer *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct oci_digest *d = &all[i].diff_id;
+        if (all[i].is_pinned)
+            pin(p, d);
+        else if (all[i].n_images == 0 &&
+                 image_cache_where(p->cache, d->bytes) != IMAGE_CACHE_DEAD)
+            (void)image_cache_bury(p->cache, d->bytes);
+    }
+}
+
+/* 1: so many bytes are free now. 0: it stays, or was gone already. */
+static int remove_one(struct layer_cache *c, struct cache_pins *p, const struct oci_digest *d,
+                      struct err *err)
+{
+    struct oci_digest blob;
+    uint64_t size;
+    bool has_blob = c->has_blobs &&
+                    oci_store_layer_blob(c->store, d, &blob, &size, NULL) >= 0;
+    struct err why = { 0 };
+    int r = oci_store_layer_remove(c->store, d, &why);
+    if (r == -EBUSY) { /* in use since it was looked at */
+        pin(p, d);
+        return 0;
+    }
+    if (r < 0 && r != -ENOENT)
+        return err_set(err, r, "%s", err_text(&why));
+    if (r >= 0)
+        image_cache_evict(c->cache, d->bytes);
+    else
+        (void)image_cache_remove(c->cache, d->bytes);
+    if (has_blob)
+        free(map_del(&c->blobs, key_of(&blob)));
+    return r >= 0;
+}
+
+static int evict(struct layer_cache *c, struct cache_pins *p, uint64_t need, struct err *err)
+{
+    uint64_t freed = 0, size;
+    struct oci_digest d;
+    if (image_cache_used(c->cache) - image_cache_pinned(c->cache) < need)
+        return err_set(err, -ENOSPC, "too many layers are in use");
+    while (freed < need && image_cache_next(c->cache, need - freed, d.bytes, &size)) {
+        int r = remove_one(c, p, &d, err);
+        if (r < 0)
+            return r;
+        freed += r ? size : 0;
+    }
+    return freed >= need ? 0 : err_set(err, -ENOSPC, "too many layers are in use");
+}
+
+static int on_make_room(void *arg, uint64_t need_bytes, struct err *err)
+{
+    struct layer_cache *c = arg;
+    struct cache_pins p = { .cache = c->cache };
+    scoped(free_scoped) struct oci_store_layer *all = NULL;
+    size_t n = 0;
+    if (oci_store_quota(c->store) == 0)
+        return err_set(err, -ENOSPC, "the store has no quota, so nothing is evicted");
+    (void)pthread_mutex_lock(&c->mutex);
+    int r = oci_store_layers(c->store, &all, &n, err);
+    if (r >= 0) {
+        mark(&p, all, n);
+        r = evict(c, &p, need_bytes, err);
+    }
+    unpin_all(&p);
+    flush(c);
+    (void)pthread_mutex_unlock(&c->mutex);
+    return r;
+}
+
+static void cache_free(struct layer_cache *c)
+{
+    forget_blobs(c);
+    image_cache_journal_free(c->journal);
+    image_cache_free(c->cache);
+    fd_scoped(&c->dir_fd);
+    (void)pthread_mutex_destroy(&c->mutex);
+    (void)pthread_mutex_destroy(&c->told_mutex);
+    free(c);
+}
+
+static void on_close(void *arg)
+{
+    cache_free(arg);
+}
+
+static const struct oci_store_cache_ops cache_ops = {
+    .open = on_open,
+    .expect = on_expect,
+    .use = on_use,
+    .make_room = on_make_room,
+    .close = on_close,
+};
+
+/* ---- for others ---- */
+
+int layer_cache_open_store(const struct oci_store_opts *opts, enum image_cache_policy policy,
+                           struct oci_store **ret, struct err *err)
+{
+    struct oci_store_opts with = *opts;
+    with.cache = NULL;
+    if (opts->is_reader)
+        return oci_store_open(&with, ret, err);
+    struct layer_cache *c = xnew(struct layer_cache);
+    c->policy = policy;
+    c->dir_fd = -1;
+    (void)pthread_mutex_init(&c->mutex, NULL);
+    (void)pthread_mutex_init(&c->told_mutex, NULL);
+    with.cache = &cache_ops;
+    with.cache_arg = c;
+    int r = oci_store_open(&with, ret, err);
+    if (r < 0)
+        cache_free(c);
+    return r;
+}
+
+bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest, struct oci_digest *ret)
+{
+    struct layer_cache *c = oci_store_cache(s, &cache_ops);
+    if (!c)
+        return false;
+    (void)pthread_mutex_lock(&c->mutex);
+    const struct oci_digest *of = layer_of_blob(c, digest);
+    const struct oci_digest d = of ? *of : *digest;
+    bool found = image_cache_touch(c->cache, d.bytes);
+    if (found) {
+        oci_store_hold(s, &d);
+        flush(c);
+    }
+    (void)pthread_mutex_unlock(&c->mutex);
+    if (found)
+        *ret = d;
+    return found;
+}
+
+int layer_cache_settle(struct oci_store *s, struct err *err)
+{
+    struct layer_cache *c = oci_store_cache(s, &cache_ops);
+    if (!c)
+        return 0;
+    (void)pthread_mutex_lock(&c->mutex);
+    int r = settle(c->cache, s, err);
+    forget_blobs(c);
+    flush(c);
+    (void)pthread_mutex_unlock(&c->mutex);
+    return r;
+}
+
+bool layer_cache_summary(struct oci_store *s, struct layer_cache_summary *ret)
+{
+    struct layer_cache *c = oci_store_cache(s, &cache_ops);
+    if (!c)
+        return false;
+    (void)pthread_mutex_lock(&c->told_mutex);
+    *ret = c->told;
+    (void)pthread_mutex_unlock(&c->told_mutex);
+    return true;
+}
+
+/* ---- the order in which layers would leave ---- */
+
+/* What another process may be writing just now is read as it is. */
+static int read_journal(struct oci_store *s, struct image_cache *cache, struct err *err)
+{
+    struct image_cache_journal *journal;
+    enum image_cache_journal_state state;
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, oci_store_root(s), O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return err_sys(err, fd, "open '%s'", oci_store_root(s));
+    int r = image_cache_journal_open(fd, LAYER_CACHE_JOURNAL, cache, &journal, &state, err);
+    if (r >= 0)
+        image_cache_journal_free(journal);
+    return r;
+}
+
+static struct layer_cache_row row_of(const struct image_cache *cache,
+                                     const struct oci_store_layer *l)
+{
+    return (struct layer_cache_row){ .diff_id = l->diff_id,
+                                     .n_bytes = l->n_bytes,
+                                     .list = image_cache_where(cache, l->diff_id.bytes),
+                                     .n_images = l->n_images,
+                                     .is_pinned = l->is_pinned };
+}
+
+/* Evict all of them, in a cache that is thrown away. */
+static size_t order(struct image_cache *cache, const struct oci_store_layer *all, size_t n,
+                    struct layer_cache_row *rows)
+{
+    struct cache_pins p = { .cache = cache };
+    struct map by_id = { .borrows_keys = true };
+    uint8_t key[SHA256_BYTES];
+    uint64_t size;
+    size_t at = 0;
+    mark(&p, all, n);
+    for (size_t i = 0; i < n; i++)
+        (void)map_put(&by_id, key_of(&all[i].diff_id), (void *)&all[i]);
+    while (at < n && image_cache_next(cache, 1, key, &size)) {
+        rows[at++] = row_of(cache, map_get(&by_id, str_n(key, sizeof key)));
+        image_cache_evict(cache, key);
+    }
+    for (size_t i = 0; i < n && at < n; i++)
+        if (all[i].is_pinned)
+            rows[at++] = row_of(cache, &all[i]);
+    unpin_all(&p);
+    map_fini(&by_id);
+    return at;
+}
+
+int layer_cache_list(struct oci_store *s, enum image_cache_policy policy,
+                     struct layer_cache_row **ret, size_t *ret_n, struct err *err)
+{
+    scoped(free_scoped) struct oci_store_layer *all = NULL;
+    size_t n = 0;
+    struct image_cache *cache = new_cache(policy, 0, NULL);
+    int r = read_journal(s, cache, err);
+    r = r < 0 ? r : oci_store_layers(s, &all, &n, err);
+    if (r >= 0) {
+        settle_with(cache, all, n); /* with what was listed, and no more */
+        *ret = xnew_n(struct layer_cache_row, n + 1);
+        *ret_n = order(cache, all, n, *ret);
+    }
+    image_cache_free(cache);
+    return r < 0 ? r : 0;
+}
