@@ -249,18 +249,23 @@ TEST(text_is_transcoded_as_its_tree_is_encoded)
     static const char *const pods[] = {
         "{\"metadata\":{}}",
         /* Not in the order of the numbers, fields that protobuf does not have, zero values. */
-        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\",\"creationTimestamp\":"
-        "\"2026-01-02T03:04:05Z\"},\"spec\":{\"initContainers\":[{\"name\":\"i\",\"resources\":{}}],"
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\","
+        "\"creationTimestamp\":"
+        "\"2026-01-02T03:04:05Z\"},\"spec\":{\"initContainers\":[{\"name\":\"i\",\"resources\":{}}]"
+        ","
         "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"1\",\"memory\":2}},"
         "\"livenessProbe\":{\"httpGet\":{\"path\":\"/\",\"port\":\"web\"},\"timeoutSeconds\":1},"
-        "\"env\":[{\"name\":\"A\",\"value\":\"b\\n\\u00e9\xc3\xa9\"}]}],\"volumes\":[{\"name\":\"v\","
+        "\"env\":[{\"name\":\"A\",\"value\":\"b\\n\\u00e9\xc3\xa9\"}]}],\"volumes\":[{\"name\":"
+        "\"v\","
         "\"emptyDir\":{}}],\"unheard\":{\"of\":[1,\"}\"]}},\"status\":{\"phase\":\"Running\","
         "\"observedGeneration\":3}}",
         /* Maps are sorted by key, whatever the keys hold. */
-        "{\"metadata\":{\"labels\":{\"b\":\"1\",\"a\":\"2\",\"\\t\":\"3\",\"c\":\"4\"},\"annotations\":"
+        "{\"metadata\":{\"labels\":{\"b\":\"1\",\"a\":\"2\",\"\\t\":\"3\",\"c\":\"4\"},"
+        "\"annotations\":"
         "{\"x\":null},\"finalizers\":null,\"ownerReferences\":[]}}",
         /* What is of another type than it should be. */
-        "{\"metadata\":{\"labels\":[],\"generation\":\"x\",\"name\":{},\"uid\":[{}],\"finalizers\":{}},"
+        "{\"metadata\":{\"labels\":[],\"generation\":\"x\",\"name\":{},\"uid\":[{}],\"finalizers\":"
+        "{}},"
         "\"spec\":{\"containers\":[null,3],\"hostNetwork\":\"yes\",\"priority\":1.5},\"status\":7}",
         /* In the order in which a server completes them; nulls before and after their fields. */
         "{\"metadata\":{\"name\":\"p\",\"managedFields\":[],\"namespace\":\"n\",\"uid\":\"u\","
@@ -275,26 +280,36 @@ TEST(text_is_transcoded_as_its_tree_is_encoded)
         "\"spec\":{\"terminationGracePeriodSeconds\":9223372036854775807,\"priority\":1.0,"
         "\"activeDeadlineSeconds\":123456789012345678,\"securityContext\":{\"runAsUser\":-0}}}",
         /* managedFields are text within. */
-        "{\"metadata\":{\"managedFields\":[{\"manager\":\"m\",\"fieldsV1\":{\"f:metadata\":{\"f:labels\":{"
+        "{\"metadata\":{\"managedFields\":[{\"manager\":\"m\",\"fieldsV1\":{\"f:metadata\":{\"f:"
+        "labels\":{"
         "\".\":{},\"k:{\\\"name\\\":\\\"x\\\"}\":{}}}}},{\"fieldsV1\":null}]}}",
     };
     for (size_t i = 0; i < ARRAY_LEN(pods); i++)
         check_transcoded(pods[i], pod_kind(), str_of(pods[i]));
     check_transcoded("bytes", builtin_schema(STR(""), STR("v1"), STR("Secret")),
                      STR("{\"metadata\":{},\"data\":{\"b\":null,\"a\":\"aGk=\"}}"));
-    check_transcoded("unions", crd_kind(),
-                     STR("{\"metadata\":{},\"spec\":{\"versions\":[{\"schema\":{\"openAPIV3Schema\":{"
-                         "\"maximum\":1.5,\"default\":{\"b\":[1,null]},\"items\":{\"type\":\"string\"},"
-                         "\"properties\":{\"z\":{\"additionalProperties\":true},\"a\":{\"items\":[{}],"
-                         "\"dependencies\":{\"d\":[\"e\"],\"g\":{}}}}}}}]}}"));
+    check_transcoded(
+        "unions", crd_kind(),
+        STR("{\"metadata\":{},\"spec\":{\"versions\":[{\"schema\":{\"openAPIV3Schema\":{"
+            "\"maximum\":1.5,\"default\":{\"b\":[1,null]},\"items\":{\"type\":\"string\"},"
+            "\"properties\":{\"z\":{\"additionalProperties\":true},\"a\":{\"items\":[{}],"
+            "\"dependencies\":{\"d\":[\"e\"],\"g\":{}}}}}}}]}}"));
 }
 
 TEST(text_that_is_no_normalized_object_is_not_transcoded)
 {
     static const char *const bad[] = {
-        "", "[]", "null", "{", "{\"metadata\"", "{\"metadata\":{\"name\":\"x}}", "{\"metadata\":{}}x",
+        "",
+        "[]",
+        "null",
+        "{",
+        "{\"metadata\"",
+        "{\"metadata\":{\"name\":\"x}}",
+        "{\"metadata\":{}}x",
         "{\"metadata\":{\"labels\":{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}}}", /* repeated */
-        "{\"metadata\":{\"generation\":}}", "{\"metadata\":{\"name\":nul}}", "{\"metadata\":null}",
+        "{\"metadata\":{\"generation\":}}",
+        "{\"metadata\":{\"name\":nul}}",
+        "{\"metadata\":null}",
         "{\"spec\":{}}" /* nowhere to put the revision */
     };
     struct proto_transcoder t = PROTO_TRANSCODER_INIT;
@@ -324,9 +339,10 @@ static void add_pod(struct buf *to, size_t n, char a, char b)
     add_map(to, n, a);
     (void)buf_add_cstr(to, "},\"labels\":{");
     add_map(to, 4, b);
-    (void)buf_printf(to, "}},\"spec\":{\"containers\":[{\"name\":\"%c\",\"env\":[{\"name\":\"N\","
-                         "\"value\":\"as long as is worth it: %c\"}]},{\"name\":\"%c\",\"env\":[{"
-                         "\"name\":\"N\",\"value\":\"as long as is worth it: %c\"}]}]}}",
+    (void)buf_printf(to,
+                     "}},\"spec\":{\"containers\":[{\"name\":\"%c\",\"env\":[{\"name\":\"N\","
+                     "\"value\":\"as long as is worth it: %c\"}]},{\"name\":\"%c\",\"env\":[{"
+                     "\"name\":\"N\",\"value\":\"as long as is worth it: %c\"}]}]}}",
                      a, a, b, b);
 }
 
@@ -370,13 +386,191 @@ TEST(memory_of_values_is_bounded)
     proto_memory_free(m);
 }
 
+/* ---- random objects ---- */
+
+static struct json *random_text(struct arena *a)
+{
+    static const char *const texts[] = {
+        "",
+        "x",
+        "100m",
+        "1.5Gi",
+        "2026-01-02T03:04:05Z",
+        "2026-01-02T03:04:05.000006Z",
+        "1h",
+        "aGk=",
+        "\n\"\\",
+        "\xc3\xa9",
+        "as long as a text that is worth to be kept",
+    };
+    return json_new_cstr(a, texts[test_random_below(ARRAY_LEN(texts))]);
+}
+
+/* Of a type that may be due. */
+static struct json *random_scalar(struct arena *a)
+{
+    static const int64_t numbers[] = { 0, -1, 7, 4000, INT32_MAX, INT64_MIN, INT64_MAX };
+    switch (test_random_below(6)) {
+    case 0:
+        return json_new_null(a);
+    case 1:
+        return json_new_bool(a, test_random_below(2));
+    case 2:
+        return json_new_int(a, numbers[test_random_below(ARRAY_LEN(numbers))]);
+    case 3:
+        return json_new_float(a, 1.5);
+    default:
+        return random_text(a);
+    }
+}
+
+static struct json *random_any(struct arena *a, unsigned depth)
+{
+    struct json *v = test_random_below(2) ? json_new_array(a) : json_new_object(a);
+    if (depth == 0 || test_random_below(3) == 0)
+        return random_scalar(a);
+    for (size_t n = test_random_below(4); n; n--) {
+        if (v->type == JSON_ARRAY)
+            json_add(v, random_any(a, depth - 1));
+        else
+            json_set(a, v, json_str(random_text(a)), random_any(a, depth - 1));
+    }
+    return v;
+}
+
+static struct json *random_of(struct arena *a, const struct schema *s, unsigned depth);
+
+/* Some of its fields, in any order. */
+static struct json *random_object(struct arena *a, const struct schema *s, unsigned depth)
+{
+    size_t n, part = 1 + test_random_below(6);
+    const struct schema_field *f = schema_fields(s, &n);
+    struct json *v = json_new_object(a), *mixed = json_new_object(a);
+    for (size_t i = 0; i < n; i++)
+        if (test_random_below(6) < part)
+            json_set(a, v, f[i].name, random_of(a, f[i].schema, depth));
+    if (test_random_below(2))
+        json_set(a, v, STR("unheardOf"), random_any(a, 2));
+    if (test_random_below(2))
+        return v;
+    while (v->n) {
+        struct json *m = v->first;
+        for (size_t i = test_random_below(v->n); i; i--)
+            m = m->next;
+        struct str key = m->key;
+        (void)json_remove(v, m);
+        json_set(a, mixed, key, m);
+    }
+    return mixed;
+}
+
+static struct json *random_of(struct arena *a, const struct schema *s, unsigned depth)
+{
+    bool is_map = s->type == SCHEMA_MAP, is_list = s->type == SCHEMA_ARRAY;
+    if (test_random_below(16) == 0 || depth == 0)
+        return random_any(a, MIN(depth, 2));
+    if (s->type == SCHEMA_OBJECT && s->builtin)
+        return random_object(a, s, depth - 1);
+    if (!is_map && !is_list)
+        return s->type == SCHEMA_BOOL || s->type == SCHEMA_INT32 || s->type == SCHEMA_INT64
+                   ? random_scalar(a)
+               : s->type == SCHEMA_ANY || s->type == SCHEMA_RAW || s->type == SCHEMA_FIELDS
+                   ? random_any(a, 2)
+                   : random_text(a);
+    struct json *v = is_map ? json_new_object(a) : json_new_array(a);
+    for (size_t n = test_random_below(4); n; n--) {
+        struct json *item = random_of(a, s->items, depth - 1);
+        if (is_list)
+            json_add(v, item);
+        else
+            json_set(a, v, json_str(random_text(a)), item);
+    }
+    return v;
+}
+
+/* Take values from the object before. */
+static struct json *mixed_with(struct arena *a, const struct json *v, const struct json *before)
+{
+    if (test_random_below(3) == 0 || v->type != before->type || v->type < JSON_ARRAY)
+        return json_clone(a, test_random_below(2) ? v : before);
+    struct json *to = v->type == JSON_ARRAY ? json_new_array(a) : json_new_object(a);
+    const struct json *old = before->first;
+    json_each (m, v) {
+        const struct json *was = v->type == JSON_ARRAY ? old : json_get(before, m->key);
+        struct json *one = was ? mixed_with(a, m, was) : json_clone(a, m);
+        if (v->type == JSON_ARRAY)
+            json_add(to, one);
+        else
+            json_set(a, to, m->key, one);
+        old = old ? old->next : NULL;
+    }
+    return to;
+}
+
+/* One text through a transcoder that remembers; whether it was transcoded. */
+static bool transcode_random(struct proto_transcoder *t, const struct schema *s, struct str text)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    scoped(buf_fini_scoped) struct buf got = BUF_INIT(16 << 20), want = BUF_INIT(16 << 20);
+    struct proto_source from = { s, text, STR("") };
+    CHECK_OK(json_parse(&a, text, NULL, &v, NULL));
+    CHECK_OK(proto_encode_field(&a, 2, s, v, &want));
+    int r = proto_transcode_field(t, 2, &from, &got);
+    if (r < 0)
+        CHECK_ERR(r, E_UNSUPPORTED);
+    else
+        check_same_bytes(buf_cstr(&want), buf_str(&got), buf_str(&want));
+    arena_fini(&a);
+    return r >= 0;
+}
+
+TEST(random_objects_are_transcoded_as_their_trees_are_encoded)
+{
+    static const char *const kinds[][3] = {
+        { "", "v1", "Pod" },
+        { "", "v1", "Secret" },
+        { "", "v1", "Event" },
+        { "", "v1", "Service" },
+        { "", "v1", "Node" },
+        { "apps", "v1", "Deployment" },
+        { "batch", "v1", "CronJob" },
+        { "networking.k8s.io", "v1", "NetworkPolicy" },
+        { "apiextensions.k8s.io", "v1", "CustomResourceDefinition" },
+    };
+    size_t n = 0, n_done = 0;
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        struct proto_transcoder t = PROTO_TRANSCODER_INIT;
+        const struct schema *s =
+            builtin_schema(str_of(kinds[k][0]), str_of(kinds[k][1]), str_of(kinds[k][2]));
+        scoped(buf_fini_scoped) struct buf before = BUF_INIT(16 << 20);
+        t.remembers = true;
+        (void)buf_add_cstr(&before, "{}");
+        for (int i = 0; i < 60; i++) {
+            struct arena a = { 0 };
+            struct json *old;
+            scoped(buf_fini_scoped) struct buf text = BUF_INIT(16 << 20);
+            CHECK_OK(json_parse(&a, buf_str(&before), NULL, &old, NULL));
+            CHECK_OK(json_write(&text, mixed_with(&a, random_object(&a, s, 5), old)));
+            n++;
+            n_done += transcode_random(&t, s, buf_str(&text));
+            buf_reset(&before);
+            (void)buf_add_str(&before, buf_str(&text));
+            arena_fini(&a);
+        }
+        proto_transcoder_fini(&t);
+    }
+    CHECK(n_done > n / 2); /* the tree is for a few only */
+}
+
 /* A chain of properties as deep as a definition may be. */
 TEST(deep_text_is_transcoded_or_left_to_the_tree)
 {
     for (size_t depth = 1; depth < 400; depth = depth * 2 + 1) {
         struct proto_transcoder t = PROTO_TRANSCODER_INIT;
         scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20), got = BUF_INIT(1 << 20);
-        (void)buf_add_cstr(&text, "{\"metadata\":{},\"spec\":{\"versions\":[{\"schema\":{\"openAPIV3Schema\":");
+        (void)buf_add_cstr(
+            &text, "{\"metadata\":{},\"spec\":{\"versions\":[{\"schema\":{\"openAPIV3Schema\":");
         for (size_t i = 0; i < depth; i++)
             (void)buf_add_cstr(&text, "{\"properties\":{\"a\":");
         (void)buf_add_cstr(&text, "{}");

@@ -136,7 +136,7 @@ static void encode_content(struct arena *a, const struct schema *s, const struct
         wire_put_number(to, 1, duration_ns(json_str(v)));
         return;
     case SCHEMA_QUANTITY:
-        wire_put_bytes(to, 1, is_set(v) ? v->s : STR("0"));
+        wire_put_bytes(to, 1, json_is(v, JSON_STRING) || json_is(v, JSON_NUMBER) ? v->s : STR("0"));
         return;
     case SCHEMA_INT_OR_STRING:
         put_int_or_string(to, v);
