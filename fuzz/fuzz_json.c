@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON parser; what it accepts survives every writer, and no getter trips over it. */
+/*
+ * The JSON parser; what it accepts survives every writer, and no getter trips over it. The cursor
+ * over JSON text takes the same values.
+ */
 #include "fuzz.h"
 
 #include "codec/json.h"
+#include "codec/json_scan.h"
 
 #include <errno.h>
 
@@ -63,6 +67,21 @@ static void check_tree(struct arena *a, const struct json *v)
         FUZZ_CHECK(v->n == n && json_last(v) == last);
 }
 
+/* The cursor takes the value that the parser takes (`v`; NULL: none), and nothing behind it. */
+static void check_cursor(struct arena *a, struct str text, const struct json *v)
+{
+    struct json_scan s = json_scan_init(text);
+    struct str value;
+    struct json *same;
+    bool ok = json_scan_value(&s, &value);
+    FUZZ_CHECK(s.p >= text.p && s.p <= s.end);
+    FUZZ_CHECK(!ok || (value.n > 0 && value.p >= text.p && value.p + value.n == s.p));
+    if (!v)
+        return;
+    FUZZ_CHECK(ok && json_parse(a, value, NULL, &same, NULL) == 0 && json_equal(v, same));
+    FUZZ_CHECK(json_scan_peek(&s) == 0 && s.p == s.end);
+}
+
 static void ignore_path(void *arg, struct str path)
 {
     ++*(size_t *)arg;
@@ -78,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct json_parse_opts opts = { .on_duplicate = ignore_path, .arg = &n_duplicates };
     int r = json_parse(&a, text, &opts, &v, &err);
     FUZZ_CHECK(r == 0 || ((r == E_PARSE || r == -EMSGSIZE) && err.text[0]));
+    check_cursor(&rest, text, r == 0 ? v : NULL);
     if (r == 0) {
         check_tree(&rest, v);
         check_rewrite(&rest, v, json_write);
