@@ -423,12 +423,18 @@ static void on_damaged_removed(void *arg, const struct store_txn_result *res, co
 {
     struct removal *rm = arg;
     struct request *rq = rm->rq;
-    if (res->r >= 0)
-        controllers_lost(rq->api, rq->res, rq->route.ns, rm->name);
+    if (res->r >= 0) {
+        log_warn("an object that cannot be read was deleted", "key=" STR_FMT " user=" STR_FMT,
+                 STR_ARG(rm->key), STR_ARG(rq->identity.user));
+        controllers_lost(rq->api, rq->res, rq->route.ns, rm->name, rm->key, res->rev);
+    }
     if (request_idle(rq))
         return;
-    if (res->r == E_CONFLICT) /* it has been replaced since it was read */
-        refuse(rm, status_modified(&rq->arena, rq->route.group, rq->route.resource, rm->name));
+    if (res->r == E_CONFLICT)
+        refuse(rm,
+               unsafe_delete_refuse(rq, rq->route.group, rq->route.resource, rm->name,
+                                    "is exclusively used to delete corrupt object(s), try again by "
+                                    "removing this option"));
     else if (res->r < 0)
         store_failed(rm, res->r, err);
     else
@@ -438,34 +444,17 @@ static void on_damaged_removed(void *arg, const struct store_txn_result *res, co
 /*
  * No finalizers, preconditions, policies or claims: they are in what cannot be read, or about it.
  * Watches end and make their users read everything again, which is how most controllers hear of it.
+ * Only the store knows whether the object is damaged: a read may be answered from memory.
  */
 static void remove_damaged(struct removal *rm)
 {
     struct request *rq = rm->rq;
     struct err err = { 0 };
     const struct store_op op = { .kind = STORE_DELETE_DAMAGED, .key = rm->key };
-    log_warn("deleting an object that cannot be read", "key=" STR_FMT " user=" STR_FMT,
-             STR_ARG(rm->key), STR_ARG(rq->identity.user));
     request_busy(rq);
     int r = store_txn(rq->api->store, &op, 1, on_damaged_removed, rm, &err);
     if (r < 0 && !request_idle(rq))
         store_failed(rm, r, &err);
-}
-
-/* r: of reading it. */
-static void decide_unsafe(struct removal *rm, int r, const struct err *err)
-{
-    struct request *rq = rm->rq;
-    if (r < 0 && r != E_DIGEST) {
-        store_failed(rm, r, err);
-    } else if (r == E_DIGEST) {
-        remove_damaged(rm);
-    } else {
-        refuse(rm,
-               unsafe_delete_refuse(rq, rq->route.group, rq->route.resource, rm->name,
-                                    "is exclusively used to delete corrupt object(s), try again by "
-                                    "removing this option"));
-    }
 }
 
 static int removal_take(struct removal *rm, const struct store_kv *kv, struct err *err)
@@ -488,10 +477,6 @@ static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     struct err why = { 0 };
     if (request_idle(rm->rq))
         return;
-    if (rm->opts->is_unsafe) {
-        decide_unsafe(rm, r, err);
-        return;
-    }
     if (r >= 0 && kv) {
         r = removal_take(rm, kv, &why);
         err = &why;
@@ -553,7 +538,11 @@ static void on_delete_gone(struct request *rq)
 
 static void delete_in_turn(struct request *rq)
 {
-    removal_read(rq->work);
+    struct removal *rm = rq->work;
+    if (rm->opts->is_unsafe)
+        remove_damaged(rm);
+    else
+        removal_read(rm);
 }
 
 void write_delete(struct request *rq)

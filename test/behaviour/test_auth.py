@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import sqlite3
 import ssl
 import subprocess
 
@@ -689,3 +690,23 @@ def test_a_watch_ends_with_the_account_whose_token_opened_it(dormouse_api):
     api.create(CONFIG_MAPS, {"metadata": {"name": "seen", "labels": {"none": ""}}})
     assert watches["stays"].next()["object"]["metadata"]["name"] == "seen"
     watches["stays"].close()
+
+
+def test_a_watch_ends_with_an_account_that_is_deleted_unread(dormouse_api):
+    """As with any other deletion, though the server does not know what it deletes."""
+    api, ns = dormouse_api, "/api/v1/namespaces/default"
+    api.create(ns + "/serviceaccounts", {"metadata": {"name": "lost"}})
+    api.create(RBAC + "/namespaces/default/rolebindings", {
+        **binding("lost", "view", kind="RoleBinding", role_kind="ClusterRole"),
+        "subjects": [{"kind": "ServiceAccount", "name": "lost", "namespace": "default"}]})
+    token = api.create(ns + "/serviceaccounts/lost/token", {"spec": {}})["status"]["token"]
+    watch = api.watch(CONFIG_MAPS + "?watch=1", Authorization="Bearer " + token)
+    with sqlite3.connect(api.data_dir / "store.db", timeout=10) as db:
+        changed = db.execute("UPDATE log SET value = zeroblob(length(value)) WHERE id = (SELECT id FROM cur WHERE key = ?)",
+                             (b"/registry/serviceaccounts/default/lost",))
+        assert changed.rowcount == 1
+    db.close()
+    assert api.ask("DELETE", ns + "/serviceaccounts/lost?ignoreStoreReadErrorWithClusterBreakingPotential=true").status == 200
+    while (event := watch.next()) is not None:
+        assert event["type"] in ("ADDED", "BOOKMARK"), event
+    assert ask_with_token(api, token, CONFIG_MAPS)[0] == 401

@@ -114,18 +114,23 @@ static bool is_crd(const struct kube_resource *res)
 }
 
 void controllers_lost(struct api *api, const struct kube_resource *res, struct str ns,
-                      struct str name)
+                      struct str name, struct str key, uint64_t rev)
 {
     struct arena a = { 0 };
     struct json *old = json_new_object(&a), *meta = json_obj(&a, old, "metadata");
     json_set_str(&a, meta, "name", name);
     json_set_str(&a, meta, "namespace", ns);
-    const struct written w = { .res = res, .name = name, .old = old, .value = STR("") };
+    const struct written w = {
+        .res = res, .key = key, .name = name, .old = old, .value = STR(""), .rev = rev
+    };
+    if (is_crd(res))
+        crds_written(api->crds, name, w.value, rev);
     accounts_written(api->accounts, &w);
     aggregate_written(api->aggregate, &w);
     quotas_written(api->quotas, &w);
     defaults_written(api->defaults, &w);
     policies_lost(api->policies, res, name);
+    tokens_written(api->tokens, &w);
     watch_note_write(api);
     arena_fini(&a);
 }

@@ -126,6 +126,6 @@ void controllers_written(struct api *api, const struct written *w);
  * depends on it is not known, so only those controllers hear of it that need no more than its name.
  */
 void controllers_lost(struct api *api, const struct kube_resource *res, struct str ns,
-                      struct str name);
+                      struct str name, struct str key, uint64_t rev);
 /* A controller has finished what kept it busy. */
 void controllers_idle(struct api *api);
