@@ -451,6 +451,41 @@ TEST(a_damaged_definition_policy_and_quota_can_be_replaced)
     fixture_fini(&f);
 }
 
+/* Addresses and ports are keys of their own, which a damaged Service does not tell of. */
+TEST(what_a_service_held_that_could_not_be_read_is_free_again)
+{
+    static const char services[] = "/api/v1/namespaces/default/services";
+    static const char spec[] = "\"spec\":{\"type\":\"NodePort\",\"clusterIP\":\"10.96.0.10\","
+                               "\"ports\":[{\"port\":80,\"nodePort\":30080}]}}";
+    scoped(free_scoped) char *first = xasprintf("{" META ",%s", spec);
+    scoped(free_scoped) char *other = xasprintf("{\"metadata\":{\"name\":\"y\"},%s", spec);
+    scoped(free_scoped) char *x = xasprintf("%s/x", services), *y = xasprintf("%s/y", services);
+    struct fixture f;
+    fixture_init(&f);
+    for (int same = 0; same < 2; same++) { /* by one of another name, by one of the same name */
+        (void)want(&f, 201, "POST", services, first);
+        settle(&f);
+        close_server(&f);
+        CHECK(damage_marks(&f) >= 1);
+        open_server(&f);
+        settle(&f);
+        check_says(want(&f, 422, "POST", services, other), "already allocated");
+        (void)want(&f, 200, "DELETE", x, UNSAFE);
+        if (same) /* which holds others meanwhile */
+            (void)want(&f, 201, "POST", services,
+                       "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"ports\":[{\"port\":80}]}}");
+        (void)want(&f, 201, "POST", services, other);
+        check_says(want(&f, 422, "POST", services,
+                        "{\"metadata\":{\"name\":\"z\"},\"spec\":{\"clusterIP\":\"10.96.0.10\","
+                        "\"ports\":[{\"port\":80}]}}"),
+                   "already allocated");
+        (void)want(&f, 200, "DELETE", y, NULL);
+        if (same)
+            (void)want(&f, 200, "DELETE", x, NULL);
+    }
+    fixture_fini(&f);
+}
+
 /* What is read over and over is answered from memory, as it was before the damage. */
 TEST(an_unsafe_deletion_believes_the_disk_and_not_what_is_in_memory)
 {

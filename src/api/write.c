@@ -57,6 +57,7 @@ struct write {
     enum object_part part;
     const struct write_action *action; /* or NULL */
     struct claims claims;
+    size_t lost_claim;           /* operation that found another holder */
     struct admission *admission; /* NULL before it has been read, and where there is none */
     struct json *input;          /* the decoded body, or the patch; cloned for every attempt */
     struct str key, ns_key;
@@ -774,17 +775,25 @@ static void update_lost(struct write *w)
             rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
 }
 
-/* Somebody else holds what was chosen: choose again, unless the client did. */
-static void claim_lost(struct write *w, size_t failed_op)
+/* Another Service holds what was chosen: choose again, unless the client did. */
+static void on_reclaimed(void *arg, bool is_free)
 {
+    struct write *w = arg;
     struct request *rq = w->rq;
-    const struct json *no = claims_refuse(rq, &w->claims, w->obj, failed_op);
+    const struct json *no = is_free ? NULL : claims_refuse(rq, &w->claims, w->obj, w->lost_claim);
     if (!no && ++w->attempt >= CLAIMS_MAX_ATTEMPTS)
         no = status_internal(&rq->arena, STR("failed to allocate a serviceIP: range is full"));
     if (no)
         reply_status(rq, no);
     else
         begin_again(w);
+}
+
+static void claim_lost(struct write *w, size_t failed_op)
+{
+    w->lost_claim = failed_op;
+    if (claims_reclaim(w->rq, &w->claims, failed_op, on_reclaimed, w) < 0)
+        on_reclaimed(w, false);
 }
 
 /* A quota has been written meanwhile: see what is left of it now. */

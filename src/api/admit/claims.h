@@ -2,7 +2,8 @@
 /*
  * What an object holds and no other may: addresses and node ports of Services. Each is a key of
  * its own in the store, written and removed in the transaction that writes the object, so that
- * nothing has to be remembered and nothing can leak.
+ * nothing has to be remembered and nothing can leak. Those of an object that was removed because it
+ * could not be read stay behind until another Service wants them: claims_reclaim().
  *
  *     /claims/services/ips/10.96.0.1  ->  default/kubernetes
  */
@@ -34,6 +35,13 @@ int claims_ops(struct arena *a, struct claims *c, const struct kube_resource *re
                struct err *err);
 /* The transaction failed at an operation that is a claim. */
 bool claims_lost(const struct claims *c, size_t failed_op);
+/*
+ * After that: remove the claim if the Service that it names does not hold it. done: is_free: the
+ * write may be tried again; the last thing that is done with `c`, so it may rewind the request's
+ * arena. It is not called when the client has gone. A negative code: nor then.
+ */
+int claims_reclaim(struct request *rq, const struct claims *c, size_t failed_op,
+                   void (*done)(void *arg, bool is_free), void *arg);
 /* After that: the Status if the client had asked for just this; NULL: another choice may do. */
 struct json *claims_refuse(struct request *rq, const struct claims *c, const struct json *obj,
                            size_t failed_op);
