@@ -396,9 +396,10 @@ TEST(fields_are_checked)
           "of type int32" },
         { ARGS("NodeResourcesFit", "{scoringStrategy: {resources: [{Name: cpu, Weight: 1}]}}"),
           "line 7, column 43: strict decoding error: " AT_ARGS
-          "strict decoding error: decoding args fo...Fit: strict decoding error: "
+          "strict decoding error: decoding args for plugin NodeResourcesFit: strict decoding "
+          "error: "
           "unknown field \"scoringStrategy.resources[0].Name\", unknown field "
-          "\"scoringStrategy.resources[" },
+          "\"scoringStrategy.resources[0].Weight\"" },
     };
     must_fail(cases, ARRAY_LEN(cases));
 }

@@ -36,7 +36,7 @@ enum err_code {
 
 struct err {
     int code;       /* the same value the function returned; 0 while unset */
-    char text[244]; /* "outer: inner: cause"; too long ones lack their middle, "outer...cause" */
+    char text[508]; /* "outer: inner: cause"; too long ones lack their middle, "outer...cause" */
 };
 
 /* Set code and text, return the code. `code` is negative. */

@@ -114,12 +114,17 @@ static struct revision *new_revision(struct revisions *t, struct function *f,
     };
     take_env(v);
     t->n++;
-    if (read_template(v, &v->err) < 0)
-        return v;
-    const char *name = runtime_name(v->pub.t->runtime);
-    v->rt = find_runtime(t, name);
-    if (!v->rt)
-        (void)err_set(&v->err, -ENOSYS, "this worker has no runtime '%s'", name);
+    struct err err = { 0 };
+    if (read_template(v, &err) == 0) {
+        const char *name = runtime_name(v->pub.t->runtime);
+        v->rt = find_runtime(t, name);
+        if (!v->rt)
+            (void)err_set(&err, -ENOSYS, "this worker has no runtime '%s'", name);
+    }
+    if (!v->rt) {
+        v->err = arena_new(&v->arena, struct err);
+        *v->err = err;
+    }
     return v;
 }
 

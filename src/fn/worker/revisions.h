@@ -21,7 +21,7 @@ struct revision {
     struct runtime_revision pub; /* what the runtime sees */
     struct function *function;
     struct runtime *rt;   /* NULL: it cannot be run here, see err */
-    struct err err;       /* why */
+    struct err *err;      /* why, in `arena`; NULL while rt is set */
     uint32_t n_sandboxes; /* of any state */
     bool is_listed;       /* its function names it; otherwise it goes with its last sandbox */
     bool is_prepared;     /* prepare() has been called */

@@ -207,7 +207,7 @@ static void do_create(struct worker *w, const Dormouse__Fn__V1__Create *c)
     else if (!v)
         refuse_create(w, c->sandbox, -ENOENT, "this worker does not know the function");
     else if (!v->rt)
-        refuse_create(w, c->sandbox, v->err.code, err_text(&v->err));
+        refuse_create(w, c->sandbox, v->err->code, err_text(v->err));
     else if (w->sandboxes.n >= WORKER_SANDBOXES_MAX)
         refuse_create(w, c->sandbox, E_LIMIT, "this worker has as many sandboxes as it can");
     else {
