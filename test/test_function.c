@@ -99,6 +99,20 @@ TEST(what_breaks_a_rule_is_named)
         { "{\"fake\":{},\"secrets\":[{\"secretName\":\"s\",\"mountPath\":\"/a/../b\"}]}",
           "mountPath" },
         { "{\"fake\":{},\"secrets\":[{\"secretName\":\"s\",\"mountPath\":\"/\"}]}", "mountPath" },
+        { "{\"fake\":{},\"secrets\":[{\"secretName\":\"../../x/secrets/s\",\"mountPath\":\"/s\"}]}",
+          "spec.secrets[0].secretName" },
+        { "{\"fake\":{},\"env\":[{\"name\":\"A\",\"valueFrom\":{\"secretKeyRef\":{\"name\":\"a?b\","
+          "\"key\":\"k\"}}}]}",
+          "spec.env[0].valueFrom" },
+        { "{\"fake\":{},\"env\":[{\"name\":\"A\",\"valueFrom\":{\"configMapKeyRef\":{\"name\":\".."
+          "\",\"key\":\"k\"}}}]}",
+          "spec.env[0].valueFrom" },
+        { "{\"image\":{\"reference\":\"a\"},\"imagePullSecrets\":[{\"name\":\"../../kube-system/"
+          "secrets/pull\"}]}",
+          "spec.imagePullSecrets[0].name" },
+        { "{\"image\":{\"reference\":\"a\"},\"imagePullSecrets\":[{}]}",
+          "spec.imagePullSecrets[0].name" },
+        { "{\"module\":{\"configMap\":{\"name\":\"a%2fb\"}}}", "spec.module.configMap.name" },
         { "{\"fake\":{},\"resources\":{\"memory\":\"1\"}}", "spec.resources.memory" },
         { "{\"fake\":{},\"resources\":{\"cpu\":\"lots\"}}", "spec.resources.cpu" },
         { "{\"fake\":{},\"scale\":{\"min\":5,\"max\":2}}", "spec.scale.max" },

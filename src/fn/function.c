@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "codec/digest.h"
 #include "fn/trigger/cron.h"
+#include "kube/meta.h"
 #include "kube/quantity.h"
 
 #include <errno.h>
@@ -130,6 +131,13 @@ static int read_strings(struct arena *a, const struct json *list, const char *ke
     return 0;
 }
 
+/* Of a Secret or ConfigMap. It becomes a part of a path that is asked with the control plane's
+ * rights: "../" or "?" in it would lead out of the namespace. */
+static bool is_object_name(struct str s)
+{
+    return s.n && meta_check_dns1123_subdomain(s).n == 0;
+}
+
 /* ---------------------------------------------------------------- template */
 
 static int read_module(const struct json *module, struct fn_template *t, struct err *err)
@@ -149,6 +157,8 @@ static int read_module(const struct json *module, struct fn_template *t, struct 
     t->sha256 = json_get_str(module, "sha256");
     if (!t->file.n && !t->config_map.n && !t->url.n)
         return err_set(err, E_INVALID, "spec.module names nothing");
+    if (map && !is_object_name(t->config_map))
+        return err_set(err, E_INVALID, "spec.module.configMap.name is no name of a ConfigMap");
     if (t->sha256.n && !hex_parse(t->sha256, digest, sizeof digest))
         return err_set(err, E_INVALID, "spec.module.sha256 is not 64 hexadecimal digits");
     if (url && !t->sha256.n)
@@ -179,6 +189,11 @@ static int read_env(struct arena *a, const struct json *list, struct fn_template
             return err_set(err, E_INVALID,
                            "spec.env[%zu] needs one of value, valueFrom.secretKeyRef and "
                            "valueFrom.configMapKeyRef, these with name and key",
+                           t->n_env);
+        if (from && !is_object_name(e->object))
+            return err_set(err, E_INVALID,
+                           "spec.env[%zu].valueFrom has a name that is none of a Secret or "
+                           "ConfigMap",
                            t->n_env);
         if (memchr(e->value.p ? e->value.p : "", 0, e->value.n))
             return err_set(err, E_INVALID, "spec.env[%zu].value contains NUL", t->n_env);
@@ -216,6 +231,9 @@ static int read_secrets(struct arena *a, const struct json *list, struct fn_temp
             return err_set(err, E_INVALID,
                            "spec.secrets[%zu] needs secretName, and a mountPath below /",
                            t->n_secrets);
+        if (!is_object_name(s.secret))
+            return err_set(err, E_INVALID, "spec.secrets[%zu].secretName is no name of a Secret",
+                           t->n_secrets);
         t->secrets[t->n_secrets++] = s;
     }
     return 0;
@@ -230,8 +248,8 @@ static int read_pull_secrets(struct arena *a, const struct json *list, struct fn
     t->pull_secrets = arena_new_n(a, struct str, list ? list->n : 0);
     json_each (item, list) {
         struct str name = json_get_str(item, "name");
-        if (!name.n)
-            return err_set(err, E_INVALID, "spec.imagePullSecrets[%zu] needs name",
+        if (!is_object_name(name))
+            return err_set(err, E_INVALID, "spec.imagePullSecrets[%zu].name is no name of a Secret",
                            t->n_pull_secrets);
         t->pull_secrets[t->n_pull_secrets++] = name;
     }
