@@ -206,6 +206,49 @@ TEST(a_registry_inside_may_send_us_inside)
     check_sent(true, (struct oci_registry_opts){ 0 }, true); /* loopback is not public */
 }
 
+/* ---- behind a proxy ---- */
+
+static bool connects_nowhere(void *arg, const struct sockaddr *addr)
+{
+    (void)addr;
+    ++*(int *)arg;
+    return false;
+}
+
+TEST(a_proxy_is_not_asked_for_an_address_that_may_not_be_connected_to)
+{
+    static const char *const hosts[] = { "169.254.169.254", "[fd00:ec2::254]" };
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char proxy[64];
+        int n_asked = 0;
+        begin(NULL);
+        (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u",
+                       (unsigned)http_server_port(t.servers[PUBLIC]));
+        CHECK_INT(setenv("http_proxy", proxy, 1), 0);
+        struct oci_registry_opts o = { .loop = &t.loop,
+                                       .host = hosts[i],
+                                       .plain_http = true,
+                                       .attempts = 1,
+                                       .may_connect = connects_nowhere,
+                                       .arg = &n_asked };
+        struct oci_registry *reg;
+        CHECK_OK(oci_registry_new(&o, &reg, NULL));
+        struct oci_request_opts q = { .method = "GET", .target = "/v2/", .cb = on_answer };
+        struct oci_request *request;
+        struct err err = { 0 };
+        int r = oci_request_start(reg, &q, &request, &err);
+        if (r >= 0) {
+            turn_until(&t.is_done);
+            r = t.r;
+        }
+        CHECK_INT(r, -EACCES);
+        CHECK_INT(n_asked, 1);
+        CHECK_INT(t.n_seen[PUBLIC], 0);
+        CHECK_INT(unsetenv("http_proxy"), 0);
+        end(reg);
+    }
+}
+
 /* ---- how fast it has to be ---- */
 
 /* Send `n` bytes every `step_ms` until the request is over. Returns how many. */

@@ -61,25 +61,34 @@ static bool may_connect(void *arg, const struct sockaddr *addr)
     return opts->allows_private || !o->reg->is_public || is_public(o->reg, addr);
 }
 
-/* An address in numbers that is not public; names are for the proxy to find. */
-static bool is_private_text(const struct oci_registry *reg, const char *host)
+/* An address in numbers; false: a name, which is for the proxy to find. */
+static bool read_address(const char *host, struct sockaddr_storage *ret)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
-    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1)
-        return !is_public(reg, (const struct sockaddr *)&v4);
-    if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1)
-        return !is_public(reg, (const struct sockaddr *)&v6);
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
+        memcpy(ret, &v4, sizeof v4);
+        return true;
+    }
+    if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1) {
+        memcpy(ret, &v6, sizeof v6);
+        return true;
+    }
     return false;
 }
 
 /* may_connect() for a host that a proxy reaches. The registry's own comes first. */
 static int check_by_proxy(struct oci_registry *reg, const struct fetch_url *url, struct err *err)
 {
-    bool is_private = is_private_text(reg, url->host);
+    const struct oci_registry_opts *opts = &reg->opts;
+    struct sockaddr_storage at = { 0 };
+    const struct sockaddr *addr = (const struct sockaddr *)&at;
+    bool is_address = read_address(url->host, &at);
+    bool is_private = is_address && !is_public(reg, addr);
+    bool is_denied = is_address && opts->may_connect && !opts->may_connect(opts->arg, addr);
     if (reg->n_origins == 0)
         reg->is_public = !is_private;
-    if (!is_private || !reg->is_public || reg->opts.allows_private)
+    if (!is_denied && (!is_private || !reg->is_public || opts->allows_private))
         return 0;
     return err_set(err, -EACCES, "'%s' is at no address that may be connected to", url->host);
 }

@@ -57,7 +57,8 @@ struct oci_registry_opts {
      */
     bool allows_private;
     bool (*is_public)(const struct sockaddr *addr); /* for tests; NULL: address_is_public() */
-    /* Further, as in http_client_opts, for the registry's own addresses as well. NULL: any. */
+    /* Further, as in http_client_opts, for the registry's own addresses as well; behind a proxy for
+     * addresses in numbers alone. NULL: any. */
     bool (*may_connect)(void *arg, const struct sockaddr *addr);
     void *arg; /* of both */
 };
