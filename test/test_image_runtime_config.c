@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #define PASSWD                                                                                     \
@@ -239,6 +240,24 @@ TEST(a_container_has_no_network_and_few_rights_unless_asked)
     CHECK(!has(json_path(doc, "linux", "namespaces", NULL), "type", "network"));
     CHECK(has(json_getc(doc, "mounts"), "destination", "/etc/hosts"));
     CHECK(has(json_getc(doc, "mounts"), "destination", "/run"));
+    arena_fini(&a);
+}
+
+/* The address families that socket() is refused for. */
+TEST(no_socket_leads_to_the_hypervisor)
+{
+    struct arena a = { 0 };
+    struct json *doc = make_whole(&a, (struct container_config_opts){ 0 });
+    int64_t family = 0;
+    json_each (rule, json_path(doc, "linux", "seccomp", "syscalls", NULL)) {
+        const struct json *arg = json_first(json_getc(rule, "args"));
+        if (!str_is(json_str(json_first(json_getc(rule, "names"))), "socket"))
+            continue;
+        CHECK_STR(json_get_str(rule, "action"), "SCMP_ACT_ERRNO");
+        CHECK_STR(json_get_str(arg, "op"), "SCMP_CMP_EQ");
+        family = json_int_or(json_getc(arg, "value"), 0);
+    }
+    CHECK_INT(family, AF_VSOCK);
     arena_fini(&a);
 }
 

@@ -164,7 +164,7 @@ const struct cmd cmd_image_run = {
     "pulled first, without a name. What the container writes is removed at the end; after a\n"
     "kill -9, which ends the container too, by the next 'image run'. It has no network unless\n"
     "--network host is given, no new privileges, and few capabilities. There are no limits of\n"
-    "memory and processor time.\n"
+    "memory, processes and processor time.\n"
     "\n"
     "  dormouse image run oci:layout:v1\n"
     "  dormouse image run app:1.2 -e LEVEL=debug -- serve --port 80\n"

@@ -6,7 +6,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { ERRNO_PERM = 1, ERRNO_NOSYS = 38, CLONE_NEW_USER = 0x10000000, SHM_BYTES = 64 << 20 };
+enum {
+    ERRNO_PERM = 1,
+    ERRNO_NOSYS = 38,
+    CLONE_NEW_USER = 0x10000000,
+    SOCKET_VSOCK = 40,
+    SHM_BYTES = 64 << 20
+};
 
 static const char *const capabilities[] = {
     "CAP_CHOWN",      "CAP_DAC_OVERRIDE", "CAP_FOWNER",
@@ -108,6 +114,10 @@ static void add_seccomp(struct buf *to)
                      "[\"clone\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":%d,\"args\":["
                      "{\"index\":0,\"value\":%d,\"valueTwo\":%d,\"op\":\"SCMP_CMP_MASKED_EQ\"}]},",
                      ERRNO_PERM, CLONE_NEW_USER, CLONE_NEW_USER);
+    (void)buf_printf(to, /* no network namespace holds back what goes to the hypervisor */
+                     "{\"names\":[\"socket\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":%d,"
+                     "\"args\":[{\"index\":0,\"value\":%d,\"op\":\"SCMP_CMP_EQ\"}]},",
+                     ERRNO_PERM, SOCKET_VSOCK);
     (void)buf_printf(to, "{\"names\":[\"clone3\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":%d},",
                      ERRNO_NOSYS); /* its flags lie in memory: libraries fall back to clone() */
     (void)buf_printf(to, "{\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":%d,\"names\":[", ERRNO_PERM);
