@@ -25,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 /* ---------------------------------------------------------------- a worker's part */
@@ -105,6 +106,9 @@ static void make_bundle(const char *dir)
     CHECK_OK(sys_write_all(fd, bytes.p, bytes.n));
     CHECK_OK(fchmod(fd, 0755));
     (void)close(fd);
+    scoped(free_scoped) char *kmsg = xasprintf("%s/kmsg", rootfs);
+    CHECK(mknod(kmsg, S_IFCHR | 0666, makedev(1, 11)) == 0 ? chmod(kmsg, 0666) == 0
+                                                           : errno == EPERM);
     CHECK_OK(sys_write_file_atomic(
         AT_FDCWD, config,
         STR("{\"ociVersion\":\"1.0.2\",\"process\":{\"args\":[\"/guest\",\"given\"],\"cwd\":\"/\","
@@ -339,11 +343,11 @@ static unsigned count_mounts(const char *of)
 static struct json *config_of(struct arena *a, struct rig *r, const char *bundle_config)
 {
     struct buf text = BUF_INIT(1 << 20), filled = BUF_INIT(1 << 20);
-    struct oci_user user;
-    scoped(free_scoped) char *root = NULL;
+    struct oci_config_made made;
     struct json *v;
     struct oci_config_opts o = { .bundle = r->bundle, .cgroup = "/g", .host_name = "hello" };
-    CHECK_OK(oci_config_make(str_of(bundle_config), &r->rev, &o, &text, &user, &root, NULL));
+    CHECK_OK(oci_config_make(str_of(bundle_config), &r->rev, &o, &text, &made, NULL));
+    oci_config_made_fini(&made);
     const char *const with[] = {
         [OCI_HOLE_GROUP] = "s7", [OCI_HOLE_NETWORK] = "/proc/1/fd/9", [OCI_HOLE_SECRETS] = "/run/x"
     };
@@ -399,6 +403,9 @@ TEST(a_bundle_decides_its_program_and_little_else)
     CHECK_INT(json_int_or(json_path(linux_part, "resources", "memory", "limit", NULL), 0),
               64 << 20);
     CHECK_INT(json_int_or(json_path(linux_part, "resources", "pids", "limit", NULL), 0), 20);
+    const struct json *devices = json_path(linux_part, "resources", "devices", NULL);
+    CHECK_INT(devices->n, 1);
+    CHECK(!json_bool(json_getc(json_first(devices), "allow")));
     CHECK_INT(json_int_or(json_path(process, "user", "uid", NULL), 0), 7);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
     CHECK_OK(json_write(&text, v));
@@ -433,13 +440,11 @@ TEST(a_bundle_that_cannot_be_run_says_what_is_wrong)
     pure_rig(&r);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct buf text = BUF_INIT(1 << 20);
-        struct oci_user user;
+        struct oci_config_made made;
         struct err err = { 0 };
         struct oci_config_opts o = { .bundle = r.bundle, .host_name = "hello" };
-        char *root = NULL;
-        CHECK_ERR(oci_config_make(str_of(cases[i].config), &r.rev, &o, &text, &user, &root, &err),
+        CHECK_ERR(oci_config_make(str_of(cases[i].config), &r.rev, &o, &text, &made, &err),
                   E_INVALID);
-        CHECK(!root);
         CHECK(strstr(err.text, cases[i].says));
         buf_fini(&text);
     }
@@ -694,6 +699,56 @@ TEST(many_at_once_are_made_and_each_has_its_own_address)
         CHECK_INT(get(&r, id, "/", NULL), 200);
         for (uint64_t other = 1; other < id; other++)
             CHECK(strcmp(r.told[id].address, r.told[other].address) != 0);
+    }
+    rig_fini(&r);
+}
+
+TEST(a_device_that_lies_in_the_root_file_system_cannot_be_opened)
+{
+    struct rig r;
+    if (!rig_init(&r))
+        return;
+    scoped(buf_fini_scoped) struct buf said = BUF_INIT(4096);
+    scoped(free_scoped) char *here = xasprintf("%s/rootfs/kmsg", r.bundle);
+    scoped(fd_scoped) int fd = open(here, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0); /* else the container could not prove anything */
+    CHECK_INT(create(&r, 1)->r, 0);
+    CHECK_INT(get(&r, 1, "/write/kmsg", &said), 404);
+    CHECK_STR(buf_str(&said), "Operation not permitted");
+    CHECK_INT(get(&r, 1, "/write/dev/null", NULL), 200);
+    rig_fini(&r);
+}
+
+TEST(many_at_once_find_the_places_of_their_mounts_and_no_link_leads_out)
+{
+    struct rig r;
+    Dormouse__Fn__V1__SecretFile deep = DORMOUSE__FN__V1__SECRET_FILE__INIT,
+                                 linked = DORMOUSE__FN__V1__SECRET_FILE__INIT;
+    const Dormouse__Fn__V1__SecretFile *secrets[] = { &deep, &linked };
+    scoped(buf_fini_scoped) struct buf said = BUF_INIT(4096);
+    deep.path = (char *)(uintptr_t) "/etc/app//keys/one";
+    linked.path = (char *)(uintptr_t) "/out/dormouse-test-key";
+    deep.content = linked.content = (ProtobufCBinaryData){ 3, (uint8_t *)(uintptr_t) "key" };
+    if (!rig_init(&r))
+        return;
+    scoped(free_scoped) char *out = xasprintf("%s/rootfs/out", r.bundle),
+                             *file = xasprintf("%s/rootfs/etc/app/keys/one", r.bundle),
+                             *data = xasprintf("%s/rootfs/data", r.bundle);
+    CHECK_INT(access(data, X_OK), 0); /* of the bundle's own mount */
+    CHECK_INT(symlink("/../../../../tmp", out), 0);
+    r.rt->ops->forget(r.rt, &r.rev);
+    r.rev.secrets = secrets;
+    r.rev.n_secrets = 2;
+    r.rt->ops->prepare(r.rt, &r.rev);
+    CHECK_INT(access(file, R_OK), 0); /* before the first container starts */
+    CHECK(access("/tmp/dormouse-test-key", F_OK) < 0);
+    for (uint64_t id = 1; id <= 12; id++)
+        r.rt->ops->create(r.rt, id, &r.rev);
+    for (uint64_t id = 1; id <= 12; id++) {
+        UNTIL(&r, r.told[id].created);
+        CHECK_STR(str_of(r.told[id].text), "");
+        CHECK_INT(get(&r, id, "/read/etc/app/keys/one", &said), 200);
+        CHECK_STR(buf_str(&said), "key");
     }
     rig_fini(&r);
 }

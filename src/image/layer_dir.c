@@ -470,8 +470,9 @@ static void keep_entry(struct layer_dir *d, const struct oci_entry *e)
 static bool is_left_out(struct layer_dir *d, const struct oci_entry *e)
 {
     bool is_device = e->type == TAR_CHAR_DEVICE || e->type == TAR_BLOCK_DEVICE;
-    d->counts.devices += is_device && d->opts.is_rootless;
-    return is_device && d->opts.is_rootless;
+    bool is_left_out = is_device && (d->opts.is_rootless || d->opts.has_no_devices);
+    d->counts.devices += is_left_out;
+    return is_left_out;
 }
 
 static int on_entry(void *arg, const struct oci_entry *e, struct err *err)

@@ -33,13 +33,15 @@ struct layer_dir_opts {
     /* Without privileges: every file belongs to the caller and has neither the set-user-ID nor the
      * set-group-ID bit, which would lend the caller's rights; devices are left out. */
     bool is_rootless;
+    /* Devices are left out: a node of the host's disk is the disk, to any program that sees it. */
+    bool has_no_devices;
 };
 
 struct layer_dir_counts {
     /* In the directory, after layer_dir_finish(): names, and bytes of files, holes included, a file
      * with several names once. */
     uint64_t entries, bytes;
-    uint64_t devices; /* left out: is_rootless */
+    uint64_t devices; /* left out */
     uint64_t xattrs;  /* left out: the file system or the kernel does not take them */
 };
 

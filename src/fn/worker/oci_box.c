@@ -20,8 +20,7 @@ enum {
     CRUN_MAX_MS = 30000, /* one run of it; then it is killed */
     GROUP_PAUSE_MS = 10, /* for what ends in a control group, */
     GROUP_TRIES = 500,   /* so many times */
-    STRAY_RANGE = 64,    /* process ids after crun's own in which its child is looked for */
-    SECRETS_MAX = 1024   /* files */
+    STRAY_RANGE = 64     /* process ids after crun's own in which its child is looked for */
 };
 
 /*
@@ -476,8 +475,8 @@ static void remove_dir(const struct box *b)
         (void)unlink(path);
     }
     scoped(free_scoped) char *secrets = xasprintf("%s/secrets", b->dir);
-    for (int i = 0; i < SECRETS_MAX; i++) {
-        scoped(free_scoped) char *path = xasprintf("%s/%d", secrets, i);
+    for (size_t i = 0;; i++) { /* as many as write_secrets() made */
+        scoped(free_scoped) char *path = xasprintf("%s/%zu", secrets, i);
         if (unlink(path) < 0)
             break;
     }

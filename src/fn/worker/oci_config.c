@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ERRNO_PERM = 1, ERRNO_NOSYS = 38, CPU_PERIOD_US = 100000 };
+enum { ERRNO_PERM = 1, ERRNO_NOSYS = 38, CPU_PERIOD_US = 100000, OCI_CONFIG_DIRS_MAX = 1 << 20 };
 
 /* ---------------------------------------------------------------- process */
 
@@ -168,13 +168,15 @@ static bool is_standard(struct str path)
 }
 
 /* Memory is the only thing that a bundle may mount; the cgroup counts it. */
-static void add_bundle_mounts(struct buf *to, const struct json *mounts)
+static void add_bundle_mounts(struct buf *to, const struct json *mounts, struct buf *dirs)
 {
     json_each (m, mounts) {
         struct str where = json_get_str(m, "destination");
         if (!str_is(json_get_str(m, "type"), "tmpfs") || !where.n || where.p[0] != '/' ||
-            is_standard(where))
+            is_standard(where) || memchr(where.p, 0, where.n))
             continue;
+        (void)buf_add_str(dirs, where);
+        (void)buf_add_char(dirs, '\0');
         (void)buf_add_cstr(to, ",{\"type\":\"tmpfs\",\"source\":\"tmpfs\",\"destination\":");
         (void)json_write_str(to, where);
         (void)buf_printf(to, ",\"options\":[\"nosuid\",\"nodev\",\"mode=1777\",\"size=%d\"]}",
@@ -195,7 +197,8 @@ static void add_secrets(struct buf *to, const struct runtime_revision *r)
     }
 }
 
-static void add_mounts(struct buf *to, const struct json *config, const struct runtime_revision *r)
+static void add_mounts(struct buf *to, const struct json *config, const struct runtime_revision *r,
+                       struct buf *dirs)
 {
     (void)buf_printf(
         to,
@@ -211,21 +214,27 @@ static void add_mounts(struct buf *to, const struct json *config, const struct r
         "{\"destination\":\"/tmp\",\"type\":\"tmpfs\",\"source\":\"tmpfs\",\"options\":[\"nosuid\","
         "\"nodev\",\"mode=1777\",\"size=%d\"]}",
         OCI_TMP_BYTES, OCI_TMP_BYTES);
-    add_bundle_mounts(to, json_getc(config, "mounts"));
+    add_bundle_mounts(to, json_getc(config, "mounts"), dirs);
     add_secrets(to, r);
     (void)buf_add_char(to, ']');
 }
 
 /* ---------------------------------------------------------------- linux */
 
-/* CPU in shares only: its limit is set once the sandbox is ready, so that no start is throttled. */
+/*
+ * CPU in shares only: its limit is set once the sandbox is ready, so that no start is throttled. No
+ * devices but those that runtimes add themselves (null, zero, full, random, terminals): without a
+ * word about devices crun 1.8 allows all, and a node in the root file system is enough to open one.
+ */
 static void add_resources(struct buf *to, const struct fn_template *t,
                           const struct oci_config_opts *o)
 {
     if (!o->cgroup)
         return;
     unsigned long long memory = t->memory, shares = MAX(t->cpu_milli * 1024 / 1000, 2);
-    (void)buf_printf(to, ",\"cgroupsPath\":\"%s/%c\",\"resources\":{\"memory\":{\"limit\":%llu",
+    (void)buf_printf(to,
+                     ",\"cgroupsPath\":\"%s/%c\",\"resources\":{\"devices\":[{\"allow\":"
+                     "false,\"access\":\"rwm\"}],\"memory\":{\"limit\":%llu",
                      o->cgroup, OCI_HOLE_GROUP, memory);
     if (o->counts_swap)
         (void)buf_printf(to, ",\"swap\":%llu", memory);
@@ -267,39 +276,45 @@ static void add_linux(struct buf *to, const struct fn_template *t, const struct 
             "\"/proc/irq\",\"/proc/sys\",\"/proc/sysrq-trigger\"]}");
 }
 
+void oci_config_made_fini(struct oci_config_made *m)
+{
+    free(m->root);
+    buf_fini(&m->dirs);
+}
+
 int oci_config_make(struct str text, const struct runtime_revision *r,
-                    const struct oci_config_opts *o, struct buf *to, struct oci_user *ret_user,
-                    char **ret_root, struct err *err)
+                    const struct oci_config_opts *o, struct buf *to, struct oci_config_made *ret,
+                    struct err *err)
 {
     struct arena a = { 0 };
     struct json *config;
-    struct oci_user user;
-    scoped(free_scoped) char *root = NULL;
+    struct oci_config_made made = { .dirs = BUF_INIT(OCI_CONFIG_DIRS_MAX) };
     int code = json_parse(&a, text, NULL, &config, err);
     if (code < 0)
         code = E_INVALID;
     (void)buf_add_cstr(to, "{\"ociVersion\":\"1.0.2\",");
     if (code == 0)
-        code = add_process(to, json_getc(config, "process"), r, o->n_program, &user, err);
+        code = add_process(to, json_getc(config, "process"), r, o->n_program, &made.user, err);
     if (code == 0)
-        code = add_root(to, config, o->bundle, &root, err);
+        code = add_root(to, config, o->bundle, &made.root, err);
     if (code == 0) {
         (void)buf_add_cstr(to, ",\"hostname\":");
         (void)json_write_str(to, str_of(o->host_name));
-        add_mounts(to, config, r);
+        add_mounts(to, config, r, &made.dirs);
         add_linux(to, r->t, o);
         if (o->filter) /* a crun that does not know it uses the rules themselves */
             (void)buf_printf(to, ",\"annotations\":{\"run.oci.seccomp_bpf_data\":\"%s\"}",
                              o->filter);
         (void)buf_add_char(to, '}');
-        *ret_user = user;
     }
     arena_fini(&a);
-    if (code == 0 && !buf_ok(to))
+    if (code == 0 && (!buf_ok(to) || !buf_ok(&made.dirs)))
         code = err_set(err, E_INVALID, "it is too large");
-    if (code < 0)
+    if (code < 0) {
+        oci_config_made_fini(&made);
         return err_ctx(err, code, "config.json of the bundle");
-    *ret_root = take_ptr(&root);
+    }
+    *ret = made;
     return 0;
 }
 

@@ -45,13 +45,20 @@ struct oci_user {
 
 enum { OCI_TMP_BYTES = 64 << 20, OCI_FILES_MAX = 65536, OCI_FILES_DEFAULT = 4096 };
 
+struct oci_config_made {
+    struct oci_user user;
+    char *root;      /* the real path of its root file system */
+    struct buf dirs; /* where mounts of the bundle lie in it, each with its NUL */
+};
+void oci_config_made_fini(struct oci_config_made *m);
+
 /*
- * config: the bundle's. Appended to `to`, with holes. ret_root: the real path of its root file
- * system; given, free(). Errors: E_INVALID, with what is wrong in the bundle.
+ * config: the bundle's. Appended to `to`, with holes. *ret: given, oci_config_made_fini(). Errors:
+ * E_INVALID, with what is wrong in the bundle.
  */
 int oci_config_make(struct str config, const struct runtime_revision *r,
-                    const struct oci_config_opts *opts, struct buf *to, struct oci_user *ret_user,
-                    char **ret_root, struct err *err);
+                    const struct oci_config_opts *opts, struct buf *to, struct oci_config_made *ret,
+                    struct err *err);
 /* `with`: indexed by enum oci_hole; plain text that needs no escapes. */
 void oci_config_fill(struct str config, const char *const with[OCI_HOLE_SECRETS + 1],
                      struct buf *to);

@@ -232,8 +232,8 @@ static void finish_close(struct oci_networks *p)
 
 static void add_ready(struct oci_networks *p, struct oci_network *n)
 {
-    /* The one that has rested longest is next: an address that was just in use may still be asked by
-     * a gateway that has not heard of the end. */
+    /* The one that has rested longest is next: an address that was just in use may still be asked
+     * by a gateway that has not heard of the end. */
     list_push_back(&p->ready, &n->node);
     p->n_ready++;
     if (!list_is_empty(&p->waiting))

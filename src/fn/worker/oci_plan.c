@@ -4,7 +4,9 @@
 #include "fn/worker/oci_impl.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct oci_plan {
@@ -69,17 +71,61 @@ static char *find_reference(const struct oci *o, struct str reference, struct er
     return str_dup(reference);
 }
 
-/*
- * Every container has these mounted. The program that starts a container makes what is missing, and
- * fails where another start on the same root file system is faster: they are there before the
- * first. A root file system that cannot be written is none of our business: that program says so.
- */
-static void make_mount_points(const char *root)
+/* ---------------------------------------------------------------- mount points */
+
+/* A directory below the root, to which no link leads out of it. */
+static int open_below(int root, const char *path)
 {
-    static const char *const names[] = { "proc", "dev", "sys", "tmp" };
-    scoped(fd_scoped) int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (size_t i = 0; fd >= 0 && i < ARRAY_LEN(names); i++)
-        (void)mkdirat(fd, names[i], 0755);
+    const struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                  .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+    return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+}
+
+static void make_one(int dir, const char *name, bool is_file)
+{
+    if (!is_file) {
+        (void)mkdirat(dir, name, 0755);
+        return;
+    }
+    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+/* The directories on the way, and what is at the end. */
+static void make_mount_point(int root, const char *path, bool is_file)
+{
+    scoped(free_scoped) char *whole = xstrdup(path);
+    scoped(fd_scoped) int dir = open_below(root, "/");
+    for (char *name = whole + strspn(whole, "/"); *name && dir >= 0;) {
+        char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/"), was = *end;
+        *end = '\0';
+        make_one(dir, name, is_file && !*next);
+        (void)close(take_fd(&dir));
+        if (*next)
+            dir = open_below(root, whole);
+        *end = was;
+        name = next;
+    }
+}
+
+/*
+ * The program that starts a container makes the mount points that are missing, and fails where
+ * another start on the same root file system is faster: they are there before the first. A root
+ * file system that cannot be written is none of our business: that program says so.
+ */
+static void make_mount_points(const struct oci_config_made *made, const struct runtime_revision *r)
+{
+    static const char *const names[] = { "/proc", "/dev", "/sys", "/tmp" };
+    scoped(fd_scoped) int root = open(made->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        make_mount_point(root, names[i], false);
+    for (size_t at = 0; at < made->dirs.n; at += strlen(made->dirs.p + at) + 1)
+        make_mount_point(root, made->dirs.p + at, false);
+    for (size_t i = 0; i < r->n_secrets; i++)
+        make_mount_point(root, r->secrets[i]->path, true);
 }
 
 /* ---------------------------------------------------------------- its configuration */
@@ -94,11 +140,14 @@ static int make_config(struct oci_plan *p, struct str config, const char *dir, s
                                     .counts_swap = oci_cgroups_count_swap(o->cgroups),
                                     .filter = o->filter,
                                     .host_name = p->r->function };
-    scoped(free_scoped) char *root = NULL;
-    int r = oci_config_make(config, p->r, &opts, &p->config, &p->user, &root, &p->err);
-    if (r == 0)
-        make_mount_points(root);
-    return r;
+    struct oci_config_made made;
+    int r = oci_config_make(config, p->r, &opts, &p->config, &made, &p->err);
+    if (r < 0)
+        return r;
+    p->user = made.user;
+    make_mount_points(&made, p->r);
+    oci_config_made_fini(&made);
+    return 0;
 }
 
 static int read_bundle(struct oci_plan *p)
