@@ -2,7 +2,9 @@
 #include "image/provide.h"
 
 #include "base/sys.h"
+#include "codec/digest.h"
 #include "image/layer_child.h"
+#include "image/layer_rights.h"
 #include "image/run_config.h"
 #include "image/unpack.h"
 #include "io/address.h"
@@ -110,6 +112,72 @@ static bool is_plain(const struct provide_site *site, const char *host)
     return false;
 }
 
+/* A pull, and the proof that the tenant may have what the store had (image/layer_rights.h). */
+struct pulling {
+    struct oci_store *s;
+    const struct asked *q;
+    struct oci_remote_opts registry;
+    struct oci_source *source; /* of the proof; NULL: none was needed */
+    struct oci_image image;    /* as the source has it */
+};
+
+static struct str tenant_of(const struct asked *q)
+{
+    return q->own_name ? q->want->tenant : STR("");
+}
+
+static int on_image(void *arg, const struct oci_image *image, struct err *err)
+{
+    struct pulling *p = arg;
+    return p->q->own_name ? layer_rights_hide(p->s, &image->config, err) : 0;
+}
+
+static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
+                        const struct oci_pull_layer *changed)
+{
+    struct pulling *p = arg;
+    (void)layers, (void)n;
+    if (changed && changed->state == OCI_PULL_DONE)
+        layer_rights_give(p->s, &changed->diff_id, tenant_of(p->q));
+}
+
+static int open_again(struct pulling *p, struct err *err)
+{
+    const struct oci_platform here = oci_platform_here();
+    int r = oci_source_open_with(str_of(p->q->source), &p->registry, &p->source, err);
+    if (r < 0)
+        return r;
+    oci_source_read_by(p->source, &layer_child_reading, NULL);
+    return oci_source_image(p->source, &here, &p->image, err);
+}
+
+/* Its bytes come once more, and are what the DiffID says. */
+static int show(struct pulling *p, const struct oci_digest *diff_id, struct err *err)
+{
+    int r = p->source ? 0 : open_again(p, err);
+    for (size_t i = 0; r >= 0 && i < p->image.config.n_diff_ids; i++) {
+        scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+        if (!oci_digest_equal(&p->image.config.diff_ids[i], diff_id))
+            continue;
+        r = oci_source_layer(p->source, &p->image, i, &layer, err);
+        if (r >= 0)
+            layer_rights_give(p->s, diff_id, tenant_of(p->q));
+        return r;
+    }
+    return r < 0 ? r : err_set(err, -EAGAIN, "the image has changed meanwhile");
+}
+
+static int on_layers(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err)
+{
+    struct pulling *p = arg;
+    int r = 0;
+    for (size_t i = 0; i < n && r >= 0; i++)
+        if (layers[i].state == OCI_PULL_PRESENT &&
+            !layer_rights_has(p->s, &layers[i].diff_id, tenant_of(p->q)))
+            r = show(p, &layers[i].diff_id, err);
+    return r;
+}
+
 static void origin_scoped(struct oci_origin *origin)
 {
     oci_origin_close(origin);
@@ -123,12 +191,18 @@ static bool is_public(void *arg, const struct sockaddr *addr)
 static int pull(struct oci_store *s, const struct provide_site *site, const struct asked *q,
                 struct oci_digest *ret, struct err *err)
 {
-    struct oci_remote_opts registry = { .ca_file = site->ca_file,
-                                        .plain_http = is_plain(site, q->ref.host),
-                                        .login = &q->login };
+    struct pulling p = { .s = s,
+                         .q = q,
+                         .registry = { .ca_file = site->ca_file,
+                                       .plain_http = is_plain(site, q->ref.host),
+                                       .login = &q->login } };
     struct oci_pull_opts opts = { .name = str_of(q->own_name ? q->own_name : q->plain_name),
                                   .platform = oci_platform_here(),
-                                  .reading = &layer_child_reading };
+                                  .reading = &layer_child_reading,
+                                  .on_progress = on_progress,
+                                  .on_image = on_image,
+                                  .on_layers = on_layers,
+                                  .arg = &p };
     struct oci_pull_result res;
     scoped(origin_scoped) struct oci_origin origin = { 0 };
     const struct module_hosts hosts = { site->hosts, site->n_hosts };
@@ -139,12 +213,13 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                        "this worker takes no images of the registry '%s' (--image-registry)",
                        q->ref.host);
     if (host == MODULE_HOST_PUBLIC)
-        registry.may_connect = is_public;
+        p.registry.may_connect = is_public;
     if (q->want->on_pulling)
         q->want->on_pulling(q->want->arg);
-    int r = oci_origin_open(str_of(q->source), &registry, &origin, err);
+    int r = oci_origin_open(str_of(q->source), &p.registry, &origin, err);
     opts.origin = origin;
     r = r < 0 ? r : oci_pull(s, &opts, &res, err);
+    oci_source_free(p.source);
     if (r >= 0)
         *ret = res.manifest;
     return r;
@@ -173,7 +248,8 @@ static int write_root(struct oci_store *s, const struct oci_image *image, const 
 {
     /* As overlayfs shows it, which other engines use. */
     const struct unpack_opts opts = { .dir = { .form = LAYER_DIR_MERGED,
-                                               .symlink_parent = OCI_SYMLINK_PARENT_SHADOW } };
+                                               .symlink_parent = OCI_SYMLINK_PARENT_SHADOW,
+                                               .has_no_devices = true } };
     const struct unpack_from from = { image, NULL, s };
     struct layer_dir_counts ignored;
     if (access(root, F_OK) == 0)
@@ -182,7 +258,32 @@ static int write_root(struct oci_store *s, const struct oci_image *image, const 
     return r < 0 ? err_ctx(err, r, "root file system") : 0;
 }
 
-static int make_root(struct oci_store *s, struct provided *p, struct err *err)
+static void tenant_hex(struct str tenant, char ret[PROVIDE_TENANT_DIGITS + 1])
+{
+    uint8_t hash[SHA256_BYTES];
+    sha256_of(tenant, hash);
+    hex_format(hash, PROVIDE_TENANT_DIGITS / 2, ret);
+}
+
+/* images/<manifest>/<tenant>, made if it is missing. Given, free(). */
+static int tenant_dir(struct oci_store *s, const struct oci_digest *manifest, struct str tenant,
+                      char **ret, struct err *err)
+{
+    char hex[PROVIDE_TENANT_DIGITS + 1];
+    scoped(free_scoped) char *dir = NULL;
+    int r = oci_store_image_dir(s, manifest, &dir, err);
+    if (r < 0)
+        return r;
+    tenant_hex(tenant, hex);
+    scoped(free_scoped) char *path = xasprintf("%s/%s", dir, hex);
+    r = sys_mkdirat(AT_FDCWD, path, 0700);
+    if (r < 0 && r != -EEXIST)
+        return err_sys(err, r, "make '%s'", path);
+    *ret = take_ptr(&path);
+    return 0;
+}
+
+static int make_root(struct oci_store *s, struct str tenant, struct provided *p, struct err *err)
 {
     struct arena a = { 0 };
     struct oci_image image = { .digest = p->manifest };
@@ -193,7 +294,7 @@ static int make_root(struct oci_store *s, struct provided *p, struct err *err)
     if (r >= 0 && !p->was_pulled)
         oci_store_image_touch(s, &image.config);
     r = r < 0 ? r : oci_store_document(s, &image.manifest.config.digest, &a, &text, err);
-    r = r < 0 ? r : oci_store_image_dir(s, &p->manifest, &p->dir, err);
+    r = r < 0 ? r : tenant_dir(s, &p->manifest, tenant, &p->dir, err);
     if (r >= 0) {
         root = xasprintf("%s/rootfs", p->dir);
         (void)pthread_mutex_lock(&unpacking);
@@ -210,11 +311,12 @@ static int make_root(struct oci_store *s, struct provided *p, struct err *err)
 /* ---- the whole ---- */
 
 /* Given, free(). */
-static char *lease_of(struct str lease, const struct oci_digest *manifest)
+static char *lease_of(const struct provide_want *want, const struct oci_digest *manifest)
 {
-    char text[OCI_DIGEST_TEXT_SIZE];
+    char text[OCI_DIGEST_TEXT_SIZE], tenant[PROVIDE_TENANT_DIGITS + 1];
     oci_digest_format(manifest, text);
-    return xasprintf(STR_FMT ":%s", STR_ARG(lease), text + strlen("sha256:"));
+    tenant_hex(want->tenant, tenant);
+    return xasprintf(STR_FMT ":%s/%s", STR_ARG(want->lease), text + strlen("sha256:"), tenant);
 }
 
 int provide_image(struct oci_store *s, const struct provide_site *site,
@@ -224,10 +326,10 @@ int provide_image(struct oci_store *s, const struct provide_site *site,
     struct provided p = { .config = BUF_INIT(RUN_CONFIG_MAX) };
     int r = read_reference(&q, err);
     r = r < 0 ? r : find_or_pull(s, site, &q, &p, err);
-    scoped(free_scoped) char *lease = r < 0 ? NULL : lease_of(want->lease, &p.manifest);
+    scoped(free_scoped) char *lease = r < 0 ? NULL : lease_of(want, &p.manifest);
     r = r < 0 ? r : oci_store_lease(s, str_of(lease), &p.manifest, true, err);
     bool is_leased = r >= 0;
-    r = r < 0 ? r : make_root(s, &p, err);
+    r = r < 0 ? r : make_root(s, want->tenant, &p, err);
     if (r < 0 && is_leased)
         (void)oci_store_lease_drop(s, str_of(lease), NULL);
     asked_fini(&q);

@@ -2,16 +2,19 @@
 /*
  * An image made ready to run: pulled into the node store, leased, its root file system written, and
  * what it says about running. The root file system lies in the store, with what else is derived
- * from the image, and is written once:
+ * from the image, and is written once for each tenant:
  *
- *     <store>/images/<manifest>/rootfs
+ *     <store>/images/<manifest>/<tenant>/rootfs
  *
- * gc removes it with the image, which a lease prevents. Blocking calls, several threads at once on
- * one store.
+ * without devices, since containers run on it in place and a mount shows what is there; not shared
+ * between tenants, since mount points are made in it by what a tenant asks for. gc removes it with
+ * the image, which a lease prevents. Blocking calls, several threads at once on one store.
  *
  * Tenants: an image that was pulled with credentials has the name "NAME#tenant=TENANT" in the
- * store, so that another tenant has to show credentials of its own before it gets what is here;
- * bytes are kept once.
+ * store, so that another tenant has to show credentials of its own before it gets what is here.
+ * Bytes are kept once; of a layer that came with credentials another tenant's registry has to bring
+ * the bytes again before that tenant has it (image/layer_rights.h). What commands put into the
+ * store is for all tenants, by name and by layer.
  */
 #pragma once
 
@@ -20,8 +23,9 @@
 #include "oci/store.h"
 
 enum {
-    PROVIDE_AUTHS_MAX = 8,  /* files of credentials of one image */
-    PROVIDE_HOSTS_MAX = 256 /* of either list of registries */
+    PROVIDE_TENANT_DIGITS = 16, /* hexadecimal, of the name of its directory */
+    PROVIDE_AUTHS_MAX = 8,      /* files of credentials of one image */
+    PROVIDE_HOSTS_MAX = 256     /* of either list of registries */
 };
 
 enum provide_policy {
@@ -50,7 +54,8 @@ struct provide_want {
                               * None: anonymous. */
     size_t n_auths;
     enum provide_policy policy;
-    /* The image is leased until the machine starts again, as LEASE:<hex of its manifest>. */
+    /* The image is leased until the machine starts again, as LEASE:<manifest>/<tenant>, the words
+     * of the path of its directory. */
     struct str lease;
     /* Bytes are about to be asked for. NULL: not of interest. */
     void (*on_pulling)(void *arg);

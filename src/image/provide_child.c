@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
+#include "image/layer_rights.h"
 #include "image/provide.h"
 
 #include <errno.h>
@@ -191,6 +192,8 @@ static void open_site(struct child *c, struct str line)
         .lock_ms = (uint64_t)json_int_or(json_getc(v, "lockMilliseconds"), 0),
     };
     c->opened = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &c->store, &c->err);
+    if (c->opened >= 0)
+        layer_rights_tidy(c->store);
 }
 
 /* ---- the whole ---- */

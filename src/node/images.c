@@ -15,7 +15,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 64 << 10, HEX_DIGITS = 64 };
+enum {
+    READ_BYTES = 64 << 10,
+    HEX_DIGITS = 64,
+    AROUND_BYTES = 64 /* of a question, around what is asked for */
+};
 
 extern char **environ; /* the child takes proxies from it */
 
@@ -31,8 +35,9 @@ struct request {
     struct images *s;
     struct list node; /* in `waiting` or `asked` */
     uint64_t id;
-    char *text;  /* JSON of "get"; NULL: a lease is dropped */
-    char *lease; /* of that */
+    char *text;   /* JSON of "get"; NULL: a lease is dropped */
+    char *tenant; /* likewise */
+    char *lease;  /* of a drop */
     bool is_pulling;
     struct list calls; /* struct waiter */
 };
@@ -40,6 +45,7 @@ struct request {
 struct waiter {
     struct list node;
     struct fn_image_call *call;
+    bool is_told; /* that it is being pulled */
 };
 
 /* It belongs to itself once its input is closed. */
@@ -66,6 +72,7 @@ struct images {
     struct list children; /* that are still there */
     struct defer turn;
     struct timer late;
+    bool is_late; /* nothing is asked for any more */
     void (*done)(void *arg);
     void *done_arg;
 };
@@ -80,6 +87,7 @@ static void free_request(struct request *q)
     if (q->text)
         map_del(&q->s->by_text, str_of(q->text));
     free(q->text);
+    free(q->tenant);
     free(q->lease);
     free(q);
 }
@@ -165,21 +173,28 @@ static void put(void *arg, struct fn_image *image)
     pump_later(s);
 }
 
-/* The last part of the path of an image in the store; "": it is none. */
-static struct str hex_of(const struct images *s, struct str dir)
+static bool is_hex(struct str s, size_t n)
+{
+    bool ok = s.n == n;
+    for (size_t i = 0; ok && i < s.n; i++)
+        ok = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f');
+    return ok;
+}
+
+/* The end of the path of an image in the store, "<manifest>/<tenant>"; "": it is none. */
+static struct str place_of(const struct images *s, struct str dir)
 {
     scoped(free_scoped) char *prefix = xasprintf("%s/images/", s->opts.store);
-    struct str hex = str_slice(dir, strlen(prefix), dir.n);
-    bool ok = str_has_prefix(dir, str_of(prefix)) && hex.n == HEX_DIGITS;
-    for (size_t i = 0; ok && i < hex.n; i++)
-        ok = (hex.p[i] >= '0' && hex.p[i] <= '9') || (hex.p[i] >= 'a' && hex.p[i] <= 'f');
-    return ok ? hex : STR("");
+    struct str place = str_slice(dir, strlen(prefix), dir.n), manifest, tenant;
+    bool ok = str_has_prefix(dir, str_of(prefix)) && str_cut(place, '/', &manifest, &tenant) &&
+              is_hex(manifest, HEX_DIGITS) && is_hex(tenant, PROVIDE_TENANT_DIGITS);
+    return ok ? place : STR("");
 }
 
 static struct fn_image *adopt(void *arg, struct str dir)
 {
     struct images *s = arg;
-    return hex_of(s, dir).n ? &hold(s, dir)->pub : NULL;
+    return place_of(s, dir).n ? &hold(s, dir)->pub : NULL;
 }
 
 /* ---------------------------------------------------------------- answers */
@@ -188,7 +203,7 @@ static void take_image(struct request *q, const struct json *m)
 {
     struct images *s = q->s;
     struct str dir = json_get_str(m, "dir"), config = json_get_str(m, "config");
-    if (!hex_of(s, dir).n) {
+    if (!place_of(s, dir).n) {
         fail_request(q, -EIO, "the process that pulls images named a wrong directory");
         return;
     }
@@ -214,6 +229,18 @@ static void take_image(struct request *q, const struct json *m)
     put(s, &h->pub);
 }
 
+/* Also those that came after it had begun. */
+static void tell_pulling(struct request *q)
+{
+    list_each (node, &q->calls) {
+        struct waiter *w = list_entry(node, struct waiter, node);
+        if (w->is_told)
+            continue;
+        w->is_told = true;
+        w->call->on_pulling(w->call);
+    }
+}
+
 static void take_message(struct images *s, const struct json *m)
 {
     struct request *q = find_request(s, (uint64_t)json_int_or(json_getc(m, "id"), 0));
@@ -223,10 +250,7 @@ static void take_message(struct images *s, const struct json *m)
         return;
     if (json_bool(json_getc(m, "pulling"))) {
         q->is_pulling = true;
-        list_each (node, &q->calls) {
-            struct fn_image_call *c = list_entry(node, struct waiter, node)->call;
-            c->on_pulling(c);
-        }
+        tell_pulling(q);
     } else if (error && q->text) {
         int64_t code = json_int_or(json_getc(error, "code"), -EIO);
         fail_request(q, code < 0 && code > INT32_MIN ? (int)code : -EIO, text);
@@ -519,7 +543,7 @@ static void drop_unused(struct images *s)
             continue;
         }
         struct request *q = new_request(s);
-        q->lease = xasprintf("%s:" STR_FMT, s->lease, STR_ARG(hex_of(s, str_of(h->pub.dir))));
+        q->lease = xasprintf("%s:" STR_FMT, s->lease, STR_ARG(place_of(s, str_of(h->pub.dir))));
         s->n_unused--;
         free_held(h);
         ask(s, q);
@@ -527,13 +551,57 @@ static void drop_unused(struct images *s)
     }
 }
 
+/* A tenant whose registry is slow leaves threads of the child to the others. */
+static bool has_turn(const struct images *s, const struct request *wanted)
+{
+    unsigned n = 0;
+    list_each (node, &s->asked) {
+        const struct request *q = list_entry(node, struct request, node);
+        n += q->tenant && strcmp(q->tenant, wanted->tenant) == 0;
+    }
+    return n < IMAGES_TENANT_MAX;
+}
+
+static void ask_waiting(struct images *s)
+{
+    list_each_safe (node, &s->waiting) {
+        struct request *q = list_entry(node, struct request, node);
+        if (has_turn(s, q))
+            ask(s, q);
+    }
+}
+
+/* The end, and what could still be asked might wait for another process that writes the store: the
+ * leases end with the boot. */
+static void give_up_all(struct images *s)
+{
+    while (!list_is_empty(&s->waiting)) {
+        struct request *q = list_first(&s->waiting, struct request, node);
+        assert(list_is_empty(&q->calls)); /* the worker is gone */
+        free_request(q);
+    }
+    struct map_entry *e = map_next(&s->held, NULL);
+    while (e) {
+        free_held(e->value);
+        e = map_next(&s->held, NULL);
+    }
+    s->n_unused = 0;
+}
+
 static void pump(struct defer *d)
 {
     struct images *s = container_of(d, struct images, turn);
-    while (s->n_drops == 0 && !list_is_empty(&s->waiting))
-        ask(s, list_first(&s->waiting, struct request, node));
+    if (s->is_late)
+        give_up_all(s);
+    if (s->n_drops == 0)
+        ask_waiting(s);
     if (s->n_gets == 0 && list_is_empty(&s->waiting))
         drop_unused(s);
+    list_each (node, &s->asked) {
+        struct request *q = list_entry(node, struct request, node);
+        if (q->is_pulling)
+            tell_pulling(q);
+    }
     if (s->child && list_is_empty(&s->asked))
         end_child(s->child);
     check_closed(s);
@@ -546,13 +614,14 @@ static void pump_later(struct images *s)
 
 /* ---------------------------------------------------------------- the interface */
 
+/* NULL: it is too long. */
 static char *get_text(const struct images *s, const struct fn_image_want *want)
 {
     static const char *const policies[] = { [FN_PULL_IF_NOT_PRESENT] = "IfNotPresent",
                                             [FN_PULL_ALWAYS] = "Always",
                                             [FN_PULL_NEVER] = "Never" };
     struct arena a = { 0 };
-    struct buf text = BUF_INIT(PROVIDE_LINE_MAX);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(PROVIDE_LINE_MAX - AROUND_BYTES);
     struct json *v = json_new_object(&a), *auths = json_new_array(&a);
     json_set_str(&a, v, "reference", want->reference);
     json_set_str(&a, v, "tenant", want->tenant);
@@ -564,7 +633,7 @@ static char *get_text(const struct images *s, const struct fn_image_want *want)
     (void)json_write(&text, v);
     arena_fini(&a);
     size_t n;
-    return buf_take(&text, &n);
+    return buf_ok(&text) ? buf_take(&text, &n) : NULL;
 }
 
 static int get(void *arg, const struct fn_image_want *want, struct fn_image_call *call,
@@ -572,12 +641,16 @@ static int get(void *arg, const struct fn_image_want *want, struct fn_image_call
 {
     struct images *s = arg;
     scoped(free_scoped) char *text = get_text(s, want);
+    if (!text)
+        return err_set(err, E_LIMIT, "its credentials have more than %d bytes",
+                       PROVIDE_LINE_MAX - AROUND_BYTES);
     struct request *q = map_get(&s->by_text, str_of(text));
     if (!q && s->by_text.n >= IMAGES_REQUESTS_MAX)
         return err_set(err, E_LIMIT, "more than %d images are being pulled", IMAGES_REQUESTS_MAX);
     if (!q) {
         q = new_request(s);
         q->text = take_ptr(&text);
+        q->tenant = str_dup(want->tenant);
         (void)map_put(&s->by_text, str_of(q->text), q);
         list_push_back(&s->waiting, &q->node);
     }
@@ -624,11 +697,13 @@ struct images *images_new(const struct images_opts *opts)
 static void on_late(struct timer *t)
 {
     struct images *s = container_of(t, struct images, late);
+    s->is_late = true;
     list_each (node, &s->children) {
         struct child *c = list_entry(node, struct child, node);
         if (c->process)
             process_signal(c->process, SIGKILL);
     }
+    pump_later(s);
 }
 
 void images_close(struct images *s, void (*done)(void *arg), void *arg)

@@ -291,7 +291,11 @@ static int pull(struct pull *p, struct err *err)
     report(p, NULL, OCI_PULL_WAITING, 0);
     each_held(p, oci_store_hold);
     r = put_others(p, err);
+    if (r >= 0 && p->opts->on_image)
+        r = p->opts->on_image(p->opts->arg, &p->image, err);
     r = r < 0 ? r : pull_layers(p, err);
+    if (r >= 0 && p->opts->on_layers)
+        r = p->opts->on_layers(p->opts->arg, p->layers, p->n, err);
     r = r < 0 ? r : put_name(p, err);
     each_held(p, oci_store_release);
     for (size_t i = 0; i < p->n; i++)

@@ -72,7 +72,11 @@ struct oci_pull_opts {
      */
     void (*on_progress)(void *arg, const struct oci_pull_layer *layers, size_t n,
                         const struct oci_pull_layer *changed);
-    void *arg;
+    /* Before the first layer, and after the last one before the image gets its name. A negative
+     * code is the end of the pull. NULL: none. */
+    int (*on_image)(void *arg, const struct oci_image *image, struct err *err);
+    int (*on_layers)(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err);
+    void *arg; /* of these three */
 };
 
 struct oci_pull_result {

@@ -12,6 +12,7 @@
  *            refs/<hex>                 a name and what it stands for; <hex> is the name's SHA-256
  *            images/<manifest>/         what is derived from an image; others fill it
  *            leases/<hex>               uses of images that outlast a process
+ *            tenants/<DiffID>/          whose credentials brought it (image/layer_rights.h)
  *            tmp/<boot id>/             in flight; what another boot left goes to the trash
  *            trash/                     renamed away, deleted slowly
  *

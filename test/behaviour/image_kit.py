@@ -50,6 +50,9 @@ class Layout:
         path.write_bytes(data)
         return path
 
+    def blob_of(self, descriptor):
+        return (self.directory / "blobs/sha256" / descriptor["digest"][7:]).read_bytes()
+
     def descriptor(self, data, media_type, **rest):
         self.blob(data)
         return {"mediaType": media_type, "digest": digest(data), "size": len(data), **rest}

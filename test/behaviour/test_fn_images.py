@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions from references to images: pulled, run, kept; what the status says meanwhile; credentials from Secrets."""
 import base64
+import gzip
 import json
 import pathlib
 import subprocess
@@ -31,10 +32,10 @@ RUN = {"Entrypoint": ["/bin/guest", "always"], "Cmd": ["by", "default"], "Env": 
        "WorkingDir": "/bin"}
 
 
-def layout(directory, run=RUN, name="v1"):
-    """An image that runs, as image_kit makes one; its configuration says how."""
+def layout(directory, run=RUN, name="v1", more=()):
+    """An image that runs, as image_kit makes one; its configuration says how. more: further layers."""
     made = Layout(directory)
-    layers = tars()
+    layers = [*tars(), *more]
     made.image(name, layers)
     config = {"os": "linux", "architecture": "amd64", "config": run, "rootfs": {"type": "layers", "diff_ids": [digest(t) for t in layers]}}
     manifest = json.loads((directory / "blobs/sha256" / made.manifests[0]["digest"][7:]).read_text())
@@ -68,8 +69,8 @@ def spec(reference, **more):
     return {"image": {"reference": reference, **more.pop("image", {})}, "port": 80, **more}
 
 
-def ready(server, name):
-    status = server.get(FUNCTIONS.format("default") + "/" + name).json().get("status", {})
+def ready(server, name, namespace="default"):
+    status = server.get(FUNCTIONS.format(namespace) + "/" + name).json().get("status", {})
     return next((c for c in status.get("conditions", []) if c["type"] == "Ready"), {"reason": "", "message": ""})
 
 
@@ -186,6 +187,90 @@ def test_credentials_come_from_a_secret_and_hold_for_its_namespace_alone(tmp_pat
     assert "s3cret" not in server.text_of_log()
 
 
+def make_namespace(server, name):
+    server.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+
+def test_who_knows_the_digest_of_a_private_layer_does_not_get_it(tmp_path, registry):
+    """An image of an own registry lists the layers of another tenant by their DiffIDs; the blobs are anything."""
+    secret = [layer([("secret", "f", b"of ann")])]
+    made = layout(tmp_path / "layout", more=secret)
+    registry.add_layout(made, "team/private", "v1")
+    registry.auth, registry.users = "basic", {"ann": "s3cret", "bob": "t0o"}
+    with fake() as other:
+        stolen = layout(tmp_path / "stolen", more=secret)
+        manifest = json.loads(stolen.blob_of(stolen.manifests[0]))
+        manifest["layers"] = [stolen.descriptor(gzip.compress(layer([(f"f{i}", "f", b"x")])), d["mediaType"]) for i, d in enumerate(manifest["layers"])]
+        stolen.manifests = [stolen.descriptor(json.dumps(manifest).encode(), stolen.manifests[0]["mediaType"])]
+        other.add_manifest(stolen, stolen.manifests[0], "mallory/web", "v1")
+        server = FunctionServer(tmp_path / "data", extra=("--image-registry", registry.host, "--image-registry", other.host))
+        try:
+            for namespace in ("mallory", "bob"):
+                make_namespace(server, namespace)
+            pull = dockerconfig(registry.host, "ann", "s3cret")
+            server.create("/api/v1/namespaces/default/secrets", {**pull, "metadata": {"name": "pull"}})
+            server.deploy("mine", spec(f"{registry.host}/team/private:v1", imagePullSecrets=[{"name": "pull"}]))
+            assert call(server.gateway, "mine.default", "/read/secret").body == b"of ann"
+            login = dockerconfig(other.host, "any", "word")
+            server.create("/api/v1/namespaces/mallory/secrets", {**login, "metadata": {"name": "pull"}})
+            for name, more in {"plain": {}, "login": {"imagePullSecrets": [{"name": "pull"}]}}.items():
+                server.deploy(name, spec(f"{other.host}/mallory/web:v1", scale={"initial": 1}, **more), namespace="mallory")
+                wait_for(lambda: ready(server, name, "mallory")["reason"] in ("ErrImagePull", "ImagePullBackOff"), "it is refused")
+            # Whom the registry gives the bytes has them.
+            pull = dockerconfig(registry.host, "bob", "t0o")
+            server.create("/api/v1/namespaces/bob/secrets", {**pull, "metadata": {"name": "pull"}})
+            before = len(requests(registry))
+            server.deploy("too", spec(f"{registry.host}/team/private:v1", imagePullSecrets=[{"name": "pull"}]), namespace="bob")
+            assert call(server.gateway, "too.bob", "/read/secret").body == b"of ann"
+            assert sum("/blobs/" in path for _, path in requests(registry)[before:]) >= 4, "the bytes came again"
+            before = len(requests(registry))
+            server.deploy("again", spec(f"{registry.host}/team/private:v1", imagePullSecrets=[{"name": "pull"}], image={"pullPolicy": "Always"}),
+                          namespace="bob")
+            assert call(server.gateway, "again.bob", "/read/secret").body == b"of ann"
+            assert sum("/blobs/" in path for _, path in requests(registry)[before:]) <= 2, "but not a third time"
+        finally:
+            assert server.stop() == 0
+
+
+def test_what_a_tenant_mounts_is_not_in_the_root_of_another(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+    make_namespace(server, "other")
+    server.create("/api/v1/namespaces/other/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}, "data": {"one": "a2V5"}})
+    server.deploy("web", spec(f"{registry.host}/team/web:v1", secrets=[{"secretName": "keys", "mountPath": "/bin/shadow"}]), namespace="other")
+    assert call(server.gateway, "web.other", "/read/bin/shadow/one").body == b"key"
+    server.deploy("web", spec(f"{registry.host}/team/web:v1"))
+    assert call(server.gateway, "web.default").status == 200
+    roots = list(pathlib.Path(server.data_dir, "images/images").glob("*/*/rootfs"))
+    assert sorted((root / "bin/shadow").exists() for root in roots) == [False, True]
+
+
+def test_a_tenant_whose_registry_hangs_does_not_hold_up_another(tmp_path, start, registry):
+    released = threading.Event()
+
+    def wait(handler):
+        released.wait(60)
+
+    for i in range(6):
+        registry.add_layout(layout(tmp_path / f"slow{i}", run={**RUN, "Env": [f"N={i}"]}), f"team/slow{i}", "v1")
+        registry.faults.append(("GET", f"/team/slow{i}/blobs/", wait))
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+    make_namespace(server, "other")
+    try:
+        for i in range(6):
+            server.deploy(f"slow{i}", spec(f"{registry.host}/team/slow{i}:v1", scale={"initial": 1}))
+        wait_for(lambda: sum(ready(server, f"slow{i}")["reason"] == "ImagePulling" for i in range(6)) >= 2, "two of them are pulled")
+        server.deploy("web", spec(f"{registry.host}/team/web:v1"), namespace="other")
+        assert call(server.gateway, "web.other").status == 200
+        server.deploy("twin", spec(f"{registry.host}/team/slow0:v1", scale={"initial": 1}))
+        wait_for(lambda: ready(server, "twin")["reason"] == "ImagePulling", "who shares a pull that goes on is told so")
+    finally:
+        released.set()
+    for i in range(6):
+        assert call(server.gateway, f"slow{i}.default").status == 200
+
+
 def test_files_of_the_worker_are_images_below_its_directories_alone(tmp_path, start):
     (tmp_path / "bundles").mkdir()
     layout(tmp_path / "bundles/layout")
@@ -216,7 +301,7 @@ def test_gc_leaves_an_image_in_use_and_takes_it_afterwards(tmp_path, start, regi
     reference = f"{registry.host}/team/web:v1"
     server.deploy("web", spec(reference))
     assert call(server.gateway, "web.default").status == 200
-    roots = list(pathlib.Path(server.data_dir, "images/images").glob("*/rootfs"))
+    roots = list(pathlib.Path(server.data_dir, "images/images").glob("*/*/rootfs"))
     assert len(roots) == 1
     store(server, "rm", reference)
     store(server, "gc")
@@ -258,6 +343,19 @@ def test_a_server_that_is_killed_in_the_middle_of_a_pull_goes_on(tmp_path, start
     released.set()
     server = start()
     assert call(server.gateway, "web.default").status == 200
+
+
+def test_devices_of_an_image_do_not_come_with_it(tmp_path, start, registry):
+    """A container runs on the root file system in place: a node of the machine's disk would be the disk."""
+    nodes = [("kmsg", "k", "", {"devmajor": 1, "devminor": 11, "mode": 0o666})]
+    registry.add_layout(layout(tmp_path / "layout", more=[layer(nodes)]), "team/nodes", "v1")
+    server = start()
+    server.deploy("nodes", spec(f"{registry.host}/team/nodes:v1"))
+    assert call(server.gateway, "nodes.default", "/write/dev/null").status == 200
+    assert call(server.gateway, "nodes.default", "/write/kmsg").status == 404
+    roots = list(pathlib.Path(server.data_dir, "images/images").glob("*/*/rootfs"))
+    assert len(roots) == 1 and (roots[0] / "bin/guest").exists()
+    assert not [path for path in roots[0].rglob("*") if path.is_char_device() or path.is_block_device()]
 
 
 @pytest.mark.parametrize("run, words", [({"Entrypoint": ["/bin/guest"], "User": "ghost"}, "no user 'ghost'"), ({}, "names no program")])

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may have the layers of a node store that were pulled with credentials. An image lists its
+ * layers by DiffID, which proves nothing: whoever knows the DiffID of another tenant's layer could
+ * list it in an image of his own, and the store has it already. So such a layer is private until a
+ * pull without credentials brought its bytes, and a tenant has it after a pull of his own brought
+ * them.
+ *
+ *     <store>/tenants/<DiffID>/             the layer is private,
+ *     <store>/tenants/<DiffID>/<tenant>     and was shown to this one; a hash of the name
+ *
+ * What commands pull into the same store is not private. Blocking calls, several threads at once.
+ */
+#pragma once
+
+#include "oci/store.h"
+
+/* Layers that the store does not have become private, before they are pulled with credentials.
+ * Errors: of the file system. */
+int layer_rights_hide(struct oci_store *s, const struct oci_config *config, struct err *err);
+/* tenant: "" is everybody, without credentials. */
+bool layer_rights_has(struct oci_store *s, const struct oci_digest *diff_id, struct str tenant);
+/* A registry gave the bytes for the tenant's credentials, or without any. What cannot be noted is
+ * shown again the next time. */
+void layer_rights_give(struct oci_store *s, const struct oci_digest *diff_id, struct str tenant);
+/* Forget layers that the store has no more. Nothing is being pulled. */
+void layer_rights_tidy(struct oci_store *s);
