@@ -113,6 +113,7 @@ static int run_at(const struct run_place *p, const char *program, size_t n_words
         .is_not_durable = true,
     };
     int r = image_mounting_mount(&m, err);
+    r = r < 0 ? r : run_place_remove_devices(p, err);
     r = r < 0 ? r : write_config(p, &m.config.run, &m.documents, n_words - 1, words + 1, err);
     return r < 0 ? r : run_container(p, program, ret_status, err);
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127 };
+enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127, WALK_FDS = 64 };
 
 #define MARK "run-"
 
@@ -122,6 +123,24 @@ int run_place_new(const char *runs, uint64_t lock_ms, struct run_place *ret, str
         if (r != -EAGAIN || turn == TURNS_MAX)
             return r;
     }
+}
+
+/* ---- devices ---- */
+
+static int remove_device(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)at;
+    if (kind == FTW_NS || kind == FTW_DNR)
+        return -1;
+    return S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode) ? unlink(path) : 0;
+}
+
+int run_place_remove_devices(const struct run_place *p, struct err *err)
+{
+    errno = 0;
+    if (nftw(p->target, remove_device, WALK_FDS, FTW_PHYS | FTW_MOUNT) != 0)
+        return err_sys(err, errno ? -errno : -EIO, "remove the devices of the image");
+    return 0;
 }
 
 /* ---- the runtime ---- */

@@ -35,6 +35,13 @@ int run_place_new(const char *runs, uint64_t lock_ms, struct run_place *ret, str
 /* Unmount and remove all of it; frees what the struct holds, also after an error. */
 int run_place_remove(struct run_place *p, uint64_t lock_ms, struct err *err);
 
+/*
+ * Remove the devices from the root file system that is mounted, writable, at the target. crun
+ * mounts it once more without our "nodev", and a node of the machine's disk is the disk to
+ * whatever program may open it. Errors: of the system calls; then some may be left.
+ */
+int run_place_remove_devices(const struct run_place *p, struct err *err);
+
 /* The OCI runtime: `name`, a path or a program of PATH; NULL: crun or runc. Given, free(). Errors:
  * -ENOENT. */
 int run_find_runtime(const char *name, char **ret, struct err *err);

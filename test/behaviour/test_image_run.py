@@ -40,6 +40,8 @@ def layout(tmp_path_factory):
     made.image("plain", [one], compress=lambda t: gzip.compress(t, 1), run={"Cmd": ["sh", "-c", "echo plain"], "Env": ["A=image", "B=image"]})
     made.image("app", [one], compress=lambda t: gzip.compress(t, 1),
                run={"Entrypoint": ["sh", "-c"], "Cmd": ["id -u; id -g; id -G; pwd"], "User": "app", "WorkingDir": "/tmp/made"})
+    nodes = layer([("kmsg", "k", "", {"devmajor": 1, "devminor": 11, "mode": 0o666}), ("srv/deep/kmsg", "k", "", {"devmajor": 1, "devminor": 11, "mode": 0o666})])
+    made.image("nodes", [one, nodes], compress=lambda t: gzip.compress(t, 1))
     made.image("none", [one], compress=lambda t: gzip.compress(t, 1))
     return directory
 
@@ -111,6 +113,13 @@ def test_it_has_no_network_no_privileges_and_sees_no_other_process(run):
     assert done.stderr.count("Operation not permitted") + done.stderr.count("permission denied") >= 3, done.stderr
     host = run.shell("cat /proc/net/dev", "--network", "host").stdout
     assert {line.split(":")[0].strip() for line in host.splitlines() if ":" in line} == set(os.listdir("/sys/class/net"))
+
+
+def test_devices_of_the_image_are_not_there(run):
+    """A node of the machine's disk would be the disk, and crun drops the nodev of the mount."""
+    script = "for f in /kmsg /srv/deep/kmsg; do [ -e $f ] && echo there; echo x >>$f && [ -f $f ] && echo file; done; [ -c /dev/null ] && echo null"
+    done = run("nodes", args=["sh", "-c", script])
+    assert done.stdout.split() == ["file", "file", "null"], done.stdout + done.stderr
 
 
 def wait_for(condition):
