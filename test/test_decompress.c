@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gzip in every shape in which layers have it, by both inflaters, against zlib. */
+/* Gzip in every shape in which layers have it, by both inflaters, against zlib; and zstd. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "codec/decompress.h"
@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include <zlib.h>
+#include <zstd.h>
 
 enum { TEXT_MAX = 1 << 20, PACKED_MAX = 4 << 20, ROUNDS = 60 };
 
@@ -131,6 +132,51 @@ static void garbage_after_a_member(void)
     pack(STR("text"), &packed);
     (void)buf_add_cstr(&packed, "garbage that is no member");
     CHECK_ERR(unpack(buf_str(&packed), PACKED_MAX, &out, NULL), E_PARSE);
+}
+
+/* One frame without a checksum or with one, of `text`. */
+static void pack_zstd(struct str text, bool has_checksum, struct buf *to)
+{
+    char *room;
+    size_t most = ZSTD_compressBound(text.n);
+    ZSTD_CCtx *c = ZSTD_createCCtx();
+    CHECK(c && !ZSTD_isError(ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, has_checksum)));
+    CHECK_OK(buf_reserve(to, most, &room));
+    size_t n = ZSTD_compress2(c, room, most, text.p, text.n);
+    CHECK(!ZSTD_isError(n));
+    buf_advance(to, n);
+    (void)ZSTD_freeCCtx(c);
+}
+
+/* Frames that end where a piece of the output does, among others. */
+TEST(zstd_of_any_size_is_read_and_cut_off_is_not)
+{
+    static const size_t sizes[] = { 0,
+                                    1,
+                                    DECOMPRESS_PIECE_BYTES - 1,
+                                    DECOMPRESS_PIECE_BYTES,
+                                    DECOMPRESS_PIECE_BYTES + 1,
+                                    2 * DECOMPRESS_PIECE_BYTES,
+                                    5 * DECOMPRESS_PIECE_BYTES };
+    for (size_t i = 0; i < 16 * ARRAY_LEN(sizes); i++) {
+        static const size_t most[] = { 1, 9, 1000, PACKED_MAX };
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(TEXT_MAX);
+        scoped(buf_fini_scoped) struct buf packed = BUF_INIT(PACKED_MAX);
+        scoped(buf_fini_scoped) struct buf out = BUF_INIT(TEXT_MAX);
+        for (size_t frame = 0; frame <= i / 4 % 2; frame++) {
+            scoped(buf_fini_scoped) struct buf one = BUF_INIT(TEXT_MAX);
+            draw(&one, sizes[i / 16]);
+            pack_zstd(buf_str(&one), i / 8 % 2, &packed);
+            (void)buf_add_str(&text, buf_str(&one));
+        }
+        struct err err = { 0 };
+        if (unpack(buf_str(&packed), most[i % 4], &out, &err) < 0)
+            TEST_FAIL("%zu bytes: %s", sizes[i / 16], err.text);
+        CHECK(str_eq(buf_str(&out), buf_str(&text)));
+        buf_reset(&out);
+        CHECK_ERR(unpack(str_slice(buf_str(&packed), 0, packed.n - 1), PACKED_MAX, &out, NULL),
+                  E_PARSE);
+    }
 }
 
 /* In this order: once it is loaded, the fast one is used. */

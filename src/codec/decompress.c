@@ -118,7 +118,8 @@ static int add_zstd(struct decompressor *d, struct str bytes, struct err *err)
         int r = out.pos ? d->sink(d->arg, str_n(d->out, out.pos), err) : 0;
         if (r < 0)
             return r;
-        if (in.pos == in.size && out.pos < out.size)
+        /* After the end of a frame one more call would begin the next one, which need not come. */
+        if (in.pos == in.size && (out.pos < out.size || left == 0))
             return 0;
     }
 }
