@@ -5,6 +5,7 @@
 #include "cmd/text_table.h"
 #include "codec/json.h"
 #include "image/group.h"
+#include "image/layer_child.h"
 #include "image/minhash.h"
 
 #include <stdio.h>
@@ -48,6 +49,7 @@ static int read_signature(const char *const *reference, struct image_minhash *re
                                         .registry = &args.registry,
                                         .symlink_parent = args.parent,
                                         .n_threads = (unsigned)threads,
+                                        .reading = &layer_child_reading,
                                         .index_directory = index_dir };
     int r = image_group_read(reference, 1, &o, &group, err);
     if (r >= 0)

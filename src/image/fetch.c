@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/sys.h"
 #include "codec/headers.h"
+#include "image/layer_child.h"
 #include "io/fetch_url.h"
 #include "io/http.h"
 #include "oci/credentials.h"
@@ -366,6 +367,7 @@ static int open_import(struct fetching *g, bool is_resumable, struct err *err)
                                        .blob = f->blob,
                                        .blob_size = f->size,
                                        .max_tar_bytes = f->max_tar_bytes,
+                                       .reading = &layer_child_reading,
                                        .is_resumable = is_resumable };
     oci_import_free(g->import);
     g->import = NULL;

@@ -173,3 +173,20 @@ def test_a_decompression_bomb_costs_time_for_its_bytes_only(tmp_path):
                           capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["contentSize"] == 1 << 30
+
+
+def can_trace():
+    return shutil.which("strace") and subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not can_trace(), reason="no strace here")
+@pytest.mark.parametrize("words, n_layers", [
+    ("inspect {v1}", 2), ("diff {v1} {v2}", 3), ("groups {v1} {v2}", 4), ("unpack {v1} {here}/rootfs --rootless --no-sync", 2),
+    ("refactor {v1} {v2} --dry-run", 3), ("pull {v1} --name a:b --store {here}/store", 2)])
+def test_no_command_parses_a_layer_itself(layout, tmp_path, words, n_layers):
+    """Each layer is read by a confined process."""
+    names = {v: f"oci:{layout.directory}:{v}" for v in ("v1", "v2")}
+    done = subprocess.run(["strace", "-f", "-qq", "-e", "trace=execve", "-e", "signal=none", "-o", tmp_path / "trace", BUILD / "dormouse", "image",
+                           *words.format(here=tmp_path, **names).split()], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "trace").read_text().count('"--read-layer"') >= n_layers

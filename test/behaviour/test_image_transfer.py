@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import pathlib
 import socket
 import subprocess
 import threading
@@ -153,12 +154,28 @@ def test_a_liar_alone_leaves_nothing_visible(cluster):
     cluster.check_whole(is_named=False)
 
 
+def readers_of(pid):
+    """The processes that read layers for this one."""
+    found = []
+    for other in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            parent = pathlib.Path(f"/proc/{other}/stat").read_text().rsplit(")", 1)[1].split()[1]
+            if int(parent) == pid and b"--read-layer" in pathlib.Path(f"/proc/{other}/cmdline").read_bytes().split(b"\0"):
+                found.append(int(other))
+        except OSError:
+            pass
+    return found
+
+
 def test_silence_sends_it_to_the_next_which_goes_on_there(cluster):
-    cluster.start("n1", "n2", "n3")
-    mute = cluster.proxy("n2", 3 << 20)
+    """Meanwhile a confined process has what came: the server itself parses no layer."""
+    n1, *_ = cluster.start("n1", "n2", "n3")
+    readers = []
+    mute = cluster.proxy("n2", 3 << 20, lambda p: readers.extend(readers_of(n1.process.pid)))
     end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", mute), cluster.peer(deploy, d["digest"], "n3")]))
     total = sum(d["size"] for d in cluster.manifest["layers"])
     assert end["state"] == "done" and end["peerBytes"] == total, end  # no byte twice
+    assert readers and readers_of(n1.process.pid) == []
     cluster.check_whole()
 
 
