@@ -748,6 +748,44 @@ TEST(a_changed_byte_in_any_file_is_found_removed_and_pulled_again)
     }
 }
 
+static int broken_code;
+
+static int start_broken(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                        void **ret, struct err *err)
+{
+    (void)arg, (void)max_bytes, (void)ops, (void)ops_arg, (void)ret;
+    return err_set(err, broken_code, "the reader is broken");
+}
+
+TEST(layers_are_not_damaged_where_their_reader_fails)
+{
+    /* no program, no right to start one, ended by a signal, without a last word */
+    static const int codes[] = { -ENOENT, -EACCES, -EAGAIN, E_PARSE, E_EOF };
+    static const struct layer_reading_ops broken = { .start = start_broken };
+    new_root();
+    for (int form = OCI_STORE_RAW; form <= OCI_STORE_BOTH; form++) {
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
+        pull_ok(s, 0, "one");
+        last_damage[0] = 0;
+        for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+            struct oci_store_check_opts opts = { .remove = true,
+                                                 .on_damage = on_damage,
+                                                 .reading = &broken };
+            struct oci_store_check_result res;
+            struct err err = { 0 };
+            broken_code = codes[i];
+            CHECK(oci_store_check(s, &opts, &res, &err) < 0);
+            CHECK(strstr(err_text(&err), "the reader is broken"));
+            CHECK_STR(str_of(last_damage), "");
+        }
+        check_layer(s, 0);
+        check_layer(s, 1);
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        oci_store_close(s);
+        new_root();
+    }
+}
+
 TEST(gc_removes_nothing_when_it_cannot_read_what_refers_to_layers)
 {
     struct oci_store_gc gc;

@@ -146,19 +146,31 @@ static int read_layer(struct check *c, const struct oci_digest *d, struct oci_la
     return 0;
 }
 
+/* r: of the reading; frees the hash. */
+static int end_hash(struct reading *x, int r, const struct oci_digest *d, struct err *why)
+{
+    uint8_t digest[SHA256_BYTES];
+    sha256_end(x->hash, digest);
+    sha256_free(x->hash);
+    if (r >= 0 && memcmp(digest, d->bytes, sizeof digest) != 0)
+        r = err_set(why, E_CORRUPT, "its content is not what its digest says");
+    return r;
+}
+
 static int read_blob(struct check *c, const struct oci_digest *d, struct err *why)
 {
     scoped(fd_scoped) int fd = oci_store_blob_fd(c->s, d, why);
     if (fd < 0)
         return fd;
-    uint8_t digest[SHA256_BYTES];
     struct reading x = { .c = c, .hash = sha256_new() };
-    int r = store_read_fd(fd, on_read, &x, why);
-    sha256_end(x.hash, digest);
-    sha256_free(x.hash);
-    if (r >= 0 && memcmp(digest, d->bytes, sizeof digest) != 0)
-        r = err_set(why, E_CORRUPT, "its content is not what its digest says");
-    return r;
+    return end_hash(&x, store_read_fd(fd, on_read, &x, why), d, why);
+}
+
+/* The bytes of its tar alone, which no one parses. */
+static int hash_layer(struct check *c, const struct oci_digest *d)
+{
+    struct reading x = { .c = c, .hash = sha256_new() };
+    return end_hash(&x, oci_store_layer_read(c->s, d, on_read, &x, NULL), d, NULL);
 }
 
 /* Whether the index that is kept says what the tar says; written anew where it does not. */
@@ -195,7 +207,22 @@ static int drop_layer(struct check *c, const struct oci_digest *d, struct err *e
 /* Of this machine at this moment: it says nothing of the layer. */
 static bool is_passing(int r)
 {
-    return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -ETIMEDOUT;
+    return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -ETIMEDOUT ||
+           r == E_TRAP;
+}
+
+/*
+ * r, or why a layer that could not be read is not damaged: where its bytes are those of its DiffID,
+ * it was the reader that failed, which could not start or was ended.
+ */
+static int judge_failure(struct check *c, const struct oci_digest *d, int r, struct err *why)
+{
+    if (r == -ECANCELED || is_passing(r))
+        return r;
+    int hashed = hash_layer(c, d);
+    if (hashed >= 0)
+        return err_ctx(why, E_TRAP, "its content is right, but its reader failed");
+    return hashed == -ECANCELED || is_passing(hashed) ? err_sys(why, hashed, "read") : r;
 }
 
 static int check_layer(struct check *c, const char *name, struct err *err)
@@ -211,6 +238,9 @@ static int check_layer(struct check *c, const char *name, struct err *err)
         return 0;
     c->result.n_layers++;
     r = r < 0 ? r : read_layer(c, &d, &layer, &why);
+    if (r < 0 && !oci_store_layer_has(c->s, &d))
+        return 0; /* removed meanwhile */
+    r = r < 0 ? judge_failure(c, &d, r, &why) : r;
     enum oci_store_damage_kind kind = OCI_STORE_DAMAGED_LAYER;
     if (r >= 0 && (f.has_blob || f.lost_blob)) {
         r = f.has_blob ? read_blob(c, &f.blob, &why) : err_set(&why, E_CORRUPT, "its blob is lost");
