@@ -135,6 +135,7 @@ static void crash_dump(int sig)
 int main(int argc, char **argv)
 {
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGCHLD, SIG_DFL); /* inherited as ignored, no child could be waited for */
     (void)signal(SIGABRT, crash_dump);
     if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD)) /* no command for people */
         return layer_child_main(argc, argv);

@@ -242,7 +242,7 @@ static void stop_child(struct child *c)
 /* After stop_child(). r: of the records. */
 static int reap(struct child *c, int r, struct err *err)
 {
-    int status;
+    int status = 0;
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     if (r == E_EOF && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -25,6 +26,25 @@ def up(tmp_path_factory):
     server.deploy("hello", {"fake": {}})
     yield server
     assert server.stop() == 0
+
+
+def test_who_ignores_its_children_does_not_make_us_lose_ours(tmp_path):
+    """A signal that is ignored stays so over exec(), and SIGCHLD ignored means that no child can be waited for."""
+    key = tmp_path / "key"
+    key.write_text("the key of a cluster of tests, long enough\n")
+    process = subprocess.Popen([DORMOUSE, "image", "serve", "--listen", "127.0.0.1:0", "--node", "n", "--cluster-key-file", key],
+                               stdout=subprocess.PIPE, text=True,
+                               env={**os.environ, "DORMOUSE_IMAGE_STORE": str(tmp_path / "store")},
+                               preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    try:
+        assert process.stdout.readline().startswith("ready ")
+        with open(f"/proc/{process.pid}/status") as f:
+            ignored = next(int(line.split()[1], 16) for line in f if line.startswith("SigIgn:"))
+        assert not ignored >> (signal.SIGCHLD - 1) & 1
+    finally:
+        process.kill()
+        process.wait(DEADLINE_S)
+        process.stdout.close()
 
 
 @pytest.mark.parametrize("words, meant", [
