@@ -324,4 +324,24 @@ TEST(a_tar_ends_at_its_limit)
     buf_fini(&s.text);
 }
 
+TEST(records_of_nothing_are_refused)
+{
+    static const struct layer_ops raw_ops = { on_entry, on_data, on_hole, on_whiteout, on_raw };
+    for (int i = 0; i < 4; i++) {
+        struct seen s = { .text = BUF_INIT(1 << 20) };
+        struct layer_wire_in in = { .ops = &raw_ops, .arg = &s, .max_bytes = 10 };
+        struct layer_wire_out *out = xnew(struct layer_wire_out);
+        out->fd = -1;
+        CHECK_OK(i == 0   ? layer_wire_raw_ops.raw(out, STR(""), NULL)
+                 : i == 1 ? layer_wire_ops.data(out, STR(""), NULL)
+                 : i == 2 ? layer_wire_ops.hole(out, 0, NULL)
+                          : layer_wire_raw_ops.raw(out, STR("x"), NULL));
+        CHECK_ERR((int)MIN(layer_wire_take(&in, str_n(out->buffer, out->n), NULL), 0),
+                  i < 3 ? E_PARSE : 0);
+        CHECK_INT(s.n, i == 3);
+        free(out);
+        buf_fini(&s.text);
+    }
+}
+
 TEST_MAIN

@@ -250,7 +250,7 @@ static int take_content(struct layer_wire_in *in, enum kind kind, struct str pay
         return bad(err);
     if (kind == WIRE_HOLE)
         memcpy(&n, payload.p, sizeof n);
-    if (n > in->left)
+    if (n == 0 || n > in->left) /* of nothing there could be records without end */
         return bad(err);
     in->left -= n;
     if (kind == WIRE_DATA && has_too_many(&in->n_data, n, in->max_bytes))
@@ -298,7 +298,7 @@ static int take(struct layer_wire_in *in, uint32_t kind, struct str payload, str
     case WIRE_WHITEOUT:
         return take_whiteout(in, payload, err);
     case WIRE_RAW:
-        return in->ops->raw && !has_too_many(&in->n_raw, payload.n, in->max_bytes)
+        return in->ops->raw && payload.n && !has_too_many(&in->n_raw, payload.n, in->max_bytes)
                    ? in->ops->raw(in->arg, payload, err)
                    : bad(err);
     case WIRE_END:
