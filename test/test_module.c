@@ -2,6 +2,7 @@
 /*
  * The module cache with the real compiler, and what it makes loaded into an engine without one.
  */
+#include "namespaces.h"
 #include "test.h"
 
 #include "base/clock.h"
@@ -18,7 +19,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -702,20 +702,11 @@ TEST(the_compiler_is_confined_while_it_compiles)
     CHECK_STR(str_of(a.err.text), "confined");
 }
 
-static bool can_make_namespaces(void)
-{
-    int status, pid = fork();
-    if (pid == 0)
-        _exit(unshare(geteuid() == 0 ? CLONE_NEWPID : CLONE_NEWPID | CLONE_NEWUSER) < 0);
-    CHECK_INT(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 TEST(the_compiler_sees_no_other_process)
 {
     if (is_sanitized())
         SKIP("a sanitizer looks for its threads by their numbers");
-    if (!can_make_namespaces())
+    if (!namespaces_are_there(geteuid()))
         SKIP("no PID namespace can be made here");
     FIXTURE(f);
     use_compiler(&f, "#!/bin/sh\necho number $$ >&2\nexit 3\n");

@@ -3,6 +3,7 @@
  * The rights of the runner's process after sandbox_enter(), tested by child processes that call it;
  * and the state of a running compiler.
  */
+#include "namespaces.h"
 #include "process_status.h"
 
 #include "runner/sandbox.h"
@@ -241,23 +242,11 @@ __attribute__((constructor)) static void be_another(int argc, char **argv)
         _exit(start_inside());
 }
 
-static bool has_user_namespaces(void)
-{
-    int status, pid = fork();
-    if (pid == 0)
-        _exit(setresuid(CONFINE_ID, CONFINE_ID, CONFINE_ID) < 0 ||
-              unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0);
-    CHECK_INT(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 TEST(a_process_that_confine_spawn_starts_reaches_no_other)
 {
     int status = start_inside();
-    if (status == NO_NAMESPACES && geteuid() == 0)
+    if (status == NO_NAMESPACES && !namespaces_are_there(geteuid()))
         SKIP("no PID namespaces here");
-    if (status == NO_NAMESPACES && !has_user_namespaces())
-        SKIP("no user namespaces here");
     CHECK_INT(status, 0);
 }
 
@@ -265,7 +254,7 @@ TEST(it_reaches_no_other_without_root_either)
 {
     if (geteuid() != 0)
         SKIP("the test before has shown it");
-    if (!has_user_namespaces())
+    if (!namespaces_are_there(CONFINE_ID))
         SKIP("no user namespaces here");
     int status, pid = fork();
     if (pid == 0) {

@@ -118,7 +118,7 @@ TEST(libarchive_reads_what_we_write)
     struct scene s;
     struct err err;
     if (!second_reader_name())
-        return (void)printf("# there is no libarchive here\n");
+        SKIP("there is no libarchive here");
     scene_init(&s);
     CHECK_INT(s.layer->entries.n, 11);
     CHECK_INT(s.layer->whiteouts.n, 1);
@@ -143,7 +143,7 @@ TEST(each_difference_is_found)
     struct scene s;
     struct err err;
     if (!second_reader_name())
-        return;
+        SKIP("there is no libarchive here");
     scene_init(&s);
     DIFFERS("a/caps", mode, 0755, "another mode");
     DIFFERS("a/caps", uid, 0, "another owner");
@@ -176,7 +176,7 @@ TEST(a_damaged_blob_is_refused)
     struct scene s;
     struct err err;
     if (!second_reader_name())
-        return;
+        SKIP("there is no libarchive here");
     scene_init(&s);
     scoped(free_scoped) char *cut =
         xasprintf("truncate -s -30 %s/blobs/sha256/* && chmod -R u+w %s", directory, directory);
