@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 enum { PIECE_BYTES = 256 << 10, NAMES_SHOWN_BYTES = 160, INDEX_DEPTH_MAX = 4, LINKS_MAX = 8 };
+enum { TAR_RATIO_MAX = 100 };               /* bytes of a layer's tar for each of its blob ... */
+#define TAR_BYTES_MIN ((uint64_t)256 << 20) /* ... or this, if it is more */
 
 enum form { FORM_LAYOUT, FORM_DOCKER, FORM_REGISTRY, FORM_STORE };
 
@@ -665,12 +667,22 @@ void oci_source_read_by(struct oci_source *s, const struct layer_reading_ops *ho
     s->how_arg = arg;
 }
 
+/* As pulling has it, with more for small layers. What the store has was accepted once. */
+static uint64_t max_tar_bytes(const struct oci_source *s, const struct oci_descriptor *blob)
+{
+    uint64_t n;
+    if (s->stored || __builtin_mul_overflow(blob->size, (uint64_t)TAR_RATIO_MAX, &n))
+        return UINT64_MAX;
+    return MAX(n, TAR_BYTES_MIN);
+}
+
 static int read_layer(struct oci_source *s, const struct oci_descriptor *blob,
                       struct layer_gather *g, struct oci_layer **ret, struct err *err)
 {
     struct layer_facts facts;
     struct reading reading = { .how = s->how };
-    int r = s->how->start(s->how_arg, UINT64_MAX, &layer_gather_ops, g, &reading.reading, err);
+    int r = s->how->start(s->how_arg, max_tar_bytes(s, blob), &layer_gather_ops, g,
+                          &reading.reading, err);
     if (r < 0)
         return r;
     r = oci_source_blob(s, blob, add_to_reading, &reading, err);

@@ -190,3 +190,15 @@ def test_no_command_parses_a_layer_itself(layout, tmp_path, words, n_layers):
                            *words.format(here=tmp_path, **names).split()], capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "trace").read_text().count('"--read-layer"') >= n_layers
+
+
+def test_a_bomb_is_not_read_to_its_end(tmp_path):
+    """A layer that expands to more than a hundred times its blob, and to more than 256 MiB."""
+    made = Layout(tmp_path / "layout")
+    zeros = layer([("zeros", "f", bytes(300 << 20))])
+    made.image("bomb", [zeros], compress=lambda tar: gzip.compress(tar, 1))
+    made.image("plain", [zeros], compress=lambda tar: tar, suffix="")
+    for words in (("inspect",), ("groups",)):
+        done = image(*words, f"oci:{made.directory}:bomb")
+        assert done.returncode == 1 and "bytes when decompressed" in done.stderr, done
+    assert as_json("inspect", f"oci:{made.directory}:plain")["layers"][0]["diffID"] == digest(zeros)
