@@ -3,6 +3,7 @@
 #include "base/sys.h"
 #include "cmd/cmd.h"
 #include "cmd/image_args.h"
+#include "cmd/image_plan_cluster.h"
 #include "cmd/image_plan_send.h"
 #include "cmd/text_table.h"
 #include "image/bdm.h"
@@ -15,6 +16,8 @@
 enum { OUTPUT_MAX_BYTES = 64 << 20 };
 
 static const char *node, *output = "table";
+static struct image_args args;
+static struct image_plan_cluster cluster = { .args = &args };
 static bool is_sent;
 static struct image_plan_send sending = { .deadline_ms = 60000 };
 
@@ -22,6 +25,16 @@ static const struct cmd_opt opts[] = {
     { "node", 'n', "NAME", "the node of the deployment (the one where it would be there first)",
       CMD_STRING, &node, 0, 0 },
     { "output", 'o', "FORMAT", "table or json (table)", CMD_STRING, &output, 0, 0 },
+    CMD_SECTION("In a running cluster"),
+    { "image", 0, "IMAGE", "plan for this image and the nodes of a cluster, without a file",
+      CMD_STRING, &cluster.reference, 0, 0 },
+    { "kubeconfig", 0, "FILE", "of the cluster ($KUBECONFIG, that of the data directory)",
+      CMD_STRING, &cluster.kubeconfig, 0, 0 },
+    { "context", 0, "NAME", "of the kubeconfig (its current one)", CMD_STRING, &cluster.context, 0,
+      0 },
+    { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,
+      &args.platform, 0, 0 },
+    IMAGE_REGISTRY_OPTS(args.registry),
     CMD_SECTION("Carrying it out"),
     { "send", 0, NULL, "send it to the node, and wait until the image is there", CMD_FLAG, &is_sent,
       0, 0 },
@@ -52,11 +65,11 @@ struct candidate {
     double seconds; /* HUGE_VAL: a layer can come from nowhere */
 };
 
-static double predict(struct image_orchestrate *o, uint32_t at)
+static double predict(struct image_cluster_file *f, uint32_t at)
 {
     struct image_tasks t;
-    o->node = at;
-    if (!image_orchestrate(o, &t))
+    image_cluster_file_deploy_on(f, at);
+    if (!image_orchestrate(&f->o, &t))
         return HUGE_VAL;
     image_tasks_fini(&t);
     return t.seconds;
@@ -80,9 +93,9 @@ static int list_candidates(struct image_cluster_file *f, struct arena *a, struct
     for (uint32_t i = 0; i < f->o.n_nodes; i++)
         if (node ? str_is(f->node_names[i], node)
                  : f->o.nodes[i].silent_ms <= IMAGE_ORCHESTRATE_FRESH_MS)
-            c[n++] = (struct candidate){ i, predict(&f->o, i) };
+            c[n++] = (struct candidate){ i, predict(f, i) };
     if (n == 0)
-        return node ? cmd_failf(CMD_FAILED, "there is no node '%s' in the file", node)
+        return node ? cmd_failf(CMD_FAILED, "there is no node '%s'", node)
                     : cmd_failf(CMD_FAILED, "all nodes have been silent for more than 30 s");
     qsort(c, n, sizeof *c, by_time);
     *ret = c;
@@ -240,7 +253,7 @@ static int show(struct image_cluster_file *f, struct arena *a)
     int r = list_candidates(f, a, &c, &n);
     if (r)
         return r;
-    f->o.node = c[0].node;
+    image_cluster_file_deploy_on(f, c[0].node);
     if (!image_orchestrate(&f->o, &tasks))
         return CMD_FAILED;
     sending.is_json = strcmp(output, "json") == 0;
@@ -254,6 +267,14 @@ static int show(struct image_cluster_file *f, struct arena *a)
     return r;
 }
 
+static int read_file(const char *path, struct arena *a, struct buf *text,
+                     struct image_cluster_file *ret, struct err *err)
+{
+    int r = sys_read_file(AT_FDCWD, path, text, err);
+    r = r < 0 ? r : image_cluster_file_read(a, buf_str(text), ret, err);
+    return r < 0 && text->n ? err_ctx(err, r, "%s", path) : r;
+}
+
 static int run(int argc, char **argv)
 {
     struct arena a = { 0 };
@@ -264,18 +285,20 @@ static int run(int argc, char **argv)
     int r = cmd_parse(&cmd_image_plan, opts, argc, argv, 1, &n);
     if (r)
         return r - 1;
-    if (n != 1)
-        return cmd_failf(CMD_USAGE, "name the file that describes image and cluster; 'dormouse "
-                                    "image plan --help' shows one");
+    if (n != !cluster.reference)
+        return cmd_failf(CMD_USAGE, "name the file that describes image and cluster, or --image; "
+                                    "'dormouse image plan --help' shows one");
+    args.store = sending.store;
+    if (cluster.reference && (r = image_args_check(&args)) != 0)
+        return r;
     if (strcmp(output, "table") != 0 && strcmp(output, "json") != 0)
         return cmd_failf(CMD_USAGE, "--output is table or json, not '%s'", output);
     if (is_sent && !sending.key_file)
         return cmd_failf(CMD_USAGE, "--send needs --cluster-key-file");
     if (sending.deadline_ms > IMAGE_BDM_DEADLINE_MAX_MS)
         return cmd_failf(CMD_USAGE, "--deadline: a day at most");
-    r = sys_read_file(AT_FDCWD, argv[0], &text, &err);
-    if (r >= 0 && (r = image_cluster_file_read(&a, buf_str(&text), &f, &err)) < 0)
-        r = err_ctx(&err, r, "%s", argv[0]);
+    r = cluster.reference ? image_plan_cluster_read(&cluster, &a, &f, &err)
+                          : read_file(argv[0], &a, &text, &f, &err);
     r = r < 0 ? cmd_fail(CMD_FAILED, &err) : show(&f, &a);
     arena_fini(&a);
     return r;
@@ -283,7 +306,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_image_plan = {
     .name = "image plan",
-    .args = "CLUSTER.json",
+    .args = "[CLUSTER.json]",
     .doc = "where the layers of an image would come from, and why",
     .help =
         "Shows the transfers of a deployment as they are planned in a cluster, and for each node\n"
@@ -304,6 +327,15 @@ const struct cmd cmd_image_plan = {
         "\n"
         "  dormouse image plan cluster.json\n"
         "  dormouse image plan cluster.json --node n1 -o json\n"
+        "\n"
+        "With --image there is no file: the layers are those of the image, in the store or "
+        "anywhere\n"
+        "else, and the nodes those that write a NodeImageState ('dormouse image serve --report'),\n"
+        "which says what they hold and how fast they are. What a node has not measured counts as\n"
+        "100 Mbit/s.\n"
+        "\n"
+        "  dormouse image plan --image docker.io/library/redis:7\n"
+        "  dormouse image plan --image docker.io/library/redis:7 --send --cluster-key-file key\n"
         "\n"
         "With --send the node carries it out ('dormouse image serve --node'). FILE also says then\n"
         "which image it is, \"image\": {\"reference\", \"manifest\", \"config\"}, of each layer "

@@ -3,9 +3,12 @@
 #include "base/buf.h"
 #include "base/sys.h"
 #include "cmd/image_args.h"
+#include "cmd/kube_client.h"
+#include "cmd/manifest_words.h"
 #include "image/server.h"
 #include "io/address.h"
 #include "io/tls.h"
+#include "kube/http_transport.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,6 +26,8 @@ static const char *listen_at = "127.0.0.1:5000", *tls_cert, *tls_key, *token_fil
 static const char *node, *key_file, *peer_ca, *policy_word;
 static enum image_cache_policy policy;
 static bool allow_anonymous, allow_plain;
+static const char *kubeconfig, *context, *url;
+static bool is_reporting;
 static struct cmd_list upstreams;
 static uint64_t quota;
 static struct oci_remote_opts registry;
@@ -54,6 +59,13 @@ static const struct cmd_opt opts[] = {
       &key_file, 0, 0 },
     { "peer-ca", 0, "FILE", "trust these certificates (PEM) of other nodes (the system's)",
       CMD_STRING, &peer_ca, 0, 0 },
+    { "report", 0, NULL, "write the node's NodeImageState to a cluster's API", CMD_FLAG,
+      &is_reporting, 0, 0 },
+    { "kubeconfig", 0, "FILE", "of that cluster ($KUBECONFIG, the pod's service account)",
+      CMD_STRING, &kubeconfig, 0, 0 },
+    { "context", 0, "NAME", "of the kubeconfig (its current one)", CMD_STRING, &context, 0, 0 },
+    { "url", 0, "URL", "where others reach this server, for that state (where it listens)",
+      CMD_STRING, &url, 0, 0 },
     CMD_SECTION("The store"),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     CMD_SECTION("This process"),
@@ -71,6 +83,7 @@ struct serve {
     struct tls_ctx *tls, *peers;
     struct oci_store *store;
     struct image_server *server;
+    struct http_transport *api;
     struct buf token, key;
     struct sig_watch term, interrupt;
     struct timer end;
@@ -79,12 +92,21 @@ struct serve {
 
 /* ---- the end ---- */
 
-static void on_closed(void *arg)
+static void on_api_closed(void *arg)
 {
     struct serve *v = arg;
     timer_stop(&v->loop, &v->end);
     sig_watch_close(&v->term, NULL);
     sig_watch_close(&v->interrupt, NULL);
+}
+
+static void on_closed(void *arg)
+{
+    struct serve *v = arg;
+    if (v->api)
+        http_transport_close(v->api, on_api_closed, v);
+    else
+        on_api_closed(v);
 }
 
 static void on_late(struct timer *t)
@@ -180,6 +202,11 @@ static int check_args(const char *host)
         if (strlen(upstreams.at[i]) > OCI_REFERENCE_HOST_MAX || strchr(upstreams.at[i], '/'))
             return cmd_failf(CMD_USAGE, "--upstream is the host of a registry, not '%s'",
                              upstreams.at[i]);
+    if ((is_reporting && !node) || ((kubeconfig || context || url) && !is_reporting))
+        return cmd_failf(CMD_USAGE, "--report goes with --node; --kubeconfig, --context and --url "
+                                    "with --report");
+    if (is_reporting && !manifest_is_plain(node, "-."))
+        return cmd_failf(CMD_USAGE, "--node: '%s' is not the name of a node of a cluster", node);
     if (!node != !key_file)
         return cmd_failf(CMD_USAGE, "--node and --cluster-key-file go together");
     if ((quota || policy_word) && !writes())
@@ -189,12 +216,20 @@ static int check_args(const char *host)
     return image_store_policy(policy_word, &policy);
 }
 
+static int open_api(struct serve *v, struct err *err)
+{
+    scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
+    int r = kube_client_config(kubeconfig, context, NULL, &config, err);
+    return r < 0 ? r : http_transport_new(&v->loop, config, &v->api, err);
+}
+
 static int start(struct serve *v, const char *host, uint16_t port, const struct oci_platform *of,
                  struct err *err)
 {
     int r = token_file ? read_secret(token_file, &v->token, err) : 0;
     r = r < 0 || !key_file ? r : read_key(v, err);
     r = r < 0 || !tls_cert ? r : read_tls(v, err);
+    r = r < 0 || !is_reporting ? r : open_api(v, err);
     r = r < 0 ? r : open_store(v, err);
     if (r < 0)
         return r;
@@ -210,9 +245,16 @@ static int start(struct serve *v, const char *host, uint16_t port, const struct 
                                          .platform = *of,
                                          .node = node,
                                          .cluster_key = node ? buf_cstr(&v->key) : NULL,
-                                         .peers = v->peers };
+                                         .peers = v->peers,
+                                         .api = v->api ? http_transport_base(v->api) : NULL,
+                                         .url = url };
     r = image_server_start(&o, &v->server, err);
     return r < 0 ? err_ctx(err, r, "listen on '%s'", listen_at) : 0;
+}
+
+static void on_nothing(void *arg)
+{
+    (void)arg;
 }
 
 static int serve(const char *host, uint16_t port, const struct oci_platform *of, struct err *err)
@@ -231,6 +273,8 @@ static int serve(const char *host, uint16_t port, const struct oci_platform *of,
                      (unsigned)image_server_port(v.server), oci_store_root(v.store), (int)getpid());
         (void)fflush(stdout);
     }
+    if (r < 0 && v.api)
+        http_transport_close(v.api, on_nothing, NULL);
     loop_run(&v.loop);
     while (loop_turn(&v.loop, false))
         ;
@@ -291,6 +335,14 @@ const struct cmd cmd_image_serve = {
         "--send' has it fetch the layers of an image from other nodes and from registries.\n"
         "\n"
         "  dormouse image serve --node n1 --cluster-key-file key --listen 10.0.0.1:5000 ...\n"
+        "\n"
+        "With --report it writes the NodeImageState n1: which layers it holds, its cache and disk, "
+        "and\n"
+        "the rates of the transfers that it made. 'dormouse image plan --image' and the "
+        "scheduler's\n"
+        "BREAK plugins read it. A change is written within seconds, every other 20 s the times "
+        "alone.\n"
+        "It needs the right to get and patch, and to create, the NodeImageState of its own name.\n"
         "\n"
         "containerd: /etc/containerd/certs.d/docker.io/hosts.toml with [host.\"http://127.0.0.1:"
         "5000\"]\n"

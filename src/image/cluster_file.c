@@ -280,3 +280,13 @@ int image_cluster_file_read(struct arena *a, struct str text, struct image_clust
         *ret = f;
     return n;
 }
+
+void image_cluster_file_deploy_on(struct image_cluster_file *file, uint32_t node)
+{
+    file->o.node = node;
+    if (!file->rates)
+        return;
+    file->o.registry_bps = file->rates[node].registry_bps;
+    file->o.downlink_bps = file->rates[node].downlink_bps;
+    file->o.unpack_bytes_per_second = file->rates[node].unpack_bytes_per_second;
+}

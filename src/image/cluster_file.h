@@ -38,8 +38,14 @@ struct image_cluster_blob {
     uint64_t tar_bytes; /* 0: not stated */
 };
 
+/* Of a node of a deployment, as in struct image_orchestrate. */
+struct image_cluster_rates {
+    int64_t registry_bps, downlink_bps, unpack_bytes_per_second;
+};
+
 struct image_cluster_file {
-    struct image_orchestrate o; /* `node` is 0 */
+    struct image_orchestrate o;              /* `node` is 0 */
+    const struct image_cluster_rates *rates; /* of nodes; NULL: those in `o` hold for all */
     const struct str *layer_names, *node_names;
     bool has_image;
     struct str reference;
@@ -51,3 +57,5 @@ struct image_cluster_file {
  */
 int image_cluster_file_read(struct arena *a, struct str text, struct image_cluster_file *ret,
                             struct err *err);
+/* Set file->o for a deployment on this node. */
+void image_cluster_file_deploy_on(struct image_cluster_file *file, uint32_t node);

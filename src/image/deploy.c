@@ -33,7 +33,7 @@ struct image_deploy {
     struct post end;
     pthread_mutex_t mutex; /* of what follows */
     size_t next, n_done, n_present;
-    uint64_t peer_bytes, registry_bytes;
+    uint64_t peer_bytes, registry_bytes, import_bytes, import_us, fetch_ms;
     const char *liars[IMAGE_DEPLOY_LIARS_MAX];
     size_t n_liars;
     bool has_ended;
@@ -208,6 +208,8 @@ static void fetch_layer(struct image_deploy *d, const struct layer *l)
     d->n_present += r >= 0 && result.was_present;
     d->peer_bytes += result.peer_bytes;
     d->registry_bytes += result.registry_bytes;
+    d->import_bytes += result.import_bytes;
+    d->import_us += result.import_us;
     (void)pthread_mutex_unlock(&d->mutex);
 }
 
@@ -345,7 +347,9 @@ static void *run(void *arg)
     const struct oci_config image = look_at_image(d);
     each_held(d, &image, oci_store_hold);
     oci_store_image_touch(d->opts.store, &image); /* those that come count when they are there */
+    uint64_t began_ms = clock_mono_ms();
     fetch_layers(d);
+    d->fetch_ms = clock_mono_ms() - began_ms;
     int r = d->err.code < 0 ? 0 : get_documents(d, &err);
     if (r >= 0 && d->err.code == 0)
         r = put_name(d, &err);
@@ -408,6 +412,15 @@ struct str image_deploy_id(const struct image_deploy *d)
 bool image_deploy_has_ended(const struct image_deploy *d)
 {
     return d->has_ended;
+}
+
+void image_deploy_measured(const struct image_deploy *d, struct image_deploy_measured *ret)
+{
+    *ret = (struct image_deploy_measured){ .peer_bytes = d->peer_bytes,
+                                           .registry_bytes = d->registry_bytes,
+                                           .fetch_ms = d->fetch_ms,
+                                           .import_bytes = d->import_bytes,
+                                           .import_ms = d->import_us / 1000 };
 }
 
 size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LIARS_MAX])

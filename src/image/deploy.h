@@ -47,6 +47,12 @@ void image_deploy_free(struct image_deploy *d);
 
 struct str image_deploy_id(const struct image_deploy *d); /* borrowed */
 bool image_deploy_has_ended(const struct image_deploy *d);
+/* After on_end(): what came, in what time. */
+struct image_deploy_measured {
+    uint64_t peer_bytes, registry_bytes, fetch_ms;
+    uint64_t import_bytes, import_ms; /* import_ms: of all threads together */
+};
+void image_deploy_measured(const struct image_deploy *d, struct image_deploy_measured *ret);
 /* Peers that sent wrong bytes, borrowed; their number. */
 size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LIARS_MAX]);
 /*

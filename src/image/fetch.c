@@ -62,7 +62,10 @@ static void import(struct fetching *g, struct str bytes)
     struct err err = { 0 };
     if (g->r < 0 || g->wrong < 0)
         return;
+    uint64_t began_ns = clock_mono_ns();
     int r = oci_import_add(g->import, bytes, &err);
+    g->result.import_bytes += bytes.n;
+    g->result.import_us += (clock_mono_ns() - began_ns) / 1000;
     uv_update_time(&g->loop.uv); /* it may have waited for the disk */
     if (r == E_PARSE || r == E_LIMIT) {
         g->wrong = r;
@@ -382,7 +385,9 @@ static int judge(struct fetching *g, struct err *err)
 {
     uint32_t liar;
     struct err why = g->err;
+    uint64_t began_ns = clock_mono_ns();
     int r = g->wrong < 0 ? g->wrong : oci_import_commit(g->import, &why);
+    g->result.import_us += (clock_mono_ns() - began_ns) / 1000;
     cancel_all(g);
     if (r < 0 && r != E_DIGEST && r != E_PARSE && r != E_LIMIT)
         return err_set(err, r, "%s", err_text(&why));

@@ -44,6 +44,7 @@ struct image_fetch {
 struct image_fetch_result {
     bool was_present;                    /* the store had it */
     uint64_t peer_bytes, registry_bytes; /* that came, wrong ones included */
+    uint64_t import_bytes, import_us;    /* that the store took, and how long it made us wait */
 };
 
 /*

@@ -28,6 +28,9 @@ static void drop_found(struct serving *g)
 static void serving_free(struct serving *g)
 {
     struct image_server *s = g->s;
+    if (g->is_upload && g->at == g->to)
+        node_state_measure(&s->rates, &s->rates.uplink_bps, g->to - g->from,
+                           clock_mono_ms() - g->started_ms, clock_wall_ms() / 1000);
     image_server_unwait(g);
     list_remove(&g->node);
     s->n_requests--;
@@ -142,6 +145,8 @@ static void next_piece(struct serving *g);
 static void send_found(struct serving *g, int status, struct headers *h)
 {
     struct mirror_found *f = &g->found;
+    g->from = g->at;
+    g->started_ms = clock_mono_ms();
     http_respond(g->x, status, h, g->to - g->at);
     g->s->n_served++;
     if (g->is_head || status == 304) {
@@ -449,7 +454,9 @@ static void server_free(struct image_server *s)
     map_fini(&s->checked);
     for (size_t i = 0; i < s->opts.n_upstreams; i++)
         free(s->upstreams[i]);
+    image_server_state_fini(s);
     image_server_node_fini(s);
+    free(s->url);
     free(s->token);
     free(s);
 }
@@ -483,6 +490,14 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
         server_free(s);
         return r;
     }
+    if (s->node && opts->api) {
+        bool is_v6 = strchr(opts->host, ':') != NULL;
+        s->url = opts->url
+                     ? xstrdup(opts->url)
+                     : xasprintf("%s://%s%s%s:%u", opts->tls ? "https" : "http", is_v6 ? "[" : "",
+                                 opts->host, is_v6 ? "]" : "", (unsigned)http_server_port(s->http));
+        image_server_state_start(s);
+    }
     *ret = s;
     return 0;
 }
@@ -495,7 +510,7 @@ uint16_t image_server_port(const struct image_server *s)
 void image_server_finish_close(struct image_server *s)
 {
     if (!s->http_closed || s->n_requests || s->n_pulls || s->n_deploying ||
-        !list_is_empty(&s->postings))
+        !list_is_empty(&s->postings) || image_server_state_is_busy(s))
         return;
     void (*done)(void *) = s->done;
     void *arg = s->done_arg;
@@ -520,5 +535,6 @@ void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(
     timer_stop(s->loop, &s->sweep);
     image_server_pulls_close(s);
     image_server_node_close(s);
+    image_server_state_close(s);
     http_server_close(s->http, grace_ms, on_http_closed, s);
 }

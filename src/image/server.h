@@ -18,6 +18,7 @@
 #include "image/bdm.h"
 #include "image/mirror_store.h"
 #include "io/http.h"
+#include "kube/transport.h"
 #include "oci/remote.h"
 
 enum {
@@ -33,6 +34,10 @@ enum {
     IMAGE_SERVER_STRIKES = 3, /* wrong bytes so often, and a peer is not asked for a while */
     IMAGE_SERVER_OUT_MS = 10 * 60 * 1000,
     IMAGE_SERVER_TAG_MS = 60000, /* a tag is compared with the registry's after that */
+    /* The NodeImageState: after a change, between two writings at least, without a change. */
+    IMAGE_SERVER_STATE_QUIET_MS = 200,
+    IMAGE_SERVER_STATE_GAP_MS = 2000,
+    IMAGE_SERVER_STATE_BEAT_MS = 20000,
 };
 
 struct image_server_opts {
@@ -61,6 +66,12 @@ struct image_server_opts {
      */
     const char *node, *cluster_key;
     struct tls_ctx *peers; /* for other nodes by https, kept; NULL: the roots of the system */
+    /*
+     * As a node: its NodeImageState is written there, with the transport's own credentials; kept
+     * until done(). NULL: nowhere. url: where others reach this server, for that state; copied.
+     */
+    struct transport *api;
+    const char *url;
 };
 
 /*

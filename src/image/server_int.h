@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "image/node_state.h"
 #include "image/server.h"
 
 struct image_pull;
@@ -30,6 +31,9 @@ struct image_server {
     struct map strikes;   /* name of a node -> struct node_strikes */
     struct list postings; /* struct posting */
     size_t n_uploads;
+    char *url;
+    struct node_state_rates rates;
+    struct image_server_state *state; /* NULL: it is not written */
     uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
     bool closing, http_closed;
     void (*done)(void *arg);
@@ -59,7 +63,8 @@ struct serving {
     struct mirror_found found;
     bool is_held; /* the layer of what is found; it is not evicted meanwhile */
     struct oci_digest held;
-    uint64_t at, to; /* of the blob */
+    uint64_t at, to;           /* of the blob */
+    uint64_t from, started_ms; /* of what is sent of it */
     char *piece;
     size_t piece_n;
 };
@@ -83,6 +88,16 @@ bool image_server_node_request(struct image_server *s, struct http_exchange *x,
                                const struct http_request *req);
 void image_server_node_close(struct image_server *s);
 void image_server_node_fini(struct image_server *s);
+
+/* ---- the NodeImageState ---- */
+
+void image_server_state_start(struct image_server *s);
+void image_server_state_arm(struct image_server *s, uint64_t after_ms);
+/* The store has other layers than before. */
+void image_server_state_changed(struct image_server *s);
+bool image_server_state_is_busy(const struct image_server *s);
+void image_server_state_close(struct image_server *s);
+void image_server_state_fini(struct image_server *s);
 
 /* ---- pull-through ---- */
 

@@ -132,6 +132,18 @@ static void drop_old(struct image_server *s)
     }
 }
 
+static void measure(struct image_server *s, struct image_deploy *d)
+{
+    struct image_deploy_measured m;
+    struct node_state_rates *r = &s->rates;
+    int64_t wall_s = clock_wall_ms() / 1000;
+    image_deploy_measured(d, &m);
+    node_state_measure(r, &r->downlink_bps, m.peer_bytes + m.registry_bytes, m.fetch_ms, wall_s);
+    if (m.peer_bytes == 0)
+        node_state_measure(r, &r->registry_bps, m.registry_bytes, m.fetch_ms, wall_s);
+    node_state_measure(r, &r->unpack_bps, m.import_bytes, m.import_ms, wall_s);
+}
+
 static void on_deployed(void *arg, struct image_deploy *d, int r)
 {
     struct image_server *s = arg;
@@ -140,6 +152,8 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
     size_t n = image_deploy_liars(d, liars);
     for (size_t i = 0; i < n; i++)
         strike(s, liars[i]);
+    measure(s, d);
+    image_server_state_changed(s);
     s->seq++;
     s->n_deploying--;
     if (r >= 0)

@@ -38,6 +38,7 @@ struct image_pull {
     struct post news, end;
     pthread_mutex_t mutex; /* of what follows, until it has ended */
     bool is_posted;
+    uint64_t n_bytes, ms;                   /* that came from the registry */
     struct pulled_document index, manifest; /* text NULL: not known, or there is none */
     int r;
     struct err err;
@@ -135,7 +136,10 @@ static int run_pull(struct image_pull *p, struct err *err)
     opts.origin.image = give_image;
     opts.origin.blob = give_blob;
     opts.origin.arg = p;
+    uint64_t began_ms = clock_mono_ms();
     r = oci_pull(p->s->opts.store, &opts, &result, err);
+    p->n_bytes = r < 0 ? 0 : result.n_bytes;
+    p->ms = clock_mono_ms() - began_ms;
     oci_origin_close(&p->origin);
     return r;
 }
@@ -204,9 +208,12 @@ static void end_pull(struct image_pull *p)
 {
     struct image_server *s = p->s;
     char text[LOG_QUOTE_MAX];
+    int64_t wall_s = clock_wall_ms() / 1000;
     p->has_ended = true;
     if (p->r >= 0) {
         s->n_pulled++;
+        node_state_measure(&s->rates, &s->rates.registry_bps, p->n_bytes, p->ms, wall_s);
+        node_state_measure(&s->rates, &s->rates.downlink_bps, p->n_bytes, p->ms, wall_s);
         log_info("image pulled", "name=%s", p->name);
     } else {
         s->n_failed++;
@@ -215,6 +222,7 @@ static void end_pull(struct image_pull *p)
     }
     if (p->r >= 0 || p->is_refresh)
         note_checked(s, p->name);
+    image_server_state_changed(s);
     list_remove(&p->node); /* a request that looks again starts another */
     list_init(&p->node);
     wake_all(p);

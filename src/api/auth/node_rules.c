@@ -180,6 +180,16 @@ static enum node_answer csi_nodes(struct query *q)
     return own_object(q, only, "can only access CSINode with the same name as the requesting node");
 }
 
+/* Made by a server-side apply, which says the name. */
+static enum node_answer image_states(struct query *q)
+{
+    if (q->at->subresource.n || !has_verb(q, "get create update patch delete") ||
+        !str_eq(q->at->name, q->node))
+        return silent(q, "can only get, create, update, patch, or delete the NodeImageState with "
+                         "the same name as the requesting node");
+    return NODE_ALLOWS;
+}
+
 static enum node_answer slices(struct query *q)
 {
     if (q->at->subresource.n)
@@ -255,6 +265,7 @@ static const struct {
     { "", "secrets", secrets },
     { "", "serviceaccounts", accounts },
     { "coordination.k8s.io", "leases", leases },
+    { "dormouse.dev", "nodeimagestates", image_states },
     { "resource.k8s.io", "resourceclaims", resource_claims },
     { "resource.k8s.io", "resourceslices", slices },
     { "storage.k8s.io", "csinodes", csi_nodes },

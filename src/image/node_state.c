@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of a NodeImageState; see node_state.h. */
+#include "image/node_state.h"
+
+#include "base/clock.h"
+#include "codec/base64.h"
+
+#include <stdlib.h>
+
+enum { BASE64_MAX = NODE_STATE_LAYERS_MAX * NODE_STATE_PREFIX_BYTES * 2 };
+
+#define EWMA_WEIGHT 0.2
+
+void node_state_measure(struct node_state_rates *r, double *rate, uint64_t n_bytes, uint64_t ms,
+                        int64_t wall_s)
+{
+    if (n_bytes < NODE_STATE_MEASURED_MIN_BYTES)
+        return;
+    double now = (double)n_bytes * 8000 / (double)MAX(ms, (uint64_t)1);
+    *rate = *rate > 0 ? *rate + EWMA_WEIGHT * (now - *rate) : now;
+    r->measured_wall_s = wall_s;
+}
+
+static int by_prefix(const void *a, const void *b)
+{
+    return memcmp(a, b, NODE_STATE_PREFIX_BYTES);
+}
+
+void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to)
+{
+    size_t skip = n > NODE_STATE_LAYERS_MAX ? n - NODE_STATE_LAYERS_MAX : 0, from = to->n;
+    for (size_t i = skip; i < n; i++)
+        (void)buf_add(to, layers[i].diff_id.bytes, NODE_STATE_PREFIX_BYTES);
+    if (!buf_ok(to) || n == skip)
+        return;
+    char *p = to->p + from;
+    qsort(p, n - skip, NODE_STATE_PREFIX_BYTES, by_prefix);
+    size_t kept = 0;
+    for (size_t i = 0; i < n - skip; i++) {
+        const char *at = p + i * NODE_STATE_PREFIX_BYTES;
+        if (kept && by_prefix(p + (kept - 1) * NODE_STATE_PREFIX_BYTES, at) == 0)
+            continue;
+        memmove(p + kept++ * NODE_STATE_PREFIX_BYTES, at, NODE_STATE_PREFIX_BYTES);
+    }
+    to->n = from + kept * NODE_STATE_PREFIX_BYTES;
+}
+
+static void set_time(struct arena *a, struct json *v, const char *key, int64_t wall_s)
+{
+    char text[RFC3339_MAX];
+    rfc3339_format(wall_s, text);
+    json_set_str(a, v, key, str_of(arena_printf(a, "%s", text)));
+}
+
+static void set_amount(struct arena *a, struct json *v, const char *key, uint64_t n)
+{
+    json_set_int(a, v, key, (int64_t)MIN(n, (uint64_t)INT64_MAX));
+}
+
+static void set_rate(struct arena *a, struct json *v, const char *key, double rate)
+{
+    if (rate > 0)
+        json_set_int(a, v, key, (int64_t)rate);
+}
+
+static void add_beat(struct arena *a, struct json *spec, const struct node_state *s)
+{
+    const struct node_state_rates *r = &s->rates;
+    set_time(a, spec, "reportedAt", s->reported_wall_s);
+    if (r->measured_wall_s) {
+        struct json *network = json_obj(a, spec, "network");
+        set_time(a, network, "measuredAt", r->measured_wall_s);
+        set_rate(a, network, "uplinkBitsPerSecond", r->uplink_bps);
+        set_rate(a, network, "downlinkBitsPerSecond", r->downlink_bps);
+        set_rate(a, network, "registryBitsPerSecond", r->registry_bps);
+    }
+    set_rate(a, spec, "unpackBytesPerSecond", r->unpack_bps / 8);
+    if (s->disk_capacity) {
+        struct json *disk = json_obj(a, spec, "disk");
+        set_amount(a, disk, "capacityBytes", s->disk_capacity);
+        set_amount(a, disk, "usedBytes", s->disk_used);
+    }
+    json_set_int(a, spec, "freeUploadSlots", s->upload_slots);
+}
+
+struct json *node_state_beat(struct arena *a, const struct node_state *s)
+{
+    struct json *v = json_new_object(a);
+    add_beat(a, json_obj(a, v, "spec"), s);
+    return v;
+}
+
+struct json *node_state_object(struct arena *a, const struct node_state *s)
+{
+    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(BASE64_MAX);
+    struct json *v = json_new_object(a);
+    json_set_str(a, v, "apiVersion", STR("dormouse.dev/v1alpha1"));
+    json_set_str(a, v, "kind", STR("NodeImageState"));
+    json_set_str(a, json_obj(a, v, "metadata"), "name", s->node);
+    struct json *spec = json_obj(a, v, "spec");
+    add_beat(a, spec, s);
+    if (s->url.n)
+        json_set_str(a, spec, "url", s->url);
+    struct json *cache = json_obj(a, spec, "cache");
+    set_amount(a, cache, "capacityBytes", s->cache_capacity);
+    set_amount(a, cache, "usedBytes", s->cache_used);
+    set_amount(a, cache, "pinnedBytes", MIN(s->cache_pinned, s->cache_capacity));
+    struct json *layers = json_obj(a, spec, "layers");
+    set_amount(a, layers, "generation", s->generation);
+    (void)base64_encode(&prefixes, s->prefixes, BASE64_STD);
+    json_set_str(a, layers, "prefixes", str_copy_arena(a, buf_str(&prefixes)));
+    return v;
+}

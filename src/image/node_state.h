@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a node tells a cluster about its images: the text of its NodeImageState (dormouse.dev/
+ * v1alpha1; docs/scheduler.md), and the rates in it, averaged over transfers. Pure.
+ */
+#pragma once
+
+#include "codec/json.h"
+#include "oci/store.h"
+
+enum {
+    NODE_STATE_PREFIX_BYTES = 6,               /* of a DiffID */
+    NODE_STATE_LAYERS_MAX = 32768,             /* the definition of NodeImageState takes no more */
+    NODE_STATE_TEXT_MAX = 384 << 10,           /* of an object */
+    NODE_STATE_MEASURED_MIN_BYTES = 256 << 10, /* smaller transfers say nothing of a rate */
+};
+
+/* 0: not measured. */
+struct node_state_rates {
+    double uplink_bps, downlink_bps, registry_bps; /* bits per second */
+    double unpack_bps;                             /* compressed bits */
+    int64_t measured_wall_s;
+};
+/*
+ * A transfer of so many bytes took so long, in bits per second: an average with weight 0.2 for the
+ * new one. `rate` is one of r's, wall_s the time now. Small transfers are passed over.
+ */
+void node_state_measure(struct node_state_rates *r, double *rate, uint64_t n_bytes, uint64_t ms,
+                        int64_t wall_s);
+
+struct node_state {
+    struct str node, url;
+    int64_t reported_wall_s;
+    struct node_state_rates rates;
+    uint64_t cache_capacity, cache_used, cache_pinned, disk_capacity, disk_used;
+    unsigned upload_slots; /* free */
+    uint64_t generation;   /* of the set of layers */
+    struct str prefixes;   /* node_state_prefixes() */
+};
+
+/* The prefixes of all layers, ascending, none twice; of too many, those that were used last. */
+void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to);
+/* The whole object, for a server-side apply. */
+struct json *node_state_object(struct arena *a, const struct node_state *s);
+/* What changes all the time, for a merge patch: times, rates, disk, slots. */
+struct json *node_state_beat(struct arena *a, const struct node_state *s);

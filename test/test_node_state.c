@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a node tells of its images, as the scheduler reads it. */
+#include "base/buf.h"
+#include "base/words.h"
+#include "image/node_state.h"
+#include "sched/object/node_image_state.h"
+#include "test.h"
+
+static struct oci_store_layer layer(uint8_t first, uint8_t seventh)
+{
+    struct oci_store_layer l = { .n_bytes = 10 };
+    l.diff_id.bytes[0] = first;
+    l.diff_id.bytes[6] = seventh;
+    return l;
+}
+
+static struct sched_node_image_state *read_back(struct words *w, const struct node_state *s)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct sched_object *o;
+    if (sched_object_read(w, SCHED_NODE_IMAGE_STATE, node_state_object(&a, s), false, &o, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    arena_fini(&a);
+    return (struct sched_node_image_state *)o;
+}
+
+TEST(a_scheduler_reads_what_a_node_writes)
+{
+    const struct oci_store_layer layers[] = { layer(9, 0), layer(2, 0), layer(9, 1),
+                                              layer(200, 0) };
+    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 20);
+    scoped(words_free_scoped) struct words *w = words_new();
+    node_state_prefixes(layers, ARRAY_LEN(layers), &prefixes);
+    const struct node_state s = { .node = STR("n1"),
+                                  .reported_wall_s = 1700000000,
+                                  .rates = { .uplink_bps = 5e6, .measured_wall_s = 1700000001 },
+                                  .cache_capacity = 100,
+                                  .cache_used = 90,
+                                  .cache_pinned = 120, /* a quota that was made smaller */
+                                  .disk_capacity = 1000,
+                                  .disk_used = 10,
+                                  .upload_slots = 2,
+                                  .generation = 7,
+                                  .prefixes = buf_str(&prefixes) };
+    struct sched_node_image_state *got = read_back(w, &s);
+    CHECK_INT(got->n_layers, 3); /* two have the same six bytes */
+    CHECK(sched_node_image_state_has(got, (uint64_t)9 << 40));
+    CHECK(sched_node_image_state_has(got, (uint64_t)200 << 40));
+    CHECK(!sched_node_image_state_has(got, (uint64_t)3 << 40));
+    CHECK_INT(got->layers_generation, 7);
+    CHECK_INT(got->cache_pinned, 100);
+    CHECK_INT(got->uplink_bps, 5000000);
+    CHECK_INT(got->registry_bps, 0);
+    CHECK_INT(got->measured_ms, 1700000001000);
+    CHECK_INT(got->upload_slots, 2);
+    sched_object_unref(w, got);
+}
+
+TEST(of_too_many_layers_those_that_were_used_last_are_told)
+{
+    enum { N = NODE_STATE_LAYERS_MAX + 5 };
+    struct oci_store_layer *layers = xnew_n(struct oci_store_layer, N);
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf prefixes =
+        BUF_INIT(NODE_STATE_LAYERS_MAX * NODE_STATE_PREFIX_BYTES);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(NODE_STATE_TEXT_MAX);
+    scoped(words_free_scoped) struct words *w = words_new();
+    for (uint32_t i = 0; i < N; i++) {
+        layers[i].diff_id.bytes[0] = (uint8_t)(i >> 16);
+        layers[i].diff_id.bytes[1] = (uint8_t)(i >> 8);
+        layers[i].diff_id.bytes[2] = (uint8_t)i;
+    }
+    node_state_prefixes(layers, N, &prefixes);
+    free(layers);
+    CHECK(buf_ok(&prefixes));
+    const struct node_state s = { .node = STR("n1"), .prefixes = buf_str(&prefixes) };
+    CHECK_OK(json_write(&text, node_state_object(&a, &s)));
+    struct sched_node_image_state *got = read_back(w, &s);
+    CHECK_INT(got->n_layers, NODE_STATE_LAYERS_MAX);
+    CHECK(!sched_node_image_state_has(got, (uint64_t)4 << 24));
+    CHECK(sched_node_image_state_has(got, (uint64_t)5 << 24));
+    sched_object_unref(w, got);
+    arena_fini(&a);
+}
+
+TEST(what_ages_is_written_without_the_layers)
+{
+    struct arena a = { 0 };
+    const struct node_state s = { .node = STR("n1"), .reported_wall_s = 5, .upload_slots = 3 };
+    const struct json *spec = json_getc(node_state_beat(&a, &s), "spec");
+    CHECK(json_getc(spec, "reportedAt") && json_getc(spec, "freeUploadSlots"));
+    CHECK(!json_getc(spec, "layers") && !json_getc(spec, "cache") && !json_getc(spec, "network"));
+    arena_fini(&a);
+}
+
+TEST(rates_are_averaged_and_small_transfers_say_nothing)
+{
+    struct node_state_rates r = { 0 };
+    node_state_measure(&r, &r.uplink_bps, 1000, 1, 5);
+    CHECK(r.uplink_bps == 0 && r.measured_wall_s == 0);
+    node_state_measure(&r, &r.uplink_bps, 1000000, 1000, 5);
+    CHECK(r.uplink_bps == 8e6 && r.measured_wall_s == 5);
+    node_state_measure(&r, &r.uplink_bps, 2000000, 1000, 6);
+    CHECK(r.uplink_bps == 8e6 + 0.2 * 8e6);
+    node_state_measure(&r, &r.uplink_bps, 1000000, 0, 7); /* as if it had taken a millisecond */
+    CHECK(r.uplink_bps > 1e9 && r.measured_wall_s == 7);
+}
+
+TEST_MAIN
