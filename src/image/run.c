@@ -137,8 +137,8 @@ static int remove_device(const char *path, const struct stat *st, int kind, stru
 
 int run_place_remove_devices(const struct run_place *p, struct err *err)
 {
-    errno = 0;
-    if (nftw(p->target, remove_device, WALK_FDS, FTW_PHYS | FTW_MOUNT) != 0)
+    errno = 0; /* not FTW_MOUNT: files of an overlay have other devices than its directories */
+    if (nftw(p->target, remove_device, WALK_FDS, FTW_PHYS) != 0)
         return err_sys(err, errno ? -errno : -EIO, "remove the devices of the image");
     return 0;
 }
