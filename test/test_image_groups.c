@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image/minhash and image/times: which images belong together, and the times of their files. */
+/* image/minhash, image/times and the notes of image/watch: which images belong together, the times
+ * of their files, and which groups were done. */
 #include "image/minhash.h"
 #include "image/times.h"
+#include "image/watch.h"
 
 #include "base/sys.h"
 #include "test.h"
@@ -139,3 +141,29 @@ TEST(times_come_back_and_damage_is_found)
 }
 
 TEST_MAIN
+
+TEST(a_watch_keeps_a_note_for_each_group_and_forgets_the_oldest)
+{
+    char path[] = "/tmp/dormouse-watch-XXXXXX";
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    (void)buf_add_cstr(&text, "{\"images\":[],\"notes\":{");
+    for (unsigned i = 0; i < IMAGE_WATCH_NOTES_MAX; i++)
+        (void)buf_printf(&text, "%s\"k%u\":\"done\"", i ? "," : "", i);
+    (void)buf_add_cstr(&text, "}}");
+    CHECK_OK((int)sys_write_all(fd, buf_cstr(&text), text.n));
+    (void)close(fd);
+    const struct image_watch_opts opts = { .state_file = path };
+    struct image_watch *w;
+    CHECK_OK(image_watch_open(&opts, &w, NULL));
+    CHECK_OK(image_watch_set_note(w, "k5", "again", NULL));
+    CHECK_STR(str_of(image_watch_note(w, "k5")), "again");
+    CHECK_STR(str_of(image_watch_note(w, "k0")), "done");
+    CHECK_OK(image_watch_set_note(w, "new", "done", NULL));
+    CHECK_STR(str_of(image_watch_note(w, "new")), "done");
+    CHECK_STR(str_of(image_watch_note(w, "k0")), "");
+    CHECK_STR(str_of(image_watch_note(w, "k1")), "done");
+    image_watch_close(w);
+    CHECK_INT(unlink(path), 0);
+}

@@ -14,6 +14,7 @@ enum { IMAGES_MAX = 4096, OUTPUT_MAX_BYTES = 16 << 20 };
 
 static struct image_args args;
 static const char *index_dir;
+static bool is_skipping;
 static uint64_t overlap = IMAGE_OVERLAP_PERCENT_DEFAULT, group_size = IMAGE_GROUP_DEFAULT, threads;
 
 static const struct cmd_opt opts[] = {
@@ -23,6 +24,8 @@ static const struct cmd_opt opts[] = {
       IMAGE_GROUP_MAX },
     { "index-dir", 0, "DIR", "keep indexes of layers, so that no layer is read twice", CMD_STRING,
       &index_dir, 0, 0 },
+    { "skip", 0, NULL, "images that cannot be read share nothing, instead of an error", CMD_FLAG,
+      &is_skipping, 0, 0 },
     { "threads", 0, "N", "(one for each processor)", CMD_U64, &threads, 1, IMAGE_THREADS_MAX },
     IMAGE_ARGS_OPTS(args),
     { .name = NULL },
@@ -45,15 +48,22 @@ struct grouping {
 static int read_signature(const char *const *reference, struct image_minhash *ret, struct err *err)
 {
     struct image_group group;
+    struct err unreadable = { 0 };
     const struct image_group_opts o = { .platform = &args.wanted,
                                         .registry = &args.registry,
                                         .symlink_parent = args.parent,
-                                        .n_threads = (unsigned)threads,
                                         .reading = &layer_child_reading,
-                                        .index_directory = index_dir };
+                                        .n_threads = (unsigned)threads,
+                                        .index_directory = index_dir,
+                                        .unreadable = is_skipping ? &unreadable : NULL };
     int r = image_group_read(reference, 1, &o, &group, err);
     if (r >= 0)
         image_minhash_of(&group.members[0].tree, ret);
+    if (unreadable.code < 0) {
+        (void)fprintf(stderr, "image '%s' is left out: %s\n", *reference, err_text(&unreadable));
+        memset(ret->least, 0xff, sizeof ret->least); /* shares nothing */
+        r = 0;
+    }
     image_group_fini(&group);
     return r;
 }

@@ -35,6 +35,7 @@ enum {
     CONFIG_MAX_BYTES = 1 << 20,
     RETRY_MS = 300000, /* after a failure, unless the period is shorter */
     INDEX_UNUSED_S = 30 * 86400,
+    LOOK_ATTEMPTS = 2, /* of a request: the next look is another one */
 };
 
 static struct image_args args;
@@ -99,7 +100,7 @@ static const struct cmd_opt *image_optimize_opts(void)
 struct optimizer {
     struct arena memory;
     struct image_watch *watch;
-    int stop_fd, lock_fd;
+    int stop_fd, look_fd, lock_fd;     /* signals to end, and to look at once */
     const char *dir, *indexes, *times; /* paths */
     bool has_failed;
     struct err err;
@@ -191,11 +192,26 @@ static int with_config(struct arena *a, int argc, char **argv, struct words *ret
 
 /* ---- groups ---- */
 
+/* The images are copies of those of the watch, with the digests that a run gave them. */
 struct group {
-    const struct image_watched **images;
+    struct image_watched **images;
     size_t n;
     char key[SHA256_HEX_SIZE]; /* of the images as they are, and how they would be refactored */
 };
+
+static int by_name(const void *name, const void *image)
+{
+    return strcmp(name, (*(struct image_watched *const *)image)->name);
+}
+
+/* Of images sorted by name; NULL: none. */
+static struct image_watched *find(const struct group *from, struct str name)
+{
+    scoped(free_scoped) char *key = str_dup(name);
+    struct image_watched **at =
+        bsearch(key, from->images, from->n, sizeof(struct image_watched *), by_name);
+    return at ? *at : NULL;
+}
 
 /* Images of one registry, and of one namespace of a registry that is watched as a whole. */
 static const char *realm_of(struct arena *a, const struct image_watched *i)
@@ -215,8 +231,10 @@ static void add_text(struct sha256 *h, const char *text)
 static void set_key(struct group *g)
 {
     uint8_t digest[SHA256_BYTES];
-    const char *const how[] = { mode,  mtime,      link_how,        redundancy,   gain_threshold,
-                                proof, max_layers, layer_threshold, args.platform };
+    const char *const how[] = {
+        mode,  mtime,      link_how,        redundancy,    gain_threshold,
+        proof, max_layers, layer_threshold, args.platform, args.symlink_parent
+    };
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
     for (size_t i = 0; i < g->n; i++) {
         add_text(h, g->images[i]->name);
@@ -226,6 +244,7 @@ static void set_key(struct group *g)
         add_text(h, how[i]);
     for (size_t i = 0; i < exact_globs.n; i++)
         add_text(h, exact_globs.at[i]);
+    sha256_add(h, &group_size, sizeof group_size); /* how a realm was split */
     sha256_end(h, digest);
     hex_format(digest, sizeof digest, g->key);
 }
@@ -254,6 +273,9 @@ static void add_reading(struct optimizer *o, struct words_list *w)
     add_option(w, "--output", "json");
     if (args.registry.plain_http)
         vec_push(&w->all, "--plain-http");
+    if (args.registry.allows_private)
+        vec_push(&w->all, "--allow-private");
+    vec_push(&w->all, "--skip");
     if (args.registry.stall_ms)
         add_option(w, "--timeout",
                    arena_printf(&o->memory, "%llums", (unsigned long long)args.registry.stall_ms));
@@ -308,7 +330,6 @@ static int refactor_group(struct optimizer *o, const struct group *g, struct ima
     add_option(&w, "--max-layers", max_layers);
     for (size_t i = 0; i < exact_globs.n; i++)
         add_option(&w, "--mtime-exact", exact_globs.at[i]);
-    vec_push(&w.all, "--skip");
     return run_child(o, &w, lease, ret, err);
 }
 
@@ -331,9 +352,10 @@ static int take_lease(struct optimizer *o, const struct group *g, struct image_l
     int r = oci_reference_parse(str_of(name), &ref, err);
     r = r < 0 ? r : image_lease_open(&ref, &args.registry, lease_ms, ret, err);
     while (r >= 0 && (r = image_lease_take(*ret, &wait_ms, err)) == 0) {
-        if (!was_said)
+        bool is_other = image_lease_holder(*ret)[0];
+        if (is_other && !was_said)
             optimize_event("waiting", "images=%zu holder=%s", g->n, image_lease_holder(*ret));
-        was_said = true;
+        was_said = was_said || is_other;
         if (must_stop(o, wait_ms))
             return err_set(err, -ECANCELED, "ended by a signal");
     }
@@ -362,6 +384,20 @@ static void tell_result(const struct group *g, const struct json *doc)
                            STR_ARG(json_get_str(i, "source")), STR_ARG(json_get_str(i, "digest")));
 }
 
+/* Tags that the run moved: the group as it is now is not to be planned again. What moved otherwise
+ * meanwhile has another digest than these when it is looked at, and so is. */
+static void take_digests(struct group *g, const struct json *doc)
+{
+    json_each (v, json_getc(doc, "images")) {
+        scoped(free_scoped) char *moved =
+            xasprintf("docker://" STR_FMT ":" STR_FMT, STR_ARG(json_get_str(v, "repository")),
+                      STR_ARG(json_get_str(v, "tag")));
+        struct image_watched *i = find(g, str_of(moved));
+        if (i)
+            (void)oci_digest_parse(json_get_str(v, "digest"), &i->digest, NULL);
+    }
+}
+
 static int do_group(struct optimizer *o, struct group *g, struct err *err)
 {
     scoped(image_lease_free_scoped) struct image_lease *lease = NULL;
@@ -376,19 +412,13 @@ static int do_group(struct optimizer *o, struct group *g, struct err *err)
         return r;
     tell_result(g, doc);
     bool is_written = json_bool(json_getc(doc, "written"));
+    take_digests(g, doc);
+    set_key(g);
     r = image_watch_set_note(o->watch, g->key, is_written ? "done" : "skipped", err);
     return r < 0 ? r : is_written;
 }
 
 /* ---- all groups ---- */
-
-static const struct image_watched *find(struct group *from, struct str name)
-{
-    for (size_t i = 0; i < from->n; i++)
-        if (str_is(name, from->images[i]->name))
-            return from->images[i];
-    return NULL;
-}
 
 static int split(struct optimizer *o, struct group *realm, struct json **ret, struct err *err)
 {
@@ -403,54 +433,103 @@ static int split(struct optimizer *o, struct group *realm, struct json **ret, st
     return run_child(o, &w, NULL, ret, err);
 }
 
-/* A realm that is too large for one group: those that share most. Returns how many were done. */
-static int do_split(struct optimizer *o, struct group *realm, struct err *err)
+/* What many groups gave. */
+struct sum {
+    int n_done, failed;
+    struct err err; /* the last failure */
+};
+
+/* The other groups need not wait for one that fails. false: to be ended. */
+static bool add_result(struct sum *sum, int r, const struct err *err)
+{
+    sum->n_done += r > 0;
+    if (r < 0) {
+        sum->failed = r;
+        sum->err = *err;
+    }
+    return r != -ECANCELED;
+}
+
+/* A realm that is too large for one group: those that share most. */
+static bool do_split(struct optimizer *o, struct group *realm, struct sum *sum)
 {
     struct json *doc = NULL;
-    int n_done = 0, r = 0;
+    struct err err = { 0 };
+    int failed = 0;
     set_key(realm);
     if (image_watch_note(o->watch, realm->key)[0])
-        return 0;
-    r = split(o, realm, &doc, err);
-    json_each (list, r < 0 ? NULL : json_getc(doc, "groups")) {
-        struct group g = { arena_new_n(&o->memory, const struct image_watched *, list->n), 0, "" };
+        return true;
+    int r = split(o, realm, &doc, &err);
+    if (r < 0)
+        return add_result(sum, r, &err);
+    json_each (list, json_getc(doc, "groups")) {
+        struct group g = { arena_new_n(&o->memory, struct image_watched *, list->n), 0, "" };
+        err = (struct err){ 0 };
         json_each (name, list) {
-            const struct image_watched *i = find(realm, json_str(name));
+            struct image_watched *i = find(realm, json_str(name));
             if (i)
                 g.images[g.n++] = i;
         }
-        r = r < 0 ? r : do_group(o, &g, err);
-        n_done += r > 0;
+        r = do_group(o, &g, &err);
+        failed = r < 0 ? r : failed;
+        if (!add_result(sum, r, &err))
+            return false;
     }
-    r = r < 0 ? r : image_watch_set_note(o->watch, realm->key, "split", err);
-    return r < 0 ? r : n_done;
+    if (failed < 0)
+        return true;
+    set_key(realm);
+    r = image_watch_set_note(o->watch, realm->key, "split", &err);
+    return r < 0 ? add_result(sum, r, &err) : true;
 }
 
-static int do_all(struct optimizer *o, struct err *err)
+struct placed {
+    const char *realm;
+    struct image_watched *image;
+};
+
+static int by_realm(const void *x, const void *y)
 {
-    size_t n;
-    int n_done = 0, failed = 0;
-    const struct image_watched *all = image_watch_images(o->watch, &n);
-    bool *is_taken = arena_new_n(&o->memory, bool, n);
-    for (size_t i = 0; failed != -ECANCELED && i < n; i++) {
-        struct err why = { 0 };
-        int r = 0;
-        struct group realm = { arena_new_n(&o->memory, const struct image_watched *, n), 0, "" };
-        const char *name = realm_of(&o->memory, &all[i]);
-        for (size_t k = i; k < n; k++)
-            if (!is_taken[k] && strcmp(realm_of(&o->memory, &all[k]), name) == 0) {
-                realm.images[realm.n++] = &all[k];
-                is_taken[k] = true;
-            }
-        if (realm.n)
-            r = (realm.n > group_size ? do_split : do_group)(o, &realm, &why);
-        n_done += r > 0 ? r : 0;
-        if (r < 0) { /* the other groups need not wait for this one */
-            *err = why;
-            failed = r;
-        }
+    const struct placed *a = x, *b = y;
+    int c = strcmp(a->realm, b->realm);
+    return c ? c : strcmp(a->image->name, b->image->name);
+}
+
+/* Images by realm, each realm sorted by name. */
+static struct placed *place_all(struct optimizer *o, size_t *ret_n)
+{
+    size_t n_watched, n = 0;
+    const struct image_watched *watched = image_watch_images(o->watch, &n_watched);
+    struct image_watched *all = arena_new_n(&o->memory, struct image_watched, n_watched);
+    struct placed *placed = arena_new_n(&o->memory, struct placed, n_watched);
+    for (size_t i = 0; i < n_watched; i++) {
+        if (watched[i].n_layers == 0)
+            continue;
+        all[n] = watched[i];
+        placed[n] = (struct placed){ realm_of(&o->memory, &watched[i]), &all[n] };
+        n++;
     }
-    return failed < 0 ? failed : n_done;
+    if (n)
+        qsort(placed, n, sizeof *placed, by_realm);
+    *ret_n = n;
+    return placed;
+}
+
+static void do_all(struct optimizer *o, struct sum *sum)
+{
+    size_t n, to;
+    const struct placed *placed = place_all(o, &n);
+    struct image_watched **images = arena_new_n(&o->memory, struct image_watched *, n);
+    for (size_t i = 0; i < n; i++)
+        images[i] = placed[i].image;
+    for (size_t from = 0; from < n; from = to) {
+        struct err err = { 0 };
+        for (to = from + 1; to < n && strcmp(placed[to].realm, placed[from].realm) == 0;)
+            to++;
+        struct group realm = { images + from, to - from, "" };
+        if (realm.n > group_size ? !do_split(o, &realm, sum)
+                                 : !add_result(sum, do_group(o, &realm, &err), &err))
+            return;
+    }
 }
 
 /* ---- looking ---- */
@@ -463,38 +542,43 @@ static void on_trouble(void *arg, const char *name, const struct err *err)
     optimize_event("trouble", "name=%s error=\"%s\"", name, err_text(err));
 }
 
+static void on_ignored(void *arg, const char *name, const struct err *err)
+{
+    (void)arg;
+    optimize_event("ignored", "name=%s reason=\"%s\"", name, err_text(err));
+}
+
+static bool on_must_stop(void *arg)
+{
+    return must_stop(arg, 0);
+}
+
 static int look(struct optimizer *o, struct err *err)
 {
     int r = image_watch_look(o->watch, err);
-    size_t n;
-    (void)image_watch_images(o->watch, &n);
     optimize_screen(o->watch);
-    return r < 0 ? r : (int)n;
-}
-
-/* Tags that a run moved are what it made of them: not to be planned again. */
-static int note_moved(struct optimizer *o, struct err *err)
-{
-    struct group g = { 0 };
-    size_t n;
-    int r = look(o, err);
-    const struct image_watched *all = image_watch_images(o->watch, &n);
-    if (r < 0 || n > group_size)
-        return r < 0 ? r : 0;
-    g.images = arena_new_n(&o->memory, const struct image_watched *, n);
-    for (size_t i = 0; i < n; i++)
-        g.images[g.n++] = &all[i];
-    set_key(&g);
-    return image_watch_set_note(o->watch, g.key, "done", err);
+    return r;
 }
 
 static int pass(struct optimizer *o, struct err *err)
 {
+    struct sum sum = { 0 };
     o->has_failed = false;
     int r = look(o, err);
-    r = r < 0 ? r : do_all(o, err);
-    if (r > 0 && strcmp(mode, "replace") == 0)
-        r = note_moved(o, err);
+    if (r >= 0)
+        do_all(o, &sum);
+    if (sum.failed < 0) {
+        *err = sum.err;
+        r = sum.failed;
+    }
+    if (r != -ECANCELED && sum.n_done && strcmp(mode, "replace") == 0) { /* tell what moved */
+        struct err why = { 0 };
+        int status = look(o, &why);
+        if (status < 0 && r >= 0) {
+            *err = why;
+            r = status;
+        }
+    }
     optimize_screen(o->watch);
     arena_fini(&o->memory);
     o->memory = (struct arena){ 0 };
@@ -515,13 +599,18 @@ static void tidy(const struct optimizer *o)
     (void)closedir(dir);
 }
 
-/* SIGHUP: look now; others: end. */
+/* Wait; a signal ends that: SIGHUP, one that came during a run as well, to look now. true: one of
+ * the others, to end. */
 static bool is_ended(const struct optimizer *o, uint64_t wait_ms)
 {
     struct signalfd_siginfo info;
-    if (!must_stop(o, wait_ms) || read(o->stop_fd, &info, sizeof info) != sizeof info)
+    struct pollfd fds[2] = { { .fd = o->stop_fd, .events = POLLIN },
+                             { .fd = o->look_fd, .events = POLLIN } };
+    if (poll(fds, 2, (int)MIN(wait_ms, (uint64_t)INT32_MAX)) <= 0)
         return false;
-    return info.ssi_signo != SIGHUP;
+    if (fds[1].revents)
+        (void)!read(o->look_fd, &info, sizeof info);
+    return fds[0].revents;
 }
 
 static int run_passes(struct optimizer *o, struct err *err)
@@ -530,8 +619,8 @@ static int run_passes(struct optimizer *o, struct err *err)
     for (;;) {
         *err = (struct err){ 0 };
         int r = pass(o, err);
-        if (r == -ECANCELED && is_ended(o, 0))
-            return 0;
+        if (r == -ECANCELED)
+            return r;
         if (is_once && r >= 0 && o->has_failed)
             r = err_set(err, o->err.code, "%s", err_text(&o->err));
         if (is_once)
@@ -549,17 +638,19 @@ static int run_passes(struct optimizer *o, struct err *err)
 
 /* ---- beginning ---- */
 
-static int open_signals(struct err *err)
+static int open_signals(struct optimizer *o, struct err *err)
 {
-    sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGHUP);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+    sigset_t end, look_now;
+    (void)sigemptyset(&end);
+    (void)sigaddset(&end, SIGTERM);
+    (void)sigaddset(&end, SIGINT);
+    (void)sigemptyset(&look_now);
+    (void)sigaddset(&look_now, SIGHUP);
+    if (sigprocmask(SIG_BLOCK, &end, NULL) < 0 || sigprocmask(SIG_BLOCK, &look_now, NULL) < 0)
         return err_sys(err, -errno, "signals");
-    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd < 0 ? err_sys(err, -errno, "signals") : fd;
+    o->stop_fd = signalfd(-1, &end, SFD_CLOEXEC | SFD_NONBLOCK);
+    o->look_fd = signalfd(-1, &look_now, SFD_CLOEXEC | SFD_NONBLOCK);
+    return o->stop_fd < 0 || o->look_fd < 0 ? err_sys(err, -errno, "signals") : 0;
 }
 
 /* One optimizer uses a state at a time; the lock ends with its process. */
@@ -582,36 +673,56 @@ static int lock_state(struct optimizer *o, struct err *err)
     return 0;
 }
 
+/* Files that a killed run had not finished (sys_write_file_atomic()). With the state locked. */
+static void remove_unfinished(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir)
+        return;
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] == '.' && str_has_suffix(str_of(e->d_name), STR(".tmp")))
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+    (void)closedir(dir);
+}
+
 static int open_state(struct optimizer *o, const struct image_watch_opts *w, struct err *err)
 {
     int r = sys_mkdir_all(o->indexes, 0700, err);
-    r = r < 0 ? r : (o->stop_fd = open_signals(err));
+    r = r < 0 ? r : open_signals(o, err);
     r = r < 0 ? r : lock_state(o, err);
+    if (r >= 0) {
+        remove_unfinished(o->dir);
+        remove_unfinished(o->indexes);
+    }
     return r < 0 ? r : image_watch_open(w, &o->watch, err);
 }
 
 static int optimize(const char *const *words, size_t n, struct err *err)
 {
-    struct optimizer o = { .stop_fd = -1, .lock_fd = -1 };
+    struct optimizer o = { .stop_fd = -1, .look_fd = -1, .lock_fd = -1 };
     scoped(free_scoped) char *data = cmd_data_dir(NULL);
     scoped(free_scoped) char *dir =
         state_dir ? xstrdup(state_dir) : xasprintf("%s/optimizer", data);
     scoped(free_scoped) char *indexes = xasprintf("%s/indexes", dir);
     scoped(free_scoped) char *times = xasprintf("%s/times", dir);
     scoped(free_scoped) char *file = xasprintf("%s/state.json", dir);
-    const struct optimize_news to = { .where = &news, .registry = &args.registry };
+    struct oci_remote_opts looking = args.registry;
+    const struct optimize_news to = { .where = &news, .registry = &looking };
     const struct image_watch_opts w = {
         .words = words,
         .n_words = n,
         .registry_host = registry_host,
-        .registry = &args.registry,
+        .registry = &looking,
         .platform = &args.wanted,
         .state_file = file,
         .news = optimize_tell,
         .news_arg = (void *)&to,
         .trouble = on_trouble,
+        .ignored = on_ignored,
+        .must_stop = on_must_stop,
         .arg = &o,
     };
+    looking.attempts = LOOK_ATTEMPTS;
     o.dir = dir;
     o.indexes = indexes;
     o.times = times;
@@ -620,8 +731,9 @@ static int optimize(const char *const *words, size_t n, struct err *err)
     image_watch_close(o.watch);
     arena_fini(&o.memory);
     fd_scoped(&o.stop_fd);
+    fd_scoped(&o.look_fd);
     fd_scoped(&o.lock_fd);
-    return r == -ECANCELED ? 0 : r;
+    return r == -ECANCELED && !is_once ? 0 : r; /* what was to be done once is not done */
 }
 
 static int run(int argc, char **argv)
@@ -636,8 +748,9 @@ static int run(int argc, char **argv)
     r = r ? r : image_args_check(&args);
     if (r == 0 && n == 0 && !registry_host)
         r = cmd_failf(CMD_USAGE, "which images? 'dormouse image optimize --help' says more");
-    if (r == 0 && lease_ms < 3 * IMAGE_LEASE_SETTLE_MS)
-        r = cmd_failf(CMD_USAGE, "a lease lasts at least %d ms", 3 * IMAGE_LEASE_SETTLE_MS);
+    if (r == 0 && (lease_ms < 3 * IMAGE_LEASE_SETTLE_MS || lease_ms > IMAGE_LEASE_MAX_MS))
+        r = cmd_failf(CMD_USAGE, "a lease lasts %d ms to %d min", 3 * IMAGE_LEASE_SETTLE_MS,
+                      IMAGE_LEASE_MAX_MS / 60000);
     if (r == 0) {
         optimize_output(args.is_json);
         r = optimize((const char *const *)w->at, n, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : 0;
@@ -662,6 +775,12 @@ const struct cmd cmd_image_optimize = {
         ") lets one of\n"
         "them work on a group. SIGHUP looks now. Each event is a line; on a terminal there is a\n"
         "table.\n"
+        "\n"
+        "What is no image (a chart, a signature), or none for the platform, is ignored; an image "
+        "that\n"
+        "cannot be read is left out of its group. With --mode replace a tag that names an index "
+        "for\n"
+        "several platforms stays: its image is attached as with side.\n"
         "\n"
         "The file of --config has the options in YAML, with names like layerThreshold, and "
         "images,\n"

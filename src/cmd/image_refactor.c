@@ -57,7 +57,9 @@ static const struct cmd_opt opts[] = {
       "begin only where an image, or the group, has more bytes that are in layers of others as "
       "well; auto: 16Mi or a fifth, if more; with --skip (0)",
       CMD_STRING, &redundancy, 0, 0 },
-    { "skip", 0, NULL, "where it would not pay, say why and succeed, without reading the contents",
+    { "skip", 0, NULL,
+      "where it would not pay, say why and succeed, without reading the contents; leave out images "
+      "that cannot be read, and leave tags that name an index for several platforms",
       CMD_FLAG, &is_skipping, 0, 0 },
     { "force", 0, NULL, "also where it saves too little", CMD_FLAG, &is_forced, 0, 0 },
     CMD_SECTION("What counts as the same file"),
@@ -258,16 +260,51 @@ static int must_pay(const struct image_refactoring *r, struct err *err)
                          image_size_text((uint64_t)MAX(r->plan.saved, (int64_t)0)));
 }
 
+/* Those that can be read move to the front. Returns how many they are. */
+static size_t leave_out(const char **references, const char **image_names, size_t n,
+                        const struct err *unreadable)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (unreadable[i].code < 0) {
+            (void)fprintf(stderr, "image '%s' is left out: %s\n", references[i],
+                          err_text(&unreadable[i]));
+            continue;
+        }
+        references[kept] = references[i];
+        image_names[kept++] = image_names[i];
+    }
+    return kept;
+}
+
+/* Plan without those that cannot be read: *n of them are left. */
+static int plan_readable(const char **references, const char **image_names, size_t *n,
+                         const struct image_refactor_opts *o, struct image_refactoring *ret,
+                         struct err *err)
+{
+    for (;;) {
+        scoped(free_scoped) struct err *unreadable = xnew_n(struct err, *n);
+        struct image_refactor_opts own = *o;
+        own.unreadable = unreadable;
+        int r = image_refactor_plan(references, *n, &own, NULL, ret, err);
+        size_t left = leave_out(references, image_names, *n, unreadable);
+        ret->opts = o;
+        if (r >= 0 || left == *n || left == 0)
+            return r;
+        *n = left;
+    }
+}
+
 /* 1; 0 with --skip: it would not pay, and that was said. Without the contents of files, so that
  * kept indexes do. */
-static int is_worth_it(const char *const *references, size_t n, const struct image_refactor_opts *o,
-                       const char *const *image_names, struct err *err)
+static int is_worth_it(const char **references, const char **image_names, size_t *n,
+                       const struct image_refactor_opts *o, struct err *err)
 {
     struct image_refactoring refactoring = { 0 };
     uint64_t bytes;
     if (!is_skipping)
         return 1;
-    int r = image_refactor_plan(references, n, o, NULL, &refactoring, err);
+    int r = plan_readable(references, image_names, n, o, &refactoring, err);
     if (r >= 0 && !image_is_redundant(&refactoring, redundancy_threshold, &bytes)) {
         refactoring.plan.is_accepted = false;
         refactoring.plan.why = "no image has so many redundant bytes";
@@ -374,6 +411,7 @@ static int publish(const char *const *references, size_t n, const struct image_r
     struct image_publish_opts how = { .registry = &args.registry,
                                       .tags = image_names,
                                       .is_replacing = !o->is_beside,
+                                      .keeps_indexes = is_skipping,
                                       .news = on_blob };
     struct str target = str_slice(str_of(to), DOCKER.n, strlen(to));
     args.registry.note = on_note;
@@ -426,14 +464,14 @@ static int update_image(const char *reference, const struct image_refactor_opts 
     return r;
 }
 
-static int act(const char *const *references, size_t n, const struct image_refactor_opts *o,
-               struct str directory, const char *const *image_names, struct err *err)
+static int act(const char **references, size_t n, const struct image_refactor_opts *o,
+               struct str directory, const char **image_names, struct err *err)
 {
     if (is_dry)
         return show_plan(references, n, o, image_names, err);
     if (update)
         return update_image(references[0], o, directory, image_names[0], err);
-    int r = is_worth_it(references, n, o, image_names, err);
+    int r = is_worth_it(references, image_names, &n, o, err);
     if (r <= 0)
         return r;
     return is_registry() ? publish(references, n, o, image_names, err)
@@ -468,7 +506,7 @@ static int run(int argc, char **argv)
         o.atoms.published = &times.by_key;
     }
     if (r == 0)
-        r = act((const char *const *)argv, n, &o, directory, image_names, &err);
+        r = act((const char **)argv, n, &o, directory, image_names, &err);
     if (r < 0)
         r = cmd_fail(CMD_FAILED, &err);
     image_times_fini(&times);

@@ -164,6 +164,13 @@ static int read_layers(struct reading *r, struct image_member *m, struct err *er
     return status;
 }
 
+/* What is wrong with the image, in contrast to a registry or a machine that fails. */
+static bool is_lasting(int r)
+{
+    return r == E_PARSE || r == E_DIGEST || r == E_LIMIT || r == E_UNSUPPORTED || r == E_INVALID ||
+           r == -ENOENT;
+}
+
 static int read_member(void *arg, size_t i, struct err *err)
 {
     struct reading *r = arg;
@@ -173,6 +180,10 @@ static int read_member(void *arg, size_t i, struct err *err)
         oci_source_read_by(m->source, r->opts->reading, NULL);
     status = status < 0 ? status : oci_source_image(m->source, r->opts->platform, &m->image, err);
     status = status < 0 ? status : read_layers(r, m, err);
+    if (status < 0 && r->opts->unreadable && is_lasting(status)) {
+        r->opts->unreadable[i] = *err;
+        return 0;
+    }
     return status < 0 ? err_ctx(err, status, "image '%s'", m->reference) : 0;
 }
 
@@ -182,16 +193,25 @@ static int merge_member(void *arg, size_t i, struct err *err)
 {
     struct reading *r = arg;
     struct image_member *m = &r->group->members[i];
+    struct err *unreadable = r->opts->unreadable ? &r->opts->unreadable[i] : NULL;
     size_t n = m->image.manifest.n_layers;
+    if (unreadable && unreadable->code < 0)
+        return 0;
     m->layers = xnew_n(struct oci_layer *, n);
     m->layer_sizes = xnew_n(uint64_t, n);
     oci_tree_init(&m->tree, r->opts->symlink_parent);
     for (size_t k = 0; k < n; k++) {
         const struct slot *slot = map_get(&r->group->layers, diff_id_of(m, k));
+        if (!slot->layer && unreadable)
+            return err_set(unreadable, E_PARSE, "layer %zu, which another image has as well", k), 0;
         m->layers[k] = slot->layer;
         /* Its own: of a layer that images have in several compressions, threads read any blob. */
         m->layer_sizes[k] = m->image.manifest.layers[k].size;
         int status = oci_tree_apply(&m->tree, slot->layer, err);
+        if (status < 0 && unreadable && is_lasting(status)) {
+            *unreadable = *err;
+            return 0;
+        }
         if (status < 0)
             return err_ctx(err, status, "image '%s': layer %zu", m->reference, k);
     }
@@ -209,6 +229,9 @@ int image_group_read(const char *const *references, size_t n, const struct image
     int status = image_work(n, opts->n_threads, read_member, &r, err);
     status = status < 0 ? status : image_work(n, opts->n_threads, merge_member, &r, err);
     (void)pthread_mutex_destroy(&r.lock);
+    for (size_t i = 0; status >= 0 && opts->unreadable && i < n; i++)
+        if (opts->unreadable[i].code < 0)
+            status = err_set(err, E_INVALID, "images that cannot be read");
     if (status < 0)
         image_group_fini(&group);
     *ret = group;

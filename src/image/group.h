@@ -37,6 +37,10 @@ struct image_group_opts {
      * unless the content is wanted. NULL: none. */
     const char *index_directory;
     struct image_spool *spool; /* kept for the call: gets the content of all files; or NULL */
+    /* One for each reference, zeroed: why an image cannot be read (code), where another attempt
+     * would not change that. With any, image_group_read() gives E_INVALID. NULL: the first one ends
+     * it. */
+    struct err *unreadable;
 };
 
 /* The references are kept until image_group_fini(). Errors: those of oci_source_open() and what

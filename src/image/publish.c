@@ -97,6 +97,8 @@ static int choose_target(struct publisher *p, size_t image, struct err *err)
         return r;
     t->is_own = origin && is_same(origin, &t->to->ref);
     r = p->opts->is_replacing ? choose_tag(p, image, t, err) : 0;
+    if (t->is_own && p->opts->keeps_indexes && p->r->group.members[image].image.index_text.n)
+        t->tag = NULL;
     t->is_left = p->r->plan.images[image].n_shared == 0 && (t->is_own || !t->tag);
     return r;
 }

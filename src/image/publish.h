@@ -26,6 +26,9 @@ struct image_publish_opts {
     const struct oci_reference *into;
     const char *const *tags; /* of each image, with `into` and is_replacing */
     bool is_replacing;
+    /* A tag that names an index for several platforms stays, and its image is attached to its
+     * source alone; else that is an error. */
+    bool keeps_indexes;
     void (*news)(void *arg, const struct oci_push_news *news); /* NULL: none */
     void *arg;
 };

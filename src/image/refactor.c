@@ -156,6 +156,7 @@ int image_refactor_plan(const char *const *references, size_t n,
         .n_threads = opts->n_threads,
         .index_directory = opts->index_directory,
         .spool = spool,
+        .unreadable = opts->unreadable,
     };
     int status = image_group_read(references, n, &group, &r.group, err);
     status = status < 0 ? status : find_atoms(&r, err);

@@ -22,7 +22,8 @@ struct image_refactor_opts {
     const struct layer_reading_ops *reading; /* as there */
     enum oci_symlink_parent symlink_parent;
     unsigned n_threads, max_layers;
-    const char *index_directory; /* as in image_group_opts */
+    const char *index_directory;              /* as in image_group_opts */
+    struct err *unreadable;                   /* as there, for image_refactor_plan() */
     uint64_t layer_threshold, gain_threshold; /* IMAGE_GAIN_AUTOMATIC: image_plan_gain_default() */
     uint64_t cached;                          /* bytes of layers to be replaced that nodes hold */
     bool is_forced;

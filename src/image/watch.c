@@ -13,8 +13,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-enum { NOTES_MAX = 1024 };
-
 /* A repository with its connection. */
 struct repository {
     struct oci_reference ref;
@@ -27,9 +25,9 @@ struct note {
 
 struct image_watch {
     struct image_watch_opts opts;
-    VEC(struct repository) repositories;
-    VEC(struct image_watched) images; /* sorted by name */
-    VEC(struct note) notes;           /* the oldest first */
+    VEC(struct repository) repositories; /* the oldest first */
+    VEC(struct image_watched) images;    /* sorted by name */
+    VEC(struct note) notes;              /* the oldest first */
 };
 
 struct wanted {
@@ -42,8 +40,11 @@ struct look {
     struct arena memory;
     VEC(struct wanted) wanted;
     struct map unknown; /* "HOST/REPOSITORY" whose tags could not be asked for */
+    struct map away;    /* hosts that cannot be reached */
     VEC(struct image_watched) next;
+    struct map names, used; /* of `next`: its names, and its layers */
     int n_news;
+    bool is_silent; /* news could not be told: no more of them in this look */
 };
 
 static void watched_fini(struct image_watched *i)
@@ -84,6 +85,11 @@ const struct image_watched *image_watch_images(const struct image_watch *w, size
 
 /* ---- the state ---- */
 
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(((const struct image_watched *)x)->name, ((const struct image_watched *)y)->name);
+}
+
 static char *family_of(const char *name)
 {
     struct str s = str_of(name);
@@ -119,6 +125,8 @@ static int read_state(struct image_watch *w, struct str text, struct err *err)
         vec_push(&w->notes, n);
     }
     arena_fini(&a);
+    if (w->images.n)
+        qsort(w->images.p, w->images.n, sizeof *w->images.p, by_name);
     return r < 0 ? err_set(err, E_CORRUPT, "the state is damaged; remove it to begin again") : 0;
 }
 
@@ -183,19 +191,23 @@ const char *image_watch_note(const struct image_watch *w, const char *key)
 int image_watch_set_note(struct image_watch *w, const char *key, const char *text, struct err *err)
 {
     struct note fresh = { xstrdup(key), xstrdup(text) };
-    for (size_t i = 0; i < w->notes.n; i++)
-        if (strcmp(w->notes.p[i].key, key) == 0 || w->notes.n >= NOTES_MAX) {
-            free(w->notes.p[i].key);
-            free(w->notes.p[i].text);
-            vec_remove(&w->notes, i);
-            break;
-        }
+    size_t i = 0;
+    while (i < w->notes.n && strcmp(w->notes.p[i].key, key) != 0)
+        i++;
+    if (i == w->notes.n && w->notes.n >= IMAGE_WATCH_NOTES_MAX)
+        i = 0; /* the oldest */
+    if (i < w->notes.n) {
+        free(w->notes.p[i].key);
+        free(w->notes.p[i].text);
+        vec_remove(&w->notes, i);
+    }
     vec_push(&w->notes, fresh);
     return save(w, err);
 }
 
 /* ---- which images there are ---- */
 
+/* *ret is valid until the next call. */
 static int open_repository(struct image_watch *w, const struct oci_reference *ref,
                            struct repository **ret, struct err *err)
 {
@@ -211,6 +223,10 @@ static int open_repository(struct image_watch *w, const struct oci_reference *re
     int r = oci_remote_open(ref, w->opts.registry, &fresh.remote, err);
     if (r < 0)
         return r;
+    if (w->repositories.n == IMAGE_WATCH_CONNECTIONS_MAX) {
+        oci_remote_free(w->repositories.p[0].remote);
+        vec_remove(&w->repositories, 0);
+    }
     vec_push(&w->repositories, fresh);
     *ret = &w->repositories.p[w->repositories.n - 1];
     return 0;
@@ -220,6 +236,24 @@ static void trouble(struct image_watch *w, const char *name, const struct err *e
 {
     if (w->opts.trouble)
         w->opts.trouble(w->opts.arg, name, err);
+}
+
+static bool must_stop(const struct look *l)
+{
+    return l->w->opts.must_stop && l->w->opts.must_stop(l->w->opts.arg);
+}
+
+/* No answer, in contrast to one that says no: others of the host need not be tried now. */
+static void note_away(struct look *l, const char *host, int r)
+{
+    if (r == -ECONNREFUSED || r == -ECONNRESET || r == -ETIMEDOUT || r == -EPIPE ||
+        r == -EHOSTUNREACH || r == -ENETUNREACH || r == E_TLS)
+        (void)map_put(&l->away, str_of(host), l);
+}
+
+static bool is_away(const struct look *l, const char *host)
+{
+    return map_has(&l->away, str_of(host));
 }
 
 /* Tags that are no images: of referrers where a registry has no API for them, and the lease. */
@@ -248,11 +282,22 @@ static int want_repository(struct look *l, const struct oci_reference *ref, stru
     struct oci_remote_names tags = { 0 };
     struct err why = { 0 };
     const char *family = arena_printf(&l->memory, "%s/%s", ref->host, ref->repository);
+    if (must_stop(l))
+        return err_set(err, -ECANCELED, "ended by a signal");
+    if (is_away(l, ref->host)) {
+        (void)map_put(&l->unknown, str_of(family), l);
+        return 0;
+    }
     int r = open_repository(l->w, ref, &in, &why);
     r = r < 0 ? r : oci_remote_tags(in->remote, &l->memory, &tags, &why);
+    if (r >= 0 && tags.n > IMAGE_WATCH_MAX - l->wanted.n)
+        r = err_set(&why, E_LIMIT, "more than %d images are watched with those of this repository",
+                    IMAGE_WATCH_MAX);
     if (r < 0 && r != -ENOENT) {
         trouble(l->w, family, &why);
         (void)map_put(&l->unknown, str_of(family), l);
+        note_away(l, ref->host, r);
+        return 0;
     }
     r = 0;
     for (size_t i = 0; r >= 0 && i < tags.n; i++)
@@ -325,24 +370,50 @@ static int want_all(struct look *l, struct err *err)
 
 /* ---- what they are now ---- */
 
-static struct image_watched *find(const struct image_watch *w, const char *name)
+static const struct image_watched *find(const struct image_watch *w, const char *name)
 {
-    for (size_t i = 0; i < w->images.n; i++)
-        if (strcmp(w->images.p[i].name, name) == 0)
-            return &w->images.p[i];
-    return NULL;
+    const struct image_watched key = { .name = (char *)name };
+    return w->images.n ? bsearch(&key, w->images.p, w->images.n, sizeof key, by_name) : NULL;
 }
 
-/* The layers of the image that the tag names now. */
+/* What another attempt would not change: this is no image, or none that can be run here. */
+static bool is_no_image(int r)
+{
+    return r == E_PARSE || r == E_UNSUPPORTED || r == E_LIMIT || r == E_INVALID || r == -ENOENT;
+}
+
+/* Charts, signatures and modules lie in registries as well; their layers are no tar archives. */
+static bool is_layer(const struct oci_descriptor *d)
+{
+    return str_find(d->media_type, STR(".tar")) >= 0 || d->media_type.n == 0;
+}
+
+static int check_layers(const struct oci_manifest *m, struct err *err)
+{
+    if (m->n_layers == 0 || m->n_layers > IMAGE_WATCH_LAYERS_MAX)
+        return err_set(err, E_UNSUPPORTED, "%zu layers", m->n_layers);
+    for (size_t k = 0; k < m->n_layers; k++)
+        if (!is_layer(&m->layers[k]))
+            return err_set(err, E_UNSUPPORTED, "it is no image: a layer of type '" STR_FMT "'",
+                           STR_ARG(str_slice(m->layers[k].media_type, 0, 100)));
+    return 0;
+}
+
+/* The layers of the image that the tag names now. Errors: E_UNSUPPORTED: it names none. */
 static int read_layers(struct image_watch *w, struct image_watched *i, struct err *err)
 {
     scoped(oci_source_free_scoped) struct oci_source *source = NULL;
     struct oci_image image;
+    struct oci_descriptor root;
+    struct str text;
     char digest[OCI_DIGEST_TEXT_SIZE];
     oci_digest_format(&i->digest, digest);
     scoped(free_scoped) char *reference = xasprintf("docker://%s@%s", i->family, digest);
     int r = oci_source_open_with(str_of(reference), w->opts.registry, &source, err);
     r = r < 0 ? r : oci_source_image(source, w->opts.platform, &image, err);
+    r = r < 0 ? r : check_layers(&image.manifest, err);
+    if (r < 0 && source && is_no_image(r)) /* or the registry lags behind, or talks nonsense */
+        return oci_source_root(source, &root, &text, NULL) >= 0 ? E_UNSUPPORTED : -EAGAIN;
     if (r < 0)
         return r;
     i->n_layers = image.manifest.n_layers;
@@ -374,12 +445,24 @@ static void ask(struct look *l, const struct wanted *one)
     struct image_watched now = { .name = xstrdup(one->name), .has_moved = true };
     now.family = family_of(one->name);
     int r = oci_reference_parse(str_of(one->name + strlen("docker://")), &ref, &why);
+    if (r >= 0 && is_away(l, ref.host)) {
+        watched_fini(&now);
+        if (old)
+            keep(l, old);
+        return;
+    }
     r = r < 0 ? r : open_repository(w, &ref, &in, &why);
     r = r < 0 ? r
               : oci_remote_tag_moved(in->remote, one->tag, old ? &old->digest : NULL, &now.digest,
                                      &why);
-    if (r > 0)
-        r = read_layers(w, &now, &why) < 0 ? why.code : 1;
+    if (r > 0) {
+        int status = read_layers(w, &now, &why);
+        if (status == E_UNSUPPORTED && w->opts.ignored)
+            w->opts.ignored(w->opts.arg, one->name, &why);
+        r = status < 0 && status != E_UNSUPPORTED ? status : 1;
+    }
+    if (r < 0)
+        note_away(l, ref.host, r);
     if (r > 0) {
         vec_push(&l->next, now);
         return;
@@ -393,13 +476,20 @@ static void ask(struct look *l, const struct wanted *one)
 
 /* ---- news ---- */
 
+/* What is taken back later counts still: that a layer is dead is said rather too late. */
+static void note_next(struct look *l)
+{
+    for (size_t i = 0; i < l->next.n; i++) {
+        const struct image_watched *n = &l->next.p[i];
+        (void)map_put(&l->names, str_of(n->name), l);
+        for (size_t k = 0; k < n->n_layers; k++)
+            (void)map_put(&l->used, str_n(n->layers[k].bytes, SHA256_BYTES), l);
+    }
+}
+
 static bool is_used(const struct look *l, const struct oci_digest *layer)
 {
-    for (size_t i = 0; i < l->next.n; i++)
-        for (size_t k = 0; k < l->next.p[i].n_layers; k++)
-            if (oci_digest_equal(&l->next.p[i].layers[k], layer))
-                return true;
-    return false;
+    return map_has(&l->used, str_n(layer->bytes, SHA256_BYTES));
 }
 
 static int tell(struct look *l, enum image_news_kind kind, const struct image_watched *old,
@@ -420,19 +510,17 @@ static int tell(struct look *l, enum image_news_kind kind, const struct image_wa
     return l->w->opts.news ? l->w->opts.news(l->w->opts.news_arg, &news, err) : 0;
 }
 
-static struct image_watched *find_next(const struct look *l, const char *name)
-{
-    for (size_t i = 0; i < l->next.n; i++)
-        if (strcmp(l->next.p[i].name, name) == 0)
-            return &l->next.p[i];
-    return NULL;
-}
-
-/* What could not be told stays as it was, and is found again by the next look. */
+/*
+ * What could not be told stays as it was, and is found again by the next look. Whom the news are
+ * for is then not asked again in this one: each question may take long, and a file may have got
+ * them.
+ */
 static void take_back(struct look *l, const struct image_watched *old, struct image_watched *new,
                       const struct err *err)
 {
-    trouble(l->w, new ? new->name : old->name, err);
+    if (!l->is_silent)
+        trouble(l->w, new ? new->name : old->name, err);
+    l->is_silent = true;
     if (new) {
         watched_fini(new);
         vec_remove(&l->next, (size_t)(new - l->next.p));
@@ -444,13 +532,15 @@ static void take_back(struct look *l, const struct image_watched *old, struct im
 static void tell_all(struct look *l)
 {
     struct image_watch *w = l->w;
+    note_next(l);
     for (size_t i = 0; i < l->next.n; i++) {
         struct err why = { 0 };
         struct image_watched *new = &l->next.p[i];
         const struct image_watched *old = find(w, new->name);
         if (!new->has_moved)
             continue;
-        if (tell(l, old ? IMAGE_NEWS_MOVED : IMAGE_NEWS_APPEARED, old, new, &why) < 0) {
+        if ((l->is_silent && old) ||
+            tell(l, old ? IMAGE_NEWS_MOVED : IMAGE_NEWS_APPEARED, old, new, &why) < 0) {
             take_back(l, old, new, &why);
             i--;
         }
@@ -458,18 +548,13 @@ static void tell_all(struct look *l)
     for (size_t i = 0; i < w->images.n; i++) {
         struct err why = { 0 };
         const struct image_watched *old = &w->images.p[i];
-        if (find_next(l, old->name))
+        if (map_has(&l->names, str_of(old->name)))
             continue;
         if (map_has(&l->unknown, str_of(old->family)))
             keep(l, old);
-        else if (tell(l, IMAGE_NEWS_GONE, old, NULL, &why) < 0)
+        else if (l->is_silent || tell(l, IMAGE_NEWS_GONE, old, NULL, &why) < 0)
             take_back(l, old, NULL, &why);
     }
-}
-
-static int by_name(const void *x, const void *y)
-{
-    return strcmp(((const struct image_watched *)x)->name, ((const struct image_watched *)y)->name);
 }
 
 static void swap_images(struct look *l)
@@ -485,20 +570,33 @@ static void swap_images(struct look *l)
     l->next.n = 0;
 }
 
+static void look_fini(struct look *l)
+{
+    for (size_t i = 0; i < l->next.n; i++)
+        watched_fini(&l->next.p[i]);
+    vec_fini(&l->wanted);
+    vec_fini(&l->next);
+    map_fini(&l->unknown);
+    map_fini(&l->away);
+    map_fini(&l->names);
+    map_fini(&l->used);
+    arena_fini(&l->memory);
+}
+
 int image_watch_look(struct image_watch *w, struct err *err)
 {
     struct look l = { .w = w };
     int r = want_all(&l, err);
-    if (r >= 0) {
-        for (size_t i = 0; i < l.wanted.n; i++)
+    for (size_t i = 0; r >= 0 && i < l.wanted.n; i++)
+        if (must_stop(&l))
+            r = err_set(err, -ECANCELED, "ended by a signal");
+        else
             ask(&l, &l.wanted.p[i]);
+    if (r >= 0) {
         tell_all(&l);
         swap_images(&l);
         r = l.n_news ? save(w, err) : 0;
     }
-    vec_fini(&l.wanted);
-    vec_fini(&l.next);
-    map_fini(&l.unknown);
-    arena_fini(&l.memory);
+    look_fini(&l);
     return r < 0 ? r : l.n_news;
 }

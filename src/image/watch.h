@@ -12,8 +12,11 @@
 #include "oci/source.h"
 
 enum {
-    IMAGE_WATCH_MAX = 4096,           /* images */
-    IMAGE_WATCH_STATE_MAX = 64 << 20, /* bytes of the file */
+    IMAGE_WATCH_MAX = 4096,                      /* images */
+    IMAGE_WATCH_LAYERS_MAX = 128,                /* of an image: engines run no more */
+    IMAGE_WATCH_NOTES_MAX = 2 * IMAGE_WATCH_MAX, /* of the newest: more than groups can be */
+    IMAGE_WATCH_CONNECTIONS_MAX = 32,            /* repositories, each with its connection */
+    IMAGE_WATCH_STATE_MAX = 64 << 20,            /* bytes of the file */
 };
 
 struct image_watched {
@@ -21,6 +24,8 @@ struct image_watched {
     const char *family;        /* "HOST/REPOSITORY", in the name's repository */
     struct oci_digest digest;  /* of what the tag names */
     struct oci_digest *layers; /* of their blobs */
+    /* 0: what the tag names is no image that could be read: a chart, a signature, an image for
+     * other platforms. It is not read again before the tag moves. */
     size_t n_layers;
     bool has_moved; /* since the last look */
 };
@@ -48,7 +53,10 @@ struct image_watch_opts {
     void *news_arg; /* kept */
     /* Something that the next look may find mended: a registry that does not answer. */
     void (*trouble)(void *arg, const char *name, const struct err *err);
-    void *arg;
+    /* What a tag names now is no image; told once. NULL: not. */
+    void (*ignored)(void *arg, const char *name, const struct err *err);
+    bool (*must_stop)(void *arg); /* asked between two requests; NULL: never */
+    void *arg;                    /* of all three */
 };
 
 struct image_watch;
@@ -61,8 +69,10 @@ DEFINE_SCOPED(image_watch, image_watch_close)
 
 /*
  * Ask the registries and tell the news, then keep the state. Returns how many images moved,
- * appeared or are gone. An image that could not be asked for stays as it was. Errors: E_LIMIT, what
- * writing the state gives.
+ * appeared or are gone. An image that could not be asked for stays as it was, and so do all of a
+ * host that cannot be reached, which is asked once. Repositories with tags beyond IMAGE_WATCH_MAX
+ * are trouble. Errors: E_LIMIT (more images are named), -ECANCELED (must_stop; nothing has
+ * changed), what writing the state gives.
  */
 int image_watch_look(struct image_watch *w, struct err *err);
 /* Sorted by name; borrowed until the next look. */
