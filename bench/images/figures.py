@@ -64,26 +64,45 @@ def layers_of(layout, name):
     return {d["digest"]: (int(d.get("annotations", {}).get("image.dormouse.dev/files", 0)), d["size"]) for d in read(found["digest"])["layers"]}
 
 
+def files_of(name):
+    """recorded digest -> (names that are no directories and no whiteouts, 0) of the layers of a recorded image."""
+    return {digest: (sum(r[1] != "5" and not r[0].rsplit("/", 1)[-1].startswith(".wh.") for r in rows), 0) for digest, _, rows in read_layers(name)}
+
+
 def percent_shared(layers, among, what):
     total = sum(v[what] for v in layers.values())
     return 100 * sum(v[what] for d, v in layers.items() if d in among) / total
 
 
+def missing_mb(layers, present):
+    return sum(size for digest, (_, size) in layers.items() if digest not in present) / 1e6
+
+
 def table_one(results, source, written, families):
+    moved = {"before": 0, "after": 0}
     say(f"  {'new version of':14}{'files before':>14}{'after':>8}{'at most':>9}{'bytes before':>14}{'after':>8}{'at most':>9}")
     for family in families:
         old, new = (layers_of(written, f"{family}-{age}") for age in ("old", "new"))
-        before = percent_shared(layers_of(source, f"{family}-new"), layers_of(source, f"{family}-old"), 1)
-        row = {"files": (before, percent_shared(new, old, 0)), "compressed bytes": (before, percent_shared(new, old, 1))}
+        was_old, was_new = (layers_of(source, f"{family}-{age}") for age in ("old", "new"))
+        before = percent_shared(was_new, was_old, 1)
+        row = {"files": (percent_shared(files_of(f"{family}-new"), files_of(f"{family}-old"), 0), percent_shared(new, old, 0)),
+               "compressed bytes": (before, percent_shared(new, old, 1))}
         bound = dict(zip(("files", "file bytes"), potential(family)))
         labels = {"variant": "figures", "figure": "table1", "family": family}
         for of, (was, now) in row.items():
             results.add("shareable_percent", {**labels, "of": of, "when": "before"}, "%", was)
             results.add("shareable_percent", {**labels, "of": of, "when": "after"}, "%", now)
+        mb = {"before": missing_mb(was_new, was_old), "after": missing_mb(new, old)}
+        results.add("update_mb", labels, "MB", mb["after"])
+        results.add("peer_update_mb", {**labels, "peer": "layers as they were"}, "MB", mb["before"])
+        results.add("wan_ratio", {**labels, "of": "bytes of an update"}, "1", mb["before"] / mb["after"])
+        moved = {when: n + mb[when] for when, n in moved.items()}
         for of, percent in bound.items():
             results.add("shareable_percent", {**labels, "of": of, "when": "at most"}, "%", percent)
-        say(f"  {family:14}{before:14.1f}{row['files'][1]:8.1f}{bound['files']:9.1f}{before:14.1f}{row['compressed bytes'][1]:8.1f}"
+        say(f"  {family:14}{row['files'][0]:14.1f}{row['files'][1]:8.1f}{bound['files']:9.1f}{before:14.1f}{row['compressed bytes'][1]:8.1f}"
             f"{bound['file bytes']:9.1f}")
+    results.add("wan_ratio", {"variant": "figures", "figure": "table1", "family": "all", "of": "bytes of an update"}, "1", moved["before"] / moved["after"])
+    say(f"  updates of all move {moved['before']:.0f} MB before, {moved['after']:.0f} MB after: {moved['before'] / moved['after']:.2f} times less")
 
 
 def figure_ten(results, out, written, names):
@@ -104,6 +123,9 @@ def figure_ten(results, out, written, names):
     results.add("image_mb", {**labels, "part": "images"}, "MB", sum(i["sizeBefore"] for i in out["images"]) / 1e6)
     results.add("image_mb", {**labels, "part": "before"}, "MB", out["storedBefore"] / 1e6)
     results.add("image_mb", {**labels, "part": "after"}, "MB", out["stored"] / 1e6)
+    total = sum(i["sizeBefore"] for i in out["images"])
+    results.add("disk_ratio", {**labels, "of": "images to stored, compressed"}, "1", total / out["stored"])
+    results.add("disk_ratio", {**labels, "of": "images to stored, compressed", "peer": "layers as they were"}, "1", total / out["storedBefore"])
     files = out["fileBytes"]
     for name, ratio in (("merged to stored", files["merged"] / files["layersAfter"]), ("distinct layers to stored", files["layersBefore"] / files["layersAfter"]),
                         ("redundant before to after", (files["layersBefore"] - files["distinct"]) / max(1, files["layersAfter"] - files["distinct"]))):

@@ -27,6 +27,17 @@ def test_hit_ratios_and_their_plot(tmp_path):
     xml.dom.minidom.parse(str(tmp_path / "images-cache.svg"))
 
 
+def test_deployments_in_virtual_time_and_their_plot(tmp_path):
+    out = tmp_path / "results.json"
+    bench("--quick", "--variants", "deploy", "--work", tmp_path / "work", "--out", out)
+    report = json.loads(out.read_text())
+    rows = [r for r in report["results"] if r["metric"] == "deploy_speedup" and r["labels"]["figure"] == "14"]
+    assert report["skipped"] == [] and {r["labels"].get("mbit") for r in rows} == {50, 100, 500, None}
+    assert all(r["value"] > 1 for r in rows)      # peers that are faster than the registry, and nodes that have the layers
+    subprocess.run([ROOT / "bench/images/plot", out, tmp_path], check=True, timeout=60)
+    xml.dom.minidom.parse(str(tmp_path / "images-deploy.svg"))
+
+
 def row(metric, value, **labels):
     return {"metric": metric, "labels": {"variant": labels.pop("variant", "figures"), **labels}, "unit": "", "value": value}
 
@@ -34,6 +45,7 @@ def row(metric, value, **labels):
 def test_plots_of_figures_and_extraction(tmp_path):
     """From results as the variants write them; making the images takes too long here."""
     rows = [row("shareable_percent", v, figure="table1", family=f, of="files", when=w) for f in ("a", "b") for w, v in (("before", 0), ("after", 80), ("at most", 90))]
+    rows += [row("wan_ratio", 3, figure="table1", family="a", of="bytes of an update"), row("update_mb", 3, figure="table1", family="a")]
     rows += [row("image_mb", v, figure="10", image=n, part=p) for n in ("a-old", "a-new") for p, v in (("before", 50), ("own after", 5), ("shared after", 45))]
     rows += [row("image_mb", v, figure="10", image="all", part=p) for p, v in (("images", 100), ("before", 80), ("after", 40))]
     rows += [row("extract_s", 0.5, variant="extract", image="a", sink="dirs"), row("peer_extract_s", 1.5, variant="extract", image="a", peer="umoci")]
@@ -56,6 +68,7 @@ def test_a_merged_view_of_recorded_layers_knows_whiteouts_and_hard_links(monkeyp
     monkeypatch.setattr(figures, "read_layers", lambda name: layers)
     tree = figures.merged("any")
     assert set(tree) == {"a", "a/y", "b", "b/n", "c"} and tree["c"][4] == "e" and tree["c"][6] == 0
+    assert figures.files_of("any") == {"l0": (4, 0), "l1": (1, 0)}
 
 
 def test_an_unknown_variant_is_named():
