@@ -3,11 +3,12 @@
 #include "test.h"
 
 #include "io/http.h"
-#include "oci/registry.h"
+#include "oci/remote.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 
 enum { PUBLIC, INSIDE, SERVERS, PIECE_BYTES = 30 << 10, TURNS_MAX = 1000000 };
 
@@ -15,7 +16,7 @@ static struct {
     struct loop loop;
     struct http_server *servers[SERVERS];
     char location[128]; /* of a redirect, or of the token service; empty: a body is sent slowly */
-    bool asks_token;
+    bool asks_token, is_refusing;
     struct http_exchange *body; /* of the answer that is sent slowly */
     unsigned n_seen[SERVERS], n_closed;
     uint64_t n_got;
@@ -79,7 +80,7 @@ static void on_inside(struct http_exchange *x, const struct http_request *req, v
     (void)req;
     (void)arg;
     t.n_seen[INSIDE]++;
-    reply(x, 200, NULL, NULL);
+    reply(x, t.is_refusing ? 403 : 200, NULL, NULL);
 }
 
 static void on_server_closed(void *arg)
@@ -206,47 +207,87 @@ TEST(a_registry_inside_may_send_us_inside)
     check_sent(true, (struct oci_registry_opts){ 0 }, true); /* loopback is not public */
 }
 
-/* ---- behind a proxy ---- */
-
-static bool connects_nowhere(void *arg, const struct sockaddr *addr)
+TEST(what_a_signed_address_holds_is_in_no_message)
 {
+    begin("/blob?signature=secret");
+    t.is_refusing = true;
+    struct oci_registry *reg = open_registry((struct oci_registry_opts){ 0 });
+    ask(reg, 0);
+    turn_until(&t.is_done);
+    CHECK_INT(t.r, E_DENIED);
+    CHECK(strstr(err_text(&t.err), "/blob") && !strstr(err_text(&t.err), "secret"));
+    end(reg);
+}
+
+/* ---- behind a proxy, which is the public server ---- */
+
+static bool nowhere(void *arg, const struct sockaddr *addr)
+{
+    (void)arg;
     (void)addr;
-    ++*(int *)arg;
     return false;
 }
 
-TEST(a_proxy_is_not_asked_for_an_address_that_may_not_be_connected_to)
+/* The location: of a redirect, NULL: none. Returns how the request ended. */
+static int ask_by_proxy(const char *host, const char *location,
+                        bool (*may_connect)(void *arg, const struct sockaddr *addr))
 {
-    static const char *const hosts[] = { "169.254.169.254", "[fd00:ec2::254]" };
-    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
-        char proxy[64];
-        int n_asked = 0;
-        begin(NULL);
-        (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u",
-                       (unsigned)http_server_port(t.servers[PUBLIC]));
-        CHECK_INT(setenv("http_proxy", proxy, 1), 0);
-        struct oci_registry_opts o = { .loop = &t.loop,
-                                       .host = hosts[i],
-                                       .plain_http = true,
-                                       .attempts = 1,
-                                       .may_connect = connects_nowhere,
-                                       .arg = &n_asked };
-        struct oci_registry *reg;
-        CHECK_OK(oci_registry_new(&o, &reg, NULL));
-        struct oci_request_opts q = { .method = "GET", .target = "/v2/", .cb = on_answer };
-        struct oci_request *request;
-        struct err err = { 0 };
-        int r = oci_request_start(reg, &q, &request, &err);
-        if (r >= 0) {
-            turn_until(&t.is_done);
-            r = t.r;
-        }
-        CHECK_INT(r, -EACCES);
-        CHECK_INT(n_asked, 1);
-        CHECK_INT(t.n_seen[PUBLIC], 0);
-        CHECK_INT(unsetenv("http_proxy"), 0);
-        end(reg);
+    char proxy[64];
+    struct oci_registry *reg;
+    begin(NULL);
+    if (location)
+        (void)snprintf(t.location, sizeof t.location, "%s", location);
+    (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u",
+                   (unsigned)http_server_port(t.servers[PUBLIC]));
+    CHECK_OK(setenv("http_proxy", proxy, 1));
+    const struct oci_registry_opts o = {
+        .loop = &t.loop, .host = host, .plain_http = true, .attempts = 1, .may_connect = may_connect
+    };
+    CHECK_OK(oci_registry_new(&o, &reg, NULL));
+    ask(reg, 0);
+    turn_until(&t.is_done);
+    CHECK_OK(unsetenv("http_proxy"));
+    end(reg);
+    return t.r;
+}
+
+TEST(behind_a_proxy_addresses_in_numbers_are_refused_in_any_form)
+{
+    static const char *const hosts[] = { "10.0.0.1",   "2130706433", "127.1",
+                                         "0x7f000001", "0177.0.0.1", "[fe80::1%25eth0]" };
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        char url[64];
+        (void)snprintf(url, sizeof url, "http://%s:5000/blob", hosts[i]);
+        CHECK_INT(ask_by_proxy("registry.example", url, NULL), -EACCES);
+        CHECK_INT(t.n_seen[PUBLIC], 1);
     }
+}
+
+TEST(behind_a_proxy_the_caller_decides_on_addresses_in_numbers)
+{
+    CHECK_INT(ask_by_proxy("10.0.0.1:5000", NULL, nowhere), -EACCES);
+    CHECK_INT(t.n_seen[PUBLIC], 0);
+}
+
+/* ---- what the callers of oci/remote ask for ---- */
+
+TEST(a_client_of_the_same_options_has_the_same_bounds)
+{
+    char host[32];
+    struct oci_registry *reg;
+    struct oci_reference ref;
+    struct oci_login none = { 0 };
+    begin(NULL);
+    (void)snprintf(host, sizeof host, "127.0.0.1:%u/a:b",
+                   (unsigned)http_server_port(t.servers[PUBLIC]));
+    CHECK_OK(oci_reference_parse(str_of(host), &ref, NULL));
+    const struct oci_remote_opts o = { .login = &none, .attempts = 1, .may_connect = nowhere };
+    CHECK_OK(oci_remote_registry(&ref, &o, &t.loop, &reg, NULL));
+    ask(reg, 0);
+    turn_until(&t.is_done);
+    CHECK_INT(t.r, -EACCES);
+    CHECK_INT(t.n_seen[PUBLIC], 0);
+    end(reg);
 }
 
 /* ---- how fast it has to be ---- */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -273,4 +274,13 @@ int sys_mkdir_all(const char *path, mode_t mode, struct err *err)
     if (!S_ISDIR(st.st_mode))
         return err_sys(err, -ENOTDIR, "make directory '%s'", path);
     return 0;
+}
+
+void sys_raise_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
 }

@@ -56,6 +56,9 @@ void sys_fail_nth(enum sys_call call, unsigned nth, int code);
 /* Calls of this kind since the last sys_fail_nth() for it. */
 unsigned sys_call_count(enum sys_call call);
 
+/* As many descriptors as this process may have: the usual soft limit, 1024, is for select(). */
+void sys_raise_files(void);
+
 /* Cryptographic randomness from the kernel; cannot fail after boot (aborts if it does). */
 void sys_random(void *p, size_t n);
 uint64_t sys_random_u64(void);

@@ -148,6 +148,7 @@ static int send_bdm(struct sender *s, const struct image_tasks *tasks, struct er
     struct arena a = { 0 };
     struct image_bdm b;
     struct oci_digest digest;
+    char named[OCI_DIGEST_TEXT_SIZE];
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_BDM_MAX_BYTES);
     const struct image_bdm_plan p = { .file = s->f,
                                       .tasks = tasks,
@@ -161,7 +162,9 @@ static int send_bdm(struct sender *s, const struct image_tasks *tasks, struct er
         r = buf_ok(&text) ? 0 : err_set(err, E_LIMIT, "the BDM is too large");
     }
     sha256_of(buf_str(&text), digest.bytes);
-    r = r < 0 ? r : ask(s, "POST", "/v1/bdm", buf_str(&text), "bdm", &digest, err);
+    oci_digest_format(&digest, named);
+    scoped(free_scoped) char *target = xasprintf("/v1/bdm?digest=%s", named);
+    r = r < 0 ? r : ask(s, "POST", target, buf_str(&text), "bdm", &digest, err);
     arena_fini(&a);
     return r;
 }

@@ -260,6 +260,7 @@ static void on_nothing(void *arg)
 static int serve(const char *host, uint16_t port, const struct oci_platform *of, struct err *err)
 {
     struct serve v = { .token = BUF_INIT(TOKEN_MAX_BYTES), .key = BUF_INIT(TOKEN_MAX_BYTES) };
+    sys_raise_files(); /* each client and each file that is kept open costs one */
     int r = loop_init(&v.loop, err);
     if (r < 0)
         return r;

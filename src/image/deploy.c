@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "image/fetch.h"
+#include "image/layer_child.h"
 #include "oci/reference.h"
 
 #include <errno.h>
@@ -188,6 +189,7 @@ static void fetch_layer(struct image_deploy *d, const struct layer *l)
                                    .n_pieces = l->n_pieces,
                                    .sources = l->sources,
                                    .n_sources = l->n_sources,
+                                   .reading = &layer_child_reading,
                                    .deploy = d->id,
                                    .node = d->node,
                                    .registry = d->ref.host,

@@ -6,10 +6,8 @@
 #include "base/list.h"
 #include "base/sys.h"
 #include "codec/headers.h"
-#include "image/layer_child.h"
 #include "io/fetch_url.h"
 #include "io/http.h"
-#include "oci/credentials.h"
 #include "oci/registry.h"
 
 #include <errno.h>
@@ -18,7 +16,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { SPOOL_PIECE_BYTES = 256 << 10, CA_FILE_MAX = 4 << 20, TICK_MS = 500 };
+enum {
+    SPOOL_PIECE_BYTES = 256 << 10,
+    DELIVER_BYTES = 4 << 20, /* from the spool, before the sources are looked at again */
+    TICK_MS = 500,
+};
 
 struct fetching {
     const struct image_fetch *f;
@@ -28,7 +30,9 @@ struct fetching {
     struct image_transfer transfer;
     struct oci_import *import;
     uint64_t delivered; /* bytes that the import has */
-    int spool;          /* -1: not made yet */
+    /* All that had come by then was taken: silence is judged by it, since an import may block. */
+    uint64_t polled_ms;
+    int spool; /* -1: not made yet */
     struct http_client *clients[IMAGE_TRANSFER_SOURCES_MAX];
     struct oci_registry *registry;
     struct attempt *running[IMAGE_TRANSFER_PIECES_MAX];
@@ -96,23 +100,35 @@ static void put_spool(struct fetching *g, struct str bytes, uint64_t at)
         g->r = r;
 }
 
-/* What is contiguous now. */
-static void deliver(struct fetching *g)
+/* The part that has the next byte in the spool; NULL: none has. */
+static const struct image_transfer_part *next_delivery(const struct fetching *g)
 {
-    char *piece = NULL;
-    for (size_t i = 0; i < g->transfer.n && g->r >= 0 && g->wrong >= 0; i++) {
+    for (size_t i = 0; i < g->transfer.n; i++) {
         const struct image_transfer_part *p = &g->transfer.parts[i];
-        while (p->plan.from <= g->delivered && g->delivered < p->at && g->r >= 0 && g->wrong >= 0) {
-            size_t want = (size_t)MIN(p->at - g->delivered, (uint64_t)SPOOL_PIECE_BYTES);
-            piece = piece ? piece : xalloc(SPOOL_PIECE_BYTES);
-            ssize_t n = sys_pread_full(g->spool, piece, want, g->delivered);
-            if (n != (ssize_t)want)
-                g->r = err_sys(&g->err, n < 0 ? (int)n : -EIO, "read what arrived");
-            else
-                import(g, str_n(piece, want));
-        }
+        if (p->plan.from <= g->delivered && g->delivered < p->at)
+            return p;
     }
-    free(piece);
+    return NULL;
+}
+
+/* Import what is contiguous now, but not more than a turn may take. Whether more is left. */
+static bool deliver(struct fetching *g)
+{
+    const struct image_transfer_part *p;
+    scoped(free_scoped) char *piece = NULL;
+    for (uint64_t n = 0; g->r >= 0 && g->wrong >= 0 && (p = next_delivery(g));) {
+        size_t want = (size_t)MIN(p->at - g->delivered, (uint64_t)SPOOL_PIECE_BYTES);
+        if (n >= DELIVER_BYTES)
+            return true;
+        n += want;
+        piece = piece ? piece : xalloc(SPOOL_PIECE_BYTES);
+        ssize_t got = sys_pread_full(g->spool, piece, want, g->delivered);
+        if (got != (ssize_t)want)
+            g->r = err_sys(&g->err, got < 0 ? (int)got : -EIO, "read what arrived");
+        else
+            import(g, str_n(piece, want));
+    }
+    return false;
 }
 
 static void take_bytes(struct attempt *a, struct str bytes)
@@ -131,7 +147,6 @@ static void take_bytes(struct attempt *a, struct str bytes)
         g->result.peer_bytes += bytes.n;
     a->at += bytes.n;
     image_transfer_data(&g->transfer, a->piece, bytes.n, now(g));
-    deliver(g);
 }
 
 /* ---- attempts ---- */
@@ -270,25 +285,11 @@ static void on_blob_end(void *arg, int r, const struct oci_answer *answer, const
 static int open_registry(struct fetching *g, const char *repository, struct err *err)
 {
     struct oci_reference ref;
-    struct oci_login login = { 0 };
-    scoped(buf_fini_scoped) struct buf ca = BUF_INIT(CA_FILE_MAX);
+    struct oci_remote_opts o = g->f->remote;
     scoped(free_scoped) char *text = xasprintf("%s/%s:latest", g->f->registry, repository);
-    const struct oci_remote_opts *o = &g->f->remote;
     int r = oci_reference_parse(str_of(text), &ref, err);
-    r = r < 0 || !o->ca_file ? r : sys_read_file(AT_FDCWD, o->ca_file, &ca, err);
-    r = r < 0 ? r : oci_login_find(&ref, &login, err);
-    if (r < 0)
-        return r;
-    const struct oci_registry_opts opts = { .loop = &g->loop,
-                                            .host = ref.host,
-                                            .plain_http = o->plain_http,
-                                            .ca_pem = buf_str(&ca),
-                                            .login = login,
-                                            .attempts = 1, /* the transfer counts them */
-                                            .stall_ms = o->stall_ms };
-    r = oci_registry_new(&opts, &g->registry, err);
-    oci_login_fini(&login);
-    return r;
+    o.attempts = 1; /* the transfer counts them */
+    return r < 0 ? r : oci_remote_registry(&ref, &o, &g->loop, &g->registry, err);
 }
 
 static int start_registry(struct attempt *a, struct err *err)
@@ -325,7 +326,7 @@ static void start_attempt(struct fetching *g, const struct image_transfer_order 
 static void follow_orders(struct fetching *g)
 {
     struct image_transfer_order o;
-    while (image_transfer_next(&g->transfer, now(g), &o)) {
+    while (image_transfer_next(&g->transfer, g->polled_ms, &o)) {
         if (o.kind == IMAGE_TRANSFER_START)
             start_attempt(g, &o);
         else if (g->running[o.piece])
@@ -338,17 +339,28 @@ static void on_tick(struct timer *t)
     (void)t; /* it wakes the loop */
 }
 
-/* Until all bytes are there, or it fails. */
+/* What has come, or what is due. */
+static void turn(struct fetching *g, bool is_behind)
+{
+    uv_update_time(&g->loop.uv);
+    uint64_t at = now(g), due = image_transfer_due(&g->transfer, at);
+    uint64_t wait = due > at ? MIN(due - at, (uint64_t)TICK_MS) : 1;
+    if (!is_behind)
+        timer_start(&g->loop, &g->tick, wait, on_tick);
+    (void)loop_turn(&g->loop, !is_behind);
+    g->polled_ms = at;
+}
+
+/* Until all bytes are there and the import has them, or it fails. */
 static void run_round(struct fetching *g)
 {
     while (g->r >= 0 && g->wrong >= 0) {
+        bool is_behind = deliver(g);
         follow_orders(g);
-        if (g->transfer.state != IMAGE_TRANSFER_RUNNING)
+        if (g->transfer.state != IMAGE_TRANSFER_RUNNING &&
+            (!is_behind || g->transfer.state == IMAGE_TRANSFER_FAILED))
             return;
-        uint64_t due = image_transfer_due(&g->transfer, now(g)), at = now(g);
-        uint64_t wait = due > at ? MIN(due - at, (uint64_t)TICK_MS) : 1;
-        timer_start(&g->loop, &g->tick, wait, on_tick);
-        (void)loop_turn(&g->loop, true);
+        turn(g, is_behind);
         if (clock_mono_ms() >= g->f->deadline_ms)
             g->r = err_set(&g->err, -ETIMEDOUT, "the deadline of the deployment is over");
         else if (g->f->stop && atomic_load(g->f->stop))
@@ -370,8 +382,9 @@ static int open_import(struct fetching *g, bool is_resumable, struct err *err)
                                        .blob = f->blob,
                                        .blob_size = f->size,
                                        .max_tar_bytes = f->max_tar_bytes,
-                                       .reading = &layer_child_reading,
-                                       .is_resumable = is_resumable };
+                                       .is_resumable = is_resumable,
+                                       .until_ms = f->deadline_ms,
+                                       .reading = f->reading };
     oci_import_free(g->import);
     g->import = NULL;
     int r = oci_import_new(f->store, &o, &g->import, err);
@@ -408,8 +421,11 @@ static int fetch(struct fetching *g, struct err *err)
     const struct image_fetch *f = g->f;
     bool is_registry[IMAGE_TRANSFER_SOURCES_MAX] = { false };
     int r = open_import(g, true, err);
+    if (r == E_PARSE || r == E_LIMIT) /* what an earlier attempt left, and is removed now */
+        r = open_import(g, false, err);
     if (r < 0)
         return r;
+    g->polled_ms = now(g);
     for (size_t i = 0; i < MIN(f->n_sources, (size_t)IMAGE_TRANSFER_SOURCES_MAX); i++)
         is_registry[i] = f->sources[i].is_registry;
     if (!image_transfer_init(&g->transfer, f->pieces, f->n_pieces, is_registry, f->n_sources,

@@ -30,6 +30,8 @@ struct image_fetch {
     size_t n_pieces;
     const struct image_fetch_source *sources;
     size_t n_sources;
+    /* What inflates and parses, as in struct oci_import_opts: peers are strangers. */
+    const struct layer_reading_ops *reading;
     const char *deploy, *node;     /* for the peers: what the tokens are for */
     const char *registry;          /* host */
     struct oci_remote_opts remote; /* how it is reached */

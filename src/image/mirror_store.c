@@ -167,8 +167,10 @@ static int make_manifest(struct mirror *m, struct arena *a, const struct oci_man
     add_descriptor(a, json_obj(a, v, "config"), TYPE_CONFIG, &doc->config.digest, doc->config.size);
     for (size_t i = 0; i < c->n_diff_ids; i++) {
         int64_t n = tar_size(m, &c->diff_ids[i]);
-        if (n < 0)
+        if (n == -ENOENT || n == -ENODATA)
             return err_set(err, -ENOENT, "layers of the image are missing");
+        if (n < 0)
+            return err_sys(err, (int)n, "layer");
         struct json *l = json_new_object(a);
         add_descriptor(a, l, TYPE_TAR, &c->diff_ids[i], (uint64_t)n);
         json_add(layers, l);
@@ -258,13 +260,13 @@ static bool find_kept_text(struct mirror *m, const struct oci_digest *d, struct 
     return found;
 }
 
-/* A compressed blob, or the tar of a layer. */
+/* A compressed blob, or the tar of a layer. -ENOENT: there is none; others: who knows. */
 static int open_blob(struct mirror *m, const struct oci_digest *d)
 {
     int fd = oci_store_blob_fd(m->store, d, NULL);
     if (fd == -ENOENT)
         fd = oci_store_layer_fd(m->store, d, NULL);
-    return fd < 0 ? open_kept(m, d) : fd;
+    return fd == -ENOENT || fd == -ENODATA ? open_kept(m, d) : fd;
 }
 
 static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
@@ -282,14 +284,17 @@ static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
     }
 }
 
-static bool has_blobs(struct mirror *m, const struct oci_manifest *doc)
+/* 0, or -ENOENT: one is missing. */
+static int has_blobs(struct mirror *m, const struct oci_manifest *doc, struct err *err)
 {
     for (size_t i = 0; i < doc->n_layers; i++) {
         scoped(fd_scoped) int fd = open_blob(m, &doc->layers[i].digest);
+        if (fd == -ENOENT)
+            return err_set(err, fd, "the store does not have the blobs of this image's layers");
         if (fd < 0)
-            return false;
+            return err_sys(err, fd, "blob");
     }
-    return true;
+    return 0;
 }
 
 static int find_blob(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
@@ -309,6 +314,8 @@ static int find_blob(struct mirror *m, const struct mirror_request *q, struct mi
         set_type(f, STR(TYPE_BYTES));
         return 0;
     }
+    if (fd != -ENOENT)
+        return err_sys(err, fd, "blob");
     int r = oci_store_document(m->store, &q->digest, &a, &text, err);
     if (r >= 0)
         r = set_body(f, text, STR(TYPE_BYTES), &q->digest, err);
@@ -346,8 +353,8 @@ static int find_document(struct mirror *m, struct arena *a, const struct oci_dig
         return err_set(err, -ENOENT, "the store has no such manifest");
     if (r >= 0 && kind == OCI_DOCUMENT_MANIFEST)
         r = oci_manifest_parse(a, text, &doc, err);
-    if (r >= 0 && kind == OCI_DOCUMENT_MANIFEST && !has_blobs(m, &doc))
-        r = err_set(err, -ENOENT, "the store does not have the blobs of this image's layers");
+    if (r >= 0 && kind == OCI_DOCUMENT_MANIFEST)
+        r = has_blobs(m, &doc, err);
     return r < 0 ? r : set_body(f, text, type_of(a, text, kind), d, err);
 }
 
@@ -376,11 +383,17 @@ static int find_tag(struct mirror *m, struct arena *a, const struct mirror_reque
     r = r < 0 ? r : oci_store_image_load(m->store, &image.manifest, a, &doc, &config, err);
     if (r < 0)
         return r;
-    if (!has_blobs(m, &doc))
+    struct err why = { 0 };
+    r = has_blobs(m, &doc, &why);
+    if (r == -ENOENT)
         return make_manifest(m, a, &doc, &config, f, err);
-    if (accepts_index && !oci_digest_equal(&image.index, &none) &&
-        find_document(m, a, &image.index, f, NULL) >= 0)
-        return 0;
+    if (r < 0)
+        return err_set(err, r, "%s", err_text(&why));
+    if (accepts_index && !oci_digest_equal(&image.index, &none)) {
+        r = find_document(m, a, &image.index, f, &why);
+        if (r >= 0 || (r != -ENOENT && r != E_CORRUPT))
+            return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+    }
     return find_document(m, a, &image.manifest, f, err);
 }
 

@@ -7,9 +7,11 @@
  *
  * As a node of a cluster it also speaks (paths and tokens: docs/internals/image-transfer.md)
  *
- *     POST /v1/bdm             carry a deployment out     GET /v1/deploys/<UUID>  how far it is
- *     PUT  /v1/meta/<digest>   a document of an image     GET /v1/cache           what is here
- *     GET  /v1/layers/<digest>?deploy=UUID&node=NAME      a layer for another node
+ *     POST /v1/bdm?digest=<digest>  a deployment to carry out
+ *     PUT  /v1/meta/<digest>        a document of an image
+ *     GET  /v1/deploys/<UUID>       how far it is
+ *     GET  /v1/cache                what is here
+ *     GET  /v1/layers/<digest>?deploy=UUID&node=NAME   a layer for another node
  *
  * One loop; files are read by the loop's worker threads, pulls run on threads of their own.
  */
@@ -28,6 +30,7 @@ enum {
     IMAGE_SERVER_UPSTREAMS_MAX = 16,
     IMAGE_SERVER_PULLS_MAX = 4,          /* at once; further ones wait */
     IMAGE_SERVER_PULLS_WAITING_MAX = 64, /* 503 beyond */
+    IMAGE_SERVER_POSTINGS_MAX = 32,      /* bodies of 4 MiB, reports: 503 beyond */
     IMAGE_SERVER_UPLOADS = 3,            /* to other nodes, at once: 503 beyond, they ask again */
     IMAGE_SERVER_DEPLOYS_MAX = 16,       /* at once: 503 beyond */
     IMAGE_SERVER_DEPLOYS_KEPT = 64,      /* ended ones whose outcome can be asked for */

@@ -26,11 +26,11 @@ struct image_server {
     char *node, *cluster_key; /* NULL: no node */
     char boot[37];            /* of this process */
     uint64_t seq;             /* of changes of the store */
-    struct list deploys;      /* struct node_deploy, the newest last */
+    struct list deploys;      /* struct node_deploy, those that ended last at the end */
     size_t n_deploys, n_deploying;
     struct map strikes;   /* name of a node -> struct node_strikes */
     struct list postings; /* struct posting */
-    size_t n_uploads;
+    size_t n_uploads, n_postings;
     char *url;
     struct node_state_rates rates;
     struct image_server_state *state; /* NULL: it is not written */
@@ -56,6 +56,7 @@ struct serving {
     bool is_working, is_full; /* a job runs; the client takes no more just now */
     bool looks_again;         /* when the job has ended: there is news of the pull */
     bool has_waited;          /* for a pull, or begun to */
+    bool has_joined;          /* a pull of another tag, for a manifest by digest */
     struct image_pull *pull;  /* that it waits for, or the last one that it waited for */
     struct list waiting;      /* of the pull */
     int r;                    /* of the job */

@@ -36,8 +36,7 @@ struct posting {
     struct image_server *s;
     struct http_exchange *x; /* NULL: the client is gone */
     enum posting_kind kind;
-    struct oci_digest digest; /* of META */
-    char *token;
+    struct oci_digest digest; /* of the body, as the token says */
     struct buf body, answer;
     uint64_t seq; /* of CACHE: when it was asked for */
     struct job job;
@@ -120,7 +119,7 @@ static void drop_deploy(struct node_deploy *k)
     free(k);
 }
 
-/* Of the ended ones the newest are kept. */
+/* Of the ended ones those that ended last are kept. */
 static void drop_old(struct image_server *s)
 {
     list_each_safe (node, &s->deploys) {
@@ -144,14 +143,26 @@ static void measure(struct image_server *s, struct image_deploy *d)
     node_state_measure(r, &r->unpack_bps, m.import_bytes, m.import_ms, wall_s);
 }
 
+static struct node_deploy *find_deploy(struct image_server *s, struct str id)
+{
+    list_each (node, &s->deploys) {
+        struct node_deploy *k = list_entry(node, struct node_deploy, node);
+        if (str_eq(image_deploy_id(k->d), id))
+            return k;
+    }
+    return NULL;
+}
+
 static void on_deployed(void *arg, struct image_deploy *d, int r)
 {
     struct image_server *s = arg;
     struct str liars[IMAGE_DEPLOY_LIARS_MAX];
-    scoped(buf_fini_scoped) struct buf status = BUF_INIT(8 << 10);
     size_t n = image_deploy_liars(d, liars);
+    struct node_deploy *k = find_deploy(s, image_deploy_id(d));
     for (size_t i = 0; i < n; i++)
         strike(s, liars[i]);
+    list_remove(&k->node);
+    list_push_back(&s->deploys, &k->node);
     measure(s, d);
     image_server_state_changed(s);
     s->seq++;
@@ -162,16 +173,6 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
         log_warn("image not deployed", "deploy=" STR_FMT, STR_ARG(image_deploy_id(d)));
     drop_old(s);
     image_server_finish_close(s);
-}
-
-static struct node_deploy *find_deploy(struct image_server *s, struct str id)
-{
-    list_each (node, &s->deploys) {
-        struct node_deploy *k = list_entry(node, struct node_deploy, node);
-        if (str_eq(image_deploy_id(k->d), id))
-            return k;
-    }
-    return NULL;
 }
 
 static void reply_deploy(struct http_exchange *x, int status, struct node_deploy *k)
@@ -214,9 +215,8 @@ static void take_bdm(struct posting *p)
     struct oci_digest digest;
     struct arena a = { 0 };
     sha256_of(buf_str(&p->body), digest.bytes);
-    struct image_bdm_grant g = image_server_grant("bdm", s->node, &digest);
-    if (!holds(s, &g, str_of(p->token))) {
-        deny(p->x);
+    if (!oci_digest_equal(&digest, &p->digest)) {
+        image_server_reply_error(p->x, 400, "DIGEST_INVALID", "the body has another digest");
         return;
     }
     int r = image_bdm_parse(&a, buf_str(&p->body), &b, &err);
@@ -247,7 +247,7 @@ static void posting_free(struct posting *p)
     list_remove(&p->node);
     buf_fini(&p->body);
     buf_fini(&p->answer);
-    free(p->token);
+    s->n_postings--;
     free(p);
     image_server_finish_close(s);
 }
@@ -362,20 +362,26 @@ static void on_posting_gone(struct http_exchange *x, int r)
         posting_free(p);
 }
 
+/* NULL: there are too many, and the request is answered. */
 static struct posting *new_posting(struct image_server *s, struct http_exchange *x,
-                                   enum posting_kind kind, struct str token)
+                                   enum posting_kind kind, const struct oci_digest *digest)
 {
     static const struct http_exchange_ops ops = { .on_body = on_body,
                                                   .on_body_end = on_body_end,
                                                   .on_gone = on_posting_gone };
+    if (s->n_postings >= IMAGE_SERVER_POSTINGS_MAX) {
+        image_server_reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
+        return NULL;
+    }
     struct posting *p = xnew(struct posting);
     *p = (struct posting){ .s = s,
                            .x = x,
                            .kind = kind,
-                           .token = str_dup(token),
+                           .digest = *digest,
                            .body = BUF_INIT(BODY_MAX),
                            .answer = BUF_INIT(REPORT_MAX) };
     list_push_back(&s->postings, &p->node);
+    s->n_postings++;
     http_exchange_set(x, &ops, p);
     return p;
 }
@@ -400,17 +406,17 @@ static void give_layer(struct image_server *s, struct http_exchange *x,
         image_server_serve(s, x, req, &q, true);
 }
 
-static void take_meta(struct image_server *s, struct http_exchange *x,
-                      const struct http_request *req, const struct oci_digest *digest)
+/* The token is for the digest of the body: a stranger's body is not read. */
+static void take_body(struct image_server *s, struct http_exchange *x,
+                      const struct http_request *req, enum posting_kind kind,
+                      const struct oci_digest *digest)
 {
-    struct image_bdm_grant g = image_server_grant("meta", s->node, digest);
-    if (!holds(s, &g, shown_token(req))) {
+    struct image_bdm_grant g =
+        image_server_grant(kind == POSTING_BDM ? "bdm" : "meta", s->node, digest);
+    if (!holds(s, &g, shown_token(req)))
         deny(x);
-        return;
-    }
-    struct posting *p = new_posting(s, x, POSTING_META, STR(""));
-    p->digest = *digest;
-    http_read_body(x, BODY_MAX);
+    else if (new_posting(s, x, kind, digest))
+        http_read_body(x, BODY_MAX);
 }
 
 static void tell_deploy(struct image_server *s, struct http_exchange *x,
@@ -433,10 +439,13 @@ static void tell_cache(struct image_server *s, struct http_exchange *x,
 {
     static const struct oci_digest none;
     struct image_bdm_grant g = image_server_grant("cache", s->node, &none);
-    if (holds(s, &g, shown_token(req)))
-        start_job(new_posting(s, x, POSTING_CACHE, STR("")));
-    else
+    if (!holds(s, &g, shown_token(req))) {
         deny(x);
+        return;
+    }
+    struct posting *p = new_posting(s, x, POSTING_CACHE, &none);
+    if (p)
+        start_job(p);
 }
 
 static bool route(struct image_server *s, struct http_exchange *x, const struct http_request *req,
@@ -448,8 +457,11 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
     bool is_get = str_is(req->method, "GET"),
          has_digest = oci_digest_parse(last, &digest, NULL) >= 0;
     if (t->n_segments == 2 && str_is(what, "bdm") && str_is(req->method, "POST")) {
-        (void)new_posting(s, x, POSTING_BDM, shown_token(req));
-        http_read_body(x, BODY_MAX);
+        if (oci_digest_parse(url_query_get(t, "digest"), &digest, NULL) >= 0)
+            take_body(s, x, req, POSTING_BDM, &digest);
+        else
+            image_server_reply_error(x, 400, "DIGEST_INVALID",
+                                     "the query does not say which digest the body has");
     } else if (t->n_segments == 2 && str_is(what, "cache") && is_get) {
         tell_cache(s, x, req);
     } else if (str_is(what, "deploys") && last.n && is_get) {
@@ -457,7 +469,7 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
     } else if (str_is(what, "layers") && has_digest && is_get) {
         give_layer(s, x, req, t, &digest);
     } else if (str_is(what, "meta") && has_digest && str_is(req->method, "PUT")) {
-        take_meta(s, x, req, &digest);
+        take_body(s, x, req, POSTING_META, &digest);
     } else {
         return false;
     }

@@ -398,8 +398,11 @@ static bool join_or_start(struct serving *g, int r, const char *name, const char
     struct image_server *s = g->s;
     bool may_start = g->q.kind == MIRROR_MANIFEST;
     struct image_pull *p = find_pull(s, may_start ? name : NULL, repository);
-    if (!p && may_start && !g->q.tag[0])
+    if (!p && may_start && !g->q.tag[0] && !g->has_joined) {
         p = find_pull(s, NULL, repository); /* of a tag, which may bring the digest */
+        g->has_joined = p != NULL;
+        g->has_waited = !p; /* if it does not, another pull does */
+    }
     if (p) {
         wait_for(g, p);
         if (p->is_running)
@@ -422,8 +425,12 @@ bool image_server_pull(struct serving *g, int r)
     struct image_server *s = g->s;
     struct oci_reference ref;
     bool is_found = r >= 0, is_tag = g->q.kind == MIRROR_MANIFEST && g->q.tag[0];
-    if (g->pull)
-        return goes_on_waiting(g, r);
+    if (g->pull) {
+        if (goes_on_waiting(g, r))
+            return true;
+        is_found = g->r >= 0;
+        r = g->r;
+    }
     if (s->opts.n_upstreams == 0 || s->closing || g->has_waited || (r < 0 && r != -ENOENT) ||
         (is_found && !is_tag) || (g->q.kind != MIRROR_MANIFEST && g->q.kind != MIRROR_BLOB))
         return false;

@@ -24,7 +24,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -648,21 +647,10 @@ static int start_remote(struct server *s, struct err *err)
     return 0;
 }
 
-/* Each client and guest costs a descriptor; the usual soft limit of 1024 is for users of select().
- */
-static void raise_file_limit(void)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
-        return;
-    files.rlim_cur = files.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int server_run(const struct server_opts *opts, struct err *err)
 {
     struct server s = { .opts = *opts, .lock_fd = -1, .started_ms = clock_mono_ms() };
-    raise_file_limit();
+    sys_raise_files();
     int r = loop_init(&s.loop, err);
     if (r < 0)
         return r;

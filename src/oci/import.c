@@ -12,6 +12,7 @@
 #include "oci/store_int.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "oci/layer_gather.h"
 #include "oci/layer_index.h"
 
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RATIO_MAX = 100, RAW_FREE_BYTES = 16 << 20, BLOB_NOTE_SIZE = OCI_DIGEST_TEXT_SIZE + 24 };
@@ -51,15 +53,23 @@ static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_
 /* ---- one import of a layer or blob at a time ---- */
 
 /* Wait while another thread imports it. */
-static void hold_import(struct oci_store *s, const struct oci_digest *d)
+static int hold_import(struct oci_store *s, const struct oci_digest *d, uint64_t until_ms)
 {
+    int r = 0;
+    uint64_t ms = until_ms - MIN(until_ms, clock_skipped_ms()); /* the kernel's clock */
+    const struct timespec until = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
     oci_store_hold(s, d);
     (void)pthread_mutex_lock(&s->mutex);
     struct store_hold *h = map_get(&s->holds, store_key(d));
-    while (h->is_importing)
-        (void)pthread_cond_wait(&s->imported, &s->mutex);
-    h->is_importing = true;
+    while (h->is_importing && r == 0)
+        r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
+                     : -pthread_cond_wait(&s->imported, &s->mutex);
+    if (r == 0)
+        h->is_importing = true;
     (void)pthread_mutex_unlock(&s->mutex);
+    if (r < 0)
+        oci_store_release(s, d);
+    return r;
 }
 
 static void release_import(struct oci_store *s, const struct oci_digest *d)
@@ -75,18 +85,34 @@ static void release_import(struct oci_store *s, const struct oci_digest *d)
 /*
  * The DiffID, and the blob where it has a name: an image may name one blob for two layers, and two
  * imports must not write one partial file. The smaller digest first, so that two imports never wait
- * for each other.
+ * for each other. Returns how many there are.
  */
-static void each_held(struct oci_import *im,
-                      void (*f)(struct oci_store *s, const struct oci_digest *d))
+static size_t list_held(const struct oci_import *im, const struct oci_digest *ret[2])
 {
     const struct oci_digest *layer = &im->opts.diff_id, *blob = &im->opts.blob;
     int order = im->opts.has_no_blob ? 0 : memcmp(blob->bytes, layer->bytes, sizeof blob->bytes);
-    if (order < 0)
-        f(im->s, blob);
-    f(im->s, layer);
-    if (order > 0)
-        f(im->s, blob);
+    ret[0] = order < 0 ? blob : layer;
+    ret[1] = order < 0 ? layer : blob;
+    return order == 0 ? 1 : 2;
+}
+
+static int hold(struct oci_import *im, struct err *err)
+{
+    const struct oci_digest *held[2];
+    size_t n = list_held(im, held);
+    int r = hold_import(im->s, held[0], im->opts.until_ms);
+    if (r >= 0 && n > 1 && (r = hold_import(im->s, held[1], im->opts.until_ms)) < 0)
+        release_import(im->s, held[0]);
+    im->is_holding = r >= 0;
+    return r < 0 ? err_sys(err, r, "wait for another import of the layer") : 0;
+}
+
+static void release(struct oci_import *im)
+{
+    const struct oci_digest *held[2];
+    size_t n = list_held(im, held);
+    for (size_t i = 0; i < n && im->is_holding; i++)
+        release_import(im->s, held[i]);
 }
 
 /* ---- the stream ---- */
@@ -262,15 +288,16 @@ static int start_reading(struct oci_import *im, struct err *err)
 static int start(struct oci_import *im, struct err *err)
 {
     struct oci_store *s = im->s;
-    each_held(im, hold_import);
-    im->is_holding = true;
+    int r = hold(im, err);
+    if (r < 0)
+        return r;
     if (oci_store_layer_has(s, &im->opts.diff_id))
         return err_set(err, -EEXIST, "the store has the layer");
     im->hash = sha256_new();
     if (s->opts.cache)
         s->opts.cache->expect(s->opts.cache_arg, &im->opts.diff_id);
     im->gather = layer_gather_new();
-    int r = open_tar(im, err);
+    r = open_tar(im, err);
     r = r < 0 ? r : start_reading(im, err);
     if (r < 0)
         return r;
@@ -321,8 +348,7 @@ void oci_import_free(struct oci_import *im)
         (void)unlinkat(im->s->fd, im->dir, AT_REMOVEDIR);
     }
     store_unreserve(im->s, im->reserved);
-    if (im->is_holding)
-        each_held(im, release_import);
+    release(im);
     layer_gather_free(im->gather);
     sha256_free(im->hash);
     (void)pthread_mutex_destroy(&im->mutex);

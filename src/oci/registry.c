@@ -61,16 +61,19 @@ static bool may_connect(void *arg, const struct sockaddr *addr)
     return opts->allows_private || !o->reg->is_public || is_public(o->reg, addr);
 }
 
-/* An address in numbers; false: a name, which is for the proxy to find. */
+/* An address in numbers, in any form that getaddrinfo() takes for one ("2130706433", "127.1");
+ * false: a name, which is for the proxy to find. */
 static bool read_address(const char *host, struct sockaddr_storage *ret)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
-    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
+    char text[INET6_ADDRSTRLEN];
+    (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(host, "%"), host); /* no zone */
+    if (inet_aton(host, &v4.sin_addr)) {
         memcpy(ret, &v4, sizeof v4);
         return true;
     }
-    if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1) {
+    if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1) {
         memcpy(ret, &v6, sizeof v6);
         return true;
     }

@@ -227,8 +227,8 @@ static int ask_by_post(struct oci_request *q, const struct oci_challenge *c)
 static int deny(struct oci_request *q)
 {
     bool has_login = !oci_login_is_empty(&q->reg->opts.login);
-    return err_set(&q->err, E_DENIED, "%s refuses %s %.120s (401)%s", q->reg->opts.host, q->method,
-                   q->first.path,
+    return err_set(&q->err, E_DENIED, "%s refuses %s %.*s (401)%s", q->reg->opts.host, q->method,
+                   registry_path_n(q->first.path), q->first.path,
                    has_login ? ": wrong credentials, or no rights there"
                              : "; no credentials for it are known ('docker login', "
                                "$REGISTRY_AUTH_FILE)");

@@ -83,6 +83,8 @@ void registry_free(struct oci_registry *reg);
 void registry_request_again(struct oci_request *q);
 /* End it; the callback comes on a later turn. */
 void registry_request_end(struct oci_request *q, int r);
+/* How much of a path may be in a message: without its query. */
+int registry_path_n(const char *path);
 
 /* registry_auth.c: add what lets a request in, if it is known. */
 void registry_auth_add(struct oci_request *q, struct headers *to);

@@ -13,6 +13,7 @@
 
 enum {
     PROGRESS_BYTES = 64 << 10, /* since the last attempt: the count of attempts starts again */
+    PATH_MAX_BYTES = 120,      /* of a path in a message */
     WORDS_MAX = 100,           /* bytes of the registry's own words in a message */
     BODY_PIECE_BYTES = 64 << 10,
 };
@@ -70,6 +71,12 @@ void oci_request_cancel(struct oci_request *q)
 }
 
 /* ---- answers that end it ---- */
+
+/* What a query of theirs holds lets its bearer in: it is for no log. */
+int registry_path_n(const char *path)
+{
+    return (int)MIN(strcspn(path, "?"), (size_t)PATH_MAX_BYTES);
+}
 
 static void add_words(struct buf *to, struct str s)
 {
@@ -132,9 +139,9 @@ static void end_with_status(struct oci_request *q)
         return;
     }
     add_explanation(q, &words);
-    registry_request_end(q,
-                         err_set(&q->err, code_of(q->status), "%s answers %d to %s %.120s%s",
-                                 q->url.host, q->status, q->method, q->url.path, buf_cstr(&words)));
+    registry_request_end(q, err_set(&q->err, code_of(q->status), "%s answers %d to %s %.*s%s",
+                                    q->url.host, q->status, q->method, registry_path_n(q->url.path),
+                                    q->url.path, buf_cstr(&words)));
     buf_fini(&words);
 }
 
@@ -268,8 +275,9 @@ static void settle_sink(struct oci_request *q)
         registry_request_end(q, 0);
         return;
     }
-    try_later(q, err_set(&q->err, E_DIGEST, "%s sent %llu of %llu bytes of %.120s", q->url.host,
-                         (unsigned long long)q->at, (unsigned long long)q->size, q->first.path));
+    try_later(q, err_set(&q->err, E_DIGEST, "%s sent %llu of %llu bytes of %.*s", q->url.host,
+                         (unsigned long long)q->at, (unsigned long long)q->size,
+                         registry_path_n(q->first.path), q->first.path));
 }
 
 static void settle_transport(struct oci_request *q, int r)
@@ -305,8 +313,9 @@ static void settle(struct oci_request *q, int r)
     else if (q->sink && (q->status == 200 || q->status == 206))
         settle_sink(q);
     else if (q->sink && q->status == 416)
-        registry_request_end(q, err_set(&q->err, E_DIGEST, "%s has fewer than %llu bytes of %.120s",
-                                        q->url.host, (unsigned long long)q->size, q->first.path));
+        registry_request_end(q, err_set(&q->err, E_DIGEST, "%s has fewer than %llu bytes of %.*s",
+                                        q->url.host, (unsigned long long)q->size,
+                                        registry_path_n(q->first.path), q->first.path));
     else
         end_with_status(q);
 }
@@ -384,8 +393,9 @@ static void to_sink(struct oci_request *q, struct str bytes)
     q->skip -= skip;
     bytes = str_slice(bytes, (size_t)skip, bytes.n);
     if (bytes.n > q->size - q->at) {
-        fail_call(q, err_set(&q->err, E_DIGEST, "%s sends more than %llu bytes of %.120s",
-                             q->url.host, (unsigned long long)q->size, q->first.path));
+        fail_call(q, err_set(&q->err, E_DIGEST, "%s sends more than %llu bytes of %.*s",
+                             q->url.host, (unsigned long long)q->size,
+                             registry_path_n(q->first.path), q->first.path));
         return;
     }
     uint64_t before_ms = loop_now_ms(q->reg->opts.loop);

@@ -61,32 +61,24 @@ int remote_request(struct oci_remote *m, struct oci_request_opts *opts, struct r
 
 /* ---- opening ---- */
 
-/* opts->loop is set here. */
-static int open_registry(const struct oci_reference *ref, const struct oci_registry_opts *opts,
-                         struct oci_remote **ret, struct err *err)
+/* A remote without its client. */
+static int new_remote(const struct oci_reference *ref, struct oci_remote **ret, struct err *err)
 {
     struct oci_remote *m = xnew(struct oci_remote);
-    struct oci_registry_opts own = *opts;
     int r = loop_init(&m->loop, err);
     if (r < 0) {
         free(m);
         return r;
     }
-    own.loop = &m->loop;
     m->ref = *ref;
     m->pull_scope = oci_registry_scope(ref->repository, false);
     m->push_scope = oci_registry_scope(ref->repository, true);
-    r = oci_registry_new(&own, &m->reg, err);
-    if (r < 0) {
-        oci_remote_free(m);
-        return r;
-    }
     *ret = m;
     return 0;
 }
 
-int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opts *opts,
-                    struct oci_remote **ret, struct err *err)
+int oci_remote_registry(const struct oci_reference *ref, const struct oci_remote_opts *opts,
+                        struct loop *loop, struct oci_registry **ret, struct err *err)
 {
     static const struct oci_remote_opts defaults;
     scoped(buf_fini_scoped) struct buf ca = BUF_INIT(CA_FILE_MAX);
@@ -99,7 +91,8 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
         r = oci_login_find(ref, &login, err);
     if (r < 0)
         return r;
-    struct oci_registry_opts registry = {
+    const struct oci_registry_opts registry = {
+        .loop = loop,
         .host = ref->host,
         .plain_http = opts->plain_http,
         .allows_private = opts->allows_private,
@@ -112,14 +105,34 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
         .may_connect = opts->may_connect,
         .arg = opts->arg,
     };
-    r = open_registry(ref, &registry, ret, err);
+    r = oci_registry_new(&registry, ret, err);
     oci_login_fini(&login);
+    return r;
+}
+
+int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opts *opts,
+                    struct oci_remote **ret, struct err *err)
+{
+    scoped(oci_remote_free_scoped) struct oci_remote *m = NULL;
+    int r = new_remote(ref, &m, err);
+    r = r < 0 ? r : oci_remote_registry(ref, opts, &m->loop, &m->reg, err);
+    if (r >= 0)
+        *ret = take_ptr(&m);
     return r;
 }
 
 int oci_remote_clone(const struct oci_remote *m, struct oci_remote **ret, struct err *err)
 {
-    return open_registry(&m->ref, &m->reg->opts, ret, err);
+    scoped(oci_remote_free_scoped) struct oci_remote *clone = NULL;
+    struct oci_registry_opts own = m->reg->opts;
+    int r = new_remote(&m->ref, &clone, err);
+    if (r < 0)
+        return r;
+    own.loop = &clone->loop;
+    r = oci_registry_new(&own, &clone->reg, err);
+    if (r >= 0)
+        *ret = take_ptr(&clone);
+    return r;
 }
 
 void oci_remote_free(struct oci_remote *m)

@@ -17,7 +17,7 @@ struct oci_remote;
 
 struct oci_remote_opts {
     bool plain_http, allows_private; /* as in struct oci_registry_opts */
-    const char *ca_file; /* PEM, trusted besides the system's roots; NULL: none */
+    const char *ca_file;             /* PEM, trusted besides the system's roots; NULL: none */
     /* Credentials, also when they are empty: anonymous. NULL: as oci_login_find() says. Borrowed.
      */
     const struct oci_login *login;
@@ -35,6 +35,12 @@ struct oci_remote_opts {
  */
 int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opts *opts,
                     struct oci_remote **ret, struct err *err);
+/*
+ * The client alone, for a caller with a loop of its own: given, oci_registry_close(). Errors: as
+ * oci_remote_open().
+ */
+int oci_remote_registry(const struct oci_reference *ref, const struct oci_remote_opts *opts,
+                        struct loop *loop, struct oci_registry **ret, struct err *err);
 /* Another client of the same repository, for another thread. Does not touch `m`'s loop: any thread
  * may call it. Errors: as oci_remote_open(). */
 int oci_remote_clone(const struct oci_remote *m, struct oci_remote **ret, struct err *err);

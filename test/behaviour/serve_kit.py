@@ -98,7 +98,7 @@ class Node(Serve):
     def send(self, bdm):
         body = json.dumps(bdm)
         digest = "sha256:" + hashlib.sha256(body.encode()).hexdigest()
-        status, _, answer = self.request("POST", "/v1/bdm", body, **self.bearer("bdm", digest))
+        status, _, answer = self.request("POST", f"/v1/bdm?digest={digest}", body, **self.bearer("bdm", digest))
         return status, json.loads(answer)
 
     def put_meta(self, text):

@@ -2,6 +2,7 @@
 """dormouse image serve: unmodified clients pull from the node store, and what it lacks is pulled through."""
 import json
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -141,6 +142,16 @@ def test_other_machines_need_tls_and_a_token(store):
         assert done.returncode == 2 and word in done.stderr
 
 
+def test_it_may_have_as_many_descriptors_as_the_machine_lets_it(store):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        with serve(store) as s:
+            assert resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_what_was_removed_meanwhile_is_served_to_the_end(store, layout):
     """The server only reads: another process removes the image and collects it between manifest and blobs."""
     doc = json.loads(manifest_of(layout))
@@ -218,6 +229,26 @@ def test_a_manifest_does_not_wait_for_its_layers_and_a_blob_waits_for_itself(ups
         released.set()
         assert digest(s.get(f"/v2/library/app/blobs/{large}")[2]) == large
         assert s.get(f"/v2/library/app/blobs/{digest(b'x')}")[0] == 404
+
+
+def test_a_manifest_by_digest_does_not_depend_on_a_pull_of_another_tag(upstream, layout, tmp_path):
+    """It waits for that pull, which might bring it, and is pulled after it."""
+    large = json.loads(manifest_of(layout))["layers"][0]["digest"]
+    second = layout.image("v2", [TOP])
+    want = (layout.directory / "blobs/sha256" / layout.manifests[1]["digest"][7:]).read_bytes()
+    upstream.add_layout(layout, "library/app", "v2")
+    released, got = threading.Event(), []
+    upstream.faults.append(("GET", large, stall_after(1000, released)))
+    with serve(tmp_path / "store", "--upstream", upstream.host) as s:
+        assert s.get("/v2/library/app/manifests/v1")[0] == 200
+        wait_for(lambda: any(large in p for p in upstream.paths("GET")), "the blob is asked for")
+        asking = threading.Thread(target=lambda: got.append(s.get(f"/v2/library/app/manifests/{digest(want)}")))
+        asking.start()
+        wait_for(lambda: b"dormouse_image_requests 1\n" in s.get("/metrics")[2], "the request waits")
+        released.set()
+        asking.join(DEADLINE_S)
+        assert got and (got[0][0], got[0][2]) == (200, want), got
+        assert digest(s.get(f"/v2/library/app/blobs/{second['layers'][0]['digest']}")[2]) == second["layers"][0]["digest"]
 
 
 def test_a_registry_that_is_away_or_lies_is_reported(upstream, layout, tmp_path):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that fetch layers from each other as a BDM says: peers that lie, die, stall, are busy, and the registry behind them."""
+import contextlib
 import http.client
 import json
 import os
@@ -11,9 +12,9 @@ import uuid
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S
+from conftest import BUILD, DEADLINE_S, wait_for
 from image_kit import Layout, digest, layer
-from registry_kit import Fake
+from registry_kit import Fake, stall_after
 from serve_kit import KEY, Node, Proxy, token
 
 BIG = layer([("big", "f", os.urandom(8 << 20))])
@@ -44,9 +45,9 @@ class Cluster:
     def read(self, name):
         return (self.layout.directory / "blobs/sha256" / name[7:]).read_bytes()
 
-    def start(self, *names):
+    def start(self, *names, args=()):
         for name in names:
-            self.nodes[name] = Node(self.directory, name)
+            self.nodes[name] = Node(self.directory, name, *args)
         return [self.nodes[n] for n in names]
 
     def proxy(self, name, *args):
@@ -77,11 +78,14 @@ class Cluster:
                 "config": self.manifest["config"]["digest"]}, "binding": {"node": "n1", "url": self.nodes["n1"].url},
                 "deadline_ms": deadline_ms, "tasks": tasks}
 
+    def put_meta(self):
+        for text in (self.text, self.read(self.manifest["config"]["digest"])):
+            self.nodes["n1"].put_meta(text)
+
     def deploy(self, bdm, meta=True):
         n1 = self.nodes["n1"]
         if meta:
-            n1.put_meta(self.text)
-            n1.put_meta(self.read(self.manifest["config"]["digest"]))
+            self.put_meta()
         status, answer = n1.send(bdm)
         assert status == 202, answer
         return n1.wait(bdm["deploy"])
@@ -205,6 +209,7 @@ def test_a_kill_of_the_receiver_leaves_what_the_next_attempt_finishes(cluster):
     cluster.start("n1", "n2", "n3")
     mute = cluster.proxy("n2", 3 << 20)
     bdm = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", mute)])
+    cluster.put_meta()
     assert cluster.nodes["n1"].send(bdm)[0] == 202
     assert cluster.proxies[0].is_cut.wait(DEADLINE_S)
     cluster.nodes["n1"].kill()
@@ -223,6 +228,70 @@ def test_a_deadline_ends_it(cluster):
     cluster.check_whole(is_named=False)
 
 
+def test_a_deadline_holds_although_another_import_of_the_layer_stalls(cluster):
+    """The mirror of n1 pulls the same image from a registry that has gone silent."""
+    big, released = cluster.manifest["layers"][0]["digest"], threading.Event()
+    cluster.registry.faults.append(("GET", big, stall_after(1000, released)))
+    n1, = cluster.start("n1", args=("--upstream", cluster.registry.host))
+    cluster.start("n2")
+    assert n1.get("/v2/library/app/manifests/v1")[0] == 200
+    wait_for(lambda: any(big in p for p in cluster.registry.paths("GET")), "the blob is asked for")
+    try:
+        end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")], deadline_ms=300))
+        assert end["state"] == "failed" and "another import" in end["error"], end
+    finally:
+        released.set()
+
+
+def children(pid):
+    """Command lines of the processes that it has started."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if path.read_text().rpartition(")")[2].split()[1] == str(pid):
+                found.append((path.parent / "cmdline").read_bytes().split(b"\0"))
+    return found
+
+
+def test_bytes_of_peers_are_read_in_a_confined_process(cluster):
+    n1, _ = cluster.start("n1", "n2")
+    mute = cluster.proxy("n2", 3 << 20)
+    cluster.put_meta()
+    bdm = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", mute)])
+    assert n1.send(bdm)[0] == 202
+    assert cluster.proxies[0].is_cut.wait(DEADLINE_S)
+    assert any(b"--read-layer" in words for words in children(n1.process.pid))
+
+
+def test_what_an_earlier_attempt_left_damaged_is_fetched_again(cluster):
+    n1, _ = cluster.start("n1", "n2")
+    tmp, = (n1.store / "tmp").iterdir()
+    big = cluster.manifest["layers"][0]["digest"]
+    (tmp / f"{big[7:]}.part").write_bytes(b"\xff" * (4 << 20))
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")]))
+    assert end["state"] == "done" and end["liars"] == [], end
+    cluster.check_whole()
+
+
+def test_layers_that_are_here_are_not_evicted_for_those_that_come(cluster):
+    """The quota has room for the image, and not for what lies beside it; TOP was used least recently."""
+    store, other = cluster.directory / "n1", layer([("other", "f", os.urandom(4 << 20))])
+    cluster.layout.image("top", [TOP])
+    cluster.layout.image("other", [other])
+    for name in ("top", "other"):
+        image("pull", f"oci:{cluster.layout.directory}:{name}", "--form", "both", "--name", name, "--store", store)
+        image("rm", name, "--store", store)
+    os.utime(store / "layers" / digest(TOP)[7:], (1, 1))
+    cluster.start("n1", args=("--quota", "36Mi"))
+    cluster.start("n2")
+    bdm = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")])
+    bdm["tasks"].pop()
+    end = cluster.deploy(bdm)
+    assert end["state"] == "done", end
+    assert not (store / "layers" / digest(other)[7:]).exists()
+    cluster.check_whole()
+
+
 def test_tokens_decide_who_may_do_what(cluster):
     n1, n2 = cluster.start("n1", "n2")
     blob = cluster.manifest["layers"][0]["digest"]
@@ -235,8 +304,10 @@ def test_tokens_decide_who_may_do_what(cluster):
     assert n2.get(path)[0] == 403
     bdm = cluster.bdm(lambda d, l, i: [cluster.peer(d, l["digest"], "n2")])
     body = json.dumps(bdm)
-    assert n1.request("POST", "/v1/bdm", body, **n1.bearer("bdm", digest(b"another body")))[0] == 403
-    assert n1.request("POST", "/v1/bdm", body)[0] == 403
+    right, other = digest(body.encode()), digest(b"another body")
+    for path, shown, status in ((right, other, 403), (other, right, 403), (other, other, 400), ("", right, 400)):
+        assert n1.request("POST", f"/v1/bdm?digest={path}", body, **n1.bearer("bdm", shown))[0] == status
+    assert n1.request("POST", f"/v1/bdm?digest={right}", body)[0] == 403
     assert n2.send(bdm)[0] == 400  # it is not for that node
     assert n1.request("PUT", f"/v1/meta/{digest(b'x')}", b"y", **n1.bearer("meta", digest(b"x")))[0] == 400
     assert n1.get("/v1/cache")[0] == 403 and n1.get(f"/v1/deploys/{deploy}")[0] == 403
@@ -244,6 +315,31 @@ def test_tokens_decide_who_may_do_what(cluster):
         wrong = json.loads(body)
         wrong["tasks"][0][key] = value
         assert n1.send(wrong)[0] == 400
+
+
+def test_how_a_long_deployment_ended_can_be_asked_for(cluster):
+    """More than are kept begin after it, and end before it does."""
+    n1, *_ = cluster.start("n1", "n2", "n3")
+    mute = cluster.proxy("n2", 1000)
+    cluster.put_meta()
+    long = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2", mute)], deadline_ms=3600000)
+    assert n1.send(long)[0] == 202
+    for _ in range(65):
+        short = cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n3")], deadline_ms=0)
+        assert n1.send(short)[0] == 202
+        n1.wait(short["deploy"])
+    for p in cluster.proxies:
+        p.close()
+    assert n1.wait(long["deploy"])["state"] == "failed"
+
+
+def test_the_body_of_a_stranger_is_not_read(cluster):
+    n1, = cluster.start("n1")
+    for method, path in (("POST", "/v1/bdm"), ("POST", f"/v1/bdm?digest={digest(b'')}"), ("PUT", f"/v1/meta/{digest(b'')}")):
+        host, port = n1.host.split(":")
+        with socket.create_connection((host, int(port)), timeout=DEADLINE_S) as s:
+            s.sendall(f"{method} {path} HTTP/1.1\r\nHost: n1\r\nContent-Length: 4000000\r\n\r\n".encode())
+            assert s.recv(12) in (b"HTTP/1.1 403", b"HTTP/1.1 400")  # although nothing of the body was sent
 
 
 def test_upload_slots_are_bounded_and_the_busy_peer_is_asked_again(cluster):
