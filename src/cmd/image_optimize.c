@@ -789,7 +789,7 @@ const struct cmd cmd_image_optimize = {
         "  dormouse image optimize registry.example/shop/api registry.example/shop/web:stable\n"
         "  dormouse image optimize --registry registry.example --mode replace --once\n"
         "  dormouse image optimize --config optimizer.yaml --news "
-        "http://master:7070/v1/images/replaced\n",
+        "http://deployer.example/images/moved\n",
     .run = run,
     .opts = image_optimize_opts,
 };

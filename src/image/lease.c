@@ -184,6 +184,16 @@ static int write_and_look(struct image_lease *l, uint64_t began, uint64_t *ret_w
     return r < 0 ? r : r > 0 && strcmp(f.holder, l->self) == 0;
 }
 
+/* It was written half of its duration ago: its time begins again. */
+static int write_again(struct image_lease *l, struct err *err)
+{
+    int r = put(l, l->self, err);
+    if (r < 0)
+        return r;
+    l->renewed_ms = clock_mono_ms();
+    return 1;
+}
+
 int image_lease_take(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err)
 {
     struct found f = { .holder = "" };
@@ -199,7 +209,8 @@ int image_lease_take(struct image_lease *l, uint64_t *ret_wait_ms, struct err *e
         }
     }
     if (r >= 0)
-        r = is_ours && l->is_late ? 1 : write_and_look(l, began, ret_wait_ms, err);
+        r = is_ours && l->is_late ? write_again(l, err)
+                                  : write_and_look(l, began, ret_wait_ms, err);
     if (r < 0)
         return err_ctx(err, r, "lease");
     l->is_held = r > 0;

@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+enum { SILENT_MAX = 3 }; /* requests in a row that get no answer: their host is away */
+
 /* A repository with its connection. */
 struct repository {
     struct oci_reference ref;
@@ -41,6 +43,7 @@ struct look {
     VEC(struct wanted) wanted;
     struct map unknown; /* "HOST/REPOSITORY" whose tags could not be asked for */
     struct map away;    /* hosts that cannot be reached */
+    unsigned n_silent;  /* requests in a row without an answer */
     VEC(struct image_watched) next;
     struct map names, used; /* of `next`: its names, and its layers */
     int n_news;
@@ -243,12 +246,18 @@ static bool must_stop(const struct look *l)
     return l->w->opts.must_stop && l->w->opts.must_stop(l->w->opts.arg);
 }
 
-/* No answer, in contrast to one that says no: others of the host need not be tried now. */
-static void note_away(struct look *l, const char *host, int r)
+/* No answer, in contrast to one that says no: others of the host need not be tried now. Silence may
+ * be that of one repository alone, whose list of tags takes too long. */
+static void note_answer(struct look *l, const char *host, int r)
 {
-    if (r == -ECONNREFUSED || r == -ECONNRESET || r == -ETIMEDOUT || r == -EPIPE ||
-        r == -EHOSTUNREACH || r == -ENETUNREACH || r == E_TLS)
-        (void)map_put(&l->away, str_of(host), l);
+    bool is_silent = r == -ECONNRESET || r == -ETIMEDOUT || r == -EPIPE;
+    bool is_unreachable =
+        r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ENETUNREACH || r == E_TLS;
+    l->n_silent = is_silent ? l->n_silent + 1 : 0;
+    if (!is_unreachable && l->n_silent < SILENT_MAX)
+        return;
+    l->n_silent = 0;
+    (void)map_put(&l->away, str_of(host), l);
 }
 
 static bool is_away(const struct look *l, const char *host)
@@ -293,10 +302,10 @@ static int want_repository(struct look *l, const struct oci_reference *ref, stru
     if (r >= 0 && tags.n > IMAGE_WATCH_MAX - l->wanted.n)
         r = err_set(&why, E_LIMIT, "more than %d images are watched with those of this repository",
                     IMAGE_WATCH_MAX);
+    note_answer(l, ref->host, r);
     if (r < 0 && r != -ENOENT) {
         trouble(l->w, family, &why);
         (void)map_put(&l->unknown, str_of(family), l);
-        note_away(l, ref->host, r);
         return 0;
     }
     r = 0;
@@ -461,8 +470,7 @@ static void ask(struct look *l, const struct wanted *one)
             w->opts.ignored(w->opts.arg, one->name, &why);
         r = status < 0 && status != E_UNSUPPORTED ? status : 1;
     }
-    if (r < 0)
-        note_away(l, ref.host, r);
+    note_answer(l, ref.host, r);
     if (r > 0) {
         vec_push(&l->next, now);
         return;

@@ -70,9 +70,9 @@ DEFINE_SCOPED(image_watch, image_watch_close)
 /*
  * Ask the registries and tell the news, then keep the state. Returns how many images moved,
  * appeared or are gone. An image that could not be asked for stays as it was, and so do all of a
- * host that cannot be reached, which is asked once. Repositories with tags beyond IMAGE_WATCH_MAX
- * are trouble. Errors: E_LIMIT (more images are named), -ECANCELED (must_stop; nothing has
- * changed), what writing the state gives.
+ * host that cannot be reached, which is asked once, or that gives no answer three times in a row.
+ * Repositories with tags beyond IMAGE_WATCH_MAX are trouble. Errors: E_LIMIT (more images are
+ * named), -ECANCELED (must_stop; nothing has changed), what writing the state gives.
  */
 int image_watch_look(struct image_watch *w, struct err *err);
 /* Sorted by name; borrowed until the next look. */

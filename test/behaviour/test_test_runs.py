@@ -160,6 +160,16 @@ def test_what_failed_passes_at_the_second_try_only_as_a_whole(again, failed, sec
     assert (len(result.failed), len(result.second), result.passed) == (failed, second, 5 + second)
 
 
+def test_what_is_skipped_at_the_second_try_has_not_passed():
+    """Of test programs each line counts: those of one that passes may be more than there are programs."""
+    runner = load_runner()
+    first, again = result_of(runner, 5, ["a", "b"]), result_of(runner, 30, [])
+    first.skipped, again.skipped = [("c", "no tool")], [("c", "no tool"), ("b: all", "no network")]
+    assert len(runner.second_try(first, ["a", "b"], lambda targets: again).failed) == 2
+    again.skipped.pop()
+    assert len(runner.second_try(first, ["a", "b"], lambda targets: again).second) == 2
+
+
 @pytest.mark.parametrize("failed, targets", [([], []), (["a"], None), (["a"] * 4, ["a", "b", "c", "d"])])
 def test_what_is_no_test_and_what_is_too_much_is_not_tried_again(failed, targets):
     runner = load_runner()
