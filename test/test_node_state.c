@@ -87,8 +87,14 @@ TEST(of_too_many_layers_those_that_were_used_last_are_told)
 TEST(what_ages_is_written_without_the_layers)
 {
     struct arena a = { 0 };
-    const struct node_state s = { .node = STR("n1"), .reported_wall_s = 5, .upload_slots = 3 };
+    /* Rates: in the whole object alone. Those that a merge patch wrote would stay without their
+     * time. */
+    const struct node_state s = { .node = STR("n1"),
+                                  .reported_wall_s = 5,
+                                  .upload_slots = 3,
+                                  .rates = { .uplink_bps = 1e6, .measured_wall_s = 4 } };
     const struct json *spec = json_getc(node_state_beat(&a, &s), "spec");
+    CHECK(json_getc(json_getc(node_state_object(&a, &s), "spec"), "network"));
     CHECK(json_getc(spec, "reportedAt") && json_getc(spec, "freeUploadSlots"));
     CHECK(!json_getc(spec, "layers") && !json_getc(spec, "cache") && !json_getc(spec, "network"));
     arena_fini(&a);

@@ -466,20 +466,34 @@ static void *collect_all_the_time(void *arg)
     return NULL;
 }
 
+static void *sweep_all_the_time(void *arg)
+{
+    (void)arg;
+    while (!__atomic_load_n(&crowd.stop, __ATOMIC_RELAXED)) {
+        struct err err = { 0 };
+        if (oci_store_sweep(crowd.s, SIZE_MAX, &err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+        (void)sched_yield();
+    }
+    return NULL;
+}
+
 static void run_crowd(enum oci_store_form form)
 {
-    pthread_t pullers[IMAGES], collector;
+    pthread_t pullers[IMAGES], collector, sweeper;
     size_t which[IMAGES] = { 0, 1 };
     new_root();
     crowd.s = open_with((struct oci_store_opts){ .form = form });
     __atomic_store_n(&crowd.stop, false, __ATOMIC_RELAXED);
     CHECK_INT(pthread_create(&collector, NULL, collect_all_the_time, NULL), 0);
+    CHECK_INT(pthread_create(&sweeper, NULL, sweep_all_the_time, NULL), 0);
     for (size_t i = 0; i < IMAGES; i++)
         CHECK_INT(pthread_create(&pullers[i], NULL, pull_and_remove, &which[i]), 0);
     for (size_t i = 0; i < IMAGES; i++)
         CHECK_INT(pthread_join(pullers[i], NULL), 0);
     __atomic_store_n(&crowd.stop, true, __ATOMIC_RELAXED);
     CHECK_INT(pthread_join(collector, NULL), 0);
+    CHECK_INT(pthread_join(sweeper, NULL), 0);
     struct oci_store_gc gc;
     CHECK_OK(oci_store_gc(crowd.s, false, &gc, NULL));
     CHECK_INT(count_in("layers") + count_in("meta/documents") + count_in("meta/index"), 0);

@@ -66,6 +66,8 @@ static int read_layers(struct plan_reading *r, const struct oci_image *image, st
     f->o.n_layers = n;
     f->manifest = image->digest;
     f->config = m->config.digest;
+    f->manifest_text = str_copy_arena(r->a, image->manifest_text);
+    f->config_text = str_copy_arena(r->a, image->config_text);
     return n ? 0 : err_set(err, E_INVALID, "the image has no layers");
 }
 

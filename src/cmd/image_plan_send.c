@@ -114,14 +114,14 @@ static int ask(struct sender *s, const char *method, const char *target, struct 
 
 /* ---- what is sent ---- */
 
-/* What the image store here has of the image; else the node asks the registry. */
+/* What the plan or the image store here (NULL: none) has of the image; else the node asks the
+ * registry. */
 static int send_document(struct sender *s, struct oci_store *store, const struct oci_digest *d,
-                         struct err *err)
+                         struct str text, struct err *err)
 {
     struct arena a = { 0 };
-    struct str text;
     char digest[OCI_DIGEST_TEXT_SIZE];
-    int r = oci_store_document(store, d, &a, &text, NULL);
+    int r = text.n ? 0 : store ? oci_store_document(store, d, &a, &text, NULL) : -ENOENT;
     if (r >= 0) {
         oci_digest_format(d, digest);
         scoped(free_scoped) char *target = xasprintf("/v1/meta/%s", digest);
@@ -137,10 +137,9 @@ static int send_documents(struct sender *s, struct err *err)
 {
     scoped(oci_store_close_scoped) struct oci_store *store = NULL;
     const struct oci_store_opts o = { .is_reader = true };
-    if (image_store_open(s->o->store, o, &store, NULL) < 0)
-        return 0;
-    int r = send_document(s, store, &s->f->manifest, err);
-    return r < 0 ? r : send_document(s, store, &s->f->config, err);
+    (void)image_store_open(s->o->store, o, &store, NULL); /* there may be none */
+    int r = send_document(s, store, &s->f->manifest, s->f->manifest_text, err);
+    return r < 0 ? r : send_document(s, store, &s->f->config, s->f->config_text, err);
 }
 
 static int send_bdm(struct sender *s, const struct image_tasks *tasks, struct err *err)

@@ -50,6 +50,7 @@ struct image_cluster_file {
     bool has_image;
     struct str reference;
     struct oci_digest manifest, config;
+    struct str manifest_text, config_text;  /* empty: not known here */
     const struct image_cluster_blob *blobs; /* of layers */
     const struct str *node_urls;            /* empty: not stated */
 };

@@ -314,9 +314,11 @@ static void start_attempt(struct fetching *g, const struct image_transfer_order 
     *a = (struct attempt){
         .g = g, .piece = o->piece, .source = o->source, .at = o->from, .to = o->to
     };
+    uv_update_time(&g->loop.uv); /* timers of the request, too, begin now */
     int r = g->f->sources[o->source].is_registry ? start_registry(a, &err) : start_peer(a, &err);
     if (r >= 0) {
         g->running[o->piece] = a;
+        image_transfer_asked(&g->transfer, o->piece, now(g));
         return;
     }
     free(a);
@@ -354,6 +356,8 @@ static void turn(struct fetching *g, bool is_behind)
 /* Until all bytes are there and the import has them, or it fails. */
 static void run_round(struct fetching *g)
 {
+    uv_update_time(&g->loop.uv);
+    g->polled_ms = now(g); /* nothing runs */
     while (g->r >= 0 && g->wrong >= 0) {
         bool is_behind = deliver(g);
         follow_orders(g);
@@ -425,7 +429,7 @@ static int fetch(struct fetching *g, struct err *err)
         r = open_import(g, false, err);
     if (r < 0)
         return r;
-    g->polled_ms = now(g);
+    uv_update_time(&g->loop.uv); /* it may have waited for another import */
     for (size_t i = 0; i < MIN(f->n_sources, (size_t)IMAGE_TRANSFER_SOURCES_MAX); i++)
         is_registry[i] = f->sources[i].is_registry;
     if (!image_transfer_init(&g->transfer, f->pieces, f->n_pieces, is_registry, f->n_sources,

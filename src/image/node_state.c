@@ -63,17 +63,25 @@ static void set_rate(struct arena *a, struct json *v, const char *key, double ra
         json_set_int(a, v, key, (int64_t)rate);
 }
 
+/*
+ * By an apply alone: measuredAt is required beside the rates, and a rate that a merge patch owned
+ * would outlive it in the first apply after a restart, which has measured nothing yet.
+ */
+static void add_network(struct arena *a, struct json *spec, const struct node_state_rates *r)
+{
+    if (!r->measured_wall_s)
+        return;
+    struct json *network = json_obj(a, spec, "network");
+    set_time(a, network, "measuredAt", r->measured_wall_s);
+    set_rate(a, network, "uplinkBitsPerSecond", r->uplink_bps);
+    set_rate(a, network, "downlinkBitsPerSecond", r->downlink_bps);
+    set_rate(a, network, "registryBitsPerSecond", r->registry_bps);
+}
+
 static void add_beat(struct arena *a, struct json *spec, const struct node_state *s)
 {
     const struct node_state_rates *r = &s->rates;
     set_time(a, spec, "reportedAt", s->reported_wall_s);
-    if (r->measured_wall_s) {
-        struct json *network = json_obj(a, spec, "network");
-        set_time(a, network, "measuredAt", r->measured_wall_s);
-        set_rate(a, network, "uplinkBitsPerSecond", r->uplink_bps);
-        set_rate(a, network, "downlinkBitsPerSecond", r->downlink_bps);
-        set_rate(a, network, "registryBitsPerSecond", r->registry_bps);
-    }
     set_rate(a, spec, "unpackBytesPerSecond", r->unpack_bps / 8);
     if (s->disk_capacity) {
         struct json *disk = json_obj(a, spec, "disk");
@@ -99,6 +107,7 @@ struct json *node_state_object(struct arena *a, const struct node_state *s)
     json_set_str(a, json_obj(a, v, "metadata"), "name", s->node);
     struct json *spec = json_obj(a, v, "spec");
     add_beat(a, spec, s);
+    add_network(a, spec, &s->rates);
     if (s->url.n)
         json_set_str(a, spec, "url", s->url);
     struct json *cache = json_obj(a, spec, "cache");

@@ -42,5 +42,5 @@ struct node_state {
 void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to);
 /* The whole object, for a server-side apply. */
 struct json *node_state_object(struct arena *a, const struct node_state *s);
-/* What changes all the time, for a merge patch: times, rates, disk, slots. */
+/* What changes all the time, for a merge patch: the time, disk, slots, the rate of unpacking. */
 struct json *node_state_beat(struct arena *a, const struct node_state *s);

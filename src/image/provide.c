@@ -199,6 +199,7 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
     struct oci_pull_opts opts = { .name = str_of(q->own_name ? q->own_name : q->plain_name),
                                   .platform = oci_platform_here(),
                                   .reading = &layer_child_reading,
+                                  .is_whole = q->own_name != NULL,
                                   .on_progress = on_progress,
                                   .on_image = on_image,
                                   .on_layers = on_layers,

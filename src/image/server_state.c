@@ -117,7 +117,8 @@ static void on_end(void *arg, int r, const struct err *err)
 static uint64_t sum_of(const struct node_state *f, struct str prefixes)
 {
     const uint64_t numbers[] = { f->cache_capacity, f->cache_used, f->cache_pinned };
-    uint64_t sum = sum64(prefixes, 1) ^ sum64(str_n(numbers, sizeof numbers), 2);
+    uint64_t sum = sum64(prefixes, 1) ^ sum64(str_n(numbers, sizeof numbers), 2) ^
+                   sum64(str_n(&f->rates, sizeof f->rates), 4);
     return sum ? sum : 1;
 }
 
@@ -160,7 +161,6 @@ static void on_gathered(struct job *j, int r)
         image_server_finish_close(s);
         return;
     }
-    t->is_changed = false;
     t->written_ms = loop_now_ms(s->loop);
     uint64_t set = sum64(buf_str(&t->prefixes), 3), wall_ms = (uint64_t)clock_wall_ms();
     if (set != t->prefixes_sum || t->generation == 0)
@@ -185,8 +185,10 @@ static void on_timer(struct timer *timer)
     struct image_server_state *t = container_of(timer, struct image_server_state, timer);
     t->job = (struct job){ .work = gather, .done = on_gathered };
     t->is_working = job_start(t->s->loop, &t->job) >= 0;
-    if (!t->is_working)
-        arm(t);
+    if (t->is_working)
+        t->is_changed = false; /* a change from here on may come too late for this look */
+    else
+        image_server_state_arm(t->s, IMAGE_SERVER_STATE_GAP_MS);
 }
 
 void image_server_state_arm(struct image_server *s, uint64_t after_ms)

@@ -271,6 +271,13 @@ bool image_transfer_next(struct image_transfer *t, uint64_t now_ms,
     return false;
 }
 
+void image_transfer_asked(struct image_transfer *t, uint32_t piece, uint64_t now_ms)
+{
+    struct image_transfer_part *p = &t->parts[piece];
+    assert(piece < t->n && p->is_running);
+    p->since_ms = p->window_ms = now_ms;
+}
+
 uint64_t image_transfer_due(const struct image_transfer *t, uint64_t now_ms)
 {
     uint64_t due = UINT64_MAX;

@@ -117,6 +117,8 @@ bool image_transfer_init(struct image_transfer *t, const struct image_transfer_p
  * image_transfer_due() says. */
 bool image_transfer_next(struct image_transfer *t, uint64_t now_ms,
                          struct image_transfer_order *ret);
+/* A piece that was to start is asked for only now: silence counts from here. */
+void image_transfer_asked(struct image_transfer *t, uint32_t piece, uint64_t now_ms);
 /* When to ask again although nothing happened; UINT64_MAX: never. */
 uint64_t image_transfer_due(const struct image_transfer *t, uint64_t now_ms);
 /* n bytes came for a piece that runs. */

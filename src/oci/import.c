@@ -452,7 +452,9 @@ int oci_import_commit(struct oci_import *im, struct err *err)
     (void)pthread_mutex_lock(&im->s->mutex);
     im->s->n_references++; /* of the blob: a gc that looked at the layers before begins again */
     im->s->used_bytes += n_bytes;
+    im->s->reserved_bytes -= im->reserved; /* at once: they must not count twice */
     (void)pthread_mutex_unlock(&im->s->mutex);
+    im->reserved = 0;
     if (im->s->opts.cache)
         im->s->opts.cache->use(im->s->opts.cache_arg, &im->opts.diff_id, n_bytes);
     return 0;

@@ -79,7 +79,7 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
         .blob_size = l->blob.size,
         .has_no_blob = origin->has_no_blobs,
         .max_tar_bytes = p->opts->max_tar_bytes,
-        .is_resumable = origin->is_remote,
+        .is_resumable = origin->is_remote && !p->opts->is_whole,
         .reading = p->opts->reading,
         .reading_arg = p->opts->reading_arg,
         .tee = count_tar,

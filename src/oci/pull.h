@@ -66,6 +66,9 @@ struct oci_pull_opts {
     const struct layer_reading_ops *reading;
     void *reading_arg;
     bool is_pinned; /* else it is what the name was before */
+    /* Each layer from its first byte, and what came of one that fails is not left for another pull:
+     * whoever goes on with it has not been given it. */
+    bool is_whole;
     /*
      * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and
      * while bytes arrive, at most every 256 KiB of a layer. changed: NULL at the beginning.

@@ -153,7 +153,10 @@ int oci_store_discard(struct oci_store *s, const char *path, struct err *err)
     return store_trash(s, path + n + 1, err);
 }
 
-/* Delete what is below `name` and itself, at most *left files. 1: more is left. */
+/*
+ * Delete what is below `name` and itself, at most *left files. 1: more is left. Several threads may
+ * sweep at once: what is gone meanwhile is no error.
+ */
 static int sweep(int dir_fd, const char *name, size_t *left)
 {
     if (*left == 0)
@@ -170,7 +173,7 @@ static int sweep(int dir_fd, const char *name, size_t *left)
     if (!d) {
         r = fd < 0 ? fd : -errno;
         fd_scoped(&fd);
-        return r;
+        return r == -ENOENT ? 0 : r;
     }
     (void)fchmod(fd, 0700); /* trees of layers hold directories that nobody may change */
     r = 0;
@@ -183,7 +186,8 @@ static int sweep(int dir_fd, const char *name, size_t *left)
     if (*left == 0)
         return 1;
     --*left;
-    return sys_unlinkat(dir_fd, name, AT_REMOVEDIR);
+    r = sys_unlinkat(dir_fd, name, AT_REMOVEDIR);
+    return r == -ENOENT ? 0 : r;
 }
 
 struct sweep {

@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import pathlib
+import random
 import subprocess
 import threading
 
@@ -12,7 +13,7 @@ import pytest
 from conftest import BUILD, wait_for
 from functions_kit import FUNCTIONS, FunctionServer, call
 from image_kit import Layout, digest, docker_archive, layer
-from registry_kit import REGISTRY, fake, real
+from registry_kit import REGISTRY, cut_after, fake, real
 from test_fn_containers import MISSING
 
 DORMOUSE = str(BUILD / "dormouse")
@@ -230,6 +231,24 @@ def test_who_knows_the_digest_of_a_private_layer_does_not_get_it(tmp_path, regis
             assert sum("/blobs/" in path for _, path in requests(registry)[before:]) <= 2, "but not a third time"
         finally:
             assert server.stop() == 0
+
+
+def test_a_pull_with_credentials_that_breaks_off_leaves_nothing_to_go_on_with(tmp_path, start, registry):
+    """A part of a blob belongs to no tenant: whoever lists its digest would get what is in it."""
+    random.seed(1)
+    secret = layer([("secret", "f", random.randbytes(600_000))])
+    made = layout(tmp_path / "layout", more=[secret])
+    registry.add_layout(made, "team/private", "v1")
+    registry.auth, registry.users = "basic", {"ann": "s3cret"}
+    blob = json.loads(made.blob_of(made.manifests[0]))["layers"][-1]["digest"]
+    registry.knows_ranges = False
+    registry.faults += [("GET", blob, cut_after(300_000))] * 50
+    server = start()
+    server.create("/api/v1/namespaces/default/secrets", {**dockerconfig(registry.host, "ann", "s3cret"), "metadata": {"name": "pull"}})
+    server.deploy("mine", spec(f"{registry.host}/team/private:v1", scale={"initial": 1}, imagePullSecrets=[{"name": "pull"}]))
+    wait_for(lambda: ready(server, "mine")["reason"] in ("ErrImagePull", "ImagePullBackOff"), "it breaks off")
+    assert [path for _, path in requests(registry) if blob in path], "in the middle"
+    assert not list((server.data_dir / "images/tmp").rglob("*.part"))
 
 
 def test_what_a_tenant_mounts_is_not_in_the_root_of_another(tmp_path, start, registry):

@@ -92,12 +92,18 @@ static void make_one(int dir, const char *name, bool is_file)
         (void)close(fd);
 }
 
+/* Names that are looked up on the loop for the mount points of a plan; the rest is left to the
+ * program that starts containers. */
+enum { LOOKUPS_MAX = 1 << 16 };
+
 /* The directories on the way, and what is at the end. */
-static void make_mount_point(int root, const char *path, bool is_file)
+static void make_mount_point(int root, const char *path, bool is_file, unsigned *left)
 {
+    unsigned depth = 0;
     scoped(free_scoped) char *whole = xstrdup(path);
     scoped(fd_scoped) int dir = open_below(root, "/");
-    for (char *name = whole + strspn(whole, "/"); *name && dir >= 0;) {
+    for (char *name = whole + strspn(whole, "/"); *name && dir >= 0 && *left > depth;) {
+        *left -= ++depth;
         char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/"), was = *end;
         *end = '\0';
         make_one(dir, name, is_file && !*next);
@@ -120,12 +126,13 @@ static void make_mount_points(const struct oci_config_made *made, const struct r
     scoped(fd_scoped) int root = open(made->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return;
+    unsigned left = LOOKUPS_MAX;
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        make_mount_point(root, names[i], false);
+        make_mount_point(root, names[i], false, &left);
     for (size_t at = 0; at < made->dirs.n; at += strlen(made->dirs.p + at) + 1)
-        make_mount_point(root, made->dirs.p + at, false);
+        make_mount_point(root, made->dirs.p + at, false, &left);
     for (size_t i = 0; i < r->n_secrets; i++)
-        make_mount_point(root, r->secrets[i]->path, true);
+        make_mount_point(root, r->secrets[i]->path, true, &left);
 }
 
 /* ---------------------------------------------------------------- its configuration */
