@@ -205,6 +205,11 @@ static int check_args(const char *host)
     if ((is_reporting && !node) || ((kubeconfig || context || url) && !is_reporting))
         return cmd_failf(CMD_USAGE, "--report goes with --node; --kubeconfig, --context and --url "
                                     "with --report");
+    if (is_reporting && !url && (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0))
+        return cmd_failf(CMD_USAGE,
+                         "--report: others cannot reach '%s'; --url says where they "
+                         "reach this server",
+                         host);
     if (is_reporting && !manifest_is_plain(node, "-."))
         return cmd_failf(CMD_USAGE, "--node: '%s' is not the name of a node of a cluster", node);
     if (!node != !key_file)

@@ -31,6 +31,7 @@ struct image_server_state {
     uint64_t prefixes_sum, sum;
     uint64_t generation;
     int status, r;
+    struct err why; /* of r, or what came of the last writing */
     struct buf prefixes, answer;
     struct node_state found; /* by the job */
 };
@@ -54,15 +55,18 @@ static void gather(struct job *j)
     struct node_state *f = &t->found;
     size_t n = 0;
     *f = (struct node_state){ 0 };
+    t->why = (struct err){ 0 };
     buf_reset(&t->prefixes);
     look_at_disk(f, oci_store_root(store));
-    t->r = oci_store_layers(store, &all, &n, NULL);
+    t->r = oci_store_layers(store, &all, &n, &t->why);
     for (size_t i = 0; t->r >= 0 && i < n; i++) {
         f->cache_used += all[i].n_bytes;
         f->cache_pinned += all[i].is_pinned ? all[i].n_bytes : 0;
     }
     uint64_t quota = oci_store_quota(store);
     f->cache_capacity = quota ? quota : f->disk_capacity;
+    if (!quota)
+        f->cache_pinned = f->cache_used; /* nothing is evicted to make room */
     node_state_prefixes(all, n, &t->prefixes);
 }
 
@@ -92,19 +96,24 @@ static void on_data(void *arg, struct str chunk)
     (void)buf_add_str(&((struct image_server_state *)arg)->answer, chunk);
 }
 
-static void on_end(void *arg, int r, const struct err *err)
+/* Says when it begins to fail and when it no longer does. */
+static void note_result(struct image_server_state *t, bool failed, struct str reason)
 {
-    struct image_server_state *t = arg;
     char why[LOG_QUOTE_MAX];
-    bool failed = r < 0 || t->status >= 300;
-    t->call = NULL;
     if (failed && !t->has_failed && !t->s->closing)
         log_warn("the state of the node's images is not written, trying again",
-                 "node=%s status=%d reason=\"%s\"", t->s->node, t->status,
-                 log_quote(why, r < 0 ? str_of(err_text(err)) : buf_str(&t->answer)));
+                 "node=%s status=%d reason=\"%s\"", t->s->node, t->status, log_quote(why, reason));
     if (!failed && t->has_failed)
         log_info("the state of the node's images is written again", "node=%s", t->s->node);
     t->has_failed = failed;
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct image_server_state *t = arg;
+    bool failed = r < 0 || t->status >= 300;
+    t->call = NULL;
+    note_result(t, failed, r < 0 ? str_of(err_text(err)) : buf_str(&t->answer));
     if (failed)
         t->written_sum = 0; /* all of it next time */
     else if (t->is_whole)
@@ -122,7 +131,7 @@ static uint64_t sum_of(const struct node_state *f, struct str prefixes)
     return sum ? sum : 1;
 }
 
-static int write_state(struct image_server_state *t)
+static int write_state(struct image_server_state *t, struct err *err)
 {
     static const struct kube_call_ops ops = { on_head, on_data, on_end };
     struct image_server *s = t->s;
@@ -135,6 +144,8 @@ static int write_state(struct image_server_state *t)
         "/apis/dormouse.dev/v1alpha1/nodeimagestates/%s%s", s->node,
         t->is_whole ? "?fieldManager=dormouse-image&force=true" : "?fieldManager=dormouse-image");
     int r = json_write(&text, v);
+    if (r < 0)
+        (void)err_set(err, r, "an object of more than %d bytes", NODE_STATE_TEXT_MAX);
     (void)headers_addc(&h, "content-type",
                        t->is_whole ? "application/apply-patch+yaml"
                                    : "application/merge-patch+json");
@@ -145,7 +156,7 @@ static int write_state(struct image_server_state *t)
                                       .headers = &h,
                                       .body = buf_str(&text),
                                       .timeout_ms = TIMEOUT_MS };
-    r = r < 0 ? r : transport_start(s->opts.api, &req, &ops, t, &t->call, NULL);
+    r = r < 0 ? r : transport_start(s->opts.api, &req, &ops, t, &t->call, err);
     headers_fini(&h);
     arena_fini(&a);
     return r;
@@ -176,8 +187,12 @@ static void on_gathered(struct job *j, int r)
     f->prefixes = buf_str(&t->prefixes);
     t->sum = sum_of(f, f->prefixes);
     t->is_whole = t->sum != t->written_sum;
-    if (r < 0 || t->r < 0 || write_state(t) < 0)
-        arm(t);
+    r = r < 0 ? err_sys(&t->why, r, "look at the store") : t->r;
+    if (r >= 0 && write_state(t, &t->why) >= 0)
+        return;
+    t->status = 0;
+    note_result(t, true, str_of(err_text(&t->why)));
+    arm(t);
 }
 
 static void on_timer(struct timer *timer)

@@ -142,6 +142,13 @@ def test_other_machines_need_tls_and_a_token(store):
         assert done.returncode == 2 and word in done.stderr
 
 
+def test_a_report_names_an_address_that_others_can_reach(store, tmp_path):
+    (tmp_path / "key").write_text("k" * 64)
+    done = image(store, "serve", "--listen", "0.0.0.0:0", "--allow-plain-http", "--allow-anonymous", "--node", "n1",
+                 "--cluster-key-file", str(tmp_path / "key"), "--report", check=False)
+    assert done.returncode == 2 and "--url" in done.stderr
+
+
 def test_it_may_have_as_many_descriptors_as_the_machine_lets_it(store):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))

@@ -90,6 +90,7 @@ def test_plans_and_placement_follow_what_nodes_report(cluster, tmp_path):
     wait_for(lambda: cluster.has("n2") == 2, "n2 to report its layers")
     later = cluster.state("n2")
     assert later["layers"]["generation"] > state["layers"]["generation"] and later["network"]["registryBitsPerSecond"] > 0
+    assert later["cache"]["pinnedBytes"] == later["cache"]["usedBytes"] > 0, "without a quota nothing leaves to make room"
     plan = cluster.plan()
     assert (plan["node"], plan["transfers"], plan["seconds"]) == ("n2", [], 0)
     plan = cluster.plan("--node", "n1")
