@@ -790,6 +790,8 @@ TEST(layers_are_not_damaged_where_their_reader_fails)
             broken_code = codes[i];
             CHECK(oci_store_check(s, &opts, &res, &err) < 0);
             CHECK(strstr(err_text(&err), "the reader is broken"));
+            CHECK(res.n_layers > 1 && res.n_images == 1); /* the first does not end it */
+            CHECK_INT(res.n_unread, res.n_layers);
             CHECK_STR(str_of(last_damage), "");
         }
         check_layer(s, 0);

@@ -64,6 +64,8 @@ static void print_check(struct findings *f, const struct oci_store_check_result 
                      res->n_images, res->n_layers, res->n_documents, image_size_text(res->n_bytes),
                      res->n_damaged, res->n_damaged && remove_damaged ? " (now removed)" : "",
                      res->n_incomplete);
+        if (res->n_unread)
+            (void)printf("%zu layers could not be read\n", res->n_unread);
         return;
     }
     struct json *v = json_new_object(&f->a);
@@ -74,6 +76,7 @@ static void print_check(struct findings *f, const struct oci_store_check_result 
     json_set_int(&f->a, v, "damaged", (int64_t)res->n_damaged);
     json_set_int(&f->a, v, "repaired", (int64_t)res->n_repaired);
     json_set_int(&f->a, v, "incomplete", (int64_t)res->n_incomplete);
+    json_set_int(&f->a, v, "unread", (int64_t)res->n_unread);
     json_setc(&f->a, v, "findings", f->list);
     image_store_print_json(v);
 }
@@ -83,7 +86,7 @@ static int run_check(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     enum image_store_output output;
-    struct oci_store_check_result res;
+    struct oci_store_check_result res = { 0 };
     int r = cmd_parse(&cmd_image_check, check_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
@@ -100,7 +103,7 @@ static int run_check(int argc, char **argv)
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
     r = image_store_open(where.store, how, &s, &err);
     r = r < 0 ? r : oci_store_check(s, &check, &res, &err);
-    if (r >= 0)
+    if (r >= 0 || res.n_unread)
         print_check(&f, &res);
     if (r >= 0 && remove_damaged)
         r = oci_store_sweep(s, SIZE_MAX, &err);
@@ -116,7 +119,7 @@ const struct cmd cmd_image_check = {
     .help = "Reads every document, layer and blob, and compares each layer's index with its tar.\n"
             "With --remove damaged layers and documents are dropped, names whose documents are\n"
             "lost too, and damaged indexes are made again; pull the images once more then.\n"
-            "Exit status: 0 nothing is damaged any more, 1 something is.\n"
+            "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read.\n"
             "\n"
             "  dormouse image check\n"
             "  dormouse image check --remove --rate 5Mi\n",

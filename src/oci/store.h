@@ -318,8 +318,12 @@ struct oci_store_check_opts {
 struct oci_store_check_result {
     size_t n_layers, n_documents, n_images; /* looked at */
     size_t n_damaged, n_incomplete, n_repaired;
+    size_t n_unread;  /* layers that could not be read here and now, whatever they hold */
     uint64_t n_bytes; /* read */
 };
-/* Read everything and compare it with its digests. */
+/*
+ * Read everything and compare it with its digests. *ret is also set where layers could not be read
+ * (n_unread); the error is that of the first one, once all else has been looked at.
+ */
 int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts,
                     struct oci_store_check_result *ret, struct err *err);

@@ -19,6 +19,8 @@ struct check {
     struct oci_store_check_result result;
     uint64_t all_bytes, started_ns;
     struct arena arena;
+    int unread; /* why the first layer that nothing is known of could not be read */
+    struct err unread_err;
     VEC(char *) names; /* of the directory that is looked through, since it changes meanwhile */
 };
 
@@ -248,8 +250,11 @@ static int check_layer(struct check *c, const char *name, struct err *err)
     }
     if (r == -ECANCELED)
         return err_set(err, r, "check");
-    if (is_passing(r))
-        return err_set(err, r, "layer %s: %s", name, err_text(&why));
+    if (is_passing(r)) { /* the others may be readable */
+        if (c->result.n_unread++ == 0)
+            c->unread = err_set(&c->unread_err, r, "layer %s: %s", name, err_text(&why));
+        return 0;
+    }
     if (r >= 0)
         return check_index(c, name, &d, layer, err);
     damaged(c, kind, name, err_text(&why));
@@ -322,7 +327,8 @@ int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts
     r = r < 0 ? r : each_noted(&c, "leases", check_lease, err);
     vec_fini(&c.names);
     arena_fini(&c.arena);
-    if (r >= 0)
-        *ret = c.result;
-    return r;
+    if (r < 0)
+        return r;
+    *ret = c.result;
+    return c.unread < 0 ? err_set(err, c.unread, "%s", err_text(&c.unread_err)) : 0;
 }
