@@ -32,9 +32,10 @@ struct sender {
     struct buf key;
     char deploy[37];
     const char *node;
-    struct timer timer;
+    struct timer timer; /* of the request, or until the next one */
     /* The request under way. */
-    bool is_over;
+    struct http_call *call;
+    bool is_over, is_late;
     int r, status;
     struct err err;
     struct buf answer;
@@ -64,11 +65,20 @@ static void on_end(void *arg, int r, const struct err *err)
         s->err = *err;
 }
 
+static void on_late(struct timer *t)
+{
+    struct sender *s = container_of(t, struct sender, timer);
+    s->is_late = true;
+    http_call_cancel(s->call);
+}
+
 static int check_answer(struct sender *s, struct err *err)
 {
     struct arena a = { 0 };
     struct json *v;
     struct str why = STR("");
+    if (s->is_late)
+        return err_set(err, -ETIMEDOUT, "node '%s' does not answer", s->node);
     if (s->r < 0)
         return err_set(err, s->r, "node '%s': %s", s->node, err_text(&s->err));
     if (s->status < 300)
@@ -89,7 +99,6 @@ static int ask(struct sender *s, const char *method, const char *target, struct 
                                               .on_data = on_data,
                                               .on_end = on_end };
     char token[IMAGE_BDM_TOKEN_SIZE];
-    struct http_call *call;
     struct headers h = { 0 };
     const struct image_bdm_grant g = image_server_grant(what, s->node, digest);
     image_bdm_token(buf_str(&s->key), &g, clock_wall_ms() / 1000, TOKEN_S, token);
@@ -102,13 +111,16 @@ static int ask(struct sender *s, const char *method, const char *target, struct 
                                       .head_timeout_ms = ANSWER_MS,
                                       .ops = &ops,
                                       .arg = s };
-    s->is_over = false;
+    s->is_over = s->is_late = false;
     s->status = 0;
     buf_reset(&s->answer);
-    int r = http_call_start(s->client, &o, &call, err);
+    int r = http_call_start(s->client, &o, &s->call, err);
     headers_fini(&h);
+    if (r >= 0)
+        timer_start(&s->loop, &s->timer, s->o->deadline_ms + REST_MS, on_late);
     while (r >= 0 && !s->is_over)
         (void)loop_turn(&s->loop, true);
+    timer_stop(&s->loop, &s->timer);
     return r < 0 ? r : check_answer(s, err);
 }
 

@@ -8,6 +8,7 @@ import pathlib
 import socket
 import subprocess
 import threading
+import types
 import uuid
 
 import pytest
@@ -405,6 +406,31 @@ def test_a_plan_that_cannot_be_sent_says_why(cluster, tmp_path):
     assert "failed on n1" in send(cluster, path, "--deadline", "2s", status=1).stdout
     n1.kill()
     send(cluster, path, status=3)
+
+
+def test_a_node_that_begins_an_answer_and_falls_silent_is_given_up(cluster, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        silent = types.SimpleNamespace(url=f"http://127.0.0.1:{listener.getsockname()[1]}")
+        cluster.nodes["n1"] = silent
+        path = plan_file(cluster, tmp_path / "cluster.json", n1={})
+        (tmp_path / "own").write_text("a key that is long enough for tokens")
+        taken = []
+
+        def answer():
+            connection, _ = listener.accept()
+            taken.append(connection)
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 202 Accepted\r\nContent-Length: 10\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            assert "does not answer" in send(cluster, path, "--deadline", "1s", "--cluster-key-file", tmp_path / "own", status=1).stderr
+        finally:
+            del cluster.nodes["n1"]
+            thread.join(DEADLINE_S)
+            for connection in taken:
+                connection.close()
 
 
 def test_layers_that_are_there_stay_while_the_rest_of_their_image_comes(cluster):
