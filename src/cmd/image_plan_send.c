@@ -68,6 +68,8 @@ static void on_end(void *arg, int r, const struct err *err)
 static void on_late(struct timer *t)
 {
     struct sender *s = container_of(t, struct sender, timer);
+    if (s->is_over)
+        return; /* the call ended in the same turn */
     s->is_late = true;
     http_call_cancel(s->call);
 }
