@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """After Figs. 12 and 14 of the BREAK paper, in virtual time: how long deployments wait for their layers.
 
-A model, not a cluster: the trace and the caches of the variant cache, links at their full rate, no unpacking (see extract for that) and nobody else
-on the link. A deployment that has to fetch pays two round trips before the first byte. What it says is how much placement, caches and peers save.
+A model, not a cluster: the trace and the caches of the variant cache, links at their full rate without other traffic, no unpacking (see
+extract for that). A deployment that has to fetch pays two round trips before the first byte. What it says is how much placement, caches and peers save.
 """
 from cache import MIB, mean, means
 from result import say

@@ -10,7 +10,7 @@
 void optimize_output(bool is_json);
 /* "TIME KIND key=value ..." */
 void optimize_event(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Draw the table anew; nothing unless standard output is a terminal. */
+/* Draw the table again; nothing unless standard output is a terminal. */
 void optimize_screen(const struct image_watch *w);
 
 struct optimize_news {

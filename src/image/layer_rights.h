@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who may have the layers of a node store that were pulled with credentials. An image lists its
- * layers by DiffID, which proves nothing: whoever knows the DiffID of another tenant's layer could
- * list it in an image of his own, and the store has it already. So such a layer is private until a
- * pull without credentials brought its bytes, and a tenant has it after a pull of his own brought
- * them.
+ * layers by DiffID, which proves nothing: a tenant that knows the DiffID of another one's layer
+ * could list it in an image of his own, and the store has it already. So such a layer is private
+ * until a pull without credentials brought its bytes, and a tenant has it after a pull of his own
+ * brought them.
  *
  *     <store>/tenants/<DiffID>/             the layer is private,
  *     <store>/tenants/<DiffID>/<tenant>     and was shown to this one; a hash of the name

@@ -34,7 +34,7 @@ struct image_lease {
 /* What the tag names. */
 struct found {
     struct oci_digest digest;
-    char holder[IMAGE_LEASE_HOLDER_MAX]; /* "": nobody */
+    char holder[IMAGE_LEASE_HOLDER_MAX]; /* "": none */
     uint64_t ms;
 };
 
