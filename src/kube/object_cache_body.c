@@ -32,7 +32,7 @@ struct body_codec {
     struct buf samples;
     size_t sizes[BODY_SAMPLES];
     unsigned n_samples;
-    unsigned char *dict;
+    unsigned char *dict; /* the worker thread's while at is CODEC_TRAINING, with its length */
     size_t dict_n;
     ZSTD_CDict *cdict; /* both refer to dict, and come and go with the packer's contexts */
     ZSTD_DDict *ddict;
@@ -205,7 +205,8 @@ bool body_codec_is_ready(const struct body_codec *c)
 
 size_t body_codec_bytes(const struct body_codec *c)
 {
-    return sizeof *c + c->dict_n + c->samples.cap;
+    size_t dict_n = c->at == CODEC_TRAINING ? 0 : c->dict_n; /* the worker thread writes it */
+    return sizeof *c + dict_n + c->samples.cap;
 }
 
 /* ---------------------------------------------------------------- packing */
