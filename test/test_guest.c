@@ -3,6 +3,7 @@
 #include "guest_rig.h"
 #include "process_status.h"
 
+#include "base/sanitizer.h"
 #include "wasm/confine.h"
 
 #include <malloc.h>
@@ -676,12 +677,8 @@ static bool has_namespaces(void)
 
 TEST(a_runner_has_no_privileges_and_sees_nothing)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if HAS_SANITIZER
     SKIP("the sanitizer needs what runners give up");
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    SKIP("the sanitizer needs what runners give up");
-#endif
 #endif
     struct rig r;
     struct actor a = { 0 };

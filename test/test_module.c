@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "base/clock.h"
+#include "base/sanitizer.h"
 #include "base/sys.h"
 #include "wasm/compile_exit.h"
 #include "wasm/confine.h"
@@ -23,17 +24,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static bool is_sanitized(void)
-{
-#if defined(__SANITIZE_ADDRESS__)
-    return true;
-#elif defined(__has_feature)
-    return __has_feature(address_sanitizer);
-#else
-    return false;
-#endif
-}
 
 /* ---- a cache in a directory of its own ---- */
 
@@ -677,7 +667,7 @@ TEST(a_module_that_needs_too_much_memory_is_refused)
     struct answer a = get_heavy(&f, 0, MODULE_OPTIMIZED);
     CHECK_OK(a.status);
     module_unref(a.m);
-    if (is_sanitized())
+    if (HAS_SANITIZER)
         SKIP("the sanitizers need address space without limit");
     (void)files(&f, ".info", true);
     scoped(free_scoped) char *script =
@@ -704,7 +694,7 @@ TEST(the_compiler_is_confined_while_it_compiles)
 
 TEST(the_compiler_sees_no_other_process)
 {
-    if (is_sanitized())
+    if (HAS_SANITIZER)
         SKIP("a sanitizer looks for its threads by their numbers");
     if (!namespaces_are_there(geteuid()))
         SKIP("no PID namespace can be made here");
@@ -718,7 +708,7 @@ TEST(the_compiler_sees_no_other_process)
 /* It ends itself by a signal, which the first process of a namespace ignores. */
 TEST(a_compiler_that_gives_up_in_a_namespace_of_its_own_is_said)
 {
-    if (is_sanitized())
+    if (HAS_SANITIZER)
         SKIP("the sanitizers need address space without limit");
     FIXTURE(f);
     scoped(free_scoped) char *script =

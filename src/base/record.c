@@ -12,21 +12,11 @@
 #include "base/record.h"
 
 #include "base/list.h"
+#include "base/sanitizer.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define USES_MALLOC 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define USES_MALLOC 1
-#endif
-#endif
-#ifndef USES_MALLOC
-#define USES_MALLOC 0 /* else the sanitizer sees each record for itself */
-#endif
 
 enum {
     STEP = 16,
@@ -150,7 +140,7 @@ void *record_alloc(size_t size)
 {
     size_t rounded = (MAX(size, (size_t)1) + STEP - 1) / STEP * STEP;
     void *p = NULL;
-    if (USES_MALLOC || size > RECORD_MAX_BYTES)
+    if (HAS_SANITIZER || size > RECORD_MAX_BYTES) /* a sanitizer sees each record for itself */
         return xalloc(size);
     pthread_mutex_lock(&all.lock);
     if (!all.is_tried)

@@ -21,6 +21,7 @@
 #include "wasm/engine_config.h"
 #include "wasm/instrument.h"
 
+#include "base/sanitizer.h"
 #include "base/sys.h"
 
 #include <dm_engine.h>
@@ -38,14 +39,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
 
 /* Smaller modules are done before a second thread has begun. */
 #define THREADS_FROM_BYTES ((uint64_t)256 << 10)
@@ -151,7 +144,7 @@ static int set_limits(struct job *job, struct err *err)
     (void)snprintf(text, sizeof text, "%u", job->threads);
     (void)setenv("RAYON_NUM_THREADS", text, 1); /* the engine takes the number from here */
     (void)mallopt(M_ARENA_MAX, (int)job->threads);
-#ifndef HAS_ASAN /* its shadow memory alone is terabytes of address space */
+#if !HAS_SANITIZER /* its shadow memory alone is terabytes of address space */
     int r = limit(RLIMIT_AS,
                   COMPILE_MEMORY_BYTES(job->wasm_bytes) + job->threads * COMPILE_THREAD_BYTES, err);
     if (r < 0)
@@ -206,7 +199,7 @@ static const struct confine_calls calls = { allowed_calls, ARRAY_LEN(allowed_cal
 /* To be called while the process has one thread. */
 static int give_up_files(struct err *err)
 {
-#ifndef HAS_ASAN /* which needs files of its own */
+#if !HAS_SANITIZER /* which needs files of its own */
     confine_oom();
     confine_join_memory(confine_take_memory());
     struct confine_report ignored; /* runners, which are started alike, say the same */

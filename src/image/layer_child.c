@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/layer_child.h"
 
+#include "base/sanitizer.h"
 #include "base/sys.h"
 #include "codec/inflate_fast.h"
 #include "image/layer_wire.h"
@@ -21,14 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-
 enum { PIPE_BYTES = 1 << 20, INPUT_BYTES = 256 << 10, BYTES_PER_CPU_S = 4 << 20, CPU_S_MIN = 60 };
 
 /* ---- the child ---- */
@@ -39,7 +32,7 @@ static void limit(int what, uint64_t value)
     (void)setrlimit((__rlimit_resource_t)what, &want);
 }
 
-#ifndef HAS_SANITIZER
+#if !HAS_SANITIZER
 /* The standard error of the parent may be a terminal, which can be read, or a log. */
 static int leave_stderr(struct err *err)
 {
@@ -66,7 +59,7 @@ static int confine(struct layer_parser *p, uint64_t max_bytes, struct err *err)
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_CPU, CPU_S_MIN + max_bytes / BYTES_PER_CPU_S);
-#ifdef HAS_SANITIZER /* which needs files and memory of its own */
+#if HAS_SANITIZER /* which needs files and memory of its own */
     start_threads(p);
     return 0;
 #else

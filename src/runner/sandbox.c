@@ -3,6 +3,7 @@
 #include "runner/sandbox.h"
 
 #include "base/mem.h"
+#include "base/sanitizer.h"
 #include "wasm/confine.h"
 
 #include <errno.h>
@@ -17,25 +18,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__SANITIZE_THREAD__)
-#define HAS_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#elif __has_feature(thread_sanitizer)
-#define HAS_TSAN 1
-#endif
-#endif
-
 void sandbox_allow_memory(struct runner *r)
 {
     uint64_t want = SANDBOX_MEMORY_BYTES + r->guest_bytes;
     want += SANDBOX_MEMORY_STEP - want % SANDBOX_MEMORY_STEP;
     if (want <= r->data_max && r->data_max - want <= SANDBOX_MEMORY_STEP)
         return;
-#if !defined(HAS_ASAN) && !defined(HAS_TSAN) /* the sanitizers need much memory of their own */
+#if !HAS_SANITIZER /* the sanitizers need much memory of their own */
     const struct rlimit limit = { .rlim_cur = want, .rlim_max = RLIM_INFINITY };
     if (setrlimit(RLIMIT_DATA, &limit) == 0)
         r->data_max = want;
@@ -190,14 +179,14 @@ static int add_rules(scmp_filter_ctx ctx)
 
 int sandbox_enter(struct runner *r, struct err *err)
 {
-#ifndef HAS_ASAN /* the sanitizers need files and system calls of their own, at any time */
+#if !HAS_SANITIZER /* the sanitizers need files and system calls of their own, at any time */
     int status = confine_enter(&r->confined, err);
     if (status < 0)
         return status;
 #endif
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prctl");
-#ifdef HAS_ASAN
+#if HAS_SANITIZER
     return 0;
 #endif
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);

@@ -3,6 +3,7 @@
 #include "wasm/confine.h"
 
 #include "base/mem.h"
+#include "base/sanitizer.h"
 #include "base/sys.h"
 
 #include <assert.h>
@@ -14,22 +15,16 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
 
 void confine_oom(void)
 {
@@ -160,17 +155,21 @@ int confine_enter(struct confine_report *ret, struct err *err)
 
 enum { SPAWN_STACK_BYTES = 64 << 10, SPAWN_FDS_MAX = 8 };
 
+/* ThreadSanitizer keeps its state in memory, where it takes what the child does for what we do. */
+enum { SPAWN_FLAGS = CLONE_VFORK | SIGCHLD | (HAS_TSAN ? 0 : CLONE_VM) };
+
 /*
  * What the child reads and writes before its exec. It shares our memory until then (CLONE_VM), and
  * this thread waits (CLONE_VFORK), as posix_spawn() does it; that function cannot make namespaces.
  * So the child runs on a stack of its own, makes system calls alone, and no signal handler runs in
- * it: all signals are blocked.
+ * it: all signals are blocked. This struct and the stack are in memory that is shared in any case.
  */
 struct spawning {
     const struct confine_child *child;
     bool has_user_namespace;
     char uid_map[64], gid_map[64];
     int error; /* errno of what failed */
+    alignas(16) char stack[SPAWN_STACK_BYTES];
 };
 
 static bool write_proc(const char *path, const char *text)
@@ -228,12 +227,11 @@ static int spawned_main(void *arg)
 }
 
 /* 0: the child has begun its program. */
-static int spawn_with(struct spawning *s, char *stack, int flags, int *ret_pid)
+static int spawn_with(struct spawning *s, int flags, int *ret_pid)
 {
     s->error = 0;
     s->has_user_namespace = (flags & CLONE_NEWUSER) != 0;
-    int pid =
-        clone(spawned_main, stack + SPAWN_STACK_BYTES, flags | CLONE_VM | CLONE_VFORK | SIGCHLD, s);
+    int pid = clone(spawned_main, s->stack + SPAWN_STACK_BYTES, flags | SPAWN_FLAGS, s);
     if (pid < 0)
         return -errno;
     if (s->error == 0) {
@@ -248,25 +246,29 @@ static int spawn_with(struct spawning *s, char *stack, int flags, int *ret_pid)
 int confine_spawn(const struct confine_child *child, struct err *err)
 {
     int flags = geteuid() == 0 ? CLONE_NEWPID : CLONE_NEWPID | CLONE_NEWUSER, pid;
-#ifdef HAS_ASAN /* it looks for its threads under /proc, by their numbers in main's namespace */
+#if HAS_SANITIZER /* it looks for its threads under /proc, by their numbers in main's namespace */
     flags = 0;
 #endif
     if (child->shares_namespaces)
         flags = 0;
-    struct spawning s = { .child = child };
     sigset_t all, old;
+    void *shared;
     assert(child->n_fds <= SPAWN_FDS_MAX);
-    scoped(free_scoped) char *stack = mem_try(SPAWN_STACK_BYTES);
-    if (!stack)
-        return err_set(err, -ENOMEM, "start '%s'", child->path);
-    (void)snprintf(s.uid_map, sizeof s.uid_map, "%u %u 1", geteuid(), geteuid());
-    (void)snprintf(s.gid_map, sizeof s.gid_map, "%u %u 1", getegid(), getegid());
+    int r = sys_mmap(NULL, sizeof(struct spawning), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0, &shared);
+    if (r < 0)
+        return err_sys(err, r, "start '%s'", child->path);
+    struct spawning *s = shared;
+    s->child = child;
+    (void)snprintf(s->uid_map, sizeof s->uid_map, "%u %u 1", geteuid(), geteuid());
+    (void)snprintf(s->gid_map, sizeof s->gid_map, "%u %u 1", getegid(), getegid());
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &old);
-    int r = spawn_with(&s, stack, flags, &pid);
+    r = spawn_with(s, flags, &pid);
     if (r < 0 && flags)
-        r = spawn_with(&s, stack, 0, &pid);
+        r = spawn_with(s, 0, &pid);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    (void)munmap(shared, sizeof(struct spawning));
     return r < 0 ? err_sys(err, r, "start '%s'", child->path) : pid;
 }
 
