@@ -61,6 +61,13 @@ static void parse_platform(const struct json *v, struct oci_platform *ret)
     };
 }
 
+/* An annotation that older programs wrote under another name. */
+static struct str either(const struct json *notes, const char *name, const char *old)
+{
+    struct str s = json_get_str(notes, name);
+    return s.n ? s : json_get_str(notes, old);
+}
+
 static int parse_descriptor(const struct json *v, struct oci_descriptor *ret, struct err *err)
 {
     int64_t size;
@@ -71,7 +78,14 @@ static int parse_descriptor(const struct json *v, struct oci_descriptor *ret, st
         return err_set(err, E_PARSE, "size is missing, or is no size");
     ret->size = (uint64_t)size;
     ret->media_type = json_get_str(v, "mediaType");
-    ret->ref_name = json_get_str(json_getc(v, "annotations"), "org.opencontainers.image.ref.name");
+    const struct json *notes = json_getc(v, "annotations");
+    ret->ref_name = json_get_str(notes, "org.opencontainers.image.ref.name");
+    ret->estargz_digest = json_get_str(notes, "containerd.io/snapshot/stargz/toc.digest");
+    ret->zstd_chunked_position =
+        either(notes, "io.github.containers.zstd-chunked.manifest-position",
+               "io.containers.zstd-chunked.manifest-position");
+    ret->zstd_chunked_digest = either(notes, "io.github.containers.zstd-chunked.manifest-checksum",
+                                      "io.containers.zstd-chunked.manifest-checksum");
     parse_platform(json_getc(v, "platform"), &ret->platform);
     return 0;
 }

@@ -44,6 +44,9 @@ struct oci_descriptor {
     uint64_t size;
     struct oci_platform platform;
     struct str ref_name; /* the annotation org.opencontainers.image.ref.name; empty: none */
+    /* Of a layer that has a table of contents (oci/chunked.h), by its annotations; empty: none. */
+    struct str estargz_digest;
+    struct str zstd_chunked_position, zstd_chunked_digest;
 };
 
 enum oci_document {
