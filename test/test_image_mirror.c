@@ -36,6 +36,15 @@ TEST(a_request_names_a_repository_and_what_of_it)
     CHECK_INT(q.kind, MIRROR_TAGS);
     CHECK_INT(q.n, 5);
     CHECK_STR(str_of(q.last), "v1");
+    q = parse("/v2/a/b/_dormouse/trees/" AA);
+    CHECK_INT(q.kind, MIRROR_TREE);
+    CHECK_STR(str_of(q.repository), "a/b");
+    CHECK(q.digest.bytes[0] == 0xaa);
+    q = parse("/v2/a/b/_dormouse/files");
+    CHECK_INT(q.kind, MIRROR_FILES);
+    CHECK_STR(str_of(q.repository), "a/b");
+    q = parse("/v2/a/b/_dormouse/files?ns=docker.io");
+    CHECK_STR(str_of(q.host), "docker.io");
 }
 
 TEST(other_requests_are_refused)
@@ -49,6 +58,10 @@ TEST(other_requests_are_refused)
         { "/v2/a", -ENOENT },
         { "/v2/manifests/b", -ENOENT },
         { "/v2/a/b/c", -ENOENT },
+        { "/v2/_dormouse/files", -ENOENT },
+        { "/v2/_dormouse/trees/" AA, -ENOENT },
+        { "/v2/a/_dormouse/trees/b", E_PARSE },
+        { "/v2/A/_dormouse/files", E_INVALID },
         { "/v2/A/manifests/b", E_INVALID },
         { "/v2/a/../manifests/b", E_INVALID },
         { "/v2/a%2fb/manifests/b", E_INVALID },

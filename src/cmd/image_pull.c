@@ -17,7 +17,7 @@ static struct image_store_args where;
 static const char *name, *platform, *form, *policy_word;
 static enum image_cache_policy policy;
 static uint64_t quota, threads;
-static bool pin;
+static bool pin, by_blobs;
 static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
@@ -29,6 +29,8 @@ static const struct cmd_opt opts[] = {
     IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
     { "threads", 0, "N", "layers at once (as many as processors)", CMD_U64, &threads, 1,
       OCI_PULL_THREADS_MAX },
+    { "whole", 0, NULL, "layers only as their blobs, also where their files could be had alone",
+      CMD_FLAG, &by_blobs, 0, 0 },
     { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
     IMAGE_REGISTRY_OPTS(registry),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
@@ -153,6 +155,21 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
         draw_bar(p, layers, n);
 }
 
+static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    struct progress *p = arg;
+    char text[OCI_DIGEST_TEXT_SIZE];
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
+    if (p->is_quiet)
+        return;
+    clear_bar(p);
+    cmd_add_safe(&safe, str_of(why));
+    oci_digest_format(&layer->diff_id, text);
+    (void)fprintf(stderr,
+                  "layer %.12s  cannot be made from parts, the blob is fetched: " STR_FMT "\n",
+                  text + strlen("sha256:"), STR_ARG(buf_str(&safe)));
+}
+
 /* Of several threads, so that it leaves what they share alone. */
 static void on_note(void *arg, const char *text)
 {
@@ -205,13 +222,19 @@ static void print(const struct oci_pull_result *res, struct str as, enum image_s
         json_set_int(&a, v, "layersPresent", (int64_t)res->n_present);
         json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
         json_set_int(&a, v, "tarBytes", (int64_t)res->n_tar_bytes);
+        json_set_int(&a, v, "layersByFiles", (int64_t)res->n_by_files);
+        json_set_int(&a, v, "blobBytesSpared", (int64_t)res->n_blob_bytes);
         image_store_print_json(v);
     } else {
         scoped(buf_fini_scoped) struct buf safe = BUF_INIT(OCI_STORE_NAME_MAX * 8);
         cmd_add_safe(&safe, as);
-        (void)printf(STR_FMT "  %s\n%zu layers, %zu of them new, %s read\n",
-                     STR_ARG(buf_str(&safe)), digest, res->n_layers, res->n_layers - res->n_present,
+        (void)printf(STR_FMT "  %s\n%zu layers, %zu of them new, %s read", STR_ARG(buf_str(&safe)),
+                     digest, res->n_layers, res->n_layers - res->n_present,
                      image_size_text(res->n_bytes));
+        if (res->n_by_files)
+            (void)printf("; %zu made from files, instead of %s", res->n_by_files,
+                         image_size_text(res->n_blob_bytes));
+        (void)putchar('\n');
     }
     arena_fini(&a);
 }
@@ -234,6 +257,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
         return r;
     pull->origin = origin;
     pull->is_pinned = pin;
+    pull->is_by_blobs = by_blobs;
     pull->reading = &layer_child_reading;
     return oci_pull(store, pull, res, err);
 }
@@ -246,7 +270,9 @@ static int run(int argc, char **argv)
     struct oci_pull_result res;
     enum image_store_output output;
     struct progress progress = { .is_terminal = isatty(STDERR_FILENO) };
-    struct oci_pull_opts pull = { .on_progress = on_progress, .arg = &progress };
+    struct oci_pull_opts pull = { .on_progress = on_progress,
+                                  .on_fallback = on_fallback,
+                                  .arg = &progress };
     int r = cmd_parse(&cmd_image_pull, opts, argc, argv, 1, &n);
     if (r)
         return r - 1;
@@ -276,6 +302,10 @@ const struct cmd cmd_image_pull = {
     "every blob and the DiffID of every layer are compared before anything becomes visible. A\n"
     "pull that is interrupted leaves whole layers, and of a registry's blobs what arrived; the\n"
     "next one goes on there.\n"
+    "\n"
+    "'dormouse image serve' also gives files by their digests. From it a store of the form raw\n"
+    "fetches of a layer only the files that it does not have, packed against older versions of\n"
+    "them, and makes the layer from these; its DiffID is compared as ever.\n"
     "\n"
     "With --quota layers leave until there is room, in the order of --policy, which remembers "
     "what\n"

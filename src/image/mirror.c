@@ -95,6 +95,15 @@ static int read_resource(const struct url_target *t, struct mirror_request *q, s
         int r = oci_digest_parse(last, &q->digest, err);
         return r < 0 ? r : read_repository(t, n - 2, q, err);
     }
+    if (n > 4 && str_is(kind, "trees") && str_is(t->segments[n - 3], "_dormouse")) {
+        q->kind = MIRROR_TREE;
+        int r = oci_digest_parse(last, &q->digest, err);
+        return r < 0 ? r : read_repository(t, n - 3, q, err);
+    }
+    if (str_is(kind, "_dormouse") && str_is(last, "files")) {
+        q->kind = MIRROR_FILES;
+        return read_repository(t, n - 2, q, err);
+    }
     if (str_is(kind, "tags") && str_is(last, "list")) {
         q->kind = MIRROR_TAGS;
         return read_repository(t, n - 2, q, err);

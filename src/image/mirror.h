@@ -10,11 +10,13 @@
 #include "oci/reference.h"
 
 enum mirror_kind {
-    MIRROR_ROOT,     /* /v2/ */
-    MIRROR_MANIFEST, /* /v2/NAME/manifests/REFERENCE */
-    MIRROR_BLOB,     /* /v2/NAME/blobs/DIGEST */
-    MIRROR_TAGS,     /* /v2/NAME/tags/list */
-    MIRROR_REFERRERS /* /v2/NAME/referrers/DIGEST */
+    MIRROR_ROOT,      /* /v2/ */
+    MIRROR_MANIFEST,  /* /v2/NAME/manifests/REFERENCE */
+    MIRROR_BLOB,      /* /v2/NAME/blobs/DIGEST */
+    MIRROR_TAGS,      /* /v2/NAME/tags/list */
+    MIRROR_REFERRERS, /* /v2/NAME/referrers/DIGEST */
+    MIRROR_TREE,      /* /v2/NAME/_dormouse/trees/DIFFID: image/mirror_files.h */
+    MIRROR_FILES,     /* /v2/NAME/_dormouse/files, the request in the body */
 };
 
 struct mirror_request {
@@ -23,6 +25,7 @@ struct mirror_request {
     char repository[OCI_REPOSITORY_MAX + 1]; /* as it was asked for; may begin with a host */
     char tag[OCI_TAG_MAX + 1];               /* of a manifest; empty: by digest */
     struct oci_digest digest;
+    struct str body;            /* of FILES, borrowed; empty after parsing the target */
     uint64_t n;                 /* of tags: at most so many; UINT64_MAX: all */
     char last[OCI_TAG_MAX + 1]; /* of tags: those after it; empty: from the first */
 };

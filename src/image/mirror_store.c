@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "codec/json.h"
+#include "image/mirror_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -490,6 +491,49 @@ static int find_referrers(struct mirror_found *f)
     return 0;
 }
 
+/* ---- trees and files ---- */
+
+/* Under which the answer is kept: nodes that update one image alike ask for the same. */
+static struct oci_digest answer_key(const struct mirror_request *q)
+{
+    static const char words[] = "answer of dormouse";
+    struct oci_digest key;
+    struct sha256 *h = sha256_new();
+    sha256_add(h, words, sizeof words);
+    if (q->kind == MIRROR_TREE)
+        sha256_add(h, q->digest.bytes, sizeof q->digest.bytes);
+    else
+        sha256_add(h, q->body.p, q->body.n);
+    sha256_end(h, key.bytes);
+    sha256_free(h);
+    return key;
+}
+
+static int find_answer(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
+                       struct err *err)
+{
+    struct stat st;
+    struct oci_digest key = answer_key(q);
+    int r = 0, fd = open_kept(m, &key);
+    bool is_kept = fd >= 0;
+    set_type(f, STR(TYPE_BYTES));
+    if (is_kept && fstat(fd, &st) < 0)
+        r = err_sys(err, -errno, "answer");
+    else if (is_kept)
+        f->size = (uint64_t)st.st_size;
+    else if (q->kind == MIRROR_TREE)
+        r = mirror_files_tree(m->store, &q->digest, &fd, &f->size, err);
+    else
+        r = mirror_files_parcel(m->store, q->body, &fd, &f->size, err);
+    if (r < 0)
+        return r;
+    f->fd = fd;
+    int again = is_kept ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (again >= 0)
+        keep(m, &key, again, STR(""));
+    return 0;
+}
+
 int mirror_find(struct mirror *m, const struct mirror_request *q, bool accepts_index,
                 struct mirror_found *ret, struct err *err)
 {
@@ -512,6 +556,10 @@ int mirror_find(struct mirror *m, const struct mirror_request *q, bool accepts_i
         break;
     case MIRROR_REFERRERS:
         r = find_referrers(&f);
+        break;
+    case MIRROR_TREE:
+    case MIRROR_FILES:
+        r = find_answer(m, q, &f, err);
         break;
     }
     if (r < 0) {

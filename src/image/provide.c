@@ -200,6 +200,9 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                   .platform = oci_platform_here(),
                                   .reading = &layer_child_reading,
                                   .is_whole = q->own_name != NULL,
+                                  /* Files of layers that are private to others must not be
+                                   * found through digests. */
+                                  .is_by_blobs = true,
                                   .on_progress = on_progress,
                                   .on_image = on_image,
                                   .on_layers = on_layers,

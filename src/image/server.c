@@ -8,6 +8,7 @@
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
+#include "oci/file_parcel.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,6 +36,8 @@ static void serving_free(struct serving *g)
     list_remove(&g->node);
     s->n_requests--;
     s->n_uploads -= g->is_upload;
+    s->n_packing -= g->is_packing;
+    buf_fini(&g->body);
     drop_found(g);
     free(g->range);
     free(g->if_range);
@@ -92,6 +95,11 @@ void image_server_refuse(struct serving *g, int status, const char *code, const 
         image_server_reply_error(g->x, status, code, message);
 }
 
+static bool is_of_files(const struct mirror_request *q)
+{
+    return q->kind == MIRROR_TREE || q->kind == MIRROR_FILES;
+}
+
 static const char *unknown_code(enum mirror_kind kind)
 {
     switch (kind) {
@@ -103,6 +111,9 @@ static const char *unknown_code(enum mirror_kind kind)
     case MIRROR_TAGS:
     case MIRROR_REFERRERS:
         break;
+    case MIRROR_TREE:
+    case MIRROR_FILES:
+        return "FILES_UNKNOWN";
     }
     return "NAME_UNKNOWN";
 }
@@ -112,6 +123,8 @@ static void refuse_found(struct serving *g)
     g->s->n_missing++;
     if (g->r == -ENOENT)
         image_server_refuse(g, 404, unknown_code(g->q.kind), err_text(&g->err));
+    else if (is_of_files(&g->q) && g->r <= E_VERSION && g->r != E_CORRUPT)
+        image_server_refuse(g, 400, "FILES_INVALID", err_text(&g->err));
     else {
         log_warn("image request failed", "code=%s", err_name(g->r));
         image_server_refuse(g, 500, "UNKNOWN", "the store could not be read");
@@ -171,6 +184,8 @@ static void answer(struct serving *g)
     add_common(&h);
     add_etag(&h, f, &etag);
     add_next(&h, g);
+    if (g->q.kind == MIRROR_MANIFEST)
+        (void)headers_addc(&h, OCI_FILES_HEADER, "1");
     (void)headers_addc(&h, "content-type", f->media_type);
     g->at = 0;
     g->to = f->size;
@@ -260,7 +275,7 @@ static void find(struct job *j)
     struct serving *g = container_of(j, struct serving, job);
     g->err = (struct err){ 0 };
     g->r = mirror_find(g->s->mirror, &g->q, g->accepts_index, &g->found, &g->err);
-    if (g->r >= 0 && g->found.fd >= 0 && !g->is_head)
+    if (g->r >= 0 && g->found.fd >= 0 && !g->is_head && !is_of_files(&g->q))
         g->is_held = layer_cache_serve(g->s->opts.store, &g->q.digest, &g->held);
 }
 
@@ -277,15 +292,18 @@ static void on_found(struct job *j, int r)
     struct serving *g = container_of(j, struct serving, job);
     struct image_server *s = g->s;
     g->is_working = false;
+    s->n_packing -= g->is_packing;
+    g->is_packing = false;
     if (r < 0)
         g->r = r;
     if (!g->x) {
         serving_free(g);
         return;
     }
-    if (g->q.kind == MIRROR_MANIFEST && g->r >= 0 && !s->closing && !timer_is_armed(&s->sweep))
+    bool keeps = g->q.kind == MIRROR_MANIFEST || is_of_files(&g->q);
+    if (keeps && g->r >= 0 && !s->closing && !timer_is_armed(&s->sweep))
         timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
-    if (!g->is_upload && image_server_pull(g, g->r))
+    if (!g->is_upload && !is_of_files(&g->q) && image_server_pull(g, g->r))
         return;
     if (g->r < 0)
         refuse_found(g);
@@ -331,6 +349,23 @@ static bool accepts_index(const struct headers *h)
     return false;
 }
 
+/* ---- a request for files ---- */
+
+static void on_body(struct http_exchange *x, struct str chunk)
+{
+    struct serving *g = http_exchange_data(x);
+    (void)buf_add_str(&g->body, chunk);
+}
+
+static void on_body_end(struct http_exchange *x, int r)
+{
+    struct serving *g = http_exchange_data(x);
+    if (r < 0)
+        return;
+    g->q.body = buf_str(&g->body);
+    image_server_find(g);
+}
+
 static char *field(const struct http_request *req, const char *name)
 {
     struct str v = headers_get(req->headers, name);
@@ -341,7 +376,10 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                         const struct http_request *req, const struct mirror_request *q,
                         bool is_upload)
 {
-    static const struct http_exchange_ops ops = { .on_writable = on_writable, .on_gone = on_gone };
+    static const struct http_exchange_ops ops = { .on_writable = on_writable,
+                                                  .on_body = on_body,
+                                                  .on_body_end = on_body_end,
+                                                  .on_gone = on_gone };
     struct serving *g = xnew(struct serving);
     *g = (struct serving){ .s = s,
                            .x = x,
@@ -352,12 +390,18 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                            .if_range = field(req, "if-range"),
                            .if_none_match = field(req, "if-none-match"),
                            .is_upload = is_upload,
+                           .is_packing = is_of_files(q),
+                           .body = BUF_INIT(OCI_PARCEL_REQUEST_MAX),
                            .found = { .fd = -1 } };
     s->n_uploads += is_upload;
+    s->n_packing += g->is_packing;
     list_push_back(&s->requests, &g->node);
     s->n_requests++;
     http_exchange_set(x, &ops, g);
-    image_server_find(g);
+    if (q->kind == MIRROR_FILES)
+        http_read_body(x, OCI_PARCEL_REQUEST_MAX);
+    else
+        image_server_find(g);
 }
 
 struct server_metric {
@@ -422,7 +466,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
         image_server_reply_error(x, 401, "UNAUTHORIZED", "a token is needed");
         return;
     }
-    if (!str_is(req->method, "GET") && !str_is(req->method, "HEAD")) {
+    bool is_post = str_is(req->method, "POST") && str_has_suffix(path, STR("/_dormouse/files"));
+    if (!str_is(req->method, "GET") && !str_is(req->method, "HEAD") && !is_post) {
         image_server_reply_error(x, 405, "UNSUPPORTED",
                                  "this registry is a mirror: it can only be read");
         return;
@@ -437,6 +482,10 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     else if (r < 0)
         image_server_reply_error(x, 400, r == E_UNSUPPORTED ? "DIGEST_INVALID" : "NAME_INVALID",
                                  err_text(&err));
+    else if (is_post != (q.kind == MIRROR_FILES))
+        image_server_reply_error(x, 405, "UNSUPPORTED", "files are asked for by POST");
+    else if (is_of_files(&q) && s->n_packing >= IMAGE_SERVER_PACKING_MAX)
+        image_server_reply_error(x, 503, "TOOMANYREQUESTS", "files are packed for others");
     else if (s->closing || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
     else

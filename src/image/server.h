@@ -31,10 +31,13 @@ enum {
     IMAGE_SERVER_PULLS_MAX = 4,          /* at once; further ones wait */
     IMAGE_SERVER_PULLS_WAITING_MAX = 64, /* 503 beyond */
     IMAGE_SERVER_POSTINGS_MAX = 32,      /* bodies of 4 MiB, reports: 503 beyond */
-    IMAGE_SERVER_UPLOADS = 3,            /* to other nodes, at once: 503 beyond, they ask again */
-    IMAGE_SERVER_DEPLOYS_MAX = 16,       /* at once: 503 beyond */
-    IMAGE_SERVER_DEPLOYS_KEPT = 64,      /* ended ones whose outcome can be asked for */
-    IMAGE_SERVER_STRIKES = 3, /* wrong bytes so often, and a peer is not asked for a while */
+    /* Trees and parcels of files that are made at once: 503 beyond. Each takes up to three times
+     * OCI_PARCEL_BYTES_MAX. */
+    IMAGE_SERVER_PACKING_MAX = 2,
+    IMAGE_SERVER_UPLOADS = 3,       /* to other nodes, at once: 503 beyond, they ask again */
+    IMAGE_SERVER_DEPLOYS_MAX = 16,  /* at once: 503 beyond */
+    IMAGE_SERVER_DEPLOYS_KEPT = 64, /* ended ones whose outcome can be asked for */
+    IMAGE_SERVER_STRIKES = 3,       /* wrong bytes so often, and a peer is not asked for a while */
     IMAGE_SERVER_OUT_MS = 10 * 60 * 1000,
     IMAGE_SERVER_TAG_MS = 60000, /* a tag is compared with the registry's after that */
     /* The NodeImageState: after a change, between two writings at least, without a change. */

@@ -30,7 +30,7 @@ struct image_server {
     size_t n_deploys, n_deploying;
     struct map strikes;   /* name of a node -> struct node_strikes */
     struct list postings; /* struct posting */
-    size_t n_uploads, n_postings;
+    size_t n_uploads, n_postings, n_packing;
     char *url;
     struct node_state_rates rates;
     struct image_server_state *state; /* NULL: it is not written */
@@ -50,7 +50,9 @@ struct serving {
     struct http_exchange *x; /* NULL: the client is gone */
     struct mirror_request q;
     bool is_head, accepts_index;
-    bool is_upload; /* to another node, which showed a token for it */
+    bool is_packing; /* files: from the request until the answer is made */
+    struct buf body; /* of a request for files */
+    bool is_upload;  /* to another node, which showed a token for it */
     char *range, *if_range, *if_none_match;
     struct job job;
     bool is_working, is_full; /* a job runs; the client takes no more just now */

@@ -136,6 +136,7 @@ static int run_pull(struct image_pull *p, struct err *err)
     opts.origin.image = give_image;
     opts.origin.blob = give_blob;
     opts.origin.arg = p;
+    opts.origin.parts = NULL; /* clients wait for blobs */
     uint64_t began_ms = clock_mono_ms();
     r = oci_pull(p->s->opts.store, &opts, &result, err);
     p->n_bytes = r < 0 ? 0 : result.n_bytes;

@@ -143,13 +143,18 @@ static int write_at(struct oci_import *im, int fd, struct str bytes, uint64_t at
     return r < 0 ? err_sys(err, r, "write to the store") : 0;
 }
 
+uint64_t oci_import_max_tar_bytes(uint64_t max_bytes, uint64_t blob_size)
+{
+    if (max_bytes)
+        return max_bytes;
+    if (blob_size > UINT64_MAX / RATIO_MAX)
+        return UINT64_MAX;
+    return MAX(blob_size * RATIO_MAX, (uint64_t)RAW_FREE_BYTES);
+}
+
 static uint64_t max_tar_bytes(const struct oci_import *im)
 {
-    if (im->opts.max_tar_bytes)
-        return im->opts.max_tar_bytes;
-    if (im->opts.blob_size > UINT64_MAX / RATIO_MAX)
-        return UINT64_MAX;
-    return MAX(im->opts.blob_size * RATIO_MAX, (uint64_t)RAW_FREE_BYTES);
+    return oci_import_max_tar_bytes(im->opts.max_tar_bytes, im->opts.blob_size);
 }
 
 static int on_raw(void *arg, struct str bytes, struct err *err)

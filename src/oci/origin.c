@@ -14,6 +14,40 @@ static int give_blob(void *arg, const struct oci_descriptor *d, uint64_t offset,
     return oci_source_blob_from(arg, d, offset, sink, sink_arg, err);
 }
 
+static bool has_files(void *arg)
+{
+    return oci_remote_has_files(oci_source_remote(arg));
+}
+
+static int give_tree(void *arg, const struct oci_digest *diff_id, struct buf *to, struct err *err)
+{
+    struct oci_remote *m;
+    int r = oci_source_remote_of_thread(arg, &m, err);
+    return r < 0 ? r : oci_remote_tree(m, diff_id, to, err);
+}
+
+static int give_parcel(void *arg, struct str request, struct buf *to, struct err *err)
+{
+    struct oci_remote *m;
+    int r = oci_source_remote_of_thread(arg, &m, err);
+    return r < 0 ? r : oci_remote_parcel(m, request, to, err);
+}
+
+static int give_range(void *arg, const struct oci_descriptor *d, uint64_t from, uint64_t to,
+                      oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    struct oci_remote *m;
+    int r = oci_source_remote_of_thread(arg, &m, err);
+    return r < 0 ? r : oci_remote_blob_part(m, d, from, to, sink, sink_arg, err);
+}
+
+static const struct oci_origin_parts parts = {
+    .has_files = has_files,
+    .tree = give_tree,
+    .parcel = give_parcel,
+    .range = give_range,
+};
+
 int oci_origin_open(struct str reference, const struct oci_remote_opts *registry,
                     struct oci_origin *ret, struct err *err)
 {
@@ -24,6 +58,7 @@ int oci_origin_open(struct str reference, const struct oci_remote_opts *registry
     *ret = (struct oci_origin){
         .image = give_image,
         .blob = give_blob,
+        .parts = oci_source_remote(source) ? &parts : NULL,
         .arg = source,
         .is_remote = oci_source_remote(source) != NULL,
         .has_no_blobs = oci_source_names_layers_by_diff_id(source),

@@ -6,12 +6,19 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "codec/json.h"
+#include "oci/pull_chunks.h"
+#include "oci/pull_files.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
-enum { REPORT_BYTES = 256 << 10, MANIFEST_MAX = OCI_DOCUMENT_MAX };
+enum {
+    REPORT_BYTES = 256 << 10,
+    MANIFEST_MAX = OCI_DOCUMENT_MAX,
+    FILES_MIN_BYTES = 16 << 10, /* a smaller blob comes sooner than what it is made of */
+    CHUNKS_MIN_BYTES = 256 << 10,
+};
 
 struct pull {
     struct oci_store *s;
@@ -22,6 +29,10 @@ struct pull {
     pthread_mutex_t mutex; /* of `next`, the layers, the result, the error and on_progress() */
     struct oci_pull_result result;
     struct err err;
+    pthread_mutex_t contents_mutex; /* of the next two */
+    struct oci_contents *contents;
+    bool has_contents; /* they were looked for */
+    bool files_lied;   /* of `mutex`: what the origin gave by digest was something else */
 };
 
 /* ---- progress ---- */
@@ -66,6 +77,113 @@ static int count_tar(void *arg, struct str bytes, struct err *err)
     (void)err;
     a->n_tar += bytes.n;
     return 0;
+}
+
+/* What the store had when the first layer needed it; NULL: nothing, or it cannot be read. */
+static struct oci_contents *contents_of(struct pull *p)
+{
+    (void)pthread_mutex_lock(&p->contents_mutex);
+    if (!p->has_contents)
+        (void)oci_contents_new(p->s, &p->contents, NULL);
+    p->has_contents = true;
+    struct oci_contents *c = p->contents && oci_contents_n(p->contents) ? p->contents : NULL;
+    (void)pthread_mutex_unlock(&p->contents_mutex);
+    return c;
+}
+
+/* Whether the layer may be made from what the store has and parts of it from the origin. */
+static bool may_use_parts(const struct pull *p, const struct oci_pull_layer *l)
+{
+    const struct oci_origin *o = &p->opts->origin;
+    return o->parts && !p->opts->is_by_blobs && !p->opts->is_whole && !o->has_no_blobs &&
+           l->blob.size >= FILES_MIN_BYTES && oci_store_form(p->s) == OCI_STORE_RAW &&
+           !oci_store_layer_has(p->s, &l->diff_id) &&
+           (o->parts->has_files(o->arg) || oci_pull_chunks_may(&l->blob));
+}
+
+static struct oci_import_opts import_of(const struct pull *p, const struct oci_pull_layer *l)
+{
+    return (struct oci_import_opts){ .diff_id = l->diff_id,
+                                     .max_tar_bytes = p->opts->max_tar_bytes,
+                                     .reading = p->opts->reading,
+                                     .reading_arg = p->opts->reading_arg };
+}
+
+static bool is_lie(int r)
+{
+    return r == E_DIGEST || r == E_PARSE || r == E_CORRUPT || r == E_LIMIT;
+}
+
+/* That the origin or the store has too little of the layer is nothing to tell the user. */
+static bool is_fault(int r)
+{
+    return r != E_UNSUPPORTED && r != -ENOENT && r != -EEXIST;
+}
+
+/* r, why: of making the layer, for which n_bytes came. Whether it was made. */
+static bool made_from_parts(struct pull *p, struct oci_pull_layer *l, int r, const struct err *why,
+                            uint64_t n_bytes, uint64_t n_tar_bytes)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    p->result.n_bytes += n_bytes;
+    if (r < 0 && is_fault(r) && p->opts->on_fallback)
+        p->opts->on_fallback(p->opts->arg, l, err_text(why));
+    if (r >= 0) {
+        p->result.n_by_files++;
+        p->result.n_blob_bytes += l->blob.size;
+        p->result.n_tar_bytes += n_tar_bytes;
+    }
+    (void)pthread_mutex_unlock(&p->mutex);
+    if (r >= 0)
+        report(p, l, OCI_PULL_DONE, l->blob.size);
+    return r >= 0;
+}
+
+static bool pull_by_files(struct pull *p, struct oci_pull_layer *l, struct oci_contents *contents)
+{
+    const struct oci_origin *o = &p->opts->origin;
+    struct oci_pull_files_result done;
+    const struct oci_pull_files how = { .s = p->s,
+                                        .contents = contents,
+                                        .origin = o,
+                                        .import = import_of(p, l),
+                                        .blob_size = l->blob.size };
+    struct err err = { 0 };
+    (void)pthread_mutex_lock(&p->mutex);
+    bool files_lied = p->files_lied;
+    (void)pthread_mutex_unlock(&p->mutex);
+    if (files_lied || !o->parts->has_files(o->arg))
+        return false;
+    int r = oci_pull_files(&how, &done, &err);
+    (void)pthread_mutex_lock(&p->mutex);
+    p->files_lied = p->files_lied || is_lie(r);
+    (void)pthread_mutex_unlock(&p->mutex);
+    return made_from_parts(p, l, r, &err, done.n_bytes, done.n_tar_bytes);
+}
+
+static bool pull_by_chunks(struct pull *p, struct oci_pull_layer *l, struct oci_contents *contents)
+{
+    struct oci_pull_chunks_result done;
+    const struct oci_pull_chunks how = { .s = p->s,
+                                         .contents = contents,
+                                         .origin = &p->opts->origin,
+                                         .blob = &l->blob,
+                                         .import = import_of(p, l) };
+    if (l->blob.size < CHUNKS_MIN_BYTES || !oci_pull_chunks_may(&l->blob))
+        return false;
+    struct err err = { 0 };
+    int r = oci_pull_chunks(&how, &done, &err);
+    return made_from_parts(p, l, r, &err, done.n_bytes, done.n_tar_bytes);
+}
+
+/* Whether the layer was made from what the store has and parts of it; else its blob is needed. */
+static bool pull_by_parts(struct pull *p, struct oci_pull_layer *l)
+{
+    struct oci_contents *contents = may_use_parts(p, l) ? contents_of(p) : NULL;
+    if (!contents)
+        return false;
+    report(p, l, OCI_PULL_RUNNING, 0);
+    return pull_by_files(p, l, contents) || pull_by_chunks(p, l, contents);
 }
 
 /* *ret_resumed: it began with bytes that an earlier attempt left. */
@@ -118,6 +236,8 @@ static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
 {
     bool was_resumed = false;
     struct err first = { 0 };
+    if (pull_by_parts(p, l))
+        return 0;
     int r = try_layer(p, l, &was_resumed, &first);
     if (was_resumed && (r == E_DIGEST || r == E_PARSE || r == E_LIMIT))
         return try_layer(p, l, &was_resumed, err);
@@ -301,6 +421,7 @@ static int pull(struct pull *p, struct err *err)
     for (size_t i = 0; i < p->n; i++)
         p->result.n_present += p->layers[i].state == OCI_PULL_PRESENT;
     free(p->layers);
+    oci_contents_free(p->contents);
     return r;
 }
 
@@ -309,8 +430,10 @@ int oci_pull(struct oci_store *s, const struct oci_pull_opts *opts, struct oci_p
 {
     struct pull p = { .s = s, .opts = opts };
     (void)pthread_mutex_init(&p.mutex, NULL);
+    (void)pthread_mutex_init(&p.contents_mutex, NULL);
     int r = pull(&p, err);
     (void)pthread_mutex_destroy(&p.mutex);
+    (void)pthread_mutex_destroy(&p.contents_mutex);
     if (r >= 0)
         *ret = p.result;
     return r;

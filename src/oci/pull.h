@@ -11,6 +11,21 @@
 
 enum { OCI_PULL_THREADS_MAX = 16 };
 
+/*
+ * What an origin may give besides whole blobs. Blocking calls, several threads at once, after
+ * image(). Errors: those of the origin; E_UNSUPPORTED or -ENOENT: it does not.
+ */
+struct oci_origin_parts {
+    bool (*has_files)(void *arg); /* it says that it has the next two */
+    /* The tree manifest (oci/tree_manifest.h) of the layer alone, appended to `to`. */
+    int (*tree)(void *arg, const struct oci_digest *diff_id, struct buf *to, struct err *err);
+    /* The answer to a request for files (oci/file_parcel.h), appended to `to`. */
+    int (*parcel)(void *arg, struct str request, struct buf *to, struct err *err);
+    /* Bytes [from, to) of a blob, not compared with its digest. */
+    int (*range)(void *arg, const struct oci_descriptor *d, uint64_t from, uint64_t to,
+                 oci_blob_sink sink, void *sink_arg, struct err *err);
+};
+
 /* Where an image comes from. Blocking calls. */
 struct oci_origin {
     /* The image for this platform; documents live in the origin. Errors: those of
@@ -23,9 +38,10 @@ struct oci_origin {
      */
     int (*blob)(void *arg, const struct oci_descriptor *d, uint64_t offset, oci_blob_sink sink,
                 void *sink_arg, struct err *err);
-    void *arg;
+    void *arg;         /* of all of these */
     bool is_remote;    /* keep what arrived of a blob, for the next attempt */
     bool has_no_blobs; /* descriptors name layers by DiffID, as in docker-archive */
+    const struct oci_origin_parts *parts; /* NULL: none */
 };
 
 /*
@@ -69,6 +85,9 @@ struct oci_pull_opts {
     /* Each layer from its first byte, and what came of one that fails is not left for another pull:
      * whoever goes on with it has not been given it. */
     bool is_whole;
+    /* Layers only as their blobs; else, where the store keeps tars, from the files that it has and
+     * those that the origin gives by their digests (oci/pull_files.h), if it does. */
+    bool is_by_blobs;
     /*
      * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and
      * while bytes arrive, at most every 256 KiB of a layer. changed: NULL at the beginning.
@@ -79,13 +98,18 @@ struct oci_pull_opts {
      * code is the end of the pull. NULL: none. */
     int (*on_image)(void *arg, const struct oci_image *image, struct err *err);
     int (*on_layers)(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err);
-    void *arg; /* of these three */
+    /* The layer was to be made from parts, and could not: its blob is fetched. From any thread, one
+     * at a time. NULL: none. */
+    void (*on_fallback)(void *arg, const struct oci_pull_layer *layer, const char *why);
+    void *arg; /* of these four */
 };
 
 struct oci_pull_result {
     struct oci_digest manifest;
     size_t n_layers, n_present; /* distinct ones; there before */
     uint64_t n_bytes;           /* compressed, that were read */
+    size_t n_by_files;          /* layers that were made from files */
+    uint64_t n_blob_bytes;      /* of their blobs, which were not read */
     uint64_t n_tar_bytes;       /* of the layers that were read */
 };
 

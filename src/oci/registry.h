@@ -99,6 +99,8 @@ struct oci_request_opts {
     oci_blob_sink sink;
     void *sink_arg;
     uint64_t from, size;
+    bool is_part;    /* ask for [from, size) alone; E_UNSUPPORTED: the server knows no ranges */
+    bool is_at_most; /* `size` is a bound: the body may end earlier */
     /* What was sent must not be sent again blindly: a broken connection or 5xx ends it. */
     bool once;
     bool has_secret; /* in the body: it is not sent to another host, whatever redirects there */

@@ -44,7 +44,7 @@ struct oci_request {
     struct headers headers;
     struct str body;
     int passes[4];
-    bool once, has_secret;
+    bool once, has_secret, is_part, is_at_most;
     /* Where it stands. */
     struct fetch_url url;
     struct http_call *call;

@@ -271,7 +271,7 @@ void registry_request_again(struct oci_request *q)
 /* The answer for the sink is over; is that all of it? */
 static void settle_sink(struct oci_request *q)
 {
-    if (q->at == q->size) {
+    if (q->at == q->size || q->is_at_most) {
         registry_request_end(q, 0);
         return;
     }
@@ -379,7 +379,9 @@ static void on_head(void *arg, int status, const struct headers *headers)
     watch_silence(q);
     if (!q->sink)
         return;
-    if (status == 200)
+    if (status == 200 && q->is_part)
+        fail_call(q, err_set(&q->err, E_UNSUPPORTED, "%s knows no ranges", q->url.host));
+    else if (status == 200)
         q->skip = q->at; /* it does not know ranges */
     else if (status == 206 &&
              (!range_start(headers_get(headers, "content-range"), &from) || from != q->at))
@@ -469,8 +471,12 @@ static void add_headers(struct oci_request *q, struct headers *to)
     (void)headers_addc(to, "user-agent", "dormouse/" DORMOUSE_VERSION);
     if (q->scope && registry_same_origin(&q->url, &q->reg->base))
         registry_auth_add(q, to);
-    if (q->sink && q->at) {
-        scoped(free_scoped) char *range = xasprintf("bytes=%llu-", (unsigned long long)q->at);
+    if (q->sink && (q->at || q->is_part)) {
+        char last[24] = "";
+        if (q->is_part)
+            (void)snprintf(last, sizeof last, "%llu", (unsigned long long)(q->size - 1));
+        scoped(free_scoped) char *range =
+            xasprintf("bytes=%llu-%s", (unsigned long long)q->at, last);
         (void)headers_addc(to, "range", range);
     }
 }
@@ -523,6 +529,7 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
                       struct oci_request **ret, struct err *err)
 {
     assert(!opts->sink || opts->from <= opts->size);
+    assert(!opts->is_part || opts->from < opts->size);
     struct fetch_url first;
     int r = fetch_url_parse(opts->target, &reg->base, &first, err);
     if (r < 0)
@@ -542,6 +549,8 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
         .body = opts->body,
         .once = opts->once,
         .has_secret = opts->has_secret,
+        .is_part = opts->is_part,
+        .is_at_most = opts->is_at_most,
         .sink = opts->sink,
         .sink_arg = opts->sink_arg,
         .at = opts->from,

@@ -183,6 +183,7 @@ int oci_remote_manifest(struct oci_remote *m, const struct oci_digest *digest, s
     int r = remote_wait(m, &a,
                         oci_registry_manifest(m->reg, m->ref.repository, m->ref.tag, digest,
                                               remote_scope(m), remote_on_answer, &a, &q, err));
+    m->has_files = m->has_files || headers_get(&a.headers, OCI_FILES_HEADER).n;
     r = r < 0 ? r : check_manifest(&a, digest, &found, err);
     if (r >= 0 && (r = buf_add_str(to, buf_str(&a.body))) < 0)
         r = err_set(err, r, "the manifest is too large");

@@ -13,6 +13,9 @@ enum {
     OCI_REMOTE_UPLOADS = 3,                /* of one blob, when the registry loses the upload */
 };
 
+/* The field by which a manifest's answer says that files can be had by their digests. */
+#define OCI_FILES_HEADER "dormouse-files"
+
 struct oci_remote;
 
 struct oci_remote_opts {
@@ -66,6 +69,21 @@ int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, oci_bl
 /* The same from byte `from` on, and its digest is NOT compared: the caller does that. */
 int oci_remote_blob_from(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
                          oci_blob_sink sink, void *arg, struct err *err);
+
+/* Bytes [from, to) of it alone, not compared either. Errors: also E_UNSUPPORTED, the registry knows
+ * no ranges. */
+int oci_remote_blob_part(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
+                         uint64_t to, oci_blob_sink sink, void *arg, struct err *err);
+
+/* ---- files by their digests, of `dormouse image serve` ---- */
+
+/* A manifest that came said that the registry has what follows. */
+bool oci_remote_has_files(const struct oci_remote *m);
+/* The tree manifest (oci/tree_manifest.h) of a layer, by its DiffID, appended to `to`. */
+int oci_remote_tree(struct oci_remote *m, const struct oci_digest *diff_id, struct buf *to,
+                    struct err *err);
+/* The answer to a request for files (oci/file_parcel.h), appended to `to`. */
+int oci_remote_parcel(struct oci_remote *m, struct str request, struct buf *to, struct err *err);
 
 /* ---- pushing ---- */
 

@@ -12,7 +12,8 @@ struct oci_remote {
     char *pull_scope, *push_scope;
     char *chunk; /* of an upload, chunk_bytes of them; made by the first one */
     size_t chunk_bytes;
-    bool pushes; /* from the first push on one scope serves all: one token */
+    bool has_files; /* it says so with its manifests */
+    bool pushes;    /* from the first push on one scope serves all: one token */
 };
 
 /* What a request gave. */

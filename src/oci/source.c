@@ -311,6 +311,12 @@ int oci_source_blob_from(struct oci_source *s, const struct oci_descriptor *d, u
     return r < 0 ? r : oci_remote_blob_from(m, d, from, sink, arg, err);
 }
 
+int oci_source_remote_of_thread(struct oci_source *s, struct oci_remote **ret, struct err *err)
+{
+    return s->remotes ? oci_remote_pool_get(s->remotes, ret, err)
+                      : err_set(err, E_UNSUPPORTED, "it is no registry");
+}
+
 struct oci_remote *oci_source_remote(struct oci_source *s)
 {
     return s->remote;

@@ -31,6 +31,9 @@ int oci_source_open_with(struct str reference, const struct oci_remote_opts *reg
 int oci_source_open(struct str reference, struct oci_source **ret, struct err *err);
 /* The registry that it reads from; NULL: files. Borrowed. */
 struct oci_remote *oci_source_remote(struct oci_source *s);
+/* The same for the thread that asks, after oci_source_image(). Errors: E_UNSUPPORTED, files; those
+ * of oci_remote_clone(). */
+int oci_source_remote_of_thread(struct oci_source *s, struct oci_remote **ret, struct err *err);
 void oci_source_free(struct oci_source *s);
 DEFINE_SCOPED(oci_source, oci_source_free)
 

@@ -396,3 +396,8 @@ void oci_store_close(struct oci_store *s)
     free(s->root);
     free(s);
 }
+
+enum oci_store_form oci_store_form(const struct oci_store *s)
+{
+    return s->opts.form;
+}

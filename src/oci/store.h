@@ -90,6 +90,7 @@ const char *oci_store_root(const struct oci_store *s);
 /* The cache_arg of a store that was opened with these ops; NULL: it was not. */
 void *oci_store_cache(const struct oci_store *s, const struct oci_store_cache_ops *ops);
 uint64_t oci_store_quota(const struct oci_store *s); /* 0: none */
+enum oci_store_form oci_store_form(const struct oci_store *s);
 
 /* ---- layers ---- */
 
@@ -184,6 +185,8 @@ struct oci_import_opts {
  */
 int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
                    struct err *err);
+/* The most bytes that the tar of a layer may have, as its max_tar_bytes and blob_size say. */
+uint64_t oci_import_max_tar_bytes(uint64_t max_bytes, uint64_t blob_size);
 /* Bytes of the blob that an earlier attempt left here: oci_import_add() goes on behind them. */
 uint64_t oci_import_offset(const struct oci_import *im);
 /*

@@ -206,13 +206,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.send_blob(data)
 
     def send_blob(self, data):
-        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if not wanted or not self.server.knows_ranges:
             return self.reply(200, data)
-        start = int(wanted[1])
+        start, end = int(wanted[1]), int(wanted[2]) + 1 if wanted[2] else len(data)
         if start >= len(data):
             return self.error(416, "RANGE_INVALID")
-        return self.reply(206, data[start:], Content_Range=f"bytes {start}-{len(data) - 1}/{len(data)}")
+        part = data[start:end]
+        return self.reply(206, part, Content_Range=f"bytes {start}-{start + len(part) - 1}/{len(data)}")
 
     def referrers(self, repository, name):
         return self.error(404, "UNSUPPORTED")

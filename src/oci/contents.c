@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oci/contents.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <pthread.h>
+
+struct kept_layer {
+    struct oci_digest id;
+    struct oci_layer *layer; /* owns the keys of the maps */
+    int fd;                  /* of its tar; -1: not opened yet, or gone */
+    bool is_gone;
+};
+
+/* A file: whose layer it is in, and where. */
+struct place {
+    const struct oci_entry *file;
+    uint32_t layer;
+};
+
+struct oci_contents {
+    struct oci_store *s;
+    VEC(struct kept_layer) layers;
+    struct map by_digest, by_path, by_pattern;
+    struct arena memory;
+    size_t n_entries;
+    pthread_mutex_t mutex; /* of the descriptors */
+};
+
+/* The path with each number in it as one '#'; in `room` of path.n bytes. */
+static struct str pattern_of(struct str path, char *room)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < path.n; i++) {
+        bool is_digit = path.p[i] >= '0' && path.p[i] <= '9';
+        if (is_digit && n && room[n - 1] == '#')
+            continue;
+        room[n++] = is_digit ? '#' : path.p[i];
+    }
+    return str_n(room, n);
+}
+
+static void put_once(struct map *m, struct str key, struct place *p)
+{
+    if (!map_has(m, key))
+        (void)map_put(m, key, p);
+}
+
+static void add_file(struct oci_contents *c, const struct oci_entry *e, uint32_t layer)
+{
+    char room[TAR_PATH_MAX];
+    struct place *p = arena_new(&c->memory, struct place);
+    *p = (struct place){ e, layer };
+    put_once(&c->by_digest, str_n(e->digest, SHA256_BYTES), p);
+    put_once(&c->by_path, e->path, p);
+    struct str pattern = pattern_of(e->path, room);
+    if (!map_has(&c->by_pattern, pattern))
+        put_once(&c->by_pattern, str_copy_arena(&c->memory, pattern), p);
+}
+
+static bool is_content(const struct oci_layer *layer, const struct oci_entry *e)
+{
+    return e->type == TAR_FILE && e->size > 0 && !e->is_sparse && e->path.n <= TAR_PATH_MAX &&
+           e->data_offset <= layer->n_bytes && e->size <= layer->n_bytes - e->data_offset;
+}
+
+static void add_layer(struct oci_contents *c, const struct oci_digest *id)
+{
+    struct kept_layer k = { .id = *id, .fd = -1 };
+    scoped(fd_scoped) int fd = oci_store_layer_fd(c->s, id, NULL);
+    if (fd < 0 || oci_store_layer_index(c->s, id, &k.layer, NULL) < 0)
+        return; /* only its blob is kept, or it is damaged */
+    uint32_t at = (uint32_t)c->layers.n;
+    vec_push(&c->layers, k);
+    vec_each (e, &k.layer->entries) {
+        if (c->n_entries >= OCI_CONTENTS_ENTRIES_MAX)
+            return;
+        if (is_content(k.layer, e)) {
+            add_file(c, e, at);
+            c->n_entries++;
+        }
+    }
+}
+
+int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err *err)
+{
+    scoped(free_scoped) struct oci_store_layer *all = NULL;
+    size_t n = 0;
+    int r = oci_store_layers_alone(s, &all, &n, err);
+    if (r < 0)
+        return r;
+    struct oci_contents *c = xnew(struct oci_contents);
+    c->s = s;
+    c->by_digest.borrows_keys = c->by_path.borrows_keys = c->by_pattern.borrows_keys = true;
+    c->memory.block_bytes = 64 << 10;
+    (void)pthread_mutex_init(&c->mutex, NULL);
+    while (n-- > 0 && c->layers.n < OCI_CONTENTS_LAYERS_MAX &&
+           c->n_entries < OCI_CONTENTS_ENTRIES_MAX)
+        add_layer(c, &all[n].diff_id);
+    *ret = c;
+    return 0;
+}
+
+void oci_contents_free(struct oci_contents *c)
+{
+    if (!c)
+        return;
+    map_fini(&c->by_digest);
+    map_fini(&c->by_path);
+    map_fini(&c->by_pattern);
+    vec_each (k, &c->layers) {
+        oci_layer_free(k->layer);
+        fd_scoped(&k->fd);
+    }
+    vec_fini(&c->layers);
+    arena_fini(&c->memory);
+    (void)pthread_mutex_destroy(&c->mutex);
+    free(c);
+}
+
+size_t oci_contents_n(const struct oci_contents *c)
+{
+    return c->n_entries;
+}
+
+static int open_layer(struct oci_contents *c, struct kept_layer *k)
+{
+    (void)pthread_mutex_lock(&c->mutex);
+    if (k->fd < 0 && !k->is_gone) {
+        int fd = oci_store_layer_fd(c->s, &k->id, NULL);
+        k->fd = fd < 0 ? -1 : fd;
+        k->is_gone = fd < 0;
+    }
+    int fd = k->fd;
+    (void)pthread_mutex_unlock(&c->mutex);
+    return fd;
+}
+
+static bool give(struct oci_contents *c, const struct place *p, struct oci_content *ret)
+{
+    struct kept_layer *k = &c->layers.p[p->layer];
+    int fd = open_layer(c, k);
+    if (fd < 0)
+        return false;
+    *ret = (struct oci_content){
+        .fd = fd, .at = p->file->data_offset, .size = p->file->size, .layer = k->id
+    };
+    memcpy(ret->digest.bytes, p->file->digest, SHA256_BYTES);
+    return true;
+}
+
+bool oci_contents_find(struct oci_contents *c, const struct oci_digest *digest, uint64_t size,
+                       struct oci_content *ret)
+{
+    const struct place *p = map_get(&c->by_digest, str_n(digest->bytes, SHA256_BYTES));
+    return p && p->file->size == size && give(c, p, ret);
+}
+
+bool oci_contents_like(struct oci_contents *c, struct str path, struct oci_content *ret)
+{
+    char room[TAR_PATH_MAX];
+    if (path.n > sizeof room)
+        return false;
+    const struct place *p = map_get(&c->by_path, path);
+    if (!p)
+        p = map_get(&c->by_pattern, pattern_of(path, room));
+    return p && give(c, p, ret);
+}

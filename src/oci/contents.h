@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files that a node store has, by the digests of their contents and by their paths: what a pull
+ * need not fetch, and what a new version of a file is likely to resemble. Made from the indexes of
+ * the layers whose tars are kept, those used last first, as far as the limits reach.
+ *
+ * Blocking. Any number of threads once it is made.
+ */
+#pragma once
+
+#include "oci/store.h"
+
+enum {
+    OCI_CONTENTS_LAYERS_MAX = 255, /* also the descriptors that it may hold open */
+    OCI_CONTENTS_ENTRIES_MAX = 1 << 20,
+};
+
+struct oci_contents;
+
+struct oci_content {
+    int fd; /* of the tar, borrowed until oci_contents_free(): the layer may be removed meanwhile */
+    uint64_t at, size;
+    struct oci_digest digest, layer;
+};
+
+/* *ret: given, oci_contents_free(). Layers that cannot be read are left out. */
+int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err *err);
+void oci_contents_free(struct oci_contents *c);
+DEFINE_SCOPED(oci_contents, oci_contents_free)
+
+/* How many files it knows. */
+size_t oci_contents_n(const struct oci_contents *c);
+/* A file with this content. false: there is none, or its layer is gone. */
+bool oci_contents_find(struct oci_contents *c, const struct oci_digest *digest, uint64_t size,
+                       struct oci_content *ret);
+/*
+ * A file that is likely an older version of the one at `path`: of the same path, or of one that
+ * differs in numbers alone ("libz.so.1.2.11" for "libz.so.1.2.13"). false: there is none.
+ */
+bool oci_contents_like(struct oci_contents *c, struct str path, struct oci_content *ret);

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oci/pull_files.h"
+
+#include "base/map.h"
+#include "oci/file_parcel.h"
+#include "oci/store_int.h"
+#include "oci/tree_manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+enum {
+    BATCH_BYTES = 16 << 20, /* of files, and of bases, of a request; more only for a single file */
+    BASE_RATIO_MAX = 4,     /* a base of so many times the size of the file is not worth reading */
+    BASE_FREE_BYTES = 1 << 20,
+    READ_BYTES = 256 << 10,
+};
+
+/* A file that came. */
+struct arrived {
+    uint64_t at; /* in the temporary file */
+};
+
+struct making {
+    const struct oci_pull_files *how;
+    struct oci_pull_files_result *result;
+    struct oci_tree_manifest tree;
+    const struct oci_tree_layer *layer;
+    struct map wanted;  /* digests of files that are asked for -> their entries */
+    struct map arrived; /* digest -> struct arrived */
+    struct arena memory;
+    int fd; /* temporary: what came */
+    uint64_t n_spooled;
+    char *piece;
+};
+
+/* What one request asks for. */
+struct batch {
+    VEC(struct oci_digest) layers, bases, files;
+    VEC(struct oci_content) places; /* of the bases */
+    VEC(const struct oci_entry *) entries;
+    uint64_t n_base_bytes, n_bytes;
+};
+
+static struct str key_of(const uint8_t digest[SHA256_BYTES])
+{
+    return str_n(digest, SHA256_BYTES);
+}
+
+static struct oci_digest digest_of(const struct oci_entry *e)
+{
+    struct oci_digest d;
+    memcpy(d.bytes, e->digest, sizeof d.bytes);
+    return d;
+}
+
+/* ---- the tree ---- */
+
+static int get_tree(struct making *m, struct err *err)
+{
+    const struct oci_origin *o = m->how->origin;
+    uint64_t most =
+        MIN(m->how->blob_size, (uint64_t)OCI_TREE_MANIFEST_MAX); /* else the blob is less */
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)most);
+    const struct oci_digest *id = &m->how->import.diff_id;
+    int r = o->parts->tree(o->arg, id, &text, err);
+    m->result->n_bytes += text.n;
+    if (r == -EMSGSIZE)
+        r = err_set(err, E_UNSUPPORTED, "the tree manifest is larger than the blob");
+    r = r < 0 ? r : oci_tree_manifest_read(buf_str(&text), &m->tree, err);
+    if (r < 0)
+        return r;
+    if (m->tree.n != 1 || memcmp(m->tree.layers[0].layer->diff_id, id->bytes, SHA256_BYTES) != 0)
+        return err_set(err, E_PARSE, "the tree manifest is one of other layers");
+    m->layer = &m->tree.layers[0];
+    m->result->n_tar_bytes = m->layer->layer->n_bytes;
+    uint64_t max = oci_import_max_tar_bytes(m->how->import.max_tar_bytes, m->how->blob_size);
+    if (m->result->n_tar_bytes > max)
+        return err_set(err, E_LIMIT, "the layer has more than %llu bytes", (unsigned long long)max);
+    return 0;
+}
+
+/* ---- parcels ---- */
+
+static void batch_fini(struct batch *b)
+{
+    vec_fini(&b->layers);
+    vec_fini(&b->bases);
+    vec_fini(&b->files);
+    vec_fini(&b->places);
+    vec_fini(&b->entries);
+    *b = (struct batch){ 0 };
+}
+
+static bool has_digest(const struct oci_digest *all, size_t n, const struct oci_digest *d)
+{
+    for (size_t i = 0; i < n; i++)
+        if (oci_digest_equal(&all[i], d))
+            return true;
+    return false;
+}
+
+static void add_base(struct batch *b, const struct oci_content *base)
+{
+    vec_push(&b->bases, base->digest);
+    vec_push(&b->places, *base);
+    b->n_base_bytes += base->size;
+    if (!has_digest(b->layers.p, b->layers.n, &base->layer))
+        vec_push(&b->layers, base->layer);
+}
+
+static int read_bases(const struct batch *b, const uint8_t *has_base, char *to, size_t *ret_n,
+                      struct err *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->places.n; i++) {
+        const struct oci_content *c = &b->places.p[i];
+        if (!has_base[i])
+            continue;
+        ssize_t got = sys_pread_full(c->fd, to + n, (size_t)c->size, c->at);
+        if (got < 0 || (uint64_t)got < c->size)
+            return err_set(err, E_CORRUPT, "a layer of the store is shorter than its index says");
+        n += (size_t)c->size;
+    }
+    *ret_n = n;
+    return 0;
+}
+
+/* Compare with its digest, and keep. */
+static int take_file(struct making *m, const struct oci_entry *e, const char *p, struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(str_n(p, (size_t)e->size), digest);
+    if (memcmp(digest, e->digest, sizeof digest) != 0)
+        return err_set(err, E_DIGEST, "a file is not what its digest says");
+    int r = sys_pwrite_all(m->fd, p, (size_t)e->size, m->n_spooled);
+    if (r < 0)
+        return err_sys(err, r, "write to the store");
+    struct arrived *a = arena_new(&m->memory, struct arrived);
+    *a = (struct arrived){ m->n_spooled };
+    (void)map_put(&m->arrived, key_of(e->digest), a);
+    m->n_spooled += e->size;
+    return 0;
+}
+
+static int take_parcel(struct making *m, const struct batch *b, struct str answer, struct err *err)
+{
+    struct oci_parcel p;
+    size_t n_bases = 0;
+    int r = oci_parcel_read(answer, &p, err);
+    if (r < 0)
+        return r;
+    if (p.n_bases != b->bases.n || p.n_files != b->files.n || p.n_bytes != b->n_bytes)
+        return err_set(err, E_UNSUPPORTED, "the registry does not have all files of the layer");
+    scoped(free_scoped) char *bases = mem_try((size_t)b->n_base_bytes + 1);
+    scoped(free_scoped) char *files = mem_try((size_t)b->n_bytes + 1);
+    if (!bases || !files)
+        return err_set(err, -ENOMEM, "files of a layer");
+    r = read_bases(b, p.has_base, bases, &n_bases, err);
+    r = r < 0 ? r : oci_parcel_unpack(&p, str_n(bases, n_bases), files, err);
+    uint64_t at = 0;
+    for (size_t i = 0; r >= 0 && i < b->entries.n; i++) {
+        r = take_file(m, b->entries.p[i], files + at, err);
+        at += b->entries.p[i]->size;
+    }
+    return r;
+}
+
+static int fetch(struct making *m, struct batch *b, struct err *err)
+{
+    const struct oci_origin *o = m->how->origin;
+    scoped(buf_fini_scoped) struct buf request = BUF_INIT(OCI_PARCEL_REQUEST_MAX);
+    scoped(buf_fini_scoped) struct buf answer = BUF_INIT(OCI_PARCEL_ANSWER_MAX);
+    const struct oci_parcel_request q = {
+        .layers = b->layers.p,
+        .bases = b->bases.p,
+        .files = b->files.p,
+        .n_layers = b->layers.n,
+        .n_bases = b->bases.n,
+        .n_files = b->files.n,
+    };
+    if (b->files.n == 0)
+        return 0;
+    int r = oci_parcel_request_write(&q, &request, err);
+    r = r < 0 ? r : o->parts->parcel(o->arg, buf_str(&request), &answer, err);
+    m->result->n_bytes += request.n + answer.n;
+    return r < 0 ? r : take_parcel(m, b, buf_str(&answer), err);
+}
+
+static void batch_start(struct making *m, struct batch *b)
+{
+    batch_fini(b);
+    vec_push(&b->layers, m->how->import.diff_id);
+}
+
+/* An older version of the file, if there is one that is worth it. */
+static bool find_base(struct making *m, const struct oci_entry *e, struct oci_content *ret)
+{
+    return oci_contents_like(m->how->contents, e->path, ret) &&
+           ret->size <= e->size * BASE_RATIO_MAX + BASE_FREE_BYTES &&
+           ret->size <= OCI_PARCEL_BYTES_MAX;
+}
+
+static int add_to_batch(struct making *m, struct batch *b, const struct oci_entry *e,
+                        struct err *err)
+{
+    struct oci_content base;
+    bool has_base = find_base(m, e, &base) && !has_digest(b->bases.p, b->bases.n, &base.digest);
+    uint64_t n_base = has_base ? base.size : 0;
+    bool is_full = b->n_bytes + e->size > BATCH_BYTES || b->n_base_bytes + n_base > BATCH_BYTES ||
+                   b->files.n == OCI_PARCEL_FILES_MAX || b->layers.n == OCI_PARCEL_LAYERS_MAX;
+    if (b->files.n && is_full) {
+        int r = fetch(m, b, err);
+        if (r < 0)
+            return r;
+        batch_start(m, b);
+    }
+    if (has_base)
+        add_base(b, &base);
+    vec_push(&b->files, digest_of(e));
+    vec_push(&b->entries, e);
+    b->n_bytes += e->size;
+    return 0;
+}
+
+/* The files that the store lacks; *ret_bases: bytes of older versions of them. */
+static int find_missing(struct making *m, uint64_t *ret_bases, struct err *err)
+{
+    for (size_t i = 0; i < m->layer->pieces.n; i++) {
+        const struct oci_entry *e = m->layer->pieces.p[i].file;
+        struct oci_digest d = digest_of(e);
+        struct oci_content found;
+        if (oci_contents_find(m->how->contents, &d, e->size, &found)) {
+            m->result->n_reused += e->size;
+            continue;
+        }
+        if (e->size > OCI_PARCEL_BYTES_MAX)
+            return err_set(err, E_UNSUPPORTED, "a file of the layer is too large for a parcel");
+        if (!map_put(&m->wanted, key_of(e->digest), (void *)e) && find_base(m, e, &found))
+            *ret_bases += MIN(found.size, e->size);
+    }
+    return 0;
+}
+
+static int fetch_missing(struct making *m, struct err *err)
+{
+    struct batch b = { 0 };
+    int r = 0;
+    batch_start(m, &b);
+    for (size_t i = 0; r >= 0 && i < m->layer->pieces.n; i++) {
+        const struct oci_entry *e = m->layer->pieces.p[i].file;
+        if (map_get(&m->wanted, key_of(e->digest)) == e) /* each content once */
+            r = add_to_batch(m, &b, e, err);
+    }
+    r = r < 0 ? r : fetch(m, &b, err);
+    batch_fini(&b);
+    return r;
+}
+
+/* ---- the tar ---- */
+
+static int copy_range(struct making *m, int fd, uint64_t at, uint64_t n, oci_tree_sink sink,
+                      void *arg, struct err *err)
+{
+    while (n) {
+        size_t want = (size_t)MIN(n, (uint64_t)READ_BYTES);
+        ssize_t got = sys_pread_full(fd, m->piece, want, at);
+        if (got < 0)
+            return err_sys(err, (int)got, "read a file of the store");
+        if ((size_t)got < want)
+            return err_set(err, E_CORRUPT, "a layer of the store is shorter than its index says");
+        int r = sink(arg, str_n(m->piece, want), err);
+        if (r < 0)
+            return r;
+        at += want;
+        n -= want;
+    }
+    return 0;
+}
+
+static int give_content(void *arg, const struct oci_entry *e, oci_tree_sink sink, void *sink_arg,
+                        struct err *err)
+{
+    struct making *m = arg;
+    struct oci_digest d = digest_of(e);
+    struct oci_content found;
+    const struct arrived *a = map_get(&m->arrived, key_of(e->digest));
+    if (a)
+        return copy_range(m, m->fd, a->at, e->size, sink, sink_arg, err);
+    if (!oci_contents_find(m->how->contents, &d, e->size, &found))
+        return err_set(err, -ENOENT, "a file left the store meanwhile");
+    return copy_range(m, found.fd, found.at, found.size, sink, sink_arg, err);
+}
+
+static int add_to_import(void *arg, struct str bytes, struct err *err)
+{
+    return oci_import_add(arg, bytes, err);
+}
+
+static int import(struct making *m, struct err *err)
+{
+    struct oci_import_opts opts = m->how->import;
+    scoped(oci_import_free_scoped) struct oci_import *im = NULL;
+    opts.has_no_blob = true;
+    opts.is_resumable = false;
+    opts.blob = opts.diff_id;
+    opts.blob_size = m->result->n_tar_bytes;
+    int r = oci_import_new(m->how->s, &opts, &im, err);
+    r = r < 0 ? r : oci_tree_layer_make(m->layer, give_content, m, add_to_import, im, err);
+    return r < 0 ? r : oci_import_commit(im, err);
+}
+
+/* ---- the whole ---- */
+
+static int make(struct making *m, struct err *err)
+{
+    uint64_t n_bases = 0;
+    int r = get_tree(m, err);
+    r = r < 0 ? r : find_missing(m, &n_bases, err);
+    if (r < 0)
+        return r;
+    if (m->result->n_reused == 0 && n_bases == 0 && m->layer->pieces.n)
+        return err_set(err, E_UNSUPPORTED, "the store has no file of the layer");
+    m->fd = sys_openat(m->how->s->fd, ".", O_TMPFILE | O_RDWR, STORE_FILE_MODE);
+    if (m->fd < 0)
+        return err_sys(err, m->fd, "temporary file in the store");
+    r = fetch_missing(m, err);
+    return r < 0 ? r : import(m, err);
+}
+
+int oci_pull_files(const struct oci_pull_files *how, struct oci_pull_files_result *ret,
+                   struct err *err)
+{
+    struct making m = { .how = how, .result = ret, .fd = -1, .piece = xalloc(READ_BYTES) };
+    *ret = (struct oci_pull_files_result){ 0 };
+    int r = make(&m, err);
+    oci_tree_manifest_fini(&m.tree);
+    map_fini(&m.wanted);
+    map_fini(&m.arrived);
+    arena_fini(&m.memory);
+    free(m.piece);
+    fd_scoped(&m.fd);
+    return r;
+}

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers that are made from files which the store has and parts from elsewhere: `image serve`, eStargz, zstd:chunked."""
+import gzip
+import hashlib
+import http.client
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from chunked_kit import estargz, zstd_chunked
+from conftest import BUILD, DEADLINE_S
+from image_kit import CONFIG, MANIFEST, Layout, digest, layer
+from registry_kit import REGISTRY, fake, real
+from serve_kit import Proxy, serve
+
+SKOPEO = shutil.which("skopeo")
+WORDS = random.Random(3)
+BIG = WORDS.randbytes(6 << 20)
+LIBRARY = WORDS.randbytes(900_000)
+FILES = [WORDS.randbytes(3000) for _ in range(60)]
+
+
+def version(n):
+    """A layer of which a library changed in a few bytes and got another name, and three small files are new."""
+    library = bytearray(LIBRARY)
+    library[1000 * n:1000 * n + 20] = b"version %12d" % n
+    entries = [("usr", "d", ""), ("usr/big", "f", BIG), (f"usr/libx.so.{n}", "f", bytes(library)), ("usr/lib.so", "l", f"libx.so.{n}")]
+    for i, data in enumerate(FILES):
+        entries.append((f"usr/file{i}", "f", data if i % 20 else data[:2000] + b"%d" % n))
+    return layer(entries)
+
+
+def two_blocks_at_the_end(tar):
+    with tarfile.open(fileobj=io.BytesIO(tar)) as t:
+        end = max(m.offset_data + (m.size + 511) // 512 * 512 for m in t)
+    return tar[:end] + bytes(1024)
+
+
+def image(store, *args, check=True, env=None):
+    clean = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()} | {"HOME": "/nonexistent"} | (env or {})
+    done = subprocess.run([BUILD / "dormouse", "image", *map(str, args), "--store", store], capture_output=True, text=True, timeout=DEADLINE_S, env=clean)
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def pull(store, source, *args):
+    return json.loads(image(store, "pull", source, "-o", "json", *args).stdout)
+
+
+def tar_in(store, tar):
+    found = store / "layers" / digest(tar)[7:] / "data.tar"
+    return found.read_bytes() == tar and image(store, "check").returncode == 0
+
+
+@pytest.fixture
+def layout(tmp_path):
+    made = Layout(tmp_path / "app")
+    for n in (1, 2):
+        made.image(f"v{n}", [version(n)])
+    return made
+
+
+@pytest.fixture
+def cloud(tmp_path, layout):
+    """A store with both versions, as tars."""
+    for n in (1, 2):
+        image(tmp_path / "cloud", "pull", f"oci:{layout.directory}:v{n}", "--name", f"docker.io/library/app:v{n}")
+    return tmp_path / "cloud"
+
+
+def through(server):
+    proxy = Proxy(server.host)
+    return proxy, f"docker://{proxy.url[7:]}/app"
+
+
+# ---- dormouse image serve
+
+def test_an_update_from_a_server_moves_what_changed(cloud, tmp_path):
+    node = tmp_path / "node"
+    with serve(cloud) as s:
+        proxy, app = through(s)
+        try:
+            first = pull(node, f"{app}:v1")
+            assert first["layersByFiles"] == 0 and first["bytes"] > len(BIG)
+            moved = proxy.n
+            second = pull(node, f"{app}:v2")
+            moved = proxy.n - moved
+        finally:
+            proxy.close()
+        line = image(tmp_path / "other", "pull", f"docker://{s.host}/app:v1").stdout
+        assert "instead of" not in line
+        line = image(tmp_path / "other", "pull", f"docker://{s.host}/app:v2").stdout
+        assert "1 made from files, instead of 7." in line
+    assert second["layersByFiles"] == 1 and second["blobBytesSpared"] > len(BIG)
+    assert second["bytes"] < 30_000 and moved < 35_000          # three files of 2 KB, a table, documents and heads
+    assert tar_in(node, version(2))
+
+
+def test_whole_layers_where_they_are_wanted(cloud, tmp_path):
+    with serve(cloud) as s:
+        for store, args in (("a", ["--whole"]), ("b", ["--form", "both"])):
+            pull(tmp_path / store, f"docker://{s.host}/app:v1", *args)
+            assert pull(tmp_path / store, f"docker://{s.host}/app:v2", *args)["layersByFiles"] == 0
+        assert not [line for line in s.log if "warn" in line]
+
+
+def test_a_server_without_the_old_version_sends_new_files_whole(cloud, tmp_path):
+    with serve(cloud) as s:
+        pull(tmp_path / "node", f"docker://{s.host}/app:v1")
+    image(cloud, "rm", "docker.io/library/app:v1")
+    image(cloud, "gc")
+    with serve(cloud) as s:
+        second = pull(tmp_path / "node", f"docker://{s.host}/app:v2")
+    assert second["layersByFiles"] == 1 and len(LIBRARY) < second["bytes"] < len(LIBRARY) + 40_000
+    assert tar_in(tmp_path / "node", version(2))
+
+
+def test_a_server_that_lies_about_files_costs_its_bytes(cloud, layout, tmp_path):
+    with fake() as registry:
+        doc = registry.add_layout(layout, "library/app", "v1")
+        registry.add_layout(layout, "library/app", "v2")
+        said = []
+
+        def says_files(h):
+            media_type, data = h.server.manifests["library/app", "v2"]
+            return h.reply(200, data, Content_Type=media_type, Dormouse_Files="1")
+
+        def gives_nonsense(h):
+            said.append(h.path)
+            return h.reply(200, b"DMTREEMF" + bytes(1000))
+
+        pull(tmp_path / "node", f"docker://{registry.host}/library/app:v1")
+        registry.faults += [("GET", "/manifests/v2", says_files), ("GET", "/_dormouse/trees/", gives_nonsense)]
+        done = image(tmp_path / "node", "pull", f"docker://{registry.host}/library/app:v2", "-o", "json")
+        assert "cannot be made from parts, the blob is fetched: " in done.stderr
+        done = json.loads(done.stdout)
+        assert doc and len(said) == 1 and done["layersByFiles"] == 0 and done["bytes"] > len(BIG)
+    assert tar_in(tmp_path / "node", version(2))
+
+
+def announced(host, n):
+    """The status of a request for files whose head says that it has n bytes, before any of them is sent."""
+    connection = http.client.HTTPConnection(host, timeout=DEADLINE_S)
+    try:
+        connection.putrequest("POST", "/v2/app/_dormouse/files")
+        connection.putheader("Content-Length", str(n))
+        connection.endheaders()
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_requests_for_files_that_are_wrong(cloud, layout, tmp_path):
+    tree = f"/v2/app/_dormouse/trees/{digest(version(1))}"
+    with serve(cloud) as s:
+        status, headers, body = s.get("/v2/app/manifests/v1")
+        assert headers["Dormouse-Files"] == "1"
+        status, headers, body = s.get(tree)
+        assert status == 200 and body[:8] == b"DMTREEMF" and len(body) < 20_000
+        assert s.get(tree)[2] == body
+        assert s.get(f"/v2/app/_dormouse/trees/{digest(b'')}")[0] == 404
+        assert s.get("/v2/app/_dormouse/trees/x")[0] == 400
+        assert s.get("/v2/app/_dormouse/files")[0] == 405
+        assert s.request("POST", tree)[0] == 405
+        for text in (b"", b"DMFILERQ", b"DMFILERQ" + b"\xff" * 16, b"DMFILERQ\1\0\0\0" + bytes(12) + b"x"):
+            status, _, body = s.request("POST", "/v2/app/_dormouse/files", text)
+            assert status == 400 and json.loads(body)["errors"][0]["code"] == "FILES_INVALID", text
+        nowhere = b"DMFILERQ\1\0\0\0\1\0\0\0" + bytes(8) + bytes(32)
+        assert s.request("POST", "/v2/app/_dormouse/files", nowhere)[0] == 404
+        assert announced(s.host, 2 << 20) == 413
+        wanted = hashlib.sha256(FILES[1]).digest()
+        known = b"DMFILERQ\1\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0" + bytes.fromhex(digest(version(1))[7:]) + wanted + bytes(32)
+        status, _, body = s.request("POST", "/v2/app/_dormouse/files", known)
+        assert status == 200 and body[:8] == b"DMFILEAN" and body[20:22] == b"\1\0" and int.from_bytes(body[22:30], "little") == len(FILES[1])
+    (tmp_path / "token").write_text("a secret of the tests\n")
+    with serve(cloud, "--token-file", tmp_path / "token") as s:
+        assert s.get(tree)[0] == 401 and s.request("POST", "/v2/app/_dormouse/files", known)[0] == 401
+
+
+# ---- layers that others made
+
+def add_chunked(registry, directory, repository, tag, blob, tar, notes, kind):
+    made = Layout(directory)
+    config = {"os": "linux", "architecture": "amd64", "rootfs": {"type": "layers", "diff_ids": [digest(tar)]}}
+    doc = {"schemaVersion": 2, "mediaType": MANIFEST, "config": made.descriptor(json.dumps(config).encode(), CONFIG),
+           "layers": [made.descriptor(blob, f"application/vnd.oci.image.layer.v1.tar+{kind}", annotations=notes)]}
+    made.manifests.append(made.descriptor(json.dumps(doc).encode(), MANIFEST, annotations={"org.opencontainers.image.ref.name": tag}))
+    (directory / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": made.manifests}))
+    registry.add_layout(made, repository, tag)
+
+
+def chunked(kind, registry, tmp_path, **changes):
+    """Two versions in a registry; returns the tar of the second."""
+    make = estargz if kind == "gzip" else zstd_chunked
+    for n in (1, 2):
+        blob, tar, notes = make(version(n), **(changes if n == 2 else {}))
+        add_chunked(registry, tmp_path / f"{kind}{n}", "app", f"v{n}", blob, tar, notes, kind)
+    return tar, len(blob)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_chunks_that_are_here_are_not_fetched(kind, tmp_path):
+    with fake() as registry:
+        tar, n_blob = chunked(kind, registry, tmp_path)
+        assert pull(tmp_path / "node", f"docker://{registry.host}/app:v1")["layersByFiles"] == 0
+        registry.seen.clear()
+        second = pull(tmp_path / "node", f"docker://{registry.host}/app:v2")
+        ranges = [h["Range"] for m, path, h in registry.seen if "/blobs/" in path and "Range" in h]
+        assert second["layersByFiles"] == 1 and second["blobBytesSpared"] == n_blob
+        # Of eStargz the last chunk of a file is in one member with headers: 4 of the 6 MiB are spared.
+        assert second["bytes"] < n_blob - (4 << 20) if kind == "gzip" else second["bytes"] < len(LIBRARY) + 400_000
+        assert len(ranges) > 2 and all(r.split("-")[1] for r in ranges)
+    assert tar_in(tmp_path / "node", tar)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+@pytest.mark.parametrize("fault", ["no ranges", "other bytes", "another table", "cut short", "gone"])
+def test_a_registry_whose_ranges_fail_gives_the_blob(kind, fault, tmp_path):
+    with fake() as registry:
+        tar, n_blob = chunked(kind, registry, tmp_path)
+        pull(tmp_path / "node", f"docker://{registry.host}/app:v1")
+        registry.knows_ranges = fault != "no ranges"
+
+        def wrong(h):
+            low, high = (int(n) for n in h.headers["Range"][6:].split("-"))
+            return h.reply(206, bytes(high + 1 - low), Content_Range=f"bytes {low}-{high}/{n_blob}")
+
+        def cut(h):
+            low, high = (int(n) for n in h.headers["Range"][6:].split("-"))
+            h.send_response(206)
+            h.send_header("Content-Range", f"bytes {low}-{high}/{n_blob}")
+            h.send_header("Content-Length", str(high + 1 - low))
+            h.end_headers()
+            h.wfile.write(bytes((high + 1 - low) // 2))
+            h.close_connection = True
+
+        def missing(h):
+            return h.error(404, "BLOB_UNKNOWN")
+
+        layer_digest = json.loads(registry.manifests["app", "v2"][1])["layers"][0]["digest"]
+        faults = {"another table": wrong, "cut short": cut, "gone": missing}
+        if fault in faults:
+            registry.faults.append(("GET", layer_digest, faults[fault]))
+        elif fault == "other bytes":                        # the table is right, what it leads to is not
+            def later(h):
+                if h.headers.get("Range", "").startswith("bytes=0-"):
+                    return wrong(h)
+                registry.faults.append(("GET", layer_digest, later))
+                return None
+            registry.faults.append(("GET", layer_digest, later))
+        second = pull(tmp_path / "node", f"docker://{registry.host}/app:v2")
+        registry.faults.clear()
+        assert second["layersByFiles"] == 0 and second["bytes"] >= n_blob
+    assert tar_in(tmp_path / "node", tar)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_table_that_names_other_contents_proves_nothing(kind, tmp_path):
+    """The table is what its annotation says, and claims that usr/big is another file of that size which the node has."""
+    other = BIG[::-1]
+    with fake() as registry:
+        tar, n_blob = chunked(kind, registry, tmp_path, digests={"usr/big": digest(other)})
+        blob, decoy, notes = (estargz if kind == "gzip" else zstd_chunked)(layer([("usr/other", "f", other), ("usr/libx.so.1", "f", LIBRARY)]))
+        add_chunked(registry, tmp_path / "decoy", "app", "decoy", blob, decoy, notes, kind)
+        pull(tmp_path / "node", f"docker://{registry.host}/app:decoy")
+        done = image(tmp_path / "node", "pull", f"docker://{registry.host}/app:v2", "-o", "json")
+    assert "cannot be made from parts" in done.stderr and "is not what its DiffID says" in done.stderr
+    assert json.loads(done.stdout)["layersByFiles"] == 0 and json.loads(done.stdout)["bytes"] > n_blob
+    assert tar_in(tmp_path / "node", tar)
+
+
+@pytest.mark.skipif(not (REGISTRY and SKOPEO), reason="no docker-registry or no skopeo here")
+def test_what_skopeo_writes_as_zstd_chunked(tmp_path):
+    # skopeo 1.9 keeps two of the blocks of zeros at the end, which is what Go's tar writer makes.
+    layout = Layout(tmp_path / "trimmed")
+    with real(tmp_path) as host:
+        for n in (1, 2):
+            layout.image(f"v{n}", [two_blocks_at_the_end(version(n))])
+            done = subprocess.run([SKOPEO, "--insecure-policy", "copy", "--dest-tls-verify=false", "--dest-compress-format", "zstd:chunked",
+                                   "--dest-compress", f"oci:{layout.directory}:v{n}", f"docker://{host}/app:v{n}"], capture_output=True, text=True, timeout=DEADLINE_S)
+            assert done.returncode == 0, done.stderr
+        pull(tmp_path / "node", f"docker://{host}/app:v1")
+        second = pull(tmp_path / "node", f"docker://{host}/app:v2")
+    assert second["layersByFiles"] == 1 and second["bytes"] < len(LIBRARY) + 500_000
+    assert tar_in(tmp_path / "node", two_blocks_at_the_end(version(2)))

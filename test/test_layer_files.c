@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layers made from files (oci/tree_manifest, oci/file_parcel, oci/contents, oci/pull_files): what
+ * becomes visible is the layer, bit for bit, whatever the other side has, lacks or lies about.
+ */
+#include "base/sys.h"
+#include "codec/gzip.h"
+#include "image/mirror_files.h"
+#include "oci/file_parcel.h"
+#include "oci/pull.h"
+#include "oci/store_int.h"
+#include "oci/tree_manifest.h"
+#include "tar_kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+enum { TAR_MAX = 8 << 20, BIG = 300000, SMALL_FILES = 40 };
+
+/* ---- layers ---- */
+
+static char *letters(size_t n, uint32_t seed)
+{
+    char *p = xalloc(n + 1);
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 1664525 + 1013904223;
+        p[i] = (char)('!' + (seed >> 24) % 90);
+    }
+    return p;
+}
+
+/* A version of an image's layer: most files are in both, one large file changed in a few bytes. */
+static void make_tar(struct buf *to, unsigned version)
+{
+    static const char *const sparse[] = { "GNU.sparse.size=100000", "GNU.sparse.map=0,0" };
+    struct tar_kit k = { BUF_INIT(TAR_MAX) };
+    scoped(free_scoped) char *big = letters(BIG, 1);
+    char name[64];
+    for (unsigned i = 1; i < version; i++)
+        big[i * 1000] = '~';
+    kit_dir(&k, "usr/");
+    (void)snprintf(name, sizeof name, "usr/lib/libbig.so.%u", version);
+    kit_file(&k, name, big);
+    for (uint32_t i = 0; i < SMALL_FILES; i++) {
+        scoped(free_scoped) char *content = letters(2000 + i, i < 35 ? i + 7 : i + 100 * version);
+        (void)snprintf(name, sizeof name, "usr/share/file%u", (unsigned)i);
+        kit_file(&k, name, content);
+    }
+    kit_file(&k, "usr/empty", "");
+    kit_link(&k, "usr/hard", '1', "usr/share/file1");
+    kit_pax(&k, sparse, ARRAY_LEN(sparse));
+    kit_file(&k, "usr/hole", "");
+    kit_file(&k, "usr/share/.wh.old", "");
+    kit_file(&k, "usr/twice", "the same");
+    kit_file(&k, "usr/again", "the same");
+    kit_end(&k);
+    *to = k.out;
+}
+
+struct image {
+    struct buf tar, blob, config, manifest;
+    struct oci_digest diff_id, blob_digest, config_digest, digest;
+    struct arena parsed;
+};
+
+static struct image images[3]; /* [1], [2]: versions */
+
+static void make_image(unsigned version)
+{
+    struct image *m = &images[version];
+    char diff[OCI_DIGEST_TEXT_SIZE], blob[OCI_DIGEST_TEXT_SIZE], config[OCI_DIGEST_TEXT_SIZE];
+    if (m->tar.n)
+        return;
+    make_tar(&m->tar, version);
+    m->blob = BUF_INIT(TAR_MAX);
+    struct gzip *g = gzip_new();
+    CHECK_OK(gzip_add(g, buf_str(&m->tar), true, &m->blob));
+    gzip_free(g);
+    sha256_of(buf_str(&m->tar), m->diff_id.bytes);
+    sha256_of(buf_str(&m->blob), m->blob_digest.bytes);
+    m->config = m->manifest = BUF_INIT(1 << 20);
+    oci_digest_format(&m->diff_id, diff);
+    oci_digest_format(&m->blob_digest, blob);
+    CHECK_OK(buf_printf(&m->config,
+                        "{\"os\":\"linux\",\"architecture\":\"amd64\",\"rootfs\":{\"type\":"
+                        "\"layers\",\"diff_ids\":[\"%s\"]}}",
+                        diff));
+    sha256_of(buf_str(&m->config), m->config_digest.bytes);
+    oci_digest_format(&m->config_digest, config);
+    CHECK_OK(buf_printf(
+        &m->manifest,
+        "{\"schemaVersion\":2,\"config\":{\"digest\":\"%s\",\"size\":%zu},\"layers\":[{\"digest\":"
+        "\"%s\",\"size\":%zu}]}",
+        config, m->config.n, blob, m->blob.n));
+    sha256_of(buf_str(&m->manifest), m->digest.bytes);
+}
+
+/* ---- stores ---- */
+
+static char roots[2][64];
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
+static void close_all(struct oci_store **stores)
+{
+    for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
+        oci_store_close(stores[i]);
+        (void)nftw(roots[i], remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+}
+
+static struct oci_store *new_store(size_t i, enum oci_store_form form)
+{
+    struct oci_store *s;
+    struct err err = { 0 };
+    (void)snprintf(roots[i], sizeof roots[i], "%s/dm-files-XXXXXX",
+                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    CHECK(mkdtemp(roots[i]));
+    const struct oci_store_opts opts = { .root = roots[i], .form = form };
+    if (oci_store_open(&opts, &s, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return s;
+}
+
+/* ---- an origin that serves files from a store, as `image serve` does ---- */
+
+static struct {
+    struct image *image;
+    struct oci_store *server;
+    bool spoils_parcels, spoils_trees, gives_other_tree;
+    size_t n_trees, n_parcels, n_blobs;
+    uint64_t n_parcel_bytes;
+} origin;
+
+static int give_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
+                      struct err *err)
+{
+    struct image *m = origin.image;
+    struct oci_image image = { .digest = m->digest,
+                               .manifest_text = buf_str(&m->manifest),
+                               .config_text = buf_str(&m->config) };
+    (void)platform, (void)arg;
+    int r = oci_manifest_parse(&m->parsed, image.manifest_text, &image.manifest, err);
+    r = r < 0 ? r : oci_config_parse(&m->parsed, image.config_text, &image.config, err);
+    *ret = image;
+    return r;
+}
+
+static int give_blob(void *arg, const struct oci_descriptor *d, uint64_t offset, oci_blob_sink sink,
+                     void *sink_arg, struct err *err)
+{
+    struct str blob = buf_str(&origin.image->blob);
+    (void)arg, (void)d;
+    origin.n_blobs++;
+    return sink(sink_arg, str_slice(blob, (size_t)offset, blob.n), err);
+}
+
+static bool has_files(void *arg)
+{
+    (void)arg;
+    return true;
+}
+
+static int read_answer(int fd, uint64_t size, struct buf *to)
+{
+    char *room;
+    scoped(fd_scoped) int own = fd;
+    CHECK_OK(buf_reserve(to, size, &room));
+    CHECK_INT(sys_pread_full(own, room, size, 0), size);
+    buf_advance(to, size);
+    return 0;
+}
+
+static int give_tree(void *arg, const struct oci_digest *diff_id, struct buf *to, struct err *err)
+{
+    int fd;
+    uint64_t size;
+    (void)arg;
+    origin.n_trees++;
+    if (origin.gives_other_tree)
+        diff_id = &images[1].diff_id;
+    int r = mirror_files_tree(origin.server, diff_id, &fd, &size, err);
+    if (r >= 0)
+        r = read_answer(fd, size, to);
+    if (r >= 0 && origin.spoils_trees)
+        to->p[to->n / 2] ^= 1;
+    return r;
+}
+
+static int give_parcel(void *arg, struct str request, struct buf *to, struct err *err)
+{
+    int fd;
+    uint64_t size;
+    (void)arg;
+    origin.n_parcels++;
+    int r = mirror_files_parcel(origin.server, request, &fd, &size, err);
+    if (r >= 0)
+        r = read_answer(fd, size, to);
+    if (r >= 0 && origin.spoils_parcels)
+        to->p[to->n - 1] ^= 0x40;
+    origin.n_parcel_bytes += to->n;
+    return r;
+}
+
+static const struct oci_origin_parts parts = { .has_files = has_files,
+                                               .tree = give_tree,
+                                               .parcel = give_parcel };
+
+static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool is_by_blobs,
+                                   bool is_whole)
+{
+    struct oci_pull_result res;
+    struct err err = { 0 };
+    make_image(version);
+    origin.image = &images[version];
+    origin.n_trees = origin.n_parcels = origin.n_blobs = 0;
+    origin.n_parcel_bytes = 0;
+    const struct oci_pull_opts opts = {
+        .origin = { .image = give_image, .blob = give_blob, .parts = &parts },
+        .name = STR("app:v"),
+        .platform = oci_platform_here(),
+        .is_by_blobs = is_by_blobs,
+        .is_whole = is_whole,
+    };
+    if (oci_pull(s, &opts, &res, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return res;
+}
+
+static void check_layer(struct oci_store *s, unsigned version)
+{
+    const struct image *m = &images[version];
+    scoped(free_scoped) char *found = xalloc(m->tar.n + 1);
+    scoped(fd_scoped) int fd = oci_store_layer_fd(s, &m->diff_id, NULL);
+    CHECK_OK(fd);
+    CHECK_INT(sys_pread_full(fd, found, m->tar.n + 1, 0), m->tar.n);
+    CHECK(memcmp(found, m->tar.p, m->tar.n) == 0);
+}
+
+/* stores[0] has version 1, stores[1] serves both; origin serves version 2. */
+static void begin(struct oci_store **stores)
+{
+    stores[0] = new_store(0, OCI_STORE_RAW);
+    stores[1] = new_store(1, OCI_STORE_RAW);
+    memset(&origin, 0, sizeof origin);
+    origin.server = stores[1];
+    (void)pull(stores[0], 1, true, false);
+    (void)pull(stores[1], 1, true, false);
+    (void)pull(stores[1], 2, true, false);
+}
+
+/* ---- pulls ---- */
+
+TEST(an_update_fetches_what_changed_alone)
+{
+    struct oci_store *stores[2];
+    begin(stores);
+    struct oci_pull_result res = pull(stores[0], 2, false, false);
+    CHECK_INT(res.n_by_files, 1);
+    CHECK_INT(origin.n_blobs, 0);
+    CHECK_INT(origin.n_parcels, 1);
+    /* Five small files of 2 KB are new; of the large one, under another name, a few bytes are. */
+    CHECK(origin.n_parcel_bytes > 5000 && origin.n_parcel_bytes < 12000);
+    CHECK_INT(res.n_blob_bytes, images[2].blob.n);
+    CHECK_INT(res.n_tar_bytes, images[2].tar.n);
+    CHECK(res.n_bytes < images[2].blob.n / 4);
+    check_layer(stores[0], 2);
+    struct oci_store_check_result checked;
+    struct err err = { 0 };
+    CHECK_OK(oci_store_check(stores[0], &(struct oci_store_check_opts){ 0 }, &checked, &err));
+    CHECK_INT(checked.n_damaged + checked.n_incomplete, 0);
+    close_all(stores);
+}
+
+TEST(a_server_without_the_old_version_sends_files_whole)
+{
+    struct oci_store *stores[2];
+    begin(stores);
+    CHECK_OK(oci_store_layer_remove(stores[1], &images[1].diff_id, NULL));
+    struct oci_pull_result res = pull(stores[0], 2, false, false);
+    CHECK_INT(res.n_by_files, 1);
+    CHECK(origin.n_parcel_bytes > BIG / 2); /* 90 letters: less than 7 of 8 bits */
+    check_layer(stores[0], 2);
+    close_all(stores);
+}
+
+TEST(lies_cost_bytes_and_nothing_else)
+{
+    for (unsigned lie = 0; lie < 3; lie++) {
+        struct oci_store *stores[2];
+        begin(stores);
+        origin.spoils_parcels = lie == 0;
+        origin.spoils_trees = lie == 1;
+        origin.gives_other_tree = lie == 2;
+        struct oci_pull_result res = pull(stores[0], 2, false, false);
+        CHECK_INT(res.n_by_files, 0);
+        CHECK_INT(origin.n_trees, 1);
+        CHECK_INT(origin.n_blobs, 1);
+        CHECK_INT(res.n_blob_bytes, 0);
+        CHECK(res.n_bytes >= images[2].blob.n);
+        check_layer(stores[0], 2);
+        close_all(stores);
+    }
+}
+
+TEST(a_layer_that_the_server_lacks_comes_as_its_blob)
+{
+    struct oci_store *stores[2];
+    begin(stores);
+    CHECK_OK(oci_store_layer_remove(stores[1], &images[2].diff_id, NULL));
+    CHECK_INT(pull(stores[0], 2, false, false).n_by_files, 0);
+    CHECK_INT(origin.n_parcels, 0);
+    CHECK_INT(origin.n_blobs, 1);
+    check_layer(stores[0], 2);
+    close_all(stores);
+}
+
+TEST(files_are_not_asked_for_where_blobs_are_wanted)
+{
+    static const enum oci_store_form forms[] = { OCI_STORE_GZ, OCI_STORE_BOTH, OCI_STORE_RAW,
+                                                 OCI_STORE_RAW };
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct oci_store *stores[2];
+        begin(stores);
+        oci_store_close(stores[0]);
+        (void)nftw(roots[0], remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        stores[0] = new_store(0, forms[i]);
+        (void)pull(stores[0], 1, true, false);
+        CHECK_INT(pull(stores[0], 2, i == 2, i == 3).n_by_files, 0);
+        CHECK_INT(origin.n_trees, 0);
+        close_all(stores);
+    }
+}
+
+TEST(a_store_with_nothing_of_the_layer_takes_the_blob)
+{
+    struct oci_store *stores[2];
+    begin(stores);
+    CHECK_OK(oci_store_layer_remove(stores[0], &images[1].diff_id, NULL));
+    CHECK_INT(pull(stores[0], 2, false, false).n_by_files, 0);
+    CHECK_INT(origin.n_blobs, 1);
+    close_all(stores);
+}
+
+/* ---- tree manifests ---- */
+
+static int give_from_tar(void *arg, const struct oci_entry *e, oci_tree_sink sink, void *sink_arg,
+                         struct err *err)
+{
+    const struct buf *tar = arg;
+    return sink(sink_arg, str_n(tar->p + e->data_offset, (size_t)e->size), err);
+}
+
+static int add_to_buf(void *arg, struct str bytes, struct err *err)
+{
+    (void)err;
+    return buf_add_str(arg, bytes);
+}
+
+static void write_tree(struct oci_store *s, struct buf *to)
+{
+    int fd;
+    uint64_t size;
+    struct err err = { 0 };
+    if (mirror_files_tree(s, &images[2].diff_id, &fd, &size, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    (void)read_answer(fd, size, to);
+}
+
+TEST(a_tree_manifest_gives_the_tar_bit_for_bit)
+{
+    struct oci_store *stores[2];
+    struct oci_tree_manifest m;
+    struct buf tree = BUF_INIT(OCI_TREE_MANIFEST_MAX), made = BUF_INIT(TAR_MAX);
+    struct err err = { 0 };
+    begin(stores);
+    write_tree(stores[1], &tree);
+    if (oci_tree_manifest_read(buf_str(&tree), &m, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    CHECK_INT(m.n, 1);
+    CHECK_INT(m.layers[0].pieces.n, 1 + SMALL_FILES + 2);
+    CHECK(memcmp(m.layers[0].layer->diff_id, images[2].diff_id.bytes, SHA256_BYTES) == 0);
+    CHECK_OK(
+        oci_tree_layer_make(&m.layers[0], give_from_tar, &images[2].tar, add_to_buf, &made, &err));
+    CHECK_INT(made.n, images[2].tar.n);
+    CHECK(memcmp(made.p, images[2].tar.p, made.n) == 0);
+    CHECK(tree.n < images[2].tar.n / 20);
+    oci_tree_manifest_fini(&m);
+    buf_fini(&tree);
+    buf_fini(&made);
+    close_all(stores);
+}
+
+TEST(a_damaged_tree_manifest_is_refused)
+{
+    struct oci_store *stores[2];
+    struct oci_tree_manifest m;
+    struct buf tree = BUF_INIT(OCI_TREE_MANIFEST_MAX), forged = BUF_INIT(OCI_TREE_MANIFEST_MAX);
+    begin(stores);
+    write_tree(stores[1], &tree);
+    for (size_t i = 0; i < tree.n; i += 37) {
+        tree.p[i] ^= 0x10;
+        CHECK(oci_tree_manifest_read(buf_str(&tree), &m, NULL) < 0);
+        tree.p[i] ^= 0x10;
+    }
+    for (size_t n = 0; n < tree.n; n += 101)
+        CHECK(oci_tree_manifest_read(str_n(tree.p, n), &m, NULL) < 0);
+    /* With a right checksum: more layers than there are, a skeleton that is longer. */
+    for (size_t at = 12; at <= 24; at += 12) {
+        buf_reset(&forged);
+        CHECK_OK(buf_add(&forged, tree.p, tree.n - 8));
+        forged.p[at]++;
+        CHECK_OK(buf_add_le64(&forged, oci_tree_manifest_sum(buf_str(&forged))));
+        CHECK_ERR(oci_tree_manifest_read(buf_str(&forged), &m, NULL), E_CORRUPT);
+    }
+    buf_fini(&tree);
+    buf_fini(&forged);
+    close_all(stores);
+}
+
+/* ---- parcels ---- */
+
+TEST(a_parcel_is_small_where_its_bases_are_alike)
+{
+    scoped(free_scoped) char *old = letters(BIG, 5), *new = letters(BIG, 5);
+    struct buf alone = BUF_INIT(OCI_PARCEL_ANSWER_MAX), packed = BUF_INIT(OCI_PARCEL_ANSWER_MAX);
+    struct oci_parcel p = { .has_base = (const uint8_t *)"\1\0",
+                            .has_file = (const uint8_t *)"\1",
+                            .n_bases = 2,
+                            .n_files = 1 };
+    struct oci_parcel again;
+    scoped(free_scoped) char *unpacked = xalloc(BIG);
+    memset(new + BIG / 2, 'x', 10);
+    CHECK_OK(oci_parcel_write(&p, STR(""), str_n(new, BIG), &alone, NULL));
+    CHECK_OK(oci_parcel_write(&p, str_n(old, BIG), str_n(new, BIG), &packed, NULL));
+    CHECK(packed.n < 300 && alone.n > BIG / 2);
+    CHECK_OK(oci_parcel_read(buf_str(&packed), &again, NULL));
+    CHECK(again.n_bases == 2 && again.has_base[0] == 1 && again.has_base[1] == 0);
+    CHECK(again.n_files == 1 && again.has_file[0] == 1 && again.n_bytes == BIG);
+    CHECK_OK(oci_parcel_unpack(&again, str_n(old, BIG), unpacked, NULL));
+    CHECK(memcmp(unpacked, new, BIG) == 0);
+    /* Other bases: an error, or other bytes, which the digest finds. */
+    old[BIG / 3] ^= 1;
+    if (oci_parcel_unpack(&again, str_n(old, BIG), unpacked, NULL) >= 0)
+        CHECK(memcmp(unpacked, new, BIG) != 0);
+    CHECK_ERR(oci_parcel_read(str_n(packed.p, 20), &again, NULL), E_PARSE);
+    packed.p[8] = 2;
+    CHECK_ERR(oci_parcel_read(buf_str(&packed), &again, NULL), E_VERSION);
+    buf_fini(&alone);
+    buf_fini(&packed);
+}
+
+TEST(a_request_reads_back_and_is_bounded)
+{
+    struct arena a = { 0 };
+    struct oci_digest all[3] = { { { 1 } }, { { 2 } }, { { 3 } } };
+    struct oci_parcel_request q = { all, all + 1, all, 1, 2, 3 }, again;
+    struct buf text = BUF_INIT(OCI_PARCEL_REQUEST_MAX);
+    CHECK_OK(oci_parcel_request_write(&q, &text, NULL));
+    CHECK_OK(oci_parcel_request_read(&a, buf_str(&text), &again, NULL));
+    CHECK(again.n_layers == 1 && again.n_bases == 2 && again.n_files == 3);
+    CHECK(oci_digest_equal(&again.bases[1], &all[2]) && oci_digest_equal(&again.files[2], &all[2]));
+    for (size_t n = 0; n < text.n; n++)
+        CHECK_ERR(oci_parcel_request_read(&a, str_n(text.p, n), &again, NULL), E_PARSE);
+    q.n_files = OCI_PARCEL_FILES_MAX + 1;
+    CHECK_ERR(oci_parcel_request_write(&q, &text, NULL), E_LIMIT);
+    memset(text.p + 20, 0xff, 4);
+    CHECK_ERR(oci_parcel_request_read(&a, buf_str(&text), &again, NULL), E_LIMIT);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
+TEST_MAIN
