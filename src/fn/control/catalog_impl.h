@@ -7,8 +7,8 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "fn/control/ask.h"
 #include "fn/control/catalog.h"
+#include "kube/ask.h"
 #include "kube/reflector.h"
 
 #define FN_GROUP_VERSION "dormouse.dev/v1alpha1"
@@ -33,8 +33,8 @@ struct entry {
     uint64_t event_at_ms;
     struct ask *write;
     struct module_search *search; /* while its module is missing or searched; else NULL */
-    bool seen;         /* in the list under way */
-    struct list dirty; /* to be written */
+    bool seen;                    /* in the list under way */
+    struct list dirty;            /* to be written */
 };
 
 struct token_source {
@@ -64,8 +64,8 @@ struct catalog {
     struct entry *being_set; /* the plane may ask for its environment before it has a number here */
     struct list dirty;
     struct list resolves;
-    struct list persists; /* writes of sandboxes under way */
-    struct list missing_files; /* struct module_search: of files */
+    struct list persists;                  /* writes of sandboxes under way */
+    struct list missing_files;             /* struct module_search: of files */
     struct module_dir_watch **dir_watches; /* for opts.modules' directories; NULL: none */
     unsigned n_writes;
     struct timer write_timer;

@@ -17,8 +17,8 @@
 #include "codec/json.h"
 #include "codec/media.h"
 #include "codec/url.h"
-#include "fn/control/ask.h"
 #include "io/http.h"
+#include "kube/ask.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request to the API; see ask.h. */
-#include "fn/control/ask.h"
+#include "kube/ask.h"
 
 #include <errno.h>
 
