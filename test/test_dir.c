@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 enum { DEADLINE_MS = 60000 };
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
 struct rig {
     struct loop loop;
@@ -255,6 +256,18 @@ TEST(what_is_required_is_asked_for)
     check_refused("wasm: a.wasm\n", "'name' is required and a string");
     check_refused("name: ''\nwasm: a.wasm\n", "line 1, column 1: 'name' is required");
     check_refused("name: a\n", "'wasm' is required and a file name");
+}
+
+TEST(a_module_by_url_has_a_digest)
+{
+    check_refused("name: a\nwasm: oci://registry.example/team/ring:v1\n",
+                  "line 2, column 1: a module by URL needs 'sha256'");
+    check_refused("name: a\nwasm: ftp://registry.example/a.wasm\nsha256: '" ZEROS "'\n",
+                  "line 2, column 1: 'wasm': ");
+    check_refused("name: a\nwasm: oci://Registry/UPPER\nsha256: '" ZEROS "'\n",
+                  "line 2, column 1: 'wasm': ");
+    check_refused("name: a\nwasm: a.wasm\nsha256: 0123\n",
+                  "line 3, column 1: 'sha256' is a string of 64 hexadecimal digits");
 }
 
 TEST(wrong_types_are_named_with_their_line)

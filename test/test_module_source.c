@@ -117,7 +117,7 @@ static void rig_init_with(struct rig *r, const char *const *hosts, size_t n_host
                                         .transport = &r->fake.base,
                                         .hub = r->hub,
                                         .dir = r->dir,
-                                        .hosts = { hosts, n_hosts } };
+                                        .site.hosts = { hosts, n_hosts } };
     CHECK_OK(module_sources_new(&opts, &r->sources, NULL));
     struct http_server_opts server = { .on_request = on_request, .arg = r };
     CHECK_OK(http_server_start(&r->loop, &server, &r->server, NULL));

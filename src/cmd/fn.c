@@ -85,9 +85,6 @@ int fn_role_options(struct functions_opts *to)
     to->n_bundle_dirs = fn_role.bundles.n;
     to->image_hosts = fn_role.image_registries.at;
     to->n_image_hosts = fn_role.image_registries.n;
-    to->image_plain = fn_role.plain_registries.at;
-    to->n_image_plain = fn_role.plain_registries.n;
-    to->image_ca = fn_role.registry_ca;
     to->image_store = fn_role.image_store;
     to->subnet = fn_role.subnet;
     to->unlimited_containers = fn_role.unlimited_containers;
@@ -108,7 +105,7 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     int r = cmd_parse(cmd, opts, argc, argv, 0, &n);
     if (r || (r = cmd_setup_log()))
         return r > 0 ? r - 1 : r;
-    if ((r = fn_role_options(&server.functions)) || (r = cmd_take_module_hosts(&server)))
+    if ((r = fn_role_options(&server.functions)) || (r = cmd_take_module_site(&server)))
         return r;
     if (!(roles & FUNCTIONS_CONTROL) && fn_role.control_planes.n == 0)
         return cmd_failf(CMD_USAGE, "--control-plane HOST:PORT is needed: where one listens");
@@ -127,8 +124,7 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     server.functions.lease_namespace = lease_namespace;
     server.functions.module_dirs = modules.at;
     server.functions.n_module_dirs = modules.n;
-    server.functions.module_hosts = server.module_hosts;
-    server.functions.n_module_hosts = server.n_module_hosts;
+    server.functions.module_site = server.module_site;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
@@ -269,7 +265,7 @@ static const struct cmd_opt worker_opts[] = {
     CLUSTER_OPTS,
     { "modules", 0, "DIR", "Functions may name modules below it; repeatable (DIR/functions always)",
       CMD_LIST, &modules, 0, 0 },
-    CMD_MODULE_HOST_OPT,
+    CMD_MODULE_SITE_OPTS,
     FN_WORKER_OPTS,
     { "simulate", 0, "N", "be N workers with fake sandboxes, to measure", CMD_U64,
       &fn_role.simulate, 0, 10000 },

@@ -395,8 +395,10 @@ static int run(int argc, char **argv)
     if (n + (bundle != NULL) + (image != NULL) + (url != NULL) + is_fake != 1)
         return cmd_failf(CMD_USAGE, "what is deployed? one of DIR, MODULE.wasm, --image, --bundle, "
                                     "--url and --fake");
-    if ((pull_policy || pull_secrets.n) && !image)
-        return cmd_failf(CMD_USAGE, "--pull-policy and --pull-secret go with --image");
+    if (pull_policy && !image)
+        return cmd_failf(CMD_USAGE, "--pull-policy goes with --image");
+    if (pull_secrets.n && !image && !url)
+        return cmd_failf(CMD_USAGE, "--pull-secret goes with --image and with --url");
     if ((url != NULL) != (sha256 != NULL))
         return cmd_failf(CMD_USAGE, "--url and --sha256 go together");
     if (call_path && call_path[0] != '/')

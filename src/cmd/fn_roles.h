@@ -12,8 +12,8 @@ struct fn_role_args {
     const char *name, *token_file, *trace_dir, *placement, *eviction;
     const char *gateway, *gateway_advertise, *cert, *key, *domain;
     const char *control, *control_advertise, *worker, *worker_advertise;
-    struct cmd_list control_planes, labels, bundles, image_registries, plain_registries;
-    const char *subnet, *image_store, *registry_ca;
+    struct cmd_list control_planes, labels, bundles, image_registries;
+    const char *subnet, *image_store;
     uint64_t simulate, cpu, memory, lease_ms, peer_lease_ms;
     bool is_alone; /* a process of one role: its address is that of --listen */
     bool persist_sandboxes, private_urls, unlimited_containers;
@@ -113,22 +113,6 @@ int fn_role_options(struct functions_opts *to);
           "repeatable (none)",                                                                     \
           CMD_LIST,                                                                                \
           &fn_role.image_registries,                                                               \
-          0,                                                                                       \
-          0 },                                                                                     \
-        { "plain-http-registry",                                                                   \
-          0,                                                                                       \
-          "HOST[:PORT]",                                                                           \
-          "is spoken to without TLS, as loopback is; repeatable (none)",                           \
-          CMD_LIST,                                                                                \
-          &fn_role.plain_registries,                                                               \
-          0,                                                                                       \
-          0 },                                                                                     \
-        { "registry-ca",                                                                           \
-          0,                                                                                       \
-          "FILE",                                                                                  \
-          "certificates trusted for registries besides the system's",                              \
-          CMD_STRING,                                                                              \
-          &fn_role.registry_ca,                                                                    \
           0,                                                                                       \
           0 },                                                                                     \
         { "image-store",        0, "DIR", "of images (images in the data directory)", CMD_STRING,  \

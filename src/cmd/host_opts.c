@@ -10,6 +10,7 @@ struct guest_host_opts cmd_host = { .idle_ms = 1000, .swap_quota_bytes = (uint64
 const char *cmd_identity = "account";
 
 struct cmd_list cmd_module_hosts;
+struct cmd_registries cmd_registries;
 
 static int take_identity(enum host_identity *ret)
 {
@@ -25,20 +26,27 @@ static int take_identity(enum host_identity *ret)
                      cmd_identity);
 }
 
-int cmd_take_module_hosts(struct server_opts *to)
+struct module_site cmd_registry_site(void)
 {
-    struct module_hosts hosts = { cmd_module_hosts.at, cmd_module_hosts.n };
+    return (struct module_site){ .is_any_host = true,
+                                 .ca_file = cmd_registries.ca,
+                                 .plain_hosts = cmd_registries.plain.at,
+                                 .n_plain_hosts = cmd_registries.plain.n };
+}
+
+int cmd_take_module_site(struct server_opts *to)
+{
     struct err err = { 0 };
-    if (module_hosts_check(&hosts, &err) < 0)
-        return cmd_fail(CMD_USAGE, &err);
-    to->module_hosts = hosts.entries;
-    to->n_module_hosts = hosts.n;
-    return 0;
+    to->module_site = cmd_registry_site();
+    to->module_site.is_any_host = false;
+    to->module_site.hosts = (struct module_hosts){ cmd_module_hosts.at, cmd_module_hosts.n };
+    int r = module_hosts_check(&to->module_site.hosts, &err);
+    return r < 0 ? cmd_fail(CMD_USAGE, &err) : 0;
 }
 
 int cmd_take_host_opts(struct server_opts *to)
 {
     to->guests = cmd_host;
-    int r = cmd_take_module_hosts(to);
+    int r = cmd_take_module_site(to);
     return r ? r : take_identity(&to->identity);
 }

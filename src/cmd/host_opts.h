@@ -13,21 +13,46 @@ extern const char *cmd_identity;
 
 extern struct cmd_list cmd_module_hosts; /* --module-host */
 
+struct cmd_registries {
+    struct cmd_list plain; /* --plain-http-registry */
+    const char *ca;        /* --registry-ca */
+};
+extern struct cmd_registries cmd_registries;
+
 /* What they say, checked: a cmd_exit when something is wrong, else 0. */
 int cmd_take_host_opts(struct server_opts *to);
 
 /* The part of it for commands that run no operators. */
-int cmd_take_module_hosts(struct server_opts *to);
+int cmd_take_module_site(struct server_opts *to);
+/* How registries are reached, on any host. Its texts are those of the arguments. */
+struct module_site cmd_registry_site(void);
 
-#define CMD_MODULE_HOST_OPT                                                                        \
+#define CMD_REGISTRY_OPTS                                                                          \
+    { "plain-http-registry",                                                                       \
+      0,                                                                                           \
+      "HOST[:PORT]",                                                                               \
+      "is spoken to without TLS, as loopback is; repeatable (none)",                               \
+      CMD_LIST,                                                                                    \
+      &cmd_registries.plain,                                                                       \
+      0,                                                                                           \
+      0 },                                                                                         \
     {                                                                                              \
-        "module-host", 0, "HOST[:PORT]",                                                           \
-            "modules by URL may come from here alone: a name, .suffix or address, wherever it "    \
-            "is; * any at a public address; repeatable (*)",                                       \
-            CMD_LIST, &cmd_module_hosts, 0, 0                                                      \
+        "registry-ca", 0, "FILE", "certificates trusted for registries besides the system's",      \
+            CMD_STRING, &cmd_registries.ca, 0, 0                                                   \
     }
+#define CMD_MODULE_SITE_OPTS                                                                       \
+    { "module-host",                                                                               \
+      0,                                                                                           \
+      "HOST[:PORT]",                                                                               \
+      "modules by URL may come from here alone: a name, .suffix or address, wherever it "          \
+      "is; * any at a public address; repeatable (*)",                                             \
+      CMD_LIST,                                                                                    \
+      &cmd_module_hosts,                                                                           \
+      0,                                                                                           \
+      0 },                                                                                         \
+        CMD_REGISTRY_OPTS
 #define CMD_HOST_OPTS                                                                              \
-    CMD_MODULE_HOST_OPT,                                                                           \
+    CMD_MODULE_SITE_OPTS,                                                                          \
         { "idle",                                                                                  \
           0,                                                                                       \
           "TIME",                                                                                  \

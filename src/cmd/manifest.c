@@ -15,7 +15,7 @@ enum { MANIFEST_MAX_BYTES = 1 << 20 };
 static const char *namespace = "dormouse", *name = "dormouse-operator", *image, *modules_claim;
 static struct cmd_list reads;
 static uint64_t replicas = 2;
-static bool all_namespaces;
+static bool all_namespaces, pull_secrets;
 
 static const struct cmd_opt opts[] = {
     { "namespace", 'n', "NAME", "where the host runs, and the Operators that it runs (dormouse)",
@@ -35,6 +35,10 @@ static const struct cmd_opt opts[] = {
       CMD_LIST, &reads, 0, 0 },
     { "modules-claim", 0, "NAME", "PersistentVolumeClaim with module files, at /modules",
       CMD_STRING, &modules_claim, 0, 0 },
+    { "pull-secrets", 0, NULL,
+      "let the host read Secrets where its Operators are: for imagePullSecrets of modules in "
+      "registries",
+      CMD_FLAG, &pull_secrets, 0, 0 },
     { .name = NULL },
 };
 
@@ -101,6 +105,11 @@ static void write_rules(struct buf *to)
                      "- apiGroups: [\"\"]\n"
                      "  resources: [configmaps]\n"
                      "  verbs: [get, list, watch]\n");
+    if (pull_secrets)
+        buf_add_cstr(to, "# Credentials for modules in registries.\n"
+                         "- apiGroups: [\"\"]\n"
+                         "  resources: [secrets]\n"
+                         "  verbs: [get]\n");
 }
 
 static void write_role(struct buf *to, const char *kind, const char *role, bool is_namespaced)

@@ -79,8 +79,7 @@ static int set_functions(struct server_opts *server)
     f->roles = FUNCTIONS_CONTROL | FUNCTIONS_GATEWAY | FUNCTIONS_WORKER;
     f->module_dirs = modules.at;
     f->n_module_dirs = modules.n;
-    f->module_hosts = server->module_hosts;
-    f->n_module_hosts = server->n_module_hosts;
+    f->module_site = server->module_site;
     return r;
 }
 

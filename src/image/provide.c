@@ -51,18 +51,6 @@ static bool is_file(struct str reference)
     return false;
 }
 
-/* The first of the files that knows the registry. Programs would run with our rights. */
-static int find_login(struct asked *q, struct err *err)
-{
-    for (size_t i = 0; i < q->want->n_auths && oci_login_is_empty(&q->login); i++) {
-        scoped(free_scoped) char *program = NULL;
-        int r = oci_login_read(q->want->auths[i], &q->ref, &q->login, &program, err);
-        if (r < 0)
-            return err_ctx(err, E_INVALID, "credentials of the registry");
-    }
-    return 0;
-}
-
 static int read_reference(struct asked *q, struct err *err)
 {
     struct str text = q->want->reference;
@@ -81,7 +69,7 @@ static int read_reference(struct asked *q, struct err *err)
     oci_reference_format(&q->ref, &whole);
     q->plain_name = xstrdup(buf_cstr(&whole));
     q->source = xasprintf("docker://%s", q->plain_name);
-    r = find_login(q, err);
+    r = oci_login_read_first(q->want->auths, q->want->n_auths, &q->ref, &q->login, err);
     if (r >= 0 && !oci_login_is_empty(&q->login))
         q->own_name = xasprintf("%s#tenant=" STR_FMT, q->plain_name, STR_ARG(q->want->tenant));
     return r;

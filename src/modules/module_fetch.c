@@ -228,7 +228,10 @@ static int begin_hop(struct module_fetch *f)
     const char *proxy = fetch_url_proxy(&f->url);
     struct fetch_url via = { 0 };
     struct headers h = { 0 };
-    enum module_host allowed = module_hosts_find(f->opts.hosts, f->url.host, f->url.port);
+    const struct module_site *site = f->opts.site;
+    enum module_host allowed = site->is_any_host
+                                   ? MODULE_HOST_NAMED
+                                   : module_hosts_find(&site->hosts, f->url.host, f->url.port);
     if (allowed == MODULE_HOST_DENIED ||
         (allowed == MODULE_HOST_PUBLIC && is_other_address(f->url.host)))
         return err_set(&f->err, f->redirects ? E_DENIED : -EPERM,
@@ -299,7 +302,8 @@ static int begin_artifact(struct module_fetch *f)
                                                .sha256 = f->sha256,
                                                .max_bytes = f->opts.max_bytes,
                                                .idle_ms = f->opts.idle_ms,
-                                               .hosts = f->opts.hosts,
+                                               .site = f->opts.site,
+                                               .login = f->opts.login,
                                                .on_bytes = on_artifact_bytes,
                                                .on_end = on_artifact_end,
                                                .arg = f };
@@ -346,6 +350,7 @@ int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb,
         free_fetch(f);
         return r;
     }
+    f->opts.login = NULL;
     *ret = f;
     return 0;
 }

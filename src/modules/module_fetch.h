@@ -9,14 +9,15 @@
 #include "io/fetch_url.h"
 #include "io/loop.h"
 #include "modules/module_hosts.h"
+#include "oci/credentials.h"
 
 struct module_fetch;
 
 /*
  * Once, on a later turn, unless cancelled. r 0: the file `path` holds exactly the bytes of the
  * digest, complete and on disk. Errors: E_DIGEST, E_LIMIT, E_DENIED (an HTTP status that says no),
- * -EPERM (modules may not
- * come from the URL's host; err tells nothing but that), others: it may work the next time.
+ * -EPERM (modules may not come from the URL's host; err tells nothing but that), those of
+ * module_artifact.h, others: it may work the next time.
  * What err says is for the host's own log: it tells of servers that only the host can reach.
  */
 typedef void (*module_fetch_cb)(void *arg, int r, const struct err *err);
@@ -27,7 +28,8 @@ struct module_fetch_opts {
     const char *path;         /* of the file to be; its directory exists; copied */
     uint64_t max_bytes, idle_ms;
     unsigned max_redirects;
-    const struct module_hosts *hosts; /* kept */
+    const struct module_site *site; /* kept */
+    const struct oci_login *login;  /* for a registry; copied; NULL: anonymous */
 };
 
 /* Is it a URL of any of these kinds? E_INVALID. */

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -21,6 +22,17 @@
 struct module_hosts {
     const char *const *entries; /* kept */
     size_t n;
+};
+
+/* How a process reaches the places of modules. Texts are kept. */
+struct module_site {
+    struct module_hosts hosts;
+    bool is_any_host;    /* `hosts` does not count: references are of who runs this process */
+    const char *ca_file; /* PEM, which registries' certificates may be signed with besides
+                          * the system's; NULL: none */
+    const char *const *plain_hosts; /* registries that are spoken to without TLS, as references
+                                     * name them; loopback ones are without being named */
+    size_t n_plain_hosts;
 };
 
 /* Are they entries? E_INVALID names the first that is none. */

@@ -10,7 +10,10 @@
 #include "codec/base64.h"
 #include "codec/digest.h"
 #include "kube/reflector.h"
+#include "modules/module_artifact.h"
 #include "modules/module_fetch.h"
+#include "modules/module_login.h"
+#include "modules/pull_secrets.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,11 +47,21 @@ struct followed {
     struct watch_key key;
 };
 
+/* One attempt: perhaps Secrets or the user's credentials, then the module. */
 struct download {
     struct module_source *src;
+    struct pull_secrets *secrets;
+    struct module_login *login;
     struct module_fetch *fetch;
     struct timer retry;
     unsigned failures;
+    bool is_running; /* counted in sources->fetching */
+    bool is_private; /* the attempt has credentials */
+    bool uses_login;
+    const char *told; /* the reason that was told last; NULL: none since it could be had */
+    char *namespace, *pull_secrets; /* NULL: none */
+    struct str *auths;              /* each given, free() */
+    size_t n_auths;
     char sha256[SHA256_HEX_SIZE];
 };
 
@@ -338,9 +351,19 @@ static int follow_config_map(struct module_source *src, const struct module_orig
 
 /* ---------------------------------------------------------------- downloads */
 
-static char *download_path(const struct module_source *src)
+enum { TENANT_HASH_BYTES = 8 };
+
+/* is_private: as the tenant has it. Given, free(). */
+static char *download_path(const struct module_source *src, bool is_private)
 {
-    return xasprintf("%s/%s.wasm", src->s->dir, src->url->sha256);
+    const struct download *d = src->url;
+    uint8_t hash[SHA256_BYTES];
+    char tenant[2 * TENANT_HASH_BYTES + 1];
+    if (!is_private)
+        return xasprintf("%s/%s.wasm", src->s->dir, d->sha256);
+    sha256_of(str_of(d->namespace), hash);
+    hex_format(hash, TENANT_HASH_BYTES, tenant);
+    return xasprintf("%s/%s.%s.wasm", src->s->dir, d->sha256, tenant);
 }
 
 /* The oldest go until what is left fits; what runs is compiled already. */
@@ -379,35 +402,89 @@ static void on_retry(struct timer *t)
     fetch_next(src->s);
 }
 
-/* What the answer was is for the log: whoever reads the status may be looking for servers. */
-static void tell_fetch_trouble(struct module_source *src, int r, const struct err *err)
+/* Why a registry did not give it, for whoever reads the status. NULL: that is for the log alone. */
+static const char *registry_trouble(const struct download *d, int r, const struct err *err,
+                                    struct err *public)
 {
-    struct str url = str_of(src->text), query;
-    struct err public = { 0 };
-    (void)str_cut(url, '?', &url, &query); /* which may hold secrets */
-    log_warn("module not fetched", "url=" STR_FMT " reason=\"%s\"", STR_ARG(url), err_text(err));
-    if (r == -EPERM) {
-        trouble(src, "ModuleHostDenied", err);
-    } else if (r == E_DIGEST) {
-        (void)err_set(&public, r, "what is at the URL has another digest than the spec names");
-        trouble(src, "ModuleDigestWrong", &public);
-    } else {
-        (void)err_set(&public, r,
-                      "the module cannot be fetched from its URL; the host's log says why");
-        trouble(src, "ModuleUnavailable", &public);
+    const char *url = d->src->text;
+    switch (r) {
+    case E_DENIED:
+        (void)err_set(public, r,
+                      d->is_private ? "the registry refuses the credentials for '%.180s'"
+                                    : "the registry does not give '%.150s' without "
+                                      "credentials, and there are none for it",
+                      url);
+        return "ModuleAccessDenied";
+    case -ENOENT:
+        (void)err_set(public, r, "the registry has no '%.200s'", url);
+        return "ModuleNotFound";
+    case E_DIGEST:
+        *public = *err; /* these are our words */
+        return "ModuleDigestWrong";
+    case E_UNSUPPORTED:
+    case E_PARSE:
+    case E_LIMIT:
+        *public = *err;
+        return "ModuleInvalid";
+    default:
+        return NULL;
     }
 }
 
-static void retry_later(struct module_source *src, int r, const struct err *err)
+/* What the answer of a server was is for the log: whoever reads the status may be looking for
+ * servers. */
+static const char *fetch_trouble(const struct download *d, int r, const struct err *err,
+                                 struct err *public)
 {
+    const char *reason = NULL;
+    *public = *err;
+    if (r == -EPERM)
+        return "ModuleHostDenied";
+    if (module_artifact_is(d->src->text))
+        reason = registry_trouble(d, r, err, public);
+    if (reason)
+        return reason;
+    if (r == E_DIGEST) {
+        (void)err_set(public, r, "what is at the URL has another digest than the spec names");
+        return "ModuleDigestWrong";
+    }
+    (void)err_set(public, r, "the module cannot be fetched from its URL; the host's log says why");
+    return "ModuleUnavailable";
+}
+
+/* reason: static. */
+static void retry_later(struct module_source *src, const char *reason, const struct err *err)
+{
+    struct download *d = src->url;
     uint64_t wait = MODULE_SOURCE_RETRY_FIRST_MS;
-    for (unsigned i = 0; i < src->url->failures && wait < MODULE_SOURCE_RETRY_MAX_MS; i++)
+    for (unsigned i = 0; i < d->failures && wait < MODULE_SOURCE_RETRY_MAX_MS; i++)
         wait *= 2;
     src->s->failures++;
-    timer_start(src->s->opts.loop, &src->url->retry,
-                MIN(wait, (uint64_t)MODULE_SOURCE_RETRY_MAX_MS), on_retry);
-    if (src->url->failures++ == 0)
-        tell_fetch_trouble(src, r, err);
+    d->failures++;
+    timer_start(src->s->opts.loop, &d->retry, MIN(wait, (uint64_t)MODULE_SOURCE_RETRY_MAX_MS),
+                on_retry);
+    if (d->told && strcmp(d->told, reason) == 0)
+        return;
+    d->told = reason;
+    trouble(src, reason, err);
+}
+
+static void end_attempt(struct module_source *src)
+{
+    src->url->is_running = false;
+    src->s->fetching--;
+}
+
+static void fetch_failed(struct module_source *src, int r, const struct err *err)
+{
+    struct str url = str_of(src->text), query;
+    struct err public = { 0 };
+    const char *reason = fetch_trouble(src->url, r, err, &public);
+    (void)str_cut(url, '?', &url, &query); /* which may hold secrets */
+    if (!src->url->told || strcmp(src->url->told, reason) != 0)
+        log_warn("module not fetched", "url=" STR_FMT " reason=\"%s\"", STR_ARG(url),
+                 err_text(err));
+    retry_later(src, reason, &public);
 }
 
 static void on_fetched(void *arg, int r, const struct err *err)
@@ -415,22 +492,113 @@ static void on_fetched(void *arg, int r, const struct err *err)
     struct module_source *src = arg;
     struct module_sources *s = src->s;
     src->url->fetch = NULL;
-    s->fetching--;
+    end_attempt(src);
     if (r < 0) {
-        retry_later(src, r, err);
+        fetch_failed(src, r, err);
     } else {
         struct err why = { 0 };
-        scoped(free_scoped) char *path = download_path(src);
+        scoped(free_scoped) char *path = download_path(src, src->url->is_private);
         s->fetched++;
         src->url->failures = 0;
+        src->url->told = NULL;
         evict(s);
         int fd = open_module(path, &why);
         if (fd >= 0)
             src->ops->on_module(src->arg, fd);
         else
-            retry_later(src, fd, &why);
+            fetch_failed(src, fd, &why);
     }
     fetch_next(s);
+}
+
+/* login: NULL: none. */
+static int start_fetch(struct module_source *src, const struct oci_login *login, struct err *err)
+{
+    const struct module_sources *s = src->s;
+    struct download *d = src->url;
+    d->is_private = login && !oci_login_is_empty(login);
+    scoped(free_scoped) char *path = download_path(src, d->is_private);
+    struct module_fetch_opts opts = { .loop = s->opts.loop,
+                                      .url = src->text,
+                                      .sha256 = d->sha256,
+                                      .path = path,
+                                      .max_bytes = MODULE_SOURCE_MAX_BYTES,
+                                      .idle_ms = MODULE_SOURCE_IDLE_MS,
+                                      .max_redirects = MODULE_SOURCE_REDIRECTS_MAX,
+                                      .site = &s->opts.site,
+                                      .login = login };
+    return module_fetch_start(&opts, on_fetched, src, &d->fetch, err);
+}
+
+/* By the first of these configurations that knows the registry. */
+static int fetch_by(struct module_source *src, const struct str *auths, size_t n, struct err *err)
+{
+    struct oci_reference ref;
+    struct oci_login login = { 0 };
+    int r = module_artifact_parse(src->text, &ref, err);
+    r = r < 0 ? r : oci_login_read_first(auths, n, &ref, &login, err);
+    r = r < 0 ? r : start_fetch(src, &login, err);
+    oci_login_fini(&login);
+    return r;
+}
+
+/* Before a request was made. E_INVALID: credentials that cannot be read. */
+static void attempt_failed(struct module_source *src, int r, const struct err *err)
+{
+    end_attempt(src);
+    if (r == E_INVALID)
+        retry_later(src, "PullSecretInvalid", err);
+    else
+        fetch_failed(src, r, err);
+}
+
+static void on_secrets(void *arg, int r, const struct str *texts, size_t n, const struct err *why)
+{
+    struct module_source *src = arg;
+    struct module_sources *s = src->s;
+    struct err err = *why;
+    bool is_read = r >= 0;
+    src->url->secrets = NULL;
+    r = r < 0 ? r : fetch_by(src, texts, n, &err);
+    if (r >= 0)
+        return;
+    if (is_read || r == E_INVALID) {
+        attempt_failed(src, r, &err);
+    } else {
+        end_attempt(src);
+        retry_later(src, r == -ENOENT ? "PullSecretNotFound" : "PullSecretUnavailable", &err);
+    }
+    fetch_next(s);
+}
+
+static void on_login(void *arg, int r, const struct oci_login *login, const struct err *why)
+{
+    struct module_source *src = arg;
+    struct module_sources *s = src->s;
+    struct err err = *why;
+    src->url->login = NULL;
+    r = r < 0 ? r : start_fetch(src, login, &err);
+    if (r >= 0)
+        return;
+    end_attempt(src);
+    fetch_failed(src, r, &err);
+    fetch_next(s);
+}
+
+static int begin_download(struct module_source *src, struct err *err)
+{
+    const struct module_sources_opts *o = &src->s->opts;
+    struct download *d = src->url;
+    struct oci_reference ref;
+    if (!module_artifact_is(src->text))
+        return start_fetch(src, NULL, err);
+    if (d->pull_secrets)
+        return pull_secrets_read(o->transport, d->namespace, d->pull_secrets, on_secrets, src,
+                                 &d->secrets, err);
+    if (!d->uses_login)
+        return fetch_by(src, d->auths, d->n_auths, err);
+    int r = module_artifact_parse(src->text, &ref, err);
+    return r < 0 ? r : module_login_start(o->loop, &ref, on_login, src, &d->login, err);
 }
 
 static void fetch_next(struct module_sources *s)
@@ -438,35 +606,38 @@ static void fetch_next(struct module_sources *s)
     struct list *node;
     while (s->fetching < MODULE_SOURCE_FETCHES_MAX && (node = list_pop_front(&s->queue))) {
         struct module_source *src = list_entry(node, struct module_source, node);
-        scoped(free_scoped) char *path = download_path(src);
         struct err err = { 0 };
-        struct module_fetch_opts opts = { .loop = s->opts.loop,
-                                          .url = src->text,
-                                          .sha256 = src->url->sha256,
-                                          .path = path,
-                                          .max_bytes = MODULE_SOURCE_MAX_BYTES,
-                                          .idle_ms = MODULE_SOURCE_IDLE_MS,
-                                          .max_redirects = MODULE_SOURCE_REDIRECTS_MAX,
-                                          .hosts = &s->opts.hosts };
-        int r = module_fetch_start(&opts, on_fetched, src, &src->url->fetch, &err);
-        if (r >= 0)
-            s->fetching++;
-        else
-            retry_later(src, r, &err);
+        src->url->is_running = true;
+        s->fetching++;
+        int r = begin_download(src, &err);
+        if (r < 0)
+            attempt_failed(src, r, &err);
     }
+}
+
+static int open_download(const struct module_source *src, bool is_private)
+{
+    scoped(free_scoped) char *path = download_path(src, is_private);
+    return sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+}
+
+static bool has_credentials(const struct download *d)
+{
+    return d->pull_secrets || d->n_auths || d->uses_login;
 }
 
 /* By a timer, so that nothing is told inside module_source_open(). */
 static int open_url(struct module_source *src, struct err *err)
 {
-    scoped(free_scoped) char *path = download_path(src);
-    int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+    int fd = open_download(src, false);
+    if (fd < 0 && has_credentials(src->url))
+        fd = open_download(src, true);
     if (fd >= 0)
         return fd;
     int r = module_url_check(src->text, err);
     if (r < 0)
         return r;
-    if (!src->url->fetch && !timer_is_armed(&src->url->retry) && !list_is_linked(&src->node))
+    if (!src->url->is_running && !timer_is_armed(&src->url->retry) && !list_is_linked(&src->node))
         timer_start(src->s->opts.loop, &src->url->retry, 0, on_retry);
     return -EAGAIN;
 }
@@ -517,6 +688,23 @@ static struct module_source *new_file(struct module_sources *s, const struct mod
     return src;
 }
 
+static struct download *new_download(struct module_source *src, const struct module_origin *o)
+{
+    struct download *d = xnew(struct download);
+    d->src = src;
+    (void)snprintf(d->sha256, sizeof d->sha256, "%s", o->sha256);
+    d->uses_login = o->uses_login;
+    d->pull_secrets = o->pull_secrets ? xstrdup(o->pull_secrets) : NULL;
+    if (o->pull_secrets || o->n_auths || o->uses_login)
+        d->namespace = xstrdup(o->namespace ? o->namespace : "");
+    if (o->n_auths)
+        d->auths = xnew_n(struct str, o->n_auths);
+    for (; d->n_auths < o->n_auths; d->n_auths++)
+        d->auths[d->n_auths] =
+            (struct str){ str_dup(o->auths[d->n_auths]), o->auths[d->n_auths].n };
+    return d;
+}
+
 int module_source_open(struct module_sources *s, const struct module_origin *o,
                        const struct module_source_ops *ops, void *arg, struct module_source **ret,
                        struct err *err)
@@ -535,9 +723,7 @@ int module_source_open(struct module_sources *s, const struct module_origin *o,
         break;
     case MODULE_FROM_URL:
         src = new_source(s, o, o->url);
-        src->url = xnew(struct download);
-        src->url->src = src;
-        (void)snprintf(src->url->sha256, sizeof src->url->sha256, "%s", o->sha256);
+        src->url = new_download(src, o);
         r = open_url(src, err);
         break;
     }
@@ -563,11 +749,19 @@ static void end_download(struct module_sources *s, struct download *d)
     if (!d)
         return;
     timer_stop(s->opts.loop, &d->retry);
-    if (d->fetch) {
+    pull_secrets_cancel(d->secrets);
+    module_login_cancel(d->login);
+    if (d->fetch)
         module_fetch_cancel(d->fetch);
+    if (d->is_running) {
         s->fetching--;
         fetch_next(s);
     }
+    for (size_t i = 0; i < d->n_auths; i++)
+        free((char *)d->auths[i].p);
+    free(d->auths);
+    free(d->namespace);
+    free(d->pull_secrets);
     free(d);
 }
 

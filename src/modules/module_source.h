@@ -10,10 +10,18 @@
  *
  * A source tells the module as a descriptor: at first, and for files and ConfigMaps after every
  * change. What cannot be had now (no such ConfigMap, a server that does not answer) is told once
- * and tried again, with back-off, without end. Of a URL no more is told than that, since whoever
- * may name one need not be allowed to know what this host can reach; the log has the reason. One
- * inotify descriptor serves all files. Loop thread only; callbacks never run inside the function
- * that asked for them.
+ * for each reason and tried again, with back-off, without end. Of an HTTP URL no more is told than
+ * that, since whoever may name one need not be allowed to know what this host can reach; the log
+ * has the reason. Of a registry it is told that it refuses or lacks something: requests go only to
+ * hosts at public addresses and to those that were named to this process. One inotify descriptor
+ * serves all files. Loop thread only; callbacks never run inside the function that asked for them.
+ *
+ * Private modules: what came with credentials is in the cache for the tenant (a namespace) whose
+ * credentials they were, under a name of its own. Another tenant that knows the digest has to fetch
+ * it by itself. What came without credentials is for all.
+ *
+ *     <dir>/<sha256>.wasm              without credentials
+ *     <dir>/<sha256>.<tenant>.wasm     with those of this tenant, 16 hexadecimal digits
  */
 #pragma once
 
@@ -40,9 +48,19 @@ enum {
 struct module_origin {
     enum { MODULE_FROM_FILE, MODULE_FROM_CONFIG_MAP, MODULE_FROM_URL } from;
     const char *path;                   /* FILE */
-    const char *namespace, *name, *key; /* CONFIG_MAP */
+    const char *namespace, *name, *key; /* CONFIG_MAP; namespace: also whose credentials follow */
     const char *url;                    /* URL */
     const char *sha256;                 /* URL: 64 lower-case digits */
+    /*
+     * Credentials for the registry of an artifact, from one of these. None: anonymous.
+     * pull_secrets: names of Secrets of the namespace, separated by blanks (pull_secrets.h), read
+     * for each attempt; auths: configurations that were read already (oci/credentials.h);
+     * uses_login: what the user of this process has (modules/module_login.h).
+     */
+    const char *pull_secrets;
+    const struct str *auths;
+    size_t n_auths;
+    bool uses_login;
 };
 
 struct module_sources_opts {
@@ -50,13 +68,13 @@ struct module_sources_opts {
     struct transport *transport; /* kept; ConfigMaps are read as the host; NULL: there are none */
     struct watch_hub *hub;       /* kept */
     const char *dir;             /* of downloads; exists; copied */
-    struct module_hosts hosts;   /* that URLs may name; kept */
+    struct module_site site;     /* what URLs may name; its texts are kept */
 };
 
 struct module_source_ops {
     /* fd: given. Not for what module_source_open() returned. */
     void (*on_module)(void *arg, int fd);
-    /* It cannot be had now; why, once for each time that this begins. reason: CamelCase. */
+    /* It cannot be had now; why, once for each reason until it can. reason: CamelCase. */
     void (*on_trouble)(void *arg, const char *reason, const struct err *err);
 };
 

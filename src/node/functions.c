@@ -275,7 +275,7 @@ static int open_sources(struct functions *f, struct err *err)
                                            .transport = o->transport,
                                            .hub = f->hub,
                                            .dir = downloads,
-                                           .hosts = { o->module_hosts, o->n_module_hosts } };
+                                           .site = o->module_site };
     int r = module_sources_new(&sources, &f->sources, err);
     if (r < 0)
         return r;
@@ -491,9 +491,9 @@ static int start_images(struct functions *f, struct err *err)
                                       .owner = o->data_dir,
                                       .hosts = o->n_image_hosts ? o->image_hosts : none,
                                       .n_hosts = o->n_image_hosts ? o->n_image_hosts : 1,
-                                      .plain_hosts = o->image_plain,
-                                      .n_plain_hosts = o->n_image_plain,
-                                      .ca_file = o->image_ca };
+                                      .plain_hosts = o->module_site.plain_hosts,
+                                      .n_plain_hosts = o->module_site.n_plain_hosts,
+                                      .ca_file = o->module_site.ca_file };
     f->images = images_new(&opts);
     return 0;
 }

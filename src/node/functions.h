@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "io/loop.h"
+#include "modules/module_hosts.h"
 #include "place/evict.h"
 #include "place/place.h"
 
@@ -67,14 +68,11 @@ struct functions_opts { /* strings are kept */
     const char *image_store; /* directory; NULL: $DORMOUSE_IMAGE_STORE, or images in data_dir */
     const char *const *image_hosts; /* registries of images (image/provide.h); none: no images, */
     size_t n_image_hosts;           /* but for files below bundle_dirs */
-    const char *const *image_plain; /* of them without TLS */
-    size_t n_image_plain;
-    const char *image_ca;            /* PEM, trusted besides the system's; NULL: none */
-    const char *const *module_hosts; /* that URLs of modules may name (module_hosts.h) */
-    size_t n_module_hosts;
-    const char *subnet;        /* of containers, /16; NULL: default */
-    bool unlimited_containers; /* also where the machine has no control groups */
-    uint32_t simulate;         /* so many workers with fake sandboxes, instead of a real one */
+    struct module_site module_site; /* what URLs of modules may name; its plain hosts and its CA
+                                       are those of images too */
+    const char *subnet;             /* of containers, /16; NULL: default */
+    bool unlimited_containers;      /* also where the machine has no control groups */
+    uint32_t simulate;              /* so many workers with fake sandboxes, instead of a real one */
 
     /* Between roles, REST too: certificate and key of this process, and whose certificates are
      * good; files, all or none. */

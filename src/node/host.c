@@ -145,7 +145,7 @@ static int start_cache(struct host *h, const char *downloads_dir, struct err *er
                                            .transport = o->transport,
                                            .hub = h->hub,
                                            .dir = downloads_dir,
-                                           .hosts = { o->module_hosts, o->n_module_hosts } };
+                                           .site = o->module_site };
     return module_sources_new(&sources, &h->sources, err);
 }
 

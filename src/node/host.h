@@ -36,8 +36,7 @@ struct host_opts {
     void *progress_arg;
     const char *const *module_dirs; /* beside data_dir/operators; for Operator objects */
     size_t n_module_dirs;
-    const char *const *module_hosts; /* that URLs of modules may name (module_hosts.h); kept */
-    size_t n_module_hosts;
+    struct module_site module_site; /* what URLs of modules may name; its texts are kept */
     const char *operators_dir; /* NULL: Operator objects; else a directory with wasm_config.yaml */
     const char *namespace;     /* Operator objects of this one alone; NULL: of all */
     bool standby;              /* begin so; see host_set_standby() */

@@ -43,9 +43,8 @@ struct server_opts {
     const char *operators_dir; /* NULL: Operator objects */
     const char *const *module_dirs;
     size_t n_module_dirs;
-    const char *const *module_hosts; /* as in host.h */
-    size_t n_module_hosts;
-    const char *namespace; /* Operator objects of this one alone; NULL: of all */
+    struct module_site module_site; /* as in host.h */
+    const char *namespace;          /* Operator objects of this one alone; NULL: of all */
     /* without with_cluster: run operators only while the process holds this Lease */
     bool leader_elect;
     const char *lease_namespace, *lease_name; /* NULL: the kubeconfig's or pod's; "dormouse" */

@@ -162,6 +162,20 @@ int oci_login_read(struct str config, const struct oci_reference *ref, struct oc
     return r;
 }
 
+int oci_login_read_first(const struct str *configs, size_t n, const struct oci_reference *ref,
+                         struct oci_login *ret, struct err *err)
+{
+    struct oci_login login = { 0 };
+    for (size_t i = 0; i < n && oci_login_is_empty(&login); i++) {
+        scoped(free_scoped) char *program = NULL;
+        int r = oci_login_read(configs[i], ref, &login, &program, err);
+        if (r < 0)
+            return err_ctx(err, E_INVALID, "credentials of the registry");
+    }
+    *ret = login;
+    return 0;
+}
+
 /* ---- programs ---- */
 
 struct child {

@@ -37,6 +37,13 @@ void oci_login_copy(struct oci_login *to, const struct oci_login *from);
  */
 int oci_login_read(struct str config, const struct oci_reference *ref, struct oci_login *ret,
                    char **ret_program, struct err *err);
+/*
+ * What the first of several configurations says that knows the registry; none: *ret is empty.
+ * Programs that they name are not run: they would have the rights of this process. Errors:
+ * E_INVALID, without the secrets in the text.
+ */
+int oci_login_read_first(const struct str *configs, size_t n, const struct oci_reference *ref,
+                         struct oci_login *ret, struct err *err);
 /* Ask docker-credential-PROGRAM. Blocks. Not knowing the host is no error. Errors: -ENOENT no such
  * program, -ETIMEDOUT, E_PARSE, -EIO with the program's words. */
 int oci_login_ask(const char *program, const struct oci_reference *ref, struct oci_login *ret,

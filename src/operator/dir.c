@@ -16,8 +16,10 @@
 #include "base/map.h"
 #include "base/sys.h"
 #include "base/vec.h"
+#include "codec/digest.h"
 #include "codec/yaml.h"
 #include "kube/quantity.h"
+#include "modules/module_fetch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -224,11 +226,50 @@ static int read_account(struct reading *in, const struct json *v, struct operato
     return 0;
 }
 
+static int read_digest(struct reading *in, const struct json *v, struct operator_spec *spec,
+                       struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    if (!v)
+        return 0;
+    if (!json_is(v, JSON_STRING) || !hex_parse(json_str(v), digest, sizeof digest))
+        return yaml_err(err, E_INVALID, &in->marks, v,
+                        "'sha256' is a string of 64 hexadecimal digits");
+    char *text = arena_alloc(&in->to->arena, SHA256_HEX_SIZE);
+    hex_format(digest, sizeof digest, text);
+    spec->origin.sha256 = text;
+    return 0;
+}
+
+/* A file, or a URL with its digest; a registry gets the credentials of who runs this process. */
+static int read_module(struct reading *in, const struct json *doc, struct operator_spec *spec,
+                       struct err *err)
+{
+    const struct json *wasm = json_getc(doc, "wasm");
+    struct err why = { 0 };
+    int r = read_digest(in, json_getc(doc, "sha256"), spec, err);
+    if (r < 0)
+        return r;
+    if (!wasm || str_find(json_str(wasm), STR("://")) < 0) {
+        scoped(free_scoped) char *path =
+            wasm ? find_module(in->d, json_str(wasm)) : xstrdup(in->module);
+        spec->origin.path = str_dup_arena(&in->to->arena, str_of(path));
+        return 0;
+    }
+    if (!spec->origin.sha256)
+        return yaml_err(err, E_INVALID, &in->marks, wasm, "a module by URL needs 'sha256'");
+    spec->origin.from = MODULE_FROM_URL;
+    spec->origin.url = str_dup_arena(&in->to->arena, json_str(wasm));
+    spec->origin.uses_login = true;
+    r = module_url_check(spec->origin.url, &why);
+    return r < 0 ? yaml_err(err, E_INVALID, &in->marks, wasm, "'wasm': %s", err_text(&why)) : 0;
+}
+
 static int read_spec(struct reading *in, const struct json *doc, struct operator_spec *spec,
                      struct err *err)
 {
-    static const char *const keys[] = { "name",  "wasm",           "env", "args", "abi", "memory",
-                                        "allow", "serviceAccount", NULL };
+    static const char *const keys[] = { "name",   "wasm",  "sha256",         "env", "args", "abi",
+                                        "memory", "allow", "serviceAccount", NULL };
     int r = need_type(in, doc, JSON_OBJECT, "a document is not a mapping", err);
     if (r >= 0)
         r = unknown_key(in, doc, keys, err);
@@ -240,16 +281,15 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
                         "'name' is required and a string");
     if ((wasm || !in->module) && (!json_is(wasm, JSON_STRING) || json_str(wasm).n == 0))
         return yaml_err(err, E_INVALID, &in->marks, wasm ? wasm : doc,
-                        "'wasm' is required and a file name");
+                        "'wasm' is required and a file name or a URL");
     spec->namespace = "";
     spec->name = str_dup_arena(&in->to->arena, json_str(name));
     /* It names the swap file, for which "a/b" and "a_b" are the same; the hash keeps them apart. */
     spec->uid =
         arena_printf(&in->to->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
-    scoped(free_scoped) char *path =
-        wasm ? find_module(in->d, json_str(wasm)) : xstrdup(in->module);
-    spec->origin.path = str_dup_arena(&in->to->arena, str_of(path));
-    r = read_env(in, json_getc(doc, "env"), spec, err);
+    r = read_module(in, doc, spec, err);
+    if (r >= 0)
+        r = read_env(in, json_getc(doc, "env"), spec, err);
     if (r >= 0)
         r = read_strings(in, json_getc(doc, "args"), "args", &spec->args, &spec->n_args, err);
     if (r >= 0)
@@ -265,13 +305,13 @@ static int read_spec(struct reading *in, const struct json *doc, struct operator
     return r < 0 ? yaml_err(err, r, &in->marks, doc, "%s", err_text(&why)) : 0;
 }
 
-/* Of the document and of the module file as it is now. */
+/* Of the document and of the module file as it is now; NULL: it is no file. */
 static uint64_t fingerprint(const struct json *doc, const char *module_path)
 {
     struct stat st = { 0 };
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(DIR_CONFIG_MAX_BYTES * 2);
     (void)json_write(&b, doc);
-    if (stat(module_path, &st) == 0)
+    if (module_path && stat(module_path, &st) == 0)
         buf_printf(&b, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, (uint64_t)st.st_ino,
                    (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec);
     return str_hash(buf_str(&b), 1);

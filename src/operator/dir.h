@@ -5,7 +5,10 @@
  *
  *     name: ring-0               required
  *     wasm: ring.wasm            required; below the directory, else below the working directory
- *     env: [{name: A, value: b}] optional, like all that follow
+ *                                or a URL, http(s)://... or oci://REFERENCE, with sha256; a
+ *                                registry gets the credentials of who runs the process
+ *     sha256: 64 hexadecimal digits of the module; optional with files, like all that follow
+ *     env: [{name: A, value: b}]
  *     args: [a, b]
  *     abi: auto | g1 | g2 | v1   rust_v1alpha1 is g1
  *     memory: 64Mi

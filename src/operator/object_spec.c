@@ -4,15 +4,17 @@
 
 #include "base/buf.h"
 #include "codec/digest.h"
+#include "kube/meta.h"
 #include "kube/quantity.h"
 #include "modules/module_fetch.h"
+#include "modules/pull_secrets.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
-enum { SIZE_MIN = 64 << 10 };
+enum { SIZE_MIN = 64 << 10, SECRET_NAME_MAX = 254 /* with a blank */ };
 #define SIZE_LIMIT ((uint64_t)4 << 30)
 
 static int read_allow(struct arena *a, const struct json *list, struct allow **ret, struct err *err)
@@ -134,6 +136,26 @@ static int read_module(struct arena *a, const struct json *module,
     return r;
 }
 
+/* Names separated by blanks, as struct module_origin has them; NULL: none. */
+static int read_pull_secrets(struct arena *a, const struct json *list, const char **ret,
+                             struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf names = BUF_INIT(PULL_SECRETS_MAX * SECRET_NAME_MAX);
+    if (!list || !list->n)
+        return 0;
+    if (list->n > PULL_SECRETS_MAX)
+        return err_set(err, E_INVALID, "spec.imagePullSecrets has more than %d entries",
+                       PULL_SECRETS_MAX);
+    json_each (item, list) {
+        struct str name = json_get_str(item, "name");
+        if (!name.n || meta_check_dns1123_subdomain(name).n)
+            return err_set(err, E_INVALID, "spec.imagePullSecrets has a name of no Secret");
+        (void)buf_printf(&names, "%s" STR_FMT, names.n ? " " : "", STR_ARG(name));
+    }
+    *ret = str_dup_arena(a, buf_str(&names));
+    return 0;
+}
+
 static int read_abi(struct str abi)
 {
     static const char *const names[] = { [OPERATOR_ABI_AUTO] = "auto",
@@ -175,6 +197,11 @@ int object_spec_read(struct arena *a, const struct json *object,
     int r = read_limits(json_getc(body, "limits"), &spec, err);
     if (r >= 0)
         r = read_module(a, json_getc(body, "module"), opts, &spec, err);
+    if (r >= 0)
+        r = read_pull_secrets(a, json_getc(body, "imagePullSecrets"), &spec.origin.pull_secrets,
+                              err);
+    if (r >= 0 && spec.origin.pull_secrets)
+        spec.origin.namespace = spec.namespace;
     if (r >= 0)
         r = read_allow(a, json_getc(body, "allow"), &spec.allow, err);
     if (r < 0) {

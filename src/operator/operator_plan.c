@@ -18,7 +18,8 @@ static void add_texts(struct buf *to, const struct operator_spec *spec, uint16_t
                                             [PLAN_MAP_NAME] = o->name,
                                             [PLAN_MAP_KEY] = o->key,
                                             [PLAN_URL] = o->url,
-                                            [PLAN_SHA256] = o->sha256 };
+                                            [PLAN_SHA256] = o->sha256,
+                                            [PLAN_PULL_SECRETS] = o->pull_secrets };
     for (unsigned i = 0; i < PLAN_TEXTS; i++) {
         if (!texts[i])
             continue;
@@ -69,6 +70,7 @@ struct plan *plan_new(struct operator_spec *spec)
     p->create_account = spec->create_account;
     p->paused = spec->paused;
     p->log_debug = spec->log_debug;
+    p->uses_login = spec->origin.uses_login;
     p->allow = take_ptr(&spec->allow);
     return p;
 }
@@ -94,7 +96,9 @@ struct module_origin plan_origin(const struct plan *p)
                                    .name = plan_text(p, PLAN_MAP_NAME),
                                    .key = plan_text(p, PLAN_MAP_KEY),
                                    .url = plan_text(p, PLAN_URL),
-                                   .sha256 = plan_text(p, PLAN_SHA256) };
+                                   .sha256 = plan_text(p, PLAN_SHA256),
+                                   .pull_secrets = plan_text(p, PLAN_PULL_SECRETS),
+                                   .uses_login = p->uses_login };
 }
 
 /* The items of both lists, one after the other. */

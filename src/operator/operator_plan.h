@@ -19,6 +19,7 @@ enum plan_text {
     PLAN_MAP_KEY,
     PLAN_URL,
     PLAN_SHA256,
+    PLAN_PULL_SECRETS,
     PLAN_TEXTS
 };
 
@@ -30,6 +31,7 @@ struct plan {
     uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms;
     uint32_t cpu_share, requests_per_second, request_burst, log_lines_per_second;
     bool create_account, paused, log_debug;
+    bool uses_login; /* the origin does */
     uint8_t n_args;
     uint16_t n_env;
     uint32_t lists_at, lists_n; /* environment and arguments in text */

@@ -69,14 +69,14 @@ def test_another_module_behind_the_tag_is_refused_and_told(up, registry):
     push(RING, f"{registry.host}/team/hello:v1")
     wanted = hashlib.sha256(MODULE.read_bytes()).hexdigest()
     up.deploy("moved", {"module": {"url": f"oci://{registry.host}/team/hello:v1", "sha256": wanted}, "scale": {"initial": 1}})
-    wait_for(lambda: "another digest" in ready(up, "moved")["message"], "its condition says so")
+    wait_for(lambda: "holds no module of this digest" in ready(up, "moved")["message"], "its condition says so")
 
 
 def test_a_registry_that_lies_is_not_believed(up, registry):
     pushed = push(MODULE, f"{registry.host}/team/hello:v1")
     registry.blobs["sha256:" + pushed["sha256"]] = b"\0asm" + bytes(MODULE.stat().st_size - 4)
     up.deploy("lied", {"module": {"url": pushed["url"], "sha256": pushed["sha256"]}, "scale": {"initial": 1}})
-    wait_for(lambda: "another digest" in ready(up, "lied")["message"], "its condition says so")
+    wait_for(lambda: "the module has the digest" in ready(up, "lied")["message"], "its condition says so")
 
 
 def test_a_registry_that_is_not_named_is_refused(tmp_path, registry):

@@ -10,6 +10,7 @@
 #include "codec/digest.h"
 #include "kube/meta.h"
 #include "kube/quantity.h"
+#include "modules/pull_secrets.h"
 
 #include <inttypes.h>
 
@@ -20,7 +21,8 @@ struct source {
     bool is_secret, found;
     struct str name;
     struct ask *ask;
-    struct json *data; /* in the arena */
+    struct str type;   /* of a Secret; in the arena, as is */
+    struct json *data; /* this */
 };
 
 /* Several GETs, and then done. */
@@ -62,6 +64,7 @@ static void on_source(void *arg, int status, struct str body, const struct json 
     s->ask = NULL;
     if (status == 200) {
         s->found = true;
+        s->type = str_copy_arena(&g->arena, json_get_str(json, "type"));
         s->data = json_clone(&g->arena, json_getc(json, "data"));
     } else if (status != 404 && g->r >= 0) {
         g->r = status == 0 ? err_set(&g->err, -EIO, "%s", err_text(err))
@@ -175,16 +178,18 @@ static int fill_files(struct resolve *rs, struct plane_env *env, struct err *err
     return 0;
 }
 
-#define PULL_SECRET_KEY ".dockerconfigjson"
-
 static int fill_auths(struct resolve *rs, struct plane_env *env, struct err *err)
 {
     env->auths = arena_new_n(&rs->g.arena, struct str, rs->t.n_pull_secrets + 1);
     for (size_t i = 0; i < rs->t.n_pull_secrets; i++) {
         struct str name = rs->t.pull_secrets[i];
-        if (!value_of(&rs->g.arena, find_source(&rs->g, true, name), STR(PULL_SECRET_KEY),
-                      &env->auths[env->n_auths++]))
+        const struct source *s = find_source(&rs->g, true, name);
+        if (!s || !s->found)
             return missing(err, true, name, STR(PULL_SECRET_KEY));
+        int r = pull_secret_text(&rs->g.arena, name, s->type, s->data, &env->auths[env->n_auths++],
+                                 err);
+        if (r < 0)
+            return r;
     }
     return 0;
 }

@@ -448,7 +448,9 @@ static void fetch(struct wasm_revision *rev)
                                     .name = text,
                                     .key = key,
                                     .url = text,
-                                    .sha256 = sha256 };
+                                    .sha256 = sha256,
+                                    .auths = rev->r->auths,
+                                    .n_auths = rev->r->n_auths };
     int fd = 0;
     module_source_close(rev->source);
     rev->source = NULL;
