@@ -135,7 +135,7 @@ static inline void setup_empty(struct rig *r)
     CHECK_OK(loop_init(&r->loop, &err));
     const struct module_cache_config cache = { .dir = r->dir };
     CHECK_OK(module_cache_new(&r->loop, &cache, &r->cache, &err));
-    r->host = wplugin_host_new(&r->loop, r->cache);
+    r->host = wplugin_host_new(&r->loop, r->cache, NULL);
 }
 
 static inline void setup(struct rig *r, const char *plugin_config)

@@ -253,7 +253,7 @@ static void setup_with(struct rig *r, const char *module, unsigned instances_max
     CHECK_OK(loop_init(&r->loop, &err));
     const struct module_cache_config config = { .dir = r->dir };
     CHECK_OK(module_cache_new(&r->loop, &config, &r->cache, &err));
-    r->host = wplugin_host_new(&r->loop, r->cache);
+    r->host = wplugin_host_new(&r->loop, r->cache, NULL);
     scoped(free_scoped) char *url = xasprintf("file://%s/%s.wasm", getenv("TEST_WASM_DIR"), module);
     const struct wplugin_config c = { .name = STR("state"),
                                       .guest_url = str_of(url),

@@ -11,6 +11,7 @@ const char *cmd_identity = "account";
 
 struct cmd_list cmd_module_hosts;
 struct cmd_registries cmd_registries;
+uint64_t cmd_plugin_check_ms = 300000;
 
 static int take_identity(enum host_identity *ret)
 {

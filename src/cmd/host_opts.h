@@ -27,6 +27,14 @@ int cmd_take_module_site(struct server_opts *to);
 /* How registries are reached, on any host. Its texts are those of the arguments. */
 struct module_site cmd_registry_site(void);
 
+extern uint64_t cmd_plugin_check_ms;
+#define CMD_PLUGIN_CHECK_OPT(option)                                                               \
+    {                                                                                              \
+        option, 0, "TIME",                                                                         \
+            "how often a registry is asked whether the tag of a plugin has moved; 0s: only with "  \
+            "SIGHUP (5m)",                                                                         \
+            CMD_DURATION, &cmd_plugin_check_ms, 0, 0                                               \
+    }
 #define CMD_REGISTRY_OPTS                                                                          \
     { "plain-http-registry",                                                                       \
       0,                                                                                           \

@@ -3,6 +3,8 @@
 
 #include "base/sys.h"
 #include "cmd/cmd.h"
+#include "cmd/host_opts.h"
+#include "modules/module_reference.h"
 #include "wasm/module.h"
 
 static int open_cache(struct plugin_home *h, const char *data_dir, struct err *err)
@@ -12,7 +14,12 @@ static int open_cache(struct plugin_home *h, const char *data_dir, struct err *e
     int r = sys_mkdir_all(own, 0700, err);
     if (r < 0)
         return r;
+    scoped(free_scoped) char *plugins = xasprintf("%s/plugins", own);
     const struct module_cache_config config = { .dir = dir };
+    const struct module_references_opts references = { .loop = &h->loop,
+                                                       .dir = plugins,
+                                                       .site = cmd_registry_site() };
+    h->references = module_references_new(&references);
     return module_cache_new(&h->loop, &config, &h->cache, err);
 }
 
@@ -24,10 +31,11 @@ int plugin_home_init(struct plugin_home *h, const char *data_dir, struct err *er
         return r;
     r = open_cache(h, data_dir, err);
     if (r < 0) {
+        module_references_free(h->references);
         loop_fini(&h->loop);
         return r;
     }
-    h->host = wplugin_host_new(&h->loop, h->cache);
+    h->host = wplugin_host_new(&h->loop, h->cache, h->references);
     return 0;
 }
 
@@ -41,6 +49,7 @@ void plugin_home_fini(struct plugin_home *h)
     while (loop_turn(&h->loop, false)) /* plugins that are on their way out */
         ;
     wplugin_host_free(h->host);
+    module_references_free(h->references);
     module_cache_close(h->cache, on_closed, h);
     while (!h->is_closed)
         (void)loop_turn(&h->loop, true);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "cmd/cmd.h"
+#include "cmd/host_opts.h"
 #include "node/server.h"
 
 #include <fcntl.h>
@@ -36,6 +37,8 @@ static const struct cmd_opt opts[] = {
       &leader.deadline_ms, 0, 0 },
     { "leader-elect-retry-period", 0, "TIME", "(as configured: 2s)", CMD_DURATION, &leader.retry_ms,
       0, 0 },
+    CMD_PLUGIN_CHECK_OPT("plugin-check"),
+    CMD_REGISTRY_OPTS,
     { "seed", 0, "N", "of the choice among nodes with equal points (random)", CMD_U64, &seed, 0,
       UINT64_MAX },
     { "health-listen", 0, "HOST:PORT", "serve /healthz, /readyz and /metrics there (nowhere)",
@@ -83,8 +86,11 @@ static int run(int argc, char **argv)
     server.kubeconfig = kubeconfig ? kubeconfig : configured;
     server.context = context;
     server.health_host = health_at ? health_host : NULL;
-    server.scheduler =
-        (struct scheduling_opts){ .config_file = config_file, .leader = leader, .seed = seed };
+    server.scheduler = (struct scheduling_opts){ .config_file = config_file,
+                                                 .leader = leader,
+                                                 .seed = seed,
+                                                 .check_ms = cmd_plugin_check_ms,
+                                                 .registries = cmd_registry_site() };
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
@@ -96,7 +102,11 @@ const struct cmd cmd_scheduler = {
         "or instead of it.\n"
         "Prints 'ready data-dir=... pid=...' once it knows the cluster, even while it waits to "
         "lead. SIGHUP reads\n"
-        "the configuration again, as does a change of the file; a wrong one changes nothing. "
+        "the configuration again, as does a change of the file, and the plugins; a wrong one "
+        "changes "
+        "nothing. Plugins\n"
+        "are files, or modules in registries (guestURL: oci://REGISTRY/NAME:TAG), with the "
+        "credentials of 'docker login'.\n"
         "SIGTERM ends it. 'scheduler explain', 'scheduler simulate' and 'scheduler call' are "
         "commands of their own.\n"
         "\n"

@@ -2,6 +2,7 @@
 /* dormouse scheduler call: one scheduler plugin, by hand, without a cluster. */
 #include "base/map.h"
 #include "cmd/cmd.h"
+#include "cmd/host_opts.h"
 #include "cmd/plugin_home.h"
 #include "sched/wasm/objects.h"
 #include "sched/wasm/payload.h"
@@ -22,6 +23,7 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &data_dir, 0, 0 },
     { "real-time", 0, NULL, "real clocks and random numbers, instead of the same in each run",
       CMD_FLAG, &real_time, 0, 0 },
+    CMD_REGISTRY_OPTS,
     { .name = NULL },
 };
 
@@ -201,7 +203,12 @@ static void print_points(const struct session *s)
         (void)printf("%s\"%s\"", is_first ? "" : ",", names[i]);
         is_first = false;
     }
-    (void)fputs("]}\n", stdout);
+    struct wplugin_origin origin;
+    wplugin_get_origin(s->plugin, &origin);
+    (void)fputs("]", stdout);
+    if (origin.manifest[0])
+        (void)printf(",\"manifest\":\"%s\",\"sha256\":\"%s\"", origin.manifest, origin.sha256);
+    (void)fputs("}\n", stdout);
     (void)fflush(stdout);
 }
 

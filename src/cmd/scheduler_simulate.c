@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse scheduler simulate: where pods would go, without a cluster. */
 #include "base/sys.h"
+#include "cmd/host_opts.h"
 #include "cmd/plugin_home.h"
 #include "cmd/scheduler_args.h"
 #include "cmd/text_table.h"
@@ -33,6 +34,7 @@ static const struct cmd_opt opts[] = {
     { "output", 'o', "FORMAT", "table, wide, json or yaml (table)", CMD_STRING, &output, 0, 0 },
     { "data-dir", 0, "DIR", "where compiled plugins are kept " CMD_SERVER_DATA_DIR_DEFAULT,
       CMD_STRING, &data_dir, 0, 0 },
+    CMD_REGISTRY_OPTS,
     { .name = NULL },
 };
 

@@ -49,6 +49,7 @@ static const struct cmd_opt opts[] = {
     { "scheduler-config", 0, "FILE",
       "KubeSchedulerConfiguration of the scheduler here, read again when it changes (the defaults)",
       CMD_STRING, &scheduler_config, 0, 0 },
+    CMD_PLUGIN_CHECK_OPT("scheduler-plugin-check"),
     { "no-scheduler", 0, NULL, "another one gives pods their nodes", CMD_FLAG, &no_scheduler, 0,
       0 },
     CMD_SECTION("Operators"),
@@ -109,6 +110,8 @@ static int run(int argc, char **argv)
     if ((r = cmd_take_cluster_opts(&server)) || (r = cmd_take_host_opts(&server)) ||
         (r = set_functions(&server)))
         return r;
+    server.scheduler.check_ms = cmd_plugin_check_ms;
+    server.scheduler.registries = cmd_registry_site();
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 

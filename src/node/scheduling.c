@@ -4,8 +4,13 @@
 
 #include "base/log.h"
 #include "base/sys.h"
+#include "base/vec.h"
+#include "codec/json.h"
 #include "codec/url.h"
 #include "io/http.h"
+#include "modules/module_artifact.h"
+#include "modules/module_reference.h"
+#include "sched/wasm/plugins.h"
 #include "wasm/module.h"
 
 #include <assert.h>
@@ -27,14 +32,29 @@ struct version {
     struct buf text;
 };
 
+/* A plugin of a registry, by a tag. */
+struct followed_tag {
+    struct scheduling *s;
+    char *url;
+    char manifest[OCI_DIGEST_TEXT_SIZE]; /* that was loaded, or found since and refused */
+    struct module_reference *look;
+    bool is_away; /* it could not be asked for last; the log has it */
+};
+
 struct scheduling {
     struct scheduling_opts opts;
     struct module_cache *modules;
+    struct module_references *references;
+    VEC(struct followed_tag *) tags; /* that are looked for */
+    struct timer check;
+    size_t n_looking;
+    bool has_moved; /* one of them */
+    bool must_try;  /* what was refused names registries: it may work the next time */
     struct watch_hub *hub;
     struct sched_driver *driver;
     struct version *now, *next; /* next: is being loaded */
     uint64_t refused; /* print_of() what was refused last; 0: nothing since the last success */
-    bool again;                 /* it changed meanwhile */
+    bool again;       /* it changed meanwhile */
     bool is_ready, leads, is_stopping;
     struct err failed;
     uv_fs_event_t events;
@@ -143,6 +163,13 @@ static int read_version(const struct scheduling *s, struct version **ret, struct
 /* ---- reloads, one at a time ---- */
 
 static void begin_reload(struct scheduling *s);
+static void follow_tags(struct scheduling *s);
+static void start_check(struct scheduling *s);
+
+static bool names_registries(const struct version *v)
+{
+    return str_find(buf_str(&v->text), STR(MODULE_ARTIFACT_SCHEME)) >= 0;
+}
 
 static void on_reloaded(void *arg, int r, const struct err *err)
 {
@@ -152,12 +179,17 @@ static void on_reloaded(void *arg, int r, const struct err *err)
         log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
                   log_quote(why, str_of(err_text(err))));
         s->refused = print_of(buf_str(&s->next->text));
+        s->must_try = names_registries(s->next);
         version_free(take_ptr(&s->next));
+        start_check(s);
     } else {
         s->refused = 0;
+        s->must_try = false;
         log_info("scheduler configuration reloaded", "profiles=%zu", s->next->config.n_profiles);
         version_free(s->now);
         s->now = take_ptr(&s->next);
+        if (!s->is_stopping)
+            follow_tags(s);
     }
     if (s->again && !s->is_stopping)
         begin_reload(s);
@@ -236,6 +268,108 @@ static int watch_file(struct scheduling *s, struct err *err)
     return r < 0 ? err_sys(err, r, "watch directory '%s'", dir) : 0;
 }
 
+/* ---- plugins of registries ---- */
+
+static void drop_tags(struct scheduling *s)
+{
+    vec_each (tag, &s->tags) {
+        module_reference_cancel((*tag)->look);
+        free((*tag)->url);
+        free(*tag);
+    }
+    vec_fini(&s->tags);
+    s->n_looking = 0;
+    s->has_moved = false;
+}
+
+static void on_all_looked(struct scheduling *s)
+{
+    bool has_moved = s->has_moved;
+    s->has_moved = false;
+    start_check(s);
+    if (has_moved || s->must_try)
+        begin_reload(s);
+}
+
+static void on_looked(void *arg, int r, const struct module_pin *pin, struct str none,
+                      const struct err *err)
+{
+    struct followed_tag *tag = arg;
+    struct scheduling *s = tag->s;
+    char why[LOG_QUOTE_MAX];
+    tag->look = NULL;
+    if (r < 0 && !tag->is_away)
+        log_warn("a scheduler plugin's tag cannot be looked for, the plugin stays",
+                 "url=%s reason=\"%s\"", tag->url, log_quote(why, str_of(err_text(err))));
+    tag->is_away = r < 0;
+    if (r >= 0 && strcmp(tag->manifest, pin->manifest) != 0) {
+        log_info("a scheduler plugin's tag has moved", "url=%s from=%s to=%s", tag->url,
+                 tag->manifest, pin->manifest);
+        memcpy(tag->manifest, pin->manifest, sizeof tag->manifest);
+        s->has_moved = true;
+    }
+    if (--s->n_looking == 0)
+        on_all_looked(s);
+}
+
+static void on_check(struct timer *t)
+{
+    struct scheduling *s = container_of(t, struct scheduling, check);
+    struct err err = { 0 };
+    s->n_looking = 1; /* until all have begun */
+    vec_each (tag, &s->tags) {
+        if (module_reference_look(s->references, (*tag)->url, on_looked, *tag, &(*tag)->look,
+                                  &err) >= 0)
+            s->n_looking++;
+        else
+            log_warn("a scheduler plugin's tag cannot be looked for", "url=%s reason=\"%s\"",
+                     (*tag)->url, err_text(&err));
+    }
+    if (--s->n_looking == 0)
+        on_all_looked(s);
+}
+
+/* Nothing is asked, and no timer runs, unless a plugin is named by a tag. */
+static void start_check(struct scheduling *s)
+{
+    if (s->opts.check_ms && (s->tags.n || s->must_try) && !s->is_stopping && !s->n_looking)
+        timer_start(s->opts.loop, &s->check, s->opts.check_ms, on_check);
+}
+
+static bool is_followed(struct scheduling *s, struct str url)
+{
+    vec_each (tag, &s->tags)
+        if (str_is(url, (*tag)->url))
+            return true;
+    return false;
+}
+
+/* Of the plugins that have just been loaded. */
+static void follow_tags(struct scheduling *s)
+{
+    const struct wplugins *plugins = sched_driver_plugins(s->driver);
+    drop_tags(s);
+    timer_stop(s->opts.loop, &s->check);
+    for (size_t i = 0; plugins && i < wplugins_count(plugins); i++) {
+        struct wplugins_item p;
+        wplugins_get(plugins, i, &p);
+        if (!p.origin.manifest[0])
+            continue;
+        log_info("scheduler plugin of a registry",
+                 "plugin=%s url=" STR_FMT " manifest=%s sha256=%s", p.name, STR_ARG(p.origin.url),
+                 p.origin.manifest, p.origin.sha256);
+        scoped(free_scoped) char *url = str_dup(p.origin.url);
+        if (!module_reference_may_move(url) || is_followed(s, p.origin.url))
+            continue;
+        struct followed_tag *tag = xnew(struct followed_tag);
+        tag->s = s;
+        tag->url = take_ptr(&url);
+        (void)snprintf(tag->manifest, sizeof tag->manifest, "%s", p.origin.manifest);
+        vec_push(&s->tags, tag);
+    }
+    start_check(s);
+}
+
 /* ---- the driver ---- */
 
 static void on_ready(void *arg)
@@ -245,6 +379,11 @@ static void on_ready(void *arg)
     s->is_ready = true;
     if (is_first && s->opts.on_ready)
         s->opts.on_ready(s->opts.arg, 0, NULL);
+}
+
+static void on_plugins(void *arg)
+{
+    follow_tags(arg);
 }
 
 static void on_leads(void *arg, bool leads)
@@ -286,6 +425,7 @@ static int start_driver(struct scheduling *s, struct err *err)
         .transport = s->opts.transport,
         .hub = s->hub,
         .modules = s->modules,
+        .references = s->references,
         .identity = s->opts.embedded ? &embedded_identity : NULL,
         .config = s->now ? &s->now->config : NULL,
         .config_later = config_later,
@@ -294,6 +434,7 @@ static int start_driver(struct scheduling *s, struct err *err)
         .seed = s->opts.seed,
         .on_ready = on_ready,
         .on_leads = on_leads,
+        .on_plugins = on_plugins,
         .on_failed = on_failed,
         .arg = s,
     };
@@ -304,10 +445,15 @@ static int start_driver(struct scheduling *s, struct err *err)
 static int start(struct scheduling *s, struct err *err)
 {
     scoped(free_scoped) char *modules = xasprintf("%s/modules", s->opts.data_dir);
+    scoped(free_scoped) char *plugins = xasprintf("%s/plugins", s->opts.data_dir);
     const struct module_cache_config cache = { .dir = modules };
+    const struct module_references_opts references = { .loop = s->opts.loop,
+                                                       .dir = plugins,
+                                                       .site = s->opts.registries };
     const struct watch_hub_opts hub = { .transport = s->opts.transport,
                                         .max_upstreams = s->opts.embedded ? 0 : HUB_UPSTREAMS_MAX };
     bool later = s->opts.embedded && !s->opts.config_file;
+    s->references = module_references_new(&references);
     int r = later ? 0 : read_version(s, &s->now, err);
     r = r < 0 ? r : module_cache_new(s->opts.loop, &cache, &s->modules, err);
     r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
@@ -340,6 +486,7 @@ static void on_all_gone(struct scheduling *s)
     void *arg = s->stopped_arg;
     version_free(s->now);
     version_free(s->next);
+    module_references_free(s->references);
     free(s);
     if (done)
         done(arg);
@@ -383,6 +530,8 @@ void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg)
     s->stopped = done;
     s->stopped_arg = arg;
     timer_stop(s->opts.loop, &s->rest);
+    timer_stop(s->opts.loop, &s->check);
+    drop_tags(s);
     if (s->driver)
         sched_driver_stop(take_ptr(&s->driver), close_hub, s);
     else
@@ -403,10 +552,59 @@ bool scheduling_leads(const struct scheduling *s)
     return s->leads;
 }
 
+static struct str profile_of(const struct scheduling *s, size_t i)
+{
+    return s->now && i < s->now->config.n_profiles ? s->now->config.profiles[i].scheduler_name
+                                                   : STR("");
+}
+
+/* JSON quotes what Prometheus does, and in the same way; names and references have nothing else. */
+static void add_plugin_metrics(const struct scheduling *s, const struct wplugins *plugins,
+                               struct buf *to)
+{
+    (void)buf_add_cstr(to,
+                       "# HELP scheduler_plugin_info Wasm plugins of profiles and the digests of "
+                       "their modules.\n# TYPE scheduler_plugin_info gauge\n");
+    for (size_t i = 0; i < wplugins_count(plugins); i++) {
+        struct wplugins_item p;
+        wplugins_get(plugins, i, &p);
+        (void)buf_add_cstr(to, "scheduler_plugin_info{profile=");
+        json_write_str(to, profile_of(s, p.profile));
+        (void)buf_add_cstr(to, ",plugin=");
+        json_write_str(to, str_of(p.name));
+        (void)buf_add_cstr(to, ",url=");
+        json_write_str(to, p.origin.url);
+        (void)buf_printf(to, ",manifest=\"%s\",sha256=\"%s\"} 1\n", p.origin.manifest,
+                         p.origin.sha256);
+    }
+}
+
 void scheduling_metrics(struct scheduling *s, struct buf *to)
 {
+    const struct wplugins *plugins = s->driver ? sched_driver_plugins(s->driver) : NULL;
     if (s->driver)
         sched_driver_metrics(s->driver, to);
+    if (plugins && wplugins_count(plugins))
+        add_plugin_metrics(s, plugins, to);
+}
+
+static void add_plugins(const struct scheduling *s, struct buf *to)
+{
+    const struct wplugins *plugins = s->driver ? sched_driver_plugins(s->driver) : NULL;
+    (void)buf_add_cstr(to, ",\"plugins\":[");
+    for (size_t i = 0; plugins && i < wplugins_count(plugins); i++) {
+        struct wplugins_item p;
+        wplugins_get(plugins, i, &p);
+        (void)buf_add_cstr(to, i ? ",{\"profile\":" : "{\"profile\":");
+        json_write_str(to, profile_of(s, p.profile));
+        (void)buf_add_cstr(to, ",\"name\":");
+        json_write_str(to, str_of(p.name));
+        (void)buf_add_cstr(to, ",\"url\":");
+        json_write_str(to, p.origin.url);
+        (void)buf_printf(to, ",\"manifest\":\"%s\",\"sha256\":\"%s\"}", p.origin.manifest,
+                         p.origin.sha256);
+    }
+    (void)buf_add_char(to, ']');
 }
 
 void scheduling_status(struct scheduling *s, struct buf *to)
@@ -418,11 +616,13 @@ void scheduling_status(struct scheduling *s, struct buf *to)
         to,
         "\"scheduler\":{\"ready\":%s,\"leads\":%s,\"nodes\":%zu,\"pods\":%zu,\"active\":%zu,"
         "\"backoff\":%zu,\"unschedulable\":%zu,\"gated\":%zu,\"binding\":%zu,\"attempts\":%llu,"
-        "\"scheduled\":%llu,\"errors\":%llu,\"preemptions\":%llu}",
+        "\"scheduled\":%llu,\"errors\":%llu,\"preemptions\":%llu",
         s->is_ready ? "true" : "false", s->leads ? "true" : "false", n.nodes, n.pods,
         n.queue.active, n.queue.backoff, n.queue.unschedulable, n.queue.gated, n.binding,
         (unsigned long long)n.attempts, (unsigned long long)n.scheduled,
         (unsigned long long)n.errors, (unsigned long long)n.preemptions);
+    add_plugins(s, to);
+    (void)buf_add_char(to, '}');
 }
 
 /* A question that waits for the scheduler's thread; who asked may go meanwhile. */

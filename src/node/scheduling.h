@@ -7,10 +7,15 @@
  * The file is read again when it, or what a link on the way to it names, has changed (a ConfigMap's
  * volume changes that way), and by scheduling_reload(). What cannot be read changes nothing; the
  * log says why. The Lease is that of the start.
+ *
+ * With the configuration the plugins are loaded again. Those that a tag in a registry names are
+ * looked for every check_ms, and loaded again when the tag has moved; what cannot be loaded changes
+ * nothing either.
  */
 #pragma once
 
 #include "base/buf.h"
+#include "modules/module_hosts.h"
 #include "sched/core/driver.h"
 
 struct scheduling;
@@ -26,13 +31,16 @@ struct scheduling_leader {
 
 struct scheduling_opts { /* strings are kept */
     struct loop *loop;
-    const char *data_dir;        /* modules/ below it has compiled plugins */
+    const char *data_dir;        /* modules/ below it has compiled plugins, plugins/ those that
+                                  * registries gave */
     struct transport *transport; /* kept */
     const char *config_file;     /* NULL: the defaults */
     struct scheduling_leader leader;
-    bool embedded; /* the API is in this process, and nobody else schedules: no Lease, no work
-                      before the first pod */
-    uint64_t seed; /* 0: random */
+    bool embedded;     /* the API is in this process, and nobody else schedules: no Lease, no work
+                          before the first pod */
+    uint64_t seed;     /* 0: random */
+    uint64_t check_ms; /* between questions what a tag names; 0: none are asked */
+    struct module_site registries; /* of plugins */
     /* Once: it has all objects (r 0), or cannot work. With `embedded` not before the first pod. */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;

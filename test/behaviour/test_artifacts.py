@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules in registries that want credentials: of operators and functions, and whose they are afterwards."""
+"""Modules in registries that want credentials: of scheduler plugins, operators and functions, and whose they are afterwards."""
 import base64
+import contextlib
 import hashlib
 import json
 import os
+import signal
 import subprocess
 
 import pytest
@@ -11,12 +13,16 @@ import pytest
 from conftest import BUILD, wait_for
 from functions_kit import FUNCTIONS, FunctionServer, ask_socket, call
 from operators import OPERATORS, Run
-from registry_kit import answer, fake
+from plugin_kit import Plugin
+from registry_kit import REGISTRY, answer, digest, fake, real
+from test_scheduler_process import add_node, add_pod, node_of, scheduler
 
 DORMOUSE = str(BUILD / "dormouse")
 FUNCTION, OTHER, RING = (BUILD / f"guests/{name}.wasm" for name in ("fn-hello-c", "fn-cgi-c", "ring-g2"))
+LABEL, NEVER = BUILD / "guests/sched-label-c.wasm", BUILD / "guests/sched-unschedulable-c.wasm"
 USER, PASSWORD = "ann", "s3cret"
-pytestmark = pytest.mark.skipif(not FUNCTION.exists(), reason="no compiler for guests here")
+HTPASSWD = "ann:$2b$05$CaSEQUGmp/sSnGl672fLLOaaJ3LMEwsBw21Qf/SpJAtV.vcpYUDxK\n"  # of both
+pytestmark = pytest.mark.skipif(not FUNCTION.exists() or not LABEL.exists(), reason="no compiler for guests here")
 
 
 def sha256(path):
@@ -31,6 +37,11 @@ def logged_in(directory, host, **login):
     """An environment whose user has run 'docker login HOST'."""
     directory.mkdir(exist_ok=True)
     (directory / "config.json").write_text(docker_config(host, **login))
+    return {**os.environ, "DOCKER_CONFIG": str(directory)}
+
+
+def anonymous(directory):
+    directory.mkdir(exist_ok=True)
     return {**os.environ, "DOCKER_CONFIG": str(directory)}
 
 
@@ -53,6 +64,165 @@ def env(tmp_path, registry, monkeypatch):
     made = logged_in(tmp_path / "docker", registry.host)
     monkeypatch.setenv("DOCKER_CONFIG", made["DOCKER_CONFIG"])
     return made
+
+
+# ---- plugins of the scheduler
+
+CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: one
+  plugins: {{multiPoint: {{enabled: [{{name: mine}}]}}}}
+  pluginConfig: [{{name: mine, args: {{guestURL: "{url}", guestConfig: disk}}}}]
+"""
+
+
+@pytest.fixture
+def path(data_dir):
+    return data_dir + "-scheduler"
+
+
+@pytest.fixture
+def api(dormouse_api):
+    wait_for(lambda: dormouse_api.get("/api/v1/namespaces/default/serviceaccounts/default").status == 200, "the account of pods")
+    add_node(dormouse_api, "a")
+    dormouse_api.create("/api/v1/nodes", {"metadata": {"name": "b", "labels": {"disk": "ssd"}},
+                                          "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}})
+    return dormouse_api
+
+
+@contextlib.contextmanager
+def plugin_scheduler(api, path, tmp_path, url, *extra, **more):
+    file = tmp_path / "c.yaml"
+    file.write_text(CONFIG.format(url=url))
+    with scheduler(api, path, "--config", file, "--leader-elect=false", *extra, **more) as s:
+        yield s
+
+
+def plugins(s):
+    return ask_socket(s.data_dir, "GET", "/status").json()["scheduler"]["plugins"]
+
+
+@pytest.mark.skipif(not REGISTRY, reason="no docker-registry")
+def test_a_plugin_comes_from_a_registry_and_moves_with_its_tag(api, path, tmp_path):
+    users = tmp_path / "htpasswd"
+    users.write_text(HTPASSWD)
+    with real(tmp_path, auth={"htpasswd": {"realm": "test", "path": str(users)}}) as host:
+        env = logged_in(tmp_path / "docker", host)
+        first = push(LABEL, f"{host}/team/plugin:v1", env)
+        # The cluster is that of --kubeconfig, which `scheduler` leaves out when it gets an environment.
+        env["KUBECONFIG"] = str(api.kubeconfig)
+        with plugin_scheduler(api, path, tmp_path, f"oci://{host}/team/plugin:v1", "--plugin-check", "50ms", env=env) as s:
+            add_pod(api, "first", schedulerName="one")
+            assert wait_for(lambda: node_of(api, "first"), "a pod that the plugin has seen") == "b"
+            shown, = plugins(s)
+            assert (shown["profile"], shown["name"], shown["manifest"]) == ("one", "mine", first["manifest"])
+            assert shown["sha256"] == first["sha256"] == sha256(LABEL)
+            metrics = ask_socket(s.data_dir, "GET", "/metrics").body.decode()
+            assert f'manifest="{first["manifest"]}",sha256="{first["sha256"]}"}} 1' in metrics
+            second = push(NEVER, f"{host}/team/plugin:v1", env)
+            wait_for(lambda: plugins(s)[0]["manifest"] == second["manifest"], "the tag has moved")
+            assert plugins(s)[0]["sha256"] == sha256(NEVER)
+            add_pod(api, "never", schedulerName="one")
+            wait_for(lambda: api.get("/api/v1/namespaces/default/pods/never").json()["status"].get("conditions"), "nothing fits any more")
+            assert PASSWORD not in s.text_of_log()
+
+
+def test_a_hangup_asks_for_the_tag_and_what_is_wrong_changes_nothing(api, path, tmp_path, registry, env):
+    first = push(LABEL, f"{registry.host}/team/plugin:v1", env)
+    with plugin_scheduler(api, path, tmp_path, f"oci://{registry.host}/team/plugin:v1", "--plugin-check", "0s") as s:
+        registry.users.clear()
+        s.process.send_signal(signal.SIGHUP)
+        s.says("scheduler configuration refused, the one before stays")
+        assert "(401)" in s.text_of_log()
+        registry.users[USER] = PASSWORD
+        second = push(NEVER, f"{registry.host}/team/plugin:v1", env)
+        assert plugins(s)[0]["manifest"] == first["manifest"]
+        s.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: plugins(s)[0]["manifest"] == second["manifest"], "it is loaded again")
+
+
+def test_a_wrong_module_is_refused_once_and_the_next_one_is_taken(api, path, tmp_path, registry, env):
+    first = push(LABEL, f"{registry.host}/team/plugin:v1", env)
+    url = f"oci://{registry.host}/team/plugin:v1"
+    with plugin_scheduler(api, path, tmp_path, url, "--plugin-check", "50ms") as s:
+        push(OTHER, f"{registry.host}/team/plugin:v1", env)  # no plugin
+        s.says("scheduler configuration refused, the one before stays")
+        assert plugins(s)[0]["manifest"] == first["manifest"]
+        last = push(NEVER, f"{registry.host}/team/plugin:v1", env)
+        wait_for(lambda: plugins(s)[0]["manifest"] == last["manifest"], "it is followed on")
+
+
+def test_it_starts_with_what_it_had_when_the_registry_is_away(api, path, tmp_path, env, registry):
+    pushed = push(LABEL, f"{registry.host}/team/plugin:v1", env)
+    url = f"oci://{registry.host}/team/plugin:v1"
+    with plugin_scheduler(api, path, tmp_path, url):
+        pass
+    registry.close()
+    with plugin_scheduler(api, path, tmp_path, url) as s:
+        assert plugins(s)[0]["manifest"] == pushed["manifest"]
+        s.says("registry cannot be asked, the module that it had last is used")
+        add_pod(api, "first", schedulerName="one")
+        assert wait_for(lambda: node_of(api, "first"), "a pod that the plugin has seen") == "b"
+
+
+def test_a_pinned_plugin_needs_no_registry_once_it_is_here(api, path, tmp_path, env, registry):
+    pushed = push(LABEL, f"{registry.host}/team/plugin:v1", env)
+    assert pushed["manifest"] in pushed["url"]
+    with plugin_scheduler(api, path, tmp_path, pushed["url"], "--plugin-check", "50ms") as s:
+        push(NEVER, f"{registry.host}/team/plugin:v1", env)
+        seen = len(registry.seen)
+        s.process.send_signal(signal.SIGHUP)
+        s.says("scheduler configuration reloaded")
+        assert plugins(s)[0]["sha256"] == sha256(LABEL) and len(registry.seen) == seen
+    registry.close()
+    with plugin_scheduler(api, path, tmp_path, pushed["url"]) as s:
+        assert plugins(s)[0]["manifest"] == pushed["manifest"]
+
+
+def artifact(registry, repository, *layers, **manifest):
+    """A manifest with these (type, bytes)."""
+    made = [{"mediaType": kind, "digest": digest(registry.blob(data)), "size": len(data)} for kind, data in layers]
+    config = registry.blob(b"{}")
+    doc = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
+           "config": {"mediaType": "application/vnd.wasm.config.v0+json", "digest": digest(config), "size": 2}, "layers": made, **manifest}
+    data = json.dumps(doc).encode()
+    registry.manifests[repository, "v1"] = registry.manifests[repository, digest(data)] = (doc["mediaType"], data)
+    return data
+
+
+def test_what_is_wrong_with_a_plugin_is_said(data_dir, tmp_path, registry, env, monkeypatch):
+    def load(repository, end=":v1"):
+        with Plugin(data_dir, f"oci://{registry.host}/{repository}{end}") as plugin:
+            return plugin.loaded
+
+    wasm = LABEL.read_bytes()
+    data = artifact(registry, "team/plugin", ("application/wasm", wasm))
+    loaded = load("team/plugin")
+    assert loaded["manifest"] == digest(data) and loaded["sha256"] == sha256(LABEL)
+    artifact(registry, "team/older", ("application/vnd.module.wasm.content.layer.v1+wasm", wasm))
+    assert "score" in load("team/older")["points"]
+    assert "answers 404" in load("team/nothing")["error"]
+    artifact(registry, "team/image", ("application/vnd.oci.image.layer.v1.tar+gzip", wasm))
+    assert "holds no module: none of its 1 layers is of type application/wasm" in load("team/image")["error"]
+    artifact(registry, "team/both", ("application/wasm", wasm), ("application/wasm", NEVER.read_bytes()))
+    assert "holds 2 modules, not one" in load("team/both")["error"]
+    index = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []}
+    registry.manifests["team/index", "v1"] = (index["mediaType"], json.dumps(index).encode())
+    assert "it is an index of several images" in load("team/index")["error"]
+    lie = "sha256:" + "0" * 64
+    registry.manifests["team/plugin", lie] = ("application/vnd.oci.image.manifest.v1+json", data)
+    assert "the registry's manifest is not the one of its digest" in load("team/plugin", f"@{lie}")["error"]
+    wrong = NEVER.read_bytes().ljust(len(wasm), b"\0")
+    artifact(registry, "team/swapped", ("application/wasm", wrong))
+    registry.blobs[digest(wrong)] = b"\1" * len(wrong)
+    assert "the module has the digest" in load("team/swapped")["error"]
+    assert "oci://" in load("Team/plugin")["error"]  # no reference
+    logged_in(tmp_path / "docker", registry.host, password="wrong")
+    assert "(401)" in load("team/plugin")["error"]
+    monkeypatch.setenv("DOCKER_CONFIG", anonymous(tmp_path / "nobody")["DOCKER_CONFIG"])
+    error = load("team/plugin")["error"]
+    assert "(401)" in error and PASSWORD not in error
 
 
 # ---- Functions and Operators

@@ -115,6 +115,8 @@ static void on_loaded(struct wplugins *w, const struct err *err, void *arg)
         fail(d, err);
     } else {
         d->foreign = wplugins_foreign(w);
+        if (d->opts.on_plugins)
+            d->opts.on_plugins(d->opts.arg);
         begin_thread(d);
     }
 }
@@ -353,8 +355,10 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
     d->leader_stopped = d->leader == NULL;
     driver_stop_feeds(d);
     timer_stop(d->loop, &d->refill);
-    if (d->n_loading > 0) /* a plugin may be at its start */
+    if (d->n_loading > 0) { /* a plugin may be at its start */
         wplugin_host_interrupt(d->plugin_host);
+        wplugin_host_end_loads(d->plugin_host);
+    }
     if (d->has_thread) {
         driver_send(d, driver_message(MESSAGE_STOP, STR("")));
         return; /* it says when it has ended */
@@ -474,6 +478,11 @@ void sched_driver_reload(struct sched_driver *d, const struct sched_config *conf
     driver_unlock_and_post(d);
 }
 
+const struct wplugins *sched_driver_plugins(const struct sched_driver *d)
+{
+    return d->plugins;
+}
+
 /* ---------------------------------------------------------------- starting */
 
 int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver **ret,
@@ -499,7 +508,7 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     turn_init(&d->turn);
     list_init(&d->ended);
     if (opts->modules)
-        d->plugin_host = wplugin_host_new(opts->loop, opts->modules);
+        d->plugin_host = wplugin_host_new(opts->loop, opts->modules, opts->references);
     /* Plugins from outside are made at once: what is wrong with them is wrong at the start. */
     assert(opts->config || (opts->config_later && !opts->eager));
     bool foreign = opts->config && has_foreign(d, opts->config);

@@ -22,12 +22,15 @@
 
 struct sched_driver;
 struct module_cache;
+struct module_references;
+struct wplugins;
 
 struct sched_driver_opts {
     struct loop *loop;
     struct transport *transport;
     struct watch_hub *hub;
     struct module_cache *modules;         /* for Wasm plugins; NULL: there are none */
+    struct module_references *references; /* for those of registries; NULL: there are none */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
     const struct sched_config *config;    /* kept until the next sched_driver_reload() */
     /* Where config is NULL: upstream's defaults, read (by config_later(), which cannot fail) when
@@ -40,6 +43,8 @@ struct sched_driver_opts {
     /* It has all objects and (with leader election) leads, or does not any more. May be NULL. */
     void (*on_ready)(void *arg);
     void (*on_leads)(void *arg, bool leads);
+    /* The Wasm plugins of its first configuration are loaded. May be NULL. */
+    void (*on_plugins)(void *arg);
     /* It cannot work: a Wasm plugin or an extender that cannot be made. Then it only waits for
      * sched_driver_stop(). May be NULL: the log tells. */
     void (*on_failed)(void *arg, const struct err *err);
@@ -51,6 +56,9 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
 /* As sched_reload(); done once, on the loop. */
 void sched_driver_reload(struct sched_driver *d, const struct sched_config *config,
                          void (*done)(void *arg, int r, const struct err *err), void *arg);
+/* The Wasm plugins that it works with, borrowed until the loop's next turn. NULL: none, or not yet.
+ */
+const struct wplugins *sched_driver_plugins(const struct sched_driver *d);
 /* Bindings under way end (2 s), the Lease is let go. */
 void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *arg);
 /* Asks the thread; `text` (JSON, explain/explain.h) is borrowed by done. -EAGAIN: it is asleep,

@@ -10,11 +10,14 @@
 /* So many ticks without a call, and the ticker blocks: bursts of calls wake it once. */
 enum { TICKS_AT_REST = 50 };
 
-struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *cache)
+struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *cache,
+                                      struct module_references *references)
 {
     struct wplugin_host *h = xnew(struct wplugin_host);
     h->loop = loop;
     h->cache = cache;
+    h->references = references;
+    list_init(&h->sources);
     list_init(&h->starts);
     (void)pthread_mutex_init(&h->tick_lock, NULL);
     (void)pthread_cond_init(&h->tick_more, NULL);
@@ -37,6 +40,11 @@ void wplugin_host_interrupt(struct wplugin_host *h)
     h->is_interrupted = true;
     for (unsigned i = 0; i < TICKS && h->engine; i++)
         wasmtime_engine_increment_epoch(h->engine);
+}
+
+void wplugin_host_end_loads(struct wplugin_host *h)
+{
+    wsource_end_all(h);
 }
 
 /* ---- the ticker ---- */

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/random.h"
 #include "base/vec.h"
+#include "modules/module_reference.h"
 #include "sched/wasm/plugin.h"
 #include "wasm/module.h"
 
@@ -33,7 +34,9 @@ struct import_row {
 struct wplugin_host {
     struct loop *loop;
     struct module_cache *cache;
-    wasm_engine_t *engine; /* with the first plugin */
+    struct module_references *references; /* NULL: none come from registries */
+    struct list sources;                  /* being read (source.c) */
+    wasm_engine_t *engine;                /* with the first plugin */
     wasmtime_linker_t *linkers[GENERATION_COUNT];
     unsigned n_plugins; /* and loads that need the engine */
     unsigned n_loads;
@@ -159,6 +162,7 @@ struct wplugin {
     struct wplugin_config config; /* its strings are in the arena */
     struct arena arena;
     struct module *module;
+    char manifest[OCI_DIGEST_TEXT_SIZE]; /* of the artifact that it is of; "": of none */
     wasmtime_module_t *code;
     wasmtime_instance_pre_t *pre;
     struct symbols *symbols;
@@ -201,7 +205,11 @@ void wpool_drain(struct wplugin *p);
 
 /* ---- source.c ---- */
 
-/* Exactly once, from the loop. wasm: borrowed; error: empty if there is none. */
-typedef void (*wsource_cb)(void *arg, struct str wasm, struct str error);
+/* Exactly once, from the loop. wasm: borrowed; pin: of a module of a registry, NULL else; error:
+ * empty if there is none. */
+typedef void (*wsource_cb)(void *arg, struct str wasm, const struct module_pin *pin,
+                           struct str error);
 /* Never calls back before it has returned. */
-void wsource_get(struct loop *loop, struct str url, wsource_cb cb, void *arg);
+void wsource_get(struct wplugin_host *host, struct str url, wsource_cb cb, void *arg);
+/* Those under way fail soon. */
+void wsource_end_all(struct wplugin_host *host);

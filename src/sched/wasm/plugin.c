@@ -436,10 +436,12 @@ static void on_module(struct module *m, int status, const struct err *err, void 
     finish(l);
 }
 
-static void on_source(void *arg, struct str wasm, struct str error)
+static void on_source(void *arg, struct str wasm, const struct module_pin *pin, struct str error)
 {
     struct load *l = arg;
     struct err err = { 0 };
+    if (pin)
+        memcpy(l->plugin->manifest, pin->manifest, sizeof pin->manifest);
     if (error.n) {
         (void)buf_printf(&l->error, "wasm: error reading guestURL " STR_FMT ": " STR_FMT,
                          STR_ARG(l->plugin->config.guest_url), STR_ARG(error));
@@ -495,11 +497,18 @@ void wplugin_load(struct wplugin_host *host, const struct wplugin_config *config
     l->error = BUF_INIT(ERROR_MAX_BYTES);
     host->n_loads++;
     if (p->config.guest_url.n) {
-        wsource_get(host->loop, p->config.guest_url, on_source, l);
+        wsource_get(host, p->config.guest_url, on_source, l);
         return;
     }
     (void)buf_add_cstr(&l->error, "wasm: guestURL is required");
     defer_start(host->loop, &l->defer, fail_later);
+}
+
+void wplugin_get_origin(const struct wplugin *p, struct wplugin_origin *ret)
+{
+    *ret = (struct wplugin_origin){ .url = p->config.guest_url,
+                                    .manifest = p->manifest,
+                                    .sha256 = p->module->hash };
 }
 
 /* ---- hooks ---- */

@@ -29,6 +29,7 @@
 #define WPLUGIN_KEY_MAX_BYTES    512u               /* what a pod is known by; the rest is cut */
 
 struct module_cache;
+struct module_references;
 
 /*
  * name, its result (0 none, 'i' i32, 'I' i64), the extension point without which it is not used.
@@ -173,28 +174,40 @@ struct wplugin_host;
 struct wplugin;
 
 /*
- * What plugins share. Loop thread. loop, cache: kept until wplugin_host_free(). Makes no engine
- * yet.
+ * What plugins share. Loop thread. loop, cache, references: kept until wplugin_host_free().
+ * references: for URLs oci://REFERENCE (modules/module_reference.h); NULL: there are none. Makes no
+ * engine yet.
  */
-struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *cache);
+struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *cache,
+                                      struct module_references *references);
 /* All plugins are gone, and no load is under way. */
 void wplugin_host_free(struct wplugin_host *host);
 /* Calls under way fail as if they had taken too long, and so do later ones, at once. For the end.
  * Any thread, while a plugin is loaded. */
 void wplugin_host_interrupt(struct wplugin_host *host);
+/* Modules that are being fetched fail soon, so that no server holds up the end. Loop thread. */
+void wplugin_host_end_loads(struct wplugin_host *host);
 
 /* Exactly once, on the loop thread, not before wplugin_load() has returned. p: given,
  * wplugin_free(); NULL: it failed, `error` says why in upstream's words. */
 typedef void (*wplugin_load_cb)(struct wplugin *p, struct str error, void *arg);
 /*
  * Fetch, compile and start a plugin; of the configuration everything but the handle is copied.
- * Files are read at once; http and https take their time. Its start has a thread of its own,
- * since it may take as long as a call; WPLUGIN_STARTS_MAX at a time.
+ * Files are read at once; http, https and registries take their time. Its start has a thread of its
+ * own, since it may take as long as a call; WPLUGIN_STARTS_MAX at a time.
  */
 void wplugin_load(struct wplugin_host *host, const struct wplugin_config *config,
                   wplugin_load_cb cb, void *arg);
 /* No call is under way. NULL is fine. */
 void wplugin_free(struct wplugin *p);
+
+/* Where its module is from. Borrowed while the plugin is there. */
+struct wplugin_origin {
+    struct str url;
+    const char *manifest; /* the digest of the artifact's manifest; "": it is of no registry */
+    const char *sha256;   /* of the module */
+};
+void wplugin_get_origin(const struct wplugin *p, struct wplugin_origin *ret);
 
 /* The extension points in effect. */
 unsigned wplugin_points(const struct wplugin *p);

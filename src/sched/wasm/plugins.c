@@ -235,6 +235,13 @@ size_t wplugins_count(const struct wplugins *w)
     return w->n;
 }
 
+void wplugins_get(const struct wplugins *w, size_t i, struct wplugins_item *ret)
+{
+    const struct wentry *e = &w->entries[i];
+    *ret = (struct wplugins_item){ .profile = e->profile, .name = e->name };
+    wplugin_get_origin(e->guest, &ret->origin);
+}
+
 void wplugins_limit_attempts(struct wplugins *w, unsigned ms)
 {
     w->attempt_ms = ms;

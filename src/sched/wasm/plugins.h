@@ -41,6 +41,13 @@ typedef void (*wplugins_cb)(struct wplugins *ret, const struct err *err, void *a
 void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sched_config *config,
                    bool deterministic, wplugins_cb cb, void *arg);
 size_t wplugins_count(const struct wplugins *w);
+/* One of them. Borrowed until wplugins_release(). */
+struct wplugins_item {
+    size_t profile; /* its position in the configuration */
+    const char *name;
+    struct wplugin_origin origin;
+};
+void wplugins_get(const struct wplugins *w, size_t i, struct wplugins_item *ret);
 /* Replace WPLUGINS_ATTEMPT_MS from now on, and end the rest of all plugins. For tests. */
 void wplugins_limit_attempts(struct wplugins *w, unsigned ms);
 /* For struct sched_opts. Borrowed. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the modules of plugins come from: files, HTTP and HTTPS. Texts are upstream's, whose HTTP
- * client is Go's: ten redirects are followed, and only status 200 will do.
+ * Where the modules of plugins come from: files, HTTP and HTTPS, and registries. Texts of the first
+ * are upstream's, whose HTTP client is Go's: ten redirects are followed, and only status 200 will
+ * do.
  */
 #include "sched/wasm/internal.h"
 
@@ -23,7 +24,8 @@ enum {
 };
 
 struct source {
-    struct loop *loop;
+    struct wplugin_host *host;
+    struct list node; /* on host->sources until it ends */
     struct defer defer;
     wsource_cb cb;
     void *arg;
@@ -33,9 +35,11 @@ struct source {
     unsigned n_redirects;
     struct http_client *client;
     struct tls_ctx *tls;
+    struct http_call *call;
     int status;
     char *location;
     bool is_gzip;
+    struct module_reference *reference; /* of a registry */
 };
 
 /* ---- the end ---- */
@@ -49,9 +53,11 @@ static void close_client(struct source *s)
     s->tls = NULL;
 }
 
-static void finish(struct source *s)
+/* pin: of a registry; NULL. */
+static void tell(struct source *s, struct str wasm, const struct module_pin *pin)
 {
-    s->cb(s->arg, buf_str(&s->wasm), buf_str(&s->error));
+    list_remove(&s->node);
+    s->cb(s->arg, wasm, pin, buf_str(&s->error));
     close_client(s);
     free(s->url);
     free(s->location);
@@ -60,9 +66,36 @@ static void finish(struct source *s)
     free(s);
 }
 
+static void finish(struct source *s)
+{
+    tell(s, buf_str(&s->wasm), NULL);
+}
+
 static void on_finish(struct defer *d)
 {
     finish(container_of(d, struct source, defer));
+}
+
+/* ---- registries ---- */
+
+static void on_reference(void *arg, int r, const struct module_pin *pin, struct str module,
+                         const struct err *err)
+{
+    struct source *s = arg;
+    s->reference = NULL;
+    if (r < 0)
+        (void)buf_add_cstr(&s->error, err_text(err));
+    tell(s, module, pin);
+}
+
+static void get_reference(struct source *s)
+{
+    struct err err = { 0 };
+    if (module_reference_get(s->host->references, s->url, on_reference, s, &s->reference, &err) >=
+        0)
+        return;
+    (void)buf_add_cstr(&s->error, err_text(&err));
+    defer_start(s->host->loop, &s->defer, on_finish);
 }
 
 /* ---- files ---- */
@@ -251,6 +284,7 @@ static void on_answer(struct defer *d)
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct source *s = arg;
+    s->call = NULL;
     if (r < 0)
         (void)buf_printf(&s->error, "Get \"%s\": %s", s->url, err_text(err));
     else if (!buf_ok(&s->wasm))
@@ -260,7 +294,7 @@ static void on_end(void *arg, int r, const struct err *err)
         (void)buf_printf(&s->error, "received %d status code from \"%s\"", s->status, s->url);
     else if (s->status == 200 && s->is_gzip)
         unpack(s);
-    defer_start(s->loop, &s->defer, on_answer);
+    defer_start(s->host->loop, &s->defer, on_answer);
 }
 
 static int start_call(struct source *s, const struct http_url *u, struct err *err)
@@ -268,7 +302,6 @@ static int start_call(struct source *s, const struct http_url *u, struct err *er
     static const struct http_call_ops ops = { .on_head = on_head,
                                               .on_data = on_data,
                                               .on_end = on_end };
-    struct http_call *call;
     if (u->is_tls) {
         int r = tls_ctx_new_client(STR(""), STR(""), STR(""), false, &s->tls, err);
         if (r < 0)
@@ -277,7 +310,7 @@ static int start_call(struct source *s, const struct http_url *u, struct err *er
     const struct http_client_opts client = {
         .host = u->host, .port = u->port, .tls = s->tls, .max_connections = 1
     };
-    int r = http_client_new(s->loop, &client, &s->client, err);
+    int r = http_client_new(s->host->loop, &client, &s->client, err);
     if (r < 0)
         return r;
     const struct http_call_opts opts = { .method = STR("GET"),
@@ -285,7 +318,7 @@ static int start_call(struct source *s, const struct http_url *u, struct err *er
                                          .head_timeout_ms = FETCH_MS,
                                          .ops = &ops,
                                          .arg = s };
-    return http_call_start(s->client, &opts, &call, err);
+    return http_call_start(s->client, &opts, &s->call, err);
 }
 
 static void fetch(struct source *s)
@@ -302,24 +335,29 @@ static void fetch(struct source *s)
     }
     arena_fini(&a);
     if (r < 0)
-        defer_start(s->loop, &s->defer, on_finish);
+        defer_start(s->host->loop, &s->defer, on_finish);
 }
 
 /* ---- */
 
-void wsource_get(struct loop *loop, struct str url, wsource_cb cb, void *arg)
+void wsource_get(struct wplugin_host *host, struct str url, wsource_cb cb, void *arg)
 {
     struct source *s = xnew(struct source);
     struct str scheme, rest;
-    s->loop = loop;
+    s->host = host;
     s->cb = cb;
     s->arg = arg;
     s->wasm = BUF_INIT(MODULE_WASM_BYTES_MAX);
     s->error = BUF_INIT(16 << 10);
     s->url = str_dup(str_slice(url, 0, URL_MAX_BYTES));
+    list_push_back(&host->sources, &s->node);
     bool has_scheme = str_cut(url, ':', &scheme, &rest);
     if (has_scheme && (str_is(scheme, "http") || str_is(scheme, "https"))) {
         fetch(s);
+        return;
+    }
+    if (has_scheme && str_is(scheme, "oci") && host->references) {
+        get_reference(s);
         return;
     }
     if (!has_scheme || (str_is(scheme, "file") && url.n < FILE_SCHEME_BYTES))
@@ -328,5 +366,19 @@ void wsource_get(struct loop *loop, struct str url, wsource_cb cb, void *arg)
         read_file(s, s->url + FILE_SCHEME_BYTES);
     else
         (void)buf_printf(&s->error, "unsupported URL scheme: " STR_FMT, STR_ARG(scheme));
-    defer_start(loop, &s->defer, on_finish);
+    defer_start(host->loop, &s->defer, on_finish);
+}
+
+void wsource_end_all(struct wplugin_host *host)
+{
+    list_each (node, &host->sources) {
+        struct source *s = list_entry(node, struct source, node);
+        if (s->call) {
+            http_call_cancel(s->call); /* leads to its end */
+        } else if (s->reference) {
+            module_reference_cancel(take_ptr(&s->reference));
+            (void)buf_add_cstr(&s->error, "cancelled");
+            defer_start(host->loop, &s->defer, on_finish);
+        }
+    }
 }
