@@ -57,7 +57,7 @@ static int write_tar(const struct unpack_from *from, size_t i, int dir,
     r = r < 0 ? r : layer_tar_end(t, one, err);
     if (r < 0)
         return r;
-    /* The child's word was compared before; this is the hash of what is on the disk. */
+    /* Of what is on the disk. */
     if (memcmp(one->layer->diff_id, from->image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
         return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
     to->device_bytes[to->n_devices++] = one->tar_bytes;

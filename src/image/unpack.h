@@ -54,7 +54,8 @@ int unpack_into(const struct unpack_from *from, int root_fd, int gone_fd,
                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err);
 
 /*
- * Give layer `i` to the ops, with its DiffID compared: the ops undo what they did after an error.
+ * Give layer `i` to the ops, with its DiffID compared unless they get the raw tar, which they have
+ * to hash themselves; they undo what they did after an error.
  * max_bytes as in struct unpack_opts.
  */
 int unpack_layer(const struct unpack_from *from, size_t i, const struct unpack_opts *opts,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oci/layer_gather.h"
 
+#include "codec/sha256_pair.h"
+
 #include <assert.h>
 
 enum { ZEROS_BYTES = 64 << 10, TEXT_BLOCK_BYTES = 64 << 10 };
+static const enum sha256_of_pair DIFF_ID = SHA256_FIRST, CONTENT = SHA256_SECOND;
 
 struct layer_gather {
     struct oci_layer *layer;
-    struct sha256 *diff_id, *content;
-    oci_content_sink sink; /* or NULL */
+    struct sha256_pair *hashes; /* DIFF_ID, CONTENT: nearly all of a tar is content */
+    oci_content_sink sink;      /* or NULL */
     void *sink_arg;
     struct oci_entry *open; /* the file whose content is hashed; NULL: none */
     uint64_t left;          /* bytes of it */
@@ -18,7 +21,7 @@ struct layer_gather {
     size_t n_head;
     /* The last piece of the tar: entries come after the piece in which their header ends, so their
      * content may begin in it. */
-    size_t n_piece;
+    size_t n_piece, n_hashed; /* bytes of it that the DiffID has */
     char piece[LAYER_GATHER_PIECE];
 };
 
@@ -27,8 +30,7 @@ struct layer_gather *layer_gather_new(void)
     struct layer_gather *g = xnew(struct layer_gather);
     g->layer = xnew(struct oci_layer);
     g->layer->text.block_bytes = TEXT_BLOCK_BYTES;
-    g->diff_id = sha256_new();
-    g->content = sha256_new();
+    g->hashes = sha256_pair_new();
     return g;
 }
 
@@ -37,8 +39,7 @@ void layer_gather_free(struct layer_gather *g)
     if (!g)
         return;
     oci_layer_free(g->layer);
-    sha256_free(g->diff_id);
-    sha256_free(g->content);
+    sha256_pair_free(g->hashes);
     free(g);
 }
 
@@ -60,7 +61,7 @@ static int close_file(struct layer_gather *g, struct err *err)
     struct oci_entry *e = g->open;
     if (!e || g->left)
         return 0;
-    sha256_end(g->content, e->digest);
+    sha256_pair_end(g->hashes, CONTENT, e->digest);
     e->records_time = str_has_suffix(e->path, STR(".pyc")) &&
                       oci_layer_pyc_records_time(str_n(g->head, g->n_head));
     g->n_head = 0;
@@ -68,11 +69,10 @@ static int close_file(struct layer_gather *g, struct err *err)
     return e->size && g->sink ? g->sink(g->sink_arg, e, STR_NULL, err) : 0;
 }
 
-/* The next bytes of the open file; no more than it has. */
+/* The next bytes of the open file, which are hashed; no more than it has. */
 static int add_content(struct layer_gather *g, struct str bytes, struct err *err)
 {
     assert(bytes.n <= g->left);
-    sha256_add(g->content, bytes.p, bytes.n);
     g->left -= bytes.n;
     for (size_t i = 0; i < bytes.n && g->n_head < sizeof g->head; i++)
         g->head[g->n_head++] = bytes.p[i];
@@ -80,12 +80,24 @@ static int add_content(struct layer_gather *g, struct str bytes, struct err *err
     return r < 0 ? r : close_file(g, err);
 }
 
-/* What the last piece has of the open file, from `at` on in that piece. */
+/* Give the DiffID the last piece up to `to`. */
+static void hash_piece(struct layer_gather *g, size_t to)
+{
+    sha256_pair_add(g->hashes, DIFF_ID, g->piece + g->n_hashed, to - g->n_hashed);
+    g->n_hashed = to;
+}
+
+/* What the last piece has of the open file, from `at` on in that piece, where the files before it
+ * have ended. */
 static int add_from_piece(struct layer_gather *g, size_t at, struct err *err)
 {
     if (!g->open || g->open->is_sparse)
         return 0;
     size_t n = (size_t)MIN(g->left, (uint64_t)(g->n_piece - at));
+    assert(at >= g->n_hashed);
+    hash_piece(g, at);
+    sha256_pair_add_both(g->hashes, g->piece + at, n);
+    g->n_hashed += n;
     return add_content(g, str_n(g->piece + at, n), err);
 }
 
@@ -94,10 +106,11 @@ static int on_raw(void *arg, struct str bytes, struct err *err)
     struct layer_gather *g = arg;
     if (bytes.n > sizeof g->piece)
         return contradiction("a piece is too large", err);
-    sha256_add(g->diff_id, bytes.p, bytes.n);
+    hash_piece(g, g->n_piece);
     g->layer->n_bytes += bytes.n;
     memcpy(g->piece, bytes.p, bytes.n);
     g->n_piece = bytes.n;
+    g->n_hashed = 0;
     return add_from_piece(g, 0, err);
 }
 
@@ -107,6 +120,7 @@ static int on_data(void *arg, struct str bytes, struct err *err)
     struct layer_gather *g = arg;
     if (!g->open || !g->open->is_sparse || bytes.n > g->left)
         return contradiction("content of no file", err);
+    sha256_pair_add(g->hashes, CONTENT, bytes.p, bytes.n);
     return add_content(g, bytes, err);
 }
 
@@ -182,7 +196,8 @@ int layer_gather_end(struct layer_gather *g, const struct layer_facts *facts,
 {
     if (g->open)
         return contradiction("a file is incomplete", err);
-    sha256_end(g->diff_id, g->layer->diff_id);
+    hash_piece(g, g->n_piece);
+    sha256_pair_end(g->hashes, DIFF_ID, g->layer->diff_id);
     g->layer->n_dropped = facts->n_dropped;
     *ret = take_ptr(&g->layer);
     return 0;

@@ -12,7 +12,7 @@ struct layer_parser {
     uint64_t max_bytes;
     struct decompressor *decompressor;
     struct tar_reader *tar;
-    struct sha256 *diff_id;
+    struct sha256 *diff_id;     /* NULL: the ops get the tar and hash it */
     struct hash_beside *beside; /* computes it instead */
     struct oci_layer *one;      /* the entry that is read: names become whiteouts there */
     bool has_content;           /* of the last entry, for the ops */
@@ -66,7 +66,7 @@ static int on_tar(void *arg, struct str bytes, struct err *err)
                        (unsigned long long)p->max_bytes);
     if (p->beside)
         hash_beside_add(p->beside, bytes.p, bytes.n);
-    else
+    else if (p->diff_id)
         sha256_add(p->diff_id, bytes.p, bytes.n);
     int r = p->ops->raw ? p->ops->raw(p->arg, bytes, err) : 0;
     return r < 0 ? r : tar_reader_add(p->tar, bytes, err);
@@ -81,7 +81,7 @@ struct layer_parser *layer_parser_new(const struct layer_ops *ops, void *arg, ui
     p->max_bytes = max_bytes;
     p->decompressor = decompressor_new(on_tar, p);
     p->tar = tar_reader_new(&tar_ops, p);
-    p->diff_id = sha256_new();
+    p->diff_id = ops->raw ? NULL : sha256_new();
     p->one = xnew(struct oci_layer);
     return p;
 }
@@ -101,7 +101,7 @@ void layer_parser_free(struct layer_parser *p)
 void layer_parser_hash_beside(struct layer_parser *p)
 {
     assert(p->facts.n_bytes == 0 && !p->beside);
-    p->beside = hash_beside_new();
+    p->beside = p->diff_id ? hash_beside_new() : NULL;
 }
 
 int layer_parser_add(struct layer_parser *p, struct str bytes, struct err *err)
@@ -117,7 +117,7 @@ int layer_parser_end(struct layer_parser *p, struct layer_facts *ret, struct err
         return r;
     if (p->beside)
         hash_beside_end(p->beside, p->facts.diff_id);
-    else
+    else if (p->diff_id)
         sha256_end(p->diff_id, p->facts.diff_id);
     *ret = p->facts;
     return 0;

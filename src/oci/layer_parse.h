@@ -29,9 +29,9 @@ struct layer_ops {
 
 /* What the parser found out. */
 struct layer_facts {
-    uint8_t diff_id[SHA256_BYTES];
-    uint64_t n_bytes;   /* of the tar */
-    uint64_t n_entries; /* with whiteouts */
+    uint8_t diff_id[SHA256_BYTES]; /* zeros if the ops get the raw tar, which they hash */
+    uint64_t n_bytes;              /* of the tar */
+    uint64_t n_entries;            /* with whiteouts */
     uint64_t n_dropped; /* entries and attributes that must not reach a root file system */
 };
 
@@ -41,7 +41,8 @@ struct layer_parser;
 struct layer_parser *layer_parser_new(const struct layer_ops *ops, void *arg, uint64_t max_bytes);
 void layer_parser_free(struct layer_parser *p);
 DEFINE_SCOPED(layer_parser, layer_parser_free)
-/* Compute the DiffID on a thread of its own, if one can be started; before the first byte. */
+/* Compute the DiffID, if it is computed here, on a thread of its own, if one can be started; before
+ * the first byte. */
 void layer_parser_hash_beside(struct layer_parser *p);
 /* The next bytes of the blob. Errors: those of decompressor_add(), tar_reader_add(),
  * oci_layer_add(), of the ops, E_LIMIT. After an error only layer_parser_free(). */
