@@ -190,17 +190,139 @@ static int not_root(const struct unpack_opts *opts, int r, struct err *err)
     return r;
 }
 
+/* ---- one layer over the other ---- */
+
+/*
+ * Two threads take the layers by turns. Files are written in the order of the layers, by the thread
+ * whose turn it is; meanwhile the child of the next layer has started and inflates, as far as its
+ * pipe holds.
+ */
+struct turns {
+    const struct unpack_from *from;
+    const struct unpack_opts *opts;
+    struct layer_dir *dir; /* of the thread whose turn it is */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t n_taken; /* layers that a thread has taken */
+    size_t at;      /* the layer whose turn it is */
+    int r;          /* of the lowest layer that failed */
+    struct err err;
+};
+
+struct turn {
+    struct turns *of;
+    size_t i;
+    bool has_come;
+};
+
+/* Wait until the layers below are written. */
+static int await_turn(struct turn *turn, struct err *err)
+{
+    struct turns *t = turn->of;
+    if (turn->has_come)
+        return 0;
+    (void)pthread_mutex_lock(&t->mutex);
+    while (t->at != turn->i && t->r >= 0)
+        (void)pthread_cond_wait(&t->changed, &t->mutex);
+    turn->has_come = t->r >= 0;
+    (void)pthread_mutex_unlock(&t->mutex);
+    return turn->has_come ? 0 : err_set(err, -ECANCELED, "a lower layer failed");
+}
+
+static int turn_entry(void *arg, const struct oci_entry *e, struct err *err)
+{
+    int r = await_turn(arg, err);
+    return r < 0 ? r : layer_dir_ops.entry(((struct turn *)arg)->of->dir, e, err);
+}
+
+static int turn_data(void *arg, struct str bytes, struct err *err)
+{
+    return layer_dir_ops.data(((struct turn *)arg)->of->dir, bytes, err);
+}
+
+static int turn_hole(void *arg, uint64_t n_bytes, struct err *err)
+{
+    return layer_dir_ops.hole(((struct turn *)arg)->of->dir, n_bytes, err);
+}
+
+static int turn_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
+{
+    int r = await_turn(arg, err);
+    return r < 0 ? r : layer_dir_ops.whiteout(((struct turn *)arg)->of->dir, w, err);
+}
+
+static const struct layer_ops turn_ops = {
+    .entry = turn_entry,
+    .data = turn_data,
+    .hole = turn_hole,
+    .whiteout = turn_whiteout,
+};
+
+/* The next turn, or the end of all. A layer that fails before its turn waits for it: of several the
+ * lowest one's error counts. */
+static void end_turn(struct turn *turn, int r, const struct err *err)
+{
+    struct turns *t = turn->of;
+    if (await_turn(turn, NULL) < 0)
+        return;
+    (void)pthread_mutex_lock(&t->mutex);
+    t->at++;
+    t->r = r;
+    if (r < 0)
+        t->err = *err;
+    (void)pthread_cond_broadcast(&t->changed);
+    (void)pthread_mutex_unlock(&t->mutex);
+}
+
+static void write_in_turn(struct turns *t, size_t i)
+{
+    struct err err = { 0 };
+    struct turn turn = { .of = t, .i = i };
+    int r = unpack_layer(t->from, i, t->opts, &turn_ops, &turn, &err);
+    r = r < 0 ? r : await_turn(&turn, &err); /* a layer without entries */
+    r = r < 0 ? r : layer_dir_end_layer(t->dir, &err);
+    end_turn(&turn, r, &err);
+}
+
+static void *turns_main(void *arg)
+{
+    struct turns *t = arg;
+    for (;;) {
+        (void)pthread_mutex_lock(&t->mutex);
+        bool has_next = t->r >= 0 && t->n_taken < t->from->image->manifest.n_layers;
+        size_t i = has_next ? t->n_taken++ : 0;
+        (void)pthread_mutex_unlock(&t->mutex);
+        if (!has_next)
+            return NULL;
+        write_in_turn(t, i);
+    }
+}
+
+/* Without a second thread no layer is read ahead. */
+static int write_layers(const struct unpack_from *from, const struct unpack_opts *opts,
+                        struct layer_dir *dir, struct err *err)
+{
+    pthread_t other;
+    struct turns t = { .from = from, .opts = opts, .dir = dir };
+    (void)pthread_mutex_init(&t.mutex, NULL);
+    (void)pthread_cond_init(&t.changed, NULL);
+    bool has_other =
+        from->image->manifest.n_layers > 1 && pthread_create(&other, NULL, turns_main, &t) == 0;
+    (void)turns_main(&t);
+    if (has_other)
+        (void)pthread_join(other, NULL);
+    (void)pthread_cond_destroy(&t.changed);
+    (void)pthread_mutex_destroy(&t.mutex);
+    return t.r < 0 ? err_set(err, t.r, "%s", err_text(&t.err)) : 0;
+}
+
 int unpack_into(const struct unpack_from *from, int root_fd, int gone_fd,
                 const struct unpack_opts *opts, struct layer_dir_counts *ret, struct err *err)
 {
-    int r = 0;
     struct layer_dir_opts how = opts->dir;
     how.form = LAYER_DIR_MERGED;
     scoped(layer_dir_free_scoped) struct layer_dir *dir = layer_dir_new(root_fd, gone_fd, &how);
-    for (size_t i = 0; i < from->image->manifest.n_layers && r >= 0; i++) {
-        r = unpack_layer(from, i, opts, &layer_dir_ops, dir, err);
-        r = r < 0 ? r : layer_dir_end_layer(dir, err);
-    }
+    int r = write_layers(from, opts, dir, err);
     r = r < 0 ? r : layer_dir_finish(dir, err);
     if (r < 0)
         return not_root(opts, r, err);

@@ -408,3 +408,21 @@ def test_of_layers_at_once_a_bad_one_leaves_nothing(tmp_path):
     done = unpack(reference, tmp_path / "out", "--layers", "--no-sync")
     assert done.returncode == 1 and "layer 2" in done.stderr and "gone" in done.stderr
     assert not (tmp_path / "out").exists() and [n for n in os.listdir(tmp_path) if n.startswith(".dormouse")] == []
+
+
+def test_layers_that_are_read_ahead_are_written_in_their_order(tmp_path):
+    """Each is more than the pipe of its reader holds, writes what the one below wrote and hides a part of it; one is empty."""
+    def one(n):
+        big = random.Random(n).randbytes(3_000_000)
+        return [("same", "f", big), ("d", "d", ""), (f"d/{n}", "f", bytes([n]) * 10), (f"d/.wh.{n - 2}", "f", b"")]
+    stack = [one(n) for n in range(2, 7)]
+    root = tree(tmp_path, *stack[:3], [], *stack[3:])
+    assert (root / "same").read_bytes() == random.Random(6).randbytes(3_000_000)
+    assert sorted(os.listdir(root / "d")) == ["5", "6"]
+
+
+def test_of_several_bad_layers_the_lowest_is_named(tmp_path):
+    big = [("big", "f", random.Random(1).randbytes(3_000_000))]
+    for _ in range(5):
+        said = refused(tmp_path, big, [("one", "h", "nothing")], [("two", "h", "nothing")], big)
+        assert "layer 1" in said and "one" in said and "layer 2" not in said
