@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -942,6 +943,157 @@ TEST(killed_at_any_call_beside_a_confined_reader_nothing_is_half_visible)
     reading = &layer_child_reading;
     kill_at_each_call(calls_reading, ARRAY_LEN(calls_reading));
     reading = NULL;
+}
+
+/* ---- the machine stops ---- */
+
+/*
+ * A file system in a file, which has what was synced and hardly anything else while the journal
+ * commits and pages are written by age only: a copy of the file is the disk of a machine that
+ * stopped.
+ */
+enum { DISK_BYTES = 64 << 20, PIECE_BYTES = 64 << 10, DISK_TEXT_SIZE = 128 };
+
+static struct {
+    char file[DISK_TEXT_SIZE], copy[DISK_TEXT_SIZE], at[DISK_TEXT_SIZE];
+} disk;
+
+static bool run_quietly(const char *const *words)
+{
+    int status, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    pid_t pid = fork();
+    CHECK(pid >= 0 && null >= 0);
+    if (pid == 0) {
+        (void)dup2(null, STDOUT_FILENO);
+        (void)dup2(null, STDERR_FILENO);
+        (void)execvp(words[0], (char *const *)words);
+        _exit(127);
+    }
+    (void)close(null);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool mount_disk(const char *file)
+{
+    const char *const words[] = { "mount", "-o", "loop,commit=300", file, disk.at, NULL };
+    return run_quietly(words);
+}
+
+static void unmount_disk(void)
+{
+    CHECK_OK(umount(disk.at));
+}
+
+static bool new_disk(void)
+{
+    const char *const make[] = { "mkfs.ext4", "-q", "-F", disk.file, NULL };
+    int fd = open(disk.file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CHECK(fd >= 0);
+    CHECK_OK(ftruncate(fd, DISK_BYTES));
+    (void)close(fd);
+    return run_quietly(make) && mount_disk(disk.file);
+}
+
+/* Pieces of zeros stay holes. */
+static void copy_disk(void)
+{
+    static const char zeros[PIECE_BYTES];
+    char piece[PIECE_BYTES];
+    int from = open(disk.file, O_RDONLY | O_CLOEXEC);
+    int to = open(disk.copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CHECK(from >= 0 && to >= 0);
+    for (off_t at = 0; at < DISK_BYTES; at += PIECE_BYTES) {
+        CHECK_INT(pread(from, piece, sizeof piece, at), sizeof piece);
+        if (memcmp(piece, zeros, sizeof piece) != 0)
+            CHECK_INT(pwrite(to, piece, sizeof piece, at), sizeof piece);
+    }
+    CHECK_OK(ftruncate(to, DISK_BYTES));
+    (void)close(from);
+    (void)close(to);
+}
+
+/* false: this machine has no loop devices, or they are for others. */
+static bool prepare_disk(void)
+{
+    new_root();
+    (void)snprintf(disk.file, sizeof disk.file, "%s/disk", root);
+    (void)snprintf(disk.copy, sizeof disk.copy, "%s/copy", root);
+    (void)snprintf(disk.at, sizeof disk.at, "%s/at", root);
+    CHECK_OK(mkdir(disk.at, 0700));
+    return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* What has to stay: a name that moves, and what a lease keeps. */
+static int scenario_of_pulls(void)
+{
+    struct oci_store *s;
+    struct oci_store_opts opts = { .root = root, .form = OCI_STORE_BOTH };
+    int r = oci_store_open(&opts, &s, NULL);
+    if (r < 0)
+        return r;
+    r = pull_as(s, 0, "app", NULL);
+    r = r < 0 ? r : oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL);
+    r = r < 0 ? r : pull_as(s, 1, "app", NULL);
+    oci_store_close(s);
+    return r;
+}
+
+static void check_all_stayed(void)
+{
+    struct oci_store *s = open_store();
+    struct oci_store_image image;
+    struct arena a = { 0 };
+    CHECK_OK(oci_store_image_find(s, STR("app"), &a, &image, NULL));
+    CHECK(oci_digest_equal(&image.manifest, &world.images[1].digest));
+    for (size_t i = 0; i < LAYERS; i++)
+        check_layer(s, i);
+    CHECK_ERR(oci_store_layer_remove(s, &world.layers[1].diff_id, NULL), -EBUSY);
+    arena_fini(&a);
+    oci_store_close(s);
+}
+
+/* The machine stops before the n-th call. true: there were fewer. */
+static bool stop_before(enum sys_call call, unsigned nth)
+{
+    int status;
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        sys_fail_nth(call, nth, SYS_FAIL_KILL);
+        _exit(scenario_of_pulls() < 0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    copy_disk();
+    unmount_disk();
+    CHECK(mount_disk(disk.copy));
+    bool is_over = WIFEXITED(status);
+    CHECK(!is_over || WEXITSTATUS(status) == 0);
+    if (is_over)
+        check_all_stayed();
+    check_after("the machine's stop", nth);
+    unmount_disk();
+    return is_over;
+}
+
+TEST(after_a_stop_of_the_machine_nothing_is_half_visible_and_what_was_pulled_is_there)
+{
+    static const enum sys_call calls[] = { SYS_FSYNC, SYS_RENAMEAT };
+    char own_root[sizeof root];
+    bool can = prepare_disk();
+    (void)memcpy(own_root, root, sizeof root);
+    for (size_t c = 0; can && c < ARRAY_LEN(calls); c++)
+        for (unsigned nth = 1; can; nth++) {
+            can = new_disk();
+            (void)snprintf(root, sizeof root, "%s", disk.at);
+            if (can && stop_before(calls[c], nth))
+                break;
+        }
+    (void)memcpy(root, own_root, sizeof root);
+    remove_root();
+    if (!can)
+        SKIP("no file systems on loop devices here");
 }
 
 TEST_MAIN

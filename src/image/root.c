@@ -335,6 +335,12 @@ int root_mount(const struct unpack_from *from, const char *state, const char *ta
     return 0;
 }
 
+static int write_store_path(int dir, const char *root)
+{
+    scoped(fd_scoped) int fd = sys_openat(dir, "store", O_WRONLY | O_CREAT | O_EXCL, 0600);
+    return fd < 0 ? fd : sys_write_all(fd, root, strlen(root));
+}
+
 /* A state directory that names the store. A crash of the machine ends its lease: nothing is
  * synced. */
 static int write_stored_state(const struct stored *s, const char *state, struct err *err)
@@ -346,7 +352,9 @@ static int write_stored_state(const struct stored *s, const char *state, struct 
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
-    r = sys_write_file_atomic(stage.root, "store", str_of(root), 0600, err);
+    r = write_store_path(stage.root, root);
+    if (r < 0)
+        r = err_sys(err, r, "write 'store'");
     if (r >= 0 && mkdirat(stage.root, "lower", 0700) < 0)
         r = err_sys(err, -errno, "make 'lower'");
     r = r < 0 ? r : unpack_stage_commit(&stage, false, err);

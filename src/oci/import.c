@@ -387,54 +387,105 @@ static int verify(struct oci_import *im, struct oci_layer **ret, struct err *err
     return 0;
 }
 
-static int put_index(struct oci_import *im, const struct oci_layer *layer, struct err *err)
+/* ---- publishing ---- */
+
+/* What becomes visible beside the tar; -1: not. */
+struct unpublished {
+    char *index_name; /* in tmp */
+    int index_fd, note_fd;
+};
+
+static int write_new(struct oci_import *im, const char *name, struct str content, int *ret,
+                     struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(INDEX_MAX);
-    struct store_path path = store_path_of("meta/index", &im->opts.diff_id, NULL);
-    int r = oci_layer_index_write(layer, &b, err);
-    return r < 0 ? r : store_put_file(im->s, path.p, buf_str(&b), err);
+    scoped(fd_scoped) int fd =
+        sys_openat(im->s->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
+    int r = fd < 0 ? fd : sys_write_all(fd, content.p, content.n);
+    if (r < 0)
+        return err_sys(err, r, "write '%s'", name);
+    *ret = take_fd(&fd);
+    return 0;
 }
 
-/* Sync what is in the layer's directory. */
-static int finish_dir(struct oci_import *im, struct err *err)
+static int write_note(struct oci_import *im, struct unpublished *u, struct err *err)
 {
-    int r = im->keeps_tar ? sys_fsync(im->tar_fd) : 0;
+    char text[OCI_DIGEST_TEXT_SIZE], note[BLOB_NOTE_SIZE];
+    scoped(free_scoped) char *name = xasprintf("%s/blob", im->dir);
+    oci_digest_format(&im->opts.blob, text);
+    (void)snprintf(note, sizeof note, "%s %llu\n", text, (unsigned long long)im->opts.blob_size);
+    return write_new(im, name, str_of(note), &u->note_fd, err);
+}
+
+static int write_files(struct oci_import *im, const struct oci_layer *layer, struct unpublished *u,
+                       struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf index = BUF_INIT(INDEX_MAX);
+    int r = oci_layer_index_write(layer, &index, err);
+    r = r < 0 ? r : write_new(im, u->index_name, buf_str(&index), &u->index_fd, err);
+    return r < 0 || !im->keeps_blob ? r : write_note(im, u, err);
+}
+
+/*
+ * Each file has to be on the disk before it has its name. All of them begin to be written before
+ * the first one is waited for: one commit of the file system's journal then has them all.
+ */
+static int sync_files(struct oci_import *im, const struct unpublished *u, struct err *err)
+{
+    const int fds[] = { im->tar_fd, u->index_fd, u->note_fd, im->keeps_blob ? im->blob_fd : -1 };
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        if (fds[i] >= 0)
+            (void)sync_file_range(fds[i], 0, 0, SYNC_FILE_RANGE_WRITE);
+    for (size_t i = 0; i < ARRAY_LEN(fds) && r >= 0; i++)
+        r = fds[i] >= 0 ? sys_fsync(fds[i]) : 0;
+    return r < 0 ? err_sys(err, r, "sync '%s'", im->dir) : store_sync_dir(im->s, im->dir, err);
+}
+
+static int put_index(struct oci_import *im, struct unpublished *u, struct err *err)
+{
+    struct oci_store *s = im->s;
+    struct store_path path = store_path_of("meta/index", &im->opts.diff_id, NULL);
+    int r = sys_renameat(s->fd, u->index_name, s->fd, path.p);
     if (r < 0)
-        return err_sys(err, r, "sync '%s'", im->dir);
-    if (im->keeps_blob) {
-        char text[OCI_DIGEST_TEXT_SIZE], note[BLOB_NOTE_SIZE];
-        oci_digest_format(&im->opts.blob, text);
-        (void)snprintf(note, sizeof note, "%s %llu\n", text,
-                       (unsigned long long)im->opts.blob_size);
-        scoped(free_scoped) char *name = xasprintf("%s/blob", im->dir);
-        return store_put_file(im->s, name, str_of(note), err);
-    }
-    return store_sync_dir(im->s, im->dir, err);
+        return err_sys(err, r, "write '%s'", path.p);
+    free(take_ptr(&u->index_name));
+    return store_sync_dir(s, "meta/index", err);
 }
 
 static int put_blob(struct oci_import *im, struct err *err)
 {
     struct oci_store *s = im->s;
     struct store_path path = store_path_of("blobs", &im->opts.blob, NULL);
-    int r = sys_fsync(im->blob_fd);
-    r = r < 0 ? r : sys_renameat(s->fd, im->blob_name, s->fd, path.p);
+    int r = sys_renameat(s->fd, im->blob_name, s->fd, path.p);
     return r < 0 ? err_sys(err, r, "write '%s'", path.p) : store_sync_dir(s, "blobs", err);
+}
+
+/* What refers to the layer syncs its name (store_sync_layers()). */
+static int put_layer(struct oci_import *im, struct err *err)
+{
+    struct oci_store *s = im->s;
+    struct store_path path = store_path_of("layers", &im->opts.diff_id, NULL);
+    int r = sys_renameat(s->fd, im->dir, s->fd, path.p);
+    if (r < 0)
+        return err_sys(err, r, "write '%s'", path.p);
+    free(take_ptr(&im->dir));
+    return 0;
 }
 
 static int publish(struct oci_import *im, const struct oci_layer *layer, struct err *err)
 {
-    struct oci_store *s = im->s;
-    struct store_path path = store_path_of("layers", &im->opts.diff_id, NULL);
-    int r = put_index(im, layer, err);
-    r = r < 0 ? r : finish_dir(im, err);
+    struct unpublished u = { .index_name = store_tmp_name(im->s), .index_fd = -1, .note_fd = -1 };
+    int r = write_files(im, layer, &u, err);
+    r = r < 0 ? r : sync_files(im, &u, err);
+    r = r < 0 ? r : put_index(im, &u, err);
     r = r < 0 || !im->keeps_blob ? r : put_blob(im, err);
-    if (r < 0)
-        return r;
-    r = sys_renameat(s->fd, im->dir, s->fd, path.p);
-    if (r < 0)
-        return err_sys(err, r, "write '%s'", path.p);
-    free(take_ptr(&im->dir));
-    return store_sync_dir(s, "layers", err);
+    r = r < 0 ? r : put_layer(im, err);
+    if (u.index_name)
+        (void)unlinkat(im->s->fd, u.index_name, 0);
+    free(u.index_name);
+    fd_scoped(&u.index_fd);
+    fd_scoped(&u.note_fd);
+    return r;
 }
 
 int oci_import_commit(struct oci_import *im, struct err *err)

@@ -60,6 +60,11 @@ int store_sync_dir(struct oci_store *s, const char *dir, struct err *err)
     return r < 0 ? err_sys(err, r, "sync '%s'", dir) : 0;
 }
 
+int store_sync_layers(struct oci_store *s, struct err *err)
+{
+    return store_sync_dir(s, "layers", err);
+}
+
 static int sync_parent(struct oci_store *s, const char *name, struct err *err)
 {
     const char *slash = strrchr(name, '/');

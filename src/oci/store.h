@@ -197,8 +197,9 @@ uint64_t oci_import_offset(const struct oci_import *im);
  */
 int oci_import_add(struct oci_import *im, struct str bytes, struct err *err);
 /*
- * The blob is complete: compare, sync, and make the layer visible. Errors: E_DIGEST (the blob or
- * the DiffID; nothing is kept then), E_PARSE, -ENOSPC.
+ * The blob is complete: compare, sync, and make the layer visible. If the machine stops, the layer
+ * is there whole or not at all; it is there for good once a name or a lease that refers to it was
+ * put. Errors: E_DIGEST (the blob or the DiffID; nothing is kept then), E_PARSE, -ENOSPC.
  */
 int oci_import_commit(struct oci_import *im, struct err *err);
 /* Without a commit nothing is visible. NULL is fine. */

@@ -225,7 +225,8 @@ int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image
     json_set_str(&w.a, v, "platform", image->platform);
     json_set_int(&w.a, v, "pulledAt", image->pulled_wall_s);
     json_set_bool(&w.a, v, "pinned", image->is_pinned);
-    r = put_record(s, "refs", image->name, v, err);
+    r = store_sync_layers(s, err);
+    r = r < 0 ? r : put_record(s, "refs", image->name, v, err);
     whole_release(s, &w);
     return r;
 }
@@ -409,7 +410,8 @@ int oci_store_lease(struct oci_store *s, struct str id, const struct oci_digest 
     set_digest(&w.a, v, "manifest", manifest);
     if (of_boot)
         json_set_str(&w.a, v, "boot", str_of(s->boot));
-    r = put_record(s, "leases", id, v, err);
+    r = of_boot ? 0 : store_sync_layers(s, err);
+    r = r < 0 ? r : put_record(s, "leases", id, v, err);
     whole_release(s, &w);
     return r;
 }

@@ -55,6 +55,8 @@ char *store_tmp_name(const struct oci_store *s);
 /* Write, sync, rename, sync the directory; `name` is relative to the root. */
 int store_put_file(struct oci_store *s, const char *name, struct str content, struct err *err);
 int store_sync_dir(struct oci_store *s, const char *dir, struct err *err);
+/* Make the layers that are visible stay so: before something that refers to them is put. */
+int store_sync_layers(struct oci_store *s, struct err *err);
 /* Rename something below the root to the trash. -ENOENT without a text is possible. */
 int store_trash(struct oci_store *s, const char *name, struct err *err);
 #define STORE_ANY_REFERENCES UINT64_MAX

@@ -154,6 +154,15 @@ def test_the_lease_ends_when_the_machine_starts_again(place):
     assert place.umount().returncode == 0 and place.states() == []
 
 
+def test_a_state_that_no_disk_kept_is_cleared(place):
+    place.mount(place.reference)
+    subprocess.run(["umount", place.target], check=True)
+    (state,) = place.states()
+    (state / "store").write_bytes(b"")
+    place.mount(place.reference)
+    assert place.umount().returncode == 0 and place.states() == []
+
+
 @pytest.mark.parametrize("form", ["gz", "both"])
 def test_compressed_layers(place, form):
     place.stored("pull", place.reference, "--name", "app:v1", "--form", form)
