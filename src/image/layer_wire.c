@@ -5,6 +5,8 @@
 #include "base/sys.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <sys/uio.h>
 
 enum { DIRECT_BYTES = 16 << 10 /* of a record */ };
 
@@ -47,11 +49,25 @@ static int put(struct layer_wire_out *o, const void *p, size_t n)
     return 0;
 }
 
-/* Large records are written without a copy. */
+/* Large records are written without a copy, by the call that writes what is gathered. */
 static int put_through(struct layer_wire_out *o, struct str payload)
 {
-    int r = flush(o);
-    return r < 0 ? r : sys_write_all(o->fd, payload.p, payload.n);
+    const struct iovec both[] = { { o->buffer, o->n }, { (void *)payload.p, payload.n } };
+    size_t first = o->n;
+    ssize_t n;
+    while ((n = writev(o->fd, both, ARRAY_LEN(both))) < 0 && errno == EINTR)
+        continue;
+    if (n < 0)
+        return -errno;
+    size_t done = (size_t)n;
+    o->n = 0;
+    if (done < first) {
+        int r = sys_write_all(o->fd, o->buffer + done, first - done);
+        if (r < 0)
+            return r;
+        done = first;
+    }
+    return sys_write_all(o->fd, payload.p + (done - first), payload.n - (done - first));
 }
 
 static int put_record(struct layer_wire_out *o, enum kind kind, struct str payload, struct err *err)
