@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an image in a layout to its root file system, against umoci, tar and containerd; each time on a fresh file system.
+"""From an image to its root file system, against umoci, tar and containerd; each time on a fresh file system.
 
-Deleting and extracting again on one ext4 costs many times the system time (inodes are not reused at once), hence a new ext4 on a loop device for
-each repetition, or a tmpfs where loop devices are missing. No side waits for the disk except
-'dormouse image mount', whose pull syncs each layer.
+Two places where the image is: a layout on the disk, and a registry on loopback, from which containerd pulls. Deleting and extracting again on
+one ext4 costs many times the system time (inodes are not reused at once), hence a new ext4 on a loop device for each repetition, or a tmpfs
+where loop devices are missing.
 """
+import contextlib
 import json
 import os
 import pathlib
 import shutil
 import statistics
 import subprocess
-import tarfile
+import sys
 import time
 
+from containerd_peer import installed
 from refactor import make_images
 from result import Skipped, say
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
+from registry_kit import REGISTRY, real  # noqa: E402
 
 DOC = "image to root file system: dormouse, umoci, tar, containerd"
 IMAGES = ("redis-new", "python-new", "node-new", "postgres-new")
 DEADLINE_S = 300
+UNMOUNT_S = 10
 FILE_SYSTEM_BYTES = 6 << 30
 
 
@@ -51,100 +57,151 @@ class Fresh:
         return self
 
     def __exit__(self, *_):
-        call("umount", self.at)
+        deadline = time.monotonic() + UNMOUNT_S
+        while True:  # the mounts of a daemon that has ended go a moment later
+            try:
+                call("umount", self.at)
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
         self.file.unlink(missing_ok=True)
 
 
-def blobs(layout, image):
-    """Paths of the layers, the bottom first."""
-    def read(digest):
-        return json.loads((layout / "blobs/sha256" / digest[7:]).read_text())
-    index = json.loads((layout / "index.json").read_text())
-    named = next(m for m in index["manifests"] if m["annotations"]["org.opencontainers.image.ref.name"] == image)
-    return [layout / "blobs/sha256" / d["digest"][7:] for d in read(named["digest"])["layers"]]
+class Image:
+    """Where an image is."""
+
+    def __init__(self, plan, layout, host, name):
+        self.plan, self.layout, self.name = plan, layout, name
+        self.in_layout, self.in_registry = f"oci:{layout}:{name}", host and f"{host}/{name}:latest"
+
+    def blobs(self):
+        """Paths of the layers, the bottom first."""
+        def read(digest):
+            return json.loads((self.layout / "blobs/sha256" / digest[7:]).read_text())
+        index = json.loads((self.layout / "index.json").read_text())
+        named = next(m for m in index["manifests"] if m["annotations"]["org.opencontainers.image.ref.name"] == self.name)
+        return [self.layout / "blobs/sha256" / d["digest"][7:] for d in read(named["digest"])["layers"]]
 
 
-def dormouse(plan, layout, image, at):
-    call(plan.build / "dormouse", "image", "unpack", f"oci:{layout}:{image}", at / "rootfs", "--no-sync")
+# ---- each is given an empty directory; what is timed ends with its last yield, and begins with its first if it has two
+
+def unpack(reference, *more):
+    def run(image, at):
+        call(image.plan.build / "dormouse", "image", "unpack", reference(image), at / "rootfs", *more)
+    return run
 
 
-def dormouse_mount(plan, layout, image, at):
-    (at / "mnt").mkdir()
-    data = ("--data-dir", at / "data")
-    try:
-        call(plan.build / "dormouse", "image", "mount", f"oci:{layout}:{image}", at / "mnt", "--no-sync", "--sink", "tarfs", *data)
-        yield
-    finally:
-        if os.path.ismount(at / "mnt"):
-            call(plan.build / "dormouse", "image", "umount", at / "mnt", *data)
+def mount(reference):
+    def run(image, at):
+        (at / "mnt").mkdir()
+        data = ("--data-dir", at / "data")
+        try:
+            call(image.plan.build / "dormouse", "image", "mount", reference(image), at / "mnt", "--sink", "tarfs", *data)
+            yield
+        finally:
+            if os.path.ismount(at / "mnt"):
+                call(image.plan.build / "dormouse", "image", "umount", at / "mnt", *data)
+    return run
 
 
-def umoci(plan, layout, image, at):
-    call("umoci", "raw", "unpack", "--image", f"{layout}:{image}", at / "rootfs")
+def umoci(image, at):
+    call("umoci", "raw", "unpack", "--image", f"{image.layout}:{image.name}", at / "rootfs")
 
 
-def tar(plan, layout, image, at):
+def tar(image, at):
     (at / "rootfs").mkdir()
-    for path in blobs(layout, image):
+    for path in image.blobs():
         call("tar", "-xzf", path, "-C", at / "rootfs")
 
 
-class Containerd:
-    """A daemon of its own, on the fresh file system; only the import is timed."""
-
-    def __init__(self, at):
-        self.socket = at / "containerd.sock"
-        config = at / "config.toml"
-        config.write_text(f'version = 2\nroot = "{at}/root"\nstate = "{at}/state"\ndisabled_plugins = ["io.containerd.grpc.v1.cri", '
-                          f'"io.containerd.internal.v1.opt"]\n[grpc]\n  address = "{self.socket}"\n')
-        self.process = subprocess.Popen(["containerd", "-c", config, "-l", "error"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
-        while subprocess.run(["ctr", "-a", self.socket, "version"], capture_output=True).returncode:
-            if time.monotonic() > deadline or self.process.poll() is not None:
-                self.stop()
-                raise OSError("containerd does not answer")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
+def containerd(of):
+    def run(image, at):
+        daemon = of.start(at)
+        try:
+            yield
+            daemon.pull(image.in_registry)
+            yield
+            daemon.check(len(image.blobs()))
+        finally:
+            daemon.stop()
+    return run
 
 
-def containerd(plan, layout, image, at):
-    archive = plan.work / f"{image}.tar"
-    if not archive.exists():
-        only = plan.work / f"only-{image}"
-        shutil.rmtree(only, ignore_errors=True)
-        make_images(only, [image])
-        with tarfile.open(archive, "w") as out:
-            out.add(only / "layout", arcname=".")
-    daemon = Containerd(at)
-    try:
-        yield
-        call("ctr", "-a", daemon.socket, "image", "import", "--snapshotter", "overlayfs", archive)
-        yield
-    finally:
-        daemon.stop()
-
-
-def once(run, plan, layout, image):
-    """Seconds. A generator says itself what is timed: up to its last yield, from its first if it has two."""
-    with Fresh(plan.work) as fresh:
+def once(run, image):
+    """Seconds, and the kind of file system."""
+    with Fresh(image.plan.work) as fresh:
         began = time.monotonic()
-        steps = run(plan, layout, image, fresh.at)
+        steps = run(image, fresh.at)
         if steps is None:
             return time.monotonic() - began, fresh.kind
         marks = [time.monotonic() for _ in steps]
         return (marks[-1] - (marks[0] if len(marks) > 1 else began)), fresh.kind
 
 
-def peers():
-    yield "dormouse", dormouse
-    yield "dormouse mount", dormouse_mount
-    for name, run, needs in (("umoci", umoci, ["umoci"]), ("tar", tar, ["tar"]), ("containerd", containerd, ["containerd", "ctr", "umoci"])):
-        if missing := [n for n in needs if not shutil.which(n)]:
-            say(f"  without {name}: no {missing[0]} here")
+# ---- who takes part
+
+def ours(has_registry):
+    """Labels, and how it is done."""
+    yield {"sink": "dirs", "from": "layout", "sync": "no"}, unpack(lambda i: i.in_layout, "--no-sync")
+    if has_registry:
+        def reference(image):
+            return f"docker://{image.in_registry}"
+        yield {"sink": "dirs", "from": "registry", "sync": "no"}, unpack(reference, "--no-sync")
+        yield {"sink": "tarfs", "from": "registry", "sync": "yes"}, mount(reference)
+    else:
+        yield {"sink": "tarfs", "from": "layout", "sync": "yes"}, mount(lambda i: i.in_layout)
+
+
+def theirs(plan, has_registry):
+    for name, run in (("umoci", umoci), ("tar", tar)):
+        if shutil.which(name):
+            yield {"peer": name, "from": "layout"}, run
         else:
-            yield name, run
+            say(f"  without {name}: it is not installed")
+    if has_registry:
+        for one in installed(plan.containerd_root):
+            yield {"peer": f"containerd {one.version.split('.')[0]}.x {one.snapshotter}", "version": one.version, "from": "registry"}, containerd(one)
+
+
+def word(labels):
+    return " ".join(labels.get(k, "") for k in ("peer", "sink", "from")) + (" synced" if labels.get("sync") == "yes" else "")
+
+
+@contextlib.contextmanager
+def registry_with(plan, layout, images):
+    """HOST:PORT of a registry on loopback that has the images; None: there is no registry program here."""
+    if not REGISTRY:
+        say("  without pulls: no docker-registry here")
+        yield None
+        return
+    home = plan.work / "registry"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    with real(home, log={"level": "error"}) as host:
+        for name in images:
+            call(plan.build / "dormouse", "image", "push", f"oci:{layout}:{name}", f"docker://{host}/{name}:latest")
+        yield host
+
+
+def measure(plan, results, image, all_of_us, rounds):
+    times = [[] for _ in all_of_us]
+    kind = None
+    for _ in range(rounds):
+        for (labels, how), seconds in zip(all_of_us, times):  # in turn, so that what disturbs one disturbs all
+            try:
+                took, kind = once(how, image)
+                seconds.append(took)
+            except OSError as e:
+                say(f"  {word(labels)}: {e}")
+    for (labels, _), seconds in zip(all_of_us, times):
+        if not seconds:
+            continue
+        metric = "extract_s" if "sink" in labels else "peer_extract_s"
+        results.add(metric, {"variant": "extract", "image": image.name, "file_system": kind, **labels}, "s", statistics.median(seconds),
+                    n=len(seconds), least=min(seconds), most=max(seconds))
+        say(f"  {image.name} {word(labels)}: {statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f})")
 
 
 def run(plan, results):
@@ -153,22 +210,7 @@ def run(plan, results):
     images = IMAGES[:1] if plan.quick else IMAGES
     corpus = pathlib.Path(plan.work) / f"extract-{len(images)}"
     make_images(corpus, images)
-    all_peers = list(peers())
-    for image in images:
-        times = {name: [] for name, _ in all_peers}
-        for _ in range(2 if plan.quick else 5):
-            for name, how in all_peers:  # in turn, so that what disturbs one disturbs all
-                try:
-                    seconds, kind = once(how, plan, corpus / "layout", image)
-                    times[name].append(seconds)
-                except OSError as e:
-                    say(f"  {name}: {e}")
-        for name, seconds in times.items():
-            if not seconds:
-                continue
-            labels = {"variant": "extract", "image": image, "file_system": kind}
-            sink = {"dormouse": "dirs", "dormouse mount": "tarfs"}.get(name)
-            metric, more = ("extract_s", {"sink": sink}) if sink else ("peer_extract_s", {"peer": name})
-            results.add(metric, {**labels, **more}, "s", statistics.median(seconds), n=len(seconds),
-                        least=min(seconds), most=max(seconds))
-            say(f"  {image} {name}: {statistics.median(seconds):.2f} s")
+    with registry_with(plan, corpus / "layout", images) as host:
+        all_of_us = [*ours(host), *theirs(plan, host)]
+        for name in images:
+            measure(plan, results, Image(plan, corpus / "layout", host, name), all_of_us, 2 if plan.quick else 5)

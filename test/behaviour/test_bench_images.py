@@ -48,7 +48,8 @@ def test_plots_of_figures_and_extraction(tmp_path):
     rows += [row("wan_ratio", 3, figure="table1", family="a", of="bytes of an update"), row("update_mb", 3, figure="table1", family="a")]
     rows += [row("image_mb", v, figure="10", image=n, part=p) for n in ("a-old", "a-new") for p, v in (("before", 50), ("own after", 5), ("shared after", 45))]
     rows += [row("image_mb", v, figure="10", image="all", part=p) for p, v in (("images", 100), ("before", 80), ("after", 40))]
-    rows += [row("extract_s", 0.5, variant="extract", image="a", sink="dirs"), row("peer_extract_s", 1.5, variant="extract", image="a", peer="umoci")]
+    rows += [row("extract_s", 0.5, variant="extract", image="a", sink="dirs", **{"from": "layout"})]
+    rows += [row("peer_extract_s", 1.5, variant="extract", image="a", peer=p) for p in ("umoci", "containerd 2.x erofs")]
     (tmp_path / "results.json").write_text(json.dumps({"results": rows}))
     subprocess.run([ROOT / "bench/images/plot", tmp_path / "results.json", tmp_path], check=True, timeout=60)
     for name in ("figures", "extract"):
