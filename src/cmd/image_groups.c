@@ -40,12 +40,14 @@ struct grouping {
     const char **references, **families;
     struct image_minhash *signatures;
     uint32_t *groups;
+    bool *is_left_out;
     size_t n, n_groups;
     struct arena memory;
 };
 
 /* One image at a time: memory does not follow their number. */
-static int read_signature(const char *const *reference, struct image_minhash *ret, struct err *err)
+static int read_signature(const char *const *reference, struct image_minhash *ret,
+                          bool *ret_is_left_out, struct err *err)
 {
     struct image_group group;
     struct err unreadable = { 0 };
@@ -59,7 +61,8 @@ static int read_signature(const char *const *reference, struct image_minhash *re
     int r = image_group_read(reference, 1, &o, &group, err);
     if (r >= 0)
         image_minhash_of(&group.members[0].tree, ret);
-    if (unreadable.code < 0) {
+    *ret_is_left_out = unreadable.code < 0;
+    if (*ret_is_left_out) {
         (void)fprintf(stderr, "image '%s' is left out: %s\n", *reference, err_text(&unreadable));
         memset(ret->least, 0xff, sizeof ret->least); /* shares nothing */
         r = 0;
@@ -83,8 +86,9 @@ static int group_all(struct grouping *g, struct err *err)
     g->signatures = arena_new_n(&g->memory, struct image_minhash, g->n);
     g->families = arena_new_n(&g->memory, const char *, g->n);
     g->groups = arena_new_n(&g->memory, uint32_t, g->n);
+    g->is_left_out = arena_new_n(&g->memory, bool, g->n);
     for (size_t i = 0; i < g->n; i++) {
-        int r = read_signature(&g->references[i], &g->signatures[i], err);
+        int r = read_signature(&g->references[i], &g->signatures[i], &g->is_left_out[i], err);
         if (r < 0)
             return r;
         g->families[i] = family_of(&g->memory, g->references[i]);
@@ -132,7 +136,7 @@ static void print_json(struct grouping *g)
 {
     struct arena *a = &g->memory;
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
-    struct json *v = json_new_object(a), *groups = json_new_array(a);
+    struct json *v = json_new_object(a), *groups = json_new_array(a), *left = json_new_array(a);
     for (uint32_t group = 0; group < g->n_groups; group++) {
         struct json *images = json_new_array(a);
         for (size_t i = 0; i < g->n; i++)
@@ -140,7 +144,11 @@ static void print_json(struct grouping *g)
                 json_add(images, json_new_cstr(a, g->references[i]));
         json_add(groups, images);
     }
+    for (size_t i = 0; i < g->n; i++)
+        if (g->is_left_out[i])
+            json_add(left, json_new_cstr(a, g->references[i]));
     json_setc(a, v, "groups", groups);
+    json_setc(a, v, "leftOut", left);
     (void)json_write_pretty(&out, v, 2);
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
 }

@@ -57,8 +57,8 @@ static const struct cmd_opt opts[] = {
     { "once", 0, NULL, "look, do what is due, and end", CMD_FLAG, &is_once, 0, 0 },
     { "watch", 0, "DURATION", "between two looks at the tags (1m)", CMD_DURATION, &watch_ms, 0, 0 },
     { "period", 0, "DURATION",
-      "remove indexes that no run used for 30 days; what failed is tried again after it, or after "
-      "5m if that is less (6h)",
+      "remove indexes that no run used for 30 days, and try images again that could not be read; "
+      "what failed otherwise is tried again after it, or after 5m if that is less (6h)",
       CMD_DURATION, &period_ms, 0, 0 },
     { "lease", 0, "DURATION", "after which another optimizer may take over (1m)", CMD_DURATION,
       &lease_ms, 0, 0 },
@@ -333,6 +333,91 @@ static int refactor_group(struct optimizer *o, const struct group *g, struct ima
     return run_child(o, &w, lease, ret, err);
 }
 
+static int split(struct optimizer *o, const struct group *images, struct json **ret,
+                 struct err *err)
+{
+    struct words_list w = { 0 };
+    vec_push(&w.all, "image");
+    vec_push(&w.all, "groups");
+    for (size_t i = 0; i < images->n; i++)
+        vec_push(&w.all, images->images[i]->name);
+    add_reading(o, &w);
+    add_option(&w, "--group-size",
+               arena_printf(&o->memory, "%llu", (unsigned long long)group_size));
+    return run_child(o, &w, NULL, ret, err);
+}
+
+/* ---- images that cannot be read ---- */
+
+static int64_t now_wall_s(void)
+{
+    return (int64_t)(clock_wall_ms() / 1000);
+}
+
+/* It could not be read, and that is long ago, or the clock was set back. */
+static bool is_due(const struct image_watched *i)
+{
+    int64_t waited = now_wall_s() - i->unreadable_wall_s;
+    return i->unreadable_wall_s && (waited < 0 || (uint64_t)waited >= period_ms / 1000);
+}
+
+static void drop_left_out(struct group *g)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < g->n; i++)
+        if (!g->images[i]->unreadable_wall_s)
+            g->images[kept++] = g->images[i];
+    g->n = kept;
+}
+
+/* Those that a child left out do not belong to the group until they are tried again: what was done
+ * was done without them. */
+static int leave_out(struct optimizer *o, struct group *g, const struct json *doc, struct err *err)
+{
+    const struct json *list = json_getc(doc, "leftOut");
+    const char **names = arena_new_n(&o->memory, const char *, list ? list->n : 0);
+    int64_t now = now_wall_s();
+    size_t n = 0;
+    json_each (v, list) {
+        struct image_watched *i = find(g, json_str(v));
+        if (!i)
+            continue;
+        if (!i->unreadable_wall_s)
+            optimize_event("unreadable", "name=%s", i->name);
+        i->unreadable_wall_s = now;
+        names[n++] = i->name;
+    }
+    drop_left_out(g);
+    return image_watch_set_unreadable(o->watch, names, n, now, err);
+}
+
+/* Try those again whose time has come, one by one: a group is not planned again because of images
+ * that still cannot be read. */
+static int try_again(struct optimizer *o, struct err *err)
+{
+    size_t n_watched, n = 0;
+    const struct image_watched *watched = image_watch_images(o->watch, &n_watched);
+    struct image_watched *all = arena_new_n(&o->memory, struct image_watched, n_watched);
+    struct group due = { arena_new_n(&o->memory, struct image_watched *, n_watched), 0, "" };
+    for (size_t i = 0; i < n_watched; i++) {
+        if (!is_due(&watched[i]))
+            continue;
+        all[n] = watched[i];
+        due.images[due.n++] = &all[n++];
+    }
+    if (n == 0)
+        return 0;
+    struct json *doc;
+    const char **names = arena_new_n(&o->memory, const char *, n);
+    int r = split(o, &due, &doc, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++)
+        names[i] = all[i].name;
+    r = image_watch_set_unreadable(o->watch, names, n, 0, err);
+    return r < 0 ? r : leave_out(o, &due, doc, err);
+}
+
 /* ---- one group ---- */
 
 static bool must_stop(const struct optimizer *o, uint64_t wait_ms)
@@ -413,25 +498,13 @@ static int do_group(struct optimizer *o, struct group *g, struct err *err)
     tell_result(g, doc);
     bool is_written = json_bool(json_getc(doc, "written"));
     take_digests(g, doc);
+    r = leave_out(o, g, doc, err);
     set_key(g);
-    r = image_watch_set_note(o->watch, g->key, is_written ? "done" : "skipped", err);
+    r = r < 0 ? r : image_watch_set_note(o->watch, g->key, is_written ? "done" : "skipped", err);
     return r < 0 ? r : is_written;
 }
 
 /* ---- all groups ---- */
-
-static int split(struct optimizer *o, struct group *realm, struct json **ret, struct err *err)
-{
-    struct words_list w = { 0 };
-    vec_push(&w.all, "image");
-    vec_push(&w.all, "groups");
-    for (size_t i = 0; i < realm->n; i++)
-        vec_push(&w.all, realm->images[i]->name);
-    add_reading(o, &w);
-    add_option(&w, "--group-size",
-               arena_printf(&o->memory, "%llu", (unsigned long long)group_size));
-    return run_child(o, &w, NULL, ret, err);
-}
 
 /* What many groups gave. */
 struct sum {
@@ -460,6 +533,7 @@ static bool do_split(struct optimizer *o, struct group *realm, struct sum *sum)
     if (image_watch_note(o->watch, realm->key)[0])
         return true;
     int r = split(o, realm, &doc, &err);
+    r = r < 0 ? r : leave_out(o, realm, doc, &err);
     if (r < 0)
         return add_result(sum, r, &err);
     json_each (list, json_getc(doc, "groups")) {
@@ -477,6 +551,7 @@ static bool do_split(struct optimizer *o, struct group *realm, struct sum *sum)
     }
     if (failed < 0)
         return true;
+    drop_left_out(realm);
     set_key(realm);
     r = image_watch_set_note(o->watch, realm->key, "split", &err);
     return r < 0 ? add_result(sum, r, &err) : true;
@@ -494,7 +569,7 @@ static int by_realm(const void *x, const void *y)
     return c ? c : strcmp(a->image->name, b->image->name);
 }
 
-/* Images by realm, each realm sorted by name. */
+/* Images that can be read by realm, each realm sorted by name. */
 static struct placed *place_all(struct optimizer *o, size_t *ret_n)
 {
     size_t n_watched, n = 0;
@@ -502,7 +577,7 @@ static struct placed *place_all(struct optimizer *o, size_t *ret_n)
     struct image_watched *all = arena_new_n(&o->memory, struct image_watched, n_watched);
     struct placed *placed = arena_new_n(&o->memory, struct placed, n_watched);
     for (size_t i = 0; i < n_watched; i++) {
-        if (watched[i].n_layers == 0)
+        if (watched[i].n_layers == 0 || watched[i].unreadable_wall_s)
             continue;
         all[n] = watched[i];
         placed[n] = (struct placed){ realm_of(&o->memory, &watched[i]), &all[n] };
@@ -565,7 +640,7 @@ static int pass(struct optimizer *o, struct err *err)
     struct sum sum = { 0 };
     o->has_failed = false;
     int r = look(o, err);
-    if (r >= 0)
+    if (r >= 0 && add_result(&sum, try_again(o, err), err))
         do_all(o, &sum);
     if (sum.failed < 0) {
         *err = sum.err;

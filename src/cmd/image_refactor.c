@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse image refactor: new layers for several images, so that what they share is stored once.
  */
+#include "base/vec.h"
 #include "cmd/image_args.h"
 #include "cmd/image_refactor_print.h"
 #include "image/layer_child.h"
@@ -260,6 +261,18 @@ static int must_pay(const struct image_refactoring *r, struct err *err)
                          image_size_text((uint64_t)MAX(r->plan.saved, (int64_t)0)));
 }
 
+static struct {
+    VEC(const char *) all; /* references */
+} left_out;
+
+static void print(const struct image_refactoring *r, const char *const *image_names,
+                  const struct image_published *published)
+{
+    const struct image_refactor_said said = { image_names, left_out.all.p, left_out.all.n,
+                                              published };
+    image_refactor_print(r, &said, args.is_json);
+}
+
 /* Those that can be read move to the front. Returns how many they are. */
 static size_t leave_out(const char **references, const char **image_names, size_t n,
                         const struct err *unreadable)
@@ -269,6 +282,7 @@ static size_t leave_out(const char **references, const char **image_names, size_
         if (unreadable[i].code < 0) {
             (void)fprintf(stderr, "image '%s' is left out: %s\n", references[i],
                           err_text(&unreadable[i]));
+            vec_push(&left_out.all, references[i]);
             continue;
         }
         references[kept] = references[i];
@@ -277,41 +291,23 @@ static size_t leave_out(const char **references, const char **image_names, size_
     return kept;
 }
 
-/* Plan without those that cannot be read: *n of them are left. */
-static int plan_readable(const char **references, const char **image_names, size_t *n,
-                         const struct image_refactor_opts *o, struct image_refactoring *ret,
-                         struct err *err)
-{
-    for (;;) {
-        scoped(free_scoped) struct err *unreadable = xnew_n(struct err, *n);
-        struct image_refactor_opts own = *o;
-        own.unreadable = unreadable;
-        int r = image_refactor_plan(references, *n, &own, NULL, ret, err);
-        size_t left = leave_out(references, image_names, *n, unreadable);
-        ret->opts = o;
-        if (r >= 0 || left == *n || left == 0)
-            return r;
-        *n = left;
-    }
-}
-
 /* 1; 0 with --skip: it would not pay, and that was said. Without the contents of files, so that
  * kept indexes do. */
-static int is_worth_it(const char **references, const char **image_names, size_t *n,
+static int is_worth_it(const char *const *references, const char *const *image_names, size_t n,
                        const struct image_refactor_opts *o, struct err *err)
 {
-    struct image_refactoring refactoring = { 0 };
+    struct image_refactoring refactoring = { .plan.why = "no image can be read" };
     uint64_t bytes;
     if (!is_skipping)
         return 1;
-    int r = plan_readable(references, image_names, n, o, &refactoring, err);
-    if (r >= 0 && !image_is_redundant(&refactoring, redundancy_threshold, &bytes)) {
+    int r = n ? image_refactor_plan(references, n, o, NULL, &refactoring, err) : 0;
+    if (r >= 0 && n && !image_is_redundant(&refactoring, redundancy_threshold, &bytes)) {
         refactoring.plan.is_accepted = false;
         refactoring.plan.why = "no image has so many redundant bytes";
     }
     r = r < 0 ? r : refactoring.plan.is_accepted;
     if (r == 0)
-        image_refactor_print(&refactoring, image_names, args.is_json, NULL);
+        print(&refactoring, image_names, NULL);
     image_refactoring_fini(&refactoring);
     return r;
 }
@@ -331,7 +327,7 @@ static int show_plan(const char *const *references, size_t n, const struct image
     struct image_refactoring refactoring = { 0 };
     int r = image_refactor_plan(references, n, o, NULL, &refactoring, err);
     if (r >= 0)
-        image_refactor_print(&refactoring, image_names, args.is_json, NULL);
+        print(&refactoring, image_names, NULL);
     image_refactoring_fini(&refactoring);
     return r;
 }
@@ -350,7 +346,7 @@ static int to_layout(const char *const *references, size_t n, const struct image
     r = r < 0 ? r : keep_times(&refactoring, err);
     r = r < 0 ? r : image_refactor_write(&refactoring, spool, layout, image_names, err);
     if (r >= 0)
-        image_refactor_print(&refactoring, image_names, args.is_json, NULL);
+        print(&refactoring, image_names, NULL);
     image_refactoring_fini(&refactoring);
     return r;
 }
@@ -379,7 +375,7 @@ static int to_registry(const char *const *references, size_t n, const struct ima
     r = r < 0 ? r : keep_times(&refactoring, err);
     r = r < 0 ? r : image_refactor_publish(&refactoring, layout, publish, &published, err);
     if (r >= 0)
-        image_refactor_print(&refactoring, image_names, args.is_json, &published);
+        print(&refactoring, image_names, &published);
     image_refactoring_fini(&refactoring);
     return r;
 }
@@ -464,6 +460,26 @@ static int update_image(const char *reference, const struct image_refactor_opts 
     return r;
 }
 
+/* With --skip again without the images that could not be read: some show that only when their
+ * contents are read, and nothing is published before that. */
+static int refactor(const char **references, size_t n, const struct image_refactor_opts *o,
+                    struct str directory, const char **image_names, struct err *err)
+{
+    for (;;) {
+        scoped(free_scoped) struct err *unreadable = is_skipping ? xnew_n(struct err, n) : NULL;
+        struct image_refactor_opts own = *o;
+        own.unreadable = unreadable;
+        int r = is_worth_it(references, image_names, n, &own, err);
+        if (r > 0)
+            r = is_registry() ? publish(references, n, &own, image_names, err)
+                              : to_layout(references, n, &own, directory, image_names, err);
+        size_t left = r < 0 && is_skipping ? leave_out(references, image_names, n, unreadable) : n;
+        if (left == n)
+            return r;
+        n = left;
+    }
+}
+
 static int act(const char **references, size_t n, const struct image_refactor_opts *o,
                struct str directory, const char **image_names, struct err *err)
 {
@@ -471,11 +487,7 @@ static int act(const char **references, size_t n, const struct image_refactor_op
         return show_plan(references, n, o, image_names, err);
     if (update)
         return update_image(references[0], o, directory, image_names[0], err);
-    int r = is_worth_it(references, image_names, &n, o, err);
-    if (r <= 0)
-        return r;
-    return is_registry() ? publish(references, n, o, image_names, err)
-                         : to_layout(references, n, o, directory, image_names, err);
+    return refactor(references, n, o, directory, image_names, err);
 }
 
 static int run(int argc, char **argv)
@@ -510,6 +522,7 @@ static int run(int argc, char **argv)
     if (r < 0)
         r = cmd_fail(CMD_FAILED, &err);
     image_times_fini(&times);
+    vec_fini(&left_out.all);
     arena_fini(&a);
     return r;
 }

@@ -208,12 +208,13 @@ static void set_traffic(struct json *doc, const struct image_published *p, struc
     json_set_int(a, v, "bytes", (int64_t)p->n_bytes);
 }
 
-static void print_json(const struct image_refactoring *r, const char *const *image_names,
-                       const struct image_published *published, struct arena *a)
+static void print_json(const struct image_refactoring *r, const struct image_refactor_said *said,
+                       struct arena *a)
 {
     const struct image_refactor_figures *f = &r->figures;
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
     struct json *v = json_new_object(a), *files = json_obj(a, v, "fileBytes");
+    struct json *left = json_new_array(a);
     json_set_bool(a, v, "written", r->stored > 0);
     json_set_bool(a, v, "accepted", r->plan.is_accepted);
     if (r->plan.why)
@@ -231,10 +232,13 @@ static void print_json(const struct image_refactoring *r, const char *const *ima
     json_set_int(a, files, "layersBefore", (int64_t)f->layers);
     json_set_int(a, files, "layersAfter", (int64_t)f->planned);
     json_set_int(a, files, "distinct", (int64_t)f->distinct);
-    json_setc(a, v, "layers", layers_json(r, image_names, a));
-    json_setc(a, v, "images", images_json(r, image_names, published, a));
-    if (published)
-        set_traffic(v, published, a);
+    json_setc(a, v, "layers", layers_json(r, said->image_names, a));
+    json_setc(a, v, "images", images_json(r, said->image_names, said->published, a));
+    for (size_t i = 0; i < said->n_left_out; i++)
+        json_add(left, json_new_cstr(a, said->left_out[i]));
+    json_setc(a, v, "leftOut", left);
+    if (said->published)
+        set_traffic(v, said->published, a);
     (void)json_write_pretty(&out, v, 2);
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
 }
@@ -255,19 +259,19 @@ static void print_places(const struct image_refactoring *r, const struct image_p
     }
 }
 
-void image_refactor_print(const struct image_refactoring *r, const char *const *image_names,
-                          bool is_json, const struct image_published *published)
+void image_refactor_print(const struct image_refactoring *r, const struct image_refactor_said *said,
+                          bool is_json)
 {
     struct arena a = { 0 };
     if (is_json) {
-        print_json(r, image_names, published, &a);
+        print_json(r, said, &a);
     } else {
         if (r->plan.n_layers)
-            print_layers(r, image_names, &a);
-        print_images(r, image_names, &a);
+            print_layers(r, said->image_names, &a);
+        print_images(r, said->image_names, &a);
         print_summary(r);
-        if (published)
-            print_places(r, published);
+        if (said->published)
+            print_places(r, said->published);
         if (!r->images && r->plan.why)
             (void)printf("\nIt would not be carried out: %s.\n", r->plan.why);
     }

@@ -5,12 +5,16 @@
 #include "image/publish.h"
 #include "image/update.h"
 
-/*
- * A plan, or what came of it: what was not written is estimated, and it says why it would not be
- * carried out. image_names: of the images, in their order. published: where they are now, in
- * registries; NULL: in a layout, or nowhere.
- */
-void image_refactor_print(const struct image_refactoring *r, const char *const *image_names,
-                          bool is_json, const struct image_published *published);
+struct image_refactor_said {
+    const char *const *image_names; /* of the images, in their order */
+    const char *const *left_out;    /* references of those that could not be read */
+    size_t n_left_out;
+    const struct image_published *published; /* in registries; NULL: in a layout, or nowhere */
+};
+
+/* A plan, or what came of it: what was not written is estimated, and it says why it would not be
+ * carried out. */
+void image_refactor_print(const struct image_refactoring *r, const struct image_refactor_said *said,
+                          bool is_json);
 /* A new version in the layers of an older one. */
 void image_refactor_print_update(const struct image_update *u, const char *name, bool is_json);

@@ -134,6 +134,21 @@ static int keep_index(const struct reading *r, const struct oci_layer *layer, st
     return status < 0 ? status : sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
 }
 
+/* What is wrong with the image, in contrast to a registry or a machine that fails. A reader that
+ * was killed had most often too much to do. */
+static bool is_of_image(int r)
+{
+    return r == E_PARSE || r == E_DIGEST || r == E_LIMIT || r == E_UNSUPPORTED || r == E_INVALID ||
+           r == -ENOENT || r == -ENOMEM;
+}
+
+/* Else the next plan from indexes would have images whose content cannot be read. */
+static void drop_index(const struct reading *r, struct str diff_id)
+{
+    scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);
+    (void)unlink(path);
+}
+
 /* A layer that no other thread reads. */
 static int read_layer(struct reading *r, struct image_member *m, size_t i,
                       struct image_spool_lane *lane, struct oci_layer **ret, struct err *err)
@@ -143,6 +158,8 @@ static int read_layer(struct reading *r, struct image_member *m, size_t i,
         return 0;
     int status = oci_source_layer_content(m->source, &m->image, i,
                                           lane ? image_spool_content : NULL, lane, ret, err);
+    if (status < 0 && directory && is_of_image(status))
+        drop_index(r, diff_id_of(m, i));
     return status < 0 || !directory ? status : keep_index(r, *ret, err);
 }
 
@@ -164,13 +181,6 @@ static int read_layers(struct reading *r, struct image_member *m, struct err *er
     return status;
 }
 
-/* What is wrong with the image, in contrast to a registry or a machine that fails. */
-static bool is_lasting(int r)
-{
-    return r == E_PARSE || r == E_DIGEST || r == E_LIMIT || r == E_UNSUPPORTED || r == E_INVALID ||
-           r == -ENOENT;
-}
-
 static int read_member(void *arg, size_t i, struct err *err)
 {
     struct reading *r = arg;
@@ -180,7 +190,7 @@ static int read_member(void *arg, size_t i, struct err *err)
         oci_source_read_by(m->source, r->opts->reading, NULL);
     status = status < 0 ? status : oci_source_image(m->source, r->opts->platform, &m->image, err);
     status = status < 0 ? status : read_layers(r, m, err);
-    if (status < 0 && r->opts->unreadable && is_lasting(status)) {
+    if (status < 0 && r->opts->unreadable && is_of_image(status)) {
         r->opts->unreadable[i] = *err;
         return 0;
     }
@@ -208,7 +218,7 @@ static int merge_member(void *arg, size_t i, struct err *err)
         /* Its own: of a layer that images have in several compressions, threads read any blob. */
         m->layer_sizes[k] = m->image.manifest.layers[k].size;
         int status = oci_tree_apply(&m->tree, slot->layer, err);
-        if (status < 0 && unreadable && is_lasting(status)) {
+        if (status < 0 && unreadable && is_of_image(status)) {
             *unreadable = *err;
             return 0;
         }

@@ -34,12 +34,12 @@ struct image_group_opts {
     enum oci_symlink_parent symlink_parent;
     unsigned n_threads; /* 0: as many as there are processors */
     /* A directory for indexes of layers, by DiffID: one that is there is read instead of its layer,
-     * unless the content is wanted. NULL: none. */
+     * unless the content is wanted. That of a layer that cannot be read is removed. NULL: none. */
     const char *index_directory;
     struct image_spool *spool; /* kept for the call: gets the content of all files; or NULL */
-    /* One for each reference, zeroed: why an image cannot be read (code), where another attempt
-     * would not change that. With any, image_group_read() gives E_INVALID. NULL: the first one ends
-     * it. */
+    /* One for each reference, zeroed: why an image cannot be read (code), where that is a matter of
+     * the image, also if its reader was killed (-ENOMEM). With any, image_group_read() gives
+     * E_INVALID. NULL: the first one ends it. */
     struct err *unreadable;
 };
 

@@ -109,6 +109,7 @@ static int read_image(struct image_watch *w, const struct json *v, struct err *e
     int r = oci_digest_parse(json_get_str(v, "digest"), &i.digest, err);
     const struct json *layers = json_getc(v, "layers");
     i.family = family_of(i.name);
+    i.unreadable_wall_s = json_int_or(json_getc(v, "unreadableAt"), 0);
     i.layers = xnew_n(struct oci_digest, layers ? layers->n : 0);
     json_each (d, layers)
         r = r < 0 ? r : oci_digest_parse(json_str(d), &i.layers[i.n_layers++], err);
@@ -145,6 +146,8 @@ static struct json *image_json(struct arena *a, const struct image_watched *i)
         json_add(layers, json_new_cstr(a, text));
     }
     json_setc(a, v, "layers", layers);
+    if (i->unreadable_wall_s)
+        json_set_int(a, v, "unreadableAt", i->unreadable_wall_s);
     return v;
 }
 
@@ -179,6 +182,19 @@ int image_watch_open(const struct image_watch_opts *opts, struct image_watch **r
         return err_set(err, r, "'%s': %s", opts->state_file, err_text(&why));
     *ret = take_ptr(&w);
     return 0;
+}
+
+int image_watch_set_unreadable(struct image_watch *w, const char *const *names, size_t n,
+                               int64_t wall_s, struct err *err)
+{
+    for (size_t k = 0; k < n; k++) {
+        const struct image_watched key = { .name = (char *)names[k] };
+        struct image_watched *i =
+            w->images.n ? bsearch(&key, w->images.p, w->images.n, sizeof key, by_name) : NULL;
+        if (i)
+            i->unreadable_wall_s = wall_s;
+    }
+    return n ? save(w, err) : 0;
 }
 
 /* ---- notes ---- */

@@ -27,6 +27,9 @@ struct image_watched {
     /* 0: what the tag names is no image that could be read: a chart, a signature, an image for
      * other platforms. It is not read again before the tag moves. */
     size_t n_layers;
+    /* When its layers could not be read, by image_watch_set_unreadable(); 0: not since the tag
+     * moved. */
+    int64_t unreadable_wall_s;
     bool has_moved; /* since the last look */
 };
 
@@ -77,6 +80,13 @@ DEFINE_SCOPED(image_watch, image_watch_close)
 int image_watch_look(struct image_watch *w, struct err *err);
 /* Sorted by name; borrowed until the next look. */
 const struct image_watched *image_watch_images(const struct image_watch *w, size_t *ret_n);
+
+/*
+ * The layers of these images could not be read at that time; 0: they can be read. Names that are
+ * not watched are passed over. The images of image_watch_images() change, and the state is kept.
+ */
+int image_watch_set_unreadable(struct image_watch *w, const char *const *names, size_t n,
+                               int64_t wall_s, struct err *err);
 
 /* Short texts that live with the state, such as which groups were done. "" forgets. */
 const char *image_watch_note(const struct image_watch *w, const char *key);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse image optimize: signals, tags that move during a run, leases that are lost, what lies in registries besides images, registries that are away."""
 import json
+import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -12,7 +14,7 @@ from conftest import DEADLINE_S, wait_for
 from image_kit import MANIFEST, digest, layer
 from registry_kit import answer
 from test_image_optimize import LEASE, REPOSITORIES, Optimizer, attached, kinds, layout, registry, tag  # noqa: F401
-from test_image_refactor import NOISE
+from test_image_refactor import BASE, NOISE, version
 
 
 class Held:
@@ -241,7 +243,81 @@ def test_an_image_that_cannot_be_read_is_left_out(tmp_path, registry, layout, si
     found = o.once()
     assert "refactored" in kinds(found) and attached(registry) == set(REPOSITORIES), (found, o.errors)
     assert f"shop/broken:broken' is left out: " in o.errors
+    assert o.once() == [] and o.errors == ""
+    registry.seen.clear()
+    assert o.once("--period", "1ms") == [] and "is left out: " in o.errors
+    assert {p.split("/")[-1] for p in registry.paths("GET") if "/blobs/" in p} == {doc["config"]["digest"], doc["layers"][0]["digest"]}
+
+
+def test_an_image_that_was_left_out_is_tried_again(tmp_path, registry, layout):
+    doc = registry.add_layout(layout, "shop/late", "v2")
+    lost = {d["digest"]: registry.blobs[d["digest"]] for d in doc["layers"][1:]}
+    layout.image("v4", [BASE, version(4, 1600000000)])
+    registry.add_layout(layout, "shop/app", "v4")
+    del registry.manifests["shop/db", "v2"]
+    registry.blobs.update({d: b"x" * len(b) for d, b in lost.items()})
+    o = Optimizer(tmp_path, "--registry", registry.host)
+    assert "shop/late" in dict(o.once())["unreadable"] and "shop/late" not in attached(registry)
+    registry.blobs.update(lost)
     assert o.once() == []
+    assert "refactored" in kinds(o.once("--period", "1ms")) and "shop/late" in attached(registry)
+    assert o.once("--period", "1ms") == []
+
+
+def test_a_layer_whose_reader_is_killed_stops_no_other_image(tmp_path, registry, layout):
+    layout.image("heavy", [layer([("x", "f", NOISE[:150000])])])
+    doc = registry.add_layout(layout, "shop/heavy", "heavy")
+
+    def kill_its_reader(h):
+        data = registry.blobs[doc["layers"][0]["digest"]]
+        h.send_response(200)
+        h.send_header("Content-Length", str(len(data)))
+        h.end_headers()
+        h.wfile.write(data[:-100])
+        h.wfile.flush()
+        (reader,) = wait_for(lambda: readers_below(os.getpid()), "a reader of layers")
+        os.kill(reader, signal.SIGKILL)
+        return h.hang_up()
+
+    registry.faults.append(("GET", f"/v2/shop/heavy/blobs/{doc['layers'][0]['digest']}", kill_its_reader))
+    o = Optimizer(tmp_path, "--registry", registry.host, "--threads", "1")
+    found = o.once()
+    assert "shop/heavy" in dict(found)["unreadable"] and "was killed" in o.errors
+    assert "refactored" in kinds(found) and attached(registry) == set(REPOSITORIES)
+    assert o.once() == []
+    assert "images=3" in dict(o.once("--period", "1ms"))["working"]
+
+
+def test_an_image_whose_content_is_damaged_after_it_was_planned_is_left_out(tmp_path, registry, layout):
+    """Indexes of its layers are kept, so that only the second reading shows it."""
+    for repository, name in zip(REPOSITORIES, ("v1", "v2")):
+        registry.add_layout(layout, f"other/{repository[5:]}", name)
+    o = Optimizer(tmp_path, "--registry", registry.host)
+    o.once()
+    layout.image("v4", [BASE, version(4, 1600000000)])
+    registry.add_layout(layout, "shop/app", "v4")
+    damaged = registry.add_layout(layout, "shop/db", "v2")["layers"][1]["digest"]
+    registry.blobs[damaged] = b"x" * len(registry.blobs[damaged])
+    found = o.once()
+    assert "shop/db:v2" in dict(found)["unreadable"] and "refactored" in kinds(found), (found, o.errors)
+    assert o.once() == []
+
+
+def readers_below(pid):
+    """The processes that read layers and descend from this one."""
+    parents, readers = {}, []
+    for other in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            parents[int(other)] = int(pathlib.Path(f"/proc/{other}/stat").read_text().rsplit(")", 1)[1].split()[1])
+            if b"--read-layer" in pathlib.Path(f"/proc/{other}/cmdline").read_bytes().split(b"\0"):
+                readers.append(int(other))
+        except OSError:
+            pass
+
+    def is_below(p):
+        return p == pid or (p in parents and is_below(parents[p]))
+
+    return [r for r in readers if is_below(r)]
 
 
 def test_more_tags_than_are_watched_are_the_trouble_of_their_repository(tmp_path, registry):
