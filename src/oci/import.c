@@ -23,7 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RATIO_MAX = 100, RAW_FREE_BYTES = 16 << 20, BLOB_NOTE_SIZE = OCI_DIGEST_TEXT_SIZE + 24 };
+enum {
+    RATIO_MAX = 100,
+    RAW_FREE_BYTES = 16 << 20,
+    BLOB_NOTE_SIZE = OCI_DIGEST_TEXT_SIZE + 24,
+    WRITE_BEHIND_BYTES = 8 << 20, /* of the tar: so much is on its way to the disk at a time */
+};
 #define INDEX_MAX ((size_t)OCI_LAYER_MEMORY_MAX) /* it is smaller than the layer in memory */
 
 struct oci_import {
@@ -157,6 +162,15 @@ static uint64_t max_tar_bytes(const struct oci_import *im)
     return oci_import_max_tar_bytes(im->opts.max_tar_bytes, im->opts.blob_size);
 }
 
+/* The disk works while the rest is read: the sync at the end has little left to wait for. */
+static void write_behind(const struct oci_import *im, uint64_t from, uint64_t to)
+{
+    from -= from % WRITE_BEHIND_BYTES;
+    to -= to % WRITE_BEHIND_BYTES;
+    if (to > from)
+        (void)sync_file_range(im->tar_fd, (off_t)from, (off_t)(to - from), SYNC_FILE_RANGE_WRITE);
+}
+
 static int on_raw(void *arg, struct str bytes, struct err *err)
 {
     struct oci_import *im = arg;
@@ -169,6 +183,8 @@ static int on_raw(void *arg, struct str bytes, struct err *err)
     int r = layer_gather_ops.raw(im->gather, bytes, err);
     if (r >= 0 && im->keeps_tar)
         r = write_at(im, im->tar_fd, bytes, im->n_raw, err);
+    if (r >= 0 && im->keeps_tar)
+        write_behind(im, im->n_raw, im->n_raw + bytes.n);
     if (r >= 0 && im->opts.tee)
         r = im->opts.tee(im->opts.tee_arg, bytes, err);
     im->n_raw += bytes.n;
