@@ -5,9 +5,9 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "codec/json.h"
-#include "fn/worker/process.h"
 #include "image/provide.h"
 #include "image/provide_child.h"
+#include "io/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -60,7 +60,7 @@ void box_begin(struct box *b, const struct runtime_revision *r)
         refuse(b, code, err_text(&err));
         return;
     }
-    b->network = oci_network_take(o->networks);
+    b->network = container_network_take(o->networks);
     if (b->network)
         defer_start(o->loop, &b->turn, on_network_turn);
     else
@@ -185,7 +185,7 @@ static void on_closing(struct defer *d)
     if (!o->networks)
         on_networks_closed(o);
     else
-        oci_networks_close(o->networks, on_networks_closed, o);
+        container_networks_close(o->networks, on_networks_closed, o);
 }
 
 void oci_give_back(struct oci *o)
@@ -234,7 +234,7 @@ int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct er
     o->subnet = xstrdup(opts->subnet ? opts->subnet : OCI_SUBNET_DEFAULT);
     if (opts->images)
         o->images = *opts->images;
-    o->n_networks = opts->n_networks ? opts->n_networks : OCI_NETWORKS_DEFAULT;
+    o->n_networks = opts->n_networks ? opts->n_networks : CONTAINER_NETWORKS_DEFAULT;
     for (size_t i = 0; i < opts->n_bundle_dirs; i++) {
         char *real = realpath(opts->bundle_dirs[i], NULL);
         if (real)

@@ -28,9 +28,9 @@
 
 enum {
     OCI_SANDBOXES_MAX = 1000,
-    OCI_STARTS_MAX = 16,      /* crun processes at a time; further creations wait */
-    OCI_CONFIG_MAX = 1 << 20, /* a bundle's config.json */
-    OCI_NETWORKS_DEFAULT = 16 /* kept ready */
+    OCI_STARTS_MAX = 16,            /* crun processes at a time; further creations wait */
+    OCI_CONFIG_MAX = 1 << 20,       /* a bundle's config.json */
+    CONTAINER_NETWORKS_DEFAULT = 16 /* kept ready */
 };
 
 struct oci_opts { /* strings are copied */
@@ -41,7 +41,7 @@ struct oci_opts { /* strings are copied */
     size_t n_bundle_dirs;
     const struct fn_images *images; /* copied; NULL: bundles alone */
     const char *program;            /* NULL: crun, or runc where only that is installed */
-    uint32_t n_networks;            /* 0: OCI_NETWORKS_DEFAULT */
+    uint32_t n_networks;            /* 0: CONTAINER_NETWORKS_DEFAULT */
     const char *subnet;             /* of the containers, /16; NULL: OCI_SUBNET_DEFAULT */
     bool no_limits; /* also where the machine has no cgroups that we can use: CPU, memory and
                      * processes are not limited then */

@@ -50,7 +50,7 @@ static bool adopt(struct box *b, const struct json *state)
     uint32_t address = (uint32_t)json_int_or(json_getc(state, "address"), 0);
     return pid > 1 && process_facts(pid, &facts) == 0 && facts.start_ticks == ticks &&
            box_take_over(b, pid, &err) == 0 &&
-           oci_network_adopt(b->o->networks, pid, address, &b->network, &err) == 0;
+           container_network_adopt(b->o->networks, pid, address, &b->network, &err) == 0;
 }
 
 static void tell_recovered(struct box *b)

@@ -174,10 +174,10 @@ void box_fail(struct box *b, int r, const char *text)
 
 static void how_it_ended(struct box *b, int status, char *text, size_t n)
 {
-    const char *last = oci_output_last(b->err_out);
-    bool ran_out = oci_cgroup_ran_out(b->o->cgroups, b->group);
+    const char *last = container_output_last(b->err_out);
+    bool ran_out = container_cgroup_ran_out(&b->o->cgroups, b->group);
     if (!last[0])
-        last = oci_output_last(b->out);
+        last = container_output_last(b->out);
     if (status == PROCESS_UNKNOWN)
         (void)snprintf(text, n, "the container has ended");
     else if (status < 0)
@@ -201,8 +201,8 @@ static void on_init_exit(struct process *p, int status, void *arg)
     b->init = NULL;
     timer_stop(b->o->loop, &b->grace);
     probe_stop(take_ptr(&b->probe));
-    oci_output_drain(b->out); /* its last words are in the log before ours */
-    oci_output_drain(b->err_out);
+    container_output_drain(b->out); /* its last words are in the log before ours */
+    container_output_drain(b->err_out);
     if (b->is_wanted) {
         how_it_ended(b, status, text, sizeof text);
         tell_lost(b, -EPIPE, text);
@@ -229,7 +229,7 @@ static int spawn_crun(struct box *b, const char *const *words, int out, int err_
     const char *argv[20] = { o->copy, "--root", root, "--log", log };
     size_t n = 5;
     if (!o->is_runc)
-        argv[n++] = o->cgroups ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
+        argv[n++] = o->cgroups.kind ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
     for (; *words; words++)
         argv[n++] = *words;
     struct process_opts opts = { .argv = argv,
@@ -283,7 +283,7 @@ static void on_probed(void *arg, int r, const struct err *err)
     }
     move(b, BOX_READY);
     if (b->cpu_milli)
-        oci_cgroup_limit_cpu(b->o->cgroups, b->group, b->cpu_milli);
+        container_cgroup_limit_cpu(&b->o->cgroups, b->group, b->cpu_milli);
     tell_created(b);
 }
 
@@ -381,9 +381,9 @@ static int make_pipe(const struct box *b, const char *name, bool is_new, int *re
 }
 
 static int read_output(struct box *b, int fd, void (*on_line)(void *, struct str),
-                       struct oci_output **ret, struct err *err)
+                       struct container_output **ret, struct err *err)
 {
-    int r = oci_output_start(b->o->loop, fd, on_line, b, ret, err);
+    int r = container_output_start(b->o->loop, fd, on_line, b, ret, err);
     if (r < 0)
         (void)close(fd);
     return r;
@@ -500,7 +500,8 @@ void box_queue(struct box *b)
     next_start(b->o);
 }
 
-static void on_network(struct oci_network_wait *w, struct oci_network *n, const struct err *err)
+static void on_network(struct container_network_wait *w, struct container_network *n,
+                       const struct err *err)
 {
     struct box *b = container_of(w, struct box, wait);
     b->network = n;
@@ -513,7 +514,7 @@ static void on_network(struct oci_network_wait *w, struct oci_network *n, const 
 void box_wait_for_network(struct box *b)
 {
     b->wait.run = on_network;
-    oci_network_wait(b->o->networks, &b->wait);
+    container_network_wait(b->o->networks, &b->wait);
 }
 
 int box_make_dir(struct box *b, const struct runtime_revision *r, struct err *err)
@@ -544,10 +545,10 @@ void box_clean(struct box *b)
     struct err err = { 0 };
     bool had_container = b->sm.at != BOX_IMAGE && b->sm.at != BOX_NETWORK && b->sm.at != BOX_QUEUED;
     list_remove(&b->queued);
-    oci_network_cancel(&b->wait);
+    container_network_cancel(&b->wait);
     move(b, BOX_CLEANING);
-    oci_output_close(take_ptr(&b->out));
-    oci_output_close(take_ptr(&b->err_out));
+    container_output_close(take_ptr(&b->out));
+    container_output_close(take_ptr(&b->err_out));
     const char *const words[] = { "delete", "--force", b->name, NULL };
     if (had_container &&
         spawn_crun(b, words, b->o->null_fd, b->o->null_fd, on_crun_delete, &err) == 0)
@@ -566,14 +567,14 @@ static void finish(struct box *b)
 {
     struct oci *o = b->o;
     reap_stray(b);
-    if (oci_cgroup_remove(o->cgroups, b->group) < 0 && b->tries++ < GROUP_TRIES) {
+    if (container_cgroup_remove(&o->cgroups, b->group) < 0 && b->tries++ < GROUP_TRIES) {
         timer_start(o->loop, &b->late, GROUP_PAUSE_MS, on_group_pause);
         return;
     }
     uint64_t id = b->id;
     bool farewell = b->owes_farewell;
     if (b->network)
-        oci_network_put(o->networks, b->network);
+        container_network_put(o->networks, b->network);
     if (b->image)
         o->images.ops->put(o->images.arg, b->image);
     remove_dir(b);

@@ -3,6 +3,7 @@
 #include "fn/worker/oci_config.h"
 
 #include "codec/json.h"
+#include "container/seccomp.h"
 
 #include <string.h>
 
@@ -248,8 +249,8 @@ static void add_seccomp(struct buf *to)
                      ",\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":%d,"
                      "\"syscalls\":[{\"names\":[",
                      ERRNO_PERM);
-    for (size_t i = 0; oci_allowed_calls[i]; i++)
-        (void)buf_printf(to, "%s\"%s\"", i ? "," : "", oci_allowed_calls[i]);
+    for (size_t i = 0; container_seccomp_allowed[i]; i++)
+        (void)buf_printf(to, "%s\"%s\"", i ? "," : "", container_seccomp_allowed[i]);
     (void)buf_printf(to,
                      "],\"action\":\"SCMP_ACT_ALLOW\"},{\"names\":[\"clone\"],\"action\":"
                      "\"SCMP_ACT_ALLOW\",\"args\":[{\"index\":0,\"value\":%d,\"valueTwo\":0,"
@@ -257,7 +258,7 @@ static void add_seccomp(struct buf *to)
                      "\"SCMP_ACT_ALLOW\",\"args\":[{\"index\":0,\"value\":%d,\"op\":"
                      "\"SCMP_CMP_NE\"}]},{\"names\":[\"clone3\"],\"action\":"
                      "\"SCMP_ACT_ERRNO\",\"errnoRet\":%d}]}",
-                     OCI_CLONE_NAMESPACES, OCI_SOCKET_VSOCK, ERRNO_NOSYS);
+                     CONTAINER_CLONE_NAMESPACES, CONTAINER_SOCKET_VSOCK, ERRNO_NOSYS);
 }
 
 static void add_linux(struct buf *to, const struct fn_template *t, const struct oci_config_opts *o)

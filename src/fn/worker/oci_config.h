@@ -12,18 +12,6 @@
 #include "base/err.h"
 #include "fn/worker/runtime.h"
 
-/* NULL at the end. */
-extern const char *const oci_allowed_calls[];
-enum {
-    OCI_CLONE_NAMESPACES = 0x7e020000, /* flags that clone() must not have */
-    OCI_SOCKET_VSOCK = 40              /* the family that socket() must not be asked for */
-};
-/*
- * The same rules as config.json has, compiled (takes 15 ms, which crun would otherwise need for
- * each container) and in base64, for crun's annotation run.oci.seccomp_bpf_data. Given, free().
- */
-int oci_filter_make(char **ret, struct err *err);
-
 /*
  * What is different for each sandbox of a revision stands in the text as one byte that JSON cannot
  * contain otherwise.
@@ -35,7 +23,7 @@ struct oci_config_opts {
     size_t n_program;             /* so many of its arguments those of a function leave alone */
     const char *cgroup;           /* parent, "/dormouse-fn"; NULL: no limits */
     bool is_cgroup2, counts_swap; /* swap: the machine can limit it */
-    const char *filter;           /* oci_filter_make(); NULL: whoever runs it compiles the rules */
+    const char *filter; /* container_seccomp_make(); NULL: the runtime compiles the rules */
     const char *host_name;
 };
 

@@ -9,14 +9,16 @@
 #include "base/map.h"
 #include "base/sm.h"
 #include "base/vec.h"
+#include "container/cgroup.h"
+#include "container/network.h"
+#include "container/output.h"
 #include "fn/worker/logs.h"
 #include "fn/worker/oci.h"
-#include "fn/worker/oci_cgroup.h"
 #include "fn/worker/oci_config.h"
-#include "fn/worker/oci_network.h"
-#include "fn/worker/oci_output.h"
 #include "fn/worker/probe.h"
-#include "fn/worker/process.h"
+#include "io/process.h"
+
+#define OCI_CGROUP "/dormouse-fn" /* parent of all groups of containers */
 
 enum {
     OCI_CONFIG_TEXT_MAX = 4 << 20,
@@ -41,10 +43,10 @@ struct oci {
     enum { OCI_NEW, OCI_SET_UP, OCI_BROKEN } at; /* what containers need is made with the first */
     struct err broken;
     char *filter; /* seccomp program, base64 */
-    enum oci_cgroups cgroups;
+    struct container_cgroups cgroups;
     int mount_ns; /* in which crun runs; -1: ours */
     int null_fd;
-    struct oci_networks *networks;
+    struct container_networks *networks;
     struct map boxes;  /* 8 bytes -> struct box */
     struct list queue; /* boxes that wait for one of OCI_STARTS_MAX */
     uint32_t n_starting;
@@ -83,13 +85,13 @@ struct box {
     size_t config_n;
     struct oci_user user;
 
-    struct oci_network *network;
-    struct oci_network_wait wait;
+    struct container_network *network;
+    struct container_network_wait wait;
     struct process *crun, *init;
     int pid;
     int crun_pid; /* of crun run, whose child is still to be waited for; 0: it was */
     struct probe *probe;
-    struct oci_output *out, *err_out;
+    struct container_output *out, *err_out;
     struct timer grace, late; /* to SIGKILL: of the container, of crun */
     unsigned tries;           /* to remove its control group */
     struct defer turn;        /* finish() without a callback inside a call */

@@ -142,9 +142,9 @@ static int make_config(struct oci_plan *p, struct str config, const char *dir, s
     struct oci *o = p->o;
     struct oci_config_opts opts = { .bundle = dir,
                                     .n_program = n_program,
-                                    .cgroup = o->cgroups ? OCI_CGROUP : NULL,
-                                    .is_cgroup2 = o->cgroups == OCI_CGROUPS_V2,
-                                    .counts_swap = oci_cgroups_count_swap(o->cgroups),
+                                    .cgroup = o->cgroups.kind ? o->cgroups.parent : NULL,
+                                    .is_cgroup2 = o->cgroups.kind == CONTAINER_CGROUPS_V2,
+                                    .counts_swap = container_cgroups_count_swap(&o->cgroups),
                                     .filter = o->filter,
                                     .host_name = p->r->function };
     struct oci_config_made made;

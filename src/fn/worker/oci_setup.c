@@ -85,7 +85,7 @@ char *oci_run_of(const char *dir)
 static int find_cgroups(struct oci *o, struct err *err)
 {
     struct err why = { 0 };
-    if (oci_cgroups_find(&o->cgroups, &why) == 0)
+    if (container_cgroups_find(OCI_CGROUP, &o->cgroups, &why) == 0)
         return 0;
     if (!o->no_limits || o->is_runc)
         return err_set(err, E_UNSUPPORTED,
@@ -93,7 +93,6 @@ static int find_cgroups(struct oci *o, struct err *err)
                        "asked for",
                        err_text(&why));
     log_warn("containers have no limits", "reason=\"%s\"", err_text(&why));
-    o->cgroups = OCI_CGROUPS_NONE;
     return 0;
 }
 
@@ -130,10 +129,10 @@ static int set_up(struct oci *o, struct err *err)
     if (r == 0)
         r = copy_program(o, err);
     if (r == 0 && !o->is_runc)
-        r = oci_filter_make(&o->filter, err);
+        r = container_seccomp_make(&o->filter, err);
     if (r < 0)
         return r;
-    if (oci_cgroups_are_hybrid() && (o->mount_ns = make_mount_ns(err)) < 0)
+    if (container_cgroups_are_hybrid() && (o->mount_ns = make_mount_ns(err)) < 0)
         return o->mount_ns;
     do /* 0 to 2 become it, if whoever started us had closed them */
         o->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -142,7 +141,7 @@ static int set_up(struct oci *o, struct err *err)
         return err_sys(err, -errno, "/dev/null");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) /* containers become our children: see how they end */
         return err_sys(err, -errno, "become a subreaper");
-    return oci_networks_new(o->loop, o->subnet, o->n_networks, &o->networks, err);
+    return container_networks_new(o->loop, o->subnet, o->n_networks, &o->networks, err);
 }
 
 int oci_ensure_set_up(struct oci *o, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes by pidfd; see process.h. */
-#include "fn/worker/process.h"
+#include "io/process.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -20,42 +20,43 @@
 
 #include <stdint.h>
 
-struct oci_networks;
+struct container_networks;
 
-struct oci_network {
+struct container_network {
     struct list node;
     int ns_fd;
     uint32_t address; /* IPv4, host byte order */
     uint32_t index;   /* of the device on the host; 0: not known (taken over) */
 };
 
-struct oci_network_wait { /* given by whoever waits; zeroed before first use */
+struct container_network_wait { /* given by whoever waits; zeroed before first use */
     struct list node;
     /* n NULL: none can be made, see err. */
-    void (*run)(struct oci_network_wait *w, struct oci_network *n, const struct err *err);
+    void (*run)(struct container_network_wait *w, struct container_network *n,
+                const struct err *err);
 };
 
 enum {
-    OCI_NETWORKS_MAX = 1024,
-    OCI_NETWORK_FILLS = 2,       /* made at a time */
-    OCI_NETWORKS_REST_MS = 60000 /* with none in use for so long, all but one go */
+    CONTAINER_NETWORKS_MAX = 1024,
+    CONTAINER_NETWORK_FILLS = 2,       /* made at a time */
+    CONTAINER_NETWORKS_REST_MS = 60000 /* with none in use for so long, all but one go */
 };
 
 /*
  * subnet: "10.213.0.0/16" or such, always /16. Makes the first at once, to see whether it can.
  * keep: that many stand ready. Errors: E_INVALID the subnet; E_UNSUPPORTED with what is missing.
  */
-int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
-                     struct oci_networks **ret, struct err *err);
+int container_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
+                           struct container_networks **ret, struct err *err);
 /* All have been given back. Waits for threads. */
-void oci_networks_close(struct oci_networks *p, void (*done)(void *arg), void *arg);
+void container_networks_close(struct container_networks *p, void (*done)(void *arg), void *arg);
 
-/* NULL: none is ready; use the next one. Given back by oci_network_put(). */
-struct oci_network *oci_network_take(struct oci_networks *p);
+/* NULL: none is ready; use the next one. Given back by container_network_put(). */
+struct container_network *container_network_take(struct container_networks *p);
 /* run() comes on a later turn. */
-void oci_network_wait(struct oci_networks *p, struct oci_network_wait *w);
-void oci_network_cancel(struct oci_network_wait *w);
-void oci_network_put(struct oci_networks *p, struct oci_network *n);
+void container_network_wait(struct container_networks *p, struct container_network_wait *w);
+void container_network_cancel(struct container_network_wait *w);
+void container_network_put(struct container_networks *p, struct container_network *n);
 /* That of a running container of an earlier process, by one of its processes. */
-int oci_network_adopt(struct oci_networks *p, int pid, uint32_t address, struct oci_network **ret,
-                      struct err *err);
+int container_network_adopt(struct container_networks *p, int pid, uint32_t address,
+                            struct container_network **ret, struct err *err);

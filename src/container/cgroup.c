@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control groups of containers; see oci_cgroup.h. */
-#include "fn/worker/oci_cgroup.h"
+/* Control groups of containers; see container_cgroup.h. */
+#include "container/cgroup.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,10 @@
 
 #define ROOT "/sys/fs/cgroup"
 
-enum { PERIOD_US = 100000 };
+enum {
+    PERIOD_US = 100000,
+    PATH_BYTES = CONTAINER_CGROUP_PARENT_MAX + CONTAINER_CGROUP_NAME_MAX + 64
+};
 
 static bool is_cgroup2(const char *path)
 {
@@ -44,7 +48,7 @@ static void write_text(const char *path, const char *text)
     (void)close(fd);
 }
 
-static int find_v2(struct err *err)
+static int find_v2(const char *parent, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
     struct err ignored;
@@ -54,21 +58,23 @@ static int find_v2(struct err *err)
         if (str_find(buf_str(&text), str_of(needed[i])) < 0)
             return err_set(err, E_UNSUPPORTED, "control groups: no controller '%s' below " ROOT,
                            needed[i]);
-    int r = make_group(ROOT OCI_CGROUP, err);
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, ROOT "%s", parent);
+    int r = make_group(path, err);
     if (r == 0)
         write_text(ROOT "/cgroup.subtree_control", "+cpu +memory +pids");
     return r;
 }
 
-static int find_v1(struct err *err)
+static int find_v1(const char *parent, struct err *err)
 {
     static const char *const needed[] = { ROOT "/cpu", ROOT "/memory", ROOT "/pids" };
     for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
         struct statfs fs;
-        char path[64];
+        char path[PATH_BYTES];
         if (statfs(needed[i], &fs) < 0 || fs.f_type != CGROUP_SUPER_MAGIC)
             return err_set(err, E_UNSUPPORTED, "control groups: '%s' is not mounted", needed[i]);
-        (void)snprintf(path, sizeof path, "%s%s", needed[i], OCI_CGROUP);
+        (void)snprintf(path, sizeof path, "%s%s", needed[i], parent);
         int r = make_group(path, err);
         if (r < 0)
             return r;
@@ -76,16 +82,19 @@ static int find_v1(struct err *err)
     return 0;
 }
 
-int oci_cgroups_find(enum oci_cgroups *ret, struct err *err)
+int container_cgroups_find(const char *parent, struct container_cgroups *ret, struct err *err)
 {
-    bool v2 = is_cgroup2(ROOT);
-    int r = v2 ? find_v2(err) : find_v1(err);
+    struct container_cgroups g = { .kind = is_cgroup2(ROOT) ? CONTAINER_CGROUPS_V2
+                                                            : CONTAINER_CGROUPS_V1 };
+    assert(strlen(parent) < sizeof g.parent);
+    (void)snprintf(g.parent, sizeof g.parent, "%s", parent);
+    int r = g.kind == CONTAINER_CGROUPS_V2 ? find_v2(parent, err) : find_v1(parent, err);
     if (r == 0)
-        *ret = v2 ? OCI_CGROUPS_V2 : OCI_CGROUPS_V1;
+        *ret = g;
     return r;
 }
 
-bool oci_cgroups_are_hybrid(void)
+bool container_cgroups_are_hybrid(void)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
     struct err ignored;
@@ -94,41 +103,56 @@ bool oci_cgroups_are_hybrid(void)
            str_trim(buf_str(&text)).n > 0;
 }
 
-bool oci_cgroups_count_swap(enum oci_cgroups kind)
+bool container_cgroups_count_swap(const struct container_cgroups *g)
 {
-    if (kind == OCI_CGROUPS_V1)
+    char path[PATH_BYTES];
+    switch (g->kind) {
+    case CONTAINER_CGROUPS_NONE:
+        return false;
+    case CONTAINER_CGROUPS_V1:
+        (void)snprintf(path, sizeof path, ROOT "/memory%s/memory.memsw.limit_in_bytes", g->parent);
         return access(ROOT "/memory/memory.memsw.limit_in_bytes", F_OK) == 0 ||
-               access(ROOT "/memory" OCI_CGROUP "/memory.memsw.limit_in_bytes", F_OK) == 0;
-    return kind == OCI_CGROUPS_V2 && access(ROOT OCI_CGROUP "/memory.swap.max", F_OK) == 0;
+               access(path, F_OK) == 0;
+    case CONTAINER_CGROUPS_V2:
+        (void)snprintf(path, sizeof path, ROOT "%s/memory.swap.max", g->parent);
+        return access(path, F_OK) == 0;
+    }
+    return false;
 }
 
-void oci_cgroup_limit_cpu(enum oci_cgroups kind, const char *name, uint64_t cpu_milli)
+/* A file of a group: v1 has it in the hierarchy of a controller, v2 under another name. */
+static void file_path(const struct container_cgroups *g, const char *name, const char *controller,
+                      const char *v1, const char *v2, char to[PATH_BYTES])
 {
-    char path[160], text[64];
+    if (g->kind == CONTAINER_CGROUPS_V2)
+        (void)snprintf(to, PATH_BYTES, ROOT "%s/%s/%s", g->parent, name, v2);
+    else
+        (void)snprintf(to, PATH_BYTES, ROOT "/%s%s/%s/%s", controller, g->parent, name, v1);
+}
+
+void container_cgroup_limit_cpu(const struct container_cgroups *g, const char *name,
+                                uint64_t cpu_milli)
+{
+    char path[PATH_BYTES], text[64];
     unsigned long long quota = MAX(cpu_milli * PERIOD_US / 1000, 1000); /* the kernel's least */
-    if (kind == OCI_CGROUPS_NONE)
+    if (g->kind == CONTAINER_CGROUPS_NONE)
         return;
-    if (kind == OCI_CGROUPS_V2) {
-        (void)snprintf(path, sizeof path, ROOT OCI_CGROUP "/%s/cpu.max", name);
+    file_path(g, name, "cpu", "cpu.cfs_quota_us", "cpu.max", path);
+    if (g->kind == CONTAINER_CGROUPS_V2)
         (void)snprintf(text, sizeof text, "%llu %d", quota, PERIOD_US);
-    } else {
-        (void)snprintf(path, sizeof path, ROOT "/cpu" OCI_CGROUP "/%s/cpu.cfs_quota_us", name);
+    else
         (void)snprintf(text, sizeof text, "%llu", quota);
-    }
     write_text(path, text);
 }
 
-bool oci_cgroup_ran_out(enum oci_cgroups kind, const char *name)
+bool container_cgroup_ran_out(const struct container_cgroups *g, const char *name)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
-    char path[160];
+    char path[PATH_BYTES];
     struct err ignored;
     struct str left, line, key, value;
-    (void)snprintf(path, sizeof path,
-                   kind == OCI_CGROUPS_V2 ? ROOT OCI_CGROUP "/%s/memory.events"
-                                          : ROOT "/memory" OCI_CGROUP "/%s/memory.oom_control",
-                   name);
-    if (kind == OCI_CGROUPS_NONE || sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
+    file_path(g, name, "memory", "memory.oom_control", "memory.events", path);
+    if (g->kind == CONTAINER_CGROUPS_NONE || sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
         return false;
     left = buf_str(&text);
     while (str_cut(left, '\n', &line, &left)) {
@@ -139,7 +163,7 @@ bool oci_cgroup_ran_out(enum oci_cgroups kind, const char *name)
     return false;
 }
 
-/* Those that are ours alone: nobody else makes processes in a group below OCI_CGROUP. */
+/* Those that are ours alone: nobody else makes processes in a group below the parent. */
 static void kill_group(const char *path)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
@@ -164,20 +188,20 @@ static int remove_group(const char *path)
     return r == -EBUSY ? r : 0;
 }
 
-int oci_cgroup_remove(enum oci_cgroups kind, const char *name)
+int container_cgroup_remove(const struct container_cgroups *g, const char *name)
 {
-    char path[160 + NAME_MAX];
+    char path[PATH_BYTES + NAME_MAX];
     int r = 0;
-    if (kind == OCI_CGROUPS_NONE)
+    if (g->kind == CONTAINER_CGROUPS_NONE)
         return 0;
-    if (kind == OCI_CGROUPS_V2) {
-        (void)snprintf(path, sizeof path, ROOT OCI_CGROUP "/%s", name);
+    if (g->kind == CONTAINER_CGROUPS_V2) {
+        (void)snprintf(path, sizeof path, ROOT "%s/%s", g->parent, name);
         return remove_group(path);
     }
     DIR *dir = opendir(ROOT); /* one hierarchy each */
     struct dirent *e;
     while (dir && (e = readdir(dir))) {
-        (void)snprintf(path, sizeof path, ROOT "/%s" OCI_CGROUP "/%s", e->d_name, name);
+        (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
         if (e->d_name[0] != '.' && remove_group(path) < 0)
             r = -EBUSY;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A little rtnetlink (rtnetlink(7)); see netlink.h. */
-#include "fn/worker/netlink.h"
+#include "container/netlink.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a container prints; see oci_output.h. */
-#include "fn/worker/oci_output.h"
+/* What a container prints; see container_output.h. */
+#include "container/output.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 enum { PAUSE_MS = 100 };
 
-struct oci_output {
+struct container_output {
     struct loop *loop;
     uv_poll_t poll;
     int fd;
@@ -20,24 +20,24 @@ struct oci_output {
     uint64_t budget_ms;
     void (*on_line)(void *arg, struct str line);
     void *arg;
-    char last[OCI_OUTPUT_LAST_MAX + 1];
+    char last[CONTAINER_OUTPUT_LAST_MAX + 1];
     bool is_closed;
 };
 
-static void tell(struct oci_output *o, struct str line)
+static void tell(struct container_output *o, struct str line)
 {
     if (line.n && line.p[line.n - 1] == '\r')
         line.n--;
     if (line.n == 0)
         return;
-    struct str shown = str_slice(line, 0, OCI_OUTPUT_LAST_MAX);
+    struct str shown = str_slice(line, 0, CONTAINER_OUTPUT_LAST_MAX);
     memcpy(o->last, shown.p, shown.n);
     o->last[shown.n] = '\0';
-    for (size_t at = 0; at < line.n; at += OCI_OUTPUT_LINE_MAX)
-        o->on_line(o->arg, str_slice(line, at, at + OCI_OUTPUT_LINE_MAX));
+    for (size_t at = 0; at < line.n; at += CONTAINER_OUTPUT_LINE_MAX)
+        o->on_line(o->arg, str_slice(line, at, at + CONTAINER_OUTPUT_LINE_MAX));
 }
 
-static void take(struct oci_output *o, struct str bytes)
+static void take(struct container_output *o, struct str bytes)
 {
     struct str line;
     while (str_find_char(bytes, '\n') >= 0) {
@@ -50,8 +50,8 @@ static void take(struct oci_output *o, struct str bytes)
         tell(o, buf_str(&o->rest));
         buf_reset(&o->rest);
     }
-    while (o->rest.n + bytes.n > OCI_OUTPUT_LINE_MAX) {
-        size_t room = OCI_OUTPUT_LINE_MAX - o->rest.n;
+    while (o->rest.n + bytes.n > CONTAINER_OUTPUT_LINE_MAX) {
+        size_t room = CONTAINER_OUTPUT_LINE_MAX - o->rest.n;
         (void)buf_add(&o->rest, bytes.p, room);
         tell(o, buf_str(&o->rest));
         buf_reset(&o->rest);
@@ -64,19 +64,20 @@ static void on_readable(uv_poll_t *h, int status, int events);
 
 static void on_pause(struct timer *t)
 {
-    struct oci_output *o = container_of(t, struct oci_output, pause);
+    struct container_output *o = container_of(t, struct container_output, pause);
     (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
 }
 
-static void refill(struct oci_output *o)
+static void refill(struct container_output *o)
 {
     uint64_t now = loop_now_ms(o->loop), ms = MIN(now - o->budget_ms, (uint64_t)10000);
-    o->budget = MIN(o->budget + (int64_t)ms * OCI_OUTPUT_RATE / 1000, (int64_t)OCI_OUTPUT_BURST);
+    o->budget = MIN(o->budget + (int64_t)ms * CONTAINER_OUTPUT_RATE / 1000,
+                    (int64_t)CONTAINER_OUTPUT_BURST);
     o->budget_ms = now;
 }
 
 /* What one turn takes; false at the end. */
-static bool read_once(struct oci_output *o)
+static bool read_once(struct container_output *o)
 {
     char *scratch = loop_scratch(o->loop);
     ssize_t n = read(o->fd, scratch, LOOP_SCRATCH_BYTES);
@@ -91,7 +92,7 @@ static bool read_once(struct oci_output *o)
 
 static void on_readable(uv_poll_t *h, int status, int events)
 {
-    struct oci_output *o = h->data;
+    struct container_output *o = h->data;
     refill(o);
     bool more = status == 0 && read_once(o);
     if (o->is_closed)
@@ -104,10 +105,10 @@ static void on_readable(uv_poll_t *h, int status, int events)
     }
 }
 
-int oci_output_start(struct loop *loop, int fd, void (*on_line)(void *arg, struct str line),
-                     void *arg, struct oci_output **ret, struct err *err)
+int container_output_start(struct loop *loop, int fd, void (*on_line)(void *arg, struct str line),
+                           void *arg, struct container_output **ret, struct err *err)
 {
-    struct oci_output *o = xnew(struct oci_output);
+    struct container_output *o = xnew(struct container_output);
     int r = uv_poll_init(&loop->uv, &o->poll, fd);
     if (r < 0) {
         free(o);
@@ -118,28 +119,28 @@ int oci_output_start(struct loop *loop, int fd, void (*on_line)(void *arg, struc
     o->fd = fd;
     o->on_line = on_line;
     o->arg = arg;
-    o->budget = OCI_OUTPUT_BURST;
+    o->budget = CONTAINER_OUTPUT_BURST;
     o->budget_ms = loop_now_ms(loop);
-    buf_init(&o->rest, OCI_OUTPUT_LINE_MAX * 5); /* a line, and what one read adds */
+    buf_init(&o->rest, CONTAINER_OUTPUT_LINE_MAX * 5); /* a line, and what one read adds */
     (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
     *ret = o;
     return 0;
 }
 
-const char *oci_output_last(const struct oci_output *o)
+const char *container_output_last(const struct container_output *o)
 {
     return o ? o->last : "";
 }
 
 static void on_closed(uv_handle_t *h)
 {
-    struct oci_output *o = h->data;
+    struct container_output *o = h->data;
     (void)close(o->fd);
     buf_fini(&o->rest);
     free(o);
 }
 
-void oci_output_drain(struct oci_output *o)
+void container_output_drain(struct container_output *o)
 {
     if (!o)
         return;
@@ -149,13 +150,13 @@ void oci_output_drain(struct oci_output *o)
         take(o, str_n(scratch, (size_t)n));
 }
 
-void oci_output_close(struct oci_output *o)
+void container_output_close(struct container_output *o)
 {
     if (!o || o->is_closed)
         return;
     o->is_closed = true;
     timer_stop(o->loop, &o->pause);
-    oci_output_drain(o);
+    container_output_drain(o);
     if (o->rest.n)
         tell(o, buf_str(&o->rest));
     uv_close((uv_handle_t *)&o->poll, on_closed);

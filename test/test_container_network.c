@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fn/worker/oci_network: which addresses containers can reach, in a network namespace of this test
+ * container/network: which addresses containers can reach, in a network namespace of this test
  * that forwards packets. Skipped where namespaces may not be made.
  */
-#include "fn/worker/oci_network.h"
+#include "container/network.h"
 
 #include "base/mem.h"
 #include "base/sys.h"
@@ -22,21 +22,22 @@ enum { GATEWAY = 0x0ad50001, PORT = 9, WAIT_S = 3 };
 static struct loop loop;
 
 struct taken {
-    struct oci_network_wait wait;
-    struct oci_network *n;
+    struct container_network_wait wait;
+    struct container_network *n;
 };
 
-static void on_network(struct oci_network_wait *w, struct oci_network *n, const struct err *err)
+static void on_network(struct container_network_wait *w, struct container_network *n,
+                       const struct err *err)
 {
     if (!n)
         TEST_FAIL("%s", err_text(err));
     container_of(w, struct taken, wait)->n = n;
 }
 
-static struct oci_network *take(struct oci_networks *p)
+static struct container_network *take(struct container_networks *p)
 {
     struct taken t = { .wait = { .run = on_network } };
-    oci_network_wait(p, &t.wait);
+    container_network_wait(p, &t.wait);
     while (!t.n)
         CHECK(loop_turn(&loop, true) || true);
     return t.n;
@@ -73,10 +74,10 @@ static void on_closed(void *arg)
     *(bool *)arg = true;
 }
 
-static void close_all(struct oci_networks *p)
+static void close_all(struct container_networks *p)
 {
     bool closed = false;
-    oci_networks_close(p, on_closed, &closed);
+    container_networks_close(p, on_closed, &closed);
     while (!closed)
         CHECK(loop_turn(&loop, true) || true);
 }
@@ -96,32 +97,33 @@ static size_t count_rules(void)
 TEST(containers_reach_the_gateway_and_not_each_other)
 {
     struct err err = { 0 };
-    struct oci_networks *p = NULL, *second = NULL;
+    struct container_networks *p = NULL, *second = NULL;
     if (unshare(CLONE_NEWNET) < 0) {
         test_skipped = "network namespaces may not be made here";
         return;
     }
     CHECK_OK(loop_init(&loop, NULL));
-    int r = oci_networks_new(&loop, SUBNET, 2, &p, &err);
+    int r = container_networks_new(&loop, SUBNET, 2, &p, &err);
     if (r < 0) {
         loop_fini(&loop);
         test_skipped = "networks of containers cannot be made here";
         return;
     }
     forward();
-    struct oci_network *a = take(p), *b = take(p);
+    struct container_network *a = take(p), *b = take(p);
     CHECK_INT(reach(-1, a->address), -ECONNREFUSED); /* from the machine */
     CHECK_INT(reach(a->ns_fd, a->address), -ECONNREFUSED);
     CHECK_INT(reach(a->ns_fd, GATEWAY), -ECONNREFUSED);
     CHECK_INT(reach(b->ns_fd, GATEWAY), -ECONNREFUSED);
     CHECK_INT(reach(a->ns_fd, b->address), -EHOSTUNREACH); /* refused at once, not lost */
     CHECK_INT(reach(b->ns_fd, a->address), -EHOSTUNREACH);
-    CHECK_OK(oci_networks_new(&loop, SUBNET, 1, &second, &err)); /* another worker runs and ends */
+    CHECK_OK(
+        container_networks_new(&loop, SUBNET, 1, &second, &err)); /* another worker runs and ends */
     close_all(second);
     CHECK_INT(reach(a->ns_fd, b->address), -EHOSTUNREACH);
     CHECK_INT(reach(-1, b->address), -ECONNREFUSED);
-    oci_network_put(p, a);
-    oci_network_put(p, b);
+    container_network_put(p, a);
+    container_network_put(p, b);
     close_all(p);
     if (access("/sbin/ip", X_OK) == 0 || access("/usr/sbin/ip", X_OK) == 0)
         CHECK(count_rules() == 0 || count_rules() == 2); /* devices go a little later */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Network namespaces for containers; see oci_network.h. */
-#include "fn/worker/oci_network.h"
+/* Network namespaces for containers; see container_network.h. */
+#include "container/network.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/sys.h"
-#include "fn/worker/netlink.h"
+#include "container/netlink.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ enum {
     SUBNET_PREFIX = 16
 };
 
-struct oci_networks {
+struct container_networks {
     struct loop *loop;
     uint32_t subnet; /* x.y.0.0 */
     uint32_t next;   /* last 16 bits to try */
@@ -166,7 +166,8 @@ static void drop_rules(uint32_t subnet)
                                RULE_PRIORITY + (uint32_t)kind, NULL);
 }
 
-static int make_network(uint32_t subnet, uint32_t *next, struct oci_network *ret, struct err *err)
+static int make_network(uint32_t subnet, uint32_t *next, struct container_network *ret,
+                        struct err *err)
 {
     scoped(fd_scoped) int outer = netlink_open(err);
     scoped(fd_scoped) int inner = -1;
@@ -190,7 +191,9 @@ static int make_network(uint32_t subnet, uint32_t *next, struct oci_network *ret
         (void)netlink_del_link(outer, index, NULL);
         return r;
     }
-    *ret = (struct oci_network){ .ns_fd = take_fd(&ns), .address = subnet + low, .index = index };
+    *ret = (struct container_network){ .ns_fd = take_fd(&ns),
+                                       .address = subnet + low,
+                                       .index = index };
     return 0;
 }
 
@@ -198,17 +201,17 @@ static int make_network(uint32_t subnet, uint32_t *next, struct oci_network *ret
 
 struct fill {
     struct job job;
-    struct oci_networks *p;
+    struct container_networks *p;
     uint32_t subnet, next;
-    struct oci_network made;
+    struct container_network made;
     int r;
     struct err err;
 };
 
-static void fill_up(struct oci_networks *p);
+static void fill_up(struct container_networks *p);
 static void on_turn(struct defer *d);
 
-static void free_network(struct oci_network *n)
+static void free_network(struct container_network *n)
 {
     (void)close(n->ns_fd); /* the devices go with the namespace */
     free(n);
@@ -216,7 +219,7 @@ static void free_network(struct oci_network *n)
 
 static void on_closed(struct defer *d)
 {
-    struct oci_networks *p = container_of(d, struct oci_networks, turn);
+    struct container_networks *p = container_of(d, struct container_networks, turn);
     void (*done)(void *) = p->done;
     void *arg = p->arg;
     drop_rules(p->subnet);
@@ -224,13 +227,13 @@ static void on_closed(struct defer *d)
     done(arg);
 }
 
-static void finish_close(struct oci_networks *p)
+static void finish_close(struct container_networks *p)
 {
     if (p->n_filling == 0)
         defer_start(p->loop, &p->turn, on_closed);
 }
 
-static void add_ready(struct oci_networks *p, struct oci_network *n)
+static void add_ready(struct container_networks *p, struct container_network *n)
 {
     /* The one that has rested longest is next: an address that was just in use may still be asked
      * by a gateway that has not heard of the end. */
@@ -240,20 +243,20 @@ static void add_ready(struct oci_networks *p, struct oci_network *n)
         defer_start(p->loop, &p->turn, on_turn);
 }
 
-static void fail_waiting(struct oci_networks *p, const struct err *err)
+static void fail_waiting(struct container_networks *p, const struct err *err)
 {
     struct list all;
     list_move_all(&p->waiting, &all);
     while (!list_is_empty(&all)) {
-        struct oci_network_wait *w =
-            list_entry(list_pop_front(&all), struct oci_network_wait, node);
+        struct container_network_wait *w =
+            list_entry(list_pop_front(&all), struct container_network_wait, node);
         w->run(w, NULL, err);
     }
 }
 
 static void on_retry(struct timer *t)
 {
-    fill_up(container_of(t, struct oci_networks, retry));
+    fill_up(container_of(t, struct container_networks, retry));
 }
 
 static void work(struct job *j)
@@ -265,10 +268,10 @@ static void work(struct job *j)
 static void on_filled(struct job *j, int r)
 {
     struct fill *f = container_of(j, struct fill, job);
-    struct oci_networks *p = f->p;
+    struct container_networks *p = f->p;
     p->n_filling--;
     if (r == 0 && f->r == 0) {
-        struct oci_network *n = xnew(struct oci_network);
+        struct container_network *n = xnew(struct container_network);
         *n = f->made;
         if (p->done)
             free_network(n);
@@ -286,7 +289,7 @@ static void on_filled(struct job *j, int r)
         fill_up(p);
 }
 
-static uint32_t n_waiting(const struct oci_networks *p)
+static uint32_t n_waiting(const struct container_networks *p)
 {
     uint32_t n = 0;
     list_each (node, &p->waiting)
@@ -295,10 +298,10 @@ static uint32_t n_waiting(const struct oci_networks *p)
 }
 
 /* Threads race for names only in make_devices(), where the loser takes the next. */
-static void fill_up(struct oci_networks *p)
+static void fill_up(struct container_networks *p)
 {
     uint32_t want = (p->rests ? MIN(p->keep, 1u) : p->keep) + n_waiting(p);
-    while (p->n_ready + p->n_filling < want && p->n_filling < OCI_NETWORK_FILLS) {
+    while (p->n_ready + p->n_filling < want && p->n_filling < CONTAINER_NETWORK_FILLS) {
         struct fill *f = xnew(struct fill);
         f->p = p;
         f->subnet = p->subnet;
@@ -331,22 +334,22 @@ static int parse_subnet(const char *text, uint32_t *ret, struct err *err)
 
 static void on_rest(struct timer *t)
 {
-    struct oci_networks *p = container_of(t, struct oci_networks, rest);
+    struct container_networks *p = container_of(t, struct container_networks, rest);
     p->rests = true;
     while (p->n_ready > 1) {
-        free_network(list_entry(list_pop_front(&p->ready), struct oci_network, node));
+        free_network(list_entry(list_pop_front(&p->ready), struct container_network, node));
         p->n_ready--;
     }
 }
 
-static void count_use(struct oci_networks *p, int n)
+static void count_use(struct container_networks *p, int n)
 {
     p->n_used += n;
     if (p->n_used) {
         timer_stop(p->loop, &p->rest);
         p->rests = false;
     } else if (!p->rests)
-        timer_start(p->loop, &p->rest, OCI_NETWORKS_REST_MS, on_rest);
+        timer_start(p->loop, &p->rest, CONTAINER_NETWORKS_REST_MS, on_rest);
 }
 
 static void check_apart(uint32_t subnet)
@@ -358,11 +361,11 @@ static void check_apart(uint32_t subnet)
                  "error=\"%s\"", err_text(&err));
 }
 
-int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
-                     struct oci_networks **ret, struct err *err)
+int container_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
+                           struct container_networks **ret, struct err *err)
 {
     uint32_t base = 0, next = 2 + (uint32_t)(sys_random_u64() % 0xf000);
-    struct oci_network first = { .ns_fd = -1 };
+    struct container_network first = { .ns_fd = -1 };
     int r = parse_subnet(subnet, &base, err);
     if (r < 0)
         return r;
@@ -370,14 +373,14 @@ int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
     if (r < 0)
         return err_ctx(err, E_UNSUPPORTED, "networks of containers");
     check_apart(base);
-    struct oci_networks *p = xnew(struct oci_networks);
+    struct container_networks *p = xnew(struct container_networks);
     p->loop = loop;
     p->subnet = base;
     p->next = next;
-    p->keep = MIN(keep, (uint32_t)OCI_NETWORKS_MAX);
+    p->keep = MIN(keep, (uint32_t)CONTAINER_NETWORKS_MAX);
     list_init(&p->ready);
     list_init(&p->waiting);
-    struct oci_network *n = xnew(struct oci_network);
+    struct container_network *n = xnew(struct container_network);
     *n = first;
     add_ready(p, n);
     fill_up(p);
@@ -386,24 +389,25 @@ int oci_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
     return 0;
 }
 
-void oci_networks_close(struct oci_networks *p, void (*done)(void *arg), void *arg)
+void container_networks_close(struct container_networks *p, void (*done)(void *arg), void *arg)
 {
     assert(list_is_empty(&p->waiting));
     timer_stop(p->loop, &p->retry);
     timer_stop(p->loop, &p->rest);
     defer_cancel(&p->turn);
     while (!list_is_empty(&p->ready))
-        free_network(list_entry(list_pop_front(&p->ready), struct oci_network, node));
+        free_network(list_entry(list_pop_front(&p->ready), struct container_network, node));
     p->done = done;
     p->arg = arg;
     finish_close(p);
 }
 
-struct oci_network *oci_network_take(struct oci_networks *p)
+struct container_network *container_network_take(struct container_networks *p)
 {
     if (list_is_empty(&p->ready) || !list_is_empty(&p->waiting))
         return NULL;
-    struct oci_network *n = list_entry(list_pop_front(&p->ready), struct oci_network, node);
+    struct container_network *n =
+        list_entry(list_pop_front(&p->ready), struct container_network, node);
     p->n_ready--;
     count_use(p, 1);
     fill_up(p);
@@ -412,11 +416,12 @@ struct oci_network *oci_network_take(struct oci_networks *p)
 
 static void on_turn(struct defer *d)
 {
-    struct oci_networks *p = container_of(d, struct oci_networks, turn);
+    struct container_networks *p = container_of(d, struct container_networks, turn);
     while (!list_is_empty(&p->ready) && !list_is_empty(&p->waiting)) {
-        struct oci_network *n = list_entry(list_pop_front(&p->ready), struct oci_network, node);
-        struct oci_network_wait *w =
-            list_entry(list_pop_front(&p->waiting), struct oci_network_wait, node);
+        struct container_network *n =
+            list_entry(list_pop_front(&p->ready), struct container_network, node);
+        struct container_network_wait *w =
+            list_entry(list_pop_front(&p->waiting), struct container_network_wait, node);
         p->n_ready--;
         count_use(p, 1);
         w->run(w, n, NULL);
@@ -424,7 +429,7 @@ static void on_turn(struct defer *d)
     fill_up(p);
 }
 
-void oci_network_wait(struct oci_networks *p, struct oci_network_wait *w)
+void container_network_wait(struct container_networks *p, struct container_network_wait *w)
 {
     list_push_back(&p->waiting, &w->node);
     p->rests = false;
@@ -433,12 +438,12 @@ void oci_network_wait(struct oci_networks *p, struct oci_network_wait *w)
     fill_up(p);
 }
 
-void oci_network_cancel(struct oci_network_wait *w)
+void container_network_cancel(struct container_network_wait *w)
 {
     list_remove(&w->node);
 }
 
-void oci_network_put(struct oci_networks *p, struct oci_network *n)
+void container_network_put(struct container_networks *p, struct container_network *n)
 {
     count_use(p, -1);
     if (p->n_ready >= p->keep * 2)
@@ -447,15 +452,15 @@ void oci_network_put(struct oci_networks *p, struct oci_network *n)
         add_ready(p, n);
 }
 
-int oci_network_adopt(struct oci_networks *p, int pid, uint32_t address, struct oci_network **ret,
-                      struct err *err)
+int container_network_adopt(struct container_networks *p, int pid, uint32_t address,
+                            struct container_network **ret, struct err *err)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(err, -errno, "network of process %d", pid);
-    struct oci_network *n = xnew(struct oci_network);
+    struct container_network *n = xnew(struct container_network);
     n->ns_fd = fd;
     n->address = address;
     count_use(p, 1);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a container prints, line by line. Read at CONTAINER_OUTPUT_RATE at most: a container that
+ * prints more waits in its write(), so that it can fill neither our memory nor our time.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "io/loop.h"
+
+struct container_output;
+
+enum {
+    CONTAINER_OUTPUT_LINE_MAX = 16 << 10, /* a longer one is told in pieces */
+    CONTAINER_OUTPUT_RATE = 256 << 10,    /* bytes per second, */
+    CONTAINER_OUTPUT_BURST = 1 << 20,     /* after silence */
+    CONTAINER_OUTPUT_LAST_MAX = 120       /* kept of the last line */
+};
+
+/*
+ * fd: taken, to be read without blocking. on_line: without its end; borrowed.
+ */
+int container_output_start(struct loop *loop, int fd, void (*on_line)(void *arg, struct str line),
+                           void *arg, struct container_output **ret, struct err *err);
+/* The beginning of the last line, "" without one. Valid until closed. */
+const char *container_output_last(const struct container_output *o);
+/* What is there now, without waiting for the loop. */
+void container_output_drain(struct container_output *o);
+/* Reads what is there, tells a last line without end, and goes. NULL is fine. */
+void container_output_close(struct container_output *o);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* src/container: what containers print, and the filter of system calls. Nothing needs root. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "container/output.h"
+#include "container/seccomp.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static void drain(struct loop *loop)
+{
+    while (loop_turn(loop, false))
+        ;
+    loop_fini(loop);
+}
+
+/* ---------------------------------------------------------------- what is printed */
+
+struct lines {
+    unsigned n;
+    size_t longest;
+    struct buf all;
+};
+
+static void on_line(void *arg, struct str line)
+{
+    struct lines *l = arg;
+    l->n++;
+    l->longest = l->longest > line.n ? l->longest : line.n;
+    (void)buf_add_str(&l->all, str_slice(line, 0, 8));
+    (void)buf_add_char(&l->all, '|');
+}
+
+TEST(what_is_printed_comes_as_lines_also_the_last_one)
+{
+    struct loop loop;
+    struct lines l = { .all = BUF_INIT(1 << 20) };
+    struct container_output *o;
+    int ends[2];
+    CHECK_OK(loop_init(&loop, NULL));
+    CHECK_OK(pipe2(ends, O_CLOEXEC | O_NONBLOCK));
+    CHECK_OK(container_output_start(&loop, ends[0], on_line, &l, &o, NULL));
+    CHECK_OK(sys_write_all(ends[1], "one\r\n\ntw", 8));
+    (void)loop_turn(&loop, true);
+    CHECK_STR(buf_str(&l.all), "one|");
+    CHECK_OK(sys_write_all(ends[1], "o\nthree", 7));
+    container_output_drain(o);
+    CHECK_STR(buf_str(&l.all), "one|two|");
+    container_output_close(o);
+    CHECK_STR(buf_str(&l.all), "one|two|three|");
+    (void)close(ends[1]);
+    drain(&loop);
+    buf_fini(&l.all);
+}
+
+TEST(a_line_without_end_is_told_in_pieces)
+{
+    struct loop loop;
+    struct lines l = { .all = BUF_INIT(1 << 20) };
+    struct container_output *o;
+    static char much[60000];
+    int ends[2];
+    memset(much, 'x', sizeof much);
+    CHECK_OK(loop_init(&loop, NULL));
+    CHECK_OK(pipe2(ends, O_CLOEXEC | O_NONBLOCK));
+    CHECK_OK(container_output_start(&loop, ends[0], on_line, &l, &o, NULL));
+    CHECK_OK(sys_write_all(ends[1], much, sizeof much));
+    (void)loop_turn(&loop, true);
+    container_output_close(o);
+    CHECK_INT(l.n, (sizeof much + CONTAINER_OUTPUT_LINE_MAX - 1) / CONTAINER_OUTPUT_LINE_MAX);
+    CHECK_INT(l.longest, CONTAINER_OUTPUT_LINE_MAX);
+    (void)close(ends[1]);
+    drain(&loop);
+    buf_fini(&l.all);
+}
+
+TEST(who_prints_too_much_waits)
+{
+    struct loop loop;
+    struct lines l = { .all = BUF_INIT((size_t)16 << 20) };
+    struct container_output *o;
+    static char much[64 << 10];
+    int ends[2];
+    size_t written = 0;
+    memset(much, '\n', sizeof much);
+    CHECK_OK(loop_init(&loop, NULL));
+    CHECK_OK(pipe2(ends, O_CLOEXEC | O_NONBLOCK));
+    CHECK_OK(container_output_start(&loop, ends[0], on_line, &l, &o, NULL));
+    for (int i = 0; i < 200; i++) {
+        ssize_t n = write(ends[1], much, sizeof much);
+        written += n > 0 ? (size_t)n : 0;
+        (void)loop_turn(&loop, false);
+    }
+    CHECK(written >= CONTAINER_OUTPUT_BURST);
+    CHECK(written < 2 * CONTAINER_OUTPUT_BURST); /* 12 MiB were offered */
+    container_output_close(o);
+    (void)close(ends[1]);
+    drain(&loop);
+    buf_fini(&l.all);
+}
+
+/* ---------------------------------------------------------------- the filter */
+
+TEST(the_filter_of_system_calls_compiles)
+{
+    scoped(free_scoped) char *text = NULL;
+    CHECK_OK(container_seccomp_make(&text, NULL));
+    CHECK(strlen(text) > 1000 && strlen(text) % 4 == 0);
+}
+
+TEST_MAIN

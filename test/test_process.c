@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* io/process: how processes begin and end. */
+#include "base/mem.h"
+#include "io/process.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static void drain(struct loop *loop)
+{
+    while (loop_turn(loop, false))
+        ;
+    loop_fini(loop);
+}
+
+struct ended {
+    int n, status;
+};
+
+static void on_exit_of(struct process *p, int status, void *arg)
+{
+    struct ended *e = arg;
+    e->n++;
+    e->status = status;
+}
+
+static struct process *spawn(struct loop *loop, const char *script, int out, struct ended *e)
+{
+    const char *const argv[] = { "/bin/sh", "-c", script, NULL }, *const env[] = { "A=b", NULL };
+    struct process *p;
+    struct process_opts o = { .argv = argv,
+                              .env = env,
+                              .mount_ns = -1,
+                              .in = out,
+                              .out = out,
+                              .err_out = out,
+                              .on_exit = on_exit_of,
+                              .arg = e };
+    *e = (struct ended){ 0 };
+    CHECK_OK(process_spawn(loop, &o, &p, NULL));
+    return p;
+}
+
+TEST(a_process_is_told_how_it_ended)
+{
+    struct loop loop;
+    struct ended e;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    CHECK_OK(loop_init(&loop, NULL));
+    (void)spawn(&loop, "exit 7", null, &e);
+    while (!e.n)
+        (void)loop_turn(&loop, true);
+    CHECK_INT(e.status, 7);
+    struct process *p = spawn(&loop, "while :; do :; done", null, &e);
+    process_signal(p, SIGTERM);
+    while (!e.n)
+        (void)loop_turn(&loop, true);
+    CHECK_INT(e.status, -SIGTERM);
+    (void)close(null);
+    drain(&loop);
+}
+
+TEST(a_process_gets_its_environment_and_three_descriptors)
+{
+    struct loop loop;
+    struct ended e;
+    char text[200];
+    int ends[2], stray = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
+    CHECK_OK(loop_init(&loop, NULL));
+    CHECK_OK(pipe2(ends, O_CLOEXEC));
+    (void)spawn(&loop, "echo $A; for f in /proc/self/fd/*; do [ -e $f ] && echo ${f##*/}; done",
+                ends[1], &e);
+    while (!e.n)
+        (void)loop_turn(&loop, true);
+    ssize_t n = read(ends[0], text, sizeof text - 1);
+    CHECK(n > 0);
+    text[n] = '\0';
+    CHECK_STR(str_of(text), "b\n0\n1\n2\n");
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    (void)close(stray);
+    drain(&loop);
+}
+
+TEST(a_program_that_is_not_there_is_an_error_at_once)
+{
+    struct loop loop;
+    struct process *p;
+    struct err err = { 0 };
+    const char *const argv[] = { "/no/such/program", NULL };
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    CHECK_OK(loop_init(&loop, NULL));
+    struct process_opts o = { .argv = argv, .env = argv + 1, .mount_ns = -1 };
+    o.in = o.out = o.err_out = null;
+    CHECK_ERR(process_spawn(&loop, &o, &p, &err), -ENOENT);
+    CHECK(strstr(err.text, "/no/such/program"));
+    (void)close(null);
+    drain(&loop);
+}
+
+TEST(who_a_process_is_can_be_told_for_ever)
+{
+    struct process_facts me, again;
+    CHECK_OK(process_facts(getpid(), &me));
+    CHECK_INT(me.parent, getppid());
+    CHECK_INT(me.session, getsid(0));
+    CHECK(me.state == 'R' || me.state == 'S');
+    CHECK_OK(process_facts(getpid(), &again));
+    CHECK(me.start_ticks && me.start_ticks == again.start_ticks);
+    CHECK_ERR(process_facts(0x3ffffffe, &me), -ESRCH);
+    CHECK(!process_reap_stray(getpid()));
+}
+
+TEST_MAIN
