@@ -9,10 +9,10 @@
 #include "base/map.h"
 #include "base/sys.h"
 #include "codec/json.h"
+#include "container/spec.h"
 #include "fn/worker/logs.h"
 #include "fn/worker/oci.h"
 #include "fn/worker/oci_config.h"
-#include "fn/worker/oci_impl.h"
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -303,7 +303,7 @@ static void device_of(const struct told *t, char to[IFNAMSIZ])
 /* "HASH-s<ID>", as its control group is called */
 static void group_of(const struct rig *r, uint64_t id, char to[64])
 {
-    scoped(free_scoped) char *run = oci_run_of(r->dir);
+    scoped(free_scoped) char *run = container_host_run_dir("fn", r->dir);
     (void)snprintf(to, 64, "%s-s%d", strrchr(run, '-') + 1, (int)id);
 }
 
@@ -345,13 +345,14 @@ static struct json *config_of(struct arena *a, struct rig *r, const char *bundle
     struct buf text = BUF_INIT(1 << 20), filled = BUF_INIT(1 << 20);
     struct oci_config_made made;
     struct json *v;
-    struct oci_config_opts o = { .bundle = r->bundle, .cgroup = "/g", .host_name = "hello" };
+    const struct container_machine machine = { .cgroup = "/g" };
+    struct oci_config_opts o = { .bundle = r->bundle, .machine = &machine, .host_name = "hello" };
     CHECK_OK(oci_config_make(str_of(bundle_config), &r->rev, &o, &text, &made, NULL));
     oci_config_made_fini(&made);
-    const char *const with[] = {
-        [OCI_HOLE_GROUP] = "s7", [OCI_HOLE_NETWORK] = "/proc/1/fd/9", [OCI_HOLE_SECRETS] = "/run/x"
-    };
-    oci_config_fill(buf_str(&text), with, &filled);
+    const char *const with[CONTAINER_HOLES] = { [CONTAINER_HOLE_GROUP] = "s7",
+                                                [CONTAINER_HOLE_NETWORK] = "/proc/1/fd/9",
+                                                [CONTAINER_HOLE_FILES] = "/run/x" };
+    container_spec_fill(buf_str(&text), with, &filled);
     struct str copy = str_copy_arena(a, buf_str(&filled));
     CHECK_OK(json_parse(a, copy, NULL, &v, NULL));
     buf_fini(&text);
@@ -554,7 +555,7 @@ TEST(a_container_that_ends_is_reported_with_its_last_words)
     struct told *t = create(&r, 1);
     CHECK_INT(t->r, 0);
     CHECK_INT(create(&r, 2)->r, 0);
-    scoped(free_scoped) char *run = oci_run_of(r.dir);
+    scoped(free_scoped) char *run = container_host_run_dir("fn", r.dir);
     scoped(free_scoped) char *find = xasprintf("kill -9 $(cat %s/s2/pid)", run);
     CHECK_INT(system(find), 0);
     UNTIL(&r, r.told[2].gone);

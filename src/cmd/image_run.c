@@ -2,8 +2,10 @@
 /* dormouse image run: a program of an image in a container, in the foreground. */
 #include "base/sys.h"
 #include "cmd/image_mounting.h"
-#include "image/container_config.h"
+#include "container/foreground.h"
+#include "container/program.h"
 #include "image/run.h"
+#include "image/run_spec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +52,7 @@ static const struct cmd_opt *image_run_opts(void)
 }
 
 /* Variables without a value are those of this process; what it does not have is left out. */
-static struct oci_strings environment(struct arena *a)
+static struct container_words environment(struct arena *a)
 {
     size_t n = 0;
     struct str *all = arena_new_n(a, struct str, env.n);
@@ -63,7 +65,7 @@ static struct oci_strings environment(struct arena *a)
             has_value ? xstrdup(env.at[i]) : xasprintf("%s=%s", env.at[i], value);
         all[n++] = str_copy_arena(a, str_of(pair));
     }
-    return (struct oci_strings){ all, n };
+    return (struct container_words){ all, n };
 }
 
 static int write_config(const struct run_place *p, const struct oci_run *image, struct arena *a,
@@ -71,16 +73,16 @@ static int write_config(const struct run_place *p, const struct oci_run *image, 
 {
     struct str program = str_of(entrypoint);
     scoped(free_scoped) struct str *arguments = xnew_n(struct str, n_words);
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(RUNTIME_CONFIG_BYTES_MAX);
-    struct runtime_config_user who;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(RUN_SPEC_MAX);
+    struct container_user who;
     for (size_t i = 0; i < n_words; i++)
         arguments[i] = str_of(words[i]);
-    const struct container_config_opts o = {
-        .process = { .args = { arguments, n_words },
-                     .entrypoint = { &program, entrypoint != NULL },
-                     .env = environment(a),
-                     .cwd = str_of(cwd),
-                     .has_terminal = has_terminal },
+    const struct run_spec_opts o = {
+        .args = { arguments, n_words },
+        .entrypoint = { &program, entrypoint != NULL },
+        .env = environment(a),
+        .cwd = str_of(cwd),
+        .has_terminal = has_terminal,
         .root = p->target,
         .host_name = host_name ? host_name : "dormouse",
         .is_read_only = is_read_only,
@@ -90,8 +92,8 @@ static int write_config(const struct run_place *p, const struct oci_run *image, 
     scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, p->dir, O_RDONLY | O_DIRECTORY, 0);
     if (root < 0 || dir < 0)
         return err_sys(err, root < 0 ? root : dir, "open '%s'", p->dir);
-    int r = runtime_config_find_user(root, user ? str_of(user) : image->user, &who, err);
-    r = r < 0 ? r : container_config_make(image, &o, &who, &text, err);
+    int r = container_user_find(root, user ? str_of(user) : image->user, &who, err);
+    r = r < 0 ? r : run_spec_make(image, &o, &who, &text, err);
     return r < 0 ? r : sys_write_file_atomic(dir, "config.json", buf_str(&text), 0600, err);
 }
 
@@ -115,7 +117,7 @@ static int run_at(const struct run_place *p, const char *program, size_t n_words
     int r = image_mounting_mount(&m, err);
     r = r < 0 ? r : run_place_remove_devices(p, err);
     r = r < 0 ? r : write_config(p, &m.config.run, &m.documents, n_words - 1, words + 1, err);
-    return r < 0 ? r : run_container(p, program, ret_status, err);
+    return r < 0 ? r : container_foreground_run(program, p->dir, p->id, ret_status, err);
 }
 
 static int run_image(size_t n_words, char **words, int *ret_status, struct err *err)
@@ -123,7 +125,7 @@ static int run_image(size_t n_words, char **words, int *ret_status, struct err *
     struct run_place place;
     scoped(free_scoped) char *data = cmd_data_dir(data_dir), *program = NULL;
     scoped(free_scoped) char *runs = xasprintf("%s/runs", data);
-    int r = run_find_runtime(runtime, &program, err);
+    int r = container_program_find(runtime, &program, err);
     r = r < 0 ? r : run_enter_namespace(err);
     r = r < 0 ? r : run_place_new(runs, wait_ms, &place, err);
     if (r < 0)

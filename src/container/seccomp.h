@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that containers may make; seccomp.c says which and why. Any thread.
+ * System calls that containers may make: two lists, of which seccomp.c says what they leave out and
+ * why. Any thread.
  */
 #pragma once
 
+#include "base/buf.h"
 #include "base/err.h"
 
-/* NULL at the end. */
-extern const char *const container_seccomp_allowed[];
-enum {
-    CONTAINER_CLONE_NAMESPACES = 0x7e020000, /* flags that clone() must not have */
-    CONTAINER_SOCKET_VSOCK = 40              /* the family that socket() must not be asked for */
+enum container_seccomp {
+    /* What programs of any language need, and nothing else: for what others bring. */
+    CONTAINER_SECCOMP_ALLOW_LIST,
+    /* All but what reaches the kernel's state or other namespaces: for what a person starts. */
+    CONTAINER_SECCOMP_REFUSE_LIST
 };
+
+/* Append linux.seccomp of a config.json, a JSON object. */
+void container_seccomp_write(enum container_seccomp kind, struct buf *to);
+
 /*
- * The same rules as config.json has, compiled (takes 15 ms, which crun would otherwise need for
- * each container) and in base64, for crun's annotation run.oci.seccomp_bpf_data. Given, free().
+ * CONTAINER_SECCOMP_ALLOW_LIST compiled (takes 15 ms, which crun would otherwise need for each
+ * container) and in base64, for crun's annotation run.oci.seccomp_bpf_data. Given, free().
  */
 int container_seccomp_make(char **ret, struct err *err);

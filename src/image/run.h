@@ -8,9 +8,8 @@
  *     RUNS/<id>/runtime/      files of the OCI runtime
  *
  * that is locked (flock) while its process lives. All mounts are made in a mount namespace of this
- * process, and the container is below a PID namespace whose first process is the runtime; it gets
- * SIGKILL when this process ends. So kill -9 leaves files alone, which the next run_place_new()
- * removes. Blocking calls, for a command with one thread.
+ * process, and the container ends with it (container/foreground.h). So kill -9 leaves files alone,
+ * which the next run_place_new() removes. Blocking calls, for a command with one thread.
  */
 #pragma once
 
@@ -41,14 +40,3 @@ int run_place_remove(struct run_place *p, uint64_t lock_ms, struct err *err);
  * whatever program may open it. Errors: of the system calls; then some may be left.
  */
 int run_place_remove_devices(const struct run_place *p, struct err *err);
-
-/* The OCI runtime: `name`, a path or a program of PATH; NULL: crun or runc. Given, free(). Errors:
- * -ENOENT. */
-int run_find_runtime(const char *name, char **ret, struct err *err);
-
-/*
- * Run the bundle of the place in the foreground, with the standard files of this process; signals
- * that other processes send to this one are passed on. *ret_status: its exit status, 128 + signal
- * if one ended it. Signals stay blocked after it. Errors: of starting the runtime.
- */
-int run_container(const struct run_place *p, const char *runtime, int *ret_status, struct err *err);

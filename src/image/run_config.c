@@ -2,87 +2,44 @@
 #include "image/run_config.h"
 
 #include "codec/json.h"
-#include "image/runtime_config.h"
+#include "container/root.h"
+#include "container/spec.h"
 #include "oci/image.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Appends to an array that is open; *n counts its members. */
-static void add_words(struct oci_strings words, size_t *n, struct buf *to)
+static struct container_words words_of(struct oci_strings s)
 {
-    for (size_t i = 0; i < words.n; i++) {
-        if ((*n)++)
-            (void)buf_add_char(to, ',');
-        (void)json_write_str(to, words.p[i]);
-    }
-}
-
-static int add_user(struct str user, int root_fd, struct buf *to, struct err *err)
-{
-    struct runtime_config_user found;
-    int r = runtime_config_find_user(root_fd, user, &found, err);
-    if (r < 0)
-        return r;
-    (void)buf_printf(to, "\"user\":{\"uid\":%u,\"gid\":%u,\"additionalGids\":[", found.uid,
-                     found.gid);
-    for (size_t i = 0; i < found.n_groups; i++)
-        (void)buf_printf(to, "%s%u", i ? "," : "", found.groups[i]);
-    (void)buf_add_cstr(to, "]}");
-    return 0;
-}
-
-static void add_env(struct oci_strings env, struct buf *to)
-{
-    size_t n = 0;
-    bool has_path = false;
-    (void)buf_add_cstr(to, ",\"env\":[");
-    add_words(env, &n, to);
-    for (size_t i = 0; i < env.n; i++)
-        has_path |= str_has_prefix(env.p[i], STR("PATH="));
-    if (!has_path)
-        (void)buf_printf(to,
-                         "%s\"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\"",
-                         n ? "," : "");
-    (void)buf_add_char(to, ']');
+    return (struct container_words){ s.p, s.n };
 }
 
 static int add_process(const struct oci_run *run, int root_fd, struct buf *to, struct err *err)
 {
-    size_t n = 0;
+    struct container_user user;
+    const struct container_words args[] = { words_of(run->entrypoint), words_of(run->command) };
+    const struct container_words env = words_of(run->env);
+    const struct container_process process = { .user = &user,
+                                               .args = args,
+                                               .n_args = ARRAY_LEN(args),
+                                               .env = &env,
+                                               .n_env = 1,
+                                               .cwd = run->cwd };
+    int r = container_user_find(root_fd, run->user, &user, err);
     (void)buf_add_cstr(to, "{\"process\":{");
-    int r = add_user(run->user, root_fd, to, err);
-    if (r < 0)
-        return r;
-    (void)buf_add_cstr(to, ",\"args\":[");
-    add_words(run->entrypoint, &n, to);
-    add_words(run->command, &n, to);
-    (void)buf_add_char(to, ']');
-    add_env(run->env, to);
-    (void)buf_add_cstr(to, ",\"cwd\":");
-    (void)json_write_str(to, run->cwd.n ? run->cwd : STR("/"));
+    r = r < 0 ? r : container_spec_write_program(&process, to, err);
     (void)buf_add_char(to, '}');
-    return 0;
-}
-
-/* Where links of the image lead to nothing outside of it. -1: there is none. */
-static int open_dir_below(int root_fd, const char *path)
-{
-    const struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                                  .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-    return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+    return r;
 }
 
 /* What an image keeps in a volume stays visible: nothing is mounted over it. */
 static bool is_empty_below(int root_fd, const char *path)
 {
-    int fd = open_dir_below(root_fd, path);
+    int fd = container_root_open(root_fd, path, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
-        return errno == ENOENT;
+        return fd == -ENOENT;
     DIR *d = fdopendir(fd);
     if (!d) {
         (void)close(fd);

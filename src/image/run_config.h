@@ -4,7 +4,7 @@
  * (OCI runtime-spec, config.md): arguments from Entrypoint and Cmd, environment, working directory,
  * the user by the files of the root file system, and a tmpfs for each volume that is empty there.
  * Everything else is left to the reader, also whether there is a program: what a caller has in its
- * place is not known here (runtime_config.h makes the final section where it is). Blocking calls,
+ * place is not known here (container/spec.h makes the final section where it is). Blocking calls,
  * any thread.
  */
 #pragma once
@@ -20,8 +20,8 @@ enum {
 /*
  * config: the image's configuration. root_fd: its root file system; its files are read below it
  * alone, whatever links they are. *ret_n_program: how many of the arguments are the Entrypoint,
- * which arguments of a caller do not replace. Errors: those of oci_config_parse() and
- * runtime_config_find_user(); E_LIMIT.
+ * which arguments of a caller do not replace. Errors: those of oci_config_parse(),
+ * container_user_find() and container_spec_write_program(); E_LIMIT.
  */
 int run_config_make(struct str config, int root_fd, struct buf *to, size_t *ret_n_program,
                     struct err *err);

@@ -56,7 +56,7 @@ def states(function):
             state = json.loads(path.read_text())
         except (OSError, ValueError):
             continue
-        if state["function"] == function:
+        if (state.get("note") or {}).get("function") == function:
             found.append(state)
     return found
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime `oci`; see oci.h. What each file of it does: oci_impl.h. */
-#include "base/sys.h"
+#include "base/log.h"
 #include "fn/worker/oci_impl.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 static struct oci *of(struct runtime *rt)
 {
@@ -15,73 +12,17 @@ static struct oci *of(struct runtime *rt)
 
 /* ---------------------------------------------------------------- the runtime */
 
-static void on_network_turn(struct defer *d)
-{
-    struct box *b = container_of(d, struct box, turn);
-    if (b->is_wanted && b->network) {
-        box_queue(b);
-        return;
-    }
-    box_clean(b);
-}
-
-/* Told on a later turn, as all that the runtime says. */
-struct refusal {
-    struct defer turn;
-    struct box *b;
-    int r;
-    char text[240];
-};
-
-static void on_refusal(struct defer *d)
-{
-    struct refusal *f = container_of(d, struct refusal, turn);
-    box_fail(f->b, f->r, f->text);
-    free(f);
-}
-
-static void refuse(struct box *b, int r, const char *text)
-{
-    struct refusal *f = xnew(struct refusal);
-    f->b = b;
-    f->r = r;
-    (void)snprintf(f->text, sizeof f->text, "%s", text);
-    defer_start(b->o->loop, &f->turn, on_refusal);
-}
-
-void box_begin(struct box *b, const struct runtime_revision *r)
-{
-    struct oci *o = b->o;
-    struct err err = { 0 };
-    box_has_image(b);
-    int code = box_make_dir(b, r, &err);
-    b->took.sandbox_create = box_lap_us(b);
-    if (code < 0) {
-        refuse(b, code, err_text(&err));
-        return;
-    }
-    b->network = container_network_take(o->networks);
-    if (b->network)
-        defer_start(o->loop, &b->turn, on_network_turn);
-    else
-        box_wait_for_network(b);
-}
-
 static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
 {
     struct oci *o = of(rt);
     struct err err = { 0 };
     struct box *b = box_new(o, id, r);
     b->is_wanted = true;
-    if (o->boxes.n > OCI_SANDBOXES_MAX) {
-        refuse(b, E_LIMIT, "this worker has as many containers as it can");
-        return;
-    }
-    int code = oci_plan_give(r->data, b, &err);
+    int code = o->boxes.n > OCI_SANDBOXES_MAX
+                   ? err_set(&err, E_LIMIT, "this worker has as many containers as it can")
+                   : oci_plan_give(r->data, b, &err);
     if (code < 0)
-        refuse(b, code, err_text(&err));
-    else if (code > 0)
-        box_begin(b, r);
+        box_refuse(b, &err);
 }
 
 struct farewell { /* on_destroyed() for what is not known */
@@ -112,33 +53,7 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
         defer_start(o->loop, &f->turn, on_farewell);
         return;
     }
-    b->owes_farewell = true;
-    b->is_wanted = false;
-    b->grace_ms = grace_ms;
-    switch ((enum box_at)b->sm.at) {
-    case BOX_IMAGE:
-        if (list_is_linked(&b->queued))
-            box_clean(b); /* otherwise it is being refused */
-        break;
-    case BOX_NETWORK:
-        if (list_is_linked(&b->wait.node))
-            box_clean(b); /* otherwise its turn comes, and finds it unwanted */
-        break;
-    case BOX_QUEUED:
-        box_clean(b);
-        break;
-    case BOX_PROBING:
-    case BOX_READY:
-        box_end(b);
-        break;
-    case BOX_ENDING:
-        if (b->init && grace_ms == 0)
-            process_signal(b->init, SIGKILL);
-        break;
-    case BOX_STARTING: /* on_crun_run() sees to it */
-    case BOX_CLEANING:
-        break;
-    }
+    box_destroy(b, grace_ms);
 }
 
 static void prepare(struct runtime *rt, struct runtime_revision *r)
@@ -154,38 +69,26 @@ static void forget(struct runtime *rt, struct runtime_revision *r)
 
 static void recover(struct runtime *rt)
 {
-    oci_recover(of(rt));
+    box_recover_all(of(rt));
 }
 
-static void free_oci(struct oci *o)
-{
-    oci_tear_down(o);
-    map_fini(&o->boxes);
-    vec_each (dir, &o->bundle_dirs)
-        free(*dir);
-    vec_fini(&o->bundle_dirs);
-    free(o->run);
-    free(o->program);
-    free(o->subnet);
-    free(o);
-}
-
-static void on_networks_closed(void *arg)
+static void on_host_closed(void *arg)
 {
     struct oci *o = arg;
     void (*done)(void *) = o->done;
     void *done_arg = o->done_arg;
-    free_oci(o);
+    map_fini(&o->boxes);
+    vec_each (dir, &o->bundle_dirs)
+        free(*dir);
+    vec_fini(&o->bundle_dirs);
+    free(o);
     done(done_arg);
 }
 
 static void on_closing(struct defer *d)
 {
     struct oci *o = container_of(d, struct oci, closing);
-    if (!o->networks)
-        on_networks_closed(o);
-    else
-        container_networks_close(o->networks, on_networks_closed, o);
+    container_host_close(o->host, on_host_closed, o);
 }
 
 void oci_give_back(struct oci *o)
@@ -215,26 +118,24 @@ static const struct runtime_ops oci_ops = { .name = "oci",
 
 int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct err *err)
 {
-    if (geteuid() != 0)
-        return err_set(err, E_UNSUPPORTED,
-                       "containers need root: network namespaces and control groups are ours to "
-                       "make (functions as Wasm modules do not)");
-    char *program = oci_find_program(opts->program);
-    if (!program)
-        return err_set(err, E_UNSUPPORTED, "containers need '%s', which is not installed",
-                       opts->program ? opts->program : "crun or runc");
+    const struct container_host_opts host = { .loop = opts->loop,
+                                              .kind = OCI_KIND,
+                                              .data_dir = opts->dir,
+                                              .program = opts->program,
+                                              .n_networks = opts->n_networks,
+                                              .subnet = opts->subnet,
+                                              .no_limits = opts->no_limits };
     struct oci *o = xnew(struct oci);
+    int r = container_host_new(&host, &o->host, err);
+    if (r < 0) {
+        free(o);
+        return err_ctx(err, r, "functions that are images (those that are Wasm modules need none)");
+    }
     o->base.ops = &oci_ops;
     o->loop = opts->loop;
     o->logs = opts->logs;
-    o->program = program;
-    o->is_runc = str_has_prefix(str_of(strrchr(program, '/') + 1), STR("runc"));
-    o->no_limits = opts->no_limits;
-    o->run = oci_run_of(opts->dir);
-    o->subnet = xstrdup(opts->subnet ? opts->subnet : OCI_SUBNET_DEFAULT);
     if (opts->images)
         o->images = *opts->images;
-    o->n_networks = opts->n_networks ? opts->n_networks : CONTAINER_NETWORKS_DEFAULT;
     for (size_t i = 0; i < opts->n_bundle_dirs; i++) {
         char *real = realpath(opts->bundle_dirs[i], NULL);
         if (real)
@@ -242,13 +143,11 @@ int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct er
         else
             log_warn("no directory of bundles", "dir=\"%s\"", opts->bundle_dirs[i]);
     }
-    o->mount_ns = o->null_fd = o->copy_fd = -1;
-    list_init(&o->queue);
     *ret = &o->base;
     return 0;
 }
 
 int oci_runtime_set_up(struct runtime *rt, struct err *err)
 {
-    return oci_ensure_set_up(of(rt), err);
+    return container_host_set_up(of(rt)->host, err);
 }

@@ -10,13 +10,7 @@
  * no capabilities, seccomp, masked paths, limits of CPU, memory and processes. What it decides:
  * program, working directory, user, mounts that are no bind mounts of the host.
  *
- *     RUN/s<ID>/     config.json, state.json, pid, log of crun, pipes out and err, secrets
- *     RUN/crun/      crun's own state
- *
- * RUN lies in /run, in memory, and is named after the data directory: nothing of a container is
- * written to a disk while it is made.
- *
- * docs/internals/functions.md describes networks and what happens after a crash.
+ * The containers themselves, their directories, networks and ends are src/container's.
  */
 #pragma once
 
@@ -24,13 +18,9 @@
 #include "fn/worker/runtime.h"
 #include "wasm/guest_log.h"
 
-#define OCI_SUBNET_DEFAULT "10.213.0.0/16"
-
 enum {
     OCI_SANDBOXES_MAX = 1000,
-    OCI_STARTS_MAX = 16,            /* crun processes at a time; further creations wait */
-    OCI_CONFIG_MAX = 1 << 20,       /* a bundle's config.json */
-    CONTAINER_NETWORKS_DEFAULT = 16 /* kept ready */
+    OCI_CONFIG_MAX = 1 << 20 /* a bundle's config.json */
 };
 
 struct oci_opts { /* strings are copied */
@@ -42,7 +32,7 @@ struct oci_opts { /* strings are copied */
     const struct fn_images *images; /* copied; NULL: bundles alone */
     const char *program;            /* NULL: crun, or runc where only that is installed */
     uint32_t n_networks;            /* 0: CONTAINER_NETWORKS_DEFAULT */
-    const char *subnet;             /* of the containers, /16; NULL: OCI_SUBNET_DEFAULT */
+    const char *subnet;             /* of the containers, /16; NULL: CONTAINER_SUBNET_DEFAULT */
     bool no_limits; /* also where the machine has no cgroups that we can use: CPU, memory and
                      * processes are not limited then */
 };

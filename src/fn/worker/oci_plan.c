@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the containers of a revision are made of: its bundle, or its image once that is here. */
 #include "base/sys.h"
+#include "container/root.h"
 #include "fn/worker/oci_impl.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct oci_plan {
     struct oci *o;
     const struct runtime_revision *r;
     enum { PLAN_WAITS, PLAN_READY, PLAN_FAILED } at;
-    struct buf config; /* with holes */
-    struct oci_user user;
-    int code; /* FAILED */
+    struct buf config;           /* with holes */
+    struct oci_config_made made; /* READY */
+    int code;                    /* FAILED */
     struct err err;
     struct fn_image *image; /* READY: NULL with a bundle */
     struct fn_image_call call;
@@ -73,88 +71,34 @@ static char *find_reference(const struct oci *o, struct str reference, struct er
 
 /* ---------------------------------------------------------------- mount points */
 
-/* A directory below the root, to which no link leads out of it. */
-static int open_below(int root, const char *path)
-{
-    const struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                                  .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-    return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-}
-
-static void make_one(int dir, const char *name, bool is_file)
-{
-    if (!is_file) {
-        (void)mkdirat(dir, name, 0755);
-        return;
-    }
-    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd >= 0)
-        (void)close(fd);
-}
-
-/* Names that are looked up on the loop for the mount points of a plan; the rest is left to the
- * program that starts containers. */
-enum { LOOKUPS_MAX = 1 << 16 };
-
-/* The directories on the way, and what is at the end. */
-static void make_mount_point(int root, const char *path, bool is_file, unsigned *left)
-{
-    unsigned depth = 0;
-    scoped(free_scoped) char *whole = xstrdup(path);
-    scoped(fd_scoped) int dir = open_below(root, "/");
-    for (char *name = whole + strspn(whole, "/"); *name && dir >= 0 && *left > depth;) {
-        *left -= ++depth;
-        char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/"), was = *end;
-        *end = '\0';
-        make_one(dir, name, is_file && !*next);
-        (void)close(take_fd(&dir));
-        if (*next)
-            dir = open_below(root, whole);
-        *end = was;
-        name = next;
-    }
-}
-
-/*
- * The program that starts a container makes the mount points that are missing, and fails where
- * another start on the same root file system is faster: they are there before the first. A root
- * file system that cannot be written is none of our business: that program says so.
- */
+/* Before the first container: see container/root.h. */
 static void make_mount_points(const struct oci_config_made *made, const struct runtime_revision *r)
 {
     static const char *const names[] = { "/proc", "/dev", "/sys", "/tmp" };
     scoped(fd_scoped) int root = open(made->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return;
-    unsigned left = LOOKUPS_MAX;
+    unsigned left = CONTAINER_ROOT_LOOKUPS_MAX;
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        make_mount_point(root, names[i], false, &left);
+        container_root_make_point(root, names[i], false, &left);
     for (size_t at = 0; at < made->dirs.n; at += strlen(made->dirs.p + at) + 1)
-        make_mount_point(root, made->dirs.p + at, false, &left);
+        container_root_make_point(root, made->dirs.p + at, false, &left);
     for (size_t i = 0; i < r->n_secrets; i++)
-        make_mount_point(root, r->secrets[i]->path, true, &left);
+        container_root_make_point(root, r->secrets[i]->path, true, &left);
 }
 
 /* ---------------------------------------------------------------- its configuration */
 
 static int make_config(struct oci_plan *p, struct str config, const char *dir, size_t n_program)
 {
-    struct oci *o = p->o;
-    struct oci_config_opts opts = { .bundle = dir,
-                                    .n_program = n_program,
-                                    .cgroup = o->cgroups.kind ? o->cgroups.parent : NULL,
-                                    .is_cgroup2 = o->cgroups.kind == CONTAINER_CGROUPS_V2,
-                                    .counts_swap = container_cgroups_count_swap(&o->cgroups),
-                                    .filter = o->filter,
-                                    .host_name = p->r->function };
-    struct oci_config_made made;
-    int r = oci_config_make(config, p->r, &opts, &p->config, &made, &p->err);
-    if (r < 0)
-        return r;
-    p->user = made.user;
-    make_mount_points(&made, p->r);
-    oci_config_made_fini(&made);
-    return 0;
+    const struct container_machine machine = container_host_machine(p->o->host);
+    struct oci_config_opts opts = {
+        .bundle = dir, .n_program = n_program, .machine = &machine, .host_name = p->r->function
+    };
+    int r = oci_config_make(config, p->r, &opts, &p->config, &p->made, &p->err);
+    if (r >= 0)
+        make_mount_points(&p->made, p->r);
+    return r;
 }
 
 static int read_bundle(struct oci_plan *p)
@@ -167,7 +111,7 @@ static int read_bundle(struct oci_plan *p)
     int r = sys_read_file(AT_FDCWD, path, &config, &p->err);
     if (r < 0)
         return err_ctx(&p->err, E_INVALID, "bundle");
-    r = oci_ensure_set_up(p->o, &p->err);
+    r = container_host_set_up(p->o->host, &p->err);
     return r < 0 ? r : make_config(p, buf_str(&config), real, 1);
 }
 
@@ -179,19 +123,18 @@ static void settle(struct oci_plan *p, int r)
 
 /* ---------------------------------------------------------------- its image */
 
-static void take(const struct oci_plan *p, struct box *b)
+/* What the plan has is the box's, and its container is made. */
+static int take(const struct oci_plan *p, struct box *b, struct err *err)
 {
     const struct fn_template *t = p->r->t;
     b->cpu_milli = t->has_cpu_limit ? t->cpu_milli : 0;
     b->ready_ms = t->readiness_ms;
     b->port = t->port;
     b->path = str_dup(t->protocol == FN_HTTP1 ? t->readiness_path : STR(""));
-    b->user = p->user;
-    b->config = xstrndup(p->config.p ? p->config.p : "", p->config.n);
-    b->config_n = p->config.n;
     b->image = p->image;
     if (b->image)
         p->o->images.ops->ref(p->o->images.arg, b->image);
+    return box_make(b, p->r, &p->made, buf_str(&p->config), err);
 }
 
 static void on_pulling(struct fn_image_call *c)
@@ -231,12 +174,10 @@ static void on_image(struct fn_image_call *c, int r, struct fn_image *image, con
     while (!list_is_empty(&boxes)) {
         struct box *b = list_entry(list_pop_front(&boxes), struct box, queued);
         b->took.image_fetch = box_lap_us(b);
-        if (r < 0) {
-            box_fail(b, r, err_text(&why));
-            continue;
-        }
-        take(p, b);
-        box_begin(b, p->r);
+        struct err cause = why;
+        int code = r < 0 ? r : take(p, b, &cause);
+        if (code < 0)
+            box_fail(b, code, err_text(&cause));
     }
 }
 
@@ -253,7 +194,7 @@ static int ask(struct oci_plan *p)
     scoped(free_scoped) char *reference = find_reference(o, p->r->t->image, &p->err);
     if (!reference)
         return E_INVALID;
-    int r = oci_ensure_set_up(o, &p->err);
+    int r = container_host_set_up(o->host, &p->err);
     want.reference = str_of(reference);
     if (r < 0)
         return r;
@@ -277,7 +218,7 @@ struct oci_plan *oci_plan_new(struct oci *o, const struct runtime_revision *r)
     struct oci_plan *p = xnew(struct oci_plan);
     p->o = o;
     p->r = r;
-    buf_init(&p->config, OCI_CONFIG_TEXT_MAX);
+    buf_init(&p->config, CONTAINER_CONFIG_MAX);
     list_init(&p->waiting);
     p->call.on_pulling = on_pulling;
     p->call.on_done = on_image;
@@ -296,6 +237,7 @@ void oci_plan_free(struct oci_plan *p)
     if (p->image)
         images->ops->put(images->arg, p->image);
     assert(list_is_empty(&p->waiting));
+    oci_config_made_fini(&p->made);
     buf_fini(&p->config);
     free(p);
 }
@@ -313,6 +255,5 @@ int oci_plan_give(struct oci_plan *p, struct box *b, struct err *err)
     case PLAN_READY:
         break;
     }
-    take(p, b);
-    return 1;
+    return take(p, b, err);
 }

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a container, from the order to make it until nothing of it is left. Every callback
+ * moves it or tells the caller; what the caller has stopped only ends.
+ */
+#include "container/container.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "container/container_impl.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    GROUP_PAUSE_MS = 10, /* for what ends in a control group, */
+    GROUP_TRIES = 500,   /* so many times */
+    DELETE_TRIES = 3     /* of a crun delete that was killed */
+};
+
+/*
+ *     NETWORK -> QUEUED -> STARTING -> RUNNING -> ENDING -> CLEANING -> (freed)
+ *
+ * NETWORK waits for one, QUEUED for a process slot, STARTING for crun run, ENDING for the end of
+ * the program after a signal, CLEANING for crun delete and for what crun has left. A container that
+ * fails or is stopped moves to ENDING if its program runs, else to CLEANING.
+ */
+static const struct sm_state container_table[] = {
+    [CONTAINER_NETWORK] = { "network", EDGE(CONTAINER_QUEUED) | EDGE(CONTAINER_CLEANING) },
+    [CONTAINER_QUEUED] = { "queued", EDGE(CONTAINER_STARTING) | EDGE(CONTAINER_CLEANING) },
+    [CONTAINER_STARTING] = { "starting", EDGE(CONTAINER_RUNNING) | EDGE(CONTAINER_CLEANING) },
+    [CONTAINER_RUNNING] = { "running", EDGE(CONTAINER_ENDING) | EDGE(CONTAINER_CLEANING) },
+    [CONTAINER_ENDING] = { "ending", EDGE(CONTAINER_CLEANING) },
+    [CONTAINER_CLEANING] = { "cleaning", 0 },
+};
+
+static void clean(struct container *c);
+static void delete (struct container *c);
+static void finish(struct container *c);
+
+static uint32_t lap_us(struct container *c)
+{
+    uint64_t now = clock_mono_ns(), us = (now - c->at_ns) / 1000;
+    c->at_ns = now;
+    return (uint32_t)MIN(us, (uint64_t)UINT32_MAX);
+}
+
+/* ---- what a caller may ask ---- */
+
+const char *container_name(const struct container *c)
+{
+    return c->name;
+}
+
+uint32_t container_address(const struct container *c)
+{
+    return c->network ? c->network->address : 0;
+}
+
+struct container_took container_took(const struct container *c)
+{
+    return c->took;
+}
+
+void container_limit_cpu(struct container *c, uint64_t cpu_milli)
+{
+    container_cgroup_limit_cpu(&c->h->cgroups, c->group, cpu_milli);
+}
+
+/* ---- telling the caller ---- */
+
+static void tell_started(struct container *c, int r, const struct err *err)
+{
+    c->is_reported = true;
+    if (c->events && c->events->on_started)
+        c->events->on_started(c->arg, r, err);
+}
+
+/* It could not be started. */
+static void fail(struct container *c, int r, const char *text)
+{
+    struct err err = { 0 };
+    (void)err_set(&err, r, "%s", text);
+    clean(c);
+    if (!c->is_stopped)
+        tell_started(c, r, &err);
+}
+
+static void tell_line(struct container *c, enum container_stream stream, struct str line)
+{
+    if (c->events && c->events->on_line)
+        c->events->on_line(c->arg, stream, line);
+}
+
+static void on_out_line(void *arg, struct str line)
+{
+    tell_line(arg, CONTAINER_STDOUT, line);
+}
+
+static void on_err_line(void *arg, struct str line)
+{
+    tell_line(arg, CONTAINER_STDERR, line);
+}
+
+/* text: CONTAINER_TEXT_MAX bytes. */
+static void describe_end(const struct container *c, struct container_end *end, char *text)
+{
+    const char *memory = end->ran_out ? " (out of memory)" : "";
+    const char *last = container_output_last(c->err_out);
+    if (!last[0])
+        last = container_output_last(c->out);
+    if (end->status == PROCESS_UNKNOWN)
+        (void)snprintf(text, CONTAINER_TEXT_MAX, "the container has ended");
+    else if (end->status < 0)
+        (void)snprintf(text, CONTAINER_TEXT_MAX, "the container was killed by signal %d%s",
+                       -end->status, memory);
+    else
+        (void)snprintf(text, CONTAINER_TEXT_MAX, "the container has ended with status %d%s",
+                       end->status, memory);
+    size_t used = strlen(text);
+    if (last[0])
+        (void)snprintf(text + used, CONTAINER_TEXT_MAX - used, "; it said: %s", last);
+    end->text = text;
+}
+
+/* ---- its program ---- */
+
+static void on_grace(struct timer *t)
+{
+    struct container *c = container_of(t, struct container, grace);
+    if (c->init)
+        process_signal(c->init, SIGKILL);
+}
+
+static void end(struct container *c)
+{
+    sm_move(&c->sm, CONTAINER_ENDING);
+    process_signal(c->init, c->grace_ms ? SIGTERM : SIGKILL);
+    if (c->grace_ms)
+        timer_start(c->h->loop, &c->grace, c->grace_ms, on_grace);
+}
+
+static void on_init_exit(struct process *p, int status, void *arg)
+{
+    struct container *c = arg;
+    char text[CONTAINER_TEXT_MAX];
+    struct container_end end = { .status = status,
+                                 .ran_out = container_cgroup_ran_out(&c->h->cgroups, c->group) };
+    (void)p;
+    container_crun_reap(c);
+    c->init = NULL;
+    timer_stop(c->h->loop, &c->grace);
+    container_output_drain(c->out);
+    container_output_drain(c->err_out);
+    describe_end(c, &end, text);
+    clean(c); /* the last line without an end comes before the news */
+    if (c->is_reported && c->events && c->events->on_ended)
+        c->events->on_ended(c->arg, &end);
+}
+
+/* ---- making it ---- */
+
+static void start(struct container *c);
+
+static void next_start(struct container_host *h)
+{
+    while (h->n_starting < CONTAINER_STARTS_MAX && !list_is_empty(&h->queue))
+        start(list_entry(list_pop_front(&h->queue), struct container, queued));
+}
+
+static void on_crun_run(struct process *p, int status, void *arg)
+{
+    struct container *c = arg;
+    struct err err = { 0 };
+    char text[CONTAINER_TEXT_MAX];
+    (void)p;
+    c->crun = NULL;
+    timer_stop(c->h->loop, &c->late);
+    c->h->n_starting--;
+    c->took.start_us = lap_us(c);
+    container_crun_reap(c);
+    c->was_cut = status < 0;
+    c->pid = status == 0 ? container_files_pid(c) : -ESRCH;
+    int r = c->pid < 0 ? c->pid
+                       : process_watch(c->h->loop, c->pid, true, on_init_exit, c, &c->init, &err);
+    struct container_host *h = c->h;
+    if (r < 0) {
+        container_crun_say(c, status, text);
+        fail(c, status == 0 ? r : -EIO, text);
+    } else {
+        sm_move(&c->sm, CONTAINER_RUNNING);
+        if (c->is_stopped) {
+            end(c);
+        } else {
+            container_write_state(c);
+            tell_started(c, 0, NULL);
+        }
+    }
+    next_start(h);
+}
+
+static int read_pipe(struct container *c, const char *name, int *ret_write,
+                     void (*on_line)(void *arg, struct str line), struct container_output **ret,
+                     struct err *err)
+{
+    int fd = -1, r = container_files_pipe(c, name, &fd, ret_write, err);
+    r = r < 0 ? r : container_output_start(c->h->loop, fd, on_line, c, ret, err);
+    if (r < 0 && fd >= 0)
+        (void)close(fd);
+    return r;
+}
+
+static int run(struct container *c, struct err *err)
+{
+    scoped(fd_scoped) int out = -1, err_out = -1;
+    scoped(free_scoped) char *pid_file = xasprintf("%s/pid", c->dir);
+    int r = read_pipe(c, "out", &out, on_out_line, &c->out, err);
+    r = r < 0 ? r : read_pipe(c, "err", &err_out, on_err_line, &c->err_out, err);
+    if (r < 0)
+        return r;
+    const char *const words[] = { "run",      "--detach", "--no-new-keyring",
+                                  "--bundle", c->dir,     "--pid-file",
+                                  pid_file,   c->name,    NULL };
+    r = container_crun_spawn(c, words, out, err_out, on_crun_run, err);
+    if (r < 0)
+        return r;
+    c->was_made = true;
+    c->crun_pid = process_pid(c->crun);
+    return 0;
+}
+
+static void start(struct container *c)
+{
+    struct err err = { 0 };
+    sm_move(&c->sm, CONTAINER_STARTING);
+    int r = run(c, &err);
+    if (r < 0)
+        fail(c, r, err_text(&err));
+    else
+        c->h->n_starting++;
+}
+
+/* It has its network. */
+static void queue(struct container *c)
+{
+    struct err err = { 0 };
+    c->took.network_us = lap_us(c);
+    int r = container_files_write_config(c, &err);
+    c->took.files_us += lap_us(c);
+    free(take_ptr(&c->config));
+    if (r < 0) {
+        fail(c, r, err_text(&err));
+        return;
+    }
+    sm_move(&c->sm, CONTAINER_QUEUED);
+    list_push_back(&c->h->queue, &c->queued);
+    next_start(c->h);
+}
+
+static void on_network_turn(struct defer *d)
+{
+    queue(container_of(d, struct container, turn));
+}
+
+static void on_network(struct container_network_wait *w, struct container_network *n,
+                       const struct err *err)
+{
+    struct container *c = container_of(w, struct container, wait);
+    c->network = n;
+    if (n)
+        queue(c);
+    else
+        fail(c, err->code, err_text(err));
+}
+
+static void find_network(struct container *c)
+{
+    if (!c->own_network)
+        c->network = container_network_take(c->h->networks);
+    if (c->own_network || c->network) {
+        defer_start(c->h->loop, &c->turn, on_network_turn);
+        return;
+    }
+    c->wait.run = on_network;
+    container_network_wait(c->h->networks, &c->wait);
+}
+
+/* ---- beginning ---- */
+
+struct container *container_new(struct container_host *h, const char *name)
+{
+    struct container *c = xnew(struct container);
+    c->h = h;
+    (void)snprintf(c->name, sizeof c->name, "%s", name);
+    (void)snprintf(c->group, sizeof c->group, "%s-%s", strrchr(h->run, '-') + 1, name);
+    c->dir = xasprintf("%s/%s", h->run, name);
+    sm_init(&c->sm, container_table, CONTAINER_NETWORK);
+    c->at_ns = clock_mono_ns();
+    map_put(&h->containers, str_of(c->name), c);
+    return c;
+}
+
+static void container_free(struct container *c)
+{
+    map_del(&c->h->containers, str_of(c->name));
+    free(c->config);
+    free(c->note);
+    free(c->own_network);
+    free(c->dir);
+    free(c);
+}
+
+static bool is_name(struct str s)
+{
+    bool ok = s.n > 0 && s.n < CONTAINER_NAME_MAX && s.p[0] != '.' && !str_is(s, "crun");
+    for (size_t i = 0; ok && i < s.n; i++)
+        ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+             (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-' || s.p[i] == '_' || s.p[i] == '.';
+    return ok;
+}
+
+static int check(const struct container_host *h, const struct container_opts *o, struct err *err)
+{
+    struct str name = str_of(o->name);
+    if (!is_name(name))
+        return err_set(err, E_INVALID, "'%s' is no name of a container", o->name);
+    if (map_has(&h->containers, name))
+        return err_set(err, -EEXIST, "there is a container '%s'", o->name);
+    if (o->n_files > CONTAINER_FILES_MAX || o->note.n > CONTAINER_NOTE_MAX)
+        return err_set(err, E_LIMIT, "container '%s' has too many files, or too long a note",
+                       o->name);
+    return 0;
+}
+
+int container_start(struct container_host *h, const struct container_opts *o,
+                    struct container **ret, struct err *err)
+{
+    int r = container_host_set_up(h, err);
+    r = r < 0 ? r : check(h, o, err);
+    if (r < 0)
+        return r;
+    assert(!h->done);
+    struct container *c = container_new(h, o->name);
+    c->uid = o->uid;
+    c->gid = o->gid;
+    r = container_files_make(c, o->files, o->n_files, err);
+    if (r < 0) {
+        container_free(c);
+        return r;
+    }
+    c->events = o->events;
+    c->arg = o->arg;
+    c->config = xstrndup(o->config.n ? o->config.p : "", o->config.n);
+    c->config_n = o->config.n;
+    c->note = o->note.n ? xstrndup(o->note.p, o->note.n) : NULL;
+    c->own_network = o->network ? xstrdup(o->network) : NULL;
+    c->took.files_us = lap_us(c);
+    find_network(c);
+    *ret = c;
+    return 0;
+}
+
+void container_stop(struct container *c, uint32_t grace_ms)
+{
+    bool is_second = c->is_stopped;
+    c->is_stopped = true;
+    c->grace_ms = grace_ms;
+    switch ((enum container_at)c->sm.at) {
+    case CONTAINER_NETWORK:
+    case CONTAINER_QUEUED:
+        clean(c);
+        break;
+    case CONTAINER_RUNNING:
+        end(c);
+        break;
+    case CONTAINER_ENDING:
+        if (is_second && grace_ms == 0)
+            process_signal(c->init, SIGKILL);
+        break;
+    case CONTAINER_STARTING: /* on_crun_run() ends it */
+    case CONTAINER_CLEANING:
+        break;
+    }
+}
+
+/* ---- after it ---- */
+
+static void on_finish_turn(struct defer *d)
+{
+    finish(container_of(d, struct container, turn));
+}
+
+static void finish_later(struct container *c)
+{
+    defer_start(c->h->loop, &c->turn, on_finish_turn);
+}
+
+static void end_left(struct container *c);
+
+static void on_crun_delete(struct process *p, int status, void *arg)
+{
+    struct container *c = arg;
+    (void)p;
+    c->crun = NULL;
+    timer_stop(c->h->loop, &c->late);
+    if (status >= 0) {
+        finish(c);
+        return;
+    }
+    if (++c->delete_tries == DELETE_TRIES) {
+        log_warn("container not cleaned up", "name=%s signal=%d", c->name, -status);
+        c->was_made = false; /* its record stays */
+    }
+    end_left(c);
+}
+
+/* crun delete takes away its control group and its record. */
+static void delete (struct container *c)
+{
+    struct err err = { 0 };
+    const char *const words[] = { "delete", "--force", c->name, NULL };
+    if (c->was_made &&
+        container_crun_spawn(c, words, c->h->null_fd, c->h->null_fd, on_crun_delete, &err) == 0)
+        return;
+    if (err.code)
+        log_warn("container not cleaned up", "name=%s error=\"%s\"", c->name, err_text(&err));
+    finish_later(c);
+}
+
+static void on_left_exit(struct process *p, int status, void *arg)
+{
+    struct container *c = arg;
+    (void)p;
+    (void)status;
+    if (--c->n_left == 0)
+        delete (c);
+}
+
+/* What a crun that was killed has left running; then its record. */
+static void end_left(struct container *c)
+{
+    if (!container_crun_end_left(c, on_left_exit))
+        delete (c);
+}
+
+/* Its program does not run, or was never known. */
+static void clean(struct container *c)
+{
+    list_remove(&c->queued);
+    container_network_cancel(&c->wait);
+    defer_cancel(&c->turn);
+    sm_move(&c->sm, CONTAINER_CLEANING);
+    container_output_close(take_ptr(&c->out));
+    container_output_close(take_ptr(&c->err_out));
+    if (c->was_cut)
+        end_left(c);
+    else
+        delete (c);
+}
+
+static void on_group_pause(struct timer *t)
+{
+    finish(container_of(t, struct container, late));
+}
+
+static void finish(struct container *c)
+{
+    struct container_host *h = c->h;
+    container_crun_reap(c);
+    if (container_cgroup_remove(&h->cgroups, c->group) < 0) {
+        if (c->group_tries++ < GROUP_TRIES) {
+            timer_start(h->loop, &c->late, GROUP_PAUSE_MS, on_group_pause);
+            return;
+        }
+        log_warn("control group not removed", "name=%s", c->group);
+    }
+    const struct container_events *events = c->events;
+    void *arg = c->arg;
+    if (c->network)
+        container_network_put(h->networks, c->network);
+    container_files_remove(c);
+    container_free(c);
+    if (events && events->on_removed)
+        events->on_removed(arg);
+    container_host_check_closed(h);
+}
+
+/* ---- one that runs already ---- */
+
+int container_take_over(struct container *c, int pid, struct err *err)
+{
+    int r = process_watch(c->h->loop, pid, false, on_init_exit, c, &c->init, err);
+    if (r < 0)
+        return r;
+    c->pid = pid;
+    (void)read_pipe(c, "out", NULL, on_out_line, &c->out, err); /* it runs on without being heard */
+    (void)read_pipe(c, "err", NULL, on_err_line, &c->err_out, err);
+    c->was_made = c->is_reported = true;
+    c->sm.at = CONTAINER_RUNNING; /* where the process before us had it */
+    return 0;
+}
+
+void container_drop(struct container *c)
+{
+    c->is_stopped = c->was_made = true;
+    c->is_reported = false;
+    if (c->init)
+        end(c);
+    else
+        clean(c);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OCI containers on this machine, by crun or runc: made, watched, ended, and found again after the
+ * process that made them was killed.
+ *
+ *     container_start() --> on_started(0) --> on_ended() --> on_removed()
+ *                     `---> on_started(r) -----------------'
+ *
+ * A container is one program. The caller brings its config.json (container/spec.h writes one) and
+ * files that only this container gets; the mechanism brings a directory, a network namespace with
+ * an address, a control group, pipes for what it prints, and the end: whatever happens,
+ * on_removed() means that no process, mount, group, device or file of it is left.
+ *
+ *     RUN/<name>/    config.json, state.json, pid, log of crun, pipes out and err, files/<n>
+ *     RUN/crun/      crun's own state
+ *
+ * RUN is "/run/dormouse-<kind>-<hash of the data directory>", in memory: nothing of a container is
+ * written to a disk while it is made. docs/internals/container.md says what happens after a crash.
+ *
+ * Loop thread only. Callbacks never run inside a call, except those of container_host_recover().
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+#include "io/loop.h"
+
+#include <stdint.h>
+
+struct container;
+struct container_host;
+struct json;
+
+enum {
+    CONTAINER_NAME_MAX = 64,         /* with its NUL; letters, digits, '-', '_', '.' */
+    CONTAINER_STARTS_MAX = 16,       /* crun processes at a time; further containers wait */
+    CONTAINER_CONFIG_MAX = 4 << 20,  /* bytes of a config.json */
+    CONTAINER_FILES_MAX = 4096,      /* of one container */
+    CONTAINER_NOTE_MAX = 32 << 10,   /* bytes of a note */
+    CONTAINER_NETWORKS_DEFAULT = 16, /* kept ready */
+    CONTAINER_TEXT_MAX = 240         /* how a container ended, in words */
+};
+
+#define CONTAINER_SUBNET_DEFAULT "10.213.0.0/16"
+
+/* ---- what the containers of one owner share ---- */
+
+struct container_host_opts { /* strings are copied */
+    struct loop *loop;
+    const char *kind;     /* "fn": names the directory and the parent of all control groups */
+    const char *data_dir; /* of the process; keeps two processes of a machine apart */
+    const char *program;  /* a name or a path; NULL: crun, or runc where only that is installed */
+    uint32_t n_networks;  /* 0: CONTAINER_NETWORKS_DEFAULT */
+    const char *subnet;   /* of the containers, /16; NULL: CONTAINER_SUBNET_DEFAULT */
+    bool no_limits; /* also where the machine has no control groups that can be used: CPU, memory
+                     * and processes are not limited then */
+};
+
+/*
+ * Cheap: networks and all else that containers need are made with the first one. Errors:
+ * E_UNSUPPORTED: neither crun nor runc, or not root.
+ */
+int container_host_new(const struct container_host_opts *opts, struct container_host **ret,
+                       struct err *err);
+/* Make all that now; fine when it was made. Errors: E_UNSUPPORTED with what this machine lacks, the
+ * same each time. */
+int container_host_set_up(struct container_host *h, struct err *err);
+/*
+ * Stop all containers without grace; after the last on_removed() done() runs and the host is gone.
+ */
+void container_host_close(struct container_host *h, void (*done)(void *arg), void *arg);
+
+/* RUN of a process. Given, free(). */
+char *container_host_run_dir(const char *kind, const char *data_dir);
+
+/* What container/spec.h needs to know about this host; valid after container_host_set_up(). */
+struct container_machine {
+    const char *cgroup;           /* parent of all; NULL: no limits */
+    bool is_cgroup2, counts_swap; /* swap: the machine can limit it */
+    const char *filter;           /* container/seccomp.h; NULL: the runtime compiles the rules */
+};
+struct container_machine container_host_machine(const struct container_host *h);
+
+/* ---- one container ---- */
+
+/*
+ * What is different for each container stands in its config.json as one byte that JSON cannot
+ * contain otherwise, so that many containers share one text: the name of its control group, the
+ * path of its network namespace, the directory of its files. None of them has to occur.
+ */
+enum container_hole {
+    CONTAINER_HOLE_GROUP = 1,
+    CONTAINER_HOLE_NETWORK,
+    CONTAINER_HOLE_FILES,
+    CONTAINER_HOLES
+};
+
+enum container_stream { CONTAINER_STDOUT, CONTAINER_STDERR };
+
+struct container_end {
+    int status;       /* exit status; -SIGNAL; PROCESS_UNKNOWN (io/process.h): it was adopted */
+    bool ran_out;     /* of memory: the kernel killed something in its group */
+    const char *text; /* "the container has ended with status 3; it said: no configuration" */
+};
+
+struct container_events { /* arg: of the container; each may be NULL */
+    /* r 0: its program runs. Else it could not be started, err says why, and on_removed() follows.
+     * Not called after container_stop(). */
+    void (*on_started)(void *arg, int r, const struct err *err);
+    /* Its program has ended, by itself or because of container_stop(). Only after
+     * on_started(0), or for one that was adopted. It has printed what it had to. */
+    void (*on_ended)(void *arg, const struct container_end *end);
+    /* Nothing of it is left; the last call, `c` is freed then. */
+    void (*on_removed)(void *arg);
+    /* A line that it has printed, without its end; borrowed. */
+    void (*on_line)(void *arg, enum container_stream stream, struct str line);
+};
+
+struct container_opts {      /* borrowed for the call */
+    const char *name;        /* unique on the host */
+    struct str config;       /* config.json with holes; copied */
+    uint32_t uid, gid;       /* its user, who owns its files and pipes */
+    const struct str *files; /* contents; "<hole FILES>/<index>", mode 0400 */
+    size_t n_files;
+    const char *network; /* path of a network namespace that the caller keeps; NULL: one of the
+                          * host, with an address */
+    struct str note; /* a JSON object for whoever finds the container after a crash; copied; empty:
+                      * none */
+    const struct container_events *events; /* kept */
+    void *arg;
+};
+
+/*
+ * Errors: those of container_host_set_up(); E_INVALID (the name, the note), E_LIMIT (files),
+ * -EEXIST (a container of this name), of the system calls. Nothing is left then, and nothing is
+ * called.
+ */
+int container_start(struct container_host *h, const struct container_opts *opts,
+                    struct container **ret, struct err *err);
+/*
+ * It is to end: SIGTERM, and SIGKILL after grace_ms; 0: SIGKILL at once. Also before it runs. A
+ * second call with 0 ends the grace. Until on_removed().
+ */
+void container_stop(struct container *c, uint32_t grace_ms);
+
+const char *container_name(const struct container *c);
+/* IPv4 in host byte order; 0: not known yet, or the network is the caller's. */
+uint32_t container_address(const struct container *c);
+/* At most so many thousandths of a core from now on. */
+void container_limit_cpu(struct container *c, uint64_t cpu_milli);
+
+struct container_took { /* how long each step took; all are known in on_started() */
+    uint32_t files_us, network_us, start_us;
+};
+struct container_took container_took(const struct container *c);
+
+/* ---- after a restart ---- */
+
+struct container_left {      /* what an earlier process of the same kind and data directory left */
+    const struct json *note; /* borrowed; NULL: none, or it cannot be read */
+    bool is_adopted;         /* it runs, and is ours now; else it is being removed */
+};
+
+/*
+ * Look for such containers. on_found() runs for each of them, inside this call; it returns the
+ * argument for further events: on_ended() and on_removed() follow in time, also for one that is
+ * removed on_removed(). NULL: no events for this one. Half-made ones are removed too.
+ */
+void container_host_recover(struct container_host *h,
+                            void *(*on_found)(void *arg, struct container *c,
+                                              const struct container_left *left),
+                            const struct container_events *events, void *arg);

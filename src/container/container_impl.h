@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of containers share: host.c what containers need of the machine, container.c the
+ * life of one, files.c its directory, crun.c the program that makes it, adopt.c what an earlier
+ * process left.
+ */
+#pragma once
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/sm.h"
+#include "container/cgroup.h"
+#include "container/container.h"
+#include "container/network.h"
+#include "container/output.h"
+#include "io/process.h"
+
+struct container_host {
+    struct loop *loop;
+    char *run;     /* RUN */
+    char *parent;  /* of all control groups */
+    char *program; /* crun's path */
+    char *copy;    /* its sealed copy in memory, "/proc/self/fd/N"; runc: as program */
+    int copy_fd;
+    bool is_runc, no_limits;
+    char *subnet;
+    uint32_t n_networks;
+    enum { CONTAINER_HOST_NEW, CONTAINER_HOST_SET_UP, CONTAINER_HOST_BROKEN } at;
+    struct err broken;
+    char *filter; /* seccomp program, base64 */
+    struct container_cgroups cgroups;
+    int mount_ns; /* in which crun runs; -1: ours */
+    int null_fd;
+    struct container_networks *networks;
+    struct map containers; /* name -> struct container */
+    struct list queue;     /* containers that wait for one of CONTAINER_STARTS_MAX */
+    uint32_t n_starting;
+    void (*done)(void *arg);
+    void *done_arg;
+    struct defer closing;
+};
+
+enum container_at {
+    CONTAINER_NETWORK,
+    CONTAINER_QUEUED,
+    CONTAINER_STARTING,
+    CONTAINER_RUNNING,
+    CONTAINER_ENDING,
+    CONTAINER_CLEANING
+};
+
+struct container {
+    struct container_host *h;
+    char name[CONTAINER_NAME_MAX];
+    char group[CONTAINER_CGROUP_NAME_MAX]; /* other processes have the same names */
+    char *dir;
+    struct sm sm;
+    struct list queued; /* in host.queue */
+    const struct container_events *events;
+    void *arg;
+    uint32_t uid, gid;
+    char *config; /* until it is written */
+    size_t config_n;
+    char *note, *own_network; /* NULL: none */
+
+    struct container_network *network;
+    struct container_network_wait wait;
+    struct process *crun, *init;
+    int pid;
+    int crun_pid; /* of crun run, whose child is still to be waited for; 0: it was */
+    struct container_output *out, *err_out;
+    struct timer grace, late; /* to SIGKILL: of the container, of crun */
+    size_t n_left;            /* processes of a crun that was killed, which are ending */
+    unsigned group_tries, delete_tries;
+    struct defer turn; /* the next step without a callback inside a call */
+
+    uint64_t at_ns; /* when the current step began */
+    struct container_took took;
+
+    bool is_stopped;  /* container_stop() */
+    bool is_reported; /* on_started() has been called */
+    bool was_made;    /* crun has been run: it may have a record of the container */
+    bool was_cut;     /* crun run was killed: it may have left processes */
+    uint32_t grace_ms;
+};
+
+/* ---- host.c ---- */
+
+/* The last container is gone. */
+void container_host_check_closed(struct container_host *h);
+
+/* ---- container.c ---- */
+
+/* In state NETWORK, and in the table of the host. */
+struct container *container_new(struct container_host *h, const char *name);
+/* Of a container that runs already: its end and what it prints are ours from now on. */
+int container_take_over(struct container *c, int pid, struct err *err);
+/* It runs already, or did. End it without grace, and remove what is left of it. */
+void container_drop(struct container *c);
+
+/* ---- files.c ---- */
+
+/* Its directory with its files; -EEXIST. On error nothing is left. */
+int container_files_make(struct container *c, const struct str *files, size_t n, struct err *err);
+/* It has its network. */
+int container_files_write_config(struct container *c, struct err *err);
+void container_files_remove(const struct container *c);
+/*
+ * A pipe with a name: the container holds both ends of it, so that it can go on printing while no
+ * process reads. Its read end, and with ret_write, of a new one, the end for the container.
+ */
+int container_files_pipe(const struct container *c, const char *name, int *ret_read, int *ret_write,
+                         struct err *err);
+/* What crun has written as the id of the container's first process. -ESRCH. */
+int container_files_pid(const struct container *c);
+
+/* ---- crun.c ---- */
+
+int container_crun_spawn(struct container *c, const char *const *words, int out, int err_out,
+                         process_exit_cb on_exit, struct err *err);
+/* Why crun has not started the container: its log, else its last words, else its status. */
+void container_crun_say(const struct container *c, int status, char text[CONTAINER_TEXT_MAX]);
+/*
+ * crun run --detach forks twice: the container is made by a grandchild of its, which ends after it
+ * and is left to us, as the subreaper. Wait for it, if it has ended.
+ */
+void container_crun_reap(struct container *c);
+/*
+ * After crun was killed: end the processes that it had detached and those of a container that was
+ * half made. done() runs when the last one has ended, with c->n_left 0; not at all if there is
+ * none, then false.
+ */
+bool container_crun_end_left(struct container *c, process_exit_cb on_exit);
+/* Every crun of an earlier process. */
+void container_crun_kill_all(const struct container_host *h);
+
+/* ---- adopt.c ---- */
+
+/* So that a process that comes after us knows what this is. */
+void container_write_state(const struct container *c);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program that makes and removes containers, and what it leaves when it is killed. */
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "container/container_impl.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    CRUN_LOG_MAX = 64 << 10,
+    CRUN_MAX_MS = 30000,    /* one run of it; then it is killed */
+    STRAY_RANGE = 64,       /* process ids after crun's own in which its child is looked for */
+    CMDLINE_MAX = 64 << 10, /* of a process */
+};
+
+static void on_crun_late(struct timer *t)
+{
+    struct container *c = container_of(t, struct container, late);
+    log_warn("crun does not come to an end", "name=%s", c->name);
+    process_signal(c->crun, SIGKILL);
+}
+
+int container_crun_spawn(struct container *c, const char *const *words, int out, int err_out,
+                         process_exit_cb on_exit, struct err *err)
+{
+    struct container_host *h = c->h;
+    scoped(free_scoped) char *root = xasprintf("%s/crun", h->run);
+    scoped(free_scoped) char *log = xasprintf("%s/log", c->dir);
+    static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
+    const char *argv[20] = { h->copy, "--root", root, "--log", log };
+    size_t n = 5;
+    if (!h->is_runc)
+        argv[n++] = h->cgroups.kind ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
+    for (; *words; words++)
+        argv[n++] = *words;
+    assert(n < ARRAY_LEN(argv));
+    struct process_opts opts = { .argv = argv,
+                                 .env = env,
+                                 .mount_ns = h->mount_ns,
+                                 .in = h->null_fd,
+                                 .out = out,
+                                 .err_out = err_out,
+                                 .on_exit = on_exit,
+                                 .arg = c };
+    int r = process_spawn(h->loop, &opts, &c->crun, err);
+    if (r == 0)
+        timer_start(h->loop, &c->late, CRUN_MAX_MS, on_crun_late);
+    return r;
+}
+
+/* ---- what it says ---- */
+
+/* The last line of its log, without its kind and time. */
+static struct str last_line(struct str log)
+{
+    struct str left = str_trim(log), line = left;
+    while (str_cut(left, '\n', &line, &left))
+        ;
+    ptrdiff_t at = str_find(line, STR("Z: "));
+    return at >= 0 ? str_slice(line, (size_t)at + 3, line.n) : line;
+}
+
+void container_crun_say(const struct container *c, int status, char text[CONTAINER_TEXT_MAX])
+{
+    static const char what[] = "the container cannot be started";
+    scoped(buf_fini_scoped) struct buf log = BUF_INIT(CRUN_LOG_MAX);
+    scoped(free_scoped) char *path = xasprintf("%s/log", c->dir);
+    (void)sys_read_file(AT_FDCWD, path, &log, NULL);
+    struct str line = last_line(buf_str(&log));
+    container_output_drain(c->err_out);
+    if (!line.n) /* no room for a log */
+        line = str_of(container_output_last(c->err_out));
+    line = str_slice(line, 0, CONTAINER_TEXT_MAX);
+    if (status < 0)
+        (void)snprintf(text, CONTAINER_TEXT_MAX, "%s: crun was killed by signal %d", what, -status);
+    else if (line.n)
+        (void)snprintf(text, CONTAINER_TEXT_MAX, "%s: " STR_FMT, what, STR_ARG(line));
+    else
+        (void)snprintf(text, CONTAINER_TEXT_MAX, "%s: crun has ended with status %d", what, status);
+}
+
+void container_crun_reap(struct container *c)
+{
+    for (int i = 1; c->crun_pid && i <= STRAY_RANGE; i++)
+        if (process_reap_stray(c->crun_pid + i)) {
+            c->crun_pid = 0;
+            return;
+        }
+    if (c->crun_pid && process_reap_any_stray()) /* many processes began at that time */
+        c->crun_pid = 0;
+}
+
+/* ---- what it leaves ---- */
+
+/* Runs `each` for every process of the machine. */
+static void each_process(void (*each)(void *arg, int pid), void *arg)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *e;
+    uint64_t pid;
+    while (dir && (e = readdir(dir)))
+        if (parse_u64(str_of(e->d_name), 2, INT32_MAX, &pid) == 0)
+            each(arg, (int)pid);
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* A crun of this host, by its words: "--root" and the directory of its state, each with its NUL. */
+static bool is_crun(const struct container_host *h, int pid, struct buf *words)
+{
+    scoped(buf_fini_scoped) struct buf ours = BUF_INIT(4096);
+    char path[64];
+    (void)buf_add(&ours, "--root", sizeof "--root");
+    (void)buf_printf(&ours, "%s/crun", h->run);
+    (void)buf_add_char(&ours, '\0');
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    buf_reset(words);
+    return sys_read_file(AT_FDCWD, path, words, NULL) == 0 &&
+           str_find(buf_str(words), buf_str(&ours)) >= 0;
+}
+
+static void kill_if_crun(void *arg, int pid)
+{
+    scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX);
+    if (is_crun(arg, pid, &words))
+        (void)kill(pid, SIGKILL);
+}
+
+/* crun was killed with its process, but not a child that it had detached: that would go on. */
+void container_crun_kill_all(const struct container_host *h)
+{
+    each_process(kill_if_crun, (void *)(uintptr_t)h);
+}
+
+struct leavings {
+    struct container *c;
+    process_exit_cb on_exit;
+    struct stat network; /* st_ino 0: others may live in it */
+};
+
+static bool is_in_network(const struct leavings *l, int pid)
+{
+    char path[64];
+    struct stat st;
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
+    return l->network.st_ino && stat(path, &st) == 0 && st.st_ino == l->network.st_ino &&
+           st.st_dev == l->network.st_dev;
+}
+
+/* crun, whose last word is the name of the container, or what lives in the container's network. */
+static bool is_left(const struct leavings *l, int pid, bool *ret_is_crun)
+{
+    scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX), name = BUF_INIT(256);
+    (void)buf_add_char(&name, '\0');
+    (void)buf_add(&name, l->c->name, strlen(l->c->name) + 1);
+    *ret_is_crun = is_crun(l->c->h, pid, &words) && str_has_suffix(buf_str(&words), buf_str(&name));
+    return *ret_is_crun || is_in_network(l, pid);
+}
+
+static void end_if_left(void *arg, int pid)
+{
+    struct leavings *l = arg;
+    struct process_facts facts;
+    struct process *p;
+    bool is_crun_itself;
+    if (!is_left(l, pid, &is_crun_itself) || process_facts(pid, &facts) < 0)
+        return;
+    /* One whose parent lives in the container is waited for there. */
+    bool will_be_ours = is_crun_itself || !is_in_network(l, facts.parent);
+    if (process_watch(l->c->h->loop, pid, will_be_ours, l->on_exit, l->c, &p, NULL) < 0)
+        return;
+    l->c->n_left++;
+    process_signal(p, SIGKILL);
+}
+
+bool container_crun_end_left(struct container *c, process_exit_cb on_exit)
+{
+    struct leavings l = { .c = c, .on_exit = on_exit };
+    if (c->network && fstat(c->network->ns_fd, &l.network) < 0)
+        l.network.st_ino = 0;
+    c->crun_pid = 0; /* its child is one of them */
+    each_process(end_if_left, &l);
+    return c->n_left > 0;
+}

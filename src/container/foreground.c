@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "container/foreground.h"
+
+#include "base/mem.h"
+#include "container/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127 };
+
+/* ---- the runtime ---- */
+
+/*
+ * The first process of the PID namespace, in a mount namespace of its own: /proc has to show this
+ * namespace, and crun refuses machines with both versions of cgroups unless the second is out of
+ * sight.
+ */
+static void __attribute__((noreturn)) be_runtime(const char *const *argv, const int alive[2])
+{
+    sigset_t none;
+    struct pollfd parent = { .fd = alive[0], .events = POLLIN };
+    const char *what = "prepare the runtime";
+    (void)sigemptyset(&none);
+    (void)close(alive[1]);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && poll(&parent, 1, 0) == 0 &&
+        unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) {
+        (void)umount2("/sys/fs/cgroup/unified", MNT_DETACH);
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        what = argv[0];
+        (void)execv(argv[0], (char *const *)argv);
+    }
+    (void)dprintf(STDERR_FILENO, "error: %s: %s\n", what, strerror(errno));
+    _exit(STATUS_NO_RUNTIME);
+}
+
+static int start(const char *program, const char *bundle, const char *id, struct err *err)
+{
+    scoped(free_scoped) char *root = xasprintf("%s/runtime", bundle);
+    const char *argv[12] = { program, "--root", root };
+    size_t n = 3;
+    if (container_program_is_crun(program))
+        argv[n++] = "--cgroup-manager=disabled";
+    argv[n++] = "run";
+    argv[n++] = "--bundle";
+    argv[n++] = bundle;
+    argv[n++] = id;
+    int alive[2]; /* closed with the parent, which may end before the child asks for its signal */
+    if (pipe2(alive, O_CLOEXEC) < 0)
+        return err_sys(err, -errno, "pipe");
+    int pid = unshare(CLONE_NEWPID) < 0 ? -1 : fork();
+    if (pid == 0)
+        be_runtime(argv, alive);
+    int r = pid < 0 ? err_sys(err, -errno, "start '%s'", program) : pid;
+    (void)close(alive[0]); /* the other end stays open until this process ends */
+    return r;
+}
+
+/* ---- waiting ---- */
+
+/* A terminal sends its signals to all processes in its foreground, the runtime among them. */
+static bool is_to_pass_on(const siginfo_t *s)
+{
+    return s->si_signo != SIGCHLD && s->si_code <= 0;
+}
+
+static int wait_for(int pid, const sigset_t *signals)
+{
+    for (;;) {
+        int status;
+        siginfo_t s;
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_SIGNAL + WTERMSIG(status);
+        if (sigwaitinfo(signals, &s) > 0 && is_to_pass_on(&s))
+            (void)kill(pid, s.si_signo);
+    }
+}
+
+int container_foreground_run(const char *program, const char *bundle, const char *id,
+                             int *ret_status, struct err *err)
+{
+    static const int passed[] = { SIGCHLD, SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                                  SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH };
+    sigset_t signals;
+    (void)sigemptyset(&signals);
+    for (size_t i = 0; i < ARRAY_LEN(passed); i++)
+        (void)sigaddset(&signals, passed[i]);
+    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+        return err_sys(err, -errno, "block signals");
+    int pid = start(program, bundle, id, err);
+    if (pid < 0)
+        return pid;
+    *ret_status = wait_for(pid, &signals);
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What containers need of the machine: a program that runs them, control groups, a place in memory,
+ * networks. Made with the first of them.
+ */
+#include "base/log.h"
+#include "base/sys.h"
+#include "container/container_impl.h"
+#include "container/program.h"
+#include "container/seccomp.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PROGRAM_MAX = 64 << 20 };
+
+/*
+ * A mount namespace like ours (it follows what is mounted later) without the second hierarchy of
+ * control groups.
+ */
+static int make_mount_ns(struct err *err)
+{
+    int made[2], wait[2];
+    char path[64], byte = 1;
+    if (pipe2(made, O_CLOEXEC) < 0)
+        return err_sys(err, -errno, "pipe");
+    if (pipe2(wait, O_CLOEXEC) < 0) {
+        int r = -errno;
+        (void)close(made[0]);
+        (void)close(made[1]);
+        return err_sys(err, r, "pipe");
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool ok = unshare(CLONE_NEWNS) == 0 &&
+                  mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+                  umount2("/sys/fs/cgroup/unified", MNT_DETACH) == 0;
+        (void)close(wait[1]);
+        if (ok && write(made[1], &byte, 1) == 1)
+            (void)!read(wait[0], &byte, 1);
+        _exit(0);
+    }
+    (void)close(made[1]);
+    (void)close(wait[0]);
+    int fd = -1;
+    if (pid > 0 && read(made[0], &byte, 1) == 1) {
+        (void)snprintf(path, sizeof path, "/proc/%d/ns/mnt", pid);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    (void)close(made[0]);
+    (void)close(wait[1]);
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0);
+    return fd < 0 ? err_set(err, E_UNSUPPORTED, "containers need a mount namespace of their own")
+                  : fd;
+}
+
+char *container_host_run_dir(const char *kind, const char *data_dir)
+{
+    scoped(free_scoped) char *real = realpath(data_dir, NULL);
+    return xasprintf(
+        "/run/dormouse-%s-%016llx", kind,
+        (unsigned long long)str_hash(str_of(real ? real : data_dir), UINT64_C(0x646f726d6f757365)));
+}
+
+static int find_cgroups(struct container_host *h, struct err *err)
+{
+    struct err why = { 0 };
+    if (container_cgroups_find(h->parent, &h->cgroups, &why) == 0)
+        return 0;
+    if (!h->no_limits || h->is_runc)
+        return err_set(err, E_UNSUPPORTED,
+                       "%s; containers without limits of CPU, memory and processes have to be "
+                       "asked for",
+                       err_text(&why));
+    log_warn("containers have no limits", "reason=\"%s\"", err_text(&why));
+    return 0;
+}
+
+/*
+ * crun copies itself into sealed memory whenever it starts, so that no container can reach the file
+ * by /proc/self/exe and change it (CVE-2019-5736), and then starts again from there. Started from
+ * such a copy it does not.
+ */
+static int copy_program(struct container_host *h, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(PROGRAM_MAX);
+    if (h->is_runc) {
+        h->copy = xstrdup(h->program);
+        return 0;
+    }
+    int r = sys_read_file(AT_FDCWD, h->program, &bytes, err);
+    if (r < 0)
+        return r;
+    h->copy_fd = sys_memfd("crun");
+    if (h->copy_fd < 0 || sys_write_all(h->copy_fd, bytes.p, bytes.n) < 0 ||
+        fcntl(h->copy_fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
+            0)
+        return err_sys(err, -errno, "copy '%s' into memory", h->program);
+    h->copy = xasprintf("/proc/self/fd/%d", h->copy_fd);
+    return 0;
+}
+
+static int set_up(struct container_host *h, struct err *err)
+{
+    scoped(free_scoped) char *crun = xasprintf("%s/crun", h->run);
+    int r = find_cgroups(h, err);
+    if (r == 0)
+        r = sys_mkdir_all(crun, 0700, err);
+    if (r == 0)
+        r = copy_program(h, err);
+    if (r == 0 && !h->is_runc)
+        r = container_seccomp_make(&h->filter, err);
+    if (r < 0)
+        return r;
+    if (container_cgroups_are_hybrid() && (h->mount_ns = make_mount_ns(err)) < 0)
+        return h->mount_ns;
+    do /* 0 to 2 become it, if the caller of this program had closed them */
+        h->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (h->null_fd >= 0 && h->null_fd <= 2);
+    if (h->null_fd < 0)
+        return err_sys(err, -errno, "/dev/null");
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) /* containers become our children: see how they end */
+        return err_sys(err, -errno, "become a subreaper");
+    return container_networks_new(h->loop, h->subnet, h->n_networks, &h->networks, err);
+}
+
+int container_host_set_up(struct container_host *h, struct err *err)
+{
+    if (h->at == CONTAINER_HOST_NEW)
+        h->at = set_up(h, &h->broken) < 0 ? CONTAINER_HOST_BROKEN : CONTAINER_HOST_SET_UP;
+    return h->at == CONTAINER_HOST_SET_UP
+               ? 0
+               : err_set(err, E_UNSUPPORTED, "containers on this machine: %s",
+                         err_text(&h->broken));
+}
+
+struct container_machine container_host_machine(const struct container_host *h)
+{
+    assert(h->at == CONTAINER_HOST_SET_UP);
+    return (struct container_machine){ .cgroup = h->cgroups.kind ? h->cgroups.parent : NULL,
+                                       .is_cgroup2 = h->cgroups.kind == CONTAINER_CGROUPS_V2,
+                                       .counts_swap = container_cgroups_count_swap(&h->cgroups),
+                                       .filter = h->filter };
+}
+
+/* ---- a host ---- */
+
+int container_host_new(const struct container_host_opts *o, struct container_host **ret,
+                       struct err *err)
+{
+    char *program;
+    struct err why = { 0 };
+    if (geteuid() != 0)
+        return err_set(err, E_UNSUPPORTED,
+                       "containers need root: network namespaces and control groups are ours to "
+                       "make");
+    if (container_program_find(o->program, &program, &why) < 0)
+        return err_set(err, E_UNSUPPORTED, "containers need an OCI runtime: %s", err_text(&why));
+    struct container_host *h = xnew(struct container_host);
+    h->loop = o->loop;
+    h->program = program;
+    h->is_runc = !container_program_is_crun(program);
+    h->no_limits = o->no_limits;
+    h->run = container_host_run_dir(o->kind, o->data_dir);
+    h->parent = xasprintf("/dormouse-%s", o->kind);
+    h->subnet = xstrdup(o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT);
+    h->n_networks = o->n_networks ? o->n_networks : CONTAINER_NETWORKS_DEFAULT;
+    h->mount_ns = h->null_fd = h->copy_fd = -1;
+    list_init(&h->queue);
+    *ret = h;
+    return 0;
+}
+
+static void close_descriptors(const struct container_host *h)
+{
+    const int fds[] = { h->mount_ns, h->null_fd, h->copy_fd };
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+}
+
+static void on_networks_closed(void *arg)
+{
+    struct container_host *h = arg;
+    void (*done)(void *) = h->done;
+    void *done_arg = h->done_arg;
+    scoped(free_scoped) char *crun = xasprintf("%s/crun", h->run);
+    (void)rmdir(crun); /* containers that could not be removed keep theirs */
+    (void)rmdir(h->run);
+    close_descriptors(h);
+    map_fini(&h->containers);
+    free(h->copy);
+    free(h->filter);
+    free(h->run);
+    free(h->parent);
+    free(h->program);
+    free(h->subnet);
+    free(h);
+    done(done_arg);
+}
+
+static void on_closing(struct defer *d)
+{
+    struct container_host *h = container_of(d, struct container_host, closing);
+    if (h->networks)
+        container_networks_close(h->networks, on_networks_closed, h);
+    else
+        on_networks_closed(h);
+}
+
+void container_host_check_closed(struct container_host *h)
+{
+    if (h->done && h->containers.n == 0)
+        defer_start(h->loop, &h->closing, on_closing);
+}
+
+void container_host_close(struct container_host *h, void (*done)(void *arg), void *arg)
+{
+    h->done = done;
+    h->done_arg = arg;
+    map_each (e, &h->containers) /* also those that still have some grace */
+        container_stop(e->value, 0);
+    container_host_check_closed(h);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "container/spec.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "codec/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_MAX = 80 };
+
+#define SAFE "\"nosuid\",\"noexec\",\"nodev\""
+
+/* ---- process ---- */
+
+static int check(struct str s, const char *what, struct err *err)
+{
+    return s.n && memchr(s.p, 0, s.n) ? err_set(err, E_INVALID, "%s contains a NUL", what) : 0;
+}
+
+static void add_user(const struct container_user *u, struct buf *to)
+{
+    (void)buf_printf(to, "\"user\":{\"uid\":%u,\"gid\":%u,\"additionalGids\":[", u->uid, u->gid);
+    for (size_t i = 0; i < u->n_groups; i++)
+        (void)buf_printf(to, "%s%u", i ? "," : "", u->groups[i]);
+    (void)buf_add_cstr(to, "]}");
+}
+
+static int add_args(const struct container_process *p, struct buf *to, struct err *err)
+{
+    bool is_first = true;
+    (void)buf_add_cstr(to, ",\"args\":[");
+    for (size_t l = 0; l < p->n_args; l++)
+        for (size_t i = 0; i < p->args[l].n; i++) {
+            int r = check(p->args[l].p[i], "an argument", err);
+            if (r < 0)
+                return r;
+            (void)buf_add_cstr(to, is_first ? "" : ",");
+            (void)json_write_str(to, p->args[l].p[i]);
+            is_first = false;
+        }
+    (void)buf_add_char(to, ']');
+    return 0;
+}
+
+/* The name of NAME=VALUE; empty: it is no variable. */
+static struct str name_of(struct str variable)
+{
+    struct str name, value;
+    return str_cut(variable, '=', &name, &value) ? name : STR("");
+}
+
+/* Note where the last variable of each name is. */
+static int note_variables(struct container_words list, struct map *last, struct err *err)
+{
+    for (size_t i = 0; i < list.n; i++) {
+        struct str name = name_of(list.p[i]), shown = str_slice(list.p[i], 0, SHOWN_MAX);
+        int r = check(list.p[i], "a variable of the environment", err);
+        if (r < 0)
+            return r;
+        if (name.n == 0)
+            return err_set(err, E_INVALID, "'" STR_FMT "' is no variable (NAME=VALUE)",
+                           STR_ARG(shown));
+        (void)map_put(last, name, (void *)(uintptr_t)&list.p[i]);
+    }
+    return 0;
+}
+
+static void add_variables(struct container_words list, const struct map *last, bool *is_first,
+                          struct buf *to)
+{
+    for (size_t i = 0; i < list.n; i++) {
+        if (map_get(last, name_of(list.p[i])) != &list.p[i])
+            continue;
+        (void)buf_add_cstr(to, *is_first ? "" : ",");
+        (void)json_write_str(to, list.p[i]);
+        *is_first = false;
+    }
+}
+
+static int add_env(const struct container_process *p, struct buf *to, struct err *err)
+{
+    const struct str path =
+        STR("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    const struct container_words usual = { &path, 1 };
+    struct map last = { .borrows_keys = true };
+    bool is_first = true;
+    int r = note_variables(usual, &last, err);
+    for (size_t l = 0; l < p->n_env && r >= 0; l++)
+        r = note_variables(p->env[l], &last, err);
+    (void)buf_add_cstr(to, ",\"env\":[");
+    add_variables(usual, &last, &is_first, to);
+    for (size_t l = 0; l < p->n_env && r >= 0; l++)
+        add_variables(p->env[l], &last, &is_first, to);
+    (void)buf_add_char(to, ']');
+    map_fini(&last);
+    return r;
+}
+
+static int add_cwd(struct str cwd, struct buf *to, struct err *err)
+{
+    if (cwd.n == 0)
+        cwd = STR("/");
+    int r = check(cwd, "process.cwd", err);
+    if (r < 0)
+        return r;
+    struct str shown = str_slice(cwd, 0, SHOWN_MAX);
+    if (cwd.p[0] != '/')
+        return err_set(err, E_INVALID, "process.cwd '" STR_FMT "' is not absolute", STR_ARG(shown));
+    (void)buf_add_cstr(to, ",\"cwd\":");
+    return json_write_str(to, cwd);
+}
+
+int container_spec_write_program(const struct container_process *p, struct buf *to, struct err *err)
+{
+    add_user(p->user, to);
+    int r = add_args(p, to, err);
+    r = r < 0 ? r : add_env(p, to, err);
+    return r < 0 ? r : add_cwd(p->cwd, to, err);
+}
+
+/* A program that is not root gets the bounding set alone, as after execve() of root's. */
+static void add_capabilities(const char *const *names, bool is_root, struct buf *to)
+{
+    static const struct {
+        const char *set;
+        bool for_all;
+    } sets[] = { { "bounding", true }, { "effective", false }, { "permitted", false } };
+    (void)buf_add_cstr(to, ",\"capabilities\":{\"inheritable\":[],\"ambient\":[]");
+    for (size_t s = 0; s < ARRAY_LEN(sets); s++) {
+        (void)buf_printf(to, ",\"%s\":[", sets[s].set);
+        for (size_t i = 0; names && names[i] && (sets[s].for_all || is_root); i++)
+            (void)buf_printf(to, "%s\"%s\"", i ? "," : "", names[i]);
+        (void)buf_add_char(to, ']');
+    }
+    (void)buf_add_char(to, '}');
+}
+
+static bool has_program(const struct container_process *p)
+{
+    for (size_t l = 0; l < p->n_args; l++)
+        if (p->args[l].n)
+            return p->args[l].p[0].n > 0;
+    return false;
+}
+
+int container_spec_write_process(const struct container_process *p, struct buf *to, struct err *err)
+{
+    unsigned long long n_files = p->n_files ? p->n_files : CONTAINER_FILES_OPEN_DEFAULT;
+    if (!has_program(p))
+        return err_set(err, E_INVALID, "process.args names no program");
+    (void)buf_printf(to, "{\"terminal\":%s,\"noNewPrivileges\":%s,",
+                     p->has_terminal ? "true" : "false", p->gains_privileges ? "false" : "true");
+    int r = container_spec_write_program(p, to, err);
+    if (r < 0)
+        return r;
+    add_capabilities(p->capabilities, p->user->uid == 0, to);
+    if (p->oom_score_adj)
+        (void)buf_printf(to, ",\"oomScoreAdj\":%d", p->oom_score_adj);
+    (void)buf_printf(to,
+                     ",\"rlimits\":[{\"type\":\"RLIMIT_NOFILE\",\"hard\":%llu,\"soft\":%llu},"
+                     "{\"type\":\"RLIMIT_CORE\",\"hard\":0,\"soft\":0}]}",
+                     n_files, n_files);
+    return buf_ok(to) ? 0 : err_set(err, -EMSGSIZE, "the section 'process' is too large");
+}
+
+/* ---- mounts ---- */
+
+static void begin_mount(struct str where, const char *type, struct buf *to)
+{
+    (void)buf_add_cstr(to, to->p[to->n - 1] == '[' ? "{\"destination\":" : ",{\"destination\":");
+    (void)json_write_str(to, where);
+    (void)buf_printf(to, ",\"type\":\"%s\",\"source\":", type);
+}
+
+static void add_usual(const char *where, const char *type, const char *source, const char *options,
+                      struct buf *to)
+{
+    begin_mount(str_of(where), type, to);
+    (void)buf_printf(to, "\"%s\",\"options\":[%s]}", source, options);
+}
+
+static void add_mount(const struct container_mount *m, struct buf *to)
+{
+    switch (m->kind) {
+    case CONTAINER_MOUNT_TMPFS:
+        begin_mount(m->where, "tmpfs", to);
+        (void)buf_printf(to, "\"tmpfs\",\"options\":[\"nosuid\",\"nodev\",\"mode=%o\"", m->mode);
+        if (m->size_bytes)
+            (void)buf_printf(to, ",\"size=%llu\"", (unsigned long long)m->size_bytes);
+        (void)buf_add_cstr(to, "]}");
+        return;
+    case CONTAINER_MOUNT_BIND:
+        begin_mount(m->where, "bind", to);
+        (void)json_write_str(to, m->source);
+        break;
+    case CONTAINER_MOUNT_FILE:
+        begin_mount(m->where, "bind", to);
+        (void)buf_printf(to, "\"%c/%zu\"", CONTAINER_HOLE_FILES, m->file);
+        break;
+    }
+    (void)buf_add_cstr(to, ",\"options\":[\"bind\",\"ro\"," SAFE "]}");
+}
+
+static void add_mounts(const struct container_spec *s, struct buf *to)
+{
+    char shm[64];
+    (void)snprintf(shm, sizeof shm, SAFE ",\"mode=1777\",\"size=%d\"", CONTAINER_SHM_BYTES);
+    (void)buf_add_cstr(to, ",\"mounts\":[");
+    add_usual("/proc", "proc", "proc", SAFE, to);
+    add_usual("/dev", "tmpfs", "tmpfs", "\"nosuid\",\"strictatime\",\"mode=755\",\"size=65536\"",
+              to);
+    if (s->has_terminals) {
+        add_usual("/dev/pts", "devpts", "devpts",
+                  "\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\",\"gid=5\"",
+                  to);
+        add_usual("/dev/mqueue", "mqueue", "mqueue", SAFE, to);
+    }
+    add_usual("/dev/shm", "tmpfs", "shm", shm, to);
+    add_usual("/sys", "sysfs", "sysfs", SAFE ",\"ro\"", to);
+    for (size_t i = 0; i < s->n_mounts; i++)
+        add_mount(&s->mounts[i], to);
+    (void)buf_add_char(to, ']');
+}
+
+/* ---- linux ---- */
+
+static bool has_group(const struct container_spec *s)
+{
+    return s->machine && s->machine->cgroup;
+}
+
+static void add_namespaces(const struct container_spec *s, struct buf *to)
+{
+    (void)buf_add_cstr(to,
+                       "\"namespaces\":[{\"type\":\"pid\"},{\"type\":\"ipc\"},{\"type\":\"uts\"},"
+                       "{\"type\":\"mount\"}");
+    if (has_group(s) && s->machine->is_cgroup2)
+        (void)buf_add_cstr(to, ",{\"type\":\"cgroup\"}");
+    switch (s->network) {
+    case CONTAINER_SPEC_LOOPBACK:
+        (void)buf_add_cstr(to, ",{\"type\":\"network\"}");
+        break;
+    case CONTAINER_SPEC_HOLE:
+        (void)buf_printf(to, ",{\"type\":\"network\",\"path\":\"%c\"}", CONTAINER_HOLE_NETWORK);
+        break;
+    case CONTAINER_SPEC_MACHINE:
+        break;
+    }
+    (void)buf_add_char(to, ']');
+}
+
+/*
+ * CPU in shares only. No devices but those that runtimes add themselves (null, zero, full, random,
+ * terminals): without a word about devices crun 1.8 allows all, and a node in the root file system
+ * is enough to open one.
+ */
+static void add_resources(const struct container_spec *s, struct buf *to)
+{
+    const struct container_limits *l = &s->limits;
+    unsigned long long memory = l->memory_bytes, pids = l->pids,
+                       shares = MAX(l->cpu_milli * 1024 / 1000, 2);
+    (void)buf_printf(to,
+                     ",\"cgroupsPath\":\"%s/%c\",\"resources\":{\"devices\":[{\"allow\":"
+                     "false,\"access\":\"rwm\"}],\"cpu\":{\"shares\":%llu}",
+                     s->machine->cgroup, CONTAINER_HOLE_GROUP, shares);
+    if (memory)
+        (void)buf_printf(to, ",\"memory\":{\"limit\":%llu", memory);
+    if (memory && s->machine->counts_swap)
+        (void)buf_printf(to, ",\"swap\":%llu", memory);
+    (void)buf_add_cstr(to, memory ? "}" : "");
+    if (pids)
+        (void)buf_printf(to, ",\"pids\":{\"limit\":%llu}", pids);
+    (void)buf_add_char(to, '}');
+}
+
+static void add_linux(const struct container_spec *s, struct buf *to)
+{
+    (void)buf_add_cstr(to, ",\"linux\":{");
+    add_namespaces(s, to);
+    if (has_group(s))
+        add_resources(s, to);
+    (void)buf_add_cstr(to, ",\"seccomp\":");
+    container_seccomp_write(s->seccomp, to);
+    (void)buf_add_cstr(
+        to,
+        ",\"maskedPaths\":[\"/proc/acpi\",\"/proc/asound\",\"/proc/kcore\",\"/proc/keys\","
+        "\"/proc/latency_stats\",\"/proc/timer_list\",\"/proc/timer_stats\","
+        "\"/proc/sched_debug\",\"/proc/scsi\",\"/sys/firmware\",\"/sys/kernel/debug\","
+        "\"/sys/fs/cgroup\",\"/sys/devices/virtual/powercap\"],\"readonlyPaths\":[\"/proc/bus\","
+        "\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/sysrq-trigger\"]}");
+}
+
+/* ---- the whole ---- */
+
+int container_spec_write(const struct container_spec *s, struct buf *to, struct err *err)
+{
+    (void)buf_add_cstr(to, "{\"ociVersion\":\"1.0.2\",\"process\":");
+    int r = container_spec_write_process(&s->process, to, err);
+    if (r < 0)
+        return r;
+    (void)buf_add_cstr(to, ",\"root\":{\"path\":");
+    (void)json_write_str(to, str_of(s->root));
+    (void)buf_printf(to, ",\"readonly\":%s},\"hostname\":", s->is_root_writable ? "false" : "true");
+    (void)json_write_str(to, str_of(s->host_name));
+    add_mounts(s, to);
+    add_linux(s, to);
+    if (s->machine && s->machine->filter && s->seccomp == CONTAINER_SECCOMP_ALLOW_LIST)
+        (void)buf_printf(to, ",\"annotations\":{\"run.oci.seccomp_bpf_data\":\"%s\"}",
+                         s->machine->filter); /* a crun that does not know it uses the rules */
+    (void)buf_add_char(to, '}');
+    return buf_ok(to) ? 0 : err_set(err, -EMSGSIZE, "config.json is too large");
+}
+
+void container_spec_fill(struct str config, const char *const with[CONTAINER_HOLES], struct buf *to)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < config.n; i++) {
+        unsigned char c = (unsigned char)config.p[i];
+        if (c == 0 || c >= CONTAINER_HOLES)
+            continue;
+        (void)buf_add(to, config.p + from, i - from);
+        (void)buf_add_cstr(to, with[c]);
+        from = i + 1;
+    }
+    (void)buf_add(to, config.p + from, config.n - from);
+}

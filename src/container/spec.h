@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The config.json (OCI runtime specification 1.0, config.md) of a container, for functions, for
+ * images that a person starts, and for pods. Pure: text out.
+ *
+ * The same for all: own PID, IPC, UTS and mount namespaces, masked paths, no devices but those that
+ * runtimes add themselves, no core files, no new privileges unless they were asked for. What
+ * differs is said here; a zeroed member is the stricter choice.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "container/container.h"
+#include "container/seccomp.h"
+#include "container/user.h"
+
+enum {
+    CONTAINER_FILES_OPEN_DEFAULT = 4096, /* limit of open files */
+    CONTAINER_SHM_BYTES = 64 << 20       /* of /dev/shm */
+};
+
+struct container_words { /* strings may have any bytes; with NUL they are E_INVALID */
+    const struct str *p;
+    size_t n;
+};
+
+/* What runs. */
+struct container_process {
+    const struct container_user *user;
+    const struct container_words *args; /* lists, one after the other */
+    size_t n_args;
+    const struct container_words *env; /* lists of NAME=VALUE; the last value of a name counts. PATH
+                                        * is added where none of them has it. */
+    size_t n_env;
+    struct str cwd; /* absolute; empty: "/" */
+    bool has_terminal;
+    bool gains_privileges;           /* programs with set-user-ID keep their effect */
+    const char *const *capabilities; /* "CAP_CHOWN", NULL at the end; NULL: none */
+    uint64_t n_files;                /* 0: CONTAINER_FILES_OPEN_DEFAULT */
+    int oom_score_adj;               /* 0: that of the caller */
+};
+
+enum container_mount_kind {
+    CONTAINER_MOUNT_TMPFS,
+    CONTAINER_MOUNT_BIND, /* `source` of this machine, read-only */
+    CONTAINER_MOUNT_FILE  /* a file of the container (container_opts.files), read-only */
+};
+
+struct container_mount { /* besides /proc, /dev, /dev/shm and /sys */
+    enum container_mount_kind kind;
+    struct str where;    /* absolute */
+    struct str source;   /* BIND */
+    size_t file;         /* FILE: its index */
+    uint32_t mode;       /* TMPFS, as 01777 */
+    uint64_t size_bytes; /* TMPFS; 0: as much as the control group allows */
+};
+
+enum container_spec_network {
+    CONTAINER_SPEC_LOOPBACK, /* its own loopback device and nothing else */
+    CONTAINER_SPEC_HOLE,     /* CONTAINER_HOLE_NETWORK */
+    CONTAINER_SPEC_MACHINE   /* that of the machine */
+};
+
+struct container_limits {
+    uint64_t memory_bytes, pids; /* 0: none */
+    uint64_t cpu_milli; /* a weight: no start is throttled; container_limit_cpu() is the limit */
+};
+
+struct container_spec {
+    struct container_process process;
+    const char *root; /* an absolute path of this machine */
+    bool is_root_writable;
+    const char *host_name;
+    const struct container_mount *mounts;
+    size_t n_mounts;
+    bool has_terminals; /* /dev/pts and /dev/mqueue too */
+    enum container_spec_network network;
+    enum container_seccomp seccomp;
+    /* With a control group CONTAINER_HOLE_GROUP and limits. NULL: no control group. */
+    const struct container_machine *machine;
+    struct container_limits limits;
+};
+
+/*
+ * Append it. Errors: those of container_spec_write_process(), -EMSGSIZE (of `to`).
+ */
+int container_spec_write(const struct container_spec *spec, struct buf *to, struct err *err);
+
+/* Its `process`, a JSON object. Errors: those of container_spec_write_program(), -EMSGSIZE;
+ * E_INVALID: it has no program. */
+int container_spec_write_process(const struct container_process *p, struct buf *to,
+                                 struct err *err);
+/*
+ * The members of `process` that an image or a bundle decides: user, args, env, cwd, without braces;
+ * args may be empty here. Errors: E_INVALID (a string with NUL, a variable without a name, a
+ * directory that is not absolute).
+ */
+int container_spec_write_program(const struct container_process *p, struct buf *to,
+                                 struct err *err);
+
+/* Replace the holes. `with`: by enum container_hole, plain text that needs no escapes. */
+void container_spec_fill(struct str config, const char *const with[CONTAINER_HOLES],
+                         struct buf *to);

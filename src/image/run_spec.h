@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The config.json of a container that a person starts from an image: `dormouse image run`
+ * (container/spec.h). Pure: text out.
+ *
+ * What it may do is little, whatever the image says: own namespaces, no new privileges, the
+ * capabilities that start scripts of usual images need to prepare files and change the user, no
+ * system calls that concern the kernel or other namespaces, and no network unless it was asked for.
+ */
+#pragma once
+
+#include "container/spec.h"
+#include "oci/image.h"
+
+enum { RUN_SPEC_MAX = 16 << 20 }; /* bytes: a sensible maximum of the buffer */
+
+/* What is different from what the image says; a zeroed struct: nothing. */
+struct run_spec_opts {
+    struct container_words args;       /* n > 0: instead of the image's command (Cmd) */
+    struct container_words entrypoint; /* n > 0: instead of the image's; its command is not used */
+    struct container_words env;        /* NAME=VALUE; the last value of a name counts */
+    struct str cwd;                    /* absolute; empty: the image's, else "/" */
+    bool has_terminal;
+    const char *root; /* its mounted root file system */
+    const char *host_name;
+    bool is_read_only; /* the root; /tmp and /run are in memory then */
+    bool has_network;  /* that of the machine; else none but its own loopback */
+};
+
+/* Append it to `to`. Errors: those of container_spec_write(). */
+int run_spec_make(const struct oci_run *run, const struct run_spec_opts *opts,
+                  const struct container_user *user, struct buf *to, struct err *err);

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * src/container: real containers of crun, and what is left of them when crun, the process that made
+ * them, or the place for their files fails. Where the machine cannot have any, every test that
+ * needs one is skipped, saying why.
+ *
+ * The program also plays an owner that is killed: `test_container --hold DIR`.
+ */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "codec/json.h"
+#include "container/program.h"
+#include "container/spec.h"
+#include "io/process.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define KIND "test"
+
+/* ---------------------------------------------------------------- an owner */
+
+struct told {
+    int started, ended, removed, r, status;
+    char text[300];
+    struct buf out, err_out;
+    struct container *c;
+};
+
+struct rig {
+    struct loop loop;
+    char dir[64];
+    char *root, *run;
+    struct container_host *host;
+    struct told found; /* the one that was found again */
+    char note[100];
+    int n_found;
+    bool closed;
+};
+
+static void on_started(void *arg, int r, const struct err *err)
+{
+    struct told *t = arg;
+    t->started++;
+    t->r = r;
+    (void)snprintf(t->text, sizeof t->text, "%s", r < 0 ? err_text(err) : "");
+}
+
+static void on_ended(void *arg, const struct container_end *end)
+{
+    struct told *t = arg;
+    CHECK_INT(t->removed, 0);
+    t->ended++;
+    t->status = end->status;
+    (void)snprintf(t->text, sizeof t->text, "%s", end->text);
+}
+
+static void on_removed(void *arg)
+{
+    ((struct told *)arg)->removed++;
+}
+
+static void on_line(void *arg, enum container_stream stream, struct str line)
+{
+    struct told *t = arg;
+    struct buf *to = stream == CONTAINER_STDOUT ? &t->out : &t->err_out;
+    (void)buf_add_str(to, line);
+    (void)buf_add_char(to, '\n');
+}
+
+static const struct container_events events = {
+    .on_started = on_started, .on_ended = on_ended, .on_removed = on_removed, .on_line = on_line
+};
+
+static void told_init(struct told *t)
+{
+    *t = (struct told){ .out = BUF_INIT(1 << 20), .err_out = BUF_INIT(1 << 20) };
+}
+
+static void told_fini(struct told *t)
+{
+    buf_fini(&t->out);
+    buf_fini(&t->err_out);
+}
+
+static void make_root(const char *root)
+{
+    scoped(free_scoped) char *program = xasprintf("%s/guest", root);
+    scoped(buf_fini_scoped) struct buf bytes = BUF_INIT((size_t)64 << 20);
+    CHECK_OK(sys_mkdir_all(root, 0755, NULL));
+    CHECK_OK(sys_read_file(AT_FDCWD, OCI_GUEST, &bytes, NULL));
+    int fd = sys_openat(AT_FDCWD, program, O_WRONLY | O_CREAT, 0755);
+    CHECK_OK(fd);
+    CHECK_OK(sys_write_all(fd, bytes.p, bytes.n));
+    CHECK_OK(fchmod(fd, 0755));
+    (void)close(fd);
+}
+
+static int open_host(struct rig *r, struct err *err)
+{
+    const struct container_host_opts o = { .loop = &r->loop,
+                                           .kind = KIND,
+                                           .data_dir = r->dir,
+                                           .program = getenv("OCI_PROGRAM"),
+                                           .n_networks = 2 };
+    r->closed = false;
+    return container_host_new(&o, &r->host, err);
+}
+
+static void on_closed(void *arg)
+{
+    ((struct rig *)arg)->closed = true;
+}
+
+static void close_host(struct rig *r)
+{
+    container_host_close(r->host, on_closed, r);
+    while (!r->closed)
+        (void)loop_turn(&r->loop, true);
+}
+
+static void rig_fini(struct rig *r)
+{
+    scoped(free_scoped) char *command = xasprintf("rm -rf '%s'", r->dir);
+    while (loop_turn(&r->loop, false))
+        ;
+    loop_fini(&r->loop);
+    CHECK_INT(system(command), 0);
+    CHECK(access(r->run, F_OK) < 0);
+    free(r->root);
+    free(r->run);
+    told_fini(&r->found);
+}
+
+static void rig_init(struct rig *r, const char *dir)
+{
+    *r = (struct rig){ 0 };
+    (void)snprintf(r->dir, sizeof r->dir, "%s", dir);
+    r->root = xasprintf("%s/rootfs", dir);
+    r->run = container_host_run_dir(KIND, dir);
+    told_init(&r->found);
+    make_root(r->root);
+    CHECK_OK(loop_init(&r->loop, NULL));
+}
+
+/* False: this machine cannot have containers. */
+static bool rig_open(struct rig *r)
+{
+    static char why[300];
+    char dir[] = "/tmp/test-container-XXXXXX";
+    struct err err = { 0 };
+    CHECK(mkdtemp(dir));
+    rig_init(r, dir);
+    int code = open_host(r, &err);
+    bool is_open = code >= 0;
+    code = code < 0 ? code : container_host_set_up(r->host, &err);
+    if (code >= 0)
+        return true;
+    CHECK_INT(code, E_UNSUPPORTED);
+    if (is_open)
+        close_host(r);
+    rig_fini(r);
+    (void)snprintf(why, sizeof why, "no containers here: %s", err_text(&err));
+    test_skipped = why;
+    return false;
+}
+
+static void rig_close(struct rig *r)
+{
+    close_host(r);
+    rig_fini(r);
+}
+
+static void write_config(struct rig *r, const char *first, const char *second, struct buf *to)
+{
+    static const struct container_user user = { .uid = 1000, .gid = 1000 };
+    const struct str words[] = { STR("/guest"), str_of(first), str_of(second) };
+    const struct container_words args = { words, first ? 3 : 1 };
+    const struct container_machine machine = container_host_machine(r->host);
+    const struct container_mount file = { .kind = CONTAINER_MOUNT_FILE, .where = STR("/key") };
+    const struct container_spec s = { .process = { .user = &user, .args = &args, .n_args = 1 },
+                                      .root = r->root,
+                                      .host_name = "test",
+                                      .mounts = &file,
+                                      .n_mounts = 1,
+                                      .network = CONTAINER_SPEC_HOLE,
+                                      .machine = &machine,
+                                      .limits = { .memory_bytes = 64 << 20, .pids = 20 } };
+    CHECK_OK(container_spec_write(&s, to, NULL));
+}
+
+static int begin_as(struct rig *r, const char *name, struct told *t, const char *first,
+                    const char *second, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf config = BUF_INIT(CONTAINER_CONFIG_MAX);
+    static const struct str key = { "secret", 6 };
+    told_init(t);
+    write_config(r, first, second, &config);
+    const struct container_opts o = { .name = name,
+                                      .config = buf_str(&config),
+                                      .uid = 1000,
+                                      .gid = 1000,
+                                      .files = &key,
+                                      .n_files = 1,
+                                      .note = STR("{\"mine\":\"yes\"}"),
+                                      .events = &events,
+                                      .arg = t };
+    int code = container_start(r->host, &o, &t->c, err);
+    CHECK_INT(t->started, 0); /* nothing is told inside the call */
+    return code;
+}
+
+#define UNTIL(r, cond)                                                                             \
+    while (!(cond))                                                                                \
+    (void)loop_turn(&(r)->loop, true)
+
+/* ---------------------------------------------------------------- what is left */
+
+static bool has_group(const struct rig *r, const char *name)
+{
+    static const char *const parents[] = { "/sys/fs/cgroup/dormouse-" KIND,
+                                           "/sys/fs/cgroup/memory/dormouse-" KIND,
+                                           "/sys/fs/cgroup/pids/dormouse-" KIND };
+    for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
+        scoped(free_scoped) char *path =
+            xasprintf("%s/%s-%s", parents[i], strrchr(r->run, '-') + 1, name);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool exists(const struct rig *r, const char *what, const char *name)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s%s", r->run, what, name);
+    return access(path, F_OK) == 0;
+}
+
+/* A process of this run directory whose words have `what`; crun and what it forked. 0: none. */
+static int find_crun(const struct rig *r, const char *what)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *e;
+    uint64_t pid;
+    int found = 0;
+    CHECK(dir);
+    while (!found && (e = readdir(dir))) {
+        scoped(buf_fini_scoped) struct buf words = BUF_INIT(64 << 10);
+        char path[300];
+        (void)snprintf(path, sizeof path, "/proc/%s/cmdline", e->d_name);
+        if (parse_u64(str_of(e->d_name), 2, INT32_MAX, &pid) == 0 &&
+            sys_read_file(AT_FDCWD, path, &words, NULL) == 0 &&
+            str_find(buf_str(&words), str_of(r->run)) >= 0 &&
+            str_find(buf_str(&words), str_of(what)) >= 0)
+            found = (int)pid;
+    }
+    (void)closedir(dir);
+    return found;
+}
+
+/* A process whose program lies in our root file system: of a container. 0: none. */
+static int find_guest(const struct rig *r)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *e;
+    struct stat guest, st;
+    int found = 0;
+    scoped(free_scoped) char *program = xasprintf("%s/guest", r->root);
+    CHECK(dir && stat(program, &guest) == 0);
+    while (!found && (e = readdir(dir))) {
+        uint64_t pid;
+        char path[300];
+        (void)snprintf(path, sizeof path, "/proc/%s/exe", e->d_name);
+        if (parse_u64(str_of(e->d_name), 2, INT32_MAX, &pid) == 0 && stat(path, &st) == 0 &&
+            st.st_ino == guest.st_ino && st.st_dev == guest.st_dev)
+            found = (int)pid;
+    }
+    (void)closedir(dir);
+    return found;
+}
+
+static void check_nothing_left(const struct rig *r, const char *name)
+{
+    CHECK(!exists(r, "", name));
+    CHECK(!exists(r, "crun/", name));
+    CHECK(!has_group(r, name));
+    CHECK_INT(find_crun(r, name), 0);
+    CHECK_INT(find_guest(r), 0);
+}
+
+/* Of children that have ended, which nobody has waited for. */
+static bool has_zombies(void)
+{
+    siginfo_t info = { 0 };
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+/* ---------------------------------------------------------------- a life */
+
+TEST(a_container_says_what_it_prints_and_how_it_ended_and_leaves_nothing)
+{
+    struct rig r;
+    struct told t;
+    if (!rig_open(&r))
+        return;
+    CHECK_OK(begin_as(&r, "one", &t, "--die", "3", NULL));
+    CHECK_STR(str_of(container_name(t.c)), "one");
+    UNTIL(&r, t.removed);
+    CHECK_INT(t.started, 1);
+    CHECK_INT(t.r, 0);
+    CHECK_INT(t.ended, 1);
+    CHECK_INT(t.status, 3);
+    CHECK(strstr(t.text, "status 3") && strstr(t.text, "no configuration"));
+    CHECK(str_find(buf_str(&t.err_out), STR("no configuration")) >= 0 ||
+          str_find(buf_str(&t.out), STR("no configuration")) >= 0);
+    check_nothing_left(&r, "one");
+    told_fini(&t);
+    rig_close(&r);
+}
+
+TEST(a_container_that_runs_has_an_address_and_ends_when_it_is_stopped)
+{
+    struct rig r;
+    struct told t, other;
+    struct err err = { 0 };
+    if (!rig_open(&r))
+        return;
+    CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
+    CHECK_ERR(begin_as(&r, "one", &other, NULL, NULL, &err), -EEXIST);
+    UNTIL(&r, t.started);
+    CHECK_STR(str_of(t.text), "");
+    CHECK(container_address(t.c) >> 16 == 0x0ad5);
+    CHECK(container_took(t.c).start_us > 0);
+    CHECK(find_guest(&r) && exists(&r, "one/", "files/0") && has_group(&r, "one"));
+    container_stop(t.c, 60000); /* it has a handler for SIGTERM */
+    CHECK_INT(t.ended, 0);
+    UNTIL(&r, t.removed);
+    CHECK_INT(t.ended, 1);
+    check_nothing_left(&r, "one");
+    told_fini(&t);
+    told_fini(&other);
+    rig_close(&r);
+}
+
+TEST(a_container_can_be_stopped_at_any_time_and_tells_nothing_then_but_its_end)
+{
+    struct rig r;
+    if (!rig_open(&r))
+        return;
+    for (int turns = 0; turns < 24; turns += 2) {
+        struct told t;
+        CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
+        for (int i = 0; i < turns && !t.started; i++)
+            (void)loop_turn(&r.loop, false);
+        int started = t.started;
+        container_stop(t.c, 0);
+        container_stop(t.c, 0);
+        UNTIL(&r, t.removed);
+        CHECK_INT(t.started, started);
+        CHECK_INT(t.ended, started);
+        check_nothing_left(&r, "one");
+        told_fini(&t);
+    }
+    rig_close(&r);
+}
+
+TEST(names_that_lead_elsewhere_are_refused)
+{
+    static const char *const bad[] = {
+        "",
+        ".",
+        "..",
+        "crun",
+        "a/b",
+        "a b",
+        "0123456789012345678901234567890123456789012345678901234567890123"
+    };
+    struct rig r;
+    struct told t;
+    if (!rig_open(&r))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        CHECK_ERR(begin_as(&r, bad[i], &t, NULL, NULL, NULL), E_INVALID);
+        told_fini(&t);
+    }
+    rig_close(&r);
+}
+
+/* ---------------------------------------------------------------- crun is killed */
+
+/* Kill a crun of "one" after a while, which differs from try to try. False: it was faster. */
+static bool kill_crun(struct rig *r, struct told *t, const char *word, unsigned wait)
+{
+    int pid;
+    while ((pid = find_crun(r, word)) == 0) {
+        if (t->started || t->removed)
+            return false;
+        (void)loop_turn(&r->loop, false);
+    }
+    for (unsigned i = 0; i < wait; i++)
+        (void)sched_yield();
+    return kill(pid, SIGKILL) == 0;
+}
+
+TEST(a_crun_that_is_killed_at_any_moment_leaves_nothing)
+{
+    enum { TRIES = 40, STEP = 400 };
+    struct rig r;
+    unsigned n_killed = 0;
+    if (!rig_open(&r))
+        return;
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct told t;
+        CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
+        bool was_hit = kill_crun(&r, &t, "--detach", i * STEP);
+        UNTIL(&r, t.started);
+        CHECK(t.r == 0 || was_hit);
+        if (t.r < 0) {
+            n_killed++;
+            CHECK_INT(t.ended, 0);
+            CHECK(strstr(t.text, "signal 9"));
+        } else {
+            container_stop(t.c, 0);
+        }
+        UNTIL(&r, t.removed);
+        check_nothing_left(&r, "one");
+        told_fini(&t);
+    }
+    (void)printf("# crun killed %u of %d times before it was done\n", n_killed, TRIES);
+    CHECK(n_killed > 0);
+    rig_close(&r);
+    CHECK(!has_zombies());
+}
+
+TEST(a_crun_that_is_killed_while_it_cleans_up_is_started_again)
+{
+    enum { TRIES = 10, STEP = 300 };
+    struct rig r;
+    if (!rig_open(&r))
+        return;
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct told t;
+        CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
+        UNTIL(&r, t.started);
+        CHECK_INT(t.r, 0);
+        t.started = 0;
+        container_stop(t.c, 0);
+        (void)kill_crun(&r, &t, "delete", i * STEP);
+        UNTIL(&r, t.removed);
+        check_nothing_left(&r, "one");
+        told_fini(&t);
+    }
+    rig_close(&r);
+}
+
+/* ---------------------------------------------------------------- no room */
+
+/* Fill the file system of RUN up to so many pages. */
+static int fill(const struct rig *r, size_t left_pages)
+{
+    static char page[4096];
+    scoped(free_scoped) char *path = xasprintf("%s/.filler", r->run);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    off_t n = 0;
+    CHECK(fd >= 0);
+    while (write(fd, page, sizeof page) == (ssize_t)sizeof page)
+        n += (off_t)sizeof page;
+    CHECK_INT(errno, ENOSPC);
+    CHECK_INT(ftruncate(fd, MAX(n - (off_t)(left_pages * sizeof page), (off_t)0)), 0);
+    return fd;
+}
+
+TEST(a_disk_that_is_full_at_any_moment_is_an_error_and_leaves_nothing)
+{
+    enum { PAGES_MAX = 40 };
+    struct rig r;
+    char dir[] = "/tmp/test-container-XXXXXX";
+    struct err err = { 0 };
+    int n_at_once = 0, n_later = 0, n_fine = 0;
+    if (!rig_open(&r)) /* says why not */
+        return;
+    rig_close(&r);
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+        test_skipped = "no mount namespace";
+        return;
+    }
+    CHECK(mkdtemp(dir));
+    rig_init(&r, dir);
+    CHECK_OK(sys_mkdir_all(r.run, 0700, NULL));
+    CHECK_INT(mount("none", r.run, "tmpfs", 0, "size=512k,mode=700"), 0);
+    CHECK_OK(open_host(&r, &err));
+    CHECK_OK(container_host_set_up(r.host, &err));
+    for (size_t left = 0; left <= PAGES_MAX; left++) {
+        struct told t;
+        (void)close(fill(&r, left));
+        int code = begin_as(&r, "one", &t, NULL, NULL, &err);
+        if (code < 0) {
+            CHECK_INT(code, -ENOSPC);
+            n_at_once++;
+        } else {
+            UNTIL(&r, t.started);
+            if (t.r < 0)
+                n_later++;
+            else
+                n_fine++;
+            CHECK(t.r == 0 || t.text[0]);
+            container_stop(t.c, 0);
+            UNTIL(&r, t.removed);
+        }
+        check_nothing_left(&r, "one");
+        told_fini(&t);
+    }
+    (void)printf("# refused at once %d, could not start %d, ran %d\n", n_at_once, n_later, n_fine);
+    CHECK(n_at_once > 0 && n_later > 0 && n_fine > 0);
+    scoped(free_scoped) char *filler = xasprintf("%s/.filler", r.run);
+    CHECK_OK(unlink(filler));
+    close_host(&r);
+    CHECK_INT(umount2(r.run, MNT_DETACH), 0);
+    CHECK_OK(rmdir(r.run));
+    rig_fini(&r);
+}
+
+/* ---------------------------------------------------------------- the owner is killed */
+
+static int held(const char *dir)
+{
+    struct rig r;
+    struct told one, two;
+    rig_init(&r, dir);
+    if (open_host(&r, NULL) < 0 || container_host_set_up(r.host, NULL) < 0)
+        return 1;
+    CHECK_OK(begin_as(&r, "one", &one, NULL, NULL, NULL));
+    UNTIL(&r, one.started);
+    CHECK_OK(begin_as(&r, "two", &two, NULL, NULL, NULL)); /* and one that does not run yet */
+    (void)!write(3, "r", 1);
+    for (;;)
+        (void)loop_turn(&r.loop, true);
+}
+
+static void hold_and_kill(const char *dir)
+{
+    int out[2];
+    char byte;
+    CHECK_OK(pipe(out));
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(out[1], 3);
+        (void)execl("/proc/self/exe", "test_container", "--hold", dir, NULL);
+        _exit(1);
+    }
+    (void)close(out[1]);
+    CHECK_INT(read(out[0], &byte, 1), 1);
+    (void)close(out[0]);
+    (void)kill(pid, SIGKILL);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+}
+
+static void *on_found(void *arg, struct container *c, const struct container_left *left)
+{
+    struct rig *r = arg;
+    r->n_found++;
+    if (!left->is_adopted)
+        return NULL; /* of no interest */
+    CHECK_STR(str_of(container_name(c)), "one");
+    (void)snprintf(r->note, sizeof r->note, STR_FMT, STR_ARG(json_get_str(left->note, "mine")));
+    r->found.c = c;
+    return &r->found;
+}
+
+TEST(an_owner_that_was_killed_finds_what_runs_and_the_rest_is_removed)
+{
+    struct rig r;
+    if (!rig_open(&r))
+        return;
+    close_host(&r);
+    hold_and_kill(r.dir);
+    CHECK(find_guest(&r));
+    CHECK_OK(open_host(&r, NULL));
+    container_host_recover(r.host, on_found, &events, &r);
+    CHECK_INT(r.n_found, 2);
+    CHECK_STR(str_of(r.note), "yes");
+    CHECK(container_address(r.found.c) >> 16 == 0x0ad5);
+    container_stop(r.found.c, 0);
+    UNTIL(&r, r.found.removed);
+    CHECK_INT(r.found.started, 0);
+    CHECK_INT(r.found.ended, 1);
+    CHECK_INT(r.found.status, PROCESS_UNKNOWN);
+    close_host(&r); /* waits for the other */
+    check_nothing_left(&r, "one");
+    check_nothing_left(&r, "two");
+    rig_fini(&r);
+}
+
+TEST(the_runtime_is_found_by_name_and_by_path)
+{
+    char *path = NULL;
+    struct err err = { 0 };
+    CHECK_ERR(container_program_find("there-is-none", &path, &err), -ENOENT);
+    CHECK(strstr(err.text, "there-is-none"));
+    CHECK_ERR(container_program_find("/etc/no/such", &path, &err), -ENOENT);
+    CHECK_OK(container_program_find("sh", &path, &err));
+    CHECK(path && path[0] == '/');
+    CHECK(!container_program_is_crun(path));
+    CHECK(container_program_is_crun("/usr/bin/crun") && !container_program_is_crun("/crun/runc"));
+    free(path);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--hold") == 0)
+        return held(argv[2]);
+    return test_main(argc, argv);
+}
