@@ -5,6 +5,7 @@
 #include "cmd/image_store.h"
 #include "codec/json.h"
 #include "image/layer_child.h"
+#include "image/provide.h"
 
 static struct image_store_args where;
 static bool remove_damaged, dry_run;
@@ -161,8 +162,8 @@ static void cache_json(struct arena *a, struct json *to, const struct layer_cach
     }
 }
 
-static void print_gc(const struct oci_store_gc *res, const struct layer_cache_summary *cache,
-                     bool is_json)
+static void print_gc(const struct oci_store_gc *res, size_t n_roots,
+                     const struct layer_cache_summary *cache, bool is_json)
 {
     const struct image_cache_count *l = cache->lists;
     struct arena a = { 0 };
@@ -173,6 +174,7 @@ static void print_gc(const struct oci_store_gc *res, const struct layer_cache_su
         json_set_int(&a, v, "indexes", (int64_t)res->n_indexes);
         json_set_int(&a, v, "documents", (int64_t)res->n_documents);
         json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
+        json_set_int(&a, v, "rootFileSystems", (int64_t)n_roots);
         json_set_bool(&a, v, "dryRun", dry_run);
         cache_json(&a, v, cache);
         image_store_print_json(v);
@@ -180,6 +182,9 @@ static void print_gc(const struct oci_store_gc *res, const struct layer_cache_su
         (void)printf("%s %zu layers, %zu blobs, %zu indexes, %zu documents: %s\n",
                      dry_run ? "would remove" : "removed", res->n_layers, res->n_blobs,
                      res->n_indexes, res->n_documents, image_size_text(res->n_bytes));
+        if (n_roots)
+            (void)printf("%s %zu root file systems of functions that no container uses\n",
+                         dry_run ? "would remove" : "removed", n_roots);
         (void)printf(
             "layers used once: %llu (%s), often: %llu (%s); evicted and remembered: %llu\n",
             (unsigned long long)l[IMAGE_CACHE_T1].n, image_size_text(l[IMAGE_CACHE_T1].bytes),
@@ -195,6 +200,7 @@ static int run_gc(int argc, char **argv)
     struct err err = { 0 };
     enum image_store_output output;
     struct oci_store_gc res;
+    size_t n_roots = 0;
     struct layer_cache_summary cache = { 0 };
     int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
     if (r)
@@ -204,25 +210,28 @@ static int run_gc(int argc, char **argv)
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
     r = image_store_open(where.store, (struct oci_store_opts){ .lock_ms = where.wait_ms }, &s,
                          &err);
+    r = r < 0 ? r : provide_sweep(s, 0, dry_run, &n_roots, &err);
     r = r < 0 ? r : oci_store_gc(s, dry_run, &res, &err);
     r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, &err);
     r = r < 0 ? r : layer_cache_settle(s, &err);
     if (r < 0)
         return cmd_fail(CMD_FAILED, &err);
     (void)layer_cache_summary(s, &cache);
-    print_gc(&res, &cache, output == IMAGE_STORE_JSON);
+    print_gc(&res, n_roots, &cache, output == IMAGE_STORE_JSON);
     return CMD_OK;
 }
 
 const struct cmd cmd_image_gc = {
     .name = "image gc",
     .doc = "remove layers and documents that no image in the store needs",
-    .help = "What containers and mounts use stays. Also says what the cache of layers knows: how\n"
-            "many layers were used once and often, and how many a quota evicted that it remembers\n"
-            "('dormouse image ls --layers').\n"
-            "\n"
-            "  dormouse image gc --dry-run\n"
-            "  dormouse image gc\n",
+    .help =
+        "What containers and mounts use stays. Root file systems that functions have left are\n"
+        "removed; the next use writes them again. Also says what the cache of layers knows: how\n"
+        "many layers were used once and often, and how many a quota evicted that it remembers\n"
+        "('dormouse image ls --layers').\n"
+        "\n"
+        "  dormouse image gc --dry-run\n"
+        "  dormouse image gc\n",
     .run = run_gc,
     .opts = image_gc_opts,
 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/provide.h"
 
+#include "base/clock.h"
+#include "base/map.h"
 #include "base/sys.h"
 #include "codec/digest.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "image/run_config.h"
+#include "image/tree_remove.h"
 #include "image/unpack.h"
 #include "io/address.h"
 #include "modules/module_artifact.h"
@@ -15,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void provided_fini(struct provided *p)
@@ -331,4 +335,108 @@ int provide_image(struct oci_store *s, const struct provide_site *site,
     }
     *ret = p;
     return 0;
+}
+
+/* ---- after the last use ---- */
+
+/* "<manifest>/<tenant>" of a lease. */
+static struct str place_of(struct str lease)
+{
+    struct str place = lease, owner;
+    while (str_find_char(place, ':') >= 0)
+        (void)str_cut(place, ':', &owner, &place);
+    return place;
+}
+
+static bool is_hex(struct str s, size_t n)
+{
+    bool ok = s.n == n;
+    for (size_t i = 0; ok && i < s.n; i++)
+        ok = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f');
+    return ok;
+}
+
+static bool is_place(struct str place)
+{
+    struct str manifest, tenant;
+    return str_cut(place, '/', &manifest, &tenant) && is_hex(manifest, SHA256_BYTES * 2) &&
+           is_hex(tenant, PROVIDE_TENANT_DIGITS);
+}
+
+int provide_drop(struct oci_store *s, struct str lease, struct err *err)
+{
+    struct str place = place_of(lease);
+    scoped(free_scoped) char *dir =
+        xasprintf("%s/images/" STR_FMT, oci_store_root(s), STR_ARG(place));
+    int r = oci_store_lease_drop(s, lease, err);
+    if (r >= 0 && is_place(place))
+        (void)utimensat(AT_FDCWD, dir, NULL, AT_SYMLINK_NOFOLLOW); /* its last use */
+    return r;
+}
+
+struct root_sweep {
+    struct oci_store *s;
+    struct map leased; /* "<manifest>/<tenant>" -> not NULL */
+    int64_t before_s;  /* the last use of what is removed */
+    bool is_dry;
+    size_t n;
+};
+
+static int note_lease(void *arg, struct str id, struct err *err)
+{
+    struct root_sweep *w = arg;
+    (void)err;
+    (void)map_put(&w->leased, place_of(id), w);
+    return 0;
+}
+
+static int sweep_image(struct root_sweep *w, int images_fd, const char *manifest, struct err *err)
+{
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    scoped(fd_scoped) int fd =
+        sys_openat(images_fd, manifest, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    int r = fd < 0 ? err_sys(err, fd, "open '%s'", manifest) : tree_names_read(fd, &names, err);
+    for (size_t i = 0; i < names.all.n && r >= 0; i++) {
+        const char *tenant = names.all.p[i];
+        scoped(free_scoped) char *place = xasprintf("%s/%s", manifest, tenant);
+        struct stat st;
+        if (!is_place(str_of(place)) || map_has(&w->leased, str_of(place)) ||
+            fstatat(fd, tenant, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_mtime > w->before_s)
+            continue;
+        w->n++;
+        scoped(free_scoped) char *path = xasprintf("%s/images/%s", oci_store_root(w->s), place);
+        if (!w->is_dry)
+            r = oci_store_discard(w->s, path, err);
+    }
+    return r;
+}
+
+static int sweep_images(struct root_sweep *w, struct err *err)
+{
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    scoped(free_scoped) char *path = xasprintf("%s/images", oci_store_root(w->s));
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd == -ENOENT)
+        return 0;
+    int r = fd < 0 ? err_sys(err, fd, "open '%s'", path) : tree_names_read(fd, &names, err);
+    for (size_t i = 0; i < names.all.n && r >= 0; i++)
+        if (is_hex(str_of(names.all.p[i]), SHA256_BYTES * 2))
+            r = sweep_image(w, fd, names.all.p[i], err);
+    return r;
+}
+
+int provide_sweep(struct oci_store *s, uint64_t rest_s, bool is_dry, size_t *ret_n, struct err *err)
+{
+    struct root_sweep w = { .s = s,
+                            .before_s = clock_wall_ms() / 1000 - (int64_t)rest_s,
+                            .is_dry = is_dry };
+    /* A use takes its lease first, and then this lock, to look whether its root is there. */
+    (void)pthread_mutex_lock(&unpacking);
+    int r = oci_store_lease_each(s, note_lease, &w, err);
+    r = r < 0 ? r : sweep_images(&w, err);
+    (void)pthread_mutex_unlock(&unpacking);
+    map_fini(&w.leased);
+    if (r >= 0)
+        *ret_n = w.n;
+    return r;
 }

@@ -8,7 +8,9 @@
  *
  * without devices, since containers run on it in place and a mount shows what is there; not shared
  * between tenants, since mount points are made in it by what a tenant asks for. gc removes it with
- * the image, which a lease prevents. Blocking calls, several threads at once on one store.
+ * the image, and provide_sweep() when its tenant has not used it for a while: a namespace may be
+ * gone, and its images are others' too. A lease prevents both. Blocking calls, several threads at
+ * once on one store.
  *
  * Tenants: an image that was pulled with credentials has the name "NAME#tenant=TENANT" in the
  * store, so that another tenant has to show credentials of its own before it gets what is here.
@@ -25,7 +27,8 @@
 enum {
     PROVIDE_TENANT_DIGITS = 16, /* hexadecimal, of the name of its directory */
     PROVIDE_AUTHS_MAX = 8,      /* files of credentials of one image */
-    PROVIDE_HOSTS_MAX = 256     /* of either list of registries */
+    PROVIDE_HOSTS_MAX = 256,    /* of either list of registries */
+    PROVIDE_REST_S = 24 * 3600  /* that a root file system stays after its last use */
 };
 
 enum provide_policy {
@@ -79,3 +82,14 @@ void provided_fini(struct provided *p);
  */
 int provide_image(struct oci_store *s, const struct provide_site *site,
                   const struct provide_want *want, struct provided *ret, struct err *err);
+
+/* The use has ended: drop the lease, LEASE:<manifest>/<tenant>. -ENOENT. */
+int provide_drop(struct oci_store *s, struct str lease, struct err *err);
+
+/*
+ * Remove the root file systems that no lease holds and whose last use is at least rest_s seconds
+ * ago: they go to the trash (oci_store_sweep()). Their layers stay: the next use writes them again.
+ * is_dry: count only. *ret_n: how many.
+ */
+int provide_sweep(struct oci_store *s, uint64_t rest_s, bool is_dry, size_t *ret_n,
+                  struct err *err);

@@ -120,7 +120,7 @@ static void get(struct job *j, const struct json *get)
 static void drop(struct job *j, struct str lease)
 {
     struct err err = { 0 };
-    int r = oci_store_lease_drop(j->c->store, lease, &err);
+    int r = provide_drop(j->c->store, lease, &err);
     if (r < 0 && r != -ENOENT)
         answer_error(j, &err);
     else
@@ -236,8 +236,11 @@ int provide_child_main(void)
     for (int i = 0; i < PROVIDE_THREADS; i++) /* until all have ended */
         while (sem_wait(&c.room) < 0 && errno == EINTR)
             ;
-    if (c.store)
+    size_t n_swept = 0;
+    if (c.store) {
+        (void)provide_sweep(c.store, PROVIDE_REST_S, false, &n_swept, NULL);
         (void)oci_store_sweep(c.store, SIZE_MAX, NULL);
+    }
     oci_store_close(c.store);
     arena_fini(&c.arena);
     return 0;

@@ -272,6 +272,11 @@ void oci_store_release(struct oci_store *s, const struct oci_digest *d);
 int oci_store_lease(struct oci_store *s, struct str id, const struct oci_digest *manifest,
                     bool of_boot, struct err *err);
 int oci_store_lease_drop(struct oci_store *s, struct str id, struct err *err); /* -ENOENT */
+/* Run each() for every lease that has not ended, until it returns a negative code. Errors: that
+ * code, E_CORRUPT, E_LIMIT. */
+int oci_store_lease_each(struct oci_store *s,
+                         int (*each)(void *arg, struct str id, struct err *err), void *arg,
+                         struct err *err);
 
 /* ---- keeping order ---- */
 

@@ -464,3 +464,26 @@ int store_each_lease(struct oci_store *s, struct arena *a, store_lease_cb each, 
     struct leases all = { s, a, 0, each, arg };
     return store_each(s, "leases", next_lease, &all, err);
 }
+
+struct lease_walk {
+    int (*each)(void *arg, struct str id, struct err *err);
+    void *arg;
+};
+
+static int visit_lease(void *arg, const char *file, const struct store_lease *l, struct err *err)
+{
+    const struct lease_walk *w = arg;
+    (void)file;
+    return l->is_over ? 0 : w->each(w->arg, l->id, err);
+}
+
+int oci_store_lease_each(struct oci_store *s,
+                         int (*each)(void *arg, struct str id, struct err *err), void *arg,
+                         struct err *err)
+{
+    struct lease_walk walk = { each, arg };
+    struct arena a = { 0 };
+    int r = store_each_lease(s, &a, visit_lease, &walk, err);
+    arena_fini(&a);
+    return r;
+}

@@ -3,10 +3,12 @@
 import base64
 import gzip
 import json
+import os
 import pathlib
 import random
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -332,6 +334,52 @@ def test_gc_leaves_an_image_in_use_and_takes_it_afterwards(tmp_path, start, regi
         return not roots[0].exists()
 
     wait_for(is_gone, "nothing uses it any more")
+
+
+def test_the_root_of_a_namespace_that_is_gone_does_not_stay(tmp_path, start, registry):
+    """Another namespace still uses the image, so that the image itself stays."""
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+    make_namespace(server, "gone")
+    for namespace in ("default", "gone"):
+        server.deploy("web", spec(f"{registry.host}/team/web:v1"), namespace)
+        assert call(server.gateway, f"web.{namespace}").status == 200
+
+    def roots():
+        return set(pathlib.Path(server.data_dir, "images/images").glob("*/*/rootfs"))
+
+    assert len(roots()) == 2
+    assert json.loads(store(server, "gc", "-o", "json"))["rootFileSystems"] == 0
+    assert len(roots()) == 2 and call(server.gateway, "web.gone").status == 200
+    assert server.ask("DELETE", FUNCTIONS.format("gone") + "/web").status == 200
+    assert server.ask("DELETE", "/api/v1/namespaces/gone").status in (200, 202)
+
+    def would_go():
+        return json.loads(store(server, "gc", "--dry-run", "-o", "json"))["rootFileSystems"] == 1
+
+    wait_for(would_go, "no container uses it any more")
+    assert len(roots()) == 2
+    assert "1 root file systems" in store(server, "gc")
+    assert len(roots()) == 1 and call(server.gateway, "web.default").status == 200
+    assert list(pathlib.Path(server.data_dir, "images/trash").iterdir()) == []
+
+
+def test_a_root_that_nothing_has_used_for_a_day_goes_with_the_next_question(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/old", "v1")
+    registry.add_layout(layout(tmp_path / "other", more=[layer([("new", "f", b"x")])]), "team/new", "v1")
+    server = start()
+    server.deploy("old", spec(f"{registry.host}/team/old:v1"))
+    assert call(server.gateway, "old.default").status == 200
+    old, = pathlib.Path(server.data_dir, "images/images").glob("*/*/rootfs")
+    assert server.ask("DELETE", FUNCTIONS.format("default") + "/old").status == 200
+    wait_for(lambda: json.loads(store(server, "gc", "--dry-run", "-o", "json"))["rootFileSystems"] == 1, "no container uses it any more")
+    assert old.exists()
+    a_day_ago = time.time() - 25 * 3600
+    os.utime(old.parent, (a_day_ago, a_day_ago))
+    server.deploy("new", spec(f"{registry.host}/team/new:v1"))
+    assert call(server.gateway, "new.default").status == 200
+    wait_for(lambda: not old.exists(), "the child that pulled has ended")
+    assert len(list(pathlib.Path(server.data_dir, "images/images").glob("*/*/rootfs"))) == 1
 
 
 def test_a_server_that_is_killed_finds_the_containers_of_images_again(tmp_path, start, registry):
