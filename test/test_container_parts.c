@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "container/output.h"
-#include "container/seccomp.h"
+#include "container/syscalls.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -107,7 +107,7 @@ TEST(who_prints_too_much_waits)
 TEST(the_filter_of_system_calls_compiles)
 {
     scoped(free_scoped) char *text = NULL;
-    CHECK_OK(container_seccomp_make(&text, NULL));
+    CHECK_OK(container_syscalls_compile(&text, NULL));
     CHECK(strlen(text) > 1000 && strlen(text) % 4 == 0);
 }
 

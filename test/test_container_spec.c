@@ -183,7 +183,7 @@ TEST(each_container_has_its_own_group_network_and_files)
 TEST(the_compiled_filter_is_that_of_the_allow_list_alone)
 {
     const struct container_machine m = { .filter = "QUJD" };
-    const struct container_spec s = { .machine = &m, .seccomp = CONTAINER_SECCOMP_REFUSE_LIST };
+    const struct container_spec s = { .machine = &m, .syscalls = CONTAINER_SYSCALLS_REFUSE_LIST };
     struct arena a = { 0 };
     const struct json *doc = whole(&a, s, NULL);
     CHECK(!json_getc(doc, "annotations"));

@@ -77,7 +77,7 @@ char *container_host_run_dir(const char *kind, const char *data_dir);
 struct container_machine {
     const char *cgroup;           /* parent of all; NULL: no limits */
     bool is_cgroup2, counts_swap; /* swap: the machine can limit it */
-    const char *filter;           /* container/seccomp.h; NULL: the runtime compiles the rules */
+    const char *filter;           /* container/syscalls.h; NULL: the runtime compiles the rules */
 };
 struct container_machine container_host_machine(const struct container_host *h);
 

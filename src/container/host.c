@@ -7,7 +7,7 @@
 #include "base/sys.h"
 #include "container/container_impl.h"
 #include "container/program.h"
-#include "container/seccomp.h"
+#include "container/syscalls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -117,7 +117,7 @@ static int set_up(struct container_host *h, struct err *err)
     if (r == 0)
         r = copy_program(h, err);
     if (r == 0 && !h->is_runc)
-        r = container_seccomp_make(&h->filter, err);
+        r = container_syscalls_compile(&h->filter, err);
     if (r < 0)
         return r;
     if (container_cgroups_are_hybrid() && (h->mount_ns = make_mount_ns(err)) < 0)

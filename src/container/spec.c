@@ -283,7 +283,7 @@ static void add_linux(const struct container_spec *s, struct buf *to)
     if (has_group(s))
         add_resources(s, to);
     (void)buf_add_cstr(to, ",\"seccomp\":");
-    container_seccomp_write(s->seccomp, to);
+    container_syscalls_write(s->syscalls, to);
     (void)buf_add_cstr(
         to,
         ",\"maskedPaths\":[\"/proc/acpi\",\"/proc/asound\",\"/proc/kcore\",\"/proc/keys\","
@@ -307,7 +307,7 @@ int container_spec_write(const struct container_spec *s, struct buf *to, struct 
     (void)json_write_str(to, str_of(s->host_name));
     add_mounts(s, to);
     add_linux(s, to);
-    if (s->machine && s->machine->filter && s->seccomp == CONTAINER_SECCOMP_ALLOW_LIST)
+    if (s->machine && s->machine->filter && s->syscalls == CONTAINER_SYSCALLS_ALLOW_LIST)
         (void)buf_printf(to, ",\"annotations\":{\"run.oci.seccomp_bpf_data\":\"%s\"}",
                          s->machine->filter); /* a crun that does not know it uses the rules */
     (void)buf_add_char(to, '}');

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "container/container.h"
-#include "container/seccomp.h"
+#include "container/syscalls.h"
 #include "container/user.h"
 
 enum {
@@ -75,7 +75,7 @@ struct container_spec {
     size_t n_mounts;
     bool has_terminals; /* /dev/pts and /dev/mqueue too */
     enum container_spec_network network;
-    enum container_seccomp seccomp;
+    enum container_syscalls syscalls;
     /* With a control group CONTAINER_HOLE_GROUP and limits. NULL: no control group. */
     const struct container_machine *machine;
     struct container_limits limits;

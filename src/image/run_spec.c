@@ -50,7 +50,7 @@ int run_spec_make(const struct oci_run *run, const struct run_spec_opts *o,
         .n_mounts = n - from,
         .has_terminals = true,
         .network = o->has_network ? CONTAINER_SPEC_MACHINE : CONTAINER_SPEC_LOOPBACK,
-        .seccomp = CONTAINER_SECCOMP_REFUSE_LIST,
+        .syscalls = CONTAINER_SYSCALLS_REFUSE_LIST,
     };
     return container_spec_write(&spec, to, err);
 }

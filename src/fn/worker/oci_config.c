@@ -12,18 +12,18 @@
 
 enum { OOM_SCORE_ADJ = 500, OCI_CONFIG_DIRS_MAX = 1 << 20 };
 
-struct words {
+struct oci_words {
     VEC(struct str) all;
 };
 
-static struct container_words words_of(const struct words *w)
+static struct container_words words_of(const struct oci_words *w)
 {
     return (struct container_words){ w->all.p, w->all.n };
 }
 
 /* ---------------------------------------------------------------- process */
 
-static void add_args(struct words *to, const struct json *process, const struct fn_template *t,
+static void add_args(struct oci_words *to, const struct json *process, const struct fn_template *t,
                      size_t n_program)
 {
     for (size_t i = 0; i < t->n_command; i++)
@@ -44,7 +44,7 @@ static struct str pair_of(struct arena *a, struct str name, struct str value)
 }
 
 /* The bundle's, then the function's, then ours; the last of a name counts. */
-static void add_env(struct arena *a, struct words *to, const struct json *process,
+static void add_env(struct arena *a, struct oci_words *to, const struct json *process,
                     const struct runtime_revision *r)
 {
     char revision[FN_NAME_MAX + 16], port[8];
@@ -119,11 +119,11 @@ static bool is_standard(struct str path)
     return false;
 }
 
-struct mounts {
+struct oci_mounts {
     VEC(struct container_mount) all;
 };
 
-static void add_tmpfs(struct mounts *to, struct str where)
+static void add_tmpfs(struct oci_mounts *to, struct str where)
 {
     vec_push(&to->all, ((struct container_mount){ .kind = CONTAINER_MOUNT_TMPFS,
                                                   .where = where,
@@ -132,7 +132,7 @@ static void add_tmpfs(struct mounts *to, struct str where)
 }
 
 /* Memory is the only thing that a bundle may mount; the cgroup counts it. */
-static void add_bundle_mounts(struct mounts *to, const struct json *mounts, struct buf *dirs)
+static void add_bundle_mounts(struct oci_mounts *to, const struct json *mounts, struct buf *dirs)
 {
     json_each (m, mounts) {
         struct str where = json_get_str(m, "destination");
@@ -145,7 +145,7 @@ static void add_bundle_mounts(struct mounts *to, const struct json *mounts, stru
     }
 }
 
-static void add_mounts(struct mounts *to, const struct json *config,
+static void add_mounts(struct oci_mounts *to, const struct json *config,
                        const struct runtime_revision *r, struct buf *dirs)
 {
     add_tmpfs(to, STR("/tmp"));
@@ -169,8 +169,8 @@ static int make(struct arena *a, const struct json *config, const struct runtime
                 struct err *err)
 {
     const struct json *process = json_getc(config, "process");
-    struct words args = { 0 }, env = { 0 };
-    struct mounts mounts = { 0 };
+    struct oci_words args = { 0 }, env = { 0 };
+    struct oci_mounts mounts = { 0 };
     struct container_user user;
     int code = read_user(json_getc(process, "user"), &user, err);
     code = code < 0 ? code : find_root(config, o->bundle, &made->root, err);
@@ -196,7 +196,7 @@ static int make(struct arena *a, const struct json *config, const struct runtime
         .mounts = mounts.all.p,
         .n_mounts = mounts.all.n,
         .network = CONTAINER_SPEC_HOLE,
-        .seccomp = CONTAINER_SECCOMP_ALLOW_LIST,
+        .syscalls = CONTAINER_SYSCALLS_ALLOW_LIST,
         .machine = o->machine,
         .limits = { .memory_bytes = r->t->memory,
                     .pids = r->t->pids_max,

@@ -12,7 +12,7 @@
  * flaws were found in. Those that take a capability are there for programs that gain one through a
  * flaw.
  */
-#include "container/seccomp.h"
+#include "container/syscalls.h"
 
 #include "base/mem.h"
 #include "base/sys.h"
@@ -470,9 +470,9 @@ static void add_no_clone3(struct buf *to)
                      ERRNO_NOSYS);
 }
 
-void container_seccomp_write(enum container_seccomp kind, struct buf *to)
+void container_syscalls_write(enum container_syscalls kind, struct buf *to)
 {
-    bool allows = kind == CONTAINER_SECCOMP_ALLOW_LIST;
+    bool allows = kind == CONTAINER_SYSCALLS_ALLOW_LIST;
     if (allows)
         (void)buf_printf(to, "{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":%d,",
                          ERRNO_PERM);
@@ -536,7 +536,7 @@ static int compile(scmp_filter_ctx f, struct buf *to)
     return 0;
 }
 
-int container_seccomp_make(char **ret, struct err *err)
+int container_syscalls_compile(char **ret, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf program = BUF_INIT(1 << 20), text = BUF_INIT(2 << 20);
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(EPERM));
