@@ -85,8 +85,9 @@ TEST(no_socket_leads_to_the_hypervisor)
         if (!str_is(json_str(json_first(json_getc(rule, "names"))), "socket"))
             continue;
         CHECK_STR(json_get_str(rule, "action"), "SCMP_ACT_ERRNO");
-        CHECK_STR(json_get_str(arg, "op"), "SCMP_CMP_EQ");
-        family = json_int_or(json_getc(arg, "value"), 0);
+        CHECK_STR(json_get_str(arg, "op"), "SCMP_CMP_MASKED_EQ");
+        CHECK_INT(json_int_or(json_getc(arg, "value"), 0), UINT32_MAX); /* an int: 32 bits count */
+        family = json_int_or(json_getc(arg, "valueTwo"), 0);
     }
     CHECK_INT(family, AF_VSOCK);
     arena_fini(&a);

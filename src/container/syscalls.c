@@ -6,7 +6,8 @@
  * keyctl, ptrace and its like, all of which have been ways out of containers. clone is allowed
  * where it makes no namespace; clone3, whose flags a filter cannot see, does not exist for
  * containers, and libraries then use clone. Sockets to the hypervisor (AF_VSOCK) would lead past
- * every network namespace.
+ * every network namespace. A filter sees 64 bits of a family, and the kernel takes 32: so the allow
+ * list has the families below that one, and the refuse list looks at the lower half.
  *
  * The refuse list has calls that reach the kernel's state, other namespaces, or code that many
  * flaws were found in. Those that take a capability are there for programs that gain one through a
@@ -27,6 +28,7 @@ enum {
     CLONE_NAMESPACES = 0x7e020000, /* flags that clone() must not have */
     CLONE_NEW_USER = 0x10000000,
     SOCKET_VSOCK = 40, /* the family that socket() must not be asked for */
+    INT_BITS = 0xffffffff,
     ERRNO_PERM = 1,
     ERRNO_NOSYS = 38
 };
@@ -483,11 +485,11 @@ void container_syscalls_write(enum container_syscalls kind, struct buf *to)
     if (allows) {
         (void)buf_add_cstr(to, "\"action\":\"SCMP_ACT_ALLOW\"},");
         add_by_argument("clone", true, CLONE_NAMESPACES, 0, "SCMP_CMP_MASKED_EQ", to);
-        add_by_argument("socket", true, SOCKET_VSOCK, 0, "SCMP_CMP_NE", to);
+        add_by_argument("socket", true, SOCKET_VSOCK, 0, "SCMP_CMP_LT", to);
     } else {
         (void)buf_printf(to, "\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":%d},", ERRNO_PERM);
         add_by_argument("clone", false, CLONE_NEW_USER, CLONE_NEW_USER, "SCMP_CMP_MASKED_EQ", to);
-        add_by_argument("socket", false, SOCKET_VSOCK, 0, "SCMP_CMP_EQ", to);
+        add_by_argument("socket", false, INT_BITS, SOCKET_VSOCK, "SCMP_CMP_MASKED_EQ", to);
     }
     add_no_clone3(to);
     (void)buf_add_cstr(to, "]}");
@@ -508,7 +510,7 @@ static int add_rules(scmp_filter_ctx f)
                              SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NAMESPACES, 0));
     if (r == 0)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-                             SCMP_A0(SCMP_CMP_NE, SOCKET_VSOCK));
+                             SCMP_A0(SCMP_CMP_LT, SOCKET_VSOCK));
     if (r == 0)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     return r;

@@ -83,6 +83,8 @@ static void try_what_is_forbidden(void)
         add("mount ");
     if (socket(40 /* AF_VSOCK */, SOCK_STREAM, 0) >= 0 || errno != EPERM)
         add("vsock ");
+    if (syscall(SYS_socket, (1L << 32) + 40, SOCK_STREAM, 0) >= 0 || errno != EPERM)
+        add("vsock-64 "); /* the kernel drops the upper half */
     if (syscall(SYS_bpf, 0, NULL, 0) >= 0 || errno == EINVAL || errno == EFAULT)
         add("bpf ");
     if (syscall(SYS_io_uring_setup, 1, NULL) >= 0 || errno == EFAULT)
