@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void drain(struct loop *loop)
@@ -111,7 +113,28 @@ TEST(who_a_process_is_can_be_told_for_ever)
     CHECK_OK(process_facts(getpid(), &again));
     CHECK(me.start_ticks && me.start_ticks == again.start_ticks);
     CHECK_ERR(process_facts(0x3ffffffe, &me), -ESRCH);
-    CHECK(!process_reap_stray(getpid()));
+    CHECK(!process_reap_stray(getpid(), NULL));
+}
+
+TEST(a_child_with_a_session_of_its_own_is_waited_for_by_its_name_alone)
+{
+    struct process_facts f;
+    siginfo_t info;
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        (void)prctl(PR_SET_NAME, "stray:[1]");
+        (void)setsid();
+        _exit(0);
+    }
+    CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    CHECK_OK(process_facts(pid, &f));
+    CHECK(f.state == 'Z' && f.session == pid);
+    CHECK_STR(str_of(f.name), "stray:[1]");
+    CHECK(!process_reap_stray(pid, NULL) && !process_reap_any_stray());
+    CHECK(!process_reap_stray(pid, "stra") && !process_reap_stray(pid, "strays"));
+    CHECK(process_reap_stray(pid, "stray"));
+    CHECK(waitpid(pid, NULL, 0) < 0);
 }
 
 TEST_MAIN

@@ -185,10 +185,10 @@ static void on_crun_run(struct process *p, int status, void *arg)
     c->h->n_starting--;
     c->took.start_us = lap_us(c);
     container_crun_reap(c);
-    c->was_cut = status < 0;
     c->pid = status == 0 ? container_files_pid(c) : -ESRCH;
     int r = c->pid < 0 ? c->pid
                        : process_watch(c->h->loop, c->pid, true, on_init_exit, c, &c->init, &err);
+    c->was_cut = r < 0; /* it, or a process that it had forked, may have been killed */
     struct container_host *h = c->h;
     if (r < 0) {
         container_crun_say(c, status, text);
@@ -439,7 +439,7 @@ static void on_left_exit(struct process *p, int status, void *arg)
     (void)p;
     (void)status;
     if (--c->n_left == 0)
-        delete (c);
+        end_left(c); /* what they forked while they were looked for */
 }
 
 /* What a crun that was killed has left running; then its record. */

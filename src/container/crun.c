@@ -18,6 +18,7 @@ enum {
     CRUN_MAX_MS = 30000,    /* one run of it; then it is killed */
     STRAY_RANGE = 64,       /* process ids after crun's own in which its child is looked for */
     CMDLINE_MAX = 64 << 10, /* of a process */
+    KILL_SCANS = 20,        /* of all processes, for those of an earlier owner */
 };
 
 static void on_crun_late(struct timer *t)
@@ -89,7 +90,7 @@ void container_crun_say(const struct container *c, int status, char text[CONTAIN
 void container_crun_reap(struct container *c)
 {
     for (int i = 1; c->crun_pid && i <= STRAY_RANGE; i++)
-        if (process_reap_stray(c->crun_pid + i)) {
+        if (process_reap_stray(c->crun_pid + i, NULL)) {
             c->crun_pid = 0;
             return;
         }
@@ -126,23 +127,38 @@ static bool is_crun(const struct container_host *h, int pid, struct buf *words)
            str_find(buf_str(words), buf_str(&ours)) >= 0;
 }
 
+struct killing {
+    const struct container_host *h;
+    size_t n;
+};
+
 static void kill_if_crun(void *arg, int pid)
 {
+    struct killing *k = arg;
     scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX);
-    if (is_crun(arg, pid, &words))
-        (void)kill(pid, SIGKILL);
+    if (is_crun(k->h, pid, &words) && kill(pid, SIGKILL) == 0)
+        k->n++;
 }
 
-/* crun was killed with its process, but not a child that it had detached: that would go on. */
+/*
+ * crun was killed with its process, but not a child that it had detached: that would go on. A child
+ * that began after the list of processes was read is in the next one.
+ */
 void container_crun_kill_all(const struct container_host *h)
 {
-    each_process(kill_if_crun, (void *)(uintptr_t)h);
+    for (int i = 0; i < KILL_SCANS; i++) {
+        struct killing k = { .h = h };
+        each_process(kill_if_crun, &k);
+        if (k.n == 0)
+            return;
+    }
 }
 
 struct leavings {
     struct container *c;
     process_exit_cb on_exit;
     struct stat network; /* st_ino 0: others may live in it */
+    bool has_reaped;
 };
 
 static bool is_in_network(const struct leavings *l, int pid)
@@ -170,8 +186,10 @@ static void end_if_left(void *arg, int pid)
     struct process_facts facts;
     struct process *p;
     bool is_crun_itself;
-    if (!is_left(l, pid, &is_crun_itself) || process_facts(pid, &facts) < 0)
+    if (!is_left(l, pid, &is_crun_itself) || process_facts(pid, &facts) < 0) {
+        l->has_reaped |= process_reap_stray(pid, strrchr(l->c->h->copy, '/') + 1);
         return;
+    }
     /* One whose parent lives in the container is waited for there. */
     bool will_be_ours = is_crun_itself || !is_in_network(l, facts.parent);
     if (process_watch(l->c->h->loop, pid, will_be_ours, l->on_exit, l->c, &p, NULL) < 0)
@@ -186,6 +204,9 @@ bool container_crun_end_left(struct container *c, process_exit_cb on_exit)
     if (c->network && fstat(c->network->ns_fd, &l.network) < 0)
         l.network.st_ino = 0;
     c->crun_pid = 0; /* its child is one of them */
-    each_process(end_if_left, &l);
+    do {             /* one that has ended may have forked after the list of processes was read */
+        l.has_reaped = false;
+        each_process(end_if_left, &l);
+    } while (c->n_left == 0 && l.has_reaped);
     return c->n_left > 0;
 }

@@ -166,7 +166,7 @@ void process_signal(struct process *p, int signum)
     (void)syscall(SYS_pidfd_send_signal, p->fd, signum, NULL, 0);
 }
 
-/* /proc/PID/stat, from behind the name, which may hold anything (proc(5)): fields 3, 4, 6, 22. */
+/* /proc/PID/stat: the name, which may hold anything (proc(5)), and fields 3, 4, 6, 22 after it. */
 int process_facts(int pid, struct process_facts *ret)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
@@ -176,7 +176,7 @@ int process_facts(int pid, struct process_facts *ret)
     (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
     if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
         return -ESRCH;
-    const char *end = strrchr(buf_cstr(&text), ')');
+    const char *name = strchr(buf_cstr(&text), '('), *end = strrchr(buf_cstr(&text), ')');
     struct str left = str_trim(str_of(end ? end + 1 : "")), word = STR_NULL;
     char state = left.n ? left.p[0] : '?';
     for (int field = 3; field <= 22; field++) {
@@ -186,14 +186,25 @@ int process_facts(int pid, struct process_facts *ret)
     *ret = (struct process_facts){
         .state = state, .parent = (int)n[4], .session = (int)n[6], .start_ticks = n[22]
     };
+    if (name && end > name)
+        (void)snprintf(ret->name, sizeof ret->name, "%.*s", (int)(end - name - 1), name + 1);
     return 0;
 }
 
-bool process_reap_stray(int pid)
+/* runc's children call themselves "runc:[1:CHILD]". */
+static bool is_of_program(const struct process_facts *f, const char *program)
+{
+    size_t n = strnlen(program, PROCESS_NAME_SIZE - 1);
+    return strncmp(f->name, program, n) == 0 && (f->name[n] == '\0' || f->name[n] == ':');
+}
+
+bool process_reap_stray(int pid, const char *program)
 {
     struct process_facts f;
-    if (process_facts(pid, &f) < 0 || f.parent != getpid() || f.state != 'Z' || f.session == pid ||
+    if (process_facts(pid, &f) < 0 || f.parent != getpid() || f.state != 'Z' ||
         f.session == getsid(0))
+        return false;
+    if (f.session == pid && !(program && is_of_program(&f, program)))
         return false;
     return waitpid(pid, NULL, WNOHANG) == pid;
 }
@@ -213,7 +224,7 @@ bool process_reap_any_stray(void)
         uint64_t pid;
         (void)str_cut(left, ' ', &word, &left);
         if (parse_u64(word, 2, INT_MAX, &pid) >= 0)
-            found |= process_reap_stray((int)pid);
+            found |= process_reap_stray((int)pid, NULL);
     }
     return found;
 }

@@ -39,18 +39,23 @@ int process_watch(struct loop *loop, int pid, bool will_be_ours, process_exit_cb
 int process_pid(const struct process *p);
 void process_signal(struct process *p, int signum);
 
+enum { PROCESS_NAME_SIZE = 16 };
+
 struct process_facts {
-    char state; /* 'Z': it has ended, and nobody has waited for it */
+    char state; /* 'Z': it has ended, and its parent has not waited for it */
     int parent, session;
     uint64_t start_ticks; /* since boot: with the id this names a process for ever */
+    char name[PROCESS_NAME_SIZE];
 };
 /* -ESRCH. */
 int process_facts(int pid, struct process_facts *ret);
 /*
- * Whoever detaches itself (crun run --detach) leaves a child of its own to us, a subreaper: it has
- * a session, which is neither ours nor its own. Waits for it if it has ended. false: it is no such
- * one.
+ * A program that detaches itself (crun run --detach) leaves a child of its own to us, a subreaper:
+ * it has a session, which is neither ours nor its own. Wait for it if it has ended. false: it is no
+ * such one.
+ * program: NULL, or the file name of a program, of which one with a session of its own is meant
+ * too: a child that was to leave such a one, and was cut off.
  */
-bool process_reap_stray(int pid);
+bool process_reap_stray(int pid, const char *program);
 /* All such among our children, one by one (proc(5), .../children): where its id is not known. */
 bool process_reap_any_stray(void);
