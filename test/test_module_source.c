@@ -88,6 +88,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     r->requests++;
     if (r->requests <= r->fail_first) {
         http_reply(x, 503, NULL, STR(""));
+    } else if (str_is(req->target, "/hang")) {
+        return; /* it waits for an answer until it goes */
     } else if (str_is(req->target, "/module")) {
         http_reply(x, 200, NULL, str_of(r->body));
     } else if (str_is(req->target, "/elsewhere")) {
@@ -390,6 +392,83 @@ TEST(hosts_are_found_by_name_suffix_port_and_address)
         hosts = (struct module_hosts){ &bad[i], 1 };
         CHECK_ERR(module_hosts_check(&hosts, NULL), E_INVALID);
     }
+}
+
+enum { HANGING = MODULE_SOURCE_TENANT_MAX + 3 };
+
+TEST(a_namespace_whose_server_hangs_holds_up_itself_alone)
+{
+    struct rig r;
+    struct err err = { 0 };
+    struct module_source *hanging[HANGING] = { 0 };
+    char url[128], hex[SHA256_HEX_SIZE], own[128];
+    struct module_sources_stats stats;
+    rig_init(&r);
+    struct module_origin o = url_of(&r, "/hang", "the module", url, hex);
+    o.namespace = "slow";
+    for (size_t i = 0; i < HANGING; i++)
+        CHECK_INT(module_source_open(r.sources, &o, &ops, &r, &hanging[i], &err), -EAGAIN);
+    wait_for(&r, &r.requests, MODULE_SOURCE_TENANT_MAX);
+    o = url_of(&r, "/module", "the module", own, hex);
+    o.namespace = "other";
+    CHECK_INT(open_source(&r, &o, &err), -EAGAIN);
+    wait_for(&r, &r.modules, 1);
+    CHECK_INT(r.requests, MODULE_SOURCE_TENANT_MAX + 1);
+    module_sources_get_stats(r.sources, &stats);
+    CHECK_INT(stats.downloads_running, MODULE_SOURCE_TENANT_MAX);
+    module_source_close(hanging[0]); /* the next one has its turn */
+    wait_for(&r, &r.requests, MODULE_SOURCE_TENANT_MAX + 2);
+    for (size_t i = 1; i < HANGING; i++)
+        module_source_close(hanging[i]);
+    module_sources_get_stats(r.sources, &stats);
+    CHECK_INT(stats.downloads_running, 0);
+    rig_fini(&r);
+}
+
+/* Downloads of who runs the process have turns of their own. */
+TEST(what_belongs_to_no_namespace_waits_for_room_alone)
+{
+    struct rig r;
+    struct err err = { 0 };
+    struct module_source *hanging[HANGING] = { 0 };
+    char url[128], hex[SHA256_HEX_SIZE];
+    rig_init(&r);
+    struct module_origin o = url_of(&r, "/hang", "the module", url, hex);
+    for (size_t i = 0; i < HANGING; i++)
+        CHECK_INT(module_source_open(r.sources, &o, &ops, &r, &hanging[i], &err), -EAGAIN);
+    wait_for(&r, &r.requests, HANGING);
+    for (size_t i = 0; i < HANGING; i++)
+        module_source_close(hanging[i]);
+    rig_fini(&r);
+}
+
+static void make_part(const struct rig *r, const char *name, time_t age_s)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", r->dir, name);
+    write_file(path, "half");
+    const struct timespec at[2] = { { .tv_sec = time(NULL) - age_s },
+                                    { .tv_sec = time(NULL) - age_s } };
+    CHECK_INT(utimensat(AT_FDCWD, path, at, 0), 0);
+}
+
+static bool is_there(const struct rig *r, const char *name)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", r->dir, name);
+    return access(path, F_OK) == 0;
+}
+
+TEST(what_a_killed_process_left_half_goes_and_what_another_one_fetches_stays)
+{
+    struct rig r;
+    rig_init(&r);
+    make_part(&r, "a.wasm.1.part", MODULE_FETCH_PART_S + 60);
+    make_part(&r, "a.wasm.2.part", 0);
+    make_part(&r, "a.wasm", MODULE_FETCH_PART_S + 60);
+    module_fetch_tidy(r.dir);
+    CHECK(!is_there(&r, "a.wasm.1.part"));
+    CHECK(is_there(&r, "a.wasm.2.part"));
+    CHECK(is_there(&r, "a.wasm"));
+    rig_fini(&r);
 }
 
 TEST(closed_while_it_is_being_fetched_nothing_is_told)

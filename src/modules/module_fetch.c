@@ -3,6 +3,7 @@
 #include "modules/module_fetch.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
 #include "codec/digest.h"
@@ -12,11 +13,15 @@
 #include "modules/module_artifact.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define PART_SUFFIX ".part"
 
 struct module_fetch {
     struct module_fetch_opts opts;
@@ -324,6 +329,21 @@ int module_url_check(const char *url, struct err *err)
     return r;
 }
 
+void module_fetch_tidy(const char *path)
+{
+    int64_t before_s = clock_wall_ms() / 1000 - MODULE_FETCH_PART_S;
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        struct stat st;
+        if (str_has_suffix(str_of(e->d_name), STR(PART_SUFFIX)) &&
+            fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+            st.st_mtime < before_s)
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
 int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb, void *arg,
                        struct module_fetch **ret, struct err *err)
 {
@@ -338,7 +358,8 @@ int module_fetch_start(const struct module_fetch_opts *opts, module_fetch_cb cb,
     const bool is_artifact = module_artifact_is(opts->url);
     int r = is_artifact ? 0 : fetch_url_parse(opts->url, NULL, &f->url, err);
     if (r >= 0) {
-        f->part = xasprintf("%s.%016llx.part", opts->path, (unsigned long long)sys_random_u64());
+        f->part =
+            xasprintf("%s.%016llx" PART_SUFFIX, opts->path, (unsigned long long)sys_random_u64());
         f->fd = sys_openat(AT_FDCWD, f->part, O_WRONLY | O_CREAT | O_EXCL, 0600);
         if (f->fd < 0)
             r = err_sys(err, f->fd, "make '%s'", f->part);

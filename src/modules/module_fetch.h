@@ -32,6 +32,11 @@ struct module_fetch_opts {
     const struct oci_login *login;  /* for a registry; copied; NULL: anonymous */
 };
 
+enum { MODULE_FETCH_PART_S = 3600 };
+/* Remove what downloads of processes that were killed left in a directory: partial files that
+ * nothing was written to for MODULE_FETCH_PART_S. */
+void module_fetch_tidy(const char *dir);
+
 /* Is it a URL of any of these kinds? E_INVALID. */
 int module_url_check(const char *url, struct err *err);
 /* Errors: E_INVALID the URL is none, what open(2) says. */

@@ -242,8 +242,8 @@ static void remove_unnamed(const char *dir, const char *file, struct records *na
     }
 }
 
-/* Records beyond the limit, and modules that no record names. Only while nothing else is under
- * way: a module is on disk before its record. */
+/* Records beyond the limit, modules that no record names, and what killed processes left. Only
+ * while nothing else is under way: a module is on disk before its record. */
 static void tidy(const struct module_references *all)
 {
     struct records r = { .modules = BUF_INIT(1 << 20) };
@@ -255,6 +255,7 @@ static void tidy(const struct module_references *all)
         each_file(all->dir, RECORD_SUFFIX, &r, count_record);
     }
     each_file(all->dir, MODULE_SUFFIX, &r, remove_unnamed);
+    module_fetch_tidy(all->dir);
     buf_fini(&r.modules);
 }
 

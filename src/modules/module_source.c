@@ -55,12 +55,13 @@ struct download {
     struct module_fetch *fetch;
     struct timer retry;
     unsigned failures;
-    bool is_running; /* counted in sources->fetching */
+    bool is_running; /* on sources->running, and counted in sources->fetching */
     bool is_private; /* the attempt has credentials */
     bool uses_login;
-    const char *told; /* the reason that was told last; NULL: none since it could be had */
-    char *namespace, *pull_secrets; /* NULL: none */
-    struct str *auths;              /* each given, free() */
+    const char *told;   /* the reason that was told last; NULL: none since it could be had */
+    char *namespace;    /* NULL: who runs the process */
+    char *pull_secrets; /* NULL: none */
+    struct str *auths;  /* each given, free() */
     size_t n_auths;
     char sha256[SHA256_HEX_SIZE];
 };
@@ -70,7 +71,7 @@ struct module_source {
     const struct module_source_ops *ops;
     void *arg;
     struct watched_dir *dir; /* FILE */
-    struct list node;        /* on dir->files; URL: on sources->queue while it waits */
+    struct list node;        /* on dir->files; URL: on sources->queue or sources->running */
     struct list changed;     /* on sources->changed, or on nothing */
     struct followed *map;    /* CONFIG_MAP */
     struct download *url;    /* URL */
@@ -87,7 +88,7 @@ struct module_sources {
     struct map dirs; /* path -> struct watched_dir */
     struct list changed, changed_dirs;
     struct timer rest;
-    struct list queue; /* downloads that wait */
+    struct list queue, running; /* downloads that wait; attempts */
     unsigned fetching;
     size_t n_files;
     uint64_t fetched, failures;
@@ -361,7 +362,7 @@ static char *download_path(const struct module_source *src, bool is_private)
     char tenant[2 * TENANT_HASH_BYTES + 1];
     if (!is_private)
         return xasprintf("%s/%s.wasm", src->s->dir, d->sha256);
-    sha256_of(str_of(d->namespace), hash);
+    sha256_of(str_of(d->namespace ? d->namespace : ""), hash);
     hex_format(hash, TENANT_HASH_BYTES, tenant);
     return xasprintf("%s/%s.%s.wasm", src->s->dir, d->sha256, tenant);
 }
@@ -471,6 +472,7 @@ static void retry_later(struct module_source *src, const char *reason, const str
 
 static void end_attempt(struct module_source *src)
 {
+    list_remove(&src->node);
     src->url->is_running = false;
     src->s->fetching--;
 }
@@ -601,12 +603,41 @@ static int begin_download(struct module_source *src, struct err *err)
     return r < 0 ? r : module_login_start(o->loop, &ref, on_login, src, &d->login, err);
 }
 
+static bool has_turn(const struct module_sources *s, const char *namespace)
+{
+    unsigned n = 0;
+    if (!namespace)
+        return true;
+    list_each (node, &s->running) {
+        const char *other = list_entry(node, struct module_source, node)->url->namespace;
+        n += other && strcmp(other, namespace) == 0;
+    }
+    return n < MODULE_SOURCE_TENANT_MAX;
+}
+
+/* NULL: none waits whose namespace has a turn. */
+static struct module_source *first_in_turn(const struct module_sources *s)
+{
+    const char *passed = NULL; /* the last namespace that has none: often the next one's too */
+    list_each (node, &s->queue) {
+        struct module_source *src = list_entry(node, struct module_source, node);
+        const char *namespace = src->url->namespace;
+        if (passed && namespace && strcmp(passed, namespace) == 0)
+            continue;
+        if (has_turn(s, namespace))
+            return src;
+        passed = namespace;
+    }
+    return NULL;
+}
+
 static void fetch_next(struct module_sources *s)
 {
-    struct list *node;
-    while (s->fetching < MODULE_SOURCE_FETCHES_MAX && (node = list_pop_front(&s->queue))) {
-        struct module_source *src = list_entry(node, struct module_source, node);
+    struct module_source *src;
+    while (s->fetching < MODULE_SOURCE_FETCHES_MAX && (src = first_in_turn(s))) {
         struct err err = { 0 };
+        list_remove(&src->node);
+        list_push_back(&s->running, &src->node);
         src->url->is_running = true;
         s->fetching++;
         int r = begin_download(src, &err);
@@ -695,8 +726,7 @@ static struct download *new_download(struct module_source *src, const struct mod
     (void)snprintf(d->sha256, sizeof d->sha256, "%s", o->sha256);
     d->uses_login = o->uses_login;
     d->pull_secrets = o->pull_secrets ? xstrdup(o->pull_secrets) : NULL;
-    if (o->pull_secrets || o->n_auths || o->uses_login)
-        d->namespace = xstrdup(o->namespace ? o->namespace : "");
+    d->namespace = o->namespace ? xstrdup(o->namespace) : NULL;
     if (o->n_auths)
         d->auths = xnew_n(struct str, o->n_auths);
     for (; d->n_auths < o->n_auths; d->n_auths++)
@@ -789,6 +819,8 @@ int module_sources_new(const struct module_sources_opts *opts, struct module_sou
     list_init(&s->changed);
     list_init(&s->changed_dirs);
     list_init(&s->queue);
+    list_init(&s->running);
+    module_fetch_tidy(s->dir);
     s->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (s->fd < 0) {
         int r = err_sys(err, -errno, "inotify");

@@ -40,7 +40,9 @@ enum {
     MODULE_SOURCE_RETRY_FIRST_MS = 1000, /* of a download; doubles */
     MODULE_SOURCE_RETRY_MAX_MS = 300000,
     MODULE_SOURCE_REDIRECTS_MAX = 5,
-    MODULE_SOURCE_FETCHES_MAX = 4,     /* downloads at a time; more wait in order */
+    MODULE_SOURCE_FETCHES_MAX = 32,    /* downloads at a time; more wait in order */
+    MODULE_SOURCE_TENANT_MAX = 4,      /* of them for one namespace, so that servers that hang hold
+                                        * up their own */
     MODULE_SOURCE_IDLE_MS = 30000,     /* a download without a byte for so long has failed */
     MODULE_SOURCE_KEPT_BYTES = 1 << 30 /* downloads on disk before the oldest go */
 };
@@ -48,7 +50,8 @@ enum {
 struct module_origin {
     enum { MODULE_FROM_FILE, MODULE_FROM_CONFIG_MAP, MODULE_FROM_URL } from;
     const char *path;                   /* FILE */
-    const char *namespace, *name, *key; /* CONFIG_MAP; namespace: also whose credentials follow */
+    const char *namespace, *name, *key; /* CONFIG_MAP; namespace: of URLs too, whose they and their
+                                         * credentials are; NULL there: of who runs the process */
     const char *url;                    /* URL */
     const char *sha256;                 /* URL: 64 lower-case digits */
     /*

@@ -200,7 +200,7 @@ int object_spec_read(struct arena *a, const struct json *object,
     if (r >= 0)
         r = read_pull_secrets(a, json_getc(body, "imagePullSecrets"), &spec.origin.pull_secrets,
                               err);
-    if (r >= 0 && spec.origin.pull_secrets)
+    if (r >= 0 && spec.origin.from == MODULE_FROM_URL)
         spec.origin.namespace = spec.namespace;
     if (r >= 0)
         r = read_allow(a, json_getc(body, "allow"), &spec.allow, err);
