@@ -129,6 +129,8 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
 {
     struct pulling *p = arg;
     (void)layers, (void)n;
+    if (p->q->want->on_bytes)
+        p->q->want->on_bytes(p->q->want->arg);
     if (changed && changed->state == OCI_PULL_DONE)
         layer_rights_give(p->s, &changed->diff_id, tenant_of(p->q));
 }
@@ -216,6 +218,8 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
     opts.origin = origin;
     r = r < 0 ? r : oci_pull(s, &opts, &res, err);
     oci_source_free(p.source);
+    if (q->want->on_pulled)
+        q->want->on_pulled(q->want->arg);
     if (r >= 0)
         *ret = res.manifest;
     return r;

@@ -60,8 +60,11 @@ struct provide_want {
     /* The image is leased until the machine starts again, as LEASE:<manifest>/<tenant>, the words
      * of the path of its directory. */
     struct str lease;
-    /* Bytes are about to be asked for. NULL: not of interest. */
+    /* Bytes are about to be asked for; some more of a layer have come, on any thread; no more are
+     * asked for. NULL: not of interest. */
     void (*on_pulling)(void *arg);
+    void (*on_bytes)(void *arg);
+    void (*on_pulled)(void *arg);
     void *arg;
 };
 

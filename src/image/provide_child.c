@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/provide_child.h"
 
+#include "base/clock.h"
+#include "base/list.h"
 #include "base/sys.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
@@ -10,11 +12,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 64 << 10 };
+enum { READ_BYTES = 64 << 10, LOOK_AGAIN_S = 1 };
 
 struct child {
     struct arena arena; /* of the first line */
@@ -24,10 +28,16 @@ struct child {
     struct provide_site site;
     sem_t room;            /* for threads */
     pthread_mutex_t write; /* one line at a time */
+    pthread_mutex_t lock;  /* of jobs */
+    pthread_cond_t ended;  /* one of them has */
+    struct list jobs;
 };
 
 struct job {
     struct child *c;
+    struct list node;            /* in c->jobs */
+    atomic_bool is_pulling;      /* a registry is asked */
+    _Atomic uint64_t came_at_ms; /* its last bytes, or its beginning */
     struct arena arena;
     int64_t id;
     const struct json *message;
@@ -62,9 +72,23 @@ static void answer_error(struct job *j, const struct err *err)
     answer(j->c, &j->arena, v);
 }
 
+static void on_bytes(void *arg)
+{
+    struct job *j = arg;
+    j->came_at_ms = clock_mono_ms();
+}
+
+static void on_pulled(void *arg)
+{
+    struct job *j = arg;
+    j->is_pulling = false;
+}
+
 static void on_pulling(void *arg)
 {
     struct job *j = arg;
+    on_bytes(j);
+    j->is_pulling = true;
     struct json *v = new_answer(j);
     json_set_bool(&j->arena, v, "pulling", true);
     answer(j->c, &j->arena, v);
@@ -105,6 +129,8 @@ static void get(struct job *j, const struct json *get)
                                  .policy = policy_of(json_get_str(get, "policy")),
                                  .lease = json_get_str(get, "lease"),
                                  .on_pulling = on_pulling,
+                                 .on_bytes = on_bytes,
+                                 .on_pulled = on_pulled,
                                  .arg = j };
     json_each (text, auths)
         if (want.n_auths < PROVIDE_AUTHS_MAX)
@@ -127,6 +153,43 @@ static void drop(struct job *j, struct str lease)
         answer(j->c, &j->arena, new_answer(j));
 }
 
+/* A pull that waits for its registry takes no room from others: that it may do so for long is no
+ * matter of theirs. */
+static bool is_busy(const struct job *j, uint64_t now)
+{
+    return !j->is_pulling || now - j->came_at_ms < PROVIDE_QUIET_MS;
+}
+
+static unsigned count_busy(const struct child *c)
+{
+    unsigned n = 0;
+    uint64_t now = clock_mono_ms();
+    list_each (node, &c->jobs)
+        n += is_busy(list_entry(node, struct job, node), now);
+    return n;
+}
+
+static void add_job(struct child *c, struct job *j)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    while (count_busy(c) >= PROVIDE_BUSY_MAX) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += LOOK_AGAIN_S; /* one may have become quiet */
+        (void)pthread_cond_timedwait(&c->ended, &c->lock, &until);
+    }
+    list_push_back(&c->jobs, &j->node);
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
+static void remove_job(struct child *c, struct job *j)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    list_remove(&j->node);
+    (void)pthread_cond_signal(&c->ended);
+    (void)pthread_mutex_unlock(&c->lock);
+}
+
 static void *run_job(void *arg)
 {
     struct job *j = arg;
@@ -139,6 +202,7 @@ static void *run_job(void *arg)
         get(j, wanted);
     else
         drop(j, json_str(lease));
+    remove_job(c, j);
     arena_fini(&j->arena);
     free(j);
     (void)sem_post(&c->room);
@@ -161,6 +225,7 @@ static void begin(struct child *c, struct str line)
     j->message = message;
     while (sem_wait(&c->room) < 0 && errno == EINTR)
         ;
+    add_job(c, j);
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     if (pthread_create(&thread, &attr, run_job, j) != 0)
@@ -220,6 +285,9 @@ int provide_child_main(void)
     scoped(buf_fini_scoped) struct buf in = BUF_INIT(PROVIDE_LINE_MAX + READ_BYTES);
     (void)sem_init(&c.room, 0, PROVIDE_THREADS);
     (void)pthread_mutex_init(&c.write, NULL);
+    (void)pthread_mutex_init(&c.lock, NULL);
+    (void)pthread_cond_init(&c.ended, NULL);
+    list_init(&c.jobs);
     for (;;) {
         char *at;
         if (buf_reserve(&in, READ_BYTES, &at) < 0)

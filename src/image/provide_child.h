@@ -16,7 +16,9 @@
 
 enum {
     PROVIDE_LINE_MAX = 4 << 20, /* bytes of a message, either way */
-    PROVIDE_THREADS = 4,        /* requests at a time; it reads no more of them meanwhile */
+    PROVIDE_THREADS = 32,       /* requests at a time; it reads no more of them meanwhile */
+    PROVIDE_BUSY_MAX = 4,       /* of them that do something: others wait for a registry */
+    PROVIDE_QUIET_MS = 5000,    /* without a byte of a layer is waiting */
 };
 
 /* The first word of the command line that makes a program the child. */

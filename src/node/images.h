@@ -21,7 +21,7 @@ enum {
     IMAGES_LOCK_MS = 600000,    /* for another process that writes the store */
     IMAGES_CLOSE_MS = 3000,     /* for the child at the end; then it is killed */
     IMAGES_REQUESTS_MAX = 1000, /* distinct ones at a time */
-    IMAGES_TENANT_MAX = 2,      /* that the child has of one tenant; it has four threads */
+    IMAGES_TENANT_MAX = 2,      /* that the child has of one tenant; it has PROVIDE_THREADS */
 };
 
 struct images_opts { /* texts are kept */

@@ -292,6 +292,29 @@ def test_a_tenant_whose_registry_hangs_does_not_hold_up_another(tmp_path, start,
         assert call(server.gateway, f"slow{i}.default").status == 200
 
 
+def test_tenants_whose_registries_hang_do_not_hold_up_another_by_being_many(tmp_path, start, registry):
+    released, tenants = threading.Event(), [f"slow{i}" for i in range(3)]
+    for i in range(6):
+        registry.add_layout(layout(tmp_path / f"i{i}", run={**RUN, "Env": [f"N={i}"]}), f"team/i{i}", "v1")
+        registry.faults += 20 * [("GET", f"/team/i{i}/blobs/", lambda handler: released.wait(600) and None)]  # each attempt
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    server = start()
+
+    def pulling():
+        return sum(ready(server, f"f{i}", tenants[i % 3])["reason"] == "ImagePulling" for i in range(6))
+
+    try:
+        for i in range(6):
+            if i < 3:
+                make_namespace(server, tenants[i])
+            server.deploy(f"f{i}", spec(f"{registry.host}/team/i{i}:v1", scale={"initial": 1}), namespace=tenants[i % 3])
+        wait_for(lambda: pulling() >= 4, "as many as may be busy are pulled")
+        server.deploy("web", spec(f"{registry.host}/team/web:v1"))
+        assert call(server.gateway, "web.default").status == 200
+    finally:
+        released.set()
+
+
 def test_files_of_the_worker_are_images_below_its_directories_alone(tmp_path, start):
     (tmp_path / "bundles").mkdir()
     layout(tmp_path / "bundles/layout")
