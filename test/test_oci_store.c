@@ -204,6 +204,21 @@ static size_t count_in(const char *dir)
     return n;
 }
 
+static size_t count_objects(void)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/objects", root);
+    DIR *d = opendir(path);
+    size_t n = 0;
+    CHECK(d);
+    for (const struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') {
+            scoped(free_scoped) char *dir = xasprintf("objects/%s", e->d_name);
+            n += count_in(dir);
+        }
+    (void)closedir(d);
+    return n;
+}
+
 /* Files in tmp/<boot id>/. */
 static size_t count_tmp(void)
 {
@@ -282,7 +297,8 @@ static struct oci_store_check_result check_store(struct oci_store *s, bool remov
 
 TEST(pulled_images_are_found_by_name_and_share_their_layers)
 {
-    static const enum oci_store_form forms[] = { OCI_STORE_RAW, OCI_STORE_GZ, OCI_STORE_BOTH };
+    static const enum oci_store_form forms[] = { OCI_STORE_RAW, OCI_STORE_GZ, OCI_STORE_BOTH,
+                                                 OCI_STORE_CAS };
     for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
         struct oci_store_image image;
         struct oci_store_usage use;
@@ -298,12 +314,14 @@ TEST(pulled_images_are_found_by_name_and_share_their_layers)
         oci_store_usage(s, &use);
         CHECK_INT(use.n_layers, LAYERS);
         CHECK((use.layer_bytes > 0) == (forms[f] != OCI_STORE_GZ));
-        CHECK((use.blob_bytes > 0) == (forms[f] != OCI_STORE_RAW));
+        bool has_blob = forms[f] == OCI_STORE_GZ || forms[f] == OCI_STORE_BOTH;
+        CHECK((use.blob_bytes > 0) == has_blob);
         int fd = oci_store_layer_fd(s, &world.layers[0].diff_id, NULL);
-        CHECK(forms[f] == OCI_STORE_GZ ? fd == -ENODATA : fd >= 0);
+        bool has_tar = forms[f] == OCI_STORE_RAW || forms[f] == OCI_STORE_BOTH;
+        CHECK(has_tar ? fd >= 0 : fd == -ENODATA);
         fd_scoped(&fd);
         int r = oci_store_layer_blob(s, &world.layers[0].diff_id, &blob, &size, NULL);
-        CHECK_INT(r, forms[f] == OCI_STORE_RAW ? -ENOENT : 0);
+        CHECK_INT(r, has_blob ? 0 : -ENOENT);
         CHECK_OK(oci_store_image_find(s, STR("app"), &a, &image, NULL));
         CHECK(oci_digest_equal(&image.manifest, &world.images[0].digest));
         CHECK_STR(image.platform, "linux/amd64");
@@ -347,6 +365,103 @@ TEST(gc_removes_what_nothing_refers_to_and_nothing_else)
     CHECK_INT(oci_store_sweep(s, 1, NULL), 1);
     CHECK_INT(oci_store_sweep(s, 100, NULL), 0);
     CHECK_INT(count_in("trash"), 0);
+    oci_store_close(s);
+}
+
+TEST(files_that_layers_share_are_kept_once_and_stay_until_the_last_layer_is_gone)
+{
+    struct oci_store_gc gc;
+    struct oci_store_usage use;
+    new_root();
+    struct oci_store *s = open_store();
+    pull_ok(s, 0, "one");
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_OK(oci_store_layer_share(s, &world.layers[i].diff_id, NULL));
+        CHECK_OK(oci_store_layer_share(s, &world.layers[i].diff_id, NULL)); /* nothing to do */
+        CHECK(oci_store_layer_is_shared(s, &world.layers[i].diff_id));
+        check_layer(s, i);
+    }
+    CHECK_INT(count_objects(), 40);
+    oci_store_usage(s, &use);
+    CHECK(use.layer_bytes < world.layers[0].tar.n + world.layers[1].tar.n);
+    oci_store_close(s);
+    s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 1, "two");
+    CHECK_INT(count_objects(), 60);
+    CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
+    CHECK_OK(oci_store_gc(s, true, &gc, NULL));
+    CHECK_INT(gc.n_objects, 20);
+    CHECK_INT(count_objects(), 60);
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(gc.n_objects, 20);
+    CHECK(gc.n_bytes > 20 * 7000 && gc.n_bytes < world.layers[1].tar.n);
+    CHECK_INT(count_objects(), 40);
+    check_layer(s, 0);
+    check_layer(s, 2);
+    CHECK_ERR(oci_store_layer_share(s, &world.layers[1].diff_id, NULL), -ENOENT);
+    oci_store_close(s);
+}
+
+static void damage_skeleton(size_t layer)
+{
+    char hex[SHA256_HEX_SIZE];
+    hex_format(world.layers[layer].diff_id.bytes, SHA256_BYTES, hex);
+    scoped(free_scoped) char *path = xasprintf("%s/layers/%s/skeleton", root, hex);
+    CHECK_OK(truncate(path, 100));
+}
+
+TEST(files_of_a_damaged_layer_stay_while_its_image_is_used)
+{
+    struct oci_store_gc gc;
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    CHECK_OK(oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL));
+    CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
+    CHECK_INT(count_objects(), 40);
+    damage_skeleton(1);
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(count_objects(), 40);
+    CHECK_INT(check_store(s, true).n_damaged, 1); /* and dropped */
+    CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(count_objects(), 40);
+    CHECK_OK(oci_store_lease_drop(s, STR("l"), NULL));
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(count_objects(), 0);
+    oci_store_close(s);
+}
+
+TEST(a_layer_of_which_only_the_blob_is_kept_can_share_its_files)
+{
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_GZ });
+    pull_ok(s, 0, "one");
+    CHECK_OK(oci_store_layer_share(s, &world.layers[0].diff_id, NULL));
+    CHECK(oci_store_layer_is_shared(s, &world.layers[0].diff_id));
+    CHECK_INT(count_tmp(), 0);
+    check_layer(s, 0);
+    CHECK_INT(check_store(s, false).n_damaged, 0);
+    oci_store_close(s);
+}
+
+TEST(a_quota_frees_files_that_no_layer_has_any_more)
+{
+    struct oci_store_usage use;
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    oci_store_usage(s, &use);
+    oci_store_close(s);
+    struct oci_store_opts tight = { .root = root,
+                                    .form = OCI_STORE_CAS,
+                                    .quota_bytes = use.layer_bytes + (16 << 20) - 1 };
+    CHECK_OK(layer_cache_open_store(&tight, IMAGE_CACHE_ARC, &s, NULL));
+    pull_ok(s, 1, "two");
+    CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
+    CHECK_INT(count_objects(), 40);
+    check_layer(s, 0);
+    check_layer(s, 2);
     oci_store_close(s);
 }
 
@@ -498,7 +613,7 @@ static void run_crowd(enum oci_store_form form)
     struct oci_store_gc gc;
     CHECK_OK(oci_store_gc(crowd.s, false, &gc, NULL));
     CHECK_INT(count_in("layers") + count_in("meta/documents") + count_in("meta/index"), 0);
-    CHECK_INT(count_in("blobs"), 0);
+    CHECK_INT(count_in("blobs") + count_objects(), 0);
     oci_store_close(crowd.s);
 }
 
@@ -510,6 +625,11 @@ TEST(threads_that_pull_remove_and_collect_at_once_never_see_an_image_without_its
 TEST(threads_that_pull_remove_and_collect_at_once_never_see_a_layer_without_its_blob)
 {
     run_crowd(OCI_STORE_GZ);
+}
+
+TEST(threads_that_pull_remove_and_collect_at_once_never_see_a_layer_without_its_files)
+{
+    run_crowd(OCI_STORE_CAS);
 }
 
 /* ---- bytes that are not what they should be ---- */
@@ -535,7 +655,7 @@ TEST(wrong_bytes_become_no_layer)
     };
     const struct made_layer *l = &world.layers[0];
     new_root();
-    for (int form = OCI_STORE_RAW; form <= OCI_STORE_BOTH; form++) {
+    for (int form = OCI_STORE_RAW; form <= OCI_STORE_CAS; form++) {
         struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
         for (size_t i = 0; i < 2 * ARRAY_LEN(lies); i++) {
             struct err err = { 0 };
@@ -729,13 +849,13 @@ static int damage_one(const char *path, const struct stat *st, int type, struct 
     return 1;
 }
 
-TEST(a_changed_byte_in_any_file_is_found_removed_and_pulled_again)
+static void damage_each_file(enum oci_store_form form)
 {
     for (int n = 0;; n++) {
         struct oci_store_gc gc;
         struct err err = { 0 };
         new_root();
-        struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
         pull_ok(s, 0, "one");
         pull_ok(s, 1, "two");
         CHECK_OK(oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL));
@@ -761,6 +881,16 @@ TEST(a_changed_byte_in_any_file_is_found_removed_and_pulled_again)
             check_layer(s, i);
         oci_store_close(s);
     }
+}
+
+TEST(a_changed_byte_in_any_file_is_found_removed_and_pulled_again)
+{
+    damage_each_file(OCI_STORE_BOTH);
+}
+
+TEST(a_changed_byte_in_any_file_that_layers_share_is_found_removed_and_pulled_again)
+{
+    damage_each_file(OCI_STORE_CAS);
 }
 
 static int broken_code;
@@ -824,16 +954,20 @@ TEST(gc_removes_nothing_when_it_cannot_read_what_refers_to_layers)
 
 /* ---- faults and kills ---- */
 
+static enum oci_store_form scenario_form = OCI_STORE_BOTH;
+
 /* Everything that writes: pull two images, move a name, remove, collect. */
 static int scenario(struct err *err)
 {
     struct oci_store *s;
     struct oci_store_gc gc;
-    struct oci_store_opts opts = { .root = root, .form = OCI_STORE_BOTH };
+    struct oci_store_opts opts = { .root = root, .form = scenario_form };
     int r = oci_store_open(&opts, &s, err);
     if (r < 0)
         return r;
     r = pull_as(s, 0, "app", err);
+    if (r >= 0 && scenario_form == OCI_STORE_CAS)
+        r = oci_store_layer_share(s, &world.layers[0].diff_id, err);
     r = r < 0 ? r : oci_store_lease(s, STR("l"), &world.images[0].digest, false, err);
     r = r < 0 ? r : pull_as(s, 1, "app", err);
     r = r < 0 ? r : pull_as(s, 0, "old", err);
@@ -868,6 +1002,8 @@ static void check_after(const char *what, unsigned nth)
     check_layer(s, 2);
     CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
     CHECK_INT(count_tmp() + count_in("trash"), 0);
+    if (scenario_form == OCI_STORE_CAS)
+        CHECK_INT(count_objects(), 40);
     oci_store_close(s);
     reading = before;
 }
@@ -898,6 +1034,13 @@ static void fail_each_call(const enum sys_call *calls, size_t n_calls)
 TEST(every_call_that_fails_ends_in_a_clean_error_or_in_success)
 {
     fail_each_call(all_calls, ARRAY_LEN(all_calls));
+}
+
+TEST(every_call_that_fails_where_layers_share_files_does_so_too)
+{
+    scenario_form = OCI_STORE_CAS;
+    fail_each_call(all_calls, ARRAY_LEN(all_calls));
+    scenario_form = OCI_STORE_BOTH;
 }
 
 /* The n-th call is not the same one each time; what holds afterwards is. */
@@ -936,6 +1079,13 @@ static void kill_at_each_call(const enum sys_call *calls, size_t n_calls)
 TEST(killed_at_any_call_nothing_is_half_visible)
 {
     kill_at_each_call(all_calls, ARRAY_LEN(all_calls));
+}
+
+TEST(killed_at_any_call_where_layers_share_files_nothing_is_half_visible)
+{
+    scenario_form = OCI_STORE_CAS;
+    kill_at_each_call(all_calls, ARRAY_LEN(all_calls));
+    scenario_form = OCI_STORE_BOTH;
 }
 
 TEST(killed_at_any_call_beside_a_confined_reader_nothing_is_half_visible)

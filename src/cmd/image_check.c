@@ -34,27 +34,32 @@ struct findings {
     bool is_text;
 };
 
+static void add_finding(struct findings *f, const char *kind, const char *what, const char *why)
+{
+    if (f->is_text) {
+        scoped(buf_fini_scoped) struct buf line = BUF_INIT(8192);
+        cmd_add_safe(&line, str_of(what));
+        (void)buf_add_cstr(&line, ": ");
+        cmd_add_safe(&line, str_of(why));
+        (void)printf("%-10s  %s\n", kind, buf_cstr(&line));
+        return;
+    }
+    struct json *v = json_new_object(&f->a);
+    json_set_str(&f->a, v, "kind", str_of(kind));
+    json_set_str(&f->a, v, "what", str_of(what));
+    json_set_str(&f->a, v, "why", str_of(why));
+    json_add(f->list, v);
+}
+
 static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
 {
     static const char *const words[] = {
         [OCI_STORE_DAMAGED_LAYER] = "layer", [OCI_STORE_DAMAGED_BLOB] = "blob",
         [OCI_STORE_DAMAGED_INDEX] = "index", [OCI_STORE_DAMAGED_DOCUMENT] = "document",
         [OCI_STORE_DAMAGED_NAME] = "name",   [OCI_STORE_INCOMPLETE_IMAGE] = "incomplete",
+        [OCI_STORE_DAMAGED_OBJECT] = "file",
     };
-    struct findings *f = arg;
-    if (f->is_text) {
-        scoped(buf_fini_scoped) struct buf line = BUF_INIT(8192);
-        cmd_add_safe(&line, str_of(what));
-        (void)buf_add_cstr(&line, ": ");
-        cmd_add_safe(&line, str_of(why));
-        (void)printf("%-10s  %s\n", words[kind], buf_cstr(&line));
-        return;
-    }
-    struct json *v = json_new_object(&f->a);
-    json_set_str(&f->a, v, "kind", str_of(words[kind]));
-    json_set_str(&f->a, v, "what", str_of(what));
-    json_set_str(&f->a, v, "why", str_of(why));
-    json_add(f->list, v);
+    add_finding(arg, words[kind], what, why);
 }
 
 static void print_check(struct findings *f, const struct oci_store_check_result *res)
@@ -73,6 +78,7 @@ static void print_check(struct findings *f, const struct oci_store_check_result 
     json_set_int(&f->a, v, "images", (int64_t)res->n_images);
     json_set_int(&f->a, v, "layers", (int64_t)res->n_layers);
     json_set_int(&f->a, v, "documents", (int64_t)res->n_documents);
+    json_set_int(&f->a, v, "files", (int64_t)res->n_objects);
     json_set_int(&f->a, v, "bytes", (int64_t)res->n_bytes);
     json_set_int(&f->a, v, "damaged", (int64_t)res->n_damaged);
     json_set_int(&f->a, v, "repaired", (int64_t)res->n_repaired);
@@ -117,7 +123,8 @@ static int run_check(int argc, char **argv)
 const struct cmd cmd_image_check = {
     .name = "image check",
     .doc = "read all images in the store and compare them with their digests",
-    .help = "Reads every document, layer and blob, and compares each layer's index with its tar.\n"
+    .help = "Reads every document, layer and blob, and compares each layer's index with its tar;\n"
+            "where layers share files ('pull --form cas'), every file as well.\n"
             "With --remove damaged layers and documents are dropped, names whose documents are\n"
             "lost too, and damaged indexes are made again; pull the images once more then.\n"
             "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read.\n"
@@ -173,15 +180,17 @@ static void print_gc(const struct oci_store_gc *res, size_t n_roots,
         json_set_int(&a, v, "blobs", (int64_t)res->n_blobs);
         json_set_int(&a, v, "indexes", (int64_t)res->n_indexes);
         json_set_int(&a, v, "documents", (int64_t)res->n_documents);
+        json_set_int(&a, v, "files", (int64_t)res->n_objects);
         json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
         json_set_int(&a, v, "rootFileSystems", (int64_t)n_roots);
         json_set_bool(&a, v, "dryRun", dry_run);
         cache_json(&a, v, cache);
         image_store_print_json(v);
     } else {
-        (void)printf("%s %zu layers, %zu blobs, %zu indexes, %zu documents: %s\n",
+        (void)printf("%s %zu layers, %zu blobs, %zu indexes, %zu documents, %zu files: %s\n",
                      dry_run ? "would remove" : "removed", res->n_layers, res->n_blobs,
-                     res->n_indexes, res->n_documents, image_size_text(res->n_bytes));
+                     res->n_indexes, res->n_documents, res->n_objects,
+                     image_size_text(res->n_bytes));
         if (n_roots)
             (void)printf("%s %zu root file systems of functions that no container uses\n",
                          dry_run ? "would remove" : "removed", n_roots);

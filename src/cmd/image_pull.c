@@ -25,7 +25,8 @@ static const struct cmd_opt opts[] = {
     { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING, &platform,
       0, 0 },
     IMAGE_STORE_OPT(where.store),
-    { "form", 0, "FORM", "what to keep of layers: raw, gz or both (raw)", CMD_STRING, &form, 0, 0 },
+    { "form", 0, "FORM", "what to keep of layers: raw, gz, both or cas (raw)", CMD_STRING, &form, 0,
+      0 },
     IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
     { "threads", 0, "N", "layers at once (as many as processors)", CMD_U64, &threads, 1,
       OCI_PULL_THREADS_MAX },
@@ -186,14 +187,17 @@ static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
                      enum image_store_output *output)
 {
     static const char *const forms[] = {
-        [OCI_STORE_RAW] = "raw", [OCI_STORE_GZ] = "gz", [OCI_STORE_BOTH] = "both"
+        [OCI_STORE_RAW] = "raw",
+        [OCI_STORE_GZ] = "gz",
+        [OCI_STORE_BOTH] = "both",
+        [OCI_STORE_CAS] = "cas",
     };
     struct err err = { 0 };
     size_t i = 0;
     while (i < ARRAY_LEN(forms) && strcmp(form ? form : "raw", forms[i]) != 0)
         i++;
     if (i == ARRAY_LEN(forms))
-        return cmd_failf(CMD_USAGE, "--form is raw, gz or both, not '%s'", form);
+        return cmd_failf(CMD_USAGE, "--form is raw, gz, both or cas, not '%s'", form);
     int bad = image_store_policy(policy_word, &policy);
     if (bad)
         return bad;
@@ -306,6 +310,9 @@ const struct cmd cmd_image_pull = {
     "'dormouse image serve' also gives files by their digests. From it a store of the form raw\n"
     "fetches of a layer only the files that it does not have, packed against older versions of\n"
     "them, and makes the layer from these; its DiffID is compared as ever.\n"
+    "\n"
+    "With --form cas each file is kept once, however many layers have its content; mounts use it\n"
+    "from there (Linux 6.5), and the tar of a layer is made again where one is needed.\n"
     "\n"
     "With --quota layers leave until there is room, in the order of --policy, which remembers "
     "what\n"

@@ -3,7 +3,7 @@
  * Importing a layer:
  *
  *     bytes -> [partial file] -> [hash of the blob] -> reading: inflate, tar
- *           -> [DiffID, digests of files] -> data.tar
+ *           -> [DiffID, digests of files] -> data.tar -> [objects and a skeleton, at the commit]
  *                                         -> tee
  *
  * The reading is a confined process where the caller has one: what follows it runs on another
@@ -35,6 +35,7 @@ struct oci_import {
     struct oci_store *s;
     struct oci_import_opts opts;
     bool keeps_tar, keeps_blob, is_holding, is_over;
+    bool is_sharing; /* its files are objects; store_objects_kept() has to follow */
     char *dir;       /* in tmp; becomes the layer's directory. NULL: not made */
     char *blob_name; /* of the partial blob; NULL: none is written */
     int tar_fd, blob_fd;
@@ -183,7 +184,7 @@ static int on_raw(void *arg, struct str bytes, struct err *err)
     int r = layer_gather_ops.raw(im->gather, bytes, err);
     if (r >= 0 && im->keeps_tar)
         r = write_at(im, im->tar_fd, bytes, im->n_raw, err);
-    if (r >= 0 && im->keeps_tar)
+    if (r >= 0 && im->keeps_tar && im->s->opts.form != OCI_STORE_CAS)
         write_behind(im, im->n_raw, im->n_raw + bytes.n);
     if (r >= 0 && im->opts.tee)
         r = im->opts.tee(im->opts.tee_arg, bytes, err);
@@ -294,7 +295,7 @@ static int open_tar(struct oci_import *im, struct err *err)
     if (!im->keeps_tar)
         return 0;
     scoped(free_scoped) char *tar = xasprintf("%s/data.tar", im->dir);
-    im->tar_fd = sys_openat(s->fd, tar, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
+    im->tar_fd = sys_openat(s->fd, tar, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
     return im->tar_fd < 0 ? err_sys(err, im->tar_fd, "create '%s'", tar) : 0;
 }
 
@@ -337,7 +338,8 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
     im->how = opts->reading ? opts->reading : &layer_parse_here;
     im->tar_fd = im->blob_fd = -1;
     (void)pthread_mutex_init(&im->mutex, NULL);
-    im->keeps_blob = s->opts.form != OCI_STORE_RAW && !opts->has_no_blob;
+    im->keeps_blob =
+        (s->opts.form == OCI_STORE_GZ || s->opts.form == OCI_STORE_BOTH) && !opts->has_no_blob;
     im->keeps_tar = s->opts.form != OCI_STORE_GZ || opts->has_no_blob;
     im->opts.is_resumable = opts->is_resumable && !opts->has_no_blob;
     r = start(im, err);
@@ -364,8 +366,10 @@ void oci_import_free(struct oci_import *im)
     if (im->dir) {
         scoped(free_scoped) char *tar = xasprintf("%s/data.tar", im->dir);
         scoped(free_scoped) char *note = xasprintf("%s/blob", im->dir);
+        scoped(free_scoped) char *skeleton = xasprintf("%s/skeleton", im->dir);
         (void)unlinkat(im->s->fd, tar, 0);
         (void)unlinkat(im->s->fd, note, 0);
+        (void)unlinkat(im->s->fd, skeleton, 0);
         (void)unlinkat(im->s->fd, im->dir, AT_REMOVEDIR);
     }
     store_unreserve(im->s, im->reserved);
@@ -423,6 +427,22 @@ static int write_new(struct oci_import *im, const char *name, struct str content
     return 0;
 }
 
+/* The files of the layer become objects, and the tar is not needed any more. */
+static int share(struct oci_import *im, const struct oci_layer *layer, struct err *err)
+{
+    scoped(free_scoped) char *tar = xasprintf("%s/data.tar", im->dir);
+    scoped(free_scoped) char *skeleton = xasprintf("%s/skeleton", im->dir);
+    if (im->s->opts.form != OCI_STORE_CAS || !store_objects_can_keep(layer))
+        return 0;
+    int r = store_objects_keep(im->s, skeleton, layer, im->tar_fd, err);
+    if (r < 0)
+        return r;
+    im->is_sharing = true;
+    im->keeps_tar = false;
+    r = sys_unlinkat(im->s->fd, tar, 0);
+    return r < 0 ? err_sys(err, r, "remove '%s'", tar) : 0;
+}
+
 static int write_note(struct oci_import *im, struct unpublished *u, struct err *err)
 {
     char text[OCI_DIGEST_TEXT_SIZE], note[BLOB_NOTE_SIZE];
@@ -447,7 +467,8 @@ static int write_files(struct oci_import *im, const struct oci_layer *layer, str
  */
 static int sync_files(struct oci_import *im, const struct unpublished *u, struct err *err)
 {
-    const int fds[] = { im->tar_fd, u->index_fd, u->note_fd, im->keeps_blob ? im->blob_fd : -1 };
+    const int fds[] = { im->keeps_tar ? im->tar_fd : -1, u->index_fd, u->note_fd,
+                        im->keeps_blob ? im->blob_fd : -1 };
     int r = 0;
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         if (fds[i] >= 0)
@@ -492,6 +513,7 @@ static int publish(struct oci_import *im, const struct oci_layer *layer, struct 
 {
     struct unpublished u = { .index_name = store_tmp_name(im->s), .index_fd = -1, .note_fd = -1 };
     int r = write_files(im, layer, &u, err);
+    r = r < 0 ? r : share(im, layer, err);
     r = r < 0 ? r : sync_files(im, &u, err);
     r = r < 0 ? r : put_index(im, &u, err);
     r = r < 0 || !im->keeps_blob ? r : put_blob(im, err);
@@ -516,11 +538,17 @@ int oci_import_commit(struct oci_import *im, struct err *err)
         return err_ctx(err, r, "layer %s", short_name(im, name));
     }
     r = publish(im, layer, err);
+    if (im->is_sharing)
+        store_objects_kept(im->s);
     if (r < 0)
         return err_ctx(err, r, "layer %s", short_name(im, name));
     if (!im->keeps_blob)
         drop_partial(im);
-    uint64_t n_bytes = (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
+    uint64_t shared = 0;
+    if (im->is_sharing)
+        (void)store_skeleton_stat(im->s, &im->opts.diff_id, &shared, NULL);
+    uint64_t n_bytes =
+        shared + (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
     (void)pthread_mutex_lock(&im->s->mutex);
     im->s->n_references++; /* of the blob: a gc that looked at the layers before begins again */
     im->s->used_bytes += n_bytes;

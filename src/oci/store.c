@@ -14,8 +14,9 @@
 
 enum { LOCK_POLL_US = 20000 };
 
-static const char *const dirs[] = { "meta", "meta/documents", "meta/index", "layers", "blobs",
-                                    "refs", "images",         "leases",     "tmp",    "trash" };
+static const char *const dirs[] = { "meta",  "meta/documents", "meta/index", "layers",
+                                    "blobs", "refs",           "images",     "leases",
+                                    "tmp",   "trash",          "objects" };
 
 /* ---- paths ---- */
 
@@ -352,6 +353,7 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     s->root = xstrdup(opts->root);
     (void)pthread_mutex_init(&s->mutex, NULL);
     (void)pthread_cond_init(&s->imported, NULL);
+    (void)pthread_rwlock_init(&s->objects, NULL);
     read_boot_id(s);
     if (!opts->is_reader && (r = sys_mkdir_all(s->root, 0700, err)) < 0)
         return r;
@@ -398,6 +400,7 @@ void oci_store_close(struct oci_store *s)
     fd_scoped(&s->lock_fd);
     (void)pthread_mutex_destroy(&s->mutex);
     (void)pthread_cond_destroy(&s->imported);
+    (void)pthread_rwlock_destroy(&s->objects);
     free(s->root);
     free(s);
 }

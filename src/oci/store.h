@@ -7,8 +7,11 @@
  *            meta/index/<DiffID>        what a layer holds (oci/layer_index.h)
  *            layers/<DiffID>/data.tar   the uncompressed tar; not with OCI_STORE_GZ
  *                            blob       digest and size of the compressed blob, where it is kept
+ *                            skeleton   with OCI_STORE_CAS: the tar without the content of its
+ * files
  *                            ...        what others attach: "fs", "meta.erofs"
  *            blobs/<hex>                compressed layers, where they are kept
+ *            objects/ab/<hex>           content of files by its digest, with OCI_STORE_CAS
  *            refs/<hex>                 a name and what it stands for; <hex> is the name's SHA-256
  *            images/<manifest>/         what is derived from an image; others fill it
  *            leases/<hex>               uses of images that outlast a process
@@ -45,6 +48,9 @@ enum oci_store_form {
     OCI_STORE_RAW,  /* the uncompressed tar */
     OCI_STORE_GZ,   /* the blob as it came: small, inflated for every use */
     OCI_STORE_BOTH, /* both: for engines that pull from here by the digest of the blob */
+    /* The content of each file once for all layers, and the rest of the tar, which is made again
+     * where it is read. A layer with sparse files is kept as with OCI_STORE_RAW. */
+    OCI_STORE_CAS,
 };
 
 /*
@@ -96,7 +102,7 @@ enum oci_store_form oci_store_form(const struct oci_store *s);
 
 struct oci_store_layer {
     struct oci_digest diff_id;
-    uint64_t n_bytes;    /* on disk: tar and blob */
+    uint64_t n_bytes;    /* on disk: tar and blob, or objects, also those that others share */
     int64_t used_wall_s; /* last put or oci_store_layer_touch() */
     uint32_t n_images;   /* names of images that have it */
     bool is_pinned;      /* by a pinned image, a lease or a hold: must stay */
@@ -115,7 +121,7 @@ void oci_store_layer_touch(struct oci_store *s, const struct oci_digest *diff_id
 void oci_store_image_touch(struct oci_store *s, const struct oci_config *config);
 /*
  * An open descriptor of the uncompressed tar. Errors: -ENOENT no such layer; -ENODATA only the
- * blob is kept (oci_store_layer_read() then).
+ * blob is kept, or objects (oci_store_layer_read() then).
  */
 int oci_store_layer_fd(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
 /* The path of a file of a layer, whether or not it is there: file "data.tar", "fs". Given, free().
@@ -150,6 +156,22 @@ int oci_store_layer_attach(struct oci_store *s, const struct oci_digest *diff_id
  * afterwards, and pulled again where they are used. Errors: -ENOENT; -EBUSY, it is pinned.
  */
 int oci_store_layer_remove(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
+
+/* ---- objects: the content of files, once for all layers ---- */
+
+/*
+ * Keep a layer that is here in another form as with OCI_STORE_CAS; a blob that is kept stays.
+ * Nothing if it is so already. Errors: -ENOENT; E_UNSUPPORTED, it has sparse files; -ENOSPC,
+ * E_CORRUPT.
+ */
+int oci_store_layer_share(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
+/* The files of the layer are objects, and nothing else has its content. */
+bool oci_store_layer_is_shared(struct oci_store *s, const struct oci_digest *diff_id);
+/* An open descriptor of the directory of all objects: "ab/<hex>" is the content with this SHA-256.
+ */
+int oci_store_objects_fd(struct oci_store *s, struct err *err);
+/* One of them; -ENOENT. It is NOT verified. */
+int oci_store_object_fd(struct oci_store *s, const uint8_t digest[SHA256_BYTES], struct err *err);
 
 /* ---- importing a layer: blob -> digest, inflate, DiffID, tar, index, in one pass ---- */
 
@@ -297,7 +319,7 @@ struct oci_store_usage {
 void oci_store_usage(struct oci_store *s, struct oci_store_usage *ret);
 
 struct oci_store_gc {
-    size_t n_layers, n_blobs, n_documents, n_indexes; /* removed */
+    size_t n_layers, n_blobs, n_documents, n_indexes, n_objects; /* removed */
     uint64_t n_bytes;
 };
 /* Remove what no image, lease or hold refers to. is_dry: count only. */
@@ -306,7 +328,8 @@ int oci_store_gc(struct oci_store *s, bool is_dry, struct oci_store_gc *ret, str
 enum oci_store_damage_kind {
     OCI_STORE_DAMAGED_LAYER,
     OCI_STORE_DAMAGED_BLOB,
-    OCI_STORE_DAMAGED_INDEX, /* made again from the tar */
+    OCI_STORE_DAMAGED_OBJECT, /* with it every layer that names it */
+    OCI_STORE_DAMAGED_INDEX,  /* made again from the tar */
     OCI_STORE_DAMAGED_DOCUMENT,
     OCI_STORE_DAMAGED_NAME,
     OCI_STORE_INCOMPLETE_IMAGE, /* layers are missing: evicted, or removed as damaged */
@@ -325,7 +348,7 @@ struct oci_store_check_opts {
 };
 
 struct oci_store_check_result {
-    size_t n_layers, n_documents, n_images; /* looked at */
+    size_t n_layers, n_documents, n_images, n_objects; /* looked at */
     size_t n_damaged, n_incomplete, n_repaired;
     size_t n_unread;  /* layers that could not be read here and now, whatever they hold */
     uint64_t n_bytes; /* read */

@@ -168,6 +168,42 @@ static int read_blob(struct check *c, const struct oci_digest *d, struct err *wh
     return end_hash(&x, store_read_fd(fd, on_read, &x, why), d, why);
 }
 
+/* Of this machine at this moment: it says nothing of what is read. */
+static bool is_passing(int r)
+{
+    return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -ETIMEDOUT ||
+           r == E_TRAP;
+}
+
+static int hash_object(struct check *c, const uint8_t digest[SHA256_BYTES], struct err *why)
+{
+    struct oci_digest d;
+    memcpy(d.bytes, digest, sizeof d.bytes);
+    scoped(fd_scoped) int fd = oci_store_object_fd(c->s, digest, why);
+    if (fd < 0)
+        return fd;
+    struct reading x = { .c = c, .hash = sha256_new() };
+    return end_hash(&x, store_read_fd(fd, on_read, &x, why), &d, why);
+}
+
+/* Before the layers: one without it is damaged, too. */
+static int check_object(void *arg, const uint8_t digest[SHA256_BYTES], const char *path,
+                        struct err *err)
+{
+    struct check *c = arg;
+    struct err why = { 0 };
+    int r = hash_object(c, digest, &why);
+    if (r == -ENOENT) /* removed meanwhile */
+        return 0;
+    if (r == -ECANCELED || is_passing(r))
+        return err_set(err, r, "%s", err_text(&why));
+    c->result.n_objects++;
+    if (r >= 0)
+        return 0;
+    damaged(c, OCI_STORE_DAMAGED_OBJECT, strrchr(path, '/') + 1, err_text(&why));
+    return drop(c, path, err);
+}
+
 /* The bytes of its tar alone, which no one parses. */
 static int hash_layer(struct check *c, const struct oci_digest *d)
 {
@@ -204,13 +240,6 @@ static int drop_layer(struct check *c, const struct oci_digest *d, struct err *e
         return 0;
     int r = store_layer_drop(c->s, d, STORE_ANY_REFERENCES, err);
     return r == -ENOENT ? 0 : r;
-}
-
-/* Of this machine at this moment: it says nothing of the layer. */
-static bool is_passing(int r)
-{
-    return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -ETIMEDOUT ||
-           r == E_TRAP;
 }
 
 /*
@@ -322,6 +351,7 @@ int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts
     oci_store_usage(s, &u);
     c.all_bytes = u.layer_bytes + u.blob_bytes;
     r = each_noted(&c, "meta/documents", check_document, err);
+    r = r < 0 ? r : store_each_object(s, check_object, &c, err);
     r = r < 0 ? r : each_noted(&c, "layers", check_layer, err);
     r = r < 0 ? r : each_noted(&c, "refs", check_name, err);
     r = r < 0 ? r : each_noted(&c, "leases", check_lease, err);

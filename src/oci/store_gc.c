@@ -164,7 +164,15 @@ int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err)
 {
     if (!s->opts.cache)
         return err_set(err, -ENOSPC, "nothing decides which layers leave the store");
+    size_t n;
+    uint64_t n_bytes;
     int r = s->opts.cache->make_room(s->opts.cache_arg, bytes, err);
+    (void)pthread_mutex_lock(&s->mutex);
+    bool is_stale = r >= 0 && s->has_stale_objects;
+    s->has_stale_objects &= !is_stale;
+    (void)pthread_mutex_unlock(&s->mutex);
+    if (is_stale)
+        r = store_objects_sweep(s, false, &n, &n_bytes, err);
     return r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
 }
 
@@ -188,6 +196,7 @@ struct noted {
     char *path;
     size_t *count;
     uint64_t n_bytes;
+    uint64_t object_bytes; /* of them: what goes with the objects, if no other layer has them */
 };
 
 struct gc {
@@ -199,9 +208,9 @@ struct gc {
     VEC(struct noted) noted; /* of the directory that is looked through: removed after it */
 };
 
-static void note(struct gc *g, const char *dir, const char *name, size_t *count, uint64_t n_bytes)
+static void note(struct gc *g, const char *dir, const char *name, size_t *count)
 {
-    vec_push(&g->noted, ((struct noted){ xasprintf("%s/%s", dir, name), count, n_bytes }));
+    vec_push(&g->noted, ((struct noted){ .path = xasprintf("%s/%s", dir, name), .count = count }));
 }
 
 /* Whether a file of this name has to stay; other names than digests are not ours to remove. */
@@ -220,7 +229,8 @@ static int gc_layer(void *arg, const char *name, struct err *err)
     if (must_stay(g, name) || !store_digest_of_name(name, &d))
         return 0;
     (void)store_layer_stat(g->s, &d, &f, NULL);
-    note(g, "layers", name, &g->to->n_layers, f.tar_bytes + f.blob_bytes);
+    vec_push(&g->noted, ((struct noted){ xasprintf("layers/%s", name), &g->to->n_layers,
+                                         store_layer_bytes(&f), f.object_bytes }));
     return 0;
 }
 
@@ -243,7 +253,7 @@ static int gc_blob(void *arg, const char *name, struct err *err)
     struct gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "blobs", name, &g->to->n_blobs, 0);
+        note(g, "blobs", name, &g->to->n_blobs);
     return 0;
 }
 
@@ -252,7 +262,7 @@ static int gc_index(void *arg, const char *name, struct err *err)
     struct gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "meta/index", name, &g->to->n_indexes, 0);
+        note(g, "meta/index", name, &g->to->n_indexes);
     return 0;
 }
 
@@ -261,7 +271,7 @@ static int gc_document(void *arg, const char *name, struct err *err)
     struct gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "meta/documents", name, &g->to->n_documents, 0);
+        note(g, "meta/documents", name, &g->to->n_documents);
     return 0;
 }
 
@@ -270,7 +280,7 @@ static int gc_image_dir(void *arg, const char *name, struct err *err)
     struct gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
-        note(g, "images", name, NULL, 0);
+        note(g, "images", name, NULL);
     return 0;
 }
 
@@ -279,7 +289,7 @@ static int gc_lease(void *arg, const char *file, const struct store_lease *l, st
     struct gc *g = arg;
     (void)err;
     if (l->is_over)
-        note(g, "leases", file, NULL, 0);
+        note(g, "leases", file, NULL);
     return 0;
 }
 
@@ -293,7 +303,7 @@ static int gc_partial(void *arg, const char *name, struct err *err)
     (void)str_cut(str_of(name), '.', &hex, &suffix);
     scoped(free_scoped) char *digest = str_dup(hex);
     if (str_is(suffix, "part") && !must_stay(g, digest))
-        note(g, dir, name, NULL, 0);
+        note(g, dir, name, NULL);
     return 0;
 }
 
@@ -329,11 +339,23 @@ static int drop_noted(struct gc *g, struct err *err)
         r = g->is_dry ? 1 : drop_one(g, n, err);
         if (r == 1 && n->count) {
             ++*n->count;
-            g->to->n_bytes += n->n_bytes;
+            g->to->n_bytes += n->n_bytes - n->object_bytes;
         }
     }
     noted_fini(g);
     return r < 0 ? r : 0;
+}
+
+static int collect_objects(struct gc *g, struct err *err)
+{
+    size_t n;
+    uint64_t n_bytes;
+    int r = store_objects_sweep(g->s, g->is_dry, &n, &n_bytes, err);
+    if (r >= 0) {
+        g->to->n_objects += n;
+        g->to->n_bytes += n_bytes;
+    }
+    return r;
 }
 
 /*
@@ -357,7 +379,8 @@ static int collect(struct gc *g, struct err *err)
     }
     scoped(free_scoped) char *tmp = xasprintf("tmp/%s", g->s->boot);
     r = r < 0 ? r : store_each(g->s, tmp, gc_partial, g, err);
-    return r < 0 ? r : drop_noted(g, err);
+    r = r < 0 ? r : drop_noted(g, err);
+    return r < 0 ? r : collect_objects(g, err);
 }
 
 static int gc_once(struct oci_store *s, bool is_dry, struct oci_store_gc *found, struct err *err)

@@ -22,12 +22,16 @@ struct oci_store {
     int fd;      /* of the root */
     int lock_fd; /* -1: a reader */
     char boot[40];
+    /* Held for reading from before it is known which objects are missing until a layer that names
+     * them is visible; for writing while those that no layer names are removed. */
+    pthread_rwlock_t objects;
     pthread_mutex_t mutex;   /* of what follows */
     pthread_cond_t imported; /* an import has ended */
     struct map holds;        /* digest -> struct store_hold */
     uint64_t n_references;   /* names and leases that were put: marks from before are too old */
     uint64_t used_bytes;     /* of layers and blobs */
     uint64_t reserved_bytes; /* of imports in flight */
+    bool has_stale_objects;  /* a layer that names objects was removed */
 };
 
 struct store_hold {
@@ -74,13 +78,18 @@ int store_each(const struct oci_store *s, const char *dir,
 /* ---- layers ---- */
 
 struct store_layer_files {
-    bool has_tar, has_blob;
+    bool has_tar, has_blob, has_skeleton;
     bool lost_blob; /* it should have one */
     uint64_t tar_bytes, blob_bytes;
+    uint64_t object_bytes; /* of the skeleton and its objects, also those that others have */
     int64_t used_wall_s;
     struct oci_digest blob;
 };
-/* -ENOENT: no such layer. E_CORRUPT: it has neither tar nor blob. */
+static inline uint64_t store_layer_bytes(const struct store_layer_files *f)
+{
+    return f->tar_bytes + f->blob_bytes + f->object_bytes;
+}
+/* -ENOENT: no such layer. E_CORRUPT: it has neither tar nor blob nor skeleton. */
 int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
                      struct store_layer_files *ret, struct err *err);
 int store_read_fd(int fd, oci_store_sink sink, void *arg, struct err *err);
@@ -128,3 +137,32 @@ int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err);
 void store_unreserve(struct oci_store *s, uint64_t bytes);
 /* Ask for room after the file system had none. */
 int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err);
+
+/* ---- objects: content that layers share (store_objects.c) ---- */
+
+/* Whether its files can be objects. */
+bool store_objects_can_keep(const struct oci_layer *layer);
+/*
+ * Make those of the layer's files that are missing, and the file `skeleton`, relative to the root.
+ * tar_fd: its tar. After a success the objects stay, and store_objects_kept() has to follow on this
+ * thread once the layer is visible, or is given up. Errors: -ENOSPC, those of oci_skeleton_write().
+ */
+int store_objects_keep(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
+                       int tar_fd, struct err *err);
+void store_objects_kept(struct oci_store *s);
+/* The tar of a layer that has a skeleton. */
+int store_read_objects(struct oci_store *s, const struct oci_digest *diff_id, oci_store_sink sink,
+                       void *arg, struct err *err);
+/* What the layer takes on disk, with all of its objects. Errors: -ENOENT, it has no skeleton. */
+int store_skeleton_stat(struct oci_store *s, const struct oci_digest *diff_id,
+                        uint64_t *ret_disk_bytes, struct err *err);
+int store_each_object(struct oci_store *s,
+                      int (*each)(void *arg, const uint8_t digest[SHA256_BYTES], const char *path,
+                                  struct err *err),
+                      void *arg, struct err *err);
+/*
+ * Remove those that no layer names; none while it is not known what a damaged layer names.
+ * is_dry: count only, as if layers that nothing refers to were gone.
+ */
+int store_objects_sweep(struct oci_store *s, bool is_dry, size_t *ret_n, uint64_t *ret_bytes,
+                        struct err *err);

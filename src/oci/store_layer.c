@@ -46,11 +46,16 @@ int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
     struct stat st;
     struct store_path dir = store_path_of("layers", diff_id, NULL);
     struct store_path tar = store_path_of("layers", diff_id, "data.tar");
+    struct store_path skeleton = store_path_of("layers", diff_id, "skeleton");
     if (fstatat(s->fd, dir.p, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return err_sys(err, -errno, "layer '%s'", dir.p + strlen("layers/"));
     f.used_wall_s = st.st_mtim.tv_sec;
     f.has_tar = fstatat(s->fd, tar.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
     f.tar_bytes = f.has_tar ? (uint64_t)st.st_size : 0;
+    f.has_skeleton =
+        fstatat(s->fd, skeleton.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+    if (f.has_skeleton) /* a damaged one counts for nothing */
+        (void)store_skeleton_stat(s, diff_id, &f.object_bytes, NULL);
     int r = read_blob_note(s, diff_id, &f, &why);
     if (r < 0 && r != -ENOENT && r != E_CORRUPT)
         return err_set(err, r, "%s", err_text(&why));
@@ -61,8 +66,8 @@ int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
     f.lost_blob = r != -ENOENT && !f.has_blob;
     f.blob_bytes = f.has_blob ? (uint64_t)st.st_size : 0;
     *ret = f;
-    if (!f.has_tar && !f.has_blob)
-        return err_set(err, E_CORRUPT, "layer '%s' has neither tar nor blob",
+    if (!f.has_tar && !f.has_blob && !f.has_skeleton)
+        return err_set(err, E_CORRUPT, "layer '%s' has neither tar nor blob nor files",
                        dir.p + strlen("layers/"));
     return 0;
 }
@@ -83,7 +88,7 @@ int oci_store_layer_fd(struct oci_store *s, const struct oci_digest *diff_id, st
     struct store_path path = store_path_of("layers", diff_id, "data.tar");
     int fd = sys_openat(s->fd, path.p, O_RDONLY | O_NOFOLLOW, 0);
     if (fd == -ENOENT && oci_store_layer_has(s, diff_id))
-        return err_set(err, -ENODATA, "of layer '%.12s' only the compressed blob is kept",
+        return err_set(err, -ENODATA, "of layer '%.12s' no uncompressed tar is kept",
                        path.p + strlen("layers/"));
     return fd < 0 ? err_sys(err, fd, "open '%s'", path.p) : fd;
 }
@@ -136,7 +141,10 @@ int oci_store_layer_read(struct oci_store *s, const struct oci_digest *diff_id, 
                          void *arg, struct err *err)
 {
     struct err why = { 0 };
+    struct store_path skeleton = store_path_of("layers", diff_id, "skeleton");
     scoped(fd_scoped) int fd = oci_store_layer_fd(s, diff_id, &why);
+    if (fd == -ENODATA && faccessat(s->fd, skeleton.p, F_OK, 0) == 0)
+        return store_read_objects(s, diff_id, sink, arg, err);
     if (fd == -ENODATA)
         return read_blob(s, diff_id, sink, arg, err);
     if (fd < 0)
@@ -211,7 +219,10 @@ int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint
     r = store_trash_unheld(s, path.p, diff_id, n_references, err);
     if (r < 0)
         return r;
-    store_drop_used(s, f.tar_bytes + f.blob_bytes);
+    store_drop_used(s, store_layer_bytes(&f));
+    (void)pthread_mutex_lock(&s->mutex);
+    s->has_stale_objects |= f.has_skeleton;
+    (void)pthread_mutex_unlock(&s->mutex);
     if (!f.has_blob)
         return 0;
     /* Once more imported since: the blob is that import's, or gc's. */
@@ -259,7 +270,7 @@ static int list_layer(void *arg, const char *name, struct err *err)
     if (!store_digest_of_name(name, &layer.diff_id) ||
         store_layer_stat(l->s, &layer.diff_id, &f, NULL) == -ENOENT)
         return 0;
-    layer.n_bytes = f.tar_bytes + f.blob_bytes;
+    layer.n_bytes = store_layer_bytes(&f);
     layer.used_wall_s = f.used_wall_s;
     if (l->marks) {
         struct store_mark mark = store_mark_of(l->marks, &layer.diff_id);
@@ -336,7 +347,7 @@ static int use_layer(void *arg, const char *name, struct err *err)
     if (!store_digest_of_name(name, &d) || store_layer_stat(u->s, &d, &f, NULL) < 0)
         return 0;
     u->to->n_layers++;
-    u->to->layer_bytes += f.tar_bytes;
+    u->to->layer_bytes += f.tar_bytes + f.object_bytes;
     u->to->blob_bytes += f.blob_bytes;
     return 0;
 }
