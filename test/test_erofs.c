@@ -201,4 +201,33 @@ TEST(content_beyond_a_device_is_refused)
     made_fini(&m);
 }
 
+/* The attributes by which overlayfs finds the content, and a hole of the file's size. */
+TEST(a_file_whose_content_is_an_object_has_its_name_and_no_device)
+{
+    struct made m = { .tar = { BUF_INIT(TAR_MAX) } };
+    struct erofs_counts counts;
+    uint8_t digest[SHA256_BYTES];
+    char hex[SHA256_HEX_SIZE], redirect[SHA256_HEX_SIZE + 32];
+    kit_file(&m.tar, "f", "content");
+    kit_file(&m.tar, "empty", "");
+    make(&m);
+    const struct erofs_layer with = { .layer = m.layer, .has_objects = true };
+    const struct erofs_image e = { .tree = &m.tree, .layers = &with, .n_layers = 1 };
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(EROFS_IMAGE_MAX);
+    CHECK_OK(erofs_write(&e, &out, &counts, NULL));
+    struct inode f = find(buf_str(&out), "f"), empty = find(buf_str(&out), "empty");
+    struct str xattrs = str_n(f.p + 64, f.n_xattrs);
+    sha256_of(STR("content"), digest);
+    hex_format(digest, sizeof digest, hex);
+    (void)snprintf(redirect, sizeof redirect, "overlay.redirect/%.2s/%s", hex, hex);
+    CHECK_INT(f.size, 7);
+    CHECK(str_find(xattrs, STR("overlay.metacopy")) >= 0);
+    CHECK(str_find(xattrs, str_of(redirect)) >= 0);
+    size_t at = (64 + f.n_xattrs + 7) / 8 * 8;
+    CHECK_INT(get(f.p + at, 4), 0);
+    CHECK_INT(get(f.p + at + 4, 4), UINT32_MAX);
+    CHECK_INT(empty.n_xattrs, 0);
+    made_fini(&m);
+}
+
 TEST_MAIN

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The EROFS image of an image of the store: written once, whole or not at all, whatever fails. */
 #include "base/sys.h"
-#include "image/stored.h"
+#include "image/erofs_file.h"
+#include "image/stored_layers.h"
 #include "image/tree_remove.h"
 #include "tar_kit.h"
 
@@ -124,14 +125,14 @@ static char *derived(const struct world *w, const char *file)
 
 static int read_derived(const struct world *w, struct buf *to)
 {
-    scoped(free_scoped) char *path = derived(w, "refuse-1.erofs");
+    scoped(free_scoped) char *path = derived(w, "refuse-2.erofs");
     return sys_read_file(-1, path, to, NULL);
 }
 
 /* Nothing, or the whole; then the same again makes the whole. Removes it. */
 static void check_after(const struct world *w, const char *what, unsigned nth)
 {
-    scoped(free_scoped) char *dir = derived(w, ""), *path = derived(w, "refuse-1.erofs");
+    scoped(free_scoped) char *dir = derived(w, ""), *path = derived(w, "refuse-2.erofs");
     scoped(buf_fini_scoped) struct buf found = BUF_INIT(TEXT_MAX), again = BUF_INIT(TEXT_MAX);
     scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
     struct err err = { 0 };
@@ -149,7 +150,7 @@ static void check_after(const struct world *w, const char *what, unsigned nth)
 
 static void expect(struct world *w)
 {
-    scoped(free_scoped) char *path = derived(w, "refuse-1.erofs");
+    scoped(free_scoped) char *path = derived(w, "refuse-2.erofs");
     CHECK_OK(prepare(w, NULL));
     CHECK_OK(read_derived(w, &w->expected));
     CHECK(w->expected.n > 1024);
@@ -164,7 +165,7 @@ TEST(it_is_written_once)
     struct world w;
     struct stat first, second;
     world_init(&w, 0);
-    scoped(free_scoped) char *path = derived(&w, "refuse-1.erofs");
+    scoped(free_scoped) char *path = derived(&w, "refuse-2.erofs");
     CHECK_OK(prepare(&w, NULL));
     CHECK_OK(stat(path, &first));
     CHECK_OK(prepare(&w, NULL));
@@ -217,6 +218,96 @@ TEST(killed_at_any_call_nothing_is_half_visible)
                 break;
         }
     world_fini(&w);
+}
+
+static int prepare_layers(const struct world *w, struct err *err)
+{
+    struct oci_store *s = open_store(w);
+    const struct stored stored = { s, &w->image, OCI_SYMLINK_PARENT_REFUSE };
+    int r = stored_layers_prepare(&stored, err);
+    oci_store_close(s);
+    return r;
+}
+
+static void on_damage(void *arg, const char *path, const char *why)
+{
+    TEST_FAIL("%s: %s: %s", (const char *)arg, path, why);
+}
+
+/* What is there is whole; then the same again makes all of it. Removes it. */
+static void check_layers_after(const struct world *w, const char *what)
+{
+    struct erofs_file_found found;
+    struct err err = { 0 };
+    for (bool is_again = false;; is_again = true) {
+        struct oci_store *s = open_store(w);
+        CHECK_OK(erofs_file_check_all(s, false, on_damage, (void *)what, &found, NULL));
+        oci_store_close(s);
+        if (is_again)
+            break;
+        if (prepare_layers(w, &err) < 0)
+            TEST_FAIL("again after %s: %s", what, err_text(&err));
+    }
+    CHECK_INT(found.n, LAYERS + 1);
+    scoped(free_scoped) char *dirs = derived(w, "dirs-2.erofs");
+    CHECK_OK(unlink(dirs));
+    struct oci_store *s = open_store(w);
+    for (size_t i = 0; i < LAYERS; i++) {
+        scoped(free_scoped) char *path = oci_store_layer_path(s, &w->ids[i], "lower-2.erofs");
+        CHECK_OK(unlink(path));
+    }
+    oci_store_close(s);
+}
+
+TEST(directories_of_layers_are_whole_or_not_there_whatever_fails)
+{
+    struct world w;
+    world_init(&w, 0);
+    for (size_t c = 0; c < ARRAY_LEN(calls); c++)
+        for (unsigned nth = 1;; nth++) {
+            struct err err = { 0 };
+            struct oci_store *s = open_store(&w);
+            const struct stored stored = { s, &w.image, OCI_SYMLINK_PARENT_REFUSE };
+            sys_fail_nth(calls[c], nth, nth % 2 ? ENOSPC : EIO);
+            int r = stored_layers_prepare(&stored, &err);
+            unsigned n = sys_call_count(calls[c]);
+            sys_fail_nth(calls[c], 0, 0);
+            oci_store_close(s);
+            CHECK(r >= 0 || err.code == r);
+            check_layers_after(&w, "fault");
+            if (n < nth)
+                break;
+        }
+    world_fini(&w);
+}
+
+TEST(directories_of_layers_are_whole_or_not_there_wherever_it_is_killed)
+{
+    struct world w;
+    world_init(&w, 0);
+    for (size_t c = 0; c < ARRAY_LEN(calls); c++)
+        for (unsigned nth = 1;; nth++) {
+            int status;
+            pid_t pid = fork();
+            CHECK(pid >= 0);
+            if (pid == 0) {
+                sys_fail_nth(calls[c], nth, SYS_FAIL_KILL);
+                _exit(prepare_layers(&w, NULL) < 0);
+            }
+            CHECK_INT(waitpid(pid, &status, 0), pid);
+            CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+            check_layers_after(&w, "kill");
+            if (WIFEXITED(status))
+                break;
+        }
+    world_fini(&w);
+}
+
+TEST(layers_are_mounted_one_by_one_where_memory_is_small_and_images_share_them)
+{
+    CHECK(stored_layers_are_better((uint64_t)4 << 30, true));
+    CHECK(!stored_layers_are_better((uint64_t)4 << 30, false));
+    CHECK(!stored_layers_are_better((uint64_t)8 << 30, true));
 }
 
 TEST(a_tar_that_ends_within_a_block_is_no_device)

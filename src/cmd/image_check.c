@@ -4,6 +4,7 @@
 #include "cmd/image_args.h"
 #include "cmd/image_store.h"
 #include "codec/json.h"
+#include "image/erofs_file.h"
 #include "image/layer_child.h"
 #include "image/provide.h"
 
@@ -51,6 +52,11 @@ static void add_finding(struct findings *f, const char *kind, const char *what, 
     json_add(f->list, v);
 }
 
+static void on_directories_damage(void *arg, const char *path, const char *why)
+{
+    add_finding(arg, "mount", path, why);
+}
+
 static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
 {
     static const char *const words[] = {
@@ -94,6 +100,7 @@ static int run_check(int argc, char **argv)
     struct err err = { 0 };
     enum image_store_output output;
     struct oci_store_check_result res = { 0 };
+    struct erofs_file_found mounts = { 0 };
     int r = cmd_parse(&cmd_image_check, check_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
@@ -110,6 +117,9 @@ static int run_check(int argc, char **argv)
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
     r = image_store_open(where.store, how, &s, &err);
     r = r < 0 ? r : oci_store_check(s, &check, &res, &err);
+    if (r >= 0)
+        r = erofs_file_check_all(s, remove_damaged, on_directories_damage, &f, &mounts, &err);
+    res.n_damaged += mounts.n_damaged;
     if (r >= 0 || res.n_unread)
         print_check(&f, &res);
     if (r >= 0 && remove_damaged)
@@ -123,14 +133,16 @@ static int run_check(int argc, char **argv)
 const struct cmd cmd_image_check = {
     .name = "image check",
     .doc = "read all images in the store and compare them with their digests",
-    .help = "Reads every document, layer and blob, and compares each layer's index with its tar;\n"
-            "where layers share files ('pull --form cas'), every file as well.\n"
-            "With --remove damaged layers and documents are dropped, names whose documents are\n"
-            "lost too, and damaged indexes are made again; pull the images once more then.\n"
-            "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read.\n"
-            "\n"
-            "  dormouse image check\n"
-            "  dormouse image check --remove --rate 5Mi\n",
+    .help =
+        "Reads every document, layer and blob, and compares each layer's index with its tar;\n"
+        "where layers share files ('pull --form cas'), every file as well, and the directories\n"
+        "that mounts use (with --remove the next mount makes them again).\n"
+        "With --remove damaged layers and documents are dropped, names whose documents are\n"
+        "lost too, and damaged indexes are made again; pull the images once more then.\n"
+        "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read.\n"
+        "\n"
+        "  dormouse image check\n"
+        "  dormouse image check --remove --rate 5Mi\n",
     .run = run_check,
     .opts = image_check_opts,
 };

@@ -29,8 +29,10 @@ static const struct cmd_opt opts[] = {
     { "suid", 0, NULL, "let set-user-ID files and devices of the image work", CMD_FLAG, &has_suid,
       0, 0 },
     { "sink", 0, "KIND",
-      "tarfs (tars with an EROFS image of their directories; Linux 6.12), dirs (files), or auto "
-      "(auto)",
+      "tarfs (tars with an EROFS image of their directories; Linux 6.12, or 6.4 with loop "
+      "devices), "
+      "layers (the same, each layer mounted once for all images), cas (each file once for all; "
+      "Linux 6.5), dirs (files), or auto (auto)",
       CMD_STRING, &sink, 0, 0 },
     { "rootless", 0, NULL,
       "every file belongs to you and is not set-user-ID, devices are left out; with dirs", CMD_FLAG,
@@ -83,15 +85,19 @@ static int state_of(const char *target, char **ret_target, char **ret_state, str
     return 0;
 }
 
+static const char *const sinks[] = {
+    [ROOT_SINK_BEST] = "auto",     [ROOT_SINK_TARFS] = "tarfs", [ROOT_SINK_DIRS] = "dirs",
+    [ROOT_SINK_LAYERS] = "layers", [ROOT_SINK_CAS] = "cas",
+};
+
 static int choose_sink(enum root_sink *ret)
 {
-    static const char *const words[] = { "auto", "tarfs", "dirs" };
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_is(str_of(sink ? sink : "auto"), words[i])) {
+    for (size_t i = 0; i < ARRAY_LEN(sinks); i++)
+        if (str_is(str_of(sink ? sink : "auto"), sinks[i])) {
             *ret = (enum root_sink)i;
             return 0;
         }
-    return cmd_failf(CMD_USAGE, "--sink is auto, tarfs or dirs, not '%s'", sink);
+    return cmd_failf(CMD_USAGE, "--sink is auto, tarfs, layers, cas or dirs, not '%s'", sink);
 }
 
 static int mount_at(const char *dir, struct image_mounting *m, struct err *err)
@@ -135,7 +141,7 @@ static int run(int argc, char **argv)
     };
     if (mount_at(argv[1], &m, &err) < 0)
         return cmd_fail(CMD_FAILED, &err);
-    const char *sink_word = m.used == ROOT_SINK_TARFS ? "tarfs" : "dirs";
+    const char *sink_word = sinks[m.used];
     if (args.is_json)
         (void)printf("{\"sink\": \"%s\", \"fromStore\": %s}\n", sink_word,
                      m.is_stored ? "true" : "false");
@@ -170,7 +176,10 @@ const struct cmd cmd_image_mount = {
     "milliseconds. Until umount, or the next start of the machine, neither 'image gc' nor a quota\n"
     "removes its layers. Layers of which the store keeps only the compressed blob, tars that\n"
     "end within a block and sparse files take a copy, which umount removes; so do the files that\n"
-    "older kernels get (dirs). Without --rw the mount is read-only. Set-user-ID files and\n"
+    "older kernels get (dirs). With --sink cas the store keeps each file of the image once,\n"
+    "whatever images and layers have it, and mounts share memory for it; layers that it kept as\n"
+    "tars become such files, and 'image pull --form cas' keeps them so at once. Without --rw the\n"
+    "mount is read-only. Set-user-ID files and\n"
     "devices have no effect without --suid, since the image may come from a stranger.\n"
     "\n"
     "  dormouse image mount oci:layout:v1 /mnt\n"

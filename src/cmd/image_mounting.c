@@ -3,7 +3,10 @@
 
 #include "base/buf.h"
 #include "base/sys.h"
+#include "image/stored_layers.h"
 #include "oci/pull.h"
+
+#include <unistd.h>
 
 enum { UID_MAP_MAX = 4096 };
 
@@ -57,16 +60,63 @@ static int find(const struct image_mounting *m, struct oci_digest *ret, struct e
     return r;
 }
 
+/* Another image of the store has a layer of this one. */
+static bool has_shared_layer(struct oci_store *store, const struct oci_image *image)
+{
+    struct oci_store_layer *all = NULL;
+    size_t n = 0;
+    bool has = false;
+    if (oci_store_layers(store, &all, &n, NULL) < 0)
+        return false;
+    for (size_t i = 0; i < image->config.n_diff_ids; i++)
+        for (size_t k = 0; k < n; k++)
+            has |= all[k].n_images > 1 &&
+                   oci_digest_equal(&all[k].diff_id, &image->config.diff_ids[i]);
+    free(all);
+    return has;
+}
+
+static uint64_t memory_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX;
+}
+
+/* Layer by layer, where that was asked for or is better; E_UNSUPPORTED: not this image. */
+static int mount_by_layers(struct image_mounting *m, const struct stored *stored, struct err *err)
+{
+    bool is_wanted = m->sink == ROOT_SINK_LAYERS;
+    if (!is_wanted &&
+        (m->sink != ROOT_SINK_BEST || m->is_alone ||
+         !stored_layers_are_better(memory_bytes(), has_shared_layer(stored->store, stored->image))))
+        return E_UNSUPPORTED;
+    struct root_opts with = m->with;
+    with.sink = ROOT_SINK_LAYERS;
+    int r = root_mount_stored(stored, m->state, m->target, &with, err);
+    m->used = ROOT_SINK_LAYERS;
+    return r;
+}
+
 static int mount_loaded(struct image_mounting *m, struct oci_store *store,
                         const struct oci_image *image, struct err *err)
 {
     struct err why = { 0 };
     const struct stored stored = { store, image, m->args->parent };
     const struct unpack_from from = { image, NULL, store };
-    int r = root_mount_stored(&stored, m->state, m->target, &m->with, &why);
-    m->used = ROOT_SINK_TARFS;
+    int r = m->sink == ROOT_SINK_CAS ? stored_share(&stored, &why) : 0;
+    bool has_objects = r >= 0 && stored_has_objects(&stored);
+    if (has_objects && m->sink != ROOT_SINK_CAS && !stored_can_mount(store, true))
+        r = err_set(&why, E_UNSUPPORTED, "this kernel mounts no files that images share");
+    bool can_other = m->sink != ROOT_SINK_CAS && m->sink != ROOT_SINK_LAYERS;
+    bool can_store = r >= 0;
+    if (can_store)
+        r = mount_by_layers(m, &stored, &why);
+    if (can_store && r == E_UNSUPPORTED && m->sink != ROOT_SINK_LAYERS) {
+        r = root_mount_stored(&stored, m->state, m->target, &m->with, &why);
+        m->used = has_objects ? ROOT_SINK_CAS : ROOT_SINK_TARFS;
+    }
     m->is_stored = r >= 0;
-    if (r == E_UNSUPPORTED) /* its tars do not fit: a copy of them */
+    if (r == E_UNSUPPORTED && can_other) /* its tars do not fit: a copy of them */
         return root_mount(&from, m->state, m->target, &m->with, &m->used, err);
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
@@ -79,9 +129,11 @@ static int mount_stored(struct image_mounting *m, struct err *err)
     if (r < 0)
         return r;
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
-    r = image_store_open(m->args->store, (struct oci_store_opts){ .lock_ms = m->wait_ms }, &store,
+    enum oci_store_form form = m->sink == ROOT_SINK_CAS ? OCI_STORE_CAS : OCI_STORE_RAW;
+    r = image_store_open(m->args->store,
+                         (struct oci_store_opts){ .lock_ms = m->wait_ms, .form = form }, &store,
                          err);
-    if (r < 0 || !stored_can_mount(store))
+    if (r < 0 || !stored_can_mount(store, m->sink == ROOT_SINK_CAS))
         return r;
     r = is_there ? 0 : pull(m, store, &image.digest, err);
     r = r < 0 ? r

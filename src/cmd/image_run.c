@@ -113,6 +113,7 @@ static int run_at(const struct run_place *p, const char *program, size_t n_words
         .is_writable =
             true, /* the runtime makes mount points, even if the container cannot write */
         .is_not_durable = true,
+        .is_alone = true,
     };
     int r = image_mounting_mount(&m, err);
     r = r < 0 ? r : run_place_remove_devices(p, err);

@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 enum {
@@ -32,6 +33,8 @@ enum {
 
     INLINE_MAX = 256, /* bytes of a link's target beside the inode */
 };
+
+#define CHUNK_HOLE UINT32_MAX /* the address of what reads as zeros */
 
 enum layout { LAYOUT_FLAT = 0, LAYOUT_INLINE = 2, LAYOUT_CHUNKED = 4 };
 
@@ -88,16 +91,58 @@ static bool is_opaque(const struct writer *w, const struct oci_node *n)
     return w->image->opaque && oci_node_is_dir(n) && map_has(w->image->opaque, n->path);
 }
 
-static const struct tar_xattr opaque_xattr = { { "trusted.overlay.opaque", 22 }, { "y", 1 } };
-
-/* The attributes of a node one after the other; NULL after the last one. */
-static const struct tar_xattr *xattr_at(const struct writer *w, const struct oci_node *n, size_t i)
+static const struct erofs_layer *layer_of(const struct writer *w, const struct oci_entry *e)
 {
+    for (size_t i = 0; i < w->image->n_layers; i++) {
+        const struct oci_layer *l = w->image->layers[i].layer;
+        if (e >= l->entries.p && e < l->entries.p + l->entries.n)
+            return &w->image->layers[i];
+    }
+    return NULL;
+}
+
+/* The content of a file is an object. */
+static bool is_object(const struct writer *w, const struct oci_entry *e)
+{
+    if (!e || e->type != TAR_FILE || e->size == 0 || e->is_sparse)
+        return false;
+    const struct erofs_layer *l = layer_of(w, e);
+    return l && l->has_objects;
+}
+
+/* An attribute that no entry has. */
+struct own_xattr {
+    struct tar_xattr x;
+    char text[sizeof "/ab/" + SHA256_HEX_SIZE];
+};
+
+/* By these overlayfs finds the content of a file in a data directory. */
+static const struct tar_xattr *object_xattr(const struct oci_entry *e, size_t i,
+                                            struct own_xattr *room)
+{
+    char hex[SHA256_HEX_SIZE];
+    if (i == 0)
+        room->x = (struct tar_xattr){ STR("trusted.overlay.metacopy"), STR("") };
+    if (i == 1) {
+        hex_format(e->digest, SHA256_BYTES, hex);
+        (void)snprintf(room->text, sizeof room->text, "/%.2s/%s", hex, hex);
+        room->x = (struct tar_xattr){ STR("trusted.overlay.redirect"), str_of(room->text) };
+    }
+    return i < 2 ? &room->x : NULL;
+}
+
+/* The attributes of a node one after the other, some in `room`; NULL after the last one. */
+static const struct tar_xattr *xattr_at(const struct writer *w, const struct oci_node *n, size_t i,
+                                        struct own_xattr *room)
+{
+    static const struct tar_xattr opaque = { { "trusted.overlay.opaque", 22 }, { "y", 1 } };
     const struct oci_entry *e = n->inode->entry;
     size_t own = e ? e->n_xattrs : 0;
     if (i < own)
         return &e->xattrs[i];
-    return i == own && is_opaque(w, n) ? &opaque_xattr : NULL;
+    if (is_object(w, e))
+        return object_xattr(e, i - own, room);
+    return i == own && is_opaque(w, n) ? &opaque : NULL;
 }
 
 static uint32_t xattr_bytes(const struct tar_xattr *x)
@@ -111,8 +156,9 @@ static uint32_t xattr_bytes(const struct tar_xattr *x)
 static uint32_t xattrs_bytes(struct writer *w, const struct oci_node *node)
 {
     uint32_t n = 0;
+    struct own_xattr room;
     const struct tar_xattr *x;
-    for (size_t i = 0; (x = xattr_at(w, node, i)); i++) {
+    for (size_t i = 0; (x = xattr_at(w, node, i, &room)); i++) {
         n += xattr_bytes(x);
         w->counts.xattrs += xattr_bytes(x) == 0;
     }
@@ -289,11 +335,12 @@ static void write_super(const struct writer *w)
 static void write_xattrs(const struct writer *w, const struct place *p)
 {
     char *to = w->out + p->at + INODE_BYTES;
+    struct own_xattr room;
     const struct tar_xattr *x;
     if (p->n_xattrs == 0)
         return;
     to += XATTR_HEADER_BYTES;
-    for (size_t i = 0; (x = xattr_at(w, p->node, i)); i++) {
+    for (size_t i = 0; (x = xattr_at(w, p->node, i, &room)); i++) {
         struct str rest;
         if (xattr_bytes(x) == 0)
             continue;
@@ -306,16 +353,6 @@ static void write_xattrs(const struct writer *w, const struct place *p)
             memcpy(to + 4 + rest.n, x->value.p, x->value.n);
         to += xattr_bytes(x);
     }
-}
-
-static const struct erofs_layer *layer_of(const struct writer *w, const struct oci_entry *e)
-{
-    for (size_t i = 0; i < w->image->n_layers; i++) {
-        const struct oci_layer *l = w->image->layers[i].layer;
-        if (e >= l->entries.p && e < l->entries.p + l->entries.n)
-            return &w->image->layers[i];
-    }
-    return NULL;
 }
 
 static unsigned chunk_bits(uint64_t size)
@@ -332,6 +369,11 @@ static int write_chunk(const struct writer *w, const struct place *p, struct err
     const struct erofs_layer *l = layer_of(w, e);
     char *to = w->out + tail_at(p, p->at);
     uint64_t block = e->data_offset / EROFS_BLOCK_BYTES, end;
+    put(w->out + p->at + 16, chunk_bits(e->size) | CHUNK_HAS_INDEX, 4);
+    if (is_object(w, e)) {
+        put(to + 4, CHUNK_HOLE, 4);
+        return 0;
+    }
     uint16_t device = !l ? 0 : e->is_sparse ? l->sparse_device : l->device;
     if (device == 0 || device > w->image->n_devices || e->data_offset % EROFS_BLOCK_BYTES)
         return err_set(err, E_UNSUPPORTED, "the content of '" STR_FMT "' lies nowhere",
@@ -340,7 +382,6 @@ static int write_chunk(const struct writer *w, const struct place *p, struct err
         end > w->image->device_bytes[device - 1] || end / EROFS_BLOCK_BYTES > UINT32_MAX - 1)
         return err_set(err, E_LIMIT, "the content of '" STR_FMT "' lies beyond its device",
                        STR_ARG(e->path));
-    put(w->out + p->at + 16, chunk_bits(e->size) | CHUNK_HAS_INDEX, 4);
     put(to + 2, device, 2);
     put(to + 4, block, 4);
     return 0;

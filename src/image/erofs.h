@@ -23,6 +23,10 @@ struct erofs_layer {
     const struct oci_layer *layer;
     uint16_t device;        /* the tar; oci_entry.data_offset is an offset in it */
     uint16_t sparse_device; /* for is_sparse: the same for their content, holes included; 0: none */
+    /* No device: the content of a file is "/ab/<hex>", by its SHA-256, in a data directory of the
+     * overlay that is mounted over the image (struct mount_overlay). Without it, files are zeros.
+     */
+    bool has_objects;
 };
 
 struct erofs_image {

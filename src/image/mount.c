@@ -7,12 +7,18 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/loop.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FD_PATH_SIZE = 32, OPTIONS_MAX = 4095 /* a page, for mount(2) */ };
+enum {
+    FD_PATH_SIZE = 32,
+    OPTIONS_MAX = 4095, /* a page, for mount(2) */
+    LOOP_TURNS_MAX = 64,
+};
 
 static void fd_path(int fd, char ret[FD_PATH_SIZE])
 {
@@ -58,24 +64,84 @@ static int attach(int fs, const char *target, const struct mount_opts *opts)
 
 /* ---- EROFS ---- */
 
-int mount_erofs(int image_fd, const int *device_fds, size_t n_devices, const char *target,
-                const struct mount_opts *opts, struct err *err)
+/* fds: the image, then its devices. -ENODEV: no EROFS; -ENOTBLK: not in files. */
+static int mount_erofs_fds(const int *fds, size_t n, const char *target,
+                           const struct mount_opts *opts)
 {
     struct mount_opts read_only = *opts;
     scoped(fd_scoped) int fs = fsopen("erofs", FSOPEN_CLOEXEC);
     if (fs < 0)
-        return errno == ENODEV ? err_set(err, E_UNSUPPORTED, "this kernel has no EROFS")
-                               : failed(-errno, "an EROFS image", err);
+        return -errno;
     read_only.is_read_only = true;
-    int r = set_fd(fs, "source", image_fd);
-    for (size_t i = 0; i < n_devices && r >= 0; i++)
-        r = set_fd(fs, "device", device_fds[i]);
+    int r = 0;
+    for (size_t i = 0; i < n && r >= 0; i++)
+        r = set_fd(fs, i ? "device" : "source", fds[i]);
     if (r >= 0)
         r = fsconfig(fs, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0 ? -errno : 0;
-    r = r < 0 ? r : attach(fs, target, &read_only);
-    if (r == -ENOTBLK)
-        return err_set(err, E_UNSUPPORTED, "this kernel mounts no EROFS image in a file");
-    return r < 0 ? failed(r, "an EROFS image", err) : 0;
+    return r < 0 ? r : attach(fs, target, &read_only);
+}
+
+/* A read-only loop device over a file, which ends with its last user. */
+static int make_loop(int control, int fd)
+{
+    const struct loop_config config = {
+        .fd = (uint32_t)fd,
+        .block_size = EROFS_BLOCK_BYTES,
+        .info.lo_flags = LO_FLAGS_READ_ONLY | LO_FLAGS_AUTOCLEAR,
+    };
+    for (unsigned turn = 0; turn < LOOP_TURNS_MAX; turn++) {
+        char path[FD_PATH_SIZE];
+        int i = ioctl(control, LOOP_CTL_GET_FREE);
+        if (i < 0)
+            return -errno;
+        (void)snprintf(path, sizeof path, "/dev/loop%d", i);
+        scoped(fd_scoped) int loop = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+        if (loop < 0)
+            return loop;
+        if (ioctl(loop, LOOP_CONFIGURE, &config) == 0)
+            return take_fd(&loop);
+        if (errno != EBUSY) /* another process was faster */
+            return -errno;
+    }
+    return -EBUSY;
+}
+
+static int mount_erofs_loops(const int *fds, size_t n, const char *target,
+                             const struct mount_opts *opts)
+{
+    scoped(free_scoped) int *loops = xnew_n(int, n);
+    scoped(fd_scoped) int control = sys_openat(AT_FDCWD, "/dev/loop-control", O_RDWR, 0);
+    size_t n_loops = 0;
+    int r = control < 0 ? control : 0;
+    while (r >= 0 && n_loops < n) {
+        r = make_loop(control, fds[n_loops]);
+        if (r >= 0)
+            loops[n_loops++] = r;
+    }
+    r = r < 0 ? r : mount_erofs_fds(loops, n, target, opts);
+    for (size_t i = 0; i < n_loops; i++)
+        (void)close(loops[i]);
+    return r;
+}
+
+int mount_erofs(int image_fd, const int *device_fds, size_t n_devices, const char *target,
+                const struct mount_opts *opts, struct err *err)
+{
+    scoped(free_scoped) int *fds = xnew_n(int, n_devices + 1);
+    fds[0] = image_fd;
+    for (size_t i = 0; i < n_devices; i++)
+        fds[i + 1] = device_fds[i];
+    int r = opts->by_loop ? -ENOTBLK : mount_erofs_fds(fds, n_devices + 1, target, opts);
+    if (r == -ENODEV)
+        return err_set(err, E_UNSUPPORTED, "this kernel has no EROFS");
+    if (r != -ENOTBLK)
+        return r < 0 ? failed(r, "an EROFS image", err) : 0;
+    r = mount_erofs_loops(fds, n_devices + 1, target, opts);
+    return r < 0
+               ? err_sys(err, E_UNSUPPORTED,
+                         "this kernel mounts no EROFS image in a file, nor over loop devices (%s)",
+                         err_strerror(r))
+               : 0;
 }
 
 /* ---- overlay ---- */
@@ -86,11 +152,23 @@ static const char *const overlay_options[][2] = {
     { "metacopy", "off" },
     { "redirect_dir", "off" },
 };
+/* What finds content in data directories. */
+static const char *const data_options[][2] = {
+    { "index", "off" },
+    { "xino", "off" },
+    { "metacopy", "on" },
+    { "redirect_dir", "on" },
+};
 
-/* "userxattr" implies the last one and refuses to hear it. */
+static const char *const *option(const struct mount_overlay *o, size_t i)
+{
+    return o->n_data && !o->is_user ? data_options[i] : overlay_options[i];
+}
+
+/* "userxattr" implies the last one and refuses to hear it, and the one before with data. */
 static size_t n_options(const struct mount_overlay *o)
 {
-    return ARRAY_LEN(overlay_options) - o->is_user;
+    return ARRAY_LEN(overlay_options) - o->is_user - (o->is_user && o->n_data);
 }
 
 static int set_overlay(int fs, const struct mount_overlay *o)
@@ -98,8 +176,10 @@ static int set_overlay(int fs, const struct mount_overlay *o)
     int r = 0;
     for (size_t i = 0; i < o->n_lowers && r >= 0; i++)
         r = set_fd(fs, "lowerdir+", o->lower_fds[i]);
+    for (size_t i = 0; i < o->n_data && r >= 0; i++)
+        r = set_fd(fs, "datadir+", o->data_fds[i]);
     for (size_t i = 0; i < n_options(o) && r >= 0; i++)
-        r = set_string(fs, overlay_options[i][0], overlay_options[i][1]);
+        r = set_string(fs, option(o, i)[0], option(o, i)[1]);
     if (r >= 0 && o->upper_fd >= 0) {
         r = set_fd(fs, "upperdir", o->upper_fd);
         r = r < 0 ? r : set_fd(fs, "workdir", o->work_fd);
@@ -121,8 +201,12 @@ static int mount_by_text(const struct mount_overlay *o, const char *target,
         fd_path(o->lower_fds[i], path);
         (void)buf_printf(&b, "%s%s", i ? ":" : "lowerdir=", path);
     }
+    for (size_t i = 0; i < o->n_data; i++) {
+        fd_path(o->data_fds[i], path);
+        (void)buf_printf(&b, "::%s", path);
+    }
     for (size_t i = 0; i < n_options(o); i++)
-        (void)buf_printf(&b, ",%s=%s", overlay_options[i][0], overlay_options[i][1]);
+        (void)buf_printf(&b, ",%s=%s", option(o, i)[0], option(o, i)[1]);
     if (o->upper_fd >= 0) {
         fd_path(o->upper_fd, path);
         (void)buf_printf(&b, ",upperdir=%s", path);
@@ -156,7 +240,7 @@ int mount_overlay(const struct mount_overlay *o, const char *target, const struc
     struct mount_opts own = *opts;
     assert(o->n_lowers && (o->upper_fd < 0) == (o->work_fd < 0));
     own.is_read_only = opts->is_read_only || o->upper_fd < 0;
-    if (o->n_lowers == 1 && o->upper_fd < 0)
+    if (o->n_lowers == 1 && o->upper_fd < 0 && o->n_data == 0)
         return bind(o->lower_fds[0], target, &own, err);
     scoped(fd_scoped) int fs = fsopen("overlay", FSOPEN_CLOEXEC);
     if (fs < 0)
@@ -170,30 +254,33 @@ int mount_overlay(const struct mount_overlay *o, const char *target, const struc
 
 /* ---- what this kernel can ---- */
 
-/* An image with one file, whose content "yes" lies in the device. */
-static int write_probe(int image_fd, int device_fd, struct err *err)
+static const char PROBE[EROFS_BLOCK_BYTES] = "yes";
+
+/* An image with one file, whose first bytes are the PROBE's: of a device, or of an object. */
+static int write_probe(int image_fd, bool has_objects, struct err *err)
 {
-    static const char block[EROFS_BLOCK_BYTES] = "yes";
-    const uint64_t bytes = sizeof block;
+    const uint64_t bytes = sizeof PROBE;
     struct oci_layer *layer = xnew(struct oci_layer);
     struct oci_entry file = { .path = STR("f"), .type = TAR_FILE, .size = 3, .mode = 0400 };
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(EROFS_IMAGE_MAX);
     struct erofs_counts counts;
     struct oci_tree tree;
+    sha256_of(str_n(PROBE, 3), file.digest);
     vec_push(&layer->entries, file);
     oci_tree_init(&tree, OCI_SYMLINK_PARENT_REFUSE);
     int r = oci_tree_apply(&tree, layer, err);
-    const struct erofs_layer with = { .layer = layer, .device = 1 };
+    const struct erofs_layer with = { .layer = layer,
+                                      .device = !has_objects,
+                                      .has_objects = has_objects };
     const struct erofs_image image = {
         .tree = &tree,
         .layers = &with,
         .n_layers = 1,
         .device_bytes = &bytes,
-        .n_devices = 1,
+        .n_devices = !has_objects,
     };
     r = r < 0 ? r : erofs_write(&image, &out, &counts, err);
     r = r < 0 ? r : sys_write_all(image_fd, out.p, out.n);
-    r = r < 0 ? r : sys_write_all(device_fd, block, sizeof block);
     oci_tree_fini(&tree);
     oci_layer_free(layer);
     return r;
@@ -206,24 +293,80 @@ static bool reads_probe(int dir_fd)
     return fd >= 0 && sys_pread_full(fd, text, 3, 0) == 3 && strcmp(text, "yes") == 0;
 }
 
-bool mount_can_erofs(int dir_fd)
+/* Mount the image at "mnt", which holds its file. */
+static int mount_probe(int dir_fd, const char *path, bool has_objects)
 {
     const struct mount_opts opts = { .is_read_only = true };
+    scoped(fd_scoped) int image = sys_openat(dir_fd, "image", O_RDWR | O_CREAT | O_EXCL, 0600);
+    scoped(fd_scoped) int device = sys_openat(dir_fd, "device", O_RDWR | O_CREAT | O_EXCL, 0600);
+    int r = image < 0 ? image : device < 0 ? device : write_probe(image, has_objects, NULL);
+    r = r < 0 ? r : sys_write_all(device, PROBE, sizeof PROBE);
+    return r < 0 ? r : mount_erofs(image, &device, !has_objects, path, &opts, NULL);
+}
+
+/* "ab/<hex>" of the file. */
+static int write_probe_object(int dir_fd, bool is_there)
+{
+    uint8_t digest[SHA256_BYTES];
+    char hex[SHA256_HEX_SIZE], dir[3] = "", path[sizeof dir + sizeof hex];
+    sha256_of(str_n(PROBE, 3), digest);
+    hex_format(digest, sizeof digest, hex);
+    memcpy(dir, hex, 2);
+    (void)snprintf(path, sizeof path, "%s/%s", dir, hex);
+    if (is_there) {
+        (void)unlinkat(dir_fd, path, 0);
+        return unlinkat(dir_fd, dir, AT_REMOVEDIR) < 0 ? -errno : 0;
+    }
+    if (mkdirat(dir_fd, dir, 0700) < 0)
+        return -errno;
+    scoped(fd_scoped) int fd = sys_openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL, 0400);
+    return fd < 0 ? fd : sys_write_all(fd, PROBE, 3);
+}
+
+/* The overlay of "mnt" and the objects, there too. */
+static bool overlay_probe(int dir_fd, const char *path)
+{
+    const struct mount_opts opts = { .is_read_only = true };
+    scoped(fd_scoped) int lower = sys_openat(dir_fd, "mnt", O_RDONLY | O_DIRECTORY, 0);
+    const struct mount_overlay o = { .lower_fds = &lower,
+                                     .n_lowers = 1,
+                                     .data_fds = &dir_fd,
+                                     .n_data = 1,
+                                     .upper_fd = -1,
+                                     .work_fd = -1 };
+    if (lower < 0 || write_probe_object(dir_fd, false) < 0 ||
+        mount_overlay(&o, path, &opts, NULL) < 0)
+        return false;
+    bool can = reads_probe(dir_fd);
+    (void)umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
+    return can;
+}
+
+static bool can_mount(int dir_fd, bool has_objects)
+{
     bool can = false;
     char path[FD_PATH_SIZE + 8];
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d/mnt", dir_fd);
-    scoped(fd_scoped) int image = sys_openat(dir_fd, "image", O_RDWR | O_CREAT | O_EXCL, 0600);
-    scoped(fd_scoped) int device = sys_openat(dir_fd, "device", O_RDWR | O_CREAT | O_EXCL, 0600);
-    if (image >= 0 && device >= 0 && mkdirat(dir_fd, "mnt", 0700) == 0 &&
-        write_probe(image, device, NULL) >= 0 &&
-        mount_erofs(image, &device, 1, path, &opts, NULL) >= 0) {
-        can = reads_probe(dir_fd);
+    if (mkdirat(dir_fd, "mnt", 0700) == 0 && mount_probe(dir_fd, path, has_objects) >= 0) {
+        can = has_objects ? overlay_probe(dir_fd, path) : reads_probe(dir_fd);
         (void)umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
     }
+    if (has_objects)
+        (void)write_probe_object(dir_fd, true);
     (void)unlinkat(dir_fd, "mnt", AT_REMOVEDIR);
     (void)unlinkat(dir_fd, "image", 0);
     (void)unlinkat(dir_fd, "device", 0);
     return can;
+}
+
+bool mount_can_erofs(int dir_fd)
+{
+    return can_mount(dir_fd, false);
+}
+
+bool mount_can_objects(int dir_fd)
+{
+    return can_mount(dir_fd, true);
 }
 
 int mount_remove(const char *target, struct err *err)

@@ -13,28 +13,39 @@
 struct mount_opts {
     bool is_read_only;
     bool has_suid; /* set-user-ID and devices work; else nosuid,nodev */
+    bool by_loop;  /* EROFS: over loop devices even where the kernel mounts files; for tests */
 };
 
-/* Mount an EROFS image that is a regular file, with its devices in their order. Errors: also
- * E_UNSUPPORTED, the kernel mounts no such files (before 6.12, or without CONFIG_EROFS_FS_*). */
+/*
+ * Mount an EROFS image that is a regular file, with its devices in their order. Where the kernel
+ * mounts no files (before 6.12, or without CONFIG_EROFS_FS_BACKED_BY_FILE), over loop devices that
+ * end with the mount. Errors: also E_UNSUPPORTED, neither is possible: no EROFS, blocks of 512
+ * bytes are too small for it (before 6.4), no loop devices.
+ */
 int mount_erofs(int image_fd, const int *device_fds, size_t n_devices, const char *target,
                 const struct mount_opts *opts, struct err *err);
 
 struct mount_overlay {
     const int *lower_fds; /* top first */
     size_t n_lowers;
+    /* Directories with the content of files of lower ones (erofs.h), which show no names of their
+     * own; the first that has it counts. Linux 6.5; not with is_user before 6.16. */
+    const int *data_fds;
+    size_t n_data;
     int upper_fd, work_fd; /* of one file system; -1: read-only */
     bool is_user;          /* attributes user.overlay.*: in a user namespace */
     bool is_volatile;      /* the upper directory does not outlive a crash of the machine */
 };
 
-/* One lower directory without an upper one is bound instead. */
+/* One lower directory without an upper one and data is bound instead. */
 int mount_overlay(const struct mount_overlay *o, const char *target, const struct mount_opts *opts,
                   struct err *err);
 
 /* Whether this kernel, and this process, can mount EROFS images with devices that lie in the file
  * system of the directory (no tmpfs can hold them): tries one there, which takes a millisecond. */
 bool mount_can_erofs(int dir_fd);
+/* The same for EROFS images whose content lies in a data directory of an overlay. */
+bool mount_can_objects(int dir_fd);
 
 /* -EBUSY: something uses it. */
 int mount_remove(const char *target, struct err *err);

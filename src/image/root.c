@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "image/erofs.h"
 #include "image/layer_tar.h"
+#include "image/stored_layers.h"
 #include "image/tree_remove.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 24, STORE_PATH_MAX = 4096 };
+enum { NAME_SIZE = 24, STORE_PATH_MAX = 4096, LAYERS_FILE_MAX = 128 << 10 };
 
 /* ---- tarfs: what is written ---- */
 
@@ -61,7 +62,7 @@ static int write_tar(const struct unpack_from *from, size_t i, int dir,
     if (memcmp(one->layer->diff_id, from->image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
         return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
     to->device_bytes[to->n_devices++] = one->tar_bytes;
-    to->with[i] = (struct erofs_layer){ one->layer, (uint16_t)to->n_devices, 0 };
+    to->with[i] = (struct erofs_layer){ .layer = one->layer, .device = (uint16_t)to->n_devices };
     if (one->sparse_bytes) {
         to->device_bytes[to->n_devices++] = one->sparse_bytes;
         to->with[i].sparse_device = (uint16_t)to->n_devices;
@@ -127,6 +128,13 @@ static int write_dirs(const struct unpack_from *from, const struct unpack_stage 
 
 /* ---- mounting ---- */
 
+/* What is below: directories, top first, and the content of their files, if that lies elsewhere. */
+struct below {
+    const int *fds;
+    size_t n;
+    int data_fd; /* -1: they have their content */
+};
+
 static int open_in(int dir, const char *name, int flags, struct err *err)
 {
     int fd = sys_openat(dir, name, flags | O_NOFOLLOW, 0);
@@ -186,10 +194,15 @@ static int copy_root(int lower, int upper, struct err *err)
     return 0;
 }
 
-static int mount_over(int state, int lower, const char *target, const struct root_opts *opts,
-                      const struct mount_opts *how, struct err *err)
+static int mount_over(int state, const struct below *below, const char *target,
+                      const struct root_opts *opts, const struct mount_opts *how, struct err *err)
 {
-    struct mount_overlay o = { .lower_fds = &lower, .n_lowers = 1, .upper_fd = -1, .work_fd = -1 };
+    struct mount_overlay o = { .lower_fds = below->fds,
+                               .n_lowers = below->n,
+                               .data_fds = &below->data_fd,
+                               .n_data = below->data_fd >= 0,
+                               .upper_fd = -1,
+                               .work_fd = -1 };
     if (!opts->is_writable)
         return mount_overlay(&o, target, how, err);
     int r = make_upper(state, err);
@@ -203,11 +216,12 @@ static int mount_over(int state, int lower, const char *target, const struct roo
     o.work_fd = work;
     o.is_volatile = true;
     o.is_user = opts->unpack.dir.form == LAYER_DIR_OVERLAY_USER;
-    r = copy_root(lower, upper, err);
+    r = copy_root(below->fds[0], upper, err);
     return r < 0 ? r : mount_overlay(&o, target, how, err);
 }
 
-static int mount_over_lower(const char *state, const char *name, const char *target,
+/* data_fd: as in struct below. */
+static int mount_over_lower(const char *state, const char *name, int data_fd, const char *target,
                             const struct root_opts *opts, const struct mount_opts *how,
                             struct err *err)
 {
@@ -215,7 +229,8 @@ static int mount_over_lower(const char *state, const char *name, const char *tar
     if (dir < 0)
         return err_sys(err, dir, "open '%s'", state);
     scoped(fd_scoped) int lower = open_in(dir, name, O_RDONLY | O_DIRECTORY, err);
-    return lower < 0 ? lower : mount_over(dir, lower, target, opts, how, err);
+    const struct below below = { &lower, 1, data_fd };
+    return lower < 0 ? lower : mount_over(dir, &below, target, opts, how, err);
 }
 
 static int mount_state(const char *state, size_t n_layers, enum root_sink sink, const char *target,
@@ -234,7 +249,7 @@ static int mount_state(const char *state, size_t n_layers, enum root_sink sink, 
         if (r < 0)
             return r;
     }
-    return mount_over_lower(state, sink == ROOT_SINK_TARFS ? "lower" : "fs", target, opts, &how,
+    return mount_over_lower(state, sink == ROOT_SINK_TARFS ? "lower" : "fs", -1, target, opts, &how,
                             err);
 }
 
@@ -242,6 +257,8 @@ static int write_state(const struct unpack_from *from, const char *state,
                        const struct root_opts *opts, enum root_sink *sink, struct err *err)
 {
     struct unpack_stage stage;
+    if (opts->sink == ROOT_SINK_CAS || opts->sink == ROOT_SINK_LAYERS)
+        return err_set(err, E_UNSUPPORTED, "this kernel mounts no layers of the node store so");
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
@@ -257,11 +274,23 @@ static int write_state(const struct unpack_from *from, const char *state,
 
 /* ---- the lease of an image of the store ---- */
 
+/* A file name that no other state has: of an existing one, whatever way leads to it. Given, free().
+ */
+static char *use_of(const char *state)
+{
+    uint8_t hash[SHA256_BYTES];
+    char hex[SHA256_HEX_SIZE];
+    scoped(free_scoped) char *real = realpath(state, NULL);
+    sha256_of(str_of(real ? real : state), hash);
+    hex_format(hash, sizeof hash, hex);
+    return xstrdup(hex);
+}
+
 /* The id of the lease. Given, free(). */
 static char *lease_of(const char *state)
 {
-    const char *slash = strrchr(state, '/');
-    return xasprintf("mount:%s", slash ? slash + 1 : state);
+    scoped(free_scoped) char *use = use_of(state);
+    return xasprintf("mount:%s", use);
 }
 
 /* The store that the state names; *ret: NULL if none, or it is gone. */
@@ -272,7 +301,7 @@ static int open_store(const char *state, uint64_t lock_ms, struct oci_store **re
     *ret = NULL;
     if (access(name, F_OK) < 0)
         return 0;
-    int r = sys_read_file(-1, name, &root, err);
+    int r = sys_read_file(AT_FDCWD, name, &root, err);
     if (r < 0 || access(buf_cstr(&root), F_OK) < 0)
         return r;
     const struct oci_store_opts opts = { .root = buf_cstr(&root), .lock_ms = lock_ms };
@@ -289,11 +318,28 @@ static int drop_lease(struct oci_store *store, const char *state, struct err *er
 
 /* ---- removing ---- */
 
+/* The layers that the state says, if they were mounted one by one. */
+static void release_layers(struct oci_store *store, const char *state)
+{
+    scoped(free_scoped) char *name = xasprintf("%s/layers", state), *use = use_of(state);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(LAYERS_FILE_MAX);
+    struct str rest, line;
+    if (!store || sys_read_file(AT_FDCWD, name, &b, NULL) < 0)
+        return;
+    for (rest = buf_str(&b); str_cut(rest, '\n', &line, &rest);) {
+        struct oci_digest d;
+        if (hex_parse(line, d.bytes, sizeof d.bytes))
+            stored_layers_release(store, &d, 1, use);
+    }
+}
+
 /* The lease goes after the mounts, and before the state that says where it is. */
 static int remove_state(struct oci_store *store, const char *state, struct err *err)
 {
     scoped(free_scoped) char *lower = xasprintf("%s/lower", state);
     int r = mount_is_point(lower) ? mount_remove(lower, err) : 0;
+    if (r >= 0)
+        release_layers(store, state);
     r = r < 0 ? r : drop_lease(store, state, err);
     return r < 0 ? r : tree_remove(AT_FDCWD, state, err);
 }
@@ -335,15 +381,29 @@ int root_mount(const struct unpack_from *from, const char *state, const char *ta
     return 0;
 }
 
-static int write_store_path(int dir, const char *root)
+static int write_unsynced(int dir, const char *name, struct str content, struct err *err)
 {
-    scoped(fd_scoped) int fd = sys_openat(dir, "store", O_WRONLY | O_CREAT | O_EXCL, 0600);
-    return fd < 0 ? fd : sys_write_all(fd, root, strlen(root));
+    scoped(fd_scoped) int fd = sys_openat(dir, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    int r = fd < 0 ? fd : sys_write_all(fd, content.p, content.n);
+    return r < 0 ? err_sys(err, r, "write '%s'", name) : 0;
+}
+
+static int write_layers(const struct stored *s, int dir, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(LAYERS_FILE_MAX);
+    for (size_t i = 0; i < s->image->config.n_diff_ids; i++) {
+        char hex[SHA256_HEX_SIZE];
+        hex_format(s->image->config.diff_ids[i].bytes, SHA256_BYTES, hex);
+        (void)buf_printf(&b, "%s\n", hex);
+    }
+    return buf_ok(&b) ? write_unsynced(dir, "layers", buf_str(&b), err)
+                      : err_sys(err, b.failed, "layers");
 }
 
 /* A state directory that names the store. A crash of the machine ends its lease: nothing is
  * synced. */
-static int write_stored_state(const struct stored *s, const char *state, struct err *err)
+static int write_stored_state(const struct stored *s, const char *state, bool has_layers,
+                              struct err *err)
 {
     struct unpack_stage stage;
     scoped(free_scoped) char *root = realpath(oci_store_root(s->store), NULL);
@@ -352,13 +412,29 @@ static int write_stored_state(const struct stored *s, const char *state, struct 
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
-    r = write_store_path(stage.root, root);
-    if (r < 0)
-        r = err_sys(err, r, "write 'store'");
+    r = write_unsynced(stage.root, "store", str_of(root), err);
+    r = r < 0 || !has_layers ? r : write_layers(s, stage.root, err);
     if (r >= 0 && mkdirat(stage.root, "lower", 0700) < 0)
         r = err_sys(err, -errno, "make 'lower'");
     r = r < 0 ? r : unpack_stage_commit(&stage, false, err);
     unpack_stage_fini(&stage);
+    return r;
+}
+
+static int mount_layers(const struct stored *s, int objects, const char *state, const char *target,
+                        const struct root_opts *opts, const struct mount_opts *how, struct err *err)
+{
+    scoped(free_scoped) char *at = xasprintf("%s/lower", state), *use = use_of(state);
+    struct stored_layers l;
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
+    if (dir < 0)
+        return err_sys(err, dir, "open '%s'", state);
+    int r = stored_layers_mount(s, use, at, &l, err);
+    if (r < 0)
+        return r;
+    const struct below below = { l.fds, l.n, objects };
+    r = mount_over(dir, &below, target, opts, how, err);
+    stored_layers_fini(&l);
     return r;
 }
 
@@ -371,18 +447,25 @@ static int lease_and_mount(const struct stored *s, const char *state, const char
     int r = oci_store_lease(s->store, str_of(id), &s->image->digest, true, err);
     if (r < 0)
         return r;
-    if (!opts->is_writable)
+    scoped(fd_scoped) int objects =
+        stored_has_objects(s) ? oci_store_objects_fd(s->store, err) : -1;
+    if (objects < -1)
+        return objects;
+    if (opts->sink == ROOT_SINK_LAYERS)
+        return mount_layers(s, objects, state, target, opts, &how, err);
+    if (!opts->is_writable && objects < 0)
         return stored_mount(s, target, &how, err);
     scoped(free_scoped) char *at = xasprintf("%s/lower", state);
     r = stored_mount(s, at, &how, err);
-    return r < 0 ? r : mount_over_lower(state, "lower", target, opts, &how, err);
+    return r < 0 ? r : mount_over_lower(state, "lower", objects, target, opts, &how, err);
 }
 
 int root_mount_stored(const struct stored *stored, const char *state, const char *target,
                       const struct root_opts *opts, struct err *err)
 {
-    int r = stored_prepare(stored, err);
-    r = r < 0 ? r : write_stored_state(stored, state, err);
+    bool has_layers = opts->sink == ROOT_SINK_LAYERS;
+    int r = (has_layers ? stored_layers_prepare : stored_prepare)(stored, err);
+    r = r < 0 ? r : write_stored_state(stored, state, has_layers, err);
     if (r < 0)
         return r;
     r = lease_and_mount(stored, state, target, opts, err);

@@ -4,11 +4,12 @@
  *
  *     tarfs:   0.tar 0.sparse 1.tar ...  meta.erofs  lower/   the tars, and their directories
  *     stored:  store  lower/                                  path of the node store that has them
+ *              layers                                         DiffIDs of those mounted one by one
  *     dirs:    fs/                                            the merged root file system
  *     all:     upper/ work/                                   what was written to the mount
  *
- * "stored" has a lease on the image, named after the state directory, from before it is mounted
- * until root_umount(), or until the machine starts again.
+ * "stored" has a lease on the image, named after the path of the state directory, from before it is
+ * mounted until root_umount(), or until the machine starts again.
  *
  * Blocking calls, for commands and worker threads.
  */
@@ -18,9 +19,11 @@
 #include "image/unpack.h"
 
 enum root_sink {
-    ROOT_SINK_BEST,  /* tarfs where the kernel can */
-    ROOT_SINK_TARFS, /* tars, with their directories in an EROFS image; needs Linux 6.12 */
-    ROOT_SINK_DIRS,  /* files */
+    ROOT_SINK_BEST,   /* tarfs where the kernel can */
+    ROOT_SINK_TARFS,  /* tars, with their directories in an EROFS image; needs Linux 6.12 */
+    ROOT_SINK_DIRS,   /* files */
+    ROOT_SINK_LAYERS, /* tarfs or cas, each layer mounted once for all images; from the store */
+    ROOT_SINK_CAS,    /* objects of the node store, which images share; needs Linux 6.5 and tarfs */
 };
 
 struct root_opts {
@@ -32,14 +35,16 @@ struct root_opts {
 
 /*
  * Write what the mount needs into the directory `state`, which must not exist, and mount it at
- * `target`, an existing directory. *ret: what was used. On error nothing is mounted, and `state`
+ * `target`, an existing directory. *ret: what was used; layers and cas are
+ * E_UNSUPPORTED here. On error nothing is mounted, and `state`
  * does not exist. Errors: those of unpack_image(), of mount.h; -EBUSY, something is mounted there.
  */
 int root_mount(const struct unpack_from *from, const char *state, const char *target,
                const struct root_opts *opts, enum root_sink *ret, struct err *err);
 /*
- * The same from the tars of the node store, without a copy; `state` must not exist:
- * root_clear() before the store is opened. stored->store writes. Errors: those of stored.h, after
+ * The same from the tars or the objects of the node store, without a copy; `state` must not exist:
+ * root_clear() before the store is opened. stored->store writes. opts->sink: layers, or anything
+ * else for what the store has (stored.h), merged. Errors: those of stored.h, after
  * which nothing has changed; E_UNSUPPORTED is not one of the image: root_mount() can mount it.
  */
 int root_mount_stored(const struct stored *stored, const char *state, const char *target,

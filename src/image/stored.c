@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/stored.h"
 
+#include "base/sum.h"
 #include "base/sys.h"
 #include "image/erofs.h"
+#include "image/erofs_file.h"
 #include "image/tree_remove.h"
 
 #include <errno.h>
@@ -11,17 +13,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { METADATA_VERSION = 1 /* of what erofs.c writes for the same layers */ };
+enum { METADATA_VERSION = 2 /* of what erofs.c and erofs_file.c write for the same layers */ };
 
-bool stored_can_mount(struct oci_store *store)
+bool stored_can_mount(struct oci_store *store, bool has_objects)
 {
     scoped(free_scoped) char *path = oci_store_tmp(store);
     if (mkdir(path, 0700) < 0)
         return false;
     scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
-    bool can = dir >= 0 && mount_can_erofs(dir);
+    bool can = dir >= 0 && (has_objects ? mount_can_objects : mount_can_erofs)(dir);
     (void)tree_remove(AT_FDCWD, path, NULL);
     return can;
+}
+
+bool stored_has_objects(const struct stored *s)
+{
+    for (size_t i = 0; i < s->image->config.n_diff_ids; i++)
+        if (oci_store_layer_is_shared(s->store, &s->image->config.diff_ids[i]))
+            return true;
+    return false;
+}
+
+int stored_share(const struct stored *s, struct err *err)
+{
+    for (size_t i = 0; i < s->image->config.n_diff_ids; i++) {
+        struct err why = { 0 };
+        int r = oci_store_layer_share(s->store, &s->image->config.diff_ids[i], &why);
+        if (r < 0 && r != E_UNSUPPORTED)
+            return err_set(err, r, "layer %zu: %s", i, err_text(&why));
+    }
+    return 0;
+}
+
+/* "-cas-<sum>" of which layers are kept as objects; "" of none. Given, free(). */
+static char *objects_suffix(const struct stored *s)
+{
+    uint64_t sum = 0;
+    if (!stored_has_objects(s))
+        return xstrdup("");
+    for (size_t i = 0; i < s->image->config.n_diff_ids; i++)
+        sum = sum64_u64(sum, oci_store_layer_is_shared(s->store, &s->image->config.diff_ids[i]));
+    return xasprintf("-cas-%016llx", (unsigned long long)sum);
 }
 
 /* Where the EROFS image is, or will be. Given, free(). */
@@ -36,7 +68,8 @@ static int metadata_path(const struct stored *s, char **ret, struct err *err)
     int r = oci_store_image_dir(s->store, &s->image->digest, &dir, err);
     if (r < 0)
         return r;
-    *ret = xasprintf("%s/%s-%d.erofs", dir, how[s->symlink_parent], METADATA_VERSION);
+    scoped(free_scoped) char *objects = objects_suffix(s);
+    *ret = xasprintf("%s/%s-%d%s.erofs", dir, how[s->symlink_parent], METADATA_VERSION, objects);
     return 0;
 }
 
@@ -45,7 +78,9 @@ static int metadata_path(const struct stored *s, char **ret, struct err *err)
 struct devices {
     int *fds;
     uint64_t *bytes;
-    uint16_t *of_layer; /* device of each layer, from 1; a layer that is there twice has one */
+    /* Device of each layer, from 1; a layer that is there twice has one. 0: its files are objects.
+     */
+    uint16_t *of_layer;
     size_t n, n_layers;
 };
 
@@ -73,6 +108,8 @@ static int open_device(const struct stored *s, size_t layer, struct devices *d, 
             d->of_layer[layer] = d->of_layer[i];
             return 0;
         }
+    if (oci_store_layer_is_shared(s->store, &ids[layer]))
+        return 0;
     int fd = oci_store_layer_fd(s->store, &ids[layer], err);
     if (fd < 0)
         return fd == -ENODATA ? no_device(layer, "only its blob is kept", err) : fd;
@@ -131,7 +168,9 @@ static int add_layer(const struct stored *s, const struct devices *d, size_t i, 
         return r;
     if (has_sparse(v->layers[i]))
         return no_device(i, "it has sparse files", err);
-    v->with[i] = (struct erofs_layer){ v->layers[i], d->of_layer[i], 0 };
+    v->with[i] = (struct erofs_layer){ .layer = v->layers[i],
+                                       .device = d->of_layer[i],
+                                       .has_objects = d->of_layer[i] == 0 };
     r = oci_tree_apply(&v->tree, v->layers[i], err);
     return r < 0 ? err_ctx(err, r, "layer %zu", i) : 0;
 }
@@ -166,11 +205,11 @@ static int make_metadata(const struct stored *s, const struct devices *d, struct
 /* In the store's tmp first, which the next boot empties. */
 static int publish(const struct stored *s, struct str content, const char *path, struct err *err)
 {
-    scoped(free_scoped) char *tmp = oci_store_tmp(s->store);
-    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, tmp, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    int r = fd < 0 ? fd : sys_write_all(fd, content.p, content.n);
-    r = r < 0 ? r : sys_fsync(fd);
-    r = r < 0 ? r : sys_renameat(AT_FDCWD, tmp, AT_FDCWD, path);
+    scoped(free_scoped) char *tmp = NULL;
+    int r = erofs_file_write(s->store, content, &tmp, err);
+    if (r < 0)
+        return r;
+    r = sys_renameat(AT_FDCWD, tmp, AT_FDCWD, path);
     if (r < 0) {
         (void)sys_unlinkat(AT_FDCWD, tmp, 0);
         return err_sys(err, r, "write '%s'", path);
@@ -194,7 +233,8 @@ int stored_prepare(const struct stored *s, struct err *err)
     if (r < 0)
         return r;
     r = metadata_path(s, &path, err);
-    if (r >= 0 && access(path, F_OK) < 0)
+    int is_bad = r < 0 ? 0 : erofs_file_check(path, NULL);
+    if (is_bad == E_CORRUPT || is_bad == -ENOENT)
         r = write_metadata(s, &d, path, err);
     devices_fini(&d);
     return r;

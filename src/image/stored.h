@@ -3,7 +3,8 @@
  * Mounting an image of the node store from the tars that the store keeps. The EROFS image of its
  * directories is written once to images/<manifest>/ (oci/store.h), where gc removes it with the
  * image; its file name has the version of what erofs.c writes and how symbolic links were
- * read, the two things besides the layers that decide its content.
+ * read, and which layers are kept as objects: the things besides the layers that decide its
+ * content.
  *
  * Blocking calls, by the process that writes the store.
  */
@@ -21,13 +22,21 @@ struct stored {
     enum oci_symlink_parent symlink_parent;
 };
 
-/* Whether the kernel mounts EROFS images with devices in the file system of the store. */
-bool stored_can_mount(struct oci_store *store);
+/* Whether the kernel mounts EROFS images with devices in the file system of the store; for
+ * has_objects, those whose content is objects. */
+bool stored_can_mount(struct oci_store *store, bool has_objects);
+
+/* Layers of the image are kept as objects (OCI_STORE_CAS): what stored_mount() mounts shows zeros
+ * in their files, and an overlay over it with the objects as its data shows their content. */
+bool stored_has_objects(const struct stored *s);
+/* Keep all layers of the image so; those that cannot be (oci_store_layer_share()) stay as they are.
+ */
+int stored_share(const struct stored *s, struct err *err);
 
 /*
- * Write the EROFS image, unless it is there. Errors: E_UNSUPPORTED, the store's tars cannot be
- * devices: only the blob of a layer is kept, a tar ends within a block, or has sparse files;
- * -ENOENT, a layer is missing; of oci_tree_apply(), erofs_write() and writing.
+ * Write the EROFS image, unless it is there and whole. Errors: E_UNSUPPORTED, the store's tars
+ * cannot be devices: only the blob of a layer is kept, a tar ends within a block, or has sparse
+ * files; -ENOENT, a layer is missing; of oci_tree_apply(), erofs_write() and writing.
  */
 int stored_prepare(const struct stored *s, struct err *err);
 /* After stored_prepare(). A damaged EROFS image that the kernel refuses is written again. Errors:

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mounts of image/mount.h, in a mount namespace of this process. */
+#include "image/mount.h"
+
+#include "base/sys.h"
+#include "image/erofs.h"
+#include "image/tree_remove.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char CONTENT[EROFS_BLOCK_BYTES] = "what the file has";
+
+struct place {
+    char root[64];
+    int fd;
+};
+
+/* false: this process cannot mount. */
+static bool place_init(struct place *p)
+{
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return false;
+    (void)snprintf(p->root, sizeof p->root, "/tmp/mount-XXXXXX");
+    CHECK(mkdtemp(p->root));
+    p->fd = open(p->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(p->fd >= 0);
+    CHECK_INT(mkdirat(p->fd, "at", 0700), 0);
+    CHECK_INT(mkdirat(p->fd, "probe", 0700), 0);
+    return true;
+}
+
+static void place_fini(struct place *p)
+{
+    (void)close(p->fd);
+    CHECK_OK(tree_remove(AT_FDCWD, p->root, NULL));
+}
+
+static int new_file(const struct place *p, const char *name, struct str content)
+{
+    int fd = sys_openat(p->fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    CHECK(fd >= 0);
+    CHECK_OK(sys_write_all(fd, content.p, content.n));
+    return fd;
+}
+
+/* An image with the file "f", whose content is the device's. */
+static int new_image(const struct place *p)
+{
+    struct oci_layer layer = { 0 };
+    struct oci_entry file = { .path = STR("f"), .type = TAR_FILE, .size = 17, .mode = 0640 };
+    const uint64_t bytes = sizeof CONTENT;
+    const struct erofs_layer with = { .layer = &layer, .device = 1 };
+    struct oci_tree tree;
+    struct erofs_counts counts;
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(EROFS_IMAGE_MAX);
+    vec_push(&layer.entries, file);
+    oci_tree_init(&tree, OCI_SYMLINK_PARENT_REFUSE);
+    CHECK_OK(oci_tree_apply(&tree, &layer, NULL));
+    const struct erofs_image image = {
+        .tree = &tree, .layers = &with, .n_layers = 1, .device_bytes = &bytes, .n_devices = 1
+    };
+    CHECK_OK(erofs_write(&image, &out, &counts, NULL));
+    oci_tree_fini(&tree);
+    vec_fini(&layer.entries);
+    return new_file(p, "image", buf_str(&out));
+}
+
+TEST(an_erofs_image_is_mounted_over_loop_devices_that_end_with_it)
+{
+    struct place p;
+    struct err err = { 0 };
+    struct stat st;
+    char text[32] = "";
+    if (!place_init(&p))
+        SKIP("no mounts here");
+    scoped(fd_scoped) int image = new_image(&p);
+    scoped(fd_scoped) int device = new_file(&p, "device", str_n(CONTENT, sizeof CONTENT));
+    const struct mount_opts opts = { .is_read_only = true, .by_loop = true };
+    scoped(free_scoped) char *at = xasprintf("%s/at", p.root);
+    int r = mount_erofs(image, &device, 1, at, &opts, &err);
+    if (r == E_UNSUPPORTED) {
+        CHECK(strstr(err_text(&err), "loop devices") || strstr(err_text(&err), "EROFS"));
+        place_fini(&p);
+        SKIP("no EROFS images over loop devices here");
+    }
+    CHECK_OK(r);
+    scoped(fd_scoped) int fd = sys_openat(p.fd, "at/f", O_RDONLY, 0);
+    CHECK(fd >= 0);
+    CHECK_INT(sys_pread_full(fd, text, sizeof text, 0), 17);
+    CHECK_STR(str_n(text, 17), "what the file has");
+    CHECK_INT(fstat(fd, &st), 0);
+    CHECK_INT(st.st_mode, S_IFREG | 0640);
+    (void)close(take_fd(&fd));
+    CHECK_OK(mount_remove(at, NULL));
+    CHECK(!mount_is_point(at));
+    place_fini(&p);
+}
+
+TEST(the_probes_leave_nothing_behind)
+{
+    struct place p;
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    if (!place_init(&p))
+        SKIP("no mounts here");
+    scoped(fd_scoped) int dir = sys_openat(p.fd, "probe", O_RDONLY | O_DIRECTORY, 0);
+    bool can = mount_can_erofs(dir), can_objects = mount_can_objects(dir);
+    CHECK(can || !can_objects);
+    CHECK_INT(mount_can_objects(dir), can_objects);
+    CHECK_OK(tree_names_read(dir, &names, NULL));
+    CHECK_INT(names.all.n, 0);
+    place_fini(&p);
+}
+
+TEST_MAIN
