@@ -2,6 +2,7 @@
 /* The EROFS image of an image of the store: written once, whole or not at all, whatever fails. */
 #include "base/sys.h"
 #include "image/erofs_file.h"
+#include "image/linked_dir.h"
 #include "image/stored_layers.h"
 #include "image/tree_remove.h"
 #include "tar_kit.h"
@@ -308,6 +309,170 @@ TEST(layers_are_mounted_one_by_one_where_memory_is_small_and_images_share_them)
     CHECK(stored_layers_are_better((uint64_t)4 << 30, true));
     CHECK(!stored_layers_are_better((uint64_t)4 << 30, false));
     CHECK(!stored_layers_are_better((uint64_t)8 << 30, true));
+}
+
+/* ---- files, hard links between the directories of mounts ---- */
+
+static char *in_world(const struct world *w, const char *name)
+{
+    return xasprintf("%s/%s", w->root, name);
+}
+
+struct fault {
+    enum sys_call call;
+    unsigned nth, n_calls; /* 0: none */
+};
+
+/* Into the directory `name`, which is made anew. */
+static int write_linked_with(const struct world *w, const char *name, struct fault *f,
+                             struct linked_dir_counts *ret, struct err *err)
+{
+    scoped(free_scoped) char *path = in_world(w, name), *gone = in_world(w, "gone");
+    const struct layer_dir_opts how = { .form = LAYER_DIR_MERGED };
+    (void)tree_remove(AT_FDCWD, path, NULL);
+    (void)tree_remove(AT_FDCWD, gone, NULL);
+    CHECK_OK(mkdir(path, 0700));
+    CHECK_OK(mkdir(gone, 0700));
+    scoped(fd_scoped) int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    scoped(fd_scoped) int gone_fd = open(gone, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct oci_store *s = open_store(w);
+    const struct stored stored = { s, &w->image, OCI_SYMLINK_PARENT_REFUSE };
+    sys_fail_nth(f->call, f->nth, ENOSPC);
+    int r = linked_dir_write(&stored, dir, gone_fd, &how, ret, err);
+    f->n_calls = sys_call_count(f->call);
+    sys_fail_nth(f->call, 0, 0);
+    oci_store_close(s);
+    return r;
+}
+
+static int write_linked(const struct world *w, const char *name, struct linked_dir_counts *ret,
+                        struct err *err)
+{
+    return write_linked_with(w, name, &(struct fault){ .call = SYS_OPENAT }, ret, err);
+}
+
+static struct stat stat_in(const struct world *w, const char *name)
+{
+    struct stat st;
+    scoped(free_scoped) char *path = in_world(w, name);
+    CHECK_OK(lstat(path, &st));
+    return st;
+}
+
+static size_t sweep_links(const struct world *w, bool is_dry)
+{
+    size_t n;
+    uint64_t n_bytes;
+    struct oci_store *s = open_store(w);
+    CHECK_OK(linked_dir_sweep(s, is_dry, &n, &n_bytes, NULL));
+    oci_store_close(s);
+    CHECK_INT(n_bytes, 3 * n);
+    return n;
+}
+
+static void check_text(const struct world *w, const char *name, const char *text)
+{
+    scoped(free_scoped) char *path = in_world(w, name);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(TEXT_MAX);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &b, NULL));
+    CHECK_STR(buf_str(&b), text);
+}
+
+/* Owners can be set by root alone. */
+static bool can_write_files(void)
+{
+    return geteuid() == 0;
+}
+
+TEST(files_are_links_until_no_directory_has_them)
+{
+    struct world w;
+    struct linked_dir_counts c;
+    if (!can_write_files())
+        return;
+    world_init(&w, 0);
+    CHECK_OK(write_linked(&w, "a", &c, NULL));
+    CHECK_INT(c.written, 2);
+    CHECK_INT(c.written_bytes, 6);
+    CHECK_OK(write_linked(&w, "b", &c, NULL));
+    CHECK_INT(c.linked, 2);
+    CHECK_INT(c.written, 0);
+    struct stat a = stat_in(&w, "a/lower"), b = stat_in(&w, "b/lower");
+    CHECK(a.st_ino == b.st_ino && a.st_nlink == 3);
+    check_text(&w, "b/upper", "two");
+    scoped(free_scoped) char *first = in_world(&w, "a"), *second = in_world(&w, "b");
+    CHECK_OK(tree_remove(AT_FDCWD, first, NULL));
+    CHECK_INT(sweep_links(&w, false), 0);
+    CHECK_OK(tree_remove(AT_FDCWD, second, NULL));
+    CHECK_INT(sweep_links(&w, true), 2);
+    CHECK_INT(sweep_links(&w, false), 2);
+    CHECK_INT(sweep_links(&w, false), 0);
+    world_fini(&w);
+}
+
+TEST(links_of_an_earlier_start_of_the_machine_are_not_read)
+{
+    struct world w;
+    struct linked_dir_counts c;
+    if (!can_write_files())
+        return;
+    world_init(&w, 0);
+    CHECK_OK(write_linked(&w, "a", &c, NULL));
+    struct oci_store *s = open_store(&w);
+    scoped(free_scoped) char *links = in_world(&w, "links"), *old = in_world(&w, "links/earlier");
+    scoped(free_scoped) char *now = xasprintf("%s/%s", links, oci_store_boot(s));
+    oci_store_close(s);
+    CHECK_OK(rename(now, old));
+    CHECK_OK(write_linked(&w, "b", &c, NULL));
+    CHECK_INT(c.linked, 0);
+    CHECK_INT(sweep_links(&w, false), 0);
+    CHECK(access(old, F_OK) < 0 && access(now, F_OK) == 0);
+    world_fini(&w);
+}
+
+TEST(a_damaged_content_becomes_no_link)
+{
+    struct world w;
+    struct linked_dir_counts c;
+    if (!can_write_files())
+        return;
+    world_init(&w, 0);
+    struct oci_store *s = open_store(&w);
+    scoped(free_scoped) char *tar = oci_store_layer_path(s, &w.ids[0], "data.tar");
+    scoped(fd_scoped) int fd = open(tar, O_WRONLY | O_CLOEXEC);
+    oci_store_close(s);
+    CHECK_INT(pwrite(fd, "X", 1, 513), 1);
+    CHECK_ERR(write_linked(&w, "a", &c, NULL), E_CORRUPT);
+    scoped(free_scoped) char *path = in_world(&w, "a");
+    CHECK_OK(tree_remove(AT_FDCWD, path, NULL));
+    CHECK_INT(sweep_links(&w, true), 0);
+    CHECK_INT(pwrite(fd, "n", 1, 513), 1);
+    CHECK_OK(write_linked(&w, "a", &c, NULL));
+    check_text(&w, "a/lower", "one");
+    world_fini(&w);
+}
+
+TEST(links_are_whole_files_whatever_fails)
+{
+    struct world w;
+    struct linked_dir_counts c;
+    if (!can_write_files())
+        return;
+    world_init(&w, 0);
+    for (size_t k = 0; k < ARRAY_LEN(calls); k++)
+        for (unsigned nth = 1;; nth++) {
+            struct err err = { 0 };
+            struct fault f = { calls[k], nth, 0 };
+            int r = write_linked_with(&w, "a", &f, &c, &err);
+            CHECK(r >= 0 || err.code == r);
+            if (write_linked(&w, "b", &c, &err) < 0)
+                TEST_FAIL("again: %s", err_text(&err));
+            check_text(&w, "b/lower", "one");
+            check_text(&w, "b/upper", "two");
+            if (f.n_calls < nth)
+                break;
+        }
+    world_fini(&w);
 }
 
 TEST(a_tar_that_ends_within_a_block_is_no_device)

@@ -6,6 +6,7 @@
 #include "codec/json.h"
 #include "image/erofs_file.h"
 #include "image/layer_child.h"
+#include "image/linked_dir.h"
 #include "image/provide.h"
 
 static struct image_store_args where;
@@ -223,6 +224,8 @@ static int run_gc(int argc, char **argv)
     struct oci_store_gc res;
     size_t n_roots = 0;
     struct layer_cache_summary cache = { 0 };
+    size_t n_links;
+    uint64_t link_bytes;
     int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
@@ -234,9 +237,12 @@ static int run_gc(int argc, char **argv)
     r = r < 0 ? r : provide_sweep(s, 0, dry_run, &n_roots, &err);
     r = r < 0 ? r : oci_store_gc(s, dry_run, &res, &err);
     r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, &err);
+    r = r < 0 ? r : linked_dir_sweep(s, dry_run, &n_links, &link_bytes, &err);
     r = r < 0 ? r : layer_cache_settle(s, &err);
     if (r < 0)
         return cmd_fail(CMD_FAILED, &err);
+    res.n_objects += n_links;
+    res.n_bytes += link_bytes;
     (void)layer_cache_summary(s, &cache);
     print_gc(&res, n_roots, &cache, output == IMAGE_STORE_JSON);
     return CMD_OK;

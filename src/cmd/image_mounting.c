@@ -121,29 +121,49 @@ static int mount_loaded(struct image_mounting *m, struct oci_store *store,
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
+/* As files; E_UNSUPPORTED is left to mount_copied(). */
+static int mount_linked(struct image_mounting *m, struct oci_store *store,
+                        const struct oci_image *image, struct err *err)
+{
+    struct err why = { 0 };
+    const struct stored stored = { store, image, m->args->parent };
+    int r = root_mount_linked(&stored, m->state, m->target, &m->with, &why);
+    m->used = ROOT_SINK_DIRS;
+    m->is_over = r >= 0;
+    return r < 0 && r != E_UNSUPPORTED ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
 static int mount_stored(struct image_mounting *m, struct err *err)
 {
     struct oci_image image = { 0 };
     bool is_there = image_is_in_store(m->reference);
     int r = is_there ? find(m, &image.digest, err) : 0;
-    if (r < 0)
+    if (r < 0 || (m->sink == ROOT_SINK_DIRS && !is_there))
         return r;
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
     enum oci_store_form form = m->sink == ROOT_SINK_CAS ? OCI_STORE_CAS : OCI_STORE_RAW;
     r = image_store_open(m->args->store,
                          (struct oci_store_opts){ .lock_ms = m->wait_ms, .form = form }, &store,
                          err);
-    if (r < 0 || !stored_can_mount(store, m->sink == ROOT_SINK_CAS))
+    if (r < 0)
         return r;
+    bool can = m->sink != ROOT_SINK_DIRS && stored_can_mount(store, m->sink == ROOT_SINK_CAS);
+    bool can_link = m->sink == ROOT_SINK_DIRS || m->sink == ROOT_SINK_BEST;
+    if (!can && !(can_link && is_there))
+        return 0;
     r = is_there ? 0 : pull(m, store, &image.digest, err);
     r = r < 0 ? r
               : oci_store_image_load(store, &image.digest, &m->documents, &image.manifest,
                                      &image.config, err);
     if (r >= 0 && is_there)
         oci_store_image_touch(store, &image.config);
-    r = r < 0 ? r : mount_loaded(m, store, &image, err);
+    if (can && r >= 0) {
+        r = mount_loaded(m, store, &image, err);
+        m->is_over = r >= 0;
+    } else if (r >= 0) {
+        r = mount_linked(m, store, &image, err);
+    }
     m->config = image.config;
-    m->is_over = r >= 0;
     return r < 0 ? err_ctx(err, r, "image '%s'", m->reference) : 0;
 }
 
@@ -173,7 +193,7 @@ int image_mounting_mount(struct image_mounting *m, struct err *err)
         .is_writable = m->is_writable,
         .has_suid = m->has_suid,
     };
-    int r = is_user || m->with.sink == ROOT_SINK_DIRS ? 0 : mount_stored(m, err);
+    int r = is_user || m->is_rootless ? 0 : mount_stored(m, err);
     return r < 0 || m->is_over ? r : mount_copied(m, err);
 }
 

@@ -493,6 +493,25 @@ static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
     return e->size ? 0 : close_file(d, err);
 }
 
+int layer_dir_link(struct layer_dir *d, const struct oci_entry *e, int dir_fd, const char *name,
+                   struct err *err)
+{
+    int r = is_out_of_memory(d, err);
+    r = r < 0 ? r : layer_dir_open_parent(d, e->path, err);
+    if (r < 0)
+        return r;
+    if (linkat(dir_fd, name, d->parent_fd, d->name, 0) < 0)
+        return 0;
+    note_written(d, e->path);
+    return 1;
+}
+
+int layer_dir_keep(const struct layer_dir *d, int dir_fd, const char *name)
+{
+    assert(d->parent_fd >= 0 && d->file < 0);
+    return linkat(d->parent_fd, d->name, dir_fd, name, 0) < 0 ? -errno : 0;
+}
+
 /* ---- content ---- */
 
 static int on_data(void *arg, struct str bytes, struct err *err)

@@ -63,6 +63,15 @@ DEFINE_SCOPED(layer_dir, layer_dir_free)
  * After an error only layer_dir_free().
  */
 extern const struct layer_ops layer_dir_ops;
+/*
+ * Instead of giving an entry of a file with its content: make its path a name of the file `name` in
+ * dir_fd, which has both and its attributes. Returns 1, or 0 if that cannot be: there is none, it
+ * is on another file system, or has too many names.
+ */
+int layer_dir_link(struct layer_dir *d, const struct oci_entry *e, int dir_fd, const char *name,
+                   struct err *err);
+/* Give the file that was written last, completely, one more name elsewhere. Errors: of linkat(). */
+int layer_dir_keep(const struct layer_dir *d, int dir_fd, const char *name);
 /* Between two layers, and after the last one. */
 int layer_dir_end_layer(struct layer_dir *d, struct err *err);
 /* After the last one: attributes of directories. */

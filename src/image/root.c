@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "image/erofs.h"
 #include "image/layer_tar.h"
+#include "image/linked_dir.h"
 #include "image/stored_layers.h"
 #include "image/tree_remove.h"
 
@@ -341,7 +342,12 @@ static int remove_state(struct oci_store *store, const char *state, struct err *
     if (r >= 0)
         release_layers(store, state);
     r = r < 0 ? r : drop_lease(store, state, err);
-    return r < 0 ? r : tree_remove(AT_FDCWD, state, err);
+    scoped(free_scoped) char *fs = xasprintf("%s/fs", state);
+    bool has_links = store && access(fs, F_OK) == 0;
+    size_t n;
+    uint64_t n_bytes;
+    r = r < 0 ? r : tree_remove(AT_FDCWD, state, err);
+    return r < 0 || !has_links ? r : linked_dir_sweep(store, false, &n, &n_bytes, err);
 }
 
 int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err)
@@ -400,19 +406,23 @@ static int write_layers(const struct stored *s, int dir, struct err *err)
                       : err_sys(err, b.failed, "layers");
 }
 
+static int write_store_path(const struct stored *s, int dir, struct err *err)
+{
+    scoped(free_scoped) char *root = realpath(oci_store_root(s->store), NULL);
+    return root ? write_unsynced(dir, "store", str_of(root), err)
+                : err_sys(err, -errno, "'%s'", oci_store_root(s->store));
+}
+
 /* A state directory that names the store. A crash of the machine ends its lease: nothing is
  * synced. */
 static int write_stored_state(const struct stored *s, const char *state, bool has_layers,
                               struct err *err)
 {
     struct unpack_stage stage;
-    scoped(free_scoped) char *root = realpath(oci_store_root(s->store), NULL);
-    if (!root)
-        return err_sys(err, -errno, "'%s'", oci_store_root(s->store));
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
-    r = write_unsynced(stage.root, "store", str_of(root), err);
+    r = write_store_path(s, stage.root, err);
     r = r < 0 || !has_layers ? r : write_layers(s, stage.root, err);
     if (r >= 0 && mkdirat(stage.root, "lower", 0700) < 0)
         r = err_sys(err, -errno, "make 'lower'");
@@ -469,6 +479,43 @@ int root_mount_stored(const struct stored *stored, const char *state, const char
     if (r < 0)
         return r;
     r = lease_and_mount(stored, state, target, opts, err);
+    if (r < 0)
+        (void)remove_state(stored->store, state, NULL);
+    return r;
+}
+
+/* Not synced either: after a crash of the machine nothing is mounted. */
+static int write_linked_state(const struct stored *s, const char *state,
+                              const struct layer_dir_opts *opts, struct err *err)
+{
+    struct unpack_stage stage;
+    struct linked_dir_counts counts;
+    int r = unpack_stage_init(&stage, state, err);
+    if (r < 0)
+        return r;
+    r = write_store_path(s, stage.root, err);
+    if (r >= 0 && mkdirat(stage.root, "fs", 0700) < 0)
+        r = err_sys(err, -errno, "make 'fs'");
+    scoped(fd_scoped) int fs = r < 0 ? -1 : open_in(stage.root, "fs", O_RDONLY | O_DIRECTORY, err);
+    r = r < 0 || fs < 0 ? MIN(r, fs) : linked_dir_write(s, fs, stage.gone, opts, &counts, err);
+    r = r < 0 ? r : unpack_stage_commit(&stage, false, err);
+    unpack_stage_fini(&stage);
+    return r;
+}
+
+int root_mount_linked(const struct stored *stored, const char *state, const char *target,
+                      const struct root_opts *opts, struct err *err)
+{
+    const struct mount_opts how = { .is_read_only = !opts->is_writable,
+                                    .has_suid = opts->has_suid };
+    size_t n;
+    uint64_t n_bytes;
+    int r = write_linked_state(stored, state, &opts->unpack.dir, err);
+    if (r < 0) {
+        (void)linked_dir_sweep(stored->store, false, &n, &n_bytes, NULL);
+        return r;
+    }
+    r = mount_over_lower(state, "fs", -1, target, opts, &how, err);
     if (r < 0)
         (void)remove_state(stored->store, state, NULL);
     return r;

@@ -6,6 +6,7 @@
  *     stored:  store  lower/                                  path of the node store that has them
  *              layers                                         DiffIDs of those mounted one by one
  *     dirs:    fs/                                            the merged root file system
+ *     linked:  store  fs/                                     the same, its files links
  *     all:     upper/ work/                                   what was written to the mount
  *
  * "stored" has a lease on the image, named after the path of the state directory, from before it is
@@ -48,6 +49,12 @@ int root_mount(const struct unpack_from *from, const char *state, const char *ta
  * which nothing has changed; E_UNSUPPORTED is not one of the image: root_mount() can mount it.
  */
 int root_mount_stored(const struct stored *stored, const char *state, const char *target,
+                      const struct root_opts *opts, struct err *err);
+/*
+ * The same with files (dirs) from the node store, hard links where other mounts have them
+ * (linked_dir.h). Errors: as root_mount_stored(), those of linked_dir_write().
+ */
+int root_mount_linked(const struct stored *stored, const char *state, const char *target,
                       const struct root_opts *opts, struct err *err);
 /*
  * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how

@@ -372,6 +372,11 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     return 0;
 }
 
+const char *oci_store_boot(const struct oci_store *s)
+{
+    return s->boot;
+}
+
 const char *oci_store_root(const struct oci_store *s)
 {
     return s->root;

@@ -14,6 +14,7 @@
  *            objects/ab/<hex>           content of files by its digest, with OCI_STORE_CAS
  *            refs/<hex>                 a name and what it stands for; <hex> is the name's SHA-256
  *            images/<manifest>/         what is derived from an image; others fill it
+ *            links/<boot id>/           files of mounts (image/linked_dir.h)
  *            leases/<hex>               uses of images that outlast a process
  *            tenants/<DiffID>/          whose credentials brought it (image/layer_rights.h)
  *            tmp/<boot id>/             in flight; what another boot left goes to the trash
@@ -93,6 +94,7 @@ void oci_store_close(struct oci_store *s);
 DEFINE_SCOPED(oci_store, oci_store_close)
 /* As it was opened. Borrowed until oci_store_close(). */
 const char *oci_store_root(const struct oci_store *s);
+const char *oci_store_boot(const struct oci_store *s); /* id of this start of the machine */
 /* The cache_arg of a store that was opened with these ops; NULL: it was not. */
 void *oci_store_cache(const struct oci_store *s, const struct oci_store_cache_ops *ops);
 uint64_t oci_store_quota(const struct oci_store *s); /* 0: none */

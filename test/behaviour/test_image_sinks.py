@@ -329,6 +329,105 @@ def test_a_full_disk_leaves_nothing_half_there(place):
     assert place.image("check", "--store", small / "images").returncode == 0
 
 
+# ---- files, hard links between the mounts ----
+
+
+def mounted_as_files(place, what, *args, at="mnt"):
+    done = place.mount(what, "dirs", *args, at=at)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"sink": "dirs", "fromStore": False}
+    return place.path / at
+
+
+def pulled(place, name, *layers, form="raw"):
+    place.ok("pull", place.made(name, *layers), "--store", place.store, "--name", name, "--form", form)
+    return name
+
+
+def links(place):
+    return [p for p in place.store.glob("links/*/*/*")]
+
+
+@pytest.mark.parametrize("form", ["raw", "cas"])
+def test_files_of_mounts_are_links_to_one_another(place, form):
+    one, two = pulled(place, "one", BASE, ONE, form=form), pulled(place, "two", BASE, TWO, form=form)
+    mounts = [mounted_as_files(place, one, at="mnt0"), mounted_as_files(place, two, "--rw", at="mnt1"), mounted_as_files(place, one, at="mnt2")]
+    for mount, name in zip(mounts, (one, two, one)):
+        assert difference(snapshot(mount), place.tree(f"store:{place.store}:{name}")) == []
+    fs = [next((place.data / "mounts").glob("*/fs/etc/one")), *(place.data / "mounts").glob("*/fs/etc/motd")]
+    assert len(fs) == 4 and len({p.stat().st_ino for p in fs}) == 2
+    # The same content with other attributes, or at another path, is another file.
+    assert os.stat(mounts[0] / "again").st_ino != os.stat(mounts[0] / "etc/motd").st_ino
+    with open(mounts[1] / "etc/motd", "r+b") as f:
+        f.write(b"changed")
+    os.chmod(mounts[1] / "etc/two", 0o777)
+    assert (mounts[0] / "etc/motd").read_bytes() == SHARED
+    for i in range(3):
+        assert links(place)
+        place.umount(f"mnt{i}")
+    assert place.is_clean() and not links(place)
+    assert place.check().returncode == 0
+
+
+@pytest.mark.parametrize("turn", range(6))
+def test_random_stacks_are_linked_as_they_are_unpacked(place, turn):
+    print("TEST_SEED", SEED)
+    rng = random.Random(SEED + turn)
+    layers = without_some_directories(rng, Stack(rng, layers=5).layers)
+    reference = place.made(f"it{turn}", *layers)
+    if place.image("unpack", reference, place.path / "probe", "--no-sync").returncode:
+        layers = Stack(rng, layers=5).layers
+    pulled(place, "it", *layers)
+    expected = place.tree(f"store:{place.store}:it")
+    for at in ("mnt0", "mnt1"):
+        assert difference(snapshot(mounted_as_files(place, "it", at=at)), expected) == []
+    for at in ("mnt0", "mnt1"):
+        place.umount(at)
+    assert place.is_clean() and not links(place)
+
+
+def test_gc_removes_links_that_no_mount_has(place):
+    pulled(place, "one", BASE, ONE)
+    mounted_as_files(place, "one")
+    held = len(links(place))
+    place.ok("gc", "--store", place.store)
+    assert held and len(links(place)) == held
+    (state,) = (place.data / "mounts").iterdir()
+    subprocess.run(["umount", place.path / "mnt"], check=True)
+    shutil.rmtree(state)  # as if the data directory was emptied by hand
+    assert json.loads(place.ok("gc", "--store", place.store, "--dry-run", "-o", "json"))["files"] == held
+    assert json.loads(place.ok("gc", "--store", place.store, "-o", "json"))["files"] == held
+    assert not links(place)
+
+
+def test_a_damaged_tar_gets_into_no_mount_of_files(place):
+    pulled(place, "one", [("f", "f", SHARED)])
+    (tar,) = place.store.glob("layers/*/data.tar")
+    damage(tar)
+    done = place.mount("one", "dirs")
+    assert done.returncode == 1 and "damaged" in done.stderr, done.stderr
+    assert place.is_clean() and not links(place)
+
+
+def test_an_image_whose_files_cannot_be_links_is_a_copy(place):
+    pulled(place, "one", BASE, ONE, form="gz")
+    assert difference(snapshot(mounted_as_files(place, "one")), place.tree(f"store:{place.store}:one")) == []
+    assert not links(place)
+    place.umount()
+
+
+def test_a_full_disk_leaves_no_links(place):
+    small = place.target("small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", small], capture_output=True).returncode:
+        pytest.skip("no small file systems here")
+    place.data = small / "data"
+    place.store = place.data / "images"
+    pulled(place, "large", [(f"f{i}", "f", random.Random(i).randbytes(200_000)) for i in range(9)])
+    done = place.mount("large", "dirs")
+    assert done.returncode == 1 and "space" in done.stderr, done.stderr
+    assert not links(place) and not list((place.data / "mounts").iterdir())
+
+
 def test_a_sink_that_is_none_is_named(place):
     done = place.mount(place.made("one", BASE), "nothing")
     assert done.returncode == 2 and "tarfs, layers, cas or dirs" in done.stderr
