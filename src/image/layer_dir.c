@@ -159,8 +159,12 @@ static int hide(struct layer_dir *d, int dir, struct str path, struct err *err)
     struct str name;
     char room[TAR_NAME_MAX + 1];
     (void)layer_dir_split(path, &name);
-    if (map_has(&d->written, path))
+    if (map_has(&d->written, path)) {
+        const struct layer_dir_record *own = map_get(&d->dirs, path);
+        if (own && own->layer != d->layer) /* a lower one, in which this layer has entries */
+            layer_dir_note_implicit(d, path);
         return remove_lower_children(d, path, err);
+    }
     memcpy(room, name.p, name.n);
     room[name.n] = 0;
     return remove_name(d, dir, room, err);
@@ -542,12 +546,9 @@ static int on_hole(void *arg, uint64_t n_bytes, struct err *err)
 static int apply_whiteout(struct layer_dir *d, const struct oci_whiteout *w, struct err *err)
 {
     struct str name, dir = layer_dir_split(w->path, &name);
-    struct layer_dir_record *own = map_get(&d->dirs, w->path);
     layer_dir_forget_parent(d);
     if (w->is_opaque)
         return remove_lower_children(d, w->path, err);
-    if (own && own->layer != d->layer && map_has(&d->written, w->path))
-        layer_dir_note_implicit(d, w->path); /* a lower one, in which this layer has entries */
     scoped(fd_scoped) int fd = layer_dir_open(d, dir, O_PATH);
     if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
         return 0; /* lower layers do not have it */

@@ -386,6 +386,22 @@ def test_random_stacks_are_linked_as_they_are_unpacked(place, turn):
     assert place.is_clean() and not links(place)
 
 
+def test_a_directory_that_is_hidden_and_has_new_files_is_a_new_one(place):
+    low = [ROOT, ("d", "d", "", {"mode": 0o700, "uid": 5}), ("d/in", "d", "", {"mode": 0o711, "uid": 6}), ("d/in/old", "f", b"x")]
+    for hides in ("d/.wh..wh..opq", "d/.wh.in", ".wh.d"):
+        for top in ([("d/in/new", "f", b"y"), (hides, "f", b"")], [(hides, "f", b""), ("d/in/new", "f", b"y")]):
+            pulled(place, "it", low, top)
+            tree = place.tree(f"store:{place.store}:it")
+            inner = os.stat(place.path / "unpacked/d/in")
+            assert (stat.S_IMODE(inner.st_mode), inner.st_uid, inner.st_mtime) == (0o755, 0, 0)
+            assert sorted(os.listdir(place.path / "unpacked/d/in")) == ["new"]
+            for sink in ("dirs", "auto"):
+                done = place.mount("it", sink)
+                assert done.returncode == 0, done.stderr
+                assert difference(snapshot(place.path / "mnt"), tree) == [], (hides, sink)
+                place.umount()
+
+
 def test_gc_removes_links_that_no_mount_has(place):
     pulled(place, "one", BASE, ONE)
     mounted_as_files(place, "one")
