@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of snapshots in a file; see snapshot_journal.h. */
+#include "image/snapshot_journal.h"
+
+#include "base/sum.h"
+#include "base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { HEAD_BYTES = 12 };
+static const char magic[8] = "dmsnaps1";
+
+struct snapshot_journal {
+    int dir_fd, fd;
+    char *name;
+    uint64_t bytes, n_records, rewrite_at;
+    bool must_rewrite; /* what lies behind `bytes` is unknown */
+};
+
+/* ---- reading ---- */
+
+static int repeat(struct snapshot_state *s, struct str bytes, uint64_t number, struct err *err)
+{
+    struct arena a = { 0 };
+    struct snapshot_event e;
+    int r = snapshot_event_decode(&a, bytes, &e, err);
+    r = r < 0 ? r : snapshot_state_check(s, &e, err);
+    if (r >= 0)
+        snapshot_state_apply(s, &e);
+    arena_fini(&a);
+    return r < 0 ? err_ctx(err, E_CORRUPT, "record %llu", (unsigned long long)number) : 0;
+}
+
+static bool is_zeros(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i])
+            return false;
+    return true;
+}
+
+/* What a crash left behind is shorter than it says, ends the file, or was never written: zeros.
+ * Anything else is damage. */
+static int repeat_all(struct snapshot_state *s, struct str text, struct err *err)
+{
+    if (text.n < sizeof magic || memcmp(text.p, magic, 6) != 0)
+        return err_set(err, E_CORRUPT, "no journal of snapshots");
+    if (memcmp(text.p, magic, sizeof magic) != 0)
+        return err_set(err, E_VERSION, "a newer program wrote it");
+    struct str rest = str_slice(text, sizeof magic, text.n);
+    for (uint64_t number = 0; rest.n >= HEAD_BYTES; number++) {
+        struct rd r = rd_init(rest.p, rest.n);
+        uint32_t n = rd_le32(&r);
+        uint64_t sum = rd_le64(&r);
+        bool is_cut = n <= SNAPSHOT_EVENT_MAX && n > rest.n - HEAD_BYTES;
+        if (is_cut || is_zeros(rest))
+            break;
+        struct str bytes = rd_str(&r, n);
+        if (!rd_ok(&r) || sum != sum64(bytes, number) || n > SNAPSHOT_EVENT_MAX) {
+            if (rd_ok(&r) && rd_left(&r) == 0)
+                break;
+            return err_set(err, E_CORRUPT, "record %llu is damaged", (unsigned long long)number);
+        }
+        int done = repeat(s, bytes, number, err);
+        if (done < 0)
+            return done;
+        rest = str_slice(rest, HEAD_BYTES + n, rest.n);
+    }
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static void add_record(struct buf *to, const struct snapshot_event *e, uint64_t number)
+{
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(SNAPSHOT_EVENT_MAX);
+    snapshot_event_encode(e, &body);
+    if (!buf_ok(&body))
+        abort(); /* what was checked fits */
+    (void)buf_add_le32(to, (uint32_t)body.n);
+    (void)buf_add_le64(to, sum64(buf_str(&body), number));
+    (void)buf_add_str(to, buf_str(&body));
+}
+
+struct journal_writer {
+    struct buf *to;
+    uint64_t n;
+};
+
+static int write_one(void *arg, const struct snapshot_event *e)
+{
+    struct journal_writer *w = arg;
+    add_record(w->to, e, w->n++);
+    return 0;
+}
+
+static int rewrite(struct snapshot_journal *j, const struct snapshot_state *s, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SNAPSHOT_JOURNAL_MAX_BYTES);
+    struct journal_writer w = { &text, 0 };
+    (void)buf_add(&text, magic, sizeof magic);
+    (void)snapshot_state_each(s, write_one, &w);
+    if (!buf_ok(&text))
+        return err_set(err, E_LIMIT, "%s: too many snapshots", j->name);
+    int r = sys_write_file_atomic(j->dir_fd, j->name, buf_str(&text), 0600, err);
+    if (r < 0)
+        return r;
+    int fd = sys_openat(j->dir_fd, j->name, O_WRONLY | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return err_sys(err, fd, "open '%s'", j->name);
+    if (j->fd >= 0)
+        (void)close(j->fd);
+    j->fd = fd;
+    j->bytes = text.n;
+    j->n_records = w.n;
+    j->rewrite_at = MAX(SNAPSHOT_JOURNAL_BYTES, 2 * (uint64_t)text.n);
+    j->must_rewrite = false;
+    return 0;
+}
+
+int snapshot_journal_open(int dir_fd, const char *name, struct snapshot_state *s,
+                          struct snapshot_journal **ret, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SNAPSHOT_JOURNAL_MAX_BYTES);
+    int r = sys_read_file(dir_fd, name, &text, err);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    if (r >= 0 && (r = repeat_all(s, buf_str(&text), err)) < 0)
+        return err_ctx(err, r, "'%s'", name);
+    scoped(snapshot_journal_free_scoped) struct snapshot_journal *j = xnew(struct snapshot_journal);
+    *j = (struct snapshot_journal){ .dir_fd = dir_fd, .fd = -1, .name = xstrdup(name) };
+    r = rewrite(j, s, err);
+    if (r >= 0)
+        *ret = take_ptr(&j);
+    return r;
+}
+
+void snapshot_journal_free(struct snapshot_journal *j)
+{
+    if (!j)
+        return;
+    if (j->fd >= 0)
+        (void)close(j->fd);
+    free(j->name);
+    free(j);
+}
+
+/* A write that failed may have left bytes, even whole ones: they are cut, or the file is written
+ * anew before anything else is. */
+static int append(struct snapshot_journal *j, struct str bytes, struct err *err)
+{
+    int r = sys_pwrite_all(j->fd, bytes.p, bytes.n, j->bytes);
+    r = r < 0 ? r : sys_fsync(j->fd);
+    if (r >= 0) {
+        j->bytes += bytes.n;
+        j->n_records++;
+        return 0;
+    }
+    j->must_rewrite = true;
+    (void)sys_ftruncate(j->fd, j->bytes);
+    return err_sys(err, r, "write '%s'", j->name);
+}
+
+int snapshot_journal_do(struct snapshot_journal *j, struct snapshot_state *s,
+                        const struct snapshot_event *e, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf record = BUF_INIT(SNAPSHOT_EVENT_MAX + HEAD_BYTES);
+    int r = snapshot_state_check(s, e, err);
+    if (r >= 0 && (j->must_rewrite || j->bytes > j->rewrite_at))
+        r = rewrite(j, s, err);
+    if (r < 0)
+        return r;
+    add_record(&record, e, j->n_records);
+    r = append(j, buf_str(&record), err);
+    if (r >= 0)
+        snapshot_state_apply(s, e);
+    return r;
+}
