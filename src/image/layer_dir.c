@@ -124,7 +124,9 @@ struct layer_dir_record *layer_dir_record(struct layer_dir *d, struct str path)
 
 void layer_dir_note_implicit(struct layer_dir *d, struct str path)
 {
-    layer_dir_record(d, path)->attrs = (struct file_attrs){ .mode = 0755 };
+    struct layer_dir_record *r = layer_dir_record(d, path);
+    r->attrs = (struct file_attrs){ .mode = 0755 };
+    r->is_implicit = true;
 }
 
 /* The current layer has something at `path`. */
@@ -353,6 +355,7 @@ static int add_dir(struct layer_dir *d, const struct oci_entry *e, struct err *e
     }
     struct layer_dir_record *r = layer_dir_record(d, e->path);
     r->attrs = attrs_of(d, e);
+    r->is_implicit = false;
     keep_xattrs(&d->memory, e, &r->attrs);
     return 0;
 }

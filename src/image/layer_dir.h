@@ -43,6 +43,8 @@ struct layer_dir_counts {
     uint64_t entries, bytes;
     uint64_t devices; /* left out */
     uint64_t xattrs;  /* left out: the file system or the kernel does not take them */
+    /* Directories below the root for which no layer has an entry: 0755, owner 0, time 0. */
+    uint64_t implicit;
 };
 
 struct layer_dir;

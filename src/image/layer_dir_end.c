@@ -176,7 +176,9 @@ int layer_dir_finish(struct layer_dir *d, struct err *err)
     if (d->opts.symlink_parent == OCI_SYMLINK_PARENT_FOLLOW)
         n = keep_newest(d, all, n);
     qsort(all, n, sizeof *all, deepest_first);
-    for (size_t i = 0; i < n && r >= 0; i++)
+    for (size_t i = 0; i < n && r >= 0; i++) {
+        d->counts.implicit += all[i]->is_implicit && all[i]->path.n;
         r = finish_dir(d, all[i], err);
+    }
     return r;
 }
