@@ -16,6 +16,6 @@
         &cmd_image_unpack, &cmd_image_mount, &cmd_image_umount, &cmd_image_run, &cmd_image_plan,   \
         &cmd_image_replay, &cmd_image_tag, &cmd_image_rm, &cmd_image_pin, &cmd_image_unpin,        \
         &cmd_image_gc, &cmd_image_check, &cmd_image_refactor, &cmd_image_groups,                   \
-        &cmd_image_optimize, &cmd_image_serve, &cmd_module_push, &cmd_guests, &cmd_top,            \
-        &cmd_trace, &cmd_kubeconfig, &cmd_store_check, &cmd_manifest_operator, &cmd_manifest_fn,   \
-        &cmd_manifest_scheduler, &cmd_version,
+        &cmd_image_optimize, &cmd_image_serve, &cmd_image_snapshotter, &cmd_module_push,           \
+        &cmd_guests, &cmd_top, &cmd_trace, &cmd_kubeconfig, &cmd_store_check,                      \
+        &cmd_manifest_operator, &cmd_manifest_fn, &cmd_manifest_scheduler, &cmd_version,

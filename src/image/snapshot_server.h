@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A snapshotter (image/snapshotter.h) as containerd's proxy plugins call it: gRPC on a Unix socket
+ * of mode 0600 (containerd.services.snapshots.v1.Snapshots). A call of Prepare for a layer that the
+ * node store has waits until it is written as a directory; for one that it can get, until it is
+ * pulled. What fails there is left to containerd, which fetches and unpacks the layer itself.
+ *
+ * One loop; calls run on the loop's worker threads, layers and pulls on threads of their own. Calls
+ * that need the same layer or image share one.
+ */
+#pragma once
+
+#include "image/snapshot_call.h"
+#include "io/loop.h"
+#include "oci/remote.h"
+
+enum {
+    SNAPSHOT_SERVER_CALLS_MAX = 512, /* at once, waiting ones included: UNAVAILABLE beyond */
+    SNAPSHOT_SERVER_CONNECTIONS_MAX = 64,
+    SNAPSHOT_SERVER_WORKS_MAX = 4, /* layers and pulls at once; further ones wait */
+    SNAPSHOT_SERVER_UPSTREAMS_MAX = 16,
+    SNAPSHOT_SERVER_TRIES_MAX = 3,       /* of a call: pull, unpack, answer */
+    SNAPSHOT_SERVER_AGAIN_MS = 60000,    /* an image that was pulled is not pulled again before */
+    SNAPSHOT_SERVER_REMEMBERED_MAX = 256 /* images of which that is known */
+};
+
+/* Labels with which the client says to which image a layer belongs, for pulling it. */
+#define SNAPSHOT_SERVER_IMAGE_LABEL "containerd.io/snapshot/cri.image-ref"
+
+struct snapshot_server_opts {
+    struct loop *loop;
+    const char *socket;              /* path */
+    struct snapshotter *snapshotter; /* kept until done() */
+    /*
+     * Hosts of registries that images may be pulled from, copied; none: no pulls. Labels come from
+     * containerd, which may pass on what the manifest of an image says.
+     */
+    const char *const *upstreams;
+    size_t n_upstreams;
+    struct oci_store *store;         /* of the snapshotter, a writer; with upstreams; kept */
+    struct oci_remote_opts registry; /* how they are reached; texts are kept */
+};
+
+struct snapshot_server;
+/* Errors: of listening. */
+int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapshot_server **ret,
+                          struct err *err);
+/* Take no more calls, finish those that run up to grace_ms, end pulls; done() when all is released.
+ */
+void snapshot_server_close(struct snapshot_server *s, uint64_t grace_ms, void (*done)(void *arg),
+                           void *arg);
