@@ -291,6 +291,18 @@ pytest_runtest_call = pytest.hookimpl(hookwrapper=True)(limited_hook)
 pytest_runtest_teardown = pytest.hookimpl(hookwrapper=True)(limited_hook)
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "foreign: needs container engines; ./dev test --foreign installs them and runs these alone")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Either the tests with foreign engines, or all others."""
+    is_foreign = os.environ.get("FOREIGN_TESTS") == "1"
+    chosen = [i for i in items if (i.get_closest_marker("foreign") is not None) == is_foreign]
+    config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
+    items[:] = chosen
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()

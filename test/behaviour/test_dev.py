@@ -99,3 +99,9 @@ def test_a_toolchain_is_added_and_the_default_stays(tmp_path):
     machine = Machine(tmp_path, rust=False, unknown=["rustc-web"], versions=["rustc-1.89 - old"])
     machine.dev("build")
     assert machine.calls() == ["apt-get update", "rustup toolchain install 1.95.0 --profile minimal"]
+
+
+def test_foreign_tests_are_run_alone(tmp_path):
+    machine = Machine(tmp_path)
+    assert machine.dev("test", "--foreign", "containerd").stdout.splitlines()[0] == "ran build --foreign containerd"
+    assert machine.calls() == []

@@ -223,3 +223,16 @@ def test_a_pair_of_benchmarks_is_compared_by_medians_of_the_same_figures():
     assert pair.compare(old, new) == [["rate n=1 (1/s)", "1,000 / 3,000", "1,000 / 1,000", "0.50"],
                                       ["wait p50", "2.5 / 2.5", "5 / 5", "2.00"], ["wait p99", "0 / 0", "0 / 0", "-"]]
     assert [row[0] for row in pair.compare(old, new, "n=1")] == ["rate n=1 (1/s)"]
+
+
+@pytest.mark.parametrize("env, says", [({}, "1 passed, 1 deselected"), ({"FOREIGN_TESTS": "1"}, "1 failed, 1 deselected")])
+def test_foreign_tests_run_alone_or_not_at_all(tmp_path, env, says):
+    out = pytest_of(tmp_path, """
+@pytest.mark.foreign
+def test_one():
+    assert False
+
+def test_two():
+    pass
+""", **env)
+    assert says in out, out

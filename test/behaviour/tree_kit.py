@@ -7,8 +7,11 @@ import stat
 TIME = 1700000000
 
 
-def snapshot(root, dir_times=True):
-    """{path: facts}; paths are bytes. Hard links are named by the first path of their group."""
+def snapshot(root, dir_times=True, has_ghosts=False):
+    """
+    {path: facts}; paths are bytes. Hard links are named by the first path of their group. has_ghosts: leave names out that
+    are listed and do not exist; overlayfs lists a whiteout so where it lies below a directory that hides the lower layers.
+    """
     root = os.fsencode(root)
     seen, groups = {}, {}
 
@@ -38,6 +41,8 @@ def snapshot(root, dir_times=True):
         dirs.sort()
         for name in sorted(dirs + files):
             path = os.path.join(at, name)
+            if has_ghosts and not os.path.lexists(path):
+                continue
             note(path, os.path.relpath(path, root))
     # the first by its bytes, whatever the order of the walk
     first = {}
