@@ -23,6 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { HOLDER_DIGITS = 16, SECRET_BYTES = 32 };
+
 /* A directory that holds files of sources, or is watched as a whole. */
 struct watched_dir {
     int wd;
@@ -55,8 +57,8 @@ struct download {
     struct module_fetch *fetch;
     struct timer retry;
     unsigned failures;
-    bool is_running; /* on sources->running, and counted in sources->fetching */
-    bool is_private; /* the attempt has credentials */
+    bool is_running;                /* on sources->running, and counted in sources->fetching */
+    char holder[HOLDER_DIGITS + 1]; /* of the attempt's credentials; "": it has none */
     bool uses_login;
     const char *told;   /* the reason that was told last; NULL: none since it could be had */
     char *namespace;    /* NULL: who runs the process */
@@ -83,6 +85,8 @@ struct module_source {
 struct module_sources {
     struct module_sources_opts opts;
     char *dir;
+    uint8_t secret[SECRET_BYTES]; /* that is in the names of private modules */
+    bool has_secret;
     uv_poll_t poll;
     int fd;          /* inotify */
     struct map dirs; /* path -> struct watched_dir */
@@ -352,19 +356,55 @@ static int follow_config_map(struct module_source *src, const struct module_orig
 
 /* ---------------------------------------------------------------- downloads */
 
-enum { TENANT_HASH_BYTES = 8 };
-
-/* is_private: as the tenant has it. Given, free(). */
-static char *download_path(const struct module_source *src, bool is_private)
+/* Of the directory. One that cannot be kept is good until the end of the process. */
+static void find_secret(struct module_sources *s)
 {
-    const struct download *d = src->url;
+    scoped(free_scoped) char *path = xasprintf("%s/.secret", s->dir);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SECRET_BYTES);
+    struct err err = { 0 };
+    if (s->has_secret)
+        return;
+    s->has_secret = true;
+    if (sys_read_file(AT_FDCWD, path, &text, NULL) >= 0 && text.n == SECRET_BYTES) {
+        memcpy(s->secret, text.p, SECRET_BYTES);
+        return;
+    }
+    sys_random(s->secret, SECRET_BYTES);
+    struct str bytes = str_n((const char *)s->secret, SECRET_BYTES);
+    if (sys_write_file_atomic(AT_FDCWD, path, bytes, 0600, &err) < 0)
+        log_warn("private modules will be fetched again after a restart", "reason=\"%s\"",
+                 err_text(&err));
+}
+
+/* Who has these credentials in its namespace; "" with an empty login. */
+static void name_holder(const struct module_source *src, const struct oci_login *login,
+                        char ret[HOLDER_DIGITS + 1])
+{
     uint8_t hash[SHA256_BYTES];
-    char tenant[2 * TENANT_HASH_BYTES + 1];
-    if (!is_private)
-        return xasprintf("%s/%s.wasm", src->s->dir, d->sha256);
-    sha256_of(str_of(d->namespace ? d->namespace : ""), hash);
-    hex_format(hash, TENANT_HASH_BYTES, tenant);
-    return xasprintf("%s/%s.%s.wasm", src->s->dir, d->sha256, tenant);
+    const char *const texts[] = { src->url->namespace, login->user, login->password,
+                                  login->identity_token };
+    scoped(buf_fini_scoped) struct buf all = BUF_INIT(ARRAY_LEN(texts) * OCI_CREDENTIAL_MAX);
+    ret[0] = '\0';
+    if (oci_login_is_empty(login))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        (void)buf_add(&all, texts[i] ? texts[i] : "", texts[i] ? strlen(texts[i]) + 1 : 1);
+    find_secret(src->s);
+    sha256_hmac(str_n((const char *)src->s->secret, SECRET_BYTES), buf_str(&all), hash);
+    explicit_bzero(all.p, all.n);
+    hex_format(hash, HOLDER_DIGITS / 2, ret);
+}
+
+/* holder: "": of all. Given, free(). */
+static char *download_path(const struct module_source *src, const char *holder)
+{
+    return xasprintf("%s/%s%s%s.wasm", src->s->dir, src->url->sha256, holder[0] ? "." : "", holder);
+}
+
+static int open_download(const struct module_source *src, const char *holder)
+{
+    scoped(free_scoped) char *path = download_path(src, holder);
+    return sys_openat(AT_FDCWD, path, O_RDONLY, 0);
 }
 
 /* The oldest go until what is left fits; what runs is compiled already. */
@@ -411,9 +451,9 @@ static const char *registry_trouble(const struct download *d, int r, const struc
     switch (r) {
     case E_DENIED:
         (void)err_set(public, r,
-                      d->is_private ? "the registry refuses the credentials for '%.180s'"
-                                    : "the registry does not give '%.150s' without "
-                                      "credentials, and there are none for it",
+                      d->holder[0] ? "the registry refuses the credentials for '%.180s'"
+                                   : "the registry does not give '%.150s' without "
+                                     "credentials, and there are none for it",
                       url);
         return "ModuleAccessDenied";
     case -ENOENT:
@@ -499,7 +539,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
         fetch_failed(src, r, err);
     } else {
         struct err why = { 0 };
-        scoped(free_scoped) char *path = download_path(src, src->url->is_private);
+        scoped(free_scoped) char *path = download_path(src, src->url->holder);
         s->fetched++;
         src->url->failures = 0;
         src->url->told = NULL;
@@ -513,13 +553,12 @@ static void on_fetched(void *arg, int r, const struct err *err)
     fetch_next(s);
 }
 
-/* login: NULL: none. */
+/* login: NULL: none. d->holder is that of the login. */
 static int start_fetch(struct module_source *src, const struct oci_login *login, struct err *err)
 {
     const struct module_sources *s = src->s;
     struct download *d = src->url;
-    d->is_private = login && !oci_login_is_empty(login);
-    scoped(free_scoped) char *path = download_path(src, d->is_private);
+    scoped(free_scoped) char *path = download_path(src, d->holder);
     struct module_fetch_opts opts = { .loop = s->opts.loop,
                                       .url = src->text,
                                       .sha256 = d->sha256,
@@ -532,16 +571,41 @@ static int start_fetch(struct module_source *src, const struct oci_login *login,
     return module_fetch_start(&opts, on_fetched, src, &d->fetch, err);
 }
 
-/* By the first of these configurations that knows the registry. */
-static int fetch_by(struct module_source *src, const struct str *auths, size_t n, struct err *err)
+/* What the first of these configurations has that knows the registry. */
+static int read_login(const struct module_source *src, const struct str *auths, size_t n,
+                      struct oci_login *ret, struct err *err)
 {
     struct oci_reference ref;
-    struct oci_login login = { 0 };
     int r = module_artifact_parse(src->text, &ref, err);
-    r = r < 0 ? r : oci_login_read_first(auths, n, &ref, &login, err);
+    return r < 0 ? r : oci_login_read_first(auths, n, &ref, ret, err);
+}
+
+static int fetch_by(struct module_source *src, const struct str *auths, size_t n, struct err *err)
+{
+    struct oci_login login = { 0 };
+    int r = read_login(src, auths, n, &login, err);
+    if (r >= 0)
+        name_holder(src, &login, src->url->holder);
     r = r < 0 ? r : start_fetch(src, &login, err);
     oci_login_fini(&login);
     return r;
+}
+
+/* Whoever has these credentials may have had it before. */
+static int use_or_fetch(struct module_source *src, const struct oci_login *login, struct err *err)
+{
+    struct module_sources *s = src->s;
+    struct download *d = src->url;
+    name_holder(src, login, d->holder);
+    int fd = d->holder[0] ? open_download(src, d->holder) : -1;
+    if (fd < 0)
+        return start_fetch(src, login, err);
+    end_attempt(src);
+    d->failures = 0;
+    d->told = NULL;
+    src->ops->on_module(src->arg, fd);
+    fetch_next(s);
+    return 0;
 }
 
 /* Before a request was made. E_INVALID: credentials that cannot be read. */
@@ -560,8 +624,11 @@ static void on_secrets(void *arg, int r, const struct str *texts, size_t n, cons
     struct module_sources *s = src->s;
     struct err err = *why;
     bool is_read = r >= 0;
+    struct oci_login login = { 0 };
     src->url->secrets = NULL;
-    r = r < 0 ? r : fetch_by(src, texts, n, &err);
+    r = r < 0 ? r : read_login(src, texts, n, &login, &err);
+    r = r < 0 ? r : use_or_fetch(src, &login, &err);
+    oci_login_fini(&login);
     if (r >= 0)
         return;
     if (is_read || r == E_INVALID) {
@@ -579,7 +646,7 @@ static void on_login(void *arg, int r, const struct oci_login *login, const stru
     struct module_sources *s = src->s;
     struct err err = *why;
     src->url->login = NULL;
-    r = r < 0 ? r : start_fetch(src, login, &err);
+    r = r < 0 ? r : use_or_fetch(src, login, &err);
     if (r >= 0)
         return;
     end_attempt(src);
@@ -646,23 +713,25 @@ static void fetch_next(struct module_sources *s)
     }
 }
 
-static int open_download(const struct module_source *src, bool is_private)
+/* With credentials that are known now; others are asked for first. */
+static int open_private(const struct module_source *src)
 {
-    scoped(free_scoped) char *path = download_path(src, is_private);
-    return sys_openat(AT_FDCWD, path, O_RDONLY, 0);
-}
-
-static bool has_credentials(const struct download *d)
-{
-    return d->pull_secrets || d->n_auths || d->uses_login;
+    const struct download *d = src->url;
+    char holder[HOLDER_DIGITS + 1] = "";
+    struct oci_login login = { 0 };
+    if (d->n_auths && module_artifact_is(src->text) &&
+        read_login(src, d->auths, d->n_auths, &login, NULL) >= 0)
+        name_holder(src, &login, holder);
+    oci_login_fini(&login);
+    return holder[0] ? open_download(src, holder) : -ENOENT;
 }
 
 /* By a timer, so that nothing is told inside module_source_open(). */
 static int open_url(struct module_source *src, struct err *err)
 {
-    int fd = open_download(src, false);
-    if (fd < 0 && has_credentials(src->url))
-        fd = open_download(src, true);
+    int fd = open_download(src, "");
+    if (fd < 0)
+        fd = open_private(src);
     if (fd >= 0)
         return fd;
     int r = module_url_check(src->text, err);

@@ -16,12 +16,14 @@
  * hosts at public addresses and to those that were named to this process. One inotify descriptor
  * serves all files. Loop thread only; callbacks never run inside the function that asked for them.
  *
- * Private modules: what came with credentials is in the cache for the tenant (a namespace) whose
- * credentials they were, under a name of its own. Another tenant that knows the digest has to fetch
- * it by itself. What came without credentials is for all.
+ * Private modules: what came with credentials is in the cache for those who have the same ones in
+ * the same namespace, under a name of its own. Whoever else knows the digest has to fetch it; so
+ * has a namespace that was made anew under the name. What came without credentials is for all.
+ * Names of files tell nothing of credentials: a secret of the directory is in their hash.
  *
- *     <dir>/<sha256>.wasm              without credentials
- *     <dir>/<sha256>.<tenant>.wasm     with those of this tenant, 16 hexadecimal digits
+ *     <dir>/.secret                   random, made with the first private module
+ *     <dir>/<sha256>.wasm             without credentials
+ *     <dir>/<sha256>.<holder>.wasm    with those of this holder, 16 hexadecimal digits
  */
 #pragma once
 

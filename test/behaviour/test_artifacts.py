@@ -306,6 +306,11 @@ def test_an_operator_has_the_credentials_of_its_secret(up, registry, env):
     add_operator(up, "again", pushed, imagePullSecrets=[{"name": "pull"}])
     runs(up, "again")
     assert len(registry.seen) == asked
+    add_operator(up, "nameless", pushed, imagePullSecrets=[{"name": "none"}])
+    assert refused(up, "nameless", "PullSecretNotFound") == "there is no Secret 'none'"
+    add_secret(up, "operators", "wrong", docker_config(registry.host, password="wrong"))
+    add_operator(up, "wrong", pushed, imagePullSecrets=[{"name": "wrong"}])
+    assert "refuses the credentials" in refused(up, "wrong", "ModuleAccessDenied")
     add_operator(up, "stranger", pushed, namespace="bob")
     assert "without credentials" in refused(up, "stranger", "ModuleAccessDenied", "bob")
     add_operator(up, "borrows", pushed, namespace="bob", imagePullSecrets=[{"name": "pull"}])
