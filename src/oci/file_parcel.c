@@ -5,9 +5,11 @@
 #include <zstd.h>
 
 enum {
-    LEVEL_SMALL = 15, /* up to SMALL_BYTES of bases and files together */
+    /* Of bases and files together. With a long prefix, higher levels take six times as long, and
+     * what they make is no smaller. */
+    LEVEL_SMALL = 12,
     LEVEL_LARGE = 9,
-    SMALL_BYTES = 16 << 20,
+    SMALL_BYTES = 64 << 20,
     WINDOW_LOG_MIN = 17,
     WINDOW_LOG_MAX = 28, /* bases and files of a parcel lie within it */
 };
