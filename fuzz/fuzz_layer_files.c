@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tree manifests, and requests and answers about files: what is read lies in its bounds, and a tree
- * manifest gives as many bytes as its layer has. The first byte chooses; trees are taken as they
+ * manifest gives as many bytes as its layer has. Likewise deltas of layers, the manifests that
+ * attach them, and indexes of referrers. The first byte chooses; trees are taken as they
  * are, and with the checksum that they should have.
  */
 #include "fuzz.h"
 
+#include "oci/delta_artifact.h"
 #include "oci/file_parcel.h"
 #include "oci/tree_manifest.h"
 
@@ -76,12 +78,40 @@ static void read_answer(struct str bytes)
     free(to);
 }
 
+static void read_delta(struct str bytes)
+{
+    struct oci_layer_delta *d = malloc(sizeof *d);
+    struct buf again = BUF_INIT(TREE_MAX);
+    FUZZ_CHECK(d);
+    if (oci_layer_delta_read(bytes, d, NULL) >= 0) {
+        FUZZ_CHECK(oci_layer_delta_write(d, &again, NULL) == 0);
+        FUZZ_CHECK(str_eq(buf_str(&again), bytes));
+    }
+    buf_fini(&again);
+    free(d);
+}
+
+static void read_documents(struct str text)
+{
+    struct arena a = { 0 };
+    struct oci_delta_artifact artifact;
+    struct oci_delta_referrer *all;
+    size_t n;
+    if (oci_delta_artifact_read(&a, text, &artifact, NULL) >= 0)
+        for (size_t i = 0; i < artifact.n_layers; i++)
+            FUZZ_CHECK(artifact.layers[i].blob.size > 0);
+    if (oci_delta_referrers(&a, text, &all, &n, NULL) >= 0)
+        for (size_t i = 0; i < n; i++)
+            FUZZ_CHECK(all[i].n_from > 0 && all[i].n_from <= OCI_LAYERS_MAX);
+    arena_fini(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
     struct str in = str_n(data + 1, size - 1);
-    switch (data[0] % 3) {
+    switch (data[0] % 5) {
     case 0:
         read_tree(in);
         read_tree_with_sum(in);
@@ -89,8 +119,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 1:
         read_request(in);
         break;
-    default:
+    case 2:
         read_answer(in);
+        break;
+    case 3:
+        read_delta(in);
+        break;
+    default:
+        read_documents(in);
         break;
     }
     return 0;

@@ -7,7 +7,9 @@
 #include "codec/gzip.h"
 #include "image/mirror_files.h"
 #include "oci/file_parcel.h"
+#include "oci/layer_delta.h"
 #include "oci/pull.h"
+#include "oci/pull_files.h"
 #include "oci/store_int.h"
 #include "oci/tree_manifest.h"
 #include "tar_kit.h"
@@ -136,6 +138,8 @@ static struct {
     bool spoils_parcels, spoils_trees, gives_other_tree;
     size_t n_trees, n_parcels, n_blobs;
     uint64_t n_parcel_bytes;
+    struct oci_layer_delta *kept; /* what it gives is copied to here; NULL: it is not kept */
+    struct arena memory;          /* of the copies */
 } origin;
 
 static int give_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
@@ -190,6 +194,8 @@ static int give_tree(void *arg, const struct oci_digest *diff_id, struct buf *to
         r = read_answer(fd, size, to);
     if (r >= 0 && origin.spoils_trees)
         to->p[to->n / 2] ^= 1;
+    if (r >= 0 && origin.kept)
+        origin.kept->tree = str_copy_arena(&origin.memory, buf_str(to));
     return r;
 }
 
@@ -205,6 +211,11 @@ static int give_parcel(void *arg, struct str request, struct buf *to, struct err
     if (r >= 0 && origin.spoils_parcels)
         to->p[to->n - 1] ^= 0x40;
     origin.n_parcel_bytes += to->n;
+    if (r >= 0 && origin.kept) {
+        CHECK(origin.kept->n < OCI_LAYER_DELTA_PARCELS_MAX);
+        origin.kept->parcels[origin.kept->n].request = str_copy_arena(&origin.memory, request);
+        origin.kept->parcels[origin.kept->n++].answer = str_copy_arena(&origin.memory, buf_str(to));
+    }
     return r;
 }
 
@@ -371,6 +382,125 @@ static void write_tree(struct oci_store *s, struct buf *to)
     if (mirror_files_tree(s, &images[2].diff_id, &fd, &size, &err) < 0)
         TEST_FAIL("%s", err_text(&err));
     (void)read_answer(fd, size, to);
+}
+
+/* ---- deltas that are made in advance ---- */
+
+/* Make version 2 in the store with this delta. */
+static int make_with(struct oci_store *s, const struct oci_layer_delta *d, struct err *err)
+{
+    struct oci_pull_files_result res;
+    struct buf bytes = BUF_INIT(TAR_MAX);
+    struct oci_contents *contents;
+    CHECK_OK(oci_layer_delta_write(d, &bytes, err));
+    CHECK_OK(oci_contents_new(s, &contents, err));
+    const struct oci_pull_files how = { .s = s,
+                                        .contents = contents,
+                                        .import = { .diff_id = images[2].diff_id },
+                                        .blob_size = images[2].blob.n,
+                                        .delta = buf_str(&bytes) };
+    int r = oci_pull_files(&how, &res, err);
+    CHECK_INT(res.n_bytes, bytes.n);
+    oci_contents_free(contents);
+    buf_fini(&bytes);
+    return r;
+}
+
+/* What the server's store says that a node with version 1 needs; it makes no layer. */
+static void make_delta(struct oci_store *server, struct oci_layer_delta *ret)
+{
+    struct oci_pull_files_result res;
+    struct err err = { 0 };
+    const struct oci_origin from = { .parts = &parts };
+    struct oci_contents *older = oci_contents_of(server, &images[1].diff_id, 1);
+    const struct oci_pull_files how = { .s = server,
+                                        .contents = older,
+                                        .origin = &from,
+                                        .import = { .diff_id = images[2].diff_id },
+                                        .blob_size = images[2].blob.n };
+    ret->n = 0;
+    origin.kept = ret;
+    if (oci_pull_files_ask(&how, &res, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    origin.kept = NULL;
+    CHECK_INT(ret->n, 1);
+    oci_contents_free(older);
+}
+
+TEST(a_delta_makes_the_layer_without_the_server)
+{
+    static struct oci_layer_delta delta;
+    struct oci_store *stores[2];
+    struct err err = { 0 };
+    begin(stores);
+    make_delta(stores[1], &delta);
+    origin.n_trees = origin.n_parcels = 0;
+    if (make_with(stores[0], &delta, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    CHECK_INT(origin.n_trees + origin.n_parcels, 0);
+    check_layer(stores[0], 2);
+    arena_fini(&origin.memory);
+    close_all(stores);
+}
+
+TEST(a_delta_that_does_not_fit_is_refused)
+{
+    static struct oci_layer_delta delta, wrong;
+    struct oci_store *stores[2];
+    struct err err = { 0 };
+    begin(stores);
+    make_delta(stores[1], &delta);
+    struct str request = delta.parcels[0].request, answer = delta.parcels[0].answer;
+    char *other = arena_new_n(&origin.memory, char, request.n);
+    wrong = delta;
+    memcpy(other, request.p, request.n);
+    other[request.n - 1] ^= 1; /* of the digest of the last file */
+    wrong.parcels[0].request.p = other;
+    CHECK_ERR(make_with(stores[0], &wrong, &err), E_PARSE);
+    memcpy(other, request.p, request.n);
+    other[24 + SHA256_BYTES * 2] ^= 1; /* of the digest of the base, after two layers */
+    CHECK_ERR(make_with(stores[0], &wrong, &err), E_UNSUPPORTED);
+    wrong = delta;
+    wrong.n = 0; /* files that the store lacks are not in it */
+    CHECK_ERR(make_with(stores[0], &wrong, &err), E_UNSUPPORTED);
+    wrong = delta;
+    wrong.parcels[0].answer.n--;
+    CHECK_ERR(make_with(stores[0], &wrong, &err), E_PARSE);
+    wrong = delta;
+    wrong.tree.n = 0;
+    CHECK_ERR(make_with(stores[0], &wrong, &err), E_CORRUPT);
+    /* Old files that are gone: only the parcel tells. */
+    CHECK_OK(oci_store_layer_remove(stores[0], &images[1].diff_id, NULL));
+    CHECK_ERR(make_with(stores[0], &delta, &err), E_UNSUPPORTED);
+    CHECK(answer.n && !oci_store_layer_has(stores[0], &images[2].diff_id));
+    arena_fini(&origin.memory);
+    close_all(stores);
+}
+
+TEST(a_delta_reads_back_and_is_bounded)
+{
+    static struct oci_layer_delta d, again;
+    struct buf b = BUF_INIT(1 << 20);
+    d.tree = STR("a tree");
+    d.n = OCI_LAYER_DELTA_PARCELS_MAX;
+    for (size_t i = 0; i < d.n; i++) {
+        d.parcels[i].request = str_slice(STR("requests"), 0, i % 8);
+        d.parcels[i].answer = str_slice(STR("an answer"), 0, i % 9);
+    }
+    CHECK_OK(oci_layer_delta_write(&d, &b, NULL));
+    CHECK_OK(oci_layer_delta_read(buf_str(&b), &again, NULL));
+    CHECK(again.n == d.n && str_eq(again.tree, d.tree));
+    for (size_t i = 0; i < d.n; i++)
+        CHECK(str_eq(again.parcels[i].request, d.parcels[i].request) &&
+              str_eq(again.parcels[i].answer, d.parcels[i].answer));
+    for (size_t n = 0; n < b.n; n += n < 100 ? 1 : 97)
+        CHECK_ERR(oci_layer_delta_read(str_slice(buf_str(&b), 0, n), &again, NULL), E_PARSE);
+    b.p[8] = 2;
+    CHECK_ERR(oci_layer_delta_read(buf_str(&b), &again, NULL), E_VERSION);
+    b.p[8] = 1;
+    b.p[13] = 2; /* 512 parcels more */
+    CHECK_ERR(oci_layer_delta_read(buf_str(&b), &again, NULL), E_LIMIT);
+    buf_fini(&b);
 }
 
 TEST(a_tree_manifest_gives_the_tar_bit_for_bit)

@@ -134,6 +134,7 @@ extern const struct cmd cmd_nodes_simulate, cmd_store_check, cmd_image_inspect, 
     cmd_image_plan;
 extern const struct cmd cmd_image_pull, cmd_image_ls, cmd_image_rm, cmd_image_tag, cmd_image_pin,
     cmd_image_unpin, cmd_image_check, cmd_image_gc, cmd_image_refactor, cmd_image_push,
-    cmd_image_serve, cmd_image_snapshotter, cmd_image_groups, cmd_image_optimize, cmd_module_push;
+    cmd_image_delta, cmd_image_serve, cmd_image_snapshotter, cmd_image_groups, cmd_image_optimize,
+    cmd_module_push;
 extern const struct cmd cmd_fn_init, cmd_fn_build, cmd_fn_deploy, cmd_fn_call, cmd_fn_list,
     cmd_fn_logs, cmd_fn_delete, cmd_fn_top, cmd_fn_rollback;

@@ -83,6 +83,25 @@ static void add_layer(struct oci_contents *c, const struct oci_digest *id)
     }
 }
 
+static struct oci_contents *new_empty(struct oci_store *s)
+{
+    struct oci_contents *c = xnew(struct oci_contents);
+    c->s = s;
+    c->by_digest.borrows_keys = c->by_path.borrows_keys = c->by_pattern.borrows_keys = true;
+    c->memory.block_bytes = 64 << 10;
+    (void)pthread_mutex_init(&c->mutex, NULL);
+    return c;
+}
+
+struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_digest *layers, size_t n)
+{
+    struct oci_contents *c = new_empty(s);
+    for (size_t i = 0; i < MIN(n, (size_t)OCI_CONTENTS_LAYERS_MAX); i++)
+        if (c->n_entries < OCI_CONTENTS_ENTRIES_MAX)
+            add_layer(c, &layers[i]);
+    return c;
+}
+
 int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err *err)
 {
     scoped(free_scoped) struct oci_store_layer *all = NULL;
@@ -90,11 +109,7 @@ int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err 
     int r = oci_store_layers_alone(s, &all, &n, err);
     if (r < 0)
         return r;
-    struct oci_contents *c = xnew(struct oci_contents);
-    c->s = s;
-    c->by_digest.borrows_keys = c->by_path.borrows_keys = c->by_pattern.borrows_keys = true;
-    c->memory.block_bytes = 64 << 10;
-    (void)pthread_mutex_init(&c->mutex, NULL);
+    struct oci_contents *c = new_empty(s);
     while (n-- > 0 && c->layers.n < OCI_CONTENTS_LAYERS_MAX &&
            c->n_entries < OCI_CONTENTS_ENTRIES_MAX)
         add_layer(c, &all[n].diff_id);
@@ -155,6 +170,13 @@ bool oci_contents_find(struct oci_contents *c, const struct oci_digest *digest, 
 {
     const struct place *p = map_get(&c->by_digest, str_n(digest->bytes, SHA256_BYTES));
     return p && p->file->size == size && give(c, p, ret);
+}
+
+bool oci_contents_get(struct oci_contents *c, const struct oci_digest *digest,
+                      struct oci_content *ret)
+{
+    const struct place *p = map_get(&c->by_digest, str_n(digest->bytes, SHA256_BYTES));
+    return p && give(c, p, ret);
 }
 
 bool oci_contents_like(struct oci_contents *c, struct str path, struct oci_content *ret)

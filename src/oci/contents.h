@@ -25,6 +25,9 @@ struct oci_content {
 
 /* *ret: given, oci_contents_free(). Layers that cannot be read are left out. */
 int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err *err);
+/* The same of these layers alone, the first ones before the others. */
+struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_digest *layers,
+                                     size_t n);
 void oci_contents_free(struct oci_contents *c);
 DEFINE_SCOPED(oci_contents, oci_contents_free)
 
@@ -33,6 +36,9 @@ size_t oci_contents_n(const struct oci_contents *c);
 /* A file with this content. false: there is none, or its layer is gone. */
 bool oci_contents_find(struct oci_contents *c, const struct oci_digest *digest, uint64_t size,
                        struct oci_content *ret);
+/* The same of any size. */
+bool oci_contents_get(struct oci_contents *c, const struct oci_digest *digest,
+                      struct oci_content *ret);
 /*
  * A file that is likely an older version of the one at `path`: of the same path, or of one that
  * differs in numbers alone ("libz.so.1.2.11" for "libz.so.1.2.13"). false: there is none.

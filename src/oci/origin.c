@@ -41,11 +41,30 @@ static int give_range(void *arg, const struct oci_descriptor *d, uint64_t from, 
     return r < 0 ? r : oci_remote_blob_part(m, d, from, to, sink, sink_arg, err);
 }
 
+static int give_referrers(void *arg, const struct oci_digest *subject, struct buf *to,
+                          struct err *err)
+{
+    struct oci_remote *m;
+    int r = oci_source_remote_of_thread(arg, &m, err);
+    return r < 0 ? r : oci_remote_referrers(m, subject, to, err);
+}
+
+static int give_manifest(void *arg, const struct oci_digest *digest, struct buf *to,
+                         struct err *err)
+{
+    struct oci_remote *m;
+    struct oci_digest found;
+    int r = oci_source_remote_of_thread(arg, &m, err);
+    return r < 0 ? r : oci_remote_manifest(m, digest, to, &found, err);
+}
+
 static const struct oci_origin_parts parts = {
     .has_files = has_files,
     .tree = give_tree,
     .parcel = give_parcel,
     .range = give_range,
+    .referrers = give_referrers,
+    .manifest = give_manifest,
 };
 
 int oci_origin_open(struct str reference, const struct oci_remote_opts *registry,

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "codec/json.h"
 #include "oci/pull_chunks.h"
+#include "oci/pull_deltas.h"
 #include "oci/pull_files.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ enum {
     MANIFEST_MAX = OCI_DOCUMENT_MAX,
     FILES_MIN_BYTES = 16 << 10, /* a smaller blob comes sooner than what it is made of */
     CHUNKS_MIN_BYTES = 256 << 10,
+    DELTAS_MIN_BYTES = 1 << 20, /* for smaller blobs alone the registry is not asked for them */
 };
 
 struct pull {
@@ -29,10 +31,11 @@ struct pull {
     pthread_mutex_t mutex; /* of `next`, the layers, the result, the error and on_progress() */
     struct oci_pull_result result;
     struct err err;
-    pthread_mutex_t contents_mutex; /* of the next two */
+    pthread_mutex_t contents_mutex; /* of the next four */
     struct oci_contents *contents;
-    bool has_contents; /* they were looked for */
-    bool files_lied;   /* of `mutex`: what the origin gave by digest was something else */
+    struct oci_deltas *deltas;
+    bool has_contents, has_deltas; /* they were looked for */
+    bool files_lied; /* of `mutex`: what the origin gave by digest was something else */
 };
 
 /* ---- progress ---- */
@@ -91,6 +94,17 @@ static struct oci_contents *contents_of(struct pull *p)
     return c;
 }
 
+/* Those that are attached to the image; NULL: none, or not of files that the store has. */
+static const struct oci_deltas *deltas_of(struct pull *p)
+{
+    (void)pthread_mutex_lock(&p->contents_mutex);
+    if (!p->has_deltas)
+        (void)oci_deltas_find(p->s, &p->opts->origin, &p->image.digest, &p->deltas, NULL);
+    p->has_deltas = true;
+    (void)pthread_mutex_unlock(&p->contents_mutex);
+    return p->deltas;
+}
+
 /* Whether the layer may be made from what the store has and parts of it from the origin. */
 static bool may_use_parts(const struct pull *p, const struct oci_pull_layer *l)
 {
@@ -98,7 +112,8 @@ static bool may_use_parts(const struct pull *p, const struct oci_pull_layer *l)
     return o->parts && !p->opts->is_by_blobs && !p->opts->is_whole && !o->has_no_blobs &&
            l->blob.size >= FILES_MIN_BYTES && oci_store_form(p->s) == OCI_STORE_RAW &&
            !oci_store_layer_has(p->s, &l->diff_id) &&
-           (o->parts->has_files(o->arg) || oci_pull_chunks_may(&l->blob));
+           (o->parts->has_files(o->arg) || oci_pull_chunks_may(&l->blob) ||
+            (o->parts->referrers && l->blob.size >= DELTAS_MIN_BYTES));
 }
 
 static struct oci_import_opts import_of(const struct pull *p, const struct oci_pull_layer *l)
@@ -161,6 +176,29 @@ static bool pull_by_files(struct pull *p, struct oci_pull_layer *l, struct oci_c
     return made_from_parts(p, l, r, &err, done.n_bytes, done.n_tar_bytes);
 }
 
+static bool pull_by_delta(struct pull *p, struct oci_pull_layer *l, struct oci_contents *contents)
+{
+    struct err err = { 0 };
+    struct oci_pull_files_result done = { 0 };
+    const struct oci_origin *o = &p->opts->origin;
+    if (!o->parts->referrers || o->parts->has_files(o->arg) || l->blob.size < DELTAS_MIN_BYTES)
+        return false;
+    const struct oci_descriptor *d = oci_deltas_get(deltas_of(p), &l->diff_id);
+    if (!d || d->size >= l->blob.size || d->size > OCI_LAYER_DELTA_MAX)
+        return false;
+    scoped(buf_fini_scoped) struct buf delta = BUF_INIT((size_t)d->size);
+    int r = oci_delta_fetch(o, d, &delta, &err);
+    const struct oci_pull_files how = { .s = p->s,
+                                        .contents = contents,
+                                        .origin = o,
+                                        .import = import_of(p, l),
+                                        .blob_size = l->blob.size,
+                                        .delta = buf_str(&delta) };
+    uint64_t n_bytes = delta.n;
+    r = r < 0 ? r : oci_pull_files(&how, &done, &err);
+    return made_from_parts(p, l, r, &err, n_bytes, done.n_tar_bytes);
+}
+
 static bool pull_by_chunks(struct pull *p, struct oci_pull_layer *l, struct oci_contents *contents)
 {
     struct oci_pull_chunks_result done;
@@ -183,7 +221,8 @@ static bool pull_by_parts(struct pull *p, struct oci_pull_layer *l)
     if (!contents)
         return false;
     report(p, l, OCI_PULL_RUNNING, 0);
-    return pull_by_files(p, l, contents) || pull_by_chunks(p, l, contents);
+    return pull_by_files(p, l, contents) || pull_by_delta(p, l, contents) ||
+           pull_by_chunks(p, l, contents);
 }
 
 /* *ret_resumed: it began with bytes that an earlier attempt left. */
@@ -422,6 +461,7 @@ static int pull(struct pull *p, struct err *err)
         p->result.n_present += p->layers[i].state == OCI_PULL_PRESENT;
     free(p->layers);
     oci_contents_free(p->contents);
+    oci_deltas_free(p->deltas);
     return r;
 }
 

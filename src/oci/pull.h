@@ -24,6 +24,9 @@ struct oci_origin_parts {
     /* Bytes [from, to) of a blob, not compared with its digest. */
     int (*range)(void *arg, const struct oci_descriptor *d, uint64_t from, uint64_t to,
                  oci_blob_sink sink, void *sink_arg, struct err *err);
+    /* The index of what is attached to a manifest, and a manifest, appended to `to`. */
+    int (*referrers)(void *arg, const struct oci_digest *subject, struct buf *to, struct err *err);
+    int (*manifest)(void *arg, const struct oci_digest *digest, struct buf *to, struct err *err);
 };
 
 /* Where an image comes from. Blocking calls. */
@@ -86,7 +89,8 @@ struct oci_pull_opts {
      * whoever goes on with it has not been given it. */
     bool is_whole;
     /* Layers only as their blobs; else, where the store keeps tars, from the files that it has and
-     * those that the origin gives by their digests (oci/pull_files.h), if it does. */
+     * those that the origin gives by their digests (oci/pull_files.h), if it does, or deltas that
+     * are attached to the image (oci/pull_deltas.h). */
     bool is_by_blobs;
     /*
      * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "oci/file_parcel.h"
+#include "oci/layer_delta.h"
 #include "oci/store_int.h"
 #include "oci/tree_manifest.h"
 
@@ -26,6 +27,8 @@ struct making {
     struct oci_pull_files_result *result;
     struct oci_tree_manifest tree;
     const struct oci_tree_layer *layer;
+    struct oci_layer_delta *delta; /* NULL: the origin is asked */
+    bool asks_only;
     struct map wanted;  /* digests of files that are asked for -> their entries */
     struct map arrived; /* digest -> struct arrived */
     struct arena memory;
@@ -56,7 +59,7 @@ static struct oci_digest digest_of(const struct oci_entry *e)
 
 /* ---- the tree ---- */
 
-static int get_tree(struct making *m, struct err *err)
+static int fetch_tree(struct making *m, struct err *err)
 {
     const struct oci_origin *o = m->how->origin;
     uint64_t most =
@@ -67,7 +70,13 @@ static int get_tree(struct making *m, struct err *err)
     m->result->n_bytes += text.n;
     if (r == -EMSGSIZE)
         r = err_set(err, E_UNSUPPORTED, "the tree manifest is larger than the blob");
-    r = r < 0 ? r : oci_tree_manifest_read(buf_str(&text), &m->tree, err);
+    return r < 0 ? r : oci_tree_manifest_read(buf_str(&text), &m->tree, err);
+}
+
+static int get_tree(struct making *m, struct err *err)
+{
+    const struct oci_digest *id = &m->how->import.diff_id;
+    int r = m->delta ? oci_tree_manifest_read(m->delta->tree, &m->tree, err) : fetch_tree(m, err);
     if (r < 0)
         return r;
     if (m->tree.n != 1 || memcmp(m->tree.layers[0].layer->diff_id, id->bytes, SHA256_BYTES) != 0)
@@ -257,6 +266,70 @@ static int fetch_missing(struct making *m, struct err *err)
     return r;
 }
 
+/* ---- parcels that were made in advance ---- */
+
+/* The batch that a request asked for. all: digest -> entry, of all files of the layer. */
+static int read_batch(struct making *m, const struct map *all, const struct oci_parcel_request *q,
+                      const struct oci_parcel *p, struct batch *b, struct err *err)
+{
+    if (p->n_bases != q->n_bases || p->n_files != q->n_files)
+        return err_set(err, E_PARSE, "delta of a layer: request and answer do not fit");
+    for (size_t i = 0; i < q->n_files; i++) {
+        const struct oci_entry *e = map_get(all, key_of(q->files[i].bytes));
+        if (!e || e->size > OCI_PARCEL_BYTES_MAX)
+            return err_set(err, E_PARSE, "delta of a layer: a file is not of the layer");
+        vec_push(&b->files, q->files[i]);
+        vec_push(&b->entries, e);
+        b->n_bytes += e->size;
+    }
+    for (size_t i = 0; i < q->n_bases; i++) {
+        struct oci_content base = { .fd = -1 };
+        if (p->has_base[i] && !oci_contents_get(m->how->contents, &q->bases[i], &base))
+            return err_set(err, E_UNSUPPORTED, "the store lacks a file of the older version");
+        if (base.size > OCI_PARCEL_BYTES_MAX - b->n_base_bytes)
+            return err_set(err, E_LIMIT, "delta of a layer: the bases are too large");
+        vec_push(&b->bases, q->bases[i]);
+        vec_push(&b->places, base);
+        b->n_base_bytes += base.size;
+    }
+    return 0;
+}
+
+static int take_made(struct making *m, const struct map *all, struct str request, struct str answer,
+                     struct err *err)
+{
+    struct arena a = { .max_bytes = 2 * OCI_PARCEL_REQUEST_MAX };
+    struct oci_parcel_request q;
+    struct oci_parcel p;
+    struct batch b = { 0 };
+    int r = oci_parcel_request_read(&a, request, &q, err);
+    r = r < 0 ? r : oci_parcel_read(answer, &p, err);
+    r = r < 0 ? r : read_batch(m, all, &q, &p, &b, err);
+    r = r < 0 ? r : take_parcel(m, &b, answer, err);
+    batch_fini(&b);
+    arena_fini(&a);
+    return r;
+}
+
+static int take_delta(struct making *m, struct err *err)
+{
+    struct map all = { .borrows_keys = true };
+    int r = 0;
+    for (size_t i = 0; i < m->layer->pieces.n; i++) {
+        const struct oci_entry *e = m->layer->pieces.p[i].file;
+        (void)map_put(&all, key_of(e->digest), (void *)e);
+    }
+    for (size_t i = 0; r >= 0 && i < m->delta->n; i++)
+        r = take_made(m, &all, m->delta->parcels[i].request, m->delta->parcels[i].answer, err);
+    for (size_t i = 0; r >= 0 && i < m->layer->pieces.n; i++) {
+        struct str key = key_of(m->layer->pieces.p[i].file->digest);
+        if (map_has(&m->wanted, key) && !map_has(&m->arrived, key))
+            r = err_set(err, E_UNSUPPORTED, "the delta lacks a file that the store lacks, too");
+    }
+    map_fini(&all);
+    return r;
+}
+
 /* ---- the tar ---- */
 
 static int copy_range(struct making *m, int fd, uint64_t at, uint64_t n, oci_tree_sink sink,
@@ -324,16 +397,25 @@ static int make(struct making *m, struct err *err)
     m->fd = sys_openat(m->how->s->fd, ".", O_TMPFILE | O_RDWR, STORE_FILE_MODE);
     if (m->fd < 0)
         return err_sys(err, m->fd, "temporary file in the store");
-    r = fetch_missing(m, err);
-    return r < 0 ? r : import(m, err);
+    r = m->delta ? take_delta(m, err) : fetch_missing(m, err);
+    return r < 0 || m->asks_only ? r : import(m, err);
 }
 
-int oci_pull_files(const struct oci_pull_files *how, struct oci_pull_files_result *ret,
-                   struct err *err)
+static int run(const struct oci_pull_files *how, bool asks_only, struct oci_pull_files_result *ret,
+               struct err *err)
 {
-    struct making m = { .how = how, .result = ret, .fd = -1, .piece = xalloc(READ_BYTES) };
+    int r = 0;
+    struct making m = {
+        .how = how, .result = ret, .asks_only = asks_only, .fd = -1, .piece = xalloc(READ_BYTES)
+    };
     *ret = (struct oci_pull_files_result){ 0 };
-    int r = make(&m, err);
+    if (how->delta.n) {
+        m.delta = xnew(struct oci_layer_delta);
+        r = oci_layer_delta_read(how->delta, m.delta, err);
+        ret->n_bytes = how->delta.n;
+    }
+    r = r < 0 ? r : make(&m, err);
+    free(m.delta);
     oci_tree_manifest_fini(&m.tree);
     map_fini(&m.wanted);
     map_fini(&m.arrived);
@@ -341,4 +423,16 @@ int oci_pull_files(const struct oci_pull_files *how, struct oci_pull_files_resul
     free(m.piece);
     fd_scoped(&m.fd);
     return r;
+}
+
+int oci_pull_files(const struct oci_pull_files *how, struct oci_pull_files_result *ret,
+                   struct err *err)
+{
+    return run(how, false, ret, err);
+}
+
+int oci_pull_files_ask(const struct oci_pull_files *how, struct oci_pull_files_result *ret,
+                       struct err *err)
+{
+    return run(how, true, ret, err);
 }

@@ -19,6 +19,9 @@ struct oci_pull_files {
     const struct oci_origin *origin; /* with parts */
     struct oci_import_opts import;   /* diff_id, reading and bounds */
     uint64_t blob_size;              /* of what is fetched otherwise */
+    /* Instead of the origin: the bytes of a delta (oci/layer_delta.h) that was made in advance;
+     * empty: none. */
+    struct str delta;
 };
 
 struct oci_pull_files_result {
@@ -33,3 +36,7 @@ struct oci_pull_files_result {
  */
 int oci_pull_files(const struct oci_pull_files *how, struct oci_pull_files_result *ret,
                    struct err *err);
+/* Ask the origin for the same, compare the files with their digests, and make no layer: for whoever
+ * keeps the answers. Errors: likewise. */
+int oci_pull_files_ask(const struct oci_pull_files *how, struct oci_pull_files_result *ret,
+                       struct err *err);

@@ -10,6 +10,7 @@ import random
 import shutil
 import subprocess
 import tarfile
+import threading
 
 import pytest
 
@@ -181,6 +182,117 @@ def test_requests_for_files_that_are_wrong(cloud, layout, tmp_path):
     (tmp_path / "token").write_text("a secret of the tests\n")
     with serve(cloud, "--token-file", tmp_path / "token") as s:
         assert s.get(tree)[0] == 401 and s.request("POST", "/v2/app/_dormouse/files", known)[0] == 401
+
+
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.95])
+def test_a_pull_that_is_killed_leaves_nothing_half_made(part, cloud, tmp_path):
+    with serve(cloud) as s:
+        pull(tmp_path / "whole", f"docker://{s.host}/app:v1")
+        proxy, app = through(s)
+        pull(tmp_path / "whole", f"{app}:v2")
+        moved = proxy.n
+        proxy.close()
+        node, killed = tmp_path / "node", threading.Event()
+        pull(node, f"docker://{s.host}/app:v1")
+        proxy = Proxy(s.host, after=int(moved * part), then=lambda proxy: (process.kill(), killed.set()))
+        try:
+            process = subprocess.Popen([BUILD / "dormouse", "image", "pull", f"docker://{proxy.url[7:]}/app:v2", "--store", node], stderr=subprocess.DEVNULL)
+            assert killed.wait(DEADLINE_S) and process.wait(DEADLINE_S) == -9
+        finally:
+            proxy.close()
+        assert len(list((node / "layers").iterdir())) == 1 and image(node, "check").returncode == 0
+        assert "v2" not in image(node, "ls").stdout
+        assert pull(node, f"docker://{s.host}/app:v2")["layersByFiles"] == 1
+    assert tar_in(node, version(2))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
+def test_a_full_disk_leaves_nothing_half_made(cloud, tmp_path):
+    node = tmp_path / "node"
+    node.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "none", node], capture_output=True).returncode:
+        pytest.skip("cannot mount here")
+    try:
+        with serve(cloud) as s:
+            pull(node, f"docker://{s.host}/app:v1")
+            subprocess.run(["mount", "-o", "remount,size=10m", node], check=True)
+            done = image(node, "pull", f"docker://{s.host}/app:v2", check=False)
+            assert done.returncode == 1 and "No space left" in done.stderr
+            assert len(list((node / "layers").iterdir())) == 1 and image(node, "check").returncode == 0
+            subprocess.run(["mount", "-o", "remount,size=40m", node], check=True)
+            assert pull(node, f"docker://{s.host}/app:v2")["layersByFiles"] == 1
+        assert tar_in(node, version(2))
+    finally:
+        subprocess.run(["umount", node], check=True)
+
+
+# ---- deltas in a registry
+
+def with_delta(registry, layout, tmp_path):
+    """Both versions in a registry, and a store that attached to v2 what an update from v1 needs."""
+    for n in (1, 2):
+        registry.add_layout(layout, "app", f"v{n}")
+        image(tmp_path / "maker", "pull", f"docker://{registry.host}/app:v{n}")
+    return json.loads(image(tmp_path / "maker", "delta", f"docker://{registry.host}/app:v2", "--from", f"{registry.host}/app:v1", "-o", "json").stdout)
+
+
+def test_an_update_by_a_delta_from_any_registry(layout, tmp_path):
+    with fake() as registry:
+        made = with_delta(registry, layout, tmp_path)
+        assert made["layers"] == 1 and made["bytes"] < 30_000 and made["blobBytes"] > len(BIG)
+        pull(tmp_path / "node", f"docker://{registry.host}/app:v1")
+        second = pull(tmp_path / "node", f"docker://{registry.host}/app:v2")
+        assert second["layersByFiles"] == 1 and second["bytes"] == made["bytes"] and second["blobBytesSpared"] == made["blobBytes"]
+        assert tar_in(tmp_path / "node", version(2))
+        # A node without the older version fetches the blob, and does not ask for the delta.
+        registry.seen.clear()
+        assert pull(tmp_path / "other", f"docker://{registry.host}/app:v2")["layersByFiles"] == 0
+        assert not [path for _, path, _ in registry.seen if "referrers" in path or "sha256-" in path]
+
+
+@pytest.mark.parametrize("fault", ["other bytes", "another delta", "gone"])
+def test_a_delta_that_is_wrong_costs_its_bytes(fault, layout, tmp_path):
+    with fake() as registry:
+        made = with_delta(registry, layout, tmp_path)
+        pull(tmp_path / "node", f"docker://{registry.host}/app:v1")
+        artifact = json.loads(registry.manifests["app", made["digest"]][1])
+        delta = artifact["layers"][0]["digest"]
+        if fault == "other bytes":
+            registry.faults.append(("GET", delta, lambda h: h.reply(200, bytes(made["bytes"]))))
+        elif fault == "gone":
+            registry.faults.append(("GET", delta, lambda h: h.error(404, "BLOB_UNKNOWN")))
+        else:                                       # a manifest whose digests are right, of a delta that is not one
+            blob = b"DMLDELTA\1\0\0\0" + bytes(300)
+            artifact["layers"][0] |= {"digest": digest(blob), "size": len(blob)}
+            text = json.dumps(artifact).encode()
+            registry.blob(blob)
+            registry.manifests["app", digest(text)] = (MANIFEST, text)
+            tag = artifact["subject"]["digest"].replace(":", "-")
+            index = json.loads(registry.manifests["app", tag][1])
+            index["manifests"][0] |= {"digest": digest(text), "size": len(text)}
+            registry.manifests["app", tag] = (registry.manifests["app", tag][0], json.dumps(index).encode())
+        done = image(tmp_path / "node", "pull", f"docker://{registry.host}/app:v2", "-o", "json")
+        assert ("cannot be made from parts" in done.stderr) == (fault != "gone")
+        assert json.loads(done.stdout)["layersByFiles"] == 0
+    assert tar_in(tmp_path / "node", version(2))
+
+
+@pytest.mark.skipif(not REGISTRY, reason="no docker-registry here")
+def test_a_delta_in_docker_registry(layout, tmp_path):
+    with real(tmp_path) as host:
+        for n in (1, 2):
+            subprocess.run([BUILD / "dormouse", "image", "push", f"oci:{layout.directory}:v{n}", f"docker://{host}/app:v{n}"], check=True, timeout=DEADLINE_S)
+            image(tmp_path / "maker", "pull", f"docker://{host}/app:v{n}")
+        line = image(tmp_path / "maker", "delta", f"docker://{host}/app:v2", "--from", f"{host}/app:v1").stdout
+        assert "1 layers, " in line and "0 without a delta" in line
+        pull(tmp_path / "node", f"docker://{host}/app:v1")
+        proxy = Proxy(host)
+        try:
+            second = pull(tmp_path / "node", f"docker://{proxy.url[7:]}/app:v2")
+        finally:
+            proxy.close()
+    assert second["layersByFiles"] == 1 and proxy.n < 40_000
+    assert tar_in(tmp_path / "node", version(2))
 
 
 # ---- layers that others made
