@@ -3,7 +3,8 @@
 
 A node has the old version and pulls the new one from `dormouse image serve`, through a proxy that counts the bytes of both directions. Three
 ways: the layer's blob, gzip as registries have it (what every stock engine fetches, since the layer has another digest); only files that the
-node lacks; the same, packed against the files of the old version. Contents are compared by DiffID in all of them.
+node lacks; the same, packed against the files of the old version. And one from docker-registry, to which `image delta` attached the last of these
+in advance. Contents are compared by DiffID in all of them.
 """
 import asyncio
 import functools
@@ -23,6 +24,7 @@ from result import Skipped, say
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
 from image_kit import Layout  # noqa: E402
+from registry_kit import REGISTRY, real  # noqa: E402
 
 DOC = "bytes of a version update: blobs, missing files, files packed against old ones"
 FAMILIES = {
@@ -116,6 +118,32 @@ class Counted:
         self.loop.call_soon_threadsafe(self.loop.stop)
 
 
+class Registry:
+    """docker-registry with all versions and their deltas."""
+
+    def __init__(self, plan, layout, store, families):
+        self.real = real(plan.work / "update")
+        host = self.real.__enter__()
+        for family in families:
+            for age in ("old", "new"):
+                call(plan, "push", f"oci:{layout.directory}:{family}-{age}", f"docker://{host}/{family}:{age}")
+            try:
+                call(plan, "delta", f"docker://{host}/{family}:new", "--from", f"{HOST}{family}:old", "--store", store)
+            except OSError as e:
+                say(f"  {family} has no delta: {e}")
+        self.proxy = Counted(host)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.proxy.close()
+        self.real.__exit__(None, None, None)
+
+    def cpu_s(self):
+        return 0
+
+
 class Served:
     def __init__(self, program, store):
         self.process = subprocess.Popen([program, "image", "serve", "--listen", "127.0.0.1:0", "--store", store], stdout=subprocess.PIPE, text=True)
@@ -151,7 +179,7 @@ def update(plan, name, family, layout, server, *args):
     before, cpu, began = server.proxy.n, server.cpu_s(), time.monotonic()
     done = json.loads(call(plan, "pull", f"docker://{server.proxy.url}/{family}:new", "--store", node, "--name", "new:v", "-o", "json", *args))
     seconds, cpu = time.monotonic() - began, server.cpu_s() - cpu
-    if (name != "blobs") != (done["layersByFiles"] > 0):
+    if "registry" not in name and (name != "blobs") != (done["layersByFiles"] > 0):
         raise OSError(f"{family}: {name} were not what the layer was made from")
     return server.proxy.n - before, seconds, cpu
 
@@ -176,13 +204,17 @@ def run(plan, results):
     if not known:
         raise Skipped("no package with two versions could be downloaded")
     stores = {"blobs": work / "both", "files": work / "new", "file deltas": work / "both"}
+    if REGISTRY:
+        stores["deltas in a registry"] = work / "both"
+    else:
+        say("  without deltas in a registry: no docker-registry here")
     for family in known:
         for store, ages in ((work / "both", ("old", "new")), (work / "new", ("new",))):
             for age in ages:
                 call(plan, "pull", f"oci:{layout.directory}:{family}-{age}", "--store", store, "--form", "both", "--name", f"{HOST}{family}:{age}")
     total = {way: 0 for way in stores}
     for way, store in stores.items():
-        with Served(plan.build / "dormouse", store) as server:
+        with Registry(plan, layout, store, known) if "registry" in way else Served(plan.build / "dormouse", store) as server:
             for family, (old, new) in known.items():
                 n, seconds, cpu = update(plan, way, family, layout, server, *(("--whole",) if way == "blobs" else ()))
                 total[way] += n
@@ -192,9 +224,10 @@ def run(plan, results):
                 else:
                     results.add("update_mb", {**labels, "how": way}, "MB", n / 1e6)
                 results.add("update_s", {**labels, "how": way}, "s", seconds)
-                results.add("update_server_cpu_s", {**labels, "how": way}, "s", cpu)
-                say(f"  {family:10}{old:>28} -> {new:28}{way:12}{n / 1e6:9.3f} MB {seconds:7.2f} s")
-    for way in ("files", "file deltas"):
+                if "registry" not in way:
+                    results.add("update_server_cpu_s", {**labels, "how": way}, "s", cpu)
+                say(f"  {family:10}{old:>28} -> {new:28}{way:22}{n / 1e6:9.3f} MB {seconds:7.2f} s")
+    for way in [w for w in stores if w != "blobs"]:
         ratio = total["blobs"] / total[way]
         results.add("wan_ratio", {"variant": "update", "family": "all", "of": "bytes of an update", "how": way}, "1", ratio)
         say(f"  {way}: {total['blobs'] / 1e6:.1f} MB became {total[way] / 1e6:.1f} MB, {ratio:.2f} times less")
