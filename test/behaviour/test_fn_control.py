@@ -119,6 +119,14 @@ def test_environment_comes_from_secrets(up):
     wait_for(lambda: condition(up, "env")["status"] == "True", "its status says so")
 
 
+@pytest.mark.parametrize("kind,ref", [("Secret", "secretKeyRef"), ("ConfigMap", "configMapKeyRef")])
+def test_an_object_without_data_is_one_without_the_key(up, kind, ref):
+    name = f"empty-{kind.lower()}"
+    up.create(f"/api/v1/namespaces/default/{kind.lower()}s", {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}})
+    up.deploy(name, {**FAKE, "scale": {"initial": 1}, "env": [{"name": "A", "valueFrom": {ref: {"name": name, "key": "k"}}}]})
+    wait_for(lambda: "has no 'k'" in (condition(up, name) or {}).get("message", ""), "it says what is missing")
+
+
 def test_rest_and_forms(up):
     def rest(method, path, body=None, headers=None):
         return ask_socket(up.data_dir, method, path, body, headers)

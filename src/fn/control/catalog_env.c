@@ -65,7 +65,8 @@ static void on_source(void *arg, int status, struct str body, const struct json 
     if (status == 200) {
         s->found = true;
         s->type = str_copy_arena(&g->arena, json_get_str(json, "type"));
-        s->data = json_clone(&g->arena, json_getc(json, "data"));
+        const struct json *data = json_getc(json, "data"); /* neither has to have some */
+        s->data = data ? json_clone(&g->arena, data) : NULL;
     } else if (status != 404 && g->r >= 0) {
         g->r = status == 0 ? err_set(&g->err, -EIO, "%s", err_text(err))
                            : err_set(&g->err, E_DENIED, "the API answers %d", status);
