@@ -268,6 +268,8 @@ static int get_documents(struct image_deploy *d, struct err *err)
     if (!d->has_registry)
         return err_set(err, -ENOENT, "the image's manifest and configuration were not sent");
     int r = oci_remote_open(&d->ref, &d->opts.remote, &remote, err);
+    if (r >= 0)
+        oci_remote_until(remote, d->deadline_ms, &d->stop);
     r = r < 0 ? r : oci_remote_manifest(remote, &d->bdm.manifest, &manifest, &found, err);
     const struct oci_descriptor c = { .digest = d->bdm.config, .size = 0 };
     struct arena a = { 0 };

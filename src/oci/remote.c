@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oci/remote_int.h"
 
+#include "base/clock.h"
 #include "base/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-enum { CA_FILE_MAX = 4 << 20 };
+enum { CA_FILE_MAX = 4 << 20, TICK_MS = 500 };
 
 /* ---- waiting ---- */
 
@@ -33,12 +34,45 @@ void remote_on_answer(void *arg, int r, const struct oci_answer *answer, const s
         *a->err = *err;
 }
 
+void oci_remote_until(struct oci_remote *m, uint64_t until_ms, const atomic_bool *stop)
+{
+    m->until_ms = until_ms;
+    m->stop = stop;
+}
+
+static void on_remote_tick(struct timer *t)
+{
+    (void)t; /* it wakes the loop */
+}
+
+/* 0: go on, and look again in a while; else why not. */
+static int look_at_clock(struct oci_remote *m)
+{
+    uint64_t now = clock_mono_ms();
+    if (m->stop && atomic_load(m->stop))
+        return -ECANCELED;
+    if (m->until_ms && now >= m->until_ms)
+        return -ETIMEDOUT;
+    uint64_t left = m->until_ms ? m->until_ms - now : UINT64_MAX;
+    if (m->until_ms || m->stop)
+        timer_start(&m->loop, &m->tick, MIN(left, (uint64_t)TICK_MS), on_remote_tick);
+    return 0;
+}
+
 int remote_wait(struct oci_remote *m, struct remote_answer *a, int r)
 {
+    int over = 0;
     if (r < 0)
         return r;
-    while (!a->is_done)
+    while (!a->is_done) {
+        if (over == 0 && (over = look_at_clock(m)) < 0)
+            list_each (n, &m->reg->requests)
+                oci_request_cancel(container_of(n, struct oci_request, node));
         (void)loop_turn(&m->loop, true);
+    }
+    timer_stop(&m->loop, &m->tick);
+    if (a->r == -ECANCELED && over < 0)
+        return err_sys(a->err, over, "registry '%s'", m->ref.host);
     return a->r;
 }
 

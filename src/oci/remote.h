@@ -7,6 +7,8 @@
 
 #include "oci/registry.h"
 
+#include <stdatomic.h>
+
 enum {
     OCI_REMOTE_CHUNK_BYTES = 8 << 20,      /* of an upload, held in memory until it is taken */
     OCI_REMOTE_CHUNK_MAX_BYTES = 64 << 20, /* a registry that wants larger ones is given up */
@@ -47,6 +49,11 @@ int oci_remote_registry(const struct oci_reference *ref, const struct oci_remote
 /* Another client of the same repository, for another thread. Does not touch `m`'s loop: any thread
  * may call it. Errors: as oci_remote_open(). */
 int oci_remote_clone(const struct oci_remote *m, struct oci_remote **ret, struct err *err);
+/*
+ * From now on requests end at clock_mono_ms() until_ms with -ETIMEDOUT, and with -ECANCELED soon
+ * after *stop was set by another thread (kept; NULL: never). until_ms 0: no deadline.
+ */
+void oci_remote_until(struct oci_remote *m, uint64_t until_ms, const atomic_bool *stop);
 void oci_remote_free(struct oci_remote *m);
 DEFINE_SCOPED(oci_remote, oci_remote_free)
 const struct oci_reference *oci_remote_reference(const struct oci_remote *m);

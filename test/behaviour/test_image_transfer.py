@@ -192,6 +192,18 @@ def test_without_a_peer_the_registry_serves_also_the_metadata(cluster):
     cluster.check_whole()
 
 
+def test_metadata_that_does_not_come_ends_with_the_deadline(cluster):
+    cluster.start("n1", "n2")
+    released = threading.Event()
+    cluster.registry.faults += [("GET", "/manifests/", lambda h: released.wait(DEADLINE_S) and None)] * 10
+    try:
+        end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2"), REGISTRY], deadline_ms=2000), meta=False)
+        assert end["state"] == "failed" and end["layersDone"] == 2 and "metadata of the image" in end["error"], end
+    finally:
+        released.set()
+    cluster.check_whole(is_named=False)
+
+
 def test_many_deployments_of_one_image_fetch_it_once(cluster):
     n1, = cluster.start("n1")
     cluster.start("n2")
