@@ -353,4 +353,77 @@ TEST(with_an_honest_source_at_the_end_every_blob_comes)
     }
 }
 
+/* ---- a registry that says when to come again ---- */
+
+static struct image_transfer_order next_order(struct image_transfer *t, uint64_t now)
+{
+    struct image_transfer_order o;
+    CHECK(image_transfer_next(t, now, &o));
+    return o;
+}
+
+TEST(a_registry_that_puts_off_is_asked_again_when_it_said_however_often)
+{
+    enum { TIMES = 20, AFTER_MS = 30000 };
+    struct image_transfer t;
+    struct image_transfer_order o;
+    bool is_registry[1] = { true };
+    struct image_transfer_piece p = { .to = MIB, .n_choices = 1 };
+    uint64_t now = 1000;
+    CHECK(image_transfer_init(&t, &p, 1, is_registry, 1, MIB, 0, 7, now));
+    for (int i = 0; i < TIMES; i++) {
+        CHECK_INT(next_order(&t, now).kind, IMAGE_TRANSFER_START);
+        image_transfer_put_off(&t, 0, AFTER_MS, now);
+        CHECK_INT(t.state, IMAGE_TRANSFER_RUNNING);
+        CHECK_INT(image_transfer_due(&t, now), now + AFTER_MS);
+        CHECK(!image_transfer_next(&t, now + AFTER_MS - 1, &o));
+        now += AFTER_MS;
+    }
+    CHECK_INT(next_order(&t, now).kind, IMAGE_TRANSFER_START);
+    image_transfer_data(&t, 0, MIB, now);
+    CHECK_INT(t.state, IMAGE_TRANSFER_ARRIVED);
+}
+
+TEST(what_a_source_says_of_one_piece_holds_for_all_that_want_it)
+{
+    struct image_transfer t;
+    struct image_transfer_order o;
+    bool is_registry[2] = { true, false };
+    struct image_transfer_piece p[2] = { { .to = 10, .n_choices = 2, .choices = { 0, 1 } },
+                                         { .from = 10, .to = 20, .n_choices = 1 } };
+    CHECK(image_transfer_init(&t, p, 2, is_registry, 2, 20, 0, 7, 0));
+    CHECK_INT(next_order(&t, 0).piece, 0);
+    CHECK_INT(next_order(&t, 0).piece, 1);
+    image_transfer_put_off(&t, 0, 5000, 100);
+    o = next_order(&t, 100); /* the first has another source */
+    CHECK_INT(o.piece, 0);
+    CHECK_INT(o.source, 1);
+    image_transfer_ended(&t, 1, IMAGE_TRANSFER_BROKEN, 200);
+    CHECK(!image_transfer_next(&t, 2900, &o) || o.kind == IMAGE_TRANSFER_CANCEL);
+    image_transfer_data(&t, 0, 10, 2900);
+    CHECK(!image_transfer_next(&t, 5099, &o));
+    o = next_order(&t, 5100);
+    CHECK_INT(o.piece, 1);
+    CHECK_INT(o.source, 0);
+}
+
+TEST(a_source_that_does_not_say_when_is_asked_less_and_less_often)
+{
+    struct image_transfer t;
+    bool is_registry[1] = { true };
+    struct image_transfer_piece p = { .to = MIB, .n_choices = 1 };
+    uint64_t now = 0, before = 0;
+    CHECK(image_transfer_init(&t, &p, 1, is_registry, 1, MIB, 0, 7, now));
+    for (int i = 0; i < 10; i++) {
+        (void)next_order(&t, now);
+        image_transfer_put_off(&t, 0, 0, now);
+        uint64_t wait = image_transfer_due(&t, now) - now;
+        CHECK(wait >= before && wait <= IMAGE_TRANSFER_PUT_OFF_MAX_MS);
+        CHECK(i > 0 || wait == IMAGE_TRANSFER_BUSY_MS);
+        before = wait;
+        now += wait;
+    }
+    CHECK_INT(before, IMAGE_TRANSFER_PUT_OFF_MAX_MS);
+}
+
 TEST_MAIN

@@ -151,6 +151,17 @@ static void take_bytes(struct attempt *a, struct str bytes)
 
 /* ---- attempts ---- */
 
+/* The request is over, and the source wants to be asked again later. */
+static void attempt_put_off(struct attempt *a, uint64_t after_ms)
+{
+    struct fetching *g = a->g;
+    if (!a->is_dead) {
+        g->running[a->piece] = NULL;
+        image_transfer_put_off(&g->transfer, a->piece, after_ms, now(g));
+    }
+    free(a);
+}
+
 /* The request is over. */
 static void attempt_end(struct attempt *a, enum image_transfer_end how)
 {
@@ -277,6 +288,14 @@ static void on_blob_end(void *arg, int r, const struct oci_answer *answer, const
     (void)answer;
     (void)err;
     bool is_gone = r == -ENOENT || r == E_DENIED || r == E_UNSUPPORTED;
+    uint64_t after_ms;
+    if (r == -EAGAIN && oci_request_is_put_off(a->request, &after_ms)) {
+        if (after_ms <= (uint64_t)OCI_REGISTRY_RETRY_AFTER_MAX_S * 1000) {
+            attempt_put_off(a, after_ms);
+            return;
+        }
+        is_gone = true; /* for longer than anybody waits for it */
+    }
     attempt_end(a, is_gone  ? IMAGE_TRANSFER_GONE
                    : r == 0 ? IMAGE_TRANSFER_COMPLETE
                             : IMAGE_TRANSFER_BROKEN);

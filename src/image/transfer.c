@@ -150,6 +150,19 @@ static void on_busy(struct image_transfer *t, struct image_transfer_part *p, uin
         p->wait_until_ms = now_ms + IMAGE_TRANSFER_BUSY_MS;
 }
 
+/* The piece's other sources first; else it waits for this one. */
+void image_transfer_put_off(struct image_transfer *t, uint32_t piece, uint64_t after_ms,
+                            uint64_t now_ms)
+{
+    struct image_transfer_part *p = &t->parts[piece];
+    assert(piece < t->n && p->is_running);
+    uint64_t unsaid_ms = MIN((uint64_t)IMAGE_TRANSFER_BUSY_MS << MIN(p->n_busy, 8u),
+                             (uint64_t)IMAGE_TRANSFER_PUT_OFF_MAX_MS);
+    uint64_t until_ms = now_ms + (after_ms ? after_ms : unsaid_ms);
+    t->not_before_ms[p->source] = MAX(t->not_before_ms[p->source], until_ms);
+    image_transfer_ended(t, piece, IMAGE_TRANSFER_BUSY, now_ms);
+}
+
 /* The first choice may not have it yet. */
 static bool may_come(const struct image_transfer *t, const struct image_transfer_part *p,
                      uint64_t now_ms)
@@ -190,6 +203,11 @@ void image_transfer_ended(struct image_transfer *t, uint32_t piece, enum image_t
 }
 
 /* ---- time ---- */
+
+static uint64_t start_at(const struct image_transfer *t, const struct image_transfer_part *p)
+{
+    return MAX(p->wait_until_ms, t->not_before_ms[source_of(p)]);
+}
 
 static uint64_t silent_at(const struct image_transfer *t, const struct image_transfer_part *p)
 {
@@ -247,7 +265,7 @@ bool image_transfer_next(struct image_transfer *t, uint64_t now_ms,
         }
         if (p->is_done)
             continue;
-        if (!p->is_running && now_ms >= p->wait_until_ms) {
+        if (!p->is_running && now_ms >= start_at(t, p)) {
             start(p, i, now_ms, ret);
             return true;
         }
@@ -289,7 +307,7 @@ uint64_t image_transfer_due(const struct image_transfer *t, uint64_t now_ms)
         if (p->is_running)
             due = MIN(due, MIN(silent_at(t, p), judged_at(t, p)));
         else
-            due = MIN(due, p->wait_until_ms);
+            due = MIN(due, start_at(t, p));
     }
     return due;
 }

@@ -41,6 +41,7 @@ enum {
     IMAGE_TRANSFER_RATE_MIN = 125, /* bytes per ms, 1 Mbit/s: expected where nothing is known */
     IMAGE_TRANSFER_BUSY_MS = 500,  /* asked again after that when no other source is left */
     IMAGE_TRANSFER_BUSY_TRIES = 60,
+    IMAGE_TRANSFER_PUT_OFF_MAX_MS = 30000, /* where the source does not say how long */
     IMAGE_TRANSFER_AFTER_MS = 10000, /* at least; a source that first has to get the layer itself */
     IMAGE_TRANSFER_PROGRESS_BYTES = 64 << 10, /* tries count from 0 again after that */
 };
@@ -97,7 +98,8 @@ struct image_transfer {
     uint64_t began_ms;
     uint64_t sent[IMAGE_TRANSFER_SOURCES_MAX]; /* bytes of this round, by source */
     bool is_registry[IMAGE_TRANSFER_SOURCES_MAX];
-    bool is_out[IMAGE_TRANSFER_SOURCES_MAX]; /* sent wrong bytes */
+    bool is_out[IMAGE_TRANSFER_SOURCES_MAX];            /* sent wrong bytes */
+    uint64_t not_before_ms[IMAGE_TRANSFER_SOURCES_MAX]; /* it does not want to be asked earlier */
     size_t n_sources;
     uint32_t all[IMAGE_TRANSFER_SOURCES_MAX]; /* for rounds of one source at a time */
     size_t n_all, next_all;
@@ -126,6 +128,10 @@ void image_transfer_data(struct image_transfer *t, uint32_t piece, uint64_t n, u
 /* A piece that runs has ended. Not for those that were cancelled. */
 void image_transfer_ended(struct image_transfer *t, uint32_t piece, enum image_transfer_end how,
                           uint64_t now_ms);
+/* Likewise, and the source wants to be asked again after so long, for whatever piece; 0: it does
+ * not say, so longer each time. */
+void image_transfer_put_off(struct image_transfer *t, uint32_t piece, uint64_t after_ms,
+                            uint64_t now_ms);
 /* The bytes so far are known to be wrong: as if all had arrived. Nothing may run any more. */
 void image_transfer_arrive(struct image_transfer *t);
 /*

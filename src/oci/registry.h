@@ -114,6 +114,9 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
                       struct oci_request **ret, struct err *err);
 /* Asks; the callback comes with -ECANCELED. */
 void oci_request_cancel(struct oci_request *q);
+/* In its callback: did the registry refuse it for now (429, or 503 with Retry-After)? *ret_ms:
+ * after which it wants to be asked again; 0: it does not say. */
+bool oci_request_is_put_off(const struct oci_request *q, uint64_t *ret_ms);
 
 /* ---- what registries have ---- */
 

@@ -160,6 +160,15 @@ static uint64_t retry_after_s(const struct oci_request *q)
     return parse_u64(str_trim(text), 0, UINT32_MAX, &s) == 0 ? s : 0;
 }
 
+bool oci_request_is_put_off(const struct oci_request *q, uint64_t *ret_ms)
+{
+    uint64_t s = retry_after_s(q);
+    if (q->status != 429 && !(q->status == 503 && s))
+        return false;
+    *ret_ms = s * 1000;
+    return true;
+}
+
 static uint64_t backoff_ms(struct oci_request *q)
 {
     const struct oci_registry_opts *o = &q->reg->opts;

@@ -192,6 +192,15 @@ def test_without_a_peer_the_registry_serves_also_the_metadata(cluster):
     cluster.check_whole()
 
 
+def test_a_registry_that_says_when_to_come_again_is_not_given_up(cluster):
+    cluster.start("n1")
+    big = cluster.manifest["layers"][0]["digest"]
+    cluster.registry.faults += [("GET", big, lambda h: h.error(429, "TOOMANYREQUESTS", Retry_After="1"))] * 6  # more than it has tries
+    end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [REGISTRY]))
+    assert end["state"] == "done" and cluster.registry.faults == [], end
+    cluster.check_whole()
+
+
 def test_metadata_that_does_not_come_ends_with_the_deadline(cluster):
     cluster.start("n1", "n2")
     released = threading.Event()
