@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -487,6 +489,55 @@ TEST(a_call_that_fails_ends_in_a_clean_error_or_in_success)
                 break;
         }
     remove_root();
+}
+
+/* ---- while room is made ---- */
+
+struct evictor {
+    struct oci_store *s;
+    int r;
+    struct err err;
+};
+
+static void *evict_for_one(void *arg)
+{
+    struct evictor *e = arg;
+    e->r = pull(e->s, 4, false, &e->err);
+    return NULL;
+}
+
+/* A document of the store is a FIFO: who reads it waits until the test writes it. */
+TEST(layers_are_used_and_served_while_eviction_reads_what_is_in_use)
+{
+    char hex[SHA256_HEX_SIZE], path[256], beside[300];
+    pthread_t thread;
+    struct oci_digest served;
+    new_root();
+    struct evictor e = { .s = open_for(4) };
+    for (size_t i = 0; i < 4; i++)
+        pull_ok(e.s, i);
+    hex_format(images[0].manifest_digest.bytes, SHA256_BYTES, hex);
+    (void)snprintf(path, sizeof path, "%s/meta/documents/%s", root, hex);
+    (void)snprintf(beside, sizeof beside, "%s/document", root);
+    CHECK_OK(rename(path, beside));
+    CHECK_OK(mkfifo(path, 0600));
+    CHECK_INT(pthread_create(&thread, NULL, evict_for_one, &e), 0);
+    int fd;
+    while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+        CHECK(errno == ENXIO && sched_yield() == 0);
+    CHECK(layer_cache_serve(e.s, &images[1].diff_id, &served));
+    oci_store_layer_touch(e.s, &images[2].diff_id);
+    CHECK_OK(rename(beside, path)); /* for those that read it later */
+    CHECK_INT(write(fd, images[0].manifest.p, images[0].manifest.n), images[0].manifest.n);
+    CHECK_OK(close(fd));
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    if (e.r < 0)
+        TEST_FAIL("%s", err_text(&e.err));
+    CHECK(has(e.s, 4) && has(e.s, 1)); /* which is held since it was looked at */
+    CHECK(!has(e.s, 0) || !has(e.s, 3) || !has(e.s, 2));
+    oci_store_release(e.s, &served);
+    check_agrees(e.s);
+    oci_store_close(e.s);
 }
 
 TEST_MAIN

@@ -3,6 +3,10 @@
  * The layers of a node store as a cache. The cache's lock is taken before the store's, never while
  * that is held. A layer is deleted first and leaves the lists after that: what a crash leaves in
  * between is a layer that the next opening finds to be gone.
+ *
+ * What is in use stands in the names and manifests of the store. Making room reads all of them, for
+ * the whole and again for each layer that goes, and meanwhile holds `room` alone, so that uses and
+ * uploads go on.
  */
 #include "image/layer_cache.h"
 
@@ -22,6 +26,7 @@ struct layer_cache {
     struct oci_store *store; /* NULL until it is open */
     enum image_cache_policy policy;
     int dir_fd;
+    pthread_mutex_t room;  /* one makes room at a time; taken before the mutex */
     pthread_mutex_t mutex; /* of what follows */
     struct image_cache *cache;
     struct image_cache_journal *journal; /* NULL while it is read */
@@ -77,8 +82,7 @@ static void note_blob(struct layer_cache *c, const struct oci_digest *diff_id)
 {
     struct oci_digest blob;
     uint64_t size;
-    if (!c->has_blobs ||
-        oci_store_layer_blob(c->store, diff_id, &blob, &size, NULL) < 0)
+    if (!c->has_blobs || oci_store_layer_blob(c->store, diff_id, &blob, &size, NULL) < 0)
         return;
     struct oci_digest *of = xnew(struct oci_digest);
     *of = *diff_id;
@@ -170,8 +174,8 @@ static int on_open(void *arg, struct oci_store *s, struct err *err)
         c->cache = new_cache(c->policy, oci_store_quota(s), c);
     }
     if (state == IMAGE_CACHE_JOURNAL_DAMAGED)
-        log_warn("the journal of the layer cache is damaged: layers count as used once",
-                 "store=%s", oci_store_root(s));
+        log_warn("the journal of the layer cache is damaged: layers count as used once", "store=%s",
+                 oci_store_root(s));
     c->store = s;
     tell_summary(c);
     return 0;
@@ -225,33 +229,36 @@ static void mark(struct cache_pins *p, const struct oci_store_layer *all, size_t
         const struct oci_digest *d = &all[i].diff_id;
         if (all[i].is_pinned)
             pin(p, d);
-        else if (all[i].n_images == 0 &&
-                 image_cache_where(p->cache, d->bytes) != IMAGE_CACHE_DEAD)
+        else if (all[i].n_images == 0 && image_cache_where(p->cache, d->bytes) != IMAGE_CACHE_DEAD)
             (void)image_cache_bury(p->cache, d->bytes);
     }
 }
 
-/* 1: so many bytes are free now. 0: it stays, or was gone already. */
+/* 1: so many bytes are free now. 0: it stays, or was gone already. The mutex is released meanwhile.
+ */
 static int remove_one(struct layer_cache *c, struct cache_pins *p, const struct oci_digest *d,
                       struct err *err)
 {
     struct oci_digest blob;
     uint64_t size;
-    bool has_blob = c->has_blobs &&
-                    oci_store_layer_blob(c->store, d, &blob, &size, NULL) >= 0;
+    bool has_blob = c->has_blobs && oci_store_layer_blob(c->store, d, &blob, &size, NULL) >= 0;
     struct err why = { 0 };
+    (void)pthread_mutex_unlock(&c->mutex);
     int r = oci_store_layer_remove(c->store, d, &why);
+    (void)pthread_mutex_lock(&c->mutex);
     if (r == -EBUSY) { /* in use since it was looked at */
         pin(p, d);
         return 0;
     }
     if (r < 0 && r != -ENOENT)
         return err_set(err, r, "%s", err_text(&why));
-    if (r >= 0)
+    if (oci_store_layer_has(c->store, d)) /* it has come again: that use is noted, or will be */
+        return r >= 0;
+    if (r >= 0 && image_cache_has(c->cache, d->bytes))
         image_cache_evict(c->cache, d->bytes);
     else
         (void)image_cache_remove(c->cache, d->bytes);
-    if (has_blob)
+    if (has_blob && c->has_blobs)
         free(map_del(&c->blobs, key_of(&blob)));
     return r >= 0;
 }
@@ -279,15 +286,17 @@ static int on_make_room(void *arg, uint64_t need_bytes, struct err *err)
     size_t n = 0;
     if (oci_store_quota(c->store) == 0)
         return err_set(err, -ENOSPC, "the store has no quota, so nothing is evicted");
-    (void)pthread_mutex_lock(&c->mutex);
+    (void)pthread_mutex_lock(&c->room);
     int r = oci_store_layers(c->store, &all, &n, err);
+    (void)pthread_mutex_lock(&c->mutex);
     if (r >= 0) {
-        mark(&p, all, n);
+        mark(&p, all, n); /* what is used since then, its removal finds */
         r = evict(c, &p, need_bytes, err);
     }
     unpin_all(&p);
     flush(c);
     (void)pthread_mutex_unlock(&c->mutex);
+    (void)pthread_mutex_unlock(&c->room);
     return r;
 }
 
@@ -297,6 +306,7 @@ static void cache_free(struct layer_cache *c)
     image_cache_journal_free(c->journal);
     image_cache_free(c->cache);
     fd_scoped(&c->dir_fd);
+    (void)pthread_mutex_destroy(&c->room);
     (void)pthread_mutex_destroy(&c->mutex);
     (void)pthread_mutex_destroy(&c->told_mutex);
     free(c);
@@ -327,6 +337,7 @@ int layer_cache_open_store(const struct oci_store_opts *opts, enum image_cache_p
     struct layer_cache *c = xnew(struct layer_cache);
     c->policy = policy;
     c->dir_fd = -1;
+    (void)pthread_mutex_init(&c->room, NULL);
     (void)pthread_mutex_init(&c->mutex, NULL);
     (void)pthread_mutex_init(&c->told_mutex, NULL);
     with.cache = &cache_ops;
