@@ -66,6 +66,8 @@ static void write_rights(struct buf *to)
                "  verbs: [get, list, watch]\n"
                "# Environments and secret files of functions, tokens of policies.\n"
                "- apiGroups: [\"\"]\n  resources: [secrets]\n  verbs: [get]\n"
+               "# Whose images the credentials of a function get: the namespace's uid.\n"
+               "- apiGroups: [\"\"]\n  resources: [namespaces]\n  verbs: [get]\n"
                "- apiGroups: [\"\"]\n  resources: [configmaps]\n  verbs: [get, list, watch]\n"
                "- apiGroups: [\"\"]\n  resources: [events]\n  verbs: [create]\n"
                "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n"

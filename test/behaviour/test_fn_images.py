@@ -315,6 +315,34 @@ def test_tenants_whose_registries_hang_do_not_hold_up_another_by_being_many(tmp_
         released.set()
 
 
+def test_a_namespace_that_is_made_again_inherits_no_image(tmp_path, start, registry):
+    """Who makes it names the old one's image with credentials that open nothing."""
+    registry.add_layout(layout(tmp_path / "layout"), "team/private", "v1")
+    registry.auth, registry.users = "basic", {"ann": "s3cret"}
+    server = start()
+    reference = f"{registry.host}/team/private:v1"
+    wanted = spec(reference, imagePullSecrets=[{"name": "pull"}])
+
+    def make(password):
+        make_namespace(server, "team")
+        server.create("/api/v1/namespaces/team/secrets", {**dockerconfig(registry.host, "ann", password), "metadata": {"name": "pull"}})
+
+    make("s3cret")
+    server.deploy("mine", wanted, namespace="team")
+    assert call(server.gateway, "mine.team").status == 200
+    n = len(requests(registry))
+    server.deploy("again", wanted, namespace="team")  # it is here, for this namespace
+    assert call(server.gateway, "again.team").status == 200 and len(requests(registry)) == n
+    for name in ("mine", "again"):
+        server.ask("DELETE", FUNCTIONS.format("team") + "/" + name)
+        wait_for(lambda: server.get(FUNCTIONS.format("team") + "/" + name).status == 404, "the function to go")
+    server.ask("DELETE", "/api/v1/namespaces/team")
+    wait_for(lambda: server.get("/api/v1/namespaces/team").status == 404, "the namespace to go")
+    make("guessed")
+    server.deploy("mine", {**wanted, "scale": {"initial": 1}}, namespace="team")
+    wait_for(lambda: ready(server, "mine", "team")["reason"] in ("ErrImagePull", "ImagePullBackOff"), "it is refused")
+
+
 def test_files_of_the_worker_are_images_below_its_directories_alone(tmp_path, start):
     (tmp_path / "bundles").mkdir()
     layout(tmp_path / "bundles/layout")

@@ -18,11 +18,12 @@
 
 struct source {
     struct gather *g;
-    bool is_secret, found;
+    bool is_secret, is_namespace, found; /* is_namespace: the one of the gather */
     struct str name;
     struct ask *ask;
-    struct str type;   /* of a Secret; in the arena, as is */
-    struct json *data; /* this */
+    struct str type;   /* of a Secret; in the arena, as are */
+    struct json *data; /* these */
+    struct str uid;    /* of a namespace */
 };
 
 /* Several GETs, and then done. */
@@ -41,17 +42,30 @@ struct gather {
 static struct source *add_source(struct gather *g, bool is_secret, struct str name)
 {
     vec_each (s, &g->sources)
-        if (s->is_secret == is_secret && str_eq(s->name, name))
+        if (!s->is_namespace && s->is_secret == is_secret && str_eq(s->name, name))
             return s;
     struct source fresh = { .g = g, .is_secret = is_secret, .name = name };
     vec_push(&g->sources, fresh);
     return &g->sources.p[g->sources.n - 1];
 }
 
+static void add_namespace(struct gather *g)
+{
+    vec_push(&g->sources, ((struct source){ .g = g, .is_namespace = true }));
+}
+
+static const struct source *find_namespace(struct gather *g)
+{
+    vec_each (s, &g->sources)
+        if (s->is_namespace)
+            return s;
+    return NULL;
+}
+
 static const struct source *find_source(struct gather *g, bool is_secret, struct str name)
 {
     vec_each (s, &g->sources)
-        if (s->is_secret == is_secret && str_eq(s->name, name))
+        if (!s->is_namespace && s->is_secret == is_secret && str_eq(s->name, name))
             return s;
     return NULL;
 }
@@ -67,6 +81,7 @@ static void on_source(void *arg, int status, struct str body, const struct json 
         s->type = str_copy_arena(&g->arena, json_get_str(json, "type"));
         const struct json *data = json_getc(json, "data"); /* neither has to have some */
         s->data = data ? json_clone(&g->arena, data) : NULL;
+        s->uid = str_copy_arena(&g->arena, meta_uid(json));
     } else if (status != 404 && g->r >= 0) {
         g->r = status == 0 ? err_set(&g->err, -EIO, "%s", err_text(err))
                            : err_set(&g->err, E_DENIED, "the API answers %d", status);
@@ -82,8 +97,10 @@ static void gather_start(struct gather *g)
     vec_each (s, &g->sources) {
         struct ask_request rq = { .method = "GET" };
         rq.target =
-            str_of(arena_printf(&g->arena, "/api/v1/namespaces/%s/%s/" STR_FMT, g->namespace,
-                                s->is_secret ? "secrets" : "configmaps", STR_ARG(s->name)));
+            s->is_namespace
+                ? str_of(arena_printf(&g->arena, "/api/v1/namespaces/%s", g->namespace))
+                : str_of(arena_printf(&g->arena, "/api/v1/namespaces/%s/%s/" STR_FMT, g->namespace,
+                                      s->is_secret ? "secrets" : "configmaps", STR_ARG(s->name)));
         int r = ask_start(g->c->opts.transport, g->c->opts.identity, &rq, on_source, s, &s->ask,
                           &g->err);
         if (r < 0)
@@ -179,6 +196,22 @@ static int fill_files(struct resolve *rs, struct plane_env *env, struct err *err
     return 0;
 }
 
+/*
+ * Whose images these credentials get. By its uid too: a namespace that was deleted and made again
+ * is another one, which has to show credentials of its own.
+ */
+static int fill_tenant(struct resolve *rs, struct plane_env *env, struct err *err)
+{
+    const struct source *s = find_namespace(&rs->g);
+    if (!s)
+        return 0;
+    if (!s->found || !s->uid.n)
+        return err_set(err, E_INVALID, "namespace '%s' is not there", rs->g.namespace);
+    env->tenant =
+        str_of(arena_printf(&rs->g.arena, "%s/" STR_FMT, rs->g.namespace, STR_ARG(s->uid)));
+    return 0;
+}
+
 static int fill_auths(struct resolve *rs, struct plane_env *env, struct err *err)
 {
     env->auths = arena_new_n(&rs->g.arena, struct str, rs->t.n_pull_secrets + 1);
@@ -205,6 +238,8 @@ static void on_resolved(struct gather *g)
         g->r = fill_files(rs, &env, &g->err);
     if (g->r >= 0)
         g->r = fill_auths(rs, &env, &g->err);
+    if (g->r >= 0)
+        g->r = fill_tenant(rs, &env, &g->err);
     list_remove(&rs->node);
     plane_set_env(g->c->opts.plane, rs->function, rs->revision, &env, g->r, &g->err);
     gather_fini(g);
@@ -244,6 +279,8 @@ void catalog_on_resolve(struct catalog *c, uint32_t function, uint32_t revision)
         (void)add_source(&rs->g, true, rs->t.secrets[i].secret);
     for (size_t i = 0; i < rs->t.n_pull_secrets; i++)
         (void)add_source(&rs->g, true, rs->t.pull_secrets[i]);
+    if (rs->t.n_pull_secrets)
+        add_namespace(&rs->g);
     gather_start(&rs->g);
 }
 

@@ -139,6 +139,7 @@ struct plane_env {
     size_t n_files;
     struct str *auths; /* files of credentials for registries */
     size_t n_auths;
+    struct str tenant; /* whose they are: namespace and its uid; "": there are none */
 };
 /* Copied. r < 0: it could not be had, err says why; what is known from before serves then. */
 void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,

@@ -18,6 +18,7 @@ struct env {
     Dormouse__Fn__V1__SecretFile **files;
     ProtobufCBinaryData *auths;
     size_t n_vars, n_files, n_auths;
+    char *tenant;
 };
 
 static Dormouse__Fn__V1__EnvVar *new_var(struct arena *a, struct str name, struct str value)
@@ -50,6 +51,7 @@ int plane_env_new(const struct plane_env *in, struct env **ret)
         struct str text = str_copy_arena(&env->arena, in->auths[i]);
         env->auths[env->n_auths++] = (ProtobufCBinaryData){ text.n, (uint8_t *)(uintptr_t)text.p };
     }
+    env->tenant = str_dup_arena(&env->arena, in->tenant);
     *ret = env;
     return 0;
 }
@@ -58,6 +60,8 @@ bool plane_env_equal(const struct env *a, const struct env *b)
 {
     if (!a || !b || a->n_vars != b->n_vars || a->n_files != b->n_files || a->n_auths != b->n_auths)
         return a == b;
+    if (strcmp(a->tenant, b->tenant) != 0)
+        return false;
     for (size_t i = 0; i < a->n_auths; i++)
         if (!str_eq(str_n(a->auths[i].data, a->auths[i].len),
                     str_n(b->auths[i].data, b->auths[i].len)))
@@ -277,6 +281,7 @@ static void add_env(struct arena *a, struct revision *rev, Dormouse__Fn__V1__Rev
         m->n_secrets = rev->env->n_files;
         m->registry_auths = rev->env->auths;
         m->n_registry_auths = rev->env->n_auths;
+        m->tenant = rev->env->tenant;
         return;
     }
     if (json_parse(a, str_n(rev->template, rev->template_n), NULL, &json, NULL) < 0 ||

@@ -12,7 +12,8 @@
 
 struct fn_image_want { /* borrowed for the call */
     struct str reference;
-    struct str tenant;       /* whose credentials these are: the namespace */
+    struct str
+        tenant; /* whose credentials these are: the namespace, and with credentials its uid */
     const struct str *auths; /* files of credentials; none: anonymous */
     size_t n_auths;
     enum fn_pull policy;

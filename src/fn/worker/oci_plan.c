@@ -184,7 +184,7 @@ static void on_image(struct fn_image_call *c, int r, struct fn_image *image, con
 static int ask(struct oci_plan *p)
 {
     struct oci *o = p->o;
-    struct fn_image_want want = { .tenant = str_of(p->r->namespace),
+    struct fn_image_want want = { .tenant = str_of(p->r->tenant ? p->r->tenant : p->r->namespace),
                                   .auths = p->r->auths,
                                   .n_auths = p->r->n_auths,
                                   .policy = p->r->t->pull };

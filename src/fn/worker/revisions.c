@@ -99,6 +99,7 @@ static void take_env(struct revision *v)
         auths[i] = str_n(v->m->registry_auths[i].data, v->m->registry_auths[i].len);
     v->pub.auths = auths;
     v->pub.n_auths = v->m->n_registry_auths;
+    v->pub.tenant = v->m->tenant[0] ? v->m->tenant : v->pub.namespace;
 }
 
 /* What cannot be run becomes a revision all the same: each create says why. */

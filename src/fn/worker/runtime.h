@@ -37,7 +37,8 @@ struct runtime_revision { /* what its sandboxes are made of; the worker keeps it
     size_t n_secrets;
     const struct str *auths; /* files of credentials for registries */
     size_t n_auths;
-    void *data; /* of the runtime */
+    const char *tenant; /* whose they are */
+    void *data;         /* of the runtime */
 };
 
 struct runtime_events {
