@@ -348,4 +348,26 @@ TEST(without_a_registry_and_a_peer_there_is_no_plan)
     CHECK(!image_orchestrate(&w.o, &t));
 }
 
+TEST(a_node_that_keeps_a_layer_as_a_tar_alone_is_no_source_and_needs_no_other)
+{
+    struct world w;
+    struct image_tasks t;
+    world_init(&w, 1, 2);
+    w.o.node = 0;
+    w.nodes[1].uplink_bps = 1000 * MBIT;
+    place_break_put(&w.nodes[1].holds, 0);
+    CHECK(image_orchestrate(&w.o, &t));
+    CHECK_INT(t.all.p[0].kind, IMAGE_TASK_PEER);
+    image_tasks_fini(&t);
+    place_break_put(&w.nodes[1].unsendable, 0);
+    CHECK(image_orchestrate(&w.o, &t));
+    CHECK_INT(t.all.p[0].kind, IMAGE_TASK_REGISTRY);
+    CHECK_INT(t.all.p[0].n_alternatives, 0);
+    image_tasks_fini(&t);
+    w.o.node = 1; /* it has it */
+    CHECK(image_orchestrate(&w.o, &t));
+    CHECK_INT(t.all.n, 0);
+    image_tasks_fini(&t);
+}
+
 TEST_MAIN

@@ -14,6 +14,13 @@ static struct oci_store_layer layer(uint8_t first, uint8_t seventh)
     return l;
 }
 
+static struct oci_store_layer blob_layer(uint8_t first)
+{
+    struct oci_store_layer l = layer(first, 0);
+    l.has_blob = true;
+    return l;
+}
+
 static struct sched_node_image_state *read_back(struct words *w, const struct node_state *s)
 {
     struct arena a = { 0 };
@@ -111,6 +118,36 @@ TEST(rates_are_averaged_and_small_transfers_say_nothing)
     CHECK(r.uplink_bps == 8e6 + 0.2 * 8e6);
     node_state_measure(&r, &r.uplink_bps, 1000000, 0, 7); /* as if it had taken a millisecond */
     CHECK(r.uplink_bps > 1e9 && r.measured_wall_s == 7);
+}
+
+TEST(layers_that_are_kept_as_tars_alone_are_there_and_are_no_source)
+{
+    const struct oci_store_layer layers[] = { blob_layer(9), layer(2, 0), blob_layer(200),
+                                              layer(1, 0) };
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 20);
+    scoped(buf_fini_scoped) struct buf unsendable = BUF_INIT(1 << 20);
+    scoped(words_free_scoped) struct words *w = words_new();
+    node_state_prefixes(layers, ARRAY_LEN(layers), &prefixes);
+    node_state_unsendable(layers, ARRAY_LEN(layers), &unsendable);
+    struct node_state s = { .node = STR("n1"),
+                            .reported_wall_s = 1700000000,
+                            .generation = 7,
+                            .prefixes = buf_str(&prefixes),
+                            .unsendable = buf_str(&unsendable) };
+    struct sched_node_image_state *got = read_back(w, &s);
+    CHECK_INT(got->n_layers, 4);
+    CHECK_INT(got->n_unsendable, 2);
+    CHECK(sched_node_image_state_has(got, (uint64_t)2 << 40));
+    CHECK(!sched_node_image_state_sends(got, (uint64_t)2 << 40));
+    CHECK(!sched_node_image_state_sends(got, (uint64_t)1 << 40));
+    CHECK(sched_node_image_state_sends(got, (uint64_t)9 << 40));
+    CHECK(!sched_node_image_state_sends(got, (uint64_t)3 << 40));
+    sched_object_unref(w, got);
+    s.unsendable = STR("");
+    const struct json *spec = json_getc(node_state_object(&a, &s), "spec");
+    CHECK(!json_getc(json_getc(spec, "layers"), "unsendablePrefixes"));
+    arena_fini(&a);
 }
 
 TEST_MAIN

@@ -111,7 +111,7 @@ static int list_candidates(struct image_cluster_file *f, struct arena *a, struct
 /* Holders of a layer, and those of them that cannot send. */
 static const char *holders_text(const struct image_orchestrate *o, struct arena *a, uint32_t layer)
 {
-    unsigned n = 0, silent = 0, busy = 0, unknown = 0;
+    unsigned n = 0, silent = 0, busy = 0, unknown = 0, unsendable = 0;
     for (uint32_t i = 0; i < o->n_nodes; i++) {
         const struct image_orchestrate_node *p = &o->nodes[i];
         if (i == o->node || !place_break_in(&p->holds, layer))
@@ -123,6 +123,8 @@ static const char *holders_text(const struct image_orchestrate *o, struct arena 
             busy++;
         else if (p->uplink_bps == 0)
             unknown++;
+        else if (place_break_in(&p->unsendable, layer))
+            unsendable++;
     }
     if (n == 0)
         return "no node has it";
@@ -131,6 +133,8 @@ static const char *holders_text(const struct image_orchestrate *o, struct arena 
         text = arena_printf(a, "%s, %u silent", text, silent);
     if (busy)
         text = arena_printf(a, "%s, %u without a free slot", text, busy);
+    if (unsendable)
+        text = arena_printf(a, "%s, %u as a tar alone", text, unsendable);
     return unknown ? arena_printf(a, "%s, %u of unknown rate", text, unknown) : text;
 }
 

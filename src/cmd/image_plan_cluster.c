@@ -109,8 +109,11 @@ static int add_node(struct plan_reading *r, const struct json *item, int64_t wal
                                       .downlink_bps = s->downlink_bps,
                                       .unpack_bytes_per_second = s->unpack_bytes_per_second };
     for (size_t i = 0; i < r->f->o.n_layers; i++)
-        if (sched_node_image_state_has(s, r->prefixes[i]))
+        if (sched_node_image_state_has(s, r->prefixes[i])) {
             place_break_put(&r->nodes[r->n].holds, i);
+            if (!sched_node_image_state_sends(s, r->prefixes[i]))
+                place_break_put(&r->nodes[r->n].unsendable, i);
+        }
     r->n++;
     sched_object_unref(r->words, o);
     return 0;

@@ -26,23 +26,35 @@ static int by_prefix(const void *a, const void *b)
     return memcmp(a, b, NODE_STATE_PREFIX_BYTES);
 }
 
-void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to)
+static void add_prefixes(const struct oci_store_layer *layers, size_t n, bool all, struct buf *to)
 {
     size_t skip = n > NODE_STATE_LAYERS_MAX ? n - NODE_STATE_LAYERS_MAX : 0, from = to->n;
     for (size_t i = skip; i < n; i++)
-        (void)buf_add(to, layers[i].diff_id.bytes, NODE_STATE_PREFIX_BYTES);
-    if (!buf_ok(to) || n == skip)
+        if (all || !layers[i].has_blob)
+            (void)buf_add(to, layers[i].diff_id.bytes, NODE_STATE_PREFIX_BYTES);
+    size_t count = (to->n - from) / NODE_STATE_PREFIX_BYTES;
+    if (!buf_ok(to) || count == 0)
         return;
     char *p = to->p + from;
-    qsort(p, n - skip, NODE_STATE_PREFIX_BYTES, by_prefix);
+    qsort(p, count, NODE_STATE_PREFIX_BYTES, by_prefix);
     size_t kept = 0;
-    for (size_t i = 0; i < n - skip; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *at = p + i * NODE_STATE_PREFIX_BYTES;
         if (kept && by_prefix(p + (kept - 1) * NODE_STATE_PREFIX_BYTES, at) == 0)
             continue;
         memmove(p + kept++ * NODE_STATE_PREFIX_BYTES, at, NODE_STATE_PREFIX_BYTES);
     }
     to->n = from + kept * NODE_STATE_PREFIX_BYTES;
+}
+
+void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to)
+{
+    add_prefixes(layers, n, true, to);
+}
+
+void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struct buf *to)
+{
+    add_prefixes(layers, n, false, to);
 }
 
 static void set_time(struct arena *a, struct json *v, const char *key, int64_t wall_s)
@@ -101,6 +113,7 @@ struct json *node_state_beat(struct arena *a, const struct node_state *s)
 struct json *node_state_object(struct arena *a, const struct node_state *s)
 {
     scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(BASE64_MAX);
+    scoped(buf_fini_scoped) struct buf unsendable = BUF_INIT(BASE64_MAX);
     struct json *v = json_new_object(a);
     json_set_str(a, v, "apiVersion", STR("dormouse.dev/v1alpha1"));
     json_set_str(a, v, "kind", STR("NodeImageState"));
@@ -118,5 +131,9 @@ struct json *node_state_object(struct arena *a, const struct node_state *s)
     set_amount(a, layers, "generation", s->generation);
     (void)base64_encode(&prefixes, s->prefixes, BASE64_STD);
     json_set_str(a, layers, "prefixes", str_copy_arena(a, buf_str(&prefixes)));
+    if (s->unsendable.n) {
+        (void)base64_encode(&unsendable, s->unsendable, BASE64_STD);
+        json_set_str(a, layers, "unsendablePrefixes", str_copy_arena(a, buf_str(&unsendable)));
+    }
     return v;
 }

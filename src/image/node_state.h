@@ -11,7 +11,7 @@
 enum {
     NODE_STATE_PREFIX_BYTES = 6,               /* of a DiffID */
     NODE_STATE_LAYERS_MAX = 32768,             /* the definition of NodeImageState takes no more */
-    NODE_STATE_TEXT_MAX = 384 << 10,           /* of an object */
+    NODE_STATE_TEXT_MAX = 640 << 10,           /* of an object */
     NODE_STATE_MEASURED_MIN_BYTES = 256 << 10, /* smaller transfers say nothing of a rate */
 };
 
@@ -36,10 +36,13 @@ struct node_state {
     unsigned upload_slots; /* free */
     uint64_t generation;   /* of the set of layers */
     struct str prefixes;   /* node_state_prefixes() */
+    struct str unsendable; /* likewise, those without a blob: no one can have them from here */
 };
 
 /* The prefixes of all layers, ascending, none twice; of too many, those that were used last. */
 void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to);
+/* Of them those that are kept as tars alone. */
+void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struct buf *to);
 /* The whole object, for a server-side apply. */
 struct json *node_state_object(struct arena *a, const struct node_state *s);
 /* What changes all the time, for a merge patch: the time, disk, slots, the rate of unpacking. */

@@ -38,10 +38,25 @@ static bool is_source(const struct image_orchestrate *o, uint32_t node)
     return is_alive(o, node) && o->nodes[node].slots > 0;
 }
 
+static bool can_send(const struct image_orchestrate_node *n, size_t layer)
+{
+    return place_break_in(&n->holds, layer) && !place_break_in(&n->unsendable, layer);
+}
+
+static struct place_break_set sendable(const struct image_orchestrate *o,
+                                       const struct image_orchestrate_node *n)
+{
+    struct place_break_set s = { 0 };
+    for (size_t i = 0; i < o->n_layers; i++)
+        if (can_send(n, i))
+            place_break_put(&s, i);
+    return s;
+}
+
 static bool holds_something(const struct work *w, const struct image_orchestrate_node *n)
 {
     for (size_t i = 0; i < w->o->n_layers; i++)
-        if (!place_break_in(&w->settled, i) && place_break_in(&n->holds, i))
+        if (!place_break_in(&w->settled, i) && can_send(n, i))
             return true;
     return false;
 }
@@ -61,7 +76,8 @@ static void list_peers(struct work *w)
         size_t moved = MIN(w->n_peers, (size_t)PLACE_BREAK_PEERS_MAX - 1) - at;
         memmove(&w->peers[at + 1], &w->peers[at], moved * sizeof *w->peers);
         memmove(&w->peer_nodes[at + 1], &w->peer_nodes[at], moved * sizeof *w->peer_nodes);
-        w->peers[at] = (struct place_break_peer){ n->holds, n->uplink_bps, n->queued_bytes };
+        w->peers[at] =
+            (struct place_break_peer){ sendable(w->o, n), n->uplink_bps, n->queued_bytes };
         w->peer_nodes[at] = (int)i;
         w->n_peers = MIN(w->n_peers + 1, (size_t)PLACE_BREAK_PEERS_MAX);
     }
@@ -94,7 +110,7 @@ static const struct image_orchestrate_flight *flight_to_us(const struct image_or
 static bool any_source_holds(const struct image_orchestrate *o, uint32_t layer)
 {
     for (uint32_t i = 0; i < o->n_nodes; i++)
-        if (is_source(o, i) && place_break_in(&o->nodes[i].holds, layer))
+        if (is_source(o, i) && can_send(&o->nodes[i], layer))
             return true;
     return false;
 }

@@ -29,10 +29,11 @@ struct image_orchestrate_layer {
 
 struct image_orchestrate_node {
     struct place_break_set holds;
-    uint64_t silent_ms;   /* since its last report */
-    unsigned slots;       /* free for uploads */
-    int64_t uplink_bps;   /* to the node of the deployment; 0: unknown, no source */
-    int64_t queued_bytes; /* that it has to send for others */
+    struct place_break_set unsendable; /* of them, those that others cannot have from it */
+    uint64_t silent_ms;                /* since its last report */
+    unsigned slots;                    /* free for uploads */
+    int64_t uplink_bps;                /* to the node of the deployment; 0: unknown, no source */
+    int64_t queued_bytes;              /* that it has to send for others */
 };
 
 /* A transfer of a layer of this image that is under way or waits, to any node. */

@@ -32,7 +32,7 @@ struct image_server_state {
     uint64_t generation;
     int status, r;
     struct err why; /* of r, or what came of the last writing */
-    struct buf prefixes, answer;
+    struct buf prefixes, unsendable, answer;
     struct node_state found; /* by the job */
 };
 
@@ -57,6 +57,7 @@ static void gather(struct job *j)
     *f = (struct node_state){ 0 };
     t->why = (struct err){ 0 };
     buf_reset(&t->prefixes);
+    buf_reset(&t->unsendable);
     look_at_disk(f, oci_store_root(store));
     t->r = oci_store_layers(store, &all, &n, &t->why);
     for (size_t i = 0; t->r >= 0 && i < n; i++) {
@@ -68,6 +69,7 @@ static void gather(struct job *j)
     if (!quota)
         f->cache_pinned = f->cache_used; /* nothing is evicted to make room */
     node_state_prefixes(all, n, &t->prefixes);
+    node_state_unsendable(all, n, &t->unsendable);
 }
 
 /* ---- writing ---- */
@@ -123,10 +125,11 @@ static void on_end(void *arg, int r, const struct err *err)
 }
 
 /* Of what readers decide by and what does not age. */
-static uint64_t sum_of(const struct node_state *f, struct str prefixes)
+static uint64_t sum_of(const struct node_state *f)
 {
     const uint64_t numbers[] = { f->cache_capacity, f->cache_used, f->cache_pinned };
-    uint64_t sum = sum64(prefixes, 1) ^ sum64(str_n(numbers, sizeof numbers), 2) ^
+    uint64_t sum = sum64(f->prefixes, 1) ^ sum64(f->unsendable, 5) ^
+                   sum64(str_n(numbers, sizeof numbers), 2) ^
                    sum64(str_n(&f->rates, sizeof f->rates), 4);
     return sum ? sum : 1;
 }
@@ -173,7 +176,8 @@ static void on_gathered(struct job *j, int r)
         return;
     }
     t->written_ms = loop_now_ms(s->loop);
-    uint64_t set = sum64(buf_str(&t->prefixes), 3), wall_ms = (uint64_t)clock_wall_ms();
+    uint64_t set = sum64(buf_str(&t->prefixes), 3) ^ sum64(buf_str(&t->unsendable), 6);
+    uint64_t wall_ms = (uint64_t)clock_wall_ms();
     if (set != t->prefixes_sum || t->generation == 0)
         t->generation = MAX(t->generation + 1, wall_ms); /* larger than before a restart */
     t->prefixes_sum = set;
@@ -185,7 +189,8 @@ static void on_gathered(struct job *j, int r)
         (unsigned)(IMAGE_SERVER_UPLOADS - MIN(s->n_uploads, (size_t)IMAGE_SERVER_UPLOADS));
     f->generation = t->generation;
     f->prefixes = buf_str(&t->prefixes);
-    t->sum = sum_of(f, f->prefixes);
+    f->unsendable = buf_str(&t->unsendable);
+    t->sum = sum_of(f);
     t->is_whole = t->sum != t->written_sum;
     r = r < 0 ? err_sys(&t->why, r, "look at the store") : t->r;
     if (r >= 0 && write_state(t, &t->why) >= 0)
@@ -218,6 +223,7 @@ void image_server_state_start(struct image_server *s)
     struct image_server_state *t = xnew(struct image_server_state);
     t->s = s;
     t->prefixes = BUF_INIT(NODE_STATE_LAYERS_MAX * NODE_STATE_PREFIX_BYTES);
+    t->unsendable = BUF_INIT(NODE_STATE_LAYERS_MAX * NODE_STATE_PREFIX_BYTES);
     t->answer = BUF_INIT(ANSWER_MAX);
     s->state = t;
     image_server_state_arm(s, 0);
@@ -253,6 +259,7 @@ void image_server_state_fini(struct image_server *s)
         return;
     timer_stop(s->loop, &s->state->timer);
     buf_fini(&s->state->prefixes);
+    buf_fini(&s->state->unsendable);
     buf_fini(&s->state->answer);
     free(s->state);
 }

@@ -108,6 +108,7 @@ struct oci_store_layer {
     int64_t used_wall_s; /* last put or oci_store_layer_touch() */
     uint32_t n_images;   /* names of images that have it */
     bool is_pinned;      /* by a pinned image, a lease or a hold: must stay */
+    bool has_blob;       /* as the registry has it: others can have it from here */
 };
 
 bool oci_store_layer_has(struct oci_store *s, const struct oci_digest *diff_id);

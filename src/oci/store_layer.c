@@ -272,6 +272,7 @@ static int list_layer(void *arg, const char *name, struct err *err)
         return 0;
     layer.n_bytes = store_layer_bytes(&f);
     layer.used_wall_s = f.used_wall_s;
+    layer.has_blob = f.has_blob;
     if (l->marks) {
         struct store_mark mark = store_mark_of(l->marks, &layer.diff_id);
         layer.n_images = mark.n_images;

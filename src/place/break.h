@@ -87,6 +87,10 @@ static inline void place_break_put(struct place_break_set *s, size_t layer)
 {
     s->bits[layer / 64] |= (uint64_t)1 << layer % 64;
 }
+static inline void place_break_take(struct place_break_set *s, size_t layer)
+{
+    s->bits[layer / 64] &= ~((uint64_t)1 << layer % 64);
+}
 
 struct place_break_peer {
     struct place_break_set holds;

@@ -50,27 +50,37 @@ static int read_time(const struct json *at, const char *key, int64_t *ret_ms, st
     return 0;
 }
 
-static int read_layers(struct sched_node_image_state *s, const struct json *layers, struct err *err)
+/* *ret: given, free(), also on error. */
+static int read_prefixes(const struct json *layers, const char *key, uint64_t **ret,
+                         uint32_t *ret_n, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf bytes =
         BUF_INIT((size_t)SCHED_NODE_LAYERS_MAX * SCHED_LAYER_PREFIX_BYTES);
-    s->layers_generation = (uint64_t)amount(layers, "generation");
-    int r = base64_decode(&bytes, json_get_str(layers, "prefixes"), BASE64_LENIENT);
+    int r = base64_decode(&bytes, json_get_str(layers, key), BASE64_LENIENT);
     if (r < 0)
-        return err_set(err, E_INVALID, "spec.layers.prefixes: not base64, or more than %d layers",
+        return err_set(err, E_INVALID, "spec.layers.%s: not base64, or more than %d layers", key,
                        SCHED_NODE_LAYERS_MAX);
     if (bytes.n % SCHED_LAYER_PREFIX_BYTES != 0)
-        return err_set(err, E_INVALID, "spec.layers.prefixes: %zu bytes are no whole number of %d",
+        return err_set(err, E_INVALID, "spec.layers.%s: %zu bytes are no whole number of %d", key,
                        bytes.n, SCHED_LAYER_PREFIX_BYTES);
     size_t n = bytes.n / SCHED_LAYER_PREFIX_BYTES;
-    s->layers = xnew_n(uint64_t, n);
+    uint64_t *p = *ret = xnew_n(uint64_t, n);
     for (size_t i = 0; i < n; i++) {
-        s->layers[i] = prefix_of((const uint8_t *)bytes.p + i * SCHED_LAYER_PREFIX_BYTES);
-        if (i > 0 && s->layers[i] <= s->layers[i - 1])
-            return err_set(err, E_INVALID, "spec.layers.prefixes: not ascending at layer %zu", i);
+        p[i] = prefix_of((const uint8_t *)bytes.p + i * SCHED_LAYER_PREFIX_BYTES);
+        if (i > 0 && p[i] <= p[i - 1])
+            return err_set(err, E_INVALID, "spec.layers.%s: not ascending at layer %zu", key, i);
     }
-    s->n_layers = (uint32_t)n;
+    *ret_n = (uint32_t)n;
     return 0;
+}
+
+static int read_layers(struct sched_node_image_state *s, const struct json *layers, struct err *err)
+{
+    s->layers_generation = (uint64_t)amount(layers, "generation");
+    int r = read_prefixes(layers, "prefixes", &s->layers, &s->n_layers, err);
+    return r < 0 || !json_getc(layers, "unsendablePrefixes")
+               ? r
+               : read_prefixes(layers, "unsendablePrefixes", &s->unsendable, &s->n_unsendable, err);
 }
 
 static int node_image_state_read(struct words *w, struct sched_object *o, const struct json *json,
@@ -101,6 +111,7 @@ static void node_image_state_fini(struct words *w, struct sched_object *o)
 {
     struct sched_node_image_state *s = (struct sched_node_image_state *)o;
     free(s->layers);
+    free(s->unsendable);
 }
 
 const struct sched_kind_ops sched_node_image_state_ops = {
@@ -113,23 +124,33 @@ const struct sched_kind_ops sched_node_image_state_ops = {
  * Prefixes of hashes are spread evenly, so a layer that is there stands close to where its number
  * says; a set that somebody made up is still searched in halves.
  */
-bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix)
+static bool is_in(const uint64_t *set, uint32_t n, uint64_t prefix)
 {
     enum { NEAR = 32 };
-    uint32_t from = 0, to = s->n_layers;
+    uint32_t from = 0, to = n;
     uint32_t guess = (uint32_t)(prefix * (unsigned __int128)to >> 8 * SCHED_LAYER_PREFIX_BYTES);
-    if (guess > NEAR && s->layers[guess - NEAR] <= prefix)
+    if (guess > NEAR && set[guess - NEAR] <= prefix)
         from = guess - NEAR;
-    if (to - guess > NEAR && s->layers[guess + NEAR] > prefix)
+    if (to - guess > NEAR && set[guess + NEAR] > prefix)
         to = guess + NEAR;
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
-        if (s->layers[middle] == prefix)
+        if (set[middle] == prefix)
             return true;
-        if (s->layers[middle] < prefix)
+        if (set[middle] < prefix)
             from = middle + 1;
         else
             to = middle;
     }
     return false;
+}
+
+bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix)
+{
+    return is_in(s->layers, s->n_layers, prefix);
+}
+
+bool sched_node_image_state_sends(const struct sched_node_image_state *s, uint64_t prefix)
+{
+    return sched_node_image_state_has(s, prefix) && !is_in(s->unsendable, s->n_unsendable, prefix);
 }

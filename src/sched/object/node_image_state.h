@@ -6,7 +6,8 @@
  * The set of layers, `spec.layers.prefixes`, is a string of bytes (base64 in JSON): the first six
  * bytes of the DiffID of every layer that the node holds, ascending, none twice. Six bytes are
  * exact enough for a score: among 1,000 layers one that is not there seems to be in 1 of 280
- * thousand million questions. `spec.layers.generation` grows with every change of the set.
+ * thousand million questions. `spec.layers.generation` grows with every change of the set, and of
+ * `spec.layers.unsendablePrefixes`, its layers that other nodes cannot have from this one.
  */
 #pragma once
 
@@ -29,8 +30,9 @@ struct sched_node_image_state {
     int64_t unpack_bytes_per_second;
     uint32_t upload_slots; /* free ones */
     uint64_t layers_generation;
-    uint64_t *layers; /* prefixes as numbers, ascending */
-    uint32_t n_layers;
+    uint64_t *layers;     /* prefixes as numbers, ascending */
+    uint64_t *unsendable; /* of them, likewise */
+    uint32_t n_layers, n_unsendable;
 };
 static inline const struct sched_node_image_state *sched_node_image_state_of(
     const struct sched_object *o)
@@ -38,6 +40,8 @@ static inline const struct sched_node_image_state *sched_node_image_state_of(
     return (const struct sched_node_image_state *)o;
 }
 bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix);
+/* It has it, and others can have it from there. */
+bool sched_node_image_state_sends(const struct sched_node_image_state *s, uint64_t prefix);
 /* The prefix of "sha256:HEX...", of which 12 digits are enough. Errors: E_INVALID. */
 int sched_layer_prefix(struct str diff_id, uint64_t *ret, struct err *err);
 

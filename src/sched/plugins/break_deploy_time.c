@@ -70,6 +70,15 @@ static void add_peer(struct peers *s, const struct sched_node_image_state *state
     s->n = last + 1;
 }
 
+/* Of what a node holds, what it can send. */
+static void keep_sendable(const struct break_layers *layers,
+                          const struct sched_node_image_state *state, struct place_break_set *s)
+{
+    for (uint32_t i = 0; i < layers->n && state->n_unsendable; i++)
+        if (place_break_in(s, i) && !sched_node_image_state_sends(state, layers->prefix[i]))
+            place_break_take(s, i);
+}
+
 static bool holds_any(const struct place_break_set *s)
 {
     for (size_t i = 0; i < ARRAY_LEN(s->bits); i++)
@@ -92,6 +101,7 @@ static void find_peers(struct deploy_time *t, const struct sched_cycle *cycle,
             break_is_old(f, state->reported_ms, BREAK_PEER_OLD_MS))
             continue;
         break_present(&t->states, cycle, layers, nodes[i], state, &holds);
+        keep_sendable(layers, state, &holds);
         if (holds_any(&holds))
             add_peer(&t->peers, state, &holds);
     }
