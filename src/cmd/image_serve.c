@@ -7,6 +7,7 @@
 #include "cmd/manifest_words.h"
 #include "image/server.h"
 #include "io/address.h"
+#include "io/fetch_url.h"
 #include "io/tls.h"
 #include "kube/http_transport.h"
 
@@ -28,7 +29,9 @@ static enum image_cache_policy policy;
 static bool allow_anonymous, allow_plain;
 static const char *kubeconfig, *context, *url;
 static bool is_reporting;
-static struct cmd_list upstreams;
+static struct cmd_list upstreams, peers;
+static const char *peer_names[IMAGE_SERVER_PEERS_MAX], *peer_urls[IMAGE_SERVER_PEERS_MAX];
+static uint64_t probe_ms;
 static uint64_t quota;
 static struct oci_remote_opts registry;
 
@@ -66,6 +69,12 @@ static const struct cmd_opt opts[] = {
     { "context", 0, "NAME", "of the kubeconfig (its current one)", CMD_STRING, &context, 0, 0 },
     { "url", 0, "URL", "where others reach this server, for that state (where it listens)",
       CMD_STRING, &url, 0, 0 },
+    { "peer", 0, "NAME=URL",
+      "measure the way to this node as well, besides those of deployments; repeatable", CMD_LIST,
+      &peers, 0, 0 },
+    { "probe", 0, "DURATION",
+      "measure it every so long, 10s at least (only after something happened here)", CMD_DURATION,
+      &probe_ms, 0, 0 },
     CMD_SECTION("The store"),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     CMD_SECTION("This process"),
@@ -185,6 +194,26 @@ static int open_store(struct serve *v, struct err *err)
     return image_store_open_with(where.store, o, policy, &v->store, err);
 }
 
+static int read_peers(void)
+{
+    if (peers.n > IMAGE_SERVER_PEERS_MAX)
+        return cmd_failf(CMD_USAGE, "--peer: at most %d", IMAGE_SERVER_PEERS_MAX);
+    for (size_t i = 0; i < peers.n; i++) {
+        struct err err = { 0 };
+        struct fetch_url u;
+        struct str name, at;
+        if (!str_cut(str_of(peers.at[i]), '=', &name, &at) || name.n == 0 ||
+            name.n > IMAGE_BDM_NAME_MAX)
+            return cmd_failf(CMD_USAGE, "--peer is NAME=URL, not '%s'", peers.at[i]);
+        if (fetch_url_parse(at.p, NULL, &u, &err) < 0)
+            return cmd_fail(CMD_USAGE, &err);
+        fetch_url_fini(&u);
+        peer_names[i] = str_dup(name); /* until the process ends */
+        peer_urls[i] = at.p;
+    }
+    return 0;
+}
+
 static int check_args(const char *host)
 {
     bool is_loopback = address_is_loopback_text(host);
@@ -202,9 +231,12 @@ static int check_args(const char *host)
         if (strlen(upstreams.at[i]) > OCI_REFERENCE_HOST_MAX || strchr(upstreams.at[i], '/'))
             return cmd_failf(CMD_USAGE, "--upstream is the host of a registry, not '%s'",
                              upstreams.at[i]);
-    if ((is_reporting && !node) || ((kubeconfig || context || url) && !is_reporting))
-        return cmd_failf(CMD_USAGE, "--report goes with --node; --kubeconfig, --context and --url "
-                                    "with --report");
+    if ((is_reporting && !node) ||
+        ((kubeconfig || context || url || peers.n || probe_ms) && !is_reporting))
+        return cmd_failf(CMD_USAGE, "--report goes with --node; --kubeconfig, --context, --url, "
+                                    "--peer and --probe with --report");
+    if (read_peers() != 0)
+        return CMD_USAGE;
     if (is_reporting && !url && (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0))
         return cmd_failf(CMD_USAGE,
                          "--report: others cannot reach '%s'; --url says where they "
@@ -252,7 +284,11 @@ static int start(struct serve *v, const char *host, uint16_t port, const struct 
                                          .cluster_key = node ? buf_cstr(&v->key) : NULL,
                                          .peers = v->peers,
                                          .api = v->api ? http_transport_base(v->api) : NULL,
-                                         .url = url };
+                                         .url = url,
+                                         .peer_names = peer_names,
+                                         .peer_urls = peer_urls,
+                                         .n_peers = peers.n,
+                                         .probe_ms = probe_ms };
     r = image_server_start(&o, &v->server, err);
     return r < 0 ? err_ctx(err, r, "listen on '%s'", listen_at) : 0;
 }

@@ -19,7 +19,9 @@ enum {
 struct node_state_rates {
     double uplink_bps, downlink_bps, registry_bps; /* bits per second */
     double unpack_bps;                             /* compressed bits */
-    int64_t measured_wall_s;
+    double rtt_us;                                 /* to other nodes */
+    int64_t measured_wall_s;                       /* any of them */
+    int64_t rates_wall_s;                          /* not the round trip */
 };
 /*
  * A transfer of so many bytes took so long, in bits per second: an average with weight 0.2 for the
@@ -27,6 +29,9 @@ struct node_state_rates {
  */
 void node_state_measure(struct node_state_rates *r, double *rate, uint64_t n_bytes, uint64_t ms,
                         int64_t wall_s);
+
+/* A round trip took so long; averaged in the same way. */
+void node_state_round_trip(struct node_state_rates *r, uint64_t us, int64_t wall_s);
 
 struct node_state {
     struct str node, url;

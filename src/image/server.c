@@ -29,9 +29,11 @@ static void drop_found(struct serving *g)
 static void serving_free(struct serving *g)
 {
     struct image_server *s = g->s;
-    if (g->is_upload && g->at == g->to)
+    if (g->is_upload && g->at == g->to) {
         node_state_measure(&s->rates, &s->rates.uplink_bps, g->to - g->from,
                            clock_mono_ms() - g->started_ms, clock_wall_ms() / 1000);
+        image_server_probe_soon(s);
+    }
     image_server_unwait(g);
     list_remove(&g->node);
     s->n_requests--;
@@ -504,6 +506,7 @@ static void server_free(struct image_server *s)
     for (size_t i = 0; i < s->opts.n_upstreams; i++)
         free(s->upstreams[i]);
     image_server_state_fini(s);
+    image_server_probe_fini(s);
     image_server_node_fini(s);
     free(s->url);
     free(s->token);
@@ -546,6 +549,7 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
                      : xasprintf("%s://%s%s%s:%u", opts->tls ? "https" : "http", is_v6 ? "[" : "",
                                  opts->host, is_v6 ? "]" : "", (unsigned)http_server_port(s->http));
         image_server_state_start(s);
+        image_server_probe_start(s);
     }
     *ret = s;
     return 0;
@@ -585,5 +589,6 @@ void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(
     image_server_pulls_close(s);
     image_server_node_close(s);
     image_server_state_close(s);
+    image_server_probe_close(s);
     http_server_close(s->http, grace_ms, on_http_closed, s);
 }

@@ -12,6 +12,7 @@
  *     GET  /v1/deploys/<UUID>       how far it is
  *     GET  /v1/cache                what is here
  *     GET  /v1/layers/<digest>?deploy=UUID&node=NAME   a layer for another node
+ *     GET  /v1/probe?node=NAME[&bytes=N], POST         another node measures the way to this one
  *
  * One loop; files are read by the loop's worker threads, pulls run on threads of their own.
  */
@@ -44,6 +45,12 @@ enum {
     IMAGE_SERVER_STATE_QUIET_MS = 200,
     IMAGE_SERVER_STATE_GAP_MS = 2000,
     IMAGE_SERVER_STATE_BEAT_MS = 20000,
+    /* Other nodes that are measured; between two rounds at least; bytes for all that measure this
+     * one, in so long. */
+    IMAGE_SERVER_PEERS_MAX = 16,
+    IMAGE_SERVER_PROBE_GAP_MS = 10000,
+    IMAGE_SERVER_PROBE_WINDOW_MS = 60000,
+    IMAGE_SERVER_PROBE_BYTES = 8 << 20,
 };
 
 struct image_server_opts {
@@ -78,6 +85,13 @@ struct image_server_opts {
      */
     struct transport *api;
     const char *url;
+    /*
+     * With api: other nodes whose round trips are measured, besides those that BDMs name; copied.
+     * probe_ms: every so long; 0: only after something happened here (a deployment, pull, upload).
+     */
+    const char *const *peer_names, *const *peer_urls;
+    size_t n_peers;
+    uint64_t probe_ms;
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "codec/url.h"
 #include "image/node_state.h"
 #include "image/server.h"
 
@@ -33,7 +34,8 @@ struct image_server {
     size_t n_uploads, n_postings, n_packing;
     char *url;
     struct node_state_rates rates;
-    struct image_server_state *state; /* NULL: it is not written */
+    struct image_server_state *state;   /* NULL: it is not written */
+    struct image_server_prober *prober; /* NULL: nothing is probed */
     uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
     bool closing, http_closed;
     void (*done)(void *arg);
@@ -92,12 +94,30 @@ bool image_server_node_request(struct image_server *s, struct http_exchange *x,
 void image_server_node_close(struct image_server *s);
 void image_server_node_fini(struct image_server *s);
 
+/* A node's token, shown with the request. */
+bool image_server_holds(const struct image_server *s, const struct image_bdm_grant *g,
+                        const struct http_request *req);
+
+/* ---- round trips and rates to other nodes ---- */
+
+void image_server_probe_start(struct image_server *s);
+/* Another node, and where it is. */
+void image_server_probe_peer(struct image_server *s, struct str name, struct str url);
+/* Something has happened here. */
+void image_server_probe_soon(struct image_server *s);
+void image_server_probe_answer(struct image_server *s, struct http_exchange *x,
+                               const struct http_request *req, const struct url_target *t);
+void image_server_probe_close(struct image_server *s);
+void image_server_probe_fini(struct image_server *s);
+
 /* ---- the NodeImageState ---- */
 
 void image_server_state_start(struct image_server *s);
 void image_server_state_arm(struct image_server *s, uint64_t after_ms);
 /* The store has other layers than before. */
 void image_server_state_changed(struct image_server *s);
+/* The network was measured, and nothing else happened. */
+void image_server_state_measured(struct image_server *s);
 bool image_server_state_is_busy(const struct image_server *s);
 void image_server_state_close(struct image_server *s);
 void image_server_state_fini(struct image_server *s);

@@ -69,8 +69,10 @@ static struct str shown_token(const struct http_request *req)
     return is_bearer ? str_slice(shown, 7, shown.n) : STR("");
 }
 
-static bool holds(const struct image_server *s, const struct image_bdm_grant *g, struct str token)
+bool image_server_holds(const struct image_server *s, const struct image_bdm_grant *g,
+                        const struct http_request *req)
 {
+    struct str token = shown_token(req);
     return image_bdm_token_check(str_of(s->cluster_key), g, token, clock_wall_ms() / 1000, NULL) >=
            0;
 }
@@ -182,6 +184,18 @@ static void reply_deploy(struct http_exchange *x, int status, struct node_deploy
     reply_json(x, status, buf_str(&text));
 }
 
+/* Those that it names are measured later. */
+static void note_peers(struct image_server *s, const struct image_bdm *b)
+{
+    for (size_t i = 0; i < b->n_tasks; i++)
+        for (uint32_t k = 0; k <= b->tasks[i].n_alternatives; k++) {
+            const struct image_bdm_source *from =
+                k ? &b->tasks[i].alternatives[k - 1] : &b->tasks[i].source;
+            if (!from->is_registry)
+                image_server_probe_peer(s, from->name, from->url);
+        }
+}
+
 static int start_deploy(struct image_server *s, struct str text, struct node_deploy **ret,
                         struct err *err)
 {
@@ -223,6 +237,8 @@ static void take_bdm(struct posting *p)
     if (r >= 0 && !str_is(b.node, s->node))
         r = err_set(&err, E_INVALID, "the deployment is for another node");
     k = r >= 0 ? find_deploy(s, b.deploy) : NULL;
+    if (r >= 0 && !k)
+        note_peers(s, &b);
     arena_fini(&a);
     if (k) {
         reply_deploy(p->x, 200, k);
@@ -398,7 +414,7 @@ static void give_layer(struct image_server *s, struct http_exchange *x,
                                        .source = str_of(s->node),
                                        .node = url_query_get(t, "node"),
                                        .blob = *blob };
-    if (!is_field(g.deploy) || !is_field(g.node) || !holds(s, &g, shown_token(req)))
+    if (!is_field(g.deploy) || !is_field(g.node) || !image_server_holds(s, &g, req))
         deny(x);
     else if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "every upload slot is taken");
@@ -413,7 +429,7 @@ static void take_body(struct image_server *s, struct http_exchange *x,
 {
     struct image_bdm_grant g =
         image_server_grant(kind == POSTING_BDM ? "bdm" : "meta", s->node, digest);
-    if (!holds(s, &g, shown_token(req)))
+    if (!image_server_holds(s, &g, req))
         deny(x);
     else if (new_posting(s, x, kind, digest))
         http_read_body(x, BODY_MAX);
@@ -426,7 +442,7 @@ static void tell_deploy(struct image_server *s, struct http_exchange *x,
     scoped(free_scoped) char *what = str_dup(id);
     struct image_bdm_grant g = image_server_grant(what, s->node, &none);
     struct node_deploy *k = find_deploy(s, id);
-    if (!is_field(id) || !holds(s, &g, shown_token(req)))
+    if (!is_field(id) || !image_server_holds(s, &g, req))
         deny(x);
     else if (!k)
         image_server_reply_error(x, 404, "UNKNOWN", "there is no such deployment here");
@@ -439,7 +455,7 @@ static void tell_cache(struct image_server *s, struct http_exchange *x,
 {
     static const struct oci_digest none;
     struct image_bdm_grant g = image_server_grant("cache", s->node, &none);
-    if (!holds(s, &g, shown_token(req))) {
+    if (!image_server_holds(s, &g, req)) {
         deny(x);
         return;
     }
@@ -456,7 +472,13 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
     struct str last = t->n_segments == 3 ? t->segments[2] : STR("");
     bool is_get = str_is(req->method, "GET"),
          has_digest = oci_digest_parse(last, &digest, NULL) >= 0;
-    if (t->n_segments == 2 && str_is(what, "bdm") && str_is(req->method, "POST")) {
+    if (t->n_segments == 2 && str_is(what, "probe") && s->prober &&
+        (is_get || str_is(req->method, "POST"))) {
+        if (is_field(url_query_get(t, "node")))
+            image_server_probe_answer(s, x, req, t);
+        else
+            deny(x);
+    } else if (t->n_segments == 2 && str_is(what, "bdm") && str_is(req->method, "POST")) {
         if (oci_digest_parse(url_query_get(t, "digest"), &digest, NULL) >= 0)
             take_body(s, x, req, POSTING_BDM, &digest);
         else

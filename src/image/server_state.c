@@ -229,14 +229,20 @@ void image_server_state_start(struct image_server *s)
     image_server_state_arm(s, 0);
 }
 
-void image_server_state_changed(struct image_server *s)
+void image_server_state_measured(struct image_server *s)
 {
     struct image_server_state *t = s->state;
-    if (!t || t->is_changed)
+    if (!t || t->is_changed || s->closing)
         return;
     t->is_changed = true;
     if (!t->is_working && !t->call)
         arm(t);
+}
+
+void image_server_state_changed(struct image_server *s)
+{
+    image_server_state_measured(s);
+    image_server_probe_soon(s);
 }
 
 bool image_server_state_is_busy(const struct image_server *s)

@@ -11,7 +11,7 @@ from conftest import BUILD, DEADLINE_S, ROOT, wait_for
 from image_kit import Layout, digest, layer
 from registry_kit import Fake
 from scheduler_kit import Scheduler
-from serve_kit import Node
+from serve_kit import NOBODY, Node, token
 
 STATES = "/apis/dormouse.dev/v1alpha1/nodeimagestates"
 LAYERS = [layer([("base", "f", os.urandom(3_000_000))]), layer([("app", "f", b"version 1\n")])]
@@ -36,9 +36,9 @@ class Cluster:
             subprocess.run([BUILD / "dormouse", "kubeconfig", "--data-dir", self.api.data_dir, "--node", name, "-o", path], check=True)
         return path
 
-    def start(self, name, credentials=None):
+    def start(self, name, credentials=None, args=()):
         self.nodes[name] = Node(self.directory, name, "--report", "--kubeconfig", self.kubeconfig(credentials or name),
-                                "--upstream", self.registry.host)
+                                "--upstream", self.registry.host, *args)
         return self.nodes[name]
 
     def state(self, name):
@@ -143,3 +143,46 @@ def test_a_restart_and_an_object_that_was_deleted_are_no_matter(cluster):
     cluster.start("n1")
     wait_for(lambda: cluster.has("n1") == 2, "n1 to report again")
     assert cluster.state("n1")["layers"]["generation"] > before
+
+
+# ---- the way to other nodes
+
+def test_nodes_measure_each_other_after_something_happened(cluster):
+    n2 = cluster.start("n2")
+    cluster.start("n1", args=("--peer", f"n2={n2.url}"))
+    wait_for(lambda: cluster.state("n1"), "n1 to report")
+    assert "network" not in cluster.state("n1")  # at rest nothing is measured
+    cluster.pull("n1")
+    network = wait_for(lambda: cluster.state("n1").get("network", {}).get("rttMicroseconds") and cluster.state("n1")["network"], "n1 to measure")
+    assert network["uplinkBitsPerSecond"] > 0 and network["downlinkBitsPerSecond"] > 0, network
+    row = cluster.api.kubectl("get", "nis", "n1", "-o", "wide").stdout.splitlines()[1].split()
+    assert row[1] == str(network["rttMicroseconds"])
+    assert "rttMicroseconds" not in cluster.state("n2").get("network", {})  # it knows no other node
+
+
+def test_a_node_measures_others_on_its_own_where_it_is_asked_to(cluster):
+    n2 = cluster.start("n2")
+    cluster.start("n1", args=("--peer", f"n2={n2.url}", "--peer", "gone=http://127.0.0.1:1", "--probe", "10s"))
+    network = wait_for(lambda: cluster.state("n1") and cluster.state("n1").get("network"), "n1 to measure")
+    assert network["rttMicroseconds"] > 0 and network["uplinkBitsPerSecond"] > 0 and network["downlinkBitsPerSecond"] > 0, network
+
+
+def test_probes_need_a_token_and_have_a_budget(cluster):
+    node = cluster.start("n1")
+    ask = {"Authorization": "Bearer " + token("probe", NOBODY, "n9", "n1")}
+    assert node.get("/v1/probe?node=n9")[0] == 403
+    assert node.get("/v1/probe?node=n8", **ask)[0] == 403  # of another node
+    assert node.get("/v1/probe?node=n9", **ask)[0] == 204
+    assert node.get("/v1/probe?node=n9&bytes=1048577", **ask)[0] == 400
+    assert node.request("POST", "/v1/probe?node=n9", b"x" * 1048577, **ask)[0] == 400
+    for _ in range(4):
+        assert node.get("/v1/probe?node=n9&bytes=1048576", **ask)[2] == bytes(1048576)
+        assert node.request("POST", "/v1/probe?node=n9", b"x" * 1048576, **ask)[0] == 204
+    assert node.get("/v1/probe?node=n9&bytes=1", **ask)[0] == 429
+    assert node.get("/v1/probe?node=n9", **ask)[0] == 204
+
+
+@pytest.mark.parametrize("args", [("--peer", "n2"), ("--peer", "n2=ftp://a/"), ("--peer", "=http://a/")])
+def test_a_peer_that_is_none_is_a_usage_error(cluster, args):
+    with pytest.raises(AssertionError, match="peer|ftp|URL"):
+        cluster.start("n1", args=args)
