@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What images of registries are made of: DiffIDs and sizes of their layers, from the manifest and
+ * the configuration. No layer is read.
+ *
+ *     ask -> the name is fresh, its image is kept -> answer
+ *         -> one flight for each name and login: manifest -> its digest is kept        -> answer
+ *                                                         '-> (of an index: its own) -> config
+ *
+ * Images are kept by digest, and what a name stands for is asked again after a minute, as is a
+ * failure. Another login asks for itself, so that no one learns of an image what its registry would
+ * not have told him. Nothing is armed or connected while nothing is asked.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/list.h"
+#include "io/loop.h"
+#include "oci/credentials.h"
+#include "oci/image.h"
+#include "oci/reference.h"
+
+enum {
+    OCI_LOOKUP_FLIGHTS = 8,        /* at a time */
+    OCI_LOOKUP_HOST_FLIGHTS = 2,   /* of one registry, so that a silent one leaves some to others */
+    OCI_LOOKUP_WAITING_MAX = 1024, /* flights that wait for their turn; more are refused */
+    OCI_LOOKUP_NAMES_MAX = 4096,   /* then the one that was not asked for longest is forgotten */
+    OCI_LOOKUP_KEPT_BYTES = 4 << 20, /* of images, likewise */
+    OCI_LOOKUP_FRESH_MS = 60000,
+    OCI_LOOKUP_LIMIT_MS = 10000, /* of a flight, from its turn on */
+};
+
+enum oci_lookup_reach {
+    OCI_LOOKUP_DENIED,
+    OCI_LOOKUP_PUBLIC, /* at public addresses (io/address.h) alone */
+    OCI_LOOKUP_ANYWHERE,
+};
+
+struct oci_lookup_opts {
+    struct loop *loop; /* kept */
+    enum oci_lookup_reach (*reach)(void *arg,
+                                   const char *host); /* of a reference; NULL: anywhere */
+    bool (*is_plain)(void *arg, const char *host); /* spoken to without TLS; NULL: loopback alone */
+    void *arg;                                     /* of both */
+    struct str ca_pem;                             /* trusted besides the system's roots; copied */
+    uint64_t fresh_ms, limit_ms;                   /* 0: as above */
+};
+
+struct oci_lookup_layer {
+    struct oci_digest diff_id;
+    uint64_t size; /* as the registry has it, compressed mostly */
+};
+struct oci_lookup_image {                  /* of this machine's platform, where there are several */
+    const struct oci_lookup_layer *layers; /* bottom first */
+    size_t n;
+};
+
+/* The caller's, zeroed but for on_done, until that was called or the call cancelled. */
+struct oci_lookup_call {
+    struct list node;
+    /* Once, on a later turn. r 0: image is borrowed for the call. Else: E_DENIED, -ENOENT, E_PARSE,
+     * E_LIMIT, E_UNSUPPORTED (not an image, or none for this platform), -ETIMEDOUT, and what
+     * oci_request_cb gives. */
+    void (*on_done)(struct oci_lookup_call *c, int r, const struct oci_lookup_image *image,
+                    const struct err *err);
+};
+
+struct oci_lookup;
+struct oci_lookup *oci_lookup_new(const struct oci_lookup_opts *opts);
+/* login: borrowed; empty: anonymous. Errors: E_LIMIT. */
+int oci_lookup_ask(struct oci_lookup *l, const struct oci_reference *ref,
+                   const struct oci_login *login, struct oci_lookup_call *call, struct err *err);
+/* Not called any more; the flight goes on. Nothing where it is not under way. */
+void oci_lookup_cancel(struct oci_lookup_call *call);
+/* Every call has ended or was cancelled. Memory goes when the last flight has. NULL is fine. */
+void oci_lookup_close(struct oci_lookup *l);
