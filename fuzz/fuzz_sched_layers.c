@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct sched_pod pod = { .image_layers = words_get(w, str_n(data, n)) };
     struct sched_framework f = { .words = w };
     struct sched_cycle cycle = { .arena = &a, .pod = &pod, .framework = &f };
-    const struct break_layers *l = break_layers_of(&cycle);
+    const struct break_layers *l =
+        break_layers_of(&(struct break_states){ 0 }, &(struct break_images){ 0 }, &cycle);
     FUZZ_CHECK(l->n <= PLACE_BREAK_LAYERS_MAX && l->prefix);
     int64_t total = 0;
     for (uint32_t i = 0; i < l->n; i++) {

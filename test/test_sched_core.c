@@ -26,6 +26,7 @@ struct world {
     uint64_t now;
     unsigned rv;
     const struct sched_foreign *foreign;
+    bool finds_layers;
     /* answers bindings and patches at once, in w_run() */
     bool answers;
 };
@@ -35,7 +36,7 @@ static void on_call(struct sched_api *api, const struct sched_api_request *rq, s
 {
     struct world *w = container_of(api, struct world, api);
     struct request *r = xnew(struct request);
-    r->method = xstrdup(rq->method);
+    r->method = xstrdup(rq->is_image ? "IMAGE" : rq->method);
     r->target = str_dup(rq->target);
     r->body = str_dup(rq->body);
     r->done = done;
@@ -98,6 +99,7 @@ static void w_start(struct world *w)
     struct sched_opts opts = { .config = &w->config,
                                .api = &w->api,
                                .foreign = w->foreign,
+                               .finds_layers = w->finds_layers,
                                .seed = w_seed,
                                .wall_ms = w_wall,
                                .arg = w };
@@ -1509,6 +1511,222 @@ TEST(figures_have_upstreams_names)
                     "\"Filter\",profile=\"default-scheduler\",status=\"Success\"} 2");
     check_has(text, "scheduler_preemption_attempts_total 0");
     buf_fini(&out);
+    w_fini(&w);
+}
+
+/* ---- what images are made of ---- */
+
+#define IMAGE_ASKED "\ni:latest\n" /* the question about the image of w_pod() */
+#define LAYERS      "sha256:000000000001=900,sha256:000000000002=100"
+
+static const char break_config[] =
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"
+    "kind: KubeSchedulerConfiguration\n"
+    "profiles:\n"
+    "- schedulerName: default-scheduler\n"
+    "  plugins:\n"
+    "    multiPoint:\n"
+    "      disabled: [{name: '*'}]\n"
+    "      enabled: [{name: PrioritySort}, {name: NodeResourcesFit}, {name: DefaultBinder},\n"
+    "        {name: BreakLayerLocality}, {name: BreakDeployTime}]\n"
+    "    score:\n"
+    "      disabled: [{name: NodeResourcesFit}, {name: BreakDeployTime}]\n"
+    "  pluginConfig:\n"
+    "  - {name: BreakLayerLocality, args: {%s}}\n"
+    "  - {name: BreakDeployTime, args: {%s}}\n";
+
+/* Nodes a, b and c, and what they hold: c the large layer, b the small one. */
+static void w_init_images(struct world *w, const char *args)
+{
+    char config[2048];
+    struct err err = { 0 };
+    struct buf warnings = BUF_INIT(65536);
+    (void)snprintf(config, sizeof config, break_config, args, args);
+    *w = (struct world){ .api.call = on_call, .now = 1000, .rv = 1, .finds_layers = true };
+    list_init(&w->requests);
+    struct str kept = str_copy_arena(&w->arena, str_of(config));
+    if (sched_config_read(&w->arena, kept, &w->config, &warnings, &err) < 0)
+        TEST_FAIL("%s", err.text);
+    buf_fini(&warnings);
+    w_start(w);
+    static const char *const prefixes[] = { "", "AAAAAAAC", "AAAAAAAB" };
+    for (int i = 0; i < 3; i++) {
+        char name[2] = { (char)('a' + i), '\0' }, text[512];
+        w_node(w, name, "64", "{}");
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"name\":\"%s\",\"uid\":\"s%s\",\"resourceVersion\":\"%u\"},"
+                       "\"spec\":{\"reportedAt\":\"2023-11-14T22:13:20Z\",\"layers\":"
+                       "{\"generation\":1,\"prefixes\":\"%s\"}}}",
+                       name, name, w->rv++, prefixes[i]);
+        w_put(w, SCHED_NODE_IMAGE_STATE, text);
+    }
+}
+
+TEST(a_pod_waits_for_the_layers_of_a_new_image_and_goes_where_they_are)
+{
+    struct world w;
+    w_init_images(&w, "");
+    w_pod(&w, "p", "1", "", "", "");
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    CHECK_INT(w_stats(&w).queue.gated, 2);
+    CHECK_INT(count_requests(&w, IMAGE_ASKED), 1); /* one question for both */
+    answer(&w, IMAGE_ASKED, 200, LAYERS);
+    w_run(&w);
+    check_binding(&w, "p", "c");
+    check_binding(&w, "q", "c");
+    CHECK_INT(w_stats(&w).attempts, 2); /* waiting is no attempt */
+    w_pod(&w, "r", "1", "", "", "");    /* the image is known */
+    w_run(&w);
+    check_binding(&w, "r", "c");
+    CHECK_INT(count_requests(&w, IMAGE_ASKED), 0);
+    w_fini(&w);
+}
+
+TEST(a_pod_waits_two_seconds_for_a_silent_registry_and_later_pods_do_not)
+{
+    struct world w;
+    w_init_images(&w, "");
+    w_pod(&w, "p", "1", "", "", "");
+    w_after(&w, 1999);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    w_after(&w, 1);
+    check_binding(&w, "p", "a"); /* nothing is known: the lower name */
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "q", "a");
+    answer(&w, IMAGE_ASKED, 200, LAYERS); /* late, and good for the next */
+    w_pod(&w, "r", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "r", "c");
+    w_fini(&w);
+}
+
+TEST(an_image_that_cannot_be_asked_for_delays_nothing_for_a_minute)
+{
+    struct world w;
+    w_init_images(&w, "");
+    w_pod(&w, "p", "1", "", "", "");
+    answer(&w, IMAGE_ASKED, 0, "");
+    w_run(&w);
+    check_binding(&w, "p", "a");
+    w_after(&w, 59999);
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "q", "a");
+    CHECK_INT(count_requests(&w, IMAGE_ASKED), 0);
+    w_after(&w, 1);
+    w_pod(&w, "r", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "r", "a"); /* it is asked for again, and no pod waits for that */
+    CHECK_INT(count_requests(&w, IMAGE_ASKED), 1);
+    answer(&w, IMAGE_ASKED, 200, LAYERS);
+    w_pod(&w, "s", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "s", "c");
+    w_fini(&w);
+}
+
+TEST(a_tag_is_asked_for_again_and_what_it_stood_for_counts_meanwhile)
+{
+    struct world w;
+    w_init_images(&w, "");
+    w_pod(&w, "p", "1", "", "", "");
+    answer(&w, IMAGE_ASKED, 200, LAYERS);
+    w_after(&w, 60000);
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "q", "c");
+    answer(&w, IMAGE_ASKED, 200, "sha256:000000000002=100"); /* the tag has moved */
+    w_pod(&w, "r", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "r", "b");
+    w_after(&w, 60000);
+    w_pod(&w, "s", "1", "", "", "");
+    w_run(&w);
+    answer(&w, IMAGE_ASKED, 0, ""); /* what was known stays */
+    w_pod(&w, "t", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "t", "b");
+    w_fini(&w);
+}
+
+TEST(pull_secrets_are_named_and_an_image_is_asked_for_with_each_set_of_them)
+{
+    static const char secrets[] = ",\"imagePullSecrets\":[{\"name\":\"one\"},{\"name\":\"two\"}]";
+    struct world w;
+    w_init_images(&w, "");
+    w_pod(&w, "p", "1", "", secrets, "");
+    w_pod(&w, "q", "1", "", "", "");
+    CHECK_INT(w_stats(&w).queue.gated, 2);
+    CHECK(w_request(&w, "default\ni:latest\none\ntwo\n"));
+    answer(&w, "default\ni:latest\none\ntwo\n", 200, LAYERS);
+    w_run(&w);
+    check_binding(&w, "p", "c");
+    CHECK_INT(w_stats(&w).queue.gated, 1); /* what others may see is not for this one */
+    answer(&w, IMAGE_ASKED, 0, "");
+    w_run(&w);
+    check_binding(&w, "q", "a");
+    w_fini(&w);
+}
+
+TEST(nothing_is_asked_for_a_pod_with_the_annotation_or_where_it_is_switched_off)
+{
+    struct world w;
+    w_init_images(&w, "");
+    w_pod(&w, "p", "1", ",\"annotations\":{\"image.dormouse.dev/layers\":\"" LAYERS "\"}", "", "");
+    w_run(&w);
+    check_binding(&w, "p", "c");
+    CHECK_INT(count_requests(&w, IMAGE_ASKED), 0);
+    w_fini(&w);
+    w_init_images(&w, "layers: annotation");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "p", "a");
+    CHECK_INT(count_requests(&w, IMAGE_ASKED), 0);
+    w_fini(&w);
+    w_init_images(&w, "waitMilliseconds: 0");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "p", "a");
+    answer(&w, IMAGE_ASKED, 200, LAYERS);
+    w_pod(&w, "q", "1", "", "", "");
+    w_run(&w);
+    check_binding(&w, "q", "c");
+    w_fini(&w);
+}
+
+TEST(a_pod_that_waits_may_go_and_a_scheduler_that_waits_may_end)
+{
+    struct world w;
+    w_init_images(&w, "");
+    w_pod(&w, "p", "1", "", "", "");
+    w_run(&w);
+    sched_del(w.s, SCHED_POD, STR("default"), STR("p"), w.now);
+    answer(&w, IMAGE_ASKED, 200, LAYERS);
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 0);
+    w_pod(&w, "q", "1", "", ",\"imagePullSecrets\":[{\"name\":\"one\"}]", "");
+    w_run(&w);
+    CHECK_INT(w_stats(&w).queue.gated, 1);
+    w_fini(&w);
+}
+
+TEST(no_more_than_so_many_images_are_asked_for_at_a_time)
+{
+    enum { ASKED_MAX = 512 };
+    struct world w;
+    w_init_images(&w, "");
+    for (int i = 0; i < ASKED_MAX + 1; i++) {
+        char name[16], secrets[80];
+        (void)snprintf(name, sizeof name, "p%d", i);
+        (void)snprintf(secrets, sizeof secrets, ",\"imagePullSecrets\":[{\"name\":\"s%d\"}]", i);
+        w_pod(&w, name, "0", "", secrets, "");
+    }
+    CHECK_INT(w_stats(&w).queue.gated, ASKED_MAX);
+    w_run(&w);
+    CHECK_INT(count_requests(&w, "/binding"), 1); /* the last one goes without */
     w_fini(&w);
 }
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 
 static const char *data_dir, *kubeconfig, *context, *config_file, *health_at;
+static struct cmd_list image_registries;
 static struct scheduling_leader leader = { .elect = -1 };
 static uint64_t seed;
 
@@ -41,6 +42,10 @@ static const struct cmd_opt opts[] = {
     CMD_REGISTRY_OPTS,
     { "seed", 0, "N", "of the choice among nodes with equal points (random)", CMD_U64, &seed, 0,
       UINT64_MAX },
+    { "image-registry", 0, "HOST[:PORT]",
+      "BREAK's plugins may ask it what images are made of; .SUFFIX, or * for any at a public "
+      "address; repeatable (*)",
+      CMD_LIST, &image_registries, 0, 0 },
     { "health-listen", 0, "HOST:PORT", "serve /healthz, /readyz and /metrics there (nowhere)",
       CMD_STRING, &health_at, 0, 0 },
     CMD_LOG_OPTS,
@@ -86,11 +91,13 @@ static int run(int argc, char **argv)
     server.kubeconfig = kubeconfig ? kubeconfig : configured;
     server.context = context;
     server.health_host = health_at ? health_host : NULL;
-    server.scheduler = (struct scheduling_opts){ .config_file = config_file,
-                                                 .leader = leader,
-                                                 .seed = seed,
-                                                 .check_ms = cmd_plugin_check_ms,
-                                                 .registries = cmd_registry_site() };
+    server.scheduler =
+        (struct scheduling_opts){ .config_file = config_file,
+                                  .leader = leader,
+                                  .seed = seed,
+                                  .check_ms = cmd_plugin_check_ms,
+                                  .registries = cmd_registry_site(),
+                                  .image_hosts = { image_registries.at, image_registries.n } };
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 

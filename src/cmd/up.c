@@ -112,6 +112,9 @@ static int run(int argc, char **argv)
         return r;
     server.scheduler.check_ms = cmd_plugin_check_ms;
     server.scheduler.registries = cmd_registry_site();
+    /* Pods may name those that functions may. */
+    server.scheduler.image_hosts =
+        (struct module_hosts){ fn_role.image_registries.at, fn_role.image_registries.n };
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 

@@ -23,6 +23,7 @@
 enum {
     FILE_REST_MS = 200, /* after its last change the file is read */
     HUB_UPSTREAMS_MAX = 64,
+    CA_MAX_BYTES = 1 << 20,
 };
 
 /* A configuration, as long as the driver has it. */
@@ -52,6 +53,8 @@ struct scheduling {
     bool must_try;  /* what was refused names registries: it may work the next time */
     struct watch_hub *hub;
     struct sched_driver *driver;
+    struct sched_registries image_registries;
+    struct buf ca;
     struct version *now, *next; /* next: is being loaded */
     uint64_t refused; /* print_of() what was refused last; 0: nothing since the last success */
     bool again;       /* it changed meanwhile */
@@ -426,6 +429,7 @@ static int start_driver(struct scheduling *s, struct err *err)
         .hub = s->hub,
         .modules = s->modules,
         .references = s->references,
+        .registries = &s->image_registries,
         .identity = s->opts.embedded ? &embedded_identity : NULL,
         .config = s->now ? &s->now->config : NULL,
         .config_later = config_later,
@@ -442,6 +446,21 @@ static int start_driver(struct scheduling *s, struct err *err)
     return sched_driver_start(&opts, &s->driver, err);
 }
 
+static int read_registries(struct scheduling *s, struct err *err)
+{
+    const struct scheduling_opts *o = &s->opts;
+    const char *ca_file = o->registries.ca_file;
+    s->image_registries = (struct sched_registries){ .hosts = o->image_hosts,
+                                                     .plain_hosts = o->registries.plain_hosts,
+                                                     .n_plain_hosts = o->registries.n_plain_hosts };
+    int r = module_hosts_check(&o->image_hosts, err);
+    if (r < 0)
+        return err_ctx(err, r, "--image-registry");
+    r = ca_file ? sys_read_file(AT_FDCWD, ca_file, &s->ca, err) : 0;
+    s->image_registries.ca_pem = buf_str(&s->ca);
+    return r;
+}
+
 static int start(struct scheduling *s, struct err *err)
 {
     scoped(free_scoped) char *modules = xasprintf("%s/modules", s->opts.data_dir);
@@ -455,6 +474,7 @@ static int start(struct scheduling *s, struct err *err)
     bool later = s->opts.embedded && !s->opts.config_file;
     s->references = module_references_new(&references);
     int r = later ? 0 : read_version(s, &s->now, err);
+    r = r < 0 ? r : read_registries(s, err);
     r = r < 0 ? r : module_cache_new(s->opts.loop, &cache, &s->modules, err);
     r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
     r = r < 0 ? r : start_driver(s, err);
@@ -466,6 +486,7 @@ int scheduling_start(const struct scheduling_opts *opts, struct scheduling **ret
     char host[64] = "dormouse", uuid[37];
     struct scheduling *s = xnew(struct scheduling);
     s->opts = *opts;
+    buf_init(&s->ca, CA_MAX_BYTES);
     (void)gethostname(host, sizeof host - 1);
     sys_uuid(uuid);
     (void)snprintf(s->id, sizeof s->id, "%s_%s", host, uuid);
@@ -487,6 +508,7 @@ static void on_all_gone(struct scheduling *s)
     version_free(s->now);
     version_free(s->next);
     module_references_free(s->references);
+    buf_fini(&s->ca);
     free(s);
     if (done)
         done(arg);

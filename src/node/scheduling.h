@@ -40,7 +40,10 @@ struct scheduling_opts { /* strings are kept */
                           before the first pod */
     uint64_t seed;     /* 0: random */
     uint64_t check_ms; /* between questions what a tag names; 0: none are asked */
-    struct module_site registries; /* of plugins */
+    struct module_site registries; /* how they are reached; `hosts` are those of plugins */
+    /* Those that BREAK's plugins may ask what images are made of; none: any, at public addresses.
+     */
+    struct module_hosts image_hosts;
     /* Once: it has all objects (r 0), or cannot work. With `embedded` not before the first pod. */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;

@@ -3,11 +3,14 @@
 import base64
 import datetime
 import json
+import platform
 import subprocess
+import threading
 
 import pytest
 
 from conftest import BUILD, ROOT, wait_for
+from registry_kit import Fake, digest
 from scheduler_kit import Scheduler
 
 EXAMPLE = ROOT / "docs/examples/scheduler-break.yaml"
@@ -133,3 +136,111 @@ def test_a_running_scheduler_reads_what_nodes_tell_when_it_begins_and_when_it_ch
         wait_for(lambda: api.get(path).json()["spec"].get("nodeName") == "c", "the pod to have a node")
     finally:
         assert scheduler.stop() == 0
+
+
+# ---- layers from the registry
+
+IMAGE_LAYERS = [(digest(b"base"), 90_000_000), (digest(b"app"), 10_000_000)]
+
+
+def add_image(registry, repository, tag, layers):
+    """Manifest and configuration alone: whoever asks for a layer finds none."""
+    config = registry.blob(json.dumps({"architecture": {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine()), "os": "linux",
+                                       "rootfs": {"type": "layers", "diff_ids": [diff for diff, _ in layers]}}).encode())
+    kind = "application/vnd.oci.image."
+    manifest = json.dumps({"schemaVersion": 2, "mediaType": f"{kind}manifest.v1+json",
+                           "config": {"mediaType": f"{kind}config.v1+json", "digest": digest(config), "size": len(config)},
+                           "layers": [{"mediaType": f"{kind}layer.v1.tar+gzip", "digest": digest(f"blob of {diff}".encode()), "size": size} for diff, size in layers]})
+    for name in (tag, digest(manifest.encode())):
+        registry.manifests[repository, name] = (f"{kind}manifest.v1+json", manifest.encode())
+
+
+class Cluster:
+    """Nodes a, b and c: c holds the large layer of the image, b the small one; and a scheduler with BREAK's plugins."""
+
+    def __init__(self, api, tmp_path, *args):
+        self.api = api
+        api.kubectl("apply", "-f", ROOT / "src/sched/object/node_image_state_crd.json")
+        api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=50s")
+        base, app = [diff for diff, _ in IMAGE_LAYERS]
+        self.apply(state("a"), state("b", [app]), state("c", [base]))
+        for n in "abc":
+            api.create("/api/v1/nodes", node(n))
+        self.scheduler = Scheduler(api.kubeconfig, tmp_path, text=EXAMPLE.read_text() + "leaderElection: {leaderElect: false}\n", args=args)
+
+    def apply(self, *objects):
+        self.api.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+
+    def place(self, name, image, **spec):
+        """The node of a new pod without an annotation."""
+        p = pod(name)
+        del p["metadata"]["annotations"]
+        p["spec"]["containers"][0]["image"] = image
+        p["spec"].update(spec)
+        self.apply(p)
+        return wait_for(lambda: self.api.get(f"/api/v1/namespaces/default/pods/{name}").json()["spec"].get("nodeName"), f"{name} to have a node")
+
+
+@pytest.fixture
+def registry():
+    server = Fake()
+    yield server
+    server.close()
+
+
+def test_layers_come_from_the_registry_of_the_image(dormouse_api, tmp_path, registry):
+    add_image(registry, "app", "v1", IMAGE_LAYERS)
+    cluster = Cluster(dormouse_api, tmp_path, "--image-registry", registry.host)
+    try:
+        assert cluster.place("p", f"{registry.host}/app:v1") == "c"
+        assert cluster.place("q", f"{registry.host}/app:v1") == "c"
+        assert len(registry.seen) == 2  # a manifest and a configuration, whatever comes
+    finally:
+        assert cluster.scheduler.stop() == 0
+
+
+def test_a_private_image_is_asked_for_with_the_pull_secrets_of_the_pod(dormouse_api, tmp_path, registry):
+    add_image(registry, "app", "v1", IMAGE_LAYERS)
+    registry.auth, registry.users = "basic", {"me": "secret"}
+    auths = {"auths": {registry.host: {"auth": base64.b64encode(b"me:secret").decode()}}}
+    dormouse_api.kubectl("apply", "-f", "-", input=json.dumps({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login", "namespace": "default"}, "type": "kubernetes.io/dockerconfigjson",
+        "data": {".dockerconfigjson": base64.b64encode(json.dumps(auths).encode()).decode()}}))
+    cluster = Cluster(dormouse_api, tmp_path, "--image-registry", registry.host)
+    try:
+        image = f"{registry.host}/app:v1"
+        assert cluster.place("with", image, imagePullSecrets=[{"name": "absent"}, {"name": "login"}]) == "c"
+        assert cluster.place("without", image) == "a"  # and what another may see does not help it
+        assert "secret" not in cluster.scheduler.text()
+    finally:
+        assert cluster.scheduler.stop() == 0
+
+
+def test_a_registry_that_is_silent_or_not_to_be_asked_keeps_no_pod_waiting(dormouse_api, tmp_path, registry):
+    add_image(registry, "app", "v1", IMAGE_LAYERS)
+    go_on = threading.Event()
+    registry.faults += [("GET", "/manifests/", lambda handler: go_on.wait() and None)] * 2
+    cluster = Cluster(dormouse_api, tmp_path, "--image-registry", registry.host)
+    try:
+        assert cluster.place("p", f"{registry.host}/app:v1") == "a"  # the registry has not answered yet
+        assert cluster.place("q", "127.0.0.1:1/app:v1")  # not of the list
+        assert "is not to be asked" in cluster.scheduler.text()
+    finally:
+        go_on.set()
+        assert cluster.scheduler.stop() == 0
+
+
+def test_a_scheduler_ends_while_a_registry_is_asked(dormouse_api, tmp_path, registry):
+    add_image(registry, "app", "v1", IMAGE_LAYERS)
+    go_on = threading.Event()
+    registry.faults += [("GET", "/manifests/", lambda handler: go_on.wait() and None)] * 2
+    cluster = Cluster(dormouse_api, tmp_path, "--image-registry", registry.host)
+    try:
+        p = pod("p")
+        del p["metadata"]["annotations"]
+        p["spec"]["containers"][0]["image"] = f"{registry.host}/app:v1"
+        cluster.apply(p)
+        wait_for(lambda: registry.seen, "the registry to be asked")
+        assert cluster.scheduler.stop() == 0
+    finally:
+        go_on.set()

@@ -251,8 +251,13 @@ void driver_on_post(struct post *p)
     uv_mutex_unlock(&d->lock);
     if (out.started)
         on_started(d, out.start_r, &out.start_err);
-    for (struct list *node = list_pop_front(&calls); node; node = list_pop_front(&calls))
-        list_push_back(&d->waiting, node);
+    for (struct list *node = list_pop_front(&calls); node; node = list_pop_front(&calls)) {
+        struct call *c = list_entry(node, struct call, node);
+        if (c->is_image)
+            driver_ask_image(d, c);
+        else
+            list_push_back(&d->waiting, node);
+    }
     driver_start_calls(d);
     for (struct list *node = list_pop_front(&questions); node; node = list_pop_front(&questions)) {
         struct question *q = list_entry(node, struct question, node);
@@ -330,12 +335,14 @@ void driver_continue_stop(struct sched_driver *d)
     if (!d->cancelled) {
         d->cancelled = true;
         driver_cancel_calls(d);
+        driver_cancel_images(d);
     }
     if (d->leader)
         leader_stop(take_ptr(&d->leader), on_leader_stopped, d);
-    if (d->n_running > 0 || !d->leader_stopped || d->n_loading > 0 || d->posted)
+    if (d->n_running > 0 || d->n_asking > 0 || !d->leader_stopped || d->n_loading > 0 || d->posted)
         return;
     d->ending = true;
+    oci_lookup_close(take_ptr(&d->lookup));
     assert(!timer_is_armed(&d->refill) && !timer_is_armed(&d->absent));
     wplugins_release(take_ptr(&d->plugins));
     d->final.run = on_final;
@@ -499,6 +506,7 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
         d->opts.inbox_max_bytes = DRIVER_INBOX_MAX_BYTES;
     list_init(&d->waiting);
     list_init(&d->running);
+    list_init(&d->asking);
     list_init(&d->inbox);
     list_init(&d->outbox.calls);
     list_init(&d->outbox.questions);

@@ -18,6 +18,7 @@
 #include "io/loop.h"
 #include "kube/transport.h"
 #include "kube/watch_hub.h"
+#include "modules/module_hosts.h"
 #include "sched/core/scheduler.h"
 
 struct sched_driver;
@@ -25,14 +26,23 @@ struct module_cache;
 struct module_references;
 struct wplugins;
 
+/* Who may be asked what images are made of. */
+struct sched_registries {
+    struct module_hosts hosts;      /* none: any registry, at public addresses alone */
+    const char *const *plain_hosts; /* spoken to without TLS, as loopback is */
+    size_t n_plain_hosts;
+    struct str ca_pem; /* trusted besides the system's roots */
+};
+
 struct sched_driver_opts {
     struct loop *loop;
     struct transport *transport;
     struct watch_hub *hub;
-    struct module_cache *modules;         /* for Wasm plugins; NULL: there are none */
-    struct module_references *references; /* for those of registries; NULL: there are none */
-    const struct kube_identity *identity; /* kept; NULL: the transport's own */
-    const struct sched_config *config;    /* kept until the next sched_driver_reload() */
+    struct module_cache *modules;              /* for Wasm plugins; NULL: there are none */
+    struct module_references *references;      /* for those of registries; NULL: there are none */
+    const struct sched_registries *registries; /* kept; NULL: none is asked for images */
+    const struct kube_identity *identity;      /* kept; NULL: the transport's own */
+    const struct sched_config *config;         /* kept until the next sched_driver_reload() */
     /* Where config is NULL: upstream's defaults, read (by config_later(), which cannot fail) when
      * it wakes; not with `eager`. */
     const struct sched_config *(*config_later)(void *arg);

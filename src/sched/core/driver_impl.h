@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "oci/lookup.h"
 #include "sched/core/driver.h"
 #include "sched/core/turn.h"
 #include "sched/extender/extender.h"
@@ -55,6 +56,7 @@ struct message {
 struct call {
     struct list node;
     struct sched_driver *d;
+    bool is_image; /* a question of driver_images.c */
     char *method, *target, *body;
     size_t n_body;
     const char *patch_type;
@@ -123,6 +125,9 @@ struct sched_driver {
     struct leader *leader;
     struct list waiting, running; /* calls */
     size_t n_running;
+    struct list asking; /* struct asked_image */
+    size_t n_asking;
+    struct oci_lookup *lookup; /* NULL: nothing was asked yet */
     double tokens;
     uint64_t tokens_ms;
     struct defer deferred_stop;
@@ -179,6 +184,11 @@ void driver_start_calls(struct sched_driver *d);
 /* To the thread; once it has ended, to whoever still waits there: that one only frees. */
 void driver_answer(struct call *c);
 void driver_cancel_calls(struct sched_driver *d);
+
+/* ---- driver_images.c ---- */
+/* Takes the call, whose answer comes by driver_answer(). */
+void driver_ask_image(struct sched_driver *d, struct call *c);
+void driver_cancel_images(struct sched_driver *d);
 
 /* ---- driver_feeds.c ---- */
 /* Those that are wanted and do not run. */

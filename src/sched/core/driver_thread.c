@@ -71,7 +71,8 @@ static void on_api_call(struct sched_api *api, const struct sched_api_request *r
     struct sched_driver *d = container_of(api, struct sched_driver, api);
     struct call *c = xnew(struct call);
     c->d = d;
-    c->method = xstrdup(rq->method);
+    c->is_image = rq->is_image;
+    c->method = rq->method ? xstrdup(rq->method) : NULL;
     c->target = str_dup(rq->target);
     c->body = str_dup(rq->body);
     c->n_body = rq->body.n;
@@ -565,6 +566,7 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
         .extenders_arg = d->extenders,
         .seed = d->opts.seed,
         .keeps_json = driver_keeps_json(c, d->plugins),
+        .finds_layers = d->opts.registries != NULL,
         .lanes = &lanes,
         .lanes_arg = d,
     };

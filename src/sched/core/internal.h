@@ -7,6 +7,7 @@
  *     cycle.c       one scheduling cycle, up to Permit; explain
  *     search.c      which nodes fit        score.c   which is best
  *     lane.c        profiles with a thread of their own
+ *     known_images.c  what images are made of, as far as it was asked for
  *     binding.c     Permit's wait and the binding cycle: steps that end later
  *     failure.c     why a pod has no node: its text, condition, Event, and way back
  *     recorder.c    Events
@@ -30,6 +31,11 @@ enum {
     COMPLAIN_MS = 60000,          /* between two lines of the log about attempts that failed */
     PATCH_TRIES = 4,              /* of a pod's status, while the API is away */
     LANE_LOG_MAX = 128 << 10,     /* entries of a lane's log; then objects have to wait */
+    IMAGES_MAX = 4096,            /* of which it is known what they are made of */
+    IMAGES_MAX_BYTES = 8 << 20,   /* of that; what was not used longest is forgotten */
+    IMAGES_ASKED_MAX = 512,       /* at a time; pods with more do not wait for them */
+    IMAGES_FRESH_MS = 60000,      /* then a tag is asked for again */
+    IMAGES_NAME_MAX_BYTES = 1024, /* longer names are none */
     RECORDER_QUEUE_MAX = 4096,    /* Events that wait to be sent; more are dropped */
     RECORDER_IN_FLIGHT_MAX = 32,
     RECORDER_SERIES_MAX = 4096,    /* warnings whose repeats are counted; the oldest go first */
@@ -170,6 +176,15 @@ struct recorder {
     uint64_t last_nano; /* names of Events grow */
 };
 
+/* What images are made of; known_images.c. */
+struct known_images {
+    struct map by_key;
+    struct list by_use; /* struct known_image, the last used at the end */
+    size_t bytes, n_asked;
+    const struct known_image *told; /* whose event the queue hears at this moment; NULL: none */
+    struct log_rate complaints;
+};
+
 struct sched {
     struct sched_opts opts;
     struct words *words;
@@ -191,6 +206,7 @@ struct sched {
     bool is_synced, leads, is_ending;
     char host[256];
 
+    struct known_images images;
     struct recorder recorder;
     struct log_rate complaints; /* of attempts that ended in an error */
     VEC(struct profile_metrics *) profile_metrics;
@@ -279,6 +295,12 @@ struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile
                             const struct sched_pod *pod);
 /* Frees it; the plugins hear of its end. */
 void attempt_end(struct attempt *a);
+
+/* ---- known_images.c ---- */
+void known_images_init(struct known_images *m);
+/* No answer comes any more. */
+void known_images_fini(struct sched *s);
+extern const struct sched_image_ops known_images_ops; /* arg: the scheduler */
 
 /* ---- binding.c ---- */
 /* Why it is not to be bound after all; NULL: it is. */

@@ -319,6 +319,8 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
             .waiting_pod = waiting_pod,
             .reject_waiting_pod = reject_waiting_pod,
             .allow_waiting_pod = allow_waiting_pod,
+            .images = s->opts.finds_layers ? &known_images_ops : NULL,
+            .images_arg = s,
             .extenders = config->n_extenders > 0 ? s->opts.extenders : NULL,
             .extenders_arg = s->opts.extenders_arg,
         };
@@ -386,6 +388,7 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     list_init(&s->sets);
     list_init(&s->recorder.by_age);
     list_init(&s->recorder.queue);
+    known_images_init(&s->images);
     s->by_uid.borrows_keys = true;
     if (gethostname(s->host, sizeof(s->host) - 1) < 0)
         s->host[0] = '\0';
@@ -447,6 +450,7 @@ void sched_free(struct sched *s)
     patches_fini(s);
     profile_set_unref(s->set);
     sched_queue_free(s->queue);
+    known_images_fini(s);
     map_each (e, &s->pending)
         pending_free(s, e->value);
     map_fini(&s->pending);

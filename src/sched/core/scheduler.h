@@ -44,7 +44,8 @@ struct sched_opts {
     const struct sched_extender_ops *extenders; /* used while the configuration has some */
     void *extenders_arg;
     uint64_t seed;
-    bool keeps_json; /* of pods and nodes: for Wasm plugins and extenders */
+    bool keeps_json;   /* of pods and nodes: for Wasm plugins and extenders */
+    bool finds_layers; /* api answers questions about images (sched_api_request.is_image) */
     int64_t (*wall_ms)(void *arg);
     void *arg;
     const struct sched_lanes *lanes; /* kept; NULL: no profile has a lane */

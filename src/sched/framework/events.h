@@ -18,6 +18,7 @@
     X(CSI_STORAGE_CAPACITY, "storage.k8s.io/CSIStorageCapacity")                                   \
     X(STORAGE_CLASS, "storage.k8s.io/StorageClass")                                                \
     X(NODE_IMAGE_STATE, "nodeimagestates.v1alpha1.dormouse.dev")                                   \
+    X(IMAGE_LAYERS, "dormouse.dev/ImageLayers") /* no object: see sched_image_ops */               \
     X(WILDCARD, "*")
 enum sched_resource {
 #define SCHED_RESOURCE_ENUM(id, name) SCHED_ON_##id,

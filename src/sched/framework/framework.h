@@ -14,6 +14,10 @@
  * sched_api_call(); a scheduler that ends answers what is left with -ECANCELED.
  */
 struct sched_api_request {
+    /* Not to that API: what is an image made of? `target` is the namespace of the pull secrets, the
+     * image and the names of the secrets, each with "\n"; the answer's body is as the annotation
+     * image.dormouse.dev/layers. Only where sched_opts.finds_layers says so. */
+    bool is_image;
     const char *method;
     struct str target;      /* path and query */
     struct str body;        /* JSON; all borrowed for the call */
@@ -42,6 +46,7 @@ struct sched_reference {
 
 struct sched_profile;
 struct sched_queue;
+struct sched_image_ops;
 
 struct sched_framework {
     const struct sched_profile *profile;
@@ -78,6 +83,8 @@ struct sched_framework {
     bool (*reject_waiting_pod)(struct sched_framework *f, struct str uid, struct str plugin,
                                struct str message);
     bool (*allow_waiting_pod)(struct sched_framework *f, struct str uid, struct str plugin);
+    const struct sched_image_ops *images; /* NULL: nobody can be asked */
+    void *images_arg;
     const struct sched_extender_ops *extenders; /* NULL: none */
     void *extenders_arg;
     /*
@@ -90,6 +97,21 @@ struct sched_framework {
     /* A call is out, or `cache` has yet to follow: plugins of the profile cannot be asked by
      * others. NULL: never. */
     bool (*is_behind)(void *arg);
+};
+
+/*
+ * What pods' images are made of, as their registries say. Of pods with the annotation
+ * image.dormouse.dev/layers nothing is asked.
+ */
+struct sched_image_ops {
+    /* Whether it is known of all images of the pod, or has been waited for long enough: an image
+     * that was never asked for before is, and for wait_ms the answer is no. Then the event
+     * SCHED_ON_IMAGE_LAYERS comes. */
+    bool (*is_settled)(void *arg, const struct sched_pod *pod, uint64_t wait_ms);
+    /* In a hint: is the event about an image of the pod? */
+    bool (*concerns)(void *arg, const struct sched_pod *pod);
+    /* Of those of its images of which it is known; "": of none. In the form of the annotation. */
+    struct str (*layers)(void *arg, const struct sched_pod *pod, struct arena *a);
 };
 
 /* A place that preemption would make. */

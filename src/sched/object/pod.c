@@ -50,6 +50,7 @@ static void pod_walk(struct sched_walk *k, struct sched_pod *p)
     sched_walk_word(k, p->scheduler_word);
     sched_walk_word(k, p->controller_word);
     sched_walk_word(k, p->image_layers);
+    sched_walk_word(k, p->pull_secrets);
     sched_walk_labels(k, &p->labels);
     sched_walk_amounts(k, &p->requests);
     sched_walk_array(k, &p->container_nonzero, p->container_nonzero ? 2 : 0, sizeof(int64_t));
@@ -200,7 +201,8 @@ struct spec {
     const struct json *node_name, *scheduler_name, *priority, *preemption_policy, *host_network,
         *host_users;
     const struct json *tolerations, *node_selector, *affinity, *spreads, *containers;
-    const struct json *init_containers, *volumes, *gates, *claims, *resources, *overhead;
+    const struct json *init_containers, *volumes, *gates, *claims, *resources, *overhead,
+        *pull_secrets;
 };
 static const struct sched_member spec_members[] = {
     { { "containers", 10 }, offsetof(struct spec, containers) },
@@ -220,6 +222,7 @@ static const struct sched_member spec_members[] = {
     { { "resourceClaims", 14 }, offsetof(struct spec, claims) },
     { { "resources", 9 }, offsetof(struct spec, resources) },
     { { "overhead", 8 }, offsetof(struct spec, overhead) },
+    { { "imagePullSecrets", 16 }, offsetof(struct spec, pull_secrets) },
 };
 
 static bool effect_of(struct str s, enum sched_taint_effect *ret)
@@ -409,6 +412,26 @@ static void read_gates(struct arena *a, const struct json *list, struct sched_po
         p->gates[p->n_gates++] = json_get_str(m, "name");
 }
 
+/* Pods of one service account have the same. */
+static struct word *read_pull_secrets(struct words *w, struct arena *a, const struct json *list)
+{
+    enum { SECRETS_MAX = 8, SECRET_NAME_MAX = 253 };
+    char *text = arena_alloc(a, SECRETS_MAX * (SECRET_NAME_MAX + 1));
+    size_t n = 0, count = 0;
+    json_each (m, json_is(list, JSON_ARRAY) ? list : NULL) {
+        struct str name = json_get_str(m, "name");
+        if (count == SECRETS_MAX)
+            break;
+        if (name.n == 0 || name.n > SECRET_NAME_MAX || str_find_char(name, '\n') >= 0)
+            continue;
+        count++;
+        memcpy(text + n, name.p, name.n);
+        n += name.n;
+        text[n++] = '\n';
+    }
+    return n ? words_get(w, str_n(text, n)) : NULL;
+}
+
 static bool restarts_all(const struct json *containers)
 {
     json_each (c, containers)
@@ -464,6 +487,7 @@ static int read_spec(struct words *w, struct arena *a, const struct spec *s, str
     read_images(w, a, s, p);
     read_volumes(a, s->volumes, p);
     read_gates(a, s->gates, p);
+    p->pull_secrets = s->pull_secrets ? read_pull_secrets(w, a, s->pull_secrets) : NULL;
     return 0;
 }
 

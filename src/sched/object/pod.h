@@ -139,6 +139,7 @@ struct sched_pod {
 
     /* Of the annotation image.dormouse.dev/layers, for BREAK's scores; NULL: none. */
     struct word *image_layers;
+    struct word *pull_secrets; /* spec.imagePullSecrets: names, each with "\n"; NULL: none */
 
     struct word *scheduler_word, *controller_word; /* what these point into */
     char *block;                                   /* what all arrays above point into */

@@ -22,10 +22,11 @@ struct peers {
 struct deploy_time {
     struct sched_plugin plugin;
     int64_t registry_bps; /* of nodes that do not tell */
+    struct break_images images;
     struct break_states states;
     /* The last peers, for the next pod with the same layers, until a node tells something new. */
     struct peers peers;
-    struct word *peers_of; /* a reference */
+    struct break_set_id peers_of;
     uint64_t peers_generation;
     int64_t peers_at_ms;
 };
@@ -44,6 +45,22 @@ struct sources {
         double seconds;
     } known[2];
 };
+
+/* ---- waiting for registries ---- */
+
+static const struct sched_status *pre_enqueue(struct sched_plugin *p, struct arena *a,
+                                              const struct sched_pod *pod)
+{
+    return break_images_gate(&deploy_time_of(p)->images, p, pod);
+}
+
+static enum sched_hint on_image(struct sched_plugin *p, const struct sched_pod *pod,
+                                const struct sched_event *event)
+{
+    return break_images_hint(&deploy_time_of(p)->images, p, pod);
+}
+
+SCHED_EVENTS(events, { SCHED_ON_IMAGE_LAYERS, SCHED_UPDATE, on_image })
 
 /* ---- sources ---- */
 
@@ -119,11 +136,11 @@ static const struct peers *peers_of(struct deploy_time *t, const struct sched_cy
     int64_t now = f->wall_ms(f->arg);
     if (!layers->prefix || layers->n == 0)
         return &none;
-    if (t->peers_of == cycle->pod->image_layers && t->peers_generation == generation &&
+    const struct break_set_id set = break_set_id(layers);
+    if (break_set_is(&t->peers_of, &set) && t->peers_generation == generation &&
         now >= t->peers_at_ms && now < t->peers_at_ms + FRESH_MS)
         return &t->peers;
-    word_unref(f->words, t->peers_of);
-    t->peers_of = word_ref(cycle->pod->image_layers);
+    t->peers_of = set;
     t->peers_generation = generation;
     t->peers_at_ms = now;
     find_peers(t, cycle, layers);
@@ -136,7 +153,7 @@ static struct sources *sources_of(struct sched_plugin *p, struct sched_cycle *cy
     if (s)
         return s;
     s = arena_new(cycle->arena, struct sources);
-    s->layers = break_layers_of(cycle);
+    s->layers = break_layers_of(&deploy_time_of(p)->states, &deploy_time_of(p)->images, cycle);
     s->peers = peers_of(deploy_time_of(p), cycle, s->layers);
     sched_cycle_set_state(cycle, p, s);
     return s;
@@ -275,9 +292,14 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
     int64_t registry_bps = REGISTRY_BPS_DEFAULT;
     if (bps && (json_int(bps, &registry_bps) < 0 || registry_bps < 1))
         return err_set(err, E_INVALID, "registryBitsPerSecond: Invalid value: must be positive");
+    struct break_images images;
+    int r = break_images_read(env->args, &images, err);
+    if (r < 0)
+        return r;
     struct deploy_time *t = xnew(struct deploy_time);
     t->registry_bps = registry_bps;
-    t->states.words = env->framework->words;
+    t->images = images;
+    break_states_init(&t->states, env->framework->words);
     *ret = &t->plugin;
     return 0;
 }
@@ -286,7 +308,6 @@ static void destroy(struct sched_plugin *p)
 {
     struct deploy_time *t = deploy_time_of(p);
     break_states_fini(&t->states);
-    word_unref(p->framework->words, t->peers_of);
     free(t);
 }
 
@@ -294,6 +315,8 @@ const struct sched_plugin_ops sched_break_deploy_time_ops = {
     .name = "BreakDeployTime",
     .create = create,
     .destroy = destroy,
+    .events = events,
+    .pre_enqueue = pre_enqueue,
     .score = score,
     .tie = tie,
 };

@@ -2,6 +2,8 @@
 /* Inputs of BREAK's scorers; see break_inputs.h. */
 #include "sched/plugins/break_inputs.h"
 
+#include "base/sys.h"
+
 #include <math.h>
 
 /* ---- arguments ---- */
@@ -35,6 +37,45 @@ bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limi
     return told_ms < f->wall_ms(f->arg) - limit_ms;
 }
 
+int break_images_read(const struct json *args, struct break_images *ret, struct err *err)
+{
+    struct str text = json_get_str(args, "layers");
+    const struct json *wait = json_getc(args, "waitMilliseconds");
+    int64_t wait_ms = BREAK_WAIT_MS;
+    bool is_annotation = str_is(text, "annotation");
+    if (text.n && !is_annotation && !str_is(text, "registry"))
+        return err_set(err, E_INVALID,
+                       "layers: Unsupported value: \"" STR_FMT
+                       "\": supported values: \"annotation\", \"registry\"",
+                       STR_ARG(text));
+    if (wait && (json_int(wait, &wait_ms) < 0 || wait_ms < 0 || wait_ms > BREAK_WAIT_MAX_MS))
+        return err_set(err, E_INVALID,
+                       "waitMilliseconds: Invalid value: not in valid range [0, %d]",
+                       BREAK_WAIT_MAX_MS);
+    *ret = (struct break_images){ .asks = !is_annotation, .wait_ms = (uint64_t)wait_ms };
+    return 0;
+}
+
+SCHED_STATUS_CONST(waits, SCHED_PENDING, "waiting for the registries of its images");
+
+const struct sched_status *break_images_gate(const struct break_images *im, struct sched_plugin *p,
+                                             const struct sched_pod *pod)
+{
+    const struct sched_framework *f = p->framework;
+    if (!im->asks || !f->images || f->images->is_settled(f->images_arg, pod, im->wait_ms))
+        return NULL;
+    return &waits;
+}
+
+enum sched_hint break_images_hint(const struct break_images *im, struct sched_plugin *p,
+                                  const struct sched_pod *pod)
+{
+    const struct sched_framework *f = p->framework;
+    bool helps = im->asks && f->images && f->images->concerns(f->images_arg, pod) &&
+                 f->images->is_settled(f->images_arg, pod, im->wait_ms);
+    return helps ? SCHED_HINT_QUEUE : SCHED_HINT_SKIP;
+}
+
 /* ---- nodes ---- */
 
 static void keep_node(struct break_states *s, struct word **slot, struct word *node)
@@ -49,8 +90,11 @@ static void kept_reset(struct break_states *s, struct break_kept *k)
 {
     for (uint32_t i = 0; i < k->cap; i++)
         keep_node(s, &k->slots[i].node, NULL);
-    word_unref(s->words, k->layers);
-    k->layers = NULL;
+}
+
+void break_states_init(struct break_states *s, struct words *words)
+{
+    *s = (struct break_states){ .words = words, .seed = sys_random_u64() };
 }
 
 void break_states_fini(struct break_states *s)
@@ -62,7 +106,7 @@ void break_states_fini(struct break_states *s)
         kept_reset(s, &s->kept[i]);
         free(s->kept[i].slots);
     }
-    *s = (struct break_states){ .words = s->words };
+    *s = (struct break_states){ .words = s->words, .seed = s->seed };
 }
 
 static void reserve(struct break_states *s, uint32_t n)
@@ -154,16 +198,40 @@ static void take_images(const struct sched_cycle *cycle, struct break_layers *l)
     }
 }
 
-const struct break_layers *break_layers_of(const struct sched_cycle *cycle)
+static struct str text_of(const struct break_images *im, const struct sched_cycle *cycle)
+{
+    const struct sched_framework *f = cycle->framework;
+    if (cycle->pod->image_layers)
+        return word_str(cycle->pod->image_layers);
+    return im->asks && f->images ? f->images->layers(f->images_arg, cycle->pod, cycle->arena)
+                                 : STR("");
+}
+
+const struct break_layers *break_layers_of(const struct break_states *s,
+                                           const struct break_images *im,
+                                           const struct sched_cycle *cycle)
 {
     struct break_layers *l = arena_new(cycle->arena, struct break_layers);
+    struct str text = text_of(im, cycle);
     l->size = arena_new_n(cycle->arena, int64_t, PLACE_BREAK_LAYERS_MAX);
     l->unpacked = arena_new_n(cycle->arena, int64_t, PLACE_BREAK_LAYERS_MAX);
-    if (cycle->pod->image_layers)
-        read_layers(cycle->arena, word_str(cycle->pod->image_layers), l);
-    else
+    if (cycle->pod->image_layers || text.n) {
+        l->hash = str_hash(text, s->seed);
+        read_layers(cycle->arena, text, l);
+    } else {
         take_images(cycle, l);
+    }
     return l;
+}
+
+struct break_set_id break_set_id(const struct break_layers *l)
+{
+    return (struct break_set_id){ .hash = l->hash, .n = l->n, .total = l->total };
+}
+
+bool break_set_is(const struct break_set_id *a, const struct break_set_id *b)
+{
+    return a->hash == b->hash && a->n == b->n && a->total == b->total;
 }
 
 static void look(const struct break_layers *l, const struct sched_node *node,
@@ -179,11 +247,14 @@ static void look(const struct break_layers *l, const struct sched_node *node,
 }
 
 /* What is kept for these layers, in the place of what was not asked for longest. */
-static struct break_kept *kept_of(struct break_states *s, struct word *layers)
+static struct break_kept *kept_of(struct break_states *s, const struct break_layers *l)
 {
+    const struct break_set_id set = break_set_id(l);
     struct break_kept *k = &s->kept[0];
+    bool is_same = false;
     for (size_t i = 0; i < BREAK_KEPT_SETS; i++) {
-        if (s->kept[i].layers == layers) {
+        is_same = s->kept[i].used && break_set_is(&s->kept[i].set, &set);
+        if (is_same) {
             k = &s->kept[i];
             break;
         }
@@ -191,9 +262,9 @@ static struct break_kept *kept_of(struct break_states *s, struct word *layers)
             k = &s->kept[i];
     }
     k->used = ++s->n_used;
-    if (k->layers != layers) {
+    if (!is_same) {
         kept_reset(s, k);
-        k->layers = word_ref(layers);
+        k->set = set;
     }
     return k;
 }
@@ -207,7 +278,7 @@ void break_present(struct break_states *s, const struct sched_cycle *cycle,
         look(l, node->node, state, ret);
         return;
     }
-    struct break_kept *k = kept_of(s, cycle->pod->image_layers);
+    struct break_kept *k = kept_of(s, l);
     uint32_t end = MAX(node->index + 1, sched_cache_nodes_end(cache));
     if (k->cap < end) {
         k->slots = xrealloc(k->slots, end * sizeof *k->slots);

@@ -8,7 +8,9 @@
  *     sha256:HEX=SIZE[/UNPACKED], ...
  *
  * with DiffIDs (12 digits are enough) and bytes, of all its containers; a layer that is mentioned
- * twice counts once. Without the annotation each image counts as one layer, of which nodes tell in
+ * twice counts once. Without the annotation the registries of its images are asked (struct
+ * sched_image_ops), and a pod with an image that was never asked for waits a while for that
+ * (PreEnqueue). Where they do not tell, each image counts as one layer, of which nodes tell in
  * status.images; images that no node has are not known.
  */
 #pragma once
@@ -31,6 +33,21 @@ int break_reading(const struct json *args, bool has_intended, enum place_break_r
 int64_t break_points(double p, double max, bool is_old);
 bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limit_ms);
 
+/* Where layers of pods without the annotation come from. */
+struct break_images {
+    bool asks;        /* "layers": registry (also where it is absent), or annotation */
+    uint64_t wait_ms; /* "waitMilliseconds": how long a pod waits for that at most */
+};
+enum { BREAK_WAIT_MS = 2000, BREAK_WAIT_MAX_MS = 10000 };
+/* E_INVALID. */
+int break_images_read(const struct json *args, struct break_images *ret, struct err *err);
+/* PreEnqueue: Pending while the pod waits. */
+const struct sched_status *break_images_gate(const struct break_images *im, struct sched_plugin *p,
+                                             const struct sched_pod *pod);
+/* The hint for SCHED_ON_IMAGE_LAYERS. */
+enum sched_hint break_images_hint(const struct break_images *im, struct sched_plugin *p,
+                                  const struct sched_pod *pod);
+
 /* ---- nodes ---- */
 
 /*
@@ -39,8 +56,15 @@ bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limi
  * the same), as long as the node's generation of layers stays. Empty is zeroed but for `words`.
  */
 enum { BREAK_KEPT_SETS = 4 };
+/* A set of layers, as far as one plugin has to tell it from others. */
+struct break_set_id {
+    uint64_t hash; /* seeded */
+    uint32_t n;
+    int64_t total;
+};
 struct break_states {
     struct words *words; /* kept */
+    uint64_t seed;       /* of hashes of sets of layers */
     struct break_state_slot {
         struct word *node; /* a reference, as below, so that no other name gets its address */
         const struct sched_node_image_state *state;
@@ -48,8 +72,8 @@ struct break_states {
     } * slots; /* by index of the node */
     uint32_t cap;
     struct break_kept {
-        struct word *layers; /* a reference */
-        uint64_t used;       /* the larger, the later */
+        struct break_set_id set;
+        uint64_t used; /* the larger, the later; 0: it is free */
         struct break_kept_slot {
             struct word *node;
             uint64_t generation;
@@ -59,6 +83,7 @@ struct break_states {
     } kept[BREAK_KEPT_SETS];
     uint64_t n_used;
 };
+void break_states_init(struct break_states *s, struct words *words);
 void break_states_fini(struct break_states *s);
 /* NULL: it tells nothing. Borrowed until objects change. */
 const struct sched_node_image_state *break_state(struct break_states *s,
@@ -73,9 +98,14 @@ struct break_layers {
     const struct word *const *image;
     int64_t *size, *unpacked;
     int64_t total; /* of sizes */
+    uint64_t hash; /* of their text, by the plugin's seed */
 };
 /* In the cycle's arena. */
-const struct break_layers *break_layers_of(const struct sched_cycle *cycle);
+const struct break_layers *break_layers_of(const struct break_states *s,
+                                           const struct break_images *im,
+                                           const struct sched_cycle *cycle);
+struct break_set_id break_set_id(const struct break_layers *l);
+bool break_set_is(const struct break_set_id *a, const struct break_set_id *b);
 /* Those that the node holds. state: the node's, may be NULL. */
 void break_present(struct break_states *s, const struct sched_cycle *cycle,
                    const struct break_layers *l, const struct sched_node_info *node,

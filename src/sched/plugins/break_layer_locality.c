@@ -17,6 +17,7 @@ struct locality {
     enum place_break_reading reading;
     bool k8s_thresholds; /* else 0 and the size of the images */
     double eta;
+    struct break_images images;
     struct break_states states;
 };
 static struct locality *locality_of(struct sched_plugin *p)
@@ -24,12 +25,23 @@ static struct locality *locality_of(struct sched_plugin *p)
     return container_of(p, struct locality, plugin);
 }
 
+static const struct break_layers *layers_of(struct sched_plugin *p, const struct sched_cycle *cycle)
+{
+    return break_layers_of(&locality_of(p)->states, &locality_of(p)->images, cycle);
+}
+
 /* ---- filter ---- */
+
+static const struct sched_status *pre_enqueue(struct sched_plugin *p, struct arena *a,
+                                              const struct sched_pod *pod)
+{
+    return break_images_gate(&locality_of(p)->images, p, pod);
+}
 
 static const struct sched_status *pre_filter(struct sched_plugin *p, struct sched_cycle *cycle,
                                              struct sched_node_set *ret)
 {
-    sched_cycle_set_state(cycle, p, (void *)break_layers_of(cycle));
+    sched_cycle_set_state(cycle, p, (void *)layers_of(p, cycle));
     return NULL;
 }
 
@@ -70,7 +82,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
     struct locality *loc = locality_of(p);
     const struct break_layers *l = sched_cycle_state(cycle, p);
     if (!l) /* PreFilter is off */
-        l = break_layers_of(cycle);
+        l = layers_of(p, cycle);
     int64_t low = loc->k8s_thresholds ? 23 * mib : 0;
     int64_t high = loc->k8s_thresholds ? 1000 * mib * MAX(cycle->pod->n_containers, 1) : l->total;
     double max = PLACE_BREAK_LAMBDA + loc->eta;
@@ -104,15 +116,22 @@ static enum sched_hint on_state(struct sched_plugin *p, const struct sched_pod *
     return place_break_is_full(s->disk_capacity, s->disk_used) ? SCHED_HINT_SKIP : SCHED_HINT_QUEUE;
 }
 
+static enum sched_hint on_image(struct sched_plugin *p, const struct sched_pod *pod,
+                                const struct sched_event *event)
+{
+    return break_images_hint(&locality_of(p)->images, p, pod);
+}
+
 SCHED_EVENTS(events,
              { SCHED_ON_NODE_IMAGE_STATE, SCHED_ADD | SCHED_UPDATE | SCHED_DELETE, on_state },
-             { SCHED_ON_NODE, SCHED_ADD, NULL })
+             { SCHED_ON_IMAGE_LAYERS, SCHED_UPDATE, on_image }, { SCHED_ON_NODE, SCHED_ADD, NULL })
 
 /* ---- life ---- */
 
 static int read_args(struct locality *loc, const struct json *args, struct err *err)
 {
     int r = break_reading(args, false, &loc->reading, err);
+    r = r < 0 ? r : break_images_read(args, &loc->images, err);
     if (r < 0)
         return r;
     struct str thresholds = json_get_str(args, "thresholds");
@@ -139,7 +158,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
         return r;
     struct locality *made = xnew(struct locality);
     *made = loc;
-    made->states.words = env->framework->words;
+    break_states_init(&made->states, env->framework->words);
     *ret = &made->plugin;
     return 0;
 }
@@ -155,6 +174,7 @@ const struct sched_plugin_ops sched_break_layer_locality_ops = {
     .create = create,
     .destroy = destroy,
     .events = events,
+    .pre_enqueue = pre_enqueue,
     .pre_filter = pre_filter,
     .filter = filter,
     .score = score,

@@ -45,7 +45,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
         return r;
     struct network *net = xnew(struct network);
     net->reading = reading;
-    net->states.words = env->framework->words;
+    break_states_init(&net->states, env->framework->words);
     *ret = &net->plugin;
     return 0;
 }

@@ -21,7 +21,7 @@ static void want_all(struct profile_index *x, struct sched_plugin *p)
 {
     for (unsigned r = 0; r < SCHED_RESOURCE_COUNT; r++)
         if (r != SCHED_ON_ASSIGNED_POD && r != SCHED_ON_UNSCHEDULED_POD &&
-            r != SCHED_ON_VOLUME_ATTACHMENT && r != SCHED_ON_WILDCARD)
+            r != SCHED_ON_VOLUME_ATTACHMENT && r != SCHED_ON_IMAGE_LAYERS && r != SCHED_ON_WILDCARD)
             want(x, p,
                  &(struct sched_event_reg){ .resource = (enum sched_resource)r,
                                             .actions = SCHED_ALL_ACTIONS });
