@@ -3,13 +3,14 @@
 import base64
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
 
 from conftest import BUILD, DEADLINE_S, ROOT, wait_for
 from image_kit import Layout, digest, layer
-from registry_kit import Fake
+from registry_kit import REGISTRY, Fake, real
 from scheduler_kit import Scheduler
 from serve_kit import NOBODY, Node, token
 
@@ -110,6 +111,31 @@ def test_plans_and_placement_follow_what_nodes_report(cluster, tmp_path):
         assert cluster.api.get("/api/v1/namespaces/default/pods/p").json()["spec"]["nodeName"] == "n2"
     finally:
         assert scheduler.stop() == 0
+
+
+@pytest.mark.skipif(not REGISTRY or not shutil.which("skopeo"), reason="no docker-registry or skopeo here")
+def test_a_pod_that_says_nothing_of_layers_goes_where_they_are(cluster, tmp_path):
+    """All parts are real: the scheduler asks Debian's docker-registry, and a node has pulled from it."""
+    with real(tmp_path) as host:
+        subprocess.run(["skopeo", "copy", "--quiet", "--dest-tls-verify=false", f"oci:{tmp_path / 'app'}:v1", f"docker://{host}/library/app:v1"], check=True)
+        for name in ("n1", "n2", "n3"):
+            cluster.start(name, args=("--upstream", host))
+            cluster.api.create("/api/v1/nodes", {"metadata": {"name": name}, "status": {
+                "allocatable": {"cpu": "8", "memory": "16Gi", "ephemeral-storage": "100Gi", "pods": "110"}}})
+        n3 = cluster.nodes["n3"]
+        assert n3.get(f"/v2/library/app/manifests/v1?ns={host}")[0] == 200
+        for d in cluster.doc["layers"]:
+            assert n3.get(f"/v2/library/app/blobs/{d['digest']}?ns={host}")[0] == 200
+        wait_for(lambda: cluster.has("n3") == 2 and cluster.state("n1") and cluster.state("n2"), "all nodes to report")
+        scheduler = Scheduler(cluster.api.kubeconfig, tmp_path, args=("--image-registry", host), text=(ROOT / "docs/examples/scheduler-break.yaml").read_text() +
+                              "leaderElection: {leaderElect: false}\n")
+        try:
+            cluster.api.create("/api/v1/namespaces/default/pods", {
+                "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": f"{host}/library/app:v1"}]}})
+            wait_for(lambda: cluster.api.get("/api/v1/namespaces/default/pods/p").json()["spec"].get("nodeName"), "the pod to have a node")
+            assert cluster.api.get("/api/v1/namespaces/default/pods/p").json()["spec"]["nodeName"] == "n3"
+        finally:
+            assert scheduler.stop() == 0
 
 
 def test_a_plan_from_reports_is_sent_and_reported_again(cluster):
