@@ -82,11 +82,30 @@ __attribute__((format(printf, 2, 0))) static struct json *parse_va(struct kit *k
     return parse(k, buf_str(&text));
 }
 
+/* The plugin hears of what it may keep something of. */
+static void tell(struct kit *k, enum sched_kind kind, const struct sched_object *before,
+                 const struct sched_object *after)
+{
+    struct sched_event e = { .actions = !before  ? SCHED_ADD
+                                        : !after ? SCHED_DELETE
+                                                 : SCHED_UPDATE,
+                             .before = before,
+                             .after = after };
+    if (kind != SCHED_NODE && kind != SCHED_NODE_IMAGE_STATE)
+        return;
+    e.resource = kind == SCHED_NODE ? SCHED_ON_NODE : SCHED_ON_NODE_IMAGE_STATE;
+    if (k->plugin && k->plugin->ops->changed)
+        k->plugin->ops->changed(k->plugin, &e);
+}
+
 static void put(struct kit *k, struct sched_object *o)
 {
     struct err err = { 0 };
-    if (sched_cache_put(k->cache, o, NULL, &err) < 0)
+    struct sched_object *old = NULL;
+    if (sched_cache_put(k->cache, o, &old, &err) < 0)
         TEST_FAIL("%s", err_text(&err));
+    tell(k, o->kind, old, o);
+    sched_object_unref(k->words, old);
     sched_object_unref(k->words, o);
 }
 
@@ -102,6 +121,15 @@ void kit_put(struct kit *k, enum sched_kind kind, const char *json, ...)
     va_start(ap, json);
     put(k, read_object(k, kind, parse_va(k, json, ap)));
     va_end(ap);
+}
+
+void kit_del(struct kit *k, enum sched_kind kind, const char *name)
+{
+    struct sched_object *old = NULL;
+    sched_cache_del(k->cache, kind, STR(""), str_of(name), &old);
+    CHECK(old);
+    tell(k, kind, old, NULL);
+    sched_object_unref(k->words, old);
 }
 
 struct sched_object *kit_read(struct kit *k, enum sched_kind kind, const char *json, ...)
@@ -263,13 +291,20 @@ const char *kit_filter(struct kit *k, const struct sched_pod *pod)
     return arena_strndup(&k->arena, buf_cstr(&text), text.n);
 }
 
-static const char *score(struct kit *k, const struct sched_pod *pod, bool normalizes)
+/* only: their names, each after a space; NULL: all. */
+static const char *score(struct kit *k, const struct sched_pod *pod, bool normalizes,
+                         const char *only)
 {
     const struct sched_plugin_ops *ops = k->plugin->ops;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
     size_t n;
     const struct sched_node_info **nodes = nodes_by_name(k, &n);
     struct sched_node_set set;
+    size_t n_left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!only || strstr(only, arena_printf(&k->arena, " %s", nodes[i]->node->name->text)))
+            nodes[n_left++] = nodes[i];
+    n = n_left;
     (void)run_pre_filter(k, pod, &set);
     const struct sched_status *s =
         ops->pre_score ? ops->pre_score(k->plugin, k->cycle, nodes, n) : NULL;
@@ -288,12 +323,17 @@ static const char *score(struct kit *k, const struct sched_pod *pod, bool normal
 
 const char *kit_score(struct kit *k, const struct sched_pod *pod)
 {
-    return score(k, pod, true);
+    return score(k, pod, true, NULL);
+}
+
+const char *kit_score_some(struct kit *k, const struct sched_pod *pod, const char *names)
+{
+    return score(k, pod, true, arena_printf(&k->arena, " %s", names));
 }
 
 const char *kit_raw_score(struct kit *k, const struct sched_pod *pod)
 {
-    return score(k, pod, false);
+    return score(k, pod, false, NULL);
 }
 
 const char *kit_hint(struct kit *k, const struct sched_pod *pod, const struct sched_event *event)

@@ -24,6 +24,8 @@ void kit_fini(struct kit *k);
 /* Into the cache. Printf with ' for ", also in arguments. */
 void kit_put(struct kit *k, enum sched_kind kind, const char *json, ...)
     __attribute__((format(printf, 3, 4)));
+/* Off the cache, by its name; of a kind without namespaces. */
+void kit_del(struct kit *k, enum sched_kind kind, const char *name);
 /* An object that the cache does not get; kept until the end. */
 struct sched_object *kit_read(struct kit *k, enum sched_kind kind, const char *json, ...)
     __attribute__((format(printf, 3, 4)));
@@ -50,7 +52,9 @@ const char *kit_filter(struct kit *k, const struct sched_pod *pod);
 const char *kit_pre_filter(struct kit *k, const struct sched_pod *pod);
 /* PreScore, Score and Normalize of all nodes: "n1=50 n2=0", or "Skip". */
 const char *kit_score(struct kit *k, const struct sched_pod *pod);
-/* The same before Normalize. */
+/* Of these nodes alone, as if the others did not fit: "a b". */
+const char *kit_score_some(struct kit *k, const struct sched_pod *pod, const char *names);
+/* The same of all, before Normalize. */
 const char *kit_raw_score(struct kit *k, const struct sched_pod *pod);
 /* What the plugin's registrations say to an event: "none" registered, "queue", "skip". */
 const char *kit_hint(struct kit *k, const struct sched_pod *pod, const struct sched_event *event);

@@ -829,6 +829,31 @@ TEST(a_pod_pays_for_what_its_quotas_count)
     fixture_fini(&f);
 }
 
+/* More than a transaction of the store takes. */
+TEST(large_quotas_are_counted_as_well)
+{
+    enum { N_QUOTAS = 24, CLASS_BYTES = 2900000 };
+    struct fixture f;
+    fixture_init(&f);
+    _Static_assert(N_QUOTAS * CLASS_BYTES > STORE_PENDING_MAX_BYTES, "all of them in one");
+    scoped(free_scoped) char *class = xalloc(CLASS_BYTES + 1);
+    memset(class, 'x', CLASS_BYTES);
+    (void)make_pod(&f, "p", "");
+    for (int i = 0; i < N_QUOTAS; i++) {
+        scoped(free_scoped) char *text = xasprintf(
+            "{\"metadata\":{\"name\":\"q%s\"},\"spec\":{\"hard\":{\"pods\":\"9\"},"
+            "\"scopeSelector\":{"
+            "\"matchExpressions\":[{\"scopeName\":\"PriorityClass\",\"operator\":\"NotIn\","
+            "\"values\":[\"%s\"]}]}}}",
+            i ? arena_printf(&f.arena, "%d", i) : "", class);
+        (void)want(&f, 201, "POST", QUOTAS, text);
+    }
+    wait_used(&f, "pods", "1");
+    (void)want(&f, 200, "DELETE", PODS "/p?gracePeriodSeconds=0", NULL);
+    wait_used(&f, "pods", "0");
+    fixture_fini(&f);
+}
+
 /* What is limited counts, whatever else a pod names before it. */
 TEST(a_pod_of_many_resources_hides_nothing_from_its_quota)
 {

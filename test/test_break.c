@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* BREAK's formulas against the vectors of their specification, and the prediction of times. */
 #include "base/mem.h"
+#include "base/random.h"
 #include "place/break.h"
 #include "test.h"
 
@@ -83,38 +84,89 @@ TEST(a_cache_is_free_where_it_is_not_pinned_and_in_the_paper_where_it_is_not_use
     CHECK_NEAR(place_break_available(PLACE_BREAK_NORM, 0, 0, 0), 0);
 }
 
+static struct place_break_order order_of(const int64_t *values, size_t n, bool largest_is_best)
+{
+    struct place_break_order o = { .largest_is_best = largest_is_best };
+    for (size_t i = 0; i < n; i++)
+        place_break_order_put(&o, values[i]);
+    return o;
+}
+
 TEST(equal_measurements_share_the_better_rank)
 {
     static const int64_t bandwidth[] = { 50, 500, 500, 100 };
-    int64_t scratch[4];
-    uint32_t rank[4];
-    place_break_ranks(bandwidth, 4, true, scratch, rank);
-    CHECK_INT(rank[0], 4);
-    CHECK_INT(rank[1], 1);
-    CHECK_INT(rank[2], 1);
-    CHECK_INT(rank[3], 3);
-    place_break_ranks(bandwidth, 4, false, scratch, rank);
-    CHECK_INT(rank[0], 1);
-    CHECK_INT(rank[3], 2);
-    CHECK_INT(rank[1], 3);
-    CHECK_INT(rank[2], 3);
+    struct place_break_order o = order_of(bandwidth, 4, true);
+    CHECK_INT(place_break_rank(&o, 4, 50), 4);
+    CHECK_INT(place_break_rank(&o, 4, 500), 1);
+    CHECK_INT(place_break_rank(&o, 4, 100), 3);
+    place_break_order_fini(&o);
+    o = order_of(bandwidth, 4, false);
+    CHECK_INT(place_break_rank(&o, 4, 50), 1);
+    CHECK_INT(place_break_rank(&o, 4, 100), 2);
+    CHECK_INT(place_break_rank(&o, 4, 500), 3);
+    place_break_order_fini(&o);
 }
 
 TEST(a_node_without_a_measurement_stands_in_the_middle)
 {
     static const int64_t bandwidth[] = { 0, 10, 30, 20, 0 };
-    int64_t scratch[5];
-    uint32_t rank[5];
-    place_break_ranks(bandwidth, 5, true, scratch, rank);
-    CHECK_INT(rank[2], 1);
-    CHECK_INT(rank[3], 2); /* the median, and those that count as it */
-    CHECK_INT(rank[0], 2);
-    CHECK_INT(rank[4], 2);
-    CHECK_INT(rank[1], 5);
-    static const int64_t none[] = { 0, 0 };
-    place_break_ranks(none, 2, true, scratch, rank);
-    CHECK_INT(rank[0], 1);
-    CHECK_INT(rank[1], 1);
+    struct place_break_order o = order_of(bandwidth, 5, true);
+    CHECK_INT(place_break_rank(&o, 5, 30), 1);
+    CHECK_INT(place_break_rank(&o, 5, 20), 2); /* the median, and those that count as it */
+    CHECK_INT(place_break_rank(&o, 5, 0), 2);
+    CHECK_INT(place_break_rank(&o, 5, 10), 5);
+    place_break_order_fini(&o);
+    CHECK_INT(place_break_rank(&o, 2, 0), 1);
+}
+
+/* Of those that are known the one in the middle, the better one of two. */
+static int64_t naive_median(const int64_t *values, size_t n, bool largest_is_best)
+{
+    int64_t known[16];
+    size_t n_known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (values[i])
+            known[n_known++] = values[i];
+    for (size_t i = 1; i < n_known; i++)
+        for (size_t k = i;
+             k > 0 && (largest_is_best ? known[k] > known[k - 1] : known[k] < known[k - 1]); k--) {
+            int64_t v = known[k];
+            known[k] = known[k - 1];
+            known[k - 1] = v;
+        }
+    return n_known ? known[(n_known - 1) / 2] : 0;
+}
+
+static uint32_t naive_rank(const int64_t *values, size_t n, bool largest_is_best, int64_t value)
+{
+    int64_t median = naive_median(values, n, largest_is_best);
+    uint32_t better = 0;
+    value = value ? value : median;
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = values[i] ? values[i] : median;
+        better += largest_is_best ? v > value : v < value;
+    }
+    return better + 1;
+}
+
+TEST(ranks_follow_every_change)
+{
+    enum { NODES = 9, CHANGES = 2000, VALUES = 6 };
+    int64_t values[NODES] = { 0 };
+    struct rng rng = { .state = 1 };
+    for (int largest = 0; largest < 2; largest++) {
+        struct place_break_order o = order_of(values, NODES, largest);
+        for (int i = 0; i < CHANGES; i++) {
+            int64_t *v = &values[rng_below(&rng, NODES)];
+            place_break_order_take(&o, *v);
+            *v = rng_below(&rng, VALUES);
+            place_break_order_put(&o, *v);
+            for (size_t k = 0; k < NODES; k++)
+                CHECK_INT(place_break_rank(&o, NODES, values[k]),
+                          naive_rank(values, NODES, largest, values[k]));
+        }
+        place_break_order_fini(&o);
+    }
 }
 
 TEST(there_is_room_for_what_is_missing_and_a_tenth_counting_what_the_cache_can_give)

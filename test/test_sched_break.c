@@ -138,6 +138,32 @@ TEST(networks_are_ranked_by_bandwidth_and_round_trip)
     check_text("old", kit_score(&k, pod), "a=50 b=88 c=50 d=25");
 }
 
+TEST(ranks_are_those_among_all_nodes_and_follow_what_comes_and_goes)
+{
+    WITH_KIT(k);
+    kit_plugin(&k, "BreakNetwork", NULL);
+    for (int i = 0; i < 4; i++)
+        kit_node(&k, (const char *[]){ "a", "b", "c", "d" }[i], "", NULL, NULL);
+    put_network(&k, "a", 500, 10000, 0);
+    put_network(&k, "b", 100, 20000, 0);
+    put_network(&k, "c", 50, 50000, 0);
+    put_network(&k, "d", 10, 200000, 0);
+    put_network(&k, "away", 1000, 10, 0); /* of a node that is not there */
+    const struct sched_pod *pod = kit_pod(&k, "{}");
+    check_text("all", kit_score(&k, pod), "a=100 b=75 c=50 d=25");
+    check_text("of some that fit", kit_score_some(&k, pod, "c d"), "c=50 d=25");
+    put_network(&k, "d", 200, 15000, 0);
+    check_text("one has measured again", kit_score_some(&k, pod, "c d"), "c=25 d=75");
+    kit_del(&k, SCHED_NODE, "a");
+    check_text("a node has gone", kit_score(&k, pod), "b=67 c=33 d=100");
+    kit_node(&k, "away", "", NULL, NULL);
+    check_text("one has come, whose state was there", kit_score(&k, pod),
+               "away=100 b=50 c=25 d=75");
+    kit_del(&k, SCHED_NODE_IMAGE_STATE, "away");
+    check_text("it tells nothing any more, and is in the middle", kit_score(&k, pod),
+               "away=75 b=75 c=25 d=100");
+}
+
 /* ---- BreakBalance, BreakLeastRequested ---- */
 
 #define ASKS(requests)                                                                             \

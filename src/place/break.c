@@ -4,7 +4,9 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <math.h>
+#include <string.h>
 
 static const double lambda = PLACE_BREAK_LAMBDA;
 
@@ -26,12 +28,6 @@ double place_break_max(enum place_break_scorer s, enum place_break_reading readi
 
 /* ---- network ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* How many of sorted[0..n) are smaller than v. */
 static size_t n_below(const int64_t *sorted, size_t n, int64_t v)
 {
@@ -46,24 +42,51 @@ static size_t n_below(const int64_t *sorted, size_t n, int64_t v)
     return from;
 }
 
-void place_break_ranks(const int64_t *values, size_t n, bool largest_is_best, int64_t *scratch,
-                       uint32_t *ret)
+void place_break_order_fini(struct place_break_order *o)
 {
-    int64_t sign = largest_is_best ? -1 : 1;
-    size_t known = 0;
-    for (size_t i = 0; i < n; i++)
-        if (values[i] != 0)
-            scratch[known++] = sign * values[i];
-    qsort(scratch, known, sizeof *scratch, ascending);
-    int64_t median = known > 0 ? scratch[(known - 1) / 2] : 0;
-    size_t unknown_from = n_below(scratch, known, median);
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = sign * values[i];
-        size_t better = values[i] == 0 ? unknown_from : n_below(scratch, known, v);
-        if (values[i] != 0 && v > median)
-            better += n - known; /* those that count as the median */
-        ret[i] = (uint32_t)better + 1;
+    free(o->sorted);
+    *o = (struct place_break_order){ .largest_is_best = o->largest_is_best };
+}
+
+static int64_t sort_key(const struct place_break_order *o, int64_t value)
+{
+    return o->largest_is_best ? -value : value;
+}
+
+void place_break_order_put(struct place_break_order *o, int64_t value)
+{
+    if (value == 0)
+        return;
+    if (o->n == o->cap) {
+        o->cap = MAX(2 * o->cap, (size_t)16);
+        o->sorted = xrealloc(o->sorted, o->cap * sizeof *o->sorted);
     }
+    size_t at = n_below(o->sorted, o->n, sort_key(o, value));
+    memmove(o->sorted + at + 1, o->sorted + at, (o->n - at) * sizeof *o->sorted);
+    o->sorted[at] = sort_key(o, value);
+    o->n++;
+}
+
+void place_break_order_take(struct place_break_order *o, int64_t value)
+{
+    if (value == 0)
+        return;
+    size_t at = n_below(o->sorted, o->n, sort_key(o, value));
+    assert(at < o->n && o->sorted[at] == sort_key(o, value));
+    o->n--;
+    memmove(o->sorted + at, o->sorted + at + 1, (o->n - at) * sizeof *o->sorted);
+}
+
+uint32_t place_break_rank(const struct place_break_order *o, size_t n_nodes, int64_t value)
+{
+    if (o->n == 0)
+        return 1;
+    int64_t median = o->sorted[(o->n - 1) / 2];
+    int64_t key = value == 0 ? median : sort_key(o, value);
+    size_t better = n_below(o->sorted, o->n, key);
+    if (key > median && n_nodes > o->n)
+        better += n_nodes - o->n; /* those that count as the median */
+    return (uint32_t)better + 1;
 }
 
 double place_break_network(enum place_break_reading reading, size_t n, uint32_t bandwidth_rank,

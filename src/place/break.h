@@ -33,11 +33,24 @@ double place_break_max(enum place_break_scorer s, enum place_break_reading readi
 /* ---- (1) network ---- */
 
 /*
- * Ranks of n values, 1 the best; equal ones share the better rank. A value of 0 is unknown, and
- * counts as the median of those that are known. scratch: room for n.
+ * What is known of some nodes, in order: kept up to date value by value, since all nodes of a
+ * cluster have a rank, whatever a pod asks for. Zeroed but for largest_is_best it is empty.
  */
-void place_break_ranks(const int64_t *values, size_t n, bool largest_is_best, int64_t *scratch,
-                       uint32_t *ret);
+struct place_break_order {
+    bool largest_is_best;
+    int64_t *sorted; /* the best first; negative where the largest is best */
+    size_t n, cap;
+};
+void place_break_order_fini(struct place_break_order *o);
+/* 0 is unknown, and changes nothing. */
+void place_break_order_put(struct place_break_order *o, int64_t value);
+/* One that was put. */
+void place_break_order_take(struct place_break_order *o, int64_t value);
+/*
+ * Its rank among n_nodes, 1 the best; equal ones share the better rank. 0, and each node of which
+ * nothing is known, counts as the median of those that are known.
+ */
+uint32_t place_break_rank(const struct place_break_order *o, size_t n_nodes, int64_t value);
 double place_break_network(enum place_break_reading reading, size_t n, uint32_t bandwidth_rank,
                            uint32_t rtt_rank);
 

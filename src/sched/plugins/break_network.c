@@ -1,41 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BreakNetwork: nodes with a fast uplink and a short way to the registry and to other nodes. */
+/*
+ * BreakNetwork: nodes with a fast uplink and a short way to other nodes. The ranks are those among
+ * all nodes of the cluster, also where a filter has refused some of them for this pod.
+ */
 #include "sched/plugins/break_inputs.h"
 
 struct network {
     struct sched_plugin plugin;
     enum place_break_reading reading;
     struct break_states states;
+    bool is_counted; /* the orders have all nodes, and follow their changes */
+    struct place_break_order bandwidth, rtt;
 };
+
+static struct network *network_of(struct sched_plugin *p)
+{
+    return container_of(p, struct network, plugin);
+}
+
+/* ---- ranks among all nodes ---- */
+
+static void count_state(struct network *net, const struct sched_object *o)
+{
+    const struct sched_node_image_state *s = sched_node_image_state_of(o);
+    place_break_order_put(&net->bandwidth, s->uplink_bps);
+    place_break_order_put(&net->rtt, s->rtt_us);
+}
+
+static void uncount_state(struct network *net, const struct sched_object *o)
+{
+    const struct sched_node_image_state *s = sched_node_image_state_of(o);
+    place_break_order_take(&net->bandwidth, s->uplink_bps);
+    place_break_order_take(&net->rtt, s->rtt_us);
+}
+
+static const struct sched_object *find_as(const struct sched_plugin *p, enum sched_kind kind,
+                                          const struct sched_object *named)
+{
+    return sched_cache_get(p->framework->cache, kind, STR(""), named->name);
+}
+
+/* The state of a node that is not there does not count. */
+static void changed(struct sched_plugin *p, const struct sched_event *event)
+{
+    struct network *net = network_of(p);
+    const struct sched_object *any = event->after ? event->after : event->before;
+    if (!net->is_counted)
+        return;
+    if (event->resource == SCHED_ON_NODE_IMAGE_STATE && find_as(p, SCHED_NODE, any)) {
+        if (event->before)
+            uncount_state(net, event->before);
+        if (event->after)
+            count_state(net, event->after);
+    } else if (event->resource == SCHED_ON_NODE && !(event->before && event->after)) {
+        const struct sched_object *state = find_as(p, SCHED_NODE_IMAGE_STATE, any);
+        if (state)
+            (event->after ? count_state : uncount_state)(net, state);
+    }
+}
+
+static void count_all(struct network *net)
+{
+    struct sched_plugin *p = &net->plugin;
+    map_each (e, sched_cache_all(p->framework->cache, SCHED_NODE_IMAGE_STATE))
+        if (find_as(p, SCHED_NODE, e->value))
+            count_state(net, e->value);
+    net->is_counted = true;
+}
 
 static const struct sched_status *score(struct sched_plugin *p, struct sched_cycle *cycle,
                                         const struct sched_node_info *const *nodes, size_t n,
                                         int64_t *ret)
 {
-    struct network *net = container_of(p, struct network, plugin);
-    struct arena *a = cycle->arena;
-    int64_t *bandwidth = arena_new_n(a, int64_t, n), *rtt = arena_new_n(a, int64_t, n);
-    int64_t *scratch = arena_new_n(a, int64_t, n);
-    uint32_t *bandwidth_rank = arena_new_n(a, uint32_t, n);
-    uint32_t *rtt_rank = arena_new_n(a, uint32_t, n);
-    bool *is_old = arena_new_n(a, bool, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct sched_node_image_state *s =
-            break_state(&net->states, cycle->framework->cache, nodes[i]);
-        bandwidth[i] = s ? s->uplink_bps : 0;
-        rtt[i] = s ? s->rtt_us : 0;
-        /* Who has never measured stands in the middle, and that does not age. */
-        is_old[i] = (bandwidth[i] || rtt[i]) &&
-                    break_is_old(cycle->framework, s->measured_ms, BREAK_OLD_MS);
-    }
-    place_break_ranks(bandwidth, n, true, scratch, bandwidth_rank);
-    place_break_ranks(rtt, n, false, scratch, rtt_rank);
+    struct network *net = network_of(p);
+    const struct sched_cache *cache = p->framework->cache;
+    size_t n_nodes, n_pods;
+    if (!net->is_counted)
+        count_all(net);
+    sched_cache_count(cache, &n_nodes, &n_pods);
     double max = place_break_max(PLACE_BREAK_NETWORK, net->reading);
-    for (size_t i = 0; i < n; i++)
-        ret[i] = break_points(place_break_network(net->reading, n, bandwidth_rank[i], rtt_rank[i]),
-                              max, is_old[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct sched_node_image_state *s = break_state(&net->states, cache, nodes[i]);
+        int64_t bandwidth = s ? s->uplink_bps : 0, rtt = s ? s->rtt_us : 0;
+        /* A node that has never measured stands in the middle, and that does not age. */
+        bool is_old =
+            (bandwidth || rtt) && break_is_old(p->framework, s->measured_ms, BREAK_OLD_MS);
+        double points = place_break_network(net->reading, n_nodes,
+                                            place_break_rank(&net->bandwidth, n_nodes, bandwidth),
+                                            place_break_rank(&net->rtt, n_nodes, rtt));
+        ret[i] = break_points(points, max, is_old);
+    }
     return NULL;
 }
+
+/* ---- life ---- */
 
 static int create(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err)
 {
@@ -45,6 +103,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
         return r;
     struct network *net = xnew(struct network);
     net->reading = reading;
+    net->bandwidth.largest_is_best = true;
     break_states_init(&net->states, env->framework->words);
     *ret = &net->plugin;
     return 0;
@@ -52,8 +111,10 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 
 static void destroy(struct sched_plugin *p)
 {
-    struct network *net = container_of(p, struct network, plugin);
+    struct network *net = network_of(p);
     break_states_fini(&net->states);
+    place_break_order_fini(&net->bandwidth);
+    place_break_order_fini(&net->rtt);
     free(net);
 }
 
@@ -61,5 +122,6 @@ const struct sched_plugin_ops sched_break_network_ops = {
     .name = "BreakNetwork",
     .create = create,
     .destroy = destroy,
+    .changed = changed,
     .score = score,
 };
