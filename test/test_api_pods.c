@@ -829,25 +829,28 @@ TEST(a_pod_pays_for_what_its_quotas_count)
     fixture_fini(&f);
 }
 
-/* More than a transaction of the store takes. */
+/* More than a transaction of the store takes; a request that made one would read all of them. */
 TEST(large_quotas_are_counted_as_well)
 {
-    enum { N_QUOTAS = 24, CLASS_BYTES = 2900000 };
+    enum { N_QUOTAS = 60, CLASS_BYTES = 1150000 };
+    _Static_assert(N_QUOTAS * CLASS_BYTES > STORE_PENDING_MAX_BYTES, "all of them in one");
     struct fixture f;
     fixture_init(&f);
-    _Static_assert(N_QUOTAS * CLASS_BYTES > STORE_PENDING_MAX_BYTES, "all of them in one");
     scoped(free_scoped) char *class = xalloc(CLASS_BYTES + 1);
     memset(class, 'x', CLASS_BYTES);
+    scoped(free_scoped) char *grown =
+        xasprintf("{\"spec\":{\"scopeSelector\":{\"matchExpressions\":[{\"scopeName\":"
+                  "\"PriorityClass\",\"operator\":\"NotIn\",\"values\":[\"%s\"]}]}}}",
+                  class);
     (void)make_pod(&f, "p", "");
-    for (int i = 0; i < N_QUOTAS; i++) {
-        scoped(free_scoped) char *text = xasprintf(
-            "{\"metadata\":{\"name\":\"q%s\"},\"spec\":{\"hard\":{\"pods\":\"9\"},"
-            "\"scopeSelector\":{"
-            "\"matchExpressions\":[{\"scopeName\":\"PriorityClass\",\"operator\":\"NotIn\","
-            "\"values\":[\"%s\"]}]}}}",
-            i ? arena_printf(&f.arena, "%d", i) : "", class);
-        (void)want(&f, 201, "POST", QUOTAS, text);
-    }
+    for (int i = 0; i < N_QUOTAS; i++)
+        (void)want(&f, 201, "POST", QUOTAS,
+                   arena_printf(&f.arena,
+                                "{\"metadata\":{\"name\":\"q%.0d\"},\"spec\":{\"hard\":{"
+                                "\"pods\":\"9\"}}}",
+                                i));
+    for (int i = N_QUOTAS - 1; i >= 0; i--)
+        (void)want(&f, 200, "PATCH", arena_printf(&f.arena, QUOTAS "/q%.0d", i), grown);
     wait_used(&f, "pods", "1");
     (void)want(&f, 200, "DELETE", PODS "/p?gracePeriodSeconds=0", NULL);
     wait_used(&f, "pods", "0");

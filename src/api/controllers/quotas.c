@@ -21,7 +21,10 @@
 
 #include <assert.h>
 
-enum { COUNT_MAX_STEPS = 4000000 }; /* of the CPU (base/budget.h) for one object, in all quotas */
+enum {
+    COUNT_MAX_STEPS = 4000000, /* of the CPU (base/budget.h) for one object, in all quotas */
+    WRITE_BYTES = 16 << 20,    /* of quotas: with so many a transaction is full */
+};
 
 #define QUOTA_PREFIX "/registry/resourcequotas/"
 
@@ -51,7 +54,7 @@ struct count {
         uint64_t rev;
         struct json *quota, *status;
     } at[QUOTA_MAX_PER_NAMESPACE];
-    size_t n;
+    size_t n, n_written;
     bool left_out; /* one is damaged: what is created must go on looking for it, and fail */
     size_t next;   /* position in the registry */
     const struct kube_resource *res;
@@ -121,26 +124,34 @@ static void count_end(struct count *c, int r)
     controllers_idle(q->api);
 }
 
+static void write_counts(struct count *c);
+
 static void on_counted(void *arg, const struct store_txn_result *res, const struct err *err)
 {
     struct count *c = arg;
     if (res->r < 0 && res->r != E_CONFLICT && !c->q->stopped)
         log_warn("cannot write what a quota counts", "namespace=%s error=\"%s\"", c->ns,
                  err_text(err));
-    if (res->r >= 0)
-        watch_note_write(c->q->api);
-    count_end(c, res->r);
+    if (res->r < 0) {
+        count_end(c, res->r);
+        return;
+    }
+    watch_note_write(c->q->api);
+    write_counts(c);
 }
 
+/* What has changed, in several transactions where that is much: each quota is right for itself. */
 static void write_counts(struct count *c)
 {
     struct quotas *q = c->q;
-    struct arena *a = &c->arena;
+    struct arena *a = &c->scratch;
     const struct kube_resource *res =
         registry_find(&q->api->reg, STR(""), STR("v1"), STR("resourcequotas"));
     struct store_op ops[QUOTA_MAX_PER_NAMESPACE];
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++) {
+    size_t n = 0, n_bytes = 0;
+    arena_reset(a);
+    for (; c->n_written < c->n && n_bytes < WRITE_BYTES && !q->stopped; c->n_written++) {
+        size_t i = c->n_written;
         const struct json *was = json_getc(c->at[i].quota, "status");
         struct buf b = BUF_INIT(STORE_VALUE_MAX_BYTES);
         if (was && json_equal(was, c->at[i].status))
@@ -152,10 +163,11 @@ static void write_counts(struct count *c)
                                           .value = str_copy_arena(a, buf_str(&b)),
                                           .cmp = STORE_MOD_REV,
                                           .cmp_rev = c->at[i].rev };
+        n_bytes += b.n;
         buf_fini(&b);
     }
-    int r = n == 0 || q->stopped ? 0 : store_txn(q->api->store, ops, n, on_counted, c, NULL);
-    if (n == 0 || q->stopped || r < 0)
+    int r = n == 0 ? 0 : store_txn(q->api->store, ops, n, on_counted, c, NULL);
+    if (n == 0 || r < 0)
         count_end(c, r);
 }
 
