@@ -70,7 +70,7 @@ static void import(struct fetching *g, struct str bytes)
     int r = oci_import_add(g->import, bytes, &err);
     g->result.import_bytes += bytes.n;
     g->result.import_us += (clock_mono_ns() - began_ns) / 1000;
-    uv_update_time(&g->loop.uv); /* it may have waited for the disk */
+    loop_update_now(&g->loop); /* it may have waited for the disk */
     if (r == E_PARSE || r == E_LIMIT) {
         g->wrong = r;
         g->err = err;
@@ -333,7 +333,7 @@ static void start_attempt(struct fetching *g, const struct image_transfer_order 
     *a = (struct attempt){
         .g = g, .piece = o->piece, .source = o->source, .at = o->from, .to = o->to
     };
-    uv_update_time(&g->loop.uv); /* timers of the request, too, begin now */
+    loop_update_now(&g->loop); /* timers of the request, too, begin now */
     int r = g->f->sources[o->source].is_registry ? start_registry(a, &err) : start_peer(a, &err);
     if (r >= 0) {
         g->running[o->piece] = a;
@@ -363,7 +363,7 @@ static void on_tick(struct timer *t)
 /* What has come, or what is due. */
 static void turn(struct fetching *g, bool is_behind)
 {
-    uv_update_time(&g->loop.uv);
+    loop_update_now(&g->loop);
     uint64_t at = now(g), due = image_transfer_due(&g->transfer, at);
     uint64_t wait = due > at ? MIN(due - at, (uint64_t)TICK_MS) : 1;
     if (!is_behind)
@@ -375,7 +375,7 @@ static void turn(struct fetching *g, bool is_behind)
 /* Until all bytes are there and the import has them, or it fails. */
 static void run_round(struct fetching *g)
 {
-    uv_update_time(&g->loop.uv);
+    loop_update_now(&g->loop);
     g->polled_ms = now(g); /* nothing runs */
     while (g->r >= 0 && g->wrong >= 0) {
         bool is_behind = deliver(g);
@@ -448,7 +448,7 @@ static int fetch(struct fetching *g, struct err *err)
         r = open_import(g, false, err);
     if (r < 0)
         return r;
-    uv_update_time(&g->loop.uv); /* it may have waited for another import */
+    loop_update_now(&g->loop); /* it may have waited for another import */
     for (size_t i = 0; i < MIN(f->n_sources, (size_t)IMAGE_TRANSFER_SOURCES_MAX); i++)
         is_registry[i] = f->sources[i].is_registry;
     if (!image_transfer_init(&g->transfer, f->pieces, f->n_pieces, is_registry, f->n_sources,

@@ -396,6 +396,11 @@ uint64_t loop_now_ms(const struct loop *loop)
     return uv_now(&loop->uv) + clock_skipped_ms();
 }
 
+void loop_update_now(struct loop *loop)
+{
+    uv_update_time(&loop->uv);
+}
+
 void loop_skip(struct loop *loop, uint64_t ms)
 {
     clock_skip(ms);

@@ -55,6 +55,9 @@ void loop_stop(struct loop *loop);
  */
 bool loop_turn(struct loop *loop, bool wait);
 uint64_t loop_now_ms(const struct loop *loop); /* cached at the start of the turn */
+/* Read the clock again, in a turn that has taken long: what is measured or armed from here on does
+ * not count what came before. */
+void loop_update_now(struct loop *loop);
 /* Virtual time: clock_skip(), and timers that are due by then run on the next turn. */
 void loop_skip(struct loop *loop, uint64_t ms);
 /* When the earliest timer is due, by loop_now_ms(); UINT64_MAX: none is armed. */

@@ -416,7 +416,7 @@ static void to_sink(struct oci_request *q, struct str bytes)
         return;
     }
     q->at += bytes.n;
-    uv_update_time(&q->reg->opts.loop->uv); /* sinks may block, which is not the peer's fault */
+    loop_update_now(q->reg->opts.loop); /* sinks may block, which is not the peer's fault */
     q->paced_ms += loop_now_ms(q->reg->opts.loop) - before_ms;
 }
 
