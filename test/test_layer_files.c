@@ -136,6 +136,8 @@ static struct {
     struct image *image;
     struct oci_store *server;
     bool spoils_parcels, spoils_trees, gives_other_tree;
+    struct buf forged_tree; /* is given instead */
+    char why[244];          /* the last layer was not made from files */
     size_t n_trees, n_parcels, n_blobs;
     uint64_t n_parcel_bytes;
     struct oci_layer_delta *kept; /* what it gives is copied to here; NULL: it is not kept */
@@ -187,6 +189,8 @@ static int give_tree(void *arg, const struct oci_digest *diff_id, struct buf *to
     uint64_t size;
     (void)arg;
     origin.n_trees++;
+    if (origin.forged_tree.n)
+        return buf_add_str(to, buf_str(&origin.forged_tree));
     if (origin.gives_other_tree)
         diff_id = &images[1].diff_id;
     int r = mirror_files_tree(origin.server, diff_id, &fd, &size, err);
@@ -223,6 +227,12 @@ static const struct oci_origin_parts parts = { .has_files = has_files,
                                                .tree = give_tree,
                                                .parcel = give_parcel };
 
+static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    (void)arg, (void)layer;
+    (void)snprintf(origin.why, sizeof origin.why, "%s", why);
+}
+
 static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool is_by_blobs,
                                    bool is_whole)
 {
@@ -238,6 +248,7 @@ static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool i
         .platform = oci_platform_here(),
         .is_by_blobs = is_by_blobs,
         .is_whole = is_whole,
+        .on_fallback = on_fallback,
     };
     if (oci_pull(s, &opts, &res, &err) < 0)
         TEST_FAIL("%s", err_text(&err));
@@ -547,10 +558,56 @@ TEST(a_damaged_tree_manifest_is_refused)
         CHECK_OK(buf_add(&forged, tree.p, tree.n - 8));
         forged.p[at]++;
         CHECK_OK(buf_add_le64(&forged, oci_tree_manifest_sum(buf_str(&forged))));
-        CHECK_ERR(oci_tree_manifest_read(buf_str(&forged), &m, NULL), E_CORRUPT);
+        CHECK_ERR(oci_tree_manifest_read(buf_str(&forged), &m, NULL),
+                  at == 12 ? E_LIMIT : E_CORRUPT);
     }
     buf_fini(&tree);
     buf_fini(&forged);
+    close_all(stores);
+}
+
+/* A layer without files whose tar is `skeleton`. */
+static void forge_tree(struct str skeleton, size_t n_layers, struct buf *to)
+{
+    const struct oci_layer *layers[2];
+    struct oci_layer layer = { .n_bytes = skeleton.n };
+    struct err err = { 0 };
+    scoped(fd_scoped) int fd = sys_memfd("skeleton");
+    int fds[] = { fd, fd };
+    CHECK_OK(sys_pwrite_all(fd, skeleton.p, skeleton.n, 0));
+    memcpy(layer.diff_id, images[2].diff_id.bytes, SHA256_BYTES);
+    layers[0] = layers[1] = &layer;
+    int r = oci_tree_manifest_write(layers, fds, n_layers, to, &err);
+    CHECK_INT(r, n_layers > OCI_TREE_LAYERS_MAX ? E_LIMIT : 0);
+}
+
+TEST(a_tree_manifest_has_one_layer)
+{
+    struct buf tree = BUF_INIT(1 << 20);
+    make_image(2);
+    forge_tree(STR("a tar"), 1, &tree);
+    buf_reset(&tree);
+    forge_tree(STR("a tar"), 2, &tree);
+    buf_fini(&tree);
+}
+
+TEST(a_skeleton_that_inflates_gives_no_more_than_the_layer_has)
+{
+    struct oci_store *stores[2];
+    scoped(free_scoped) char *zeros = xalloc(1 << 20);
+    struct buf bomb = BUF_INIT(1 << 20);
+    struct gzip *g = gzip_new();
+    begin(stores);
+    memset(zeros, 0, 1 << 20);
+    CHECK_OK(gzip_add(g, str_n(zeros, 1 << 20), true, &bomb));
+    gzip_free(g);
+    origin.forged_tree = BUF_INIT(1 << 20);
+    forge_tree(buf_str(&bomb), 1, &origin.forged_tree);
+    CHECK_INT(pull(stores[0], 2, false, false).n_by_files, 0);
+    CHECK(bomb.n < (64 << 10) && strstr(origin.why, "the layer has more than"));
+    check_layer(stores[0], 2);
+    buf_fini(&origin.forged_tree);
+    buf_fini(&bomb);
     close_all(stores);
 }
 

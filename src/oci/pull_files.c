@@ -378,6 +378,9 @@ static int import(struct making *m, struct err *err)
     opts.is_resumable = false;
     opts.blob = opts.diff_id;
     opts.blob_size = m->result->n_tar_bytes;
+    /* What is added is the tar. If it begins as a compressed stream does, the import inflates it.
+     */
+    opts.max_tar_bytes = MAX(m->result->n_tar_bytes, (uint64_t)1);
     int r = oci_import_new(m->how->s, &opts, &im, err);
     r = r < 0 ? r : oci_tree_layer_make(m->layer, give_content, m, add_to_import, im, err);
     return r < 0 ? r : oci_import_commit(im, err);

@@ -22,6 +22,11 @@ static int damaged(struct err *err, const char *what)
     return err_set(err, E_CORRUPT, "tree manifest: %s", what);
 }
 
+static int too_many(struct err *err)
+{
+    return err_set(err, E_LIMIT, "tree manifest: more than %d layers", OCI_TREE_LAYERS_MAX);
+}
+
 static bool has_piece(const struct oci_entry *e)
 {
     return e->type == TAR_FILE && e->size > 0 && !e->is_sparse;
@@ -120,9 +125,11 @@ static int write_layer(const struct oci_layer *layer, int tar_fd, struct buf *le
 int oci_tree_manifest_write(const struct oci_layer *const *layers, const int *tar_fds, size_t n,
                             struct buf *to, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf lengths = BUF_INIT(OCI_LAYERS_MAX * LENGTHS_BYTES);
+    scoped(buf_fini_scoped) struct buf lengths = BUF_INIT(OCI_TREE_LAYERS_MAX * LENGTHS_BYTES);
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(OCI_TREE_MANIFEST_MAX);
     size_t start = to->n;
+    if (n > OCI_TREE_LAYERS_MAX)
+        return too_many(err);
     for (size_t i = 0; i < n; i++) {
         int r = write_layer(layers[i], tar_fds[i], &lengths, &body, err);
         if (r < 0)
@@ -171,8 +178,8 @@ int oci_tree_manifest_read(struct str bytes, struct oci_tree_manifest *ret, stru
         return damaged(err, "it is none");
     if (version != OCI_TREE_MANIFEST_VERSION)
         return err_set(err, E_VERSION, "tree manifest of version %u", version);
-    if (n > OCI_LAYERS_MAX)
-        return err_set(err, E_LIMIT, "tree manifest: more than %d layers", OCI_LAYERS_MAX);
+    if (n > OCI_TREE_LAYERS_MAX)
+        return too_many(err);
     if (bytes.n < SUM_BYTES)
         return damaged(err, "it is cut short");
     struct str summed = str_slice(bytes, 0, bytes.n - SUM_BYTES);

@@ -22,6 +22,8 @@
 
 enum {
     OCI_TREE_MANIFEST_VERSION = 1,
+    OCI_TREE_LAYERS_MAX =
+        1, /* a reader holds all of them unpacked: a few KB packed can be 64 MiB */
     OCI_TREE_SKELETON_MAX = 64 << 20, /* bytes of a layer's: headers, and sparse files */
     OCI_TREE_MANIFEST_MAX = 256 << 20,
 };
@@ -47,7 +49,8 @@ struct oci_tree_manifest {
 
 /*
  * Append the manifest of these layers, whose tars are open in tar_fds. Errors: E_LIMIT, a skeleton
- * is too large; E_CORRUPT, tar and index do not fit; those of `to` and of reading.
+ * is too large, or too many layers; E_CORRUPT, tar and index do not fit; those of `to` and of
+ * reading.
  */
 int oci_tree_manifest_write(const struct oci_layer *const *layers, const int *tar_fds, size_t n,
                             struct buf *to, struct err *err);
