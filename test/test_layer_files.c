@@ -135,7 +135,7 @@ static struct oci_store *new_store(size_t i, enum oci_store_form form)
 static struct {
     struct image *image;
     struct oci_store *server;
-    bool spoils_parcels, spoils_trees, gives_other_tree;
+    bool spoils_parcels, spoils_trees, gives_other_tree, is_secret;
     struct buf forged_tree; /* is given instead */
     char why[244];          /* the last layer was not made from files */
     size_t n_trees, n_parcels, n_blobs;
@@ -233,6 +233,12 @@ static void on_fallback(void *arg, const struct oci_pull_layer *layer, const cha
     (void)snprintf(origin.why, sizeof origin.why, "%s", why);
 }
 
+static bool is_not_the_first(struct oci_store *s, const struct oci_digest *diff_id)
+{
+    (void)s;
+    return !oci_digest_equal(diff_id, &images[1].diff_id);
+}
+
 static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool is_by_blobs,
                                    bool is_whole)
 {
@@ -248,6 +254,7 @@ static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool i
         .platform = oci_platform_here(),
         .is_by_blobs = is_by_blobs,
         .is_whole = is_whole,
+        .may_show = origin.is_secret ? is_not_the_first : NULL,
         .on_fallback = on_fallback,
     };
     if (oci_pull(s, &opts, &res, &err) < 0)
@@ -370,6 +377,17 @@ TEST(a_store_with_nothing_of_the_layer_takes_the_blob)
     close_all(stores);
 }
 
+TEST(layers_that_must_not_be_shown_are_not_used)
+{
+    struct oci_store *stores[2];
+    begin(stores);
+    origin.is_secret = true;
+    CHECK_INT(pull(stores[0], 2, false, false).n_by_files, 0);
+    CHECK_INT(origin.n_trees + origin.n_parcels, 0);
+    CHECK_INT(origin.n_blobs, 1);
+    close_all(stores);
+}
+
 /* ---- tree manifests ---- */
 
 static int give_from_tar(void *arg, const struct oci_entry *e, oci_tree_sink sink, void *sink_arg,
@@ -404,7 +422,7 @@ static int make_with(struct oci_store *s, const struct oci_layer_delta *d, struc
     struct buf bytes = BUF_INIT(TAR_MAX);
     struct oci_contents *contents;
     CHECK_OK(oci_layer_delta_write(d, &bytes, err));
-    CHECK_OK(oci_contents_new(s, &contents, err));
+    CHECK_OK(oci_contents_new(s, NULL, &contents, err));
     const struct oci_pull_files how = { .s = s,
                                         .contents = contents,
                                         .import = { .diff_id = images[2].diff_id },

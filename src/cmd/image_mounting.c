@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/sys.h"
+#include "image/layer_rights.h"
 #include "image/stored_layers.h"
 #include "oci/pull.h"
 
@@ -40,7 +41,8 @@ static int pull(const struct image_mounting *m, struct oci_store *store, struct 
     struct oci_pull_result res;
     struct oci_pull_opts how = { .platform = m->args->wanted,
                                  .max_tar_bytes = m->max_bytes,
-                                 .reading = &layer_child_reading };
+                                 .reading = &layer_child_reading,
+                                 .may_show = layer_rights_is_public };
     scoped(origin_scoped) struct oci_origin origin = { 0 };
     int r = oci_origin_open(str_of(m->reference), &m->args->registry, &origin, err);
     how.origin = origin;

@@ -6,6 +6,7 @@
 #include "cmd/image_store.h"
 #include "codec/json.h"
 #include "image/layer_child.h"
+#include "image/layer_rights.h"
 #include "oci/pull.h"
 #include "oci/reference.h"
 
@@ -262,6 +263,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
     pull->origin = origin;
     pull->is_pinned = pin;
     pull->is_by_blobs = by_blobs;
+    pull->may_show = layer_rights_is_public;
     pull->reading = &layer_child_reading;
     return oci_pull(store, pull, res, err);
 }

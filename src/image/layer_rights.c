@@ -67,6 +67,11 @@ bool layer_rights_has(struct oci_store *s, const struct oci_digest *diff_id, str
                         (tenant.n && faccessat(all, p.tenant, F_OK, 0) == 0));
 }
 
+bool layer_rights_is_public(struct oci_store *s, const struct oci_digest *diff_id)
+{
+    return layer_rights_has(s, diff_id, STR(""));
+}
+
 void layer_rights_give(struct oci_store *s, const struct oci_digest *diff_id, struct str tenant)
 {
     scoped(fd_scoped) int all = open_all(s);

@@ -20,6 +20,8 @@
 int layer_rights_hide(struct oci_store *s, const struct oci_config *config, struct err *err);
 /* tenant: "" is everybody, without credentials. */
 bool layer_rights_has(struct oci_store *s, const struct oci_digest *diff_id, struct str tenant);
+/* Everybody may know what is in the layer; an oci_layer_filter. */
+bool layer_rights_is_public(struct oci_store *s, const struct oci_digest *diff_id);
 /* A registry gave the bytes for the tenant's credentials, or without any. What cannot be noted is
  * shown again the next time. */
 void layer_rights_give(struct oci_store *s, const struct oci_digest *diff_id, struct str tenant);

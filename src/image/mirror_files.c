@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/sys.h"
+#include "image/layer_rights.h"
 #include "oci/file_parcel.h"
 #include "oci/tree_manifest.h"
 
@@ -36,6 +37,8 @@ int mirror_files_tree(struct oci_store *s, const struct oci_digest *diff_id, int
     struct err why = { 0 };
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_TREE_MANIFEST_MAX);
+    if (!layer_rights_is_public(s, diff_id))
+        return err_set(err, -ENOENT, "the store has no such layer");
     scoped(fd_scoped) int fd = oci_store_layer_fd(s, diff_id, &why);
     if (fd < 0)
         return err_set(err, fd == -ENODATA ? -ENOENT : fd, "%s", err_text(&why));
@@ -76,7 +79,7 @@ static void parcel_fini(struct parcel *p)
 static void open_layer(struct parcel *p, const struct oci_digest *id)
 {
     struct oci_layer *layer;
-    if (p->n_entries >= ENTRIES_MAX)
+    if (p->n_entries >= ENTRIES_MAX || !layer_rights_is_public(p->s, id))
         return;
     scoped(fd_scoped) int fd = oci_store_layer_fd(p->s, id, NULL);
     if (fd < 0 || oci_store_layer_index(p->s, id, &layer, NULL) < 0)

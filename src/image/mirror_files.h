@@ -2,7 +2,8 @@
 /*
  * What the registry mirror gives besides what registries do, from layers whose tars the store
  * keeps: tree manifests, and files by their digests, packed against what the client has. Both end
- * in a file without a name, so that no answer is held in memory while it is sent.
+ * in a file without a name, so that no answer is held in memory while it is sent. Layers that are
+ * private to a tenant (image/layer_rights.h) count as missing.
  *
  * Blocking calls, by any thread.
  */

@@ -102,7 +102,8 @@ struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_diges
     return c;
 }
 
-int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err *err)
+int oci_contents_new(struct oci_store *s, oci_layer_filter may_show, struct oci_contents **ret,
+                     struct err *err)
 {
     scoped(free_scoped) struct oci_store_layer *all = NULL;
     size_t n = 0;
@@ -112,7 +113,8 @@ int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err 
     struct oci_contents *c = new_empty(s);
     while (n-- > 0 && c->layers.n < OCI_CONTENTS_LAYERS_MAX &&
            c->n_entries < OCI_CONTENTS_ENTRIES_MAX)
-        add_layer(c, &all[n].diff_id);
+        if (!may_show || may_show(s, &all[n].diff_id))
+            add_layer(c, &all[n].diff_id);
     *ret = c;
     return 0;
 }

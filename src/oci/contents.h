@@ -23,8 +23,10 @@ struct oci_content {
     struct oci_digest digest, layer;
 };
 
-/* *ret: given, oci_contents_free(). Layers that cannot be read are left out. */
-int oci_contents_new(struct oci_store *s, struct oci_contents **ret, struct err *err);
+/* *ret: given, oci_contents_free(). Layers that cannot be read are left out, and so are those for
+ * which may_show says no; NULL: all may be shown. */
+int oci_contents_new(struct oci_store *s, oci_layer_filter may_show, struct oci_contents **ret,
+                     struct err *err);
 /* The same of these layers alone, the first ones before the others. */
 struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_digest *layers,
                                      size_t n);

@@ -87,7 +87,7 @@ static struct oci_contents *contents_of(struct pull *p)
 {
     (void)pthread_mutex_lock(&p->contents_mutex);
     if (!p->has_contents)
-        (void)oci_contents_new(p->s, &p->contents, NULL);
+        (void)oci_contents_new(p->s, p->opts->may_show, &p->contents, NULL);
     p->has_contents = true;
     struct oci_contents *c = p->contents && oci_contents_n(p->contents) ? p->contents : NULL;
     (void)pthread_mutex_unlock(&p->contents_mutex);

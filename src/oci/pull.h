@@ -92,6 +92,10 @@ struct oci_pull_opts {
      * those that the origin gives by their digests (oci/pull_files.h), if it does, or deltas that
      * are attached to the image (oci/pull_deltas.h). */
     bool is_by_blobs;
+    /* Layers from whose files others are made. The origin learns of these files which ones the
+     * store has, by what is not asked for, and of older versions their digests and DiffIDs. NULL:
+     * all layers. */
+    oci_layer_filter may_show;
     /*
      * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and
      * while bytes arrive, at most every 256 KiB of a layer. changed: NULL at the beginning.

@@ -99,6 +99,7 @@ const char *oci_store_boot(const struct oci_store *s); /* id of this start of th
 void *oci_store_cache(const struct oci_store *s, const struct oci_store_cache_ops *ops);
 uint64_t oci_store_quota(const struct oci_store *s); /* 0: none */
 enum oci_store_form oci_store_form(const struct oci_store *s);
+typedef bool (*oci_layer_filter)(struct oci_store *s, const struct oci_digest *diff_id);
 
 /* ---- layers ---- */
 

@@ -122,6 +122,24 @@ def test_a_server_without_the_old_version_sends_new_files_whole(cloud, tmp_path)
     assert tar_in(tmp_path / "node", version(2))
 
 
+def test_private_layers_of_functions_are_not_shown_to_a_server(cloud, tmp_path):
+    node = tmp_path / "node"
+    with serve(cloud) as s:
+        pull(node, f"docker://{s.host}/app:v1")
+        (node / "tenants" / digest(version(1))[7:]).mkdir(parents=True, mode=0o700)     # as a pull with credentials of a tenant leaves it
+        assert pull(node, f"docker://{s.host}/app:v2")["layersByFiles"] == 0
+    assert tar_in(node, version(2))
+
+
+def test_private_layers_of_functions_are_not_given_by_their_files(cloud):
+    known = b"DMFILERQ\1\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0" + bytes.fromhex(digest(version(1))[7:]) + hashlib.sha256(FILES[1]).digest()
+    with serve(cloud) as s:
+        assert s.get(f"/v2/app/_dormouse/trees/{digest(version(2))}")[0] == 200
+        (cloud / "tenants" / digest(version(1))[7:]).mkdir(parents=True, mode=0o700)
+        assert s.get(f"/v2/app/_dormouse/trees/{digest(version(1))}")[0] == 404
+        assert s.request("POST", "/v2/app/_dormouse/files", known)[0] == 404
+
+
 def test_a_server_that_lies_about_files_costs_its_bytes(cloud, layout, tmp_path):
     with fake() as registry:
         doc = registry.add_layout(layout, "library/app", "v1")
