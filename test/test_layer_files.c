@@ -6,6 +6,7 @@
 #include "base/sys.h"
 #include "codec/gzip.h"
 #include "image/mirror_files.h"
+#include "image/mirror_store.h"
 #include "oci/file_parcel.h"
 #include "oci/layer_delta.h"
 #include "oci/pull.h"
@@ -19,7 +20,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-enum { TAR_MAX = 8 << 20, BIG = 300000, SMALL_FILES = 40 };
+enum { TAR_MAX = 24 << 20, HUGE_FILE = 17 << 20, BIG = 300000, SMALL_FILES = 40 };
 
 /* ---- layers ---- */
 
@@ -67,7 +68,16 @@ struct image {
     struct arena parsed;
 };
 
-static struct image images[3]; /* [1], [2]: versions */
+static struct image images[3]; /* [0]: one huge file; [1], [2]: versions */
+
+static void make_huge_tar(struct buf *to)
+{
+    struct tar_kit k = { BUF_INIT(TAR_MAX) };
+    scoped(free_scoped) char *content = letters(HUGE_FILE, 3);
+    kit_file(&k, "huge", content);
+    kit_end(&k);
+    *to = k.out;
+}
 
 static void make_image(unsigned version)
 {
@@ -75,7 +85,10 @@ static void make_image(unsigned version)
     char diff[OCI_DIGEST_TEXT_SIZE], blob[OCI_DIGEST_TEXT_SIZE], config[OCI_DIGEST_TEXT_SIZE];
     if (m->tar.n)
         return;
-    make_tar(&m->tar, version);
+    if (version)
+        make_tar(&m->tar, version);
+    else
+        make_huge_tar(&m->tar);
     m->blob = BUF_INIT(TAR_MAX);
     struct gzip *g = gzip_new();
     CHECK_OK(gzip_add(g, buf_str(&m->tar), true, &m->blob));
@@ -659,6 +672,70 @@ TEST(a_parcel_is_small_where_its_bases_are_alike)
     CHECK_ERR(oci_parcel_read(buf_str(&packed), &again, NULL), E_VERSION);
     buf_fini(&alone);
     buf_fini(&packed);
+}
+
+/* Files of this process that have no name, as answers have none. */
+static size_t n_unnamed(uint64_t *ret_bytes)
+{
+    size_t n = 0;
+    struct stat st;
+    *ret_bytes = 0;
+    for (int fd = 3; fd < 1024; fd++)
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0) {
+            n++;
+            *ret_bytes += (uint64_t)st.st_size;
+        }
+    return n;
+}
+
+/* A request for one file of a layer against a base that nobody has: each is another request. */
+static void ask(struct mirror *m, unsigned image, const struct oci_digest *file, unsigned n)
+{
+    struct buf text = BUF_INIT(OCI_PARCEL_REQUEST_MAX);
+    struct oci_digest base = { { (uint8_t)n, (uint8_t)(n >> 8) } };
+    const struct oci_parcel_request q = { &images[image].diff_id, &base, file, 1, 1, 1 };
+    struct mirror_request request = { .kind = MIRROR_FILES };
+    struct mirror_found found;
+    struct err err = { 0 };
+    CHECK_OK(oci_parcel_request_write(&q, &text, NULL));
+    request.body = buf_str(&text);
+    if (mirror_find(m, &request, false, &found, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    mirror_found_fini(&found);
+    buf_fini(&text);
+}
+
+TEST(answers_are_kept_within_bounds)
+{
+    struct oci_store *stores[2];
+    struct oci_digest big;
+    uint64_t before, after;
+    scoped(free_scoped) char *content = letters(BIG, 1);
+    begin(stores);
+    struct mirror *m = mirror_new(stores[1]);
+    size_t n = n_unnamed(&before);
+    content[1000] = '~';
+    sha256_of(str_n(content, BIG), big.bytes);
+    ask(m, 2, &big, 0);
+    ask(m, 2, &big, 0);
+    CHECK_INT(n_unnamed(&after) - n, 1);
+    CHECK(after - before > BIG / 2);
+    for (unsigned i = 1; i < MIRROR_ANSWERS_MAX + 10; i++)
+        ask(m, 2, &big, i);
+    CHECK_INT(n_unnamed(&after) - n, MIRROR_ANSWERS_MAX);
+    CHECK_INT(mirror_sweep(m, UINT64_MAX), UINT64_MAX);
+    CHECK_INT(n_unnamed(&after) - n, 0);
+    free(content);
+    content = letters(HUGE_FILE, 3);
+    sha256_of(str_n(content, HUGE_FILE), big.bytes);
+    (void)pull(stores[1], 0, true, false);
+    for (unsigned i = 0; i < 6; i++)
+        ask(m, 0, &big, i); /* 90 letters: 6.5 of 8 bits, so 14 MiB each */
+    CHECK_INT(n_unnamed(&after) - n, 4);
+    CHECK(after - before > MIRROR_ANSWERS_BYTES_MAX / 2);
+    CHECK(after - before <= MIRROR_ANSWERS_BYTES_MAX);
+    mirror_free(m);
+    close_all(stores);
 }
 
 TEST(a_request_reads_back_and_is_bounded)

@@ -32,6 +32,9 @@ struct mirror {
     size_t n_made;
     struct list kept; /* struct kept, the first due is the first */
     size_t n_kept;
+    struct list answers; /* struct kept likewise, by what was asked for */
+    size_t n_answers;
+    uint64_t n_answer_bytes;
 };
 
 /* A blob, or the text of a configuration, that a client is likely to ask for next. */
@@ -50,6 +53,7 @@ struct mirror *mirror_new(struct oci_store *store)
     m->store = store;
     list_init(&m->made);
     list_init(&m->kept);
+    list_init(&m->answers);
     (void)pthread_mutex_init(&m->mutex, NULL);
     return m;
 }
@@ -196,6 +200,15 @@ static void kept_free(struct mirror *m, struct kept *k)
     free(k);
 }
 
+static void answer_free(struct mirror *m, struct kept *k)
+{
+    list_remove(&k->node);
+    m->n_answers--;
+    m->n_answer_bytes -= k->n;
+    (void)close(k->fd);
+    free(k);
+}
+
 uint64_t mirror_sweep(struct mirror *m, uint64_t now_ms)
 {
     uint64_t next = UINT64_MAX;
@@ -208,14 +221,22 @@ uint64_t mirror_sweep(struct mirror *m, uint64_t now_ms)
         }
         kept_free(m, k);
     }
+    list_each_safe (node, &m->answers) {
+        struct kept *k = list_entry(node, struct kept, node);
+        if (k->until_ms > now_ms) {
+            next = MIN(next, k->until_ms);
+            break;
+        }
+        answer_free(m, k);
+    }
     (void)pthread_mutex_unlock(&m->mutex);
     return next;
 }
 
 /* With the mutex held. */
-static struct kept *find_kept(struct mirror *m, const struct oci_digest *d)
+static struct kept *find_in(const struct list *l, const struct oci_digest *d)
 {
-    list_each (node, &m->kept)
+    list_each (node, l)
         if (oci_digest_equal(&list_entry(node, struct kept, node)->digest, d))
             return list_entry(node, struct kept, node);
     return NULL;
@@ -231,7 +252,7 @@ static void keep(struct mirror *m, const struct oci_digest *d, int fd, struct st
                         .n = text.n,
                         .until_ms = clock_mono_ms() + MIRROR_KEEP_MS };
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *old = find_kept(m, d);
+    struct kept *old = find_in(&m->kept, d);
     if (old)
         kept_free(m, old);
     else if (m->n_kept == MIRROR_KEPT_MAX)
@@ -246,7 +267,7 @@ static void keep(struct mirror *m, const struct oci_digest *d, int fd, struct st
 static int open_kept(struct mirror *m, const struct oci_digest *d)
 {
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *k = find_kept(m, d);
+    struct kept *k = find_in(&m->kept, d);
     int fd = k && k->fd >= 0 ? fcntl(k->fd, F_DUPFD_CLOEXEC, 0) : -1;
     (void)pthread_mutex_unlock(&m->mutex);
     return fd >= 0 ? fd : -ENOENT;
@@ -255,7 +276,7 @@ static int open_kept(struct mirror *m, const struct oci_digest *d)
 static bool find_kept_text(struct mirror *m, const struct oci_digest *d, struct mirror_found *f)
 {
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *k = find_kept(m, d);
+    struct kept *k = find_in(&m->kept, d);
     bool found = k && k->fd < 0 && set_body(f, str_n(k->text, k->n), STR(TYPE_BYTES), d, NULL) >= 0;
     (void)pthread_mutex_unlock(&m->mutex);
     return found;
@@ -500,6 +521,7 @@ static struct oci_digest answer_key(const struct mirror_request *q)
     struct oci_digest key;
     struct sha256 *h = sha256_new();
     sha256_add(h, words, sizeof words);
+    sha256_add(h, q->kind == MIRROR_TREE ? "t" : "f", 1);
     if (q->kind == MIRROR_TREE)
         sha256_add(h, q->digest.bytes, sizeof q->digest.bytes);
     else
@@ -509,29 +531,53 @@ static struct oci_digest answer_key(const struct mirror_request *q)
     return key;
 }
 
+static int open_answer(struct mirror *m, const struct oci_digest *key, uint64_t *ret_size)
+{
+    (void)pthread_mutex_lock(&m->mutex);
+    struct kept *k = find_in(&m->answers, key);
+    int fd = k ? fcntl(k->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (fd >= 0)
+        *ret_size = k->n;
+    (void)pthread_mutex_unlock(&m->mutex);
+    return fd;
+}
+
+/* fd: is not taken. */
+static void keep_answer(struct mirror *m, const struct oci_digest *key, int fd, uint64_t size)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return;
+    struct kept *k = xnew(struct kept);
+    *k = (struct kept){
+        .digest = *key, .fd = own, .n = size, .until_ms = clock_mono_ms() + MIRROR_KEEP_MS
+    };
+    (void)pthread_mutex_lock(&m->mutex);
+    struct kept *old = find_in(&m->answers, key);
+    if (old)
+        answer_free(m, old);
+    while (m->n_answers && (m->n_answers == MIRROR_ANSWERS_MAX ||
+                            m->n_answer_bytes + size > MIRROR_ANSWERS_BYTES_MAX))
+        answer_free(m, list_first(&m->answers, struct kept, node));
+    list_push_back(&m->answers, &k->node);
+    m->n_answers++;
+    m->n_answer_bytes += size;
+    (void)pthread_mutex_unlock(&m->mutex);
+}
+
 static int find_answer(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
                        struct err *err)
 {
-    struct stat st;
     struct oci_digest key = answer_key(q);
-    int r = 0, fd = open_kept(m, &key);
-    bool is_kept = fd >= 0;
     set_type(f, STR(TYPE_BYTES));
-    if (is_kept && fstat(fd, &st) < 0)
-        r = err_sys(err, -errno, "answer");
-    else if (is_kept)
-        f->size = (uint64_t)st.st_size;
-    else if (q->kind == MIRROR_TREE)
-        r = mirror_files_tree(m->store, &q->digest, &fd, &f->size, err);
-    else
-        r = mirror_files_parcel(m->store, q->body, &fd, &f->size, err);
-    if (r < 0)
-        return r;
-    f->fd = fd;
-    int again = is_kept ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (again >= 0)
-        keep(m, &key, again, STR(""));
-    return 0;
+    f->fd = open_answer(m, &key, &f->size);
+    if (f->fd >= 0)
+        return 0;
+    int r = q->kind == MIRROR_TREE ? mirror_files_tree(m->store, &q->digest, &f->fd, &f->size, err)
+                                   : mirror_files_parcel(m->store, q->body, &f->fd, &f->size, err);
+    if (r >= 0)
+        keep_answer(m, &key, f->fd, f->size);
+    return r;
 }
 
 int mirror_find(struct mirror *m, const struct mirror_request *q, bool accepts_index,

@@ -8,7 +8,8 @@
  * as well, as long as it is among the last MIRROR_MADE_MAX that were made.
  *
  * What belongs to a manifest that was served stays servable for MIRROR_KEEP_MS, should gc, eviction
- * or another process remove it meanwhile: its files are held open.
+ * or another process remove it meanwhile: its files are held open. So are answers to requests for
+ * trees and files, which have no names: on the disk they are beside the quota of the store.
  *
  * Blocking calls, by any thread.
  */
@@ -21,6 +22,8 @@ enum {
     MIRROR_MADE_MAX = 64,
     MIRROR_KEEP_MS = 5 * 60 * 1000,
     MIRROR_KEPT_MAX = 512, /* files; past it the oldest is closed */
+    MIRROR_ANSWERS_MAX = 64,
+    MIRROR_ANSWERS_BYTES_MAX = 64 << 20, /* or one answer that alone has more */
     MIRROR_BODY_MAX = OCI_DOCUMENT_MAX,
     MIRROR_TYPE_MAX = 127,
 };

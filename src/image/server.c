@@ -39,6 +39,8 @@ static void serving_free(struct serving *g)
     s->n_requests--;
     s->n_uploads -= g->is_upload;
     s->n_packing -= g->is_packing;
+    s->n_asking -= g->is_asking;
+    s->n_answer_bytes -= g->n_answer;
     buf_fini(&g->body);
     drop_found(g);
     free(g->range);
@@ -307,6 +309,8 @@ static void on_found(struct job *j, int r)
         timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
     if (!g->is_upload && !is_of_files(&g->q) && image_server_pull(g, g->r))
         return;
+    if (g->r >= 0 && is_of_files(&g->q))
+        s->n_answer_bytes += g->n_answer = g->found.size;
     if (g->r < 0)
         refuse_found(g);
     else
@@ -359,13 +363,37 @@ static void on_body(struct http_exchange *x, struct str chunk)
     (void)buf_add_str(&g->body, chunk);
 }
 
+/* Whoever sends slowly keeps nobody else from being served: only what is whole is packed. */
+static bool can_pack(const struct image_server *s)
+{
+    return s->n_packing < IMAGE_SERVER_PACKING_MAX &&
+           s->n_answer_bytes < IMAGE_SERVER_ANSWERS_BYTES_MAX;
+}
+
+static void refuse_packing(struct http_exchange *x)
+{
+    image_server_reply_error(x, 503, "TOOMANYREQUESTS", "files are packed for others");
+}
+
+static void pack(struct serving *g)
+{
+    g->is_packing = true;
+    g->s->n_packing++;
+    image_server_find(g);
+}
+
 static void on_body_end(struct http_exchange *x, int r)
 {
     struct serving *g = http_exchange_data(x);
+    g->s->n_asking -= g->is_asking;
+    g->is_asking = false;
     if (r < 0)
         return;
     g->q.body = buf_str(&g->body);
-    image_server_find(g);
+    if (can_pack(g->s))
+        pack(g);
+    else
+        refuse_packing(x);
 }
 
 static char *field(const struct http_request *req, const char *name)
@@ -392,16 +420,18 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                            .if_range = field(req, "if-range"),
                            .if_none_match = field(req, "if-none-match"),
                            .is_upload = is_upload,
-                           .is_packing = is_of_files(q),
+                           .is_asking = q->kind == MIRROR_FILES,
                            .body = BUF_INIT(OCI_PARCEL_REQUEST_MAX),
                            .found = { .fd = -1 } };
     s->n_uploads += is_upload;
-    s->n_packing += g->is_packing;
+    s->n_asking += g->is_asking;
     list_push_back(&s->requests, &g->node);
     s->n_requests++;
     http_exchange_set(x, &ops, g);
     if (q->kind == MIRROR_FILES)
         http_read_body(x, OCI_PARCEL_REQUEST_MAX);
+    else if (q->kind == MIRROR_TREE)
+        pack(g);
     else
         image_server_find(g);
 }
@@ -486,8 +516,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
                                  err_text(&err));
     else if (is_post != (q.kind == MIRROR_FILES))
         image_server_reply_error(x, 405, "UNSUPPORTED", "files are asked for by POST");
-    else if (is_of_files(&q) && s->n_packing >= IMAGE_SERVER_PACKING_MAX)
-        image_server_reply_error(x, 503, "TOOMANYREQUESTS", "files are packed for others");
+    else if (is_of_files(&q) && (!can_pack(s) || s->n_asking >= IMAGE_SERVER_ASKING_MAX))
+        refuse_packing(x);
     else if (s->closing || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
     else

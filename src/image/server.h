@@ -35,6 +35,8 @@ enum {
     /* Trees and parcels of files that are made at once: 503 beyond. Each takes up to three times
      * OCI_PARCEL_BYTES_MAX. */
     IMAGE_SERVER_PACKING_MAX = 2,
+    IMAGE_SERVER_ASKING_MAX = 32, /* requests for files, of 1 MiB, that arrive: 503 beyond */
+    IMAGE_SERVER_ANSWERS_BYTES_MAX = 512 << 20, /* that are sent: no more are made beyond */
     IMAGE_SERVER_UPLOADS = 3,       /* to other nodes, at once: 503 beyond, they ask again */
     IMAGE_SERVER_DEPLOYS_MAX = 16,  /* at once: 503 beyond */
     IMAGE_SERVER_DEPLOYS_KEPT = 64, /* ended ones whose outcome can be asked for */

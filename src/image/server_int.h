@@ -31,7 +31,8 @@ struct image_server {
     size_t n_deploys, n_deploying;
     struct map strikes;   /* name of a node -> struct node_strikes */
     struct list postings; /* struct posting */
-    size_t n_uploads, n_postings, n_packing;
+    size_t n_uploads, n_postings, n_packing, n_asking;
+    uint64_t n_answer_bytes; /* of trees and files that are being sent */
     char *url;
     struct node_state_rates rates;
     struct image_server_state *state;   /* NULL: it is not written */
@@ -52,9 +53,11 @@ struct serving {
     struct http_exchange *x; /* NULL: the client is gone */
     struct mirror_request q;
     bool is_head, accepts_index;
-    bool is_packing; /* files: from the request until the answer is made */
-    struct buf body; /* of a request for files */
-    bool is_upload;  /* to another node, which showed a token for it */
+    bool is_asking;    /* for files, and the request is not whole */
+    bool is_packing;   /* from the whole request until the answer is made */
+    uint64_t n_answer; /* its bytes */
+    struct buf body;   /* of a request for files */
+    bool is_upload;    /* to another node, which showed a token for it */
     char *range, *if_range, *if_none_match;
     struct job job;
     bool is_working, is_full; /* a job runs; the client takes no more just now */

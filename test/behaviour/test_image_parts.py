@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import tarfile
 import threading
@@ -242,6 +243,25 @@ def test_a_full_disk_leaves_nothing_half_made(cloud, tmp_path):
         assert tar_in(node, version(2))
     finally:
         subprocess.run(["umount", node], check=True)
+
+
+def test_requests_for_files_that_never_end_keep_nobody_out(cloud):
+    """Two at once are packed; those that have not arrived are not among them."""
+    waiting = []
+    with serve(cloud) as s:
+        try:
+            for _ in range(8):
+                connection = http.client.HTTPConnection(s.host, timeout=DEADLINE_S)
+                connection.putrequest("POST", "/v2/app/_dormouse/files")
+                connection.putheader("Content-Length", "100")
+                connection.putheader("Expect", "100-continue")
+                connection.endheaders()
+                assert connection.sock.recv(25, socket.MSG_WAITALL) == b"HTTP/1.1 100 Continue\r\n\r\n"    # the server waits for the body
+                waiting.append(connection)
+            assert s.get(f"/v2/app/_dormouse/trees/{digest(version(1))}")[0] == 200
+        finally:
+            for connection in waiting:
+                connection.close()
 
 
 # ---- deltas in a registry
