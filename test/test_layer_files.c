@@ -505,6 +505,9 @@ TEST(a_delta_that_does_not_fit_is_refused)
     wrong = delta;
     wrong.n = 0; /* files that the store lacks are not in it */
     CHECK_ERR(make_with(stores[0], &wrong, &err), E_UNSUPPORTED);
+    wrong.parcels[1] = wrong.parcels[0];
+    wrong.n = 2; /* 256 times a few bytes that unpack to 128 MiB */
+    CHECK_ERR(make_with(stores[0], &wrong, &err), E_PARSE);
     wrong = delta;
     wrong.parcels[0].answer.n--;
     CHECK_ERR(make_with(stores[0], &wrong, &err), E_PARSE);

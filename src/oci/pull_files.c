@@ -139,6 +139,8 @@ static int read_bases(const struct batch *b, const uint8_t *has_base, char *to, 
 static int take_file(struct making *m, const struct oci_entry *e, const char *p, struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
+    if (map_has(&m->arrived, key_of(e->digest))) /* else what is kept has no bound */
+        return err_set(err, E_PARSE, "a file of the layer comes twice");
     sha256_of(str_n(p, (size_t)e->size), digest);
     if (memcmp(digest, e->digest, sizeof digest) != 0)
         return err_set(err, E_DIGEST, "a file is not what its digest says");
