@@ -68,9 +68,10 @@ static void on_removed(void *arg)
     ((struct told *)arg)->removed++;
 }
 
-static void on_line(void *arg, enum container_stream stream, struct str line)
+static void on_line(void *arg, enum container_stream stream, struct str line, bool has_more)
 {
     struct told *t = arg;
+    (void)has_more;
     struct buf *to = stream == CONTAINER_STDOUT ? &t->out : &t->err_out;
     (void)buf_add_str(to, line);
     (void)buf_add_char(to, '\n');

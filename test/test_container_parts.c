@@ -20,15 +20,16 @@ static void drain(struct loop *loop)
 /* ---------------------------------------------------------------- what is printed */
 
 struct lines {
-    unsigned n;
+    unsigned n, n_more;
     size_t longest;
     struct buf all;
 };
 
-static void on_line(void *arg, struct str line)
+static void on_line(void *arg, struct str line, bool has_more)
 {
     struct lines *l = arg;
     l->n++;
+    l->n_more += has_more;
     l->longest = l->longest > line.n ? l->longest : line.n;
     (void)buf_add_str(&l->all, str_slice(line, 0, 8));
     (void)buf_add_char(&l->all, '|');
@@ -42,15 +43,17 @@ TEST(what_is_printed_comes_as_lines_also_the_last_one)
     int ends[2];
     CHECK_OK(loop_init(&loop, NULL));
     CHECK_OK(pipe2(ends, O_CLOEXEC | O_NONBLOCK));
-    CHECK_OK(container_output_start(&loop, ends[0], on_line, &l, &o, NULL));
+    CHECK_OK(container_output_start(&loop, ends[0], 0, on_line, &l, &o, NULL));
     CHECK_OK(sys_write_all(ends[1], "one\r\n\ntw", 8));
     (void)loop_turn(&loop, true);
-    CHECK_STR(buf_str(&l.all), "one|");
+    CHECK_STR(buf_str(&l.all), "one\r||"); /* every byte, and empty lines */
+    CHECK_STR(str_of(container_output_last(o)), "one");
     CHECK_OK(sys_write_all(ends[1], "o\nthree", 7));
     container_output_drain(o);
-    CHECK_STR(buf_str(&l.all), "one|two|");
+    CHECK_STR(buf_str(&l.all), "one\r||two|");
     container_output_close(o);
-    CHECK_STR(buf_str(&l.all), "one|two|three|");
+    CHECK_STR(buf_str(&l.all), "one\r||two|three|");
+    CHECK_INT(l.n_more, 0);
     (void)close(ends[1]);
     drain(&loop);
     buf_fini(&l.all);
@@ -61,45 +64,74 @@ TEST(a_line_without_end_is_told_in_pieces)
     struct loop loop;
     struct lines l = { .all = BUF_INIT(1 << 20) };
     struct container_output *o;
-    static char much[60000];
+    static char much[60000]; /* three pieces of 16 KiB and a rest */
     int ends[2];
     memset(much, 'x', sizeof much);
     CHECK_OK(loop_init(&loop, NULL));
     CHECK_OK(pipe2(ends, O_CLOEXEC | O_NONBLOCK));
-    CHECK_OK(container_output_start(&loop, ends[0], on_line, &l, &o, NULL));
+    CHECK_OK(container_output_start(&loop, ends[0], 0, on_line, &l, &o, NULL));
     CHECK_OK(sys_write_all(ends[1], much, sizeof much));
     (void)loop_turn(&loop, true);
-    container_output_close(o);
-    CHECK_INT(l.n, (sizeof much + CONTAINER_OUTPUT_LINE_MAX - 1) / CONTAINER_OUTPUT_LINE_MAX);
+    CHECK_INT(l.n, 3);
+    CHECK_INT(l.n_more, 3);
+    CHECK_OK(sys_write_all(ends[1], "y\n", 2));
+    container_output_drain(o);
+    CHECK_INT(l.n, 4);
+    CHECK_INT(l.n_more, 3);
     CHECK_INT(l.longest, CONTAINER_OUTPUT_LINE_MAX);
+    much[sizeof much - 1] = '\n';
+    CHECK_OK(sys_write_all(ends[1], much, sizeof much)); /* the same, with its end in one read */
+    container_output_drain(o);
+    CHECK_INT(l.n, 8);
+    CHECK_INT(l.n_more, 6);
+    container_output_close(o);
+    CHECK_INT(l.n, 8);
     (void)close(ends[1]);
     drain(&loop);
     buf_fini(&l.all);
 }
 
-TEST(who_prints_too_much_waits)
+/* Offers far more than is read, and says how much was taken. */
+static size_t print_much(struct loop *loop, int fd)
 {
-    struct loop loop;
-    struct lines l = { .all = BUF_INIT((size_t)16 << 20) };
-    struct container_output *o;
     static char much[64 << 10];
-    int ends[2];
     size_t written = 0;
     memset(much, '\n', sizeof much);
+    for (int i = 0; i < 200; i++) {
+        ssize_t n = write(fd, much, sizeof much);
+        written += n > 0 ? (size_t)n : 0;
+        (void)loop_turn(loop, false);
+    }
+    return written;
+}
+
+/* What it could print in one second, after its burst. */
+static size_t print_for_a_second(uint32_t rate)
+{
+    struct loop loop;
+    struct lines l = { .all = BUF_INIT((size_t)32 << 20) };
+    struct container_output *o;
+    int ends[2];
     CHECK_OK(loop_init(&loop, NULL));
     CHECK_OK(pipe2(ends, O_CLOEXEC | O_NONBLOCK));
-    CHECK_OK(container_output_start(&loop, ends[0], on_line, &l, &o, NULL));
-    for (int i = 0; i < 200; i++) {
-        ssize_t n = write(ends[1], much, sizeof much);
-        written += n > 0 ? (size_t)n : 0;
-        (void)loop_turn(&loop, false);
-    }
-    CHECK(written >= CONTAINER_OUTPUT_BURST);
-    CHECK(written < 2 * CONTAINER_OUTPUT_BURST); /* 12 MiB were offered */
+    CHECK_OK(container_output_start(&loop, ends[0], rate, on_line, &l, &o, NULL));
+    size_t burst = print_much(&loop, ends[1]);
+    CHECK(burst >= CONTAINER_OUTPUT_BURST);
+    CHECK(burst < 2 * CONTAINER_OUTPUT_BURST); /* 12 MiB were offered */
+    loop_skip(&loop, 1000);
+    size_t written = print_much(&loop, ends[1]);
     container_output_close(o);
     (void)close(ends[1]);
     drain(&loop);
     buf_fini(&l.all);
+    return written;
+}
+
+TEST(a_container_that_prints_too_much_waits)
+{
+    enum { READ = 64 << 10 }; /* what one read takes: it may be too much once */
+    CHECK(print_for_a_second(1) <= READ);
+    CHECK(print_for_a_second(0) > READ);
 }
 
 /* ---------------------------------------------------------------- the filter */

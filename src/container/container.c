@@ -92,20 +92,21 @@ static void fail(struct container *c, int r, const char *text)
         tell_started(c, r, &err);
 }
 
-static void tell_line(struct container *c, enum container_stream stream, struct str line)
+static void tell_line(struct container *c, enum container_stream stream, struct str line,
+                      bool has_more)
 {
     if (c->events && c->events->on_line)
-        c->events->on_line(c->arg, stream, line);
+        c->events->on_line(c->arg, stream, line, has_more);
 }
 
-static void on_out_line(void *arg, struct str line)
+static void on_out_line(void *arg, struct str line, bool has_more)
 {
-    tell_line(arg, CONTAINER_STDOUT, line);
+    tell_line(arg, CONTAINER_STDOUT, line, has_more);
 }
 
-static void on_err_line(void *arg, struct str line)
+static void on_err_line(void *arg, struct str line, bool has_more)
 {
-    tell_line(arg, CONTAINER_STDERR, line);
+    tell_line(arg, CONTAINER_STDERR, line, has_more);
 }
 
 /* text: CONTAINER_TEXT_MAX bytes. */
@@ -206,11 +207,10 @@ static void on_crun_run(struct process *p, int status, void *arg)
 }
 
 static int read_pipe(struct container *c, const char *name, int *ret_write,
-                     void (*on_line)(void *arg, struct str line), struct container_output **ret,
-                     struct err *err)
+                     container_output_cb on_line, struct container_output **ret, struct err *err)
 {
     int fd = -1, r = container_files_pipe(c, name, &fd, ret_write, err);
-    r = r < 0 ? r : container_output_start(c->h->loop, fd, on_line, c, ret, err);
+    r = r < 0 ? r : container_output_start(c->h->loop, fd, c->h->output_rate, on_line, c, ret, err);
     if (r < 0 && fd >= 0)
         (void)close(fd);
     return r;

@@ -65,6 +65,9 @@ int container_host_new(const struct container_host_opts *opts, struct container_
 /* Make all that now; fine when it was made. Errors: E_UNSUPPORTED with what this machine lacks, the
  * same each time. */
 int container_host_set_up(struct container_host *h, struct err *err);
+    uint32_t output_rate; /* bytes per second that a container may print to each of its two pipes,
+                           * after a burst of 1 MiB; more waits in its write(). At most 10 MiB;
+                           * 0: 256 KiB */
 /*
  * Stop all containers without grace; after the last on_removed() done() runs and the host is gone.
  */
@@ -112,8 +115,9 @@ struct container_events { /* arg: of the container; each may be NULL */
     void (*on_ended)(void *arg, const struct container_end *end);
     /* Nothing of it is left; the last call, `c` is freed then. */
     void (*on_removed)(void *arg);
-    /* A line that it has printed, without its end; borrowed. */
-    void (*on_line)(void *arg, enum container_stream stream, struct str line);
+    /* A line that it has printed, without its '\n'; borrowed. Empty ones too. has_more: it is
+     * longer than 16 KiB, and the next call has the next piece of it. */
+    void (*on_line)(void *arg, enum container_stream stream, struct str line, bool has_more);
 };
 
 struct container_opts {      /* borrowed for the call */

@@ -23,6 +23,7 @@ struct container_host {
     char *copy;    /* its sealed copy in memory, "/proc/self/fd/N"; runc: as program */
     int copy_fd;
     bool is_runc, no_limits;
+    uint32_t output_rate;
     char *subnet;
     uint32_t n_networks;
     enum { CONTAINER_HOST_NEW, CONTAINER_HOST_SET_UP, CONTAINER_HOST_BROKEN } at;

@@ -169,6 +169,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
     h->program = program;
     h->is_runc = !container_program_is_crun(program);
     h->no_limits = o->no_limits;
+    h->output_rate = o->output_rate;
     h->run = container_host_run_dir(o->kind, o->data_dir);
     h->parent = xasprintf("/dormouse-%s", o->kind);
     h->subnet = xstrdup(o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a container prints; see container_output.h. */
+/* What a container prints; see output.h. */
 #include "container/output.h"
 
 #include "base/buf.h"
@@ -16,25 +16,33 @@ struct container_output {
     int fd;
     struct buf rest; /* of a line that has not ended */
     struct timer pause;
+    uint32_t rate;
     int64_t budget; /* bytes that may be read now */
     uint64_t budget_ms;
-    void (*on_line)(void *arg, struct str line);
+    container_output_cb on_line;
     void *arg;
     char last[CONTAINER_OUTPUT_LAST_MAX + 1];
     bool is_closed;
 };
 
-static void tell(struct container_output *o, struct str line)
+static void keep_last(struct container_output *o, struct str line)
 {
-    if (line.n && line.p[line.n - 1] == '\r')
-        line.n--;
-    if (line.n == 0)
+    struct str shown = str_slice(str_trim(line), 0, CONTAINER_OUTPUT_LAST_MAX);
+    if (shown.n == 0)
         return;
-    struct str shown = str_slice(line, 0, CONTAINER_OUTPUT_LAST_MAX);
     memcpy(o->last, shown.p, shown.n);
     o->last[shown.n] = '\0';
-    for (size_t at = 0; at < line.n; at += CONTAINER_OUTPUT_LINE_MAX)
-        o->on_line(o->arg, str_slice(line, at, at + CONTAINER_OUTPUT_LINE_MAX));
+}
+
+/* has_more: of the line, after these bytes. */
+static void tell(struct container_output *o, struct str line, bool has_more)
+{
+    keep_last(o, line);
+    while (line.n > CONTAINER_OUTPUT_LINE_MAX) {
+        o->on_line(o->arg, str_slice(line, 0, CONTAINER_OUTPUT_LINE_MAX), true);
+        line = str_slice(line, CONTAINER_OUTPUT_LINE_MAX, line.n);
+    }
+    o->on_line(o->arg, line, has_more);
 }
 
 static void take(struct container_output *o, struct str bytes)
@@ -43,17 +51,17 @@ static void take(struct container_output *o, struct str bytes)
     while (str_find_char(bytes, '\n') >= 0) {
         (void)str_cut(bytes, '\n', &line, &bytes);
         if (o->rest.n == 0) {
-            tell(o, line);
+            tell(o, line, false);
             continue;
         }
         (void)buf_add_str(&o->rest, line);
-        tell(o, buf_str(&o->rest));
+        tell(o, buf_str(&o->rest), false);
         buf_reset(&o->rest);
     }
     while (o->rest.n + bytes.n > CONTAINER_OUTPUT_LINE_MAX) {
         size_t room = CONTAINER_OUTPUT_LINE_MAX - o->rest.n;
         (void)buf_add(&o->rest, bytes.p, room);
-        tell(o, buf_str(&o->rest));
+        tell(o, buf_str(&o->rest), true);
         buf_reset(&o->rest);
         bytes = str_slice(bytes, room, bytes.n);
     }
@@ -62,18 +70,21 @@ static void take(struct container_output *o, struct str bytes)
 
 static void on_readable(uv_poll_t *h, int status, int events);
 
-static void on_pause(struct timer *t)
-{
-    struct container_output *o = container_of(t, struct container_output, pause);
-    (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
-}
-
 static void refill(struct container_output *o)
 {
     uint64_t now = loop_now_ms(o->loop), ms = MIN(now - o->budget_ms, (uint64_t)10000);
-    o->budget = MIN(o->budget + (int64_t)ms * CONTAINER_OUTPUT_RATE / 1000,
-                    (int64_t)CONTAINER_OUTPUT_BURST);
+    o->budget = MIN(o->budget + (int64_t)ms * o->rate / 1000, (int64_t)CONTAINER_OUTPUT_BURST);
     o->budget_ms = now;
+}
+
+static void on_pause(struct timer *t)
+{
+    struct container_output *o = container_of(t, struct container_output, pause);
+    refill(o);
+    if (o->budget > 0)
+        (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
+    else
+        timer_start(o->loop, &o->pause, PAUSE_MS, on_pause);
 }
 
 /* What one turn takes; false at the end. */
@@ -105,7 +116,7 @@ static void on_readable(uv_poll_t *h, int status, int events)
     }
 }
 
-int container_output_start(struct loop *loop, int fd, void (*on_line)(void *arg, struct str line),
+int container_output_start(struct loop *loop, int fd, uint32_t rate, container_output_cb on_line,
                            void *arg, struct container_output **ret, struct err *err)
 {
     struct container_output *o = xnew(struct container_output);
@@ -117,6 +128,7 @@ int container_output_start(struct loop *loop, int fd, void (*on_line)(void *arg,
     o->loop = loop;
     o->poll.data = o;
     o->fd = fd;
+    o->rate = rate ? rate : CONTAINER_OUTPUT_RATE;
     o->on_line = on_line;
     o->arg = arg;
     o->budget = CONTAINER_OUTPUT_BURST;
@@ -158,6 +170,6 @@ void container_output_close(struct container_output *o)
     timer_stop(o->loop, &o->pause);
     container_output_drain(o);
     if (o->rest.n)
-        tell(o, buf_str(&o->rest));
+        tell(o, buf_str(&o->rest), false);
     uv_close((uv_handle_t *)&o->poll, on_closed);
 }

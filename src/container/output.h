@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a container prints, line by line. Read at CONTAINER_OUTPUT_RATE at most: a container that
- * prints more waits in its write(), so that it can fill neither our memory nor our time.
+ * What a container prints, line by line. Read at a limited rate: a container that prints more waits
+ * in its write(), so that it can fill neither our memory nor our time.
  *
  * Loop thread only.
  */
@@ -14,17 +14,24 @@ struct container_output;
 
 enum {
     CONTAINER_OUTPUT_LINE_MAX = 16 << 10, /* a longer one is told in pieces */
-    CONTAINER_OUTPUT_RATE = 256 << 10,    /* bytes per second, */
+    CONTAINER_OUTPUT_RATE = 256 << 10,    /* bytes per second, unless another rate is asked for, */
     CONTAINER_OUTPUT_BURST = 1 << 20,     /* after silence */
     CONTAINER_OUTPUT_LAST_MAX = 120       /* kept of the last line */
 };
 
 /*
- * fd: taken, to be read without blocking. on_line: without its end; borrowed.
+ * A line without its '\n', borrowed. has_more: it is a piece of CONTAINER_OUTPUT_LINE_MAX bytes,
+ * and the next call has the next piece of the same line.
  */
-int container_output_start(struct loop *loop, int fd, void (*on_line)(void *arg, struct str line),
+typedef void (*container_output_cb)(void *arg, struct str line, bool has_more);
+
+/*
+ * fd: taken, to be read without blocking. rate: bytes per second, up to ten times
+ * CONTAINER_OUTPUT_BURST; 0: CONTAINER_OUTPUT_RATE.
+ */
+int container_output_start(struct loop *loop, int fd, uint32_t rate, container_output_cb on_line,
                            void *arg, struct container_output **ret, struct err *err);
-/* The beginning of the last line, "" without one. Valid until closed. */
+/* The beginning of the last line that is not empty, "" without one. Valid until closed. */
 const char *container_output_last(const struct container_output *o);
 /* What is there now, without waiting for the loop. */
 void container_output_drain(struct container_output *o);

@@ -211,9 +211,14 @@ static void on_removed(void *arg)
     box_over(b);
 }
 
-static void on_line(void *arg, enum container_stream stream, struct str line)
+static void on_line(void *arg, enum container_stream stream, struct str line, bool has_more)
 {
     struct box *b = arg;
+    (void)has_more; /* a piece is a line of the log */
+    if (line.n && line.p[line.n - 1] == '\r')
+        line.n--;
+    if (line.n == 0)
+        return;
     fn_log_output(b->o->logs, &b->of, b->id, STR(""),
                   stream == CONTAINER_STDOUT ? "stdout" : "stderr", line);
 }
