@@ -453,6 +453,26 @@ TEST(a_bundle_that_cannot_be_run_says_what_is_wrong)
     remove_tree(r.dir);
 }
 
+TEST(a_variable_with_a_nul_is_refused_and_not_cut)
+{
+    struct rig r;
+    struct buf text = BUF_INIT(1 << 20);
+    struct oci_config_made made;
+    struct err err = { 0 };
+    struct fn_name_value env = { STR("KEY"), str_n("a\0b", 3) };
+    pure_rig(&r);
+    r.rev.env = &env;
+    r.rev.n_env = 1;
+    struct oci_config_opts o = { .bundle = r.bundle, .host_name = "hello" };
+    CHECK_ERR(
+        oci_config_make(STR("{\"process\":{\"args\":[\"/x\"]}}"), &r.rev, &o, &text, &made, &err),
+        E_INVALID);
+    CHECK(strstr(err.text, "NUL"));
+    buf_fini(&text);
+    arena_fini(&r.arena);
+    remove_tree(r.dir);
+}
+
 /* ---------------------------------------------------------------- containers */
 
 TEST(a_container_is_made_answers_and_leaves_nothing)

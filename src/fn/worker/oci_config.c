@@ -39,8 +39,11 @@ static void add_args(struct oci_words *to, const struct json *process, const str
 
 static struct str pair_of(struct arena *a, struct str name, struct str value)
 {
-    scoped(free_scoped) char *pair = xasprintf(STR_FMT "=" STR_FMT, STR_ARG(name), STR_ARG(value));
-    return str_copy_arena(a, str_of(pair));
+    scoped(buf_fini_scoped) struct buf pair = BUF_INIT(FN_ENV_MAX_BYTES * 2);
+    (void)buf_add_str(&pair, name);
+    (void)buf_add_char(&pair, '=');
+    (void)buf_add_str(&pair, value); /* a NUL in it is refused with the rest */
+    return str_copy_arena(a, buf_str(&pair));
 }
 
 /* The bundle's, then the function's, then ours; the last of a name counts. */
