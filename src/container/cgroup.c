@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control groups of containers; see container_cgroup.h. */
+/* Control groups of containers; see cgroup.h. */
 #include "container/cgroup.h"
 
 #include "base/buf.h"
@@ -163,7 +163,7 @@ bool container_cgroup_ran_out(const struct container_cgroups *g, const char *nam
     return false;
 }
 
-/* Those that are ours alone: nobody else makes processes in a group below the parent. */
+/* All of them are ours: no other program makes processes in a group below the parent. */
 static void kill_group(const char *path)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);

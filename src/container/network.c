@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Network namespaces for containers; see container_network.h. */
+/* Network namespaces for containers; see network.h. */
 #include "container/network.h"
 
 #include "base/log.h"
@@ -130,9 +130,10 @@ static int make_devices(int outer, int ns, uint32_t *next, uint32_t *ret_index, 
 }
 
 /*
- * Containers may reach each other only through the gateway of functions, which checks tokens and
- * limits, also where the machine forwards packets so that containers reach other networks. Each new
- * network adds the rules again: another worker may have removed them when it ended.
+ * Containers of the pool reach each other only through a program of this machine, such as the
+ * gateway of functions, which checks tokens and limits; also where the machine forwards packets so
+ * that containers reach other networks. Each new network adds the rules again: another process may
+ * have removed them when it ended.
  */
 static int keep_apart(int outer, uint32_t subnet, struct err *err)
 {
@@ -155,7 +156,7 @@ static bool has_devices(void)
     return found;
 }
 
-/* Only without containers: the next worker takes them over, or another worker owns them. */
+/* Only without containers: the next process takes them over, or another process owns them. */
 static void drop_rules(uint32_t subnet)
 {
     scoped(fd_scoped) int outer = has_devices() ? -1 : netlink_open(NULL);

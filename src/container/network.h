@@ -7,6 +7,10 @@
  *                  |
  *     namespace: eth0     address/32   default route by the gateway;  lo
  *
+ * Containers of the pool cannot reach each other, only this machine and what it forwards to: these
+ * are networks for programs that are called through a gateway. A pod has a network of its own,
+ * which its owner makes.
+ *
  * All host ends have the same address, the first of the subnet. A namespace is held by a descriptor
  * and nothing else: whatever ends this process frees those that no container lives in, and their
  * devices with them. One whose container has ended is used again.
@@ -29,7 +33,7 @@ struct container_network {
     uint32_t index;   /* of the device on the host; 0: not known (taken over) */
 };
 
-struct container_network_wait { /* given by whoever waits; zeroed before first use */
+struct container_network_wait { /* of a caller that waits; zeroed before first use */
     struct list node;
     /* n NULL: none can be made, see err. */
     void (*run)(struct container_network_wait *w, struct container_network *n,

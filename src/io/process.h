@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes by pidfd (pidfd_open(2)): started by us, in another mount namespace if need be, or only
- * watched. No process id is ever signalled that might meanwhile be somebody else's.
+ * watched. No process id is ever signalled that may meanwhile name another process.
  *
  * Loop thread only.
  */

@@ -28,7 +28,7 @@ static bool is_below(const char *dir, const char *path)
     return strncmp(path, dir, n) == 0 && (path[n] == '/' || dir[n - 1] == '/');
 }
 
-/* Whoever may write a Function may name a bundle, but not any file of this machine. Given. */
+/* A user who may write a Function may name a bundle, but not any file of this machine. Given. */
 static char *find_file(const struct oci *o, struct str name, const char *what, struct err *err)
 {
     for (size_t i = 0; i < o->bundle_dirs.n; i++) {
