@@ -42,6 +42,9 @@ def layout(tmp_path_factory):
                run={"Entrypoint": ["sh", "-c"], "Cmd": ["id -u; id -g; id -G; pwd"], "User": "app", "WorkingDir": "/tmp/made"})
     nodes = layer([("kmsg", "k", "", {"devmajor": 1, "devminor": 11, "mode": 0o666}), ("srv/deep/kmsg", "k", "", {"devmajor": 1, "devminor": 11, "mode": 0o666})])
     made.image("nodes", [one, nodes], compress=lambda t: gzip.compress(t, 1))
+    with open(BUILD / "test/oci_guest", "rb") as f:
+        guest = layer([("guest", "f", f.read(), {"mode": 0o755})])
+    made.image("guest", [guest], compress=lambda t: gzip.compress(t, 1), run={"Entrypoint": ["/guest"], "Cmd": ["--try"]})
     made.image("none", [one], compress=lambda t: gzip.compress(t, 1))
     return directory
 
@@ -113,6 +116,13 @@ def test_it_has_no_network_no_privileges_and_sees_no_other_process(run):
     assert done.stderr.count("Operation not permitted") + done.stderr.count("permission denied") >= 3, done.stderr
     host = run.shell("cat /proc/net/dev", "--network", "host").stdout
     assert {line.split(":")[0].strip() for line in host.splitlines() if ":" in line} == set(os.listdir("/sys/class/net"))
+
+
+@pytest.mark.parametrize("network", ["none", "host"])
+def test_what_is_refused_is_refused_for_any_form_of_it(run, network):
+    """Among it sockets to the hypervisor, by an argument of which the kernel sees the lower half."""
+    done = run("guest", "--network", network)
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
 
 
 def test_devices_of_the_image_are_not_there(run):

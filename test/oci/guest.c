@@ -15,7 +15,8 @@
  *     /exit/N      ends
  *     /dial/A.B.C.D/PORT   says what connect() says
  *
- * Argument --late MS: listens only then. --die N: ends with N instead.
+ * Argument --late MS: listens only then. --die N: ends with N instead. --try: says what /try says,
+ * and ends. SIGUSR1 ends it with 7.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -236,6 +237,11 @@ int main(int argc, char **argv)
             (void)fprintf(stderr, "no configuration\n");
             return (int)number(argv[i + 1]);
         }
+    if (argc == 2 && strcmp(argv[1], "--try") == 0) {
+        try_what_is_forbidden();
+        (void)puts(out);
+        return 0;
+    }
     }
     at.sin_port = htons((unsigned short)number(port ? port : "8080"));
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
