@@ -180,7 +180,14 @@ static void rig_close(struct rig *r)
     rig_fini(r);
 }
 
-static void write_config(struct rig *r, const char *first, const char *second, struct buf *to)
+/* What a container of the tests has that others have not. */
+struct extra {
+    const char *uts, *network;
+    int stop_signal;
+};
+
+static void write_config(struct rig *r, const char *first, const char *second,
+                         const struct extra *extra, struct buf *to)
 {
     static const struct container_user user = { .uid = 1000, .gid = 1000 };
     const struct str words[] = { STR("/guest"), str_of(first), str_of(second) };
@@ -193,30 +200,40 @@ static void write_config(struct rig *r, const char *first, const char *second, s
                                       .mounts = &file,
                                       .n_mounts = 1,
                                       .network = CONTAINER_SPEC_HOLE,
+                                      .uts = extra->uts,
                                       .machine = &machine,
                                       .limits = { .memory_bytes = 64 << 20, .pids = 20 } };
     CHECK_OK(container_spec_write(&s, to, NULL));
 }
 
-static int begin_as(struct rig *r, const char *name, struct told *t, const char *first,
-                    const char *second, struct err *err)
+static int begin_with(struct rig *r, const char *name, struct told *t, const char *first,
+                      const char *second, const struct extra *extra, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf config = BUF_INIT(CONTAINER_CONFIG_MAX);
     static const struct str key = { "secret", 6 };
     told_init(t);
-    write_config(r, first, second, &config);
+    write_config(r, first, second, extra, &config);
     const struct container_opts o = { .name = name,
                                       .config = buf_str(&config),
                                       .uid = 1000,
                                       .gid = 1000,
                                       .files = &key,
                                       .n_files = 1,
+                                      .network = extra->network,
                                       .note = STR("{\"mine\":\"yes\"}"),
+                                      .stop_signal = extra->stop_signal,
                                       .events = &events,
                                       .arg = t };
     int code = container_start(r->host, &o, &t->c, err);
     CHECK_INT(t->started, 0); /* nothing is told inside the call */
     return code;
+}
+
+static int begin_as(struct rig *r, const char *name, struct told *t, const char *first,
+                    const char *second, struct err *err)
+{
+    const struct extra none = { 0 };
+    return begin_with(r, name, t, first, second, &none, err);
 }
 
 #define UNTIL(r, cond)                                                                             \
@@ -288,13 +305,32 @@ static int find_guest(const struct rig *r)
     return found;
 }
 
-static void check_nothing_left(const struct rig *r, const char *name)
+static void check_nothing_of(const struct rig *r, const char *name)
 {
     CHECK(!exists(r, "", name));
     CHECK(!exists(r, "crun/", name));
     CHECK(!has_group(r, name));
     CHECK_INT(find_crun(r, name), 0);
+}
+
+static void check_nothing_left(const struct rig *r, const char *name)
+{
+    check_nothing_of(r, name);
     CHECK_INT(find_guest(r), 0);
+}
+
+/* It has a handler of this signal. */
+static bool catches(int pid, int signal)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &text, NULL));
+    const char *at = strstr(buf_cstr(&text), "SigCgt:\t");
+    CHECK(at && strlen(at) > 24);
+    char digit = at[8 + 16 - 1 - (signal - 1) / 4];
+    int nibble = digit <= '9' ? digit - '0' : digit - 'a' + 10;
+    return nibble >> (signal - 1) % 4 & 1;
 }
 
 /* Every child has ended and was waited for, except perhaps crun's last helper. */
@@ -374,6 +410,99 @@ TEST(a_container_can_be_stopped_at_any_time_and_tells_nothing_then_but_its_end)
         check_nothing_left(&r, "one");
         told_fini(&t);
     }
+    rig_close(&r);
+}
+
+static void namespace_of(int pid, const char *kind, char to[64])
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, kind);
+    ssize_t n = readlink(path, to, 63);
+    CHECK(n > 0);
+    to[n] = '\0';
+}
+
+TEST(containers_of_a_pod_live_in_the_same_namespaces)
+{
+    struct rig r;
+    struct told one, two;
+    char uts[64], network[64], a[64], b[64];
+    if (!rig_open(&r))
+        return;
+    CHECK_OK(begin_as(&r, "one", &one, NULL, NULL, NULL));
+    CHECK_INT(container_pid(one.c), 0);
+    UNTIL(&r, one.started);
+    int pid = container_pid(one.c);
+    CHECK(pid > 1);
+    (void)snprintf(uts, sizeof uts, "/proc/%d/ns/uts", pid);
+    (void)snprintf(network, sizeof network, "/proc/%d/ns/net", pid);
+    const struct extra shared = { .uts = uts, .network = network };
+    CHECK_OK(begin_with(&r, "two", &two, "--late", "60000", &shared, NULL));
+    UNTIL(&r, two.started);
+    CHECK_STR(str_of(two.text), "");
+    CHECK_INT(container_address(two.c), 0);
+    static const char *const kinds[] = { "uts", "net", "ipc", "pid", "mnt" };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        namespace_of(pid, kinds[i], a);
+        namespace_of(container_pid(two.c), kinds[i], b);
+        CHECK_INT(strcmp(a, b) == 0, i < 2);
+    }
+    container_stop(two.c, 0);
+    UNTIL(&r, two.removed);
+    CHECK_INT(container_pid(one.c), pid); /* it lives on */
+    CHECK_INT(kill(pid, 0), 0);
+    check_nothing_of(&r, "two");
+    container_stop(one.c, 0);
+    UNTIL(&r, one.removed);
+    check_nothing_left(&r, "one");
+    told_fini(&one);
+    told_fini(&two);
+    rig_close(&r);
+}
+
+TEST(a_later_stop_shortens_the_grace_and_never_lengthens_it)
+{
+    struct rig r;
+    struct told t;
+    const struct extra ignored = { .stop_signal = SIGWINCH }; /* which its program does not mind */
+    if (!rig_open(&r))
+        return;
+    CHECK_OK(begin_with(&r, "one", &t, NULL, NULL, &ignored, NULL));
+    UNTIL(&r, t.started);
+    container_stop(t.c, 3600 * 1000);
+    container_stop(t.c, 1000 * 1000);
+    container_stop(t.c, 3600 * 1000);
+    CHECK_INT(t.ended, 0);
+    loop_skip(&r.loop, 1000 * 1000);
+    UNTIL(&r, t.removed);
+    CHECK_INT(t.status, -SIGKILL);
+    told_fini(&t);
+    CHECK_OK(begin_with(&r, "one", &t, NULL, NULL, &ignored, NULL));
+    container_stop(t.c, 1);
+    container_stop(t.c, 3600 * 1000); /* also before it runs */
+    UNTIL(&r, t.removed);
+    told_fini(&t);
+    const struct extra bad = { .stop_signal = 1000 };
+    CHECK_ERR(begin_with(&r, "one", &t, NULL, NULL, &bad, NULL), E_INVALID);
+    told_fini(&t);
+    rig_close(&r);
+}
+
+TEST(a_container_ends_by_the_signal_that_it_asks_for)
+{
+    struct rig r;
+    struct told t;
+    const struct extra usr1 = { .stop_signal = SIGUSR1 };
+    if (!rig_open(&r))
+        return;
+    CHECK_OK(begin_with(&r, "one", &t, NULL, NULL, &usr1, NULL));
+    UNTIL(&r, t.started);
+    while (!catches(container_pid(t.c), SIGUSR1))
+        (void)sched_yield();
+    container_stop(t.c, 3600 * 1000);
+    UNTIL(&r, t.removed);
+    CHECK_INT(t.status, 7); /* what its handler says */
+    told_fini(&t);
     rig_close(&r);
 }
 
@@ -603,6 +732,32 @@ TEST(an_owner_that_was_killed_finds_what_runs_and_the_rest_is_removed)
     check_nothing_left(&r, "one");
     check_nothing_left(&r, "two");
     rig_fini(&r);
+}
+
+static void *on_found_unwanted(void *arg, struct container *c, const struct container_left *left)
+{
+    struct rig *r = arg;
+    r->n_found += left->is_adopted;
+    CHECK(container_pid(c) > 1 || !left->is_adopted);
+    return NULL;
+}
+
+TEST(what_is_found_and_not_wanted_ends)
+{
+    struct rig r;
+    if (!rig_open(&r))
+        return;
+    close_host(&r);
+    hold_and_kill(r.dir);
+    CHECK_OK(open_host(&r, NULL));
+    container_host_recover(r.host, on_found_unwanted, &events, &r);
+    CHECK_INT(r.n_found, 1);
+    while (exists(&r, "", "one") || exists(&r, "", "two"))
+        (void)loop_turn(&r.loop, true);
+    check_nothing_left(&r, "one");
+    check_nothing_left(&r, "two");
+    CHECK_INT(r.found.ended + r.found.removed, 0);
+    rig_close(&r);
 }
 
 TEST(the_runtime_is_found_by_name_and_by_path)

@@ -180,6 +180,48 @@ TEST(each_container_has_its_own_group_network_and_files)
     arena_fini(&a);
 }
 
+static const struct json *namespace_of(const struct json *doc, const char *type)
+{
+    json_each (n, json_path(doc, "linux", "namespaces", NULL))
+        if (str_is(json_get_str(n, "type"), type))
+            return n;
+    return NULL;
+}
+
+TEST(containers_can_share_namespaces)
+{
+    const struct container_spec s = { .ipc = "/proc/7/ns/\"ipc", .uts = "/proc/7/ns/uts" };
+    struct arena a = { 0 };
+    const struct json *doc = whole(&a, (struct container_spec){ 0 }, NULL);
+    CHECK(!json_getc(namespace_of(doc, "ipc"), "path") && json_getc(doc, "hostname"));
+    doc = whole(&a, s, NULL);
+    CHECK_STR(json_get_str(namespace_of(doc, "ipc"), "path"), "/proc/7/ns/\"ipc");
+    CHECK_STR(json_get_str(namespace_of(doc, "uts"), "path"), "/proc/7/ns/uts");
+    CHECK(!json_getc(doc, "hostname")); /* it is another's, too */
+    CHECK(namespace_of(doc, "pid") && !json_getc(namespace_of(doc, "pid"), "path"));
+    CHECK(namespace_of(doc, "mount"));
+    arena_fini(&a);
+}
+
+TEST(a_weight_is_one_that_the_kernel_has)
+{
+    static const struct {
+        uint64_t milli;
+        int64_t shares;
+    } cases[] = { { 0, 2 }, { 1, 2 }, { 1000, 1024 }, { 256000, 262144 }, { UINT64_MAX, 262144 } };
+    const struct container_machine m = { .cgroup = "/group" };
+    const char *const with[CONTAINER_HOLES] = { NULL, "g1", "/n", "/run/x" };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena a = { 0 };
+        const struct container_spec s = { .machine = &m,
+                                          .limits = { .cpu_milli = cases[i].milli } };
+        const struct json *doc = whole(&a, s, with);
+        const struct json *cpu = json_path(doc, "linux", "resources", "cpu", NULL);
+        CHECK_INT(json_int_or(json_getc(cpu, "shares"), 0), cases[i].shares);
+        arena_fini(&a);
+    }
+}
+
 TEST(the_compiled_filter_is_that_of_the_allow_list_alone)
 {
     const struct container_machine m = { .filter = "QUJD" };

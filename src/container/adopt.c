@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,9 +36,10 @@ void container_write_state(const struct container *c)
     struct process_facts facts = { 0 };
     struct err err = { 0 };
     (void)process_facts(c->pid, &facts);
-    (void)buf_printf(&text, "{\"pid\":%d,\"ticks\":%llu,\"address\":%u,\"note\":%s}\n", c->pid,
-                     (unsigned long long)facts.start_ticks, container_address(c),
-                     c->note ? c->note : "null");
+    (void)buf_printf(&text,
+                     "{\"pid\":%d,\"ticks\":%llu,\"address\":%u,\"signal\":%d,\"note\":%s}\n",
+                     c->pid, (unsigned long long)facts.start_ticks, container_address(c),
+                     c->stop_signal, c->note ? c->note : "null");
     if (replace_file(path, buf_str(&text), &err) < 0)
         log_warn("container will be removed if this process is killed", "name=%s error=\"%s\"",
                  c->name, err_text(&err));
@@ -49,6 +51,8 @@ static bool adopt(struct container *c, const struct json *state)
     uint64_t ticks = (uint64_t)json_int_or(json_getc(state, "ticks"), 0);
     int pid = (int)json_int_or(json_getc(state, "pid"), 0);
     uint32_t address = (uint32_t)json_int_or(json_getc(state, "address"), 0);
+    int64_t signal = json_int_or(json_getc(state, "signal"), SIGTERM);
+    c->stop_signal = signal > 0 && signal < NSIG ? (int)signal : SIGTERM;
     if (pid <= 1 || process_facts(pid, &facts) < 0 || facts.start_ticks != ticks ||
         container_take_over(c, pid, NULL) < 0)
         return false;
@@ -75,14 +79,16 @@ static void recover_one(struct container_host *h, const char *name, const struct
     const struct json *note = json_getc(state, "note");
     struct container_left left = { .note = note && json_is(note, JSON_OBJECT) ? note : NULL,
                                    .is_adopted = state && adopt(c, state) };
-    if (left.is_adopted)
+    if (left.is_adopted) {
         log_info("container adopted", "name=%s", c->name);
-    else
+    } else {
         log_info("container of an earlier process is removed", "name=%s", c->name);
+        container_drop(c);
+    }
     c->arg = how->on_found(how->arg, c, &left);
     c->events = c->arg ? how->events : NULL;
-    if (!left.is_adopted)
-        container_drop(c);
+    if (left.is_adopted && !c->arg)
+        container_stop(c, 0);
     arena_fini(&a);
 }
 

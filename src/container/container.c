@@ -68,6 +68,11 @@ struct container_took container_took(const struct container *c)
     return c->took;
 }
 
+int container_pid(const struct container *c)
+{
+    return c->init ? c->pid : 0;
+}
+
 void container_limit_cpu(struct container *c, uint64_t cpu_milli)
 {
     container_cgroup_limit_cpu(&c->h->cgroups, c->group, cpu_milli);
@@ -142,7 +147,7 @@ static void on_grace(struct timer *t)
 static void end(struct container *c)
 {
     sm_move(&c->sm, CONTAINER_ENDING);
-    process_signal(c->init, c->grace_ms ? SIGTERM : SIGKILL);
+    process_signal(c->init, c->grace_ms ? c->stop_signal : SIGKILL);
     if (c->grace_ms)
         timer_start(c->h->loop, &c->grace, c->grace_ms, on_grace);
 }
@@ -301,6 +306,7 @@ struct container *container_new(struct container_host *h, const char *name)
     (void)snprintf(c->group, sizeof c->group, "%s-%s", strrchr(h->run, '-') + 1, name);
     c->dir = xasprintf("%s/%s", h->run, name);
     sm_init(&c->sm, container_table, CONTAINER_NETWORK);
+    c->stop_signal = SIGTERM;
     c->at_ns = clock_mono_ns();
     map_put(&h->containers, str_of(c->name), c);
     return c;
@@ -332,6 +338,9 @@ static int check(const struct container_host *h, const struct container_opts *o,
         return err_set(err, E_INVALID, "'%s' is no name of a container", o->name);
     if (map_has(&h->containers, name))
         return err_set(err, -EEXIST, "there is a container '%s'", o->name);
+    if (o->stop_signal < 0 || o->stop_signal >= NSIG)
+        return err_set(err, E_INVALID, "%d is no signal that asks a container to end",
+                       o->stop_signal);
     if (o->n_files > CONTAINER_FILES_MAX || o->note.n > CONTAINER_NOTE_MAX)
         return err_set(err, E_LIMIT, "container '%s' has too many files, or too long a note",
                        o->name);
@@ -349,6 +358,8 @@ int container_start(struct container_host *h, const struct container_opts *o,
     struct container *c = container_new(h, o->name);
     c->uid = o->uid;
     c->gid = o->gid;
+    if (o->stop_signal)
+        c->stop_signal = o->stop_signal;
     r = container_files_make(c, o->files, o->n_files, err);
     if (r < 0) {
         container_free(c);
@@ -366,11 +377,24 @@ int container_start(struct container_host *h, const struct container_opts *o,
     return 0;
 }
 
+/* Its program has been asked to end. */
+static void shorten_grace(struct container *c, uint32_t grace_ms)
+{
+    struct loop *loop = c->h->loop;
+    if (!timer_is_armed(&c->grace) || c->grace.due_ms <= loop_now_ms(loop) + grace_ms)
+        return;
+    if (grace_ms) {
+        timer_start(loop, &c->grace, grace_ms, on_grace);
+        return;
+    }
+    timer_stop(loop, &c->grace);
+    process_signal(c->init, SIGKILL);
+}
+
 void container_stop(struct container *c, uint32_t grace_ms)
 {
-    bool is_second = c->is_stopped;
+    c->grace_ms = c->is_stopped ? MIN(c->grace_ms, grace_ms) : grace_ms;
     c->is_stopped = true;
-    c->grace_ms = grace_ms;
     switch ((enum container_at)c->sm.at) {
     case CONTAINER_NETWORK:
     case CONTAINER_QUEUED:
@@ -380,8 +404,7 @@ void container_stop(struct container *c, uint32_t grace_ms)
         end(c);
         break;
     case CONTAINER_ENDING:
-        if (is_second && grace_ms == 0)
-            process_signal(c->init, SIGKILL);
+        shorten_grace(c, grace_ms);
         break;
     case CONTAINER_STARTING: /* on_crun_run() ends it */
     case CONTAINER_CLEANING:

@@ -6,10 +6,20 @@
  *     container_start() --> on_started(0) --> on_ended() --> on_removed()
  *                     `---> on_started(r) -----------------'
  *
- * A container is one program. The caller brings its config.json (container/spec.h writes one) and
- * files that only this container gets; the mechanism brings a directory, a network namespace with
- * an address, a control group, pipes for what it prints, and the end: whatever happens,
- * on_removed() means that no process, mount, group, device or file of it is left.
+ * A container is one program. The caller brings its root file system, its config.json
+ * (container/spec.h writes one) and files that only this container gets; the mechanism brings a
+ * directory, a network namespace with an address, a control group, pipes for what it prints, and
+ * the end: whatever happens, on_removed() means that no process, mount, group, device or file of it
+ * is left. Until then the root file system has to stay.
+ *
+ * A pod is several containers: the caller makes its network namespace and names it for each of them
+ * (container_opts.network), and further namespaces to share by paths in the config.json
+ * (container_pid() has those of a container that runs). One container at a time has a name: a
+ * restart is a new container_start(), after on_removed(), or under another name.
+ *
+ * Not there yet, and nothing here pretends it: another program in a container that runs (exec),
+ * standard input and terminals (input is /dev/null), pausing, other limits than of CPU for one that
+ * runs, a group for several containers together, accounting.
  *
  *     RUN/<name>/    config.json, state.json, pid, log of crun, pipes out and err, files/<n>
  *     RUN/crun/      crun's own state
@@ -17,7 +27,8 @@
  * RUN is "/run/dormouse-<kind>-<hash of the data directory>", in memory: nothing of a container is
  * written to a disk while it is made. docs/internals/container.md says what happens after a crash.
  *
- * Loop thread only. Callbacks never run inside a call, except those of container_host_recover().
+ * Loop thread only. Callbacks never run inside a call, except on_found() of
+ * container_host_recover(). They may call anything here but container_host_recover().
  */
 #pragma once
 
@@ -54,6 +65,9 @@ struct container_host_opts { /* strings are copied */
     const char *subnet;   /* of the containers, /16; NULL: CONTAINER_SUBNET_DEFAULT */
     bool no_limits; /* also where the machine has no control groups that can be used: CPU, memory
                      * and processes are not limited then */
+    uint32_t output_rate; /* bytes per second that a container may print to each of its two pipes,
+                           * after a burst of 1 MiB; more waits in its write(). At most 10 MiB;
+                           * 0: 256 KiB */
 };
 
 /*
@@ -65,11 +79,10 @@ int container_host_new(const struct container_host_opts *opts, struct container_
 /* Make all that now; fine when it was made. Errors: E_UNSUPPORTED with what this machine lacks, the
  * same each time. */
 int container_host_set_up(struct container_host *h, struct err *err);
-    uint32_t output_rate; /* bytes per second that a container may print to each of its two pipes,
-                           * after a burst of 1 MiB; more waits in its write(). At most 10 MiB;
-                           * 0: 256 KiB */
 /*
  * Stop all containers without grace; after the last on_removed() done() runs and the host is gone.
+ * No container_start() after it. An owner whose containers are to outlive it ends without this
+ * call, and the next process recovers them.
  */
 void container_host_close(struct container_host *h, void (*done)(void *arg), void *arg);
 
@@ -101,14 +114,15 @@ enum container_hole {
 enum container_stream { CONTAINER_STDOUT, CONTAINER_STDERR };
 
 struct container_end {
-    int status;       /* exit status; -SIGNAL; PROCESS_UNKNOWN (io/process.h): it was adopted */
+    int status;       /* exit status; -SIGNAL; PROCESS_UNKNOWN (io/process.h): it was adopted, and
+                       * another process waited for it */
     bool ran_out;     /* of memory: the kernel killed something in its group */
     const char *text; /* "the container has ended with status 3; it said: no configuration" */
 };
 
 struct container_events { /* arg: of the container; each may be NULL */
-    /* r 0: its program runs. Else it could not be started, err says why, and on_removed() follows.
-     * Not called after container_stop(). */
+    /* r 0: its program runs, or is about to: the runtime has let it go. Else it could not be
+     * started, err says why, and on_removed() follows. Not called after container_stop(). */
     void (*on_started)(void *arg, int r, const struct err *err);
     /* Its program has ended, by itself or because of container_stop(). Only after
      * on_started(0), or for one that was adopted. It has printed what it had to. */
@@ -128,28 +142,33 @@ struct container_opts {      /* borrowed for the call */
     size_t n_files;
     const char *network; /* path of a network namespace that the caller keeps; NULL: one of the
                           * host, with an address */
-    struct str note; /* a JSON object for whoever finds the container after a crash; copied; empty:
-                      * none */
+    struct str note;     /* a JSON object for the process that finds the container after a crash;
+                          * copied; empty: none */
+    int stop_signal;     /* asks its program to end; 0: SIGTERM */
     const struct container_events *events; /* kept */
     void *arg;
 };
 
 /*
- * Errors: those of container_host_set_up(); E_INVALID (the name, the note), E_LIMIT (files),
- * -EEXIST (a container of this name), of the system calls. Nothing is left then, and nothing is
- * called.
+ * Errors: those of container_host_set_up(); E_INVALID (the name, the signal), E_LIMIT (files, the
+ * note), -EEXIST (a container of this name), of the system calls. Nothing is left then, and nothing
+ * is called.
  */
 int container_start(struct container_host *h, const struct container_opts *opts,
                     struct container **ret, struct err *err);
 /*
- * It is to end: SIGTERM, and SIGKILL after grace_ms; 0: SIGKILL at once. Also before it runs. A
- * second call with 0 ends the grace. Until on_removed().
+ * It is to end: its stop_signal, and SIGKILL after grace_ms; 0: SIGKILL at once. Also before it
+ * runs: then it is removed, or ended as soon as it runs. A further call can only shorten the grace,
+ * which then counts from that call. Until on_removed().
  */
 void container_stop(struct container *c, uint32_t grace_ms);
 
 const char *container_name(const struct container *c);
 /* IPv4 in host byte order; 0: not known yet, or the network is the caller's. */
 uint32_t container_address(const struct container *c);
+/* The first process, as this machine numbers it; 0: it does not run. Its namespaces are in
+ * /proc/PID/ns. */
+int container_pid(const struct container *c);
 /* At most so many thousandths of a core from now on. */
 void container_limit_cpu(struct container *c, uint64_t cpu_milli);
 
@@ -166,9 +185,11 @@ struct container_left {      /* what an earlier process of the same kind and dat
 };
 
 /*
- * Look for such containers. on_found() runs for each of them, inside this call; it returns the
- * argument for further events: on_ended() and on_removed() follow in time, also for one that is
- * removed on_removed(). NULL: no events for this one. Half-made ones are removed too.
+ * Look for such containers, before the first container_start(). on_found() runs for each of them,
+ * inside this call; it returns the argument for further events: on_ended() and on_removed() of one
+ * that is adopted, on_removed() of one that is being removed. NULL: no events, and one that was
+ * adopted is ended without grace. What they printed meanwhile and the pipe could hold (64 KiB)
+ * comes first. Half-made ones are removed too.
  */
 void container_host_recover(struct container_host *h,
                             void *(*on_found)(void *arg, struct container *c,

@@ -82,6 +82,7 @@ struct container {
     bool is_reported; /* on_started() has been called */
     bool was_made;    /* crun has been run: it may have a record of the container */
     bool was_cut;     /* crun run was killed: it may have left processes */
+    int stop_signal;
     uint32_t grace_ms;
 };
 

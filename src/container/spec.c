@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_MAX = 80 };
+enum { SHOWN_MAX = 80, SHARES_MIN = 2, SHARES_MAX = 262144 /* of the kernel */ };
 
 #define SAFE "\"nosuid\",\"noexec\",\"nodev\""
 
@@ -232,16 +232,27 @@ static bool has_group(const struct container_spec *s)
     return s->machine && s->machine->cgroup;
 }
 
+static void add_namespace(const char *type, const char *path, struct buf *to)
+{
+    (void)buf_printf(to, ",{\"type\":\"%s\"", type);
+    if (path) {
+        (void)buf_add_cstr(to, ",\"path\":");
+        (void)json_write_str(to, str_of(path));
+    }
+    (void)buf_add_char(to, '}');
+}
+
 static void add_namespaces(const struct container_spec *s, struct buf *to)
 {
-    (void)buf_add_cstr(to,
-                       "\"namespaces\":[{\"type\":\"pid\"},{\"type\":\"ipc\"},{\"type\":\"uts\"},"
-                       "{\"type\":\"mount\"}");
+    (void)buf_add_cstr(to, "\"namespaces\":[{\"type\":\"mount\"}");
+    add_namespace("pid", s->pid, to);
+    add_namespace("ipc", s->ipc, to);
+    add_namespace("uts", s->uts, to);
     if (has_group(s) && s->machine->is_cgroup2)
-        (void)buf_add_cstr(to, ",{\"type\":\"cgroup\"}");
+        add_namespace("cgroup", NULL, to);
     switch (s->network) {
     case CONTAINER_SPEC_LOOPBACK:
-        (void)buf_add_cstr(to, ",{\"type\":\"network\"}");
+        add_namespace("network", NULL, to);
         break;
     case CONTAINER_SPEC_HOLE:
         (void)buf_printf(to, ",{\"type\":\"network\",\"path\":\"%c\"}", CONTAINER_HOLE_NETWORK);
@@ -260,8 +271,9 @@ static void add_namespaces(const struct container_spec *s, struct buf *to)
 static void add_resources(const struct container_spec *s, struct buf *to)
 {
     const struct container_limits *l = &s->limits;
+    uint64_t milli = MIN(l->cpu_milli, (uint64_t)SHARES_MAX);
     unsigned long long memory = l->memory_bytes, pids = l->pids,
-                       shares = MAX(l->cpu_milli * 1024 / 1000, 2);
+                       shares = MIN(MAX(milli * 1024 / 1000, SHARES_MIN), SHARES_MAX);
     (void)buf_printf(to,
                      ",\"cgroupsPath\":\"%s/%c\",\"resources\":{\"devices\":[{\"allow\":"
                      "false,\"access\":\"rwm\"}],\"cpu\":{\"shares\":%llu}",
@@ -303,8 +315,11 @@ int container_spec_write(const struct container_spec *s, struct buf *to, struct 
         return r;
     (void)buf_add_cstr(to, ",\"root\":{\"path\":");
     (void)json_write_str(to, str_of(s->root));
-    (void)buf_printf(to, ",\"readonly\":%s},\"hostname\":", s->is_root_writable ? "false" : "true");
-    (void)json_write_str(to, str_of(s->host_name));
+    (void)buf_printf(to, ",\"readonly\":%s}", s->is_root_writable ? "false" : "true");
+    if (!s->uts) {
+        (void)buf_add_cstr(to, ",\"hostname\":");
+        (void)json_write_str(to, str_of(s->host_name));
+    }
     add_mounts(s, to);
     add_linux(s, to);
     if (s->machine && s->machine->filter && s->syscalls == CONTAINER_SYSCALLS_ALLOW_LIST)

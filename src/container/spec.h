@@ -3,9 +3,16 @@
  * The config.json (OCI runtime specification 1.0, config.md) of a container, for functions, for
  * images that a person starts, and for pods. Pure: text out.
  *
- * The same for all: own PID, IPC, UTS and mount namespaces, masked paths, no devices but those that
- * runtimes add themselves, no core files, no new privileges unless they were asked for. What
- * differs is said here; a zeroed member is the stricter choice.
+ * The same for all: a mount namespace of its own, masked paths, no core files, no new privileges
+ * unless they were asked for. What differs is said here; a zeroed member is the stricter choice.
+ *
+ * Devices are refused by the control group, all but those that runtimes add themselves. Without one
+ * (`machine` NULL, or a host with no_limits) a node in the root file system can be opened: the
+ * caller removes them from it, or mounts it with nodev in a way that the runtime cannot undo.
+ *
+ * Not there yet, for pods: bind mounts that can be written, user namespaces, other masked paths,
+ * sysctls, lists of system calls of a user, AppArmor and SELinux, ambient capabilities, devices,
+ * huge pages, a parent group for each pod.
  */
 #pragma once
 
@@ -48,7 +55,7 @@ enum container_mount_kind {
 
 struct container_mount { /* besides /proc, /dev, /dev/shm and /sys */
     enum container_mount_kind kind;
-    struct str where;    /* absolute */
+    struct str where;    /* absolute; as `source`, without NUL */
     struct str source;   /* BIND */
     size_t file;         /* FILE: its index */
     uint32_t mode;       /* TMPFS, as 01777 */
@@ -63,7 +70,8 @@ enum container_spec_network {
 
 struct container_limits {
     uint64_t memory_bytes, pids; /* 0: none */
-    uint64_t cpu_milli; /* a weight: no start is throttled; container_limit_cpu() is the limit */
+    uint64_t cpu_milli; /* a weight, 0 the least: no start is throttled; container_limit_cpu() is
+                         * the limit */
 };
 
 struct container_spec {
@@ -75,6 +83,10 @@ struct container_spec {
     size_t n_mounts;
     bool has_terminals; /* /dev/pts and /dev/mqueue too */
     enum container_spec_network network;
+    /* Paths of namespaces to live in, such as "/proc/PID/ns/ipc" of another container; NULL: own
+     * ones. Without a PID namespace of its own, a program may leave processes at its end; the
+     * control group ends them. */
+    const char *pid, *ipc, *uts; /* with `uts` host_name is not set */
     enum container_syscalls syscalls;
     /* With a control group CONTAINER_HOLE_GROUP and limits. NULL: no control group. */
     const struct container_machine *machine;

@@ -215,6 +215,12 @@ static void serve(int fd, int argc, char **argv)
     }
 }
 
+static void on_usr1(int s)
+{
+    (void)s;
+    _exit(7);
+}
+
 static void on_term(int s)
 {
     static const char bye[] = "terminated\n";
@@ -229,7 +235,13 @@ int main(int argc, char **argv)
     int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     (void)signal(SIGTERM, on_term);
+    (void)signal(SIGUSR1, on_usr1);
     (void)signal(SIGCHLD, SIG_IGN);
+    if (argc == 2 && strcmp(argv[1], "--try") == 0) {
+        try_what_is_forbidden();
+        (void)puts(out);
+        return 0;
+    }
     for (int i = 1; i + 1 < argc; i++) {
         if (strcmp(argv[i], "--late") == 0)
             (void)usleep((useconds_t)number(argv[i + 1]) * 1000);
@@ -237,11 +249,6 @@ int main(int argc, char **argv)
             (void)fprintf(stderr, "no configuration\n");
             return (int)number(argv[i + 1]);
         }
-    if (argc == 2 && strcmp(argv[1], "--try") == 0) {
-        try_what_is_forbidden();
-        (void)puts(out);
-        return 0;
-    }
     }
     at.sin_port = htons((unsigned short)number(port ? port : "8080"));
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
