@@ -158,7 +158,7 @@ struct leavings {
     struct container *c;
     process_exit_cb on_exit;
     struct stat network; /* st_ino 0: others may live in it */
-    bool has_reaped;
+    bool is_uncertain;   /* whether all were seen */
 };
 
 static bool is_in_network(const struct leavings *l, int pid)
@@ -180,6 +180,21 @@ static bool is_left(const struct leavings *l, int pid, bool *ret_is_crun)
     return *ret_is_crun || is_in_network(l, pid);
 }
 
+/*
+ * A helper of crun that has ended, and is waited for here, or is about to end: its memory is gone,
+ * and with it the words by which it could be found. What it forked may be missing in the list.
+ */
+static bool has_just_ended(const struct container_host *h, int pid)
+{
+    const char *program = strrchr(h->copy, '/') + 1;
+    scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX);
+    struct process_facts f;
+    if (process_reap_stray(pid, program))
+        return true;
+    return !is_crun(h, pid, &words) && words.n == 0 && process_facts(pid, &f) == 0 &&
+           f.state != 'Z' && f.parent == getpid() && process_is_program(&f, program);
+}
+
 static void end_if_left(void *arg, int pid)
 {
     struct leavings *l = arg;
@@ -187,7 +202,7 @@ static void end_if_left(void *arg, int pid)
     struct process *p;
     bool is_crun_itself;
     if (!is_left(l, pid, &is_crun_itself) || process_facts(pid, &facts) < 0) {
-        l->has_reaped |= process_reap_stray(pid, strrchr(l->c->h->copy, '/') + 1);
+        l->is_uncertain |= has_just_ended(l->c->h, pid);
         return;
     }
     /* One whose parent lives in the container is waited for there. */
@@ -205,8 +220,8 @@ bool container_crun_end_left(struct container *c, process_exit_cb on_exit)
         l.network.st_ino = 0;
     c->crun_pid = 0; /* its child is one of them */
     do {             /* one that has ended may have forked after the list of processes was read */
-        l.has_reaped = false;
+        l.is_uncertain = false;
         each_process(end_if_left, &l);
-    } while (c->n_left == 0 && l.has_reaped);
+    } while (c->n_left == 0 && l.is_uncertain);
     return c->n_left > 0;
 }

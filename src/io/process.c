@@ -192,7 +192,7 @@ int process_facts(int pid, struct process_facts *ret)
 }
 
 /* runc's children call themselves "runc:[1:CHILD]". */
-static bool is_of_program(const struct process_facts *f, const char *program)
+bool process_is_program(const struct process_facts *f, const char *program)
 {
     size_t n = strnlen(program, PROCESS_NAME_SIZE - 1);
     return strncmp(f->name, program, n) == 0 && (f->name[n] == '\0' || f->name[n] == ':');
@@ -204,7 +204,7 @@ bool process_reap_stray(int pid, const char *program)
     if (process_facts(pid, &f) < 0 || f.parent != getpid() || f.state != 'Z' ||
         f.session == getsid(0))
         return false;
-    if (f.session == pid && !(program && is_of_program(&f, program)))
+    if (f.session == pid && !(program && process_is_program(&f, program)))
         return false;
     return waitpid(pid, NULL, WNOHANG) == pid;
 }

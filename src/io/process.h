@@ -47,6 +47,8 @@ struct process_facts {
     uint64_t start_ticks; /* since boot: with the id this names a process for ever */
     char name[PROCESS_NAME_SIZE];
 };
+/* By its name: it runs this program, or calls itself "PROGRAM:...". */
+bool process_is_program(const struct process_facts *facts, const char *program);
 /* -ESRCH. */
 int process_facts(int pid, struct process_facts *ret);
 /*
