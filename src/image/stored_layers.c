@@ -371,14 +371,38 @@ static int mount_file(const char *path, int device_fd, const char *at, struct er
                   : mount_erofs(fd, &device_fd, device_fd >= 0, at, &opts, err);
 }
 
+/* The uses of this boot: those of an earlier one ended with it, whatever it left. */
+static char *uses_dir(struct oci_store *store, const struct oci_digest *id)
+{
+    scoped(free_scoped) char *name = xasprintf("uses-%s", oci_store_boot(store));
+    return oci_store_layer_path(store, id, name);
+}
+
+/* What earlier boots left takes no room to speak of: that it cannot be removed is no error. */
+static void remove_old_uses(struct oci_store *store, const struct oci_digest *id)
+{
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    scoped(free_scoped) char *path = uses_dir(store, id);
+    const char *own = strrchr(path, '/') + 1;
+    scoped(free_scoped) char *layer = xstrndup(path, (size_t)(own - 1 - path));
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, layer, O_RDONLY | O_DIRECTORY, 0);
+    if (dir < 0 || tree_names_read(dir, &names, NULL) < 0)
+        return;
+    for (size_t i = 0; i < names.all.n; i++)
+        if (strncmp(names.all.p[i], "uses", 4) == 0 && strcmp(names.all.p[i], own) != 0)
+            (void)tree_remove(dir, names.all.p[i], NULL);
+}
+
 /* Before the layer is mounted: a use without a mount is found by who ends it. */
 static int note_use(struct oci_store *store, const struct oci_digest *id, const char *use,
                     struct err *err)
 {
-    scoped(free_scoped) char *dir = oci_store_layer_path(store, id, "uses");
+    scoped(free_scoped) char *dir = uses_dir(store, id);
     scoped(free_scoped) char *mnt = oci_store_layer_path(store, id, "mnt");
     scoped(free_scoped) char *path = xasprintf("%s/%s", dir, use);
-    if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+    if (mkdir(dir, 0700) == 0)
+        remove_old_uses(store, id);
+    else if (errno != EEXIST)
         return err_sys(err, -errno, "make '%s'", dir);
     if (mkdir(mnt, 0700) < 0 && errno != EEXIST)
         return err_sys(err, -errno, "make '%s'", mnt);
@@ -466,7 +490,7 @@ void stored_layers_release(struct oci_store *store, const struct oci_digest *dif
                            const char *use)
 {
     for (size_t i = 0; i < n; i++) {
-        scoped(free_scoped) char *dir = oci_store_layer_path(store, &diff_ids[i], "uses");
+        scoped(free_scoped) char *dir = uses_dir(store, &diff_ids[i]);
         scoped(free_scoped) char *mnt = oci_store_layer_path(store, &diff_ids[i], "mnt");
         scoped(free_scoped) char *path = xasprintf("%s/%s", dir, use);
         (void)unlink(path);

@@ -6,12 +6,13 @@
  *     layers/<DiffID>/lower-2.erofs, lower-2-cas.erofs    its directories; of one whose files are
  *                                                         objects the second
  *     layers/<DiffID>/mnt                                 where it is mounted
- *     layers/<DiffID>/uses/<use>                          by which mounts; the last one unmounts it
+ *     layers/<DiffID>/uses-<boot>/<use>                   by which mounts; the last one unmounts it
  *     images/<manifest>/dirs-2.erofs                      on top: directories whose attributes are
  *                                                         those of a lower layer
  *
  * Whiteouts are devices 0/0, directories that hide lower ones have an attribute. Blocking calls, by
- * the process that writes the store.
+ * the process that writes the store, which ends the mount of a layer that leaves the store
+ * (oci_store_sweep()); images that are mounted keep what they show.
  */
 #pragma once
 

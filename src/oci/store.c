@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -159,6 +160,19 @@ int oci_store_discard(struct oci_store *s, const char *path, struct err *err)
     return store_trash(s, path + n + 1, err);
 }
 
+/* A layer may leave the store while its directories are mounted in it (image/stored_layers). What
+ * is open there stays usable; nothing of ours is left in the mount to be swept. */
+static int end_mounts(int dir_fd, const char *name)
+{
+    scoped(free_scoped) char *path = xasprintf("/proc/self/fd/%d/%s", dir_fd, name);
+    struct statx x;
+    while (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, &x) == 0 &&
+           (x.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+        if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+            return -errno;
+    return 0;
+}
+
 /*
  * Delete what is below `name` and itself, at most *left files. 1: more is left. Several threads may
  * sweep at once: what is gone meanwhile is no error.
@@ -173,6 +187,9 @@ static int sweep(int dir_fd, const char *name, size_t *left)
         return 0;
     }
     if (r != -EISDIR && r != -EPERM)
+        return r;
+    r = end_mounts(dir_fd, name);
+    if (r < 0)
         return r;
     int fd = sys_openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);

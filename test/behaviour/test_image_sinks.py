@@ -275,7 +275,44 @@ def test_a_layer_is_mounted_once_for_all_images_that_have_it(place, layers):
     assert len(mounted()) == 2
     assert (place.path / "mnt1/etc/motd").read_bytes() == SHARED
     place.umount("mnt1")
-    assert mounted() == [] and place.is_clean() and not list(place.store.glob("layers/*/uses"))
+    assert mounted() == [] and place.is_clean() and not list(place.store.glob("layers/*/uses*"))
+
+
+def test_a_layer_that_is_mounted_may_leave_the_store(place, layers):
+    reference = place.made("one", BASE, ONE)
+    expected = place.tree(reference)
+    target = place.mounted(reference, "layers")
+    damage(sorted(place.store.glob("layers/*/data.tar"))[0])
+    held = snapshot(target)
+    done = place.check("--remove")
+    assert done.returncode == 0, done.stderr
+    place.ok("gc", "--store", place.store)
+    assert not list((place.store / "trash").iterdir()) and not [m for m in place.mounts() if "/trash/" in m]
+    assert difference(snapshot(target), held) == []
+    assert difference(snapshot(place.mounted(reference, "layers", at="again")), expected) == []
+    place.umount("again")
+    place.umount()
+    assert place.is_clean() and place.check().returncode == 0
+
+
+def test_uses_of_an_earlier_boot_keep_no_layer_mounted(place, layers):
+    reference = place.made("one", BASE, ONE)
+    boot = place.path / "boot_id"
+    boot.write_text("00000000-1111-2222-3333-444444444444\n")
+    # The mounts of a mount namespace end with it, as those of a machine that starts again.
+    script = 'mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@"'
+    mount = [BUILD / "dormouse", "image", "mount", reference, place.target("before"), "--data-dir", place.data, "--sink", "layers"]
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", *map(str, [boot, *mount])], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stderr
+    assert not place.mounts() and list(place.store.glob("layers/*/uses*/*"))
+    place.mounted(reference, "layers")
+    assert not list(place.store.glob("layers/*/uses*0000*"))
+    place.umount()
+    assert place.mounts() == []
+    place.ok("gc", "--store", place.store)
+    assert not list(place.store.glob("layers/*"))
+    place.umount("before")
+    assert place.is_clean()
 
 
 def test_a_data_directory_may_be_given_relative_to_where_the_command_runs(place, sink):
