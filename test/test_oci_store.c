@@ -445,6 +445,45 @@ TEST(a_layer_of_which_only_the_blob_is_kept_can_share_its_files)
     oci_store_close(s);
 }
 
+/* One byte, at half of the file. */
+static void change_byte(const char *path)
+{
+    struct stat st;
+    char c;
+    scoped(fd_scoped) int fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && fstat(fd, &st) == 0);
+    CHECK_INT(pread(fd, &c, 1, st.st_size / 2), 1);
+    c ^= 1;
+    CHECK_INT(pwrite(fd, &c, 1, st.st_size / 2), 1);
+}
+
+TEST(of_a_damaged_layer_no_file_is_shared)
+{
+    static const enum oci_store_form forms[] = { OCI_STORE_RAW, OCI_STORE_GZ };
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        char hex[SHA256_HEX_SIZE];
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = forms[i] });
+        pull_ok(s, 0, "one");
+        const struct made_layer *l = &world.layers[0];
+        bool is_raw = forms[i] == OCI_STORE_RAW;
+        hex_format((is_raw ? &l->diff_id : &l->digest)->bytes, SHA256_BYTES, hex);
+        scoped(free_scoped) char *path =
+            xasprintf(is_raw ? "%s/layers/%s/data.tar" : "%s/blobs/%s", root, hex);
+        if (is_raw)
+            change_byte(path);
+        else /* a good stream of another layer: nothing but the DiffID tells */
+            CHECK_OK(
+                sys_write_file_atomic(AT_FDCWD, path, buf_str(&world.layers[1].blob), 0600, NULL));
+        CHECK_ERR(oci_store_layer_share(s, &l->diff_id, NULL), E_CORRUPT);
+        CHECK(!oci_store_layer_is_shared(s, &l->diff_id));
+        CHECK_INT(count_objects() + count_tmp(), 0);
+        CHECK_INT(access(path, F_OK), 0);
+        CHECK_INT(check_store(s, false).n_damaged, 1);
+        oci_store_close(s);
+    }
+}
+
 TEST(a_quota_frees_files_that_no_layer_has_any_more)
 {
     struct oci_store_usage use;

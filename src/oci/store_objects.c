@@ -260,6 +260,28 @@ static int open_tar(struct oci_store *s, const struct oci_digest *diff_id, bool 
     return r < 0 ? r : take_fd(&fd);
 }
 
+static int add_to_hash(void *arg, struct str bytes, struct err *err)
+{
+    (void)err;
+    sha256_add(arg, bytes.p, bytes.n);
+    return 0;
+}
+
+/* What was good when it was imported may have rotted since. */
+static int check_tar(const struct oci_digest *diff_id, int tar_fd, struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
+    int r = store_read_fd(tar_fd, add_to_hash, hash, err);
+    if (r < 0)
+        return r;
+    sha256_end(hash, digest);
+    return memcmp(digest, diff_id->bytes, sizeof digest) == 0
+               ? 0
+               : err_set(err, E_CORRUPT,
+                         "the layer is not what its DiffID says; run 'dormouse image check'");
+}
+
 static int keep_layer(struct oci_store *s, const struct oci_digest *diff_id,
                       const struct store_layer_files *f, struct err *err)
 {
@@ -272,7 +294,8 @@ static int keep_layer(struct oci_store *s, const struct oci_digest *diff_id,
     if (!store_objects_can_keep(layer))
         return err_set(err, E_UNSUPPORTED, "the layer has sparse files");
     scoped(fd_scoped) int tar = open_tar(s, diff_id, f->has_tar, err);
-    r = tar < 0 ? tar : store_objects_keep(s, skeleton.p, layer, tar, err);
+    r = tar < 0 ? tar : check_tar(diff_id, tar, err);
+    r = r < 0 ? r : store_objects_keep(s, skeleton.p, layer, tar, err);
     if (r < 0)
         return r;
     store_objects_kept(s);
