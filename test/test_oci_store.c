@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -482,6 +483,50 @@ TEST(of_a_damaged_layer_no_file_is_shared)
         CHECK_INT(check_store(s, false).n_damaged, 1);
         oci_store_close(s);
     }
+}
+
+static unsigned n_syncfs;
+
+/* In the place of the C library's. */
+int syncfs(int fd)
+{
+    (void)__atomic_add_fetch(&n_syncfs, 1, __ATOMIC_RELAXED);
+    return (int)syscall(__NR_syncfs, fd);
+}
+
+/* Layer 1 again, whose objects are all there. Returns how often file systems were synced for it. */
+static unsigned pull_the_top_again(struct oci_store *s)
+{
+    CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
+    CHECK_OK(oci_store_layer_remove(s, &world.layers[1].diff_id, NULL));
+    unsigned before = n_syncfs;
+    pull_ok(s, 0, "one");
+    CHECK_INT(count_objects(), 40);
+    return n_syncfs - before;
+}
+
+TEST(names_of_objects_are_synced_for_each_layer_also_those_of_a_process_that_was_killed)
+{
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    CHECK_INT(pull_the_top_again(s), 0); /* this process has synced them */
+    oci_store_close(s);
+    s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    CHECK_INT(pull_the_top_again(s), 1);
+    CHECK_INT(pull_the_top_again(s), 0);
+    (void)pthread_mutex_lock(&s->mutex);
+    s->n_naming++; /* a thread that has not synced yet */
+    (void)pthread_mutex_unlock(&s->mutex);
+    CHECK_INT(pull_the_top_again(s), 1);
+    CHECK_INT(pull_the_top_again(s), 1);
+    (void)pthread_mutex_lock(&s->mutex);
+    s->n_naming--;
+    s->n_named++;
+    (void)pthread_mutex_unlock(&s->mutex);
+    CHECK_INT(pull_the_top_again(s), 1);
+    CHECK_INT(pull_the_top_again(s), 0);
+    oci_store_close(s);
 }
 
 TEST(a_quota_frees_files_that_no_layer_has_any_more)

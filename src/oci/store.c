@@ -367,6 +367,7 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     s->opts = *opts;
     s->opts.root = NULL;
     s->fd = s->lock_fd = -1;
+    s->n_named = 1;
     s->root = xstrdup(opts->root);
     (void)pthread_mutex_init(&s->mutex, NULL);
     (void)pthread_cond_init(&s->imported, NULL);

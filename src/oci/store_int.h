@@ -32,6 +32,10 @@ struct oci_store {
     uint64_t used_bytes;     /* of layers and blobs */
     uint64_t reserved_bytes; /* of imports in flight */
     bool has_stale_objects;  /* a layer that names objects was removed */
+    uint32_t n_naming;       /* threads that give objects their names */
+    /* Rounds of that which are over, and of them those whose names are synced. At the beginning one
+     * is not: a process that was killed may have begun it. */
+    uint64_t n_named, n_named_synced;
 };
 
 struct store_hold {

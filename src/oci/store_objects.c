@@ -5,9 +5,10 @@
  *     objects/ab/<hex>             content whose SHA-256 is <hex>, which begins with "ab"
  *     layers/<DiffID>/skeleton     the rest of the tar of a layer (oci/skeleton.h)
  *
- * An object has its name when it is whole and synced, and before any skeleton that names it has
- * its own. What no skeleton names is removed by oci_store_gc(), and where the quota asks for room.
- * Objects are read-only to all: mounts show them with the attributes of each image.
+ * An object has its name when it is whole and synced, and its name is synced before any skeleton
+ * that names it has its own, whoever gave it. What no skeleton names is removed by oci_store_gc(),
+ * and where the quota asks for room. Objects are read-only to all: mounts show them with the
+ * attributes of each image.
  */
 #include "oci/store_int.h"
 
@@ -165,6 +166,36 @@ static int name_new(struct oci_store *s, int dir, const struct oci_layer *layer)
     return r;
 }
 
+static int name_round(struct oci_store *s, int dir, const struct oci_layer *layer)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    s->n_naming++;
+    (void)pthread_mutex_unlock(&s->mutex);
+    int r = name_new(s, dir, layer);
+    (void)pthread_mutex_lock(&s->mutex);
+    s->n_naming--;
+    s->n_named++;
+    (void)pthread_mutex_unlock(&s->mutex);
+    return r;
+}
+
+/* All names that were seen before stay afterwards, also those that another thread gave. */
+static int sync_names(struct oci_store *s)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    uint64_t n = s->n_named;
+    bool is_synced = s->n_naming == 0 && s->n_named_synced == n;
+    (void)pthread_mutex_unlock(&s->mutex);
+    if (is_synced)
+        return 0;
+    if (syncfs(s->fd) < 0)
+        return -errno;
+    (void)pthread_mutex_lock(&s->mutex);
+    s->n_named_synced = MAX(s->n_named_synced, n);
+    (void)pthread_mutex_unlock(&s->mutex);
+    return 0;
+}
+
 /* Write, sync, name, sync. One syncfs() costs less than fsync() of thousands of files. */
 static int keep_objects(struct oci_store *s, const char *tmp, const struct oci_layer *layer,
                         int tar_fd, struct err *err)
@@ -174,9 +205,8 @@ static int keep_objects(struct oci_store *s, const char *tmp, const struct oci_l
     int r = dir < 0 ? dir : write_new(s, dir, layer, tar_fd, &n);
     if (r >= 0 && n && syncfs(dir) < 0)
         r = -errno;
-    r = r < 0 || !n ? r : name_new(s, dir, layer);
-    if (r >= 0 && n && syncfs(s->fd) < 0)
-        r = -errno;
+    r = r < 0 || !n ? r : name_round(s, dir, layer);
+    r = r < 0 ? r : sync_names(s);
     return r < 0 ? err_sys(err, r, "write the files of the layer") : 0;
 }
 
