@@ -31,8 +31,8 @@ static const struct cmd_opt opts[] = {
       CMD_FLAG, &is_not_durable, 0, 0 },
     CMD_SECTION("Images that are missing"),
     { "upstream", 0, "REGISTRY",
-      "pull them from this registry, docker.io for example; repeatable (none)", CMD_LIST,
-      &upstreams, 0, 0 },
+      "pull them from this registry without credentials, docker.io for example; repeatable (none)",
+      CMD_LIST, &upstreams, 0, 0 },
     IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
     IMAGE_REGISTRY_OPTS(registry),
     CMD_SECTION("The store"),
@@ -227,7 +227,8 @@ const struct cmd cmd_image_snapshotter = {
         "\n"
         "With --upstream it pulls what the store lacks, if containerd says to which image a layer\n"
         "belongs: the CRI plugin does so, with disable_snapshot_annotations = false. It holds the\n"
-        "lock of the store then.\n"
+        "lock of the store then. It pulls without credentials, since all containers of the node\n"
+        "may use what it pulls: containerd fetches private images with its own.\n"
         "\n"
         "  dormouse image snapshotter --upstream docker.io --quota 20Gi\n"
         "\n"

@@ -477,12 +477,16 @@ static void server_free(struct snapshot_server *s)
 int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapshot_server **ret,
                           struct err *err)
 {
+    /* The author of an image may say which one is pulled, and what a pull brings is for everybody:
+     * so it must be what everybody can have. */
+    static const struct oci_login nobody = { 0 };
     struct snapshot_server *s = xnew(struct snapshot_server);
     *s = (struct snapshot_server){ .loop = opts->loop,
                                    .snapshotter = opts->snapshotter,
                                    .store = opts->store,
                                    .registry = opts->registry,
                                    .grpc = grpc_server_new(opts->loop) };
+    s->registry.login = &nobody;
     list_init(&s->calls);
     list_init(&s->works);
     s->n_upstreams = MIN(opts->n_upstreams, (size_t)SNAPSHOT_SERVER_UPSTREAMS_MAX);

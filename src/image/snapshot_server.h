@@ -38,7 +38,8 @@ struct snapshot_server_opts {
     const char *const *upstreams;
     size_t n_upstreams;
     struct oci_store *store;         /* of the snapshotter, a writer; with upstreams; kept */
-    struct oci_remote_opts registry; /* how they are reached; texts are kept */
+    struct oci_remote_opts registry; /* how they are reached; texts are kept; not its login: every
+                                      * pull is anonymous, since its layers are for everybody */
 };
 
 struct snapshot_server;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse image snapshotter, called as containerd calls it; with containerd itself: test_foreign_containerd.py."""
+import base64
 import hashlib
+import json
 import os
 import random
 import socket
@@ -255,6 +257,19 @@ def test_images_of_upstreams_are_pulled_once(tmp_path, layout, registry):
         parent = s.list()[0]["name"]
         assert s.code("Prepare", field(2, "c") + field(3, parent) + field(4, {REF: chain(BASE, TOP), **labels})) == "ALREADY_EXISTS"
         assert len([p for p in registry.paths("GET") if "/blobs/" in p]) == 3
+
+
+def test_credentials_of_the_node_are_not_used(tmp_path, layout, registry):
+    """The author of any image may have written the label, and what is pulled is for everybody."""
+    registry.add_layout(layout, "app", "v1")
+    registry.auth, registry.users["root"] = "basic", "secret"
+    auths = tmp_path / "auth.json"
+    auths.write_text(json.dumps({"auths": {registry.host: {"auth": base64.b64encode(b"root:secret").decode()}}}))
+    with snapshotter(tmp_path, "--upstream", registry.host, env={"REGISTRY_AUTH_FILE": str(auths)}) as s:
+        (mount,) = s.prepare("a", **{REF: chain(BASE), "containerd.io/snapshot/cri.image-ref": f"{registry.host}/app:v1"})
+        assert mount["type"] == "bind"
+        assert any("image not pulled" in line for line in s.log)
+    assert registry.seen and not any("Authorization" in headers for _, _, headers in registry.seen)
 
 
 def test_other_registries_are_not_asked(tmp_path, layout, registry):
