@@ -559,8 +559,9 @@ static void check_after(const struct world *w, const struct script *t, int done,
     CHECK_OK(tree_remove(AT_FDCWD, w->root, NULL));
 }
 
-static const enum sys_call calls[] = { SYS_PWRITE,  SYS_WRITE,    SYS_FSYNC, SYS_RENAMEAT,
-                                       SYS_MKDIRAT, SYS_UNLINKAT, SYS_OPENAT };
+static const enum sys_call calls[] = { SYS_PWRITE,   SYS_WRITE,     SYS_FSYNC,
+                                       SYS_RENAMEAT, SYS_MKDIRAT,   SYS_UNLINKAT,
+                                       SYS_OPENAT,   SYS_FALLOCATE, SYS_FTRUNCATE };
 
 /* -ENOSPC and others: the operation fails, is the same as not asked, and works when asked again. */
 TEST(a_disk_that_refuses_changes_nothing)

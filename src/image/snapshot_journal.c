@@ -7,16 +7,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 12 };
+enum {
+    HEAD_BYTES = 12,
+    STEP_BYTES = 256 << 10, /* of the file's room */
+};
 static const char magic[8] = "dmsnaps1";
 
 struct snapshot_journal {
     int dir_fd, fd;
     char *name;
     uint64_t bytes, n_records, rewrite_at;
-    bool must_rewrite; /* what lies behind `bytes` is unknown */
+    uint64_t n_reserved; /* bytes of the file for which the disk has room, as far as is known */
+    bool must_rewrite;   /* what lies behind `bytes` is unknown */
 };
 
 /* ---- reading ---- */
@@ -43,24 +48,29 @@ static bool is_zeros(struct str s)
 
 /* What a crash left behind is shorter than it says, ends the file, or was never written: zeros.
  * Anything else is damage. */
-static int repeat_all(struct snapshot_state *s, struct str text, struct err *err)
+static int repeat_all(struct snapshot_state *s, struct str text, struct snapshot_journal *j,
+                      struct err *err)
 {
     if (text.n < sizeof magic || memcmp(text.p, magic, 6) != 0)
         return err_set(err, E_CORRUPT, "no journal of snapshots");
     if (memcmp(text.p, magic, sizeof magic) != 0)
         return err_set(err, E_VERSION, "a newer program wrote it");
     struct str rest = str_slice(text, sizeof magic, text.n);
-    for (uint64_t number = 0; rest.n >= HEAD_BYTES; number++) {
+    for (uint64_t number = 0;; number++) {
+        j->bytes = text.n - rest.n;
+        j->n_records = number;
+        if (rest.n < HEAD_BYTES)
+            return 0;
         struct rd r = rd_init(rest.p, rest.n);
         uint32_t n = rd_le32(&r);
         uint64_t sum = rd_le64(&r);
         bool is_cut = n <= SNAPSHOT_EVENT_MAX && n > rest.n - HEAD_BYTES;
         if (is_cut || is_zeros(rest))
-            break;
+            return 0;
         struct str bytes = rd_str(&r, n);
         if (!rd_ok(&r) || sum != sum64(bytes, number) || n > SNAPSHOT_EVENT_MAX) {
             if (rd_ok(&r) && rd_left(&r) == 0)
-                break;
+                return 0;
             return err_set(err, E_CORRUPT, "record %llu is damaged", (unsigned long long)number);
         }
         int done = repeat(s, bytes, number, err);
@@ -68,7 +78,6 @@ static int repeat_all(struct snapshot_state *s, struct str text, struct err *err
             return done;
         rest = str_slice(rest, HEAD_BYTES + n, rest.n);
     }
-    return 0;
 }
 
 /* ---- writing ---- */
@@ -96,6 +105,28 @@ static int write_one(void *arg, const struct snapshot_event *e)
     return 0;
 }
 
+static bool is_full(int r)
+{
+    return r == -ENOSPC || r == -EDQUOT;
+}
+
+/* Room for n bytes, and after them for removals: these must succeed where the disk is full. File
+ * systems that cannot keep room free go on without. */
+static int reserve(struct snapshot_journal *j, size_t n)
+{
+    uint64_t end = j->bytes + n + SNAPSHOT_EVENT_MAX;
+    if (end <= j->n_reserved)
+        return 0;
+    int r = sys_fallocate(j->fd, FALLOC_FL_KEEP_SIZE, 0, end + STEP_BYTES);
+    if (r >= 0)
+        end += STEP_BYTES;
+    else if (is_full(r))
+        r = sys_fallocate(j->fd, FALLOC_FL_KEEP_SIZE, 0, end);
+    if (r >= 0)
+        j->n_reserved = end;
+    return is_full(r) ? r : 0;
+}
+
 static int rewrite(struct snapshot_journal *j, const struct snapshot_state *s, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SNAPSHOT_JOURNAL_MAX_BYTES);
@@ -117,7 +148,30 @@ static int rewrite(struct snapshot_journal *j, const struct snapshot_state *s, s
     j->n_records = w.n;
     j->rewrite_at = MAX(SNAPSHOT_JOURNAL_BYTES, 2 * (uint64_t)text.n);
     j->must_rewrite = false;
+    j->n_reserved = 0;
+    (void)reserve(j, 0);
     return 0;
+}
+
+/* Whether the file is the one of that name still: a rewrite that failed has not replaced it. */
+static bool is_named(const struct snapshot_journal *j)
+{
+    struct stat st;
+    return j->fd >= 0 && fstat(j->fd, &st) == 0 && st.st_nlink == 1;
+}
+
+/* The file as it was read, without the record that a crash cut. Cutting gives up the room behind
+ * it: only where it must. */
+static int reuse(struct snapshot_journal *j, uint64_t size, struct err *err)
+{
+    int r = 0;
+    if (size > j->bytes) {
+        r = sys_ftruncate(j->fd, j->bytes);
+        r = r < 0 ? r : sys_fsync(j->fd);
+    }
+    j->rewrite_at = MAX(SNAPSHOT_JOURNAL_BYTES, 2 * j->bytes);
+    (void)reserve(j, 0);
+    return r < 0 ? err_sys(err, r, "cut '%s'", j->name) : 0;
 }
 
 int snapshot_journal_open(int dir_fd, const char *name, struct snapshot_state *s,
@@ -127,11 +181,17 @@ int snapshot_journal_open(int dir_fd, const char *name, struct snapshot_state *s
     int r = sys_read_file(dir_fd, name, &text, err);
     if (r < 0 && r != -ENOENT)
         return r;
-    if (r >= 0 && (r = repeat_all(s, buf_str(&text), err)) < 0)
-        return err_ctx(err, r, "'%s'", name);
     scoped(snapshot_journal_free_scoped) struct snapshot_journal *j = xnew(struct snapshot_journal);
     *j = (struct snapshot_journal){ .dir_fd = dir_fd, .fd = -1, .name = xstrdup(name) };
+    if (r >= 0) {
+        r = repeat_all(s, buf_str(&text), j, err);
+        if (r < 0)
+            return err_ctx(err, r, "'%s'", name);
+        j->fd = sys_openat(dir_fd, name, O_WRONLY | O_NOFOLLOW, 0);
+    }
     r = rewrite(j, s, err);
+    if (is_full(r) && is_named(j))
+        r = reuse(j, text.n, err);
     if (r >= 0)
         *ret = take_ptr(&j);
     return r;
@@ -147,32 +207,44 @@ void snapshot_journal_free(struct snapshot_journal *j)
     free(j);
 }
 
-/* A write that failed may have left bytes, even whole ones: they are cut, or the file is written
- * anew before anything else is. */
+/* A write that failed may have left bytes, never all of them: they are cut. After a sync that
+ * failed nothing is known, and the file is written anew before anything else is. */
 static int append(struct snapshot_journal *j, struct str bytes, struct err *err)
 {
-    int r = sys_pwrite_all(j->fd, bytes.p, bytes.n, j->bytes);
-    r = r < 0 ? r : sys_fsync(j->fd);
+    int written = sys_pwrite_all(j->fd, bytes.p, bytes.n, j->bytes);
+    int r = written < 0 ? written : sys_fsync(j->fd);
     if (r >= 0) {
         j->bytes += bytes.n;
         j->n_records++;
         return 0;
     }
-    j->must_rewrite = true;
-    (void)sys_ftruncate(j->fd, j->bytes);
+    j->must_rewrite = sys_ftruncate(j->fd, j->bytes) < 0 || written >= 0;
+    j->n_reserved = 0;
     return err_sys(err, r, "write '%s'", j->name);
+}
+
+/* Most of it is past. Where the disk has no room for both files it grows on. */
+static int shorten(struct snapshot_journal *j, const struct snapshot_state *s, struct err *err)
+{
+    int r = rewrite(j, s, err);
+    bool may_grow =
+        is_full(r) && !j->must_rewrite && is_named(j) && j->bytes < SNAPSHOT_JOURNAL_MAX_BYTES / 2;
+    return may_grow ? 0 : r;
 }
 
 int snapshot_journal_do(struct snapshot_journal *j, struct snapshot_state *s,
                         const struct snapshot_event *e, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf record = BUF_INIT(SNAPSHOT_EVENT_MAX + HEAD_BYTES);
+    bool frees = e->op == SNAPSHOT_REMOVE || e->op == SNAPSHOT_UNLAYER;
     int r = snapshot_state_check(s, e, err);
     if (r >= 0 && (j->must_rewrite || j->bytes > j->rewrite_at))
-        r = rewrite(j, s, err);
+        r = shorten(j, s, err);
     if (r < 0)
         return r;
     add_record(&record, e, j->n_records);
+    if (!frees && (r = reserve(j, record.n)) < 0)
+        return err_sys(err, r, "write '%s'", j->name);
     r = append(j, buf_str(&record), err);
     if (r >= 0)
         snapshot_state_apply(s, e);

@@ -3,7 +3,8 @@
  * The state of a snapshotter on disk: a file of events (image/snapshot_state.h), each synced before
  * what asked for it is answered. Opening it repeats them and writes it anew; it is written anew as
  * well once most of it is past. A record that a crash cut at its end is dropped: it was not
- * answered.
+ * answered. On a full disk it is opened as it is, and removals are written into room that was kept
+ * free for them (fallocate(2), where the file system knows it).
  *
  *     "dmsnaps1", then for each event  u32 length, u64 sum (of number and bytes), bytes;
  * little-endian

@@ -28,7 +28,9 @@ static int open_state(struct snapshotter *s, struct err *err)
                        s->root);
     int r = snapshot_journal_open(s->root_fd, JOURNAL, s->state, &s->journal, err);
     r = r < 0 ? err_ctx(err, r, "'%s'", s->root) : snapshotter_sort_dirs(s, err);
-    return r < 0 ? r : snapshotter_cleanup(s, err);
+    if (r >= 0 && snapshotter_cleanup(s, NULL) < 0)
+        log_warn("layers that no snapshot uses take room still", "root=%s", s->root);
+    return r;
 }
 
 int snapshotter_open(const struct snapshotter_opts *opts, struct snapshotter **ret, struct err *err)

@@ -195,8 +195,17 @@ def test_killed_at_any_time_nothing_that_was_answered_is_lost(stored):
         assert len(s.list()) == 1
 
 
+def fill(path):
+    """Write it until there is no room."""
+    with pytest.raises(OSError), open(path, "wb", buffering=0) as f:
+        while f.write(bytes(4096)) == 4096:
+            pass
+        f.write(bytes(4096))
+
+
 def test_a_full_disk_is_an_error_and_nothing_else(stored):
-    """The snapshots lie on a file system of 1 MiB: a large layer is left to containerd, and calls fail until there is room."""
+    """The snapshots lie on a file system of 1 MiB, which a container fills: a large layer is left to containerd, calls fail, and a snapshot
+    that is removed gives its room back, also after a start without room."""
     if not can_mount():
         pytest.skip("no mounts here")
     large = layer([("large", "f", os.urandom(3 << 20))])
@@ -210,20 +219,24 @@ def test_a_full_disk_is_an_error_and_nothing_else(stored):
             (mount,) = s.prepare("k", **{REF: chain(large)})
             assert mount["type"] == "bind" and list((s.root / "tmp").iterdir()) == []
             assert any("layer not unpacked" in line and "No space" in line for line in s.log)
-            with pytest.raises(OSError), open(s.root / "filler", "wb", buffering=0) as f:
-                while f.write(bytes(4096)) == 4096:
-                    pass
-                f.write(bytes(4096))
             names = []
-            while (code := s.code("Prepare", field(2, f"n{len(names)}") + field(4, {"k": "v" * 4000}))) == "OK":
-                names.append(f"n{len(names)}")
-            assert code == "RESOURCE_EXHAUSTED"
-            assert {i["name"] for i in s.list()} == {"k", *names}
-            (s.root / "filler").unlink()
-            assert s.code("Prepare", field(2, "again")) == "OK"
+            for is_started_again in (False, True):
+                fill(mount["source"] + "/filler")
+                while (code := s.code("Prepare", field(2, f"n{len(names)}") + field(4, {"k": "v" * 4000}))) == "OK":
+                    names.append(f"n{len(names)}")
+                assert code == "RESOURCE_EXHAUSTED"
+                assert {i["name"] for i in s.list()} == {"k", *names}
+                if is_started_again:
+                    s.kill()
+                    s.start()
+                    assert {i["name"] for i in s.list()} == {"k", *names}
+                    assert s.code("Prepare", field(2, "again") + field(4, {"k": "v" * 4000})) == "RESOURCE_EXHAUSTED"
+                assert s.code("Remove", field(2, names.pop())) == "OK"
+                assert s.code("Remove", field(2, "k")) == "OK"
+                (mount,) = s.prepare("k")
             s.kill()
             s.start()
-            assert {i["name"] for i in s.list()} == {"k", "again", *names}
+            assert {i["name"] for i in s.list()} == {"k", *names}
     finally:
         subprocess.run(["umount", stored / "snapshots"], check=True)
 
