@@ -253,9 +253,10 @@ static void start_works(struct snapshot_server *s)
         struct snapshot_work *w = list_entry(node, struct snapshot_work, node);
         if (w->is_running || w->is_done || s->n_running >= SNAPSHOT_SERVER_WORKS_MAX)
             continue;
-        w->r = start_thread(w);
-        if (w->r >= 0)
+        int r = start_thread(w); /* if it runs, w->r and w->err are the thread's */
+        if (r >= 0)
             continue;
+        w->r = r;
         end_work(w);
         return; /* it went on from here */
     }
