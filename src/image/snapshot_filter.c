@@ -63,20 +63,21 @@ static struct str read_run(struct filter_reader *r, bool (*is)(char c))
 /* "...", of whose escapes only \" and \\ are known: containerd writes no others for names. */
 static int read_quoted(struct filter_reader *r, struct str *ret, struct err *err)
 {
-    char *text = arena_alloc(r->a, r->left.n + 1);
-    size_t n = 0;
-    for (size_t i = 1; i < r->left.n; i++) {
+    size_t end = 1, n = 0;
+    while (end < r->left.n && r->left.p[end] != '"')
+        end += r->left.p[end] == '\\' ? 2 : 1;
+    if (end >= r->left.n)
+        return err_set(err, E_PARSE, "filter: no end of a quoted text");
+    char *text = arena_alloc(r->a, end); /* of this text only: a filter may have many */
+    for (size_t i = 1; i < end; i++) {
         char c = r->left.p[i];
-        if (c == '"') {
-            *ret = str_n(text, n);
-            r->left = str_slice(r->left, i + 1, r->left.n);
-            return 0;
-        }
-        if (c == '\\' && ++i < r->left.n && (c = r->left.p[i]) != '"' && c != '\\')
+        if (c == '\\' && (c = r->left.p[++i]) != '"' && c != '\\')
             return err_set(err, E_UNSUPPORTED, "filter: the escape '\\%c'", c);
         text[n++] = c;
     }
-    return err_set(err, E_PARSE, "filter: no end of a quoted text");
+    *ret = str_n(text, n);
+    r->left = str_slice(r->left, end + 1, r->left.n);
+    return 0;
 }
 
 static int read_text(struct filter_reader *r, bool (*is)(char c), struct str *ret, struct err *err)
@@ -101,7 +102,7 @@ static int read_field(struct filter_reader *r, struct filter_selector *s, struct
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_is(part, names[i]))
             s->field = (enum filter_field)i;
-    while (res >= 0 && takes(r, ".")) {
+    while (res >= 0 && buf_ok(&key) && takes(r, ".")) {
         res = read_text(r, is_word, &part, err);
         if (res >= 0)
             (void)buf_printf(&key, "%s" STR_FMT, key.n ? "." : "", STR_ARG(part));

@@ -146,6 +146,22 @@ def test_hostile_calls_change_nothing(tmp_path):
             assert b" 404 " in other.recv(4096)
 
 
+def peak_memory(process):
+    with open(f"/proc/{process.pid}/status") as f:
+        return next(int(line.split()[1]) << 10 for line in f if line.startswith("VmHWM"))
+
+
+def test_a_long_filter_takes_memory_as_its_length(tmp_path):
+    with snapshotter(tmp_path) as s:
+        assert s.code("List", field(2, "name")) == "OK"
+        before = peak_memory(s.process)
+        assert s.code("List", field(2, "labels" + '.""' * 10_000)) == "OK"
+        assert s.code("List", field(2, 'labels."' + "x" * 30_000 + '"')) == "RESOURCE_EXHAUSTED"
+        assert s.code("List", field(2, 'labels."' + "x" * 30_000)) == "INVALID_ARGUMENT"
+        assert s.code("List", field(2, 'labels."x\\')) == "INVALID_ARGUMENT"
+        assert peak_memory(s.process) - before < 32 << 20
+
+
 def test_killed_at_any_time_nothing_that_was_answered_is_lost(stored):
     """A client that prepares, commits and removes as fast as it can, and a kill without warning; then again."""
     print("TEST_SEED", SEED)
