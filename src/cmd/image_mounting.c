@@ -138,6 +138,7 @@ static int mount_linked(struct image_mounting *m, struct oci_store *store,
 static int mount_stored(struct image_mounting *m, struct err *err)
 {
     struct oci_image image = { 0 };
+    struct err why = { 0 };
     bool is_there = image_is_in_store(m->reference);
     int r = is_there ? find(m, &image.digest, err) : 0;
     if (r < 0 || (m->sink == ROOT_SINK_DIRS && !is_there))
@@ -146,9 +147,11 @@ static int mount_stored(struct image_mounting *m, struct err *err)
     enum oci_store_form form = m->sink == ROOT_SINK_CAS ? OCI_STORE_CAS : OCI_STORE_RAW;
     r = image_store_open(m->args->store,
                          (struct oci_store_opts){ .lock_ms = m->wait_ms, .form = form }, &store,
-                         err);
+                         &why);
+    if (r == -EBUSY && m->sink == ROOT_SINK_DIRS)
+        return 0; /* only the links take a writer: files of its own */
     if (r < 0)
-        return r;
+        return err_set(err, r, "%s", err_text(&why));
     bool can = m->sink != ROOT_SINK_DIRS && stored_can_mount(store, m->sink == ROOT_SINK_CAS);
     bool can_link = m->sink == ROOT_SINK_DIRS || m->sink == ROOT_SINK_BEST;
     if (!can && !(can_link && is_there))

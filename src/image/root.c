@@ -353,9 +353,15 @@ static int remove_state(struct oci_store *store, const char *state, struct err *
 int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err)
 {
     scoped(oci_store_close_scoped) struct oci_store *store = NULL;
+    scoped(free_scoped) char *fs = xasprintf("%s/fs", state);
+    struct err why = { 0 };
     if (access(state, F_OK) < 0)
         return err_sys(err, -errno, "'%s' is no image that is mounted", target);
-    int r = open_store(state, lock_ms, &store, err);
+    int r = open_store(state, lock_ms, &store, &why);
+    if (r == -EBUSY && access(fs, F_OK) == 0)
+        r = 0; /* it has no lease, and gc finds its links */
+    if (r < 0)
+        return err_set(err, r, "%s", err_text(&why));
     if (r >= 0 && mount_is_point(target))
         r = mount_remove(target, err);
     return r < 0 ? r : remove_state(store, state, err);

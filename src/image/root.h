@@ -58,8 +58,9 @@ int root_mount_linked(const struct stored *stored, const char *state, const char
                       const struct root_opts *opts, struct err *err);
 /*
  * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how
- * long to wait for another process that writes the store. Errors: -ENOENT (no state), -EBUSY
- * (something uses it, or the store: nothing is changed).
+ * long to wait for another process that writes the store; after it, links that no mount has any
+ * more are left to gc. Errors: -ENOENT (no state), -EBUSY (something uses it, or the store, and it
+ * has a lease: nothing is changed).
  */
 int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err);
 /* Remove what a killed process left, if nothing is mounted there. Errors: -EBUSY. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse image mount --sink cas and layers: files and layers that images share, equal to what is unpacked, and what check, gc and
 damage do to them."""
+import fcntl
 import gzip
 import json
 import os
@@ -449,6 +450,22 @@ def test_gc_removes_links_that_no_mount_has(place):
     subprocess.run(["umount", place.path / "mnt"], check=True)
     shutil.rmtree(state)  # as if the data directory was emptied by hand
     assert json.loads(place.ok("gc", "--store", place.store, "--dry-run", "-o", "json"))["files"] == held
+    assert json.loads(place.ok("gc", "--store", place.store, "-o", "json"))["files"] == held
+    assert not links(place)
+
+
+def test_files_take_no_lock_of_the_store(place):
+    pulled(place, "one", BASE, ONE)
+    mounted_as_files(place, "one")
+    held = len(links(place))
+    with open(place.store / "lock", "rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        target = mounted_as_files(place, "one", "--wait", "0s", at="copy")
+        assert difference(snapshot(target), place.tree(f"store:{place.store}:one")) == []
+        assert held and len(links(place)) == held
+        for at in ("copy", "mnt"):
+            place.ok("umount", place.path / at, "--data-dir", place.data, "--wait", "0s")
+        assert place.is_clean() and len(links(place)) == held
     assert json.loads(place.ok("gc", "--store", place.store, "-o", "json"))["files"] == held
     assert not links(place)
 
