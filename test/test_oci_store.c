@@ -549,6 +549,31 @@ TEST(a_quota_frees_files_that_no_layer_has_any_more)
     oci_store_close(s);
 }
 
+TEST(files_that_an_earlier_process_left_are_removed_where_room_is_made)
+{
+    struct err err = { 0 };
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
+    for (size_t i = 0; i < 2; i++)
+        CHECK_OK(oci_store_layer_remove(s, &world.layers[i].diff_id, NULL));
+    oci_store_close(s);
+    s = open_store();
+    pull_ok(s, 1, "two"); /* as tars */
+    oci_store_close(s);
+    CHECK_INT(count_objects(), 40);
+    struct oci_store_opts with_cache = { .root = root, .quota_bytes = 1 << 30 };
+    CHECK_OK(layer_cache_open_store(&with_cache, IMAGE_CACHE_ARC, &s, NULL));
+    sys_fail_nth(SYS_UNLINKAT, 1, EIO);
+    CHECK_ERR(store_make_room(s, 1, &err), -EIO);
+    sys_fail_nth(SYS_UNLINKAT, 0, 0);
+    CHECK_INT(count_objects(), 40);
+    CHECK_OK(store_make_room(s, 1, NULL));
+    CHECK_INT(count_objects(), 0);
+    oci_store_close(s);
+}
+
 TEST(a_lease_keeps_an_image_over_restarts_until_it_is_dropped)
 {
     struct oci_store_gc gc;

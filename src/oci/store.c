@@ -342,6 +342,7 @@ static int open_writer(struct oci_store *s, struct err *err)
 {
     scoped(free_scoped) char *tmp = xasprintf("tmp/%s", s->boot);
     int r = take_lock(s, err);
+    s->has_stale_objects = true; /* an earlier process may have left some */
     r = r < 0 ? r : check_version(s, err);
     r = r < 0 ? r : make_dirs(s, err);
     r = r < 0 ? r : store_each(s, "tmp", discard_boot, s, err);

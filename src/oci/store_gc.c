@@ -160,6 +160,13 @@ static uint64_t missing_room(struct oci_store *s, uint64_t bytes)
     return fits ? 0 : want - s->opts.quota_bytes;
 }
 
+static void note_stale(struct oci_store *s)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    s->has_stale_objects = true;
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
 int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err)
 {
     if (!s->opts.cache)
@@ -171,8 +178,8 @@ int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err)
     bool is_stale = r >= 0 && s->has_stale_objects;
     s->has_stale_objects &= !is_stale;
     (void)pthread_mutex_unlock(&s->mutex);
-    if (is_stale)
-        r = store_objects_sweep(s, false, &n, &n_bytes, err);
+    if (is_stale && (r = store_objects_sweep(s, false, &n, &n_bytes, err)) < 0)
+        note_stale(s);
     return r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
 }
 

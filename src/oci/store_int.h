@@ -31,7 +31,7 @@ struct oci_store {
     uint64_t n_references;   /* names and leases that were put: marks from before are too old */
     uint64_t used_bytes;     /* of layers and blobs */
     uint64_t reserved_bytes; /* of imports in flight */
-    bool has_stale_objects;  /* a layer that names objects was removed */
+    bool has_stale_objects;  /* perhaps some that no layer names */
     uint32_t n_naming;       /* threads that give objects their names */
     /* Rounds of that which are over, and of them those whose names are synced. At the beginning one
      * is not: a process that was killed may have begun it. */
