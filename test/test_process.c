@@ -112,6 +112,7 @@ TEST(who_a_process_is_can_be_told_for_ever)
     CHECK(me.state == 'R' || me.state == 'S');
     CHECK_OK(process_facts(getpid(), &again));
     CHECK(me.start_ticks && me.start_ticks == again.start_ticks);
+    CHECK(me.has_memory);
     CHECK_ERR(process_facts(0x3ffffffe, &me), -ESRCH);
     CHECK(!process_reap_stray(getpid(), NULL));
 }
@@ -129,7 +130,7 @@ TEST(a_child_with_a_session_of_its_own_is_waited_for_by_its_name_alone)
     }
     CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
     CHECK_OK(process_facts(pid, &f));
-    CHECK(f.state == 'Z' && f.session == pid);
+    CHECK(f.state == 'Z' && f.session == pid && !f.has_memory);
     CHECK_STR(str_of(f.name), "stray:[1]");
     CHECK(!process_reap_stray(pid, NULL) && !process_reap_any_stray());
     CHECK(!process_reap_stray(pid, "stra") && !process_reap_stray(pid, "strays"));

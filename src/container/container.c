@@ -21,7 +21,9 @@
 enum {
     GROUP_PAUSE_MS = 10, /* for what ends in a control group, */
     GROUP_TRIES = 500,   /* so many times */
-    DELETE_TRIES = 3     /* of a crun delete that was killed */
+    DELETE_TRIES = 3,    /* of a crun delete that was killed */
+    LEFT_PAUSE_MS = 10,  /* between two looks at what a crun that was killed has left, */
+    LEFT_LOOKS = 100     /* of which there are so many: what is left may fork for ever */
 };
 
 /*
@@ -465,11 +467,30 @@ static void on_left_exit(struct process *p, int status, void *arg)
         end_left(c); /* what they forked while they were looked for */
 }
 
+static void on_left_pause(struct timer *t)
+{
+    end_left(container_of(t, struct container, late));
+}
+
 /* What a crun that was killed has left running; then its record. */
 static void end_left(struct container *c)
 {
-    if (!container_crun_end_left(c, on_left_exit))
+    if (c->left_looks == LEFT_LOOKS) {
+        log_warn("processes of a container may be left", "name=%s", c->name);
+        delete (c); /* its control group ends them */
+        return;
+    }
+    c->left_looks++;
+    switch (container_crun_end_left(c, on_left_exit)) {
+    case CONTAINER_CRUN_LEFT_NONE:
         delete (c);
+        break;
+    case CONTAINER_CRUN_LEFT_ENDING: /* on_left_exit() */
+        break;
+    case CONTAINER_CRUN_LEFT_UNCERTAIN:
+        timer_start(c->h->loop, &c->late, LEFT_PAUSE_MS, on_left_pause);
+        break;
+    }
 }
 
 /* Its program does not run, or was never known. */

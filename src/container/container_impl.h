@@ -70,9 +70,9 @@ struct container {
     int pid;
     int crun_pid; /* of crun run, whose child is still to be waited for; 0: it was */
     struct container_output *out, *err_out;
-    struct timer grace, late; /* to SIGKILL: of the container, of crun */
+    struct timer grace, late; /* to SIGKILL: of the container, of crun; late: pauses, too */
     size_t n_left;            /* processes of a crun that was killed, which are ending */
-    unsigned group_tries, delete_tries;
+    unsigned group_tries, delete_tries, left_looks;
     struct defer turn; /* the next step without a callback inside a call */
 
     uint64_t at_ns; /* when the current step began */
@@ -129,10 +129,14 @@ void container_crun_say(const struct container *c, int status, char text[CONTAIN
 void container_crun_reap(struct container *c);
 /*
  * After crun was killed: end the processes that it had detached and those of a container that was
- * half made. done() runs when the last one has ended, with c->n_left 0; not at all if there is
- * none, then false.
+ * half made. Looks once at all processes. on_exit() runs for each of the c->n_left that are ending.
  */
-bool container_crun_end_left(struct container *c, process_exit_cb on_exit);
+enum container_crun_left {
+    CONTAINER_CRUN_LEFT_NONE,
+    CONTAINER_CRUN_LEFT_ENDING,
+    CONTAINER_CRUN_LEFT_UNCERTAIN /* one that ended meanwhile may have forked: look again */
+};
+enum container_crun_left container_crun_end_left(struct container *c, process_exit_cb on_exit);
 /* Every crun of an earlier process. */
 void container_crun_kill_all(const struct container_host *h);
 

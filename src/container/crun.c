@@ -192,7 +192,8 @@ static bool has_just_ended(const struct container_host *h, int pid)
     if (process_reap_stray(pid, program))
         return true;
     return !is_crun(h, pid, &words) && words.n == 0 && process_facts(pid, &f) == 0 &&
-           f.state != 'Z' && f.parent == getpid() && process_is_program(&f, program);
+           f.state != 'Z' && !f.has_memory && f.parent == getpid() &&
+           process_is_program(&f, program);
 }
 
 static void end_if_left(void *arg, int pid)
@@ -213,15 +214,14 @@ static void end_if_left(void *arg, int pid)
     process_signal(p, SIGKILL);
 }
 
-bool container_crun_end_left(struct container *c, process_exit_cb on_exit)
+enum container_crun_left container_crun_end_left(struct container *c, process_exit_cb on_exit)
 {
     struct leavings l = { .c = c, .on_exit = on_exit };
     if (c->network && fstat(c->network->ns_fd, &l.network) < 0)
         l.network.st_ino = 0;
     c->crun_pid = 0; /* its child is one of them */
-    do {             /* one that has ended may have forked after the list of processes was read */
-        l.is_uncertain = false;
-        each_process(end_if_left, &l);
-    } while (c->n_left == 0 && l.is_uncertain);
-    return c->n_left > 0;
+    each_process(end_if_left, &l);
+    if (c->n_left > 0)
+        return CONTAINER_CRUN_LEFT_ENDING;
+    return l.is_uncertain ? CONTAINER_CRUN_LEFT_UNCERTAIN : CONTAINER_CRUN_LEFT_NONE;
 }

@@ -166,26 +166,28 @@ void process_signal(struct process *p, int signum)
     (void)syscall(SYS_pidfd_send_signal, p->fd, signum, NULL, 0);
 }
 
-/* /proc/PID/stat: the name, which may hold anything (proc(5)), and fields 3, 4, 6, 22 after it. */
+/* /proc/PID/stat: the name, which may hold anything (proc(5)), then fields 3, 4, 6, 22 and 23. */
 int process_facts(int pid, struct process_facts *ret)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
     char path[64];
     struct err ignored;
-    uint64_t n[23] = { 0 };
+    uint64_t n[24] = { 0 };
     (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
     if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
         return -ESRCH;
     const char *name = strchr(buf_cstr(&text), '('), *end = strrchr(buf_cstr(&text), ')');
     struct str left = str_trim(str_of(end ? end + 1 : "")), word = STR_NULL;
     char state = left.n ? left.p[0] : '?';
-    for (int field = 3; field <= 22; field++) {
+    for (int field = 3; field <= 23; field++) {
         (void)str_cut(left, ' ', &word, &left);
         (void)parse_u64(word, 0, UINT64_MAX, &n[field]);
     }
-    *ret = (struct process_facts){
-        .state = state, .parent = (int)n[4], .session = (int)n[6], .start_ticks = n[22]
-    };
+    *ret = (struct process_facts){ .state = state,
+                                   .parent = (int)n[4],
+                                   .session = (int)n[6],
+                                   .start_ticks = n[22],
+                                   .has_memory = n[23] > 0 };
     if (name && end > name)
         (void)snprintf(ret->name, sizeof ret->name, "%.*s", (int)(end - name - 1), name + 1);
     return 0;

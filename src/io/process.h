@@ -46,6 +46,7 @@ struct process_facts {
     int parent, session;
     uint64_t start_ticks; /* since boot: with the id this names a process for ever */
     char name[PROCESS_NAME_SIZE];
+    bool has_memory; /* false: it is ending, or has ended; no program can make this up */
 };
 /* By its name: it runs this program, or calls itself "PROGRAM:...". */
 bool process_is_program(const struct process_facts *facts, const char *program);
