@@ -35,6 +35,8 @@ struct told {
     char text[300];
     struct buf out, err_out;
     struct container *c;
+    const char *late_pipe; /* on_line() prints there until the container has ended, then stops it */
+    int n_late_stops;
 };
 
 struct rig {
@@ -70,6 +72,15 @@ static void on_removed(void *arg)
     ((struct told *)arg)->removed++;
 }
 
+/* As the container would. */
+static void print(const char *pipe)
+{
+    int fd = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    CHECK_OK(fd);
+    CHECK_OK(sys_write_all(fd, "word\n", 5));
+    (void)close(fd);
+}
+
 static void on_line(void *arg, enum container_stream stream, struct str line, bool has_more)
 {
     struct told *t = arg;
@@ -77,6 +88,13 @@ static void on_line(void *arg, enum container_stream stream, struct str line, bo
     struct buf *to = stream == CONTAINER_STDOUT ? &t->out : &t->err_out;
     (void)buf_add_str(to, line);
     (void)buf_add_char(to, '\n');
+    if (t->late_pipe && container_pid(t->c)) {
+        print(t->late_pipe);
+    } else if (t->late_pipe) {
+        t->n_late_stops++;
+        container_stop(t->c, 0);
+        container_stop(t->c, 1000);
+    }
 }
 
 static const struct container_events events = {
@@ -486,6 +504,32 @@ TEST(a_later_stop_shortens_the_grace_and_never_lengthens_it)
     told_fini(&t);
     const struct extra bad = { .stop_signal = 1000 };
     CHECK_ERR(begin_with(&r, "one", &t, NULL, NULL, &bad, NULL), E_INVALID);
+    told_fini(&t);
+    rig_close(&r);
+}
+
+TEST(a_container_can_be_stopped_while_its_last_words_are_told)
+{
+    struct rig r;
+    struct told t;
+    struct process_facts f;
+    if (!rig_open(&r))
+        return;
+    scoped(free_scoped) char *out = xasprintf("%s/one/out", r.run);
+    CHECK_OK(begin_as(&r, "one", &t, "--late", "60000", NULL));
+    UNTIL(&r, t.started);
+    int pid = container_pid(t.c);
+    CHECK_OK(kill(pid, SIGKILL));
+    do
+        CHECK_OK(process_facts(pid, &f));
+    while (f.state != 'Z');
+    t.late_pipe = out;
+    print(out);
+    UNTIL(&r, t.removed);
+    CHECK(t.n_late_stops > 0);
+    CHECK_INT(t.ended, 1);
+    CHECK_INT(t.status, -SIGKILL);
+    check_nothing_left(&r, "one");
     told_fini(&t);
     rig_close(&r);
 }

@@ -149,6 +149,8 @@ static void on_grace(struct timer *t)
 static void end(struct container *c)
 {
     sm_move(&c->sm, CONTAINER_ENDING);
+    if (!c->init) /* it has ended: its last words are being told, in on_init_exit() */
+        return;
     process_signal(c->init, c->grace_ms ? c->stop_signal : SIGKILL);
     if (c->grace_ms)
         timer_start(c->h->loop, &c->grace, c->grace_ms, on_grace);
