@@ -722,6 +722,38 @@ TEST(a_guest_that_looks_like_a_crun_that_is_ending_delays_nothing)
     rig_close(&r);
 }
 
+TEST(a_guest_with_the_words_of_crun_is_left_alone_and_delays_nothing)
+{
+    struct rig r;
+    char name[16];
+    int ends[2];
+    if (!rig_open(&r))
+        return;
+    name_of_copy(name);
+    if (strcmp(name, "runc") == 0) { /* is known by its words alone */
+        rig_close(&r);
+        return;
+    }
+    scoped(free_scoped) char *root = xasprintf("%s/crun", r.run);
+    CHECK_OK(pipe2(ends, O_CLOEXEC));
+    pid_t guest = fork();
+    CHECK(guest >= 0);
+    if (guest == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)dup2(ends[0], 0);
+        (void)execl("/bin/sh", "crun", "-c", "read x; exit", "--root", root, "run", "one", NULL);
+        _exit(1);
+    }
+    while (find_crun(&r, "read x") != guest)
+        (void)sched_yield();
+    fail_to_start(&r, "one");
+    end_child(guest);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    check_nothing_left(&r, "one");
+    rig_close(&r);
+}
+
 /* ---------------------------------------------------------------- no room */
 
 /* Fill the file system of RUN up to so many pages. */

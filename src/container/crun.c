@@ -158,25 +158,36 @@ struct leavings {
     struct container *c;
     process_exit_cb on_exit;
     struct stat network; /* st_ino 0: others may live in it */
+    struct stat copy;    /* of crun; st_ino 0: runc, which is run from its own file */
     bool is_uncertain;   /* whether all were seen */
 };
 
-static bool is_in_network(const struct leavings *l, int pid)
+/* what: a file of /proc/PID that leads to it. */
+static bool has(int pid, const char *what, const struct stat *it)
 {
     char path[64];
     struct stat st;
-    (void)snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
-    return l->network.st_ino && stat(path, &st) == 0 && st.st_ino == l->network.st_ino &&
-           st.st_dev == l->network.st_dev;
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", pid, what);
+    return stat(path, &st) == 0 && st.st_ino == it->st_ino && st.st_dev == it->st_dev;
 }
 
-/* crun, whose last word is the name of the container, or what lives in the container's network. */
+static bool is_in_network(const struct leavings *l, int pid)
+{
+    return l->network.st_ino && has(pid, "ns/net", &l->network);
+}
+
+/*
+ * crun, whose last word is the name of the container, or what lives in the container's network. A
+ * guest may have the same words, and many children with them: it does not run our copy of crun.
+ */
 static bool is_left(const struct leavings *l, int pid, bool *ret_is_crun)
 {
     scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX), name = BUF_INIT(256);
     (void)buf_add_char(&name, '\0');
     (void)buf_add(&name, l->c->name, strlen(l->c->name) + 1);
-    *ret_is_crun = is_crun(l->c->h, pid, &words) && str_has_suffix(buf_str(&words), buf_str(&name));
+    *ret_is_crun = is_crun(l->c->h, pid, &words) &&
+                   str_has_suffix(buf_str(&words), buf_str(&name)) &&
+                   (l->c->h->is_runc || has(pid, "exe", &l->copy));
     return *ret_is_crun || is_in_network(l, pid);
 }
 
@@ -219,6 +230,8 @@ enum container_crun_left container_crun_end_left(struct container *c, process_ex
     struct leavings l = { .c = c, .on_exit = on_exit };
     if (c->network && fstat(c->network->ns_fd, &l.network) < 0)
         l.network.st_ino = 0;
+    if (!c->h->is_runc && fstat(c->h->copy_fd, &l.copy) < 0)
+        l.copy.st_ino = 0;
     c->crun_pid = 0; /* its child is one of them */
     each_process(end_if_left, &l);
     if (c->n_left > 0)
