@@ -411,6 +411,43 @@ TEST(the_end_of_a_journal_that_a_crash_cut_is_dropped)
     world_fini(&w);
 }
 
+TEST(a_damaged_length_is_no_end_of_a_journal)
+{
+    struct world w;
+    struct daemon d;
+    struct snapshotter_mount m = { 0 };
+    char path[2 * PATH_SIZE];
+    world_init(&w);
+    (void)snprintf(path, sizeof path, "%s/journal", w.root);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    for (int i = 0; i < 3; i++) {
+        char key[] = { 'k', (char)('0' + i), '\0' };
+        CHECK_OK(prepare(&d, key, "", NULL, &m, NULL));
+        snapshotter_mount_fini(&m);
+    }
+    daemon_close(&d);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(TEXT_MAX);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &text, NULL));
+    int n_records = 0;
+    for (size_t at = 8, n; at < text.n; at += 12 + n, n_records++) {
+        struct rd r = rd_init(text.p + at, text.n - at);
+        n = rd_le32(&r);
+        for (int bit = 0; bit < 32; bit++) {
+            text.p[at + (size_t)bit / 8] ^= (char)(1 << bit % 8);
+            CHECK_OK(sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, NULL));
+            CHECK_ERR(daemon_open(&w, &d, NULL), E_CORRUPT);
+            daemon_close(&d);
+            text.p[at + (size_t)bit / 8] ^= (char)(1 << bit % 8);
+        }
+    }
+    CHECK_INT(n_records, 3);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, NULL));
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    CHECK_INT(snapshotter_count(d.s), 3);
+    daemon_close(&d);
+    world_fini(&w);
+}
+
 /* ---- calls as bytes ---- */
 
 TEST(calls_are_answered_in_the_bytes_of_containerd)

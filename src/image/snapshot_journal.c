@@ -46,6 +46,26 @@ static bool is_zeros(struct str s)
     return true;
 }
 
+/* Whether a record is whole although it says that it is longer than the rest, or another one comes
+ * after it. Each was synced before the next one was written, so a crash has cut nothing here: the
+ * length is damaged. */
+static bool is_damaged(struct str rest, uint64_t number)
+{
+    struct rd first = rd_init(rest.p, rest.n);
+    (void)rd_le32(&first);
+    uint64_t sum = rd_le64(&first);
+    if (sum == sum64(rd_str(&first, rd_left(&first)), number))
+        return true;
+    for (size_t at = 1; at + HEAD_BYTES < rest.n; at++) {
+        struct rd r = rd_init(rest.p + at, rest.n - at);
+        uint32_t n = rd_le32(&r);
+        sum = rd_le64(&r);
+        if (n && n <= rd_left(&r) && sum == sum64(rd_str(&r, n), number + 1))
+            return true;
+    }
+    return false;
+}
+
 /* What a crash left behind is shorter than it says, ends the file, or was never written: zeros.
  * Anything else is damage. */
 static int repeat_all(struct snapshot_state *s, struct str text, struct snapshot_journal *j,
@@ -65,7 +85,7 @@ static int repeat_all(struct snapshot_state *s, struct str text, struct snapshot
         uint32_t n = rd_le32(&r);
         uint64_t sum = rd_le64(&r);
         bool is_cut = n <= SNAPSHOT_EVENT_MAX && n > rest.n - HEAD_BYTES;
-        if (is_cut || is_zeros(rest))
+        if (is_zeros(rest) || (is_cut && !is_damaged(rest, number)))
             return 0;
         struct str bytes = rd_str(&r, n);
         if (!rd_ok(&r) || sum != sum64(bytes, number) || n > SNAPSHOT_EVENT_MAX) {
