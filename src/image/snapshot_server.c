@@ -65,8 +65,9 @@ struct snapshot_server {
     struct grpc_server *grpc;
     struct snapshot_server_method methods[SNAPSHOT_METHOD_COUNT];
     struct list calls, works;
-    size_t n_calls, n_works, n_running; /* running: threads */
-    struct map pulled;                  /* name of an image -> uint64_t, loop time */
+    size_t n_calls, n_works;
+    size_t n_pulling, n_unpacking; /* threads */
+    struct map pulled;             /* name of an image -> uint64_t, loop time */
     atomic_bool stop;
     bool closing, http_closed;
     void (*done)(void *arg);
@@ -220,12 +221,18 @@ static void end_work(struct snapshot_work *w)
     start_works(s);
 }
 
+/* Of its kind: pulls that hang must not hold up layers that are here. */
+static size_t *n_running(struct snapshot_work *w)
+{
+    return w->image ? &w->server->n_pulling : &w->server->n_unpacking;
+}
+
 static void on_work_end(struct post *post)
 {
     struct snapshot_work *w = container_of(post, struct snapshot_work, end);
     struct snapshot_server *s = w->server;
     w->is_running = false;
-    s->n_running--;
+    --*n_running(w);
     loop_release(s->loop);
     end_work(w);
     finish_close(s);
@@ -242,7 +249,7 @@ static int start_thread(struct snapshot_work *w)
     if (r)
         return err_sys(&w->err, -r, "thread");
     w->is_running = true;
-    w->server->n_running++;
+    ++*n_running(w);
     loop_hold(w->server->loop);
     return 0;
 }
@@ -251,7 +258,7 @@ static void start_works(struct snapshot_server *s)
 {
     list_each_safe (node, &s->works) {
         struct snapshot_work *w = list_entry(node, struct snapshot_work, node);
-        if (w->is_running || w->is_done || s->n_running >= SNAPSHOT_SERVER_WORKS_MAX)
+        if (w->is_running || w->is_done || *n_running(w) >= SNAPSHOT_SERVER_WORKS_MAX)
             continue;
         int r = start_thread(w); /* if it runs, w->r and w->err are the thread's */
         if (r >= 0)

@@ -17,7 +17,7 @@
 enum {
     SNAPSHOT_SERVER_CALLS_MAX = 512, /* at once, waiting ones included: UNAVAILABLE beyond */
     SNAPSHOT_SERVER_CONNECTIONS_MAX = 64,
-    SNAPSHOT_SERVER_WORKS_MAX = 4, /* layers and pulls at once; further ones wait */
+    SNAPSHOT_SERVER_WORKS_MAX = 4, /* layers at once, and pulls at once; further ones wait */
     SNAPSHOT_SERVER_UPSTREAMS_MAX = 16,
     SNAPSHOT_SERVER_TRIES_MAX = 3,       /* of a call: pull, unpack, answer */
     SNAPSHOT_SERVER_AGAIN_MS = 60000,    /* an image that was pulled is not pulled again before */

@@ -308,6 +308,38 @@ def test_other_registries_are_not_asked(tmp_path, layout, registry):
         assert mount["type"] == "bind" and registry.seen == []
 
 
+def test_pulls_that_hang_hold_up_no_layer_of_the_store(stored, registry):
+    """As many at once as there may be."""
+    end, arrived = threading.Event(), threading.Semaphore(0)
+
+    def hang(handler):
+        arrived.release()
+        end.wait(DEADLINE_S)
+        return handler.error(404, "MANIFEST_UNKNOWN")
+
+    registry.faults += [("GET", f"/app{i}/", hang) for i in range(4)]
+    codes = []
+
+    def ask(s, i):
+        labels = {REF: f"sha256:{i:064d}", "containerd.io/snapshot/cri.image-ref": f"{registry.host}/app{i}:v1"}
+        codes.append(s.code("Prepare", field(2, f"pull{i}") + field(4, labels)))
+
+    with snapshotter(stored, "--upstream", registry.host) as s:
+        assert s.code("Stat", field(2, "x")) == "NOT_FOUND"
+        threads = [threading.Thread(target=ask, args=(s, i)) for i in range(4)]
+        for t in threads:
+            t.start()
+        try:
+            assert all(arrived.acquire(timeout=DEADLINE_S) for _ in threads)
+            assert s.code("Prepare", field(2, "a") + field(4, {REF: chain(BASE)})) == "ALREADY_EXISTS"
+            assert codes == []
+        finally:
+            end.set()
+            for t in threads:
+                t.join()
+        assert codes == ["OK"] * 4
+
+
 def test_a_registry_that_fails_leaves_it_to_containerd(tmp_path, registry):
     with snapshotter(tmp_path, "--upstream", registry.host) as s:
         (mount,) = s.prepare("a", **{REF: chain(BASE), "containerd.io/snapshot/cri.image-ref": f"{registry.host}/app:v1"})
