@@ -350,6 +350,62 @@ TEST(two_processes_do_not_have_the_same_snapshots)
     world_fini(&w);
 }
 
+static size_t count_names(const char *root, const char *dir)
+{
+    char path[2 * PATH_SIZE];
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    (void)snprintf(path, sizeof path, "%s/%s", root, dir);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    CHECK_OK(tree_names_read(fd, &names, NULL));
+    return names.all.n;
+}
+
+static void put_file(const char *dir, const char *name)
+{
+    char path[2 * PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, path, STR("x"), 0600, NULL));
+}
+
+/* A lock is no sign of it: the node store has one. */
+TEST(a_directory_of_others_stays_as_it_is)
+{
+    static const char *const signs[] = { "other", "lock", "journal" };
+    struct world w;
+    struct daemon d;
+    struct stat st;
+    char path[2 * PATH_SIZE];
+    world_init(&w);
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+        (void)snprintf(path, sizeof path, "%s/tmp", w.root);
+        CHECK_OK(sys_mkdir_all(path, 0755, NULL));
+        CHECK_OK(chmod(w.root, 0755));
+        put_file(path, "precious");
+        put_file(w.root, "other");
+        put_file(w.root, signs[i]);
+        CHECK_ERR(daemon_open(&w, &d, NULL), i == 2 ? E_CORRUPT : E_INVALID);
+        daemon_close(&d);
+        CHECK_INT(count_names(w.root, "tmp"), 1);
+        CHECK_OK(stat(w.root, &st));
+        CHECK_INT(st.st_mode & 07777, 0755);
+        CHECK_OK(tree_remove(AT_FDCWD, w.root, NULL));
+    }
+    (void)snprintf(path, sizeof path, "%s/tmp/precious", w.root);
+    CHECK_OK(sys_mkdir_all(path, 0755, NULL));
+    CHECK_ERR(daemon_open(&w, &d, NULL), E_CORRUPT);
+    daemon_close(&d);
+    CHECK_INT(count_names(w.root, "tmp"), 1);
+    CHECK_OK(tree_remove(AT_FDCWD, w.root, NULL));
+    (void)snprintf(path, sizeof path, "%s/lost+found", w.root); /* a file system of its own */
+    CHECK_OK(sys_mkdir_all(path, 0700, NULL));
+    CHECK_OK(chmod(w.root, 0755));
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    CHECK_OK(stat(w.root, &st));
+    CHECK_INT(st.st_mode & 07777, 0700);
+    daemon_close(&d);
+    world_fini(&w);
+}
+
 TEST(a_damaged_or_missing_journal_removes_nothing)
 {
     struct world w;
@@ -366,7 +422,7 @@ TEST(a_damaged_or_missing_journal_removes_nothing)
     }
     daemon_close(&d);
     (void)snprintf(path, sizeof path, "%s/journal", w.root);
-    (void)snprintf(kept, sizeof kept, "%s/kept", w.root);
+    (void)snprintf(kept, sizeof kept, "%s/kept", w.dir);
     CHECK_OK(rename(path, kept));
     CHECK_ERR(daemon_open(&w, &d, NULL), E_CORRUPT);
     daemon_close(&d);
@@ -556,16 +612,6 @@ static void script_fini(struct script *t)
 {
     for (int i = 0; i <= OPS; i++)
         free(t->after[i]);
-}
-
-static size_t count_names(const char *root, const char *dir)
-{
-    char path[2 * PATH_SIZE];
-    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
-    (void)snprintf(path, sizeof path, "%s/%s", root, dir);
-    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
-    CHECK_OK(tree_names_read(fd, &names, NULL));
-    return names.all.n;
 }
 
 static int count_dirs(void *arg, const struct snapshot_event *e)

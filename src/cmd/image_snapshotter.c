@@ -24,8 +24,8 @@ static struct oci_remote_opts registry;
 static const struct cmd_opt opts[] = {
     { "socket", 0, "PATH", "where containerd connects (snapshotter.sock in the data directory)",
       CMD_STRING, &socket_path, 0, 0 },
-    { "root", 0, "DIR", "of the snapshots (snapshots/ in the data directory)", CMD_STRING, &root, 0,
-      0 },
+    { "root", 0, "DIR", "of the snapshots, and of nothing else (snapshots/ in the data directory)",
+      CMD_STRING, &root, 0, 0 },
     IMAGE_STORE_OPT(where.store),
     { "no-sync", 0, NULL, "use layers before they are on the disk: a power failure may damage them",
       CMD_FLAG, &is_not_durable, 0, 0 },

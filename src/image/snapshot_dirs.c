@@ -31,6 +31,30 @@ static int check_path(const char *path, struct err *err)
                : 0;
 }
 
+static bool is_our_name(const char *name)
+{
+    static const char *const names[] = { "lock", "dirs", "tmp", "trash", "lost+found" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return str_has_prefix(str_of(name), STR("." SNAPSHOTTER_JOURNAL "."));
+}
+
+/* What lies in tmp/ and trash/ is removed: only in a directory of snapshots, or an empty one. Other
+ * directories have these names, too, and a lock: that of the node store. */
+static int check_is_ours(struct snapshotter *s, struct err *err)
+{
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    int r = tree_names_read(s->root_fd, &names, err);
+    if (r < 0 || faccessat(s->root_fd, SNAPSHOTTER_JOURNAL, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return r; /* whether it is one of snapshots is seen when it is opened */
+    for (size_t i = 0; i < names.all.n; i++)
+        if (!is_our_name(names.all.p[i]))
+            return err_set(err, E_INVALID, "'%s' is no directory of snapshots: it has a '%s'",
+                           s->root, names.all.p[i]);
+    return 0;
+}
+
 int snapshotter_open_dirs(struct snapshotter *s, const char *root, struct err *err)
 {
     int r = sys_mkdir_all(root, 0700, err);
@@ -43,8 +67,9 @@ int snapshotter_open_dirs(struct snapshotter *s, const char *root, struct err *e
     s->root_fd = r < 0 ? -1 : sys_openat(AT_FDCWD, s->root, O_RDONLY | O_DIRECTORY, 0);
     if (r < 0 || s->root_fd < 0)
         return r < 0 ? r : err_sys(err, s->root_fd, "open '%s'", s->root);
-    if (fchmod(s->root_fd, 0700) < 0)
-        return err_sys(err, -errno, "set the mode of '%s'", s->root);
+    r = check_is_ours(s, err);
+    if (r < 0)
+        return r;
     s->lock_fd = sys_openat(s->root_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
     if (s->lock_fd < 0)
         return err_sys(err, s->lock_fd, "open '%s/lock'", s->root);
@@ -57,10 +82,15 @@ int snapshotter_open_dirs(struct snapshotter *s, const char *root, struct err *e
     return r < 0 ? r : open_below(s->root_fd, "trash", &s->trash_fd, err);
 }
 
-bool snapshotter_has_dirs(const struct snapshotter *s)
+static bool has_names(int dir_fd)
 {
     scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
-    return tree_names_read(s->dirs_fd, &names, NULL) < 0 || names.all.n > 0;
+    return tree_names_read(dir_fd, &names, NULL) < 0 || names.all.n > 0;
+}
+
+bool snapshotter_has_dirs(const struct snapshotter *s)
+{
+    return has_names(s->dirs_fd) || has_names(s->tmp_fd) || has_names(s->trash_fd);
 }
 
 static int discard_all(struct snapshotter *s, int from_fd, bool is_dirs, struct err *err)
@@ -93,6 +123,8 @@ static int check_is_there(void *arg, const struct snapshot_event *e)
 
 int snapshotter_sort_dirs(struct snapshotter *s, struct err *err)
 {
+    if (fchmod(s->root_fd, 0700) < 0)
+        return err_sys(err, -errno, "set the mode of '%s'", s->root);
     int r = discard_all(s, s->dirs_fd, true, err);
     r = r < 0 ? r : discard_all(s, s->tmp_fd, false, err);
     (void)snapshot_state_each(s->state, check_is_there, s);

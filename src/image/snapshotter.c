@@ -16,17 +16,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define JOURNAL "journal"
-
 /* ---- opening ---- */
 
 static int open_state(struct snapshotter *s, struct err *err)
 {
-    if (faccessat(s->root_fd, JOURNAL, F_OK, 0) < 0 && snapshotter_has_dirs(s))
+    if (faccessat(s->root_fd, SNAPSHOTTER_JOURNAL, F_OK, 0) < 0 && snapshotter_has_dirs(s))
         return err_set(err, E_CORRUPT,
-                       "'%s/" JOURNAL "' is missing, and there are snapshots in '%s/dirs'", s->root,
+                       "'%s/" SNAPSHOTTER_JOURNAL "' is missing, and there are files beside it",
                        s->root);
-    int r = snapshot_journal_open(s->root_fd, JOURNAL, s->state, &s->journal, err);
+    int r = snapshot_journal_open(s->root_fd, SNAPSHOTTER_JOURNAL, s->state, &s->journal, err);
     r = r < 0 ? err_ctx(err, r, "'%s'", s->root) : snapshotter_sort_dirs(s, err);
     if (r >= 0 && snapshotter_cleanup(s, NULL) < 0)
         log_warn("layers that no snapshot uses take room still", "root=%s", s->root);

@@ -29,7 +29,7 @@
 struct snapshotter;
 
 struct snapshotter_opts {
-    const char *root;        /* made if it is missing, mode 0700 */
+    const char *root;        /* made if it is missing, mode 0700; others' files: E_INVALID */
     struct oci_store *store; /* where layers are looked for, kept; NULL: nowhere */
     const char *program;     /* as in struct layer_read_opts */
     bool is_not_durable;     /* layers are not synced before they are used */

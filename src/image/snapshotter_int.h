@@ -22,16 +22,18 @@ struct snapshotter {
     uint64_t last_dir; /* number that was given out */
 };
 
-enum { SNAPSHOTTER_DIR_NAME = 24 }; /* bytes, of the name of a numbered directory */
+#define SNAPSHOTTER_JOURNAL "journal" /* name in the root */
+enum { SNAPSHOTTER_DIR_NAME = 24 };   /* bytes, of the name of a numbered directory */
 
 /* ---- directories ---- */
 
-/* Open and make what belongs to the root, and take the lock. */
+/* Open and make what belongs to the root, and take the lock. E_INVALID: it has other files, and no
+ * journal. */
 int snapshotter_open_dirs(struct snapshotter *s, const char *root, struct err *err);
-/* Whether dirs/ has anything in it. */
+/* Whether dirs/, tmp/ or trash/ has anything in it: there was a journal then. */
 bool snapshotter_has_dirs(const struct snapshotter *s);
-/* What the state does not know goes to the trash, and what is there disappears. With the state
- * read. */
+/* What the state does not know goes to the trash, and what is there disappears; the root gets the
+ * mode 0700. With the state read. */
 int snapshotter_sort_dirs(struct snapshotter *s, struct err *err);
 void snapshotter_dir_name(uint64_t dir, char ret[SNAPSHOTTER_DIR_NAME]);
 /* With the mutex. */
