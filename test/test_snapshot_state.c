@@ -206,6 +206,50 @@ TEST(parents_are_not_stacked_for_ever)
 }
 
 /* The chain IDs of three layers as image-spec's formula gives them with another program. */
+static int repeat(void *arg, const struct snapshot_event *e)
+{
+    struct arena a = { 0 };
+    struct snapshot_event read;
+    scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(SNAPSHOT_EVENT_MAX);
+    snapshot_event_encode(e, &bytes);
+    CHECK_OK(snapshot_event_decode(&a, buf_str(&bytes), &read, NULL));
+    CHECK_OK(put(arg, &read));
+    arena_fini(&a);
+    return 0;
+}
+
+/* Committed over a parent with a long name: a journal that is written anew has it otherwise than
+ * the one that grew. */
+TEST(a_state_at_its_limit_can_be_repeated)
+{
+    static char name[SNAPSHOT_NAME_MAX + 1], value[SNAPSHOT_LABEL_MAX - 1];
+    static const char keys[] = "abcdefgh";
+    struct snapshot_label labels[SNAPSHOT_LABELS_BYTES / SNAPSHOT_LABEL_MAX];
+    char own[16];
+    int r = 0;
+    scoped(snapshot_state_free_scoped) struct snapshot_state *s = snapshot_state_new();
+    scoped(snapshot_state_free_scoped) struct snapshot_state *again = snapshot_state_new();
+    memset(name, 'p', SNAPSHOT_NAME_MAX);
+    memset(value, 'v', sizeof value);
+    for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+        labels[i] = (struct snapshot_label){ str_n(&keys[i], 1), str_n(value, sizeof value) };
+    CHECK_OK(add(s, name, "", SNAPSHOT_COMMITTED, 1));
+    for (unsigned i = 2; r >= 0; i++) {
+        (void)snprintf(own, sizeof own, "n%u", i);
+        const struct snapshot_event e = { .op = SNAPSHOT_COMMIT,
+                                          .name = str_of(own),
+                                          .key = STR("k"),
+                                          .labels = labels,
+                                          .n_labels = ARRAY_LEN(labels) };
+        CHECK_OK(add(s, "k", name, SNAPSHOT_ACTIVE, i));
+        r = put(s, &e);
+    }
+    CHECK_ERR(r, E_LIMIT);
+    CHECK(snapshot_state_count(s) > 3000);
+    CHECK_OK(snapshot_state_each(s, repeat, again));
+    CHECK_INT(snapshot_state_count(again), snapshot_state_count(s));
+}
+
 TEST(chain_ids_are_those_of_the_image_specification)
 {
     struct oci_digest a, b, got, want;
@@ -310,18 +354,6 @@ static void compare(const struct snapshot_state *s, struct twin_one *all)
         CHECK_INT(at, n_lowers);
     }
     CHECK_INT(snapshot_state_count(s), n);
-}
-
-static int repeat(void *arg, const struct snapshot_event *e)
-{
-    struct arena a = { 0 };
-    struct snapshot_event read;
-    scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(SNAPSHOT_EVENT_MAX);
-    snapshot_event_encode(e, &bytes);
-    CHECK_OK(snapshot_event_decode(&a, buf_str(&bytes), &read, NULL));
-    CHECK_OK(put(arg, &read));
-    arena_fini(&a);
-    return 0;
 }
 
 /* One event for both. Layers come at random, with the state alone: their rules have tests above. */

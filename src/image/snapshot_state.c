@@ -161,9 +161,11 @@ static int check_labels(const struct snapshot_event *e, struct err *err)
                : 0;
 }
 
-static uint64_t cost_of(const struct snapshot_event *e)
+/* Of the record that the event makes, whichever event that is: what was let in once is let in when
+ * a journal repeats it as another one. */
+static uint64_t cost_of(const struct snapshot_event *e, struct str parent)
 {
-    uint64_t n = 256 + e->name.n + e->key.n + e->parent.n;
+    uint64_t n = 256 + e->name.n + parent.n;
     for (size_t i = 0; i < e->n_labels; i++)
         n += e->labels[i].key.n + e->labels[i].value.n + 8;
     return n;
@@ -217,7 +219,8 @@ static int check_add(const struct snapshot_state *s, const struct snapshot_event
     } else if (snapshot_state_has_dir(s, e->dir)) {
         return err_set(err, E_INVALID, "directory %llu is in use", (unsigned long long)e->dir);
     }
-    if (s->names.n >= SNAPSHOT_COUNT_MAX || s->n_bytes + cost_of(e) > SNAPSHOT_STATE_BYTES)
+    if (s->names.n >= SNAPSHOT_COUNT_MAX ||
+        s->n_bytes + cost_of(e, e->parent) > SNAPSHOT_STATE_BYTES)
         return err_set(err, E_LIMIT, "too many snapshots: %zu", s->names.n);
     return 0;
 }
@@ -231,7 +234,7 @@ static int check_commit(const struct snapshot_state *s, const struct snapshot_ev
         r = err_set(err, -EBUSY, "snapshot '" STR_FMT "' is not active", STR_ARG(e->key));
     r = r < 0 ? r : check_is_new(s, e->name, err);
     r = r < 0 ? r : check_labels(e, err);
-    if (r >= 0 && s->n_bytes + cost_of(e) > SNAPSHOT_STATE_BYTES)
+    if (r >= 0 && s->n_bytes + cost_of(e, name_of(from->parent)) > SNAPSHOT_STATE_BYTES)
         r = err_set(err, E_LIMIT, "too many snapshots: %zu", s->names.n);
     return r;
 }
@@ -244,6 +247,16 @@ static int check_remove(const struct snapshot_state *s, struct str name, struct 
     return r->n_children
                ? err_set(err, -EBUSY, "snapshot '" STR_FMT "' has children", STR_ARG(name))
                : 0;
+}
+
+static int check_label(const struct snapshot_state *s, const struct snapshot_event *e,
+                       struct err *err)
+{
+    const struct snapshot_record *of = find(s, e->name);
+    int r = of ? check_labels(e, err) : not_found(e->name, err);
+    if (r >= 0 && s->n_bytes + cost_of(e, name_of(of->parent)) > SNAPSHOT_STATE_BYTES)
+        r = err_set(err, E_LIMIT, "too many labels");
+    return r;
 }
 
 static int check_layer(const struct snapshot_state *s, const struct snapshot_event *e,
@@ -268,7 +281,6 @@ static int check_unlayer(const struct snapshot_state *s, const struct oci_digest
 int snapshot_state_check(const struct snapshot_state *s, const struct snapshot_event *e,
                          struct err *err)
 {
-    int r;
     switch (e->op) {
     case SNAPSHOT_ADD:
         return check_add(s, e, err);
@@ -277,10 +289,7 @@ int snapshot_state_check(const struct snapshot_state *s, const struct snapshot_e
     case SNAPSHOT_REMOVE:
         return check_remove(s, e->name, err);
     case SNAPSHOT_LABEL:
-        r = find(s, e->name) ? check_labels(e, err) : not_found(e->name, err);
-        if (r >= 0 && s->n_bytes + cost_of(e) > SNAPSHOT_STATE_BYTES)
-            r = err_set(err, E_LIMIT, "too many labels");
-        return r;
+        return check_label(s, e, err);
     case SNAPSHOT_LAYER:
         return check_layer(s, e, err);
     case SNAPSHOT_UNLAYER:
@@ -292,13 +301,15 @@ int snapshot_state_check(const struct snapshot_state *s, const struct snapshot_e
 /* ---- events ---- */
 
 /* Another name, or other labels, for the same thing; the record moves. */
-static struct snapshot_record *put_record(struct snapshot_state *s, const struct snapshot_event *e)
+static struct snapshot_record *put_record(struct snapshot_state *s, const struct snapshot_event *e,
+                                          struct snapshot_record *parent)
 {
     struct snapshot_record *r = xalloc(sizeof *r + e->name.n + 1);
     r->name_n = e->name.n;
     memcpy(r->name, e->name.p, e->name.n);
     record_labels(r, e);
-    r->cost = cost_of(e);
+    r->parent = parent;
+    r->cost = cost_of(e, name_of(parent));
     s->n_bytes += r->cost;
     (void)map_put(&s->names, name_of(r), r);
     return r;
@@ -319,8 +330,7 @@ static void note_dir(struct snapshot_state *s, uint64_t dir)
 static void add(struct snapshot_state *s, const struct snapshot_event *e)
 {
     struct snapshot_record *parent = e->parent.n ? find(s, e->parent) : NULL;
-    struct snapshot_record *r = put_record(s, e);
-    r->parent = parent;
+    struct snapshot_record *r = put_record(s, e, parent);
     r->depth = parent ? parent->depth + 1 : 1;
     r->kind = e->kind;
     r->dir = e->dir;
@@ -344,8 +354,7 @@ static void add(struct snapshot_state *s, const struct snapshot_event *e)
 static void commit(struct snapshot_state *s, const struct snapshot_event *e)
 {
     struct snapshot_record *from = find(s, e->key);
-    struct snapshot_record *r = put_record(s, e);
-    r->parent = from->parent;
+    struct snapshot_record *r = put_record(s, e, from->parent);
     r->depth = from->depth;
     r->kind = SNAPSHOT_COMMITTED;
     r->dir = from->dir;
@@ -373,7 +382,7 @@ static void remove_one(struct snapshot_state *s, struct str name)
 static void set_labels(struct snapshot_state *s, const struct snapshot_event *e)
 {
     struct snapshot_record *r = find(s, e->name);
-    uint64_t cost = cost_of(e);
+    uint64_t cost = cost_of(e, name_of(r->parent));
     s->n_bytes = s->n_bytes - r->cost + cost;
     r->cost = cost;
     record_labels(r, e);
