@@ -188,6 +188,16 @@ static char *picture(struct daemon *d)
 
 /* ---- what it does ---- */
 
+static size_t count_names(const char *root, const char *dir)
+{
+    char path[2 * PATH_SIZE];
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    (void)snprintf(path, sizeof path, "%s/%s", root, dir);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    CHECK_OK(tree_names_read(fd, &names, NULL));
+    return names.all.n;
+}
+
 TEST(layers_of_the_store_are_snapshots_without_containerd)
 {
     struct world w;
@@ -310,6 +320,33 @@ TEST(what_is_written_is_counted_and_a_removed_layer_is_gone)
     world_fini(&w);
 }
 
+static void unpack(struct daemon *d, const struct oci_digest *id)
+{
+    CHECK_OK(snapshotter_unpack(d->s, id, NULL));
+    snapshotter_unpin(d->s, id);
+}
+
+TEST(a_layer_whose_directory_was_lost_does_not_hold_up_others)
+{
+    struct world w;
+    struct daemon d;
+    char path[2 * PATH_SIZE];
+    world_init(&w);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    for (int i = 0; i < 2; i++) {
+        unpack(&d, &w.ids[i]);
+        (void)snprintf(path, sizeof path, "%s/dirs/%d", w.root, i + 1);
+        if (i == 0)
+            CHECK_OK(tree_remove(AT_FDCWD, path, NULL));
+    }
+    CHECK_OK(snapshotter_cleanup(d.s, NULL));
+    CHECK_INT(count_names(w.root, "dirs"), 0);
+    unpack(&d, &w.ids[0]);
+    CHECK_INT(count_names(w.root, "dirs"), 1);
+    daemon_close(&d);
+    world_fini(&w);
+}
+
 TEST(labels_are_changed_one_by_one_or_together)
 {
     struct world w;
@@ -348,16 +385,6 @@ TEST(two_processes_do_not_have_the_same_snapshots)
     daemon_close(&other);
     daemon_close(&d);
     world_fini(&w);
-}
-
-static size_t count_names(const char *root, const char *dir)
-{
-    char path[2 * PATH_SIZE];
-    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
-    (void)snprintf(path, sizeof path, "%s/%s", root, dir);
-    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
-    CHECK_OK(tree_names_read(fd, &names, NULL));
-    return names.all.n;
 }
 
 static void put_file(const char *dir, const char *name)

@@ -239,5 +239,6 @@ int snapshotter_drop_layer(struct snapshotter *s, const struct oci_digest *diff_
     if (r < 0)
         return r;
     snapshotter_dir_name(layer.dir, name);
-    return snapshotter_discard(s, s->dirs_fd, name, ret, err);
+    r = snapshotter_discard(s, s->dirs_fd, name, ret, err);
+    return r == -ENOENT ? 0 : r; /* it was lost: nothing is left to remove */
 }
