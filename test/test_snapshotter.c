@@ -326,6 +326,32 @@ static void unpack(struct daemon *d, const struct oci_digest *id)
     snapshotter_unpin(d->s, id);
 }
 
+/* Nobody took it, or its last snapshot went while a call was about to use it. */
+TEST(layers_that_nobody_uses_are_removed_but_not_those_that_a_call_needs)
+{
+    struct world w;
+    struct daemon d;
+    struct snapshotter_mount m = { 0 };
+    world_init(&w);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    unpack(&d, &w.ids[0]);
+    unpack(&d, &w.ids[1]);
+    CHECK_INT(count_names(w.root, "dirs"), 2);
+    CHECK_OK(snapshotter_unpack(d.s, &w.ids[1], NULL));
+    CHECK_OK(snapshotter_cleanup(d.s, NULL));
+    CHECK_INT(count_names(w.root, "dirs"), 1);
+    snapshotter_unpin(d.s, &w.ids[1]);
+    CHECK_ERR(prepare(&d, "k", "", w.chain_text[0], &m, NULL), -EEXIST);
+    CHECK_OK(snapshotter_unpack(d.s, &w.ids[0], NULL));
+    CHECK_OK(snapshotter_remove(d.s, str_of(by_ref(&d, w.chain_text[0]).name), NULL));
+    CHECK_INT(count_names(w.root, "dirs"), 2);
+    snapshotter_unpin(d.s, &w.ids[0]);
+    CHECK_OK(snapshotter_cleanup(d.s, NULL));
+    CHECK_INT(count_names(w.root, "dirs"), 0);
+    daemon_close(&d);
+    world_fini(&w);
+}
+
 TEST(a_layer_whose_directory_was_lost_does_not_hold_up_others)
 {
     struct world w;
