@@ -153,6 +153,8 @@ static int give_blob(void *arg, const struct oci_descriptor *d, uint64_t offset,
 static const struct layer_reading_ops
     *reading; /* NULL: each layer is parsed on the pull's thread */
 
+static uint64_t pull_wait_ms;
+
 static int pull_as(struct oci_store *s, size_t image, const char *name, struct err *err)
 {
     struct oci_pull_result res;
@@ -161,6 +163,7 @@ static int pull_as(struct oci_store *s, size_t image, const char *name, struct e
         .name = str_of(name),
         .platform = oci_platform_here(),
         .threads = 1, /* so that the n-th call is the same one each time */
+        .wait_ms = pull_wait_ms,
         .reading = reading,
     };
     return oci_pull(s, &opts, &res, err);
@@ -862,6 +865,69 @@ TEST(a_second_layer_of_the_same_blob_cannot_write_into_the_first_ones)
         CHECK_INT(pthread_join(thread, NULL), 0);
         CHECK_INT(check_store(s, false).n_damaged, 0);
         check_layer(s, 0);
+        oci_store_close(s);
+    }
+}
+
+/* first: begun, and has 100 bytes. */
+static void end_import(struct oci_import *first, const struct made_layer *l)
+{
+    CHECK_OK(oci_import_add(first, str_n(l->blob.p + 100, l->blob.n - 100), NULL));
+    CHECK_OK(oci_import_commit(first, NULL));
+    oci_import_free(first);
+}
+
+TEST(an_import_that_does_not_end_keeps_no_other_pull_from_the_layer)
+{
+    const struct made_layer *l = &world.layers[0];
+    make_world();
+    for (int round = 0; round < 3 * (OCI_STORE_CAS + 1); round++) {
+        struct oci_import *first, *second;
+        pthread_t waiter;
+        struct oci_import_opts opts = {
+            .diff_id = l->diff_id, .blob = l->digest, .blob_size = l->blob.n, .is_resumable = true
+        };
+        const struct oci_store_opts form = { .form = round % (OCI_STORE_CAS + 1) };
+        new_root();
+        struct oci_store *s = open_with(form);
+        pull_ok(s, 0, "one");
+        uint64_t used = s->used_bytes;
+        oci_store_close(s);
+        new_root();
+        s = open_with(form);
+        CHECK_OK(oci_import_new(s, &opts, &first, NULL));
+        CHECK_OK(oci_import_add(first, str_n(l->blob.p, 100), NULL));
+        liar.s = s;
+        liar.opts = opts;
+        CHECK_INT(pthread_create(&waiter, NULL, import_other_bytes, NULL), 0);
+        while (holds_of(s, &l->diff_id) + holds_of(s, &l->digest) < 3)
+            (void)sched_yield();
+        opts.until_ms = 1;
+        CHECK_ERR(oci_import_new(s, &opts, &second, NULL), -ETIMEDOUT);
+        opts.may_be_beside = true;
+        if (round % 3 == 0) { /* another pull is faster */
+            pull_wait_ms = 1;
+            pull_ok(s, 0, "one");
+            pull_wait_ms = 0;
+            check_layer(s, 0);
+            CHECK_INT(pthread_join(waiter, NULL), 0);
+            end_import(first, l);
+        } else { /* both are there at once */
+            CHECK_OK(oci_import_new(s, &opts, &second, NULL));
+            CHECK_INT(oci_import_offset(second), 0);
+            CHECK_OK(oci_import_add(second, str_n(l->blob.p, 100), NULL));
+            end_import(round % 3 == 1 ? first : second, l);
+            CHECK_INT(pthread_join(waiter, NULL), 0);
+            end_import(round % 3 == 1 ? second : first, l);
+            pull_ok(s, 0, "one");
+        }
+        CHECK_ERR(liar.r, -EEXIST);
+        CHECK_INT(s->used_bytes, used);
+        CHECK_INT(s->reserved_bytes, 0);
+        CHECK_INT(count_tmp() + count_in("trash"), 0);
+        CHECK_INT(holds_of(s, &l->diff_id) + holds_of(s, &l->digest), 0);
+        check_layer(s, 0);
+        CHECK_INT(check_store(s, true).n_damaged, 0);
         oci_store_close(s);
     }
 }

@@ -36,6 +36,8 @@ struct oci_import {
     struct oci_import_opts opts;
     bool keeps_tar, keeps_blob, is_holding, is_over;
     bool is_sharing; /* its files are objects; store_objects_kept() has to follow */
+    bool is_beside;  /* of another import that did not end: nobody waits for this one */
+    bool was_there;  /* the other one was faster after all */
     char *dir;       /* in tmp; becomes the layer's directory. NULL: not made */
     char *blob_name; /* of the partial blob; NULL: none is written */
     int tar_fd, blob_fd;
@@ -58,18 +60,24 @@ static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_
 
 /* ---- one import of a layer or blob at a time ---- */
 
-/* Wait while another thread imports it. */
-static int hold_import(struct oci_store *s, const struct oci_digest *d, uint64_t until_ms)
+/* Wait while another thread imports it. -EEXIST: the layer is there by now. */
+static int hold_import(struct oci_import *im, const struct oci_digest *d)
 {
     int r = 0;
+    struct oci_store *s = im->s;
+    uint64_t until_ms = im->opts.until_ms;
     uint64_t ms = until_ms - MIN(until_ms, clock_skipped_ms()); /* the kernel's clock */
     const struct timespec until = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
     oci_store_hold(s, d);
     (void)pthread_mutex_lock(&s->mutex);
     struct store_hold *h = map_get(&s->holds, store_key(d));
-    while (h->is_importing && r == 0)
-        r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
-                     : -pthread_cond_wait(&s->imported, &s->mutex);
+    while (h->is_importing && r == 0) {
+        if (oci_store_layer_has(s, &im->opts.diff_id))
+            r = -EEXIST;
+        else
+            r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
+                         : -pthread_cond_wait(&s->imported, &s->mutex);
+    }
     if (r == 0)
         h->is_importing = true;
     (void)pthread_mutex_unlock(&s->mutex);
@@ -78,11 +86,12 @@ static int hold_import(struct oci_store *s, const struct oci_digest *d, uint64_t
     return r;
 }
 
-static void release_import(struct oci_store *s, const struct oci_digest *d)
+/* is_beside: another import has it, and those that wait look whether the layer is there. */
+static void release_import(struct oci_store *s, const struct oci_digest *d, bool is_beside)
 {
     (void)pthread_mutex_lock(&s->mutex);
     struct store_hold *h = map_get(&s->holds, store_key(d));
-    h->is_importing = false;
+    h->is_importing &= is_beside;
     (void)pthread_cond_broadcast(&s->imported);
     (void)pthread_mutex_unlock(&s->mutex);
     oci_store_release(s, d);
@@ -106,11 +115,18 @@ static int hold(struct oci_import *im, struct err *err)
 {
     const struct oci_digest *held[2];
     size_t n = list_held(im, held);
-    int r = hold_import(im->s, held[0], im->opts.until_ms);
-    if (r >= 0 && n > 1 && (r = hold_import(im->s, held[1], im->opts.until_ms)) < 0)
-        release_import(im->s, held[0]);
-    im->is_holding = r >= 0;
-    return r < 0 ? err_sys(err, r, "wait for another import of the layer") : 0;
+    int r = hold_import(im, held[0]);
+    if (r >= 0 && n > 1 && (r = hold_import(im, held[1])) < 0)
+        release_import(im->s, held[0], false);
+    im->is_beside = r == -ETIMEDOUT && im->opts.may_be_beside;
+    for (size_t i = 0; i < n && im->is_beside; i++)
+        oci_store_hold(im->s, held[i]);
+    im->is_holding = r >= 0 || im->is_beside;
+    if (im->is_holding)
+        return 0;
+    return r == -EEXIST      ? err_set(err, r, "the store has the layer")
+           : r == -ETIMEDOUT ? err_set(err, r, "another import of the layer has not ended")
+                             : err_sys(err, r, "wait for another import of the layer");
 }
 
 static void release(struct oci_import *im)
@@ -118,7 +134,7 @@ static void release(struct oci_import *im)
     const struct oci_digest *held[2];
     size_t n = list_held(im, held);
     for (size_t i = 0; i < n && im->is_holding; i++)
-        release_import(im->s, held[i]);
+        release_import(im->s, held[i], im->is_beside);
 }
 
 /* ---- the stream ---- */
@@ -270,7 +286,7 @@ static int open_blob(struct oci_import *im, struct err *err)
     struct oci_store *s = im->s;
     char hex[STORE_HEX_SIZE];
     hex_format(im->opts.blob.bytes, SHA256_BYTES, hex);
-    im->blob_name = xasprintf("tmp/%s/%s.part", s->boot, hex);
+    im->blob_name = im->is_beside ? store_tmp_name(s) : xasprintf("tmp/%s/%s.part", s->boot, hex);
     if (!im->opts.is_resumable)
         (void)unlinkat(s->fd, im->blob_name, 0);
     im->blob_fd = sys_openat(s->fd, im->blob_name, O_RDWR | O_CREAT | O_NOFOLLOW, STORE_FILE_MODE);
@@ -313,6 +329,8 @@ static int start(struct oci_import *im, struct err *err)
     int r = hold(im, err);
     if (r < 0)
         return r;
+    if (im->is_beside)
+        im->opts.is_resumable = false;
     if (oci_store_layer_has(s, &im->opts.diff_id))
         return err_set(err, -EEXIST, "the store has the layer");
     im->hash = sha256_new();
@@ -503,6 +521,9 @@ static int put_layer(struct oci_import *im, struct err *err)
     struct oci_store *s = im->s;
     struct store_path path = store_path_of("layers", &im->opts.diff_id, NULL);
     int r = sys_renameat(s->fd, im->dir, s->fd, path.p);
+    im->was_there = r == -ENOTEMPTY || r == -EEXIST;
+    if (im->was_there)
+        return 0;
     if (r < 0)
         return err_sys(err, r, "write '%s'", path.p);
     free(take_ptr(&im->dir));
@@ -544,6 +565,8 @@ int oci_import_commit(struct oci_import *im, struct err *err)
         return err_ctx(err, r, "layer %s", short_name(im, name));
     if (!im->keeps_blob)
         drop_partial(im);
+    if (im->was_there)
+        return 0;
     uint64_t shared = 0;
     if (im->is_sharing)
         (void)store_skeleton_stat(im->s, &im->opts.diff_id, &shared, NULL);

@@ -20,6 +20,10 @@ enum {
     FILES_MIN_BYTES = 16 << 10, /* a smaller blob comes sooner than what it is made of */
     CHUNKS_MIN_BYTES = 256 << 10,
     DELTAS_MIN_BYTES = 1 << 20, /* for smaller blobs alone the registry is not asked for them */
+    WAIT_MS = 5000,             /* for another pull of a layer, and as long as its blob takes: */
+    WAIT_BYTES_PER_MS = 64,
+    BESIDE_BYTES = 32 << 20, /* blobs that may be fetched twice at once */
+    BESIDE_BYTES_PER_MS = 1024,
 };
 
 struct pull {
@@ -116,9 +120,19 @@ static bool may_use_parts(const struct pull *p, const struct oci_pull_layer *l)
             (o->parts->referrers && l->blob.size >= DELTAS_MIN_BYTES));
 }
 
+/* The other pull may have an origin that never ends: this one must not depend on it. */
+static uint64_t wait_until_ms(const struct pull *p, const struct oci_pull_layer *l)
+{
+    uint64_t rate = l->blob.size <= BESIDE_BYTES ? BESIDE_BYTES_PER_MS : WAIT_BYTES_PER_MS;
+    uint64_t ms = p->opts->wait_ms ? p->opts->wait_ms : WAIT_MS + l->blob.size / rate;
+    return clock_mono_ms() + ms;
+}
+
 static struct oci_import_opts import_of(const struct pull *p, const struct oci_pull_layer *l)
 {
     return (struct oci_import_opts){ .diff_id = l->diff_id,
+                                     .until_ms = wait_until_ms(p, l),
+                                     .may_be_beside = l->blob.size <= BESIDE_BYTES,
                                      .max_tar_bytes = p->opts->max_tar_bytes,
                                      .reading = p->opts->reading,
                                      .reading_arg = p->opts->reading_arg };
@@ -236,6 +250,8 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
         .blob_size = l->blob.size,
         .has_no_blob = origin->has_no_blobs,
         .max_tar_bytes = p->opts->max_tar_bytes,
+        .until_ms = wait_until_ms(p, l),
+        .may_be_beside = l->blob.size <= BESIDE_BYTES,
         .is_resumable = origin->is_remote && !p->opts->is_whole,
         .reading = p->opts->reading,
         .reading_arg = p->opts->reading_arg,

@@ -78,7 +78,10 @@ struct oci_pull_opts {
      * before the store is closed. */
     struct str name;
     struct oci_platform platform;
-    unsigned threads;       /* 0: one for each processor */
+    unsigned threads; /* 0: one for each processor */
+    /* For another pull that has begun with a layer of this image; then a small one is fetched
+     * beside it, and a large one is -ETIMEDOUT. 0: what its size takes on a slow line. */
+    uint64_t wait_ms;
     uint64_t max_tar_bytes; /* of each layer, as in struct oci_import_opts */
     /* What inflates and parses layers, as in struct oci_import_opts: commands give a confined
      * process. */

@@ -192,6 +192,7 @@ struct oci_import_opts {
     bool has_no_blob;
     uint64_t max_tar_bytes; /* of the uncompressed tar; 0: 100 times the blob, 16 MiB at least */
     uint64_t until_ms;      /* clock_mono_ms(): wait so long for another thread; 0: for ever */
+    bool may_be_beside;     /* after until_ms import it as well, from the start; else -ETIMEDOUT */
     bool is_resumable;      /* keep what arrived when it fails; oci_import_offset() goes on there */
     /* What inflates and parses (oci/layer_parse.h), NULL: layer_parse_here; reading_arg: its arg.
      */
@@ -206,8 +207,9 @@ struct oci_import_opts {
 /*
  * *ret: given, oci_import_free(). One thread at a time for each; any number at once; waits while
  * another thread imports the same layer or blob. Both are held until then. Errors: -EEXIST, the
- * store has the layer; -ETIMEDOUT, the other thread has not ended by until_ms; what passing an
- * earlier attempt's bytes on gives.
+ * store has the layer; -ETIMEDOUT, the other thread has not ended by until_ms (the import of one
+ * that drips in keeps nobody from a layer that is small enough to be fetched twice); what passing
+ * an earlier attempt's bytes on gives.
  */
 int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
                    struct err *err);
