@@ -754,6 +754,58 @@ TEST(a_guest_with_the_words_of_crun_is_left_alone_and_delays_nothing)
     rig_close(&r);
 }
 
+/* Of a container: a directory in a hierarchy that all machines with control groups have. */
+static char *group_path(const struct rig *r, const char *name)
+{
+    bool is_v2 = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+    return xasprintf("/sys/fs/cgroup%s/dormouse-" KIND "/%s-%s", is_v2 ? "" : "/pids",
+                     strrchr(r->run, '-') + 1, name);
+}
+
+TEST(a_network_in_which_something_may_live_is_not_used_again)
+{
+    static const char *const names[] = { "two", "three", "four" };
+    const struct extra nowhere = { .uts = "/no/such/namespace" };
+    struct rig r;
+    struct told t, others[ARRAY_LEN(names)];
+    if (!rig_open(&r))
+        return;
+    scoped(free_scoped) char *group = group_path(&r, "one");
+    scoped(free_scoped) char *inner = xasprintf("%s/stays", group);
+    if (!container_host_machine(r.host).cgroup) {
+        rig_close(&r);
+        return;
+    }
+    CHECK_OK(mkdir(group, 0755));
+    CHECK_OK(mkdir(inner, 0755)); /* which no runtime and no owner of containers knows of */
+    CHECK_OK(begin_with(&r, "one", &t, NULL, NULL, &nowhere, NULL));
+    UNTIL(&r, t.started);
+    CHECK(t.r < 0);
+    uint32_t address = container_address(t.c);
+    CHECK(address);
+    while (!t.removed) {
+        if (!find_crun(&r, "delete"))
+            loop_skip(&r.loop, 10);
+        (void)loop_turn(&r.loop, false);
+    }
+    CHECK_OK(access(inner, F_OK));
+    CHECK_OK(rmdir(inner));
+    CHECK_OK(rmdir(group));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        CHECK_OK(begin_as(&r, names[i], &others[i], NULL, NULL, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        UNTIL(&r, others[i].started);
+        CHECK_INT(others[i].r, 0);
+        CHECK(container_address(others[i].c) != address);
+    }
+    rig_close(&r); /* ends them */
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        CHECK_INT(others[i].removed, 1);
+        told_fini(&others[i]);
+    }
+    told_fini(&t);
+}
+
 /* ---------------------------------------------------------------- no room */
 
 /* Fill the file system of RUN up to so many pages. */

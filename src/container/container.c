@@ -518,6 +518,7 @@ static void on_group_pause(struct timer *t)
 static void finish(struct container *c)
 {
     struct container_host *h = c->h;
+    bool is_empty = true;
     container_crun_reap(c);
     if (container_cgroup_remove(&h->cgroups, c->group) < 0) {
         if (c->group_tries++ < GROUP_TRIES) {
@@ -525,11 +526,14 @@ static void finish(struct container *c)
             return;
         }
         log_warn("control group not removed", "name=%s", c->group);
+        is_empty = false; /* of processes, for all we know */
     }
     const struct container_events *events = c->events;
     void *arg = c->arg;
-    if (c->network)
+    if (c->network && is_empty)
         container_network_put(h->networks, c->network);
+    else if (c->network)
+        container_network_drop(h->networks, c->network);
     container_files_remove(c);
     container_free(c);
     if (events && events->on_removed)

@@ -453,6 +453,12 @@ void container_network_put(struct container_networks *p, struct container_networ
         add_ready(p, n);
 }
 
+void container_network_drop(struct container_networks *p, struct container_network *n)
+{
+    count_use(p, -1);
+    free_network(n);
+}
+
 int container_network_adopt(struct container_networks *p, int pid, uint32_t address,
                             struct container_network **ret, struct err *err)
 {

@@ -13,7 +13,7 @@
  *
  * All host ends have the same address, the first of the subnet. A namespace is held by a descriptor
  * and nothing else: whatever ends this process frees those that no container lives in, and their
- * devices with them. One whose container has ended is used again.
+ * devices with them. One whose container has ended, with all its processes, is used again.
  *
  * Loop thread only.
  */
@@ -61,6 +61,9 @@ struct container_network *container_network_take(struct container_networks *p);
 void container_network_wait(struct container_networks *p, struct container_network_wait *w);
 void container_network_cancel(struct container_network_wait *w);
 void container_network_put(struct container_networks *p, struct container_network *n);
+/* Instead of container_network_put(): something may still live in it. It is not used again, and its
+ * devices go with what lives there. */
+void container_network_drop(struct container_networks *p, struct container_network *n);
 /* That of a running container of an earlier process, by one of its processes. */
 int container_network_adopt(struct container_networks *p, int pid, uint32_t address,
                             struct container_network **ret, struct err *err);
