@@ -204,6 +204,7 @@ static void rig_close(struct rig *r)
 struct extra {
     const char *uts, *network;
     int stop_signal;
+    const char *note;
 };
 
 static void write_config(struct rig *r, const char *first, const char *second,
@@ -240,7 +241,8 @@ static int begin_with(struct rig *r, const char *name, struct told *t, const cha
                                       .files = &key,
                                       .n_files = 1,
                                       .network = extra->network,
-                                      .note = STR("{\"mine\":\"yes\"}"),
+                                      .note =
+                                          str_of(extra->note ? extra->note : "{\"mine\":\"yes\"}"),
                                       .stop_signal = extra->stop_signal,
                                       .events = &events,
                                       .arg = t };
@@ -571,6 +573,31 @@ TEST(names_that_lead_elsewhere_are_refused)
         CHECK_ERR(begin_as(&r, bad[i], &t, NULL, NULL, NULL), E_INVALID);
         told_fini(&t);
     }
+    rig_close(&r);
+}
+
+TEST(a_note_that_could_not_be_read_again_is_refused)
+{
+    static const char *const bad[] = { "[]", "{", "1", "{}{}", "{},\"pid\":1", "{\"a\":1}x" };
+    struct rig r;
+    struct told t;
+    if (!rig_open(&r))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        const struct extra extra = { .note = bad[i] };
+        CHECK_ERR(begin_with(&r, "one", &t, NULL, NULL, &extra, NULL), E_INVALID);
+        told_fini(&t);
+        check_nothing_left(&r, "one");
+    }
+    scoped(buf_fini_scoped) struct buf deep = BUF_INIT(64 << 10);
+    for (int i = 0; i < JSON_MAX_DEPTH; i++)
+        (void)buf_add_cstr(&deep, "{\"a\":");
+    (void)buf_add_cstr(&deep, "1");
+    for (int i = 0; i < JSON_MAX_DEPTH; i++)
+        (void)buf_add_char(&deep, '}');
+    const struct extra extra = { .note = buf_cstr(&deep) };
+    CHECK_ERR(begin_with(&r, "one", &t, NULL, NULL, &extra, NULL), E_INVALID);
+    told_fini(&t);
     rig_close(&r);
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "codec/json.h"
 #include "container/container_impl.h"
 
 #include <assert.h>
@@ -335,6 +336,17 @@ static bool is_name(struct str s)
     return ok;
 }
 
+/* It can be read back as a member of state.json. */
+static bool is_note(struct str note)
+{
+    const struct json_parse_opts opts = { .max_depth = JSON_MAX_DEPTH - 1 };
+    struct arena a = { 0 };
+    struct json *v = NULL;
+    bool is_object = json_parse(&a, note, &opts, &v, NULL) == 0 && json_is(v, JSON_OBJECT);
+    arena_fini(&a);
+    return is_object;
+}
+
 static int check(const struct container_host *h, const struct container_opts *o, struct err *err)
 {
     struct str name = str_of(o->name);
@@ -348,6 +360,8 @@ static int check(const struct container_host *h, const struct container_opts *o,
     if (o->n_files > CONTAINER_FILES_MAX || o->note.n > CONTAINER_NOTE_MAX)
         return err_set(err, E_LIMIT, "container '%s' has too many files, or too long a note",
                        o->name);
+    if (o->note.n && !is_note(o->note))
+        return err_set(err, E_INVALID, "the note of container '%s' is no JSON object", o->name);
     return 0;
 }
 

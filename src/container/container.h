@@ -150,9 +150,9 @@ struct container_opts {      /* borrowed for the call */
 };
 
 /*
- * Errors: those of container_host_set_up(); E_INVALID (the name, the signal), E_LIMIT (files, the
- * note), -EEXIST (a container of this name), of the system calls. Nothing is left then, and nothing
- * is called.
+ * Errors: those of container_host_set_up(); E_INVALID (the name, the signal, the note), E_LIMIT
+ * (files, the note), -EEXIST (a container of this name), of the system calls. Nothing is left then,
+ * and nothing is called.
  */
 int container_start(struct container_host *h, const struct container_opts *opts,
                     struct container **ret, struct err *err);
