@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "codec/json.h"
+#include "container/cgroup.h"
 #include "container/program.h"
 #include "container/spec.h"
 #include "io/process.h"
@@ -831,6 +832,39 @@ TEST(a_network_in_which_something_may_live_is_not_used_again)
         told_fini(&others[i]);
     }
     told_fini(&t);
+}
+
+TEST(what_runs_in_a_control_group_ends_before_the_group_goes)
+{
+    struct rig r;
+    struct container_cgroups g;
+    if (!rig_open(&r))
+        return;
+    if (!container_host_machine(r.host).cgroup) {
+        rig_close(&r);
+        return;
+    }
+    scoped(free_scoped) char *group = group_path(&r, "stray");
+    scoped(free_scoped) char *procs = xasprintf("%s/cgroup.procs", group);
+    scoped(free_scoped) char *name = xasprintf("%s-stray", strrchr(r.run, '-') + 1);
+    CHECK_OK(container_cgroups_find("/dormouse-" KIND, &g, NULL));
+    CHECK_OK(mkdir(group, 0755));
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        for (;;)
+            (void)pause();
+    scoped(free_scoped) char *text = xasprintf("%d", (int)pid);
+    int fd = open(procs, O_WRONLY | O_CLOEXEC), status = 0;
+    CHECK_OK(fd);
+    CHECK_OK(sys_write_all(fd, text, strlen(text)));
+    (void)close(fd);
+    CHECK_ERR(container_cgroup_remove(&g, name), -EBUSY);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    CHECK_OK(container_cgroup_remove(&g, name));
+    CHECK(access(group, F_OK) < 0);
+    rig_close(&r);
 }
 
 /* ---------------------------------------------------------------- no room */

@@ -117,6 +117,46 @@ TEST(who_a_process_is_can_be_told_for_ever)
     CHECK(!process_reap_stray(getpid(), NULL));
 }
 
+static bool is_nobody(void *arg, int pid)
+{
+    (*(int *)arg)++;
+    return false;
+}
+
+static bool is_me(void *arg, int pid)
+{
+    (*(int *)arg)++;
+    return true;
+}
+
+TEST(a_process_that_has_the_id_of_another_is_not_taken_for_it)
+{
+    struct loop loop;
+    struct ended e = { 0 };
+    struct process *p = NULL;
+    struct process_facts f;
+    struct err err = { 0 };
+    int n_asked = 0;
+    CHECK_OK(loop_init(&loop, NULL));
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        for (;;)
+            (void)pause();
+    CHECK_OK(process_facts(pid, &f));
+    CHECK_ERR(process_watch(&loop, pid, f.start_ticks + 1, true, on_exit_of, &e, &p, &err), -ESRCH);
+    CHECK_OK(process_watch(&loop, pid, f.start_ticks, true, on_exit_of, &e, &p, &err));
+    CHECK(!process_kill_if(pid, is_nobody, &n_asked));
+    CHECK_INT(waitpid(pid, NULL, WNOHANG), 0);
+    CHECK(process_kill_if(pid, is_me, &n_asked));
+    while (!e.n)
+        (void)loop_turn(&loop, true);
+    CHECK_INT(e.status, -SIGKILL);
+    CHECK(!process_kill_if(pid, is_me, &n_asked)); /* there is none */
+    CHECK_INT(n_asked, 2);
+    drain(&loop);
+}
+
 TEST(a_child_with_a_session_of_its_own_is_waited_for_by_its_name_alone)
 {
     struct process_facts f;

@@ -47,14 +47,12 @@ void container_write_state(const struct container *c)
 
 static bool adopt(struct container *c, const struct json *state)
 {
-    struct process_facts facts;
     uint64_t ticks = (uint64_t)json_int_or(json_getc(state, "ticks"), 0);
     int pid = (int)json_int_or(json_getc(state, "pid"), 0);
     uint32_t address = (uint32_t)json_int_or(json_getc(state, "address"), 0);
     int64_t signal = json_int_or(json_getc(state, "signal"), SIGTERM);
     c->stop_signal = signal > 0 && signal < NSIG ? (int)signal : SIGTERM;
-    if (pid <= 1 || process_facts(pid, &facts) < 0 || facts.start_ticks != ticks ||
-        container_take_over(c, pid, NULL) < 0)
+    if (pid <= 1 || ticks == 0 || container_take_over(c, pid, ticks, NULL) < 0)
         return false;
     return address == 0 ||
            container_network_adopt(c->h->networks, pid, address, &c->network, NULL) == 0;

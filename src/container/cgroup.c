@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "io/process.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -39,13 +39,11 @@ static int make_group(const char *path, struct err *err)
                    err_strerror(-errno));
 }
 
-static void write_text(const char *path, const char *text)
+/* false: it is not there, or refuses. */
+static bool write_text(const char *path, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return; /* the container has ended, or it is there already */
-    (void)sys_write_all(fd, text, strlen(text));
-    (void)close(fd);
+    scoped(fd_scoped) int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && sys_write_all(fd, text, strlen(text)) == 0;
 }
 
 static int find_v2(const char *parent, struct err *err)
@@ -62,7 +60,7 @@ static int find_v2(const char *parent, struct err *err)
     (void)snprintf(path, sizeof path, ROOT "%s", parent);
     int r = make_group(path, err);
     if (r == 0)
-        write_text(ROOT "/cgroup.subtree_control", "+cpu +memory +pids");
+        (void)write_text(ROOT "/cgroup.subtree_control", "+cpu +memory +pids");
     return r;
 }
 
@@ -142,7 +140,7 @@ void container_cgroup_limit_cpu(const struct container_cgroups *g, const char *n
         (void)snprintf(text, sizeof text, "%llu %d", quota, PERIOD_US);
     else
         (void)snprintf(text, sizeof text, "%llu", quota);
-    write_text(path, text);
+    (void)write_text(path, text); /* the container may have ended */
 }
 
 bool container_cgroup_ran_out(const struct container_cgroups *g, const char *name)
@@ -163,9 +161,24 @@ bool container_cgroup_ran_out(const struct container_cgroups *g, const char *nam
     return false;
 }
 
-/* All of them are ours: no other program makes processes in a group below the parent. */
-static void kill_group(const char *path)
+/* group: "/parent/name". */
+static bool is_in_group(void *group, int pid)
 {
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
+    scoped(free_scoped) char *line = xasprintf("%s\n", (const char *)group);
+    char path[64];
+    struct err ignored;
+    (void)snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+    return sys_read_file(AT_FDCWD, path, &text, &ignored) == 0 &&
+           str_find(buf_str(&text), str_of(line)) >= 0;
+}
+
+/* All of them are ours: no other program makes processes in a group below the parent. */
+static void kill_group(const char *path, char *group)
+{
+    scoped(free_scoped) char *all = xasprintf("%s/cgroup.kill", path);
+    if (write_text(all, "1")) /* version 2, since Linux 5.14 */
+        return;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
     scoped(free_scoped) char *procs = xasprintf("%s/cgroup.procs", path);
     struct err ignored;
@@ -176,33 +189,34 @@ static void kill_group(const char *path)
     left = buf_str(&text);
     while (str_cut(left, '\n', &line, &left))
         if (parse_u64(line, 2, INT32_MAX, &pid) == 0)
-            (void)kill((pid_t)pid, SIGKILL);
+            (void)process_kill_if((int)pid, is_in_group, group);
 }
 
-static int remove_group(const char *path)
+static int remove_group(const char *path, char *group)
 {
     if (rmdir(path) == 0 || errno == ENOENT || errno == ENOTDIR)
         return 0;
     int r = -errno;
-    kill_group(path);
+    kill_group(path, group);
     return r == -EBUSY ? r : 0;
 }
 
 int container_cgroup_remove(const struct container_cgroups *g, const char *name)
 {
-    char path[PATH_BYTES + NAME_MAX];
+    char path[PATH_BYTES + NAME_MAX], group[PATH_BYTES];
     int r = 0;
+    (void)snprintf(group, sizeof group, "%s/%s", g->parent, name);
     if (g->kind == CONTAINER_CGROUPS_NONE)
         return 0;
     if (g->kind == CONTAINER_CGROUPS_V2) {
         (void)snprintf(path, sizeof path, ROOT "%s/%s", g->parent, name);
-        return remove_group(path);
+        return remove_group(path, group);
     }
     DIR *dir = opendir(ROOT); /* one hierarchy each */
     struct dirent *e;
     while (dir && (e = readdir(dir))) {
         (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
-        if (e->d_name[0] != '.' && remove_group(path) < 0)
+        if (e->d_name[0] != '.' && remove_group(path, group) < 0)
             r = -EBUSY;
     }
     if (dir)

@@ -197,8 +197,9 @@ static void on_crun_run(struct process *p, int status, void *arg)
     c->took.start_us = lap_us(c);
     container_crun_reap(c);
     c->pid = status == 0 ? container_files_pid(c) : -ESRCH;
-    int r = c->pid < 0 ? c->pid
-                       : process_watch(c->h->loop, c->pid, true, on_init_exit, c, &c->init, &err);
+    int r = c->pid < 0
+                ? c->pid
+                : process_watch(c->h->loop, c->pid, 0, true, on_init_exit, c, &c->init, &err);
     c->was_cut = r < 0; /* it, or a process that it had forked, may have been killed */
     struct container_host *h = c->h;
     if (r < 0) {
@@ -557,9 +558,9 @@ static void finish(struct container *c)
 
 /* ---- one that runs already ---- */
 
-int container_take_over(struct container *c, int pid, struct err *err)
+int container_take_over(struct container *c, int pid, uint64_t start_ticks, struct err *err)
 {
-    int r = process_watch(c->h->loop, pid, false, on_init_exit, c, &c->init, err);
+    int r = process_watch(c->h->loop, pid, start_ticks, false, on_init_exit, c, &c->init, err);
     if (r < 0)
         return r;
     c->pid = pid;

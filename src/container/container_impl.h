@@ -95,8 +95,9 @@ void container_host_check_closed(struct container_host *h);
 
 /* In state NETWORK, and in the table of the host. */
 struct container *container_new(struct container_host *h, const char *name);
-/* Of a container that runs already: its end and what it prints are ours from now on. */
-int container_take_over(struct container *c, int pid, struct err *err);
+/* Of a container that runs already: its end and what it prints are ours from now on. -ESRCH:
+ * another process has this id. */
+int container_take_over(struct container *c, int pid, uint64_t start_ticks, struct err *err);
 /* It runs already, or did. End it without grace, and remove what is left of it. */
 void container_drop(struct container *c);
 

@@ -132,12 +132,17 @@ struct killing {
     size_t n;
 };
 
+static bool is_crun_to_kill(void *arg, int pid)
+{
+    const struct killing *k = arg;
+    scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX);
+    return is_crun(k->h, pid, &words);
+}
+
 static void kill_if_crun(void *arg, int pid)
 {
     struct killing *k = arg;
-    scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX);
-    if (is_crun(k->h, pid, &words) && kill(pid, SIGKILL) == 0)
-        k->n++;
+    k->n += process_kill_if(pid, is_crun_to_kill, k);
 }
 
 /*
@@ -213,14 +218,17 @@ static void end_if_left(void *arg, int pid)
     struct process_facts facts;
     struct process *p;
     bool is_crun_itself;
-    if (!is_left(l, pid, &is_crun_itself) || process_facts(pid, &facts) < 0) {
+    if (process_facts(pid, &facts) < 0 || !is_left(l, pid, &is_crun_itself)) {
         l->is_uncertain |= has_just_ended(l->c->h, pid);
         return;
     }
     /* One whose parent lives in the container is waited for there. */
     bool will_be_ours = is_crun_itself || !is_in_network(l, facts.parent);
-    if (process_watch(l->c->h->loop, pid, will_be_ours, l->on_exit, l->c, &p, NULL) < 0)
+    if (process_watch(l->c->h->loop, pid, facts.start_ticks, will_be_ours, l->on_exit, l->c, &p,
+                      NULL) < 0) {
+        l->is_uncertain = true; /* it has ended meanwhile */
         return;
+    }
     l->c->n_left++;
     process_signal(p, SIGKILL);
 }

@@ -79,12 +79,22 @@ static void on_ready(uv_poll_t *h, int status, int events)
     tell(h->data);
 }
 
-int process_watch(struct loop *loop, int pid, bool will_be_ours, process_exit_cb on_exit, void *arg,
-                  struct process **ret, struct err *err)
+static bool is_from(int pid, uint64_t start_ticks)
+{
+    struct process_facts f;
+    return process_facts(pid, &f) == 0 && f.start_ticks == start_ticks;
+}
+
+int process_watch(struct loop *loop, int pid, uint64_t start_ticks, bool will_be_ours,
+                  process_exit_cb on_exit, void *arg, struct process **ret, struct err *err)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return err_sys(err, -errno, "process %d", pid);
+    if (start_ticks && !is_from(pid, start_ticks)) { /* asked while fd holds who has the id */
+        (void)close(fd);
+        return err_sys(err, -ESRCH, "process %d", pid);
+    }
     struct process *p = xnew(struct process);
     *p = (struct process){ .loop = loop,
                            .will_be_ours = will_be_ours,
@@ -148,7 +158,7 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
         (void)waitpid(pid, NULL, 0);
         return err_sys(err, -failed, "start '%s'", o->argv[0]);
     }
-    int r = process_watch(loop, pid, true, o->on_exit, o->arg, ret, err);
+    int r = process_watch(loop, pid, 0, true, o->on_exit, o->arg, ret, err);
     if (r < 0) {
         (void)kill(pid, SIGKILL);
         (void)waitpid(pid, NULL, 0);
@@ -164,6 +174,15 @@ int process_pid(const struct process *p)
 void process_signal(struct process *p, int signum)
 {
     (void)syscall(SYS_pidfd_send_signal, p->fd, signum, NULL, 0);
+}
+
+bool process_kill_if(int pid, bool (*is_it)(void *arg, int pid), void *arg)
+{
+    scoped(fd_scoped) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 || !is_it(arg, pid))
+        return false;
+    (void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0); /* none, if that one has ended */
+    return true;
 }
 
 /* /proc/PID/stat: the name, which may hold anything (proc(5)), then fields 3, 4, 6, 22 and 23. */

@@ -31,13 +31,18 @@ struct process_opts {
 int process_spawn(struct loop *loop, const struct process_opts *opts, struct process **ret,
                   struct err *err);
 /*
- * Of any process. will_be_ours: it is our child, or becomes it as its parent ends, so that its end
- * can be waited for; otherwise the status is PROCESS_UNKNOWN. -ESRCH: there is none.
+ * Of any process. start_ticks: of process_facts(), 0: whichever has the id now. will_be_ours: it is
+ * our child, or becomes it as its parent ends, so that its end can be waited for; otherwise the
+ * status is PROCESS_UNKNOWN. -ESRCH: there is none, or another one has its id by now.
  */
-int process_watch(struct loop *loop, int pid, bool will_be_ours, process_exit_cb on_exit, void *arg,
-                  struct process **ret, struct err *err);
+int process_watch(struct loop *loop, int pid, uint64_t start_ticks, bool will_be_ours,
+                  process_exit_cb on_exit, void *arg, struct process **ret, struct err *err);
 int process_pid(const struct process *p);
 void process_signal(struct process *p, int signum);
+/*
+ * SIGKILL for one that is not watched, if is_it(arg, pid) says so. false: it is not that one.
+ */
+bool process_kill_if(int pid, bool (*is_it)(void *arg, int pid), void *arg);
 
 enum { PROCESS_NAME_SIZE = 16 };
 
