@@ -113,17 +113,21 @@ static void told_fini(struct told *t)
     buf_fini(&t->err_out);
 }
 
-static void make_root(const char *root)
+static void copy_file(const char *from, const char *to)
 {
-    scoped(free_scoped) char *program = xasprintf("%s/guest", root);
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT((size_t)64 << 20);
-    CHECK_OK(sys_mkdir_all(root, 0755, NULL));
-    CHECK_OK(sys_read_file(AT_FDCWD, OCI_GUEST, &bytes, NULL));
-    int fd = sys_openat(AT_FDCWD, program, O_WRONLY | O_CREAT, 0755);
+    CHECK_OK(sys_read_file(AT_FDCWD, from, &bytes, NULL));
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, to, O_WRONLY | O_CREAT, 0755);
     CHECK_OK(fd);
     CHECK_OK(sys_write_all(fd, bytes.p, bytes.n));
     CHECK_OK(fchmod(fd, 0755));
-    (void)close(fd);
+}
+
+static void make_root(const char *root)
+{
+    scoped(free_scoped) char *program = xasprintf("%s/guest", root);
+    CHECK_OK(sys_mkdir_all(root, 0755, NULL));
+    copy_file(OCI_GUEST, program);
 }
 
 static int open_host(struct rig *r, struct err *err)
@@ -864,6 +868,43 @@ TEST(what_runs_in_a_control_group_ends_before_the_group_goes)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     CHECK_OK(container_cgroup_remove(&g, name));
     CHECK(access(group, F_OK) < 0);
+    rig_close(&r);
+}
+
+TEST(a_runtime_that_does_not_remove_its_record_is_complained_of)
+{
+    struct rig r;
+    struct told t;
+    int said[2];
+    char text[4096];
+    if (!rig_open(&r))
+        return;
+    close_host(&r);
+    scoped(free_scoped) char *program = xasprintf("%s/crun", r.dir);
+    scoped(free_scoped) char *record = xasprintf("%s/crun/one", r.run);
+    scoped(free_scoped) char *before =
+        getenv("OCI_PROGRAM") ? xstrdup(getenv("OCI_PROGRAM")) : NULL;
+    copy_file("/bin/false", program);
+    CHECK_OK(setenv("OCI_PROGRAM", program, true));
+    CHECK_OK(open_host(&r, NULL));
+    CHECK_OK(container_host_set_up(r.host, NULL));
+    CHECK_OK(before ? setenv("OCI_PROGRAM", before, true) : unsetenv("OCI_PROGRAM"));
+    CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
+    CHECK_OK(mkdir(record, 0700));
+    CHECK_OK(pipe(said));
+    int saved = dup(STDERR_FILENO);
+    CHECK_OK(saved);
+    CHECK_OK(dup2(said[1], STDERR_FILENO));
+    UNTIL(&r, t.removed);
+    CHECK_OK(dup2(saved, STDERR_FILENO));
+    (void)close(said[1]);
+    ssize_t n = read(said[0], text, sizeof text);
+    CHECK(n > 0 && str_find(str_n(text, (size_t)n), STR("not cleaned up name=one status=1")) >= 0);
+    (void)close(said[0]);
+    (void)close(saved);
+    CHECK(t.r < 0 && strstr(t.text, "status 1"));
+    CHECK_OK(rmdir(record));
+    told_fini(&t);
     rig_close(&r);
 }
 

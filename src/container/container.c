@@ -452,6 +452,8 @@ static void on_crun_delete(struct process *p, int status, void *arg)
     c->crun = NULL;
     timer_stop(c->h->loop, &c->late);
     if (status >= 0) {
+        if (container_crun_has_record(c)) /* its control group ends what runs, if anything does */
+            log_warn("container not cleaned up", "name=%s status=%d", c->name, status);
         finish(c);
         return;
     }

@@ -138,6 +138,8 @@ enum container_crun_left {
     CONTAINER_CRUN_LEFT_UNCERTAIN /* one that ended meanwhile may have forked: look again */
 };
 enum container_crun_left container_crun_end_left(struct container *c, process_exit_cb on_exit);
+/* crun knows the container. */
+bool container_crun_has_record(const struct container *c);
 /* Every crun of an earlier process. */
 void container_crun_kill_all(const struct container_host *h);
 

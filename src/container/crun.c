@@ -100,6 +100,12 @@ void container_crun_reap(struct container *c)
 
 /* ---- what it leaves ---- */
 
+bool container_crun_has_record(const struct container *c)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/crun/%s", c->h->run, c->name);
+    return access(path, F_OK) == 0;
+}
+
 /* Runs `each` for every process of the machine. */
 static void each_process(void (*each)(void *arg, int pid), void *arg)
 {
