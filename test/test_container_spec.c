@@ -203,6 +203,27 @@ TEST(containers_can_share_namespaces)
     arena_fini(&a);
 }
 
+TEST(a_pid_namespace_is_shared_only_where_a_control_group_ends_the_rest)
+{
+    const struct container_machine group = { .cgroup = "/group" }, none = { 0 };
+    static const struct str words[] = { { "/run", 4 } };
+    static const struct container_words args = { words, 1 };
+    const struct container_user user = { 0 };
+    struct container_spec s = { .process = { .user = &user, .args = &args, .n_args = 1 },
+                                .root = "/",
+                                .host_name = "h",
+                                .pid = "/proc/7/ns/pid",
+                                .machine = &group };
+    scoped(buf_fini_scoped) struct buf to = BUF_INIT(1 << 20);
+    struct err err = { 0 };
+    CHECK_OK(container_spec_write(&s, &to, &err));
+    CHECK(str_find(buf_str(&to), STR("{\"type\":\"pid\",\"path\":\"/proc/7/ns/pid\"}")) >= 0);
+    s.machine = &none;
+    CHECK_ERR(container_spec_write(&s, &to, &err), E_UNSUPPORTED);
+    s.machine = NULL;
+    CHECK_ERR(container_spec_write(&s, &to, &err), E_UNSUPPORTED);
+}
+
 TEST(a_weight_is_one_that_the_kernel_has)
 {
     static const struct {

@@ -309,6 +309,11 @@ static void add_linux(const struct container_spec *s, struct buf *to)
 
 int container_spec_write(const struct container_spec *s, struct buf *to, struct err *err)
 {
+    if (s->pid && !has_group(s))
+        return err_set(
+            err, E_UNSUPPORTED,
+            "a PID namespace cannot be shared without a control group: nothing would end "
+            "what the program leaves");
     (void)buf_add_cstr(to, "{\"ociVersion\":\"1.0.2\",\"process\":");
     int r = container_spec_write_process(&s->process, to, err);
     if (r < 0)

@@ -85,7 +85,7 @@ struct container_spec {
     enum container_spec_network network;
     /* Paths of namespaces to live in, such as "/proc/PID/ns/ipc" of another container; NULL: own
      * ones. Without a PID namespace of its own, a program may leave processes at its end; the
-     * control group ends them. */
+     * control group ends them: E_UNSUPPORTED where there is none. */
     const char *pid, *ipc, *uts; /* with `uts` host_name is not set */
     enum container_syscalls syscalls;
     /* With a control group CONTAINER_HOLE_GROUP and limits. NULL: no control group. */
@@ -94,7 +94,8 @@ struct container_spec {
 };
 
 /*
- * Append it. Errors: those of container_spec_write_process(), -EMSGSIZE (of `to`).
+ * Append it. Errors: those of container_spec_write_process(), -EMSGSIZE (of `to`), E_UNSUPPORTED
+ * (`pid` without a control group).
  */
 int container_spec_write(const struct container_spec *spec, struct buf *to, struct err *err);
 
