@@ -93,6 +93,7 @@ TEST(a_snapshot_is_written_committed_and_removed)
     CHECK_ERR(add(s, "b", "x", SNAPSHOT_ACTIVE, 2), -ENOENT);
     CHECK_ERR(add(s, "b", "", SNAPSHOT_ACTIVE, 1), E_INVALID); /* its directory is another's */
     CHECK_OK(commit(s, "A", "a"));
+    CHECK_ERR(commit(s, "A", "a"), -EEXIST); /* again */
     CHECK_ERR(commit(s, "B", "a"), -ENOENT);
     CHECK_ERR(commit(s, "B", "A"), -EBUSY); /* not active */
     CHECK_OK(add(s, "v", "A", SNAPSHOT_VIEW, 2));
@@ -308,12 +309,12 @@ static int twin_add(struct twin_one *all, const char *name, const char *parent,
 static int twin_commit(struct twin_one *all, const char *name, const char *key)
 {
     struct twin_one *k = twin_find(all, key);
+    if (twin_find(all, name))
+        return -EEXIST;
     if (!k)
         return -ENOENT;
     if (k->kind != SNAPSHOT_ACTIVE)
         return -EBUSY;
-    if (twin_find(all, name))
-        return -EEXIST;
     k->kind = SNAPSHOT_COMMITTED;
     (void)snprintf(k->name, sizeof k->name, "%s", name);
     return 0;

@@ -225,14 +225,16 @@ static int check_add(const struct snapshot_state *s, const struct snapshot_event
     return 0;
 }
 
+/* The name first: a commit that happened and is asked again has no key any more. */
 static int check_commit(const struct snapshot_state *s, const struct snapshot_event *e,
                         struct err *err)
 {
     const struct snapshot_record *from = find(s, e->key);
-    int r = from ? 0 : not_found(e->key, err);
+    int r = check_is_new(s, e->name, err);
+    if (r >= 0 && !from)
+        r = not_found(e->key, err);
     if (r >= 0 && from->kind != SNAPSHOT_ACTIVE)
         r = err_set(err, -EBUSY, "snapshot '" STR_FMT "' is not active", STR_ARG(e->key));
-    r = r < 0 ? r : check_is_new(s, e->name, err);
     r = r < 0 ? r : check_labels(e, err);
     if (r >= 0 && s->n_bytes + cost_of(e, name_of(from->parent)) > SNAPSHOT_STATE_BYTES)
         r = err_set(err, E_LIMIT, "too many snapshots: %zu", s->names.n);
