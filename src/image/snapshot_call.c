@@ -19,10 +19,14 @@ const char *snapshot_call_path(enum snapshot_method method)
 
 /* ---- what is asked ---- */
 
-/* Texts of protobuf-c end at their first NUL. */
-static struct str copy(struct snapshot_call *c, const char *text)
+static struct str bytes_of(const ProtobufCBinaryData *b)
 {
-    return str_copy_arena(&c->memory, str_of(text ? text : ""));
+    return b->len ? str_n(b->data, b->len) : STR("");
+}
+
+static struct str copy(struct snapshot_call *c, const ProtobufCBinaryData *b)
+{
+    return str_copy_arena(&c->memory, bytes_of(b));
 }
 
 static void *unpack(const ProtobufCMessageDescriptor *type, struct str bytes, struct err *err)
@@ -39,12 +43,12 @@ static void message_free(void *m)
     protobuf_c_message_free_unpacked(*at, NULL);
 }
 
-static int add_label(struct snapshot_call *c, size_t max, const char *key, const char *value,
+static int add_label(struct snapshot_call *c, size_t max, const SnapshotWire__Label *l,
                      struct err *err)
 {
     if (c->n_labels == max)
         return err_set(err, E_INVALID, "more than %zu labels", max);
-    c->labels[c->n_labels++] = (struct snapshot_label){ copy(c, key), copy(c, value) };
+    c->labels[c->n_labels++] = (struct snapshot_label){ copy(c, &l->key), copy(c, &l->value) };
     return 0;
 }
 
@@ -53,7 +57,7 @@ static int add_label(struct snapshot_call *c, size_t max, const char *key, const
         size_t max_ = SNAPSHOT_LABELS_MAX;                                                         \
         (c)->labels = arena_new_n(&(c)->memory, struct snapshot_label, max_);                      \
         for (size_t i_ = 0; i_ < (m)->n_labels && r >= 0; i_++)                                    \
-            r = add_label((c), max_, (m)->labels[i_]->key, (m)->labels[i_]->value, (err));         \
+            r = add_label((c), max_, (m)->labels[i_], (err));                                      \
     } while (0)
 
 static int read_key(struct snapshot_call *c, struct str bytes, struct err *err)
@@ -63,8 +67,8 @@ static int read_key(struct snapshot_call *c, struct str bytes, struct err *err)
         unpack(&snapshot_wire__request__descriptor, bytes, err);
     if (!m)
         return E_PARSE;
-    c->key = copy(c, m->key);
-    c->parent = copy(c, m->parent);
+    c->key = copy(c, &m->key);
+    c->parent = copy(c, &m->parent);
     COPY_LABELS(c, m, err);
     return r;
 }
@@ -76,8 +80,8 @@ static int read_commit(struct snapshot_call *c, struct str bytes, struct err *er
         unpack(&snapshot_wire__commit_request__descriptor, bytes, err);
     if (!m)
         return E_PARSE;
-    c->key = copy(c, m->key);
-    c->name = copy(c, m->name);
+    c->key = copy(c, &m->key);
+    c->name = copy(c, &m->name);
     COPY_LABELS(c, m, err);
     return r;
 }
@@ -92,12 +96,12 @@ static int read_update(struct snapshot_call *c, struct str bytes, struct err *er
     size_t n = m->mask ? m->mask->n_paths : 0;
     if (!m->info || n > SNAPSHOT_LABELS_MAX)
         return err_set(err, E_INVALID, "an update of no snapshot, or of too many fields");
-    c->key = copy(c, m->info->name);
+    c->key = copy(c, &m->info->name);
     COPY_LABELS(c, m->info, err);
     c->paths = arena_new_n(&c->memory, struct str, n + 1);
     c->n_paths = n;
     for (size_t i = 0; i < n; i++)
-        c->paths[i] = copy(c, m->mask->paths[i]);
+        c->paths[i] = copy(c, &m->mask->paths[i]);
     return r;
 }
 
@@ -111,7 +115,7 @@ static int read_list(struct snapshot_call *c, struct str bytes, struct err *err)
     if (m->n_filters > SNAPSHOT_FILTERS_MAX)
         return err_set(err, E_INVALID, "more than %d filters", SNAPSHOT_FILTERS_MAX);
     for (size_t i = 0; i < m->n_filters; i++)
-        texts[i] = str_of(m->filters[i]);
+        texts[i] = bytes_of(&m->filters[i]);
     return snapshot_filter_new(texts, m->n_filters, &c->filter, err);
 }
 
@@ -185,9 +189,9 @@ static int add_empty(struct buf *to, struct err *err)
     return buf_add_le32(to, 0) < 0 ? err_set(err, E_LIMIT, "the answer is too large") : 0;
 }
 
-static char *text(struct arena *a, struct str s)
+static ProtobufCBinaryData bytes(struct arena *a, struct str s)
 {
-    return str_dup_arena(a, s);
+    return (ProtobufCBinaryData){ .len = s.n, .data = (uint8_t *)str_dup_arena(a, s) };
 }
 
 static SnapshotWire__Time *time_of(struct arena *a, int64_t wall_us)
@@ -206,18 +210,18 @@ static SnapshotWire__Info *info_message(struct arena *a, struct str name, struct
 {
     SnapshotWire__Info *m = arena_new(a, SnapshotWire__Info);
     snapshot_wire__info__init(m);
-    m->name = text(a, name);
-    m->parent = text(a, parent);
+    m->name = bytes(a, name);
+    m->parent = bytes(a, parent);
     m->kind = (int32_t)kind;
     m->created_at = time_of(a, created_us);
     m->updated_at = time_of(a, updated_us);
     m->n_labels = n_labels;
-    m->labels = arena_new_n(a, SnapshotWire__Info__LabelsEntry *, n_labels + 1);
+    m->labels = arena_new_n(a, SnapshotWire__Label *, n_labels + 1);
     for (size_t i = 0; i < n_labels; i++) {
-        m->labels[i] = arena_new(a, SnapshotWire__Info__LabelsEntry);
-        snapshot_wire__info__labels_entry__init(m->labels[i]);
-        m->labels[i]->key = text(a, labels[i].key);
-        m->labels[i]->value = text(a, labels[i].value);
+        m->labels[i] = arena_new(a, SnapshotWire__Label);
+        snapshot_wire__label__init(m->labels[i]);
+        m->labels[i]->key = bytes(a, labels[i].key);
+        m->labels[i]->value = bytes(a, labels[i].value);
     }
     return m;
 }

@@ -134,11 +134,13 @@ def test_hostile_calls_change_nothing(tmp_path):
         assert s.code("Prepare", b"\x12\xff\xff\xff\xff\x0f") == "INVALID_ARGUMENT"
         assert s.code("Prepare", field(2, "x" * 2000)) == "INVALID_ARGUMENT"
         assert s.code("Prepare", field(2, "a\nb")) == "INVALID_ARGUMENT"
+        assert s.code("Prepare", field(2, "a\0b")) == "INVALID_ARGUMENT"
         assert s.code("Prepare", field(2, "a") + field(4, {f"k{i}": "v" for i in range(100)})) == "INVALID_ARGUMENT"
         assert s.code("Prepare", field(2, "a") + field(4, {"k": "v" * 5000})) == "INVALID_ARGUMENT"
         assert s.code("Prepare", bytes(300_000)) == "RESOURCE_EXHAUSTED"
         assert s.code("Nothing") == "UNIMPLEMENTED"
         assert s.code("Prepare", field(2, "../../etc")) == "OK"  # a name is not a path
+        assert s.code("Remove", field(2, "../../etc\0")) == "NOT_FOUND"  # another name
         assert s.list()[0]["name"] == "../../etc" and len(s.dirs()) == 1
         with socket.socket(socket.AF_UNIX) as other:  # no HTTP/2
             other.connect(str(s.socket))
