@@ -111,6 +111,7 @@ int snapshotter_usage(struct snapshotter *s, struct str key, uint64_t *ret_bytes
  * these, and returns a negative code to stop. */
 int snapshotter_each(struct snapshotter *s, int (*fn)(void *arg, const struct snapshot_event *e),
                      void *arg);
-/* Remove layers that no snapshot uses, and what could not be removed before. */
+/* Remove layers that no snapshot uses. What could not be removed from trash/ is by the next
+ * snapshotter_open(). */
 int snapshotter_cleanup(struct snapshotter *s, struct err *err);
 size_t snapshotter_count(struct snapshotter *s);
