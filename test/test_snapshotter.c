@@ -373,6 +373,31 @@ TEST(a_layer_whose_directory_was_lost_does_not_hold_up_others)
     world_fini(&w);
 }
 
+/* What lies on a disk for long may change: the store does not read it again for this. */
+TEST(a_layer_that_changed_in_the_store_is_left_to_containerd)
+{
+    struct world w;
+    struct daemon d;
+    struct snapshotter_mount m = { 0 };
+    struct err err = { 0 };
+    world_init(&w);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    scoped(free_scoped) char *path = oci_store_layer_path(d.store, &w.ids[0], "data.tar");
+    scoped(buf_fini_scoped) struct buf tar = BUF_INIT(TEXT_MAX);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &tar, NULL));
+    ssize_t at = str_find(buf_str(&tar), STR("content"));
+    CHECK(at >= 0);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_WRONLY, 0);
+    CHECK_OK(sys_pwrite_all(fd, "C", 1, (uint64_t)at));
+    CHECK_ERR(snapshotter_unpack(d.s, &w.ids[0], &err), E_DIGEST);
+    CHECK_INT(count_names(w.root, "dirs"), 0);
+    CHECK_INT(count_names(w.root, "tmp"), 0);
+    CHECK_INT(prepare(&d, "k", "", w.chain_text[0], &m, NULL), SNAPSHOTTER_MADE);
+    snapshotter_mount_fini(&m);
+    daemon_close(&d);
+    world_fini(&w);
+}
+
 TEST(labels_are_changed_one_by_one_or_together)
 {
     struct world w;
@@ -554,6 +579,46 @@ TEST(a_damaged_length_is_no_end_of_a_journal)
     CHECK_OK(daemon_open(&w, &d, NULL));
     CHECK_INT(snapshotter_count(d.s), 3);
     daemon_close(&d);
+    world_fini(&w);
+}
+
+TEST(a_journal_of_which_most_is_past_is_written_anew)
+{
+    struct world w;
+    static char value[SNAPSHOT_LABEL_MAX - 1];
+    static const char keys[] = "abcdefgh";
+    struct snapshot_label labels[SNAPSHOT_LABELS_BYTES / SNAPSHOT_LABEL_MAX];
+    struct snapshot_journal *j;
+    struct snapshot_info info;
+    struct stat st;
+    char path[2 * PATH_SIZE];
+    const int n = 3 * SNAPSHOT_JOURNAL_BYTES / SNAPSHOT_LABELS_BYTES;
+    world_init(&w);
+    (void)snprintf(path, sizeof path, "%s/journal", w.dir);
+    scoped(snapshot_state_free_scoped) struct snapshot_state *s = snapshot_state_new();
+    scoped(snapshot_state_free_scoped) struct snapshot_state *again = snapshot_state_new();
+    CHECK_OK(snapshot_journal_open(AT_FDCWD, path, s, &j, NULL));
+    struct snapshot_event e = { .op = SNAPSHOT_ADD,
+                                .name = STR("k"),
+                                .kind = SNAPSHOT_ACTIVE,
+                                .dir = 1,
+                                .labels = labels,
+                                .n_labels = ARRAY_LEN(labels) };
+    for (int i = 0; i < n; i++) {
+        memset(value, 'a' + i % 26, sizeof value);
+        for (size_t l = 0; l < ARRAY_LEN(labels); l++)
+            labels[l] = (struct snapshot_label){ str_n(&keys[l], 1), str_n(value, sizeof value) };
+        CHECK_OK(snapshot_journal_do(j, s, &e, NULL));
+        e.op = SNAPSHOT_LABEL;
+    }
+    snapshot_journal_free(j);
+    CHECK_OK(stat(path, &st));
+    CHECK((uint64_t)st.st_size < SNAPSHOT_JOURNAL_BYTES + 2 * SNAPSHOT_EVENT_MAX);
+    CHECK_OK(snapshot_journal_open(AT_FDCWD, path, again, &j, NULL));
+    CHECK_OK(snapshot_state_get(again, STR("k"), &info, NULL));
+    CHECK_INT(info.n_labels, ARRAY_LEN(labels));
+    CHECK(str_eq(info.labels[0].value, str_n(value, sizeof value)));
+    snapshot_journal_free(j);
     world_fini(&w);
 }
 
