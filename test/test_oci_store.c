@@ -1421,4 +1421,79 @@ TEST(after_a_stop_of_the_machine_nothing_is_half_visible_and_what_was_pulled_is_
         SKIP("no file systems on loop devices here");
 }
 
+/* ---- what a check gives to its reader ---- */
+
+static struct {
+    bool is_first;
+    unsigned n_gzip, n_other;
+} spied;
+
+static int start_spy(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                     void **ret, struct err *err)
+{
+    spied.is_first = true;
+    return layer_parse_here.start(arg, max_bytes, ops, ops_arg, ret, err);
+}
+
+static int add_spy(void *to, struct str bytes, struct err *err)
+{
+    bool is_gzip = bytes.n > 1 && (uint8_t)bytes.p[0] == 0x1f && (uint8_t)bytes.p[1] == 0x8b;
+    if (spied.is_first && is_gzip)
+        spied.n_gzip++;
+    else if (spied.is_first)
+        spied.n_other++;
+    spied.is_first = false;
+    return layer_parse_here.add(to, bytes, err);
+}
+
+static struct oci_store_check_result check_spied(struct oci_store *s)
+{
+    const struct layer_reading_ops spy = { start_spy, add_spy, layer_parse_here.end,
+                                           layer_parse_here.free };
+    struct oci_store_check_opts opts = { .on_damage = on_damage, .reading = &spy };
+    struct oci_store_check_result res;
+    struct err err = { 0 };
+    spied.n_gzip = spied.n_other = 0;
+    last_damage[0] = 0;
+    if (oci_store_check(s, &opts, &res, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return res;
+}
+
+TEST(a_check_inflates_nothing_itself)
+{
+    char hex[SHA256_HEX_SIZE], path[256];
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_GZ });
+    pull_ok(s, 0, "one");
+    struct oci_store_check_result res = check_spied(s);
+    CHECK_STR(str_of(last_damage), "");
+    CHECK_INT(res.n_layers, PER_IMAGE);
+    CHECK_INT(spied.n_gzip, PER_IMAGE);
+    CHECK_INT(spied.n_other, 0);
+    hex_format(world.layers[0].digest.bytes, SHA256_BYTES, hex);
+    (void)snprintf(path, sizeof path, "%s/blobs/%s", root, hex);
+    change_byte(path);
+    CHECK_INT(check_spied(s).n_damaged, 1);
+    oci_store_close(s);
+    static const enum oci_store_form with_tar[] = { OCI_STORE_RAW, OCI_STORE_BOTH, OCI_STORE_CAS };
+    for (size_t i = 0; i < ARRAY_LEN(with_tar); i++) {
+        new_root();
+        s = open_with((struct oci_store_opts){ .form = with_tar[i] });
+        pull_ok(s, 0, "one");
+        CHECK_INT(check_spied(s).n_damaged, 0);
+        CHECK_INT(spied.n_gzip, 0);
+        CHECK_INT(spied.n_other, PER_IMAGE);
+        oci_store_close(s);
+    }
+    new_root(); /* a blob, and objects that were made of it */
+    s = open_with((struct oci_store_opts){ .form = OCI_STORE_GZ });
+    pull_ok(s, 0, "one");
+    CHECK_OK(oci_store_layer_share(s, &world.layers[0].diff_id, NULL));
+    CHECK_INT(check_spied(s).n_damaged, 0);
+    CHECK_INT(spied.n_gzip, 1);
+    CHECK_INT(spied.n_other, 1);
+    oci_store_close(s);
+}
+
 TEST_MAIN

@@ -125,8 +125,26 @@ static int on_read(void *arg, struct str bytes, struct err *err)
     return r < 0 || !x->how ? r : x->how->add(x->reading, bytes, err);
 }
 
-/* 0, E_CORRUPT and the like with the reason, -ECANCELED. */
-static int read_layer(struct check *c, const struct oci_digest *d, struct oci_layer **ret,
+/* Its tar is there, or is made of objects without inflating anything. */
+static bool has_tar(const struct store_layer_files *f)
+{
+    return f->has_tar || f->has_skeleton;
+}
+
+/* What is kept of it, as it lies there: of a layer without a tar the reader inflates the blob. */
+static int read_stored(struct check *c, const struct oci_digest *d,
+                       const struct store_layer_files *f, struct reading *x, struct err *why)
+{
+    if (has_tar(f))
+        return oci_store_layer_read(c->s, d, on_read, x, why);
+    scoped(fd_scoped) int fd = oci_store_blob_fd(c->s, &f->blob, why);
+    return fd < 0 ? fd : store_read_fd(fd, on_read, x, why);
+}
+
+/* 0, E_CORRUPT and the like with the reason, -ECANCELED. *is_read: set where the reader had all of
+ * it, whatever it is. */
+static int read_layer(struct check *c, const struct oci_digest *d,
+                      const struct store_layer_files *f, struct oci_layer **ret, bool *is_read,
                       struct err *why)
 {
     struct layer_facts facts;
@@ -136,12 +154,13 @@ static int read_layer(struct check *c, const struct oci_digest *d, struct oci_la
     int r = x.how->start(c->opts->reading_arg, UINT64_MAX, &layer_gather_ops, g, &x.reading, why);
     if (r < 0)
         return r;
-    r = oci_store_layer_read(c->s, d, on_read, &x, why);
+    r = read_stored(c, d, f, &x, why);
     r = r < 0 ? r : x.how->end(x.reading, &facts, why);
     x.how->free(x.reading);
     r = r < 0 ? r : layer_gather_end(g, &facts, &layer, why);
     if (r < 0)
         return r;
+    *is_read = true;
     if (memcmp(layer->diff_id, d->bytes, SHA256_BYTES) != 0)
         return err_set(why, E_CORRUPT, "its content is not what its DiffID says");
     *ret = take_ptr(&layer);
@@ -204,9 +223,12 @@ static int check_object(void *arg, const uint8_t digest[SHA256_BYTES], const cha
     return drop(c, path, err);
 }
 
-/* The bytes of its tar alone, which no one parses. */
-static int hash_layer(struct check *c, const struct oci_digest *d)
+/* The bytes of its tar, or of its blob, alone, which no one parses. */
+static int hash_layer(struct check *c, const struct oci_digest *d,
+                      const struct store_layer_files *f)
 {
+    if (!has_tar(f))
+        return read_blob(c, &f->blob, NULL);
     struct reading x = { .c = c, .hash = sha256_new() };
     return end_hash(&x, oci_store_layer_read(c->s, d, on_read, &x, NULL), d, NULL);
 }
@@ -244,13 +266,15 @@ static int drop_layer(struct check *c, const struct oci_digest *d, struct err *e
 
 /*
  * r, or why a layer that could not be read is not damaged: where its bytes are those of its DiffID,
- * it was the reader that failed, which could not start or was ended.
+ * or of the blob that had this DiffID when it came, it was the reader that failed, which could not
+ * start or was ended.
  */
-static int judge_failure(struct check *c, const struct oci_digest *d, int r, struct err *why)
+static int judge_failure(struct check *c, const struct oci_digest *d,
+                         const struct store_layer_files *f, int r, struct err *why)
 {
     if (r == -ECANCELED || is_passing(r))
         return r;
-    int hashed = hash_layer(c, d);
+    int hashed = hash_layer(c, d, f);
     if (hashed >= 0)
         return err_ctx(why, E_TRAP, "its content is right, but its reader failed");
     return hashed == -ECANCELED || is_passing(hashed) ? err_sys(why, hashed, "read") : r;
@@ -259,8 +283,9 @@ static int judge_failure(struct check *c, const struct oci_digest *d, int r, str
 static int check_layer(struct check *c, const char *name, struct err *err)
 {
     struct oci_digest d;
-    struct store_layer_files f;
+    struct store_layer_files f = { 0 };
     struct err why = { 0 };
+    bool is_read = false;
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     if (!store_digest_of_name(name, &d))
         return 0;
@@ -268,10 +293,11 @@ static int check_layer(struct check *c, const char *name, struct err *err)
     if (r == -ENOENT)
         return 0;
     c->result.n_layers++;
-    r = r < 0 ? r : read_layer(c, &d, &layer, &why);
+    r = r < 0 ? r : read_layer(c, &d, &f, &layer, &is_read, &why);
     if (r < 0 && !oci_store_layer_has(c->s, &d))
-        return 0; /* removed meanwhile */
-    r = r < 0 ? judge_failure(c, &d, r, &why) : r;
+        return 0;                            /* removed meanwhile */
+    if (r < 0 && !(is_read && !has_tar(&f))) /* of a blob the reader's DiffID is all there is */
+        r = judge_failure(c, &d, &f, r, &why);
     enum oci_store_damage_kind kind = OCI_STORE_DAMAGED_LAYER;
     if (r >= 0 && (f.has_blob || f.lost_blob)) {
         r = f.has_blob ? read_blob(c, &f.blob, &why) : err_set(&why, E_CORRUPT, "its blob is lost");
