@@ -373,6 +373,27 @@ TEST(a_layer_whose_directory_was_lost_does_not_hold_up_others)
     world_fini(&w);
 }
 
+/* The disk may be full: then snapshots have to be removed. */
+TEST(an_unused_layer_that_cannot_be_removed_does_not_hold_up_a_start)
+{
+    struct world w;
+    struct daemon d;
+    world_init(&w);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    unpack(&d, &w.ids[0]);
+    daemon_close(&d);
+    sys_fail_nth(SYS_PWRITE, 1, ENOSPC);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    CHECK_INT(sys_call_count(SYS_PWRITE), 1);
+    sys_fail_nth(SYS_PWRITE, 0, 0);
+    CHECK_INT(count_names(w.root, "dirs"), 1);
+    daemon_close(&d);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    CHECK_INT(count_names(w.root, "dirs"), 0);
+    daemon_close(&d);
+    world_fini(&w);
+}
+
 /* What lies on a disk for long may change: the store does not read it again for this. */
 TEST(a_layer_that_changed_in_the_store_is_left_to_containerd)
 {
