@@ -305,7 +305,7 @@ static void on_looked(void *arg, int r, const struct module_pin *pin, struct str
         log_warn("a scheduler plugin's tag cannot be looked for, the plugin stays",
                  "url=%s reason=\"%s\"", tag->url, log_quote(why, str_of(err_text(err))));
     tag->is_away = r < 0;
-    if (r >= 0 && strcmp(tag->manifest, pin->manifest) != 0) {
+    if (pin && strcmp(tag->manifest, pin->manifest) != 0) {
         log_info("a scheduler plugin's tag has moved", "url=%s from=%s to=%s", tag->url,
                  tag->manifest, pin->manifest);
         memcpy(tag->manifest, pin->manifest, sizeof tag->manifest);
