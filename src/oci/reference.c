@@ -26,9 +26,10 @@ bool oci_reference_is_tag(struct str s)
 /* What may stand between letters and digits: ".", "_", "__", or any number of "-". */
 static bool is_separator(struct str s)
 {
-    return str_is(s, ".") || str_is(s, "_") || str_is(s, "__") ||
-           (s.n && s.p[0] == '-' && s.p[s.n - 1] == '-' && str_find_char(s, '.') < 0 &&
-            str_find_char(s, '_') < 0);
+    size_t dashes = 0;
+    while (dashes < s.n && s.p[dashes] == '-')
+        dashes++;
+    return str_is(s, ".") || str_is(s, "_") || str_is(s, "__") || (s.n && dashes == s.n);
 }
 
 static bool is_component(struct str s)
