@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -162,14 +161,14 @@ enum { SPAWN_FLAGS = CLONE_VFORK | SIGCHLD | (HAS_TSAN ? 0 : CLONE_VM) };
  * What the child reads and writes before its exec. It shares our memory until then (CLONE_VM), and
  * this thread waits (CLONE_VFORK), as posix_spawn() does it; that function cannot make namespaces.
  * So the child runs on a stack of its own, makes system calls alone, and no signal handler runs in
- * it: all signals are blocked. This struct and the stack are in memory that is shared in any case.
+ * it: all signals are blocked. This struct is in memory that is shared in any case; the stack comes
+ * from malloc(), which tells AddressSanitizer that it is not in use any more.
  */
 struct spawning {
     const struct confine_child *child;
     bool has_user_namespace;
     char uid_map[64], gid_map[64];
     int error; /* errno of what failed */
-    alignas(16) char stack[SPAWN_STACK_BYTES];
 };
 
 static bool write_proc(const char *path, const char *text)
@@ -227,11 +226,11 @@ static int spawned_main(void *arg)
 }
 
 /* 0: the child has begun its program. */
-static int spawn_with(struct spawning *s, int flags, int *ret_pid)
+static int spawn_with(struct spawning *s, char *stack, int flags, int *ret_pid)
 {
     s->error = 0;
     s->has_user_namespace = (flags & CLONE_NEWUSER) != 0;
-    int pid = clone(spawned_main, s->stack + SPAWN_STACK_BYTES, flags | SPAWN_FLAGS, s);
+    int pid = clone(spawned_main, stack + SPAWN_STACK_BYTES, flags | SPAWN_FLAGS, s);
     if (pid < 0)
         return -errno;
     if (s->error == 0) {
@@ -254,6 +253,9 @@ int confine_spawn(const struct confine_child *child, struct err *err)
     sigset_t all, old;
     void *shared;
     assert(child->n_fds <= SPAWN_FDS_MAX);
+    scoped(free_scoped) char *stack = mem_try(SPAWN_STACK_BYTES);
+    if (!stack)
+        return err_set(err, -ENOMEM, "start '%s'", child->path);
     int r = sys_mmap(NULL, sizeof(struct spawning), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0, &shared);
     if (r < 0)
@@ -264,9 +266,9 @@ int confine_spawn(const struct confine_child *child, struct err *err)
     (void)snprintf(s->gid_map, sizeof s->gid_map, "%u %u 1", getegid(), getegid());
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &old);
-    r = spawn_with(s, flags, &pid);
+    r = spawn_with(s, stack, flags, &pid);
     if (r < 0 && flags)
-        r = spawn_with(s, 0, &pid);
+        r = spawn_with(s, stack, 0, &pid);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     (void)munmap(shared, sizeof(struct spawning));
     return r < 0 ? err_sys(err, r, "start '%s'", child->path) : pid;
