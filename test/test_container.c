@@ -12,6 +12,7 @@
 #include "codec/json.h"
 #include "container/cgroup.h"
 #include "container/program.h"
+#include "container/root.h"
 #include "container/spec.h"
 #include "io/process.h"
 #include "test.h"
@@ -126,12 +127,13 @@ static void copy_file(const char *from, const char *to)
 static void make_root(const char *root)
 {
     scoped(free_scoped) char *program = xasprintf("%s/guest", root);
-    /* Of two crun that make one of these at the same time, one fails. */
-    static const char *const targets[] = { "proc", "sys", "dev", "etc", "tmp", "run" };
-    for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
-        scoped(free_scoped) char *target = xasprintf("%s/%s", root, targets[i]);
-        CHECK_OK(sys_mkdir_all(target, 0755, NULL));
-    }
+    static const char *const points[] = { "/proc", "/dev", "/sys" };
+    unsigned left = CONTAINER_ROOT_LOOKUPS_MAX;
+    CHECK_OK(sys_mkdir_all(root, 0755, NULL));
+    scoped(fd_scoped) int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    for (size_t i = 0; i < ARRAY_LEN(points); i++)
+        container_root_make_point(fd, points[i], false, &left);
     copy_file(OCI_GUEST, program);
 }
 

@@ -76,7 +76,7 @@ struct container_limits {
 
 struct container_spec {
     struct container_process process;
-    const char *root; /* an absolute path of this machine */
+    const char *root; /* an absolute path of this machine; its mount points: container/root.h */
     bool is_root_writable;
     const char *host_name;
     const struct container_mount *mounts;
