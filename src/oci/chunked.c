@@ -14,15 +14,9 @@ enum {
     EXTRA_BYTES = 26,
     HEX_DIGITS = 16,
     SKIPPABLE_HEAD_BYTES = 8,
-    OLD_FOOTER_BYTES = 48,
     ZSTD_KIND = 1, /* of the table: that of CRFS */
     TABLE_MEMORY_MAX = 256 << 20,
 };
-
-static int no_footer(struct err *err, const char *what)
-{
-    return err_set(err, E_PARSE, "%s has no footer with a table of contents", what);
-}
 
 static int check_place(const struct oci_chunked_place *p, uint64_t size, struct err *err)
 {
@@ -64,7 +58,7 @@ int oci_estargz_footer(struct str footer, uint64_t size, struct oci_chunked_plac
     if (footer.n != OCI_ESTARGZ_FOOTER_BYTES || !rd_ok(&r) ||
         memcmp(head.p, magic, sizeof magic) != 0 || n_extra != EXTRA_BYTES || !str_is(id, "SG") ||
         n_field != EXTRA_BYTES - 4 || !str_is(word, "STARGZ") || !parse_hex(digits, &p.at))
-        return no_footer(err, "the blob");
+        return err_set(err, E_PARSE, "the blob has no footer with a table of contents");
     if (size < OCI_ESTARGZ_FOOTER_BYTES || p.at > size - OCI_ESTARGZ_FOOTER_BYTES)
         return err_set(err, E_PARSE, "the table of contents is not in the blob");
     p.n = size - OCI_ESTARGZ_FOOTER_BYTES - p.at;
@@ -72,42 +66,6 @@ int oci_estargz_footer(struct str footer, uint64_t size, struct oci_chunked_plac
     if (s >= 0)
         *ret = p;
     return s;
-}
-
-/* u64 offset, bytes packed, bytes unpacked, kind, then, in newer ones, where tar-split's data is,
- * and the magic. */
-static bool read_zstd_footer(struct str frame, struct oci_chunked_place *ret, uint64_t *ret_kind)
-{
-    static const char magic[] = "GNUlInUx";
-    static const uint8_t skippable[] = { 0x50, 0x2a, 0x4d, 0x18 };
-    struct rd r = rd_init(frame.p, frame.n);
-    struct str head = rd_str(&r, sizeof skippable);
-    uint32_t n = rd_le32(&r);
-    ret->at = rd_le64(&r);
-    ret->n = rd_le64(&r);
-    ret->n_unpacked = rd_le64(&r);
-    *ret_kind = rd_le64(&r);
-    return rd_ok(&r) && memcmp(head.p, skippable, sizeof skippable) == 0 &&
-           n == frame.n - SKIPPABLE_HEAD_BYTES && str_has_suffix(frame, str_of(magic));
-}
-
-int oci_zstd_chunked_footer(struct str footer, uint64_t size, struct oci_chunked_place *ret,
-                            struct err *err)
-{
-    struct oci_chunked_place p;
-    uint64_t kind;
-    struct str old =
-        str_slice(footer, footer.n - MIN(footer.n, (size_t)OLD_FOOTER_BYTES), footer.n);
-    if ((footer.n != OCI_ZSTD_CHUNKED_FOOTER_BYTES || !read_zstd_footer(footer, &p, &kind)) &&
-        (old.n != OLD_FOOTER_BYTES || !read_zstd_footer(old, &p, &kind)))
-        return no_footer(err, "the blob");
-    if (kind != ZSTD_KIND)
-        return err_set(err, E_UNSUPPORTED, "a table of contents of kind %llu",
-                       (unsigned long long)kind);
-    int r = check_place(&p, size, err);
-    if (r >= 0)
-        *ret = p;
-    return r;
 }
 
 int oci_zstd_chunked_position(struct str text, uint64_t size, struct oci_chunked_place *ret,

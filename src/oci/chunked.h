@@ -19,8 +19,7 @@
 
 enum {
     OCI_ESTARGZ_FOOTER_BYTES = 51,
-    OCI_ZSTD_CHUNKED_FOOTER_BYTES = 72, /* with the head of the frame; older ones have 48 */
-    OCI_CHUNKED_TABLE_MAX = 32 << 20,   /* bytes of a table, unpacked */
+    OCI_CHUNKED_TABLE_MAX = 32 << 20, /* bytes of a table, unpacked */
     OCI_CHUNKED_PARTS_MAX = 1 << 20,
 };
 
@@ -35,9 +34,6 @@ struct oci_chunked_place {
  */
 int oci_estargz_footer(struct str footer, uint64_t size, struct oci_chunked_place *ret,
                        struct err *err);
-/* The last OCI_ZSTD_CHUNKED_FOOTER_BYTES of a blob. Errors: E_PARSE. */
-int oci_zstd_chunked_footer(struct str footer, uint64_t size, struct oci_chunked_place *ret,
-                            struct err *err);
 /* The annotation "manifest-position" of the layer: "OFFSET:PACKED:UNPACKED:1". Errors: E_PARSE;
  * E_UNSUPPORTED, a table of another kind. */
 int oci_zstd_chunked_position(struct str text, uint64_t size, struct oci_chunked_place *ret,
