@@ -17,20 +17,25 @@ import urllib.parse
 from conftest import BUILD, DEADLINE_S, wait_for
 
 
+def start_until_ready(args, env, log):
+    """The process, the thread that appends the lines of its standard error to `log`, and what its line `ready` says."""
+    process = subprocess.Popen([str(a) for a in args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    reader = threading.Thread(target=lambda: log.extend(process.stderr), daemon=True)
+    reader.start()
+    line = process.stdout.readline()
+    if not line.startswith("ready "):
+        process.wait(DEADLINE_S)
+        reader.join(DEADLINE_S)
+        raise AssertionError("".join(log))
+    return process, reader, dict(word.split("=", 1) for word in line.split()[1:])
+
+
 class Serve:
     def __init__(self, store, *args):
         env = {**os.environ, "DORMOUSE_IMAGE_STORE": str(store)}
-        self.process = subprocess.Popen([BUILD / "dormouse", "image", "serve", "--listen", "127.0.0.1:0", *map(str, args)],
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         self.log = []
-        self.reader = threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True)
-        self.reader.start()
-        line = self.process.stdout.readline()
-        if not line.startswith("ready "):
-            self.process.wait(DEADLINE_S)
-            self.reader.join(DEADLINE_S)
-            raise AssertionError("".join(self.log))
-        self.ready = dict(word.split("=", 1) for word in line.split()[1:])
+        command = [BUILD / "dormouse", "image", "serve", "--listen", "127.0.0.1:0", *args]
+        self.process, self.reader, self.ready = start_until_ready(command, env, self.log)
         self.url = self.ready["url"]
         self.host = urllib.parse.urlsplit(self.url).netloc
 

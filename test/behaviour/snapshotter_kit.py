@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 from conftest import BUILD, DEADLINE_S, wait_for
+from serve_kit import start_until_ready
 
 SERVICE = "/containerd.services.snapshots.v1.Snapshots/"
 REF = "containerd.io/snapshot.ref"
@@ -88,15 +89,7 @@ class Snapshotter:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([str(a) for a in self.args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.env)
-        self.reader = threading.Thread(target=lambda pipe: self.log.extend(pipe), args=(self.process.stderr,), daemon=True)
-        self.reader.start()
-        line = self.process.stdout.readline()
-        if not line.startswith("ready "):
-            self.process.wait(DEADLINE_S)
-            self.reader.join(DEADLINE_S)
-            raise AssertionError("".join(self.log))
-        self.ready = dict(word.split("=", 1) for word in line.split()[1:])
+        self.process, self.reader, self.ready = start_until_ready(self.args, self.env, self.log)
 
     def end(self, number):
         if self.channel:
