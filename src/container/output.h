@@ -13,7 +13,7 @@
 struct container_output;
 
 enum {
-    CONTAINER_OUTPUT_LINE_MAX = 16 << 10, /* a longer one is told in pieces */
+    CONTAINER_OUTPUT_LINE_MAX = 16 << 10, /* on_line() gets a longer one in pieces */
     CONTAINER_OUTPUT_RATE = 256 << 10,    /* bytes per second, unless another rate is asked for, */
     CONTAINER_OUTPUT_BURST = 1 << 20,     /* after silence */
     CONTAINER_OUTPUT_LAST_MAX = 120       /* kept of the last line */

@@ -363,7 +363,7 @@ static void on_body(struct http_exchange *x, struct str chunk)
     (void)buf_add_str(&g->body, chunk);
 }
 
-/* Whoever sends slowly keeps nobody else from being served: only what is whole is packed. */
+/* Packing begins when the request is whole: a client that sends slowly takes no slot of it. */
 static bool can_pack(const struct image_server *s)
 {
     return s->n_packing < IMAGE_SERVER_PACKING_MAX &&

@@ -257,7 +257,8 @@ void image_server_probe_answer(struct image_server *s, struct http_exchange *x,
              (is_post && req->content_length > PEER_PROBE_BYTES))
         image_server_reply_error(x, 400, "SIZE_INVALID", "a probe has at most 1 MiB");
     else if (!take_budget(s->prober, is_post ? req->content_length : n))
-        image_server_reply_error(x, 429, "TOOMANYREQUESTS", "no more bytes are probed for now");
+        image_server_reply_error(x, 429, "TOOMANYREQUESTS",
+                                 "the probes of this minute have used up their bytes");
     else if (is_post) {
         http_exchange_set(x, &ops, s);
         http_read_body(x, PEER_PROBE_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directories of a snapshotter, and what containerd is told to mount; see snapshotter.h. */
+/* The directories of a snapshotter, and the mounts that containerd gets; see snapshotter.h. */
 #include "base/log.h"
 #include "base/sys.h"
 #include "image/snapshotter_int.h"

@@ -228,7 +228,7 @@ void snapshot_journal_free(struct snapshot_journal *j)
 }
 
 /* A write that failed may have left bytes, never all of them: they are cut. After a sync that
- * failed nothing is known, and the file is written anew before anything else is. */
+ * failed nothing is known: the next append rewrites the file first. */
 static int append(struct snapshot_journal *j, struct str bytes, struct err *err)
 {
     int written = sys_pwrite_all(j->fd, bytes.p, bytes.n, j->bytes);

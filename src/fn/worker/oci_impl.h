@@ -47,7 +47,7 @@ struct box {
     char *path;                  /* of the probe */
     struct container *container; /* NULL: not begun, or removed */
     struct probe *probe;
-    struct defer turn;  /* what is told without a callback inside a call */
+    struct defer turn;  /* calls callbacks that a call may not make itself */
     struct err refusal; /* of the turn; code 0: it has ended */
 
     uint64_t at_ns; /* when the current phase began */
@@ -91,7 +91,7 @@ int box_make(struct box *b, const struct runtime_revision *r, const struct oci_c
              struct str config, struct err *err);
 /* The worker does not want it any more. */
 void box_destroy(struct box *b, uint32_t grace_ms);
-/* The worker is told, if it still wants it, and the container ends. */
+/* Report it to the worker, unless that gave the container up, and end the container. */
 void box_fail(struct box *b, int r, const char *text);
 /* The same on a later turn. */
 void box_refuse(struct box *b, const struct err *err);
