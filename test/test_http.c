@@ -1915,6 +1915,48 @@ TEST(addresses_of_special_purpose_are_not_public)
             TEST_FAIL("%s", plain[i]);
 }
 
+static bool net_has(const char *net_text, const char *text)
+{
+    struct address_net net;
+    struct address a;
+    CHECK(address_net_parse(str_of(net_text), &net));
+    CHECK(address_parse(str_of(text), &a));
+    return address_net_has(&net, &a);
+}
+
+TEST(addresses_are_in_networks)
+{
+    CHECK(net_has("10.0.0.0/8", "10.255.0.1") && !net_has("10.0.0.0/8", "11.0.0.1"));
+    CHECK(net_has("10.0.0.0/8", "::ffff:10.0.0.1") && !net_has("::/96", "10.0.0.1"));
+    CHECK(net_has("0.0.0.0/0", "1.2.3.4") && !net_has("0.0.0.0/0", "fd00::1"));
+    CHECK(net_has("192.168.7.128/25", "192.168.7.200") &&
+          !net_has("192.168.7.128/25", "192.168.7.1"));
+    CHECK(net_has("10.1.2.3", "10.1.2.3") && !net_has("10.1.2.3", "10.1.2.4"));
+    CHECK(net_has("fd00::/8", "fdff::1") && !net_has("fd00::/8", "fe00::1"));
+    CHECK(net_has("fd00::1", "[fd00:0::1]") && net_has("::/0", "10.0.0.1"));
+    struct address_net net;
+    static const char *const wrong[] = { "",          "10.0.0.0/33",  "10.0.0/8",  "fd00::/129",
+                                         "10.0.0.0/", "10.0.0.0/8/8", "a.example", "/8",
+                                         "[]",        "10.0.0.0/-1" };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        if (address_net_parse(str_of(wrong[i]), &net))
+            TEST_FAIL("%s", wrong[i]);
+}
+
+TEST(a_host_stands_before_the_last_colon)
+{
+    struct str host;
+    CHECK(address_host(STR("10.0.0.7:80"), &host) && str_is(host, "10.0.0.7"));
+    CHECK(address_host(STR("[fd00::7]:65535"), &host) && str_is(host, "[fd00::7]"));
+    CHECK(address_host(STR("a.example:1"), &host) && str_is(host, "a.example"));
+    static const char *const wrong[] = {
+        "", ":80", "a", "a:", "a:0", "a:65536", "a:8x", "unix:/a"
+    };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        if (address_host(str_of(wrong[i]), &host))
+            TEST_FAIL("%s", wrong[i]);
+}
+
 TEST(names_that_look_like_loopback_are_not)
 {
     static const char *const yes[] = { "127.0.0.1", "127.9.9.9", "::1", "localhost" };

@@ -92,3 +92,68 @@ bool address_is_loopback_text(const char *host)
         return IN6_IS_ADDR_LOOPBACK(&v6);
     return strcmp(host, "localhost") == 0;
 }
+
+bool address_parse(struct str text, struct address *ret)
+{
+    char buf[INET6_ADDRSTRLEN];
+    struct address a = { .bytes = { [10] = 0xff, 0xff } };
+    if (text.n > 2 && text.p[0] == '[' && text.p[text.n - 1] == ']')
+        text = str_slice(text, 1, text.n - 1);
+    if (text.n == 0 || text.n >= sizeof buf)
+        return false;
+    memcpy(buf, text.p, text.n);
+    buf[text.n] = '\0';
+    if (inet_pton(AF_INET, buf, a.bytes + 12) != 1 && inet_pton(AF_INET6, buf, a.bytes) != 1)
+        return false;
+    *ret = a;
+    return true;
+}
+
+bool address_equal(const struct address *a, const struct address *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+bool address_is_loopback(const struct address *a)
+{
+    static const struct block v4 = { { [10] = 0xff, 0xff, 127 }, 104 };
+    static const struct block v6 = { { [15] = 1 }, 128 };
+    return is_in(a->bytes, &v4) || is_in(a->bytes, &v6);
+}
+
+bool address_net_parse(struct str text, struct address_net *ret)
+{
+    struct address_net net = { .bits = 128 };
+    struct str base, bits;
+    uint64_t n;
+    bool has_bits = str_cut(text, '/', &base, &bits);
+    bool is_v6 = str_find_char(base, ':') >= 0;
+    if (!address_parse(base, &net.base))
+        return false;
+    if (has_bits) {
+        if (parse_u64(bits, 0, is_v6 ? 128 : 32, &n) < 0)
+            return false;
+        net.bits = (unsigned)n + (is_v6 ? 0 : 96);
+    }
+    *ret = net;
+    return true;
+}
+
+bool address_net_has(const struct address_net *net, const struct address *a)
+{
+    struct block b = { .bits = (uint8_t)net->bits };
+    memcpy(b.prefix, net->base.bytes, sizeof b.prefix);
+    return is_in(a->bytes, &b);
+}
+
+bool address_host(struct str text, struct str *ret)
+{
+    uint64_t port;
+    size_t colon = text.n;
+    while (colon > 0 && text.p[colon - 1] != ':')
+        colon--;
+    if (colon < 2 || parse_u64(str_slice(text, colon, text.n), 1, UINT16_MAX, &port) < 0)
+        return false;
+    *ret = str_slice(text, 0, colon - 1);
+    return true;
+}

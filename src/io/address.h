@@ -2,7 +2,10 @@
 /* What an address is, for whoever connects to where somebody else has said. Pure. */
 #pragma once
 
+#include "base/str.h"
+
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 /*
@@ -15,3 +18,23 @@ bool address_is_public(const struct sockaddr *addr);
 
 /* Of a listener: "localhost", or the text of a loopback address; NULL is none. */
 bool address_is_loopback_text(const char *host);
+
+/* IPv4 as IPv6 (mapped), so that both forms of one address are equal. */
+struct address {
+    uint8_t bytes[16];
+};
+/* "10.0.0.7", "fd00::7" or "[fd00::7]". false: it is no address. */
+bool address_parse(struct str text, struct address *ret);
+bool address_equal(const struct address *a, const struct address *b);
+bool address_is_loopback(const struct address *a);
+
+struct address_net {
+    struct address base;
+    unsigned bits;
+};
+/* "10.0.0.0/8", "fd00::/8", or one address. false: it is neither. */
+bool address_net_parse(struct str text, struct address_net *ret);
+bool address_net_has(const struct address_net *net, const struct address *a);
+
+/* "HOST:PORT" without the port; a host in brackets keeps them. false: there is no port. */
+bool address_host(struct str text, struct str *ret);
