@@ -7,6 +7,7 @@
 
 #include "codec/json.h"
 #include "fn/control/plane.h"
+#include "fn/stream_impl.h"
 #include "test.h"
 
 enum { RIG_ORDERS_MAX = 4096 };
@@ -14,6 +15,7 @@ enum { RIG_ORDERS_MAX = 4096 };
 struct fake_worker {
     struct fn_stream *s;
     bool welcome, redirected, ended;
+    char refusal[256];
     uint64_t term;
     struct {
         uint64_t id;
@@ -94,14 +96,21 @@ static const struct plane_ops rig_plane_ops = { .on_change = rig_on_change,
                                                 .on_deposed = rig_on_deposed,
                                                 .on_created = rig_on_created };
 
-static inline void rig_init(struct rig *r)
+static inline void rig_init_with(struct rig *r, struct plane_opts opts)
 {
     *r = (struct rig){ 0 };
     CHECK_OK(loop_init(&r->loop, NULL));
-    struct plane_opts opts = {
-        .loop = &r->loop, .name = "one", .lease_ms = 1500, .ops = &rig_plane_ops, .arg = r
-    };
+    opts.loop = &r->loop;
+    opts.name = "one";
+    opts.lease_ms = 1500;
+    opts.ops = &rig_plane_ops;
+    opts.arg = r;
     r->plane = plane_new(&opts);
+}
+
+static inline void rig_init(struct rig *r)
+{
+    rig_init_with(r, (struct plane_opts){ 0 });
 }
 
 static inline void rig_fini(struct rig *r)
@@ -161,6 +170,8 @@ static void worker_on_message(void *arg, const ProtobufCMessage *message)
     struct fake_worker *w = arg;
     const Dormouse__Fn__V1__WorkerOrder *m = (const Dormouse__Fn__V1__WorkerOrder *)message;
     w->redirected |= m->redirect != NULL;
+    if (m->refusal)
+        (void)snprintf(w->refusal, sizeof w->refusal, "%s", m->refusal->message);
     if (m->welcome) {
         w->welcome = true;
         w->term = m->welcome->term;
@@ -212,12 +223,18 @@ struct rig_existing {
     bool is_ready;
 };
 
+/* Of workers that dial from now on, and what they say of themselves and of their sandboxes. */
+static const char *rig_from = "127.0.0.1";
+static const char *rig_worker_address = "127.0.0.1:7000";
+static const char *rig_sandbox_address = "127.0.0.1:1234";
+
 static inline void worker_dial(struct rig *r, struct fake_worker *w)
 {
     struct fn_stream *theirs;
     fn_stream_pair(&r->loop, &dormouse__fn__v1__worker_order__descriptor,
                    &dormouse__fn__v1__worker_report__descriptor, &w->s, &theirs);
     fn_stream_set(w->s, &fake_worker_ops, w);
+    (void)snprintf(theirs->from, sizeof theirs->from, "%s", rig_from);
     plane_accept_worker(r->plane, theirs, false);
 }
 
@@ -239,7 +256,7 @@ static inline void worker_hello(struct rig *r, struct fake_worker *w, const char
     worker_dial(r, w);
     hello.name = (char *)(uintptr_t)name;
     hello.incarnation = incarnation;
-    hello.address = (char *)"127.0.0.1:7000";
+    hello.address = (char *)(uintptr_t)rig_worker_address;
     hello.cpu_milli = 1000000;
     hello.memory_bytes = UINT64_C(1) << 40;
     hello.highest_term = highest_term;
@@ -255,7 +272,7 @@ static inline void worker_hello(struct rig *r, struct fake_worker *w, const char
         all[i].function_uid = (char *)(uintptr_t)existing[i].uid;
         all[i].revision = existing[i].revision;
         all[i].is_ready = existing[i].is_ready;
-        all[i].address = (char *)"127.0.0.1:1234";
+        all[i].address = (char *)(uintptr_t)rig_sandbox_address;
         at[i] = &all[i];
     }
     hello.sandboxes = at;
@@ -273,7 +290,7 @@ static inline void worker_created(struct rig *r, struct fake_worker *w, uint64_t
     Dormouse__Fn__V1__Created c = DORMOUSE__FN__V1__CREATED__INIT, *at = &c;
     c.sandbox = id;
     c.error = (char *)(uintptr_t)(error ? error : "");
-    c.address = (char *)"127.0.0.1:1234";
+    c.address = (char *)(uintptr_t)rig_sandbox_address;
     c.is_permanent = is_permanent;
     m.created = &at;
     m.n_created = 1;

@@ -813,4 +813,145 @@ TEST(a_worker_need_not_know_what_it_could_not_make)
     end(&r);
 }
 
+/* ---- addresses that workers name ---- */
+
+struct named {
+    const char *from, *worker, *sandbox;
+};
+
+static void speak_as(const struct named *n)
+{
+    rig_from = n ? n->from : "127.0.0.1";
+    rig_worker_address = n ? n->worker : "127.0.0.1:7000";
+    rig_sandbox_address = n && n->sandbox ? n->sandbox : "127.0.0.1:1234";
+}
+
+static const struct plane_opts with_networks = {
+    .worker_networks =
+        (const char *const[]){ "192.168.7.0/24", "fd00:7::/32", "10.9.9.9", "w9.example" },
+    .n_worker_networks = 4,
+    .containers = "10.213.0.0/16"
+};
+
+static bool is_worker_taken(const struct plane_opts *opts, struct named n)
+{
+    struct rig r;
+    rig_init_with(&r, *opts);
+    plane_lead(r.plane, 1);
+    speak_as(&n);
+    worker_hello(&r, &w1, "w1", 1, 0, NULL, 0);
+    speak_as(NULL);
+    bool taken = w1.welcome;
+    CHECK(taken || (w1.ended && str_find(str_of(w1.refusal), STR("address")) >= 0));
+    CHECK_INT(counts(&r).refused, !taken);
+    CHECK_INT(counts(&r).workers, taken);
+    end(&r);
+    return taken;
+}
+
+TEST(a_worker_has_the_address_that_it_dials_from_or_one_that_is_allowed)
+{
+    static const struct named good[] = {
+        { "10.0.0.7", "10.0.0.7:7080", NULL },      { "::ffff:10.0.0.7", "10.0.0.7:7080", NULL },
+        { "fd00::7", "[fd00::7]:7080", NULL },      { "fd00::7", "[fd00:0:0::7]:7080", NULL },
+        { "127.0.0.1", "127.0.0.1:7080", NULL },    { "::1", "127.0.0.1:7080", NULL },
+        { "127.0.0.1", "localhost:7080", NULL },    { "10.0.0.7", "192.168.7.200:7080", NULL },
+        { "10.0.0.7", "[fd00:7:1::1]:7080", NULL }, { "10.0.0.7", "10.9.9.9:7080", NULL },
+        { "10.0.0.7", "w9.example:7080", NULL },    { "10.0.0.7", "", NULL }
+    };
+    static const struct named bad[] = { { "10.0.0.7", "10.0.0.8:7080", NULL },
+                                        { "10.0.0.7", "127.0.0.1:6443", NULL },
+                                        { "10.0.0.7", "localhost:6443", NULL },
+                                        { "10.0.0.7", "[::1]:6443", NULL },
+                                        { "10.0.0.7", "169.254.169.254:80", NULL },
+                                        { "10.0.0.7", "10.213.0.5:80", NULL },
+                                        { "127.0.0.1", "10.213.0.5:80", NULL },
+                                        { "10.0.0.7", "192.168.8.1:80", NULL },
+                                        { "10.0.0.7", "api.example:443", NULL },
+                                        { "10.0.0.7", "w9.example.net:443", NULL },
+                                        { "10.0.0.7", "unix:/run/some.sock", NULL },
+                                        { "10.0.0.7", "10.0.0.7", NULL },
+                                        { "10.0.0.7", "10.0.0.7:0", NULL },
+                                        { "10.0.0.7", ":80", NULL },
+                                        { "10.0.0.7", "10.0.0.7:80:80", NULL },
+                                        { "unknown", "127.0.0.1:80", NULL },
+                                        { "", "127.0.0.1:80", NULL } };
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        if (!is_worker_taken(&with_networks, good[i]))
+            TEST_FAIL("%s from %s", good[i].worker, good[i].from);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (is_worker_taken(&with_networks, bad[i]))
+            TEST_FAIL("%s from %s", bad[i].worker, bad[i].from);
+}
+
+TEST(with_tls_a_worker_may_have_a_name_because_gateways_check_its_certificate)
+{
+    struct named n = { "10.0.0.7", "w1.example:7080", NULL };
+    struct plane_opts opts = { .has_tls = true };
+    CHECK(is_worker_taken(&opts, n));
+    opts.has_tls = false;
+    CHECK(!is_worker_taken(&opts, n));
+}
+
+/* ret: what the gateway was told, or "". The worker is ordered to delete what it made otherwise. */
+static struct fake_endpoint endpoint_of(struct named n, bool is_recovered)
+{
+    struct rig r;
+    rig_init_with(&r, with_networks);
+    plane_lead(r.plane, 7);
+    gateway_hello(&r, &g1, "g1", 1, true);
+    uint32_t f = rig_fake(&r, "f");
+    struct rig_existing there = { UINT64_C(6) << 32 | 1, "uid-f", 1, true };
+    speak_as(&n);
+    worker_hello(&r, &w1, "w1", 1, 6, &there, is_recovered);
+    CHECK(w1.welcome);
+    if (!is_recovered) {
+        gateway_load(&r, &g1, f, 1, 0, 1);
+        CHECK_INT(w1.n_creates, 1);
+        worker_created(&r, &w1, w1.creates[0].id, NULL, false);
+    }
+    struct plane_view v;
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(g1.n, w1.n_deletes == 0);
+    CHECK_INT(counts(&r).refused, w1.n_deletes);
+    if (!is_recovered && w1.n_deletes) {
+        CHECK_STR(str_of(v.reason), "AddressDenied");
+        CHECK(str_find(str_of(v.message), str_of(n.sandbox)) > 0);
+        CHECK_INT(w1.deletes[0], w1.creates[0].id);
+    }
+    plane_check(r.plane);
+    struct fake_endpoint got = g1.n ? g1.at[0] : (struct fake_endpoint){ 0 };
+    speak_as(NULL);
+    end(&r);
+    return got;
+}
+
+TEST(sandboxes_have_addresses_of_their_worker_alone)
+{
+    static const struct named good[] = { { "10.0.0.7", "10.0.0.7:7080", "10.0.0.7:9999" },
+                                         { "10.0.0.7", "", "10.0.0.7:9999" },
+                                         { "10.0.0.7", "10.0.0.7:7080", "192.168.7.3:80" },
+                                         { "127.0.0.1", "127.0.0.1:7080", "127.0.0.1:9999" },
+                                         { "127.0.0.1", "127.0.0.1:7080", "10.213.4.5:80" } };
+    static const struct named bad[] = { { "10.0.0.7", "10.0.0.7:7080", "10.0.0.8:9999" },
+                                        { "10.0.0.7", "10.0.0.7:7080", "10.213.4.5:80" },
+                                        { "10.0.0.7", "10.0.0.7:7080", "127.0.0.1:6443" },
+                                        { "10.0.0.7", "10.0.0.7:7080", "169.254.169.254:80" },
+                                        { "10.0.0.7", "10.0.0.7:7080", "metadata.example:80" },
+                                        { "10.0.0.7", "10.0.0.7:7080", "unix:/run/some.sock" },
+                                        { "10.0.0.7", "10.0.0.7:7080", "10.0.0.7:" },
+                                        { "127.0.0.1", "127.0.0.1:7080", "10.214.4.5:80" },
+                                        { "127.0.0.1", "127.0.0.1:7080", "unix:/run/some.sock" } };
+    for (int is_recovered = 0; is_recovered < 2; is_recovered++) {
+        for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+            struct fake_endpoint e = endpoint_of(good[i], is_recovered);
+            CHECK_STR(str_of(e.address), good[i].sandbox);
+        }
+        for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+            struct fake_endpoint e = endpoint_of(bad[i], is_recovered);
+            CHECK_STR(str_of(e.address), "");
+        }
+    }
+}
+
 TEST_MAIN

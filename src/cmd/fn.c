@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cmd/fn_roles.h"
 #include "cmd/host_opts.h"
+#include "io/address.h"
 #include "node/server.h"
 
 #include <string.h>
@@ -43,6 +44,13 @@ static int set_policies(struct functions_opts *to)
     return 0;
 }
 
+static bool is_network(struct str text)
+{
+    struct address_net net;
+    bool may_be_name = str_find_char(text, '/') < 0 && str_find_char(text, ':') < 0;
+    return text.n > 0 && (may_be_name || address_net_parse(text, &net));
+}
+
 int fn_role_options(struct functions_opts *to)
 {
     int r = set_policies(to);
@@ -62,6 +70,11 @@ int fn_role_options(struct functions_opts *to)
     for (size_t i = 0; i < fn_role.labels.n; i++)
         if (!strchr(fn_role.labels.at[i], '='))
             return cmd_failf(CMD_USAGE, "--label: '%s' is not KEY=VALUE", fn_role.labels.at[i]);
+    for (size_t i = 0; i < fn_role.worker_networks.n; i++)
+        if (!is_network(str_of(fn_role.worker_networks.at[i])))
+            return cmd_failf(CMD_USAGE,
+                             "--worker-network: '%s' is no network, address or host name",
+                             fn_role.worker_networks.at[i]);
     if (!fn_role.tls_cert != !fn_role.tls_ca || !fn_role.tls_key != !fn_role.tls_ca)
         return cmd_failf(CMD_USAGE, "--tls-cert, --tls-key and --tls-ca go together");
     to->tls_cert = fn_role.tls_cert;
@@ -79,6 +92,8 @@ int fn_role_options(struct functions_opts *to)
     to->private_urls = fn_role.private_urls;
     to->cpu_milli = fn_role.cpu;
     to->memory_bytes = fn_role.memory;
+    to->worker_networks = fn_role.worker_networks.at;
+    to->n_worker_networks = fn_role.worker_networks.n;
     to->labels = fn_role.labels.at;
     to->n_labels = fn_role.labels.n;
     to->bundle_dirs = fn_role.bundles.at;

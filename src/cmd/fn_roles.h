@@ -12,7 +12,7 @@ struct fn_role_args {
     const char *name, *token_file, *trace_dir, *placement, *eviction;
     const char *gateway, *gateway_advertise, *cert, *key, *domain;
     const char *control, *control_advertise, *worker, *worker_advertise;
-    struct cmd_list control_planes, labels, bundles, image_registries;
+    struct cmd_list control_planes, labels, bundles, image_registries, worker_networks;
     const char *subnet, *image_store;
     uint64_t simulate, cpu, memory, lease_ms, peer_lease_ms;
     bool is_alone; /* a process of one role: its address is that of --listen */
@@ -75,6 +75,15 @@ int fn_role_options(struct functions_opts *to);
           "POLICY",   "which sandbox goes first: idlest or random (idlest)",                       \
           CMD_STRING, &fn_role.eviction,                                                           \
           0,          0 },                                                                         \
+        { "worker-network",                                                                        \
+          0,                                                                                       \
+          "NETWORK",                                                                               \
+          "10.0.0.0/8, an address or a host name that workers may have beside the address that "   \
+          "they connect from; repeatable (none)",                                                  \
+          CMD_LIST,                                                                                \
+          &fn_role.worker_networks,                                                                \
+          0,                                                                                       \
+          0 },                                                                                     \
     {                                                                                              \
         "peer-lease", 0, "TIME",                                                                   \
             "a gateway or worker that is silent for this long counts as dead (1500ms)",            \

@@ -22,6 +22,11 @@ void fn_stream_send(struct fn_stream *s, const ProtobufCMessage *m)
     s->impl->send(s, m);
 }
 
+const char *fn_stream_from(const struct fn_stream *s)
+{
+    return s->from;
+}
+
 size_t fn_stream_pending(const struct fn_stream *s)
 {
     return s->impl->pending(s);

@@ -17,6 +17,7 @@ struct fn_stream;
 
 enum {
     FN_MESSAGE_MAX = 4 << 20,  /* one message; senders split what is larger */
+    FN_PEER_MAX = 48,          /* an address as text */
     FN_STREAM_QUEUE = 16 << 20 /* not taken by the peer yet: beyond, the stream fails */
 };
 
@@ -28,6 +29,9 @@ struct fn_stream_ops {
 };
 
 void fn_stream_set(struct fn_stream *s, const struct fn_stream_ops *ops, void *arg);
+/* The address that it comes from, as text without a port; "": a pair in this process, or one that
+ * was dialed. Borrowed. */
+const char *fn_stream_from(const struct fn_stream *s);
 /* Encoded before it returns. Errors show as on_end. */
 void fn_stream_send(struct fn_stream *s, const ProtobufCMessage *m);
 /* Bytes that the peer has not taken yet. */

@@ -16,6 +16,7 @@ struct fn_stream {
     const ProtobufCMessageDescriptor *in; /* what it receives */
     const struct fn_stream_ops *ops;      /* NULL: not set yet */
     void *arg;
+    char from[FN_PEER_MAX];
 };
 
 /* Decode and hand over. E_PARSE: that was no such message. */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "codec/json.h"
+#include "container/container.h"
 #include "fn/async/async.h"
 #include "fn/control/catalog.h"
 #include "fn/control/control.h"
@@ -376,6 +377,10 @@ static int start_control(struct functions *f, struct err *err)
     struct control_opts opts = { .loop = o->loop,
                                  .transport = o->transport,
                                  .hub = f->hub,
+                                 .has_tls = o->tls_ca != NULL,
+                                 .worker_networks = o->worker_networks,
+                                 .n_worker_networks = o->n_worker_networks,
+                                 .containers = o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT,
                                  .name = f->name,
                                  .address = f->control_address,
                                  .namespace = o->namespace,

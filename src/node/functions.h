@@ -52,7 +52,9 @@ struct functions_opts { /* strings are kept */
     uint64_t lease_ms, renew_ms, peer_lease_ms; /* 0: defaults */
     enum place_policy placement;
     enum place_eviction eviction;
-    bool persist_sandboxes; /* before they are used; to measure */
+    bool persist_sandboxes;             /* before they are used; to measure */
+    const char *const *worker_networks; /* what workers elsewhere may have as addresses: */
+    size_t n_worker_networks;           /* plane_opts */
 
     struct functions_address gateway;
     const char *gateway_cert, *gateway_key; /* files; NULL: plain */

@@ -3,6 +3,8 @@
 import base64
 import http.client
 import http.server
+import queue
+import socketserver
 import subprocess
 import threading
 import time
@@ -11,6 +13,7 @@ import pytest
 
 from conftest import BUILD, Server, wait_for
 from functions_kit import FAKE, FUNCTIONS, Role, call, function
+from snapshotter_kit import field, fields, text, varint
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/dormouse-functions"
 
@@ -412,4 +415,119 @@ def test_the_next_leader_hears_of_a_compilation_that_goes_on(tmp_path, monkeypat
         assert call(cell.gateway, host).status == 200
     finally:
         gate.touch()
+        cell.stop()
+
+
+class HostileWorker:
+    """Speaks for a worker, with the token that workers have: every sandbox that it is ordered to make is at `sandbox`."""
+
+    def __init__(self, cell, address, sandbox):
+        grpc = pytest.importorskip("grpc", reason="no grpcio here (python3-grpcio)")
+        self.sandbox, self.reports, self.orders, self.seq = sandbox, queue.Queue(), queue.Queue(), 0
+        self.report(1, field(1, "hostile") + varint(2 << 3) + varint(1) + field(3, address) + varint(4 << 3) + varint(8000) +
+                    varint(5 << 3) + varint(8 << 30) + field(7, "fake"))
+        self.channel = grpc.insecure_channel(cell.leader().ready["control-plane"])
+        token = (cell.base / "token").read_text().strip()
+        self.stream = self.channel.stream_stream("/dormouse.fn.v1.ControlPlane/Worker", request_serializer=bytes,
+                                                 response_deserializer=bytes)(
+            iter(self.reports.get, None), metadata=[("authorization", f"Bearer {token}")])
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def report(self, number=None, message=b""):
+        self.seq += 1
+        self.reports.put((field(number, message) if number else b"") + varint(2 << 3) + varint(self.seq))
+
+    def read(self):
+        try:
+            for order in map(fields, self.stream):
+                for create in order.get(5, []):
+                    sandbox = fields(create)[1][0]
+                    self.report(3, varint(1 << 3) + varint(sandbox) + field(3, self.sandbox))
+                self.orders.put(order)
+        except Exception:  # the control plane has closed it
+            pass
+
+    def next(self, number):
+        """The next order that has this field."""
+        while True:
+            order = self.orders.get(timeout=60)
+            if number in order:
+                return order
+
+    def stop(self):
+        self.reports.put(None)
+        self.stream.cancel()
+        self.reader.join(60)
+        self.channel.close()
+
+
+class Victim(http.server.BaseHTTPRequestHandler):
+    """What a gateway must not be made to call: on a Unix socket, as services of a machine have."""
+    requests = []
+
+    def do_GET(self):
+        self.requests.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+
+    def address_string(self):
+        return "a gateway"
+
+
+def test_a_hostile_worker_cannot_have_gateways_call_others(tmp_path):
+    cell = Cell(tmp_path, controls=1, workers=0)
+    victim = socketserver.ThreadingUnixStreamServer(str(tmp_path / "victim"), Victim)
+    served = threading.Thread(target=victim.serve_forever)
+    served.start()
+    taken = []
+    try:
+        for address in "169.254.169.254:80", "10.213.0.9:80", f"unix:{tmp_path}/victim":
+            worker = HostileWorker(cell, address, address)
+            taken.append(worker)
+            why = text(fields(worker.next(10)[10][0]), 1)
+            assert "its address is no HOST:PORT" in why or f"its address {address[:-3]} is not the one" in why
+        host = cell.deploy("f")
+        worker = HostileWorker(cell, "127.0.0.1:1", f"unix:{tmp_path}/victim")
+        taken.append(worker)
+        worker.next(1)
+        answers = []
+        caller = threading.Thread(target=lambda: answers.append(call(cell.gateway, host).status))
+        caller.start()
+        assert worker.next(6)  # it is to delete what it made
+        seen = wait_for(lambda: [e for e in cell.api.get("/api/v1/namespaces/default/events").json()["items"]
+                                 if e["reason"] == "AddressDenied"], "an event says so")
+        assert seen[0]["type"] == "Warning" and seen[0]["involvedObject"]["name"] == "f"
+        assert "worker hostile named unix:" in seen[0]["message"]
+        cell.workers.append(cell.worker(0))
+        worker.stop()
+        caller.join(60)
+        assert answers == [200] and not Victim.requests
+    finally:
+        for worker in taken:
+            worker.stop()
+        victim.shutdown()
+        served.join()
+        victim.server_close()
+        cell.stop()
+
+
+def test_a_worker_that_is_refused_says_why(tmp_path):
+    cell = Cell(tmp_path, controls=1, workers=0, words=("--token-file", tmp_path / "token"))
+    worker = Role("worker", tmp_path / "w", "--name", "w", "--advertise", "192.0.2.7:7080", *cell.addresses, wait=False)
+    try:
+        wait_for(lambda: "192.0.2.7 is not the one that it dials from (127.0.0.1)" in (tmp_path / "w.log").read_text(), "it says why")
+        assert cell.leader().status()["functions"]["workers"] == []
+    finally:
+        worker.stop()
+        cell.stop()
+    cell = Cell(tmp_path / "2", controls=1, workers=0)
+    try:
+        other = Role("controlplane", tmp_path / "c", "--listen", "127.0.0.1:0", "--kubeconfig", cell.api.kubeconfig, "--lease-name",
+                     "other", "--worker-network", "192.0.2.0/24", "--token-file", tmp_path / "token")
+        worker = Role("worker", tmp_path / "w2", "--name", "w2", "--advertise", "192.0.2.7:7080", "-c", other.ready["control-plane"],
+                      "--token-file", tmp_path / "token")
+        assert [w["address"] for w in other.status()["functions"]["workers"]] == ["192.0.2.7:7080"]
+        assert worker.stop() == 0 and other.stop() == 0
+    finally:
         cell.stop()

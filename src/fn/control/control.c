@@ -323,6 +323,10 @@ int control_start(const struct control_opts *opts, struct control **ret, struct 
                                 .place = opts->place,
                                 .eviction = opts->eviction,
                                 .persists = opts->persists,
+                                .has_tls = opts->has_tls,
+                                .worker_networks = opts->worker_networks,
+                                .n_worker_networks = opts->n_worker_networks,
+                                .containers = opts->containers,
                                 .ops = &plane_ops,
                                 .arg = c };
     c->plane = plane_new(&plane);

@@ -49,7 +49,11 @@ struct control_opts {
     uint64_t peer_lease_ms; /* of gateways and workers; 0: PLANE_LEASE_MS */
     struct place_options place;
     enum place_eviction eviction;
-    bool persists;         /* plane_opts.persists */
+    bool persists; /* plane_opts.persists */
+    bool has_tls;  /* these as in plane_opts; kept */
+    const char *const *worker_networks;
+    size_t n_worker_networks;
+    const char *containers;
     const char *trace_dir; /* cold_start_trace.csv there; NULL: none */
     /* While it does not lead: a way to the one that does, to see it go; NULL: there is none. */
     struct fn_dialer *peers;

@@ -80,6 +80,14 @@ struct plane_opts {
     uint64_t lease_ms; /* 0: PLANE_LEASE_MS */
     struct place_options place;
     enum place_eviction eviction;
+    /*
+     * What workers of other processes may name beside the address that they dial from: networks
+     * ("10.0.0.0/8"), addresses and host names. Kept.
+     */
+    const char *const *worker_networks;
+    size_t n_worker_networks;
+    const char *containers; /* network of those of workers on this machine; NULL: none; kept */
+    bool has_tls;  /* gateways check the certificate of what answers at a worker's address */
     bool persists; /* every sandbox is written down before it is used: to measure what that costs */
     const struct plane_ops *ops;
     void *arg;

@@ -116,6 +116,7 @@ struct peer {
     bool is_local;
     uint64_t heard_ms, incarnation;
     char *name, *address;
+    char from[FN_PEER_MAX]; /* the machine that its stream comes from; "": this process */
 };
 
 struct worker {
@@ -298,6 +299,13 @@ void plane_end_workers(struct plane *p);
 int plane_env_new(const struct plane_env *env, struct env **ret);
 bool plane_env_equal(const struct env *a, const struct env *b);
 void plane_env_free(struct env *env);
+
+/* ---- plane_address.c ---- */
+/* May a worker whose stream is `peer`'s be reached by this address? E_DENIED: why not. */
+int plane_check_worker(const struct peer *peer, const char *address, struct err *err);
+/* May this be the address of a sandbox of the worker? E_DENIED. */
+int plane_check_endpoint(const struct worker *w, const char *address, bool by_worker,
+                         struct err *err);
 
 /* ---- plane_gateway.c ---- */
 void plane_gateway_hello(struct caller *g, const Dormouse__Fn__V1__GatewayReport *m);

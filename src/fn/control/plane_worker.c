@@ -428,6 +428,23 @@ void plane_flush_workers(struct plane *p)
 
 /* ---------------------------------------------------------------- reports */
 
+/* One that names an address which is not the worker's own counts as failed, and goes. */
+static void take_ready(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__Created *m)
+{
+    Dormouse__Fn__V1__Created failed = *m;
+    struct err err = { 0 };
+    if (plane_check_endpoint(w, m->address, m->by_worker, &err) >= 0) {
+        sandbox_ready(w->peer.p, slot, m);
+        return;
+    }
+    w->peer.p->refused++;
+    failed.error = err.text;
+    failed.reason = (char *)(uintptr_t) "AddressDenied";
+    failed.breakdown = NULL;
+    plane_order_delete(w, m->sandbox, 0);
+    sandbox_failed(w->peer.p, slot, &failed);
+}
+
 static void take_created(struct worker *w, const Dormouse__Fn__V1__Created *m)
 {
     struct plane *p = w->peer.p;
@@ -438,7 +455,7 @@ static void take_created(struct worker *w, const Dormouse__Fn__V1__Created *m)
         if (ok)
             plane_order_delete(w, m->sandbox, 0);
     } else if (ok) {
-        sandbox_ready(p, slot, m);
+        take_ready(w, slot, m);
     } else {
         sandbox_failed(p, slot, m);
     }
@@ -635,7 +652,7 @@ static void meet_again(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__
         m.sandbox = s->id;
         m.address = e->address;
         m.by_worker = e->by_worker;
-        sandbox_ready(p, slot, &m);
+        take_ready(w, slot, &m);
     }
 }
 
@@ -644,6 +661,12 @@ static void meet_unknown(struct worker *w, const Dormouse__Fn__V1__Existing *e)
     struct plane *p = w->peer.p;
     struct function *f = map_get(&p->by_uid, str_of(e->function_uid));
     struct revision *rev = f ? plane_revision_of(p, f->number, e->revision) : NULL;
+    struct err err = { 0 };
+    if (e->is_ready && plane_check_endpoint(w, e->address, e->by_worker, &err) < 0) {
+        log_warn("sandbox not taken over", "reason=\"%s\"", err_text(&err));
+        p->refused++;
+        rev = NULL;
+    }
     uint32_t slot = rev ? sandbox_recover(rev, w, e->sandbox, e->is_ready) : TABLE_NONE;
     if (slot == TABLE_NONE) {
         p->orphans++;
@@ -682,26 +705,46 @@ static void miss(struct worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
     free(there.at);
 }
 
+static void refuse(struct caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
+                   const struct err *err)
+{
+    Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
+    Dormouse__Fn__V1__WorkerOrder m = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
+    char name[LOG_QUOTE_MAX], text[LOG_QUOTE_MAX];
+    g->p->refused++;
+    log_warn("worker refused", "worker=\"%s\" incarnation=%" PRIu64 " reason=\"%s\"",
+             log_quote(name, str_of(hello->name)), hello->incarnation,
+             log_quote(text, str_of(err_text(err))));
+    why.message = (char *)(uintptr_t)err_text(err);
+    m.refusal = &why;
+    fn_stream_send(g->stream, &m.base);
+    fn_stream_close(g->stream);
+    plane_caller_free(g);
+}
+
 void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m)
 {
     struct plane *p = g->p;
     const Dormouse__Fn__V1__WorkerHello *hello = m->hello;
     if (plane_caller_is_late(g, hello->highest_term))
         return;
+    struct peer caller = { .p = p, .is_local = g->is_local };
+    struct err err = { 0 };
+    (void)snprintf(caller.from, sizeof caller.from, "%s", fn_stream_from(g->stream));
     struct worker *w = map_get(&p->workers_by_name, str_of(hello->name));
-    if (!w)
-        w = new_worker(p, hello->name);
-    if (!w || hello->incarnation < w->peer.incarnation) {
-        p->refused++;
-        log_warn("worker refused", "worker=%s incarnation=%" PRIu64, hello->name,
-                 hello->incarnation);
-        fn_stream_close(g->stream);
-        plane_caller_free(g);
+    int r = plane_check_worker(&caller, hello->address, &err);
+    if (r >= 0 && !w && !(w = new_worker(p, hello->name)))
+        r = err_set(&err, E_LIMIT, "there are %d workers", PLANE_WORKERS_MAX);
+    if (r >= 0 && hello->incarnation < w->peer.incarnation)
+        r = err_set(&err, E_EXPIRED, "a later process of its name is known");
+    if (r < 0) {
+        refuse(g, hello, &err);
         return;
     }
     fn_stream_close(w->peer.stream);
     w->peer.stream = g->stream;
     w->peer.is_local = g->is_local;
+    memcpy(w->peer.from, caller.from, sizeof w->peer.from);
     w->peer.incarnation = hello->incarnation;
     w->is_leaving = false;
     plane_caller_free(g);

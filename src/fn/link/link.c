@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "fn/fn.pb-c.h"
 #include "fn/stream_impl.h"
+#include "io/address.h"
 #include "io/grpc.h"
 
 #include <errno.h>
@@ -187,6 +188,7 @@ struct link_server {
     char *token;
     const struct link_accept *accept;
     void *arg;
+    struct str peer; /* of the request that is being taken */
 };
 
 static bool may_enter(struct link_server *s, struct grpc_stream *st)
@@ -201,6 +203,15 @@ static bool may_enter(struct link_server *s, struct grpc_stream *st)
     return false;
 }
 
+/* "ADDRESS:PORT" or "[ADDRESS]:PORT" */
+static void set_from(struct fn_stream *f, struct str peer)
+{
+    struct str host;
+    if (!address_host(peer, &host) || host.n >= sizeof f->from)
+        host = STR("unknown");
+    (void)snprintf(f->from, sizeof f->from, STR_FMT, STR_ARG(host));
+}
+
 static struct fn_stream *take(struct link_server *s, struct grpc_stream *st,
                               const ProtobufCMessageDescriptor *in)
 {
@@ -208,6 +219,7 @@ static struct fn_stream *take(struct link_server *s, struct grpc_stream *st,
         return NULL;
     struct link_stream *l = new_stream(s->loop, in);
     l->in = st;
+    set_from(&l->base, s->peer);
     grpc_stream_set(st, &in_ops, l);
     grpc_stream_head(st, NULL);
     http_let_body_idle(grpc_stream_exchange(st));
@@ -265,6 +277,7 @@ void link_server_free(struct link_server *s)
 bool link_server_take(struct link_server *s, struct http_exchange *x,
                       const struct http_request *req)
 {
+    s->peer = req->peer;
     return grpc_server_take(s->grpc, x, req);
 }
 

@@ -337,12 +337,27 @@ static void redirect(struct worker *w, const char *address)
     lose_stream(w, "another control plane leads");
 }
 
+/* Its operator has to act; until then it tries again. */
+static void refused(struct worker *w, const char *why)
+{
+    uint64_t skipped;
+    char quoted[LOG_QUOTE_MAX];
+    if (log_rate_ok(&w->refused_rate, 10000, &skipped))
+        log_warn("the control plane refuses this worker", "worker=%s reason=\"%s\"", w->name,
+                 log_quote(quoted, str_of(why)));
+    lose_stream(w, "refused");
+}
+
 static void on_message(void *arg, const ProtobufCMessage *base)
 {
     struct worker *w = arg;
     const Dormouse__Fn__V1__WorkerOrder *m = (const Dormouse__Fn__V1__WorkerOrder *)base;
     if (m->redirect) {
         redirect(w, m->redirect->address);
+        return;
+    }
+    if (m->refusal) {
+        refused(w, m->refusal->message);
         return;
     }
     if (m->welcome) {

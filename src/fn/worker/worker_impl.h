@@ -66,7 +66,7 @@ struct worker {
     struct timer dial_timer; /* AWAY: to dial; HELLO: for the welcome */
     struct timer lease, orphans, stop_timer;
     struct rng rng;
-    struct log_rate lost_rate;
+    struct log_rate lost_rate, refused_rate;
 
     struct defer report;
     VEC(struct created) created; /* since the last report */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which addresses a worker may name, because gateways send requests there: of this process any;
+ * otherwise those of the machine that it dials from, and those that the administrator allows. What
+ * a worker says of itself proves nothing: one that is taken over would have gateways call the API,
+ * a cloud's metadata, or a container of somebody else.
+ */
+#include "fn/control/plane_impl.h"
+
+#include "base/log.h"
+#include "io/address.h"
+
+static bool is_allowed_by_option(const struct plane *p, struct str host)
+{
+    struct address at;
+    struct address_net net;
+    bool is_address = address_parse(host, &at);
+    for (size_t i = 0; i < p->opts.n_worker_networks; i++) {
+        struct str allowed = str_of(p->opts.worker_networks[i]);
+        if (is_address ? address_net_parse(allowed, &net) && address_net_has(&net, &at)
+                       : str_eq(allowed, host))
+            return true;
+    }
+    return false;
+}
+
+static bool is_on_this_machine(const struct peer *peer)
+{
+    struct address from;
+    return address_parse(str_of(peer->from), &from) && address_is_loopback(&from);
+}
+
+/* The machine that it dials from. */
+static bool is_own_host(const struct peer *peer, struct str host)
+{
+    struct address at, from;
+    if (!address_parse(str_of(peer->from), &from))
+        return false;
+    if (!address_parse(host, &at))
+        return str_is(host, "localhost") && address_is_loopback(&from);
+    return address_equal(&at, &from) || (address_is_loopback(&at) && address_is_loopback(&from));
+}
+
+/* A container on this machine, where each worker has containers in one network by default. */
+static bool is_container_here(const struct peer *peer, struct str host)
+{
+    const char *containers = peer->p->opts.containers;
+    struct address at;
+    struct address_net net;
+    return containers && is_on_this_machine(peer) && address_parse(host, &at) &&
+           address_net_parse(str_of(containers), &net) && address_net_has(&net, &at);
+}
+
+int plane_check_worker(const struct peer *peer, const char *address, struct err *err)
+{
+    const struct plane *p = peer->p;
+    struct str host;
+    if (peer->is_local || address[0] == '\0')
+        return 0;
+    if (!address_host(str_of(address), &host))
+        return err_set(err, E_DENIED, "its address is no HOST:PORT");
+    /* With TLS a gateway wants a certificate that names the host before it sends anything. */
+    if (p->opts.has_tls || is_own_host(peer, host) || is_allowed_by_option(p, host))
+        return 0;
+    return err_set(err, E_DENIED,
+                   "its address " STR_FMT " is not the one that it dials from (%s), nor in a "
+                   "--worker-network of the control plane",
+                   STR_ARG(str_slice(host, 0, 64)), peer->from);
+}
+
+int plane_check_endpoint(const struct worker *w, const char *address, bool by_worker,
+                         struct err *err)
+{
+    const struct peer *peer = &w->peer;
+    struct str host;
+    if (peer->is_local || (by_worker && peer->address[0]))
+        return 0; /* peer->address has been checked */
+    if (!by_worker && address_host(str_of(address), &host) &&
+        (is_own_host(peer, host) || is_container_here(peer, host) ||
+         is_allowed_by_option(peer->p, host)))
+        return 0;
+    char quoted[LOG_QUOTE_MAX];
+    return err_set(err, E_DENIED,
+                   "worker %s named %s as the address of a sandbox, which is not its own",
+                   peer->name, log_quote(quoted, str_slice(str_of(address), 0, 64)));
+}
