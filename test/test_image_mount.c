@@ -103,6 +103,87 @@ TEST(an_erofs_image_is_mounted_over_loop_devices_that_end_with_it)
     place_fini(&p);
 }
 
+static int new_dir(const struct place *p, const char *name)
+{
+    CHECK_INT(mkdirat(p->fd, name, 0755), 0);
+    int fd = sys_openat(p->fd, name, O_RDONLY | O_DIRECTORY, 0);
+    CHECK(fd >= 0);
+    return fd;
+}
+
+static void check_content(const struct place *p, const char *name, const char *want)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64);
+    CHECK_OK(sys_read_file(p->fd, name, &b, NULL));
+    CHECK_STR(buf_str(&b), want);
+}
+
+/* Two directories, the first above the second; writable over the two others. */
+static void check_overlay(const struct mount_opts *opts)
+{
+    struct place p;
+    struct err err = { 0 };
+    if (!place_init(&p))
+        SKIP("no mounts here");
+    scoped(fd_scoped) int top = new_dir(&p, "top"), bottom = new_dir(&p, "bottom");
+    scoped(fd_scoped) int upper = new_dir(&p, "upper"), work = new_dir(&p, "work");
+    (void)close(new_file(&p, "top/f", STR("top")));
+    (void)close(new_file(&p, "bottom/f", STR("bottom")));
+    (void)close(new_file(&p, "bottom/g", STR("below")));
+    const int lowers[] = { top, bottom };
+    scoped(free_scoped) char *at = xasprintf("%s/at", p.root);
+    for (int is_writable = 0; is_writable < 2; is_writable++) {
+        const struct mount_overlay o = {
+            .lower_fds = lowers,
+            .n_lowers = 2,
+            .upper_fd = is_writable ? upper : -1,
+            .work_fd = is_writable ? work : -1,
+            .is_volatile = is_writable,
+        };
+        CHECK_OK(mount_overlay(&o, at, opts, &err));
+        check_content(&p, "at/f", "top");
+        check_content(&p, "at/g", "below");
+        int fd = sys_openat(p.fd, "at/new", O_WRONLY | O_CREAT, 0600);
+        CHECK_INT(fd >= 0 ? 0 : fd, is_writable ? 0 : -EROFS);
+        if (fd >= 0)
+            (void)close(fd);
+        CHECK_OK(mount_remove(at, &err));
+    }
+    CHECK_INT(faccessat(p.fd, "upper/new", F_OK, 0), 0);
+    place_fini(&p);
+}
+
+TEST(directories_are_stacked)
+{
+    check_overlay(&(struct mount_opts){ .is_read_only = false });
+}
+
+TEST(directories_are_stacked_by_kernels_that_take_them_as_text)
+{
+    check_overlay(&(struct mount_opts){ .by_text = true });
+}
+
+TEST(more_directories_than_fit_into_the_text_are_refused)
+{
+    enum { MANY = 400 };
+    struct place p;
+    struct err err = { 0 };
+    int lowers[MANY];
+    if (!place_init(&p))
+        SKIP("no mounts here");
+    scoped(fd_scoped) int dir = new_dir(&p, "dir");
+    for (size_t i = 0; i < MANY; i++)
+        lowers[i] = dir;
+    const struct mount_overlay o = {
+        .lower_fds = lowers, .n_lowers = MANY, .upper_fd = -1, .work_fd = -1
+    };
+    scoped(free_scoped) char *at = xasprintf("%s/at", p.root);
+    CHECK_ERR(mount_overlay(&o, at, &(struct mount_opts){ .by_text = true }, &err), E_LIMIT);
+    CHECK_STR(str_of(err_text(&err)), "this kernel takes fewer than 400 layers");
+    CHECK(!mount_is_point(at));
+    place_fini(&p);
+}
+
 TEST(the_probes_leave_nothing_behind)
 {
     struct place p;

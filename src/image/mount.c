@@ -191,7 +191,7 @@ static int set_overlay(int fs, const struct mount_overlay *o)
     return r;
 }
 
-/* For kernels before 6.8, which have no lowerdir+. */
+/* For kernels before 6.8, which have no lowerdir+: those before 6.5 say so when they mount. */
 static int mount_by_text(const struct mount_overlay *o, const char *target,
                          const struct mount_opts *opts, struct err *err)
 {
@@ -245,10 +245,10 @@ int mount_overlay(const struct mount_overlay *o, const char *target, const struc
     scoped(fd_scoped) int fs = fsopen("overlay", FSOPEN_CLOEXEC);
     if (fs < 0)
         return failed(-errno, "an overlay", err);
-    int r = set_overlay(fs, o);
+    int r = own.by_text ? -EINVAL : set_overlay(fs, o);
+    r = r < 0 ? r : attach(fs, target, &own);
     if (r == -EINVAL)
         return mount_by_text(o, target, &own, err);
-    r = r < 0 ? r : attach(fs, target, &own);
     return r < 0 ? failed(r, "an overlay", err) : 0;
 }
 

@@ -14,6 +14,7 @@ struct mount_opts {
     bool is_read_only;
     bool has_suid; /* set-user-ID and devices work; else nosuid,nodev */
     bool by_loop;  /* EROFS: over loop devices even where the kernel mounts files; for tests */
+    bool by_text;  /* overlays: as for kernels before 6.8; for tests */
 };
 
 /*
@@ -37,7 +38,8 @@ struct mount_overlay {
     bool is_volatile;      /* the upper directory does not outlive a crash of the machine */
 };
 
-/* One lower directory without an upper one and data is bound instead. */
+/* One lower directory without an upper one and data is bound instead. Errors: also E_LIMIT, more
+ * directories than kernels before 6.8 take. */
 int mount_overlay(const struct mount_overlay *o, const char *target, const struct mount_opts *opts,
                   struct err *err);
 

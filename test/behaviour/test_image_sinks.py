@@ -407,6 +407,23 @@ def test_files_of_mounts_are_links_to_one_another(place, form):
     assert place.check().returncode == 0
 
 
+@pytest.mark.parametrize("form", ["raw", "gz", "both", "cas"])
+def test_a_store_of_any_form_is_mounted_by_any_kernel(place, form):
+    """Also one that was made under a newer kernel; a sink that this one lacks is refused, and not chosen."""
+    one = pulled(place, "one", BASE, ONE, form=form)
+    for how in ((), ("--rw",)):
+        done = place.mount(one, "auto", *how)
+        assert done.returncode == 0, done.stderr
+        assert difference(snapshot(place.path / "mnt"), place.tree(f"store:{place.store}:{one}")) == []
+        place.umount()
+    for sink in ("tarfs", "layers", "cas"):
+        done = place.mount(one, sink)
+        if done.returncode == 0:
+            place.umount()
+        assert done.returncode == 0 or done.returncode == 1 and ("this kernel" in done.stderr or form == "gz"), done.stderr
+    assert place.is_clean()
+
+
 @pytest.mark.parametrize("turn", range(6))
 def test_random_stacks_are_linked_as_they_are_unpacked(place, turn):
     print("TEST_SEED", SEED)
