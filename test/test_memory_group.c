@@ -169,6 +169,21 @@ TEST(a_process_that_is_alone_in_its_group_of_v2_moves_below_it)
     rig_remove_dir(fake);
 }
 
+TEST(a_process_that_has_moved_for_others_makes_the_group_beside_itself)
+{
+    struct memory_group g;
+    struct err err = { 0 };
+    char proc[64];
+    fake_open("cpu memory pids\n");
+    (void)snprintf(proc, sizeof proc, "0::/dormouse-main-%d\n", (int)getpid());
+    CHECK_OK(memory_group_open(&g, fake, str_of(proc), 64 << 20, &err));
+    CHECK(g.is_v2 && !g.has_moved);
+    check_own("guests", "memory.max", "67108864");
+    memory_group_close(&g);
+    check_file("cgroup.procs", ""); /* it stays where it is */
+    rig_remove_dir(fake);
+}
+
 TEST(groups_of_processes_that_were_killed_are_removed)
 {
     struct memory_group g;

@@ -3,6 +3,7 @@
 #include "container/cgroup.h"
 
 #include "base/buf.h"
+#include "base/cgroup.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "io/process.h"
@@ -59,9 +60,15 @@ static int find_v2(const char *parent, struct err *err)
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, ROOT "%s", parent);
     int r = make_group(path, err);
-    if (r == 0)
-        (void)write_text(ROOT "/cgroup.subtree_control", "+cpu +memory +pids");
-    return r;
+    if (r < 0)
+        return r;
+    scoped(fd_scoped) int root = sys_openat(AT_FDCWD, ROOT, O_RDONLY | O_DIRECTORY, 0);
+    r = root < 0 ? root : cgroup_give(root, "+cpu +memory +pids");
+    return r < 0
+               ? err_set(err, E_UNSUPPORTED,
+                         "control groups: no limits for groups below " ROOT " (%s)",
+                         r == -EBUSY ? "other processes are in the group itself" : err_strerror(r))
+               : 0;
 }
 
 static int find_v1(const char *parent, struct err *err)

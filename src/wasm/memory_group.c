@@ -3,6 +3,7 @@
 #include "wasm/memory_group.h"
 
 #include "base/buf.h"
+#include "base/cgroup.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -22,6 +23,7 @@
 #define GUESTS      "dormouse-guests-"
 #define MAIN        "dormouse-main-"
 
+enum { NAME_SIZE = 48 };
 enum { KEEP_PART = 16, KEEP_BYTES_MIN = 64 << 20 }; /* of the memory, for main and others */
 
 static int write_text(int dir_fd, const char *name, const char *text)
@@ -35,20 +37,6 @@ static int write_number(int dir_fd, const char *name, uint64_t n)
     char text[24];
     (void)snprintf(text, sizeof text, "%llu", (unsigned long long)n);
     return write_text(dir_fd, name, text);
-}
-
-static bool has_word(int dir_fd, const char *name, const char *wanted)
-{
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
-    struct str word, rest;
-    if (sys_read_file(dir_fd, name, &text, NULL) < 0)
-        return false;
-    for (rest = str_trim(buf_str(&text)); rest.n;) {
-        (void)str_cut(rest, ' ', &word, &rest);
-        if (str_is(word, wanted))
-            return true;
-    }
-    return false;
 }
 
 /* ---- where we are ---- */
@@ -113,55 +101,26 @@ static void remove_left(int parent_fd)
         (void)closedir(dir);
 }
 
-static void name_of(char to[48], const char *what)
+static void guests_name(char to[NAME_SIZE])
 {
-    (void)snprintf(to, 48, "%s%d", what, (int)getpid());
-}
-
-static void move_back(int parent_fd)
-{
-    char name[48];
-    name_of(name, MAIN);
-    (void)write_text(parent_fd, "cgroup.procs", "0");
-    (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
-}
-
-/* Groups below one with processes get no controllers, so we go into one of our own first. */
-static int enable_memory(struct memory_group *g, int parent_fd)
-{
-    char name[48], procs[64];
-    if (has_word(parent_fd, "cgroup.subtree_control", "memory"))
-        return 0;
-    int r = write_text(parent_fd, "cgroup.subtree_control", "+memory");
-    if (r != -EBUSY)
-        return r;
-    name_of(name, MAIN);
-    (void)snprintf(procs, sizeof procs, "%s/cgroup.procs", name);
-    if (mkdirat(parent_fd, name, 0755) < 0 && errno != EEXIST)
-        return -errno;
-    r = write_text(parent_fd, procs, "0");
-    if (r >= 0)
-        r = write_text(parent_fd, "cgroup.subtree_control", "+memory");
-    if (r < 0)
-        move_back(parent_fd); /* there are others beside us */
-    g->has_moved = r >= 0;
-    return r;
+    (void)snprintf(to, NAME_SIZE, GUESTS "%d", (int)getpid());
 }
 
 static int make(struct memory_group *g, char *parent, bool is_v2, uint64_t max_bytes,
                 struct err *err)
 {
-    char name[48];
+    char name[NAME_SIZE];
     scoped(free_scoped) char *path = parent;
     *g = (struct memory_group){ .procs_fd = -1, .is_v2 = is_v2 };
     scoped(fd_scoped) int fd = open_dir(path);
     if (fd < 0)
         return err_sys(err, fd, "open '%s'", path);
     remove_left(fd);
-    int r = is_v2 ? enable_memory(g, fd) : 0;
+    int r = is_v2 ? cgroup_give(fd, "+memory") : 0;
     if (r < 0)
         return err_sys(err, r, "give memory to groups below '%s'", path);
-    name_of(name, GUESTS);
+    g->has_moved = r > 0;
+    guests_name(name);
     if (mkdirat(fd, name, 0755) < 0 && errno != EEXIST)
         r = -errno;
     scoped(fd_scoped) int dir_fd = r < 0 ? r : sys_openat(fd, name, O_RDONLY | O_DIRECTORY, 0);
@@ -182,12 +141,13 @@ static int make(struct memory_group *g, char *parent, bool is_v2, uint64_t max_b
 int memory_group_open(struct memory_group *g, const char *root, struct str proc, uint64_t max_bytes,
                       struct err *err)
 {
-    struct str v2 = pressure_own_path(proc, true), v1 = pressure_own_path(proc, false);
+    struct str v2 = cgroup_without_own(pressure_own_path(proc, true));
+    struct str v1 = pressure_own_path(proc, false);
     scoped(free_scoped) char *v2_dir = join_path(root, v2);
     scoped(fd_scoped) int fd = v2.n ? open_dir(v2_dir) : -ENOENT;
     max_bytes = max_bytes ? max_bytes : default_max(root, proc);
     *g = (struct memory_group){ .procs_fd = -1 };
-    if (fd >= 0 && has_word(fd, "cgroup.controllers", "memory")) {
+    if (fd >= 0 && cgroup_has_word(fd, "cgroup.controllers", "memory")) {
         if (!is_delegated(v2_dir, v2))
             return err_set(err, E_UNSUPPORTED, "'%s' is not delegated to this process", v2_dir);
         return make(g, take_ptr(&v2_dir), true, max_bytes, err);
@@ -200,15 +160,15 @@ int memory_group_open(struct memory_group *g, const char *root, struct str proc,
 
 void memory_group_close(struct memory_group *g)
 {
-    char name[48];
+    char name[NAME_SIZE];
     scoped(fd_scoped) int fd = g->parent ? open_dir(g->parent) : -1;
     fd_scoped(&g->procs_fd);
     g->procs_fd = -1;
-    name_of(name, GUESTS);
+    guests_name(name);
     if (fd >= 0)
         (void)unlinkat(fd, name, AT_REMOVEDIR);
     if (fd >= 0 && g->has_moved && write_text(fd, "cgroup.subtree_control", "-memory") >= 0)
-        move_back(fd);
+        cgroup_move_back(fd);
     free(take_ptr(&g->parent));
 }
 

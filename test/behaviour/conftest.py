@@ -81,13 +81,13 @@ class Watch:
 
 
 class Server:
-    """A running `dormouse api`, or another command that serves the API."""
+    """A running `dormouse api`, or another command that serves the API. prefix: words that run it."""
 
     COMMAND = "api"
 
-    def __init__(self, data_dir, listen="127.0.0.1:0", extra=(), wait=True):
+    def __init__(self, data_dir, listen="127.0.0.1:0", extra=(), wait=True, prefix=()):
         self.data_dir = pathlib.Path(data_dir)
-        self.args = [str(BUILD / "dormouse"), self.COMMAND, "--data-dir", str(data_dir), "--listen", listen, *extra]
+        self.args = [*prefix, str(BUILD / "dormouse"), self.COMMAND, "--data-dir", str(data_dir), "--listen", listen, *extra]
         self.log = open(str(data_dir) + ".log", "ab")
         self.process = subprocess.Popen(self.args, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.ready_ms = None
