@@ -24,6 +24,7 @@ TOOLS = {
     "find-rust": '[ "${1:-}" != --minimum ] || { echo 1.95.0; exit 0; }; [ -e "$HERE/rust-is-here" ] && echo /usr/bin',
     "build-engine": "echo /engine",
     "run-tests": 'echo "ran $*"; echo "1 passed, 0 failed"',
+    "test-kernels": 'echo "ran kernels $*"; echo "1 passed, 0 failed"',
 }
 
 
@@ -99,6 +100,12 @@ def test_a_toolchain_is_added_and_the_default_stays(tmp_path):
     machine = Machine(tmp_path, rust=False, unknown=["rustc-web"], versions=["rustc-1.89 - old"])
     machine.dev("build")
     assert machine.calls() == ["apt-get update", "rustup toolchain install 1.95.0 --profile minimal"]
+
+
+def test_other_kernels_take_more_packages(tmp_path):
+    machine = Machine(tmp_path, missing=["kmod"])
+    assert machine.dev("test", "--kernels", "6.1", "swap").stdout.splitlines() == ["ran kernels build 6.1 swap", "1 passed, 0 failed"]
+    assert machine.calls() == ["apt-get install -y --no-install-recommends kmod"]
 
 
 def test_foreign_tests_are_run_alone(tmp_path):
