@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image/atoms and image/plan: what images share, and the layers made of it. */
+#include "base/sum.h"
 #include "image/atoms.h"
 #include "image/share.h"
+#include "image/volatility.h"
 #include "image_tree_kit.h"
 
 /* ---- ten real images ---- */
@@ -266,6 +268,139 @@ TEST(layers_give_a_new_version_what_its_files_share)
     ten_free(t);
 }
 
+/* ---- what changes between versions ---- */
+
+enum { FIVE = TEN / 2 };
+
+/* The layers of a plan by what they hold: sum of the keys of its atoms -> its size. */
+static void layer_sums(const struct image_atoms *a, const struct image_plan *p, struct map *ret,
+                       struct arena *memory)
+{
+    scoped(free_scoped) uint64_t *sums = xnew_n(uint64_t, p->n_layers);
+    for (size_t i = 0; i < a->all.n; i++) {
+        const struct image_atom *atom = &a->all.p[i];
+        const struct image_plan_pieces *at = &p->pieces[atom->class_index];
+        for (uint32_t k = at->first; k < at->first + at->n; k++)
+            sums[p->piece_layers[k]] += sum64(str_n(atom->key, sizeof atom->key), 0);
+    }
+    for (size_t i = 0; i < p->n_layers; i++) {
+        uint64_t *kept = arena_new(memory, uint64_t);
+        *kept = p->layers[i].size;
+        (void)map_put(ret, str_n(&sums[i], sizeof sums[i]), kept);
+    }
+}
+
+/* The shared layers of five images, with or without what is known of changes. */
+static void plan_five(const struct ten *t, size_t first, struct image_volatility *known,
+                      struct map *ret, struct arena *memory, uint64_t *ret_size)
+{
+    struct image_atoms a;
+    struct image_plan p;
+    CHECK_OK(image_atoms_find(t->members + first, FIVE, &(struct image_atoms_opts){ 0 }, &a, NULL));
+    if (known) {
+        image_volatility_note(known, &a);
+        image_volatility_split(known, &a);
+    }
+    struct image_plan_input in = {
+        .n_images = FIVE,
+        .classes = a.classes.p,
+        .n_classes = a.classes.n,
+        .max_layers = IMAGE_LAYERS_DEFAULT,
+        .layer_threshold = IMAGE_LAYER_THRESHOLD,
+        .split_threshold = IMAGE_SPLIT_THRESHOLD,
+        .is_forced = true,
+    };
+    CHECK_OK(image_plan_make(&in, &p, NULL));
+    layer_sums(&a, &p, ret, memory);
+    *ret_size = 0;
+    for (size_t i = 0; i < p.n_layers; i++)
+        *ret_size += p.layers[i].size;
+    image_plan_fini(&p);
+    image_atoms_fini(&a);
+}
+
+/* Bytes of shared layers that stay when the five new images are replaced by versions in which
+ * what changed before changes again. */
+static uint64_t surviving(const struct ten *t, struct image_volatility *known, uint64_t *ret_all)
+{
+    struct map before = { 0 }, after = { 0 };
+    struct arena memory = { 0 };
+    uint64_t n = 0, all;
+    plan_five(t, FIVE, known, &before, &memory, ret_all);
+    plan_five(t, 0, known, &after, &memory, &all);
+    map_each (e, &before)
+        n += map_has(&after, e->key) ? *(uint64_t *)e->value : 0;
+    map_fini(&before);
+    map_fini(&after);
+    arena_fini(&memory);
+    return n;
+}
+
+TEST(what_changed_before_does_not_take_a_large_layer_with_it)
+{
+    struct ten *t = ten_images(&(struct image_atoms_opts){ 0 });
+    struct image_volatility known = { 0 };
+    uint64_t all, without_all, without = surviving(t, NULL, &without_all);
+    image_volatility_note(&known, &t->atoms);
+    CHECK(image_volatility_of(&known, STR("usr/bin/perl")) > 0);
+    CHECK_INT(image_volatility_of(&known, STR("usr/share/common-licenses/GPL-3")), 0);
+    uint64_t with = surviving(t, &known, &all);
+    printf("# shared layers of five images: %.1f MB, of which %.1f MB outlive an update; split "
+           "%.1f of %.1f MB\n",
+           (double)without_all / 1e6, (double)without / 1e6, (double)with / 1e6, (double)all / 1e6);
+    CHECK_INT(all, without_all);
+    CHECK(with * 10 >= all * 7 && without * 10 < all * 3);
+    image_volatility_fini(&known);
+    ten_free(t);
+}
+
+TEST(what_is_known_of_changes_comes_back_and_damage_is_found)
+{
+    char path[] = "/tmp/dm-changes-XXXXXX";
+    struct ten *t = ten_images(&(struct image_atoms_opts){ 0 });
+    struct image_volatility v = { 0 }, again;
+    bool is_good;
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    image_volatility_note(&v, &t->atoms);
+    uint32_t n = image_volatility_of(&v, STR("var/lib/dpkg/status"));
+    CHECK_INT(n, 1);
+    image_volatility_note(&v, &t->atoms); /* the same again is no change */
+    CHECK_INT(image_volatility_of(&v, STR("var/lib/dpkg/status")), 1);
+    CHECK_OK(image_volatility_save(&v, path, NULL));
+    CHECK_OK(image_volatility_load(path, &again, &is_good, NULL));
+    CHECK(is_good);
+    CHECK_INT(again.n, v.n);
+    CHECK_INT(image_volatility_of(&again, STR("var/lib/dpkg/status")), 1);
+    CHECK_INT(image_volatility_of(&again, STR("usr/share/common-licenses/GPL-3")), 0);
+    image_volatility_fini(&again);
+    close(fd);
+    CHECK((fd = open(path, O_RDWR | O_CLOEXEC)) >= 0); /* the file was replaced */
+    for (off_t at = 0; at < 200; at += 7) {            /* a byte that is another one */
+        uint8_t byte;
+        CHECK_INT(pread(fd, &byte, 1, at), 1);
+        byte ^= 1;
+        CHECK_INT(pwrite(fd, &byte, 1, at), 1);
+        CHECK_OK(image_volatility_load(path, &again, &is_good, NULL));
+        CHECK(!is_good && again.n == 0);
+        image_volatility_fini(&again);
+        byte ^= 1;
+        CHECK_INT(pwrite(fd, &byte, 1, at), 1);
+    }
+    CHECK_OK(image_volatility_load(path, &again, &is_good, NULL));
+    CHECK(is_good);
+    image_volatility_fini(&again);
+    CHECK_OK(ftruncate(fd, 100));
+    CHECK_OK(image_volatility_load(path, &again, &is_good, NULL));
+    CHECK(!is_good && again.n == 0);
+    close(fd);
+    unlink(path);
+    CHECK_OK(image_volatility_load(path, &again, &is_good, NULL));
+    CHECK(is_good && again.n == 0);
+    image_volatility_fini(&v);
+    ten_free(t);
+}
+
 /* ---- random classes ---- */
 
 enum { CLASSES_MAX = 24, IMAGES_MAX = 130, WORDS_MAX = 3 };
@@ -319,6 +454,17 @@ static void random_world(struct world *w, size_t n_images, size_t n_classes, boo
     };
 }
 
+/* Of the class that a layer was made for, with its parts unless those have layers too. */
+static uint64_t size_made_for(const struct world *w, const struct image_plan_layer *l)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < w->in.n_classes; i++)
+        if (memcmp(w->sets[i], w->sets[l->class_index], sizeof w->sets[i]) == 0 &&
+            (!l->is_split || i == l->class_index))
+            n += w->classes[i].size;
+    return n;
+}
+
 /* Each image has each of its classes exactly once and nothing else; no image has too many layers;
  * layers are in order. */
 static void check_plan(const struct world *w, const struct image_plan *p)
@@ -326,7 +472,7 @@ static void check_plan(const struct world *w, const struct image_plan *p)
     uint64_t stored = 0;
     for (size_t i = 0; i < p->n_layers; i++) {
         const struct image_plan_layer *l = &p->layers[i];
-        CHECK(l->n_sharers >= 2 && w->classes[l->class_index].size >= w->in.layer_threshold);
+        CHECK(l->n_sharers >= 2 && size_made_for(w, l) >= w->in.layer_threshold);
         CHECK(i == 0 || p->layers[i - 1].n_sharers >= l->n_sharers);
         stored += l->size;
     }
@@ -420,6 +566,187 @@ TEST(the_greedy_plan_is_near_the_best_of_all)
     printf("# optimal %d of %d, mean gap %.4f, worst %.4f\n", n_optimal, rounds, sum / rounds,
            worst);
     CHECK(n_optimal * 10 >= rounds * 8);
+}
+
+/* ---- parts of classes ---- */
+
+/* Half of the classes get a second part. */
+static void random_parts(struct world *w)
+{
+    size_t n = w->in.n_classes;
+    for (size_t i = 0; i < n && w->in.n_classes < CLASSES_MAX; i++) {
+        size_t k = w->in.n_classes;
+        if (test_random_below(2) || w->classes[i].size < 2)
+            continue;
+        uint64_t size = 1 + test_random_below((uint32_t)w->classes[i].size - 1);
+        memcpy(w->sets[k], w->sets[i], sizeof w->sets[k]);
+        w->classes[k] = (struct image_class){
+            .set = w->sets[k], .size = size, .raw = size, .n_atoms = 1, .part = IMAGE_PART_VOLATILE
+        };
+        w->classes[i].size = w->classes[i].raw -= size;
+        w->in.n_classes++;
+    }
+    w->in.split_threshold = 1 + test_random_below(1000);
+}
+
+TEST(splitting_costs_no_class_its_layer_and_no_byte)
+{
+    static struct world w;
+    size_t n_split = 0;
+    for (int round = 0; round < 3000; round++) {
+        struct image_plan p, whole;
+        random_world(&w, 2 + test_random_below(8), CLASSES_MAX / 2, round & 1);
+        random_parts(&w);
+        w.in.max_layers = 2 + (unsigned)test_random_below(12);
+        CHECK_OK(image_plan_make(&w.in, &p, NULL));
+        check_plan(&w, &p);
+        w.in.split_threshold = 0;
+        CHECK_OK(image_plan_make(&w.in, &whole, NULL));
+        check_plan(&w, &whole);
+        CHECK_INT(p.stored_after, whole.stored_after);
+        CHECK_INT(p.digest_shared, whole.digest_shared);
+        for (size_t i = 0; i < p.n_layers; i++) {
+            const struct image_plan_layer *l = &p.layers[i];
+            n_split += l->is_split;
+            for (size_t k = 0; k < i; k++) /* what changes stands above what does not */
+                CHECK(p.layers[k].n_sharers != l->n_sharers || p.layers[k].part <= l->part);
+        }
+        for (size_t c = 0; c < w.in.n_classes; c++) /* parts of one class are not mixed */
+            for (uint32_t k = 0; k < p.pieces[c].n; k++) {
+                const struct image_plan_layer *l = &p.layers[p.piece_layers[p.pieces[c].first + k]];
+                CHECK(!l->is_split || l->part == w.classes[c].part);
+            }
+        for (size_t i = 0; i < whole.n_layers; i++)
+            CHECK(!whole.layers[i].is_split);
+        image_plan_fini(&p);
+        image_plan_fini(&whole);
+    }
+    CHECK(n_split > 1000);
+}
+
+/*
+ * Groups of up to three images, drawn file by file: a file has a set, a size, and changes with an
+ * update or does not. A class that has files that change has enough of both kinds to be split; all
+ * others are of any size.
+ */
+enum { FILES_MAX = 64, GROUP_MAX = 3, PART_MIN = 100, SPLIT_MIN = 250 };
+
+struct files {
+    struct {
+        uint64_t set, size;
+        bool is_volatile;
+    } all[FILES_MAX];
+    size_t n, n_images;
+};
+
+static void random_files(struct files *f)
+{
+    *f = (struct files){ .n_images = 2 + test_random_below(GROUP_MAX - 1) };
+    for (uint64_t set = 1; set < UINT64_C(1) << f->n_images; set++) {
+        bool changes = test_random_below(2);
+        for (int k = 0, n = changes ? 4 : (int)test_random_below(3); k < n; k++) {
+            f->all[f->n].set = set;
+            f->all[f->n].is_volatile = changes && k & 1;
+            f->all[f->n++].size =
+                changes ? PART_MIN + test_random_below(50) : 1 + test_random_below(2 * PART_MIN);
+        }
+    }
+}
+
+/* The group with the next version of each image: a file that stays is in both, one that changes is
+ * two files. */
+static void next_version(const struct files *f, struct files *ret)
+{
+    *ret = (struct files){ .n_images = 2 * f->n_images };
+    for (size_t i = 0; i < f->n; i++) {
+        ret->all[ret->n] = f->all[i];
+        ret->all[ret->n++].set |= f->all[i].is_volatile ? 0 : f->all[i].set << f->n_images;
+    }
+    for (size_t i = 0; i < f->n; i++)
+        if (f->all[i].is_volatile) {
+            ret->all[ret->n] = f->all[i];
+            ret->all[ret->n++].set <<= f->n_images;
+        }
+}
+
+/* What each layer holds, as bits of files; returns how many layers. Files of the first version have
+ * the same numbers in the next one. */
+static size_t plan_files(const struct files *f, uint64_t split_threshold,
+                         uint64_t ret[static FILES_MAX], bool is_steady[static FILES_MAX])
+{
+    struct image_class classes[FILES_MAX] = { 0 };
+    uint64_t sets[FILES_MAX];
+    size_t of[FILES_MAX], n = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        for (of[i] = 0; of[i] < n; of[i]++)
+            if (sets[of[i]] == f->all[i].set &&
+                classes[of[i]].part == (uint32_t)f->all[i].is_volatile)
+                break;
+        struct image_class *c = &classes[of[i]];
+        sets[of[i]] = f->all[i].set;
+        c->set = &sets[of[i]];
+        c->part = f->all[i].is_volatile;
+        c->size += f->all[i].size;
+        n = MAX(n, of[i] + 1);
+    }
+    struct image_plan_input in = {
+        .n_images = f->n_images,
+        .classes = classes,
+        .n_classes = n,
+        .max_layers = IMAGE_LAYERS_HARD,
+        .layer_threshold = PART_MIN,
+        .split_threshold = split_threshold,
+        .is_forced = true,
+    };
+    struct image_plan p;
+    CHECK_OK(image_plan_make(&in, &p, NULL));
+    size_t n_layers = p.n_layers;
+    for (size_t i = 0; i < n_layers; i++) {
+        ret[i] = 0;
+        is_steady[i] = p.layers[i].is_split && p.layers[i].part == IMAGE_PART_STEADY;
+    }
+    for (size_t i = 0; i < f->n; i++)
+        for (uint32_t k = 0; k < p.pieces[of[i]].n; k++)
+            ret[p.piece_layers[p.pieces[of[i]].first + k]] |= UINT64_C(1) << i;
+    image_plan_fini(&p);
+    return n_layers;
+}
+
+static bool is_among(uint64_t layer, const uint64_t *layers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (layers[i] == layer)
+            return true;
+    return false;
+}
+
+TEST(an_update_of_what_changes_leaves_every_layer_of_what_stays)
+{
+    size_t n_steady = 0, n_whole = 0, n_whole_left = 0;
+    for (int round = 0; round < 3000; round++) {
+        struct files now, next;
+        uint64_t before[FILES_MAX], after[FILES_MAX], changing = 0;
+        bool is_steady[FILES_MAX], unused[FILES_MAX];
+        random_files(&now);
+        next_version(&now, &next);
+        for (size_t i = 0; i < now.n; i++)
+            changing |= (uint64_t)now.all[i].is_volatile << i;
+        size_t n = plan_files(&now, SPLIT_MIN, before, is_steady);
+        size_t n_after = plan_files(&next, SPLIT_MIN, after, unused);
+        for (size_t i = 0; i < n; i++) {
+            CHECK(!is_steady[i] || is_among(before[i], after, n_after));
+            n_steady += is_steady[i];
+        }
+        n = plan_files(&now, 0, before, is_steady);
+        n_after = plan_files(&next, 0, after, unused);
+        for (size_t i = 0; i < n; i++)
+            if (before[i] & changing) { /* what is not split is renamed as a whole */
+                n_whole++;
+                n_whole_left += is_among(before[i], after, n_after);
+            }
+    }
+    CHECK(n_steady > 1000 && n_whole > 1000);
+    CHECK_INT(n_whole_left, 0);
 }
 
 TEST(limits_are_refused_with_their_number)

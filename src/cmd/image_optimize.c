@@ -5,6 +5,7 @@
  * refactor'), so that at rest there is one timer and little memory.
  */
 #include "base/clock.h"
+#include "base/sum.h"
 #include "base/sys.h"
 #include "base/vec.h"
 #include "cmd/child.h"
@@ -309,6 +310,13 @@ static int run_child(struct optimizer *o, struct words_list *w, struct image_lea
     return r;
 }
 
+/* A file for each group, told by its first image: what changes in one says nothing of another. */
+static const char *changes_file(struct optimizer *o, const struct group *g)
+{
+    return arena_printf(&o->memory, "%s/changes-%016llx", o->dir,
+                        (unsigned long long)sum64(str_of(g->images[0]->name), 0));
+}
+
 static int refactor_group(struct optimizer *o, const struct group *g, struct image_lease *lease,
                           struct json **ret, struct err *err)
 {
@@ -324,6 +332,7 @@ static int refactor_group(struct optimizer *o, const struct group *g, struct ima
     add_option(&w, "--link", link_how);
     add_option(&w, "--proof", proof);
     add_option(&w, "--times", o->times);
+    add_option(&w, "--changes", changes_file(o, g));
     add_option(&w, "--redundancy-threshold", redundancy);
     add_option(&w, "--gain-threshold", gain_threshold);
     add_option(&w, "--layer-threshold", layer_threshold);

@@ -10,6 +10,7 @@
 #include "image/scratch.h"
 #include "image/second_reader.h"
 #include "image/times.h"
+#include "image/volatility.h"
 #include "oci/layout.h"
 
 #include <stdio.h>
@@ -20,11 +21,13 @@ static struct image_args args;
 static const char *to, *update, *mtime = "canonical", *link_how = "none", *mode = "side",
                                 *proof = "auto";
 static struct cmd_list exact_globs, names;
-static const char *redundancy = "0", *times_file, *index_dir;
+static const char *redundancy = "0", *times_file, *changes_file, *index_dir;
 static struct image_times times;
+static struct image_volatility changes;
 static bool is_dry, is_forced, is_skipping;
 static uint64_t redundancy_threshold;
 static uint64_t layer_threshold = IMAGE_LAYER_THRESHOLD, gain_threshold = IMAGE_GAIN_AUTOMATIC;
+static uint64_t split_threshold = IMAGE_SPLIT_THRESHOLD;
 static uint64_t max_layers = IMAGE_LAYERS_DEFAULT, cached, threads;
 
 static const struct cmd_opt opts[] = {
@@ -48,6 +51,14 @@ static const struct cmd_opt opts[] = {
     CMD_SECTION("Plan"),
     { "layer-threshold", 0, "SIZE", "the least size of a shared layer, compressed (256Ki)",
       CMD_SIZE, &layer_threshold, 0, 0 },
+    { "split-threshold", 0, "SIZE",
+      "a shared layer of this size becomes two where some of its paths have changed between "
+      "versions, one with these and one with the rest; 0: never (8Mi)",
+      CMD_SIZE, &split_threshold, 0, 0 },
+    { "changes", 0, "FILE",
+      "which paths have changed between versions, as earlier runs found; kept there for the next "
+      "run; one file for each group",
+      CMD_STRING, &changes_file, 0, 0 },
     { "gain-threshold", 0, "SIZE",
       "the least that has to be saved (64Mi, or a tenth of what is stored, if more)", CMD_SIZE,
       &gain_threshold, 0, 0 },
@@ -161,6 +172,8 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     o->n_threads = (unsigned)threads;
     o->max_layers = (unsigned)max_layers;
     o->layer_threshold = layer_threshold;
+    o->split_threshold = split_threshold;
+    o->volatility = changes_file ? &changes : NULL;
     o->gain_threshold = gain_threshold;
     o->cached = cached;
     o->is_forced = is_forced;
@@ -312,13 +325,29 @@ static int is_worth_it(const char *const *references, const char *const *image_n
     return r;
 }
 
-/* Before anything is published: what is published later has to keep these times. */
-static int keep_times(const struct image_refactoring *r, struct err *err)
+/* Before anything is published: what is published later has to keep these times, and to be split
+ * where this was. */
+static int keep_tables(const struct image_refactoring *r, struct err *err)
 {
+    if (changes_file && image_volatility_save(&changes, changes_file, err) < 0)
+        return err->code;
     if (!times_file)
         return 0;
     image_times_note(&times, r);
     return image_times_save(&times, times_file, err);
+}
+
+static int load_tables(struct image_refactor_opts *o, struct err *err)
+{
+    bool is_good = true;
+    int r = times_file ? image_times_load(times_file, &times, err) : 0;
+    if (r >= 0 && times_file)
+        o->atoms.published = &times.by_key;
+    if (r >= 0 && changes_file)
+        r = image_volatility_load(changes_file, &changes, &is_good, err);
+    if (!is_good)
+        (void)fprintf(stderr, "'%s' is damaged; it is begun again\n", changes_file);
+    return r;
 }
 
 static int show_plan(const char *const *references, size_t n, const struct image_refactor_opts *o,
@@ -343,7 +372,7 @@ static int to_layout(const char *const *references, size_t n, const struct image
     r = r < 0 ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
     r = r < 0 ? r : image_refactor_plan(references, n, o, spool, &refactoring, err);
     r = r < 0 ? r : must_pay(&refactoring, err);
-    r = r < 0 ? r : keep_times(&refactoring, err);
+    r = r < 0 ? r : keep_tables(&refactoring, err);
     r = r < 0 ? r : image_refactor_write(&refactoring, spool, layout, image_names, err);
     if (r >= 0)
         print(&refactoring, image_names, NULL);
@@ -372,7 +401,7 @@ static int to_registry(const char *const *references, size_t n, const struct ima
     r = r < 0 ? r : must_pay(&refactoring, err);
     r = r < 0 ? r : image_refactor_check_targets(&refactoring, publish, err);
     r = r < 0 ? r : image_refactor_stage(&refactoring, spool, layout, err);
-    r = r < 0 ? r : keep_times(&refactoring, err);
+    r = r < 0 ? r : keep_tables(&refactoring, err);
     r = r < 0 ? r : image_refactor_publish(&refactoring, layout, publish, &published, err);
     if (r >= 0)
         print(&refactoring, image_names, &published);
@@ -513,15 +542,14 @@ static int run(int argc, char **argv)
         argv[i] = arena_strndup(&a, full, strlen(full));
     }
     r = name_all(&a, argv, n, target_name, image_names);
-    if (r == 0 && times_file) {
-        r = image_times_load(times_file, &times, &err);
-        o.atoms.published = &times.by_key;
-    }
+    if (r == 0)
+        r = load_tables(&o, &err);
     if (r == 0)
         r = act((const char **)argv, n, &o, directory, image_names, &err);
     if (r < 0)
         r = cmd_fail(CMD_FAILED, &err);
     image_times_fini(&times);
+    image_volatility_fini(&changes);
     vec_fini(&left_out.all);
     arena_fini(&a);
     return r;
@@ -545,6 +573,12 @@ const struct cmd cmd_image_refactor = {
         "\n"
         "Shared files get the earliest of their modification times, except Python sources whose\n"
         "compiled files record the time; --mtime exact shares files with equal times only.\n"
+        "\n"
+        "Files that change often between versions do not share a large layer with those that\n"
+        "stay: with --changes FILE the paths are remembered at which one version had another file\n"
+        "than the one before, and a layer of 8 MiB or more is split by them. The next version "
+        "then\n"
+        "has another small layer, and the large one stays where it is.\n"
         "\n"
         "With --update a new version keeps the layers of the old one and gets a layer with the\n"
         "difference. What it replaces or removes stays in the layers below: hidden, not gone.\n"

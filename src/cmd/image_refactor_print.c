@@ -53,7 +53,12 @@ static void print_layers(const struct image_refactoring *r, const char *const *i
         size_cell(&t, r->layers ? r->layers[i].tar_size : l->raw);
         number_cell(&t, l->n_atoms);
         number_cell(&t, l->n_sharers);
-        text_table_cell(&t, sharers(a, r, l->set, image_names));
+        struct str who = sharers(a, r, l->set, image_names);
+        if (l->is_split)
+            who = str_of(
+                arena_printf(a, STR_FMT "; %s", STR_ARG(who),
+                             l->part == IMAGE_PART_VOLATILE ? "what changes" : "what stays"));
+        text_table_cell(&t, who);
     }
     text_table_print(&t, stdout);
 }
@@ -159,6 +164,8 @@ static struct json *layers_json(const struct image_refactoring *r, const char *c
             oci_digest_format(&r->layers[i].diff_id, text);
             json_set_str(a, v, "diffID", str_of(text));
         }
+        if (l->is_split)
+            json_set_bool(a, v, "changes", l->part == IMAGE_PART_VOLATILE);
         image_set_each(k, l->set, r->group.n) json_add(sharing, json_new_cstr(a, image_names[k]));
         json_setc(a, v, "images", sharing);
         json_add(list, v);

@@ -6,17 +6,31 @@
 
 #include <assert.h>
 
+/* A class with all its parts. */
 struct ranked {
-    const struct image_class *class;
-    uint32_t index, n_images;
-    uint64_t gain;
+    const uint32_t *parts; /* indexes of classes with the same set, the steadiest first */
+    uint32_t n_parts, n_images;
+    const uint64_t *set;
+    uint64_t size, gain;
     size_t n_words;
+    bool is_split;
+};
+
+/* What a layer is made for: parts of a class. */
+struct seed {
+    const struct ranked *of;
+    uint32_t first_part, n_parts, part; /* part: the last one */
+    uint64_t size;
 };
 
 struct planner {
     const struct image_plan_input *in;
     struct image_plan *plan;
+    uint32_t *by_set; /* indexes of all classes, parts next to each other */
     struct ranked *ranked;
+    size_t n_ranked;
+    struct seed *seeds; /* of layers, in their order */
+    uint32_t *layer_of; /* of each class, or IMAGE_PLAN_TOP */
     VEC(uint32_t) pieces;
 };
 
@@ -38,76 +52,161 @@ static int cmp_u64_desc(uint64_t a, uint64_t b)
     return (a < b) - (a > b);
 }
 
-static int cmp_identity(const struct ranked *a, const struct ranked *b)
-{
-    int c = image_set_cmp(a->class->set, b->class->set, a->n_words);
-    return c ? c : (a->class->part > b->class->part) - (a->class->part < b->class->part);
-}
-
 static int by_gain(const void *x, const void *y)
 {
     const struct ranked *a = x, *b = y;
     int c = cmp_u64_desc(a->gain, b->gain);
     c = c ? c : cmp_u64_desc(a->n_images, b->n_images);
-    return c ? c : cmp_identity(a, b);
+    return c ? c : image_set_cmp(a->set, b->set, a->n_words);
 }
 
 /* The order in which images have their layers, lowest first. */
 static int by_sharers(const void *x, const void *y)
 {
-    const struct ranked *a = x, *b = y;
-    int c = cmp_u64_desc(a->n_images, b->n_images);
-    c = c ? c : cmp_u64_desc(a->class->size, b->class->size);
-    return c ? c : cmp_identity(a, b);
+    const struct seed *a = x, *b = y;
+    int c = cmp_u64_desc(a->of->n_images, b->of->n_images);
+    c = c ? c : (a->part > b->part) - (a->part < b->part);
+    c = c ? c : cmp_u64_desc(a->size, b->size);
+    return c ? c : image_set_cmp(a->of->set, b->of->set, a->of->n_words);
+}
+
+struct by_set {
+    const struct image_class *class;
+    uint32_t index;
+    size_t n_words;
+};
+
+static int by_set_and_part(const void *x, const void *y)
+{
+    const struct by_set *a = x, *b = y;
+    int c = image_set_cmp(a->class->set, b->class->set, a->n_words);
+    return c ? c : (a->class->part > b->class->part) - (a->class->part < b->class->part);
+}
+
+/* Classes with equal sets next to each other. */
+static void sort_parts(struct planner *p)
+{
+    const struct image_plan_input *in = p->in;
+    scoped(free_scoped) struct by_set *all = xnew_n(struct by_set, in->n_classes);
+    for (size_t i = 0; i < in->n_classes; i++)
+        all[i] = (struct by_set){ &in->classes[i], (uint32_t)i, p->plan->n_words };
+    qsort(all, in->n_classes, sizeof *all, by_set_and_part);
+    for (size_t i = 0; i < in->n_classes; i++)
+        p->by_set[i] = all[i].index;
 }
 
 static void rank(struct planner *p)
 {
     const struct image_plan_input *in = p->in;
+    size_t n_words = p->plan->n_words;
+    sort_parts(p);
     for (size_t i = 0; i < in->n_classes; i++) {
-        const struct image_class *c = &in->classes[i];
-        unsigned n = image_set_count(c->set, p->plan->n_words);
-        assert(n > 0);
-        p->ranked[i] = (struct ranked){ c, (uint32_t)i, n, (n - 1) * c->size, p->plan->n_words };
+        const struct image_class *c = &in->classes[p->by_set[i]];
+        struct ranked *last = p->n_ranked ? &p->ranked[p->n_ranked - 1] : NULL;
+        if (!last || image_set_cmp(last->set, c->set, n_words) != 0) {
+            unsigned n = image_set_count(c->set, n_words);
+            assert(n > 0);
+            last = &p->ranked[p->n_ranked++];
+            *last = (struct ranked){
+                .parts = &p->by_set[i], .n_images = n, .set = c->set, .n_words = n_words
+            };
+        }
+        last->n_parts++;
+        last->size += c->size;
+        last->gain = (last->n_images - 1) * last->size;
     }
-    qsort(p->ranked, in->n_classes, sizeof *p->ranked, by_gain);
+    qsort(p->ranked, p->n_ranked, sizeof *p->ranked, by_gain);
 }
 
-static bool has_budget(const struct planner *p, const uint64_t *set)
+static bool has_budget(const struct planner *p, const uint64_t *set, uint32_t n_layers)
 {
-    image_set_each(i, set, p->in->n_images) if (p->plan->images[i].n_shared + 1 >=
+    image_set_each(i, set, p->in->n_images) if (p->plan->images[i].n_shared + n_layers >=
                                                 p->in->max_layers) return false;
     return true;
 }
 
-/* Moves those that become layers to the front, in the order of layers; returns their number. */
+static void take_budget(struct planner *p, const uint64_t *set, uint32_t n_layers)
+{
+    image_set_each(i, set, p->in->n_images) p->plan->images[i].n_shared += n_layers;
+}
+
+/* Those that become layers, to the front; returns their number. */
 static size_t choose(struct planner *p)
 {
     size_t n_kept = 0;
-    for (size_t i = 0; i < p->in->n_classes; i++) {
+    for (size_t i = 0; i < p->n_ranked; i++) {
         struct ranked r = p->ranked[i];
-        if (r.n_images < 2 || r.class->size < p->in->layer_threshold ||
-            !has_budget(p, r.class->set))
+        if (r.n_images < 2 || r.size < p->in->layer_threshold || !has_budget(p, r.set, 1))
             continue;
-        image_set_each(image, r.class->set, p->in->n_images) p->plan->images[image].n_shared++;
+        take_budget(p, r.set, 1);
         p->ranked[i] = p->ranked[n_kept];
         p->ranked[n_kept++] = r;
     }
-    qsort(p->ranked, n_kept, sizeof *p->ranked, by_sharers);
     return n_kept;
 }
 
-static void add_layers(struct planner *p, size_t n)
+static bool can_split(const struct planner *p, const struct ranked *r)
+{
+    if (p->in->split_threshold == 0 || r->n_parts < 2 || r->size < p->in->split_threshold)
+        return false;
+    for (uint32_t i = 0; i < r->n_parts; i++)
+        if (p->in->classes[r->parts[i]].size < p->in->layer_threshold)
+            return false;
+    return has_budget(p, r->set, r->n_parts - 1);
+}
+
+/* With what is left of the budget: no class goes without a layer because of it. Returns the number
+ * of layers. */
+static size_t split(struct planner *p, size_t n_kept)
+{
+    size_t n_layers = 0;
+    for (size_t i = 0; i < n_kept; i++) {
+        struct ranked *r = &p->ranked[i];
+        r->is_split = can_split(p, r);
+        if (r->is_split)
+            take_budget(p, r->set, r->n_parts - 1);
+        n_layers += r->is_split ? r->n_parts : 1;
+    }
+    return n_layers;
+}
+
+static struct seed make_seed(const struct planner *p, const struct ranked *of, uint32_t first,
+                             uint32_t n)
+{
+    struct seed s = { .of = of, .first_part = first, .n_parts = n };
+    for (uint32_t i = first; i < first + n; i++)
+        s.size += p->in->classes[of->parts[i]].size;
+    s.part = p->in->classes[of->parts[first + n - 1]].part;
+    return s;
+}
+
+static void add_layers(struct planner *p, size_t n_kept, size_t n_layers)
 {
     struct image_plan *plan = p->plan;
+    size_t n = 0;
+    p->seeds = xnew_n(struct seed, n_layers);
+    for (size_t i = 0; i < n_kept; i++) {
+        const struct ranked *r = &p->ranked[i];
+        for (uint32_t k = 0; r->is_split && k < r->n_parts; k++)
+            p->seeds[n++] = make_seed(p, r, k, 1);
+        if (!r->is_split)
+            p->seeds[n++] = make_seed(p, r, 0, r->n_parts);
+    }
+    qsort(p->seeds, n, sizeof *p->seeds, by_sharers);
     plan->layers = arena_new_n(&plan->memory, struct image_plan_layer, n);
     plan->n_layers = n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        const struct seed *s = &p->seeds[i];
         plan->layers[i] = (struct image_plan_layer){
-            .set = p->ranked[i].class->set,
-            .n_sharers = p->ranked[i].n_images,
-            .class_index = p->ranked[i].index,
+            .set = s->of->set,
+            .n_sharers = s->of->n_images,
+            .class_index = s->of->parts[s->first_part],
+            .part = s->part,
+            .is_split = s->of->is_split,
         };
+        for (uint32_t k = s->first_part; k < s->first_part + s->n_parts; k++)
+            p->layer_of[s->of->parts[k]] = (uint32_t)i;
+    }
 }
 
 /* ---- where each class goes ---- */
@@ -123,6 +222,19 @@ static void add_piece(struct planner *p, uint32_t class_index, uint32_t layer)
     l->n_atoms += c->n_atoms;
 }
 
+/* Of the layers of this set the one that fits the part: what changes does not go where nothing
+ * changes, if that can be. `first`: the lowest of them. */
+static uint32_t layer_for_part(const struct planner *p, uint32_t first, uint32_t part)
+{
+    const struct image_plan *plan = p->plan;
+    uint32_t found = first;
+    for (uint32_t i = first; plan->layers[first].is_split && i < plan->n_layers; i++)
+        if (image_set_cmp(plan->layers[i].set, plan->layers[first].set, plan->n_words) == 0 &&
+            plan->layers[i].part <= part)
+            found = i;
+    return found;
+}
+
 /* A class without a layer: into disjoint layers of subsets, the largest first; the layers stand in
  * that order. *rest keeps the images for which none was found. */
 static void spill(struct planner *p, uint32_t class_index, uint64_t *rest)
@@ -131,25 +243,24 @@ static void spill(struct planner *p, uint32_t class_index, uint64_t *rest)
     for (size_t i = 0; i < plan->n_layers && !p->in->is_plain; i++) {
         if (!image_set_is_subset(plan->layers[i].set, rest, plan->n_words))
             continue;
-        add_piece(p, class_index, (uint32_t)i);
+        add_piece(p, class_index, layer_for_part(p, (uint32_t)i, p->in->classes[class_index].part));
         image_set_subtract(rest, plan->layers[i].set, plan->n_words);
     }
 }
 
-static void place(struct planner *p, size_t n_kept)
+static void place(struct planner *p)
 {
     struct image_plan *plan = p->plan;
     for (size_t i = 0; i < p->in->n_classes; i++) {
-        const struct image_class *c = p->ranked[i].class;
+        const struct image_class *c = &p->in->classes[i];
         uint64_t rest[IMAGE_SET_WORDS_MAX] = { 0 };
-        uint32_t index = p->ranked[i].index;
-        plan->pieces[index].first = (uint32_t)p->pieces.n;
-        if (i < n_kept) {
-            add_piece(p, index, (uint32_t)i);
+        plan->pieces[i].first = (uint32_t)p->pieces.n;
+        if (p->layer_of[i] != IMAGE_PLAN_TOP) {
+            add_piece(p, (uint32_t)i, p->layer_of[i]);
             continue;
         }
         memcpy(rest, c->set, plan->n_words * sizeof *rest);
-        spill(p, index, rest);
+        spill(p, (uint32_t)i, rest);
         image_set_each(image, rest, p->in->n_images)
         {
             plan->images[image].top_size += c->size;
@@ -279,14 +390,25 @@ int image_plan_make(const struct image_plan_input *in, struct image_plan *ret, s
         .n_words = image_set_words(in->n_images),
         .classes = in->classes,
     };
-    struct planner p = { .in = in, .plan = ret, .ranked = xnew_n(struct ranked, in->n_classes) };
+    struct planner p = {
+        .in = in,
+        .plan = ret,
+        .by_set = xnew_n(uint32_t, in->n_classes),
+        .ranked = xnew_n(struct ranked, in->n_classes),
+        .layer_of = xnew_n(uint32_t, in->n_classes),
+    };
+    for (size_t i = 0; i < in->n_classes; i++)
+        p.layer_of[i] = IMAGE_PLAN_TOP;
     ret->images = arena_new_n(&ret->memory, struct image_plan_image, in->n_images);
     ret->pieces = arena_new_n(&ret->memory, struct image_plan_pieces, in->n_classes);
     rank(&p);
     size_t n_kept = choose(&p);
-    add_layers(&p, n_kept);
-    place(&p, n_kept);
+    add_layers(&p, n_kept, split(&p, n_kept));
+    place(&p);
     assess(&p);
+    free(p.seeds);
+    free(p.layer_of);
     free(p.ranked);
+    free(p.by_set);
     return 0;
 }

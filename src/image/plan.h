@@ -9,6 +9,12 @@
  * image has its shared layers at the bottom, those with the most sharers lowest, so that images
  * share prefixes of layers, too.
  *
+ * A class may come in parts: files that have changed between versions, and files that have not
+ * (image/volatility.h). A large class gets a layer for each part where every image has room for
+ * one more, so that the next version renames the small layer and leaves the large one. Layers of
+ * what changes stand above those of what does not with as many sharers: prefixes last longer.
+ * Parts never cost a class its layer: the classes are chosen first, and then split.
+ *
  * Pure and deterministic: the same input gives the same plan. One thread at a time.
  */
 #pragma once
@@ -26,14 +32,17 @@ enum {
  * docs/internals/image-refactoring.md */
 #define IMAGE_LAYER_THRESHOLD ((uint64_t)256 << 10)
 #define IMAGE_GAIN_THRESHOLD  ((uint64_t)64 << 20) /* or a tenth of what is stored, if more */
+#define IMAGE_SPLIT_THRESHOLD ((uint64_t)8 << 20)
 
 /* Sizes are bytes of compressed layers, estimated, unless they are named raw. */
 struct image_class {
     const uint64_t *set; /* never empty */
     uint64_t size, raw;
     uint64_t n_atoms;
-    uint32_t part; /* classes with equal sets differ in it */
+    uint32_t part; /* classes with equal sets are parts of one and differ in it */
 };
+/* The steadier part first. */
+enum { IMAGE_PART_STEADY, IMAGE_PART_VOLATILE };
 
 /* A layer that the images have now, and which of them have it. */
 struct image_plan_source {
@@ -50,6 +59,7 @@ struct image_plan_input {
     const uint64_t *directories; /* of each image's top layer; NULL: nothing */
     unsigned max_layers;         /* 2 to IMAGE_LAYERS_HARD */
     uint64_t layer_threshold;    /* the least size of a shared layer */
+    uint64_t split_threshold;    /* the least size of a class that is split; 0: none is */
     uint64_t gain_threshold;     /* the least that has to be saved */
     uint64_t cached;             /* bytes of layers to be replaced that nodes hold */
     bool is_forced;              /* carry it out whatever it saves */
@@ -61,7 +71,9 @@ enum { IMAGE_PLAN_TOP = UINT32_MAX };
 struct image_plan_layer {
     const uint64_t *set; /* its sharers */
     uint32_t n_sharers;
-    uint32_t class_index; /* the class that it was made for */
+    uint32_t class_index; /* the class that it was made for, or the first of its parts */
+    uint32_t part;        /* the last of its parts */
+    bool is_split;        /* the other parts have layers of their own */
     uint64_t size, raw;   /* with what other classes put there */
     uint64_t n_atoms;
 };

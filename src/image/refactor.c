@@ -2,6 +2,7 @@
 #include "image/refactor.h"
 
 #include "image/share.h"
+#include "image/volatility.h"
 
 enum { HEADER_RATIO = 10 }; /* headers of directories compress to about a tenth */
 
@@ -111,6 +112,17 @@ static int find_atoms(struct image_refactoring *r, struct err *err)
     return image_atoms_find(all, r->group.n, &r->opts->atoms, &r->atoms, err);
 }
 
+static void split_atoms(struct image_refactoring *r)
+{
+    struct image_volatility own = { 0 };
+    struct image_volatility *v = r->opts->volatility ? r->opts->volatility : &own;
+    if (r->opts->split_threshold == 0)
+        return;
+    image_volatility_note(v, &r->atoms);
+    image_volatility_split(v, &r->atoms);
+    image_volatility_fini(&own);
+}
+
 static int plan(struct image_refactoring *r, struct err *err)
 {
     const struct image_refactor_opts *o = r->opts;
@@ -131,6 +143,7 @@ static int plan(struct image_refactoring *r, struct err *err)
         .directories = directories,
         .max_layers = o->max_layers,
         .layer_threshold = o->layer_threshold,
+        .split_threshold = o->split_threshold,
         .gain_threshold = o->gain_threshold == IMAGE_GAIN_AUTOMATIC
                               ? image_plan_gain_default(stored)
                               : o->gain_threshold,
@@ -160,6 +173,8 @@ int image_refactor_plan(const char *const *references, size_t n,
     };
     int status = image_group_read(references, n, &group, &r.group, err);
     status = status < 0 ? status : find_atoms(&r, err);
+    if (status >= 0)
+        split_atoms(&r);
     status = status < 0 ? status : plan(&r, err);
     if (status < 0)
         image_refactoring_fini(&r);

@@ -16,6 +16,8 @@
 
 #define IMAGE_GAIN_AUTOMATIC UINT64_MAX
 
+struct image_volatility;
+
 struct image_refactor_opts {
     const struct oci_platform *platform;
     const struct oci_remote_opts *registry;  /* as in image_group_opts */
@@ -25,7 +27,11 @@ struct image_refactor_opts {
     const char *index_directory;              /* as in image_group_opts */
     struct err *unreadable;                   /* as there, for image_refactor_plan() */
     uint64_t layer_threshold, gain_threshold; /* IMAGE_GAIN_AUTOMATIC: image_plan_gain_default() */
-    uint64_t cached;                          /* bytes of layers to be replaced that nodes hold */
+    uint64_t split_threshold;                 /* as in image_plan_input */
+    /* What has changed in earlier runs; learns what this group shows. NULL: nothing is known but
+     * that. */
+    struct image_volatility *volatility;
+    uint64_t cached; /* bytes of layers to be replaced that nodes hold */
     bool is_forced;
     struct image_atoms_opts atoms;
     /* Where a name is taken already, give the new image the name "sha256-" and the digest of its

@@ -99,7 +99,7 @@ int image_update_plan(const char *const references[2], const struct image_refact
     struct image_update u = { 0 };
     o.max_layers = pair.max_layers;
     o.is_forced = pair.is_forced;
-    o.layer_threshold = 0;
+    o.layer_threshold = o.split_threshold = 0;
     int r = image_refactor_plan(references, 2, &o, spool, &u.pair, err);
     if (r < 0)
         return r;
