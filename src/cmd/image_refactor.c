@@ -40,8 +40,8 @@ static const struct cmd_opt opts[] = {
     { "name", 0, "NAME", "of the first, second, ... new image (that of its source)", CMD_LIST,
       &names, 0, 0 },
     { "update", 0, "NAME",
-      "IMAGE is a new version of this image of the layout: keep its layers, add one with what "
-      "changed",
+      "IMAGE is a new version of this image: keep its layers, add one with what changed; a name in "
+      "the layout, a tag or digest in the repository, or docker://REPOSITORY:TAG",
       CMD_STRING, &update, 0, 0 },
     { "mode", 0, "MODE",
       "replace: names and tags move to the new images. side: they do not; in a registry a new "
@@ -73,7 +73,9 @@ static const struct cmd_opt opts[] = {
       "where it would not pay, say why and succeed, without reading the contents; leave out images "
       "that cannot be read, and leave tags that name an index for several platforms",
       CMD_FLAG, &is_skipping, 0, 0 },
-    { "force", 0, NULL, "also where it saves too little", CMD_FLAG, &is_forced, 0, 0 },
+    { "force", 0, NULL,
+      "also where it saves too little; with --update also where much is new or hidden", CMD_FLAG,
+      &is_forced, 0, 0 },
     CMD_SECTION("What counts as the same file"),
     { "mtime", 0, "HOW",
       "canonical: times need not be equal, shared files get the earliest; exact (canonical)",
@@ -161,8 +163,8 @@ static int check_args(struct image_refactor_opts *o, size_t n)
                          "--to is oci:DIR[:NAME], docker://REPOSITORY[:TAG] or source, "
                          "not '%s'",
                          to);
-    if (update && (n != 1 || is_dry || is_registry()))
-        return cmd_failf(CMD_USAGE, "--update takes one image and a layout, and no --dry-run");
+    if (update && (n != 1 || is_dry))
+        return cmd_failf(CMD_USAGE, "--update takes one image, and no --dry-run");
     if (names.n > n)
         return cmd_failf(CMD_USAGE, "%zu names for %zu images", names.n, n);
     o->platform = &args.wanted;
@@ -464,6 +466,84 @@ static int check_name(const struct oci_layout *layout, const char *name, bool is
     return 0;
 }
 
+static int must_fit(const struct image_update *u, struct err *err)
+{
+    if (!u->why)
+        return 0;
+    return err_set(err, E_DENIED,
+                   "no delta is written: %s; refactor all images of the group again, with the new "
+                   "version, or --force it",
+                   u->why);
+}
+
+/* The repository into which the new version goes. */
+static int target_of(const char *reference, struct oci_reference *ret, struct err *err)
+{
+    struct str where = str_of(str_has_prefix(str_of(to), DOCKER) ? to : reference);
+    if (!str_has_prefix(where, DOCKER))
+        return err_set(err, E_INVALID, "'%s' is not from a registry; name a repository for it",
+                       reference);
+    int r = oci_reference_parse(str_slice(where, DOCKER.n, where.n), ret, err);
+    if (r >= 0 && ret->has_digest && where.p == to)
+        r = err_set(err, E_INVALID, "images go into a repository, not under a digest");
+    return r;
+}
+
+/* "docker://HOST/REPOSITORY:TAG" of what --update says. */
+static char *old_reference(const struct oci_reference *target)
+{
+    bool is_digest = str_has_prefix(str_of(update), STR("sha256:"));
+    if (str_has_prefix(str_of(update), DOCKER))
+        return xstrdup(update);
+    return xasprintf("docker://%s/%s%s%s", target->host, target->repository, is_digest ? "@" : ":",
+                     update);
+}
+
+static int update_published(const char *reference, const struct image_refactor_opts *o,
+                            const char *name, const struct oci_reference *target, struct err *err)
+{
+    scoped(image_scratch_free_scoped) struct image_scratch *scratch = NULL;
+    scoped(free_scoped) char *path = NULL, *base = NULL, *old = old_reference(target);
+    scoped(oci_layout_end_scoped) struct oci_layout *layout = NULL;
+    scoped(image_spool_free_scoped) struct image_spool *spool = NULL;
+    struct image_update u = { 0 };
+    struct image_published published = { 0 };
+    bool is_given = str_has_prefix(str_of(to), DOCKER);
+    const char *const tags[] = { name, name };
+    const struct image_publish_opts how = { .registry = &args.registry,
+                                            .into = is_given ? target : NULL,
+                                            .tags = tags,
+                                            .is_replacing = !o->is_beside,
+                                            .is_update = true,
+                                            .news = on_blob };
+    int r = image_update_base(old, o, &base, err);
+    const char *references[] = { base, reference };
+    r = r < 0 ? r : image_scratch_new(&scratch, err);
+    if (r < 0)
+        return r;
+    path = xasprintf("%s/layout", image_scratch_path(scratch));
+    r = oci_layout_begin(path, &layout, err);
+    r = r < 0 ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
+    r = r < 0 ? r : image_update_plan(references, o, spool, &u, err);
+    r = r < 0 ? r : must_fit(&u, err);
+    r = r < 0 ? r : image_refactor_check_targets(&u.pair, &how, err);
+    r = r < 0 ? r : image_update_stage(&u, spool, layout, err);
+    r = r < 0 ? r : image_refactor_publish(&u.pair, layout, &how, &published, err);
+    if (r >= 0)
+        image_refactor_print_update(&u, name, &published, args.is_json);
+    image_update_fini(&u);
+    return r;
+}
+
+static int update_in_registry(const char *reference, const struct image_refactor_opts *o,
+                              const char *name, struct err *err)
+{
+    struct oci_reference target;
+    args.registry.note = on_note;
+    int r = target_of(reference, &target, err);
+    return r < 0 ? r : update_published(reference, o, name, &target, err);
+}
+
 static int update_image(const char *reference, const struct image_refactor_opts *o,
                         struct str directory, const char *name, struct err *err)
 {
@@ -477,14 +557,10 @@ static int update_image(const char *reference, const struct image_refactor_opts 
     r = r < 0 ? r : check_name(layout, name, !o->is_beside, err);
     r = r < 0 ? r : image_spool_new(oci_layout_staging(layout), &spool, err);
     r = r < 0 ? r : image_update_plan(references, o, spool, &u, err);
-    if (r >= 0 && u.why)
-        r = err_set(err, E_DENIED,
-                    "no delta is written: %s; refactor all images of the group again, with the new "
-                    "version",
-                    u.why);
+    r = r < 0 ? r : must_fit(&u, err);
     r = r < 0 ? r : image_update_write(&u, spool, layout, name, err);
     if (r >= 0)
-        image_refactor_print_update(&u, name, args.is_json);
+        image_refactor_print_update(&u, name, NULL, args.is_json);
     image_update_fini(&u);
     return r;
 }
@@ -514,6 +590,8 @@ static int act(const char **references, size_t n, const struct image_refactor_op
 {
     if (is_dry)
         return show_plan(references, n, o, image_names, err);
+    if (update && is_registry())
+        return update_in_registry(references[0], o, image_names[0], err);
     if (update)
         return update_image(references[0], o, directory, image_names[0], err);
     return refactor(references, n, o, directory, image_names, err);
@@ -582,11 +660,15 @@ const struct cmd cmd_image_refactor = {
         "\n"
         "With --update a new version keeps the layers of the old one and gets a layer with the\n"
         "difference. What it replaces or removes stays in the layers below: hidden, not gone.\n"
-        "After four deltas, or where too much changed, refactor the group again.\n"
+        "After four deltas, or where too much changed, refactor the group again. In a registry "
+        "the\n"
+        "delta and two documents are all that is sent; the old version is the image of that tag,\n"
+        "or what was attached to it. With --index-dir its layers are read once and not again.\n"
         "\n" IMAGE_REFERENCE_HELP "\n"
         "  dormouse image refactor --dry-run oci:app:v1 oci:app:v2 docker-archive:db.tar\n"
         "  dormouse image refactor app:v1 app:v2 --to oci:shared\n"
         "  dormouse image refactor oci:app:v3 --update v2 --to oci:shared\n"
+        "  dormouse image refactor docker://localhost:5000/app:v3 --update v2 --to source\n"
         "  dormouse image refactor docker://localhost:5000/app:v1 docker://localhost:5000/db:v1 "
         "\\\n"
         "      --to source\n"

@@ -252,11 +252,17 @@ static void print_json(const struct image_refactoring *r, const struct image_ref
 
 /* ---- both ---- */
 
+static void print_sent(const struct image_published *p)
+{
+    (void)printf("sent     %s in %zu blobs; %zu mounted, %zu were there\n",
+                 image_size_text(p->n_bytes), p->n_uploaded, p->n_mounted, p->n_existed);
+}
+
 static void print_places(const struct image_refactoring *r, const struct image_published *p)
 {
     char digest[OCI_DIGEST_TEXT_SIZE];
-    (void)printf("\nsent     %s in %zu blobs; %zu mounted, %zu were there\n",
-                 image_size_text(p->n_bytes), p->n_uploaded, p->n_mounted, p->n_existed);
+    (void)printf("\n");
+    print_sent(p);
     for (size_t i = 0; i < r->group.n; i++) {
         const struct image_published_image *m = &p->images[i];
         if (m->is_left)
@@ -293,7 +299,8 @@ static int64_t percent(uint64_t part, uint64_t of)
     return of ? (int64_t)(part * 100 / of) : 0;
 }
 
-static void print_update_json(const struct image_update *u, const char *name, const char *digest)
+static void print_update_json(const struct image_update *u, const char *name,
+                              const struct image_published *published, const char *digest)
 {
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
@@ -309,17 +316,22 @@ static void print_update_json(const struct image_update *u, const char *name, co
     json_set_int(&a, v, "changedTimes", (int64_t)u->pair.n_changed_times);
     if (u->pair.second_reader)
         json_set_str(&a, v, "secondReader", str_of(u->pair.second_reader));
+    if (published) {
+        set_place(v, &published->images[1], &a);
+        set_traffic(v, published, &a);
+    }
     (void)json_write_pretty(&out, v, 2);
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
     arena_fini(&a);
 }
 
-void image_refactor_print_update(const struct image_update *u, const char *name, bool is_json)
+void image_refactor_print_update(const struct image_update *u, const char *name,
+                                 const struct image_published *published, bool is_json)
 {
     char digest[OCI_DIGEST_TEXT_SIZE];
     oci_digest_format(&u->digest, digest);
     if (is_json) {
-        print_update_json(u, name, digest);
+        print_update_json(u, name, published, digest);
     } else {
         (void)printf("%s  %s\n", name, digest);
         (void)printf("new      %s in one layer (%s of files, %lld %% of the image)\n",
@@ -328,6 +340,8 @@ void image_refactor_print_update(const struct image_update *u, const char *name,
         (void)printf("hidden   %s of files in the layers below (%lld %%), %llu names removed\n",
                      image_size_text(u->dead), (long long)percent(u->dead, u->total),
                      (unsigned long long)u->n_gone);
+        if (published)
+            print_sent(published);
     }
     (void)fflush(stdout);
 }

@@ -16,5 +16,6 @@ struct image_refactor_said {
  * carried out. */
 void image_refactor_print(const struct image_refactoring *r, const struct image_refactor_said *said,
                           bool is_json);
-/* A new version in the layers of an older one. */
-void image_refactor_print_update(const struct image_update *u, const char *name, bool is_json);
+/* A new version in the layers of an older one. published: as above. */
+void image_refactor_print_update(const struct image_update *u, const char *name,
+                                 const struct image_published *published, bool is_json);

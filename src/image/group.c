@@ -74,6 +74,7 @@ struct slot {
 struct reading {
     struct image_group *group;
     const struct image_group_opts *opts;
+    size_t first;         /* of the images that are read now */
     pthread_mutex_t lock; /* of the group's map and memory */
 };
 
@@ -168,7 +169,8 @@ static int read_layer(struct reading *r, struct image_member *m, size_t i,
 static int read_layers(struct reading *r, struct image_member *m, struct err *err)
 {
     struct image_spool_lane *lane = NULL;
-    int status = r->opts->spool ? image_spool_take(r->opts->spool, &lane, err) : 0;
+    bool has_content = r->opts->spool && m >= r->group->members + r->opts->n_indexed;
+    int status = has_content ? image_spool_take(r->opts->spool, &lane, err) : 0;
     for (size_t i = 0; status >= 0 && i < m->image.manifest.n_layers; i++) {
         struct slot *slot = claim(r, m, i);
         if (slot)
@@ -181,9 +183,10 @@ static int read_layers(struct reading *r, struct image_member *m, struct err *er
     return status;
 }
 
-static int read_member(void *arg, size_t i, struct err *err)
+static int read_member(void *arg, size_t at, struct err *err)
 {
     struct reading *r = arg;
+    size_t i = r->first + at;
     struct image_member *m = &r->group->members[i];
     int status = oci_source_open_with(str_of(m->reference), r->opts->registry, &m->source, err);
     if (status >= 0 && r->opts->reading)
@@ -236,7 +239,11 @@ int image_group_read(const char *const *references, size_t n, const struct image
     for (size_t i = 0; i < n; i++)
         group.members[i].reference = references[i];
     (void)pthread_mutex_init(&r.lock, NULL);
-    int status = image_work(n, opts->n_threads, read_member, &r, err);
+    r.first = MIN(opts->n_indexed, n); /* layers that both have are read with their content */
+    int status = image_work(n - r.first, opts->n_threads, read_member, &r, err);
+    r.first = 0;
+    if (status >= 0)
+        status = image_work(MIN(opts->n_indexed, n), opts->n_threads, read_member, &r, err);
     status = status < 0 ? status : image_work(n, opts->n_threads, merge_member, &r, err);
     (void)pthread_mutex_destroy(&r.lock);
     for (size_t i = 0; status >= 0 && opts->unreadable && i < n; i++)

@@ -37,6 +37,7 @@ struct image_group_opts {
      * unless the content is wanted. That of a layer that cannot be read is removed. NULL: none. */
     const char *index_directory;
     struct image_spool *spool; /* kept for the call: gets the content of all files; or NULL */
+    size_t n_indexed; /* of so many images, the first ones, the spool gets only what others have */
     /* One for each reference, zeroed: why an image cannot be read (code), where that is a matter of
      * the image, also if its reader was killed (-ENOMEM). With any, image_group_read() gives
      * E_INVALID. NULL: the first one ends it. */

@@ -89,6 +89,10 @@ static int choose_target(struct publisher *p, size_t image, struct err *err)
 {
     struct target *t = &p->targets[image];
     const struct oci_reference *origin = origin_of(p, image);
+    if (p->opts->is_update && image == 0) {
+        t->is_left = true;
+        return 0;
+    }
     if (!p->opts->into && !origin)
         return err_set(err, E_INVALID, "'%s' is not from a registry; name a repository for it",
                        p->r->group.members[image].reference);
@@ -99,7 +103,8 @@ static int choose_target(struct publisher *p, size_t image, struct err *err)
     r = p->opts->is_replacing ? choose_tag(p, image, t, err) : 0;
     if (t->is_own && p->opts->keeps_indexes && p->r->group.members[image].image.index_text.n)
         t->tag = NULL;
-    t->is_left = p->r->plan.images[image].n_shared == 0 && (t->is_own || !t->tag);
+    t->is_left =
+        p->r->plan.images[image].n_shared == 0 && (t->is_own || !t->tag) && !p->opts->is_update;
     return r;
 }
 
@@ -235,16 +240,27 @@ static void count(struct publisher *p, const struct oci_descriptor *d, enum oci_
     tell(p, &(struct oci_push_news){ .blob = d, .is_done = true, .n_bytes = d->size, .how = how });
 }
 
+/* Where the old version of an update was read from, if that is another repository of the same
+ * registry. */
+static const char *where_below_is(const struct publisher *p, const struct repository *to)
+{
+    const struct oci_reference *at = origin_of(p, 0);
+    return at && is_same_host(at, &to->ref) && !is_same(at, &to->ref) ? at->repository : NULL;
+}
+
+/* is_below: it is of the old version of an update. */
 static int send_blob(struct publisher *p, size_t image, const struct oci_descriptor *d,
-                     struct err *err)
+                     bool is_below, struct err *err)
 {
     struct target *t = &p->targets[image];
-    struct sending s = { .p = p, .from = t->staged, .d = d };
+    struct sending s = { .p = p,
+                         .from = is_below ? p->r->group.members[0].source : t->staged,
+                         .d = d };
     enum oci_pushed how;
     if (map_get(&t->to->blobs, key_of(&d->digest)))
         return 0;
-    int r = oci_remote_push_blob(t->to->remote, d, where_it_is(p, t->to, &d->digest), write_blob,
-                                 &s, &how, err);
+    const char *other = is_below ? where_below_is(p, t->to) : where_it_is(p, t->to, &d->digest);
+    int r = oci_remote_push_blob(t->to->remote, d, other, write_blob, &s, &how, err);
     if (r < 0)
         return err_ctx(err, r, "'%s'", t->to->ref.repository);
     (void)map_put(&t->to->blobs, key_of(&d->digest), t->to);
@@ -269,7 +285,7 @@ static int send_layers(struct publisher *p, bool is_shared, struct err *err)
         size_t from = is_shared ? 0 : m->n_layers - 1,
                to = is_shared ? m->n_layers - 1 : m->n_layers;
         for (size_t k = from; r >= 0 && k < to; k++)
-            r = send_blob(p, i, &m->layers[k], err);
+            r = send_blob(p, i, &m->layers[k], is_shared && p->opts->is_update, err);
     }
     return r;
 }
@@ -279,7 +295,7 @@ static int send_configs(struct publisher *p, struct err *err)
     int r = 0;
     for (size_t i = 0; r >= 0 && i < p->r->group.n; i++)
         if (is_new(p, i))
-            r = send_blob(p, i, &p->targets[i].image.manifest.config, err);
+            r = send_blob(p, i, &p->targets[i].image.manifest.config, false, err);
     return r;
 }
 
@@ -346,6 +362,8 @@ static int read_staged(struct publisher *p, const struct oci_layout *layout, str
     int r = 0;
     for (size_t i = 0; r >= 0 && i < p->r->group.n; i++) {
         struct target *t = &p->targets[i];
+        if (!t->to)
+            continue;
         scoped(free_scoped) char *name = xasprintf("oci:%s:%zu", oci_layout_staging(layout), i);
         r = oci_source_open(str_of(name), &t->staged, err);
         r = r < 0 ? r : oci_source_image(t->staged, p->r->opts->platform, &t->image, err);
@@ -358,9 +376,11 @@ static void note_images(struct publisher *p)
     struct arena *a = &p->r->memory;
     p->done.images = arena_new_n(a, struct image_published_image, p->r->group.n);
     for (size_t i = 0; i < p->r->group.n; i++) {
+        p->done.images[i].is_left = p->targets[i].is_left;
+        if (!p->targets[i].to)
+            continue;
         const struct oci_reference *ref = &p->targets[i].to->ref;
         p->done.images[i].repository = arena_printf(a, "%s/%s", ref->host, ref->repository);
-        p->done.images[i].is_left = p->targets[i].is_left;
     }
 }
 

@@ -29,6 +29,10 @@ struct image_publish_opts {
     /* A tag that names an index for several platforms stays, and its image is attached to its
      * source alone; else that is an error. */
     bool keeps_indexes;
+    /* Of a pair (image/update.h): the second image alone is published, and the layers below its
+     * last one are those of the first, mounted or copied from where that was read if the repository
+     * does not have them. */
+    bool is_update;
     void (*news)(void *arg, const struct oci_push_news *news); /* NULL: none */
     void *arg;
 };

@@ -170,6 +170,7 @@ int image_refactor_plan(const char *const *references, size_t n,
         .index_directory = opts->index_directory,
         .spool = spool,
         .unreadable = opts->unreadable,
+        .n_indexed = opts->n_indexed,
     };
     int status = image_group_read(references, n, &group, &r.group, err);
     status = status < 0 ? status : find_atoms(&r, err);

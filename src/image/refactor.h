@@ -26,6 +26,7 @@ struct image_refactor_opts {
     unsigned n_threads, max_layers;
     const char *index_directory;              /* as in image_group_opts */
     struct err *unreadable;                   /* as there, for image_refactor_plan() */
+    size_t n_indexed;                         /* as there */
     uint64_t layer_threshold, gain_threshold; /* IMAGE_GAIN_AUTOMATIC: image_plan_gain_default() */
     uint64_t split_threshold;                 /* as in image_plan_input */
     /* What has changed in earlier runs; learns what this group shows. NULL: nothing is known but

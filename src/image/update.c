@@ -18,6 +18,62 @@ void image_update_fini(struct image_update *u)
     *u = (struct image_update){ 0 };
 }
 
+/* ---- the old version ---- */
+
+/* The last referrer that was made of `image`: later plans are listed later. */
+static bool find_refactored(const struct oci_image *image, struct str index, struct oci_digest *ret)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    struct arena a = { 0 };
+    struct json *doc;
+    bool found = false;
+    oci_digest_format(&image->digest, text);
+    if (json_parse(&a, index, NULL, &doc, NULL) >= 0)
+        json_each (m, json_getc(doc, "manifests"))
+            if (str_is(json_get_str(json_getc(m, "annotations"), IMAGE_ANNOTATION "source"),
+                       text) &&
+                oci_digest_parse(json_get_str(m, "digest"), ret, NULL) >= 0)
+                found = true;
+    arena_fini(&a);
+    return found;
+}
+
+static bool is_refactored(const struct oci_image *image)
+{
+    struct arena a = { 0 };
+    struct json *doc;
+    bool is = json_parse(&a, image->manifest_text, NULL, &doc, NULL) >= 0 &&
+              json_get_str(json_getc(doc, "annotations"), IMAGE_ANNOTATION "source").n > 0;
+    arena_fini(&a);
+    return is;
+}
+
+int image_update_base(const char *reference, const struct image_refactor_opts *opts, char **ret,
+                      struct err *err)
+{
+    scoped(oci_source_free_scoped) struct oci_source *source = NULL;
+    scoped(buf_fini_scoped) struct buf index = BUF_INIT(OCI_DOCUMENT_MAX);
+    struct oci_image image;
+    struct oci_digest digest;
+    int r = oci_source_open_with(str_of(reference), opts->registry, &source, err);
+    r = r < 0 ? r : oci_source_image(source, opts->platform, &image, err);
+    struct oci_remote *remote = r < 0 ? NULL : oci_source_remote(source);
+    bool is_plain = remote && !is_refactored(&image);
+    if (is_plain)
+        r = oci_remote_referrers(remote, &image.digest, &index, err);
+    if (r < 0)
+        return err_ctx(err, r, "image '%s'", reference);
+    if (is_plain && find_refactored(&image, buf_str(&index), &digest)) {
+        const struct oci_reference *at = oci_remote_reference(remote);
+        char text[OCI_DIGEST_TEXT_SIZE];
+        oci_digest_format(&digest, text);
+        *ret = xasprintf("docker://%s/%s@%s", at->host, at->repository, text);
+    } else {
+        *ret = xstrdup(reference);
+    }
+    return 0;
+}
+
 /* ---- the plan ---- */
 
 /* What both versions have stays in the layers of the old one, with its times. */
@@ -83,6 +139,8 @@ static const char *refusal(const struct image_update *u)
         return "the old version has its full number of deltas";
     if (old->image.manifest.n_layers + 1 > u->pair.opts->max_layers)
         return "the image would have too many layers";
+    if (u->pair.opts->is_forced)
+        return NULL;
     if (u->dead > u->total / 100 * IMAGE_DELTA_DEAD_PERCENT)
         return "too much of the old version's layers would be hidden";
     if (u->added > u->total / 100 * IMAGE_DELTA_SIZE_PERCENT)
@@ -99,6 +157,7 @@ int image_update_plan(const char *const references[2], const struct image_refact
     struct image_update u = { 0 };
     o.max_layers = pair.max_layers;
     o.is_forced = pair.is_forced;
+    o.n_indexed = 1;
     o.layer_threshold = o.split_threshold = 0;
     int r = image_refactor_plan(references, 2, &o, spool, &u.pair, err);
     if (r < 0)
@@ -264,6 +323,73 @@ static int prove(struct updater *w, struct oci_layout_manifest *manifest, struct
     }
     image_group_fini(&again);
     return r;
+}
+
+/* The layers of the old version as they were read, and the delta as it lies there. */
+static int merge_again(struct updater *w, struct oci_source *source, struct oci_layer **ret_delta,
+                       struct oci_tree *to, struct err *err)
+{
+    const struct image_member *old = &w->u->pair.group.members[OLD];
+    struct oci_image image;
+    int r = oci_source_image(source, w->u->pair.opts->platform, &image, err);
+    size_t n = old->image.manifest.n_layers;
+    if (r >= 0 && (image.manifest.n_layers != n + 1 || image.config.n_diff_ids != n + 1))
+        r = err_set(err, E_DIGEST, "the new version has not the layers of the old one");
+    for (size_t i = 0; r >= 0 && i < n; i++) {
+        if (!oci_digest_equal(&image.manifest.layers[i].digest,
+                              &old->image.manifest.layers[i].digest) ||
+            memcmp(image.config.diff_ids[i].bytes, old->layers[i]->diff_id, SHA256_BYTES) != 0)
+            r = err_set(err, E_DIGEST, "layer %zu is not that of the old version", i);
+        r = r < 0 ? r : oci_tree_apply(to, old->layers[i], err);
+    }
+    r = r < 0 ? r : oci_source_layer(source, &image, n, ret_delta, err);
+    r = r < 0 ? r : oci_tree_apply(to, *ret_delta, err);
+    if (r >= 0 && w->u->pair.opts->is_read_twice) {
+        r = second_reader_check(oci_layout_staging(w->layout), &image.manifest.layers[n].digest,
+                                *ret_delta, err);
+        w->u->pair.second_reader = second_reader_name();
+    }
+    return r;
+}
+
+static int prove_delta(struct updater *w, struct oci_layout_manifest *manifest, struct err *err)
+{
+    struct image_refactoring *pair = &w->u->pair;
+    scoped(free_scoped) char *reference =
+        xasprintf("oci:%s:%d", oci_layout_staging(w->layout), NEW);
+    scoped(oci_source_free_scoped) struct oci_source *source = NULL;
+    struct oci_layer *delta = NULL;
+    struct oci_tree tree;
+    oci_tree_init(&tree, pair->opts->symlink_parent);
+    manifest->name = STR("1");
+    int r = oci_layout_stage(w->layout, manifest, 1, err);
+    r = r < 0 ? r : oci_source_open(str_of(reference), &source, err);
+    if (r >= 0 && pair->opts->reading)
+        oci_source_read_by(source, pair->opts->reading, NULL);
+    r = r < 0 ? r : merge_again(w, source, &delta, &tree, err);
+    r = r < 0 ? err_ctx(err, r, "read back")
+              : image_proof(pair, NEW, &tree, &pair->n_changed_times, err);
+    oci_tree_fini(&tree);
+    oci_layer_free(delta);
+    return r;
+}
+
+int image_update_stage(struct image_update *u, const struct image_spool *spool,
+                       struct oci_layout *layout, struct err *err)
+{
+    struct updater w = { .u = u, .spool = spool, .layout = layout };
+    struct oci_layout_manifest manifest = { 0 };
+    struct image_refactoring *pair = &u->pair;
+    int r = write_delta(&w, err);
+    r = r < 0 ? r : write_documents(&w, &manifest, err);
+    r = r < 0 ? r : prove_delta(&w, &manifest, err);
+    if (r < 0)
+        return r;
+    pair->images = arena_new_n(&pair->memory, struct image_refactoring_image, NEW + 1);
+    pair->images[NEW] = (struct image_refactoring_image){ .digest = u->digest,
+                                                          .manifest_size = manifest.size,
+                                                          .top = u->delta };
+    return 0;
 }
 
 int image_update_write(struct image_update *u, const struct image_spool *spool,

@@ -30,10 +30,19 @@ struct image_update {
 };
 
 /*
+ * The image that has the layers of the old version: the one that refactoring attached to
+ * `reference` in its registry, the last of several, or `reference` itself. Given. Errors: those of
+ * oci_source_image() and oci_remote_referrers().
+ */
+int image_update_base(const char *reference, const struct image_refactor_opts *opts, char **ret,
+                      struct err *err);
+
+/*
  * Read both versions and see what a delta would hold. `references`: the old version and the new
- * one. `references` and `opts` are kept until image_update_fini(); max_layers, atoms, platform,
- * symlink_parent and n_threads of them count. Errors: those of image_group_read(); then *ret is
- * empty.
+ * one. Of the old version's files the content is not needed: with an index_directory that has its
+ * layers they are not read. `references` and `opts` are kept until image_update_fini(); max_layers,
+ * atoms, platform, registry, reading, index_directory, symlink_parent, is_forced (a delta however
+ * large) and n_threads of them count. Errors: those of image_group_read(); then *ret is empty.
  */
 int image_update_plan(const char *const references[2], const struct image_refactor_opts *opts,
                       struct image_spool *spool, struct image_update *ret, struct err *err);
@@ -44,3 +53,11 @@ void image_update_fini(struct image_update *u);
  * image_refactor_write(). */
 int image_update_write(struct image_update *u, const struct image_spool *spool,
                        struct oci_layout *layout, const char *name, struct err *err);
+/*
+ * The same for a registry, which has the old version: the delta and the documents alone go into the
+ * layout's staging directory, as "oci:STAGING:1" until oci_layout_end(), for
+ * image_refactor_publish() of the pair with is_update. The proof takes the layers of the old
+ * version as they were read. Errors: those of image_refactor_stage().
+ */
+int image_update_stage(struct image_update *u, const struct image_spool *spool,
+                       struct oci_layout *layout, struct err *err);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse image refactor --to docker://: into registries, judged by skopeo and Debian's docker-registry; and what registries do wrong."""
+import gzip
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ import pytest
 from conftest import BUILD, DEADLINE_S
 from image_kit import Layout, layer
 from registry_kit import REGISTRY, answer, fake, real
-from test_image_refactor import BASE, OPTIONS, version
+from test_image_refactor import BASE, NOISE, OPTIONS, version
 
 needs_real = pytest.mark.skipif(not REGISTRY or not shutil.which("skopeo"), reason="no docker-registry or skopeo here")
 IMAGES = ("a/app", "b/db")
@@ -144,6 +145,87 @@ def test_all_images_go_into_one_repository(scratch, tmp_path, layout):
         files = refactor(scratch, f"oci:{layout.directory}:v1", f"oci:{layout.directory}:v2", "--to", f"docker://{host}/files", "--mode", "replace")
         assert [i["digest"] for i in files["images"]] == [i["digest"] for i in out["images"][:2]]
         assert digest_of(f"docker://{host}/files:v2") == files["images"][1]["digest"]
+
+
+# ---- new versions
+
+def layers_of(server, repository, name):
+    return json.loads(server.manifests[repository, name][1])["layers"]
+
+
+def blobs_read(server, since):
+    return {path.rpartition("/")[2] for method, path, _ in server.seen[since:] if method == "GET" and "/blobs/sha256:" in path}
+
+
+def add_third(registry, layout, repository="a/app"):
+    """A version of a/app:v1 with a file that differs, one that is new, and one less."""
+    new = layer([("app", "d", "", {"mtime": 1800000000}), ("app/run", "f", b"#!3\n" * 4000, {"mode": 0o755}), ("app/more", "f", NOISE[:30000]), ("old/.wh.y", "f", b"")])
+    layout.image("v3", [BASE, version(1, 1600000000), new])
+    registry.add_layout(layout, repository, "v3")
+    return new
+
+
+def test_an_update_sends_the_delta_alone(registry, layout, scratch, tmp_path):
+    indexes = tmp_path / "indexes"
+    indexes.mkdir()
+    first = refactor(scratch, *references(registry.host), "--to", "source", "--index-dir", str(indexes))["images"][0]
+    new = add_third(registry, layout)
+    before = tags(registry)
+    seen = refactor(scratch, f"docker://{registry.host}/a/app:v3", "--update", "v1", "--to", "source", "--index-dir", str(indexes))
+    below = layers_of(registry, "a/app", first["digest"])
+    *kept, delta = layers_of(registry, "a/app", seen["digest"])
+    assert kept == below and delta["size"] == seen["deltaSize"] and tags(registry) == before
+    assert (seen["blobs"]["uploaded"], seen["blobs"]["present"]) == (2, len(below))     # the delta and the configuration
+    config = json.loads(registry.manifests["a/app", seen["digest"]][1])["config"]
+    assert seen["blobs"]["bytes"] == delta["size"] + config["size"] < len(gzip.compress(new)) * 1.1 + config["size"]
+    # The same version in a layout, which other tests compare with what umoci unpacks.
+    out = tmp_path / "want"
+    refactor(scratch, *[f"oci:{layout.directory}:{n}" for n in ("v1", "v2")], "--to", f"oci:{out}")
+    assert refactor(scratch, f"oci:{layout.directory}:v3", "--update", "v1", "--to", f"oci:{out}")["digest"] == seen["digest"]
+    # The next one builds on it, by its digest. Layers of which the first one kept an index are not read.
+    since = len(registry.seen)
+    layout.image("v4", [BASE, version(1, 1600000000), new, layer([("app/run", "f", b"4")])])
+    again = refactor(scratch, f"oci:{layout.directory}:v4", "--update", seen["digest"], "--to", f"docker://{registry.host}/a/app:v4", "--mode", "replace",
+                     "--index-dir", str(indexes))
+    assert blobs_read(registry, since) & {d["digest"] for d in (*kept, delta)} == {delta["digest"]}
+    assert layers_of(registry, "a/app", "v4")[:-1] == [*kept, delta] and again["deltas"] == 2 and again["tag"] == "v4"
+    assert again["blobs"]["uploaded"] == 2
+
+
+@needs_real
+def test_an_update_goes_into_another_repository_and_moves_the_tag(scratch, tmp_path, layout):
+    with real(tmp_path) as host:
+        push(layout, host)
+        refactor(scratch, *references(host), "--to", "source", "--mode", "replace")
+        layout.image("v3", [BASE, version(3, 1800000000)])
+        seen = refactor(scratch, f"oci:{layout.directory}:v3", "--update", f"docker://{host}/a/app:v1", "--to", f"docker://{host}/c/new:v3", "--mode", "replace")
+        assert digest_of(f"docker://{host}/c/new:v3") == seen["digest"] and seen["repository"] == f"{host}/c/new"
+        assert seen["blobs"]["mounted"] > 0 and seen["blobs"]["uploaded"] == 2
+        check_is_whole(f"docker://{host}/c/new:v3", tmp_path)
+
+
+def test_an_update_that_does_not_fit_sends_nothing(registry, layout, scratch):
+    refactor(scratch, *references(registry.host), "--to", "source")
+    layout.image("other", [layer([("other", "f", NOISE)])])
+    registry.add_layout(layout, "a/app", "other")
+    before, posted = dict(registry.manifests), registry.paths("POST")
+    where = f"docker://{registry.host}/a/app:other"
+    assert "no delta is written" in fails(scratch, where, "--update", "v1", "--to", "source")
+    assert "'docker://" in fails(scratch, where, "--update", "v9", "--to", "source")
+    assert registry.manifests == before and registry.paths("POST") == posted
+    assert refactor(scratch, where, "--update", "v1", "--to", "source", "--force")["addedFileBytes"] == len(NOISE)
+
+
+def test_a_tag_that_moves_during_an_update_is_left(registry, layout, scratch):
+    refactor(scratch, *references(registry.host), "--to", "source")
+    add_third(registry, layout)
+
+    def move(h):
+        registry.manifests["a/app", "v3"] = registry.manifests["b/db", "v2"]
+    registry.faults.append(("PUT", "/a/app/blobs/uploads/", move))
+    text = fails(scratch, f"docker://{registry.host}/a/app:v3", "--update", "v1", "--to", "source", "--mode", "replace")
+    assert "tag 'v3' of 'a/app' does not name the image that was read any more" in text
+    assert registry.manifests["a/app", "v3"] == registry.manifests["b/db", "v2"]
 
 
 # ---- what goes wrong
