@@ -209,6 +209,30 @@ TEST(without_peers_all_layers_come_from_the_registry)
     CHECK(isinf(place_break_deploy_s(&d)));
 }
 
+TEST(the_first_byte_of_a_source_comes_after_two_round_trips)
+{
+    static const int64_t sizes[] = { 1000000, 20000000 };
+    const struct place_break_peer peer = { .holds = set_of(3), .uplink_bps = 80 * MBIT };
+    struct place_break_deploy d = { .sizes = sizes,
+                                    .n_layers = 2,
+                                    .registry_bps = 100 * MBIT,
+                                    .registry_rtt_us = 200000,
+                                    .peer_rtt_us = 15000 };
+    CHECK_NEAR(place_break_deploy_s(&d), 1.68 + 0.4); /* once, for both layers */
+    d.present = set_of(2);
+    CHECK_NEAR(place_break_deploy_s(&d), 0.08 + 0.4);
+    d.present = set_of(3);
+    CHECK_NEAR(place_break_deploy_s(&d), 0);
+    d.peers = &peer; /* slower, and nearer: it is faster with the small layer alone */
+    d.n_peers = 1;
+    d.present = set_of(2);
+    CHECK_NEAR(place_break_deploy_s(&d), 0.1 + 0.03);
+    d.registry_rtt_us = 15000;
+    CHECK_NEAR(place_break_deploy_s(&d), 0.08 + 0.03);
+    d.registry_rtt_us = -5; /* as if it were none */
+    CHECK_NEAR(place_break_deploy_s(&d), 0.08);
+}
+
 TEST(layers_come_from_where_they_are_first_the_longest_first)
 {
     static const int64_t sizes[] = { 5000000, 20000000, 10000000 };

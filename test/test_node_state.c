@@ -156,12 +156,24 @@ TEST(round_trips_are_averaged_and_do_not_make_rates_look_fresh)
     struct node_state s = { .node = STR("n1"), .reported_wall_s = 1700000000 };
     scoped(words_free_scoped) struct words *w = words_new();
     node_state_measure(&s.rates, &s.rates.uplink_bps, 1 << 20, 100, 1000);
-    node_state_round_trip(&s.rates, 1000, 2000);
-    node_state_round_trip(&s.rates, 2000, 3000);
+    node_state_round_trip(&s.rates, &s.rates.rtt_us, 1000, 2000);
+    node_state_round_trip(&s.rates, &s.rates.rtt_us, 2000, 3000);
     CHECK_INT(s.rates.rates_wall_s, 1000);
     struct sched_node_image_state *got = read_back(w, &s);
     CHECK_INT(got->rtt_us, 1200);
+    CHECK_INT(got->registry_rtt_us, 0);
+    CHECK_INT(sched_node_image_state_way_us(got), 1200);
     CHECK_INT(got->measured_ms, 3000000);
+    sched_object_unref(w, got);
+    node_state_round_trip(&s.rates, &s.rates.registry_rtt_us, 50000, 4000);
+    got = read_back(w, &s);
+    CHECK_INT(got->rtt_us, 1200);
+    CHECK_INT(got->registry_rtt_us, 50000);
+    CHECK_INT(sched_node_image_state_way_us(got), 25600);
+    sched_object_unref(w, got);
+    s.rates.rtt_us = 0;
+    got = read_back(w, &s);
+    CHECK_INT(sched_node_image_state_way_us(got), 50000);
     sched_object_unref(w, got);
     arena_fini(&a);
 }

@@ -164,6 +164,23 @@ TEST(ranks_are_those_among_all_nodes_and_follow_what_comes_and_goes)
                "away=75 b=75 c=25 d=100");
 }
 
+TEST(a_node_far_from_the_registry_ranks_lower)
+{
+    WITH_KIT(k);
+    static const char *const far[] = { "1000", "200000", "50000" };
+    for (int i = 0; i < 3; i++) {
+        char name[] = { (char)('a' + i), '\0' };
+        kit_node(&k, name, "", NULL, NULL);
+        put_state(&k, name,
+                  arena_printf(&k.arena,
+                               "'network': {'measuredAt': '%s', 'uplinkBitsPerSecond': 5, "
+                               "'rttMicroseconds': 900, 'registryRttMicroseconds': %s}",
+                               ago(&k, 0), far[i]));
+    }
+    kit_plugin(&k, "BreakNetwork", NULL);
+    check_text("by the registry", kit_score(&k, kit_pod(&k, "{}")), "a=100 b=67 c=83");
+}
+
 /* ---- BreakBalance, BreakLeastRequested ---- */
 
 #define ASKS(requests)                                                                             \

@@ -107,6 +107,8 @@ static int add_node(struct plan_reading *r, const struct json *item, int64_t wal
         (struct image_cluster_rates){ .registry_bps =
                                           s->registry_bps ? s->registry_bps : BPS_DEFAULT,
                                       .downlink_bps = s->downlink_bps,
+                                      .registry_rtt_us = s->registry_rtt_us,
+                                      .peer_rtt_us = s->rtt_us,
                                       .unpack_bytes_per_second = s->unpack_bytes_per_second };
     for (size_t i = 0; i < r->f->o.n_layers; i++)
         if (sched_node_image_state_has(s, r->prefixes[i])) {

@@ -6,6 +6,7 @@
 
 #define BYTES_MAX ((int64_t)1 << 40)
 #define RATE_MAX  ((int64_t)10000000) /* Mbit/s, MB/s */
+enum { RTT_MAX_MS = 60000 };
 #define MILLION   1000000
 #define DEPTH_MAX 6
 
@@ -244,12 +245,16 @@ static int read_all(struct reader *r, const struct json *v, struct image_cluster
                                          "registryMbit",
                                          "downlinkMbit",
                                          "unpackMBPerSecond",
+                                         "registryRttMilliseconds",
+                                         "peerRttMilliseconds",
                                          NULL };
-    int64_t registry = 0, downlink = 0, unpack = 0;
+    int64_t registry = 0, downlink = 0, unpack = 0, registry_ms = 0, peer_ms = 0;
     int n = check_members(r, v, known);
     n = n < 0 ? n : get_number(r, v, "registryMbit", RATE_MAX, 0, &registry);
     n = n < 0 ? n : get_number(r, v, "downlinkMbit", RATE_MAX, 0, &downlink);
     n = n < 0 ? n : get_number(r, v, "unpackMBPerSecond", RATE_MAX, 0, &unpack);
+    n = n < 0 ? n : get_number(r, v, "registryRttMilliseconds", RTT_MAX_MS, 0, &registry_ms);
+    n = n < 0 ? n : get_number(r, v, "peerRttMilliseconds", RTT_MAX_MS, 0, &peer_ms);
     n = n < 0 ? n : read_image(r, v, f);
     n = n < 0 ? n : read_layers(r, v, f);
     n = n < 0 ? n : read_nodes(r, v, f);
@@ -257,6 +262,8 @@ static int read_all(struct reader *r, const struct json *v, struct image_cluster
     f->o.registry_bps = registry * MILLION;
     f->o.downlink_bps = downlink * MILLION;
     f->o.unpack_bytes_per_second = unpack * MILLION;
+    f->o.registry_rtt_us = registry_ms * 1000;
+    f->o.peer_rtt_us = peer_ms * 1000;
     r->list = NULL;
     if (n >= 0 && (f->o.n_layers == 0 || f->o.n_nodes == 0))
         return bad(r, E_INVALID, "it names no layers or no nodes");
@@ -289,4 +296,6 @@ void image_cluster_file_deploy_on(struct image_cluster_file *file, uint32_t node
     file->o.registry_bps = file->rates[node].registry_bps;
     file->o.downlink_bps = file->rates[node].downlink_bps;
     file->o.unpack_bytes_per_second = file->rates[node].unpack_bytes_per_second;
+    file->o.registry_rtt_us = file->rates[node].registry_rtt_us;
+    file->o.peer_rtt_us = file->rates[node].peer_rtt_us;
 }

@@ -5,6 +5,7 @@
  *
  *     {"layers": [{"name": "base", "bytes": 30000000, "urgent": true}],
  *      "registryMbit": 100, "downlinkMbit": 1000, "unpackMBPerSecond": 100,
+ *      "registryRttMilliseconds": 50, "peerRttMilliseconds": 15,
  *      "nodes": [{"name": "n1", "layers": ["base"], "uplinkMbit": 500, "freeSlots": 3,
  *                 "silentSeconds": 2, "queuedBytes": 0}],
  *      "transfers": [{"layer": "base", "to": "n1", "from": "n2", "leftMilliseconds": 800}]}
@@ -41,6 +42,7 @@ struct image_cluster_blob {
 /* Of a node of a deployment, as in struct image_orchestrate. */
 struct image_cluster_rates {
     int64_t registry_bps, downlink_bps, unpack_bytes_per_second;
+    int64_t registry_rtt_us, peer_rtt_us;
 };
 
 struct image_cluster_file {

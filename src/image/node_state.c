@@ -21,10 +21,10 @@ void node_state_measure(struct node_state_rates *r, double *rate, uint64_t n_byt
     r->measured_wall_s = r->rates_wall_s = wall_s;
 }
 
-void node_state_round_trip(struct node_state_rates *r, uint64_t us, int64_t wall_s)
+void node_state_round_trip(struct node_state_rates *r, double *rtt_us, uint64_t us, int64_t wall_s)
 {
     double now = (double)MAX(us, (uint64_t)1);
-    r->rtt_us = r->rtt_us > 0 ? r->rtt_us + EWMA_WEIGHT * (now - r->rtt_us) : now;
+    *rtt_us = *rtt_us > 0 ? *rtt_us + EWMA_WEIGHT * (now - *rtt_us) : now;
     r->measured_wall_s = wall_s;
 }
 
@@ -93,6 +93,7 @@ static void add_network(struct arena *a, struct json *spec, const struct node_st
     struct json *network = json_obj(a, spec, "network");
     set_time(a, network, "measuredAt", r->measured_wall_s);
     set_rate(a, network, "rttMicroseconds", r->rtt_us);
+    set_rate(a, network, "registryRttMicroseconds", r->registry_rtt_us);
     set_rate(a, network, "uplinkBitsPerSecond", r->uplink_bps);
     set_rate(a, network, "downlinkBitsPerSecond", r->downlink_bps);
     set_rate(a, network, "registryBitsPerSecond", r->registry_bps);

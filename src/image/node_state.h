@@ -20,8 +20,9 @@ struct node_state_rates {
     double uplink_bps, downlink_bps, registry_bps; /* bits per second */
     double unpack_bps;                             /* compressed bits */
     double rtt_us;                                 /* to other nodes */
+    double registry_rtt_us;                        /* to the registry that was used last */
     int64_t measured_wall_s;                       /* any of them */
-    int64_t rates_wall_s;                          /* not the round trip */
+    int64_t rates_wall_s;                          /* not the round trips */
 };
 /*
  * A transfer of so many bytes took so long, in bits per second: an average with weight 0.2 for the
@@ -30,8 +31,8 @@ struct node_state_rates {
 void node_state_measure(struct node_state_rates *r, double *rate, uint64_t n_bytes, uint64_t ms,
                         int64_t wall_s);
 
-/* A round trip took so long; averaged in the same way. */
-void node_state_round_trip(struct node_state_rates *r, uint64_t us, int64_t wall_s);
+/* A round trip took so long; averaged in the same way. `rtt_us` is one of r's. */
+void node_state_round_trip(struct node_state_rates *r, double *rtt_us, uint64_t us, int64_t wall_s);
 
 struct node_state {
     struct str node, url;

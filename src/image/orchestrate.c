@@ -186,6 +186,8 @@ static bool assign_rest(struct work *w)
                                     .n_peers = w->n_peers,
                                     .registry_bps = w->o->registry_bps,
                                     .downlink_bps = w->o->downlink_bps,
+                                    .registry_rtt_us = w->o->registry_rtt_us,
+                                    .peer_rtt_us = w->o->peer_rtt_us,
                                     .unpack_bytes_per_second = w->o->unpack_bytes_per_second };
     bool ok = place_break_assign(&d, plan);
     for (size_t i = 0; ok && i < plan->n; i++) {

@@ -53,7 +53,8 @@ struct image_orchestrate {
     const struct image_orchestrate_flight *flights;
     size_t n_flights;
     int64_t registry_bps, downlink_bps;
-    int64_t unpack_bytes_per_second; /* 0: takes no time */
+    int64_t registry_rtt_us, peer_rtt_us; /* as in struct place_break_deploy */
+    int64_t unpack_bytes_per_second;      /* 0: takes no time */
 };
 
 enum image_task_kind {

@@ -88,7 +88,8 @@ struct image_server_opts {
     struct transport *api;
     const char *url;
     /*
-     * With api: other nodes whose round trips are measured, besides those that BDMs name; copied.
+     * With api: other nodes whose round trips are measured, besides those that BDMs name, and the
+     * registry that was used last, at first the first of upstreams; copied.
      * probe_ms: every so long; 0: only after something happened here (a deployment, pull, upload).
      */
     const char *const *peer_names, *const *peer_urls;

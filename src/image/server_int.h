@@ -101,11 +101,13 @@ void image_server_node_fini(struct image_server *s);
 bool image_server_holds(const struct image_server *s, const struct image_bdm_grant *g,
                         const struct http_request *req);
 
-/* ---- round trips and rates to other nodes ---- */
+/* ---- round trips and rates to other nodes and the registry ---- */
 
 void image_server_probe_start(struct image_server *s);
 /* Another node, and where it is. */
 void image_server_probe_peer(struct image_server *s, struct str name, struct str url);
+/* The host of a registry that something comes from. */
+void image_server_probe_registry(struct image_server *s, const char *host);
 /* Something has happened here. */
 void image_server_probe_soon(struct image_server *s);
 void image_server_probe_answer(struct image_server *s, struct http_exchange *x,

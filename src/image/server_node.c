@@ -187,12 +187,15 @@ static void reply_deploy(struct http_exchange *x, int status, struct node_deploy
 /* Those that it names are measured later. */
 static void note_peers(struct image_server *s, const struct image_bdm *b)
 {
+    struct oci_reference ref;
     for (size_t i = 0; i < b->n_tasks; i++)
         for (uint32_t k = 0; k <= b->tasks[i].n_alternatives; k++) {
             const struct image_bdm_source *from =
                 k ? &b->tasks[i].alternatives[k - 1] : &b->tasks[i].source;
             if (!from->is_registry)
                 image_server_probe_peer(s, from->name, from->url);
+            else if (oci_reference_parse(b->reference, &ref, NULL) >= 0)
+                image_server_probe_registry(s, ref.host);
         }
 }
 

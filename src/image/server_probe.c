@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Round trips and rates between nodes. A node measures others when something happened to it (a
- * deployment, a pull, an upload), and at most once in IMAGE_SERVER_PROBE_GAP_MS: up to three of
- * those that it knows, drawn; and every probe_ms where that is set. It answers their probes for
- * tokens of the cluster, within a budget of bytes.
+ * Round trips and rates to other nodes, and the round trip to the registry. A node measures when
+ * something happened to it (a deployment, a pull, an upload), and at most once in
+ * IMAGE_SERVER_PROBE_GAP_MS: up to three of the nodes that it knows, drawn, and the registry that
+ * it used last; and every probe_ms where that is set. It answers the probes of nodes for tokens of
+ * the cluster, within a budget of bytes.
  *
- *     activity, or probe_ms --> three drawn peers, one after the other --> rates, NodeImageState
+ *     activity, or probe_ms --> registry, then three drawn peers --> rates, NodeImageState
  *
  * Rates are mostly those of transfers; bytes are probed only where nothing has moved for ten
  * minutes and nothing moves now. A node at rest without probe_ms probes nothing and has no timer.
@@ -16,6 +17,9 @@
 #include "base/random.h"
 #include "base/sys.h"
 #include "image/peer_probe.h"
+#include "image/registry_probe.h"
+
+#include <errno.h>
 
 enum { DRAWN_MAX = 3, TOKEN_S = 60, RATE_OLD_S = 600 };
 
@@ -28,9 +32,11 @@ struct image_server_prober {
     struct probed_peer peers[IMAGE_SERVER_PEERS_MAX]; /* the last told at the end */
     size_t n_peers;
     struct timer timer;
-    struct tls_ctx *tls;      /* ours, where none was given; NULL: not made yet */
-    struct peer_probe *probe; /* under way */
-    char *left[DRAWN_MAX];    /* names of those that follow */
+    struct tls_ctx *tls;                   /* ours, where none was given; NULL: not made yet */
+    struct peer_probe *probe;              /* under way */
+    char *registry;                        /* host of the one that was used last; NULL: none yet */
+    struct registry_probe *registry_probe; /* under way */
+    char *left[DRAWN_MAX];                 /* names of those that follow */
     size_t n_left;
     struct rng rng;
     uint64_t last_ms;   /* when the last round began; 0: none did */
@@ -68,6 +74,17 @@ void image_server_probe_peer(struct image_server *s, struct str name, struct str
     b->peers[b->n_peers++] = (struct probed_peer){ str_dup(name), str_dup(url) };
 }
 
+void image_server_probe_registry(struct image_server *s, const char *host)
+{
+    struct image_server_prober *b = s->prober;
+    if (!b || (b->registry && strcmp(b->registry, host) == 0))
+        return;
+    if (b->registry)
+        s->rates.registry_rtt_us = 0; /* that was of another one */
+    free(b->registry);
+    b->registry = xstrdup(host);
+}
+
 /* NULL: it was dropped for others. */
 static const struct probed_peer *find_peer(const struct image_server_prober *b, const char *name)
 {
@@ -102,12 +119,32 @@ static void on_probed(void *arg, const struct peer_probe_result *res)
     int64_t wall_s = clock_wall_ms() / 1000;
     b->probe = NULL;
     if (res->r >= 0)
-        node_state_round_trip(r, res->rtt_us, wall_s);
+        node_state_round_trip(r, &r->rtt_us, res->rtt_us, wall_s);
     if (res->down_ms)
         node_state_measure(r, &r->downlink_bps, PEER_PROBE_BYTES, res->down_ms, wall_s);
     if (res->up_ms)
         node_state_measure(r, &r->uplink_bps, PEER_PROBE_BYTES, res->up_ms, wall_s);
     next_probe(b);
+}
+
+static void on_registry_probed(void *arg, int r, uint64_t rtt_us)
+{
+    struct image_server_prober *b = arg;
+    struct node_state_rates *rates = &b->s->rates;
+    b->registry_probe = NULL;
+    if (r >= 0)
+        node_state_round_trip(rates, &rates->registry_rtt_us, rtt_us, clock_wall_ms() / 1000);
+    next_probe(b);
+}
+
+static int start_registry_probe(struct image_server_prober *b)
+{
+    const struct registry_probe_opts o = { .loop = b->s->loop,
+                                           .host = b->registry,
+                                           .remote = &b->s->opts.registry,
+                                           .on_done = on_registry_probed,
+                                           .arg = b };
+    return b->registry ? registry_probe_start(&o, &b->registry_probe, NULL) : -ENOENT;
 }
 
 static int start_probe(struct image_server_prober *b, const struct probed_peer *peer)
@@ -167,11 +204,12 @@ static void draw_peers(struct image_server_prober *b)
 static void on_probe_timer(struct timer *t)
 {
     struct image_server_prober *b = container_of(t, struct image_server_prober, timer);
-    if (b->probe || b->s->closing)
+    if (b->probe || b->registry_probe || b->s->closing)
         return;
     b->last_ms = loop_now_ms(b->s->loop);
     draw_peers(b);
-    next_probe(b);
+    if (start_registry_probe(b) < 0)
+        next_probe(b);
 }
 
 /* ---- for the rest of the server ---- */
@@ -184,6 +222,8 @@ void image_server_probe_start(struct image_server *s)
     s->prober = b;
     for (size_t i = 0; i < s->opts.n_peers; i++)
         image_server_probe_peer(s, str_of(s->opts.peer_names[i]), str_of(s->opts.peer_urls[i]));
+    if (s->opts.n_upstreams)
+        image_server_probe_registry(s, s->opts.upstreams[0]);
     if (s->opts.probe_ms)
         timer_start(s->loop, &b->timer, 0, on_probe_timer);
 }
@@ -192,7 +232,8 @@ void image_server_probe_start(struct image_server *s)
 void image_server_probe_soon(struct image_server *s)
 {
     struct image_server_prober *b = s->prober;
-    if (!b || b->n_peers == 0 || b->probe || timer_is_armed(&b->timer) || s->closing)
+    if (!b || (b->n_peers == 0 && !b->registry) || b->probe || b->registry_probe ||
+        timer_is_armed(&b->timer) || s->closing)
         return;
     uint64_t now = loop_now_ms(s->loop),
              due = b->last_ms ? b->last_ms + IMAGE_SERVER_PROBE_GAP_MS : 0;
@@ -206,6 +247,7 @@ void image_server_probe_close(struct image_server *s)
         return;
     timer_stop(s->loop, &s->prober->timer);
     peer_probe_cancel(take_ptr(&s->prober->probe));
+    registry_probe_cancel(take_ptr(&s->prober->registry_probe));
 }
 
 void image_server_probe_fini(struct image_server *s)
@@ -217,6 +259,7 @@ void image_server_probe_fini(struct image_server *s)
     while (s->prober->n_left > 0)
         free(s->prober->left[--s->prober->n_left]);
     tls_ctx_free(s->prober->tls);
+    free(s->prober->registry);
     free(s->prober);
 }
 

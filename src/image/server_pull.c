@@ -205,6 +205,15 @@ static void note_checked(struct image_server *s, const char *name)
     free(map_put(&s->checked, str_of(name), at));
 }
 
+static void note_registry(const struct image_pull *p)
+{
+    struct str host, rest;
+    if (!str_cut(str_of(p->repository), '/', &host, &rest))
+        return;
+    scoped(free_scoped) char *text = str_dup(host);
+    image_server_probe_registry(p->s, text);
+}
+
 static void end_pull(struct image_pull *p)
 {
     struct image_server *s = p->s;
@@ -212,6 +221,7 @@ static void end_pull(struct image_pull *p)
     int64_t wall_s = clock_wall_ms() / 1000;
     p->has_ended = true;
     if (p->r >= 0) {
+        note_registry(p);
         s->n_pulled++;
         node_state_measure(&s->rates, &s->rates.registry_bps, p->n_bytes, p->ms, wall_s);
         node_state_measure(&s->rates, &s->rates.downlink_bps, p->n_bytes, p->ms, wall_s);

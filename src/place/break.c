@@ -153,6 +153,7 @@ bool place_break_is_full(int64_t capacity, int64_t used)
 struct source {
     const struct place_break_peer *peer; /* NULL: registry */
     double bytes_per_second, queued, assigned;
+    double first_byte_s;
 };
 struct plan {
     const struct place_break_deploy *d;
@@ -167,6 +168,12 @@ static double rate_of(int64_t bps, int64_t downlink_bps)
     return (double)slower / 8;
 }
 
+static double first_byte(int64_t rtt_us)
+{
+    enum { ROUND_TRIPS = 2 };
+    return (double)MAX(rtt_us, (int64_t)0) * ROUND_TRIPS / 1e6;
+}
+
 /* Peers that are too slow beside the registry are none. */
 static void list_sources(struct plan *plan)
 {
@@ -178,16 +185,18 @@ static void list_sources(struct plan *plan)
             plan->sources[plan->n++] =
                 (struct source){ .peer = &d->peers[i],
                                  .bytes_per_second = rate,
-                                 .queued = (double)d->peers[i].queued_bytes };
+                                 .queued = (double)d->peers[i].queued_bytes,
+                                 .first_byte_s = first_byte(d->peer_rtt_us) };
     }
     if (d->registry_bps > 0)
         plan->sources[plan->n++] =
-            (struct source){ .bytes_per_second = rate_of(d->registry_bps, d->downlink_bps) };
+            (struct source){ .bytes_per_second = rate_of(d->registry_bps, d->downlink_bps),
+                             .first_byte_s = first_byte(d->registry_rtt_us) };
 }
 
 static double finish_of(const struct source *s, double bytes)
 {
-    return (s->queued + s->assigned + bytes) / s->bytes_per_second;
+    return s->first_byte_s + (s->queued + s->assigned + bytes) / s->bytes_per_second;
 }
 
 /* The source that finishes first with it; `but` (or NULL) is left out; NULL: there is none. */

@@ -118,6 +118,9 @@ struct place_break_deploy {
     const struct place_break_peer *peers;
     size_t n_peers; /* at most PLACE_BREAK_PEERS_MAX */
     int64_t registry_bps, downlink_bps;
+    /* Of the node; 0: takes no time. The first byte of a source is there after two of them: one
+     * opens the connection, the other is the request. */
+    int64_t registry_rtt_us, peer_rtt_us;
     int64_t unpack_bytes_per_second; /* 0: takes no time */
 };
 enum { PLACE_BREAK_REGISTRY = -1, PLACE_BREAK_ALTERNATIVES = 3 };

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -191,6 +192,21 @@ def test_a_node_measures_others_on_its_own_where_it_is_asked_to(cluster):
     cluster.start("n1", args=("--peer", f"n2={n2.url}", "--peer", "gone=http://127.0.0.1:1", "--probe", "10s"))
     network = wait_for(lambda: cluster.state("n1") and cluster.state("n1").get("network"), "n1 to measure")
     assert network["rttMicroseconds"] > 0 and network["uplinkBitsPerSecond"] > 0 and network["downlinkBitsPerSecond"] > 0, network
+
+
+def test_the_way_to_the_registry_is_measured_and_planned_with(cluster):
+    """The registry answers n1 after 50 ms; n2 it lets in only with a token. A plan counts two round trips for the first byte."""
+    cluster.registry.faults += [("GET", "/v2/", lambda h: time.sleep(0.05))] * 2
+    cluster.start("n1", args=("--probe", "10s"))
+    network = wait_for(lambda: cluster.state("n1") and cluster.state("n1").get("network"), "n1 to measure")
+    assert network["registryRttMicroseconds"] >= 50_000 and "rttMicroseconds" not in network and not cluster.registry.faults
+    assert cluster.plan("--node", "n1")["seconds"] >= 0.1
+    cluster.registry.auth = "bearer"
+    cluster.start("n2", args=("--probe", "10s"))
+    network = wait_for(lambda: cluster.state("n2") and cluster.state("n2").get("network"), "n2 to measure")
+    assert network["registryRttMicroseconds"] > 0
+    asked = [headers for _, path, headers in cluster.registry.seen if path == "/v2/"]
+    assert len(asked) == 4 and not any("Authorization" in headers for headers in asked)
 
 
 def test_probes_need_a_token_and_have_a_budget(cluster):

@@ -90,6 +90,7 @@ static int node_image_state_read(struct words *w, struct sched_object *o, const 
     const struct json *spec = json_getc(json, "spec"), *network = json_getc(spec, "network");
     const struct json *cache = json_getc(spec, "cache"), *disk = json_getc(spec, "disk");
     s->rtt_us = amount(network, "rttMicroseconds");
+    s->registry_rtt_us = amount(network, "registryRttMicroseconds");
     s->uplink_bps = amount(network, "uplinkBitsPerSecond");
     s->downlink_bps = amount(network, "downlinkBitsPerSecond");
     s->registry_bps = amount(network, "registryBitsPerSecond");
@@ -143,6 +144,13 @@ static bool is_in(const uint64_t *set, uint32_t n, uint64_t prefix)
             to = middle;
     }
     return false;
+}
+
+int64_t sched_node_image_state_way_us(const struct sched_node_image_state *s)
+{
+    if (s->rtt_us == 0 || s->registry_rtt_us == 0)
+        return MAX(s->rtt_us, s->registry_rtt_us);
+    return s->rtt_us / 2 + s->registry_rtt_us / 2 + (s->rtt_us & s->registry_rtt_us & 1);
 }
 
 bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix)

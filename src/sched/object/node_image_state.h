@@ -21,8 +21,8 @@ enum {
 /* What is not told, or is not positive, is 0. */
 struct sched_node_image_state {
     struct sched_object o;
-    int64_t measured_ms; /* wall clock, of the network; 0: never */
-    int64_t rtt_us;
+    int64_t measured_ms;                            /* wall clock, of the network; 0: never */
+    int64_t rtt_us, registry_rtt_us;                /* to other nodes, to the registry */
     int64_t uplink_bps, downlink_bps, registry_bps; /* bits per second; registry: from it */
     int64_t reported_ms;                            /* of what follows */
     int64_t cache_capacity, cache_used, cache_pinned;
@@ -39,6 +39,8 @@ static inline const struct sched_node_image_state *sched_node_image_state_of(
 {
     return (const struct sched_node_image_state *)o;
 }
+/* The round trip by which nodes are ranked: the mean of those that were measured; 0: none was. */
+int64_t sched_node_image_state_way_us(const struct sched_node_image_state *s);
 bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix);
 /* It has it, and others can have it from there. */
 bool sched_node_image_state_sends(const struct sched_node_image_state *s, uint64_t prefix);

@@ -180,6 +180,8 @@ static double predict(struct sched_plugin *p, struct sched_cycle *cycle, struct 
         d.registry_bps = state->registry_bps ? state->registry_bps : t->registry_bps;
         d.downlink_bps = state->downlink_bps;
         d.unpack_bytes_per_second = state->unpack_bytes_per_second;
+        d.registry_rtt_us = state->registry_rtt_us;
+        d.peer_rtt_us = state->rtt_us;
     }
     return place_break_deploy_s(&d);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BreakNetwork: nodes with a fast uplink and a short way to other nodes. The ranks are those among
- * all nodes of the cluster, also where a filter has refused some of them for this pod.
+ * BreakNetwork: nodes with a fast uplink and a short way to other nodes and the registry. The ranks
+ * are those among all nodes of the cluster, also where a filter has refused some of them for this
+ * pod.
  */
 #include "sched/plugins/break_inputs.h"
 
@@ -24,14 +25,14 @@ static void count_state(struct network *net, const struct sched_object *o)
 {
     const struct sched_node_image_state *s = sched_node_image_state_of(o);
     place_break_order_put(&net->bandwidth, s->uplink_bps);
-    place_break_order_put(&net->rtt, s->rtt_us);
+    place_break_order_put(&net->rtt, sched_node_image_state_way_us(s));
 }
 
 static void uncount_state(struct network *net, const struct sched_object *o)
 {
     const struct sched_node_image_state *s = sched_node_image_state_of(o);
     place_break_order_take(&net->bandwidth, s->uplink_bps);
-    place_break_order_take(&net->rtt, s->rtt_us);
+    place_break_order_take(&net->rtt, sched_node_image_state_way_us(s));
 }
 
 static const struct sched_object *find_as(const struct sched_plugin *p, enum sched_kind kind,
@@ -81,7 +82,8 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
     double max = place_break_max(PLACE_BREAK_NETWORK, net->reading);
     for (size_t i = 0; i < n; i++) {
         const struct sched_node_image_state *s = break_state(&net->states, cache, nodes[i]);
-        int64_t bandwidth = s ? s->uplink_bps : 0, rtt = s ? s->rtt_us : 0;
+        int64_t bandwidth = s ? s->uplink_bps : 0;
+        int64_t rtt = s ? sched_node_image_state_way_us(s) : 0;
         /* A node that has never measured stands in the middle, and that does not age. */
         bool is_old =
             (bandwidth || rtt) && break_is_old(p->framework, s->measured_ms, BREAK_OLD_MS);
