@@ -27,6 +27,7 @@ struct module_references {
     struct module_references_opts opts;
     char *dir;
     size_t n_running;
+    struct list background; /* struct module_reference whose callers have had their answer */
 };
 
 /*
@@ -36,9 +37,13 @@ struct module_references {
  *     credentials -> what it names now -> module, unless it is here -> record ---> end
  *                         |                   |
  *                         +-------------------+--> the registry is away: copy ---> end
+ *
+ * and, MODULE_REFERENCE_PATIENCE_MS after its beginning, copy ---> answer; it goes on without one.
  */
 struct module_reference {
+    struct list node; /* of all->background */
     struct module_references *all;
+    struct timer patience;
     struct oci_reference ref;
     bool looks; /* no module is wanted */
     struct module_login *finding;
@@ -58,6 +63,8 @@ struct module_reference {
 
 static void free_reference(struct module_reference *q)
 {
+    timer_stop(q->all->opts.loop, &q->patience);
+    list_remove(&q->node);
     q->all->n_running--;
     oci_login_fini(&q->login);
     buf_fini(&q->module);
@@ -67,13 +74,15 @@ static void free_reference(struct module_reference *q)
 static void on_end(struct defer *d)
 {
     struct module_reference *q = container_of(d, struct module_reference, turn);
-    q->cb(q->arg, q->r, &q->pin, buf_str(&q->module), &q->err);
+    if (q->cb)
+        q->cb(q->arg, q->r, &q->pin, buf_str(&q->module), &q->err);
     free_reference(q);
 }
 
 static void end(struct module_reference *q, int r)
 {
     q->r = r < 0 ? r : 0;
+    timer_stop(q->all->opts.loop, &q->patience);
     defer_start(q->all->opts.loop, &q->turn, on_end);
 }
 
@@ -285,14 +294,38 @@ static void failed(struct module_reference *q, int r)
     char why[LOG_QUOTE_MAX];
     scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
     format(&q->ref, &name);
-    if (!q->looks && is_away(r) && use_copy(q)) {
+    if (q->cb && !q->looks && is_away(r) && use_copy(q)) {
         log_warn("registry cannot be asked, the module that it had last is used",
                  "reference=%s manifest=%s reason=\"%s\"", buf_cstr(&name), q->pin.manifest,
                  log_quote(why, str_of(err_text(&q->err))));
         end(q, 0);
         return;
     }
-    end(q, err_ctx(&q->err, r, "%s", buf_cstr(&name)));
+    r = err_ctx(&q->err, r, "%s", buf_cstr(&name));
+    if (!q->cb)
+        log_warn("registry has not answered in the background either", "reference=%s reason=\"%s\"",
+                 buf_cstr(&name), log_quote(why, str_of(err_text(&q->err))));
+    end(q, r);
+}
+
+/* The answer is the copy; what is under way stays under way, and keeps its pin and module. */
+static void on_patience(struct timer *t)
+{
+    struct module_reference *q = container_of(t, struct module_reference, patience);
+    struct module_reference copy = { .all = q->all, .ref = q->ref };
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
+    buf_init(&copy.module, MODULE_WASM_BYTES_MAX);
+    if (use_copy(&copy)) {
+        module_reference_cb cb = q->cb;
+        format(&q->ref, &name);
+        log_warn("registry is slow to answer, the module that it had last is used",
+                 "reference=%s manifest=%s after_ms=%d", buf_cstr(&name), copy.pin.manifest,
+                 MODULE_REFERENCE_PATIENCE_MS);
+        q->cb = NULL;
+        list_push_back(&q->all->background, &q->node);
+        cb(q->arg, 0, &copy.pin, buf_str(&copy.module), &copy.err);
+    }
+    buf_fini(&copy.module);
 }
 
 static void finish(struct module_reference *q)
@@ -410,6 +443,8 @@ static int start(struct module_references *all, const char *url, bool looks, mod
         end(q, 0);
     else if (r >= 0)
         r = module_login_start(all->opts.loop, &q->ref, on_login, q, &q->finding, err);
+    if (q->finding && !looks)
+        timer_start(all->opts.loop, &q->patience, MODULE_REFERENCE_PATIENCE_MS, on_patience);
     if (r < 0) {
         free_reference(q);
         return r;
@@ -442,6 +477,7 @@ struct module_references *module_references_new(const struct module_references_o
     struct module_references *all = xnew(struct module_references);
     all->opts = *opts;
     all->dir = xstrdup(opts->dir);
+    list_init(&all->background);
     return all;
 }
 
@@ -449,6 +485,8 @@ void module_references_free(struct module_references *all)
 {
     if (!all)
         return;
+    list_each_safe (node, &all->background)
+        module_reference_cancel(list_entry(node, struct module_reference, node));
     assert(all->n_running == 0);
     free(all->dir);
     free(all);

@@ -8,8 +8,10 @@
  *     <dir>/<hash>.ref       what a reference named when it was asked for last: three lines, the
  *                            reference, the digest of the manifest, that of the module
  *
- * The registry is asked each time what a tag names. When it does not answer, the module that the
- * tag named last is used; when it says no, or what it has is wrong, that is an error. A reference
+ * The registry is asked each time what a tag names. When it does not answer within
+ * MODULE_REFERENCE_PATIENCE_MS, the module that the tag named last is used, and the question goes
+ * on in the background: what comes of it is on disk for the next time. When the registry says no by
+ * then, or what it has is wrong, that is an error. A reference
  * with a digest of its own needs no registry once its module is there.
  *
  * References and credentials are of who runs the process (module_login.h): this is not for what the
@@ -26,6 +28,8 @@ struct module_reference;
 
 enum {
     MODULE_REFERENCE_IDLE_MS = 30000, /* a registry without a byte for so long has failed */
+    /* So long a module that is here waits for the registry: a start does not hang with it. */
+    MODULE_REFERENCE_PATIENCE_MS = 2000,
     MODULE_REFERENCES_KEPT_MAX = 256, /* on disk; beyond, the one that was asked for longest ago
                                        * goes */
 };
@@ -36,7 +40,7 @@ struct module_references_opts {
     struct module_site site; /* its texts are kept */
 };
 struct module_references *module_references_new(const struct module_references_opts *opts);
-/* Nothing is being asked for. NULL is fine. */
+/* No callback is awaited; what goes on in the background ends. NULL is fine. */
 void module_references_free(struct module_references *all);
 
 struct module_pin { /* what a reference stands for */

@@ -7,10 +7,11 @@ import json
 import os
 import signal
 import subprocess
+import threading
 
 import pytest
 
-from conftest import BUILD, wait_for
+from conftest import BUILD, DEADLINE_S, wait_for
 from functions_kit import FUNCTIONS, FunctionServer, ask_socket, call
 from operators import OPERATORS, Run
 from plugin_kit import Plugin
@@ -164,6 +165,31 @@ def test_it_starts_with_what_it_had_when_the_registry_is_away(api, path, tmp_pat
         s.says("registry cannot be asked, the module that it had last is used")
         add_pod(api, "first", schedulerName="one")
         assert wait_for(lambda: node_of(api, "first"), "a pod that the plugin has seen") == "b"
+
+
+def test_a_registry_that_hangs_does_not_hold_up_the_start(api, path, tmp_path, env, registry):
+    """It starts with what it had; what the registry says after all is taken in the background."""
+    pushed = push(LABEL, f"{registry.host}/team/plugin:v1", env)
+    url = f"oci://{registry.host}/team/plugin:v1"
+    with plugin_scheduler(api, path, tmp_path, url):
+        pass
+    moved = push(NEVER, f"{registry.host}/team/plugin:v1", env)
+    released = threading.Event()
+    try:
+        registry.faults += [("GET", "/manifests/v1", lambda h: not released.wait(DEADLINE_S))] * 2
+        with plugin_scheduler(api, path, tmp_path, url, "--plugin-check", "50ms") as s:
+            s.says("registry is slow to answer, the module that it had last is used")
+            assert plugins(s)[0]["manifest"] == pushed["manifest"] and not released.is_set()
+            add_pod(api, "first", schedulerName="one")
+            assert wait_for(lambda: node_of(api, "first"), "a pod that the plugin has seen") == "b"
+            released.set()
+            wait_for(lambda: plugins(s)[0]["manifest"] == moved["manifest"], "the module behind the tag")
+        registry.faults += [("GET", "/manifests/v1", lambda h: not released.wait(DEADLINE_S))]
+        released.clear()
+        with plugin_scheduler(api, path, tmp_path, url) as s:   # it ends while the question is under way
+            assert plugins(s)[0]["manifest"] == moved["manifest"]
+    finally:
+        released.set()
 
 
 def test_a_pinned_plugin_needs_no_registry_once_it_is_here(api, path, tmp_path, env, registry):
