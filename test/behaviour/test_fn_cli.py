@@ -150,7 +150,7 @@ def test_a_module_that_is_missing_is_told_before_the_first_call(tmp_path):
         conditions = function_status(server, name).get("conditions", [])
         return next(((c["status"], c["reason"]) for c in conditions if c["type"] == "Ready"), None)
     try:
-        server.deploy("by-file", {"module": {"file": "hello.wasm"}})
+        server.deploy("by-file", {"module": {"file": "hello.wasm"}, "timeouts": {"queueMilliseconds": 5000}})
         server.deploy("by-map", {"module": {"configMap": {"name": "hello"}}})
         for name in "by-file", "by-map":
             wait_for(lambda: ready(name) == ("False", "ModuleNotFound"), f"{name} is not ready")
