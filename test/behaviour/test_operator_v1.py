@@ -148,6 +148,7 @@ def test_events_become_keys_and_reasons(host, space):
         owns=[{"id": "owned", "apiVersion": "v1", "kind": "Secret", "namespaces": [space]}],
         watches=[{"id": "mapped", "apiVersion": "v1", "kind": "ServiceAccount", "namespaces": [space],
                   "map": {"index": "byRef", "value": "name"}}]))
+    wait_for(lambda: host.is_asleep("keys"), "it has seen what was there, and waits")
     host.put(space, "other", "say no")
     made = host.put(space, "mine", "say made", labels={"app": "yes"}, ref="robot")
     wait_for(lambda: host.keys("keys") == [f"{space}/mine"], "the first key")
