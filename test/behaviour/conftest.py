@@ -26,8 +26,10 @@ DEADLINE_S = 60  # of what has come within a second on a quiet machine
 # Of each part of a test: what its fixtures set up, itself, their end. What a test waits for has a deadline of its own; this is
 # for what has none, such as a line that a server never prints. Some tests build programs first, which takes minutes.
 LIMIT_S = float(os.environ.get("TEST_LIMIT_S", "900"))
+GRACE_S = float(os.environ.get("TEST_GRACE_S", "5"))  # of processes that a test leaves, to end by themselves
 # Under ./dev test --clock; the reason for which some peers cannot take part, or empty.
 IS_CLOCK_SHIFTED = "SHIFTED_CLOCK_S" in os.environ
+QUEUE = os.environ.pop("TEST_QUEUE", None)  # of this process; see pytest_runtestloop
 GO_HAS_ANOTHER_CLOCK = "a Go program does not see the shifted clock" if IS_CLOCK_SHIFTED else ""
 GUESTS_HAVE_ANOTHER_CLOCK = "guests do not see the shifted clock: dormouse-runner is static" if IS_CLOCK_SHIFTED else ""
 
@@ -237,7 +239,7 @@ def signal_all(pids, number, timeout):
 
 def end_what_started_since(before):
     """End the children that were started since then; the commands of those that did not end by themselves."""
-    left = signal_all(children_now() - before, 0, 5)
+    left = signal_all(children_now() - before, 0, GRACE_S)
     commands = sorted(map(command_of, left))
     signal_all(signal_all(left, signal.SIGTERM, DEADLINE_S), signal.SIGKILL, DEADLINE_S)
     return commands
@@ -293,6 +295,7 @@ pytest_runtest_teardown = pytest.hookimpl(hookwrapper=True)(limited_hook)
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "foreign: needs container engines; ./dev test --foreign installs them and runs these alone")
+    config.addinivalue_line("markers", "long: of a file that takes a minute or more; it is among the first to be run")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -301,6 +304,46 @@ def pytest_collection_modifyitems(config, items):
     chosen = [i for i in items if (i.get_closest_marker("foreign") is not None) == is_foreign]
     config.hook.pytest_deselected(items=[i for i in items if i not in chosen])
     items[:] = chosen
+
+
+def groups_of(items):
+    """The tests of a file together, which share its servers; files that take longest first."""
+    files = {}
+    for item in items:
+        files.setdefault(item.getparent(pytest.Module), []).append(item)
+    return sorted(files.values(), key=lambda tests: (tests[0].get_closest_marker("long") is None, -len(tests)))
+
+
+def take_from_queue(groups):
+    """Those groups that no other process with the same TEST_QUEUE has taken, one after the other."""
+    for tests in groups:
+        try:
+            (pathlib.Path(QUEUE) / tests[0].path.stem).touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        yield tests
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session):
+    """With TEST_QUEUE, an empty directory at first, processes share the tests: each takes a file when it has run one."""
+    if not QUEUE or session.testsfailed or session.config.option.collectonly:
+        return None
+    queue = take_from_queue(groups_of(session.items))
+    tests = next(queue, None)
+    while tests:
+        following = None
+        for i, item in enumerate(tests):
+            if i + 1 < len(tests):
+                after = tests[i + 1]
+            else:  # pytest wants to know the next one now, to end what it does not need
+                following = next(queue, None)
+                after = following[0] if following else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if session.shouldfail or session.shouldstop:
+                raise session.Interrupted(session.shouldfail or session.shouldstop)
+        tests = following
+    return True
 
 
 @pytest.hookimpl(hookwrapper=True)

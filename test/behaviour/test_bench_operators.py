@@ -15,6 +15,8 @@ from measure import percentile  # noqa: E402
 from fit import Line, add_fits, break_even, t_975  # noqa: E402
 from modulator import UNLIMITED_STEPS, GroupV1, Modulator, next_limit  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 def bench(tmp_path, *args):
     out = tmp_path / "out.json"

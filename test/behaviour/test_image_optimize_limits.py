@@ -16,6 +16,8 @@ from registry_kit import answer
 from test_image_optimize import LEASE, REPOSITORIES, Optimizer, attached, kinds, layout, registry, tag  # noqa: F401
 from test_image_refactor import BASE, NOISE, version
 
+pytestmark = pytest.mark.long
+
 
 class Held:
     """A request that waits for release()."""

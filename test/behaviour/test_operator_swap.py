@@ -10,6 +10,8 @@ from guest_kit import make_namespaces
 from test_guests import OPERATORS
 from test_operator_v1 import V1, declaration, grant, watch
 
+pytestmark = pytest.mark.long
+
 SPACE = "swap"
 
 

@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 
@@ -25,7 +26,7 @@ def pytest_of(tmp_path, text, **env):
     (tmp_path / "test_it.py").write_text(STARTS + text)
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "conftest", "--rootdir", tmp_path,
                            tmp_path / "test_it.py"], capture_output=True, text=True, timeout=120,
-                          env=dict(os.environ, PYTHONPATH=str(ROOT / "test/behaviour"), **env))
+                          env=dict(os.environ, PYTHONPATH=str(ROOT / "test/behaviour"), TEST_GRACE_S="0.2", **env))
     return done.stdout
 
 
@@ -84,8 +85,8 @@ def test_one(slow):
 
 def test_two():
     pass
-""", TEST_LIMIT_S="3")
-    assert "this takes longer than 3 s" in out and says in out, out
+""", TEST_LIMIT_S="1")
+    assert "this takes longer than 1 s" in out and says in out, out
 
 
 def test_a_server_of_a_module_outlives_its_tests(tmp_path):
@@ -190,11 +191,11 @@ def test_ci_names_what_failed_in_its_last_lines(tmp_path):
     many = "".join(f"echo '  test_{i}: wrong'; " for i in range(30))
     tests = f"""
         echo 'passed at the second try only:'; echo '  test_slow: late'; echo
-        echo 'failed:'; {many} echo '7 passed, 30 failed, 1 at the second try'; exit 1"""
+        echo 'took 12:34 unit tests; longest: store 1:02'; echo 'failed:'; {many} echo '7 passed, 30 failed, 1 at the second try'; exit 1"""
     (tmp_path / ".ci").mkdir()
     (tmp_path / "tools").mkdir()
     (tmp_path / ".ci/run").write_text((ROOT / ".ci/run").read_text())
-    (tmp_path / "dev").write_text(f'#!/bin/sh\n[ "$1" = test ] || {{ {said["fuzzers"]}; }}\n{tests}\n')
+    (tmp_path / "dev").write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/calls\ncase "$*" in *--only-build) exit ;; esac\n[ "$1" = test ] || {{ {said["fuzzers"]}; }}\n{tests}\n')
     for tool in ("layers", "results"):
         (tmp_path / "tools" / f"check-{tool}").write_text(f"#!/bin/sh\n{said[tool]}\n")
     for script in tmp_path.glob("**/*"):
@@ -208,6 +209,12 @@ def test_ci_names_what_failed_in_its_last_lines(tmp_path):
     for line in ("what failed, by stage:", "results (status 1):", "  unclear", "tests (status 1):", "  test_0: wrong", "  and 20 more",
                  "tests with sanitizers (status 1):", "tests of threads (status 1):", "fuzzers (status 1):", "  FAILED fuzz_json"):
         assert line in ending[begin + 5:], line
+    times = lines[lines.index("how long each part took:"):]
+    assert times.count("       12:34  unit tests; longest: store 1:02") == 3
+    assert any(re.fullmatch(r" +0:\d\d  tests of threads", line) for line in times) and any(line.endswith("  all") for line in times)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    for build, run in (("test --sanitize --only-build", "test --sanitize --second-try"), ("fuzz --only-build", "fuzz 3")):
+        assert calls.index("test --only-build") < calls.index(build) < calls.index(run)
 
 
 def test_a_pair_of_benchmarks_is_compared_by_medians_of_the_same_figures():
@@ -236,3 +243,40 @@ def test_two():
     pass
 """, **env)
     assert says in out, out
+
+
+def test_processes_share_the_files_of_tests(tmp_path):
+    """Each test runs once, those of a file in one process and in order, and what takes longest begins first."""
+    for name, mark, n in (("a", "", 3), ("b", "pytestmark = pytest.mark.long", 1), ("c", "", 2), ("d", "", 1)):
+        tests = "".join(f"def test_{i}(server):\n    write('{name}{i}')\n" for i in range(n))
+        (tmp_path / f"test_{name}.py").write_text(f"""
+import os, pathlib, pytest
+{mark}
+
+def write(what):
+    with open(pathlib.Path(__file__).with_name("log"), "a") as log:
+        print(what, os.getpid(), file=log)
+
+@pytest.fixture(scope="module")
+def server():
+    write("begin {name}")
+    yield
+    write("end {name}")
+
+{tests}""")
+    (tmp_path / "queue").mkdir()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "conftest", "--rootdir", tmp_path, tmp_path]
+    env = dict(os.environ, PYTHONPATH=str(ROOT / "test/behaviour"), TEST_QUEUE=str(tmp_path / "queue"))
+    running = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [process.communicate(timeout=120)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], said
+    by_process = {}
+    for line in (tmp_path / "log").read_text().splitlines():
+        what, pid = line.rsplit(" ", 1)
+        by_process.setdefault(pid, []).append(what)
+    everything = sorted(word for words in by_process.values() for word in words)
+    assert everything == sorted(["a0", "a1", "a2", "b0", "c0", "c1", "d0", *(f"{w} {n}" for n in "abcd" for w in ("begin", "end"))])
+    for words in by_process.values():
+        whole = [["begin b", "b0", "end b"], ["begin a", "a0", "a1", "a2", "end a"], ["begin c", "c0", "c1", "end c"], ["begin d", "d0", "end d"]]
+        assert words == [word for file in whole if file[0] in words for word in file]
+    assert sum(int(re.search(r"(\d+) passed", out)[1]) for out in said if "passed" in out) == 7
