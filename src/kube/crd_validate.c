@@ -348,6 +348,11 @@ static void check_versions(const struct json *spec, const struct json *stored,
     struct fpath validation_at = fpath_child(up, STR("validation"));
     struct fpath sub_at = fpath_child(up, STR("subresources"));
     struct fpath columns_at = fpath_child(up, STR("additionalPrinterColumns"));
+    /* The first version under its old name, if it is wrong. */
+    struct fpath version_at = fpath_child(up, STR("version"));
+    struct str version = json_get_str(first, "name");
+    if (version.n)
+        check(errs, &version_at, version, meta_check_dns1035_label(version), "");
     bool any_status = false;
     json_each (v, versions) {
         any_status = any_status || has_status(v);

@@ -142,7 +142,7 @@ static void check_meta(struct walk *w, const struct json *obj, const struct fpat
     }
     if (meta_name(copy).n == 0)
         json_set_str(w->a, json_getc(copy, "metadata"), "name", STR("fakename"));
-    meta_validate(copy, meta_namespace(copy).n > 0, meta_check_path_segment, &errs);
+    meta_validate(copy, meta_namespace(copy).n > 0, meta_check_path_segment, NULL, &errs);
     for (const struct field_error *e = errs.first; e; e = e->next) {
         struct fpath place = fpath_child(up, e->field);
         field_error_again(w->errs, e, &place);

@@ -402,6 +402,7 @@ static struct str without_trailing_dash(struct arena *a, struct str s)
 }
 
 void meta_validate(const struct json *obj, bool namespaced, meta_rule rule,
+                   void (*own_rule)(const struct json *obj, struct field_errors *errs),
                    struct field_errors *errs)
 {
     const struct json *meta = json_getc(obj, "metadata");
@@ -420,6 +421,8 @@ void meta_validate(const struct json *obj, bool namespaced, meta_rule rule,
         field_error(errs, FIELD_REQUIRED, &name_at, NULL, "name or generateName is required");
     else
         report(errs, &name_at, name, rule(name));
+    if (name.n && own_rule)
+        own_rule(obj, errs);
     if (namespaced && ns.n == 0)
         field_error(errs, FIELD_REQUIRED, &namespace_at, NULL, "%s", "");
     else if (namespaced)

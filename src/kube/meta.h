@@ -38,8 +38,12 @@ struct meta_problems meta_check_config_key(struct str s); /* keys of ConfigMaps 
 
 enum { META_ANNOTATIONS_MAX_BYTES = 256 * 1024 };
 
-/* What every object's metadata must obey; reports below "metadata". */
+/*
+ * What every object's metadata must obey; reports below "metadata". own_rule: of a name that there
+ * is, in addition; may be NULL.
+ */
 void meta_validate(const struct json *obj, bool namespaced, meta_rule rule,
+                   void (*own_rule)(const struct json *obj, struct field_errors *errs),
                    struct field_errors *errs);
 /* In addition for an update: immutable fields. */
 void meta_validate_update(const struct json *obj, const struct json *old,

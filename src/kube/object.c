@@ -674,9 +674,7 @@ static void validate_meta(const struct kube_resource *res, const struct json *ob
         meta_validate_update(obj, old, errs);
         meta_validate_update(obj, old, errs);
     } else {
-        if (res->strategy->validate_name && meta_name(obj).n)
-            res->strategy->validate_name(obj, errs);
-        meta_validate(obj, res->namespaced, name_rule(res), errs);
+        meta_validate(obj, res->namespaced, name_rule(res), res->strategy->validate_name, errs);
     }
     if (has_kube_finalizers(res))
         meta_validate_finalizer_names(obj, errs);
@@ -688,7 +686,9 @@ static int validate_all(struct arena *a, const struct kube_resource *res, enum o
 {
     struct field_errors errs = field_errors_init(a);
     errs.excused = excused;
-    validate_meta(res, obj, old, &errs);
+    bool meta_last = res->strategy->meta_last && !old;
+    if (!meta_last)
+        validate_meta(res, obj, old, &errs);
     if (!(res->schema->flags & SCHEMA_BUILTIN)) {
         if (schema_validate(res->schema, obj, old, NULL, &errs) < 0)
             return bad(ret_status, status_too_much_work(a));
@@ -700,6 +700,8 @@ static int validate_all(struct arena *a, const struct kube_resource *res, enum o
         res->strategy->validate_part(part, obj, old, &errs);
     else if (res->strategy->validate)
         res->strategy->validate(obj, old, &errs);
+    if (meta_last && errs.n == 0)
+        validate_meta(res, obj, old, &errs);
     if (errs.n == 0)
         return 0;
     /* upstream names the form it works with: the stored one */

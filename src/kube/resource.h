@@ -50,8 +50,7 @@ struct kube_strategy {
     void (*prepare_update)(struct arena *a, struct json *obj, const struct json *old);
     /* In addition when only the status is written: `obj` has the old spec and the new status. */
     void (*prepare_status)(struct arena *a, struct json *obj, const struct json *old);
-    /* The name of a new object, if it has one, and depends on what is in it; before the metadata.
-     */
+    /* The name of a new object, if it has one, and depends on what is in it; after name_rule. */
     void (*validate_name)(const struct json *obj, struct field_errors *errs);
     /* Metadata has been validated already. old: NULL for create. */
     void (*validate)(const struct json *obj, const struct json *old, struct field_errors *errs);
@@ -81,6 +80,7 @@ struct kube_strategy {
     bool has_spec_finalizers;  /* Namespace: spec.finalizers hold it like metadata.finalizers */
     bool keeps_status;         /* a new object may bring its status along (Node) */
     bool fixed_meta_in_status; /* a write of the status leaves metadata alone */
+    bool meta_last;            /* a new object's metadata is validated if nothing else is wrong */
     bool fixed_spec;           /* an update leaves spec alone, and nobody owns it */
     bool returns_deleted;      /* the answer of a delete is the object, not a Status */
     /* What becomes of dependents when a delete does not say. NONE: the kind has no part in it. */

@@ -467,6 +467,15 @@ static void check_map_type(struct build *b, const struct json *spec, struct sche
         field_error_enum(b->errs, &here, v, known, ARRAY_LEN(known));
 }
 
+/* Upstream cannot make a structural schema of it, and says nothing more. */
+static bool is_unsupported(const struct json *spec)
+{
+    return json_get_str(spec, "$ref").n || json_get_str(spec, "id").n ||
+           has_members(json_getc(spec, "patternProperties")) ||
+           has_members(json_getc(spec, "definitions")) ||
+           has_members(json_getc(spec, "dependencies"));
+}
+
 static void check_type(struct build *b, const struct json *spec, enum level level,
                        const struct fpath *at)
 {
@@ -484,7 +493,7 @@ static void check_type(struct build *b, const struct json *spec, enum level leve
         required(b, at, "type", "must be object if x-kubernetes-embedded-resource is true");
     } else if (embedded && !str_is(type, "object")) {
         invalid(b, at, "type", node, "must be object if x-kubernetes-embedded-resource is true");
-    } else if (type.n == 0 && !free_form) {
+    } else if (type.n == 0 && !free_form && !is_unsupported(spec)) {
         static const char *const text[] = {
             [LEVEL_ROOT] = "must not be empty at the root",
             [LEVEL_ITEM] = "must not be empty for specified array items",
@@ -663,7 +672,6 @@ static const struct schema *build(struct build *b, const struct json *spec, enum
         s->type = SCHEMA_INT_OR_STRING;
     else if (s->type == SCHEMA_INT64 && str_is(json_get_str(spec, "format"), "int32"))
         s->type = SCHEMA_INT32;
-    check_type(b, spec, level, at);
     check_extensions(b, spec, at);
     check_resource(b, spec, level, at);
     check_list_type(b, spec, s, at);
@@ -671,6 +679,7 @@ static const struct schema *build(struct build *b, const struct json *spec, enum
     if (level == LEVEL_ROOT && flag(spec, "nullable"))
         forbidden(b, at, "nullable", "nullable cannot be true at the root");
     s->rules = rules_of(b, spec, at);
+    check_type(b, spec, level, at);
     if (level == LEVEL_ROOT) /* upstream looks at the rules of the root only */
         complete_combinations(b, spec, spec, at, at);
     build_fields(b, spec, s, at);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers to some 4,400 requests against those of a real kube-apiserver (test/differential): against what one was
+"""The answers to some 4,900 requests against those of a real kube-apiserver (test/differential): against what one was
 recorded to say, and with DORMOUSE_SLOW_TESTS=1 against one that runs, where tools/build-upstream has built it."""
 import os
 import subprocess

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LimitRanges and ResourceQuotas. */
+#include "base/sys.h"
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
 #include "kube/meta.h"
@@ -70,8 +71,11 @@ static const struct kube_subresource quota_subresources[] = {
 static void limit_prepare_create(struct arena *a, struct json *obj)
 {
     struct json *meta = meta_of(a, obj);
-    if (meta_name(obj).n == 0)
-        json_set_str(a, meta, "name", meta_uid(obj));
+    char name[37];
+    if (meta_name(obj).n)
+        return;
+    sys_uuid(name);
+    json_set_str(a, meta, "name", str_of(name));
 }
 
 static const struct kube_strategy limit_strategy = { .prepare_create = limit_prepare_create,

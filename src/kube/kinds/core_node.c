@@ -115,10 +115,26 @@ static void node_warn(struct arena *a, const struct json *node, const struct jso
         say(arg, STR("spec.externalID: this field is deprecated, and is unused by Kubernetes"));
 }
 
+/* Upstream has dropped dynamic configuration; what an old object has stays. */
+static void node_prepare_create(struct arena *a, struct json *node)
+{
+    (void)a;
+    (void)json_del(json_getc(node, "spec"), STR("configSource"));
+}
+
+static void node_prepare_update(struct arena *a, struct json *node, const struct json *old)
+{
+    if (!json_path(old, "spec", "configSource", NULL))
+        node_prepare_create(a, node);
+}
+
 /* An agent registers its node with all that it knows. */
-static const struct kube_strategy node_strategy = {
-    .warn = node_warn, .validate = validate_node, .keeps_status = true, .unconditional_update = true
-};
+static const struct kube_strategy node_strategy = { .prepare_create = node_prepare_create,
+                                                    .prepare_update = node_prepare_update,
+                                                    .warn = node_warn,
+                                                    .validate = validate_node,
+                                                    .keeps_status = true,
+                                                    .unconditional_update = true };
 
 static void component_cells(struct arena *a, const struct json *obj, int64_t now_s,
                             struct json *cells)

@@ -222,6 +222,7 @@ static const struct kube_column event_columns[] = {
 /* Upstream lets old clients call their events anything. */
 static const struct kube_strategy core_event_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                           .validate = event_validate,
+                                                          .meta_last = true,
                                                           .unconditional_update = true,
                                                           .create_on_update = true,
                                                           .gc_policy = KUBE_GC_NONE,

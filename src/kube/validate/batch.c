@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sys/stat.h>
+
+#define ZONES "/usr/share/zoneinfo"
 
 enum {
     INDEXED_PARALLELISM_MAX = 100000,
@@ -657,10 +660,19 @@ static bool is_zone_part(struct str s)
     return true;
 }
 
-/* Whether the zone exists is not looked up: there may be no database of zones here. */
+/* Without a database of zones every name may be one. */
+static bool is_zone(struct arena *a, struct str name)
+{
+    struct stat st;
+    if (str_is(name, "UTC") || stat(ZONES, &st) < 0)
+        return true;
+    return stat(arena_printf(a, ZONES "/" STR_FMT, STR_ARG(name)), &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static void time_zone(const struct spot *s)
 {
     struct str rest = spot_text(s), part;
+    bool is_known = true;
     if (!s->v)
         return;
     if (rest.n == 0) {
@@ -669,12 +681,12 @@ static void time_zone(const struct spot *s)
     }
     for (bool more = true; more;) {
         more = str_cut(rest, '/', &part, &rest);
-        if (!is_zone_part(part)) {
-            say_invalid(s, say_text(s, "unknown time zone " STR_FMT, STR_ARG(spot_text(s))));
-            return;
-        }
+        is_known = is_known && is_zone_part(part);
     }
-    if (str_ieq(spot_text(s), STR("Local")))
+    bool is_local = str_ieq(spot_text(s), STR("Local"));
+    if (!is_known || (!is_local && !is_zone(s->errs->a, spot_text(s))))
+        say_invalid(s, say_text(s, "unknown time zone " STR_FMT, STR_ARG(spot_text(s))));
+    else if (is_local)
         say_invalid(s, "timeZone must be an explicit time zone as defined in "
                        "https://www.iana.org/time-zones");
 }
