@@ -143,6 +143,20 @@ def test_ready_is_never_true_for_a_revision_that_is_still_to_come(up):
     assert all(ready >= latest for latest, ready, status in told if status == "True")
 
 
+def test_a_status_that_does_not_hold_is_replaced(up):
+    """Whoever wrote it: another client, or the control plane itself, before something changed and changed back."""
+    up.deploy("told", {"fake": {}})
+    path = FUNCTIONS.format("default") + "/told/status"
+
+    def ready():
+        return [c["status"] for c in function_status(up, "told").get("conditions", []) if c["type"] == "Ready"]
+    wait_for(lambda: ready() == ["True"], "it is ready")
+    wrong = [{"type": "Ready", "status": "Unknown", "reason": "Compiling", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]
+    done = up.ask("PATCH", path, {"status": {"conditions": wrong}}, Content_Type="application/merge-patch+json")
+    assert done.json()["status"]["conditions"] == wrong
+    wait_for(lambda: ready() == ["True"], "it is told to be ready again")
+
+
 def test_a_module_that_is_missing_is_told_before_the_first_call(tmp_path):
     server = FunctionServer(tmp_path / "data")
 

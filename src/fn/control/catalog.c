@@ -100,7 +100,7 @@ static void forget_function(struct entry *e)
     free(take_ptr(&e->reason));
     free(take_ptr(&e->message));
     e->number = e->ready = 0;
-    e->generation = e->status_hash = 0;
+    e->generation = e->status_hash = e->wanted_hash = e->other_hash = 0;
     e->uid[0] = '\0';
 }
 
@@ -328,6 +328,19 @@ static void learn_status(struct entry *e, const struct json *object)
     }
 }
 
+/*
+ * The object has another status than it was to have: another client's, or ours that comes after a
+ * change back to what it had before. It is written once more, and not again where that is no use.
+ */
+static void replace_status(struct entry *e)
+{
+    bool is_other = e->wanted_hash && e->status_hash != e->wanted_hash;
+    bool is_tried = is_other && e->status_hash == e->other_hash;
+    e->other_hash = is_other ? e->status_hash : 0;
+    if (is_other && !is_tried)
+        entry_touch(e);
+}
+
 static void on_function(void *arg, const struct json *object)
 {
     struct catalog *c = arg;
@@ -346,6 +359,7 @@ static void on_function(void *arg, const struct json *object)
         set_names(e, meta_namespace(object), meta_name(object), uid);
     learn_status(e, object);
     if (e->generation == generation) {
+        replace_status(e);
         arena_fini(&a);
         return;
     }

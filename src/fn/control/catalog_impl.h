@@ -25,9 +25,12 @@ struct entry {
     char *namespace, *name, *uid; /* one block; uid "": the Function itself is not known */
     uint32_t number;              /* in the plane; 0: not there */
     uint32_t ready;               /* the newest revision that was ready */
-    uint64_t generation, status_hash, version;
-    int64_t since_s;                      /* of the condition as it was written last */
-    char was_ready;                       /* the same: first letter of its status; 0: none */
+    uint64_t generation, version;
+    uint64_t status_hash; /* of the status that the object has */
+    uint64_t wanted_hash; /* of the last that it was to have; 0: none yet */
+    uint64_t other_hash;  /* of one that it has instead, and that is being replaced; 0: none */
+    int64_t since_s;      /* of the condition as it was written last */
+    char was_ready;       /* the same: first letter of its status; 0: none */
     VEC(struct known_revision) revisions; /* ascending */
     char *reason, *message;               /* of a spec that cannot be used; NULL: it can */
     uint64_t event_at_ms;

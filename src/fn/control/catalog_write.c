@@ -294,6 +294,7 @@ static void write_status(struct entry *e)
     judge(e, &v);
     struct json *status = new_status(&a, e, &v);
     uint64_t hash = hash_json(status);
+    e->wanted_hash = hash;
     if (hash != e->status_hash) {
         if (v.ready[0] != e->was_ready || e->since_s == 0)
             e->since_s = clock_wall_ms() / 1000;
