@@ -189,7 +189,10 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                          .q = q,
                          .registry = { .ca_file = site->ca_file,
                                        .plain_http = is_plain(site, q->ref.host),
-                                       .login = &q->login } };
+                                       .login = &q->login,
+                                       .no_login = q->want->n_auths
+                                                       ? "none in its imagePullSecrets"
+                                                       : "it names no imagePullSecrets" } };
     struct oci_pull_opts opts = { .name = str_of(q->own_name ? q->own_name : q->plain_name),
                                   .platform = oci_platform_here(),
                                   .reading = &layer_child_reading,

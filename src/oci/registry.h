@@ -45,6 +45,9 @@ struct oci_registry_opts {
     bool plain_http;        /* else only loopback hosts, except port 443 or with a CA */
     struct str ca_pem;      /* trusted besides the system's roots; empty: none; copied */
     struct oci_login login; /* copied; zeroed: anonymous */
+    /* What is said, in brackets, where the registry wants credentials and there are none: how the
+     * user gives some. Kept; NULL: by 'docker login' or $REGISTRY_AUTH_FILE. */
+    const char *no_login;
     unsigned attempts;      /* 0: OCI_REGISTRY_ATTEMPTS */
     uint64_t stall_ms;      /* 0: OCI_REGISTRY_STALL_MS */
     uint64_t backoff_ms;    /* 0: OCI_REGISTRY_BACKOFF_MS */

@@ -226,12 +226,15 @@ static int ask_by_post(struct oci_request *q, const struct oci_challenge *c)
 
 static int deny(struct oci_request *q)
 {
-    bool has_login = !oci_login_is_empty(&q->reg->opts.login);
-    return err_set(&q->err, E_DENIED, "%s refuses %s %.*s (401)%s", q->reg->opts.host, q->method,
-                   registry_path_n(q->first.path), q->first.path,
-                   has_login ? ": wrong credentials, or no rights there"
-                             : "; no credentials for it are known ('docker login', "
-                               "$REGISTRY_AUTH_FILE)");
+    const struct oci_registry_opts *o = &q->reg->opts;
+    if (!oci_login_is_empty(&o->login))
+        return err_set(&q->err, E_DENIED,
+                       "%s refuses %s %.*s (401): wrong credentials, or no rights there", o->host,
+                       q->method, registry_path_n(q->first.path), q->first.path);
+    return err_set(&q->err, E_DENIED,
+                   "%s refuses %s %.*s (401); no credentials for it are known (%s)", o->host,
+                   q->method, registry_path_n(q->first.path), q->first.path,
+                   o->no_login ? o->no_login : "'docker login', $REGISTRY_AUTH_FILE");
 }
 
 static int demand(struct oci_request *q, const struct oci_challenge *c)

@@ -132,6 +132,7 @@ int oci_remote_registry(const struct oci_reference *ref, const struct oci_remote
         .allows_private = opts->allows_private,
         .ca_pem = buf_str(&ca),
         .login = login,
+        .no_login = opts->no_login,
         .attempts = opts->attempts,
         .stall_ms = opts->stall_ms,
         .backoff_ms = opts->backoff_ms,

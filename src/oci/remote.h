@@ -26,7 +26,8 @@ struct oci_remote_opts {
     /* Credentials, also when they are empty: anonymous. NULL: as oci_login_find() says. Borrowed.
      */
     const struct oci_login *login;
-    unsigned attempts; /* 0 in these three: what oci/registry.h says */
+    const char *no_login; /* as in struct oci_registry_opts */
+    unsigned attempts;    /* 0 in these three: what oci/registry.h says */
     uint64_t stall_ms, backoff_ms;
     oci_registry_note note; /* NULL: none */
     /* As in struct oci_registry_opts; NULL: anywhere. */

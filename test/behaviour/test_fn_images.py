@@ -77,6 +77,12 @@ def ready(server, name, namespace="default"):
     return next((c for c in status.get("conditions", []) if c["type"] == "Ready"), {"reason": "", "message": ""})
 
 
+def refused(server, name):
+    """The condition, once its image cannot be had."""
+    said = ready(server, name)
+    return said if said["reason"] in ("ErrImagePull", "ImagePullBackOff") else None
+
+
 def requests(registry):
     return [(method, path) for method, path, _ in registry.seen]
 
@@ -182,8 +188,12 @@ def test_credentials_come_from_a_secret_and_hold_for_its_namespace_alone(tmp_pat
     server.deploy("mine", spec(reference, imagePullSecrets=[{"name": "pull"}]))
     assert call(server.gateway, "mine.default").status == 200
     server.deploy("nobody", spec(reference, scale={"initial": 1}))
-    said = wait_for(lambda: ready(server, "nobody") if "Image" in ready(server, "nobody")["reason"] else None, "it is refused")
-    assert said["reason"] in ("ErrImagePull", "ImagePullBackOff"), said
+    said = wait_for(lambda: refused(server, "nobody"), "it is refused")
+    assert said["message"].endswith("no credentials for it are known (it names no imagePullSecrets)"), said
+    server.create("/api/v1/namespaces/default/secrets", {**dockerconfig("other.example", "ann", "s3cret"), "metadata": {"name": "other"}})
+    server.deploy("elsewhere", spec(reference, imagePullSecrets=[{"name": "other"}], scale={"initial": 1}))
+    said = wait_for(lambda: refused(server, "elsewhere"), "it is refused")
+    assert "(none in its imagePullSecrets)" in said["message"], said
     server.deploy("forgot", spec(reference, imagePullSecrets=[{"name": "none"}], scale={"initial": 1}))
     said = wait_for(lambda: ready(server, "forgot") if "none" in ready(server, "forgot")["message"] else None, "the Secret is missing")
     assert ".dockerconfigjson" in said["message"]

@@ -146,7 +146,9 @@ def test_credentials_of_docker_login(registry, tmp_path):
     registry.users = {"me": "secret"}
     for auth in ("basic", "bearer"):
         registry.auth = auth
-        assert "401" in fails(registry.ref)
+        refused = fails(registry.ref)
+        assert "401" in refused
+        assert auth != "basic" or "(401); no credentials for it are known ('docker login', $REGISTRY_AUTH_FILE)" in refused
         inspect(registry.ref, env=config_file(tmp_path, registry.host))
         inspect(registry.ref, env=config_file(tmp_path, f"https://{registry.host}/v1/"))
         inspect(registry.ref, env=config_file(tmp_path, f"{registry.host}/a"))
