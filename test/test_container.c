@@ -367,7 +367,7 @@ static bool catches(int pid, int signal)
     return nibble >> (signal - 1) % 4 & 1;
 }
 
-/* Every child has ended and was waited for, except perhaps crun's last helper. */
+/* Every child has ended and was waited for, except perhaps the last helper of crun or runc. */
 static void check_all_waited_for(void)
 {
     int helpers = 0;

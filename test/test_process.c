@@ -178,4 +178,37 @@ TEST(a_child_with_a_session_of_its_own_is_waited_for_by_its_name_alone)
     CHECK(waitpid(pid, NULL, 0) < 0);
 }
 
+static void end_named(const char *name, bool has_session)
+{
+    (void)prctl(PR_SET_NAME, name);
+    if (has_session)
+        (void)setsid();
+    _exit(0);
+}
+
+/* A program with a session of its own is watched by somebody; its helpers are not. */
+TEST(a_helper_with_a_session_of_its_own_is_waited_for_and_its_program_is_not)
+{
+    static const struct {
+        const char *name;
+        bool has_session, is_helper;
+    } cases[] = { { "stray:[1]", true, true },
+                  { "stray", true, false },
+                  { "other:[1]", true, false },
+                  { "stray:[1]", false, false } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct process_facts f;
+        siginfo_t info;
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0)
+            end_named(cases[i].name, cases[i].has_session);
+        CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+        CHECK_OK(process_facts(pid, &f));
+        CHECK(f.state == 'Z');
+        CHECK_INT(process_reap_helper(pid, "stray"), cases[i].is_helper);
+        CHECK_INT(waitpid(pid, NULL, 0), cases[i].is_helper ? -1 : pid);
+    }
+}
+
 TEST_MAIN

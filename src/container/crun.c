@@ -48,6 +48,7 @@ int container_crun_spawn(struct container *c, const char *const *words, int out,
                                  .in = h->null_fd,
                                  .out = out,
                                  .err_out = err_out,
+                                 .has_session = h->is_runc,
                                  .on_exit = on_exit,
                                  .arg = c };
     int r = process_spawn(h->loop, &opts, &c->crun, err);
@@ -218,6 +219,21 @@ static bool has_just_ended(const struct container_host *h, int pid)
            process_is_program(&f, program);
 }
 
+/*
+ * The same of runc, whose helpers have other words from the start ("runc init"), and end when they
+ * see that it has ended: then they are our children. It has a session of its own, so that its
+ * helpers are not taken for other children of ours; nor is a runc of another container for one.
+ */
+static bool has_just_ended_of_runc(const struct container_host *h, int pid)
+{
+    const char *program = strrchr(h->copy, '/') + 1;
+    struct process_facts f;
+    if (process_reap_helper(pid, program))
+        return true;
+    return process_facts(pid, &f) == 0 && f.state != 'Z' && f.parent == getpid() &&
+           f.session != getsid(0) && f.session != pid;
+}
+
 static void end_if_left(void *arg, int pid)
 {
     struct leavings *l = arg;
@@ -225,7 +241,8 @@ static void end_if_left(void *arg, int pid)
     struct process *p;
     bool is_crun_itself;
     if (process_facts(pid, &facts) < 0 || !is_left(l, pid, &is_crun_itself)) {
-        l->is_uncertain |= has_just_ended(l->c->h, pid);
+        l->is_uncertain |=
+            l->c->h->is_runc ? has_just_ended_of_runc(l->c->h, pid) : has_just_ended(l->c->h, pid);
         return;
     }
     /* One whose parent lives in the container is waited for there. */

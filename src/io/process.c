@@ -127,6 +127,8 @@ static int become(const struct process_opts *o)
             (void)sigaction(s, &plain, NULL);
     (void)sigemptyset(&none);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (o->has_session)
+        (void)setsid();
     if (o->mount_ns >= 0 && setns(o->mount_ns, CLONE_NEWNS) < 0)
         return errno;
     if (dup2(o->in, 0) < 0 || dup2(o->out, 1) < 0 || dup2(o->err_out, 2) < 0)
@@ -219,6 +221,12 @@ bool process_is_program(const struct process_facts *f, const char *program)
     return strncmp(f->name, program, n) == 0 && (f->name[n] == '\0' || f->name[n] == ':');
 }
 
+bool process_is_helper(const struct process_facts *f, const char *program)
+{
+    size_t n = strnlen(program, PROCESS_NAME_SIZE - 1);
+    return process_is_program(f, program) && f->name[n] == ':';
+}
+
 bool process_reap_stray(int pid, const char *program)
 {
     struct process_facts f;
@@ -228,6 +236,14 @@ bool process_reap_stray(int pid, const char *program)
     if (f.session == pid && !(program && process_is_program(&f, program)))
         return false;
     return waitpid(pid, NULL, WNOHANG) == pid;
+}
+
+bool process_reap_helper(int pid, const char *program)
+{
+    struct process_facts f;
+    return process_reap_stray(pid, NULL) ||
+           (process_facts(pid, &f) == 0 && process_is_helper(&f, program) &&
+            process_reap_stray(pid, program));
 }
 
 bool process_reap_any_stray(void)

@@ -21,6 +21,7 @@ struct process_opts {
     const char *const *env;
     int mount_ns;         /* -1: ours */
     int in, out, err_out; /* descriptors 0, 1, 2; borrowed */
+    bool has_session;     /* of its own, which its children have too: see process_reap_stray() */
     process_exit_cb on_exit;
     void *arg;
 };
@@ -55,6 +56,8 @@ struct process_facts {
 };
 /* By its name: it runs this program, or calls itself "PROGRAM:...". */
 bool process_is_program(const struct process_facts *facts, const char *program);
+/* It calls itself "PROGRAM:...". */
+bool process_is_helper(const struct process_facts *facts, const char *program);
 /* -ESRCH. */
 int process_facts(int pid, struct process_facts *ret);
 /*
@@ -65,5 +68,7 @@ int process_facts(int pid, struct process_facts *ret);
  * too: a child that was to leave such a one, and was cut off.
  */
 bool process_reap_stray(int pid, const char *program);
+/* Of those with a session of their own only one that calls itself "PROGRAM:..." is meant. */
+bool process_reap_helper(int pid, const char *program);
 /* All such among our children, one by one (proc(5), .../children): where its id is not known. */
 bool process_reap_any_stray(void);
