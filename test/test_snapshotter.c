@@ -7,9 +7,10 @@
 #include "image/layer_child.h"
 #include "image/snapshot_call.h"
 #include "image/snapshot_journal.h"
+#include "image/snapshot_usage.h"
 #include "image/snapshotter.h"
 #include "image/tree_remove.h"
-#include "tar_kit.h"
+#include "snapshot_kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,73 +20,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { TEXT_MAX = 1 << 20, LAYERS = 3, PATH_SIZE = 128 };
-
-struct world {
-    char dir[64], store[PATH_SIZE], root[PATH_SIZE];
-    struct oci_digest ids[LAYERS], chain[LAYERS];
-    char chain_text[LAYERS][OCI_DIGEST_TEXT_SIZE];
-};
-
-static void import(struct oci_store *s, struct str tar, const struct oci_digest *id)
-{
-    struct oci_import *im;
-    const struct oci_import_opts opts = {
-        .diff_id = *id, .blob = *id, .blob_size = tar.n, .has_no_blob = true
-    };
-    CHECK_OK(oci_import_new(s, &opts, &im, NULL));
-    CHECK_OK(oci_import_add(im, tar, NULL));
-    CHECK_OK(oci_import_commit(im, NULL));
-    oci_import_free(im);
-}
-
-static void add_dir(struct tar_kit *k, const char *name)
-{
-    char block[TAR_BLOCK_BYTES];
-    kit_header(block, name, '5', 0);
-    kit_octal(block + 108, 8, 0);
-    kit_octal(block + 116, 8, 0);
-    kit_add_block(k, block);
-}
-
-/* The third layer has a file in a directory for which it has no entry. */
-static void make_layer(struct tar_kit *k, int i)
-{
-    static const char *const names[] = { "etc/one", "etc/two", "etc/three" };
-    if (i < 2)
-        add_dir(k, "etc/");
-    kit_file(k, names[i], "content");
-    if (i == 1)
-        kit_file(k, "etc/.wh.one", "");
-    kit_end(k);
-}
-
-static void world_init(struct world *w)
-{
-    struct oci_store *s;
-    *w = (struct world){ .dir = "/tmp/test-snapshotter-XXXXXX" };
-    CHECK(mkdtemp(w->dir));
-    (void)snprintf(w->store, sizeof w->store, "%s/store", w->dir);
-    (void)snprintf(w->root, sizeof w->root, "%s/root", w->dir);
-    const struct oci_store_opts opts = { .root = w->store };
-    CHECK_OK(oci_store_open(&opts, &s, NULL));
-    for (int i = 0; i < LAYERS; i++) {
-        struct tar_kit k = { BUF_INIT(TEXT_MAX) };
-        make_layer(&k, i);
-        sha256_of(buf_str(&k.out), w->ids[i].bytes);
-        import(s, buf_str(&k.out), &w->ids[i]);
-        buf_fini(&k.out);
-        snapshot_chain_id(i ? &w->chain[i - 1] : NULL, &w->ids[i], &w->chain[i]);
-        oci_digest_format(&w->chain[i], w->chain_text[i]);
-    }
-    oci_store_close(s);
-}
-
-static void world_fini(struct world *w)
-{
-    CHECK_OK(tree_remove(AT_FDCWD, w->dir, NULL));
-}
 
 /* ---- a snapshotter that runs ---- */
 
@@ -675,6 +609,168 @@ TEST(calls_are_answered_in_the_bytes_of_containerd)
     CHECK_ERR(snapshot_call_read(SNAPSHOT_CALL_UPDATE, STR(""), &c, NULL), E_INVALID);
     daemon_close(&d);
     world_fini(&w);
+}
+
+static void prepare_in_bytes(struct daemon *d, int i, struct str value)
+{
+    struct snapshotter_mount m = { 0 };
+    struct oci_digest layer;
+    const struct snapshot_label labels[] = { { STR("a"), value }, { STR("b"), value } };
+    char key[16];
+    (void)snprintf(key, sizeof key, "k%03d", i);
+    const struct snapshotter_request req = {
+        .key = str_of(key), .kind = SNAPSHOT_ACTIVE, .labels = labels, .n_labels = 2
+    };
+    CHECK_INT(snapshotter_prepare(d->s, &req, &m, &layer, NULL), SNAPSHOTTER_MADE);
+    snapshotter_mount_fini(&m);
+}
+
+/* Each snapshot is in one part, and no part is much larger than SNAPSHOT_LIST_BYTES says. */
+TEST(a_list_has_parts_of_bounded_size)
+{
+    enum { SNAPSHOTS = 150 };
+    struct world w;
+    struct daemon d;
+    struct snapshot_call c;
+    struct oci_digest layer;
+    char value[4000], key[16];
+    int n_parts = 0, r = SNAPSHOTTER_MORE;
+    scoped(buf_fini_scoped) struct buf part = BUF_INIT(SNAPSHOT_ANSWER_MAX),
+                                       all = BUF_INIT(4 << 20);
+    memset(value, 'x', sizeof value);
+    world_init(&w);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    for (int i = 0; i < SNAPSHOTS; i++)
+        prepare_in_bytes(&d, i, str_n(value, sizeof value));
+    CHECK_OK(snapshot_call_read(SNAPSHOT_CALL_LIST, STR(""), &c, NULL));
+    while (r == SNAPSHOTTER_MORE) {
+        buf_reset(&part);
+        r = snapshot_call_run(d.s, &c, &part, &layer, NULL);
+        CHECK_OK(r);
+        CHECK(part.n <= 4 * (size_t)SNAPSHOT_LIST_BYTES);
+        CHECK_OK(buf_add_str(&all, buf_str(&part)));
+        n_parts++;
+        if (n_parts == 1) { /* one that was listed and one that was not */
+            CHECK_OK(snapshotter_remove(d.s, STR("k000"), NULL));
+            CHECK_OK(snapshotter_remove(d.s, STR("k149"), NULL));
+        }
+    }
+    CHECK_INT(r, SNAPSHOTTER_MADE);
+    CHECK(n_parts > 3);
+    for (int i = 0; i < SNAPSHOTS; i++) {
+        (void)snprintf(key, sizeof key, "k%03d\x18",
+                       i); /* and its kind, since there is no parent */
+        ptrdiff_t at = str_find(buf_str(&all), str_of(key));
+        CHECK((at >= 0) == (i != 149));
+        CHECK(at < 0 || str_find(str_slice(buf_str(&all), (size_t)at + 1, all.n), str_of(key)) < 0);
+    }
+    snapshot_call_fini(&c);
+    daemon_close(&d);
+    world_fini(&w);
+}
+
+TEST(what_takes_as_long_as_a_tree_is_large_is_told_before)
+{
+    struct world w;
+    struct daemon d;
+    struct snapshot_call c;
+    struct oci_digest layer;
+    struct err err = { 0 };
+    static const char key[] = { 0x12, 4, 'k', '0', '0', '0' };
+    /* name: "i", key: "k000", parent: "p" */
+    static const char rebase[] = { 0x12, 1, 'i', 0x1a, 4, 'k', '0', '0', '0', 0x2a, 1, 'p' };
+    static const char commit[] = { 0x12, 1, 'i', 0x1a, 4, 'k', '0', '0', '0' };
+    static const char committed[] = { 0x12, 1, 'i' };
+    const struct {
+        enum snapshot_method method;
+        struct str request;
+        int first, second;
+    } cases[] = {
+        { SNAPSHOT_CALL_USAGE, str_n(key, sizeof key), SNAPSHOTTER_WANTS_WALK, SNAPSHOTTER_MADE },
+        { SNAPSHOT_CALL_COMMIT, str_n(rebase, sizeof rebase), SNAPSHOTTER_WANTS_WALK,
+          E_UNSUPPORTED },
+        { SNAPSHOT_CALL_COMMIT, str_n(commit, sizeof commit), SNAPSHOTTER_WANTS_WALK,
+          SNAPSHOTTER_MADE },
+        { SNAPSHOT_CALL_USAGE, str_n(committed, sizeof committed), SNAPSHOTTER_MADE, 0 },
+        { SNAPSHOT_CALL_REMOVE, str_n(committed, sizeof committed), SNAPSHOTTER_WANTS_WALK,
+          SNAPSHOTTER_MADE },
+        { SNAPSHOT_CALL_USAGE, str_n(committed, sizeof committed), -ENOENT, 0 },
+        { SNAPSHOT_CALL_CLEANUP, STR(""), SNAPSHOTTER_WANTS_WALK, SNAPSHOTTER_MADE },
+    };
+    world_init(&w);
+    CHECK_OK(daemon_open(&w, &d, NULL));
+    prepare_in_bytes(&d, 0, STR("v"));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        scoped(buf_fini_scoped) struct buf answer = BUF_INIT(TEXT_MAX);
+        CHECK_OK(snapshot_call_read(cases[i].method, cases[i].request, &c, NULL));
+        CHECK_INT(snapshot_call_run(d.s, &c, &answer, &layer, &err), cases[i].first);
+        c.may_walk = true;
+        if (cases[i].first == SNAPSHOTTER_WANTS_WALK)
+            CHECK_INT(snapshot_call_run(d.s, &c, &answer, &layer, &err), cases[i].second);
+        snapshot_call_fini(&c);
+    }
+    daemon_close(&d);
+    world_fini(&w);
+}
+
+static int make_file(int dir, const char *name)
+{
+    int fd = sys_openat(dir, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    return fd < 0 ? fd : close(fd);
+}
+
+TEST(usage_counts_links_once_and_directories_of_any_size)
+{
+    enum { FILES = 3000, DEPTH = 300 };
+    struct world w;
+    char name[32], path[2 * PATH_SIZE];
+    uint64_t n_bytes, n_inodes;
+    world_init(&w);
+    (void)snprintf(path, sizeof path, "%s/tree", w.dir);
+    CHECK_OK(mkdir(path, 0700));
+    scoped(fd_scoped) int at = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    CHECK_OK(at);
+    for (int i = 0; i < FILES; i++) {
+        (void)snprintf(name, sizeof name, "a file of number %d", i);
+        CHECK_OK(make_file(at, name));
+    }
+    CHECK_OK(linkat(at, "a file of number 0", at, "link", 0));
+    CHECK_OK(symlinkat("..", at, "away"));
+    int dir = dup(at);
+    for (int i = 0; i < DEPTH; i++) { /* longer than a path may be */
+        CHECK_OK(mkdirat(dir, "a directory of those below it", 0700));
+        int below = sys_openat(dir, "a directory of those below it", O_RDONLY | O_DIRECTORY, 0);
+        CHECK_OK(below);
+        (void)close(dir);
+        dir = below;
+    }
+    CHECK_OK(make_file(dir, "last"));
+    (void)close(dir);
+    CHECK_OK(snapshot_usage(path, &n_bytes, &n_inodes, NULL));
+    CHECK_INT(n_inodes, 1 + FILES + 1 + DEPTH + 1);
+    CHECK_ERR(snapshot_usage("/no/such/tree", &n_bytes, &n_inodes, NULL), -ENOENT);
+    world_fini(&w);
+}
+
+/* More names than tree_remove() holds at once, in the tree and in a directory of it. */
+TEST(a_directory_of_very_many_names_is_removed)
+{
+    enum { FILES = (1 << 16) + 100, LINKS = 30000 };
+    struct world w;
+    char name[16], base[16], path[2 * PATH_SIZE];
+    world_init(&w);
+    for (int k = 0; k < 2; k++) {
+        (void)snprintf(path, sizeof path, "%s/many%s", w.dir, k ? "/below" : "");
+        CHECK_OK(mkdir(path, 0700));
+        scoped(fd_scoped) int at = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+        CHECK_OK(at);
+        for (int i = 0; i < FILES; i++) { /* names are made faster than files; ext4 takes 65,000 */
+            (void)snprintf(name, sizeof name, "%d", i);
+            (void)snprintf(base, sizeof base, "%d", i - i % LINKS);
+            CHECK_OK(i % LINKS ? linkat(at, base, at, name, 0) : make_file(at, name));
+        }
+    }
+    world_fini(&w); /* it is in there */
 }
 
 /* ---- torture ---- */

@@ -82,6 +82,7 @@ static int read_commit(struct snapshot_call *c, struct str bytes, struct err *er
         return E_PARSE;
     c->key = copy(c, &m->key);
     c->name = copy(c, &m->name);
+    c->parent = copy(c, &m->parent);
     COPY_LABELS(c, m, err);
     return r;
 }
@@ -145,7 +146,7 @@ static int read_one(struct snapshot_call *c, struct str bytes, struct err *err)
 int snapshot_call_read(enum snapshot_method method, struct str bytes, struct snapshot_call *ret,
                        struct err *err)
 {
-    struct snapshot_call c = { .method = method };
+    struct snapshot_call c = { .method = method, .after = BUF_INIT(SNAPSHOT_NAME_MAX) };
     int r = bytes.n > SNAPSHOT_CALL_MAX ? err_set(err, E_LIMIT, "the request is too large")
                                         : read_one(&c, bytes, err);
     if (r < 0)
@@ -158,6 +159,7 @@ int snapshot_call_read(enum snapshot_method method, struct str bytes, struct sna
 void snapshot_call_fini(struct snapshot_call *c)
 {
     snapshot_filter_free(c->filter);
+    buf_fini(&c->after);
     arena_fini(&c->memory);
     *c = (struct snapshot_call){ 0 };
 }
@@ -296,11 +298,11 @@ static int run_info(struct snapshotter *s, const struct snapshot_call *c, struct
 }
 
 struct snapshot_listing {
-    const struct snapshot_call *c;
+    struct snapshot_call *c;
     struct buf *to;
     struct arena memory; /* of the batch */
     SnapshotWire__Info *batch[SNAPSHOT_LIST_BATCH];
-    size_t n;
+    size_t n, n_bytes;
     struct err *err;
 };
 
@@ -310,29 +312,53 @@ static int end_batch(struct snapshot_listing *l)
     m.info = l->batch;
     m.n_info = l->n;
     int r = l->n ? add_message(l->to, &m.base, l->err) : 0;
-    l->n = 0;
+    l->n = l->n_bytes = 0;
     arena_reset(&l->memory);
     return r;
 }
 
+static int add_to_batch(struct snapshot_listing *l, const struct snapshot_event *e)
+{
+    SnapshotWire__Info *m = info_message(&l->memory, e->name, e->parent, e->kind,
+                                         e->created_wall_us, e->wall_us, e->labels, e->n_labels);
+    l->batch[l->n++] = m;
+    l->n_bytes += protobuf_c_message_get_packed_size(&m->base);
+    return l->n == SNAPSHOT_LIST_BATCH || l->n_bytes >= SNAPSHOT_LIST_BYTES ? end_batch(l) : 0;
+}
+
+/* SNAPSHOTTER_MORE: the part is full. */
 static int list_one(void *arg, const struct snapshot_event *e)
 {
     struct snapshot_listing *l = arg;
-    if (e->op != SNAPSHOT_ADD || !snapshot_filter_matches(l->c->filter, e))
-        return 0;
-    l->batch[l->n++] = info_message(&l->memory, e->name, e->parent, e->kind, e->created_wall_us,
-                                    e->wall_us, e->labels, e->n_labels);
-    return l->n == SNAPSHOT_LIST_BATCH ? end_batch(l) : 0;
+    int r = snapshot_filter_matches(l->c->filter, e) ? add_to_batch(l, e) : 0;
+    if (r < 0)
+        return r;
+    buf_reset(&l->c->after);
+    (void)buf_add_str(&l->c->after, e->name);
+    return l->to->n >= 2 * SNAPSHOT_LIST_BYTES ? SNAPSHOTTER_MORE : 0;
 }
 
-static int run_list(struct snapshotter *s, const struct snapshot_call *c, struct buf *answer,
+static int run_list(struct snapshotter *s, struct snapshot_call *c, struct buf *answer,
                     struct err *err)
 {
     struct snapshot_listing l = { .c = c, .to = answer, .err = err };
-    int r = snapshotter_each(s, list_one, &l);
-    r = r < 0 ? r : end_batch(&l);
+    size_t n = SNAPSHOT_LIST_PICK;
+    int r = 0;
+    while (r == 0 && n == SNAPSHOT_LIST_PICK)
+        r = snapshotter_after(s, buf_str(&c->after), SNAPSHOT_LIST_PICK, list_one, &l, &n);
+    int last = r < 0 ? r : end_batch(&l);
     arena_fini(&l.memory);
-    return r;
+    return last < 0 ? last : r;
+}
+
+/* Whiteouts that were unpacked without the parent are lost: an overlay over it would show what they
+ * hide. */
+static int run_commit(struct snapshotter *s, const struct snapshot_call *c, struct err *err)
+{
+    return c->parent.n ? err_set(err, E_UNSUPPORTED,
+                                 "a snapshot gets its parent when it is prepared: this "
+                                 "snapshotter has no capability 'rebase'")
+                       : snapshotter_commit(s, c->name, c->key, c->labels, c->n_labels, err);
 }
 
 static int run_usage(struct snapshotter *s, const struct snapshot_call *c, struct buf *answer,
@@ -346,10 +372,26 @@ static int run_usage(struct snapshotter *s, const struct snapshot_call *c, struc
     return r < 0 ? r : add_message(answer, &m.base, err);
 }
 
-int snapshot_call_run(struct snapshotter *s, const struct snapshot_call *c, struct buf *answer,
+/* Whether it reads or removes a tree of files, which may have any size. */
+static bool walks(struct snapshotter *s, const struct snapshot_call *c)
+{
+    struct arena a = { 0 };
+    struct snapshot_info info;
+    if (c->method != SNAPSHOT_CALL_USAGE)
+        return c->method == SNAPSHOT_CALL_COMMIT || c->method == SNAPSHOT_CALL_REMOVE ||
+               c->method == SNAPSHOT_CALL_CLEANUP;
+    bool is_measured =
+        snapshotter_stat(s, c->key, &a, &info, NULL) >= 0 && info.kind != SNAPSHOT_COMMITTED;
+    arena_fini(&a);
+    return is_measured;
+}
+
+int snapshot_call_run(struct snapshotter *s, struct snapshot_call *c, struct buf *answer,
                       struct oci_digest *ret_layer, struct err *err)
 {
     int r = 0;
+    if (!c->may_walk && walks(s, c))
+        return SNAPSHOTTER_WANTS_WALK;
     switch (c->method) {
     case SNAPSHOT_CALL_PREPARE:
     case SNAPSHOT_CALL_VIEW:
@@ -364,7 +406,7 @@ int snapshot_call_run(struct snapshotter *s, const struct snapshot_call *c, stru
     case SNAPSHOT_CALL_USAGE:
         return run_usage(s, c, answer, err);
     case SNAPSHOT_CALL_COMMIT:
-        r = snapshotter_commit(s, c->name, c->key, c->labels, c->n_labels, err);
+        r = run_commit(s, c, err);
         break;
     case SNAPSHOT_CALL_REMOVE:
         r = snapshotter_remove(s, c->key, err);

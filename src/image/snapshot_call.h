@@ -11,9 +11,12 @@
 #include "image/snapshotter.h"
 
 enum {
-    SNAPSHOT_CALL_MAX = 256 << 10,   /* bytes of a request */
-    SNAPSHOT_ANSWER_MAX = 256 << 20, /* bytes of all messages of an answer */
-    SNAPSHOT_LIST_BATCH = 100,       /* snapshots in a message of a list */
+    SNAPSHOT_CALL_MAX = 256 << 10, /* bytes of a request */
+    SNAPSHOT_ANSWER_MAX = 1 << 20, /* bytes of the messages of an answer, or of one part of it */
+    SNAPSHOT_LIST_BATCH = 100,     /* snapshots in a message of a list, at most; and */
+    SNAPSHOT_LIST_BYTES =
+        128 << 10,            /* with so many it ends; a part of a list, with twice as many */
+    SNAPSHOT_LIST_PICK = 512, /* snapshots that are looked at with the lock held */
 };
 
 #define SNAPSHOT_METHODS(X)                                                                        \
@@ -47,7 +50,10 @@ struct snapshot_call {
     struct str *paths; /* of an update */
     size_t n_paths;
     struct snapshot_filter *filter; /* of a list */
-    bool is_plain;                  /* as in struct snapshotter_request; false after reading */
+    struct buf after;               /* of a list: the last name of the part before */
+    /* For snapshot_call_run(), false after reading: */
+    bool is_plain; /* as in struct snapshotter_request */
+    bool may_walk; /* it may take as long as a tree is large */
 };
 
 /* Errors: E_PARSE; E_INVALID, more labels, paths or filters than there may be; those of
@@ -58,9 +64,10 @@ void snapshot_call_fini(struct snapshot_call *c);
 /* The label of that key. false: it has none. */
 bool snapshot_call_label(const struct snapshot_call *c, const char *key, struct str *ret);
 /*
- * Carry it out. answer: with SNAPSHOTTER_MADE gets the messages, each with its length before it
- * (u32, little-endian). Returns what snapshotter_prepare() does, and its *ret_layer; 0 for other
- * calls. Errors: those of the snapshotter.
+ * Carry it out. answer: with SNAPSHOTTER_MADE and SNAPSHOTTER_MORE gets the messages, each with its
+ * length before it (u32, little-endian). Returns an enum snapshotter_answer; with
+ * SNAPSHOTTER_WANTS_LAYER *ret_layer as snapshotter_prepare(). Errors: those of the snapshotter;
+ * E_UNSUPPORTED, a commit with a parent.
  */
-int snapshot_call_run(struct snapshotter *s, const struct snapshot_call *c, struct buf *answer,
+int snapshot_call_run(struct snapshotter *s, struct snapshot_call *c, struct buf *answer,
                       struct oci_digest *ret_layer, struct err *err);

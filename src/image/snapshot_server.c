@@ -2,7 +2,9 @@
 /*
  * Calls of containerd; see snapshot_server.h. How to read it: a call comes (on_message), runs on a
  * worker thread (run_call), and either is answered or waits for a work: a layer to be unpacked, an
- * image to be pulled, on a thread of its own. When the work has ended, the call runs again.
+ * image to be pulled, on a thread of its own. When the work has ended, the call runs again. A call
+ * that takes as long as a tree is large runs again on a thread of its own (queue_walk). A list runs
+ * again for each part, when the client has taken the one before.
  */
 #include "image/snapshot_server.h"
 
@@ -31,6 +33,8 @@ struct snapshot_work {
     struct err err;
 };
 
+enum snapshot_walk { SNAPSHOT_WALK_READ, SNAPSHOT_WALK_REMOVE, SNAPSHOT_WALK_COUNT };
+
 struct snapshot_serving {
     struct list node; /* of server->calls */
     struct snapshot_server *server;
@@ -39,7 +43,10 @@ struct snapshot_serving {
     struct snapshot_call call;
     bool has_call;
     struct job job;
-    bool is_running; /* job */
+    struct list walk; /* of server->walks, until its thread starts */
+    struct post walk_end;
+    bool is_running; /* job, or thread */
+    bool is_full;    /* a part of its list was sent, and the client has not taken it */
     struct list waiting;
     struct snapshot_work *work;
     struct oci_digest layer; /* that it asked for */
@@ -66,8 +73,10 @@ struct snapshot_server {
     struct snapshot_server_method methods[SNAPSHOT_METHOD_COUNT];
     struct list calls, works;
     size_t n_calls, n_works;
-    size_t n_pulling, n_unpacking; /* threads */
-    struct map pulled;             /* name of an image -> uint64_t, loop time */
+    size_t n_pulling, n_unpacking;          /* threads */
+    struct list walks[SNAPSHOT_WALK_COUNT]; /* struct snapshot_serving.walk, the oldest first */
+    size_t n_walking[SNAPSHOT_WALK_COUNT];  /* threads */
+    struct map pulled;                      /* name of an image -> uint64_t, loop time */
     atomic_bool stop;
     bool closing, http_closed;
     void (*done)(void *arg);
@@ -77,6 +86,8 @@ struct snapshot_server {
 static void finish_close(struct snapshot_server *s);
 static void start_works(struct snapshot_server *s);
 static void start_call(struct snapshot_serving *q);
+static void queue_walk(struct snapshot_serving *q);
+static void start_walks(struct snapshot_server *s, enum snapshot_walk kind);
 
 /* ---- works: on their thread ---- */
 
@@ -238,20 +249,35 @@ static void on_work_end(struct post *post)
     finish_close(s);
 }
 
-static int start_thread(struct snapshot_work *w)
+/* The loop waits for what it posts. */
+static int start_thread(struct loop *loop, void *(*run)(void *arg), void *arg, struct err *err)
 {
     pthread_t thread;
     pthread_attr_t attr;
     (void)pthread_attr_init(&attr);
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    int r = pthread_create(&thread, &attr, work_thread, w);
+    int r = pthread_create(&thread, &attr, run, arg);
     (void)pthread_attr_destroy(&attr);
     if (r)
-        return err_sys(&w->err, -r, "thread");
+        return err_sys(err, -r, "thread");
+    loop_hold(loop);
+    return 0;
+}
+
+/* From the start of its thread on, w->r and w->err are the thread's. */
+static int start_work(struct snapshot_work *w)
+{
+    struct err err = { 0 };
     w->is_running = true;
     ++*n_running(w);
-    loop_hold(w->server->loop);
-    return 0;
+    int r = start_thread(w->server->loop, work_thread, w, &err);
+    if (r >= 0)
+        return 0;
+    w->is_running = false;
+    --*n_running(w);
+    w->r = r;
+    w->err = err;
+    return r;
 }
 
 static void start_works(struct snapshot_server *s)
@@ -260,10 +286,8 @@ static void start_works(struct snapshot_server *s)
         struct snapshot_work *w = list_entry(node, struct snapshot_work, node);
         if (w->is_running || w->is_done || *n_running(w) >= SNAPSHOT_SERVER_WORKS_MAX)
             continue;
-        int r = start_thread(w); /* if it runs, w->r and w->err are the thread's */
-        if (r >= 0)
+        if (start_work(w) >= 0)
             continue;
-        w->r = r;
         end_work(w);
         return; /* it went on from here */
     }
@@ -317,6 +341,8 @@ static void serving_free(struct snapshot_serving *q)
 {
     struct snapshot_server *s = q->server;
     leave_work(q);
+    if (list_is_linked(&q->walk))
+        list_remove(&q->walk);
     if (q->has_call)
         snapshot_call_fini(&q->call);
     buf_fini(&q->answer);
@@ -326,14 +352,33 @@ static void serving_free(struct snapshot_serving *q)
     finish_close(s);
 }
 
-static void send_answer(struct snapshot_serving *q)
+/* Whether the client takes more. */
+static bool send_messages(struct snapshot_serving *q)
 {
+    bool can_take = true;
     struct rd r = rd_init(q->answer.p, q->answer.n);
     while (rd_left(&r)) {
         uint32_t n = rd_le32(&r);
-        (void)grpc_stream_send(q->st, rd_str(&r, n));
+        can_take = grpc_stream_send(q->st, rd_str(&r, n));
     }
-    grpc_stream_end(q->st, GRPC_OK, NULL, NULL);
+    return can_take;
+}
+
+/* It may end the call: nothing after it. */
+static void send_part(struct snapshot_serving *q)
+{
+    q->is_full = !send_messages(q);
+    if (!q->is_full)
+        start_call(q);
+}
+
+static void on_writable(struct grpc_stream *st)
+{
+    struct snapshot_serving *q = grpc_stream_data(st);
+    if (!q->is_full)
+        return;
+    q->is_full = false;
+    start_call(q);
 }
 
 static bool is_upstream(const struct snapshot_server *s, const char *host)
@@ -371,7 +416,12 @@ static void go_on(struct snapshot_serving *q)
     if (q->r < 0) {
         grpc_stream_end(q->st, grpc_code_of_errno(q->r), err_text(&q->err), NULL);
     } else if (q->r == SNAPSHOTTER_MADE) {
-        send_answer(q);
+        (void)send_messages(q);
+        grpc_stream_end(q->st, GRPC_OK, NULL, NULL);
+    } else if (q->r == SNAPSHOTTER_MORE) {
+        send_part(q);
+    } else if (q->r == SNAPSHOTTER_WANTS_WALK) {
+        queue_walk(q);
     } else if (image || (may_wait && q->r == SNAPSHOTTER_WANTS_LAYER)) {
         wait_for(q, image);
     } else {
@@ -388,16 +438,22 @@ static void run_call(struct job *j)
     q->r = snapshot_call_run(q->server->snapshotter, &q->call, &q->answer, &q->layer, &q->err);
 }
 
-static void on_call_done(struct job *j, int r)
+/* It ran. Nothing after it. */
+static void end_run(struct snapshot_serving *q)
 {
-    struct snapshot_serving *q = container_of(j, struct snapshot_serving, job);
     q->is_running = false;
-    if (r < 0)
-        q->r = err_sys(&q->err, r, "call");
     if (q->st)
         go_on(q);
     else
         serving_free(q);
+}
+
+static void on_call_done(struct job *j, int r)
+{
+    struct snapshot_serving *q = container_of(j, struct snapshot_serving, job);
+    if (r < 0)
+        q->r = err_sys(&q->err, r, "call");
+    end_run(q);
 }
 
 static void start_call(struct snapshot_serving *q)
@@ -406,6 +462,60 @@ static void start_call(struct snapshot_serving *q)
     q->is_running = job_start(q->server->loop, &q->job) >= 0;
     if (!q->is_running)
         grpc_stream_end(q->st, GRPC_UNAVAILABLE, "try again", NULL);
+}
+
+/* ---- calls that take as long as a tree is large ---- */
+
+static enum snapshot_walk walk_of(const struct snapshot_serving *q)
+{
+    return q->method == SNAPSHOT_CALL_COMMIT || q->method == SNAPSHOT_CALL_USAGE
+               ? SNAPSHOT_WALK_READ
+               : SNAPSHOT_WALK_REMOVE;
+}
+
+static void on_walk_end(struct post *post)
+{
+    struct snapshot_serving *q = container_of(post, struct snapshot_serving, walk_end);
+    struct snapshot_server *s = q->server;
+    enum snapshot_walk kind = walk_of(q);
+    s->n_walking[kind]--;
+    loop_release(s->loop);
+    start_walks(s, kind);
+    end_run(q);
+}
+
+static void *walk_thread(void *arg)
+{
+    struct snapshot_serving *q = arg;
+    run_call(&q->job);
+    q->walk_end.run = on_walk_end;
+    loop_post(q->server->loop, &q->walk_end);
+    return NULL;
+}
+
+static void start_walks(struct snapshot_server *s, enum snapshot_walk kind)
+{
+    while (s->n_walking[kind] < SNAPSHOT_SERVER_WALKS_MAX && !list_is_empty(&s->walks[kind])) {
+        struct err err = { 0 };
+        struct snapshot_serving *q = list_first(&s->walks[kind], struct snapshot_serving, walk);
+        list_remove(&q->walk);
+        q->is_running = true;
+        if (start_thread(s->loop, walk_thread, q, &err) >= 0) {
+            s->n_walking[kind]++;
+            continue;
+        }
+        q->is_running = false;
+        grpc_stream_end(q->st, GRPC_UNAVAILABLE, err_text(&err), NULL);
+    }
+}
+
+/* It runs again when there is a thread for it. */
+static void queue_walk(struct snapshot_serving *q)
+{
+    enum snapshot_walk kind = walk_of(q);
+    q->call.may_walk = true;
+    list_push_back(&q->server->walks[kind], &q->walk);
+    start_walks(q->server, kind);
 }
 
 static void on_message(struct grpc_stream *st, struct str message)
@@ -446,6 +556,7 @@ static void begin(struct grpc_stream *st, void *arg)
 {
     static const struct grpc_stream_ops ops = { .on_message = on_message,
                                                 .on_half_close = on_half_close,
+                                                .on_writable = on_writable,
                                                 .on_gone = on_gone };
     const struct snapshot_server_method *m = arg;
     struct snapshot_server *s = m->server;
@@ -495,8 +606,11 @@ int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapsh
                                    .registry = opts->registry,
                                    .grpc = grpc_server_new(opts->loop) };
     s->registry.login = &nobody;
+    s->registry.no_login = "a snapshotter pulls without any";
     list_init(&s->calls);
     list_init(&s->works);
+    for (int i = 0; i < SNAPSHOT_WALK_COUNT; i++)
+        list_init(&s->walks[i]);
     s->n_upstreams = MIN(opts->n_upstreams, (size_t)SNAPSHOT_SERVER_UPSTREAMS_MAX);
     for (size_t i = 0; i < s->n_upstreams; i++)
         s->upstreams[i] = xstrdup(opts->upstreams[i]);

@@ -5,8 +5,10 @@
  * node store has waits until it is written as a directory; for one that it can get, until it is
  * pulled. What fails there is left to containerd, which fetches and unpacks the layer itself.
  *
- * One loop; calls run on the loop's worker threads, layers and pulls on threads of their own. Calls
- * that need the same layer or image share one.
+ * One loop; calls run on the loop's worker threads. Layers, pulls, and calls that read or remove a
+ * tree of files run on threads of their own, so that none of them holds up other calls. Calls that
+ * need the same layer or image share one. A list is sent in parts, as fast as the client takes
+ * them.
  */
 #pragma once
 
@@ -18,6 +20,7 @@ enum {
     SNAPSHOT_SERVER_CALLS_MAX = 512, /* at once, waiting ones included: UNAVAILABLE beyond */
     SNAPSHOT_SERVER_CONNECTIONS_MAX = 64,
     SNAPSHOT_SERVER_WORKS_MAX = 4, /* layers at once, and pulls at once; further ones wait */
+    SNAPSHOT_SERVER_WALKS_MAX = 4, /* trees read at once, and trees removed; further ones wait */
     SNAPSHOT_SERVER_UPSTREAMS_MAX = 16,
     SNAPSHOT_SERVER_TRIES_MAX = 3,       /* of a call: pull, unpack, answer */
     SNAPSHOT_SERVER_AGAIN_MS = 60000,    /* an image that was pulled is not pulled again before */

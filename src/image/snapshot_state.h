@@ -122,6 +122,15 @@ uint64_t snapshot_state_highest_dir(const struct snapshot_state *s); /* 0: none 
 int snapshot_state_each(const struct snapshot_state *s,
                         int (*fn)(void *arg, const struct snapshot_event *e), void *arg);
 
+/*
+ * As the events that make them, the snapshots whose names come after `after` (empty: all), the
+ * lowest first, at most `max`. fn() returns 0 to go on; what else it returns is returned. *ret_n:
+ * how many there were, whether or not fn() stopped before.
+ */
+int snapshot_state_after(const struct snapshot_state *s, struct str after, size_t max,
+                         int (*fn)(void *arg, const struct snapshot_event *e), void *arg,
+                         size_t *ret_n);
+
 /* Names: UTF-8 without control characters, 1 to SNAPSHOT_NAME_MAX bytes. */
 bool snapshot_is_name(struct str name);
 /* The chain ID of a layer over that of its parents, NULL: the lowest (OCI image-spec, config.md).

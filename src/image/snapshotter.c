@@ -444,6 +444,16 @@ int snapshotter_each(struct snapshotter *s, int (*fn)(void *arg, const struct sn
     return r;
 }
 
+int snapshotter_after(struct snapshotter *s, struct str after, size_t max,
+                      int (*fn)(void *arg, const struct snapshot_event *e), void *arg,
+                      size_t *ret_n)
+{
+    lock(s);
+    int r = snapshot_state_after(s->state, after, max, fn, arg, ret_n);
+    unlock(s);
+    return r;
+}
+
 static bool is_unused(void *arg, const struct oci_digest *diff_id)
 {
     struct snapshotter *s = arg;

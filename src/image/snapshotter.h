@@ -68,6 +68,9 @@ enum snapshotter_answer {
     SNAPSHOTTER_MADE,        /* *ret is what to mount */
     SNAPSHOTTER_WANTS_LAYER, /* the store has it: snapshotter_unpack(*ret_layer), then again */
     SNAPSHOTTER_WANTS_BYTES, /* a layer by its chain ID, which the store does not have */
+    /* Of snapshot_call_run() alone: */
+    SNAPSHOTTER_WANTS_WALK, /* a tree of any size is to be read or removed: again, with may_walk */
+    SNAPSHOTTER_MORE,       /* the answer is a part of it: again for the next one */
 };
 
 /*
@@ -111,6 +114,13 @@ int snapshotter_usage(struct snapshotter *s, struct str key, uint64_t *ret_bytes
  * these, and returns a negative code to stop. */
 int snapshotter_each(struct snapshotter *s, int (*fn)(void *arg, const struct snapshot_event *e),
                      void *arg);
+/*
+ * As snapshot_state_after(), for lists in pieces: a snapshot that is there all the while, under one
+ * name, is in one of them.
+ */
+int snapshotter_after(struct snapshotter *s, struct str after, size_t max,
+                      int (*fn)(void *arg, const struct snapshot_event *e), void *arg,
+                      size_t *ret_n);
 /* Remove layers that no snapshot uses. What could not be removed from trash/ is by the next
  * snapshotter_open(). */
 int snapshotter_cleanup(struct snapshotter *s, struct err *err);

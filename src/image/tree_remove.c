@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 32 };
+/* READ_MAX: names of a directory that are held at once. */
+enum { NAME_SIZE = 32, READ_MAX = 1 << 16 };
 
 void tree_names_fini(struct tree_names *n)
 {
@@ -30,7 +31,7 @@ static inline void closedir_scoped(DIR **d)
         (void)closedir(*d);
 }
 
-int tree_names_read(int dir_fd, struct tree_names *ret, struct err *err)
+static int read_names(int dir_fd, size_t max, struct tree_names *ret, struct err *err)
 {
     int fd = sys_openat(dir_fd, ".", O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
@@ -42,13 +43,18 @@ int tree_names_read(int dir_fd, struct tree_names *ret, struct err *err)
         return r;
     }
     errno = 0;
-    for (struct dirent *e; (e = readdir(dir));) {
+    for (struct dirent *e; ret->all.n < max && (e = readdir(dir));) {
         struct str name = str_of(e->d_name);
         if (!str_is(name, ".") && !str_is(name, ".."))
             vec_push(&ret->all, str_dup(name));
         errno = 0;
     }
     return errno ? err_sys(err, -errno, "read a directory") : 0;
+}
+
+int tree_names_read(int dir_fd, struct tree_names *ret, struct err *err)
+{
+    return read_names(dir_fd, SIZE_MAX, ret, err);
 }
 
 int tree_remove_detach(int dir_fd, const char *name, int gone_fd, uint64_t *n_gone, struct err *err)
@@ -65,21 +71,34 @@ int tree_remove_detach(int dir_fd, const char *name, int gone_fd, uint64_t *n_go
     }
 }
 
+/* The files of a directory are removed, and its directories come to the top. */
+static int clear(int fd, int top, uint64_t *n_gone, struct err *err)
+{
+    size_t n = READ_MAX;
+    while (n == READ_MAX) {
+        scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+        int r = read_names(fd, READ_MAX, &names, err);
+        for (size_t i = 0; i < names.all.n && r >= 0; i++)
+            if (unlinkat(fd, names.all.p[i], 0) < 0)
+                r = errno == EISDIR ? tree_remove_detach(fd, names.all.p[i], top, n_gone, err)
+                                    : err_sys(err, -errno, "remove '%s'", names.all.p[i]);
+        if (r < 0)
+            return r;
+        n = names.all.n;
+    }
+    return 0;
+}
+
 /* All files of a directory at the top; its directories come to the top. */
 static int flatten(int top, const char *name, uint64_t *n_gone, struct err *err)
 {
-    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
     scoped(fd_scoped) int fd = sys_openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     if (fd == -EACCES && fchmodat(top, name, 0700, 0) == 0)
         fd = sys_openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     if (fd < 0)
         return err_sys(err, fd, "open '%s'", name);
     (void)fchmod(fd, 0700);
-    int r = tree_names_read(fd, &names, err);
-    for (size_t i = 0; i < names.all.n && r >= 0; i++)
-        if (unlinkat(fd, names.all.p[i], 0) < 0)
-            r = errno == EISDIR ? tree_remove_detach(fd, names.all.p[i], top, n_gone, err)
-                                : err_sys(err, -errno, "remove '%s'", names.all.p[i]);
+    int r = clear(fd, top, n_gone, err);
     if (r >= 0 && unlinkat(top, name, AT_REMOVEDIR) < 0)
         r = err_sys(err, -errno, "remove '%s'", name);
     return r;
@@ -90,7 +109,7 @@ int tree_remove_children(int dir_fd, struct err *err)
     uint64_t n_gone = 0;
     for (;;) {
         scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
-        int r = tree_names_read(dir_fd, &names, err);
+        int r = read_names(dir_fd, READ_MAX, &names, err);
         if (r < 0 || names.all.n == 0)
             return r;
         for (size_t i = 0; i < names.all.n && r >= 0; i++)
