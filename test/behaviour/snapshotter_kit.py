@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 from conftest import BUILD, DEADLINE_S, wait_for
+from release_kit import Release
 from serve_kit import start_until_ready
 
 SERVICE = "/containerd.services.snapshots.v1.Snapshots/"
@@ -164,40 +165,78 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
   schedule_delay = "0s"
   startup_delay = "0s"
   mutation_threshold = 1
-[plugins."io.containerd.grpc.v1.cri"]
+"""
+CONFIG_1 = """[plugins."io.containerd.grpc.v1.cri"]
   enable_selinux = false
   stream_server_port = "0"
 [plugins."io.containerd.grpc.v1.cri".containerd]
   snapshotter = "dormouse"
   disable_snapshot_annotations = false
 """
+# The transfer service unpacks for the snapshotters that it is told of, and says of which image a layer is only to those that ask for it.
+CONFIG_2 = """[proxy_plugins.dormouse.exports]
+  root = "{place}/snapshots"
+  enable_remote_snapshot_annotations = "true"
+[[plugins."io.containerd.transfer.v1.local".unpack_config]]
+  platform = "linux"
+  snapshotter = "dormouse"
+  differ = "walking"
+[[plugins."io.containerd.transfer.v1.local".unpack_config]]
+  platform = "linux"
+  snapshotter = "overlayfs"
+  differ = "walking"
+[plugins."io.containerd.cri.v1.images"]
+  snapshotter = "dormouse"
+  {images}
+[plugins."io.containerd.cri.v1.images".registry]
+  config_path = "{place}/hosts"
+[plugins."io.containerd.grpc.v1.cri"]
+  stream_server_port = "0"
+[plugins."io.containerd.nri.v1.nri"]
+  disable = true
+"""
+
+
+def allow_http(hosts, reference):
+    """To the registry of the reference, in a directory of containerd's kind; 2.x asks loopback by TLS, too."""
+    host = reference.split("/")[0]
+    (hosts / host).mkdir(parents=True, exist_ok=True)
+    (hosts / host / "hosts.toml").write_text(f'server = "http://{host}"\n')
 
 
 class Containerd:
-    """Its root, state and sockets lie in `place`, which has a short path: sockets have 108 bytes."""
+    """Its root, state and sockets lie in `place`, which has a short path: sockets have 108 bytes. The socket of the snapshotter, and all that
+    it has containerd mount, lie in the parent of `place`."""
 
-    def __init__(self, place, socket):
-        self.place = place
+    def __init__(self, place, socket, release=Release(), images=""):
+        """images: a further setting of the CRI plugin of 2.x."""
+        self.place, self.release = place, release
+        self.version, self.major = release.containerd_version()
         place.mkdir(exist_ok=True)
         self.address = place / "c.sock"
-        (place / "config.toml").write_text(CONFIG.format(place=place, socket=socket))
+        config = CONFIG + (CONFIG_1 if self.major == 1 else CONFIG_2).replace("{place}/snapshots", str(place.parent / "snapshots"))
+        (place / "config.toml").write_text(config.format(place=place, socket=socket, images=images))
         self.log = open(place / "log", "ab")
-        self.process = subprocess.Popen(["containerd", "--config", place / "config.toml"], stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(release.command(place.parent, "containerd", "--config", place / "config.toml"), stdout=self.log, stderr=self.log)
         wait_for(lambda: self.process.poll() is not None or self.ctr("version", check=False).returncode == 0, "containerd answers")
         assert self.process.poll() is None, self.text_of_log()
 
     def text_of_log(self):
         return (self.place / "log").read_text()
 
-    def ctr(self, *args, check=True, namespace="k8s.io"):
-        done = subprocess.run(["ctr", "--address", self.address, "--namespace", namespace, *map(str, args)], capture_output=True, text=True,
-                              timeout=DEADLINE_S)
+    def words(self, *args, namespace="k8s.io"):
+        """The command line of ctr."""
+        return self.release.beside(self.process.pid, "ctr", "--address", self.address, "--namespace", namespace, *args)
+
+    def ctr(self, *args, check=True, **options):
+        done = subprocess.run(self.words(*args, **options), capture_output=True, text=True, timeout=DEADLINE_S)
         assert not check or done.returncode == 0, done.stdout + done.stderr + self.text_of_log()
         return done
 
     def pull(self, reference):
         """As the kubelet has images pulled; raises grpc.RpcError. (`ctr images pull` of 1.6 fetches all layers and does not say which snapshot is for which.)"""
         import grpc
+        allow_http(self.place / "hosts", reference)
         with grpc.insecure_channel(f"unix://{self.address}") as channel:
             call = channel.unary_unary("/runtime.v1.ImageService/PullImage", request_serializer=bytes, response_deserializer=bytes)
             call(field(1, field(1, reference)), timeout=DEADLINE_S)
@@ -215,8 +254,13 @@ class Containerd:
         for name in self.ctr("images", "ls", "-q").stdout.split():
             self.ctr("images", "rm", "--sync", name, check=False)
 
-    def run(self, reference, name, *command, snapshotter="dormouse"):
-        return self.ctr("run", "--rm", "--snapshotter", snapshotter, reference, name, *command).stdout
+    def run_words(self, reference, name, *command, snapshotter="dormouse"):
+        return self.words("run", "--rm", "--snapshotter", snapshotter, reference, name, *command)
+
+    def run(self, *args, **options):
+        done = subprocess.run(self.run_words(*args, **options), capture_output=True, text=True, timeout=DEADLINE_S)
+        assert done.returncode == 0, done.stdout + done.stderr + self.text_of_log()
+        return done.stdout
 
     def snapshots(self, snapshotter="dormouse", **options):
         lines = self.ctr("snapshots", "--snapshotter", snapshotter, "ls", **options).stdout.splitlines()[1:]
@@ -233,14 +277,14 @@ class Containerd:
 
 
 @contextlib.contextmanager
-def containerd(place, socket):
-    c = Containerd(place, socket)
+def containerd(*args):
+    c = Containerd(*args)
     try:
         yield c
     finally:
         c.stop()
         for line in open("/proc/self/mounts"):  # of a test that failed
-            if line.split()[1].startswith(str(place)):
+            if line.split()[1].startswith(str(c.place)):
                 subprocess.run(["umount", "-l", line.split()[1]], check=False)
 
 

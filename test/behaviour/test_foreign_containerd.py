@@ -17,12 +17,15 @@ from conftest import BUILD, DEADLINE_S, wait_for
 from image_kit import Layout, layer
 from registry_kit import Fake, real
 from serve_kit import serve
-from snapshotter_kit import containerd, has, snapshotter
+from release_kit import Release, default_root
+from snapshotter_kit import containerd as start_containerd
+from snapshotter_kit import has, snapshotter
 from test_image_snapshotter import chain, image
 from tree_kit import TIME, Stack, difference, snapshot
 
 pytestmark = [pytest.mark.foreign, pytest.mark.skipif(os.geteuid() != 0, reason="containerd takes root"),
               pytest.mark.skipif(not has("containerd", "ctr", "runc"), reason="no containerd here")]
+needs_newer = pytest.mark.skipif(not default_root(), reason="no newer containerd here (tools/containerd-root)")
 pytest.importorskip("grpc", reason="no grpcio here (python3-grpcio)")
 SEED = int(os.environ.get("TEST_SEED", "0")) or random.randrange(1 << 32)
 PROGRAM = r"""
@@ -60,6 +63,13 @@ def place():
         yield pathlib.Path(path)
 
 
+@pytest.fixture(params=["installed", pytest.param("newer", marks=needs_newer)])
+def containerd(request):
+    """How one is started: containerd(place, socket)."""
+    release = Release(default_root() if request.param == "newer" else None)
+    return lambda *args: start_containerd(*args, release)
+
+
 @pytest.fixture
 def registry():
     r = Fake()
@@ -90,7 +100,7 @@ def layers_fetched(registry, agent="containerd"):
             and h.get("User-Agent", "").startswith(agent)]
 
 
-def test_layers_of_the_store_are_not_fetched(place, registry, reference):
+def test_layers_of_the_store_are_not_fetched(place, registry, reference, containerd):
     image(place, "pull", f"docker://{reference}")
     with snapshotter(place) as s, containerd(place / "c", s.socket) as c:
         c.pull(reference)
@@ -101,7 +111,7 @@ def test_layers_of_the_store_are_not_fetched(place, registry, reference):
         wait_for(lambda: s.list() == [] and s.dirs() == set(), "containerd removes what no image needs")
 
 
-def test_what_the_store_lacks_containerd_fetches(place, registry, reference, layers):
+def test_what_the_store_lacks_containerd_fetches(place, registry, reference, layers, containerd):
     """The lower layer is here, the upper one is not; and the other way round, as another image has it."""
     made = Layout(place / "lower")
     made.image("v1", layers[:1])
@@ -114,7 +124,7 @@ def test_what_the_store_lacks_containerd_fetches(place, registry, reference, lay
         assert sorted(kinds) == [False, True]
 
 
-def test_an_empty_store_is_as_good_as_none(place, registry, reference):
+def test_an_empty_store_is_as_good_as_none(place, registry, reference, containerd):
     with snapshotter(place) as s, containerd(place / "c", s.socket) as c:
         c.pull(reference)
         assert len(layers_fetched(registry)) == 2
@@ -126,12 +136,43 @@ def test_an_empty_store_is_as_good_as_none(place, registry, reference):
         assert len(layers_fetched(registry)) == 2
 
 
-def test_images_of_upstreams_are_pulled_by_us(place, registry, reference):
+def test_images_of_upstreams_are_pulled_by_us(place, registry, reference, containerd):
     """containerd takes the manifest and the configuration, and no layer."""
     with snapshotter(place, "--upstream", registry.host) as s, containerd(place / "c", s.socket) as c:
         c.pull(reference)
         assert layers_fetched(registry) == [] and len(layers_fetched(registry, "")) == 2
         assert all(i["name"].startswith("dormouse/") for i in s.list())
+
+
+@needs_newer
+def test_ctr_of_2_asks_for_layers(place, registry, reference):
+    """By the transfer service, which runs in containerd. (With --local it fetches all layers, as that of 1.6.)"""
+    image(place, "pull", f"docker://{reference}")
+    with snapshotter(place) as s, start_containerd(place / "c", s.socket, Release(default_root())) as c:
+        c.ctr("images", "pull", "--plain-http", "--snapshotter", "dormouse", reference)
+        assert layers_fetched(registry) == []
+        assert all(i["name"].startswith("dormouse/") for i in s.list()) and len(s.list()) == 2
+        assert c.run(reference, "one", "/bin/p", "/etc/motd").split() == ["top"]
+        c.forget()
+        wait_for(lambda: s.list() == [] and s.dirs() == set(), "containerd removes what no image needs")
+
+
+@needs_newer
+def test_the_transfer_service_says_which_image_it_pulls(place, registry, reference):
+    with snapshotter(place, "--upstream", registry.host) as s, start_containerd(place / "c", s.socket, Release(default_root())) as c:
+        c.ctr("images", "pull", "--plain-http", "--snapshotter", "dormouse", reference)
+        assert layers_fetched(registry) == [] and len(layers_fetched(registry, "")) == 2
+        assert c.run(reference, "one", "/bin/p", "/etc/motd").split() == ["top"]
+
+
+@needs_newer
+def test_the_kubelet_may_pull_without_the_transfer_service(place, registry, reference):
+    """With this setting the CRI plugin of 2.x pulls by itself, as that of 1.6."""
+    with snapshotter(place, "--upstream", registry.host) as s:
+        with start_containerd(place / "c", s.socket, Release(default_root()), "disable_snapshot_annotations = false") as c:
+            c.pull(reference)
+            assert layers_fetched(registry) == [] and len(layers_fetched(registry, "")) == 2
+            assert "DisableSnapshotAnnotations" in c.text_of_log()
 
 
 @contextlib.contextmanager
@@ -172,7 +213,7 @@ def as_tools_write(entries):
 
 
 @pytest.mark.parametrize("turn", range(4))
-def test_random_stacks_look_as_with_overlayfs_of_containerd(place, registry, turn):
+def test_random_stacks_look_as_with_overlayfs_of_containerd(place, registry, turn, containerd):
     print("TEST_SEED", SEED)
     root = [(".", "d", "", {"mode": 0o755, "mtime": TIME})]
     tars = [layer(root + as_tools_write(e)) for e in Stack(random.Random(SEED + turn), layers=5).layers]
@@ -194,12 +235,11 @@ def test_random_stacks_look_as_with_overlayfs_of_containerd(place, registry, tur
         assert difference(trees["overlayfs"], trees["dormouse"]) == []
 
 
-def test_containers_outlive_the_snapshotter(place, registry, reference):
+def test_containers_outlive_the_snapshotter(place, registry, reference, containerd):
     image(place, "pull", f"docker://{reference}")
     with snapshotter(place) as s, containerd(place / "c", s.socket) as c:
         c.pull(reference)
-        running = subprocess.Popen(["ctr", "--address", c.address, "--namespace", "k8s.io", "run", "--rm", "--snapshotter", "dormouse", reference, "one"],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        running = subprocess.Popen(c.run_words(reference, "one"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert running.stdout.readline() == "running\n"
         s.kill()
         assert c.ctr("snapshots", "--snapshotter", "dormouse", "usage", check=False).returncode != 0
@@ -212,7 +252,7 @@ def test_containers_outlive_the_snapshotter(place, registry, reference):
         wait_for(lambda: [i["kind"] for i in s.list()].count("active") == 0, "its snapshot is removed")
 
 
-def test_killed_in_pulls_nothing_is_lost_or_left(place, registry, layers):
+def test_killed_in_pulls_nothing_is_lost_or_left(place, registry, layers, containerd):
     """Images that share a layer are pulled, run and removed, while the snapshotter is killed at any time."""
     print("TEST_SEED", SEED)
     rng = random.Random(SEED)
@@ -252,7 +292,7 @@ def hosts(place, reference):
     return write
 
 
-def test_containerd_pulls_from_the_mirror(place, registry, reference, hosts):
+def test_containerd_pulls_from_the_mirror(place, registry, reference, hosts, containerd):
     host = reference.split("/")[0]
     with serve(place / "mirror", "--upstream", host) as mirror, snapshotter(place) as s, containerd(place / "c", s.socket) as c:
         c.ctr("images", "pull", "--hosts-dir", hosts(mirror.url, host), "--snapshotter", "overlayfs", reference)
@@ -260,7 +300,7 @@ def test_containerd_pulls_from_the_mirror(place, registry, reference, hosts):
         assert c.run(reference, "one", "/bin/p", "/etc/motd", snapshotter="overlayfs").split() == ["top"]
 
 
-def test_containerd_runs_what_we_push(place, layers):
+def test_containerd_runs_what_we_push(place, layers, containerd):
     made = Layout(place / "app")
     made.image("v1", layers)
     made.image("v2", [layers[0], layer([("etc", "d", ""), ("etc/motd", "f", b"second\n")])])
