@@ -161,6 +161,13 @@ def test_kill_9_ends_the_container_and_the_next_run_removes_its_files(run):
     assert run("plain").returncode == 0  # and the fixture sees that all is clean
 
 
+def test_runs_of_one_image_start_at_the_same_time(run):
+    """It has none of the mount points (/proc, /dev, /sys): each container's are made in what it alone can write."""
+    children = [subprocess.Popen(run.words("none", *(["--read-only"] if i % 2 else []), args=["sh", "-c", "cat /proc/self/comm; touch /dev/shm/x"]),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for i in range(8)]
+    assert [(c.communicate(timeout=DEADLINE_S), c.returncode) for c in children] == [(("cat\n", ""), 0)] * 8
+
+
 def test_one_run_leaves_another_alone(run):
     child = subprocess.Popen(run.words("plain", args=["sh", "-c", "echo ready; cat >/dev/null; cat /etc/group"]), stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
