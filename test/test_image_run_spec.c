@@ -75,6 +75,20 @@ TEST(a_container_has_no_network_and_few_rights_unless_asked)
 }
 
 /* The address families that socket() is refused for. */
+TEST(terminals_have_their_group_only_where_it_exists)
+{
+    const struct oci_run run = { .command = { (const struct str[]){ STR("sh") }, 1 } };
+    for (int is_user = 0; is_user < 2; is_user++) {
+        scoped(buf_fini_scoped) struct buf out = BUF_INIT(1 << 20);
+        const struct run_spec_opts o = { .root = "/r",
+                                         .host_name = "h",
+                                         .is_in_user_namespace = is_user };
+        CHECK_OK(run_spec_make(&run, &o, &root_user, &out, NULL));
+        CHECK(strstr(buf_cstr(&out), "\"mode=0620\""));
+        CHECK_INT(strstr(buf_cstr(&out), "\"gid=5\"") != NULL, !is_user);
+    }
+}
+
 TEST(no_socket_leads_to_the_hypervisor)
 {
     struct arena a = { 0 };

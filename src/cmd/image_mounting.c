@@ -11,12 +11,17 @@
 
 enum { UID_MAP_MAX = 4096 };
 
-/* In a user namespace that does not map every user. */
-static bool is_in_user_namespace(void)
+enum image_mounting_users image_mounting_users(void)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(UID_MAP_MAX);
-    return sys_read_file(-1, "/proc/self/uid_map", &b, NULL) >= 0 &&
-           str_find(buf_str(&b), STR("4294967295")) < 0;
+    if (sys_read_file(-1, "/proc/self/uid_map", &b, NULL) < 0 ||
+        str_find(buf_str(&b), STR("4294967295")) >= 0)
+        return IMAGE_MOUNTING_USERS_ALL;
+    /* "inside outside count", a line each */
+    struct str map = str_trim(buf_str(&b));
+    return str_find(map, STR("\n")) < 0 && str_has_suffix(map, STR(" 1"))
+               ? IMAGE_MOUNTING_USERS_ONE
+               : IMAGE_MOUNTING_USERS_SOME;
 }
 
 char *image_mounting_store(const char *given, const char *data_dir)
@@ -187,7 +192,7 @@ static int mount_copied(struct image_mounting *m, struct err *err)
 
 int image_mounting_mount(struct image_mounting *m, struct err *err)
 {
-    const bool is_user = is_in_user_namespace();
+    const bool is_user = image_mounting_users() != IMAGE_MOUNTING_USERS_ALL;
     m->with = (struct root_opts){
         .unpack = { .dir = { .form = is_user ? LAYER_DIR_OVERLAY_USER : LAYER_DIR_MERGED,
                              .symlink_parent = m->args->parent,

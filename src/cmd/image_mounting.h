@@ -5,6 +5,15 @@
 #include "cmd/image_args.h"
 #include "image/root.h"
 
+/* Which users exist for this process. */
+enum image_mounting_users {
+    IMAGE_MOUNTING_USERS_ALL,
+    IMAGE_MOUNTING_USERS_SOME, /* those of its user namespace */
+    IMAGE_MOUNTING_USERS_ONE,
+};
+
+enum image_mounting_users image_mounting_users(void);
+
 struct image_mounting {
     /* Set by the caller; borrowed until image_mounting_fini(). */
     const struct image_args *args; /* checked, with the directory of the store */

@@ -87,6 +87,7 @@ static int write_config(const struct run_place *p, const struct oci_run *image, 
         .host_name = host_name ? host_name : "dormouse",
         .is_read_only = is_read_only,
         .has_network = network && str_is(str_of(network), "host"),
+        .is_in_user_namespace = image_mounting_users() != IMAGE_MOUNTING_USERS_ALL,
     };
     scoped(fd_scoped) int root = sys_openat(AT_FDCWD, p->target, O_RDONLY | O_DIRECTORY, 0);
     scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, p->dir, O_RDONLY | O_DIRECTORY, 0);
@@ -114,6 +115,7 @@ static int run_at(const struct run_place *p, const char *program, size_t n_words
             true, /* the runtime makes mount points, even if the container cannot write */
         .is_not_durable = true,
         .is_alone = true,
+        .is_rootless = image_mounting_users() == IMAGE_MOUNTING_USERS_ONE,
     };
     int r = image_mounting_mount(&m, err);
     r = r < 0 ? r : run_place_remove_devices(p, err);
@@ -153,7 +155,8 @@ static int run(int argc, char **argv)
     if (has_terminal && !isatty(STDIN_FILENO))
         return cmd_failf(CMD_USAGE, "--tty takes a terminal as standard input");
     if (geteuid() != 0)
-        return cmd_failf(CMD_FAILED, "running an image takes root");
+        return cmd_failf(CMD_FAILED,
+                         "running an image takes root, or a user namespace (unshare -Urm)");
     return run_image(n, argv, &status, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : status;
 }
 
@@ -168,11 +171,14 @@ const struct cmd cmd_image_run = {
     "pulled first, without a name. What the container writes is removed at the end; after a\n"
     "kill -9, which ends the container too, by the next 'image run'. It has no network unless\n"
     "--network host is given, no new privileges, and few capabilities. There are no limits of\n"
-    "memory, processes and processor time.\n"
+    "memory, processes and processor time. It takes root, or a user namespace: in one with a "
+    "single\n"
+    "user every file of the image belongs to that user.\n"
     "\n"
     "  dormouse image run oci:layout:v1\n"
     "  dormouse image run app:1.2 -e LEVEL=debug -- serve --port 80\n"
-    "  dormouse image run docker://alpine:3.20 --entrypoint /bin/sh -t\n",
+    "  dormouse image run docker://alpine:3.20 --entrypoint /bin/sh -t\n"
+    "  unshare -Urm dormouse image run oci:layout:v1\n",
     .run = run,
     .opts = image_run_opts,
 };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,12 +15,23 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127 };
 
 /* ---- the runtime ---- */
+
+/* In a user namespace the mounts of the one above cannot be undone, only covered. */
+static void hide_second_hierarchy(void)
+{
+    static const char path[] = "/sys/fs/cgroup/unified";
+    struct statfs fs;
+    (void)umount2(path, MNT_DETACH);
+    if (statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC)
+        (void)mount("tmpfs", path, "tmpfs", MS_RDONLY, NULL);
+}
 
 /*
  * The first process of the PID namespace, in a mount namespace of its own: /proc has to show this
@@ -36,7 +48,7 @@ static void __attribute__((noreturn)) be_runtime(const char *const *argv, const 
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && poll(&parent, 1, 0) == 0 &&
         unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) {
-        (void)umount2("/sys/fs/cgroup/unified", MNT_DETACH);
+        hide_second_hierarchy();
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
         what = argv[0];
         (void)execv(argv[0], (char *const *)argv);

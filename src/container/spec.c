@@ -11,7 +11,8 @@
 
 enum { SHOWN_MAX = 80, SHARES_MIN = 2, SHARES_MAX = 262144 /* of the kernel */ };
 
-#define SAFE "\"nosuid\",\"noexec\",\"nodev\""
+#define TERMINALS "\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\""
+#define SAFE      "\"nosuid\",\"noexec\",\"nodev\""
 
 /* ---- process ---- */
 
@@ -214,8 +215,7 @@ static void add_mounts(const struct container_spec *s, struct buf *to)
               to);
     if (s->has_terminals) {
         add_usual("/dev/pts", "devpts", "devpts",
-                  "\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\",\"gid=5\"",
-                  to);
+                  s->is_in_user_namespace ? TERMINALS : TERMINALS ",\"gid=5\"", to);
         add_usual("/dev/mqueue", "mqueue", "mqueue", SAFE, to);
     }
     add_usual("/dev/shm", "tmpfs", "shm", shm, to);

@@ -82,6 +82,8 @@ struct container_spec {
     const struct container_mount *mounts;
     size_t n_mounts;
     bool has_terminals; /* /dev/pts and /dev/mqueue too */
+    /* Of the caller, which may have no group for terminals (5): they belong to who opens them. */
+    bool is_in_user_namespace;
     enum container_spec_network network;
     /* Paths of namespaces to live in, such as "/proc/PID/ns/ipc" of another container; NULL: own
      * ones. Without a PID namespace of its own, a program may leave processes at its end; the

@@ -49,6 +49,7 @@ int run_spec_make(const struct oci_run *run, const struct run_spec_opts *o,
         .mounts = mounts + from,
         .n_mounts = n - from,
         .has_terminals = true,
+        .is_in_user_namespace = o->is_in_user_namespace,
         .network = o->has_network ? CONTAINER_SPEC_MACHINE : CONTAINER_SPEC_LOOPBACK,
         .syscalls = CONTAINER_SYSCALLS_REFUSE_LIST,
     };

@@ -23,8 +23,9 @@ struct run_spec_opts {
     bool has_terminal;
     const char *root; /* its mounted root file system */
     const char *host_name;
-    bool is_read_only; /* the root; /tmp and /run are in memory then */
-    bool has_network;  /* that of the machine; else none but its own loopback */
+    bool is_read_only;         /* the root; /tmp and /run are in memory then */
+    bool has_network;          /* that of the machine; else none but its own loopback */
+    bool is_in_user_namespace; /* container/spec.h */
 };
 
 /* Append it to `to`. Errors: those of container_spec_write(). */

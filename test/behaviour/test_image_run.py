@@ -45,6 +45,8 @@ def layout(tmp_path_factory):
     with open(BUILD / "test/oci_guest", "rb") as f:
         guest = layer([("guest", "f", f.read(), {"mode": 0o755})])
     made.image("guest", [guest], compress=lambda t: gzip.compress(t, 1), run={"Entrypoint": ["/guest"], "Cmd": ["--try"]})
+    owned = layer([("srv/note", "f", b"theirs", {"uid": 1000, "gid": 77, "mode": 0o640})])
+    made.image("owned", [one, owned], compress=lambda t: gzip.compress(t, 1))
     made.image("none", [one], compress=lambda t: gzip.compress(t, 1))
     return directory
 
@@ -69,9 +71,16 @@ class Runner:
 
 
 @pytest.fixture
-def run(layout, tmp_path):
-    if os.geteuid() != 0 or not shutil.which("crun"):
-        pytest.skip("containers take root and crun")
+def run(run_of_user):
+    if os.geteuid() != 0:
+        pytest.skip("containers take root")
+    return run_of_user
+
+
+@pytest.fixture
+def run_of_user(layout, tmp_path):
+    if not shutil.which("crun"):
+        pytest.skip("no crun here")
     made = Runner(layout, tmp_path / "data")
     yield made
     if (made.data / "runs").exists():
@@ -193,3 +202,12 @@ def test_what_cannot_run_says_why_and_leaves_nothing(run, words, status, text):
 def test_a_program_that_is_not_there_is_an_error_of_the_runtime(run):
     done = run("plain", args=["/no/such"])
     assert done.returncode != 0 and "no/such" in done.stderr
+
+
+def test_root_of_a_user_namespace_runs_images(run_of_user):
+    """The only user of the namespace owns every file."""
+    if subprocess.run(["unshare", "-Urm", "true"]).returncode:
+        pytest.skip("no user namespaces here")
+    words = run_of_user.words("owned", args=["sh", "-c", "id -u; cat /srv/note; echo; echo x >/made && cat /made; exit 7"])
+    done = subprocess.run(["unshare", "-Urm", *words], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert (done.returncode, done.stdout) == (7, "0\ntheirs\nx\n"), done.stderr
