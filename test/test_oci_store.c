@@ -577,6 +577,93 @@ TEST(files_that_an_earlier_process_left_are_removed_where_room_is_made)
     oci_store_close(s);
 }
 
+/* Nothing decides which layers go, and none can: a full disk still gets what others left. */
+TEST(a_full_disk_gets_room_from_what_is_left_where_no_layer_can_go)
+{
+    struct err err = { 0 };
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    CHECK_ERR(store_make_room(s, 1, &err), -ENOSPC);
+    size_t n = count_objects();
+    pull_ok(s, 1, "two");
+    CHECK_OK(oci_store_image_remove(s, STR("two"), NULL));
+    CHECK_OK(oci_store_layer_remove(s, &world.layers[2].diff_id, NULL));
+    CHECK(count_in("trash") > 0 && count_objects() > n);
+    CHECK_OK(store_make_room(s, 1, &err));
+    CHECK_INT(count_in("trash"), 0);
+    CHECK_INT(count_objects(), n);
+    check_layer(s, 0);
+    CHECK_ERR(store_make_room(s, 1, &err), -ENOSPC);
+    oci_store_close(s);
+}
+
+TEST(the_tar_of_a_layer_is_read_at_any_place)
+{
+    static const enum oci_store_form forms[] = { OCI_STORE_RAW, OCI_STORE_CAS };
+    make_world();
+    const struct made_layer *l = &world.layers[0];
+    scoped(free_scoped) char *room = xalloc(l->tar.n + 1);
+    for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+        struct oci_store_tar *t;
+        uint64_t bytes;
+        uint32_t seed = 1;
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = forms[f] });
+        CHECK_ERR(oci_store_tar_open(s, &l->diff_id, &t, NULL), -ENOENT);
+        pull_ok(s, 0, "one");
+        CHECK_OK(oci_store_tar_bytes(s, &l->diff_id, &bytes, NULL));
+        CHECK_INT(bytes, l->tar.n);
+        CHECK_OK(oci_store_tar_open(s, &l->diff_id, &t, NULL));
+        CHECK_INT(oci_store_tar_size(t), l->tar.n);
+        CHECK_INT(oci_store_tar_read(t, room, l->tar.n + 1, 0, NULL), l->tar.n);
+        CHECK(memcmp(room, l->tar.p, l->tar.n) == 0);
+        CHECK_INT(oci_store_tar_read(t, room, 10, l->tar.n, NULL), 0);
+        for (size_t i = 0; i < 3000; i++) {
+            seed = seed * 1664525 + 1013904223;
+            size_t at = (seed >> 8) % l->tar.n, n = MIN((seed >> 4) % 3000, l->tar.n - at);
+            CHECK_INT(oci_store_tar_read(t, room, n, at, NULL), n);
+            CHECK(memcmp(room, l->tar.p + at, n) == 0);
+        }
+        /* Another request shares it, and the layer goes: a tar stays, objects do not. */
+        struct oci_store_tar *other = oci_store_tar_ref(t);
+        oci_store_tar_unref(t);
+        CHECK_OK(oci_store_layer_remove(s, &l->diff_id, NULL));
+        CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
+        CHECK_OK(store_make_room(s, 1, NULL));
+        ssize_t r = oci_store_tar_read(other, room, l->tar.n, 0, NULL);
+        CHECK_INT(r, forms[f] == OCI_STORE_CAS ? E_CORRUPT : (ssize_t)l->tar.n);
+        oci_store_tar_unref(other);
+        oci_store_close(s);
+    }
+}
+
+TEST(a_blob_leads_to_its_layer_while_it_is_here)
+{
+    struct oci_digest found;
+    make_world();
+    const struct made_layer *l = &world.layers[0];
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+    struct oci_store *reader = open_with((struct oci_store_opts){ .is_reader = true });
+    struct oci_store *const both[] = { s, reader };
+    for (size_t i = 0; i < 2; i++)
+        CHECK_ERR(oci_store_layer_of_blob(both[i], &l->digest, &found), -ENOENT);
+    for (int round = 0; round < 2; round++) {
+        pull_ok(s, 0, "one");
+        for (size_t i = 0; i < 2; i++) {
+            CHECK_OK(oci_store_layer_of_blob(both[i], &l->digest, &found));
+            CHECK(oci_digest_equal(&found, &l->diff_id));
+            CHECK_ERR(oci_store_layer_of_blob(both[i], &l->diff_id, &found), -ENOENT);
+        }
+        CHECK_OK(oci_store_layer_remove(s, &l->diff_id, NULL));
+        for (size_t i = 0; i < 2; i++)
+            CHECK_ERR(oci_store_layer_of_blob(both[i], &l->digest, &found), -ENOENT);
+    }
+    oci_store_close(reader);
+    oci_store_close(s);
+}
+
 TEST(a_lease_keeps_an_image_over_restarts_until_it_is_dropped)
 {
     struct oci_store_gc gc;
@@ -930,6 +1017,44 @@ TEST(an_import_that_does_not_end_keeps_no_other_pull_from_the_layer)
         CHECK_INT(check_store(s, true).n_damaged, 0);
         oci_store_close(s);
     }
+}
+
+static void *import_patiently(void *arg)
+{
+    struct oci_import *im;
+    const struct oci_import_opts *opts = arg;
+    liar.r = oci_import_new(liar.s, opts, &im, NULL);
+    if (liar.r >= 0)
+        oci_import_free(im);
+    return NULL;
+}
+
+/* Of the other import all but a byte came: it is waited for, although the time is over. */
+TEST(an_import_that_is_about_to_end_is_waited_for)
+{
+    const struct made_layer *l = &world.layers[0];
+    struct oci_import *first;
+    pthread_t waiter;
+    make_world();
+    struct oci_import_opts opts = { .diff_id = l->diff_id,
+                                    .blob = l->digest,
+                                    .blob_size = l->blob.n };
+    new_root();
+    struct oci_store *s = open_store();
+    CHECK_OK(oci_import_new(s, &opts, &first, NULL));
+    CHECK_OK(oci_import_add(first, str_n(l->blob.p, l->blob.n - 1), NULL));
+    liar.s = s;
+    opts.may_be_beside = true;
+    opts.until_ms = clock_mono_ms() + 1000;
+    CHECK_INT(pthread_create(&waiter, NULL, import_patiently, &opts), 0);
+    while (clock_mono_ms() < opts.until_ms) /* it is asked for again only after its time */
+        (void)sched_yield();
+    CHECK_OK(oci_import_add(first, str_n(l->blob.p + l->blob.n - 1, 1), NULL));
+    CHECK_OK(oci_import_commit(first, NULL));
+    oci_import_free(first);
+    CHECK_INT(pthread_join(waiter, NULL), 0);
+    CHECK_ERR(liar.r, -EEXIST);
+    oci_store_close(s);
 }
 
 TEST(an_image_that_swaps_the_names_of_layer_and_blob_blocks_nothing)

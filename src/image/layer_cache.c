@@ -30,8 +30,6 @@ struct layer_cache {
     pthread_mutex_t mutex; /* of what follows */
     struct image_cache *cache;
     struct image_cache_journal *journal; /* NULL while it is read */
-    bool has_blobs;                      /* `blobs` was filled */
-    struct map blobs;                    /* digest of a blob -> struct oci_digest, the DiffID */
     bool has_failed;                     /* to write the journal, and said so */
     pthread_mutex_t told_mutex;          /* of what follows; held for a moment only */
     struct layer_cache_summary told;
@@ -69,53 +67,6 @@ static void flush(struct layer_cache *c)
         log_warn("the journal of the layer cache is not written, going on", "reason=\"%s\"",
                  log_quote(why, str_of(err_text(&err))));
     c->has_failed = r < 0;
-}
-
-/* ---- which blob is which layer ---- */
-
-static struct str key_of(const struct oci_digest *d)
-{
-    return str_n(d->bytes, sizeof d->bytes);
-}
-
-static void note_blob(struct layer_cache *c, const struct oci_digest *diff_id)
-{
-    struct oci_digest blob;
-    uint64_t size;
-    if (!c->has_blobs || oci_store_layer_blob(c->store, diff_id, &blob, &size, NULL) < 0)
-        return;
-    struct oci_digest *of = xnew(struct oci_digest);
-    *of = *diff_id;
-    free(map_put(&c->blobs, key_of(&blob), of));
-}
-
-static bool note_found(void *arg, const uint8_t *key, uint64_t size)
-{
-    struct oci_digest d;
-    (void)size;
-    memcpy(d.bytes, key, sizeof d.bytes);
-    note_blob(arg, &d);
-    return true;
-}
-
-static void forget_blobs(struct layer_cache *c)
-{
-    map_each (e, &c->blobs)
-        free(e->value);
-    map_fini(&c->blobs);
-    c->blobs = (struct map){ 0 };
-    c->has_blobs = false;
-}
-
-/* NULL: of no layer. */
-static const struct oci_digest *layer_of_blob(struct layer_cache *c, const struct oci_digest *blob)
-{
-    if (!c->has_blobs) {
-        c->has_blobs = true;
-        for (int l = IMAGE_CACHE_T1; l <= IMAGE_CACHE_DEAD; l++)
-            image_cache_each(c->cache, (enum image_cache_list)l, note_found, c);
-    }
-    return map_get(&c->blobs, key_of(blob));
 }
 
 /* ---- what the disk holds ---- */
@@ -196,8 +147,6 @@ static void on_use(void *arg, const struct oci_digest *diff_id, uint64_t n_bytes
     if (n_bytes || image_cache_has(c->cache, diff_id->bytes)) {
         (void)image_cache_access(
             c->cache, &(struct image_cache_request){ .key = diff_id->bytes, .size = n_bytes });
-        if (n_bytes)
-            note_blob(c, diff_id);
         flush(c);
     }
     (void)pthread_mutex_unlock(&c->mutex);
@@ -239,9 +188,6 @@ static void mark(struct cache_pins *p, const struct oci_store_layer *all, size_t
 static int remove_one(struct layer_cache *c, struct cache_pins *p, const struct oci_digest *d,
                       struct err *err)
 {
-    struct oci_digest blob;
-    uint64_t size;
-    bool has_blob = c->has_blobs && oci_store_layer_blob(c->store, d, &blob, &size, NULL) >= 0;
     struct err why = { 0 };
     (void)pthread_mutex_unlock(&c->mutex);
     int r = oci_store_layer_remove(c->store, d, &why);
@@ -258,8 +204,6 @@ static int remove_one(struct layer_cache *c, struct cache_pins *p, const struct 
         image_cache_evict(c->cache, d->bytes);
     else
         (void)image_cache_remove(c->cache, d->bytes);
-    if (has_blob && c->has_blobs)
-        free(map_del(&c->blobs, key_of(&blob)));
     return r >= 0;
 }
 
@@ -302,7 +246,6 @@ static int on_make_room(void *arg, uint64_t need_bytes, struct err *err)
 
 static void cache_free(struct layer_cache *c)
 {
-    forget_blobs(c);
     image_cache_journal_free(c->journal);
     image_cache_free(c->cache);
     fd_scoped(&c->dir_fd);
@@ -353,9 +296,10 @@ bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest, str
     struct layer_cache *c = oci_store_cache(s, &cache_ops);
     if (!c)
         return false;
+    struct oci_digest d;
+    if (oci_store_layer_of_blob(s, digest, &d) < 0)
+        d = *digest;
     (void)pthread_mutex_lock(&c->mutex);
-    const struct oci_digest *of = layer_of_blob(c, digest);
-    const struct oci_digest d = of ? *of : *digest;
     bool found = image_cache_touch(c->cache, d.bytes);
     if (found) {
         oci_store_hold(s, &d);
@@ -374,7 +318,6 @@ int layer_cache_settle(struct oci_store *s, struct err *err)
         return 0;
     (void)pthread_mutex_lock(&c->mutex);
     int r = settle(c->cache, s, err);
-    forget_blobs(c);
     flush(c);
     (void)pthread_mutex_unlock(&c->mutex);
     return r;
@@ -428,7 +371,7 @@ static size_t order(struct image_cache *cache, const struct oci_store_layer *all
     size_t at = 0;
     mark(&p, all, n);
     for (size_t i = 0; i < n; i++)
-        (void)map_put(&by_id, key_of(&all[i].diff_id), (void *)&all[i]);
+        (void)map_put(&by_id, str_n(all[i].diff_id.bytes, SHA256_BYTES), (void *)&all[i]);
     while (at < n && image_cache_next(cache, 1, key, &size)) {
         rows[at++] = row_of(cache, map_get(&by_id, str_n(key, sizeof key)));
         image_cache_evict(cache, key);

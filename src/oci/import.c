@@ -19,6 +19,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ enum {
     RAW_FREE_BYTES = 16 << 20,
     BLOB_NOTE_SIZE = OCI_DIGEST_TEXT_SIZE + 24,
     WRITE_BEHIND_BYTES = 8 << 20, /* of the tar: so much is on its way to the disk at a time */
+    WAIT_AGAIN_MAX = 3,           /* for another import that is about to end */
 };
 #define INDEX_MAX ((size_t)OCI_LAYER_MEMORY_MAX) /* it is smaller than the layer in memory */
 
@@ -47,8 +49,10 @@ struct oci_import {
     struct layer_gather *gather; /* with what follows, used by the reading until it is freed */
     uint64_t n_raw;
     uint64_t n_blob, offset;
-    pthread_mutex_t mutex;      /* of the next two: both threads write */
-    uint64_t reserved, written; /* of the quota */
+    uint64_t began_ms;
+    _Atomic uint64_t n_came, n_todo; /* bytes of the blob since it began; those who wait look */
+    pthread_mutex_t mutex;           /* of the next two: both threads write */
+    uint64_t reserved, written;      /* of the quota */
 };
 
 static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_TEXT_SIZE])
@@ -60,26 +64,52 @@ static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_
 
 /* ---- one import of a layer or blob at a time ---- */
 
-/* Wait while another thread imports it. -EEXIST: the layer is there by now. */
+/* Whether another import, at the rate it had, ends within so long. */
+static bool ends_within(const struct oci_import *other, uint64_t ms)
+{
+    uint64_t n = other->n_came, all = other->n_todo, passed = clock_mono_ms() - other->began_ms;
+    if (n == 0 || all == 0)
+        return false;
+    return n >= all || (double)(all - n) / (double)n * (double)passed <= (double)ms;
+}
+
+/*
+ * Wait while another thread imports it, until then; longer while it is about to end. With the
+ * mutex held. Errors: -EEXIST, the layer is there by now; -ETIMEDOUT.
+ */
+static int wait_for_import(struct oci_import *im, struct store_hold *h)
+{
+    struct oci_store *s = im->s;
+    int r = 0, n_again = 0;
+    uint64_t until_ms = im->opts.until_ms, now = clock_mono_ms();
+    const uint64_t wait_ms = until_ms - MIN(until_ms, now);
+    while (h->is_importing && r == 0) {
+        uint64_t ms = until_ms - MIN(until_ms, clock_skipped_ms()); /* the kernel's clock */
+        const struct timespec until = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
+        if (oci_store_layer_has(s, &im->opts.diff_id))
+            return -EEXIST;
+        r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
+                     : -pthread_cond_wait(&s->imported, &s->mutex);
+        if (r == -ETIMEDOUT && im->opts.may_be_beside && h->import && n_again++ < WAIT_AGAIN_MAX &&
+            ends_within(h->import, wait_ms)) {
+            until_ms = clock_mono_ms() + wait_ms;
+            r = 0;
+        }
+    }
+    return r;
+}
+
 static int hold_import(struct oci_import *im, const struct oci_digest *d)
 {
-    int r = 0;
     struct oci_store *s = im->s;
-    uint64_t until_ms = im->opts.until_ms;
-    uint64_t ms = until_ms - MIN(until_ms, clock_skipped_ms()); /* the kernel's clock */
-    const struct timespec until = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
     oci_store_hold(s, d);
     (void)pthread_mutex_lock(&s->mutex);
     struct store_hold *h = map_get(&s->holds, store_key(d));
-    while (h->is_importing && r == 0) {
-        if (oci_store_layer_has(s, &im->opts.diff_id))
-            r = -EEXIST;
-        else
-            r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
-                         : -pthread_cond_wait(&s->imported, &s->mutex);
-    }
-    if (r == 0)
+    int r = wait_for_import(im, h);
+    if (r == 0) {
         h->is_importing = true;
+        h->import = im;
+    }
     (void)pthread_mutex_unlock(&s->mutex);
     if (r < 0)
         oci_store_release(s, d);
@@ -92,6 +122,7 @@ static void release_import(struct oci_store *s, const struct oci_digest *d, bool
     (void)pthread_mutex_lock(&s->mutex);
     struct store_hold *h = map_get(&s->holds, store_key(d));
     h->is_importing &= is_beside;
+    h->import = h->is_importing ? h->import : NULL;
     (void)pthread_cond_broadcast(&s->imported);
     (void)pthread_mutex_unlock(&s->mutex);
     oci_store_release(s, d);
@@ -241,6 +272,7 @@ static int pass(struct oci_import *im, struct str bytes, struct err *err)
 {
     sha256_add(im->hash, bytes.p, bytes.n);
     im->n_blob += bytes.n;
+    im->n_came += bytes.n;
     return im->how->add(im->reading, bytes, err);
 }
 
@@ -298,6 +330,7 @@ static int open_blob(struct oci_import *im, struct err *err)
         return err_ctx(err, r, "what an earlier attempt left was removed; try again");
     }
     im->offset = im->n_blob;
+    im->n_came = 0;
     return 0;
 }
 
@@ -341,7 +374,9 @@ static int start(struct oci_import *im, struct err *err)
     r = r < 0 ? r : start_reading(im, err);
     if (r < 0)
         return r;
-    return im->keeps_blob || im->opts.is_resumable ? open_blob(im, err) : 0;
+    r = im->keeps_blob || im->opts.is_resumable ? open_blob(im, err) : 0;
+    im->n_todo = im->opts.blob_size - im->offset;
+    return r;
 }
 
 int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
@@ -353,6 +388,7 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
     scoped(oci_import_free_scoped) struct oci_import *im = xnew(struct oci_import);
     im->s = s;
     im->opts = *opts;
+    im->began_ms = clock_mono_ms();
     im->how = opts->reading ? opts->reading : &layer_parse_here;
     im->tar_fd = im->blob_fd = -1;
     (void)pthread_mutex_init(&im->mutex, NULL);
@@ -578,6 +614,8 @@ int oci_import_commit(struct oci_import *im, struct err *err)
     im->s->reserved_bytes -= im->reserved; /* at once: they must not count twice */
     (void)pthread_mutex_unlock(&im->s->mutex);
     im->reserved = 0;
+    if (im->keeps_blob)
+        store_blobs_add(im->s, &im->opts.blob, &im->opts.diff_id);
     if (im->s->opts.cache)
         im->s->opts.cache->use(im->s->opts.cache_arg, &im->opts.diff_id, n_bytes);
     return 0;

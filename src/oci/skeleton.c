@@ -24,7 +24,7 @@ uint64_t oci_skeleton_sum(struct str bytes)
 
 /* ---- writing ---- */
 
-static bool is_part(const struct oci_entry *e)
+bool oci_skeleton_has(const struct oci_entry *e)
 {
     return e->type == TAR_FILE && e->size > 0 && !e->is_sparse;
 }
@@ -77,7 +77,7 @@ static int pack_frame(struct writing *w, const struct oci_layer *layer, struct e
     int r = 0;
     for (size_t i = 0; i < layer->entries.n && r >= 0; i++) {
         const struct oci_entry *e = &layer->entries.p[i];
-        if (!is_part(e))
+        if (!oci_skeleton_has(e))
             continue;
         r = pack_range(w, at, e->data_offset, err);
         at = e->data_offset + e->size;
@@ -96,7 +96,7 @@ static int measure(const struct oci_layer *layer, uint32_t *ret_n, uint64_t *ret
     int r = 0;
     for (size_t i = 0; i < layer->entries.n && r >= 0; i++) {
         const struct oci_entry *e = &layer->entries.p[i];
-        if (!is_part(e))
+        if (!oci_skeleton_has(e))
             continue;
         if (e->data_offset < at || __builtin_add_overflow(e->data_offset, e->size, &end) ||
             end > layer->n_bytes)
@@ -116,7 +116,7 @@ static void add_parts(struct buf *to, const struct oci_layer *layer)
 {
     for (size_t i = 0; i < layer->entries.n; i++) {
         const struct oci_entry *e = &layer->entries.p[i];
-        if (!is_part(e))
+        if (!oci_skeleton_has(e))
             continue;
         (void)buf_add_le64(to, e->data_offset);
         (void)buf_add_le64(to, e->size);
@@ -124,15 +124,15 @@ static void add_parts(struct buf *to, const struct oci_layer *layer)
     }
 }
 
-static int add_frame(struct buf *to, const struct oci_layer *layer, oci_skeleton_tar tar, void *arg,
-                     struct err *err)
+int oci_skeleton_pack(const struct oci_layer *layer, oci_skeleton_tar tar, void *arg, int level,
+                      struct buf *to, struct err *err)
 {
     struct writing w = {
         tar, arg, ZSTD_createCCtx(), mem_try(PIECE_BYTES), mem_try(PIECE_BYTES), to
     };
     int r = w.zstd && w.in && w.out ? 0 : err_set(err, -ENOMEM, "skeleton");
     if (r >= 0)
-        (void)ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_compressionLevel, LEVEL);
+        (void)ZSTD_CCtx_setParameter(w.zstd, ZSTD_c_compressionLevel, level);
     r = r < 0 ? r : pack_frame(&w, layer, err);
     (void)ZSTD_freeCCtx(w.zstd);
     free(w.in);
@@ -155,7 +155,7 @@ int oci_skeleton_write(const struct oci_layer *layer, oci_skeleton_tar tar, void
     (void)buf_add_le64(to, layer->n_bytes);
     (void)buf_add_le64(to, bytes);
     add_parts(to, layer);
-    r = add_frame(to, layer, tar, arg, err);
+    r = oci_skeleton_pack(layer, tar, arg, LEVEL, to, err);
     if (r >= 0 && buf_ok(to))
         (void)buf_add_le64(to, oci_skeleton_sum(str_n(to->p + start, to->n - start)));
     return r < 0 || buf_ok(to) ? r : err_sys(err, to->failed, "skeleton");
@@ -218,6 +218,32 @@ static int check_parts(const struct oci_skeleton *k, struct err *err)
     return k->content_bytes > sum ? damaged(err, "its counts do not add up") : 0;
 }
 
+uint64_t oci_skeleton_frame_bytes(const struct oci_skeleton *k)
+{
+    uint64_t n = k->tar_bytes;
+    for (size_t i = 0; i < k->n_parts; i++)
+        n -= oci_skeleton_part(k, i).size;
+    return n;
+}
+
+int oci_skeleton_of(const struct oci_layer *layer, struct str frame, struct buf *parts,
+                    struct oci_skeleton *ret, struct err *err)
+{
+    uint32_t n;
+    struct oci_skeleton k = { .tar_bytes = layer->n_bytes, .frame = frame };
+    size_t start = parts->n;
+    int r = measure(layer, &n, &k.content_bytes, err);
+    if (r < 0)
+        return r;
+    add_parts(parts, layer);
+    if (!buf_ok(parts))
+        return err_sys(err, parts->failed, "skeleton");
+    k.n_parts = n;
+    k.parts = str_n(parts->p + start, parts->n - start);
+    *ret = k;
+    return 0;
+}
+
 int oci_skeleton_read(struct str bytes, struct oci_skeleton *ret, struct err *err)
 {
     struct oci_skeleton k = { 0 };
@@ -237,6 +263,15 @@ int oci_skeleton_read(struct str bytes, struct oci_skeleton *ret, struct err *er
     if (r >= 0)
         *ret = k;
     return r;
+}
+
+int oci_skeleton_unpack(const struct oci_skeleton *k, oci_skeleton_sink sink, void *arg,
+                        struct err *err)
+{
+    scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(sink, arg);
+    int r = decompressor_add(d, k->frame, err);
+    r = r < 0 ? r : decompressor_end(d, err);
+    return r == E_PARSE ? err_ctx(err, E_CORRUPT, "skeleton") : r;
 }
 
 /* ---- the tar again ---- */

@@ -35,6 +35,9 @@ struct oci_skeleton_part {
     const uint8_t *digest; /* SHA256_BYTES */
 };
 
+/* Whether the content of the entry is a part: it is a file that is not sparse, nor empty. */
+bool oci_skeleton_has(const struct oci_entry *e);
+
 /* Up to n bytes at an offset of the tar, fewer only at its end; a negative code ends the writing.
  */
 typedef ssize_t (*oci_skeleton_tar)(void *arg, void *p, size_t n, uint64_t offset);
@@ -46,6 +49,17 @@ typedef ssize_t (*oci_skeleton_tar)(void *arg, void *p, size_t n, uint64_t offse
  */
 int oci_skeleton_write(const struct oci_layer *layer, oci_skeleton_tar tar, void *arg,
                        struct buf *to, struct err *err);
+/* Append its frame alone, packed at `level` of zstd. Errors: likewise. */
+int oci_skeleton_pack(const struct oci_layer *layer, oci_skeleton_tar tar, void *arg, int level,
+                      struct buf *to, struct err *err);
+/*
+ * The skeleton whose frame is apart from its parts, which are those of the layer: they are appended
+ * to `parts`. *ret: a view of both. Errors: E_PARSE, the entries do not lie as they have to.
+ */
+int oci_skeleton_of(const struct oci_layer *layer, struct str frame, struct buf *parts,
+                    struct oci_skeleton *ret, struct err *err);
+/* How many bytes the frame has to have when it is unpacked. */
+uint64_t oci_skeleton_frame_bytes(const struct oci_skeleton *k);
 /* Errors: E_CORRUPT; E_VERSION, a newer program wrote it. */
 int oci_skeleton_read(struct str bytes, struct oci_skeleton *ret, struct err *err);
 /* i < n_parts */
@@ -54,11 +68,14 @@ struct oci_skeleton_part oci_skeleton_part(const struct oci_skeleton *k, size_t 
 int oci_skeleton_read_header(struct str bytes, uint64_t *ret_tar_bytes, uint64_t *ret_content_bytes,
                              struct err *err);
 
+typedef int (*oci_skeleton_sink)(void *arg, struct str bytes, struct err *err);
+/* Give the bytes of the frame. The sink bounds them. Errors: E_CORRUPT, of the sink. */
+int oci_skeleton_unpack(const struct oci_skeleton *k, oci_skeleton_sink sink, void *arg,
+                        struct err *err);
 /*
  * Make the tar again. content: gives the content of a part to the sink, piece by piece; the sink
  * refuses more or less than the part has. Errors: E_CORRUPT, of `content`, of `sink`.
  */
-typedef int (*oci_skeleton_sink)(void *arg, struct str bytes, struct err *err);
 typedef int (*oci_skeleton_content)(void *arg, const struct oci_skeleton_part *part,
                                     oci_skeleton_sink sink, void *sink_arg, struct err *err);
 int oci_skeleton_make_tar(const struct oci_skeleton *k, oci_skeleton_content content,

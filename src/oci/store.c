@@ -373,6 +373,7 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     (void)pthread_mutex_init(&s->mutex, NULL);
     (void)pthread_cond_init(&s->imported, NULL);
     (void)pthread_rwlock_init(&s->objects, NULL);
+    (void)pthread_mutex_init(&s->blobs.mutex, NULL);
     read_boot_id(s);
     if (!opts->is_reader && (r = sys_mkdir_all(s->root, 0700, err)) < 0)
         return r;
@@ -420,6 +421,7 @@ void oci_store_close(struct oci_store *s)
     map_each (e, &s->holds)
         free(e->value);
     map_fini(&s->holds);
+    store_blobs_fini(s);
     fd_scoped(&s->fd);
     fd_scoped(&s->lock_fd);
     (void)pthread_mutex_destroy(&s->mutex);

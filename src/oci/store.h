@@ -33,6 +33,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "oci/image.h"
 #include "oci/layer_parse.h"
 
@@ -147,6 +148,9 @@ int oci_store_layer_index(struct oci_store *s, const struct oci_digest *diff_id,
  */
 int oci_store_layer_blob(struct oci_store *s, const struct oci_digest *diff_id,
                          struct oci_digest *ret_digest, uint64_t *ret_size, struct err *err);
+/* The layer whose blob this is; -ENOENT, no layer has it. Looks into no layer but that one. */
+int oci_store_layer_of_blob(struct oci_store *s, const struct oci_digest *blob,
+                            struct oci_digest *ret_diff_id);
 /* An open descriptor of a blob by its own digest; -ENOENT. */
 int oci_store_blob_fd(struct oci_store *s, const struct oci_digest *blob, struct err *err);
 /*
@@ -176,6 +180,38 @@ bool oci_store_layer_is_shared(struct oci_store *s, const struct oci_digest *dif
 int oci_store_objects_fd(struct oci_store *s, struct err *err);
 /* One of them; -ENOENT. It is NOT verified. */
 int oci_store_object_fd(struct oci_store *s, const uint8_t digest[SHA256_BYTES], struct err *err);
+/* Whether it is there with this size. */
+bool oci_store_object_has(struct oci_store *s, const uint8_t digest[SHA256_BYTES], uint64_t size);
+/*
+ * Append the frame of a layer's skeleton (oci/skeleton.h): the one that is kept, or made from its
+ * tar, packed at `level`. layer: its index. Errors: -ENOENT; -ENODATA only the blob is kept;
+ * E_LIMIT, unpacked it has more than max_bytes; E_CORRUPT, E_PARSE; those of `to`.
+ */
+int oci_store_layer_frame(struct oci_store *s, const struct oci_digest *diff_id,
+                          const struct oci_layer *layer, uint64_t max_bytes, int level,
+                          struct buf *to, struct err *err);
+
+/* ---- the tar of a layer, at any place ---- */
+
+struct oci_store_tar;
+
+/*
+ * Of a layer that is kept as its tar or as objects. *ret: given, oci_store_tar_unref(); what is
+ * open stays readable, but objects that leave the store are missing (E_CORRUPT). Not verified.
+ * Errors: -ENOENT; -ENODATA only the blob is kept; E_CORRUPT.
+ */
+int oci_store_tar_open(struct oci_store *s, const struct oci_digest *diff_id,
+                       struct oci_store_tar **ret, struct err *err);
+/* Shared by the requests of clients that want the same layer. NULL is fine for unref. */
+struct oci_store_tar *oci_store_tar_ref(struct oci_store_tar *t);
+void oci_store_tar_unref(struct oci_store_tar *t);
+uint64_t oci_store_tar_size(const struct oci_store_tar *t);
+/* Up to n bytes, fewer only at its end. Several threads at once. */
+ssize_t oci_store_tar_read(const struct oci_store_tar *t, char *to, size_t n, uint64_t offset,
+                           struct err *err);
+/* Its size alone. Errors: likewise. */
+int oci_store_tar_bytes(struct oci_store *s, const struct oci_digest *diff_id, uint64_t *ret,
+                        struct err *err);
 
 /* ---- importing a layer: blob -> digest, inflate, DiffID, tar, index, in one pass ---- */
 
@@ -192,8 +228,10 @@ struct oci_import_opts {
     bool has_no_blob;
     uint64_t max_tar_bytes; /* of the uncompressed tar; 0: 100 times the blob, 16 MiB at least */
     uint64_t until_ms;      /* clock_mono_ms(): wait so long for another thread; 0: for ever */
-    bool may_be_beside;     /* after until_ms import it as well, from the start; else -ETIMEDOUT */
-    bool is_resumable;      /* keep what arrived when it fails; oci_import_offset() goes on there */
+    /* After until_ms import it as well, from the start; else -ETIMEDOUT. Not yet while the other
+     * one is about to end: at the rate it had within as long again, three times at most. */
+    bool may_be_beside;
+    bool is_resumable; /* keep what arrived when it fails; oci_import_offset() goes on there */
     /* What inflates and parses (oci/layer_parse.h), NULL: layer_parse_here; reading_arg: its arg.
      */
     const struct layer_reading_ops *reading;
@@ -239,6 +277,7 @@ DEFINE_SCOPED(oci_import, oci_import_free)
 /* Put a document whose bytes have this digest. Errors: E_DIGEST, E_LIMIT. */
 int oci_store_document_put(struct oci_store *s, const struct oci_digest *d, struct str text,
                            struct err *err);
+bool oci_store_document_has(struct oci_store *s, const struct oci_digest *d);
 /* Into the arena, compared with its digest. Errors: -ENOENT, E_CORRUPT. */
 int oci_store_document(struct oci_store *s, const struct oci_digest *d, struct arena *a,
                        struct str *ret, struct err *err);
@@ -341,6 +380,9 @@ enum oci_store_damage_kind {
     OCI_STORE_INCOMPLETE_IMAGE, /* layers are missing: evicted, or removed as damaged */
 };
 
+/* "layer", "file": for people. */
+const char *oci_store_damage_word(enum oci_store_damage_kind kind);
+
 struct oci_store_check_opts {
     bool remove;          /* move damaged things to the trash, make indexes again */
     uint64_t bytes_per_s; /* 0: as fast as it goes; a scrub uses 5 MB/s */
@@ -365,3 +407,10 @@ struct oci_store_check_result {
  */
 int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts,
                     struct oci_store_check_result *ret, struct err *err);
+/*
+ * The same of one layer: its objects, tar, blob and index. One that is not here is no error; one
+ * that is held is not removed. *ret: as above, also where this fails.
+ */
+int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts *opts,
+                          const struct oci_digest *diff_id, struct oci_store_check_result *ret,
+                          struct err *err);

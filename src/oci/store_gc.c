@@ -167,20 +167,48 @@ static void note_stale(struct oci_store *s)
     (void)pthread_mutex_unlock(&s->mutex);
 }
 
+/* Remove the objects that no layer names, if there may be some. Returns how many went. */
+static int sweep_stale(struct oci_store *s, struct err *err)
+{
+    size_t n = 0;
+    uint64_t n_bytes;
+    (void)pthread_mutex_lock(&s->mutex);
+    bool is_stale = s->has_stale_objects;
+    s->has_stale_objects = false;
+    (void)pthread_mutex_unlock(&s->mutex);
+    int r = is_stale ? store_objects_sweep(s, false, &n, &n_bytes, err) : 0;
+    if (r < 0)
+        note_stale(s);
+    return r < 0 ? r : n > 0;
+}
+
+static int evict(struct oci_store *s, uint64_t bytes, struct err *err)
+{
+    return s->opts.cache ? s->opts.cache->make_room(s->opts.cache_arg, bytes, err)
+                         : err_set(err, -ENOSPC, "nothing decides which layers leave the store");
+}
+
+static int count_one(void *arg, const char *name, struct err *err)
+{
+    (void)name, (void)err;
+    ++*(size_t *)arg;
+    return 0;
+}
+
 int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err)
 {
-    if (!s->opts.cache)
-        return err_set(err, -ENOSPC, "nothing decides which layers leave the store");
-    size_t n;
-    uint64_t n_bytes;
-    int r = s->opts.cache->make_room(s->opts.cache_arg, bytes, err);
-    (void)pthread_mutex_lock(&s->mutex);
-    bool is_stale = r >= 0 && s->has_stale_objects;
-    s->has_stale_objects &= !is_stale;
-    (void)pthread_mutex_unlock(&s->mutex);
-    if (is_stale && (r = store_objects_sweep(s, false, &n, &n_bytes, err)) < 0)
-        note_stale(s);
-    return r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
+    struct err why = { 0 };
+    size_t n_trash = 0;
+    int evicted = evict(s, bytes, &why);
+    if (evicted < 0 && evicted != -ENOSPC)
+        return err_set(err, evicted, "%s", err_text(&why));
+    /* Also where no layer can go: what is left of others takes room. */
+    int swept = sweep_stale(s, err);
+    int r = swept < 0 ? swept : store_each(s, "trash", count_one, &n_trash, err);
+    r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
+    if (r >= 0 && evicted < 0 && !swept && !n_trash)
+        return err_set(err, evicted, "%s", err_text(&why));
+    return r < 0 ? r : 0;
 }
 
 int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err)
@@ -189,7 +217,9 @@ int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err)
         uint64_t need = missing_room(s, bytes);
         if (need == 0)
             return 0;
-        int r = store_make_room(s, need, err);
+        int r = evict(s, need, err); /* objects and trash count for no quota */
+        r = r < 0 ? r : sweep_stale(s, err);
+        r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
         if (r < 0)
             return err_ctx(err, r, "the quota of %llu bytes is used up",
                            (unsigned long long)s->opts.quota_bytes);

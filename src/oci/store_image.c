@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { HEX_DIGITS_MIN = 12 };
 
@@ -35,6 +36,11 @@ int oci_store_document_put(struct oci_store *s, const struct oci_digest *d, stru
     r = fstatat(s->fd, path.p, &st, 0) == 0 ? oci_store_document(s, d, &a, &old, NULL) : -ENOENT;
     arena_fini(&a);
     return r >= 0 ? 0 : store_put_file(s, path.p, text, err);
+}
+
+bool oci_store_document_has(struct oci_store *s, const struct oci_digest *d)
+{
+    return faccessat(s->fd, store_path_of("meta/documents", d, NULL).p, F_OK, 0) == 0;
 }
 
 int oci_store_document(struct oci_store *s, const struct oci_digest *d, struct arena *a,

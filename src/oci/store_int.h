@@ -7,6 +7,7 @@
 #include "oci/store.h"
 
 #include <pthread.h>
+#include <time.h>
 
 enum {
     STORE_HEX_SIZE = SHA256_HEX_SIZE,
@@ -27,6 +28,12 @@ struct oci_store {
     pthread_rwlock_t objects;
     pthread_mutex_t mutex;   /* of what follows */
     pthread_cond_t imported; /* an import has ended */
+    struct {
+        pthread_mutex_t mutex;
+        struct map of; /* digest of a blob -> struct oci_digest, the DiffID */
+        bool is_made;
+        struct timespec made_of; /* the time of the directory of layers then */
+    } blobs;
     struct map holds;        /* digest -> struct store_hold */
     uint64_t n_references;   /* names and leases that were put: marks from before are too old */
     uint64_t used_bytes;     /* of layers and blobs */
@@ -41,6 +48,7 @@ struct oci_store {
 struct store_hold {
     uint32_t n;
     bool is_importing;
+    const struct oci_import *import; /* that does; NULL: none */
 };
 
 static inline struct str store_key(const struct oci_digest *d)
@@ -104,6 +112,13 @@ void store_drop_used(struct oci_store *s, uint64_t bytes);
 int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint64_t n_references,
                      struct err *err);
 
+/* ---- which layer a blob is of (store_blobs.c) ---- */
+
+/* An import has brought both. */
+void store_blobs_add(struct oci_store *s, const struct oci_digest *blob,
+                     const struct oci_digest *diff_id);
+void store_blobs_fini(struct oci_store *s);
+
 /* ---- references ---- */
 
 struct store_mark {
@@ -139,7 +154,8 @@ int store_read_image(struct oci_store *s, const char *file, struct arena *a,
 /* Take bytes of the quota, removing layers where that is needed. -ENOSPC. */
 int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err);
 void store_unreserve(struct oci_store *s, uint64_t bytes);
-/* Ask for room after the file system had none. */
+/* Ask for room after the file system had none: evict layers, and remove objects that no layer names
+ * and the trash, also where no layer can go. -ENOSPC: there was nothing. */
 int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err);
 
 /* ---- objects: content that layers share (store_objects.c) ---- */
@@ -160,6 +176,11 @@ int store_read_objects(struct oci_store *s, const struct oci_digest *diff_id, oc
 /* What the layer takes on disk, with all of its objects. Errors: -ENOENT, it has no skeleton. */
 int store_skeleton_stat(struct oci_store *s, const struct oci_digest *diff_id,
                         uint64_t *ret_disk_bytes, struct err *err);
+/* Those that the skeleton of a layer names, each once. Errors: -ENOENT, it has none; E_CORRUPT. */
+int store_each_object_of(struct oci_store *s, const struct oci_digest *diff_id,
+                         int (*each)(void *arg, const uint8_t digest[SHA256_BYTES],
+                                     const char *path, struct err *err),
+                         void *arg, struct err *err);
 int store_each_object(struct oci_store *s,
                       int (*each)(void *arg, const uint8_t digest[SHA256_BYTES], const char *path,
                                   struct err *err),

@@ -42,6 +42,14 @@ int oci_store_object_fd(struct oci_store *s, const uint8_t digest[SHA256_BYTES],
     return fd < 0 ? err_sys(err, fd, "open '%s'", path.p) : fd;
 }
 
+bool oci_store_object_has(struct oci_store *s, const uint8_t digest[SHA256_BYTES], uint64_t size)
+{
+    struct stat st;
+    struct object_path path = object_path(digest);
+    return fstatat(s->fd, path.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+           (uint64_t)st.st_size == size;
+}
+
 int oci_store_objects_fd(struct oci_store *s, struct err *err)
 {
     int fd = sys_openat(s->fd, "objects", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -120,15 +128,13 @@ static int write_new(struct oci_store *s, int dir, const struct oci_layer *layer
                      size_t *ret_n)
 {
     scoped(free_scoped) char *piece = mem_try(STORE_PIECE_BYTES);
-    struct stat st;
     int r = piece ? 0 : -ENOMEM;
     for (size_t i = 0; i < layer->entries.n && r >= 0; i++) {
         const struct oci_entry *e = &layer->entries.p[i];
         if (e->type != TAR_FILE || e->size == 0 || e->is_sparse)
             continue;
         struct object_path path = object_path(e->digest);
-        if (fstatat(s->fd, path.p, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            (uint64_t)st.st_size == e->size) /* else a damaged one, which is replaced */
+        if (oci_store_object_has(s, e->digest, e->size)) /* else a damaged one, which is replaced */
             continue;
         r = write_object(dir, strrchr(path.p, '/') + 1, e, tar_fd, piece);
         *ret_n += r >= 0;
@@ -213,6 +219,43 @@ static int keep_objects(struct oci_store *s, const char *tmp, const struct oci_l
 static ssize_t read_tar(void *arg, void *p, size_t n, uint64_t offset)
 {
     return sys_pread_full(*(const int *)arg, p, n, offset);
+}
+
+static int add_kept_frame(struct oci_store *s, const struct oci_digest *diff_id,
+                          const struct oci_layer *layer, uint64_t max_bytes, struct buf *to,
+                          struct err *err)
+{
+    struct oci_skeleton k;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_SKELETON_MAX);
+    int r = read_skeleton(s, diff_id, &b, &k, err);
+    if (r == -ENOENT)
+        return err_set(err, -ENODATA, "of the layer only its blob is kept");
+    if (r < 0)
+        return r;
+    if (k.tar_bytes != layer->n_bytes)
+        return err_set(err, E_CORRUPT, "the skeleton of the layer is that of another one");
+    if (oci_skeleton_frame_bytes(&k) > max_bytes)
+        return err_set(err, E_LIMIT, "the skeleton of the layer is too large");
+    r = buf_add_str(to, k.frame);
+    return r < 0 ? err_sys(err, r, "skeleton") : 0;
+}
+
+int oci_store_layer_frame(struct oci_store *s, const struct oci_digest *diff_id,
+                          const struct oci_layer *layer, uint64_t max_bytes, int level,
+                          struct buf *to, struct err *err)
+{
+    struct oci_skeleton k;
+    struct err why = { 0 };
+    scoped(buf_fini_scoped) struct buf parts = BUF_INIT(OCI_SKELETON_MAX);
+    scoped(fd_scoped) int fd = oci_store_layer_fd(s, diff_id, &why);
+    if (fd == -ENODATA)
+        return add_kept_frame(s, diff_id, layer, max_bytes, to, err);
+    if (fd < 0)
+        return err_set(err, fd, "%s", err_text(&why));
+    int r = oci_skeleton_of(layer, STR(""), &parts, &k, err);
+    if (r >= 0 && oci_skeleton_frame_bytes(&k) > max_bytes)
+        return err_set(err, E_LIMIT, "the skeleton of the layer is too large");
+    return r < 0 ? r : oci_skeleton_pack(layer, read_tar, &fd, level, to, err);
 }
 
 static int put_skeleton(struct oci_store *s, const char *name, const struct oci_layer *layer,
@@ -402,6 +445,25 @@ int store_each_object(struct oci_store *s,
     if (faccessat(s->fd, "objects", F_OK, 0) < 0)
         return 0; /* of a reader: the store never had any */
     return store_each(s, "objects", each_dir, &x, err);
+}
+
+int store_each_object_of(struct oci_store *s, const struct oci_digest *diff_id,
+                         int (*each)(void *arg, const uint8_t digest[SHA256_BYTES],
+                                     const char *path, struct err *err),
+                         void *arg, struct err *err)
+{
+    struct oci_skeleton k;
+    struct map seen = { .borrows_keys = true };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_SKELETON_MAX);
+    int r = read_skeleton(s, diff_id, &b, &k, err);
+    for (size_t i = 0; r >= 0 && i < k.n_parts; i++) {
+        const uint8_t *digest = oci_skeleton_part(&k, i).digest;
+        struct object_path path = object_path(digest);
+        if (!map_put(&seen, str_n(digest, SHA256_BYTES), s))
+            r = each(arg, digest, path.p, err);
+    }
+    map_fini(&seen);
+    return r;
 }
 
 /* ---- removing what no layer has ---- */
