@@ -21,11 +21,15 @@ static void check_request(struct str target)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct str target, range;
-    uint64_t from = 0, to = 0;
+    struct mirror_ranges g = { .n = 0 };
     (void)str_cut(str_n(data, n), '\n', &target, &range);
     check_request(target);
-    if (mirror_range_of(range, STR(""), STR("\"e\""), 1000, &from, &to) == MIRROR_PART)
-        FUZZ_CHECK(from < to && to <= 1000);
+    if (mirror_ranges_of(range, STR(""), STR("\"e\""), 1000, &g) == MIRROR_PARTS) {
+        FUZZ_CHECK(g.n > 0 && g.n <= MIRROR_RANGES_MAX);
+        for (size_t i = 0; i < g.n; i++)
+            FUZZ_CHECK(g.at[i].from < g.at[i].to && g.at[i].to <= 1000 &&
+                       (i == 0 || g.at[i].from >= g.at[i - 1].to));
+    }
     (void)mirror_etag_matches(range, STR("\"e\""));
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What requests to the registry mirror ask for, and ranges of blobs. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "image/mirror.h"
 #include "test.h"
@@ -108,40 +109,59 @@ TEST(a_range_is_the_part_that_it_says)
         enum mirror_range want;
         uint64_t from, to;
     } rows[] = {
-        { "bytes=0-9", "", MIRROR_PART, 0, 10 },
-        { "bytes=90-200", "", MIRROR_PART, 90, 100 },
-        { "bytes=99-", "", MIRROR_PART, 99, 100 },
-        { "bytes=-1", "", MIRROR_PART, 99, 100 },
-        { "bytes=-1000", "", MIRROR_PART, 0, 100 },
-        { "bytes=0-18446744073709551615", "", MIRROR_PART, 0, 100 },
+        { "bytes=0-9", "", MIRROR_PARTS, 0, 10 },
+        { "bytes=90-200", "", MIRROR_PARTS, 90, 100 },
+        { "bytes=99-", "", MIRROR_PARTS, 99, 100 },
+        { "bytes=-1", "", MIRROR_PARTS, 99, 100 },
+        { "bytes=-1000", "", MIRROR_PARTS, 0, 100 },
+        { "bytes=0-18446744073709551615", "", MIRROR_PARTS, 0, 100 },
         { "bytes=100-", "", MIRROR_NO_PART, 0, 0 },
         { "bytes=-0", "", MIRROR_NO_PART, 0, 0 },
         { "bytes=5-4", "", MIRROR_WHOLE, 0, 0 },
-        { "bytes=0-1,5-6", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=0-3,3-6", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=5-6,0-1", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=5-6,x", "", MIRROR_WHOLE, 0, 0 },
+        { "bytes=100-, 5-6 ,200-300", "", MIRROR_PARTS, 5, 7 },
+        { "bytes=100-,200-300", "", MIRROR_NO_PART, 0, 0 },
         { "bytes=18446744073709551616-", "", MIRROR_WHOLE, 0, 0 },
         { "lines=0-1", "", MIRROR_WHOLE, 0, 0 },
         { "bytes", "", MIRROR_WHOLE, 0, 0 },
         { "bytes=-", "", MIRROR_WHOLE, 0, 0 },
         { "", "", MIRROR_WHOLE, 0, 0 },
-        { "bytes=0-9", "\"e\"", MIRROR_PART, 0, 10 },
+        { "bytes=0-9", "\"e\"", MIRROR_PARTS, 0, 10 },
         { "bytes=0-9", "W/\"e\"", MIRROR_WHOLE, 0, 0 },
         { "bytes=0-9", "\"f\"", MIRROR_WHOLE, 0, 0 },
     };
+    struct mirror_ranges g;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        uint64_t from = 0, to = 0;
-        CHECK_INT(mirror_range_of(str_of(rows[i].range), str_of(rows[i].if_range), STR("\"e\""),
-                                  100, &from, &to),
+        g = (struct mirror_ranges){ .n = 0 };
+        CHECK_INT(mirror_ranges_of(str_of(rows[i].range), str_of(rows[i].if_range), STR("\"e\""),
+                                   100, &g),
                   rows[i].want);
-        CHECK_INT(from, rows[i].from);
-        CHECK_INT(to, rows[i].to);
+        CHECK_INT(g.n, rows[i].want == MIRROR_PARTS);
+        CHECK_INT(g.at[0].from, rows[i].from);
+        CHECK_INT(g.at[0].to, rows[i].to);
     }
-    uint64_t from, to;
-    CHECK_INT(mirror_range_of(STR("bytes=0-"), STR(""), STR("\"e\""), 0, &from, &to),
-              MIRROR_NO_PART);
+    CHECK_INT(mirror_ranges_of(STR("bytes=0-"), STR(""), STR("\"e\""), 0, &g), MIRROR_NO_PART);
     CHECK(mirror_etag_matches(STR("\"a\", W/\"e\""), STR("\"e\"")));
     CHECK(mirror_etag_matches(STR("*"), STR("\"e\"")));
     CHECK(!mirror_etag_matches(STR(""), STR("\"e\"")));
     CHECK(!mirror_etag_matches(STR("\"e"), STR("\"e\"")));
+}
+
+TEST(several_ranges_are_bounded)
+{
+    struct buf text = BUF_INIT(4096);
+    struct mirror_ranges g = { .n = 0 };
+    CHECK_OK(buf_add_cstr(&text, "bytes=0-0"));
+    for (size_t i = 1; i < MIRROR_RANGES_MAX; i++)
+        CHECK_OK(buf_printf(&text, ",%zu-%zu", i * 10, i * 10 + 4));
+    CHECK_INT(mirror_ranges_of(buf_str(&text), STR(""), STR(""), 1000, &g), MIRROR_PARTS);
+    CHECK_INT(g.n, MIRROR_RANGES_MAX);
+    CHECK(g.at[1].from == 10 && g.at[1].to == 15 && g.at[63].from == 630 && g.at[63].to == 635);
+    CHECK_OK(buf_add_cstr(&text, ",900-"));
+    CHECK_INT(mirror_ranges_of(buf_str(&text), STR(""), STR(""), 1000, &g), MIRROR_WHOLE);
+    buf_fini(&text);
 }
 
 TEST_MAIN

@@ -34,6 +34,8 @@ static char *letters(size_t n, uint32_t seed)
     return p;
 }
 
+static bool has_hole = true; /* layers are made with a sparse file */
+
 /* A version of an image's layer: most files are in both, one large file changed in a few bytes. */
 static void make_tar(struct buf *to, unsigned version)
 {
@@ -53,8 +55,10 @@ static void make_tar(struct buf *to, unsigned version)
     }
     kit_file(&k, "usr/empty", "");
     kit_link(&k, "usr/hard", '1', "usr/share/file1");
-    kit_pax(&k, sparse, ARRAY_LEN(sparse));
-    kit_file(&k, "usr/hole", "");
+    if (has_hole) {
+        kit_pax(&k, sparse, ARRAY_LEN(sparse));
+        kit_file(&k, "usr/hole", "");
+    }
     kit_file(&k, "usr/share/.wh.old", "");
     kit_file(&k, "usr/twice", "the same");
     kit_file(&k, "usr/again", "the same");
@@ -110,6 +114,19 @@ static void make_image(unsigned version)
         "\"%s\",\"size\":%zu}]}",
         config, m->config.n, blob, m->blob.n));
     sha256_of(buf_str(&m->manifest), m->digest.bytes);
+}
+
+static void set_hole(bool wanted)
+{
+    for (size_t i = 1; i < ARRAY_LEN(images) && has_hole != wanted; i++) {
+        buf_fini(&images[i].tar);
+        buf_fini(&images[i].blob);
+        buf_fini(&images[i].config);
+        buf_fini(&images[i].manifest);
+        arena_fini(&images[i].parsed);
+        images[i] = (struct image){ 0 };
+    }
+    has_hole = wanted;
 }
 
 /* ---- stores ---- */
@@ -275,26 +292,38 @@ static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool i
     return res;
 }
 
+static int add_to_buf(void *arg, struct str bytes, struct err *err)
+{
+    (void)err;
+    return buf_add_str(arg, bytes);
+}
+
 static void check_layer(struct oci_store *s, unsigned version)
 {
     const struct image *m = &images[version];
-    scoped(free_scoped) char *found = xalloc(m->tar.n + 1);
-    scoped(fd_scoped) int fd = oci_store_layer_fd(s, &m->diff_id, NULL);
-    CHECK_OK(fd);
-    CHECK_INT(sys_pread_full(fd, found, m->tar.n + 1, 0), m->tar.n);
-    CHECK(memcmp(found, m->tar.p, m->tar.n) == 0);
+    struct buf found = BUF_INIT(TAR_MAX);
+    CHECK_OK(oci_store_layer_read(s, &m->diff_id, add_to_buf, &found, NULL));
+    CHECK_INT(found.n, m->tar.n);
+    CHECK(memcmp(found.p, m->tar.p, found.n) == 0);
+    buf_fini(&found);
 }
 
 /* stores[0] has version 1, stores[1] serves both; origin serves version 2. */
-static void begin(struct oci_store **stores)
+static void begin_as(struct oci_store **stores, enum oci_store_form node,
+                     enum oci_store_form server)
 {
-    stores[0] = new_store(0, OCI_STORE_RAW);
-    stores[1] = new_store(1, OCI_STORE_RAW);
+    stores[0] = new_store(0, node);
+    stores[1] = new_store(1, server);
     memset(&origin, 0, sizeof origin);
     origin.server = stores[1];
     (void)pull(stores[0], 1, true, false);
     (void)pull(stores[1], 1, true, false);
     (void)pull(stores[1], 2, true, false);
+}
+
+static void begin(struct oci_store **stores)
+{
+    begin_as(stores, OCI_STORE_RAW, OCI_STORE_RAW);
 }
 
 /* ---- pulls ---- */
@@ -318,6 +347,60 @@ TEST(an_update_fetches_what_changed_alone)
     CHECK_OK(oci_store_check(stores[0], &(struct oci_store_check_opts){ 0 }, &checked, &err));
     CHECK_INT(checked.n_damaged + checked.n_incomplete, 0);
     close_all(stores);
+}
+
+/* Of a layer with a sparse file a store of this form keeps the tar; the others have none. */
+TEST(files_that_are_kept_by_their_contents_are_given_and_used)
+{
+    static const enum oci_store_form forms[][2] = { { OCI_STORE_CAS, OCI_STORE_RAW },
+                                                    { OCI_STORE_RAW, OCI_STORE_CAS },
+                                                    { OCI_STORE_CAS, OCI_STORE_CAS } };
+    for (int hole = 0; hole < 2; hole++)
+        for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+            struct oci_store *stores[2];
+            struct oci_store_check_result checked;
+            struct err err = { 0 };
+            set_hole(hole);
+            begin_as(stores, forms[i][0], forms[i][1]);
+            struct oci_pull_result res = pull(stores[0], 2, false, false);
+            CHECK_INT(res.n_by_files, 1);
+            CHECK_INT(origin.n_blobs, 0);
+            CHECK(origin.n_parcel_bytes > 5000 && origin.n_parcel_bytes < 12000);
+            check_layer(stores[0], 2);
+            for (size_t k = 0; k < 2; k++)
+                CHECK_INT(oci_store_layer_is_shared(stores[k], &images[2].diff_id),
+                          forms[i][k] == OCI_STORE_CAS && !hole);
+            CHECK_OK(
+                oci_store_check(stores[0], &(struct oci_store_check_opts){ 0 }, &checked, &err));
+            CHECK_INT(checked.n_damaged + checked.n_incomplete, 0);
+            close_all(stores);
+        }
+}
+
+/* What the index says is here may have left with another layer, or rotted to another size. */
+TEST(a_file_that_left_the_store_costs_the_blob)
+{
+    struct oci_store *stores[2];
+    char path[192], hex[SHA256_HEX_SIZE];
+    set_hole(false);
+    for (unsigned damage = 0; damage < 2; damage++) {
+        begin_as(stores, OCI_STORE_CAS, OCI_STORE_CAS);
+        scoped(free_scoped) char *content = letters(2000, 7);
+        uint8_t digest[SHA256_BYTES];
+        sha256_of(str_of(content), digest);
+        hex_format(digest, sizeof digest, hex);
+        for (size_t i = 0; i < 2; i++) {
+            (void)snprintf(path, sizeof path, "%s/objects/%.2s/%s", roots[i], hex, hex);
+            CHECK_OK(unlink(path));
+            scoped(fd_scoped) int fd = damage ? open(path, O_WRONLY | O_CREAT, 0444) : -1;
+            CHECK(!damage || write(fd, "other", 5) == 5);
+        }
+        CHECK_INT(pull(stores[0], 2, false, false).n_by_files, 0);
+        CHECK_INT(origin.n_blobs, 1);
+        check_layer(stores[0], 2); /* its import has brought the file again */
+        check_layer(stores[0], 1);
+        close_all(stores);
+    }
 }
 
 TEST(a_server_without_the_old_version_sends_files_whole)
@@ -403,17 +486,11 @@ TEST(layers_that_must_not_be_shown_are_not_used)
 
 /* ---- tree manifests ---- */
 
-static int give_from_tar(void *arg, const struct oci_entry *e, oci_tree_sink sink, void *sink_arg,
-                         struct err *err)
+static int give_from_tar(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
+                         void *sink_arg, struct err *err)
 {
     const struct buf *tar = arg;
-    return sink(sink_arg, str_n(tar->p + e->data_offset, (size_t)e->size), err);
-}
-
-static int add_to_buf(void *arg, struct str bytes, struct err *err)
-{
-    (void)err;
-    return buf_add_str(arg, bytes);
+    return sink(sink_arg, str_n(tar->p + p->offset, (size_t)p->size), err);
 }
 
 static void write_tree(struct oci_store *s, struct buf *to)
@@ -454,7 +531,7 @@ static void make_delta(struct oci_store *server, struct oci_layer_delta *ret)
     struct oci_pull_files_result res;
     struct err err = { 0 };
     const struct oci_origin from = { .parts = &parts };
-    struct oci_contents *older = oci_contents_of(server, &images[1].diff_id, 1);
+    struct oci_contents *older = oci_contents_of(server, &images[1].diff_id, 1, NULL);
     const struct oci_pull_files how = { .s = server,
                                         .contents = older,
                                         .origin = &from,
@@ -559,10 +636,10 @@ TEST(a_tree_manifest_gives_the_tar_bit_for_bit)
     if (oci_tree_manifest_read(buf_str(&tree), &m, &err) < 0)
         TEST_FAIL("%s", err_text(&err));
     CHECK_INT(m.n, 1);
-    CHECK_INT(m.layers[0].pieces.n, 1 + SMALL_FILES + 2);
+    CHECK_INT(m.layers[0].skeleton.n_parts, 1 + SMALL_FILES + 2);
     CHECK(memcmp(m.layers[0].layer->diff_id, images[2].diff_id.bytes, SHA256_BYTES) == 0);
-    CHECK_OK(
-        oci_tree_layer_make(&m.layers[0], give_from_tar, &images[2].tar, add_to_buf, &made, &err));
+    CHECK_OK(oci_skeleton_make_tar(&m.layers[0].skeleton, give_from_tar, &images[2].tar, add_to_buf,
+                                   &made, &err));
     CHECK_INT(made.n, images[2].tar.n);
     CHECK(memcmp(made.p, images[2].tar.p, made.n) == 0);
     CHECK(tree.n < images[2].tar.n / 20);
@@ -600,19 +677,27 @@ TEST(a_damaged_tree_manifest_is_refused)
     close_all(stores);
 }
 
+static ssize_t read_text(void *arg, void *p, size_t n, uint64_t offset)
+{
+    const struct str *text = arg;
+    struct str part = str_slice(*text, (size_t)offset, MIN((size_t)offset + n, text->n));
+    memcpy(p, part.p, part.n);
+    return (ssize_t)part.n;
+}
+
 /* A layer without files whose tar is `skeleton`. */
 static void forge_tree(struct str skeleton, size_t n_layers, struct buf *to)
 {
-    const struct oci_layer *layers[2];
     struct oci_layer layer = { .n_bytes = skeleton.n };
+    struct buf frame = BUF_INIT(1 << 20);
     struct err err = { 0 };
-    scoped(fd_scoped) int fd = sys_memfd("skeleton");
-    int fds[] = { fd, fd };
-    CHECK_OK(sys_pwrite_all(fd, skeleton.p, skeleton.n, 0));
     memcpy(layer.diff_id, images[2].diff_id.bytes, SHA256_BYTES);
-    layers[0] = layers[1] = &layer;
-    int r = oci_tree_manifest_write(layers, fds, n_layers, to, &err);
+    CHECK_OK(oci_skeleton_pack(&layer, read_text, &skeleton, OCI_TREE_LEVEL, &frame, &err));
+    const struct oci_tree_source from = { &layer, buf_str(&frame) };
+    int r =
+        oci_tree_manifest_write((const struct oci_tree_source[]){ from, from }, n_layers, to, &err);
     CHECK_INT(r, n_layers > OCI_TREE_LAYERS_MAX ? E_LIMIT : 0);
+    buf_fini(&frame);
 }
 
 TEST(a_tree_manifest_has_one_layer)

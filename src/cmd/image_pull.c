@@ -100,6 +100,7 @@ static int name_of(struct str source, char **ret, struct err *err)
 /* ---- progress ---- */
 
 struct progress {
+    struct oci_store *store;
     bool is_terminal, is_quiet, is_drawn;
     uint64_t drawn_ms;
 };
@@ -149,12 +150,23 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
                         const struct oci_pull_layer *changed)
 {
     struct progress *p = arg;
+    if (changed && changed->state == OCI_PULL_DONE)
+        layer_rights_give(p->store, &changed->diff_id, STR(""));
     if (p->is_quiet)
         return;
     if (changed)
         print_layer(p, changed);
     if (p->is_terminal && (!p->is_drawn || clock_mono_ms() - p->drawn_ms >= DRAW_MS))
         draw_bar(p, layers, n);
+}
+
+/* What a command pulls is for all who may use the store. */
+static int on_image(void *arg, const struct oci_image *image, struct err *err)
+{
+    struct progress *p = arg;
+    (void)err;
+    layer_rights_give_documents(p->store, image, STR(""));
+    return 0;
 }
 
 static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
@@ -265,6 +277,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
     pull->is_by_blobs = by_blobs;
     pull->may_show = layer_rights_is_public;
     pull->reading = &layer_child_reading;
+    ((struct progress *)pull->arg)->store = store;
     return oci_pull(store, pull, res, err);
 }
 
@@ -276,7 +289,8 @@ static int run(int argc, char **argv)
     struct oci_pull_result res;
     enum image_store_output output;
     struct progress progress = { .is_terminal = isatty(STDERR_FILENO) };
-    struct oci_pull_opts pull = { .on_progress = on_progress,
+    struct oci_pull_opts pull = { .on_image = on_image,
+                                  .on_progress = on_progress,
                                   .on_fallback = on_fallback,
                                   .arg = &progress };
     int r = cmd_parse(&cmd_image_pull, opts, argc, argv, 1, &n);

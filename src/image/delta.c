@@ -177,7 +177,7 @@ int image_deltas_push(const struct image_deltas_opts *opts, struct oci_remote *t
     struct image_deltas_result res = { 0 };
     struct making *m = xnew(struct making);
     m->opts = opts;
-    m->older = oci_contents_of(opts->store, opts->from, opts->n_from);
+    m->older = oci_contents_of(opts->store, opts->from, opts->n_from, NULL);
     int r = push_layers(m, to, &res, err);
     r = r < 0 ? r : push_manifest(m, to, &res.manifest, err);
     oci_contents_free(m->older);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deltas of an image in a registry against an older version of it (oci/layer_delta.h), made from a
- * node store that keeps the tars of both. What is made is read back and compared with the digests
- * of its files before it is pushed.
+ * node store that keeps the tars or the files of both. What is made is read back and compared with
+ * the digests of its files before it is pushed.
  *
  * Blocking; one thread.
  */

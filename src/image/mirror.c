@@ -144,15 +144,13 @@ char *mirror_request_name(const struct mirror_request *q, const char *tag)
 
 /* ---- ranges ---- */
 
-enum mirror_range mirror_range_of(struct str range, struct str if_range, struct str etag,
-                                  uint64_t size, uint64_t *ret_from, uint64_t *ret_to)
+/* One range of the list. MIRROR_WHOLE: the field is not to be understood. */
+static enum mirror_range read_range(struct str text, uint64_t size, uint64_t *ret_from,
+                                    uint64_t *ret_to)
 {
-    struct str unit, from, to;
+    struct str from, to;
     uint64_t first = 0, last = 0;
-    if (range.n == 0 || (if_range.n && !str_eq(str_trim(if_range), etag)))
-        return MIRROR_WHOLE;
-    if (!str_cut(range, '=', &unit, &range) || !str_ieq(str_trim(unit), STR("bytes")) ||
-        str_find_char(range, ',') >= 0 || !str_cut(str_trim(range), '-', &from, &to))
+    if (!str_cut(str_trim(text), '-', &from, &to))
         return MIRROR_WHOLE;
     if (from.n == 0) { /* the last so many */
         if (parse_u64(to, 0, UINT64_MAX, &last) < 0)
@@ -161,7 +159,7 @@ enum mirror_range mirror_range_of(struct str range, struct str if_range, struct 
             return MIRROR_NO_PART;
         *ret_from = size - MIN(last, size);
         *ret_to = size;
-        return MIRROR_PART;
+        return MIRROR_PARTS;
     }
     if (parse_u64(from, 0, UINT64_MAX, &first) < 0 ||
         (to.n && (parse_u64(to, 0, UINT64_MAX, &last) < 0 || last < first)))
@@ -170,7 +168,34 @@ enum mirror_range mirror_range_of(struct str range, struct str if_range, struct 
         return MIRROR_NO_PART;
     *ret_from = first;
     *ret_to = to.n && last < size ? last + 1 : size;
-    return MIRROR_PART;
+    return MIRROR_PARTS;
+}
+
+enum mirror_range mirror_ranges_of(struct str range, struct str if_range, struct str etag,
+                                   uint64_t size, struct mirror_ranges *ret)
+{
+    struct str unit, one;
+    struct mirror_ranges g = { .n = 0 };
+    if (range.n == 0 || (if_range.n && !str_eq(str_trim(if_range), etag)))
+        return MIRROR_WHOLE;
+    if (!str_cut(range, '=', &unit, &range) || !str_ieq(str_trim(unit), STR("bytes")))
+        return MIRROR_WHOLE;
+    for (bool more = true; more;) {
+        uint64_t from, to;
+        more = str_cut(range, ',', &one, &range);
+        enum mirror_range r = read_range(one, size, &from, &to);
+        if (r == MIRROR_NO_PART)
+            continue;
+        bool is_apart = g.n == 0 || from >= g.at[g.n - 1].to;
+        if (r == MIRROR_WHOLE || g.n == MIRROR_RANGES_MAX || !is_apart)
+            return MIRROR_WHOLE;
+        g.at[g.n].from = from;
+        g.at[g.n++].to = to;
+    }
+    if (g.n == 0)
+        return MIRROR_NO_PART;
+    *ret = g;
+    return MIRROR_PARTS;
 }
 
 bool mirror_etag_matches(struct str if_none_match, struct str etag)

@@ -25,6 +25,7 @@ struct mirror_request {
     char repository[OCI_REPOSITORY_MAX + 1]; /* as it was asked for; may begin with a host */
     char tag[OCI_TAG_MAX + 1];               /* of a manifest; empty: by digest */
     struct oci_digest digest;
+    bool is_entitled;           /* its token is for this blob: who else may have it is no matter */
     struct str body;            /* of FILES, borrowed; empty after parsing the target */
     uint64_t n;                 /* of tags: at most so many; UINT64_MAX: all */
     char last[OCI_TAG_MAX + 1]; /* of tags: those after it; empty: from the first */
@@ -44,17 +45,26 @@ int mirror_request_parse(struct str target, struct mirror_request *ret, struct e
  */
 char *mirror_request_name(const struct mirror_request *q, const char *tag);
 
+enum { MIRROR_RANGES_MAX = 64 }; /* of a request: more are answered with the whole */
+
 /* What of a blob a client asked for. */
 enum mirror_range {
     MIRROR_WHOLE,   /* no usable range: 200 with all of it (RFC 9110 section 14.2) */
-    MIRROR_PART,    /* 206 with [from, to) */
+    MIRROR_PARTS,   /* 206 with these */
     MIRROR_NO_PART, /* 416 */
+};
+struct mirror_ranges {
+    struct {
+        uint64_t from, to; /* [from, to) */
+    } at[MIRROR_RANGES_MAX];
+    size_t n; /* 1 or more */
 };
 /*
  * range: the field's value, empty: none; if_range likewise: unless it is `etag`, the range does not
- * count (section 13.1.5). Only a single range counts.
+ * count (section 13.1.5). Several ranges count in ascending order without overlaps; those beyond
+ * the end are left out (section 14.2). *ret: set for MIRROR_PARTS.
  */
-enum mirror_range mirror_range_of(struct str range, struct str if_range, struct str etag,
-                                  uint64_t size, uint64_t *ret_from, uint64_t *ret_to);
+enum mirror_range mirror_ranges_of(struct str range, struct str if_range, struct str etag,
+                                   uint64_t size, struct mirror_ranges *ret);
 /* Whether an If-None-Match names the tag (section 13.1.2). */
 bool mirror_etag_matches(struct str if_none_match, struct str etag);

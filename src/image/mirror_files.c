@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/mirror_files.h"
 
-#include "base/map.h"
 #include "base/sys.h"
 #include "image/layer_rights.h"
+#include "oci/contents.h"
 #include "oci/file_parcel.h"
 #include "oci/tree_manifest.h"
 
 #include <errno.h>
 #include <fcntl.h>
-
-enum { ENTRIES_MAX = 1 << 20 }; /* of the layers of a request: later ones are left out */
 
 /* ---- answers ---- */
 
@@ -36,67 +34,28 @@ int mirror_files_tree(struct oci_store *s, const struct oci_digest *diff_id, int
 {
     struct err why = { 0 };
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    scoped(buf_fini_scoped) struct buf frame = BUF_INIT(OCI_TREE_MANIFEST_MAX);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_TREE_MANIFEST_MAX);
     if (!layer_rights_is_public(s, diff_id))
         return err_set(err, -ENOENT, "the store has no such layer");
-    scoped(fd_scoped) int fd = oci_store_layer_fd(s, diff_id, &why);
-    if (fd < 0)
-        return err_set(err, fd == -ENODATA ? -ENOENT : fd, "%s", err_text(&why));
-    int r = oci_store_layer_index(s, diff_id, &layer, err);
+    int r = oci_store_layer_index(s, diff_id, &layer, &why);
     r = r < 0 ? r
-              : oci_tree_manifest_write((const struct oci_layer *const[]){ layer }, &fd, 1, &text,
-                                        err);
+              : oci_store_layer_frame(s, diff_id, layer, OCI_TREE_SKELETON_MAX, OCI_TREE_LEVEL,
+                                      &frame, &why);
+    if (r < 0)
+        return err_set(err, r == -ENODATA ? -ENOENT : r, "%s", err_text(&why));
+    const struct oci_tree_source from = { layer, buf_str(&frame) };
+    r = oci_tree_manifest_write(&from, 1, &text, err);
     return r < 0 ? r : keep_answer(s, buf_str(&text), ret, ret_size, err);
 }
 
 /* ---- parcels ---- */
 
-struct place {
-    const struct oci_entry *file;
-    int fd;
-};
-
 struct parcel {
-    struct oci_store *s;
     struct arena memory;
     struct oci_parcel_request q;
-    struct map places; /* digest -> struct place, of the layers that are named */
-    struct oci_layer *layers[OCI_PARCEL_LAYERS_MAX];
-    int fds[OCI_PARCEL_LAYERS_MAX];
-    size_t n_layers, n_entries;
+    struct oci_contents *contents; /* of the layers that are named */
 };
-
-static void parcel_fini(struct parcel *p)
-{
-    map_fini(&p->places);
-    for (size_t i = 0; i < p->n_layers; i++) {
-        oci_layer_free(p->layers[i]);
-        fd_scoped(&p->fds[i]);
-    }
-    arena_fini(&p->memory);
-}
-
-static void open_layer(struct parcel *p, const struct oci_digest *id)
-{
-    struct oci_layer *layer;
-    if (p->n_entries >= ENTRIES_MAX || !layer_rights_is_public(p->s, id))
-        return;
-    scoped(fd_scoped) int fd = oci_store_layer_fd(p->s, id, NULL);
-    if (fd < 0 || oci_store_layer_index(p->s, id, &layer, NULL) < 0)
-        return; /* it is not here */
-    p->n_entries += layer->entries.n;
-    p->layers[p->n_layers] = layer;
-    p->fds[p->n_layers++] = fd;
-    vec_each (e, &layer->entries) {
-        struct str key = str_n(e->digest, SHA256_BYTES);
-        if (e->type != TAR_FILE || e->is_sparse || e->size == 0 || map_has(&p->places, key))
-            continue;
-        struct place *at = arena_new(&p->memory, struct place);
-        *at = (struct place){ e, fd };
-        (void)map_put(&p->places, key, at);
-    }
-    (void)take_fd(&fd);
-}
 
 /* How many bytes those have that are here, and which these are. */
 static int measure(struct parcel *p, const struct oci_digest *all, size_t n, uint8_t *ret_has,
@@ -104,35 +63,35 @@ static int measure(struct parcel *p, const struct oci_digest *all, size_t n, uin
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct place *at = map_get(&p->places, str_n(all[i].bytes, SHA256_BYTES));
-        ret_has[i] = at != NULL;
-        if (at && at->file->size > OCI_PARCEL_BYTES_MAX - bytes)
+        struct oci_content found = { .size = 0 };
+        ret_has[i] = oci_contents_get(p->contents, &all[i], &found);
+        if (found.size > OCI_PARCEL_BYTES_MAX - bytes)
             return err_set(err, E_LIMIT, "more than %d bytes of files at once",
                            OCI_PARCEL_BYTES_MAX);
-        bytes += at ? at->file->size : 0;
+        bytes += found.size;
     }
     *ret_bytes = bytes;
     return 0;
 }
 
-static int read_files(struct parcel *p, const struct oci_digest *all, size_t n, uint64_t n_bytes,
-                      char **ret, struct err *err)
+/* Those that measure() has found. */
+static int read_files(struct parcel *p, const struct oci_digest *all, size_t n, const uint8_t *has,
+                      uint64_t n_bytes, char **ret, struct err *err)
 {
     scoped(free_scoped) char *bytes = mem_try((size_t)n_bytes + 1);
     size_t to = 0;
     if (!bytes)
         return err_set(err, -ENOMEM, "files of layers");
     for (size_t i = 0; i < n; i++) {
-        const struct place *at = map_get(&p->places, str_n(all[i].bytes, SHA256_BYTES));
-        if (!at)
+        struct oci_content from;
+        if (!has[i])
             continue;
-        size_t size = (size_t)at->file->size;
-        ssize_t got = sys_pread_full(at->fd, bytes + to, size, at->file->data_offset);
-        if (got < 0)
-            return err_sys(err, (int)got, "read a layer");
-        if ((size_t)got < size)
-            return err_set(err, E_CORRUPT, "a tar is shorter than its index says");
-        to += size;
+        if (!oci_contents_get(p->contents, &all[i], &from) || from.size > n_bytes - to)
+            return err_set(err, -ENOENT, "a file left the store meanwhile");
+        int r = oci_contents_read(p->contents, &from, bytes + to, (size_t)from.size, 0, err);
+        if (r < 0)
+            return r;
+        to += (size_t)from.size;
     }
     *ret = take_ptr(&bytes);
     return 0;
@@ -145,14 +104,12 @@ static int make_parcel(struct parcel *p, struct buf *to, struct err *err)
     uint8_t *has_base = arena_new_n(&p->memory, uint8_t, q->n_bases + 1);
     uint8_t *has_file = arena_new_n(&p->memory, uint8_t, q->n_files + 1);
     uint64_t n_bases = 0, n_files = 0;
-    for (size_t i = 0; i < q->n_layers; i++)
-        open_layer(p, &q->layers[i]);
-    if (p->n_layers == 0)
+    if (oci_contents_n_layers(p->contents) == 0)
         return err_set(err, -ENOENT, "the store has none of these layers");
     int r = measure(p, q->bases, q->n_bases, has_base, &n_bases, err);
     r = r < 0 ? r : measure(p, q->files, q->n_files, has_file, &n_files, err);
-    r = r < 0 ? r : read_files(p, q->bases, q->n_bases, n_bases, &bases, err);
-    r = r < 0 ? r : read_files(p, q->files, q->n_files, n_files, &files, err);
+    r = r < 0 ? r : read_files(p, q->bases, q->n_bases, has_base, n_bases, &bases, err);
+    r = r < 0 ? r : read_files(p, q->files, q->n_files, has_file, n_files, &files, err);
     const struct oci_parcel parcel = {
         .has_base = has_base, .has_file = has_file, .n_bases = q->n_bases, .n_files = q->n_files
     };
@@ -165,12 +122,13 @@ int mirror_files_parcel(struct oci_store *s, struct str request, int *ret, uint6
                         struct err *err)
 {
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(OCI_PARCEL_ANSWER_MAX);
-    struct parcel *p = xnew(struct parcel);
-    p->s = s;
-    p->places.borrows_keys = true;
-    int r = oci_parcel_request_read(&p->memory, request, &p->q, err);
-    r = r < 0 ? r : make_parcel(p, &answer, err);
-    parcel_fini(p);
-    free(p);
+    struct parcel p = { 0 };
+    int r = oci_parcel_request_read(&p.memory, request, &p.q, err);
+    if (r >= 0) {
+        p.contents = oci_contents_of(s, p.q.layers, p.q.n_layers, layer_rights_is_public);
+        r = make_parcel(&p, &answer, err);
+    }
+    oci_contents_free(p.contents);
+    arena_fini(&p.memory);
     return r < 0 ? r : keep_answer(s, buf_str(&answer), ret, ret_size, err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the registry mirror gives besides what registries do, from layers whose tars the store
- * keeps: tree manifests, and files by their digests, packed against what the client has. Both end
- * in a file without a name, so that no answer is held in memory while it is sent. Layers that are
- * private to a tenant (image/layer_rights.h) count as missing.
+ * What the registry mirror gives besides what registries do, from layers whose tars or files
+ * the store keeps: tree manifests, and files by their digests, packed against what the client has.
+ * Both end in a file without a name, so that no answer is held in memory while it is sent. Layers
+ * that are private to a tenant (image/layer_rights.h) count as missing.
  *
  * Blocking calls, by any thread.
  */

@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/sys.h"
 #include "codec/json.h"
+#include "image/layer_rights.h"
 #include "image/mirror_files.h"
 
 #include <errno.h>
@@ -41,7 +43,8 @@ struct mirror {
 struct kept {
     struct list node;
     struct oci_digest digest;
-    int fd; /* -1: a text */
+    int fd; /* -1: a tar or a text */
+    struct oci_store_tar *tar;
     char *text;
     size_t n;
     uint64_t until_ms;
@@ -82,6 +85,14 @@ void mirror_found_fini(struct mirror_found *f)
     if (f->fd >= 0)
         (void)close(f->fd);
     f->fd = -1;
+    oci_store_tar_unref(f->tar);
+    f->tar = NULL;
+}
+
+ssize_t mirror_found_read(const struct mirror_found *f, char *to, size_t n, uint64_t offset)
+{
+    return f->tar ? oci_store_tar_read(f->tar, to, n, offset, NULL)
+                  : sys_pread_full(f->fd, to, n, offset);
 }
 
 static void set_type(struct mirror_found *f, struct str type)
@@ -151,14 +162,18 @@ static void add_descriptor(struct arena *a, struct json *v, const char *type,
     json_set_int(a, v, "size", (int64_t)size);
 }
 
-/* The size of a layer's tar; -ENOENT, -ENODATA as oci_store_layer_fd(). */
-static int64_t tar_size(struct mirror *m, const struct oci_digest *diff_id)
+/* What a tenant's credentials brought is not for all. */
+static bool may_have(struct mirror *m, const struct oci_digest *d, bool is_entitled)
 {
-    struct stat st;
-    scoped(fd_scoped) int fd = oci_store_layer_fd(m->store, diff_id, NULL);
-    if (fd < 0)
-        return fd;
-    return fstat(fd, &st) == 0 ? (int64_t)st.st_size : -errno;
+    return is_entitled || layer_rights_is_public(m->store, d);
+}
+
+/* The size of a layer's tar; -ENOENT: it is not here, or only its blob is, or it is private. */
+static int tar_size(struct mirror *m, const struct oci_digest *diff_id, uint64_t *ret)
+{
+    int r =
+        may_have(m, diff_id, false) ? oci_store_tar_bytes(m->store, diff_id, ret, NULL) : -ENOENT;
+    return r == -ENODATA ? -ENOENT : r;
 }
 
 static int make_manifest(struct mirror *m, struct arena *a, const struct oci_manifest *doc,
@@ -171,13 +186,13 @@ static int make_manifest(struct mirror *m, struct arena *a, const struct oci_man
     json_set_str(a, v, "mediaType", STR(TYPE_MANIFEST));
     add_descriptor(a, json_obj(a, v, "config"), TYPE_CONFIG, &doc->config.digest, doc->config.size);
     for (size_t i = 0; i < c->n_diff_ids; i++) {
-        int64_t n = tar_size(m, &c->diff_ids[i]);
-        if (n == -ENOENT || n == -ENODATA)
-            return err_set(err, -ENOENT, "layers of the image are missing");
-        if (n < 0)
-            return err_sys(err, (int)n, "layer");
+        uint64_t n;
+        int r = tar_size(m, &c->diff_ids[i], &n);
+        if (r < 0)
+            return r == -ENOENT ? err_set(err, r, "layers of the image are missing")
+                                : err_sys(err, r, "layer");
         struct json *l = json_new_object(a);
-        add_descriptor(a, l, TYPE_TAR, &c->diff_ids[i], (uint64_t)n);
+        add_descriptor(a, l, TYPE_TAR, &c->diff_ids[i], n);
         json_add(layers, l);
     }
     json_setc(a, v, "layers", layers);
@@ -196,6 +211,7 @@ static void kept_free(struct mirror *m, struct kept *k)
     m->n_kept--;
     if (k->fd >= 0)
         (void)close(k->fd);
+    oci_store_tar_unref(k->tar);
     free(k->text);
     free(k);
 }
@@ -242,15 +258,13 @@ static struct kept *find_in(const struct list *l, const struct oci_digest *d)
     return NULL;
 }
 
-/* fd and text are taken. */
-static void keep(struct mirror *m, const struct oci_digest *d, int fd, struct str text)
+/* Something open, or a text. k: taken. */
+static void keep(struct mirror *m, const struct kept *from)
 {
     struct kept *k = xnew(struct kept);
-    *k = (struct kept){ .digest = *d,
-                        .fd = fd,
-                        .text = fd < 0 ? str_dup(text) : NULL,
-                        .n = text.n,
-                        .until_ms = clock_mono_ms() + MIRROR_KEEP_MS };
+    const struct oci_digest *d = &from->digest;
+    *k = *from;
+    k->until_ms = clock_mono_ms() + MIRROR_KEEP_MS;
     (void)pthread_mutex_lock(&m->mutex);
     struct kept *old = find_in(&m->kept, d);
     if (old)
@@ -264,31 +278,74 @@ static void keep(struct mirror *m, const struct oci_digest *d, int fd, struct st
 
 /* ---- blobs ---- */
 
-static int open_kept(struct mirror *m, const struct oci_digest *d)
+/* A file, or the tar of a layer whose files are objects. */
+struct opened {
+    int fd; /* -1: the tar */
+    struct oci_store_tar *tar;
+};
+
+static void opened_fini(struct opened *o)
 {
+    fd_scoped(&o->fd);
+    oci_store_tar_unref(o->tar);
+}
+
+static int open_kept(struct mirror *m, const struct oci_digest *d, struct opened *ret)
+{
+    struct opened o = { .fd = -1 };
     (void)pthread_mutex_lock(&m->mutex);
     struct kept *k = find_in(&m->kept, d);
-    int fd = k && k->fd >= 0 ? fcntl(k->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (k && k->fd >= 0)
+        o.fd = fcntl(k->fd, F_DUPFD_CLOEXEC, 0);
+    else if (k && k->tar)
+        o.tar = oci_store_tar_ref(k->tar);
     (void)pthread_mutex_unlock(&m->mutex);
-    return fd >= 0 ? fd : -ENOENT;
+    if (o.fd < 0 && !o.tar)
+        return -ENOENT;
+    *ret = o;
+    return 0;
 }
 
 static bool find_kept_text(struct mirror *m, const struct oci_digest *d, struct mirror_found *f)
 {
     (void)pthread_mutex_lock(&m->mutex);
     struct kept *k = find_in(&m->kept, d);
-    bool found = k && k->fd < 0 && set_body(f, str_n(k->text, k->n), STR(TYPE_BYTES), d, NULL) >= 0;
+    bool found = k && k->text && set_body(f, str_n(k->text, k->n), STR(TYPE_BYTES), d, NULL) >= 0;
     (void)pthread_mutex_unlock(&m->mutex);
     return found;
 }
 
-/* A compressed blob, or the tar of a layer. -ENOENT: there is none; others: who knows. */
-static int open_blob(struct mirror *m, const struct oci_digest *d)
+static int open_tar(struct mirror *m, const struct oci_digest *diff_id, struct opened *ret)
 {
-    int fd = oci_store_blob_fd(m->store, d, NULL);
-    if (fd == -ENOENT)
-        fd = oci_store_layer_fd(m->store, d, NULL);
-    return fd == -ENOENT || fd == -ENODATA ? open_kept(m, d) : fd;
+    struct opened o = { .fd = oci_store_layer_fd(m->store, diff_id, NULL) };
+    int r = o.fd == -ENODATA ? open_kept(m, diff_id, &o) : MIN(o.fd, 0);
+    if (r == -ENOENT && o.fd == -ENODATA) {
+        o.fd = -1;
+        r = oci_store_tar_open(m->store, diff_id, &o.tar, NULL);
+    }
+    if (r >= 0)
+        *ret = o;
+    return r == -ENODATA ? -ENOENT : r;
+}
+
+/* A compressed blob, or the tar of a layer. -ENOENT: there is none that the client may have. */
+static int open_blob(struct mirror *m, const struct oci_digest *d, bool is_entitled,
+                     struct opened *ret)
+{
+    struct oci_digest diff_id;
+    struct opened o = { .fd = -1 };
+    int r = -ENOENT;
+    if (oci_store_layer_of_blob(m->store, d, &diff_id) >= 0) {
+        if (may_have(m, &diff_id, is_entitled))
+            r = MIN(o.fd = oci_store_blob_fd(m->store, d, NULL), 0);
+    } else if (may_have(m, d, is_entitled)) {
+        r = open_tar(m, d, &o);
+    }
+    if (r == -ENOENT) /* what was public and has left since */
+        return open_kept(m, d, ret);
+    if (r >= 0)
+        *ret = o;
+    return r;
 }
 
 static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
@@ -297,12 +354,18 @@ static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
     struct oci_manifest doc;
     if (oci_manifest_parse(a, manifest, &doc, NULL) < 0)
         return;
-    if (oci_store_document(m->store, &doc.config.digest, a, &text, NULL) >= 0)
-        keep(m, &doc.config.digest, -1, text);
+    struct kept k = { .digest = doc.config.digest, .fd = -1 };
+    if (may_have(m, &k.digest, false) &&
+        oci_store_document(m->store, &k.digest, a, &text, NULL) >= 0) {
+        k.text = str_dup(text);
+        k.n = text.n;
+        keep(m, &k);
+    }
     for (size_t i = 0; i < MIN(doc.n_layers, (size_t)MIRROR_KEPT_MAX); i++) {
-        int fd = open_blob(m, &doc.layers[i].digest);
-        if (fd >= 0)
-            keep(m, &doc.layers[i].digest, fd, STR(""));
+        struct opened o;
+        const struct oci_digest *d = &doc.layers[i].digest;
+        if (open_blob(m, d, false, &o) >= 0)
+            keep(m, &(struct kept){ .digest = *d, .fd = o.fd, .tar = o.tar });
     }
 }
 
@@ -310,13 +373,24 @@ static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
 static int has_blobs(struct mirror *m, const struct oci_manifest *doc, struct err *err)
 {
     for (size_t i = 0; i < doc->n_layers; i++) {
-        scoped(fd_scoped) int fd = open_blob(m, &doc->layers[i].digest);
-        if (fd == -ENOENT)
-            return err_set(err, fd, "the store does not have the blobs of this image's layers");
-        if (fd < 0)
-            return err_sys(err, fd, "blob");
+        struct opened o;
+        int r = open_blob(m, &doc->layers[i].digest, false, &o);
+        if (r == -ENOENT)
+            return err_set(err, r, "the store does not have the blobs of this image's layers");
+        if (r < 0)
+            return err_sys(err, r, "blob");
+        opened_fini(&o);
     }
     return 0;
+}
+
+/* A document that all may have. */
+static int get_document(struct mirror *m, struct arena *a, const struct oci_digest *d,
+                        struct str *ret, struct err *err)
+{
+    if (!may_have(m, d, false))
+        return err_set(err, -ENOENT, "the store has no such document");
+    return oci_store_document(m->store, d, a, ret, err);
 }
 
 static int find_blob(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
@@ -324,21 +398,23 @@ static int find_blob(struct mirror *m, const struct mirror_request *q, struct mi
 {
     struct stat st;
     struct str text;
+    struct opened o;
     struct arena a = { 0 };
-    int fd = open_blob(m, &q->digest);
-    if (fd >= 0) {
-        f->fd = fd;
-        if (fstat(fd, &st) < 0)
+    int r = open_blob(m, &q->digest, q->is_entitled, &o);
+    if (r >= 0) {
+        f->fd = o.fd;
+        f->tar = o.tar;
+        if (!f->tar && fstat(f->fd, &st) < 0)
             return err_sys(err, -errno, "blob");
-        f->size = (uint64_t)st.st_size;
+        f->size = f->tar ? oci_store_tar_size(f->tar) : (uint64_t)st.st_size;
         f->digest = q->digest;
         f->has_digest = true;
         set_type(f, STR(TYPE_BYTES));
         return 0;
     }
-    if (fd != -ENOENT)
-        return err_sys(err, fd, "blob");
-    int r = oci_store_document(m->store, &q->digest, &a, &text, err);
+    if (r != -ENOENT)
+        return err_sys(err, r, "blob");
+    r = get_document(m, &a, &q->digest, &text, err);
     if (r >= 0)
         r = set_body(f, text, STR(TYPE_BYTES), &q->digest, err);
     else if (find_kept_text(m, &q->digest, f))
@@ -369,7 +445,7 @@ static int find_document(struct mirror *m, struct arena *a, const struct oci_dig
     struct str text;
     struct oci_manifest doc;
     enum oci_document kind;
-    int r = oci_store_document(m->store, d, a, &text, err);
+    int r = get_document(m, a, d, &text, err);
     r = r < 0 ? r : oci_document_kind(a, text, &kind, err);
     if (r == E_PARSE || r == E_UNSUPPORTED) /* a configuration */
         return err_set(err, -ENOENT, "the store has no such manifest");
@@ -405,6 +481,8 @@ static int find_tag(struct mirror *m, struct arena *a, const struct mirror_reque
     r = r < 0 ? r : oci_store_image_load(m->store, &image.manifest, a, &doc, &config, err);
     if (r < 0)
         return r;
+    if (!may_have(m, &image.manifest, false) || !may_have(m, &doc.config.digest, false))
+        return err_set(err, -ENOENT, "the store has no such image");
     struct err why = { 0 };
     r = has_blobs(m, &doc, &why);
     if (r == -ENOENT)

@@ -2,10 +2,15 @@
 /*
  * What the node store has of what a client of the registry mirror asks for.
  *
+ * What is private to a tenant (image/layer_rights.h) counts as missing: layers by the digests of
+ * their blobs and of their tars, manifests, indexes and configurations, and whole images one of
+ * whose layers is private. A client proves nothing by a digest. Only a request that is entitled to
+ * one blob by a token of the cluster has it whatever it is.
+ *
  * An image whose compressed blobs are kept is served as it was pulled. Of one whose layers are kept
- * as tars alone (the form "raw") its tag stands for a manifest made here, with the tars as layers:
- * other digests than the registry's, the same file system. Such a manifest is served by its digest
- * as well, as long as it is among the last MIRROR_MADE_MAX that were made.
+ * as tars or files alone (the forms "raw" and "cas") its tag stands for a manifest made here, with
+ * the tars as layers: other digests than the registry's, the same file system. Such a manifest is
+ * served by its digest as well, as long as it is among the last MIRROR_MADE_MAX that were made.
  *
  * What belongs to a manifest that was served stays servable for MIRROR_KEEP_MS, should gc, eviction
  * or another process remove it meanwhile: its files are held open. So are answers to requests for
@@ -34,14 +39,18 @@ void mirror_free(struct mirror *m);
 
 struct mirror_found {
     struct buf body; /* of documents, tags and referrers; mirror_found_fini() */
-    int fd;          /* of a blob; -1: it is in the body. The caller closes it. */
-    uint64_t size;   /* of either */
+    int fd;          /* of a blob; -1: it is in the tar or in the body. The caller closes it. */
+    struct oci_store_tar *tar; /* of a layer whose files are objects; NULL: none */
+    uint64_t size;             /* of any of them */
     struct oci_digest digest;
     bool has_digest;
     char media_type[MIRROR_TYPE_MAX + 1];
     char next[OCI_TAG_MAX + 1]; /* of tags: more follow this one; empty: none */
 };
 void mirror_found_fini(struct mirror_found *f);
+
+/* n bytes of what is found, from its fd or tar, or fewer at its end. */
+ssize_t mirror_found_read(const struct mirror_found *f, char *to, size_t n, uint64_t offset);
 
 /*
  * Close what was held open until `now_ms`; UINT64_MAX: all of it. Returns when the next is due,

@@ -121,7 +121,10 @@ static struct str tenant_of(const struct asked *q)
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
     struct pulling *p = arg;
-    return p->q->own_name ? layer_rights_hide(p->s, &image->config, err) : 0;
+    if (p->q->own_name)
+        return layer_rights_hide(p->s, image, err);
+    layer_rights_give_documents(p->s, image, STR(""));
+    return 0;
 }
 
 static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,

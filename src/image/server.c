@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "codec/base64.h"
+#include "codec/byteranges.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
 #include "oci/file_parcel.h"
@@ -14,7 +15,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { CREDENTIAL_MAX = 4096, METRICS_MAX = 16 << 10 };
+enum {
+    CREDENTIAL_MAX = 4096,
+    METRICS_MAX = 16 << 10,
+    SEVERAL_TEXT_MAX = (MIRROR_RANGES_MAX + 1) * BYTERANGES_OVERHEAD_MAX,
+};
 
 /* ---- the end of a request ---- */
 
@@ -26,6 +31,16 @@ static void drop_found(struct serving *g)
     mirror_found_fini(&g->found);
 }
 
+static void pack_next(struct image_server *s);
+
+static void stop_waiting_to_pack(struct serving *g)
+{
+    if (!list_is_linked(&g->packing))
+        return;
+    list_remove(&g->packing);
+    g->s->n_packing_waiting--;
+}
+
 static void serving_free(struct serving *g)
 {
     struct image_server *s = g->s;
@@ -35,6 +50,7 @@ static void serving_free(struct serving *g)
         image_server_probe_soon(s);
     }
     image_server_unwait(g);
+    stop_waiting_to_pack(g);
     list_remove(&g->node);
     s->n_requests--;
     s->n_uploads -= g->is_upload;
@@ -43,11 +59,13 @@ static void serving_free(struct serving *g)
     s->n_answer_bytes -= g->n_answer;
     buf_fini(&g->body);
     drop_found(g);
+    free(g->several);
     free(g->range);
     free(g->if_range);
     free(g->if_none_match);
     free(g->piece);
     free(g);
+    pack_next(s);
     image_server_finish_close(s);
 }
 
@@ -158,17 +176,56 @@ static void add_next(struct headers *h, const struct serving *g)
 
 static void next_piece(struct serving *g);
 
-/* What is found, from g->at to g->to. */
+/* ---- several ranges ---- */
+
+/* What comes before the i-th range; with i the number of ranges what ends them. */
+static void add_between(const struct serving *g, size_t i, struct buf *to)
+{
+    if (i == g->several->n)
+        byteranges_add_end(to, g->boundary);
+    else
+        byteranges_add_head(to, g->boundary, g->found.media_type, g->several->at[i].from,
+                            g->several->at[i].to, g->found.size);
+}
+
+static uint64_t several_bytes(const struct serving *g)
+{
+    uint64_t n = 0;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SEVERAL_TEXT_MAX);
+    for (size_t i = 0; i <= g->several->n; i++) {
+        add_between(g, i, &text);
+        n += i < g->several->n ? g->several->at[i].to - g->several->at[i].from : 0;
+    }
+    return n + text.n;
+}
+
+/* What comes between ranges; false: it was the end of the body. */
+static bool begin_range(struct serving *g)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SEVERAL_TEXT_MAX);
+    add_between(g, g->range_i, &text);
+    g->is_full = !http_write(g->x, buf_str(&text));
+    if (g->range_i == g->several->n)
+        return false;
+    g->at = g->several->at[g->range_i].from;
+    g->to = g->several->at[g->range_i].to;
+    return true;
+}
+
+/* What is found, from g->at to g->to, or several parts of it. */
 static void send_found(struct serving *g, int status, struct headers *h)
 {
     struct mirror_found *f = &g->found;
     g->from = g->at;
     g->started_ms = clock_mono_ms();
-    http_respond(g->x, status, h, g->to - g->at);
+    http_respond(g->x, status, h, g->several ? several_bytes(g) : g->to - g->at);
     g->s->n_served++;
     if (g->is_head || status == 304) {
         http_end(g->x);
-    } else if (f->fd < 0) {
+    } else if (g->several) {
+        (void)begin_range(g);
+        next_piece(g);
+    } else if (f->fd < 0 && !f->tar) {
         struct str part = str_slice(buf_str(&f->body), (size_t)g->at, (size_t)g->to);
         g->s->n_bytes += part.n;
         (void)http_write(g->x, part);
@@ -185,30 +242,44 @@ static void answer(struct serving *g)
     struct mirror_found *f = &g->found;
     scoped(buf_fini_scoped) struct buf etag = BUF_INIT(128);
     enum mirror_range range = MIRROR_WHOLE;
+    struct mirror_ranges parts = { .n = 0 };
     add_common(&h);
     add_etag(&h, f, &etag);
     add_next(&h, g);
     if (g->q.kind == MIRROR_MANIFEST)
         (void)headers_addc(&h, OCI_FILES_HEADER, "1");
-    (void)headers_addc(&h, "content-type", f->media_type);
     g->at = 0;
     g->to = f->size;
     if (g->q.kind == MIRROR_BLOB) {
         (void)headers_addc(&h, "accept-ranges", "bytes");
         (void)headers_addc(&h, "cache-control", "private, max-age=31536000, immutable");
         range = g->is_head ? MIRROR_WHOLE
-                           : mirror_range_of(str_of(g->range), str_of(g->if_range), buf_str(&etag),
-                                             f->size, &g->at, &g->to);
+                           : mirror_ranges_of(str_of(g->range), str_of(g->if_range), buf_str(&etag),
+                                              f->size, &parts);
+        /* Of a document all, and to other nodes, which ask for one range, one. */
+        if (parts.n > 1 && (g->is_upload || (f->fd < 0 && !f->tar)))
+            range = MIRROR_WHOLE;
     }
-    char text[80];
+    char text[128];
     if (etag.n && mirror_etag_matches(str_of(g->if_none_match), buf_str(&etag))) {
         status = 304;
-    } else if (range == MIRROR_PART) {
+    } else if (range == MIRROR_PARTS && parts.n > 1) {
         status = 206;
+        g->several = xnew(struct mirror_ranges);
+        *g->several = parts;
+        sys_uuid(g->boundary);
+        (void)snprintf(text, sizeof text, "multipart/byteranges; boundary=%s", g->boundary);
+        (void)headers_addc(&h, "content-type", text);
+    } else if (range == MIRROR_PARTS) {
+        status = 206;
+        g->at = parts.at[0].from;
+        g->to = parts.at[0].to;
         (void)snprintf(text, sizeof text, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, g->at,
                        g->to - 1, f->size);
         (void)headers_addc(&h, "content-range", text);
     }
+    if (!g->several)
+        (void)headers_addc(&h, "content-type", f->media_type);
     if (range == MIRROR_NO_PART && status != 304)
         image_server_refuse(g, 416, "BLOB_UNKNOWN", "the blob is not that long");
     else
@@ -222,7 +293,7 @@ static void read_piece(struct job *j)
 {
     struct serving *g = container_of(j, struct serving, job);
     size_t want = (size_t)MIN(g->to - g->at, (uint64_t)IMAGE_SERVER_PIECE_BYTES);
-    ssize_t n = sys_pread_full(g->found.fd, g->piece, want, g->at);
+    ssize_t n = mirror_found_read(&g->found, g->piece, want, g->at);
     g->r = n < 0 ? (int)n : n == 0 ? -EIO : 0; /* shorter than it was */
     g->piece_n = n < 0 ? 0 : (size_t)n;
 }
@@ -242,7 +313,12 @@ static void on_piece(struct job *j, int r)
     g->at += g->piece_n;
     g->s->n_bytes += g->piece_n;
     g->is_full = !http_write(g->x, str_n(g->piece, g->piece_n));
-    if (g->at == g->to)
+    bool is_over = g->at == g->to;
+    if (is_over && g->several) {
+        g->range_i++;
+        is_over = !begin_range(g);
+    }
+    if (is_over)
         http_end(g->x);
     else if (!g->is_full)
         next_piece(g);
@@ -279,7 +355,7 @@ static void find(struct job *j)
     struct serving *g = container_of(j, struct serving, job);
     g->err = (struct err){ 0 };
     g->r = mirror_find(g->s->mirror, &g->q, g->accepts_index, &g->found, &g->err);
-    if (g->r >= 0 && g->found.fd >= 0 && !g->is_head && !is_of_files(&g->q))
+    if (g->r >= 0 && (g->found.fd >= 0 || g->found.tar) && !g->is_head && !is_of_files(&g->q))
         g->is_held = layer_cache_serve(g->s->opts.store, &g->q.digest, &g->held);
 }
 
@@ -304,6 +380,7 @@ static void on_found(struct job *j, int r)
         serving_free(g);
         return;
     }
+    pack_next(s);
     bool keeps = g->q.kind == MIRROR_MANIFEST || is_of_files(&g->q);
     if (keeps && g->r >= 0 && !s->closing && !timer_is_armed(&s->sweep))
         timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
@@ -363,16 +440,14 @@ static void on_body(struct http_exchange *x, struct str chunk)
     (void)buf_add_str(&g->body, chunk);
 }
 
-/* Packing begins when the request is whole: a client that sends slowly takes no slot of it. */
-static bool can_pack(const struct image_server *s)
-{
-    return s->n_packing < IMAGE_SERVER_PACKING_MAX &&
-           s->n_answer_bytes < IMAGE_SERVER_ANSWERS_BYTES_MAX;
-}
-
 static void refuse_packing(struct http_exchange *x)
 {
     image_server_reply_error(x, 503, "TOOMANYREQUESTS", "files are packed for others");
+}
+
+static bool is_answering_much(const struct image_server *s)
+{
+    return s->n_answer_bytes >= IMAGE_SERVER_ANSWERS_BYTES_MAX;
 }
 
 static void pack(struct serving *g)
@@ -380,6 +455,33 @@ static void pack(struct serving *g)
     g->is_packing = true;
     g->s->n_packing++;
     image_server_find(g);
+}
+
+/* It is the turn of those that have waited longest; clients that take no answers have none wait. */
+static void pack_next(struct image_server *s)
+{
+    while (!list_is_empty(&s->packing) &&
+           (s->n_packing < IMAGE_SERVER_PACKING_MAX || is_answering_much(s))) {
+        struct serving *g = list_first(&s->packing, struct serving, packing);
+        stop_waiting_to_pack(g);
+        if (is_answering_much(s))
+            refuse_packing(g->x);
+        else
+            pack(g);
+    }
+}
+
+/* Once the request is whole: a client that sends slowly takes no turn. */
+static void wait_to_pack(struct serving *g)
+{
+    struct image_server *s = g->s;
+    if (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX || is_answering_much(s)) {
+        refuse_packing(g->x);
+        return;
+    }
+    list_push_back(&s->packing, &g->packing);
+    s->n_packing_waiting++;
+    pack_next(s);
 }
 
 static void on_body_end(struct http_exchange *x, int r)
@@ -390,10 +492,7 @@ static void on_body_end(struct http_exchange *x, int r)
     if (r < 0)
         return;
     g->q.body = buf_str(&g->body);
-    if (can_pack(g->s))
-        pack(g);
-    else
-        refuse_packing(x);
+    wait_to_pack(g);
 }
 
 static char *field(const struct http_request *req, const char *name)
@@ -431,7 +530,7 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
     if (q->kind == MIRROR_FILES)
         http_read_body(x, OCI_PARCEL_REQUEST_MAX);
     else if (q->kind == MIRROR_TREE)
-        pack(g);
+        wait_to_pack(g);
     else
         image_server_find(g);
 }
@@ -516,7 +615,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
                                  err_text(&err));
     else if (is_post != (q.kind == MIRROR_FILES))
         image_server_reply_error(x, 405, "UNSUPPORTED", "files are asked for by POST");
-    else if (is_of_files(&q) && (!can_pack(s) || s->n_asking >= IMAGE_SERVER_ASKING_MAX))
+    else if (is_of_files(&q) && (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX ||
+                                 s->n_asking >= IMAGE_SERVER_ASKING_MAX))
         refuse_packing(x);
     else if (s->closing || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
@@ -558,6 +658,7 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
     list_init(&s->pulls);
     list_init(&s->deploys);
     list_init(&s->postings);
+    list_init(&s->packing);
     sys_uuid(s->boot);
     s->node = opts->node ? xstrdup(opts->node) : NULL;
     s->cluster_key = opts->cluster_key ? xstrdup(opts->cluster_key) : NULL;

@@ -32,9 +32,11 @@ enum {
     IMAGE_SERVER_PULLS_MAX = 4,          /* at once; further ones wait */
     IMAGE_SERVER_PULLS_WAITING_MAX = 64, /* 503 beyond */
     IMAGE_SERVER_POSTINGS_MAX = 32,      /* bodies of 4 MiB, reports: 503 beyond */
-    /* Trees and parcels of files that are made at once: 503 beyond. Each takes up to three times
-     * OCI_PARCEL_BYTES_MAX. */
+    /* Trees and parcels of files that are made at once, each of which takes up to three times
+     * OCI_PARCEL_BYTES_MAX. Further requests wait, since in a rollout many nodes ask at once and
+     * mostly for the same: 503 beyond. */
     IMAGE_SERVER_PACKING_MAX = 2,
+    IMAGE_SERVER_PACKING_WAITING_MAX = 64,
     IMAGE_SERVER_ASKING_MAX = 32, /* requests for files, of 1 MiB, that arrive: 503 beyond */
     IMAGE_SERVER_ANSWERS_BYTES_MAX = 512 << 20, /* that are sent: no more are made beyond */
     IMAGE_SERVER_UPLOADS = 3,       /* to other nodes, at once: 503 beyond, they ask again */

@@ -32,6 +32,8 @@ struct image_server {
     struct map strikes;   /* name of a node -> struct node_strikes */
     struct list postings; /* struct posting */
     size_t n_uploads, n_postings, n_packing, n_asking;
+    struct list packing; /* struct serving: those that wait for it */
+    size_t n_packing_waiting;
     uint64_t n_answer_bytes; /* of trees and files that are being sent */
     char *url;
     struct node_state_rates rates;
@@ -53,11 +55,12 @@ struct serving {
     struct http_exchange *x; /* NULL: the client is gone */
     struct mirror_request q;
     bool is_head, accepts_index;
-    bool is_asking;    /* for files, and the request is not whole */
-    bool is_packing;   /* from the whole request until the answer is made */
-    uint64_t n_answer; /* its bytes */
-    struct buf body;   /* of a request for files */
-    bool is_upload;    /* to another node, which showed a token for it */
+    bool is_asking;      /* for files, and the request is not whole */
+    bool is_packing;     /* from when it is its turn until the answer is made */
+    struct list packing; /* of the server: it waits for its turn */
+    uint64_t n_answer;   /* its bytes */
+    struct buf body;     /* of a request for files */
+    bool is_upload;      /* to another node, which showed a token for it */
     char *range, *if_range, *if_none_match;
     struct job job;
     bool is_working, is_full; /* a job runs; the client takes no more just now */
@@ -71,7 +74,10 @@ struct serving {
     struct mirror_found found;
     bool is_held; /* the layer of what is found; it is not evicted meanwhile */
     struct oci_digest held;
-    uint64_t at, to;           /* of the blob */
+    uint64_t at, to;               /* of the blob */
+    struct mirror_ranges *several; /* NULL: that is all of it */
+    size_t range_i;                /* the one that is sent */
+    char boundary[37];
     uint64_t from, started_ms; /* of what is sent of it */
     char *piece;
     size_t piece_n;

@@ -412,7 +412,7 @@ static void give_layer(struct image_server *s, struct http_exchange *x,
                        const struct http_request *req, const struct url_target *t,
                        const struct oci_digest *blob)
 {
-    struct mirror_request q = { .kind = MIRROR_BLOB, .digest = *blob };
+    struct mirror_request q = { .kind = MIRROR_BLOB, .digest = *blob, .is_entitled = true };
     const struct image_bdm_grant g = { .deploy = url_query_get(t, "deploy"),
                                        .source = str_of(s->node),
                                        .node = url_query_get(t, "node"),

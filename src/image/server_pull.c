@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "image/layer_child.h"
+#include "image/layer_rights.h"
 #include "oci/pull.h"
 
 #include <errno.h>
@@ -116,8 +117,20 @@ static int give_blob(void *arg, const struct oci_descriptor *d, uint64_t offset,
 static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
                         const struct oci_pull_layer *changed)
 {
+    struct image_pull *p = arg;
+    if (changed && changed->state == OCI_PULL_DONE)
+        layer_rights_give(p->s->opts.store, &changed->diff_id, STR(""));
     if (!changed || changed->state >= OCI_PULL_PRESENT)
-        tell(arg);
+        tell(p);
+}
+
+/* What the upstream gives is for all clients. */
+static int on_image(void *arg, const struct oci_image *image, struct err *err)
+{
+    struct image_pull *p = arg;
+    (void)err;
+    layer_rights_give_documents(p->s->opts.store, image, STR(""));
+    return 0;
 }
 
 static int run_pull(struct image_pull *p, struct err *err)
@@ -127,6 +140,7 @@ static int run_pull(struct image_pull *p, struct err *err)
     struct oci_pull_opts opts = { .name = str_of(p->name),
                                   .platform = p->s->opts.platform,
                                   .reading = &layer_child_reading,
+                                  .on_image = on_image,
                                   .on_progress = on_progress,
                                   .arg = p };
     int r = oci_origin_open(str_of(reference), &p->s->opts.registry, &p->origin, err);

@@ -2,13 +2,16 @@
 #include "oci/contents.h"
 
 #include "base/map.h"
+#include "base/sys.h"
 #include "base/vec.h"
 
+#include <errno.h>
 #include <pthread.h>
 
 struct kept_layer {
     struct oci_digest id;
     struct oci_layer *layer; /* owns the keys of the maps */
+    bool is_shared;          /* its files are objects, and it has no tar */
     int fd;                  /* of its tar; -1: not opened yet, or gone */
     bool is_gone;
 };
@@ -69,7 +72,8 @@ static void add_layer(struct oci_contents *c, const struct oci_digest *id)
 {
     struct kept_layer k = { .id = *id, .fd = -1 };
     scoped(fd_scoped) int fd = oci_store_layer_fd(c->s, id, NULL);
-    if (fd < 0 || oci_store_layer_index(c->s, id, &k.layer, NULL) < 0)
+    k.is_shared = fd == -ENODATA && oci_store_layer_is_shared(c->s, id);
+    if ((fd < 0 && !k.is_shared) || oci_store_layer_index(c->s, id, &k.layer, NULL) < 0)
         return; /* only its blob is kept, or it is damaged */
     uint32_t at = (uint32_t)c->layers.n;
     vec_push(&c->layers, k);
@@ -93,11 +97,12 @@ static struct oci_contents *new_empty(struct oci_store *s)
     return c;
 }
 
-struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_digest *layers, size_t n)
+struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_digest *layers, size_t n,
+                                     oci_layer_filter may_show)
 {
     struct oci_contents *c = new_empty(s);
     for (size_t i = 0; i < MIN(n, (size_t)OCI_CONTENTS_LAYERS_MAX); i++)
-        if (c->n_entries < OCI_CONTENTS_ENTRIES_MAX)
+        if (c->n_entries < OCI_CONTENTS_ENTRIES_MAX && (!may_show || may_show(s, &layers[i])))
             add_layer(c, &layers[i]);
     return c;
 }
@@ -136,6 +141,11 @@ void oci_contents_free(struct oci_contents *c)
     free(c);
 }
 
+size_t oci_contents_n_layers(const struct oci_contents *c)
+{
+    return c->layers.n;
+}
+
 size_t oci_contents_n(const struct oci_contents *c)
 {
     return c->n_entries;
@@ -157,12 +167,13 @@ static int open_layer(struct oci_contents *c, struct kept_layer *k)
 static bool give(struct oci_contents *c, const struct place *p, struct oci_content *ret)
 {
     struct kept_layer *k = &c->layers.p[p->layer];
-    int fd = open_layer(c, k);
-    if (fd < 0)
+    int fd = k->is_shared ? -1 : open_layer(c, k);
+    if (fd < 0 && !(k->is_shared && oci_store_object_has(c->s, p->file->digest, p->file->size)))
         return false;
-    *ret = (struct oci_content){
-        .fd = fd, .at = p->file->data_offset, .size = p->file->size, .layer = k->id
-    };
+    *ret = (struct oci_content){ .fd = fd,
+                                 .at = k->is_shared ? 0 : p->file->data_offset,
+                                 .size = p->file->size,
+                                 .layer = k->id };
     memcpy(ret->digest.bytes, p->file->digest, SHA256_BYTES);
     return true;
 }
@@ -190,4 +201,19 @@ bool oci_contents_like(struct oci_contents *c, struct str path, struct oci_conte
     if (!p)
         p = map_get(&c->by_pattern, pattern_of(path, room));
     return p && give(c, p, ret);
+}
+
+int oci_contents_read(const struct oci_contents *c, const struct oci_content *from, char *to,
+                      size_t n, uint64_t offset, struct err *err)
+{
+    scoped(fd_scoped) int object = -1;
+    if (from->fd < 0 && (object = oci_store_object_fd(c->s, from->digest.bytes, err)) < 0)
+        return object == -ENOENT ? err_set(err, object, "a file left the store meanwhile") : object;
+    ssize_t got = from->fd < 0 ? sys_pread_full(object, to, n, offset)
+                               : sys_pread_full(from->fd, to, n, from->at + offset);
+    if (got < 0)
+        return err_sys(err, (int)got, "read a file of the store");
+    return (size_t)got == n
+               ? 0
+               : err_set(err, E_CORRUPT, "a file of the store is shorter than its index says");
 }

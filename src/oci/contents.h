@@ -2,7 +2,8 @@
 /*
  * The files that a node store has, by the digests of their contents and by their paths: what a pull
  * need not fetch, and what a new version of a file is likely to resemble. Made from the indexes of
- * the layers whose tars are kept, those used last first, as far as the limits reach.
+ * the layers whose tars or files are kept (forms "raw", "both", "cas"), those used last first, as
+ * far as the limits reach.
  *
  * Blocking. Any number of threads once it is made.
  */
@@ -11,14 +12,16 @@
 #include "oci/store.h"
 
 enum {
-    OCI_CONTENTS_LAYERS_MAX = 255, /* also the descriptors that it may hold open */
+    OCI_CONTENTS_LAYERS_MAX = 256, /* also the descriptors that it may hold open */
     OCI_CONTENTS_ENTRIES_MAX = 1 << 20,
 };
 
 struct oci_contents;
 
 struct oci_content {
-    int fd; /* of the tar, borrowed until oci_contents_free(): the layer may be removed meanwhile */
+    /* Of the tar, borrowed until oci_contents_free(): the layer may be removed meanwhile. -1: it is
+     * an object, which may leave the store. */
+    int fd;
     uint64_t at, size;
     struct oci_digest digest, layer;
 };
@@ -28,12 +31,13 @@ struct oci_content {
 int oci_contents_new(struct oci_store *s, oci_layer_filter may_show, struct oci_contents **ret,
                      struct err *err);
 /* The same of these layers alone, the first ones before the others. */
-struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_digest *layers,
-                                     size_t n);
+struct oci_contents *oci_contents_of(struct oci_store *s, const struct oci_digest *layers, size_t n,
+                                     oci_layer_filter may_show);
 void oci_contents_free(struct oci_contents *c);
 DEFINE_SCOPED(oci_contents, oci_contents_free)
 
-/* How many files it knows. */
+/* How many layers and files it knows. */
+size_t oci_contents_n_layers(const struct oci_contents *c);
 size_t oci_contents_n(const struct oci_contents *c);
 /* A file with this content. false: there is none, or its layer is gone. */
 bool oci_contents_find(struct oci_contents *c, const struct oci_digest *digest, uint64_t size,
@@ -46,3 +50,9 @@ bool oci_contents_get(struct oci_contents *c, const struct oci_digest *digest,
  * differs in numbers alone ("libz.so.1.2.11" for "libz.so.1.2.13"). false: there is none.
  */
 bool oci_contents_like(struct oci_contents *c, struct str path, struct oci_content *ret);
+/*
+ * n bytes of the content from `offset` on, which it has. They are NOT compared with its digest.
+ * Errors: E_CORRUPT, it is shorter than the index says; -ENOENT, it has left the store.
+ */
+int oci_contents_read(const struct oci_contents *c, const struct oci_content *from, char *to,
+                      size_t n, uint64_t offset, struct err *err);

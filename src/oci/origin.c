@@ -41,6 +41,14 @@ static int give_range(void *arg, const struct oci_descriptor *d, uint64_t from, 
     return r < 0 ? r : oci_remote_blob_part(m, d, from, to, sink, sink_arg, err);
 }
 
+static int give_ranges(void *arg, const struct oci_descriptor *d, const struct oci_range *ranges,
+                       size_t n, oci_ranges_sink sink, void *sink_arg, struct err *err)
+{
+    struct oci_remote *m;
+    int r = oci_source_remote_of_thread(arg, &m, err);
+    return r < 0 ? r : oci_remote_blob_ranges(m, d, ranges, n, sink, sink_arg, err);
+}
+
 static int give_referrers(void *arg, const struct oci_digest *subject, struct buf *to,
                           struct err *err)
 {
@@ -63,6 +71,7 @@ static const struct oci_origin_parts parts = {
     .tree = give_tree,
     .parcel = give_parcel,
     .range = give_range,
+    .ranges = give_ranges,
     .referrers = give_referrers,
     .manifest = give_manifest,
 };

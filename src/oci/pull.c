@@ -22,7 +22,7 @@ enum {
     DELTAS_MIN_BYTES = 1 << 20, /* for smaller blobs alone the registry is not asked for them */
     WAIT_MS = 5000,             /* for another pull of a layer, and as long as its blob takes: */
     WAIT_BYTES_PER_MS = 64,
-    BESIDE_BYTES = 32 << 20, /* blobs that may be fetched twice at once */
+    BESIDE_BYTES = 32 << 20, /* larger blobs are fetched twice at once only after a longer wait */
     BESIDE_BYTES_PER_MS = 1024,
 };
 
@@ -39,7 +39,8 @@ struct pull {
     struct oci_contents *contents;
     struct oci_deltas *deltas;
     bool has_contents, has_deltas; /* they were looked for */
-    bool files_lied; /* of `mutex`: what the origin gave by digest was something else */
+    bool files_lied;             /* of `mutex`: what the origin gave by digest was something else */
+    atomic_bool knows_one_range; /* of a blob in a request */
 };
 
 /* ---- progress ---- */
@@ -113,8 +114,9 @@ static const struct oci_deltas *deltas_of(struct pull *p)
 static bool may_use_parts(const struct pull *p, const struct oci_pull_layer *l)
 {
     const struct oci_origin *o = &p->opts->origin;
+    enum oci_store_form form = oci_store_form(p->s);
     return o->parts && !p->opts->is_by_blobs && !p->opts->is_whole && !o->has_no_blobs &&
-           l->blob.size >= FILES_MIN_BYTES && oci_store_form(p->s) == OCI_STORE_RAW &&
+           l->blob.size >= FILES_MIN_BYTES && (form == OCI_STORE_RAW || form == OCI_STORE_CAS) &&
            !oci_store_layer_has(p->s, &l->diff_id) &&
            (o->parts->has_files(o->arg) || oci_pull_chunks_may(&l->blob) ||
             (o->parts->referrers && l->blob.size >= DELTAS_MIN_BYTES));
@@ -132,7 +134,7 @@ static struct oci_import_opts import_of(const struct pull *p, const struct oci_p
 {
     return (struct oci_import_opts){ .diff_id = l->diff_id,
                                      .until_ms = wait_until_ms(p, l),
-                                     .may_be_beside = l->blob.size <= BESIDE_BYTES,
+                                     .may_be_beside = true,
                                      .max_tar_bytes = p->opts->max_tar_bytes,
                                      .reading = p->opts->reading,
                                      .reading_arg = p->opts->reading_arg };
@@ -217,6 +219,7 @@ static bool pull_by_chunks(struct pull *p, struct oci_pull_layer *l, struct oci_
 {
     struct oci_pull_chunks_result done;
     const struct oci_pull_chunks how = { .s = p->s,
+                                         .knows_one_range = &p->knows_one_range,
                                          .contents = contents,
                                          .origin = &p->opts->origin,
                                          .blob = &l->blob,
@@ -251,7 +254,7 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
         .has_no_blob = origin->has_no_blobs,
         .max_tar_bytes = p->opts->max_tar_bytes,
         .until_ms = wait_until_ms(p, l),
-        .may_be_beside = l->blob.size <= BESIDE_BYTES,
+        .may_be_beside = true,
         .is_resumable = origin->is_remote && !p->opts->is_whole,
         .reading = p->opts->reading,
         .reading_arg = p->opts->reading_arg,
@@ -465,9 +468,9 @@ static int pull(struct pull *p, struct err *err)
     list_layers(p);
     report(p, NULL, OCI_PULL_WAITING, 0);
     each_held(p, oci_store_hold);
-    r = put_others(p, err);
-    if (r >= 0 && p->opts->on_image)
+    if (p->opts->on_image) /* it may make private what is not here yet */
         r = p->opts->on_image(p->opts->arg, &p->image, err);
+    r = r < 0 ? r : put_others(p, err);
     r = r < 0 ? r : pull_layers(p, err);
     if (r >= 0 && p->opts->on_layers)
         r = p->opts->on_layers(p->opts->arg, p->layers, p->n, err);

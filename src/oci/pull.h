@@ -24,6 +24,9 @@ struct oci_origin_parts {
     /* Bytes [from, to) of a blob, not compared with its digest. */
     int (*range)(void *arg, const struct oci_descriptor *d, uint64_t from, uint64_t to,
                  oci_blob_sink sink, void *sink_arg, struct err *err);
+    /* Several of them in one request (oci/remote.h), NULL: it is never asked for. */
+    int (*ranges)(void *arg, const struct oci_descriptor *d, const struct oci_range *ranges,
+                  size_t n, oci_ranges_sink sink, void *sink_arg, struct err *err);
     /* The index of what is attached to a manifest, and a manifest, appended to `to`. */
     int (*referrers)(void *arg, const struct oci_digest *subject, struct buf *to, struct err *err);
     int (*manifest)(void *arg, const struct oci_digest *digest, struct buf *to, struct err *err);
@@ -79,8 +82,9 @@ struct oci_pull_opts {
     struct str name;
     struct oci_platform platform;
     unsigned threads; /* 0: one for each processor */
-    /* For another pull that has begun with a layer of this image; then a small one is fetched
-     * beside it, and a large one is -ETIMEDOUT. 0: what its size takes on a slow line. */
+    /* For another pull that has begun with a layer of this image, and up to four times that where
+     * it is about to end; then the layer is fetched beside it. 0: what its size takes on a slow
+     * line. */
     uint64_t wait_ms;
     uint64_t max_tar_bytes; /* of each layer, as in struct oci_import_opts */
     /* What inflates and parses layers, as in struct oci_import_opts: commands give a confined
@@ -105,8 +109,8 @@ struct oci_pull_opts {
      */
     void (*on_progress)(void *arg, const struct oci_pull_layer *layers, size_t n,
                         const struct oci_pull_layer *changed);
-    /* Before the first layer, and after the last one before the image gets its name. A negative
-     * code is the end of the pull. NULL: none. */
+    /* Before the first document and layer are put, and after the last one before the image gets its
+     * name. A negative code is the end of the pull. NULL: none. */
     int (*on_image)(void *arg, const struct oci_image *image, struct err *err);
     int (*on_layers)(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err);
     /* The layer was to be made from parts, and could not: its blob is fetched. From any thread, one

@@ -9,6 +9,12 @@
 
 enum { WORTH_PERCENT = 90 }; /* of the blob: fetching more of it is not worth the requests */
 
+/* Of a part: whether the store has the file, and where. */
+struct local {
+    bool is_here; /* else it is fetched */
+    struct oci_content file;
+};
+
 struct making {
     const struct oci_pull_chunks *how;
     struct oci_pull_chunks_result *result;
@@ -16,8 +22,12 @@ struct making {
     struct oci_chunked_place place;
     struct buf packed; /* the table as it is in the blob, of eStargz with the footer behind it */
     struct oci_chunks chunks;
-    VEC(struct oci_content) local; /* of each part; fd -1: it is fetched */
+    VEC(struct local) local; /* of each part */
     struct oci_import *import;
+    bool asks_many; /* several ranges in a request */
+    int import_r;   /* why the import has ended */
+    size_t next;    /* the first part that the import does not have yet, */
+    uint64_t at;    /* and the next byte of the blob, where its run has begun to come; 0: not yet */
 };
 
 static bool is_zstd_chunked(const struct oci_descriptor *blob)
@@ -92,9 +102,9 @@ static void find_local(struct making *m)
 {
     for (size_t i = 0; i < m->chunks.parts.n; i++) {
         const struct oci_chunk *c = &m->chunks.parts.p[i];
-        struct oci_content found;
-        if (c->n == 0 || !oci_contents_find(m->how->contents, &c->file, c->file_size, &found))
-            found = (struct oci_content){ .fd = -1 };
+        struct local found = { 0 };
+        found.is_here =
+            c->n > 0 && oci_contents_find(m->how->contents, &c->file, c->file_size, &found.file);
         vec_push(&m->local, found);
     }
 }
@@ -102,8 +112,8 @@ static void find_local(struct making *m)
 /* Where the run of parts ends that begins at `i` and are all here, or all not. */
 static size_t run_end(const struct making *m, size_t i)
 {
-    bool is_local = m->local.p[i].fd >= 0;
-    while (i < m->chunks.parts.n && (m->local.p[i].fd >= 0) == is_local)
+    bool is_here = m->local.p[i].is_here;
+    while (i < m->chunks.parts.n && m->local.p[i].is_here == is_here)
         i++;
     return i;
 }
@@ -117,25 +127,34 @@ static uint64_t run_bytes(const struct making *m, size_t i, size_t end)
 static size_t drop_short_runs(struct making *m, uint64_t least)
 {
     size_t n = 0;
-    for (size_t i = 0, end; i < m->chunks.parts.n; i = end) {
+    for (size_t i = m->next, end; i < m->chunks.parts.n; i = end) {
         end = run_end(m, i);
-        if (m->local.p[i].fd >= 0 && run_bytes(m, i, end) < least)
+        if (m->local.p[i].is_here && run_bytes(m, i, end) < least)
             for (size_t k = i; k < end; k++)
-                m->local.p[k].fd = -1;
+                m->local.p[k].is_here = false;
     }
-    for (size_t i = 0; i < m->chunks.parts.n; i = run_end(m, i))
-        n += m->local.p[i].fd < 0;
+    for (size_t i = m->next; i < m->chunks.parts.n; i = run_end(m, i))
+        n += !m->local.p[i].is_here;
+    return n;
+}
+
+/* What is fetched of the parts that are left. Returns how many ranges. */
+static size_t drop_what_is_not_worth_it(struct making *m)
+{
+    uint64_t least = m->asks_many ? OCI_PULL_SKIP_MANY_BYTES : OCI_PULL_SKIP_BYTES;
+    size_t most = m->asks_many ? OCI_PULL_RANGES_MANY_MAX : OCI_PULL_RANGES_MAX, n;
+    while ((n = drop_short_runs(m, least)) > most)
+        least *= 2;
     return n;
 }
 
 static int choose(struct making *m, struct err *err)
 {
-    uint64_t need = 0, least = OCI_PULL_SKIP_BYTES;
-    find_local(m);
-    while (drop_short_runs(m, least) > OCI_PULL_RANGES_MAX)
-        least *= 2;
+    uint64_t need = 0;
+    if (drop_what_is_not_worth_it(m) < 2)
+        m->asks_many = false;
     for (size_t i = 0; i < m->chunks.parts.n; i++)
-        if (m->local.p[i].fd < 0)
+        if (!m->local.p[i].is_here)
             need += m->chunks.parts.p[i].to - m->chunks.parts.p[i].from;
     if (need > m->how->blob->size / 100 * WORTH_PERCENT)
         return err_set(err, E_UNSUPPORTED, "the store has too few files of the layer");
@@ -146,23 +165,24 @@ static int choose(struct making *m, struct err *err)
 
 static int add_to_import(void *arg, struct str bytes, struct err *err)
 {
-    return oci_import_add(((struct making *)arg)->import, bytes, err);
+    struct making *m = arg;
+    int r = oci_import_add(m->import, bytes, err);
+    m->import_r = MIN(r, 0);
+    return r;
 }
 
 static int give_local(struct making *m, size_t i, struct err *err)
 {
     const struct oci_chunk *c = &m->chunks.parts.p[i];
-    const struct oci_content *at = &m->local.p[i];
     scoped(free_scoped) char *piece = xalloc(STORED_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf frame = BUF_INIT(STORED_MAX_BYTES + 64);
     int r = 0;
     for (uint64_t done = 0, n; r >= 0 && done < c->n; done += n) {
         n = MIN(c->n - done, (uint64_t)STORED_MAX_BYTES);
-        ssize_t got = sys_pread_full(at->fd, piece, (size_t)n, at->at + c->at + done);
-        if (got < 0)
-            return err_sys(err, (int)got, "read a file of the store");
-        if ((uint64_t)got < n)
-            return err_set(err, E_CORRUPT, "a layer of the store is shorter than its index says");
+        r = oci_contents_read(m->how->contents, &m->local.p[i].file, piece, (size_t)n, c->at + done,
+                              err);
+        if (r < 0)
+            return r;
         buf_reset(&frame);
         (void)(m->is_estargz ? stored_gzip(&frame, str_n(piece, (size_t)n))
                              : stored_zstd(&frame, str_n(piece, (size_t)n)));
@@ -172,25 +192,144 @@ static int give_local(struct making *m, size_t i, struct err *err)
 }
 
 /* Of eStargz the table is an entry of the tar as well; it was fetched already. */
-static int give_fetched(struct making *m, uint64_t from, uint64_t to, struct err *err)
+static uint64_t fetched_end(const struct making *m, uint64_t to)
 {
-    uint64_t data_end = m->is_estargz ? MIN(to, m->place.at) : to;
-    int r = from < data_end ? fetch(m, from, data_end, add_to_import, m, err) : 0;
-    if (r < 0 || data_end == to)
-        return r;
+    return m->is_estargz ? MIN(to, m->place.at) : to;
+}
+
+static int give_table(struct making *m, uint64_t from, uint64_t to, struct err *err)
+{
+    if (from >= to)
+        return 0;
     uint64_t at = MAX(from, m->place.at) - m->place.at;
     return add_to_import(m, str_slice(buf_str(&m->packed), (size_t)at, m->packed.n), err);
+}
+
+/* Where the run of parts that are fetched begins, without what has come of it. */
+static uint64_t run_start(const struct making *m, size_t i)
+{
+    return i == m->next && m->at ? m->at : m->chunks.parts.p[i].from;
+}
+
+static int give_run(struct making *m, struct err *err)
+{
+    size_t end = run_end(m, m->next);
+    uint64_t from = run_start(m, m->next), to = m->chunks.parts.p[end - 1].to;
+    uint64_t data_end = fetched_end(m, to);
+    int r = from < data_end ? fetch(m, from, data_end, add_to_import, m, err) : 0;
+    r = r < 0 ? r : give_table(m, MAX(from, data_end), to, err);
+    m->next = end;
+    m->at = 0;
+    return r;
+}
+
+/* The parts that are here, up to the next one that is fetched. */
+static int give_here(struct making *m, struct err *err)
+{
+    int r = 0;
+    for (; r >= 0 && m->next < m->chunks.parts.n && m->local.p[m->next].is_here; m->next++)
+        r = give_local(m, m->next, err);
+    return r;
+}
+
+/* ---- several ranges in one request ---- */
+
+struct asked {
+    struct making *m;
+    struct oci_range ranges[OCI_RANGES_MAX];
+    size_t ends[OCI_RANGES_MAX]; /* of their runs */
+    size_t n, i;                 /* i: the one that is awaited */
+};
+
+static void ask_for_runs(struct asked *a)
+{
+    struct making *m = a->m;
+    for (size_t i = m->next, end; i < m->chunks.parts.n && a->n < OCI_RANGES_MAX; i = end) {
+        end = run_end(m, i);
+        struct oci_range g = { run_start(m, i), fetched_end(m, m->chunks.parts.p[end - 1].to) };
+        if (m->local.p[i].is_here)
+            continue;
+        if (g.from >= g.to)
+            return; /* the table alone is left */
+        a->ranges[a->n] = g;
+        a->ends[a->n++] = end;
+    }
+}
+
+/* A range has come: what follows it is given up to the next one. */
+static int end_range(struct asked *a, struct err *err)
+{
+    struct making *m = a->m;
+    size_t end = a->ends[a->i];
+    int r = give_table(m, a->ranges[a->i].to, m->chunks.parts.p[end - 1].to, err);
+    a->i++;
+    m->next = end;
+    m->at = 0;
+    return r < 0 ? r : give_here(m, err);
+}
+
+static int on_ranges(void *arg, uint64_t at, struct str bytes, struct err *err)
+{
+    struct asked *a = arg;
+    struct making *m = a->m;
+    int r = 0;
+    m->result->n_bytes += bytes.n;
+    while (bytes.n && a->i < a->n && r >= 0) {
+        uint64_t want = run_start(m, m->next);
+        if (at > want)
+            return err_set(err, -EPROTO, "the ranges are not those that were asked for");
+        size_t skip = (size_t)MIN(want - at, (uint64_t)bytes.n); /* of a gap between ranges */
+        size_t n = (size_t)MIN(a->ranges[a->i].to - want, (uint64_t)(bytes.n - skip));
+        if (n) {
+            r = add_to_import(m, str_slice(bytes, skip, skip + n), err);
+            m->at = want + n;
+        }
+        if (r >= 0 && m->at == a->ranges[a->i].to)
+            r = end_range(a, err);
+        at += skip + n;
+        bytes = str_slice(bytes, skip + n, bytes.n);
+    }
+    return r;
+}
+
+/*
+ * The next runs in one request. Where the origin does something else than was asked for, what is
+ * left is fetched range by range. Errors: of the import, of reading the store.
+ */
+static int give_many(struct making *m, struct err *err)
+{
+    const struct oci_origin *o = m->how->origin;
+    struct asked *a = xnew(struct asked);
+    struct err why = { 0 };
+    a->m = m;
+    ask_for_runs(a);
+    bool is_one = a->n < 2;
+    int r = is_one ? give_run(m, err)
+                   : o->parts->ranges(o->arg, m->how->blob, a->ranges, a->n, on_ranges, a, &why);
+    bool is_short = !is_one && a->i < a->n;
+    free(a);
+    if (is_one)
+        return r;
+    if (m->import_r < 0)
+        return err_set(err, r < 0 ? r : m->import_r, "%s", err_text(&why));
+    if (!is_short)
+        return 0;
+    m->asks_many = false;
+    atomic_store(m->how->knows_one_range, true);
+    if (m->next == 0 && m->at == 0)
+        return choose(m, err);
+    (void)drop_what_is_not_worth_it(m);
+    return 0;
 }
 
 static int give_all(struct making *m, struct err *err)
 {
     int r = 0;
-    for (size_t i = 0, end; r >= 0 && i < m->chunks.parts.n; i = end) {
-        end = run_end(m, i);
-        if (m->local.p[i].fd < 0)
-            r = give_fetched(m, m->chunks.parts.p[i].from, m->chunks.parts.p[end - 1].to, err);
-        for (size_t k = i; r >= 0 && k < end && m->local.p[i].fd >= 0; k++)
-            r = give_local(m, k, err);
+    while (r >= 0 && m->next < m->chunks.parts.n) {
+        if (m->local.p[m->next].is_here)
+            r = give_here(m, err);
+        else
+            r = m->asks_many ? give_many(m, err) : give_run(m, err);
     }
     return r;
 }
@@ -227,10 +366,15 @@ int oci_pull_chunks(const struct oci_pull_chunks *how, struct oci_pull_chunks_re
                         .result = ret,
                         /* zstd:chunked of stargz-snapshotter has both kinds of annotations. */
                         .is_estargz = !is_zstd_chunked(how->blob),
+                        .asks_many =
+                            how->origin->parts->ranges && !atomic_load(how->knows_one_range),
                         .packed = BUF_INIT(OCI_CHUNKED_TABLE_MAX + OCI_ESTARGZ_FOOTER_BYTES) };
     *ret = (struct oci_pull_chunks_result){ 0 };
     int r = m.is_estargz ? get_estargz(&m, err) : get_zstd(&m, err);
-    r = r < 0 ? r : choose(&m, err);
+    if (r >= 0) {
+        find_local(&m);
+        r = choose(&m, err);
+    }
     r = r < 0 ? r : import(&m, err);
     oci_chunks_fini(&m.chunks);
     vec_fini(&m.local);

@@ -14,7 +14,7 @@ static bool has_all(struct oci_store *s, const struct oci_delta_referrer *d)
 {
     for (size_t i = 0; i < d->n_from; i++) {
         scoped(fd_scoped) int fd = oci_store_layer_fd(s, &d->from[i], NULL);
-        if (fd < 0)
+        if (fd < 0 && !oci_store_layer_is_shared(s, &d->from[i]))
             return false;
     }
     return true;

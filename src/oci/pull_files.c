@@ -25,9 +25,11 @@ struct arrived {
 struct making {
     const struct oci_pull_files *how;
     struct oci_pull_files_result *result;
+    struct buf tree_text; /* from the origin; frames of the tree lie in it */
     struct oci_tree_manifest tree;
     const struct oci_tree_layer *layer;
-    struct oci_layer_delta *delta; /* NULL: the origin is asked */
+    VEC(const struct oci_entry *) files; /* of the layer, those that its skeleton lacks */
+    struct oci_layer_delta *delta;       /* NULL: the origin is asked */
     bool asks_only;
     struct map wanted;  /* digests of files that are asked for -> their entries */
     struct map arrived; /* digest -> struct arrived */
@@ -64,13 +66,13 @@ static int fetch_tree(struct making *m, struct err *err)
     const struct oci_origin *o = m->how->origin;
     uint64_t most =
         MIN(m->how->blob_size, (uint64_t)OCI_TREE_MANIFEST_MAX); /* else the blob is less */
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)most);
     const struct oci_digest *id = &m->how->import.diff_id;
-    int r = o->parts->tree(o->arg, id, &text, err);
-    m->result->n_bytes += text.n;
+    m->tree_text = BUF_INIT((size_t)most);
+    int r = o->parts->tree(o->arg, id, &m->tree_text, err);
+    m->result->n_bytes += m->tree_text.n;
     if (r == -EMSGSIZE)
         r = err_set(err, E_UNSUPPORTED, "the tree manifest is larger than the blob");
-    return r < 0 ? r : oci_tree_manifest_read(buf_str(&text), &m->tree, err);
+    return r < 0 ? r : oci_tree_manifest_read(buf_str(&m->tree_text), &m->tree, err);
 }
 
 static int get_tree(struct making *m, struct err *err)
@@ -82,6 +84,9 @@ static int get_tree(struct making *m, struct err *err)
     if (m->tree.n != 1 || memcmp(m->tree.layers[0].layer->diff_id, id->bytes, SHA256_BYTES) != 0)
         return err_set(err, E_PARSE, "the tree manifest is one of other layers");
     m->layer = &m->tree.layers[0];
+    vec_each (e, &m->layer->layer->entries)
+        if (oci_skeleton_has(e))
+            vec_push(&m->files, e);
     m->result->n_tar_bytes = m->layer->layer->n_bytes;
     uint64_t max = oci_import_max_tar_bytes(m->how->import.max_tar_bytes, m->how->blob_size);
     if (m->result->n_tar_bytes > max)
@@ -118,17 +123,17 @@ static void add_base(struct batch *b, const struct oci_content *base)
         vec_push(&b->layers, base->layer);
 }
 
-static int read_bases(const struct batch *b, const uint8_t *has_base, char *to, size_t *ret_n,
-                      struct err *err)
+static int read_bases(const struct making *m, const struct batch *b, const uint8_t *has_base,
+                      char *to, size_t *ret_n, struct err *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < b->places.n; i++) {
         const struct oci_content *c = &b->places.p[i];
         if (!has_base[i])
             continue;
-        ssize_t got = sys_pread_full(c->fd, to + n, (size_t)c->size, c->at);
-        if (got < 0 || (uint64_t)got < c->size)
-            return err_set(err, E_CORRUPT, "a layer of the store is shorter than its index says");
+        int r = oci_contents_read(m->how->contents, c, to + n, (size_t)c->size, 0, err);
+        if (r < 0)
+            return r;
         n += (size_t)c->size;
     }
     *ret_n = n;
@@ -167,7 +172,7 @@ static int take_parcel(struct making *m, const struct batch *b, struct str answe
     scoped(free_scoped) char *files = mem_try((size_t)b->n_bytes + 1);
     if (!bases || !files)
         return err_set(err, -ENOMEM, "files of a layer");
-    r = read_bases(b, p.has_base, bases, &n_bases, err);
+    r = read_bases(m, b, p.has_base, bases, &n_bases, err);
     r = r < 0 ? r : oci_parcel_unpack(&p, str_n(bases, n_bases), files, err);
     uint64_t at = 0;
     for (size_t i = 0; r >= 0 && i < b->entries.n; i++) {
@@ -237,8 +242,8 @@ static int add_to_batch(struct making *m, struct batch *b, const struct oci_entr
 /* The files that the store lacks; *ret_bases: bytes of older versions of them. */
 static int find_missing(struct making *m, uint64_t *ret_bases, struct err *err)
 {
-    for (size_t i = 0; i < m->layer->pieces.n; i++) {
-        const struct oci_entry *e = m->layer->pieces.p[i].file;
+    for (size_t i = 0; i < m->files.n; i++) {
+        const struct oci_entry *e = m->files.p[i];
         struct oci_digest d = digest_of(e);
         struct oci_content found;
         if (oci_contents_find(m->how->contents, &d, e->size, &found)) {
@@ -258,8 +263,8 @@ static int fetch_missing(struct making *m, struct err *err)
     struct batch b = { 0 };
     int r = 0;
     batch_start(m, &b);
-    for (size_t i = 0; r >= 0 && i < m->layer->pieces.n; i++) {
-        const struct oci_entry *e = m->layer->pieces.p[i].file;
+    for (size_t i = 0; r >= 0 && i < m->files.n; i++) {
+        const struct oci_entry *e = m->files.p[i];
         if (map_get(&m->wanted, key_of(e->digest)) == e) /* each content once */
             r = add_to_batch(m, &b, e, err);
     }
@@ -317,14 +322,14 @@ static int take_delta(struct making *m, struct err *err)
 {
     struct map all = { .borrows_keys = true };
     int r = 0;
-    for (size_t i = 0; i < m->layer->pieces.n; i++) {
-        const struct oci_entry *e = m->layer->pieces.p[i].file;
+    for (size_t i = 0; i < m->files.n; i++) {
+        const struct oci_entry *e = m->files.p[i];
         (void)map_put(&all, key_of(e->digest), (void *)e);
     }
     for (size_t i = 0; r >= 0 && i < m->delta->n; i++)
         r = take_made(m, &all, m->delta->parcels[i].request, m->delta->parcels[i].answer, err);
-    for (size_t i = 0; r >= 0 && i < m->layer->pieces.n; i++) {
-        struct str key = key_of(m->layer->pieces.p[i].file->digest);
+    for (size_t i = 0; r >= 0 && i < m->files.n; i++) {
+        struct str key = key_of(m->files.p[i]->digest);
         if (map_has(&m->wanted, key) && !map_has(&m->arrived, key))
             r = err_set(err, E_UNSUPPORTED, "the delta lacks a file that the store lacks, too");
     }
@@ -334,37 +339,35 @@ static int take_delta(struct making *m, struct err *err)
 
 /* ---- the tar ---- */
 
-static int copy_range(struct making *m, int fd, uint64_t at, uint64_t n, oci_tree_sink sink,
-                      void *arg, struct err *err)
+/* From the store, or of what came (from: NULL), at `at` of the temporary file. */
+static int copy_file(struct making *m, const struct oci_content *from, uint64_t at, uint64_t size,
+                     oci_skeleton_sink sink, void *arg, struct err *err)
 {
-    while (n) {
-        size_t want = (size_t)MIN(n, (uint64_t)READ_BYTES);
-        ssize_t got = sys_pread_full(fd, m->piece, want, at);
-        if (got < 0)
-            return err_sys(err, (int)got, "read a file of the store");
-        if ((size_t)got < want)
-            return err_set(err, E_CORRUPT, "a layer of the store is shorter than its index says");
-        int r = sink(arg, str_n(m->piece, want), err);
-        if (r < 0)
-            return r;
-        at += want;
-        n -= want;
+    int r = 0;
+    for (uint64_t done = 0, n; r >= 0 && done < size; done += n) {
+        n = MIN(size - done, (uint64_t)READ_BYTES);
+        if (from)
+            r = oci_contents_read(m->how->contents, from, m->piece, (size_t)n, done, err);
+        else if ((uint64_t)sys_pread_full(m->fd, m->piece, (size_t)n, at + done) != n)
+            r = err_set(err, -EIO, "read the files that came");
+        r = r < 0 ? r : sink(arg, str_n(m->piece, (size_t)n), err);
     }
-    return 0;
+    return r;
 }
 
-static int give_content(void *arg, const struct oci_entry *e, oci_tree_sink sink, void *sink_arg,
-                        struct err *err)
+static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
+                        void *sink_arg, struct err *err)
 {
     struct making *m = arg;
-    struct oci_digest d = digest_of(e);
+    struct oci_digest d;
     struct oci_content found;
-    const struct arrived *a = map_get(&m->arrived, key_of(e->digest));
+    const struct arrived *a = map_get(&m->arrived, key_of(p->digest));
     if (a)
-        return copy_range(m, m->fd, a->at, e->size, sink, sink_arg, err);
-    if (!oci_contents_find(m->how->contents, &d, e->size, &found))
+        return copy_file(m, NULL, a->at, p->size, sink, sink_arg, err);
+    memcpy(d.bytes, p->digest, sizeof d.bytes);
+    if (!oci_contents_find(m->how->contents, &d, p->size, &found))
         return err_set(err, -ENOENT, "a file left the store meanwhile");
-    return copy_range(m, found.fd, found.at, found.size, sink, sink_arg, err);
+    return copy_file(m, &found, 0, p->size, sink, sink_arg, err);
 }
 
 static int add_to_import(void *arg, struct str bytes, struct err *err)
@@ -384,7 +387,8 @@ static int import(struct making *m, struct err *err)
      */
     opts.max_tar_bytes = MAX(m->result->n_tar_bytes, (uint64_t)1);
     int r = oci_import_new(m->how->s, &opts, &im, err);
-    r = r < 0 ? r : oci_tree_layer_make(m->layer, give_content, m, add_to_import, im, err);
+    r = r < 0 ? r
+              : oci_skeleton_make_tar(&m->layer->skeleton, give_content, m, add_to_import, im, err);
     return r < 0 ? r : oci_import_commit(im, err);
 }
 
@@ -397,7 +401,7 @@ static int make(struct making *m, struct err *err)
     r = r < 0 ? r : find_missing(m, &n_bases, err);
     if (r < 0)
         return r;
-    if (m->result->n_reused == 0 && n_bases == 0 && m->layer->pieces.n)
+    if (m->result->n_reused == 0 && n_bases == 0 && m->files.n)
         return err_set(err, E_UNSUPPORTED, "the store has no file of the layer");
     m->fd = sys_openat(m->how->s->fd, ".", O_TMPFILE | O_RDWR, STORE_FILE_MODE);
     if (m->fd < 0)
@@ -422,6 +426,8 @@ static int run(const struct oci_pull_files *how, bool asks_only, struct oci_pull
     r = r < 0 ? r : make(&m, err);
     free(m.delta);
     oci_tree_manifest_fini(&m.tree);
+    buf_fini(&m.tree_text);
+    vec_fini(&m.files);
     map_fini(&m.wanted);
     map_fini(&m.arrived);
     arena_fini(&m.memory);

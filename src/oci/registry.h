@@ -104,6 +104,10 @@ struct oci_request_opts {
     uint64_t from, size;
     bool is_part;    /* ask for [from, size) alone; E_UNSUPPORTED: the server knows no ranges */
     bool is_at_most; /* `size` is a bound: the body may end earlier */
+    /* Called with the fields of a 206 before its body goes to the sink; a negative code ends the
+     * request. The caller asks for ranges by `headers`, and a 200 is E_UNSUPPORTED: with from 0,
+     * is_at_most and once. NULL: none. */
+    int (*on_ranges)(void *sink_arg, const struct headers *headers, struct err *err);
     /* What was sent must not be sent again blindly: a broken connection or 5xx ends it. */
     bool once;
     bool has_secret; /* in the body: it is not sent to another host, whatever redirects there */

@@ -62,6 +62,7 @@ struct oci_request {
     struct headers answer;
     struct buf gathered;
     oci_blob_sink sink;
+    int (*on_ranges)(void *sink_arg, const struct headers *headers, struct err *err);
     void *sink_arg;
     uint64_t at, size, skip; /* next byte of the sink; bytes to skip in this answer */
     uint64_t at_attempt;     /* where `at` stood when the attempt began */

@@ -388,7 +388,13 @@ static void on_head(void *arg, int status, const struct headers *headers)
     watch_silence(q);
     if (!q->sink)
         return;
-    if (status == 200 && q->is_part)
+    if (status == 206 && q->on_ranges) {
+        int r = q->on_ranges(q->sink_arg, headers, &q->err);
+        if (r < 0)
+            fail_call(q, r);
+        return;
+    }
+    if (status == 200 && (q->is_part || q->on_ranges))
         fail_call(q, err_set(&q->err, E_UNSUPPORTED, "%s knows no ranges", q->url.host));
     else if (status == 200)
         q->skip = q->at; /* it does not know ranges */
@@ -480,7 +486,7 @@ static void add_headers(struct oci_request *q, struct headers *to)
     (void)headers_addc(to, "user-agent", "dormouse/" DORMOUSE_VERSION);
     if (q->scope && registry_same_origin(&q->url, &q->reg->base))
         registry_auth_add(q, to);
-    if (q->sink && (q->at || q->is_part)) {
+    if (q->sink && !q->on_ranges && (q->at || q->is_part)) {
         char last[24] = "";
         if (q->is_part)
             (void)snprintf(last, sizeof last, "%llu", (unsigned long long)(q->size - 1));
@@ -539,6 +545,7 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
 {
     assert(!opts->sink || opts->from <= opts->size);
     assert(!opts->is_part || opts->from < opts->size);
+    assert(!opts->on_ranges || (opts->from == 0 && opts->is_at_most && opts->once));
     struct fetch_url first;
     int r = fetch_url_parse(opts->target, &reg->base, &first, err);
     if (r < 0)
@@ -561,6 +568,7 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
         .is_part = opts->is_part,
         .is_at_most = opts->is_at_most,
         .sink = opts->sink,
+        .on_ranges = opts->on_ranges,
         .sink_arg = opts->sink_arg,
         .at = opts->from,
         .size = opts->size,

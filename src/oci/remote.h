@@ -83,6 +83,24 @@ int oci_remote_blob_from(struct oci_remote *m, const struct oci_descriptor *d, u
 int oci_remote_blob_part(struct oci_remote *m, const struct oci_descriptor *d, uint64_t from,
                          uint64_t to, oci_blob_sink sink, void *arg, struct err *err);
 
+/* Bytes [from, to) of a blob. */
+struct oci_range {
+    uint64_t from, to;
+};
+enum { OCI_RANGES_MAX = 64 }; /* of one request */
+/* Bytes of the blob from `at` on. */
+typedef int (*oci_ranges_sink)(void *arg, uint64_t at, struct str bytes, struct err *err);
+/*
+ * Several ranges in one request (RFC 9110 section 14.2), at most OCI_RANGES_MAX, in ascending order
+ * and apart from each other. What comes is not compared with anything: parts may be missing, come
+ * in another order, or have more than was asked for, since a server may put ranges together.
+ * It is not asked again after a broken connection. Errors: E_UNSUPPORTED, the registry answers
+ * with all of the blob, or with one range; E_PARSE.
+ */
+int oci_remote_blob_ranges(struct oci_remote *m, const struct oci_descriptor *d,
+                           const struct oci_range *ranges, size_t n, oci_ranges_sink sink,
+                           void *arg, struct err *err);
+
 /* ---- files by their digests, of `dormouse image serve` ---- */
 
 /* A manifest that came said that the registry has what follows. */

@@ -40,6 +40,7 @@ class Fake(http.server.ThreadingHTTPServer):
         self.token_fault = None   # a function of the handler that answers for the token service
         self.tokens, self.asked, self.expires_in = set(), [], 300
         self.knows_ranges = True      # it answers Range
+        self.knows_many = True        # with several ranges, too
         self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
         self.thread.start()
 
@@ -205,7 +206,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.error(404, "BLOB_UNKNOWN")
         return self.send_blob(data)
 
+    def send_ranges(self, data, ranges, cut=None):
+        """multipart/byteranges; cut: so many bytes of it alone."""
+        parts = [b"--THIS_IS_IT\r\nContent-Range: bytes %d-%d/%d\r\nContent-Type: application/octet-stream\r\n\r\n%b\r\n" %
+                 (low, high - 1, len(data), data[low:high]) for low, high in ranges]
+        body = b"".join(parts) + b"--THIS_IS_IT--\r\n"
+        self.close_connection = cut is not None
+        return self.reply(206, body[:cut], Content_Type="multipart/byteranges; boundary=THIS_IS_IT", Content_Length=str(len(body)))
+
     def send_blob(self, data):
+        several = re.fullmatch(r"bytes=\d+-\d+(,\d+-\d+)+", self.headers.get("Range", ""))
+        if several and self.server.knows_ranges and self.server.knows_many:
+            return self.send_ranges(data, asked(self))
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if not wanted or not self.server.knows_ranges:
             return self.reply(200, data)
@@ -250,6 +262,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 def answer(status, code="UNAVAILABLE", **headers):
     return lambda h: h.error(status, code, **headers)
+
+
+def asked(h):
+    """The ranges that a request asks for."""
+    return [(int(low), int(high) + 1) for low, high in (part.split("-") for part in h.headers["Range"].removeprefix("bytes=").split(","))]
 
 
 def cut_after(n_bytes):

@@ -16,6 +16,7 @@ from conftest import BUILD, wait_for
 from functions_kit import FUNCTIONS, FunctionServer, call
 from image_kit import Layout, digest, docker_archive, layer
 from registry_kit import REGISTRY, cut_after, fake, real
+from serve_kit import serve
 from test_fn_containers import MISSING
 
 DORMOUSE = str(BUILD / "dormouse")
@@ -224,6 +225,11 @@ def test_who_knows_the_digest_of_a_private_layer_does_not_get_it(tmp_path, regis
             server.create("/api/v1/namespaces/default/secrets", {**pull, "metadata": {"name": "pull"}})
             server.deploy("mine", spec(f"{registry.host}/team/private:v1", imagePullSecrets=[{"name": "pull"}]))
             assert call(server.gateway, "mine.default", "/read/secret").body == b"of ann"
+            document = made.blob_of(made.manifests[0])
+            with serve(server.data_dir / "images") as mirror:       # another process of the machine makes the store a mirror
+                known = [digest(document), json.loads(document)["config"]["digest"], digest(secret[0])]
+                assert [mirror.get(f"/v2/team/private/{kind}/{d}")[0] for d in known for kind in ("blobs", "manifests")] == [404] * 6
+                assert mirror.get("/v2/team/private/manifests/v1?ns=" + registry.host)[0] == 404
             login = dockerconfig(other.host, "any", "word")
             server.create("/api/v1/namespaces/mallory/secrets", {**login, "metadata": {"name": "pull"}})
             for name, more in {"plain": {}, "login": {"imagePullSecrets": [{"name": "pull"}]}}.items():

@@ -18,7 +18,7 @@ import pytest
 from chunked_kit import estargz, zstd_chunked
 from conftest import BUILD, DEADLINE_S
 from image_kit import CONFIG, MANIFEST, Layout, digest, layer
-from registry_kit import REGISTRY, fake, real
+from registry_kit import REGISTRY, asked, fake, real
 from serve_kit import Proxy, serve
 
 SKOPEO = shutil.which("skopeo")
@@ -121,6 +121,26 @@ def test_a_server_without_the_old_version_sends_new_files_whole(cloud, tmp_path)
         second = pull(tmp_path / "node", f"docker://{s.host}/app:v2")
     assert second["layersByFiles"] == 1 and len(LIBRARY) < second["bytes"] < len(LIBRARY) + 40_000
     assert tar_in(tmp_path / "node", version(2))
+
+
+@pytest.mark.parametrize("there, here", [("cas", "raw"), ("raw", "cas"), ("cas", "cas")])
+def test_stores_that_keep_files_by_their_contents_give_and_take_them(there, here, layout, tmp_path):
+    cloud, node = tmp_path / "there", tmp_path / "here"
+    for n in (1, 2):
+        image(cloud, "pull", f"oci:{layout.directory}:v{n}", "--form", there, "--name", f"docker.io/library/app:v{n}")
+    with serve(cloud) as s:
+        assert pull(node, f"docker://{s.host}/app:v1", "--form", here)["layersByFiles"] == 0
+        second = pull(node, f"docker://{s.host}/app:v2", "--form", here)
+        # A client that knows nothing of files: the tar, whole and in ranges.
+        tar, path = version(2), f"/v2/app/blobs/{digest(version(2))}"
+        doc = json.loads(s.get("/v2/app/manifests/v2")[2])
+        assert [(layer["digest"], layer["size"]) for layer in doc["layers"]] == [(digest(tar), len(tar))]
+        assert s.request("HEAD", path)[1]["Content-Length"] == str(len(tar)) and s.get(path)[2] == tar
+        for low, high in ((0, 1), (500, 1500), (len(tar) // 3, len(tar) // 3 + 900_000), (len(tar) - 3000, len(tar))):
+            assert s.get(path, Range=f"bytes={low}-{high - 1}")[2] == tar[low:high]
+    assert second["layersByFiles"] == 1 and second["bytes"] < 30_000
+    assert image(node, "check").returncode == 0
+    assert (node / "layers" / digest(tar)[7:] / ("skeleton" if here == "cas" else "data.tar")).exists()
 
 
 def test_private_layers_of_functions_are_not_shown_to_a_server(cloud, tmp_path):
@@ -264,6 +284,25 @@ def test_requests_for_files_that_never_end_keep_nobody_out(cloud):
                 connection.close()
 
 
+def test_nodes_that_update_at_once_wait_for_their_turn(cloud):
+    """Two requests are packed at once; the others wait instead of being refused, and whoever leaves is forgotten."""
+    def request(n):
+        return (b"DMFILERQ\1\0\0\0\1\0\0\0\1\0\0\0\1\0\0\0" + bytes.fromhex(digest(version(1))[7:]) + bytes([n] * 32) + hashlib.sha256(BIG).digest())
+
+    answers = {}
+    with serve(cloud) as s:
+        gone = http.client.HTTPConnection(s.host, timeout=DEADLINE_S)
+        threads = [threading.Thread(target=lambda n=n: answers.update({n: s.request("POST", "/v2/app/_dormouse/files", request(n))})) for n in range(16)]
+        for thread in threads:
+            thread.start()
+        gone.request("POST", "/v2/app/_dormouse/files", request(99))
+        gone.close()
+        for thread in threads:
+            thread.join()
+        assert [answers[n][0] for n in range(16)] == [200] * 16
+        assert {int.from_bytes(body[22:30], "little") for _, _, body in answers.values()} == {len(BIG)}
+
+
 # ---- deltas in a registry
 
 def with_delta(registry, layout, tmp_path):
@@ -362,10 +401,11 @@ def test_chunks_that_are_here_are_not_fetched(kind, tmp_path):
         registry.seen.clear()
         second = pull(tmp_path / "node", f"docker://{registry.host}/app:v2")
         ranges = [h["Range"] for m, path, h in registry.seen if "/blobs/" in path and "Range" in h]
+        assert any("," in r for r in ranges) and len(ranges) <= 4
         assert second["layersByFiles"] == 1 and second["blobBytesSpared"] == n_blob
         # Of eStargz the last chunk of a file is in one member with headers: 4 of the 6 MiB are spared.
         assert second["bytes"] < n_blob - (4 << 20) if kind == "gzip" else second["bytes"] < len(LIBRARY) + 400_000
-        assert len(ranges) > 2 and all(r.split("-")[1] for r in ranges)
+        assert all(r.split("-")[1] for r in ranges)
     assert tar_in(tmp_path / "node", tar)
 
 
@@ -375,7 +415,7 @@ def test_a_registry_whose_ranges_fail_gives_the_blob(kind, fault, tmp_path):
     with fake() as registry:
         tar, n_blob = chunked(kind, registry, tmp_path)
         pull(tmp_path / "node", f"docker://{registry.host}/app:v1")
-        registry.knows_ranges = fault != "no ranges"
+        registry.knows_ranges, registry.knows_many = fault != "no ranges", False
 
         def wrong(h):
             low, high = (int(n) for n in h.headers["Range"][6:].split("-"))
@@ -399,7 +439,7 @@ def test_a_registry_whose_ranges_fail_gives_the_blob(kind, fault, tmp_path):
             registry.faults.append(("GET", layer_digest, faults[fault]))
         elif fault == "other bytes":                        # the table is right, what it leads to is not
             def later(h):
-                if h.headers.get("Range", "").startswith("bytes=0-"):
+                if h.headers.get("Range", "").startswith("bytes=0-") and "," not in h.headers["Range"]:
                     return wrong(h)
                 registry.faults.append(("GET", layer_digest, later))
                 return None
@@ -407,6 +447,61 @@ def test_a_registry_whose_ranges_fail_gives_the_blob(kind, fault, tmp_path):
         second = pull(tmp_path / "node", f"docker://{registry.host}/app:v2")
         registry.faults.clear()
         assert second["layersByFiles"] == 0 and second["bytes"] >= n_blob
+    assert tar_in(tmp_path / "node", tar)
+
+
+def fetched(registry, tmp_path, name):
+    """The second version onto a new node that has the first one; returns the answer of the pull and the ranges asked for."""
+    pull(tmp_path / name, f"docker://{registry.host}/app:v1")
+    registry.seen.clear()
+    done = image(tmp_path / name, "pull", f"docker://{registry.host}/app:v2", "-o", "json")
+    assert "cannot be made" not in done.stderr
+    return json.loads(done.stdout), [h["Range"] for _, path, h in registry.seen if "/blobs/" in path and "Range" in h]
+
+
+def test_several_ranges_in_a_request_make_small_files_worth_leaving_out(tmp_path):
+    with fake() as registry:
+        tar, _ = chunked("zstd", registry, tmp_path)
+        many, asked_many = fetched(registry, tmp_path, "many")
+        registry.knows_many = False
+        single, asked_single = fetched(registry, tmp_path, "single")
+    assert many["layersByFiles"] == single["layersByFiles"] == 1
+    assert many["bytes"] < single["bytes"] - 50 * len(FILES[0]) and many["bytes"] < len(LIBRARY) + 60_000
+    assert len(asked_many) <= 3 and sum("," in r for r in asked_single) == 1      # it asks such a registry once
+    assert tar_in(tmp_path / "many", tar) and tar_in(tmp_path / "single", tar)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+@pytest.mark.parametrize("fault", ["the blob", "one range", "cut short", "the last first", "put together", "fewer", "other parts", "refused"])
+def test_a_registry_that_answers_several_ranges_in_its_own_way(kind, fault, tmp_path):
+    """What came is used; what did not is asked for range by range."""
+    with fake() as registry:
+        tar, n_blob = chunked(kind, registry, tmp_path)
+        layer_digest = json.loads(registry.manifests["app", "v2"][1])["layers"][0]["digest"]
+        data = registry.blobs[layer_digest]
+        said = []
+
+        def in_its_own_way(h):
+            if "," not in h.headers.get("Range", ""):
+                registry.faults.append(("GET", layer_digest, in_its_own_way))
+                return None
+            said.append(asked(h))
+            ranges = said[-1]
+            if fault == "the blob":
+                return h.reply(200, data)
+            if fault == "one range":
+                return h.reply(206, data[slice(*ranges[0])], Content_Range=f"bytes {ranges[0][0]}-{ranges[0][1] - 1}/{len(data)}")
+            if fault == "refused":
+                return h.error(416, "RANGE_INVALID")
+            changed = {"cut short": ranges, "the last first": ranges[::-1], "put together": [(ranges[0][0], ranges[1][1]), *ranges[2:]],
+                       "fewer": ranges[:1], "other parts": [(low + 1, high) for low, high in ranges]}[fault]
+            return h.send_ranges(data, changed, cut=(ranges[0][1] - ranges[0][0]) // 2 if fault == "cut short" else None)
+
+        registry.faults.append(("GET", layer_digest, in_its_own_way))
+        second, ranges = fetched(registry, tmp_path, "node")
+        registry.faults.clear()
+    assert said and second["layersByFiles"] == 1 and second["bytes"] < n_blob
+    assert (sum("," in r for r in ranges) == 1) == (fault != "put together" or len(said) == 1)
     assert tar_in(tmp_path / "node", tar)
 
 

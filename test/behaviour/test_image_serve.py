@@ -2,6 +2,7 @@
 """dormouse image serve: unmodified clients pull from the node store, and what it lacks is pulled through."""
 import json
 import os
+import re
 import resource
 import shutil
 import socket
@@ -76,6 +77,15 @@ def test_the_protocol_of_registries(store, layout):
                                  (f"bytes=5-{2 * len(data)}", 5, len(data))):
             status, headers, body = s.get(f"/v2/app/blobs/{blob}", Range=field, If_Range=f'"{blob}"')
             assert status == 206 and body == data[low:high] and headers["Content-Range"] == f"bytes {low}-{high - 1}/{len(data)}"
+        several = [(0, 10), (10, 300_000), (400_000, len(data))]
+        status, headers, body = s.get(f"/v2/app/blobs/{blob}", Range="bytes=" + ", ".join(f"{low}-{high - 1}" for low, high in several))
+        assert status == 206 and headers["Content-Length"] == str(len(body)) and headers.get_content_type() == "multipart/byteranges"
+        boundary = headers.get_param("boundary").encode()
+        found = re.findall(rb"--" + boundary + rb"\r\n.*?content-range: bytes (\d+)-(\d+)/(\d+)\r\n\r\n", body, re.DOTALL)
+        assert [(int(low), int(high) + 1, int(n)) for low, high, n in found] == [(low, high, len(data)) for low, high in several]
+        assert all(data[low:high] in body for low, high in several) and body.endswith(b"--" + boundary + b"--\r\n")
+        assert s.get(f"/v2/app/blobs/{blob}", Range="bytes=5-9,0-4")[0] == 200 and s.get(f"/v2/app/blobs/{blob}", Range="bytes=0-1,9999999-")[0] == 206
+        assert s.get(f"/v2/app/blobs/{blob}", Range="bytes=" + ",".join(f"{2 * n}-{2 * n}" for n in range(65)))[0] == 200
         assert s.get(f"/v2/app/blobs/{blob}", Range="bytes=1-2", If_Range='"other"')[0] == 200
         assert s.get(f"/v2/app/blobs/{blob}", Range=f"bytes={len(data)}-")[0] == 416
         assert s.get(f"/v2/app/blobs/{blob}", If_None_Match=f'W/"x", "{blob}"')[0] == 304
@@ -316,3 +326,56 @@ def test_a_layer_that_is_being_sent_does_not_leave_for_another(tmp_path):
             assert "dormouse_image_cache_evicted_total 1\n" in metrics and "dormouse_image_cache_misses_total 3\n" in metrics
     finally:
         registry.close()
+
+
+def statuses(s, paths, **headers):
+    return {path: (s.get(path, **headers)[0], s.request("HEAD", path, **headers)[0]) for path in paths}
+
+
+@pytest.mark.parametrize("form", ["raw", "both", "cas"])
+def test_a_client_that_knows_digests_gets_nothing_that_is_private(form, layout, tmp_path):
+    """What a pull with a tenant's credentials brought is marked below tenants/: whatever name it is asked by, it is missing."""
+    store, doc = tmp_path / "store", json.loads(manifest_of(layout))
+    image(store, "pull", f"oci:{layout.directory}:v1", "--form", form, "--name", "docker.io/library/app:v1")
+    blobs = [doc["layers"][1]["digest"]] if form == "both" else []
+    names = ("app", "library/app", "docker.io/library/app", "other/thing")
+    of_layer = [f"/v2/{name}/blobs/{d}" for name in names for d in [digest(TOP), *blobs]]
+    if form == "both":                                      # of it the clients get the blob, never the tar
+        of_layer += [f"/v2/app/blobs/{digest(TOP)}?ns=docker.io"]
+    of_image = [f"/v2/{name}/manifests/{reference}" for name in names[:3] for reference in ("v1", digest(manifest_of(layout)))]
+    of_config = [f"/v2/{name}/blobs/{doc['config']['digest']}" for name in names]
+    of_document = [f"/v2/{name}/manifests/{digest(manifest_of(layout))}" for name in names]
+
+    def hide(d):
+        (store / "tenants" / d[7:]).mkdir(parents=True, mode=0o700)
+
+    def show(d):
+        (store / "tenants" / d[7:]).rmdir()
+
+    def gone(s, paths):
+        for headers in ({}, {"Range": "bytes=0-9"}, {"Range": "bytes=0-9,20-29"}):
+            assert set(statuses(s, paths, **headers).values()) == {(404, 404)}, headers
+
+    hide(digest(TOP))
+    with serve(store) as s:                                 # the layer alone is private: so is every image that has it
+        gone(s, of_layer + of_image)
+        assert s.get(f"/v2/app/blobs/{digest(BASE)}")[0] == 200
+        show(digest(TOP))
+        assert set(statuses(s, of_layer).values()) == {(200, 200)} and s.get("/v2/app/manifests/v1")[0] == 200
+    hide(doc["config"]["digest"])
+    with serve(store) as s:                                 # a configuration, which may hold secrets
+        gone(s, of_config + ["/v2/app/manifests/v1"])
+        show(doc["config"]["digest"])
+        assert set(statuses(s, of_config).values()) == {(200, 200)}
+    hide(digest(manifest_of(layout)))
+    with serve(store) as s:
+        gone(s, of_document + ["/v2/app/manifests/v1"])
+        show(digest(manifest_of(layout)))
+        assert s.get("/v2/app/manifests/v1")[0] == 200
+
+
+def test_a_name_of_a_tenant_is_no_name_for_clients(layout, tmp_path):
+    image(tmp_path / "store", "pull", f"oci:{layout.directory}:v1", "--name", "docker.io/library/app:v1#tenant=ann")
+    with serve(tmp_path / "store") as s:
+        for path in ("/v2/app/manifests/v1", "/v2/app/manifests/v1%23tenant=ann", "/v2/app/manifests/v1%23tenant%3Dann", "/v2/app/tags/list"):
+            assert s.get(path)[0] in (400, 404), path
