@@ -60,13 +60,7 @@ static void on_directories_damage(void *arg, const char *path, const char *why)
 
 static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
 {
-    static const char *const words[] = {
-        [OCI_STORE_DAMAGED_LAYER] = "layer", [OCI_STORE_DAMAGED_BLOB] = "blob",
-        [OCI_STORE_DAMAGED_INDEX] = "index", [OCI_STORE_DAMAGED_DOCUMENT] = "document",
-        [OCI_STORE_DAMAGED_NAME] = "name",   [OCI_STORE_INCOMPLETE_IMAGE] = "incomplete",
-        [OCI_STORE_DAMAGED_OBJECT] = "file",
-    };
-    add_finding(arg, words[kind], what, why);
+    add_finding(arg, oci_store_damage_word(kind), what, why);
 }
 
 static void print_check(struct findings *f, const struct oci_store_check_result *res)

@@ -32,7 +32,7 @@ static bool is_reporting;
 static struct cmd_list upstreams, peers;
 static const char *peer_names[IMAGE_SERVER_PEERS_MAX], *peer_urls[IMAGE_SERVER_PEERS_MAX];
 static uint64_t probe_ms;
-static uint64_t quota;
+static uint64_t quota, scrub;
 static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
@@ -76,6 +76,10 @@ static const struct cmd_opt opts[] = {
       "measure it every so long, 10s at least (only after something happened here)", CMD_DURATION,
       &probe_ms, 0, 0 },
     CMD_SECTION("The store"),
+    { "scrub", 0, "SIZE",
+      "read so much of it in a day, and say what has rotted (0); with --upstream or --node remove "
+      "it",
+      CMD_SIZE, &scrub, 0, 0 },
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     CMD_SECTION("This process"),
     CMD_LOG_OPTS,
@@ -288,7 +292,8 @@ static int start(struct serve *v, const char *host, uint16_t port, const struct 
                                          .peer_names = peer_names,
                                          .peer_urls = peer_urls,
                                          .n_peers = peers.n,
-                                         .probe_ms = probe_ms };
+                                         .probe_ms = probe_ms,
+                                         .scrub_bytes_per_day = scrub };
     r = image_server_start(&o, &v->server, err);
     return r < 0 ? err_ctx(err, r, "listen on '%s'", listen_at) : 0;
 }
@@ -360,7 +365,8 @@ const struct cmd cmd_image_serve = {
         "what containerd asks for with ?ns=docker.io. An image whose compressed layers are kept\n"
         "('image pull --form both') has the digests of its registry; of one that is kept as tars\n"
         "alone (the default of 'image pull') the tag stands for a manifest with those tars.\n"
-        "Nothing can be pushed. 'dormouse image pull' from it reads of layers that are kept as tars\n"
+        "Nothing can be pushed. 'dormouse image pull' from it reads of layers that are kept as "
+        "tars\n"
         "only the files that it lacks, packed against the older versions that it has.\n"
         "\n"
         "With --upstream it pulls what it lacks, and keeps it. It holds the lock of the store "

@@ -9,6 +9,8 @@
 #include "codec/byteranges.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
+#include "image/layer_child.h"
+#include "image/scrub.h"
 #include "oci/file_parcel.h"
 
 #include <errno.h>
@@ -563,6 +565,14 @@ static void reply_metrics(struct image_server *s, struct http_exchange *x)
         { "dormouse_image_uploads", "gauge", s->n_uploads },
         { "dormouse_image_deployments", "gauge", s->n_deploying },
     };
+    const struct scrub_stats none = { 0 }, *scrubbed = s->scrub ? scrub_stats(s->scrub) : &none;
+    const struct server_metric scrub_rows[] = {
+        { "dormouse_image_scrub_layers_total", "counter", scrubbed->n_layers },
+        { "dormouse_image_scrub_bytes_total", "counter", scrubbed->n_bytes },
+        { "dormouse_image_scrub_damaged_total", "counter", scrubbed->n_damaged },
+        { "dormouse_image_scrub_removed_total", "counter", scrubbed->n_removed },
+        { "dormouse_image_scrub_failed_total", "counter", scrubbed->n_failed },
+    };
     const struct server_metric cache_rows[] = {
         { "dormouse_image_cache_hits_total", "counter", cache.stats.local.n },
         { "dormouse_image_cache_misses_total", "counter", cache.stats.miss.n },
@@ -573,6 +583,8 @@ static void reply_metrics(struct image_server *s, struct http_exchange *x)
         { "dormouse_image_cache_unused_bytes", "gauge", cache.lists[IMAGE_CACHE_DEAD].bytes },
     };
     add_metrics(&b, rows, ARRAY_LEN(rows));
+    if (s->scrub)
+        add_metrics(&b, scrub_rows, ARRAY_LEN(scrub_rows));
     if (has_cache)
         add_metrics(&b, cache_rows, ARRAY_LEN(cache_rows));
     (void)headers_addc(&h, "content-type", "text/plain; version=0.0.4");
@@ -643,6 +655,31 @@ static void server_free(struct image_server *s)
     free(s);
 }
 
+static void on_scrub_removed(void *arg)
+{
+    image_server_state_changed(arg);
+}
+
+static void start_scrub(struct image_server *s)
+{
+    const struct scrub_opts o = { .loop = s->loop,
+                                  .store = s->opts.store,
+                                  .bytes_per_day = s->opts.scrub_bytes_per_day,
+                                  .may_remove = s->opts.n_upstreams || s->node,
+                                  .reading = &layer_child_reading,
+                                  .on_removed = on_scrub_removed,
+                                  .arg = s };
+    if (o.bytes_per_day)
+        s->scrub = scrub_start(&o);
+}
+
+static void on_scrub_closed(void *arg)
+{
+    struct image_server *s = arg;
+    s->scrub = NULL;
+    image_server_finish_close(s);
+}
+
 int image_server_start(const struct image_server_opts *opts, struct image_server **ret,
                        struct err *err)
 {
@@ -682,6 +719,7 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
         image_server_state_start(s);
         image_server_probe_start(s);
     }
+    start_scrub(s);
     *ret = s;
     return 0;
 }
@@ -694,7 +732,7 @@ uint16_t image_server_port(const struct image_server *s)
 void image_server_finish_close(struct image_server *s)
 {
     if (!s->http_closed || s->n_requests || s->n_pulls || s->n_deploying ||
-        !list_is_empty(&s->postings) || image_server_state_is_busy(s))
+        !list_is_empty(&s->postings) || s->scrub || image_server_state_is_busy(s))
         return;
     void (*done)(void *) = s->done;
     void *arg = s->done_arg;
@@ -721,5 +759,7 @@ void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(
     image_server_node_close(s);
     image_server_state_close(s);
     image_server_probe_close(s);
+    if (s->scrub)
+        scrub_close(s->scrub, on_scrub_closed, s);
     http_server_close(s->http, grace_ms, on_http_closed, s);
 }

@@ -97,6 +97,7 @@ struct image_server_opts {
     const char *const *peer_names, *const *peer_urls;
     size_t n_peers;
     uint64_t probe_ms;
+    uint64_t scrub_bytes_per_day; /* that are read to find what has rotted; 0: none */
 };
 
 /*

@@ -39,6 +39,7 @@ struct image_server {
     struct node_state_rates rates;
     struct image_server_state *state;   /* NULL: it is not written */
     struct image_server_prober *prober; /* NULL: nothing is probed */
+    struct scrub *scrub;                /* NULL: nothing is looked through */
     uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
     bool closing, http_closed;
     void (*done)(void *arg);

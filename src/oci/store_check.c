@@ -260,8 +260,11 @@ static int drop_layer(struct check *c, const struct oci_digest *d, struct err *e
 {
     if (!c->opts->remove)
         return 0;
-    int r = store_layer_drop(c->s, d, STORE_ANY_REFERENCES, err);
-    return r == -ENOENT ? 0 : r;
+    struct err why = { 0 };
+    int r = store_layer_drop(c->s, d, STORE_ANY_REFERENCES, &why);
+    if (r == -ENOENT || r == -EBUSY) /* gone; or a deployment of this process has it now */
+        return 0;
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
 /*
@@ -364,6 +367,38 @@ static int check_lease(struct check *c, const char *file, struct err *err)
         return 0;
     damaged(c, OCI_STORE_DAMAGED_NAME, path, err_text(&why));
     return drop(c, path, err);
+}
+
+const char *oci_store_damage_word(enum oci_store_damage_kind kind)
+{
+    static const char *const words[] = {
+        [OCI_STORE_DAMAGED_LAYER] = "layer", [OCI_STORE_DAMAGED_BLOB] = "blob",
+        [OCI_STORE_DAMAGED_INDEX] = "index", [OCI_STORE_DAMAGED_DOCUMENT] = "document",
+        [OCI_STORE_DAMAGED_NAME] = "name",   [OCI_STORE_INCOMPLETE_IMAGE] = "incomplete",
+        [OCI_STORE_DAMAGED_OBJECT] = "file",
+    };
+    return words[kind];
+}
+
+int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts *opts,
+                          const struct oci_digest *diff_id, struct oci_store_check_result *ret,
+                          struct err *err)
+{
+    char name[STORE_HEX_SIZE];
+    struct err why = { 0 };
+    struct check c = { .s = s, .opts = opts, .started_ns = clock_mono_ns() };
+    int r = opts->remove ? store_must_write(s, err) : 0;
+    if (r < 0)
+        return r;
+    hex_format(diff_id->bytes, SHA256_BYTES, name);
+    r = store_each_object_of(s, diff_id, check_object, &c, &why);
+    if (r == -ENOENT || r == E_CORRUPT) /* of another form, or it is said of the layer */
+        r = 0;
+    r = r < 0 ? err_set(err, r, "%s", err_text(&why)) : check_layer(&c, name, err);
+    *ret = c.result;
+    if (r < 0)
+        return r;
+    return c.unread < 0 ? err_set(err, c.unread, "%s", err_text(&c.unread_err)) : 0;
 }
 
 int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts,

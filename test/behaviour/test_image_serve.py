@@ -379,3 +379,52 @@ def test_a_name_of_a_tenant_is_no_name_for_clients(layout, tmp_path):
     with serve(tmp_path / "store") as s:
         for path in ("/v2/app/manifests/v1", "/v2/app/manifests/v1%23tenant=ann", "/v2/app/manifests/v1%23tenant%3Dann", "/v2/app/tags/list"):
             assert s.get(path)[0] in (400, 404), path
+
+
+# ---- what has rotted
+
+def rot(store, form):
+    """Another byte in what the store keeps of BASE."""
+    if form == "cas":
+        place = max((store / "objects").glob("*/*"), key=lambda path: path.stat().st_size)
+    else:
+        place = store / "layers" / digest(BASE)[7:] / "data.tar"
+    data = bytearray(place.read_bytes())
+    data[len(data) // 2] ^= 1
+    place.chmod(0o600)
+    place.write_bytes(data)
+    return place
+
+
+def metric(s, name):
+    lines = dict(line.split() for line in s.get("/metrics")[2].decode().splitlines() if not line.startswith("#"))
+    return int(lines[f"dormouse_image_scrub_{name}_total"])
+
+
+@pytest.mark.parametrize("form", ["raw", "cas"])
+def test_a_mere_mirror_says_what_has_rotted(form, layout, tmp_path):
+    store = tmp_path / "store"
+    image(store, "pull", f"oci:{layout.directory}:v1", "--form", form)
+    with serve(store, "--scrub", "1000Ti") as s:
+        wait_for(lambda: metric(s, "layers") > 4, "each layer was looked at twice")
+        assert metric(s, "bytes") > 2 * len(BASE) and metric(s, "damaged") == 0
+        place = rot(store, form)
+        wait_for(lambda: metric(s, "damaged"), "it is found")
+        assert metric(s, "removed") == 0 and place.exists()
+    warned = [line for line in s.log if "the image store is damaged" in line]
+    assert warned and all("removed=no" in line for line in warned)
+    with serve(store) as s:
+        assert b"scrub" not in s.get("/metrics")[2]
+
+
+def test_a_server_that_writes_removes_what_has_rotted_and_pulls_it_again(upstream, store, layout):
+    blob = json.loads(manifest_of(layout))["layers"][0]["digest"]
+    with serve(store, "--upstream", upstream.host, "--scrub", "1000Ti") as s:
+        assert s.get("/v2/library/app/manifests/v1")[0] == 200 and s.get(f"/v2/library/app/blobs/{blob}")[0] == 200
+        rot(store, "both")
+        wait_for(lambda: metric(s, "removed"), "it is found")
+        assert (store / "scrub").read_text().startswith("sha256:")
+        assert s.get("/v2/library/app/manifests/v1")[0] == 200
+        assert digest(s.get(f"/v2/library/app/blobs/{blob}")[2]) == blob
+    assert (store / "layers" / digest(BASE)[7:] / "data.tar").read_bytes() == BASE
+    assert image(store, "check").returncode == 0

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/scrub.h"
+
+#include "base/log.h"
+#include "base/sys.h"
+#include "image/layer_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    DAY_MS = 24 * 3600 * 1000,
+    NICE = 19,
+    /* linux/ioprio.h: this thread, when no one else wants the disk. */
+    IOPRIO_THREAD = 1,
+    IOPRIO_IDLE = 3 << 13,
+    CURSOR_MAX = 256,
+};
+
+struct scrub {
+    struct scrub_opts opts;
+    struct timer timer;
+    struct scrub_stats stats;
+    struct oci_digest cursor; /* the layer that was looked at last */
+    bool stop;                /* read by the thread */
+    bool is_running, is_closing;
+    struct defer closed;
+    void (*done)(void *arg);
+    void *done_arg;
+    /* Of the thread, until it has posted its end. */
+    struct post end;
+    int r; /* 1: a layer was looked at; 0: there is none */
+    struct err err;
+    struct oci_store_check_result found;
+};
+
+uint64_t scrub_gap_ms(uint64_t n_bytes, uint64_t bytes_per_day)
+{
+    double ms = (double)n_bytes * DAY_MS / (double)bytes_per_day;
+    return ms >= DAY_MS ? DAY_MS : MAX((uint64_t)ms, (uint64_t)SCRUB_GAP_MS);
+}
+
+/* ---- the thread ---- */
+
+static void be_modest(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, NICE); /* of the thread, and of the reader that it starts */
+    (void)syscall(SYS_ioprio_set, IOPRIO_THREAD, 0, IOPRIO_IDLE);
+}
+
+static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
+{
+    const struct scrub *s = arg;
+    char which[LOG_QUOTE_MAX], reason[LOG_QUOTE_MAX];
+    log_warn("the image store is damaged", "kind=%s what=\"%s\" reason=\"%s\" removed=%s",
+             oci_store_damage_word(kind), log_quote(which, str_of(what)),
+             log_quote(reason, str_of(why)), s->opts.may_remove ? "yes" : "no");
+}
+
+/* The first behind the cursor, else the first of all. false: there is none. */
+static bool next_layer(struct scrub *s, struct oci_digest *ret, struct err *err)
+{
+    scoped(free_scoped) struct oci_store_layer *all = NULL;
+    const struct oci_digest *first = NULL, *next = NULL;
+    size_t n = 0;
+    if (oci_store_layers_alone(s->opts.store, &all, &n, err) < 0)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct oci_digest *d = &all[i].diff_id;
+        if (!first || memcmp(d, first, sizeof *d) < 0)
+            first = d;
+        if (memcmp(d, &s->cursor, sizeof *d) > 0 && (!next || memcmp(d, next, sizeof *d) < 0))
+            next = d;
+    }
+    next = next ? next : first;
+    if (next)
+        *ret = *next;
+    return next != NULL;
+}
+
+/* Before the layer is read: one that ends the process is not the first of the next one. */
+static void keep_cursor(const struct scrub *s)
+{
+    char text[OCI_DIGEST_TEXT_SIZE + 1] = { 0 };
+    scoped(fd_scoped) int root =
+        sys_openat(AT_FDCWD, oci_store_root(s->opts.store), O_RDONLY | O_DIRECTORY, 0);
+    oci_digest_format(&s->cursor, text);
+    text[OCI_DIGEST_TEXT_SIZE - 1] = '\n';
+    if (root >= 0 && s->opts.may_remove)
+        (void)sys_write_file_atomic(root, "scrub", str_of(text), 0600, NULL);
+}
+
+static void read_cursor(struct scrub *s)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(CURSOR_MAX);
+    scoped(free_scoped) char *path = xasprintf("%s/scrub", oci_store_root(s->opts.store));
+    if (sys_read_file(AT_FDCWD, path, &b, NULL) < 0 ||
+        oci_digest_parse(str_trim(buf_str(&b)), &s->cursor, NULL) < 0)
+        memset(&s->cursor, 0, sizeof s->cursor);
+}
+
+static int look_at_next(struct scrub *s, struct err *err)
+{
+    const uint64_t needed = s->opts.bytes_per_day / (DAY_MS / 1000) * 2;
+    const struct oci_store_check_opts how = {
+        .remove = s->opts.may_remove,
+        .bytes_per_s = MAX(needed, (uint64_t)SCRUB_BYTES_PER_S),
+        .stop = &s->stop,
+        .on_damage = on_damage,
+        .arg = s,
+        .reading = s->opts.reading,
+    };
+    struct oci_digest d;
+    if (!next_layer(s, &d, err))
+        return err && err->code ? err->code : 0;
+    s->cursor = d;
+    keep_cursor(s);
+    int r = oci_store_check_layer(s->opts.store, &how, &d, &s->found, err);
+    if (s->found.n_damaged && s->opts.may_remove) {
+        struct err why = { 0 };
+        (void)layer_cache_settle(s->opts.store, &why);
+        (void)oci_store_sweep(s->opts.store, SIZE_MAX, &why);
+    }
+    return r < 0 ? r : 1;
+}
+
+static void on_end(struct post *post);
+
+static void *scrub_main(void *arg)
+{
+    struct scrub *s = arg;
+    be_modest();
+    s->r = look_at_next(s, &s->err);
+    s->end.run = on_end;
+    loop_post(s->opts.loop, &s->end);
+    return NULL;
+}
+
+/* ---- on the loop ---- */
+
+static void on_due(struct timer *t)
+{
+    struct scrub *s = container_of(t, struct scrub, timer);
+    pthread_t thread;
+    pthread_attr_t attr;
+    s->err = (struct err){ 0 };
+    s->found = (struct oci_store_check_result){ 0 };
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    s->is_running = pthread_create(&thread, &attr, scrub_main, s) == 0;
+    (void)pthread_attr_destroy(&attr);
+    if (s->is_running)
+        loop_hold(s->opts.loop);
+    else
+        timer_start(s->opts.loop, &s->timer, SCRUB_NOTHING_MS, on_due);
+}
+
+static void finish(struct scrub *s)
+{
+    void (*done)(void *) = s->done;
+    void *arg = s->done_arg;
+    free(s);
+    done(arg);
+}
+
+static void count(struct scrub *s)
+{
+    s->stats.n_layers += s->r == 1;
+    s->stats.n_bytes += s->found.n_bytes;
+    s->stats.n_damaged += s->found.n_damaged;
+    s->stats.n_removed += s->opts.may_remove ? s->found.n_damaged - s->found.n_repaired : 0;
+    s->stats.n_failed += s->r < 0 && s->r != -ECANCELED;
+}
+
+static void on_end(struct post *post)
+{
+    struct scrub *s = container_of(post, struct scrub, end);
+    char text[LOG_QUOTE_MAX];
+    loop_release(s->opts.loop);
+    s->is_running = false;
+    count(s);
+    if (s->is_closing) {
+        finish(s);
+        return;
+    }
+    if (s->r < 0)
+        log_warn("a layer of the image store could not be checked, going on", "reason=\"%s\"",
+                 log_quote(text, str_of(err_text(&s->err))));
+    uint64_t gap = s->r == 0
+                       ? SCRUB_NOTHING_MS
+                       : scrub_gap_ms(MAX(s->found.n_bytes, (uint64_t)1), s->opts.bytes_per_day);
+    timer_start(s->opts.loop, &s->timer, gap, on_due);
+    if (s->opts.may_remove && s->found.n_damaged && s->opts.on_removed)
+        s->opts.on_removed(s->opts.arg);
+}
+
+struct scrub *scrub_start(const struct scrub_opts *opts)
+{
+    struct scrub *s = xnew(struct scrub);
+    s->opts = *opts;
+    read_cursor(s);
+    uint64_t first = scrub_gap_ms(SCRUB_FIRST_BYTES, opts->bytes_per_day);
+    timer_start(opts->loop, &s->timer, MIN(first, (uint64_t)SCRUB_FIRST_MS), on_due);
+    return s;
+}
+
+const struct scrub_stats *scrub_stats(const struct scrub *s)
+{
+    return &s->stats;
+}
+
+static void on_closed(struct defer *d)
+{
+    finish(container_of(d, struct scrub, closed));
+}
+
+void scrub_close(struct scrub *s, void (*done)(void *arg), void *arg)
+{
+    s->is_closing = true;
+    s->done = done;
+    s->done_arg = arg;
+    timer_stop(s->opts.loop, &s->timer);
+    __atomic_store_n(&s->stop, true, __ATOMIC_RELAXED);
+    if (!s->is_running)
+        defer_start(s->opts.loop, &s->closed, on_closed);
+}
