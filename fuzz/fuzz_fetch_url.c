@@ -23,7 +23,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         (void)str_cut(rest, '\n', &line, &rest);
         scoped(free_scoped) char *text = str_dup(line);
         struct fetch_url u;
+        struct fetch_proxy proxy;
         struct err err = { 0 };
+        if (fetch_proxy_parse(text, &proxy, NULL) >= 0) {
+            FUZZ_CHECK(proxy.host[0] && proxy.port);
+            fetch_proxy_fini(&proxy);
+        }
         if (fetch_url_parse(text, base.host ? &base : NULL, &u, &err) < 0) {
             FUZZ_CHECK(err.code == E_INVALID && err.text[0]);
             FUZZ_CHECK(!u.host && !u.path);

@@ -283,7 +283,9 @@ TEST(a_server_that_is_down_is_asked_again)
     wait_for(&r, &r.modules, 1);
     CHECK_INT(r.troubles, 1);
     CHECK_STR(str_of(r.reason), "ModuleUnavailable");
-    CHECK_STR(str_of(r.text), "the module cannot be fetched from its URL; the host's log says why");
+    CHECK_STR(str_of(r.text),
+              "the module cannot be fetched from its URL; the host's log says why (hosts that "
+              "--module-host does not name have to be at public addresses)");
     rig_fini(&r);
 }
 
@@ -535,6 +537,48 @@ TEST(hosts_are_exempt_from_proxies_as_no_proxy_says)
     CHECK(!fetch_url_no_proxy("a:81", "a", 80));
     CHECK(!fetch_url_no_proxy("", "a", 80));
     CHECK(!fetch_url_no_proxy(NULL, "a", 80));
+}
+
+TEST(proxies_may_want_a_login)
+{
+    static const struct {
+        const char *url, *authorization;
+    } good[] = {
+        { "http://proxy:3128", NULL },
+        { "http://aladdin:opensesame@proxy:3128/", "Basic YWxhZGRpbjpvcGVuc2VzYW1l" },
+        { "http://user@proxy:3128", "Basic dXNlcjo=" },
+        { "http://a:p%40ss%3Aword@proxy:3128", "Basic YTpwQHNzOndvcmQ=" },
+        { "http://a:p@ss@proxy:3128", "Basic YTpwQHNz" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        struct fetch_proxy proxy;
+        CHECK_OK(fetch_proxy_parse(good[i].url, &proxy, NULL));
+        CHECK_STR(str_of(proxy.host), "proxy");
+        CHECK_INT(proxy.port, 3128);
+        CHECK((proxy.authorization == NULL) == (good[i].authorization == NULL));
+        if (proxy.authorization && good[i].authorization)
+            CHECK_STR(str_of(proxy.authorization), good[i].authorization);
+        fetch_proxy_fini(&proxy);
+    }
+}
+
+TEST(errors_about_proxies_hold_no_password)
+{
+    static const char *const bad[] = { "http://u:secret@",     "http://u:secret@:80",
+                                       "ftp://u:secret@h",     "http://u:secret@h:0",
+                                       "http://u:sec%zret@h",  "https://u:secret@h",
+                                       "http://u:se@secret@/", "http://u:secret@h:1:2" };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct fetch_proxy proxy;
+        struct fetch_url url;
+        struct err err = { 0 };
+        CHECK(fetch_proxy_parse(bad[i], &proxy, &err) < 0);
+        CHECK(!strstr(err_text(&err), "sec") && !proxy.host && !proxy.authorization);
+        if (fetch_url_parse(bad[i], NULL, &url, &err) >= 0)
+            fetch_url_fini(&url);
+        else
+            CHECK(!strstr(err_text(&err), "sec"));
+    }
 }
 
 TEST(a_plain_url_goes_to_the_proxy_of_the_environment)

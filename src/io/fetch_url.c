@@ -3,8 +3,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "codec/base64.h"
+#include "codec/url.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void fetch_url_fini(struct fetch_url *u)
 {
@@ -19,6 +22,40 @@ static bool is_clean(struct str s)
         if ((unsigned char)s.p[i] <= ' ' || s.p[i] == 0x7f)
             return false;
     return true;
+}
+
+/* The bytes of the authority (RFC 3986 section 3.2) of an absolute URL; empty: there is none. */
+static struct str authority_of(struct str url)
+{
+    for (size_t i = 0; i + 2 < url.n; i++) {
+        if (memcmp(url.p + i, "://", 3) != 0)
+            continue;
+        size_t end = i + 3;
+        while (end < url.n && !strchr("/?#", url.p[end]))
+            end++;
+        return str_slice(url, i + 3, end);
+    }
+    return STR("");
+}
+
+/* The length of the userinfo with its "@"; 0: none. A password may hold "@" that is not encoded. */
+static size_t userinfo_n(struct str authority)
+{
+    size_t n = authority.n;
+    while (n > 0 && authority.p[n - 1] != '@')
+        n--;
+    return n;
+}
+
+/* `what` about a URL, which is quoted without what may be a password. */
+static int refuse(struct err *err, const char *text, const char *what)
+{
+    struct str url = str_of(text), authority = authority_of(url);
+    size_t secret = userinfo_n(authority);
+    if (secret == 0)
+        return err_set(err, E_INVALID, "'%.160s' %s", text, what);
+    return err_set(err, E_INVALID, "'%.*s...@%.160s' %s", (int)MIN(authority.p - text, 160), text,
+                   authority.p + secret, what);
 }
 
 static int parse_authority(struct str authority, struct fetch_url *ret)
@@ -51,7 +88,7 @@ int fetch_url_parse(const char *text, const struct fetch_url *base, struct fetch
     bool http = str_has_prefix(s, STR("http://"));
     ret->tls = str_has_prefix(s, STR("https://"));
     if (!is_clean(s) || (!http && !ret->tls && !(base && s.n && s.p[0] == '/')))
-        return err_set(err, E_INVALID, "'%.160s' is no http:// or https:// URL", text);
+        return refuse(err, text, "is no http:// or https:// URL");
     if (!http && !ret->tls && !str_has_prefix(s, STR("//"))) { /* a path of the same server */
         ret->tls = base->tls;
         ret->host = xstrdup(base->host);
@@ -67,7 +104,7 @@ int fetch_url_parse(const char *text, const struct fetch_url *base, struct fetch
         n++;
     if (parse_authority(str_slice(rest, 0, n), ret) < 0) {
         fetch_url_fini(ret);
-        return err_set(err, E_INVALID, "'%.160s' has no valid host and port", text);
+        return refuse(err, text, "has no valid host and port");
     }
     rest = str_slice(rest, n, rest.n);
     ret->path = xasprintf("%s" STR_FMT, rest.n && rest.p[0] == '/' ? "" : "/", STR_ARG(rest));
@@ -113,4 +150,59 @@ const char *fetch_url_proxy(const struct fetch_url *u)
     if (!proxy && !u->tls && !getenv("REQUEST_METHOD"))
         proxy = getenv("HTTP_PROXY");
     return proxy && proxy[0] && !fetch_url_no_proxy(no, u->host, u->port) ? proxy : NULL;
+}
+
+void fetch_proxy_fini(struct fetch_proxy *proxy)
+{
+    free(proxy->host);
+    free(proxy->authorization);
+    *proxy = (struct fetch_proxy){ 0 };
+}
+
+enum { LOGIN_MAX_BYTES = 4096 };
+
+/* Of "user:password", percent-encoded. A user without a password has an empty one. NULL: it is not
+ * encoded well. */
+static char *basic_authorization(struct str userinfo)
+{
+    struct arena a = { 0 };
+    struct buf plain = BUF_INIT(LOGIN_MAX_BYTES), text = BUF_INIT(2 * LOGIN_MAX_BYTES);
+    struct str decoded;
+    char *ret = NULL;
+    if (url_decode(&a, userinfo, false, &decoded) >= 0) {
+        (void)buf_add_str(&plain, decoded);
+        if (str_find_char(userinfo, ':') < 0)
+            (void)buf_add_str(&plain, STR(":"));
+        (void)buf_add_str(&text, STR("Basic "));
+        (void)base64_encode(&text, buf_str(&plain), BASE64_STD);
+        if (buf_ok(&plain) && buf_ok(&text))
+            ret = str_dup(buf_str(&text));
+    }
+    buf_fini(&plain);
+    buf_fini(&text);
+    arena_fini(&a);
+    return ret;
+}
+
+int fetch_proxy_parse(const char *text, struct fetch_proxy *ret, struct err *err)
+{
+    struct str authority = authority_of(str_of(text));
+    size_t n = userinfo_n(authority);
+    struct fetch_url url;
+    *ret = (struct fetch_proxy){ 0 };
+    scoped(free_scoped) char *bare =
+        n ? xasprintf("%.*s%s", (int)(authority.p - text), text, authority.p + n) : xstrdup(text);
+    char *authorization = n ? basic_authorization(str_slice(authority, 0, n - 1)) : NULL;
+    if ((n && !authorization) || fetch_url_parse(bare, NULL, &url, NULL) < 0) {
+        free(authorization);
+        return refuse(err, text, "is no proxy of the form http://[user[:password]@]host[:port]");
+    }
+    *ret = (struct fetch_proxy){ .host = take_ptr(&url.host),
+                                 .port = url.port,
+                                 .authorization = authorization };
+    int r = url.tls ? err_set(err, E_UNSUPPORTED, "a proxy that is itself reached by https") : 0;
+    fetch_url_fini(&url);
+    if (r < 0)
+        fetch_proxy_fini(ret);
+    return r;
 }

@@ -23,3 +23,16 @@ bool fetch_url_no_proxy(const char *list, const char *host, uint16_t port);
 /* The URL of the proxy that http_proxy, https_proxy and no_proxy of the environment, or the same in
  * upper case, say for `u`; NULL: none. */
 const char *fetch_url_proxy(const struct fetch_url *u);
+
+struct fetch_proxy {
+    char *host;
+    uint16_t port;
+    char *authorization; /* for Proxy-Authorization (RFC 7617): "Basic ..."; NULL: none */
+};
+/*
+ * "http://[user[:password]@]host[:port]/", percent-encoded. Given: fetch_proxy_fini(). Errors,
+ * whose texts never hold the user or the password: E_INVALID; E_UNSUPPORTED: a proxy that is itself
+ * reached by https.
+ */
+int fetch_proxy_parse(const char *text, struct fetch_proxy *ret, struct err *err);
+void fetch_proxy_fini(struct fetch_proxy *proxy);

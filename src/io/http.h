@@ -200,9 +200,10 @@ struct http_client_opts {
     /* With tls: connections go through this proxy (CONNECT, RFC 9110 section 9.3.6); NULL: none. */
     const char *proxy_host;
     uint16_t proxy_port;
-    unsigned max_connections;    /* 0: 64; further calls queue in order */
-    uint64_t connect_timeout_ms; /* 0: 10000; name, connection and TLS handshake together */
-    uint64_t idle_ms;            /* 0: HTTP_CLIENT_IDLE_MS */
+    const char *proxy_authorization; /* of that CONNECT (RFC 9110 section 11.7.2); NULL: none */
+    unsigned max_connections;        /* 0: 64; further calls queue in order */
+    uint64_t connect_timeout_ms;     /* 0: 10000; name, connection and TLS handshake together */
+    uint64_t idle_ms;                /* 0: HTTP_CLIENT_IDLE_MS */
     /*
      * HTTP/2, many calls on a connection: with TLS if the server chooses it, in clear text by prior
      * knowledge.

@@ -522,9 +522,12 @@ static void ask_tunnel(struct link *l)
 {
     const struct http_client *c = l->client;
     bool v6 = strchr(c->host, ':');
+    const char *login = c->proxy_authorization;
+    scoped(free_scoped) char *host =
+        xasprintf("%s%s%s:%u", v6 ? "[" : "", c->host, v6 ? "]" : "", c->port);
     scoped(free_scoped) char *head =
-        xasprintf("CONNECT %s%s%s:%u HTTP/1.1\r\nhost: %s%s%s:%u\r\n\r\n", v6 ? "[" : "", c->host,
-                  v6 ? "]" : "", c->port, v6 ? "[" : "", c->host, v6 ? "]" : "", c->port);
+        xasprintf("CONNECT %s HTTP/1.1\r\nhost: %s\r\n%s%s%s\r\n", host, host,
+                  login ? "proxy-authorization: " : "", login ? login : "", login ? "\r\n" : "");
     l->tunnel_at = TUNNEL_ASKED;
     l->tunnel = BUF_INIT(TUNNEL_HEAD_MAX_BYTES);
     stream_write(&l->s, str_of(head));
@@ -752,9 +755,36 @@ static void on_open(struct stream *s)
         http_client_kick(l->client); /* calls waited to hear what it speaks */
 }
 
+/* Where the connection leads. */
+static const char *peer_host(const struct http_client *c)
+{
+    return c->proxy_host ? c->proxy_host : c->host;
+}
+
+static uint16_t peer_port(const struct http_client *c)
+{
+    return c->proxy_host ? c->proxy_port : c->port;
+}
+
+static const char *peer_kind(const struct http_client *c)
+{
+    return c->proxy_host ? "the proxy " : "";
+}
+
 static const char *client_name(const struct http_client *c)
 {
-    return c->unix_path ? c->unix_path : c->host;
+    return c->unix_path ? c->unix_path : peer_host(c);
+}
+
+/* Through an open tunnel it is the host that was not reached, before that the proxy. */
+static void add_target(const struct link *l, int r, struct err *err)
+{
+    const struct http_client *c = l->client;
+    if (l->tunnel_at == TUNNEL_OPEN)
+        (void)err_ctx(err, r, "connect to '%s' port %u", c->host, c->port);
+    else
+        (void)err_ctx(err, r, "connect to %s'%s' port %u", peer_kind(c), client_name(c),
+                      peer_port(c));
 }
 
 static void on_error(struct stream *s, int r, const struct err *err)
@@ -766,7 +796,7 @@ static void on_error(struct stream *s, int r, const struct err *err)
         return;
     }
     if (!s->opened)
-        (void)err_ctx(&full, r, "connect to '%s' port %u", client_name(l->client), l->client->port);
+        add_target(l, r, &full);
     link_failed(l, r, &full);
 }
 
@@ -816,21 +846,10 @@ static void on_connect_timeout(struct timer *t)
     struct link *l = container_of(t, struct link, connect_timer);
     struct err err = { 0 };
     link_failed(l,
-                err_set(&err, -ETIMEDOUT, "connect to '%s' port %u: no connection within %llu ms",
-                        client_name(l->client), l->client->port,
+                err_set(&err, -ETIMEDOUT, "connect to %s'%s' port %u: no connection within %llu ms",
+                        peer_kind(l->client), client_name(l->client), peer_port(l->client),
                         (unsigned long long)l->client->connect_timeout_ms),
                 &err);
-}
-
-/* Where the connection leads. */
-static const char *peer_host(const struct http_client *c)
-{
-    return c->proxy_host ? c->proxy_host : c->host;
-}
-
-static uint16_t peer_port(const struct http_client *c)
-{
-    return c->proxy_host ? c->proxy_port : c->port;
 }
 
 static int connect_to(struct link *l, const struct sockaddr *addr, struct err *err)
@@ -865,8 +884,8 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     l->lookup = NULL;
     if (status < 0) {
         struct err err = { 0 };
-        int r = err_set(&err, -EHOSTUNREACH, "find '%s': %s", peer_host(l->client),
-                        uv_strerror(status));
+        int r = err_set(&err, -EHOSTUNREACH, "find %s'%s': %s", peer_kind(l->client),
+                        peer_host(l->client), uv_strerror(status));
         link_failed(l, r, &err);
         return;
     }
@@ -892,7 +911,7 @@ static int look_up(struct link *l, struct err *err)
     int r = uv_getaddrinfo(&c->loop->uv, &lookup->req, on_lookup, peer_host(c), port, &hints);
     if (r < 0) {
         free(lookup);
-        return err_sys(err, r, "find '%s'", peer_host(c));
+        return err_sys(err, r, "find %s'%s'", peer_kind(c), peer_host(c));
     }
     l->lookup = lookup;
     return 0;
@@ -1042,6 +1061,8 @@ int http_client_new(struct loop *loop, const struct http_client_opts *opts,
         .port = opts->port,
         .proxy_host = opts->tls && opts->proxy_host ? xstrdup(opts->proxy_host) : NULL,
         .proxy_port = opts->proxy_port,
+        .proxy_authorization =
+            opts->proxy_authorization ? xstrdup(opts->proxy_authorization) : NULL,
         .tls = opts->tls,
         .http2 = opts->http2,
         .ping_ms = opts->ping_ms,
@@ -1077,6 +1098,7 @@ static void client_check_free(struct http_client *c)
     free(c->unix_path);
     free(c->server_name);
     free(c->proxy_host);
+    free(c->proxy_authorization);
     free(c);
     trim_spares();
 }

@@ -14,7 +14,7 @@ enum call_state { CALL_QUEUED, CALL_LINKED, CALL_SENT, CALL_HEAD, CALL_ENDED };
 
 struct http_client {
     struct loop *loop;
-    char *host, *unix_path, *server_name, *proxy_host;
+    char *host, *unix_path, *server_name, *proxy_host, *proxy_authorization;
     uint16_t port, proxy_port;
     struct tls_ctx *tls;
     size_t max_links;

@@ -231,7 +231,7 @@ static bool is_other_address(const char *host)
 static int begin_hop(struct module_fetch *f)
 {
     const char *proxy = fetch_url_proxy(&f->url);
-    struct fetch_url via = { 0 };
+    struct fetch_proxy via = { 0 };
     struct headers h = { 0 };
     const struct module_site *site = f->opts.site;
     enum module_host allowed = site->is_any_host
@@ -242,7 +242,7 @@ static int begin_hop(struct module_fetch *f)
         return err_set(&f->err, f->redirects ? E_DENIED : -EPERM,
                        "modules may not come from '%.100s' port %u (--module-host)", f->url.host,
                        (unsigned)f->url.port);
-    int r = proxy ? fetch_url_parse(proxy, NULL, &via, &f->err) : 0;
+    int r = proxy ? fetch_proxy_parse(proxy, &via, &f->err) : 0;
     if (r < 0)
         return err_ctx(&f->err, r, "proxy");
     if (f->url.tls)
@@ -251,6 +251,7 @@ static int begin_hop(struct module_fetch *f)
                                        .port = proxy && !f->url.tls ? via.port : f->url.port,
                                        .proxy_host = proxy && f->url.tls ? via.host : NULL,
                                        .proxy_port = via.port,
+                                       .proxy_authorization = via.authorization,
                                        .tls = f->tls,
                                        .max_connections = 1 };
     if (allowed == MODULE_HOST_PUBLIC && !proxy)
@@ -264,6 +265,8 @@ static int begin_hop(struct module_fetch *f)
     if (proxy && !f->url.tls) {
         scoped(free_scoped) char *host = xasprintf("%s:%u", f->url.host, (unsigned)f->url.port);
         (void)headers_addc(&h, "host", host);
+        if (via.authorization)
+            (void)headers_addc(&h, "proxy-authorization", via.authorization);
     }
     (void)headers_addc(&h, "accept", "application/wasm, application/octet-stream, */*");
     (void)headers_addc(&h, "user-agent", "dormouse/" DORMOUSE_VERSION);
@@ -277,7 +280,7 @@ static int begin_hop(struct module_fetch *f)
     if (r >= 0)
         r = http_call_start(f->client, &call, &f->call, &f->err);
     headers_fini(&h);
-    fetch_url_fini(&via);
+    fetch_proxy_fini(&via);
     return r;
 }
 

@@ -489,7 +489,9 @@ static const char *fetch_trouble(const struct download *d, int r, const struct e
         (void)err_set(public, r, "what is at the URL has another digest than the spec names");
         return "ModuleDigestWrong";
     }
-    (void)err_set(public, r, "the module cannot be fetched from its URL; the host's log says why");
+    (void)err_set(public, r,
+                  "the module cannot be fetched from its URL; the host's log says why (hosts that "
+                  "--module-host does not name have to be at public addresses)");
     return "ModuleUnavailable";
 }
 

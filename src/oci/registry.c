@@ -100,29 +100,28 @@ static int new_client(struct oci_registry *reg, const struct fetch_url *url,
                       struct registry_origin *ret, struct err *err)
 {
     const char *proxy = is_loopback(url->host) ? NULL : fetch_url_proxy(url);
-    struct fetch_url via = { 0 };
+    struct fetch_proxy via = { 0 };
     int r = proxy ? check_by_proxy(reg, url, err) : 0;
     if (r < 0)
         return r;
-    r = proxy ? fetch_url_parse(proxy, NULL, &via, err) : 0;
+    r = proxy ? fetch_proxy_parse(proxy, &via, err) : 0;
     if (r < 0)
         return err_ctx(err, r, "proxy of the environment");
-    if (proxy && via.tls) {
-        fetch_url_fini(&via);
-        return err_set(err, E_UNSUPPORTED, "a proxy that is itself reached by https");
-    }
     struct http_client_opts opts = {
         .host = proxy && !url->tls ? via.host : url->host,
         .port = proxy && !url->tls ? via.port : url->port,
         .proxy_host = proxy && url->tls ? via.host : NULL,
         .proxy_port = via.port,
+        .proxy_authorization = via.authorization,
         .tls = url->tls ? reg->tls : NULL,
         .may_connect = proxy ? NULL : may_connect,
         .may_connect_arg = ret,
     };
     r = http_client_new(reg->opts.loop, &opts, &ret->client, err);
     ret->by_proxy = proxy && !url->tls;
-    fetch_url_fini(&via);
+    if (r >= 0 && ret->by_proxy)
+        ret->proxy_authorization = take_ptr(&via.authorization);
+    fetch_proxy_fini(&via);
     return r;
 }
 
@@ -186,6 +185,7 @@ void registry_free(struct oci_registry *reg)
     for (size_t i = 0; i < reg->n_origins; i++) {
         http_client_close(reg->origins[i].client);
         free(reg->origins[i].name);
+        free(reg->origins[i].proxy_authorization);
     }
     registry_auth_fini(reg);
     fetch_url_fini(&reg->base);

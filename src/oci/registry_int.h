@@ -15,7 +15,8 @@ struct registry_origin {
     char *name; /* "https://host:port" */
     struct oci_registry *reg;
     struct http_client *client;
-    bool by_proxy; /* plain HTTP: the proxy wants the whole URL as the target */
+    bool by_proxy;             /* plain HTTP: the proxy wants the whole URL as the target */
+    char *proxy_authorization; /* with by_proxy; NULL: none */
 };
 
 struct oci_registry {

@@ -138,6 +138,12 @@ static void end_with_status(struct oci_request *q)
         registry_request_end(q, 0);
         return;
     }
+    if (q->status == 407) {
+        registry_request_end(q, err_set(&q->err, E_DENIED,
+                                        "the proxy answers 407: it wants a login, "
+                                        "http://USER:PASSWORD@HOST:PORT"));
+        return;
+    }
     add_explanation(q, &words);
     registry_request_end(q, err_set(&q->err, code_of(q->status), "%s answers %d to %s %.*s%s",
                                     q->url.host, q->status, q->method, registry_path_n(q->url.path),
@@ -291,7 +297,10 @@ static void settle_sink(struct oci_request *q)
 
 static void settle_transport(struct oci_request *q, int r)
 {
-    if (r == -EACCES)
+    bool is_ours = registry_same_origin(&q->url, &q->reg->base);
+    if (r == -EACCES && is_ours)
+        (void)err_ctx(&q->err, r, "the registry is at no address that the options allow");
+    else if (r == -EACCES)
         (void)err_ctx(&q->err, r,
                       "%s is public and sends us to a private address (--allow-private)",
                       q->reg->base.host);
@@ -510,6 +519,8 @@ static int start_call(struct oci_request *q)
                                                  origin->by_proxy ? host : "", q->url.path);
     if (origin->by_proxy)
         (void)headers_addc(&h, "host", host);
+    if (origin->proxy_authorization)
+        (void)headers_addc(&h, "proxy-authorization", origin->proxy_authorization);
     add_headers(q, &h);
     struct http_call_opts opts = { .method = str_of(q->method),
                                    .target = str_of(target),

@@ -6,6 +6,7 @@ import hashlib
 import http.server
 import json
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -336,3 +337,78 @@ def real(directory, **settings):
     finally:
         process.terminate()
         process.wait(DEADLINE_S)
+
+
+class Proxy(http.server.ThreadingHTTPServer):
+    """Passes on to one server whatever host a client names: CONNECT, and plain requests with a whole URL. With `login`
+    ("user:password") it wants that. `seen`: (method, target, Proxy-Authorization) of each request."""
+    daemon_threads = True
+
+    def __init__(self, to_port, login=None):
+        super().__init__(("127.0.0.1", 0), ProxyHandler)
+        self.to_port, self.seen = to_port, []
+        self.wanted = login and "Basic " + base64.b64encode(login.encode()).decode()
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request, client_address):
+        pass  # a client that goes away
+
+
+class ProxyHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def is_allowed(self):
+        login = self.headers.get("Proxy-Authorization")
+        self.server.seen.append((self.command, self.path, login))
+        if self.server.wanted in (None, login):
+            return True
+        self.send_response(407)
+        self.send_header("Proxy-Authenticate", "Basic")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return False
+
+    def do_CONNECT(self):
+        if not self.is_allowed():
+            return
+        with socket.create_connection(("127.0.0.1", self.server.to_port)) as there:
+            self.send_response(200)
+            self.end_headers()
+            ways = {self.connection: there, there: self.connection}
+            while True:
+                for one in select.select(list(ways), [], [])[0]:
+                    data = one.recv(1 << 16)
+                    if not data:
+                        self.close_connection = True
+                        return
+                    ways[one].sendall(data)
+
+    def do_GET(self):
+        if not self.is_allowed():
+            return
+        url = urllib.parse.urlsplit(self.path)
+        there = http.client.HTTPConnection("127.0.0.1", self.server.to_port)
+        kept = {k: v for k, v in self.headers.items() if not k.lower().startswith("proxy-")}
+        there.request(self.command, url.path + (url.query and "?" + url.query), headers=kept)
+        answer = there.getresponse()
+        body = answer.read()
+        self.send_response(answer.status)
+        for key, value in answer.getheaders():
+            if key.lower() != "transfer-encoding":
+                self.send_header(key, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        there.close()
+
+    do_HEAD = do_GET

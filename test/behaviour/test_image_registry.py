@@ -13,7 +13,7 @@ import pytest
 
 from conftest import BUILD, DEADLINE_S
 from image_kit import Layout, layer
-from registry_kit import REGISTRY, answer, cut_after, digest, fake, real, stall_after
+from registry_kit import REGISTRY, Proxy, answer, cut_after, digest, fake, real, stall_after
 
 SKOPEO = shutil.which("skopeo")
 needs_registry = pytest.mark.skipif(not REGISTRY, reason="no docker-registry here")
@@ -343,6 +343,54 @@ def test_tls_with_an_own_ca(tmp_path, layout):
                         "-out", other, "-days", "2", "-subj", "/CN=y"], check=True, capture_output=True)
         assert "certificate refused" in fails(f"docker://{host}/a/b", "--ca-file", str(other))
         assert "No such file" in fails(f"docker://{host}/a/b", "--ca-file", str(tmp_path / "none"))
+
+
+# ---- proxies
+
+LOGIN = "user:p@ss:word"
+ENCODED = "user:p%40ss%3Aword"
+
+
+def proxy_of(proxy, encoded=ENCODED):
+    url = f"http://{encoded}@127.0.0.1:{proxy.server_address[1]}"
+    return {"http_proxy": url, "https_proxy": url}
+
+
+def certificate(tmp_path, name):
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
+                    "-out", cert, "-days", "2", "-subj", "/CN=x", "-addext", f"subjectAltName=DNS:{name}"], check=True, capture_output=True)
+    return key, cert
+
+
+def test_plain_requests_log_in_to_a_proxy(registry):
+    with Proxy(registry.port, LOGIN) as proxy:
+        shown = inspect("docker://registry.example:5000/a/b:v1", "--plain-http", env=proxy_of(proxy))
+        assert len(shown["layers"]) == 2
+        assert {(target.split("/v2/")[0], login) for _, target, login in proxy.seen} == {("http://registry.example:5000", proxy.wanted)}
+    assert not any("Proxy-Authorization" in headers for _, _, headers in registry.seen)
+
+
+@needs_registry
+def test_connections_with_tls_log_in_to_a_proxy(tmp_path):
+    key, cert = certificate(tmp_path, "registry.example")
+    with real(tmp_path, http={"tls": {"certificate": str(cert), "key": str(key)}}) as host:
+        with Proxy(int(host.split(":")[1]), LOGIN) as proxy:
+            told = fails("docker://registry.example/a/b", "--ca-file", str(cert), env=proxy_of(proxy))
+            assert "answers 404" in told  # it is the registry that says so
+            assert set(proxy.seen) == {("CONNECT", "registry.example:443", proxy.wanted)}
+
+
+def test_errors_name_the_proxy_and_not_its_password(registry):
+    with Proxy(registry.port, LOGIN) as proxy:
+        for scheme in ["--plain-http"], []:
+            told = fails("docker://registry.example/a/b", *scheme, env=proxy_of(proxy, "user:secret"))
+            assert "407" in told and "secret" not in told
+    told = fails("docker://registry.example/a/b", env=proxy_of(proxy, "user:secret"))  # it is gone
+    assert f"the proxy '127.0.0.1' port {proxy.server_address[1]}" in told and "secret" not in told
+    for url in "http://user:secret@:80", "ftp://user:secret@h", "http://user:se%zzcret@h", "http://user:secret@h:99999/":
+        told = fails("docker://registry.example/a/b", env={"https_proxy": url})
+        assert "proxy" in told and "cret" not in told, told
 
 
 # ---- pushing
