@@ -11,10 +11,12 @@
 #include "base/map.h"
 #include "base/sys.h"
 #include "codec/json.h"
+#include "oci/reference.h"
 #include "oci/remote_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -550,22 +552,32 @@ static int layout_image(struct oci_source *s, const struct oci_platform *platfor
 
 /* ---- Docker's archives ---- */
 
-static bool has_tag(const struct json *image, struct str wanted)
+/* Two names of one image: "app:1" and "docker.io/library/app:1", as tools complete them. */
+static bool is_same_reference(struct str a, struct str b)
 {
-    json_each (tag, json_getc(image, "RepoTags"))
-        if (str_eq(json_str(tag), wanted))
-            return true;
-    return false;
+    struct oci_reference ra, rb;
+    return oci_reference_parse(a, &ra, NULL) >= 0 && oci_reference_parse(b, &rb, NULL) >= 0 &&
+           strcmp(ra.host, rb.host) == 0 && strcmp(ra.repository, rb.repository) == 0 &&
+           strcmp(ra.tag, rb.tag) == 0 && !ra.has_digest && !rb.has_digest;
 }
 
+static const struct json *find_tagged_as(const struct json *images, struct str wanted,
+                                         bool (*is_same)(struct str, struct str))
+{
+    json_each (image, images)
+        json_each (tag, json_getc(image, "RepoTags"))
+            if (is_same(json_str(tag), wanted))
+                return image;
+    return NULL;
+}
+
+/* The tag as it stands decides before its completed form. */
 static const struct json *find_tagged(const struct json *images, struct str wanted)
 {
     if (wanted.n == 0)
         return images->n == 1 ? json_first(images) : NULL;
-    json_each (image, images)
-        if (has_tag(image, wanted))
-            return image;
-    return NULL;
+    const struct json *image = find_tagged_as(images, wanted, str_eq);
+    return image ? image : find_tagged_as(images, wanted, is_same_reference);
 }
 
 static void note_blob(struct oci_source *s, const struct oci_digest *d, struct str name)

@@ -77,6 +77,18 @@ def test_archives_of_layouts_and_of_docker_hold_the_same(layout, tmp_path):
     assert [v["diffID"] for v in of_docker["layers"]] == [v["diffID"] for v in want["layers"]]
 
 
+def test_tags_of_docker_archives_are_found_in_any_form(tmp_path):
+    archive = f"docker-archive:{tmp_path}/d.tar"
+    docker_archive(tmp_path / "d.tar", {"docker.io/foo/bar:1": [BASE], "docker.io/library/redis:7": [BASE, OLD], "own.example/a:latest": [BASE, NEW]})
+    for name, layers in ("foo/bar:1", 1), ("docker.io/foo/bar:1", 1), ("redis:7", 2), ("library/redis:7", 2), ("own.example/a", 2):
+        assert len(as_json("inspect", f"{archive}:{name}")["layers"]) == layers, name
+    for name in "foo/bar:2", "redis", "a:latest", "bar:1":
+        done = image("inspect", f"{archive}:{name}")
+        assert done.returncode == 1 and name in done.stderr
+    docker_archive(tmp_path / "d.tar", {"docker.io/library/a:1": [BASE], "a:1": [BASE, OLD]})
+    assert len(as_json("inspect", f"{archive}:a:1")["layers"]) == 2  # the tag as it stands comes first
+
+
 def test_a_platform_is_chosen_from_an_index(tmp_path):
     made = Layout(tmp_path / "layout")
     for architecture, content in (("amd64", b"1"), ("arm64", b"22")):
