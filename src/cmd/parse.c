@@ -345,13 +345,21 @@ int cmd_parse(const struct cmd *cmd, const struct cmd_opt *opts, int argc, char 
     return 0;
 }
 
+#define SYSTEM_DIR "/var/lib/dormouse"
+
+/* Root of a user namespace need not be root of the machine. */
+static bool may_write_system_dir(void)
+{
+    return access(SYSTEM_DIR, W_OK) == 0 || (errno == ENOENT && access("/var/lib", W_OK) == 0);
+}
+
 char *cmd_data_dir(const char *given)
 {
     const char *chosen = getenv("DORMOUSE_DATA_DIR");
     if (given || (chosen && *chosen))
         return xstrdup(given ? given : chosen);
-    if (geteuid() == 0)
-        return xstrdup("/var/lib/dormouse");
+    if (geteuid() == 0 && may_write_system_dir())
+        return xstrdup(SYSTEM_DIR);
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (state && state[0] == '/')
         return xasprintf("%s/dormouse", state);

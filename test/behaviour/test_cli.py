@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 
 import pytest
 
@@ -229,3 +231,16 @@ def test_a_data_directory_may_have_a_long_path(tmp_path):
     assert (data / "data/admin.sock").exists()
     assert server.stop() == 0
     assert not (data / "data/admin.sock").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, and setpriv")
+def test_root_of_a_user_namespace_has_a_data_directory_of_its_own():
+    words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "unshare", "-Ur"]
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o777)
+        env = {"PATH": os.environ["PATH"], "HOME": home}
+        if subprocess.run([*words, DORMOUSE, "version"], capture_output=True, env=env).returncode:
+            pytest.skip("no user namespaces for others here, or they cannot reach the program")
+        done = subprocess.run([*words, DORMOUSE, "image", "ls"], capture_output=True, text=True, timeout=DEADLINE_S, env=env)
+    assert "/var/lib/dormouse" not in done.stderr, done.stderr
+    assert done.returncode == 0 or home in done.stderr, done.stderr
