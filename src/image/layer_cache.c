@@ -207,19 +207,27 @@ static int remove_one(struct layer_cache *c, struct cache_pins *p, const struct 
     return r >= 0;
 }
 
+static int too_little(const struct layer_cache *c, uint64_t need, struct err *err)
+{
+    return err_set(err, -ENOSPC,
+                   "the store's quota of %llu bytes has no room for %llu more: %llu are in use",
+                   (unsigned long long)oci_store_quota(c->store), (unsigned long long)need,
+                   (unsigned long long)image_cache_pinned(c->cache));
+}
+
 static int evict(struct layer_cache *c, struct cache_pins *p, uint64_t need, struct err *err)
 {
     uint64_t freed = 0, size;
     struct oci_digest d;
     if (image_cache_used(c->cache) - image_cache_pinned(c->cache) < need)
-        return err_set(err, -ENOSPC, "too many layers are in use");
+        return too_little(c, need, err);
     while (freed < need && image_cache_next(c->cache, need - freed, d.bytes, &size)) {
         int r = remove_one(c, p, &d, err);
         if (r < 0)
             return r;
         freed += r ? size : 0;
     }
-    return freed >= need ? 0 : err_set(err, -ENOSPC, "too many layers are in use");
+    return freed >= need ? 0 : too_little(c, need - freed, err);
 }
 
 static int on_make_room(void *arg, uint64_t need_bytes, struct err *err)

@@ -142,10 +142,21 @@ static const char *unknown_code(enum mirror_kind kind)
     return "NAME_UNKNOWN";
 }
 
+/* It is not here, and its registry could not be asked, or gave what cannot be kept; what that
+ * refuses to give is not there either. 0: not so. */
+static int status_of_pull(int r)
+{
+    if (r == 0 || r == E_DENIED)
+        return 0;
+    return r == -ENOSPC ? 507 : r == -ETIMEDOUT ? 504 : 502;
+}
+
 static void refuse_found(struct serving *g)
 {
     g->s->n_missing++;
-    if (g->r == -ENOENT)
+    if (g->r == -ENOENT && status_of_pull(g->pull_r))
+        image_server_refuse(g, status_of_pull(g->pull_r), "UNAVAILABLE", err_text(&g->err));
+    else if (g->r == -ENOENT)
         image_server_refuse(g, 404, unknown_code(g->q.kind), err_text(&g->err));
     else if (is_of_files(&g->q) && g->r <= E_VERSION && g->r != E_CORRUPT)
         image_server_refuse(g, 400, "FILES_INVALID", err_text(&g->err));

@@ -71,6 +71,7 @@ struct serving {
     struct image_pull *pull;  /* that it waits for, or the last one that it waited for */
     struct list waiting;      /* of the pull */
     int r;                    /* of the job */
+    int pull_r;               /* of the pull that it waited for, if that failed */
     struct err err;
     struct mirror_found found;
     bool is_held; /* the layer of what is found; it is not evicted meanwhile */

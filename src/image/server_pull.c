@@ -400,7 +400,8 @@ static bool goes_on_waiting(struct serving *g, int r)
     bool found = take_document(g, p) || (r >= 0 && !(p->is_refresh && g->q.tag[0]));
     if (!found && !p->has_ended)
         return true;
-    if (!found && r < 0 && p->r < 0 && p->r != -ENOENT)
+    g->pull_r = !found && r < 0 && p->r < 0 && p->r != -ENOENT ? p->r : 0;
+    if (g->pull_r)
         (void)err_set(&g->err, r, "%s", err_text(&p->err));
     image_server_unwait(g);
     return false;

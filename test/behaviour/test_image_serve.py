@@ -276,8 +276,11 @@ def test_a_registry_that_is_away_or_lies_is_reported(upstream, layout, tmp_path)
         upstream.blobs[large] = upstream.blobs[large][:-1] + b"?"
         assert s.get("/v2/library/app/manifests/v1")[0] == 200
         status, _, body = s.get(f"/v2/library/app/blobs/{large}")
-        assert status == 404 and json.loads(body)["errors"][0]["code"] == "BLOB_UNKNOWN"
+        assert status == 502 and json.loads(body)["errors"][0]["code"] == "UNAVAILABLE"
         assert s.get("/v2/library/app/tags/list")[0] == 404
+        upstream.close()
+        status, _, body = s.get("/v2/library/app/manifests/v2")
+        assert status == 502 and "refused" in json.loads(body)["errors"][0]["message"], body
     assert image(tmp_path / "store", "ls", "-o", "name").stdout == ""
 
 
