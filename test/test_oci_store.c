@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/sanitizer.h"
 #include "base/sys.h"
 #include "codec/gzip.h"
 #include "image/layer_cache.h"
@@ -1254,6 +1255,9 @@ TEST(gc_removes_nothing_when_it_cannot_read_what_refers_to_layers)
 
 /* ---- faults and kills ---- */
 
+/* Thousands of pulls one after the other, which a sanitizer of threads only slows down. */
+#define ONE_THREAD "there is one thread"
+
 static enum oci_store_form scenario_form = OCI_STORE_BOTH;
 
 /* Everything that writes: pull two images, move a name, remove, collect. */
@@ -1333,11 +1337,15 @@ static void fail_each_call(const enum sys_call *calls, size_t n_calls)
 
 TEST(every_call_that_fails_ends_in_a_clean_error_or_in_success)
 {
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
     fail_each_call(all_calls, ARRAY_LEN(all_calls));
 }
 
 TEST(every_call_that_fails_where_layers_share_files_does_so_too)
 {
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
     scenario_form = OCI_STORE_CAS;
     fail_each_call(all_calls, ARRAY_LEN(all_calls));
     scenario_form = OCI_STORE_BOTH;
@@ -1346,6 +1354,8 @@ TEST(every_call_that_fails_where_layers_share_files_does_so_too)
 /* The n-th call is not the same one each time; what holds afterwards is. */
 TEST(every_call_that_fails_beside_a_confined_reader_does_so_too)
 {
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
     reading = &layer_child_reading;
     fail_each_call(calls_reading, ARRAY_LEN(calls_reading));
     reading = NULL;
@@ -1378,11 +1388,15 @@ static void kill_at_each_call(const enum sys_call *calls, size_t n_calls)
 
 TEST(killed_at_any_call_nothing_is_half_visible)
 {
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
     kill_at_each_call(all_calls, ARRAY_LEN(all_calls));
 }
 
 TEST(killed_at_any_call_where_layers_share_files_nothing_is_half_visible)
 {
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
     scenario_form = OCI_STORE_CAS;
     kill_at_each_call(all_calls, ARRAY_LEN(all_calls));
     scenario_form = OCI_STORE_BOTH;
@@ -1390,6 +1404,8 @@ TEST(killed_at_any_call_where_layers_share_files_nothing_is_half_visible)
 
 TEST(killed_at_any_call_beside_a_confined_reader_nothing_is_half_visible)
 {
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
     reading = &layer_child_reading;
     kill_at_each_call(calls_reading, ARRAY_LEN(calls_reading));
     reading = NULL;
@@ -1531,6 +1547,8 @@ TEST(after_a_stop_of_the_machine_nothing_is_half_visible_and_what_was_pulled_is_
 {
     static const enum sys_call calls[] = { SYS_FSYNC, SYS_RENAMEAT };
     char own_root[sizeof root];
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
     bool can = prepare_disk();
     (void)memcpy(own_root, root, sizeof root);
     for (size_t c = 0; can && c < ARRAY_LEN(calls); c++)
