@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an image to its root file system, against umoci, tar and containerd; each time on a fresh file system.
+"""From an image to its root file system, against umoci, tar, podman and containerd; each time on a fresh file system.
 
-Two places where the image is: a layout on the disk, and a registry on loopback, from which containerd pulls. Deleting and extracting again on
+Two places where the image is: a layout on the disk, and a registry on loopback, from which containerd and
+podman pull. Deleting and extracting again on
 one ext4 costs many times the system time (inodes are not reused at once), hence a new ext4 on a loop device for each repetition, or a tmpfs
 where loop devices are missing.
 """
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 
+import podman_peer
 from containerd_peer import installed
 from refactor import make_images
 from result import Skipped, say
@@ -22,7 +24,7 @@ from result import Skipped, say
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
 from registry_kit import REGISTRY, real  # noqa: E402
 
-DOC = "image to root file system: dormouse, umoci, tar, containerd"
+DOC = "image to root file system: dormouse, umoci, tar, podman, containerd"
 IMAGES = ("redis-new", "python-new", "node-new", "postgres-new")
 DEADLINE_S = 300
 UNMOUNT_S = 10
@@ -34,6 +36,16 @@ def call(*args, **options):
     if done.returncode:
         raise OSError(f"{args[0]}: {done.stderr.strip()[-300:]}")
     return done.stdout
+
+
+def end(error, clean):
+    """Clean up after `error` (None: nothing has failed), which is not hidden by what fails here."""
+    try:
+        clean()
+    except OSError as e:
+        if error is None:
+            raise
+        say(f"  after an error, something is left: {e}")
 
 
 class Fresh:
@@ -56,11 +68,20 @@ class Fresh:
             self.kind = "tmpfs"
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, error, trace):
+        end(error, self.remove)
+
+    def mounts_below(self):
+        """The deepest first: podman leaves its storage mounted."""
+        with open("/proc/self/mounts") as f:
+            found = [line.split()[1] for line in f]
+        return sorted((m for m in found if m.startswith(f"{self.at}/")), key=len, reverse=True)
+
+    def remove(self):
         deadline = time.monotonic() + UNMOUNT_S
         while True:  # the mounts of a daemon that has ended go a moment later
             try:
-                call("umount", self.at)
+                call("umount", *self.mounts_below(), self.at)
                 break
             except OSError:
                 if time.monotonic() > deadline:
@@ -97,12 +118,19 @@ def mount(reference):
     def run(image, at):
         (at / "mnt").mkdir()
         data = ("--data-dir", at / "data")
+        error = None
+
+        def umount():
+            if os.path.ismount(at / "mnt"):
+                call(image.plan.build / "dormouse", "image", "umount", at / "mnt", *data)
         try:
             call(image.plan.build / "dormouse", "image", "mount", reference(image), at / "mnt", "--sink", "tarfs", *data)
             yield
+        except OSError as e:
+            error = e
+            raise
         finally:
-            if os.path.ismount(at / "mnt"):
-                call(image.plan.build / "dormouse", "image", "umount", at / "mnt", *data)
+            end(error, umount)
     return run
 
 
@@ -114,6 +142,16 @@ def tar(image, at):
     (at / "rootfs").mkdir()
     for path in image.blobs():
         call("tar", "-xzf", path, "-C", at / "rootfs")
+
+
+def podman(source):
+    def run(image, at):
+        peer = podman_peer.Podman(at)
+        yield
+        pulled = peer.pull(source(image))
+        yield
+        peer.check(pulled, len(image.blobs()))
+    return run
 
 
 def containerd(of):
@@ -160,6 +198,13 @@ def theirs(plan, has_registry):
             yield {"peer": name, "from": "layout"}, run
         else:
             say(f"  without {name}: it is not installed")
+    version = podman_peer.installed()
+    if version:
+        yield {"peer": "podman", "version": version, "from": "layout"}, podman(lambda i: i.in_layout)
+        if has_registry:
+            yield {"peer": "podman", "version": version, "from": "registry"}, podman(lambda i: f"docker://{i.in_registry}")
+    else:
+        say("  without podman: it is not installed")
     if has_registry:
         for one in installed(plan.containerd_root):
             yield {"peer": f"containerd {one.version.split('.')[0]}.x {one.snapshotter}", "version": one.version, "from": "registry"}, containerd(one)

@@ -4,6 +4,8 @@ import json
 import subprocess
 import xml.dom.minidom
 
+import pytest
+
 from conftest import BUILD, ROOT
 
 
@@ -70,6 +72,24 @@ def test_a_merged_view_of_recorded_layers_knows_whiteouts_and_hard_links(monkeyp
     tree = figures.merged("any")
     assert set(tree) == {"a", "a/y", "b", "b/n", "c"} and tree["c"][4] == "e" and tree["c"][6] == 0
     assert figures.files_of("any") == {"l0": (4, 0), "l1": (1, 0)}
+
+
+def test_what_fails_first_is_said_when_unmounting_fails_too(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "bench/images"))
+    import extract
+
+    def refuse(program, *args, **options):
+        if program == "umount":
+            raise OSError("umount: busy")
+    monkeypatch.setattr(extract, "call", refuse)
+    monkeypatch.setattr(extract, "UNMOUNT_S", 0)
+    with pytest.raises(OSError, match="pull failed"):
+        with extract.Fresh(tmp_path):
+            raise OSError("pull failed")
+    assert "umount: busy" in capsys.readouterr().err
+    with pytest.raises(OSError, match="umount: busy"):
+        with extract.Fresh(tmp_path):
+            pass
 
 
 def test_an_unknown_variant_is_named():
