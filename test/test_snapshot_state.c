@@ -378,6 +378,32 @@ static void step(struct snapshot_state *s, struct twin_one *all, uint64_t dir)
     }
 }
 
+struct listed {
+    char last[SNAPSHOT_NAME_MAX + 1];
+    size_t n, stop_at;
+};
+
+static int list_one(void *arg, const struct snapshot_event *e)
+{
+    struct listed *l = arg;
+    CHECK(e->op == SNAPSHOT_ADD && str_cmp(e->name, str_of(l->last)) > 0);
+    (void)snprintf(l->last, sizeof l->last, STR_FMT, STR_ARG(e->name));
+    return ++l->n == l->stop_at ? 7 : 0;
+}
+
+/* In pieces, which may end before they are full: all of them, in the order of their names. */
+static void list_in_pieces(const struct snapshot_state *s)
+{
+    struct listed l = { 0 };
+    for (size_t most = 1 + test_random_below(4), n = most; n == most;) {
+        l.stop_at = l.n + 1 + test_random_below(4);
+        int r = snapshot_state_after(s, str_of(l.last), most, list_one, &l, &n);
+        CHECK(r == 0 || (r == 7 && l.n == l.stop_at));
+        n = r ? most : n;
+    }
+    CHECK_INT(l.n, snapshot_state_count(s));
+}
+
 TEST(random_events_do_what_they_do_to_the_twin)
 {
     struct twin_one all[TWIN_MAX] = { 0 };
@@ -385,6 +411,8 @@ TEST(random_events_do_what_they_do_to_the_twin)
     for (uint64_t n = 1; n <= STEPS; n++) {
         step(s, all, n);
         compare(s, all);
+        if (n % 10 == 0)
+            list_in_pieces(s);
         if (n % 50 == 0) { /* as a restart does */
             struct snapshot_state *again = snapshot_state_new();
             CHECK_OK(snapshot_state_each(s, repeat, again));
