@@ -112,11 +112,12 @@ def test_a_machine_that_ends_early_is_a_failure(place):
 
 
 def test_without_virtualization_the_processor_is_emulated(place):
-    done = place.run("swap", "twin", BROKEN="kvm", RESULT=json.dumps({"passed": 1, "failed": [], "skipped": []}))
+    done = place.run("swap", "twin", "life", BROKEN="kvm", RESULT=json.dumps({"passed": 1, "failed": [], "skipped": []}))
     assert done.stdout.splitlines()[-1] == "1 passed, 0 failed"
     assert (place.path / "machines").read_text().split()[-1] == "tcg"
     plan = json.loads((place.path / "plan.json").read_text())
-    assert plan["units"] == ["swap"] and plan["skipped"][0][0] == "twin", "which has limits of time"
+    assert (plan["units"], plan["behaviour"]) == (["swap"], [])
+    assert [name for name, _ in plan["skipped"]] == ["twin", "life"], "which have limits of time"
 
 
 def test_a_name_that_is_neither_kernel_nor_test_is_refused(place):
