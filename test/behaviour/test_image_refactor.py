@@ -403,6 +403,32 @@ def test_gnu_tar_and_libarchive_extract_the_same(layout, tmp_path):
     assert paths == set(merged(tmp_path / "out", "v1")[0])
 
 
+# ---- what changes and what stays ----
+
+def generation(layout, n):
+    """Two images that share a file that stays and one that every generation has anew."""
+    for name in "ab":
+        layout.image(f"{name}{n}", [layer([("stays", "f", NOISE[:90000]), ("changes", "f", NOISE[100000 + 1000 * n:150000])]), layer([(name, "f", name.encode() * n)])])
+    return [f"oci:{layout.directory}:{name}{n}" for name in "ab"]
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+def test_a_layer_of_what_stays_outlives_an_update(layout, tmp_path, remembers):
+    words = ("--split-threshold", "1", *(("--changes", str(tmp_path / "changes")) if remembers else ()))
+    seen = [refactor(*generation(layout, n), "--to", f"oci:{tmp_path / f'out{n}'}", *words)["layers"] for n in (1, 2, 3)]
+    assert len(seen[0]) == 1 and "changes" not in seen[0][0]
+    kept = {v["digest"] for v in seen[1]} & {v["digest"] for v in seen[2]}
+    if remembers:
+        assert [v["changes"] for v in seen[1]] == [v["changes"] for v in seen[2]] == [False, True]
+        assert kept == {seen[1][0]["digest"]}
+        (tmp_path / "changes").write_bytes(b"DMPATHS1 no table")
+        done = run(*generation(layout, 4), *OPTIONS, "--to", f"oci:{tmp_path / 'out4'}", *words)
+        assert done.returncode == 0 and "is damaged; it is begun again" in done.stderr
+        assert int.from_bytes((tmp_path / "changes").read_bytes()[8:16], "little") == 4, "stays, changes, a, b"
+    else:
+        assert [len(v) for v in seen] == [1, 1, 1] and not kept
+
+
 # ---- new versions ----
 
 def third(when):
