@@ -12,6 +12,7 @@ struct ranked {
     uint32_t n_parts, n_images;
     const uint64_t *set;
     uint64_t size, gain;
+    uint64_t steady_size; /* of the first part */
     size_t n_words;
     bool is_split;
 };
@@ -26,9 +27,9 @@ struct seed {
 struct planner {
     const struct image_plan_input *in;
     struct image_plan *plan;
-    uint32_t *by_set; /* indexes of all classes, parts next to each other */
-    struct ranked *ranked;
-    size_t n_ranked;
+    uint32_t *by_set;      /* indexes of all classes, parts next to each other */
+    struct ranked *ranked; /* at first those that become layers, n_kept */
+    size_t n_ranked, n_kept;
     struct seed *seeds; /* of layers, in their order */
     uint32_t *layer_of; /* of each class, or IMAGE_PLAN_TOP */
     VEC(uint32_t) pieces;
@@ -60,8 +61,17 @@ static int by_gain(const void *x, const void *y)
     return c ? c : image_set_cmp(a->set, b->set, a->n_words);
 }
 
-/* The order in which images have their layers, lowest first. */
+/* What changes does not count: the next version of it is not in the same class. */
 static int by_sharers(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+    int c = cmp_u64_desc(a->n_images, b->n_images);
+    c = c ? c : cmp_u64_desc(a->steady_size, b->steady_size);
+    return c ? c : image_set_cmp(a->set, b->set, a->n_words);
+}
+
+/* The order in which images have their layers, lowest first. */
+static int by_place(const void *x, const void *y)
 {
     const struct seed *a = x, *b = y;
     int c = cmp_u64_desc(a->of->n_images, b->of->n_images);
@@ -108,7 +118,11 @@ static void rank(struct planner *p)
             assert(n > 0);
             last = &p->ranked[p->n_ranked++];
             *last = (struct ranked){
-                .parts = &p->by_set[i], .n_images = n, .set = c->set, .n_words = n_words
+                .parts = &p->by_set[i],
+                .n_images = n,
+                .set = c->set,
+                .steady_size = c->size,
+                .n_words = n_words,
             };
         }
         last->n_parts++;
@@ -130,19 +144,17 @@ static void take_budget(struct planner *p, const uint64_t *set, uint32_t n_layer
     image_set_each(i, set, p->in->n_images) p->plan->images[i].n_shared += n_layers;
 }
 
-/* Those that become layers, to the front; returns their number. */
-static size_t choose(struct planner *p)
+/* Those that become layers, to the front. */
+static void choose(struct planner *p)
 {
-    size_t n_kept = 0;
     for (size_t i = 0; i < p->n_ranked; i++) {
         struct ranked r = p->ranked[i];
         if (r.n_images < 2 || r.size < p->in->layer_threshold || !has_budget(p, r.set, 1))
             continue;
         take_budget(p, r.set, 1);
-        p->ranked[i] = p->ranked[n_kept];
-        p->ranked[n_kept++] = r;
+        p->ranked[i] = p->ranked[p->n_kept];
+        p->ranked[p->n_kept++] = r;
     }
-    return n_kept;
 }
 
 static bool can_split(const struct planner *p, const struct ranked *r)
@@ -157,16 +169,17 @@ static bool can_split(const struct planner *p, const struct ranked *r)
 
 /* With what is left of the budget: no class goes without a layer because of it. Returns the number
  * of layers. */
-static size_t split(struct planner *p, size_t n_kept)
+static size_t split(struct planner *p)
 {
     size_t n_layers = 0;
-    for (size_t i = 0; i < n_kept; i++) {
+    for (size_t i = 0; i < p->n_kept; i++) {
         struct ranked *r = &p->ranked[i];
         r->is_split = can_split(p, r);
         if (r->is_split)
             take_budget(p, r->set, r->n_parts - 1);
         n_layers += r->is_split ? r->n_parts : 1;
     }
+    qsort(p->ranked, p->n_kept, sizeof *p->ranked, by_sharers);
     return n_layers;
 }
 
@@ -180,19 +193,19 @@ static struct seed make_seed(const struct planner *p, const struct ranked *of, u
     return s;
 }
 
-static void add_layers(struct planner *p, size_t n_kept, size_t n_layers)
+static void add_layers(struct planner *p, size_t n_layers)
 {
     struct image_plan *plan = p->plan;
     size_t n = 0;
     p->seeds = xnew_n(struct seed, n_layers);
-    for (size_t i = 0; i < n_kept; i++) {
+    for (size_t i = 0; i < p->n_kept; i++) {
         const struct ranked *r = &p->ranked[i];
         for (uint32_t k = 0; r->is_split && k < r->n_parts; k++)
             p->seeds[n++] = make_seed(p, r, k, 1);
         if (!r->is_split)
             p->seeds[n++] = make_seed(p, r, 0, r->n_parts);
     }
-    qsort(p->seeds, n, sizeof *p->seeds, by_sharers);
+    qsort(p->seeds, n, sizeof *p->seeds, by_place);
     plan->layers = arena_new_n(&plan->memory, struct image_plan_layer, n);
     plan->n_layers = n;
     for (size_t i = 0; i < n; i++) {
@@ -222,29 +235,29 @@ static void add_piece(struct planner *p, uint32_t class_index, uint32_t layer)
     l->n_atoms += c->n_atoms;
 }
 
-/* Of the layers of this set the one that fits the part: what changes does not go where nothing
- * changes, if that can be. `first`: the lowest of them. */
-static uint32_t layer_for_part(const struct planner *p, uint32_t first, uint32_t part)
+/* Of the layers of a class the one that fits the part: what changes does not go where nothing
+ * changes, if that can be. */
+static uint32_t layer_for_part(const struct planner *p, const struct ranked *r, uint32_t part)
 {
-    const struct image_plan *plan = p->plan;
-    uint32_t found = first;
-    for (uint32_t i = first; plan->layers[first].is_split && i < plan->n_layers; i++)
-        if (image_set_cmp(plan->layers[i].set, plan->layers[first].set, plan->n_words) == 0 &&
-            plan->layers[i].part <= part)
-            found = i;
+    uint32_t found = p->layer_of[r->parts[0]];
+    for (uint32_t i = 1; i < r->n_parts; i++)
+        if (p->in->classes[r->parts[i]].part <= part)
+            found = p->layer_of[r->parts[i]];
     return found;
 }
 
-/* A class without a layer: into disjoint layers of subsets, the largest first; the layers stand in
- * that order. *rest keeps the images for which none was found. */
+/* A class without a layer: into disjoint layers of subsets, those with the most sharers first, and
+ * of them the largest. *rest keeps the images for which none was found. Whether classes were split
+ * counts for nothing here, so that splitting never stores more. */
 static void spill(struct planner *p, uint32_t class_index, uint64_t *rest)
 {
-    const struct image_plan *plan = p->plan;
-    for (size_t i = 0; i < plan->n_layers && !p->in->is_plain; i++) {
-        if (!image_set_is_subset(plan->layers[i].set, rest, plan->n_words))
+    size_t n_words = p->plan->n_words;
+    for (size_t i = 0; i < p->n_kept && !p->in->is_plain; i++) {
+        const struct ranked *r = &p->ranked[i];
+        if (!image_set_is_subset(r->set, rest, n_words))
             continue;
-        add_piece(p, class_index, layer_for_part(p, (uint32_t)i, p->in->classes[class_index].part));
-        image_set_subtract(rest, plan->layers[i].set, plan->n_words);
+        add_piece(p, class_index, layer_for_part(p, r, p->in->classes[class_index].part));
+        image_set_subtract(rest, r->set, n_words);
     }
 }
 
@@ -402,8 +415,8 @@ int image_plan_make(const struct image_plan_input *in, struct image_plan *ret, s
     ret->images = arena_new_n(&ret->memory, struct image_plan_image, in->n_images);
     ret->pieces = arena_new_n(&ret->memory, struct image_plan_pieces, in->n_classes);
     rank(&p);
-    size_t n_kept = choose(&p);
-    add_layers(&p, n_kept, split(&p, n_kept));
+    choose(&p);
+    add_layers(&p, split(&p));
     place(&p);
     assess(&p);
     free(p.seeds);
