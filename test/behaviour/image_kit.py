@@ -36,6 +36,11 @@ def digest(data):
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
+def packed(data):
+    """The same bytes at any time: a layer that two images have is one blob."""
+    return gzip.compress(data, mtime=0)
+
+
 class Layout:
     """An OCI image layout in a directory."""
 
@@ -57,7 +62,7 @@ class Layout:
         self.blob(data)
         return {"mediaType": media_type, "digest": digest(data), "size": len(data), **rest}
 
-    def image(self, name, tars, compress=gzip.compress, suffix="+gzip", architecture="amd64", run=None):
+    def image(self, name, tars, compress=packed, suffix="+gzip", architecture="amd64", run=None):
         """run: the member `config` of the configuration."""
         config = {"config": run or {}, "os": "linux", "architecture": architecture, "created": "2024-01-01T00:00:00Z",
                   "rootfs": {"type": "layers", "diff_ids": [digest(t) for t in tars]}}
