@@ -298,6 +298,94 @@ static struct oci_store_check_result check_store(struct oci_store *s, bool remov
     return res;
 }
 
+/* ---- where it is ---- */
+
+static void put(const char *name, const char *text)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", root, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CHECK(fd >= 0);
+    CHECK_INT(write(fd, text, strlen(text)), strlen(text));
+    (void)close(fd);
+}
+
+static void put_dir(const char *name)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", root, name);
+    CHECK_OK(mkdir(path, 0700));
+}
+
+static bool is_there(const char *name)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", root, name);
+    return access(path, F_OK) == 0;
+}
+
+static int try_open(struct oci_store_opts opts, struct err *err)
+{
+    struct oci_store *s;
+    opts.root = root;
+    int r = oci_store_open(&opts, &s, err);
+    if (r >= 0)
+        oci_store_close(s);
+    return r;
+}
+
+TEST(a_directory_of_others_becomes_no_store_and_keeps_its_files)
+{
+    struct err err = { 0 };
+    new_root();
+    put_dir("tmp");
+    put_dir("trash");
+    put_dir("tmp/w");
+    put("tmp/w/f", "theirs");
+    put("trash/f", "theirs");
+    CHECK_ERR(try_open((struct oci_store_opts){ 0 }, &err), E_INVALID);
+    CHECK(strstr(err_text(&err), root) && strstr(err_text(&err), "no store of images"));
+    CHECK_ERR(try_open((struct oci_store_opts){ .must_exist = true }, NULL), E_INVALID);
+    CHECK(is_there("tmp/w/f") && is_there("trash/f"));
+    CHECK(!is_there("lock") && !is_there("version") && !is_there("refs"));
+    new_root();
+    put("version", "2\n");
+    CHECK_ERR(try_open((struct oci_store_opts){ 0 }, NULL), E_VERSION);
+    CHECK(!is_there("lock"));
+    new_root();
+    put("lock", "more than the id of a process\n");
+    CHECK_ERR(try_open((struct oci_store_opts){ 0 }, NULL), E_INVALID);
+    new_root();
+    put(".hidden", "");
+    CHECK_ERR(try_open((struct oci_store_opts){ 0 }, NULL), E_INVALID);
+}
+
+TEST(a_store_is_made_where_nothing_is_and_where_another_process_began_one)
+{
+    static const char *const marks[] = { "lost+found", "lock", ".version.0123456789abcdef.tmp" };
+    for (size_t n = 0; n <= ARRAY_LEN(marks); n++) {
+        new_root();
+        for (size_t i = 0; i < n; i++)
+            if (i == 0)
+                put_dir(marks[i]);
+            else
+                put(marks[i], "1\n");
+        CHECK_OK(try_open((struct oci_store_opts){ 0 }, NULL));
+        CHECK(is_there("version") && is_there("refs") && (n == 0 || is_there("lost+found")));
+        CHECK_OK(try_open((struct oci_store_opts){ .must_exist = true }, NULL));
+    }
+}
+
+TEST(none_is_made_where_one_must_exist)
+{
+    new_root();
+    CHECK_ERR(try_open((struct oci_store_opts){ .must_exist = true }, NULL), -ENOENT);
+    CHECK(!is_there("lock") && !is_there("version"));
+    CHECK_OK(rmdir(root));
+    CHECK_ERR(try_open((struct oci_store_opts){ .must_exist = true }, NULL), -ENOENT);
+    const struct oci_store_opts opts = { .root = root, .must_exist = true };
+    struct oci_store *s;
+    CHECK_ERR(layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &s, NULL), -ENOENT);
+    CHECK(access(root, F_OK) < 0);
+}
+
 /* ---- what it does ---- */
 
 TEST(pulled_images_are_found_by_name_and_share_their_layers)

@@ -103,7 +103,9 @@ static int run_check(int argc, char **argv)
         return r;
     struct findings f = { .is_text = output != IMAGE_STORE_JSON };
     f.list = json_new_array(&f.a);
-    struct oci_store_opts how = { .is_reader = !remove_damaged, .lock_ms = where.wait_ms };
+    struct oci_store_opts how = { .is_reader = !remove_damaged,
+                                  .must_exist = true,
+                                  .lock_ms = where.wait_ms };
     struct oci_store_check_opts check = { .remove = remove_damaged,
                                           .bytes_per_s = rate,
                                           .on_damage = on_damage,
@@ -215,29 +217,31 @@ static int run_gc(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     enum image_store_output output;
-    struct oci_store_gc res;
+    struct oci_store_gc res = { 0 };
     size_t n_roots = 0;
     struct layer_cache_summary cache = { 0 };
-    size_t n_links;
-    uint64_t link_bytes;
+    size_t n_links = 0;
+    uint64_t link_bytes = 0;
+    const struct oci_store_opts how = { .lock_ms = where.wait_ms, .must_exist = true };
     int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
     if ((r = image_store_output(where.output, &output)) != 0)
         return r;
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
-    r = image_store_open(where.store, (struct oci_store_opts){ .lock_ms = where.wait_ms }, &s,
-                         &err);
+    r = image_store_open(where.store, how, &s, &err);
+    bool is_none = r == -ENOENT; /* no store yet, and none is made */
     r = r < 0 ? r : provide_sweep(s, 0, dry_run, &n_roots, &err);
     r = r < 0 ? r : oci_store_gc(s, dry_run, &res, &err);
     r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, &err);
     r = r < 0 ? r : linked_dir_sweep(s, dry_run, &n_links, &link_bytes, &err);
     r = r < 0 ? r : layer_cache_settle(s, &err);
-    if (r < 0)
+    if (r < 0 && !is_none)
         return cmd_fail(CMD_FAILED, &err);
     res.n_objects += n_links;
     res.n_bytes += link_bytes;
-    (void)layer_cache_summary(s, &cache);
+    if (s)
+        (void)layer_cache_summary(s, &cache);
     print_gc(&res, n_roots, &cache, output == IMAGE_STORE_JSON);
     return CMD_OK;
 }

@@ -47,7 +47,7 @@ static int push(const char *reference, const struct oci_platform *wanted,
     scoped(oci_source_free_scoped) struct oci_source *source = NULL;
     scoped(image_store_close_scoped) struct oci_store *s = NULL;
     scoped(oci_remote_free_scoped) struct oci_remote *to = NULL;
-    const struct oci_store_opts store = { .lock_ms = where.wait_ms };
+    const struct oci_store_opts store = { .lock_ms = where.wait_ms, .must_exist = true };
     struct str target = str_of(reference + strlen(DOCKER));
     int r = oci_reference_parse(target, &ref, err);
     r = r < 0 ? r : image_store_open(where.store, store, &s, err);

@@ -150,9 +150,10 @@ static int mount_stored(struct image_mounting *m, struct err *err)
         return r;
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
     enum oci_store_form form = m->sink == ROOT_SINK_CAS ? OCI_STORE_CAS : OCI_STORE_RAW;
-    r = image_store_open(m->args->store,
-                         (struct oci_store_opts){ .lock_ms = m->wait_ms, .form = form }, &store,
-                         &why);
+    r = image_store_open(
+        m->args->store,
+        (struct oci_store_opts){ .lock_ms = m->wait_ms, .form = form, .must_exist = is_there },
+        &store, &why);
     if (r == -EBUSY && m->sink == ROOT_SINK_DIRS)
         return 0; /* only the links take a writer: files of its own */
     if (r < 0)

@@ -28,8 +28,8 @@ static int for_each(char **words, size_t n, each_image each, void *arg)
     struct err err = { 0 };
     scoped(image_store_close_scoped) struct oci_store *s = NULL;
     struct oci_store_image *images = xnew_n(struct oci_store_image, n);
-    int r = image_store_open(where.store, (struct oci_store_opts){ .lock_ms = where.wait_ms }, &s,
-                             &err);
+    const struct oci_store_opts how = { .lock_ms = where.wait_ms, .must_exist = true };
+    int r = image_store_open(where.store, how, &s, &err);
     for (size_t i = 0; i < n && r >= 0; i++)
         r = oci_store_image_find(s, str_of(words[i]), &a, &images[i], &err);
     for (size_t i = 0; i < n && r >= 0; i++)

@@ -51,7 +51,7 @@ int image_store_open_with(const char *given, struct oci_store_opts opts,
     scoped(free_scoped) char *dir = image_store_dir(given);
     opts.root = dir;
     int r = layer_cache_open_store(&opts, policy, ret, err);
-    if (r == -ENOENT && opts.is_reader)
+    if (r == -ENOENT && (opts.is_reader || opts.must_exist))
         return err_set(err, r, "no images are in '%s' yet; 'dormouse image pull' brings one", dir);
     if (r == -EBUSY)
         return err_ctx(err, r, "--wait 1m waits");

@@ -305,8 +305,12 @@ static int open_store(const char *state, uint64_t lock_ms, struct oci_store **re
     int r = sys_read_file(AT_FDCWD, name, &root, err);
     if (r < 0 || access(buf_cstr(&root), F_OK) < 0)
         return r;
-    const struct oci_store_opts opts = { .root = buf_cstr(&root), .lock_ms = lock_ms };
-    return oci_store_open(&opts, ret, err);
+    const struct oci_store_opts opts = { .root = buf_cstr(&root),
+                                         .lock_ms = lock_ms,
+                                         .must_exist = true };
+    struct err why = { 0 };
+    r = oci_store_open(&opts, ret, &why);
+    return r < 0 && r != -ENOENT ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
 static int drop_lease(struct oci_store *store, const char *state, struct err *err)

@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOCK_POLL_US = 20000 };
+enum {
+    LOCK_POLL_US = 20000,
+    LOCK_MAX_BYTES = 24, /* of the lock: the id of a process */
+};
 
 static const char *const dirs[] = { "meta",  "meta/documents", "meta/index", "layers",
                                     "blobs", "refs",           "images",     "leases",
@@ -274,7 +277,7 @@ static int busy(struct oci_store *s, struct err *err)
 static int take_lock(struct oci_store *s, struct err *err)
 {
     uint64_t until = clock_mono_ms() + s->opts.lock_ms;
-    char pid[24];
+    char pid[LOCK_MAX_BYTES];
     scoped(fd_scoped) int fd =
         sys_openat(s->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, STORE_FILE_MODE);
     if (fd < 0)
@@ -323,27 +326,66 @@ static int discard_boot(void *arg, const char *name, struct err *err)
     return store_trash(s, path, err);
 }
 
-static int check_version(struct oci_store *s, struct err *err)
+/* 1: it is of this format; 0: no version stands there. */
+static int read_version(const struct oci_store *s, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(32);
-    struct err none = { 0 };
-    int r = sys_read_file(s->fd, "version", &b, &none);
+    struct err why = { 0 };
+    int r = sys_read_file(s->fd, "version", &b, &why);
     if (r == -ENOENT)
-        return s->opts.is_reader
-                   ? 0
-                   : sys_write_file_atomic(s->fd, "version", STR("1\n"), STORE_FILE_MODE, err);
-    if (r >= 0 && str_is(str_trim(buf_str(&b)), "1"))
         return 0;
+    if (r < 0 && r != -EMSGSIZE && r != -EISDIR)
+        return err_set(err, r, "the store '%s': %s", s->root, err_text(&why));
+    if (r >= 0 && str_is(str_trim(buf_str(&b)), "1"))
+        return 1;
     return err_set(err, E_VERSION, "the store '%s' has a format that this program does not know",
                    s->root);
+}
+
+/* What may stand beside no version: that of a new file system, and what a process leaves that was
+ * stopped while it made a store. The version is durable before the first directory is made. */
+static bool is_of_beginning(const struct oci_store *s, const char *name)
+{
+    struct stat st;
+    if (strcmp(name, "lock") == 0)
+        return fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+               st.st_size <= LOCK_MAX_BYTES;
+    return strcmp(name, "lost+found") == 0 || (str_has_prefix(str_of(name), STR(".version.")) &&
+                                               str_has_suffix(str_of(name), STR(".tmp")));
+}
+
+static int check_name(void *arg, const char *name, struct err *err)
+{
+    const struct oci_store *s = arg;
+    if (is_of_beginning(s, name) || read_version(s, NULL) == 1) /* made by another one meanwhile */
+        return 0;
+    return err_set(err, E_INVALID, "'%s' is no store of images, and not empty: it has a '%s'",
+                   s->root, name);
+}
+
+/* An opening removes what lies in tmp/ and trash/, which directories of others have as well. */
+static int check_is_ours(struct oci_store *s, struct err *err)
+{
+    int r = read_version(s, err);
+    r = r != 0 ? r : store_each(s, ".", check_name, s, err);
+    return r == 0 && s->opts.must_exist && read_version(s, NULL) != 1
+               ? err_set(err, -ENOENT, "'%s' is no store of images", s->root)
+               : r;
+}
+
+static int put_version(struct oci_store *s, struct err *err)
+{
+    int r = read_version(s, err);
+    return r != 0 ? r : sys_write_file_atomic(s->fd, "version", STR("1\n"), STORE_FILE_MODE, err);
 }
 
 static int open_writer(struct oci_store *s, struct err *err)
 {
     scoped(free_scoped) char *tmp = xasprintf("tmp/%s", s->boot);
-    int r = take_lock(s, err);
+    int r = check_is_ours(s, err);
+    r = r < 0 ? r : take_lock(s, err);
     s->has_stale_objects = true; /* an earlier process may have left some */
-    r = r < 0 ? r : check_version(s, err);
+    r = r < 0 ? r : put_version(s, err);
     r = r < 0 ? r : make_dirs(s, err);
     r = r < 0 ? r : store_each(s, "tmp", discard_boot, s, err);
     r = r < 0 ? r : store_each(s, tmp, discard_own, s, err);
@@ -352,7 +394,7 @@ static int open_writer(struct oci_store *s, struct err *err)
 
 static int open_reader(struct oci_store *s, struct err *err)
 {
-    int r = check_version(s, err);
+    int r = read_version(s, err);
     if (r < 0)
         return r;
     struct stat st;
@@ -367,6 +409,7 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     int r;
     s->opts = *opts;
     s->opts.root = NULL;
+    s->opts.cache = NULL; /* not before it is open: the caller releases it */
     s->fd = s->lock_fd = -1;
     s->n_named = 1;
     s->root = xstrdup(opts->root);
@@ -375,12 +418,11 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     (void)pthread_rwlock_init(&s->objects, NULL);
     (void)pthread_mutex_init(&s->blobs.mutex, NULL);
     read_boot_id(s);
-    if (!opts->is_reader && (r = sys_mkdir_all(s->root, 0700, err)) < 0)
+    if (!opts->is_reader && !opts->must_exist && (r = sys_mkdir_all(s->root, 0700, err)) < 0)
         return r;
     s->fd = sys_openat(AT_FDCWD, s->root, O_RDONLY | O_DIRECTORY, 0);
     if (s->fd < 0)
         return err_sys(err, s->fd, "open the store '%s'", s->root);
-    s->opts.cache = NULL;
     r = opts->is_reader ? open_reader(s, err) : open_writer(s, err);
     if (r >= 0 && opts->cache && !opts->is_reader) {
         r = opts->cache->open(opts->cache_arg, s, err);

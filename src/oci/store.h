@@ -3,6 +3,7 @@
  * The node store: images, their documents and their layers, in a directory.
  *
  *     <root>/lock                       held by the process that writes
+ *            version                    of this format; without it the directory is no store
  *            meta/documents/<hex>       manifests, configurations and indexes, by digest
  *            meta/index/<DiffID>        what a layer holds (oci/layer_index.h)
  *            layers/<DiffID>/data.tar   the uncompressed tar; not with OCI_STORE_GZ
@@ -78,6 +79,7 @@ struct oci_store_cache_ops {
 struct oci_store_opts {
     const char *root; /* made when missing, except for readers */
     bool is_reader;   /* take no lock, change nothing */
+    bool must_exist;  /* make none: -ENOENT, for a writer as well */
     uint64_t lock_ms; /* how long to wait for another writer */
     enum oci_store_form form;
     uint64_t quota_bytes;                    /* of layers and blobs; 0: none */
@@ -86,8 +88,13 @@ struct oci_store_opts {
 };
 
 /*
+ * A writer makes a store of a directory that is missing or empty (of "lost+found" it has no
+ * opinion), and of one where another was stopped while it did so. The file `version` is the mark of
+ * a store, and there before anything else of it but the lock.
+ *
  * *ret: given, oci_store_close(). Errors: -EBUSY, another process writes (the text has its id);
- * -ENOENT for a reader; E_VERSION, a newer program made it; what opening files gives.
+ * -ENOENT for a reader; E_INVALID, the directory has files of others and was not changed;
+ * E_VERSION, a newer program made it; what opening files gives.
  */
 int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, struct err *err);
 /* NULL is fine. No import may be left. */

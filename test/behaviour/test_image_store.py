@@ -84,6 +84,31 @@ def test_images_are_pulled_named_used_and_removed(store, layout, tmp_path):
     assert done.returncode == 1 and "no image 'app:v1'" in done.stderr
 
 
+def test_a_directory_of_others_is_no_store_and_keeps_its_files(layout, tmp_path):
+    theirs = Store(tmp_path / "theirs")
+    files = [theirs.directory / "tmp/work/f", theirs.directory / "trash/f"]
+    for f in files:
+        f.parent.mkdir(parents=True)
+        f.write_text("theirs")
+    source = f"oci:{layout.directory}:v1"
+    for words in (["pull", source], ["gc"], ["gc", "--dry-run"], ["rm", "x"], ["tag", "x", "y"], ["pin", "x"],
+                  ["check", "--remove"], ["serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1"]):
+        done = theirs.run(*words)
+        assert done.returncode == 1 and "is no store of images" in done.stderr, (words, done.stderr)
+        assert sorted(p for p in theirs.directory.rglob("*") if p.is_file()) == files, words
+
+
+def test_only_what_brings_images_makes_a_store(store, layout):
+    for words in (["rm", "x"], ["tag", "x", "y"], ["pin", "x"], ["unpin", "x"], ["check", "--remove"]):
+        done = store.run(*words)
+        assert done.returncode == 1 and "image pull" in done.stderr, (words, done.stderr)
+    assert store.json("gc", "--dry-run")["layers"] == store.json("gc")["bytes"] == 0
+    assert not store.directory.exists()
+    (store.directory / "lost+found").mkdir(parents=True)
+    store.ok("pull", f"oci:{layout.directory}:v1")
+    assert store.names() == ["app:v1"]
+
+
 def test_what_is_damaged_is_found_dropped_and_pulled_again(store, layout):
     store.ok("pull", f"oci:{layout.directory}:v1")
     store.ok("pull", f"oci:{layout.directory}:v2")
