@@ -155,6 +155,14 @@ static const struct layer_reading_ops
     *reading; /* NULL: each layer is parsed on the pull's thread */
 
 static uint64_t pull_wait_ms;
+static bool pull_has_form, pull_has_no_blobs;
+static size_t n_other_form; /* that pulls told of */
+
+static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    (void)arg, (void)layer, (void)why;
+    n_other_form++;
+}
 
 static int pull_as(struct oci_store *s, size_t image, const char *name, struct err *err)
 {
@@ -166,7 +174,10 @@ static int pull_as(struct oci_store *s, size_t image, const char *name, struct e
         .threads = 1, /* so that the n-th call is the same one each time */
         .wait_ms = pull_wait_ms,
         .reading = reading,
+        .has_form = pull_has_form,
+        .on_other_form = on_other_form,
     };
+    opts.origin.has_no_blobs = pull_has_no_blobs;
     return oci_pull(s, &opts, &res, err);
 }
 
@@ -428,6 +439,136 @@ TEST(pulled_images_are_found_by_name_and_share_their_layers)
         arena_fini(&a);
         oci_store_close(s);
     }
+}
+
+/* ---- layers that are here in another form ---- */
+
+static bool has_tars(enum oci_store_form form)
+{
+    return form == OCI_STORE_RAW || form == OCI_STORE_BOTH;
+}
+
+static bool has_blobs(enum oci_store_form form)
+{
+    return form == OCI_STORE_GZ || form == OCI_STORE_BOTH;
+}
+
+static void check_parts(struct oci_store *s, size_t i, bool has_tar, bool has_blob)
+{
+    struct oci_digest blob;
+    uint64_t size;
+    const struct made_layer *l = &world.layers[i];
+    scoped(buf_fini_scoped) struct buf got = BUF_INIT(BLOB_MAX);
+    int fd = oci_store_layer_fd(s, &l->diff_id, NULL);
+    CHECK(has_tar ? fd >= 0 : fd == -ENODATA);
+    fd_scoped(&fd);
+    CHECK_INT(oci_store_layer_blob(s, &l->diff_id, &blob, &size, NULL), has_blob ? 0 : -ENOENT);
+    if (!has_blob)
+        return;
+    fd = oci_store_blob_fd(s, &l->digest, NULL);
+    CHECK(fd >= 0 && oci_digest_equal(&blob, &l->digest) && size == l->blob.n);
+    CHECK_OK(store_read_fd(fd, collect_text, &got, NULL));
+    CHECK(str_eq(buf_str(&got), buf_str(&l->blob)));
+    fd_scoped(&fd);
+}
+
+static int pull_with_form(struct oci_store *s)
+{
+    pull_has_form = true;
+    int r = pull_as(s, 0, "app", NULL);
+    pull_has_form = false;
+    return r;
+}
+
+/* `made` before, and again by a pull that asked for `asked`. */
+static void check_forms(struct oci_store *s, enum oci_store_form made, enum oci_store_form asked)
+{
+    struct oci_store_gc gc;
+    uint64_t used = s->used_bytes;
+    bool has_tar = has_tars(asked) || (has_tars(made) && asked == OCI_STORE_GZ);
+    for (size_t i = 0; i < PER_IMAGE; i++) {
+        check_layer(s, i);
+        check_parts(s, i, has_tar, has_blobs(made) || has_blobs(asked));
+        CHECK(asked != OCI_STORE_CAS || oci_store_layer_is_shared(s, &world.layers[i].diff_id));
+    }
+    CHECK_OK(store_count_used(s, NULL));
+    CHECK_INT(used, s->used_bytes);
+    CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+    CHECK_INT(gc.n_layers + gc.n_blobs + gc.n_objects, 0);
+    CHECK_INT(check_store(s, false).n_damaged, 0);
+    CHECK_INT(count_tmp(), 0);
+}
+
+TEST(a_pull_that_asks_for_a_form_brings_what_layers_that_are_here_lack)
+{
+    for (int made = OCI_STORE_RAW; made <= OCI_STORE_CAS; made++)
+        for (int asked = OCI_STORE_RAW; asked <= OCI_STORE_CAS; asked++) {
+            enum oci_store_form m = (enum oci_store_form)made, k = (enum oci_store_form)asked;
+            new_root();
+            struct oci_store *s = open_with((struct oci_store_opts){ .form = m });
+            pull_ok(s, 0, "app");
+            oci_store_close(s);
+            s = open_with((struct oci_store_opts){ .form = k });
+            pull_ok(s, 0, "app"); /* no form was asked for */
+            for (size_t i = 0; i < PER_IMAGE; i++)
+                check_parts(s, i, has_tars(m), has_blobs(m));
+            CHECK_OK(oci_store_image_remove(s, STR("app"), NULL));
+            CHECK_OK(pull_with_form(s));
+            check_forms(s, m, k);
+            oci_store_close(s);
+        }
+    CHECK_INT(n_other_form, 0);
+}
+
+TEST(a_blob_that_a_layer_lacks_is_kept_whole_or_not_at_all)
+{
+    new_root();
+    struct oci_store *s = open_store();
+    pull_ok(s, 0, "app");
+    oci_store_close(s);
+    s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+    world.fail_after = 50;
+    CHECK_ERR(pull_with_form(s), -ECONNRESET);
+    for (size_t i = 0; i < PER_IMAGE; i++)
+        check_parts(s, i, true, false);
+    world.fail_after = -1;
+    world.layers[0].blob.p[world.layers[0].blob.n / 2] ^= 1;
+    CHECK(pull_with_form(s) < 0);
+    check_parts(s, 0, true, false);
+    check_layer(s, 0);
+    world.layers[0].blob.p[world.layers[0].blob.n / 2] ^= 1;
+    CHECK_OK(pull_with_form(s));
+    check_forms(s, OCI_STORE_RAW, OCI_STORE_BOTH);
+    oci_store_close(s);
+}
+
+TEST(a_pull_tells_of_layers_that_cannot_have_the_form_asked_for)
+{
+    new_root();
+    struct oci_store *s = open_store();
+    pull_ok(s, 0, "app");
+    oci_store_close(s);
+    s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+    n_other_form = 0;
+    pull_has_no_blobs = true;
+    CHECK_OK(pull_with_form(s));
+    pull_has_no_blobs = false;
+    CHECK_INT(n_other_form, PER_IMAGE);
+    for (size_t i = 0; i < PER_IMAGE; i++)
+        check_parts(s, i, true, false);
+    CHECK_OK(pull_with_form(s));
+    CHECK_INT(n_other_form, PER_IMAGE);
+    /* A layer keeps one blob: one that another image named stays. */
+    struct oci_digest digest = world.layers[1].digest;
+    scoped(free_scoped) char *note = oci_store_layer_path(s, &world.layers[0].diff_id, "blob");
+    char text[OCI_DIGEST_TEXT_SIZE + 32], name[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&digest, name);
+    (void)snprintf(text, sizeof text, "%s %zu\n", name, world.layers[1].blob.n);
+    put(note + strlen(root) + 1, text);
+    CHECK_OK(pull_with_form(s));
+    CHECK_INT(n_other_form, PER_IMAGE + 1);
+    oci_store_close(s);
+    n_other_form = 0;
 }
 
 TEST(gc_removes_what_nothing_refers_to_and_nothing_else)
@@ -1497,6 +1638,42 @@ TEST(killed_at_any_call_beside_a_confined_reader_nothing_is_half_visible)
     reading = &layer_child_reading;
     kill_at_each_call(calls_reading, ARRAY_LEN(calls_reading));
     reading = NULL;
+}
+
+/* Of a layer that is here the missing part comes whole or not at all. */
+TEST(killed_at_any_call_while_layers_get_another_form_they_stay_whole)
+{
+    static const enum sys_call calls[] = { SYS_RENAMEAT, SYS_FSYNC, SYS_PWRITE, SYS_UNLINKAT };
+    static const enum oci_store_form made[] = { OCI_STORE_RAW, OCI_STORE_GZ };
+    for (size_t c = 0; c < ARRAY_LEN(calls) * ARRAY_LEN(made); c++)
+        for (unsigned nth = 1, is_over = 0; !is_over; nth++) {
+            int status;
+            new_root();
+            enum oci_store_form m = made[c % ARRAY_LEN(made)];
+            struct oci_store *s = open_with((struct oci_store_opts){ .form = m });
+            pull_ok(s, 0, "app");
+            oci_store_close(s);
+            pid_t pid = fork();
+            CHECK(pid >= 0);
+            if (pid == 0) {
+                sys_fail_nth(calls[c / ARRAY_LEN(made)], nth, SYS_FAIL_KILL);
+                s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+                _exit(pull_with_form(s) < 0);
+            }
+            CHECK_INT(waitpid(pid, &status, 0), pid);
+            is_over = WIFEXITED(status);
+            CHECK(!is_over || WEXITSTATUS(status) == 0);
+            s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH, .lock_ms = 10000 });
+            struct oci_store_check_result res = check_store(s, false);
+            CHECK_INT(res.n_damaged + res.n_incomplete, 0);
+            CHECK_OK(pull_with_form(s));
+            for (size_t i = 0; i < PER_IMAGE; i++) {
+                check_layer(s, i);
+                check_parts(s, i, true, true);
+            }
+            oci_store_close(s);
+        }
+    remove_root();
 }
 
 /* ---- the machine stops ---- */

@@ -26,8 +26,9 @@ static const struct cmd_opt opts[] = {
     { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING, &platform,
       0, 0 },
     IMAGE_STORE_OPT(where.store),
-    { "form", 0, "FORM", "what to keep of layers: raw, gz, both or cas (raw)", CMD_STRING, &form, 0,
-      0 },
+    { "form", 0, "FORM",
+      "what to keep of layers: raw, gz, both or cas, also of those that are here (raw)", CMD_STRING,
+      &form, 0, 0 },
     IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
     { "threads", 0, "N", "layers at once (as many as processors)", CMD_U64, &threads, 1,
       OCI_PULL_THREADS_MAX },
@@ -169,7 +170,8 @@ static int on_image(void *arg, const struct oci_image *image, struct err *err)
     return 0;
 }
 
-static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
+static void print_about(void *arg, const struct oci_pull_layer *layer, const char *what,
+                        const char *why)
 {
     struct progress *p = arg;
     char text[OCI_DIGEST_TEXT_SIZE];
@@ -179,9 +181,18 @@ static void on_fallback(void *arg, const struct oci_pull_layer *layer, const cha
     clear_bar(p);
     cmd_add_safe(&safe, str_of(why));
     oci_digest_format(&layer->diff_id, text);
-    (void)fprintf(stderr,
-                  "layer %.12s  cannot be made from parts, the blob is fetched: " STR_FMT "\n",
-                  text + strlen("sha256:"), STR_ARG(buf_str(&safe)));
+    (void)fprintf(stderr, "layer %.12s  %s: " STR_FMT "\n", text + strlen("sha256:"), what,
+                  STR_ARG(buf_str(&safe)));
+}
+
+static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    print_about(arg, layer, "cannot be made from parts, the blob is fetched", why);
+}
+
+static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    print_about(arg, layer, "is not kept in the form asked for", why);
 }
 
 /* Of several threads, so that it leaves what they share alone. */
@@ -274,6 +285,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
         return r;
     pull->origin = origin;
     pull->is_pinned = pin;
+    pull->has_form = form != NULL;
     pull->is_by_blobs = by_blobs;
     pull->may_show = layer_rights_is_public;
     pull->reading = &layer_child_reading;
@@ -292,6 +304,7 @@ static int run(int argc, char **argv)
     struct oci_pull_opts pull = { .on_image = on_image,
                                   .on_progress = on_progress,
                                   .on_fallback = on_fallback,
+                                  .on_other_form = on_other_form,
                                   .arg = &progress };
     int r = cmd_parse(&cmd_image_pull, opts, argc, argv, 1, &n);
     if (r)
@@ -318,7 +331,10 @@ const struct cmd cmd_image_pull = {
     .args = "SOURCE",
     .doc = "bring an image into the store of this machine",
     .help = IMAGE_SOURCE_HELP
-    "docker:// may be left out. Layers that the store has are not read again. The digest of\n"
+    "docker:// may be left out. Layers that the store has are not read again, except, with "
+    "--form,\n"
+    "for what they lack in that form; what is kept stays, but with cas tars become files. The "
+    "digest of\n"
     "every blob and the DiffID of every layer are compared before anything becomes visible. A\n"
     "pull that is interrupted leaves whole layers, and of a registry's blobs what arrived; the\n"
     "next one goes on there.\n"

@@ -64,6 +64,16 @@ static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_
 
 /* ---- one import of a layer or blob at a time ---- */
 
+/* What it would bring. */
+static bool is_here(const struct oci_import *im)
+{
+    struct oci_digest blob;
+    uint64_t size;
+    return im->opts.is_for_blob
+               ? oci_store_layer_blob(im->s, &im->opts.diff_id, &blob, &size, NULL) >= 0
+               : oci_store_layer_has(im->s, &im->opts.diff_id);
+}
+
 /* Whether another import, at the rate it had, ends within so long. */
 static bool ends_within(const struct oci_import *other, uint64_t ms)
 {
@@ -86,7 +96,7 @@ static int wait_for_import(struct oci_import *im, struct store_hold *h)
     while (h->is_importing && r == 0) {
         uint64_t ms = until_ms - MIN(until_ms, clock_skipped_ms()); /* the kernel's clock */
         const struct timespec until = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
-        if (oci_store_layer_has(s, &im->opts.diff_id))
+        if (is_here(im))
             return -EEXIST;
         r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
                      : -pthread_cond_wait(&s->imported, &s->mutex);
@@ -364,10 +374,12 @@ static int start(struct oci_import *im, struct err *err)
         return r;
     if (im->is_beside)
         im->opts.is_resumable = false;
-    if (oci_store_layer_has(s, &im->opts.diff_id))
+    if (is_here(im))
         return err_set(err, -EEXIST, "the store has the layer");
+    if (im->opts.is_for_blob && !oci_store_layer_has(s, &im->opts.diff_id))
+        return err_set(err, -ENOENT, "the store does not have the layer");
     im->hash = sha256_new();
-    if (s->opts.cache)
+    if (s->opts.cache && !im->opts.is_for_blob)
         s->opts.cache->expect(s->opts.cache_arg, &im->opts.diff_id);
     im->gather = layer_gather_new();
     r = open_tar(im, err);
@@ -393,8 +405,9 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
     im->tar_fd = im->blob_fd = -1;
     (void)pthread_mutex_init(&im->mutex, NULL);
     im->keeps_blob =
-        (s->opts.form == OCI_STORE_GZ || s->opts.form == OCI_STORE_BOTH) && !opts->has_no_blob;
-    im->keeps_tar = s->opts.form != OCI_STORE_GZ || opts->has_no_blob;
+        opts->is_for_blob ||
+        ((s->opts.form == OCI_STORE_GZ || s->opts.form == OCI_STORE_BOTH) && !opts->has_no_blob);
+    im->keeps_tar = !opts->is_for_blob && (s->opts.form != OCI_STORE_GZ || opts->has_no_blob);
     im->opts.is_resumable = opts->is_resumable && !opts->has_no_blob;
     r = start(im, err);
     if (r < 0)
@@ -583,6 +596,43 @@ static int publish(struct oci_import *im, const struct oci_layer *layer, struct 
     return r;
 }
 
+/* Beside what the store has of the layer. */
+static int publish_blob(struct oci_import *im, struct err *err)
+{
+    struct oci_store *s = im->s;
+    struct unpublished u = { .index_fd = -1, .note_fd = -1 };
+    scoped(free_scoped) char *note = xasprintf("%s/blob", im->dir);
+    struct store_path dir = store_path_of("layers", &im->opts.diff_id, NULL);
+    struct store_path to = store_path_of("layers", &im->opts.diff_id, "blob");
+    im->was_there = is_here(im); /* by one that ran beside */
+    if (im->was_there)
+        return 0;
+    int r = write_note(im, &u, err);
+    r = r < 0 ? r : sync_files(im, &u, err);
+    r = r < 0 ? r : put_blob(im, err);
+    fd_scoped(&u.note_fd);
+    if (r < 0)
+        return r;
+    r = sys_renameat(s->fd, note, s->fd, to.p);
+    if (r < 0)
+        return err_sys(err, r, "write '%s'", to.p);
+    (void)utimensat(s->fd, "layers", NULL, 0); /* readers look for blobs again (store_blobs.c) */
+    return store_sync_dir(s, dir.p, err);
+}
+
+/* The bytes on disk that came, and what the layer takes now. */
+static void count_sizes(const struct oci_import *im, uint64_t *ret_new, uint64_t *ret_all)
+{
+    uint64_t shared = 0;
+    struct store_layer_files f = { 0 };
+    if (im->is_sharing)
+        (void)store_skeleton_stat(im->s, &im->opts.diff_id, &shared, NULL);
+    *ret_new = *ret_all =
+        shared + (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
+    if (im->opts.is_for_blob && store_layer_stat(im->s, &im->opts.diff_id, &f, NULL) >= 0)
+        *ret_all = store_layer_bytes(&f);
+}
+
 int oci_import_commit(struct oci_import *im, struct err *err)
 {
     char name[OCI_DIGEST_TEXT_SIZE];
@@ -594,7 +644,7 @@ int oci_import_commit(struct oci_import *im, struct err *err)
         drop_partial(im);
         return err_ctx(err, r, "layer %s", short_name(im, name));
     }
-    r = publish(im, layer, err);
+    r = im->opts.is_for_blob ? publish_blob(im, err) : publish(im, layer, err);
     if (im->is_sharing)
         store_objects_kept(im->s);
     if (r < 0)
@@ -603,11 +653,8 @@ int oci_import_commit(struct oci_import *im, struct err *err)
         drop_partial(im);
     if (im->was_there)
         return 0;
-    uint64_t shared = 0;
-    if (im->is_sharing)
-        (void)store_skeleton_stat(im->s, &im->opts.diff_id, &shared, NULL);
-    uint64_t n_bytes =
-        shared + (im->keeps_tar ? im->n_raw : 0) + (im->keeps_blob ? im->opts.blob_size : 0);
+    uint64_t n_bytes, n_all;
+    count_sizes(im, &n_bytes, &n_all);
     (void)pthread_mutex_lock(&im->s->mutex);
     im->s->n_references++; /* of the blob: a gc that looked at the layers before begins again */
     im->s->used_bytes += n_bytes;
@@ -617,6 +664,6 @@ int oci_import_commit(struct oci_import *im, struct err *err)
     if (im->keeps_blob)
         store_blobs_add(im->s, &im->opts.blob, &im->opts.diff_id);
     if (im->s->opts.cache)
-        im->s->opts.cache->use(im->s->opts.cache_arg, &im->opts.diff_id, n_bytes);
+        im->s->opts.cache->use(im->s->opts.cache_arg, &im->opts.diff_id, n_all);
     return 0;
 }

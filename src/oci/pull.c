@@ -242,8 +242,16 @@ static bool pull_by_parts(struct pull *p, struct oci_pull_layer *l)
            pull_by_chunks(p, l, contents);
 }
 
-/* *ret_resumed: it began with bytes that an earlier attempt left. */
-static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed, struct err *err)
+static void set_present(struct pull *p, struct oci_pull_layer *l)
+{
+    oci_store_layer_touch(p->s, &l->diff_id);
+    report(p, l, OCI_PULL_PRESENT, l->blob.size);
+}
+
+/* is_for_blob: the layer is here without it. *ret_resumed: it began with bytes that an earlier
+ * attempt left. */
+static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, bool *ret_resumed,
+                     struct err *err)
 {
     const struct oci_origin *origin = &p->opts->origin;
     struct arriving a = { .p = p, .l = l };
@@ -252,6 +260,7 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
         .blob = l->blob.digest,
         .blob_size = l->blob.size,
         .has_no_blob = origin->has_no_blobs,
+        .is_for_blob = is_for_blob,
         .max_tar_bytes = p->opts->max_tar_bytes,
         .until_ms = wait_until_ms(p, l),
         .may_be_beside = true,
@@ -264,8 +273,7 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
     scoped(oci_import_free_scoped) struct oci_import *import = NULL;
     int r = oci_import_new(p->s, &opts, &import, err);
     if (r == -EEXIST) {
-        oci_store_layer_touch(p->s, &l->diff_id);
-        report(p, l, OCI_PULL_PRESENT, l->blob.size);
+        set_present(p, l);
         return 0;
     }
     *ret_resumed = r < 0; /* what is left of an earlier attempt may be wrong from the start */
@@ -290,16 +298,69 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool *ret_resumed
 
 /* Wrong content that began with an earlier attempt's bytes was removed: once more from the start.
  */
-static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
+static int fetch_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, struct err *err)
 {
     bool was_resumed = false;
     struct err first = { 0 };
-    if (pull_by_parts(p, l))
-        return 0;
-    int r = try_layer(p, l, &was_resumed, &first);
+    int r = try_layer(p, l, is_for_blob, &was_resumed, &first);
     if (was_resumed && (r == E_DIGEST || r == E_PARSE || r == E_LIMIT))
-        return try_layer(p, l, &was_resumed, err);
+        return try_layer(p, l, is_for_blob, &was_resumed, err);
     return r < 0 ? err_set(err, r, "%s", err_text(&first)) : 0;
+}
+
+/* ---- one that is here in another form ---- */
+
+static void tell_other_form(struct pull *p, const struct oci_pull_layer *l, const char *why)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    if (p->opts->on_other_form)
+        p->opts->on_other_form(p->opts->arg, l, why);
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+static bool wants_blobs(const struct pull *p)
+{
+    enum oci_store_form form = oci_store_form(p->s);
+    return p->opts->has_form && (form == OCI_STORE_GZ || form == OCI_STORE_BOTH);
+}
+
+/* The content of its files, or its tar, from what the store has. */
+static int add_content(struct pull *p, const struct oci_pull_layer *l, struct err *err)
+{
+    enum oci_store_form form = oci_store_form(p->s);
+    struct err why = { 0 };
+    if (form == OCI_STORE_GZ)
+        return 0;
+    if (form != OCI_STORE_CAS)
+        return oci_store_layer_keep_tar(p->s, &l->diff_id, err);
+    int r = oci_store_layer_share(p->s, &l->diff_id, &why);
+    return r < 0 && r != E_UNSUPPORTED ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
+static int add_form(struct pull *p, struct oci_pull_layer *l, struct err *err)
+{
+    struct oci_digest blob;
+    uint64_t size;
+    int r = add_content(p, l, err);
+    if (r < 0)
+        return r;
+    bool has_blob = oci_store_layer_blob(p->s, &l->diff_id, &blob, &size, NULL) >= 0;
+    if (wants_blobs(p) && !p->opts->origin.has_no_blobs && !has_blob)
+        return fetch_layer(p, l, true, err);
+    if (wants_blobs(p) && !p->opts->origin.has_no_blobs &&
+        !oci_digest_equal(&blob, &l->blob.digest))
+        tell_other_form(p, l, "the store has a blob of it that another image names");
+    set_present(p, l);
+    return 0;
+}
+
+static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
+{
+    if (wants_blobs(p) && p->opts->origin.has_no_blobs)
+        tell_other_form(p, l, "the source has no compressed layers");
+    if (p->opts->has_form && oci_store_layer_has(p->s, &l->diff_id))
+        return add_form(p, l, err);
+    return pull_by_parts(p, l) ? 0 : fetch_layer(p, l, false, err);
 }
 
 /* ---- all of them ---- */

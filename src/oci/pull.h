@@ -64,7 +64,7 @@ enum oci_pull_state {
     OCI_PULL_WAITING,
     OCI_PULL_RUNNING,
     OCI_PULL_PRESENT, /* the store had it */
-    OCI_PULL_DONE,
+    OCI_PULL_DONE,    /* it was read, or its blob that the store did not have */
     OCI_PULL_FAILED
 };
 
@@ -92,6 +92,10 @@ struct oci_pull_opts {
     const struct layer_reading_ops *reading;
     void *reading_arg;
     bool is_pinned; /* else it is what the name was before */
+    /* The form of the store was asked for: of layers that are here in another one, what is missing
+     * is made or fetched; what is kept stays, but tars become files (OCI_STORE_CAS). Else they stay
+     * as they are. */
+    bool has_form;
     /* Each layer from its first byte, and what came of one that fails is not left for another pull:
      * whoever goes on with it has not been given it. */
     bool is_whole;
@@ -116,7 +120,9 @@ struct oci_pull_opts {
     /* The layer was to be made from parts, and could not: its blob is fetched. From any thread, one
      * at a time. NULL: none. */
     void (*on_fallback)(void *arg, const struct oci_pull_layer *layer, const char *why);
-    void *arg; /* of these four */
+    /* A layer is not kept in the form that was asked for (has_form). As on_fallback. */
+    void (*on_other_form)(void *arg, const struct oci_pull_layer *layer, const char *why);
+    void *arg; /* of these five */
 };
 
 struct oci_pull_result {
@@ -128,6 +134,7 @@ struct oci_pull_result {
     uint64_t n_tar_bytes;       /* of the layers that were read */
 };
 
-/* Errors: those of the origin, of oci_import_commit() and of oci_store_image_put(). */
+/* Errors: those of the origin, of oci_import_commit(), of oci_store_image_put(), and with has_form
+ * of oci_store_layer_share() and oci_store_layer_keep_tar(). */
 int oci_pull(struct oci_store *s, const struct oci_pull_opts *opts, struct oci_pull_result *ret,
              struct err *err);

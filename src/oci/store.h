@@ -180,6 +180,13 @@ int oci_store_layer_remove(struct oci_store *s, const struct oci_digest *diff_id
  * E_CORRUPT.
  */
 int oci_store_layer_share(struct oci_store *s, const struct oci_digest *diff_id, struct err *err);
+/*
+ * Keep the uncompressed tar of a layer that is here in another form; what is kept beside it stays.
+ * Nothing if it is there. Errors: -ENOENT; -ENOSPC; E_CORRUPT, also where the tar is not what the
+ * DiffID says.
+ */
+int oci_store_layer_keep_tar(struct oci_store *s, const struct oci_digest *diff_id,
+                             struct err *err);
 /* The files of the layer are objects, and nothing else has its content. */
 bool oci_store_layer_is_shared(struct oci_store *s, const struct oci_digest *diff_id);
 /* An open descriptor of the directory of all objects: "ab/<hex>" is the content with this SHA-256.
@@ -233,6 +240,8 @@ struct oci_import_opts {
      * and the tar is kept, whatever the form of the store.
      */
     bool has_no_blob;
+    /* The layer is here without its blob, which is kept as well, whatever the form of the store. */
+    bool is_for_blob;
     uint64_t max_tar_bytes; /* of the uncompressed tar; 0: 100 times the blob, 16 MiB at least */
     uint64_t until_ms;      /* clock_mono_ms(): wait so long for another thread; 0: for ever */
     /* After until_ms import it as well, from the start; else -ETIMEDOUT. Not yet while the other
@@ -252,7 +261,7 @@ struct oci_import_opts {
 /*
  * *ret: given, oci_import_free(). One thread at a time for each; any number at once; waits while
  * another thread imports the same layer or blob. Both are held until then. Errors: -EEXIST, the
- * store has the layer; -ETIMEDOUT, the other thread has not ended by until_ms (the import of one
+ * store has the layer, or with is_for_blob a blob of it; -ENOENT, is_for_blob and no such layer; -ETIMEDOUT, the other thread has not ended by until_ms (the import of one
  * that drips in keeps nobody from a layer that is small enough to be fetched twice); what passing
  * an earlier attempt's bytes on gives.
  */

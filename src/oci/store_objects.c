@@ -405,6 +405,60 @@ int oci_store_layer_share(struct oci_store *s, const struct oci_digest *diff_id,
     return r;
 }
 
+/* Write it beside, compare it, and give it its name. */
+static int write_tar(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
+{
+    scoped(free_scoped) char *tmp = store_tmp_name(s);
+    struct store_path dir = store_path_of("layers", diff_id, NULL);
+    struct store_path tar = store_path_of("layers", diff_id, "data.tar");
+    scoped(fd_scoped) int fd =
+        sys_openat(s->fd, tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
+    if (fd < 0)
+        return err_sys(err, fd, "make '%s'", tmp);
+    int r = oci_store_layer_read(s, diff_id, add_to_file, &fd, err);
+    r = r < 0 ? r : check_tar(diff_id, fd, err);
+    if (r >= 0) {
+        r = sys_fsync(fd);
+        r = r < 0 ? r : sys_renameat(s->fd, tmp, s->fd, tar.p);
+        r = r < 0 ? err_sys(err, r, "write '%s'", tar.p) : 0;
+    }
+    if (r < 0)
+        (void)unlinkat(s->fd, tmp, 0);
+    return r < 0 ? r : store_sync_dir(s, dir.p, err);
+}
+
+static int keep_tar(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
+{
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    struct store_layer_files f;
+    int r = store_layer_stat(s, diff_id, &f, err);
+    if (r < 0 || f.has_tar)
+        return r;
+    r = oci_store_layer_index(s, diff_id, &layer, err);
+    r = r < 0 ? r : store_reserve(s, layer->n_bytes, err);
+    if (r < 0)
+        return r;
+    r = write_tar(s, diff_id, err);
+    store_unreserve(s, layer->n_bytes);
+    if (r < 0)
+        return r;
+    (void)pthread_mutex_lock(&s->mutex);
+    s->used_bytes += layer->n_bytes;
+    (void)pthread_mutex_unlock(&s->mutex);
+    return 0;
+}
+
+int oci_store_layer_keep_tar(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
+{
+    int r = store_must_write(s, err);
+    if (r < 0)
+        return r;
+    oci_store_hold(s, diff_id);
+    r = keep_tar(s, diff_id, err);
+    oci_store_release(s, diff_id);
+    return r;
+}
+
 bool oci_store_layer_is_shared(struct oci_store *s, const struct oci_digest *diff_id)
 {
     struct store_layer_files f;

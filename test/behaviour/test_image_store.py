@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse image pull and what works on the store: names, damage, a full disk, two writers, kill -9."""
+import gzip
 import json
 import os
 import pty
@@ -107,6 +108,25 @@ def test_only_what_brings_images_makes_a_store(store, layout):
     (store.directory / "lost+found").mkdir(parents=True)
     store.ok("pull", f"oci:{layout.directory}:v1")
     assert store.names() == ["app:v1"]
+
+
+def test_a_form_that_is_asked_for_is_brought_for_layers_that_are_here(store, layout, tmp_path):
+    source = f"oci:{layout.directory}:v1"
+    blobs = store.directory / "blobs"
+    store.ok("pull", source)
+    assert list(blobs.iterdir()) == []
+    got = store.json("pull", source, "--form", "both")
+    assert got["layersPresent"] == 0 and got["bytes"] > 0 and len(list(blobs.iterdir())) == 2
+    assert {digest(b.read_bytes())[7:] for b in blobs.iterdir()} == {b.name for b in blobs.iterdir()}
+    assert store.json("pull", source, "--form", "both")["layersPresent"] == 2
+    store.ok("pull", f"oci:{layout.directory}:v2", "--form", "cas")
+    store.ok("rm", "app:v1")
+    assert store.json("pull", source, "--form", "raw")["layersPresent"] == 2
+    assert store.data(BASE).read_bytes() == BASE and store.json("check")["damaged"] == 0
+    other = Layout(tmp_path / "other")
+    other.image("v1", [BASE], compress=lambda tar: gzip.compress(tar, 1))
+    done = store.run("pull", f"oci:{other.directory}:v1", "--form", "both")
+    assert done.returncode == 0 and "not kept in the form asked for" in done.stderr
 
 
 def test_what_is_damaged_is_found_dropped_and_pulled_again(store, layout):
