@@ -46,7 +46,7 @@ static int find_blobs(struct source_store *s, const struct oci_image *image, boo
         struct store_layer_files f;
         int r = store_layer_stat(s->store, &image->config.diff_ids[i], &f, err);
         if (r < 0)
-            return err_ctx(err, r, "the image is not whole; pull it again");
+            return r == -ENOENT ? r : err_ctx(err, r, "the image is not whole; pull it again");
         all = all && f.has_blob && oci_digest_equal(&f.blob, &image->manifest.layers[i].digest);
     }
     *ret = all;

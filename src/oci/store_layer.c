@@ -38,6 +38,15 @@ static int read_blob_note(struct oci_store *s, const struct oci_digest *diff_id,
     return 0;
 }
 
+/* Where its names are still there a quota evicted it, or a check removed it. */
+static int not_here(const struct oci_digest *diff_id, struct err *err)
+{
+    char hex[STORE_HEX_SIZE];
+    hex_format(diff_id->bytes, sizeof diff_id->bytes, hex);
+    return err_set(err, -ENOENT, "layer '%.12s' is not in the store any more; pull the image again",
+                   hex);
+}
+
 int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
                      struct store_layer_files *ret, struct err *err)
 {
@@ -48,7 +57,8 @@ int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
     struct store_path tar = store_path_of("layers", diff_id, "data.tar");
     struct store_path skeleton = store_path_of("layers", diff_id, "skeleton");
     if (fstatat(s->fd, dir.p, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return err_sys(err, -errno, "layer '%s'", dir.p + strlen("layers/"));
+        return errno == ENOENT ? not_here(diff_id, err)
+                               : err_sys(err, -errno, "layer '%s'", dir.p + strlen("layers/"));
     f.used_wall_s = st.st_mtim.tv_sec;
     f.has_tar = fstatat(s->fd, tar.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
     f.tar_bytes = f.has_tar ? (uint64_t)st.st_size : 0;
@@ -90,6 +100,8 @@ int oci_store_layer_fd(struct oci_store *s, const struct oci_digest *diff_id, st
     if (fd == -ENOENT && oci_store_layer_has(s, diff_id))
         return err_set(err, -ENODATA, "of layer '%.12s' no uncompressed tar is kept",
                        path.p + strlen("layers/"));
+    if (fd == -ENOENT)
+        return not_here(diff_id, err);
     return fd < 0 ? err_sys(err, fd, "open '%s'", path.p) : fd;
 }
 

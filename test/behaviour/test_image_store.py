@@ -220,6 +220,9 @@ def test_a_quota_evicts_images_that_are_not_pinned(store, tmp_path):
     # A pull reserves 16 MiB at a time: the third needs the room of one of the others.
     store.ok("pull", names[2], "--quota", "32Mi")
     assert {i["name"]: i["layersMissing"] for i in store.json("ls")} == {"app0:v1": 0, "app1:v1": 1, "app2:v1": 0}
+    for words in (["unpack", "app1:v1", tmp_path / "out", "--rootless"], ["push", "app1:v1", "docker://127.0.0.1:1/x"]):
+        done = store.run(*words)
+        assert done.returncode == 1 and "not in the store any more; pull the image again" in done.stderr, done.stderr
     store.ok("pin", "app2:v1")
     done = store.run("pull", names[1], "--quota", "32Mi")
     assert done.returncode == 1 and "quota" in done.stderr and "in use" in done.stderr
