@@ -50,12 +50,13 @@ int image_store_open_with(const char *given, struct oci_store_opts opts,
 {
     scoped(free_scoped) char *dir = image_store_dir(given);
     opts.root = dir;
-    int r = layer_cache_open_store(&opts, policy, ret, err);
+    struct err why = { 0 };
+    int r = layer_cache_open_store(&opts, policy, ret, &why);
     if (r == -ENOENT && (opts.is_reader || opts.must_exist))
         return err_set(err, r, "no images are in '%s' yet; 'dormouse image pull' brings one", dir);
-    if (r == -EBUSY)
-        return err_ctx(err, r, "--wait 1m waits");
-    return r;
+    if (r == -EBUSY && opts.lock_ms == 0)
+        return err_set(err, r, "%s; --wait 1m waits for its end", err_text(&why));
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : r;
 }
 
 void image_store_close(struct oci_store *s)
