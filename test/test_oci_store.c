@@ -935,6 +935,24 @@ TEST(one_process_writes_and_others_read)
     oci_store_close(s);
 }
 
+TEST(a_writer_that_stays_is_named_so_and_a_hasty_one_does_not_wait_for_it)
+{
+    struct err err = { 0 };
+    const struct oci_store_opts hasty = { .lock_ms = 3600000, .is_hasty = true };
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .is_service = true });
+    CHECK_ERR(try_open(hasty, &err), -EBUSY);
+    CHECK(strstr(err_text(&err), "as long as it runs"));
+    scoped(free_scoped) char *pid = xasprintf("process %d ", getpid());
+    CHECK(strstr(err_text(&err), pid));
+    oci_store_close(s);
+    CHECK_OK(try_open(hasty, NULL));
+    s = open_store();
+    CHECK_ERR(try_open((struct oci_store_opts){ .is_hasty = true }, &err), -EBUSY);
+    CHECK(!strstr(err_text(&err), "as long as it runs") && strstr(err_text(&err), pid));
+    oci_store_close(s);
+}
+
 TEST(a_quota_evicts_what_was_used_least_recently_and_never_what_is_pinned)
 {
     struct err err = { 0 };

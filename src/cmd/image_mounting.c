@@ -148,19 +148,19 @@ static int mount_stored(struct image_mounting *m, struct err *err)
     int r = is_there ? find(m, &image.digest, err) : 0;
     if (r < 0 || (m->sink == ROOT_SINK_DIRS && !is_there))
         return r;
+    bool can_copy = m->sink == ROOT_SINK_DIRS || m->sink == ROOT_SINK_BEST;
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
     enum oci_store_form form = m->sink == ROOT_SINK_CAS ? OCI_STORE_CAS : OCI_STORE_RAW;
-    r = image_store_open(
-        m->args->store,
-        (struct oci_store_opts){ .lock_ms = m->wait_ms, .form = form, .must_exist = is_there },
-        &store, &why);
-    if (r == -EBUSY && m->sink == ROOT_SINK_DIRS)
-        return 0; /* only the links take a writer: files of its own */
+    const struct oci_store_opts how = {
+        .lock_ms = m->wait_ms, .is_hasty = can_copy, .form = form, .must_exist = is_there
+    };
+    r = image_store_open(m->args->store, how, &store, &why);
+    if (r == -EBUSY && can_copy)
+        return 0; /* files or tars of its own: those of the store take a writer */
     if (r < 0)
         return err_set(err, r, "%s", err_text(&why));
     bool can = m->sink != ROOT_SINK_DIRS && stored_can_mount(store, m->sink == ROOT_SINK_CAS);
-    bool can_link = m->sink == ROOT_SINK_DIRS || m->sink == ROOT_SINK_BEST;
-    if (!can && !(can_link && is_there))
+    if (!can && !(can_copy && is_there))
         return 0;
     r = is_there ? 0 : pull(m, store, &image.digest, err);
     r = r < 0 ? r

@@ -192,6 +192,7 @@ static bool writes(void)
 static int open_store(struct serve *v, struct err *err)
 {
     struct oci_store_opts o = { .is_reader = !writes(),
+                                .is_service = true,
                                 .lock_ms = where.wait_ms,
                                 .form = OCI_STORE_BOTH,
                                 .quota_bytes = quota };
@@ -369,9 +370,10 @@ const struct cmd cmd_image_serve = {
         "tars\n"
         "only the files that it lacks, packed against the older versions that it has.\n"
         "\n"
-        "With --upstream it pulls what it lacks, and keeps it. It holds the lock of the store "
-        "then:\n"
-        "other commands that write the store wait.\n"
+        "With --upstream it pulls what it lacks, and keeps it. With --upstream and with --node it\n"
+        "holds the lock of the store as long as it runs: meanwhile 'image mount' and 'image run' "
+        "take\n"
+        "a copy of an image, and other commands that write the store fail.\n"
         "\n"
         "  dormouse image serve\n"
         "  skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/library/redis:7 oci:redis\n"

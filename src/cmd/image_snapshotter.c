@@ -106,6 +106,7 @@ static bool writes(void)
 static int open_store(struct snapshotting *v, struct err *err)
 {
     struct oci_store_opts o = { .is_reader = !writes(),
+                                .is_service = writes(),
                                 .lock_ms = where.wait_ms,
                                 .form = OCI_STORE_RAW,
                                 .quota_bytes = quota };

@@ -15,8 +15,9 @@
 
 enum {
     LOCK_POLL_US = 20000,
-    LOCK_MAX_BYTES = 24, /* of the lock: the id of a process */
+    LOCK_MAX_BYTES = 24, /* of the lock: the id of a process, and SERVICE_WORD */
 };
+#define SERVICE_WORD "service"
 
 static const char *const dirs[] = { "meta",  "meta/documents", "meta/index", "layers",
                                     "blobs", "refs",           "images",     "leases",
@@ -262,22 +263,47 @@ static int make_dirs(struct oci_store *s, struct err *err)
     return r < 0 && r != -EEXIST ? err_sys(err, r, "make '%s'", tmp) : 0;
 }
 
-static int busy(struct oci_store *s, struct err *err)
+/* What the process that has the lock wrote to it: its id, and whether it stays. */
+struct holder {
+    uint64_t pid; /* 0: not known */
+    bool is_service;
+};
+
+static struct holder read_holder(const struct oci_store *s)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(32);
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(LOCK_MAX_BYTES);
+    struct holder h = { 0 };
     (void)sys_read_file(s->fd, "lock", &b, NULL);
-    struct str pid = str_trim(buf_str(&b));
-    uint64_t n;
-    if (parse_u64(pid, 1, INT32_MAX, &n) < 0)
+    struct str text = str_trim(buf_str(&b)), pid = text, word;
+    h.is_service = str_cut(text, ' ', &pid, &word) && str_is(word, SERVICE_WORD);
+    if (parse_u64(pid, 1, INT32_MAX, &h.pid) < 0)
+        h.pid = 0;
+    return h;
+}
+
+static int busy(const struct oci_store *s, struct err *err)
+{
+    struct holder h = read_holder(s);
+    const char *stays = h.is_service ? ", as long as it runs" : "";
+    if (h.pid == 0)
         return err_set(err, -EBUSY, "another process writes the store '%s'", s->root);
-    return err_set(err, -EBUSY, "process %llu writes the store '%s'", (unsigned long long)n,
-                   s->root);
+    return err_set(err, -EBUSY, "process %llu writes the store '%s'%s", (unsigned long long)h.pid,
+                   s->root, stays);
+}
+
+static int write_holder(const struct oci_store *s, int fd, struct err *err)
+{
+    char text[LOCK_MAX_BYTES];
+    (void)snprintf(text, sizeof text, "%d%s\n", getpid(),
+                   s->opts.is_service ? " " SERVICE_WORD : "");
+    int r = sys_ftruncate(fd, 0);
+    r = r < 0 ? r : sys_pwrite_all(fd, text, strlen(text), 0);
+    return r < 0 ? err_sys(err, r, "write '%s/lock'", s->root) : 0;
 }
 
 static int take_lock(struct oci_store *s, struct err *err)
 {
     uint64_t until = clock_mono_ms() + s->opts.lock_ms;
-    char pid[LOCK_MAX_BYTES];
     scoped(fd_scoped) int fd =
         sys_openat(s->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, STORE_FILE_MODE);
     if (fd < 0)
@@ -285,15 +311,13 @@ static int take_lock(struct oci_store *s, struct err *err)
     while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys(err, -errno, "lock '%s/lock'", s->root);
-        if (clock_mono_ms() >= until)
+        if (clock_mono_ms() >= until || (s->opts.is_hasty && read_holder(s).is_service))
             return busy(s, err);
         (void)usleep(LOCK_POLL_US);
     }
-    (void)snprintf(pid, sizeof pid, "%d\n", getpid());
-    int r = sys_ftruncate(fd, 0);
-    r = r < 0 ? r : sys_pwrite_all(fd, pid, strlen(pid), 0);
+    int r = write_holder(s, fd, err);
     if (r < 0)
-        return err_sys(err, r, "write '%s/lock'", s->root);
+        return r;
     s->lock_fd = take_fd(&fd);
     return 0;
 }

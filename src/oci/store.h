@@ -81,6 +81,8 @@ struct oci_store_opts {
     bool is_reader;   /* take no lock, change nothing */
     bool must_exist;  /* make none: -ENOENT, for a writer as well */
     uint64_t lock_ms; /* how long to wait for another writer */
+    bool is_service;  /* a writer that stays: others are told so */
+    bool is_hasty;    /* for such a one lock_ms does not count */
     enum oci_store_form form;
     uint64_t quota_bytes;                    /* of layers and blobs; 0: none */
     const struct oci_store_cache_ops *cache; /* of a writer; NULL: layers are never evicted */
@@ -92,7 +94,8 @@ struct oci_store_opts {
  * opinion), and of one where another was stopped while it did so. The file `version` is the mark of
  * a store, and there before anything else of it but the lock.
  *
- * *ret: given, oci_store_close(). Errors: -EBUSY, another process writes (the text has its id);
+ * *ret: given, oci_store_close(). Errors: -EBUSY, another process writes (the text has its id
+ * and whether it stays);
  * -ENOENT for a reader; E_INVALID, the directory has files of others and was not changed;
  * E_VERSION, a newer program made it; what opening files gives.
  */
@@ -261,9 +264,10 @@ struct oci_import_opts {
 /*
  * *ret: given, oci_import_free(). One thread at a time for each; any number at once; waits while
  * another thread imports the same layer or blob. Both are held until then. Errors: -EEXIST, the
- * store has the layer, or with is_for_blob a blob of it; -ENOENT, is_for_blob and no such layer; -ETIMEDOUT, the other thread has not ended by until_ms (the import of one
- * that drips in keeps nobody from a layer that is small enough to be fetched twice); what passing
- * an earlier attempt's bytes on gives.
+ * store has the layer, or with is_for_blob a blob of it; -ENOENT, is_for_blob and no such layer;
+ * -ETIMEDOUT, the other thread has not ended by until_ms (the import of one that drips in keeps
+ * nobody from a layer that is small enough to be fetched twice); what passing an earlier attempt's
+ * bytes on gives.
  */
 int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, struct oci_import **ret,
                    struct err *err);

@@ -37,6 +37,11 @@ class Place:
     def stored(self, *args):
         return self.ok(*args, "--store", self.store)
 
+    def stored_fails(self, *args):
+        done = self.image(*args, "--store", self.store)
+        assert done.returncode == 1, done.stdout
+        return done.stderr
+
     def mount(self, what, *args, target=None):
         return json.loads(self.ok("mount", what, target or self.target, "--no-sync", "--data-dir", self.data, "-o", "json", *args))
 
@@ -218,3 +223,17 @@ def test_another_process_that_writes_the_store_is_waited_for(place):
         assert done.returncode == 1 and "writes the store" in done.stderr and os.path.ismount(place.target)
     assert place.umount().returncode == 0
     assert digest(BASE)[7:] in os.listdir(place.store / "layers")
+
+
+def test_beside_a_server_that_writes_the_store_a_mount_takes_a_copy(place):
+    place.stored("pull", place.reference, "--name", "app:v1")
+    with open(place.store / "lock", "rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(b"1 service\n")  # as it writes itself: an hour is not waited for
+        lock.flush()
+        assert not place.mount("app:v1", "--wait", "1h")["fromStore"]
+        done = place.stored_fails("pin", "app:v1")
+        assert "writes the store" in done and "as long as it runs; --wait 1m waits" in done
+        assert "--wait 1m" not in place.stored_fails("pin", "app:v1", "--wait", "1ms")
+        assert difference(snapshot(place.target), place.tree()) == []
+    assert place.umount().returncode == 0 and place.count("leases") == 0 and place.states() == []
