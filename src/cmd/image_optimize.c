@@ -11,10 +11,12 @@
 #include "cmd/child.h"
 #include "cmd/image_args.h"
 #include "cmd/image_optimize_news.h"
+#include "cmd/image_refactor.h"
 #include "codec/json.h"
 #include "codec/yaml.h"
 #include "image/lease.h"
-#include "image/redundancy.h"
+#include "image/refactor.h"
+#include "image/retries.h"
 #include "image/tree_remove.h"
 #include "image/watch.h"
 
@@ -34,7 +36,7 @@ enum {
     WORDS_MAX = 1024,
     OUTPUT_MAX_BYTES = 64 << 20, /* of a child */
     CONFIG_MAX_BYTES = 1 << 20,
-    RETRY_MS = 300000, /* after a failure, unless the period is shorter */
+    WATCH_MIN_MS = 100,
     INDEX_UNUSED_S = 30 * 86400,
     LOOK_ATTEMPTS = 2, /* of a request: the next look is another one */
 };
@@ -59,7 +61,8 @@ static const struct cmd_opt opts[] = {
     { "watch", 0, "DURATION", "between two looks at the tags (1m)", CMD_DURATION, &watch_ms, 0, 0 },
     { "period", 0, "DURATION",
       "remove indexes that no run used for 30 days, and try images again that could not be read; "
-      "what failed otherwise is tried again after it, or after 5m if that is less (6h)",
+      "a group that failed is tried again at the first look after 5s, then 10s, 20s and so on up "
+      "to it, or to 5m if that is less (6h)",
       CMD_DURATION, &period_ms, 0, 0 },
     { "lease", 0, "DURATION", "after which another optimizer may take over (1m)", CMD_DURATION,
       &lease_ms, 0, 0 },
@@ -103,6 +106,7 @@ struct optimizer {
     struct image_watch *watch;
     int stop_fd, look_fd, lock_fd;     /* signals to end, and to look at once */
     const char *dir, *indexes, *times; /* paths */
+    struct image_retries retries;      /* of groups and realms, by their keys */
     bool has_failed;
     struct err err;
 };
@@ -139,11 +143,13 @@ static int add_word(struct words *w, const char *word)
 
 static int add_value(struct arena *a, struct words *w, struct str key, const struct json *v)
 {
-    if (json_is_bool(v) && !json_bool(v))
+    if (json_is_bool(v) && !json_bool(v) && !str_is(key, "images"))
         return 0;
     int r = str_is(key, "images") ? 0 : add_word(w, option_of(a, key));
-    if (r || json_is_bool(v))
+    if (r || (json_is_bool(v) && !str_is(key, "images")))
         return r;
+    if (str_is(key, "images") && !json_is(v, JSON_STRING))
+        return cmd_failf(CMD_USAGE, "'%s': images is a text or a list of texts", config);
     struct str text = json_is(v, JSON_NUMBER) ? v->s : json_str(v);
     return text.n ? add_word(w, str_dup_arena(a, text))
                   : cmd_failf(CMD_USAGE, "'%s': " STR_FMT " is a text, a number or a list of them",
@@ -317,6 +323,23 @@ static const char *changes_file(struct optimizer *o, const struct group *g)
                         (unsigned long long)sum64(str_of(g->images[0]->name), 0));
 }
 
+static void add_refactoring(struct optimizer *o, struct words_list *w)
+{
+    add_reading(o, w);
+    add_option(w, "--to", "source");
+    add_option(w, "--mode", mode);
+    add_option(w, "--mtime", mtime);
+    add_option(w, "--link", link_how);
+    add_option(w, "--proof", proof);
+    add_option(w, "--times", o->times);
+    add_option(w, "--redundancy-threshold", redundancy);
+    add_option(w, "--gain-threshold", gain_threshold);
+    add_option(w, "--layer-threshold", layer_threshold);
+    add_option(w, "--max-layers", max_layers);
+    for (size_t i = 0; i < exact_globs.n; i++)
+        add_option(w, "--mtime-exact", exact_globs.at[i]);
+}
+
 static int refactor_group(struct optimizer *o, const struct group *g, struct image_lease *lease,
                           struct json **ret, struct err *err)
 {
@@ -325,20 +348,8 @@ static int refactor_group(struct optimizer *o, const struct group *g, struct ima
     vec_push(&w.all, "refactor");
     for (size_t i = 0; i < g->n; i++)
         vec_push(&w.all, g->images[i]->name);
-    add_reading(o, &w);
-    add_option(&w, "--to", "source");
-    add_option(&w, "--mode", mode);
-    add_option(&w, "--mtime", mtime);
-    add_option(&w, "--link", link_how);
-    add_option(&w, "--proof", proof);
-    add_option(&w, "--times", o->times);
+    add_refactoring(o, &w);
     add_option(&w, "--changes", changes_file(o, g));
-    add_option(&w, "--redundancy-threshold", redundancy);
-    add_option(&w, "--gain-threshold", gain_threshold);
-    add_option(&w, "--layer-threshold", layer_threshold);
-    add_option(&w, "--max-layers", max_layers);
-    for (size_t i = 0; i < exact_globs.n; i++)
-        add_option(&w, "--mtime-exact", exact_globs.at[i]);
     return run_child(o, &w, lease, ret, err);
 }
 
@@ -354,6 +365,22 @@ static int split(struct optimizer *o, const struct group *images, struct json **
     add_option(&w, "--group-size",
                arena_printf(&o->memory, "%llu", (unsigned long long)group_size));
     return run_child(o, &w, NULL, ret, err);
+}
+
+/* ---- what failed ---- */
+
+static const char UNREADABLE[] = "unreadable"; /* a key of retries: those that are tried again */
+
+/* The others need not wait for it, nor it for them. */
+static void note_failure(struct optimizer *o, const char *key, const char *what, int r,
+                         const struct err *err)
+{
+    if (r == -ECANCELED)
+        return;
+    uint64_t ms = image_retries_failed(&o->retries, key, clock_mono_ms());
+    if (!is_once)
+        optimize_event("failed", "what=\"%s\" again_ms=%llu error=\"%s\"", what,
+                       (unsigned long long)ms, err_text(err));
 }
 
 /* ---- images that cannot be read ---- */
@@ -402,7 +429,7 @@ static int leave_out(struct optimizer *o, struct group *g, const struct json *do
 
 /* Try those again whose time has come, one by one: a group is not planned again because of images
  * that still cannot be read. */
-static int try_again(struct optimizer *o, struct err *err)
+static int try_unreadable(struct optimizer *o, struct err *err)
 {
     size_t n_watched, n = 0;
     const struct image_watched *watched = image_watch_images(o->watch, &n_watched);
@@ -414,7 +441,7 @@ static int try_again(struct optimizer *o, struct err *err)
         all[n] = watched[i];
         due.images[due.n++] = &all[n++];
     }
-    if (n == 0)
+    if (n == 0 || !image_retries_is_due(&o->retries, UNREADABLE, clock_mono_ms()))
         return 0;
     struct json *doc;
     const char **names = arena_new_n(&o->memory, const char *, n);
@@ -425,6 +452,14 @@ static int try_again(struct optimizer *o, struct err *err)
         names[i] = all[i].name;
     r = image_watch_set_unreadable(o->watch, names, n, 0, err);
     return r < 0 ? r : leave_out(o, &due, doc, err);
+}
+
+static int try_again(struct optimizer *o, struct err *err)
+{
+    int r = try_unreadable(o, err);
+    if (r < 0)
+        note_failure(o, UNREADABLE, "unreadable images", r, err);
+    return r;
 }
 
 /* ---- one group ---- */
@@ -492,13 +527,10 @@ static void take_digests(struct group *g, const struct json *doc)
     }
 }
 
-static int do_group(struct optimizer *o, struct group *g, struct err *err)
+static int work_on(struct optimizer *o, struct group *g, struct err *err)
 {
     scoped(image_lease_free_scoped) struct image_lease *lease = NULL;
     struct json *doc = NULL;
-    set_key(g);
-    if (g->n < 2 || image_watch_note(o->watch, g->key)[0])
-        return 0;
     optimize_event("working", "images=%zu first=%s", g->n, g->images[0]->name);
     int r = take_lease(o, g, &lease, err);
     r = r < 0 ? r : refactor_group(o, g, lease, &doc, err);
@@ -511,6 +543,26 @@ static int do_group(struct optimizer *o, struct group *g, struct err *err)
     set_key(g);
     r = r < 0 ? r : image_watch_set_note(o->watch, g->key, is_written ? "done" : "skipped", err);
     return r < 0 ? r : is_written;
+}
+
+/* *ret_waits: it failed before, and is tried again later. */
+static int do_group(struct optimizer *o, struct group *g, bool *ret_waits, struct err *err)
+{
+    char key[SHA256_HEX_SIZE];
+    set_key(g);
+    if (g->n < 2 || image_watch_note(o->watch, g->key)[0])
+        return 0;
+    *ret_waits = !image_retries_is_due(&o->retries, g->key, clock_mono_ms());
+    if (*ret_waits)
+        return 0;
+    memcpy(key, g->key, sizeof key);
+    const char *first = g->images[0]->name; /* it may be left out */
+    int r = work_on(o, g, err);
+    if (r < 0)
+        note_failure(o, key, first, r, err);
+    else
+        image_retries_done(&o->retries, key);
+    return r;
 }
 
 /* ---- all groups ---- */
@@ -537,29 +589,39 @@ static bool do_split(struct optimizer *o, struct group *realm, struct sum *sum)
 {
     struct json *doc = NULL;
     struct err err = { 0 };
-    int failed = 0;
+    char key[SHA256_HEX_SIZE];
+    bool is_whole = true;
     set_key(realm);
-    if (image_watch_note(o->watch, realm->key)[0])
+    if (image_watch_note(o->watch, realm->key)[0] ||
+        !image_retries_is_due(&o->retries, realm->key, clock_mono_ms()))
         return true;
+    memcpy(key, realm->key, sizeof key);
+    const char *first = realm->images[0]->name;
     int r = split(o, realm, &doc, &err);
     r = r < 0 ? r : leave_out(o, realm, doc, &err);
-    if (r < 0)
+    if (r < 0) {
+        note_failure(o, key, first, r, &err);
         return add_result(sum, r, &err);
+    }
     json_each (list, json_getc(doc, "groups")) {
         struct group g = { arena_new_n(&o->memory, struct image_watched *, list->n), 0, "" };
+        bool waits = false;
         err = (struct err){ 0 };
         json_each (name, list) {
             struct image_watched *i = find(realm, json_str(name));
             if (i)
                 g.images[g.n++] = i;
         }
-        r = do_group(o, &g, &err);
-        failed = r < 0 ? r : failed;
+        r = do_group(o, &g, &waits, &err);
+        is_whole = is_whole && r >= 0 && !waits;
         if (!add_result(sum, r, &err))
             return false;
     }
-    if (failed < 0)
+    if (!is_whole) { /* split it again when the group that failed is tried again */
+        (void)image_retries_failed(&o->retries, key, clock_mono_ms());
         return true;
+    }
+    image_retries_done(&o->retries, key);
     drop_left_out(realm);
     set_key(realm);
     r = image_watch_set_note(o->watch, realm->key, "split", &err);
@@ -610,8 +672,9 @@ static void do_all(struct optimizer *o, struct sum *sum)
         for (to = from + 1; to < n && strcmp(placed[to].realm, placed[from].realm) == 0;)
             to++;
         struct group realm = { images + from, to - from, "" };
+        bool waits = false;
         if (realm.n > group_size ? !do_split(o, &realm, sum)
-                                 : !add_result(sum, do_group(o, &realm, &err), &err))
+                                 : !add_result(sum, do_group(o, &realm, &waits, &err), &err))
             return;
     }
 }
@@ -640,6 +703,9 @@ static bool on_must_stop(void *arg)
 static int look(struct optimizer *o, struct err *err)
 {
     int r = image_watch_look(o->watch, err);
+    if (r < 0 && r != -ECANCELED && !is_once)
+        optimize_event("failed", "what=look again_ms=%llu error=\"%s\"",
+                       (unsigned long long)watch_ms, err_text(err));
     optimize_screen(o->watch);
     return r;
 }
@@ -709,13 +775,11 @@ static int run_passes(struct optimizer *o, struct err *err)
             r = err_set(err, o->err.code, "%s", err_text(&o->err));
         if (is_once)
             return r < 0 ? r : 0;
-        if (r < 0)
-            optimize_event("failed", "error=\"%s\"", err_text(err));
         if (clock_mono_ms() >= tidied) {
             tidied = clock_mono_ms() + period_ms;
             tidy(o);
         }
-        if (is_ended(o, r < 0 ? MAX(watch_ms, MIN(period_ms, (uint64_t)RETRY_MS)) : watch_ms))
+        if (is_ended(o, watch_ms))
             return 0;
     }
 }
@@ -807,17 +871,51 @@ static int optimize(const char *const *words, size_t n, struct err *err)
         .arg = &o,
     };
     looking.attempts = LOOK_ATTEMPTS;
+    o.retries.max_ms = period_ms;
     o.dir = dir;
     o.indexes = indexes;
     o.times = times;
     int r = open_state(&o, &w, err);
     r = r < 0 ? r : run_passes(&o, err);
     image_watch_close(o.watch);
+    image_retries_fini(&o.retries);
     arena_fini(&o.memory);
     fd_scoped(&o.stop_fd);
     fd_scoped(&o.look_fd);
     fd_scoped(&o.lock_fd);
     return r == -ECANCELED && !is_once ? 0 : r; /* what was to be done once is not done */
+}
+
+/* The words for `image refactor` are right, and so is what the optimizer itself is given. */
+static int check_refactoring(void)
+{
+    struct optimizer o = { .indexes = "indexes", .times = "times" };
+    struct words_list w = { 0 };
+    vec_push(&w.all, "docker://registry.example/any");
+    add_refactoring(&o, &w);
+    vec_push(&w.all, NULL);
+    int r = image_refactor_check_words((int)w.all.n - 1, (char **)w.all.p);
+    vec_fini(&w.all);
+    arena_fini(&o.memory);
+    return r;
+}
+
+static int check_args(const char *const *words, size_t n)
+{
+    struct err err = { 0 };
+    if (n == 0 && !registry_host)
+        return cmd_failf(CMD_USAGE, "which images? 'dormouse image optimize --help' says more");
+    if (lease_ms < 3 * IMAGE_LEASE_SETTLE_MS || lease_ms > IMAGE_LEASE_MAX_MS)
+        return cmd_failf(CMD_USAGE, "a lease lasts %d ms to %d min", 3 * IMAGE_LEASE_SETTLE_MS,
+                         IMAGE_LEASE_MAX_MS / 60000);
+    if (watch_ms < WATCH_MIN_MS)
+        return cmd_failf(CMD_USAGE, "--watch is %d ms or more", WATCH_MIN_MS);
+    if (image_watch_check_words(words, n, registry_host, &err) < 0)
+        return cmd_fail(CMD_USAGE, &err);
+    for (size_t i = 0; i < news.n; i++)
+        if (optimize_news_check(news.at[i], &err) < 0)
+            return cmd_fail(CMD_USAGE, &err);
+    return check_refactoring();
 }
 
 static int run(int argc, char **argv)
@@ -830,11 +928,7 @@ static int run(int argc, char **argv)
     if (r == 0 && (r = cmd_parse(&cmd_image_optimize, opts, (int)w->n, w->at, WORDS_MAX, &n)) != 0)
         r = r == 1 ? -1 : r - 1;
     r = r ? r : image_args_check(&args);
-    if (r == 0 && n == 0 && !registry_host)
-        r = cmd_failf(CMD_USAGE, "which images? 'dormouse image optimize --help' says more");
-    if (r == 0 && (lease_ms < 3 * IMAGE_LEASE_SETTLE_MS || lease_ms > IMAGE_LEASE_MAX_MS))
-        r = cmd_failf(CMD_USAGE, "a lease lasts %d ms to %d min", 3 * IMAGE_LEASE_SETTLE_MS,
-                      IMAGE_LEASE_MAX_MS / 60000);
+    r = r ? r : check_args((const char *const *)w->at, n);
     if (r == 0) {
         optimize_output(args.is_json);
         r = optimize((const char *const *)w->at, n, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : 0;

@@ -8,9 +8,11 @@
 #include "codec/json.h"
 #include "oci/remote_watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { EVENT_MAX_BYTES = 4096, SHOWN_EVENTS = 8, NEWS_MAX_BYTES = 1 << 20, SHORT_DIGEST = 12 };
@@ -147,6 +149,25 @@ static bool is_url(const char *where)
 {
     return str_has_prefix(str_of(where), STR("http://")) ||
            str_has_prefix(str_of(where), STR("https://"));
+}
+
+int optimize_news_check(const char *where, struct err *err)
+{
+    scoped(free_scoped) char *dir = xstrdup(where);
+    struct stat st;
+    char *slash = strrchr(dir, '/');
+    if (is_url(where))
+        return 0;
+    if (str_find(str_of(where), STR("://")) >= 0)
+        return err_set(err, E_INVALID, "--news '%s' is neither http:// nor https:// nor a file",
+                       where);
+    if (slash)
+        slash[slash == dir] = '\0';
+    if (stat(slash ? dir : ".", &st) < 0)
+        return err_sys(err, -errno, "--news '%s': its directory", where);
+    if (stat(where, &st) == 0 && S_ISDIR(st.st_mode))
+        return err_set(err, E_INVALID, "--news '%s' is a directory", where);
+    return 0;
 }
 
 static int tell_all(const struct optimize_news *to, struct arena *a, const struct image_news *n,

@@ -22,3 +22,6 @@ struct optimize_news {
  * {"name", "old", "new", "dead": [...]} to all of `where`: appended to a file, or POSTed.
  */
 int optimize_tell(void *arg, const struct image_news *n, struct err *err);
+/* Can `where` be told news: a URL of HTTP(S), or a file in a directory that there is? Errors:
+ * E_INVALID, what stat() gives. */
+int optimize_news_check(const char *where, struct err *err);

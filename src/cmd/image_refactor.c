@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse image refactor: new layers for several images, so that what they share is stored once.
  */
+#include "cmd/image_refactor.h"
 #include "base/vec.h"
 #include "cmd/image_args.h"
 #include "cmd/image_refactor_print.h"
@@ -184,6 +185,14 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     o->atoms.n_exact_globs = exact_globs.n;
     o->is_beside = !is_replace;
     return 0;
+}
+
+int image_refactor_check_words(int argc, char **argv)
+{
+    size_t n;
+    struct image_refactor_opts o = { 0 };
+    int r = cmd_parse(&cmd_image_refactor, opts, argc, argv, IMAGE_GROUP_MAX, &n);
+    return r ? r - 1 : check_args(&o, n);
 }
 
 /* "v1" of "oci:DIR:v1", else "app" of "docker-archive:/x/app.tar"; "app:v1" of "docker://x/app:v1"

@@ -300,8 +300,19 @@ static int want(struct look *l, const struct oci_reference *ref, const char *tag
     return 0;
 }
 
-/* All tags of a repository. A registry that does not tell leaves its images as they were. */
-static int want_repository(struct look *l, const struct oci_reference *ref, struct err *err)
+static bool is_known(const struct image_watch *w, const char *family)
+{
+    for (size_t i = 0; i < w->images.n; i++)
+        if (strcmp(w->images.p[i].family, family) == 0)
+            return true;
+    return false;
+}
+
+/* All tags of a repository. A registry that does not tell leaves its images as they were. is_named:
+ * a person asked for it, so that it is trouble when it does not exist; one whose images are gone
+ * now is news. */
+static int want_repository(struct look *l, const struct oci_reference *ref, bool is_named,
+                           struct err *err)
 {
     struct repository *in;
     struct oci_remote_names tags = { 0 };
@@ -319,6 +330,8 @@ static int want_repository(struct look *l, const struct oci_reference *ref, stru
         r = err_set(&why, E_LIMIT, "more than %d images are watched with those of this repository",
                     IMAGE_WATCH_MAX);
     note_answer(l, ref->host, r);
+    if (r == -ENOENT && is_named && !is_known(l->w, family))
+        trouble(l->w, family, &why);
     if (r < 0 && r != -ENOENT) {
         trouble(l->w, family, &why);
         (void)map_put(&l->unknown, str_of(family), l);
@@ -338,34 +351,65 @@ static bool names_tag(struct str word)
     return word.n && word.p[word.n - 1] == ':';
 }
 
-static int want_word(struct look *l, const char *text, struct err *err)
+static int parse_word(const char *text, struct oci_reference *ret, bool *ret_names_tag,
+                      struct err *err)
 {
-    struct oci_reference ref;
     struct str word = str_of(text);
     if (str_has_prefix(word, STR("docker://")))
         word = str_slice(word, 9, word.n);
-    int r = oci_reference_parse(word, &ref, err);
-    if (r >= 0 && ref.has_digest)
-        r = err_set(err, E_INVALID, "'%s' names a digest, which never changes", text);
+    int r = oci_reference_parse(word, ret, err);
+    if (r < 0)
+        return err_ctx(err, r, "'%s'", text);
+    if (ret->has_digest)
+        return err_set(err, E_INVALID, "'%s' names a digest, which never changes", text);
+    *ret_names_tag = names_tag(word);
+    return 0;
+}
+
+/* A reference to any repository of the registry. */
+static int parse_host(const char *host, struct oci_reference *ret, struct err *err)
+{
+    scoped(free_scoped) char *any = xasprintf("%s/any", host);
+    if (host[0] && !strchr(host, '/') && oci_reference_parse(str_of(any), ret, NULL) >= 0 &&
+        (strcmp(ret->repository, "any") == 0 || strcmp(ret->repository, "library/any") == 0))
+        return 0;
+    return err_set(err, E_INVALID, "'%s' is no HOST or HOST:PORT of a registry", host);
+}
+
+int image_watch_check_words(const char *const *words, size_t n, const char *registry_host,
+                            struct err *err)
+{
+    struct oci_reference ref;
+    bool is_tag;
+    int r = registry_host ? parse_host(registry_host, &ref, err) : 0;
+    for (size_t i = 0; r >= 0 && i < n; i++)
+        r = parse_word(words[i], &ref, &is_tag, err);
+    return r;
+}
+
+static int want_word(struct look *l, const char *text, struct err *err)
+{
+    struct oci_reference ref;
+    bool is_tag;
+    int r = parse_word(text, &ref, &is_tag, err);
     if (r < 0)
         return r;
-    return names_tag(word) ? want(l, &ref, ref.tag, err) : want_repository(l, &ref, err);
+    return is_tag ? want(l, &ref, ref.tag, err) : want_repository(l, &ref, true, err);
 }
 
 static int want_registry(struct look *l, const char *host, struct err *err)
 {
-    scoped(free_scoped) char *any = xasprintf("%s/any", host);
     struct oci_reference ref;
     struct repository *in;
     struct oci_remote_names names = { 0 };
-    int r = oci_reference_parse(str_of(any), &ref, err);
+    int r = parse_host(host, &ref, err);
     r = r < 0 ? r : open_repository(l->w, &ref, &in, err);
     r = r < 0 ? r : oci_remote_catalog(in->remote, &l->memory, &names, err);
     for (size_t i = 0; r >= 0 && i < names.n; i++) {
         if (!oci_reference_is_repository(str_of(names.p[i])))
             continue;
         (void)snprintf(ref.repository, sizeof ref.repository, "%s", names.p[i]);
-        r = want_repository(l, &ref, err);
+        r = want_repository(l, &ref, false, err);
     }
     return r;
 }

@@ -64,6 +64,10 @@ struct image_watch_opts {
 
 struct image_watch;
 
+/* Can these be `words` and `registry_host` (NULL: none)? Errors: those of oci_reference_parse();
+ * E_INVALID. */
+int image_watch_check_words(const char *const *words, size_t n, const char *registry_host,
+                            struct err *err);
 /* Errors: those of reading the state; a damaged one is E_CORRUPT. */
 int image_watch_open(const struct image_watch_opts *opts, struct image_watch **ret,
                      struct err *err);

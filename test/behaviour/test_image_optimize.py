@@ -183,7 +183,8 @@ def test_replaced_tags_and_dead_layers_are_told_to_a_file_and_an_endpoint(tmp_pa
 
 def test_news_that_cannot_be_told_come_again(tmp_path, registry, layout):
     target = tmp_path / "missing" / "news"
-    o = Optimizer(tmp_path, "--registry", registry.host, "--news", str(target))
+    (tmp_path / "news").symlink_to(target)
+    o = Optimizer(tmp_path, "--registry", registry.host, "--news", str(tmp_path / "news"))
     o.once()
     registry.add_layout(layout, "shop/app", "v3")
     registry.manifests["shop/app", "v1"] = registry.manifests["shop/app", "v3"]

@@ -236,6 +236,49 @@ def test_what_is_no_image_is_ignored_and_said_once(tmp_path, registry):
     assert o.once() == [] and not [p for p in registry.paths("GET") if "/manifests/" in p]
 
 
+# ---- groups that fail
+
+def test_a_group_that_fails_does_not_hold_up_the_others(tmp_path, registry, layout):
+    for repository, name in (("bad/app", "v1"), ("bad/db", "v2")):
+        registry.add_layout(layout, repository, name)
+    registry.faults += [(method, "/v2/bad/", answer(403, "DENIED")) for method in ("POST", "PUT")] * 40
+    o = Optimizer(tmp_path, "--registry", registry.host, "--watch", "100ms")
+    log = tmp_path / "log"
+    with o.running(log) as process:
+        wait_for(lambda: "failed" in lines(log) and lines(log).count("attached") == 2, "one group fails, one is done")
+        registry.add_layout(layout, "shop/third", "v3")
+        wait_for(lambda: lines(log).count("attached") == 5, "the new image is worked on")
+        assert process.poll() is None
+    assert "bad/app:v1" in next(line for line in log.read_text().splitlines() if " failed " in line)
+    assert attached(registry) == {"shop/app", "shop/db", "shop/third"}
+
+
+# ---- what is wrong from the beginning
+
+@pytest.mark.parametrize("words", [
+    ("--mode", "foo"), ("--mtime", "foo"), ("--link", "foo"), ("--proof", "foo"), ("--layer-threshold", "abc"), ("--max-layers", "1"),
+    ("--redundancy-threshold", "zz"), ("--gain-threshold", "zz"), ("--threads", "0"), ("--registry", "a/b"), ("--registry", "plain"), ("--watch", "0s"),
+    ("--news", "ftp://x"), ("--news", "/nonexistent/news"), ("shop/App:v1",), ("example.com/a@sha256:" + "0" * 64,)], ids="=".join)
+def test_wrong_words_end_it_at_once(tmp_path, registry, words):
+    o = Optimizer(tmp_path, "--registry", registry.host)
+    assert o.once(*words, status=2) == [] and words[-1] in o.errors or words == ("--watch", "0s")
+    assert not registry.seen and not (tmp_path / "state").exists()
+
+
+def test_images_of_a_configuration_are_texts(tmp_path, registry):
+    file = tmp_path / "optimizer.yaml"
+    for images in ("5", "[5]", "true", "{a: b}"):
+        file.write_text(f"registry: {registry.host}\nimages: {images}\n")
+        Optimizer(tmp_path).once("--config", str(file), status=2)
+    assert not registry.seen
+
+
+def test_a_repository_that_does_not_exist_is_trouble(tmp_path, registry):
+    o = Optimizer(tmp_path, f"{registry.host}/shop/app", f"{registry.host}/shop/db", f"{registry.host}/shop/typo")
+    found = o.once(status=1)
+    assert "shop/typo" in dict(found)["trouble"] and attached(registry) == set(REPOSITORIES)
+
+
 @pytest.mark.parametrize("size", ["64", "2"])
 def test_an_image_that_cannot_be_read_is_left_out(tmp_path, registry, layout, size):
     layout.image("broken", [layer([("x", "f", NOISE[:4000])])])
@@ -365,7 +408,8 @@ def test_a_repository_that_never_answers_does_not_hide_the_others(tmp_path, regi
 
 
 def test_news_that_cannot_be_told_are_tried_once_in_a_look(tmp_path, registry, layout):
-    o = Optimizer(tmp_path, "--registry", registry.host, "--news", str(tmp_path / "missing/news"))
+    o = Optimizer(tmp_path, "--registry", registry.host, "--news", str(tmp_path / "news"))
+    (tmp_path / "news").symlink_to(tmp_path / "missing/news")
     o.once()
     for repository, name in zip(REPOSITORIES, ("v1", "v2")):
         registry.add_layout(layout, repository, "v3")
