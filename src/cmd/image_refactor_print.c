@@ -80,6 +80,12 @@ static uint64_t shared_size(const struct image_refactoring *r, size_t image)
     return n;
 }
 
+/* It stays as it is. */
+static bool is_unchanged(const struct image_refactoring *r, size_t image)
+{
+    return r->plan.images[image].n_shared == 0 || (r->images && r->images[image].is_kept);
+}
+
 static uint64_t top_size(const struct image_refactoring *r, size_t image)
 {
     if (r->plan.images[image].n_shared == 0)
@@ -95,7 +101,7 @@ static void print_images(const struct image_refactoring *r, const char *const *i
     (void)printf("\n");
     text_table_head(&t, head);
     for (size_t i = 0; i < r->group.n; i++) {
-        bool is_kept = r->plan.images[i].n_shared == 0;
+        bool is_kept = is_unchanged(r, i);
         text_table_cell(&t, str_of(image_names[i]));
         number_cell(&t, r->group.members[i].image.manifest.n_layers);
         size_cell(&t, source_size(r, i));
@@ -131,13 +137,15 @@ static void print_summary(const struct image_refactoring *r)
     (void)printf("files    %s in the images, %s in their layers, afterwards %s; %s at least\n",
                  image_size_text(f->merged), image_size_text(f->layers),
                  image_size_text(f->planned), image_size_text(f->distinct));
-    (void)printf("ratios   images to stored %.2f, layers before to after %.2f, redundant before to "
-                 "after %.2f\n",
+    (void)printf("ratios   images to stored %.2f, layers before to after %.2f; redundant %s "
+                 "before, %s after\n",
                  ratio(f->merged, f->planned), ratio(f->layers, f->planned),
-                 ratio(redundant(f->layers, f), redundant(f->planned, f)));
+                 image_size_text(redundant(f->layers, f)),
+                 image_size_text(redundant(f->planned, f)));
     (void)printf("sharing  %s by digest, %s by prefix of layers (what engines without a common "
-                 "content store gain)\n",
-                 image_size_text(r->plan.digest_shared), image_size_text(r->plan.prefix_shared));
+                 "content store gain)%s\n",
+                 image_size_text(r->plan.digest_shared), image_size_text(r->plan.prefix_shared),
+                 r->stored ? "" : " (estimated)");
     if (r->stored)
         (void)printf("proof    read back by dormouse%s%s\n", r->second_reader ? " and " : "",
                      r->second_reader ? r->second_reader : "");
@@ -196,7 +204,7 @@ static struct json *images_json(const struct image_refactoring *r, const char *c
         }
         if (published)
             set_place(v, &published->images[i], a);
-        json_set_bool(a, v, "unchanged", r->plan.images[i].n_shared == 0);
+        json_set_bool(a, v, "unchanged", is_unchanged(r, i));
         json_set_int(a, v, "sharedLayers", r->plan.images[i].n_shared);
         json_set_int(a, v, "sizeBefore", (int64_t)source_size(r, i));
         json_set_int(a, v, "sharedSize", (int64_t)shared_size(r, i));

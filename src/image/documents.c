@@ -39,12 +39,30 @@ static void add_digest(struct arena *a, struct json *list, const struct oci_dige
     json_add(list, json_new_cstr(a, text));
 }
 
+static const struct str AUTHOR = { "dormouse image refactor", 23 };
+
 static void add_step(struct arena *a, struct json *history, const char *comment)
 {
     struct json *step = json_new_object(a);
-    json_set_str(a, step, "created_by", STR("dormouse image refactor"));
+    json_set_str(a, step, "created_by", AUTHOR);
     json_set_str(a, step, "comment", str_of(comment));
     json_add(history, step);
+}
+
+/* The steps of the original image, which make no layers any more. Those of an earlier refactoring
+ * are about layers that are gone. */
+static struct json *original_steps(struct arena *a, const struct json *history)
+{
+    struct json *kept = json_new_array(a);
+    json_each (step, json_is(history, JSON_ARRAY) ? history : NULL) {
+        if (str_eq(json_get_str(step, "created_by"), AUTHOR))
+            continue;
+        struct json *own = json_clone(a, step);
+        if (json_is(own, JSON_OBJECT))
+            json_set_bool(a, own, "empty_layer", true);
+        json_add(kept, own);
+    }
+    return kept;
 }
 
 /* The configuration without layers: *ids and *history are to be filled. */
@@ -60,14 +78,8 @@ static int begin_config(struct arena *a, struct str source, struct json **doc, s
     *ids = json_new_array(a);
     json_set_str(a, rootfs, "type", STR("layers"));
     json_setc(a, rootfs, "diff_ids", *ids);
-    *history = json_getc(*doc, "history");
-    if (!json_is(*history, JSON_ARRAY)) {
-        *history = json_new_array(a);
-        json_setc(a, *doc, "history", *history);
-    }
-    json_each (step, *history)
-        if (json_is(step, JSON_OBJECT))
-            json_set_bool(a, step, "empty_layer", true);
+    *history = original_steps(a, json_getc(*doc, "history"));
+    json_setc(a, *doc, "history", *history);
     return 0;
 }
 
@@ -127,19 +139,36 @@ static void set_subject(struct arena *a, struct json *doc, const struct oci_imag
     json_set_int(a, subject, "size", (int64_t)source->manifest_text.n);
 }
 
+/* An image that was refactored before stays attached to its original. */
+static void set_source(struct arena *a, struct json *doc, const struct oci_image *source)
+{
+    struct json *annotations = json_obj(a, doc, "annotations"), *before = NULL;
+    struct oci_digest original;
+    (void)json_parse(a, source->manifest_text, NULL, &before, NULL);
+    struct str text = json_get_str(json_getc(before, "annotations"), IMAGE_ANNOTATION "source");
+    const struct json *subject = json_getc(before, "subject");
+    if (oci_digest_parse(text, &original, NULL) < 0) {
+        if (source->manifest_text.n)
+            set_subject(a, doc, source);
+        set_digest(a, annotations, IMAGE_ANNOTATION "source", &source->digest);
+        return;
+    }
+    if (str_eq(json_get_str(subject, "digest"), text))
+        json_setc(a, doc, "subject", json_clone(a, subject));
+    set_digest(a, annotations, IMAGE_ANNOTATION "source", &original);
+}
+
 /* The parts of a manifest that do not depend on its layers. */
 static void set_frame(struct arena *a, struct json *doc, const struct oci_image *source,
                       const struct oci_digest *config, uint64_t config_size)
 {
-    struct json *c = json_obj(a, doc, "config"), *annotations = json_obj(a, doc, "annotations");
+    struct json *c = json_obj(a, doc, "config");
     json_set_int(a, doc, "schemaVersion", 2);
     json_set_str(a, doc, "mediaType", STR(MANIFEST_TYPE));
     json_set_str(a, c, "mediaType", STR(CONFIG_TYPE));
     set_digest(a, c, "digest", config);
     json_set_int(a, c, "size", (int64_t)config_size);
-    if (source->manifest_text.n)
-        set_subject(a, doc, source);
-    set_digest(a, annotations, IMAGE_ANNOTATION "source", &source->digest);
+    set_source(a, doc, source);
 }
 
 int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,

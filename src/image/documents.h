@@ -16,11 +16,12 @@ struct image_document_layer {
 /*
  * The configuration with other layers: rootfs.diff_ids and history are replaced, everything else is
  * kept. The history keeps the original steps, marked as without layers, and gets one step for each
- * layer. Errors: E_PARSE, those of `to`.
+ * layer; steps of an earlier refactoring are dropped. Errors: E_PARSE, those of `to`.
  */
 int image_config_rewrite(struct str source, const struct image_document_layer *layers, size_t n,
                          struct buf *to, struct err *err);
-/* The manifest. `plan`: text of the annotation that says how it was made. */
+/* The manifest. Its source and subject are those of `source` if that was refactored itself, else
+ * `source`. `plan`: text of the annotation that says how it was made. */
 int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,
                          uint64_t config_size, const struct image_document_layer *layers, size_t n,
                          struct str plan, struct buf *to, struct err *err);

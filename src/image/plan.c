@@ -355,6 +355,13 @@ static void count_sharing(struct image_plan *plan)
     arena_fini(&a);
 }
 
+void image_plan_set_sizes(struct image_plan *p, const uint64_t *sizes)
+{
+    for (size_t i = 0; i < p->n_layers; i++)
+        p->layers[i].size = sizes[i];
+    count_sharing(p);
+}
+
 static const char *refusal(const struct planner *p)
 {
     const struct image_plan *plan = p->plan;

@@ -111,6 +111,9 @@ int image_plan_make(const struct image_plan_input *in, struct image_plan *ret, s
 /* Zeroed is fine. */
 void image_plan_fini(struct image_plan *p);
 
+/* The shared layers are written and have these sizes: count again what is shared. */
+void image_plan_set_sizes(struct image_plan *p, const uint64_t *sizes);
+
 /* The shared layer in which `image` has the atoms of this class, or IMAGE_PLAN_TOP. The class's set
  * has the image. */
 uint32_t image_plan_find(const struct image_plan *p, size_t class_index, size_t image);

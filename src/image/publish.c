@@ -2,6 +2,8 @@
 #include "image/publish.h"
 
 #include "base/buf.h"
+#include "codec/json.h"
+#include "image/documents.h"
 
 #include <stdio.h>
 
@@ -103,14 +105,32 @@ static int choose_target(struct publisher *p, size_t image, struct err *err)
     r = p->opts->is_replacing ? choose_tag(p, image, t, err) : 0;
     if (t->is_own && p->opts->keeps_indexes && p->r->group.members[image].image.index_text.n)
         t->tag = NULL;
-    t->is_left =
-        p->r->plan.images[image].n_shared == 0 && (t->is_own || !t->tag) && !p->opts->is_update;
+    bool is_kept =
+        p->r->plan.images[image].n_shared == 0 || (p->r->images && p->r->images[image].is_kept);
+    t->is_left = is_kept && (t->is_own || !t->tag) && !p->opts->is_update;
     return r;
+}
+
+/* Is that a refactored form of the image, of this run or an earlier one? */
+static bool is_made_of(const struct target *t, const struct oci_digest *manifest,
+                       const struct oci_image *source)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    struct arena a = { 0 };
+    struct json *doc;
+    struct oci_digest found;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_DOCUMENT_MAX);
+    oci_digest_format(&source->digest, text);
+    bool is = oci_remote_manifest(t->to->remote, manifest, &b, &found, NULL) >= 0 &&
+              json_parse(&a, buf_str(&b), NULL, &doc, NULL) >= 0 &&
+              str_is(json_get_str(json_getc(doc, "annotations"), IMAGE_ANNOTATION "source"), text);
+    arena_fini(&a);
+    return is;
 }
 
 /*
  * May the tag be moved? It names what was read, or the new image already, or, in a repository that
- * the image is not from, nothing.
+ * the image is not from, nothing, or what an earlier run made of it.
  */
 static int check_tag(const struct publisher *p, size_t image, struct err *err)
 {
@@ -126,6 +146,8 @@ static int check_tag(const struct publisher *p, size_t image, struct err *err)
     if (r == 0 && !t->is_own)
         return 0;
     if (r && p->r->images && oci_digest_equal(&found, &p->r->images[image].digest))
+        return 0;
+    if (r && !t->is_own && is_made_of(t, &found, source))
         return 0;
     if (r == 0 || !oci_digest_equal(&found, read))
         return err_set(err, E_CONFLICT,
@@ -274,6 +296,17 @@ static bool is_new(const struct publisher *p, size_t image)
     return !p->targets[image].is_left && !p->r->images[image].is_kept;
 }
 
+/* What images that stay as they are have where they are: others may have it mounted from there. */
+static void note_kept(struct publisher *p)
+{
+    for (size_t i = 0; i < p->r->group.n; i++) {
+        const struct oci_manifest *m = &p->r->group.members[i].image.manifest;
+        struct target *t = &p->targets[i];
+        for (size_t k = 0; t->is_own && p->r->images[i].is_kept && k < m->n_layers; k++)
+            (void)map_put(&t->to->blobs, key_of(&m->layers[k].digest), t->to);
+    }
+}
+
 /* What many images need comes first: what an early end leaves is of use to the next run. */
 static int send_layers(struct publisher *p, bool is_shared, struct err *err)
 {
@@ -391,8 +424,10 @@ int image_refactor_publish(struct image_refactoring *r, const struct oci_layout 
     struct publisher p;
     int status = publisher_init(&p, r, opts, err);
     status = status < 0 ? status : read_staged(&p, layout, err);
-    if (status >= 0)
+    if (status >= 0) {
         note_images(&p);
+        note_kept(&p);
+    }
     status = status < 0 ? status : send_layers(&p, true, err);
     status = status < 0 ? status : send_layers(&p, false, err);
     status = status < 0 ? status : send_configs(&p, err);

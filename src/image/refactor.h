@@ -51,7 +51,7 @@ struct image_refactor_figures {
 };
 
 struct image_refactoring_image {
-    bool is_kept;             /* nothing is shared: the image stays as it is */
+    bool is_kept; /* nothing is shared, or its layers are as planned: it stays as it is */
     struct oci_digest digest; /* of the new manifest */
     uint64_t manifest_size;
     struct image_layer_blob top;

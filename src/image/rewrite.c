@@ -53,6 +53,12 @@ static int layer_work(void *arg, size_t i, struct err *err)
 
 /* ---- images that stay as they are ---- */
 
+/* Archives of Docker have no manifest to keep, and the store may not have the blobs. */
+static bool can_be_copied(const struct image_member *m)
+{
+    return m->image.manifest_text.n > 0 && !oci_source_names_layers_by_diff_id(m->source);
+}
+
 struct copying {
     int fd;
 };
@@ -74,15 +80,22 @@ static int copy_blob(struct rewriter *w, size_t image, const struct oci_descript
     return r < 0 ? r : oci_layout_blob_done(w->layout, number, fd, &d->digest, err);
 }
 
-static int copy_image(struct rewriter *w, size_t image, struct err *err)
+/* Its layers are there. */
+static int copy_documents(struct rewriter *w, size_t image, struct err *err)
 {
     const struct oci_image *source = &w->r->group.members[image].image;
     struct oci_digest config;
     int r = oci_layout_document(w->layout, source->manifest_text, &w->r->images[image].digest, err);
-    r = r < 0 ? r : oci_layout_document(w->layout, source->config_text, &config, err);
+    w->r->images[image].manifest_size = source->manifest_text.n;
+    return r < 0 ? r : oci_layout_document(w->layout, source->config_text, &config, err);
+}
+
+static int copy_image(struct rewriter *w, size_t image, struct err *err)
+{
+    const struct oci_image *source = &w->r->group.members[image].image;
+    int r = copy_documents(w, image, err);
     for (size_t i = 0; r >= 0 && i < source->manifest.n_layers; i++)
         r = copy_blob(w, image, &source->manifest.layers[i], err);
-    w->r->images[image].manifest_size = source->manifest_text.n;
     return r;
 }
 
@@ -97,6 +110,28 @@ static size_t layers_of(const struct image_refactoring *r, size_t image,
             ret[n++] = (struct image_document_layer){ &r->layers[i], r->plan.layers[i].n_sharers };
     ret[n++] = (struct image_document_layer){ &r->images[image].top, 1 };
     return n;
+}
+
+static bool has_blob(const struct image_document_layer *layers, size_t n,
+                     const struct oci_digest *blob)
+{
+    for (size_t i = 0; i < n; i++)
+        if (oci_digest_equal(&layers[i].blob->digest, blob))
+            return true;
+    return false;
+}
+
+/* Does the source have the layers already that the plan gives it, in whatever order? Layers of a
+ * plan are disjoint. */
+static bool is_as_planned(const struct image_refactoring *r, size_t image)
+{
+    const struct image_member *m = &r->group.members[image];
+    struct image_document_layer layers[IMAGE_LAYERS_HARD];
+    size_t n = layers_of(r, image, layers);
+    bool is_same = can_be_copied(m) && m->image.manifest.n_layers == n;
+    for (size_t i = 0; is_same && i < n; i++)
+        is_same = has_blob(layers, n, &m->image.manifest.layers[i].digest);
+    return is_same;
 }
 
 static int write_documents(struct rewriter *w, size_t image, struct err *err)
@@ -247,12 +282,21 @@ static void count_stored(struct image_refactoring *r)
     map_fini(&seen);
 }
 
+static int write_image(struct rewriter *w, size_t image, struct err *err)
+{
+    struct image_refactoring_image *i = &w->r->images[image];
+    if (i->is_kept)
+        return copy_image(w, image, err);
+    i->is_kept = is_as_planned(w->r, image);
+    return i->is_kept ? copy_documents(w, image, err) : write_documents(w, image, err);
+}
+
 static int write_images(struct rewriter *w, struct err *err)
 {
     struct image_refactoring *r = w->r;
     int status = image_work(r->plan.n_layers + r->group.n, r->opts->n_threads, layer_work, w, err);
     for (size_t i = 0; status >= 0 && i < r->group.n; i++) {
-        status = r->images[i].is_kept ? copy_image(w, i, err) : write_documents(w, i, err);
+        status = write_image(w, i, err);
         if (status < 0)
             return err_ctx(err, status, "image '%s'", r->group.members[i].reference);
         w->manifests[i] = (struct oci_layout_manifest){
@@ -274,10 +318,13 @@ static int check_linked(const struct image_refactoring *r, struct err *err)
     return 0;
 }
 
-/* Archives of Docker have no manifest to keep, and the store may not have the blobs. */
-static bool can_be_copied(const struct image_member *m)
+/* Instead of those that were estimated. */
+static void set_sizes(struct image_refactoring *r)
 {
-    return m->image.manifest_text.n > 0 && !oci_source_names_layers_by_diff_id(m->source);
+    uint64_t *sizes = arena_new_n(&r->memory, uint64_t, r->plan.n_layers);
+    for (size_t i = 0; i < r->plan.n_layers; i++)
+        sizes[i] = r->layers[i].size;
+    image_plan_set_sizes(&r->plan, sizes);
 }
 
 /* Write and prove: all of it lies in the staging directory. */
@@ -294,8 +341,10 @@ static int stage(struct rewriter *w, struct err *err)
     int status = check_linked(r, err);
     status = status < 0 ? status : write_images(w, err);
     status = status < 0 ? status : prove(w, err);
-    if (status >= 0)
+    if (status >= 0) {
         count_stored(r);
+        set_sizes(r);
+    }
     return status;
 }
 

@@ -136,6 +136,41 @@ def test_images_that_go_back_to_their_sources_are_replaced_again(tmp_path, regis
     assert "refactored" in kinds(o.once())
 
 
+def config_of(registry, manifest):
+    return json.loads(registry.blobs[manifest["config"]["digest"]])
+
+
+def test_images_whose_layers_stay_equal_stay_as_they_are(tmp_path, registry, layout):
+    o = Optimizer(tmp_path, "--registry", registry.host, "--mode", "replace")
+    o.once()
+    before = {k: v for k, v in registry.manifests.items() if k[1] != LEASE}
+    for n in (1, 2):        # they share with each other, and with nothing else
+        layout.image(f"new{n}", [layer([("etc", "d", ""), ("etc/words", "f", NOISE[:60000][::-1]), ("etc/own", "f", b"%d" % n)])])
+        registry.add_layout(layout, f"shop/new{n}", f"new{n}")
+    found = o.once()
+    assert [r for k, r in found if k == "refactored"][0].startswith("images=4 ") and kinds(found).count("moved") == kinds(found).count("attached") == 2
+    assert {k: registry.manifests[k] for k in before} == before
+    assert len([n for r, n in registry.manifests if r in REPOSITORIES and n.startswith("sha256-")]) == 2
+    assert o.once() == []
+
+
+def test_an_image_that_is_replaced_twice_stays_with_its_original(tmp_path, registry, layout):
+    original = digest(tag(registry, "shop/app", "v1"))
+    o = Optimizer(tmp_path, "--registry", registry.host, "--mode", "replace")
+    o.once()
+    first = json.loads(tag(registry, "shop/app", "v1"))
+    registry.add_layout(layout, "shop/third", "v3")
+    o.once()
+    second = json.loads(tag(registry, "shop/app", "v1"))
+    assert first["layers"] != second["layers"]
+    for doc in (first, second):
+        history = config_of(registry, doc)["history"]
+        assert doc["annotations"]["image.dormouse.dev/source"] == doc["subject"]["digest"] == original
+        assert len([s for s in history if not s.get("empty_layer")]) == len(doc["layers"])
+        assert len([s for s in history if s.get("created_by") == "dormouse image refactor"]) == len(doc["layers"])
+    assert [n for r, n in registry.manifests if r == "shop/app" and n.startswith("sha256-")] == ["sha256-" + original[7:]]
+
+
 def test_replaced_images_of_two_namespaces_rest(tmp_path, registry, layout):
     for repository, name in (("bank/app", "v1"), ("bank/db", "v2")):
         registry.add_layout(layout, repository, name)

@@ -247,6 +247,15 @@ def test_a_tag_that_moves_meanwhile_is_left(registry, layout, scratch):
     assert tags(registry) == {("a/app", "v1"): registry.before["b/db", "v2"], ("b/db", "v2"): registry.before["b/db", "v2"]}
 
 
+def test_another_repository_gets_the_images_of_a_later_run(scratch, registry):
+    words = (*references(registry.host), "--to", f"docker://{registry.host}/all", "--mode", "replace", "--name", "app", "--name", "db")
+    first = refactor(scratch, *words)
+    tags = {n: registry.manifests["all", n] for n in ("app", "db")}
+    assert refactor(scratch, *words)["images"] == first["images"] and {n: registry.manifests["all", n] for n in tags} == tags
+    refactor(scratch, *words, "--max-layers", "4", "--mtime", "exact")
+    assert not any(registry.manifests["all", n] == m for n, m in tags.items())
+
+
 def test_a_tag_in_use_elsewhere_is_not_taken(registry, layout, scratch):
     registry.add_layout(layout, "all", "v2")
     registry.manifests["all", "v1"] = registry.manifests["all", "v2"]
