@@ -6,6 +6,7 @@
 #include "image/share.h"
 #include "image_tree_kit.h"
 #include "oci/image.h"
+#include "oci/refactored.h"
 #include "oci/tree.h"
 #include "tar_kit.h"
 
@@ -564,6 +565,50 @@ TEST(two_versions_of_a_real_image_merge_and_differ_as_recorded)
     image_changes_fini(&changes);
     merged_fini(&old);
     merged_fini(&new);
+}
+
+/* ---- refactored forms ---- */
+
+#define D1 "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+#define D2 "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+#define LINK(source, subject)                                                                      \
+    "{\"subject\":{\"digest\":\"" subject "\"},\"annotations\":{\"" OCI_REFACTORED_SOURCE          \
+    "\":\"" source "\"}}"
+
+static int check_link(const char *manifest, const char *config, size_t n_layers)
+{
+    struct oci_image original = { .config_text =
+                                      STR("{\"os\":\"linux\",\"config\":{\"Env\":[\"A=1\"]},"
+                                          "\"rootfs\":{\"diff_ids\":[1]}}") };
+    struct oci_image image = { .manifest_text = str_of(manifest),
+                               .config_text = str_of(config),
+                               .manifest.n_layers = n_layers,
+                               .config.n_diff_ids = 2 };
+    CHECK_OK(oci_digest_parse(STR(D1), &original.digest, NULL));
+    return oci_refactored_check(&image, &original, NULL);
+}
+
+TEST(a_refactored_form_has_the_configuration_of_its_original_and_names_it_twice)
+{
+    const char *same = "{\"config\":{\"Env\":[\"A=1\"]},\"os\":\"linux\",\"history\":[{}]}";
+    CHECK_INT(check_link(LINK(D1, D1), same, 2), 0);
+    CHECK_INT(check_link(LINK(D1, D2), same, 2), E_INVALID);
+    CHECK_INT(check_link(LINK(D2, D1), same, 2), E_INVALID);
+    CHECK_INT(check_link("{}", same, 2), E_INVALID);
+    CHECK_INT(check_link(LINK(D1, D1), same, 1), E_INVALID);
+    CHECK_INT(check_link(LINK(D1, D1), "{\"config\":{\"Env\":[\"A=2\"]},\"os\":\"linux\"}", 2),
+              E_INVALID);
+    CHECK_INT(check_link(LINK(D1, D1), "{\"os\":\"linux\"}", 2), E_INVALID);
+    CHECK_INT(check_link(LINK(D1, D1), "[]", 2), E_PARSE);
+}
+
+TEST(only_a_tag_in_a_registry_may_be_taken_in_another_form)
+{
+    CHECK(oci_refactored_may(STR("docker://localhost:5000/app:v1")));
+    CHECK(oci_refactored_may(STR("docker://localhost:5000/app")));
+    CHECK(!oci_refactored_may(STR("docker://localhost:5000/app@" D1)));
+    CHECK(!oci_refactored_may(STR("docker://localhost:5000/app:v1@" D1)));
+    CHECK(!oci_refactored_may(STR("oci:dir:v1")));
 }
 
 TEST_MAIN

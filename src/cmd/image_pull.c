@@ -8,6 +8,7 @@
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "oci/pull.h"
+#include "oci/refactored.h"
 #include "oci/reference.h"
 
 #include <unistd.h>
@@ -18,7 +19,7 @@ static struct image_store_args where;
 static const char *name, *platform, *form, *policy_word;
 static enum image_cache_policy policy;
 static uint64_t quota, threads;
-static bool pin, by_blobs;
+static bool pin, by_blobs, wants_original;
 static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
@@ -34,6 +35,9 @@ static const struct cmd_opt opts[] = {
       OCI_PULL_THREADS_MAX },
     { "whole", 0, NULL, "layers only as their blobs, also where their files could be had alone",
       CMD_FLAG, &by_blobs, 0, 0 },
+    { "original", 0, NULL,
+      "the layers that SOURCE names, also where 'dormouse image refactor' attached others",
+      CMD_FLAG, &wants_original, 0, 0 },
     { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
     IMAGE_REGISTRY_OPTS(registry),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
@@ -238,14 +242,17 @@ static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
 static void print(const struct oci_pull_result *res, struct str as, enum image_store_output output)
 {
     struct arena a = { 0 };
-    char digest[OCI_DIGEST_TEXT_SIZE];
+    char digest[OCI_DIGEST_TEXT_SIZE], original[OCI_DIGEST_TEXT_SIZE];
     oci_digest_format(&res->manifest, digest);
+    oci_digest_format(&res->original, original);
     if (output == IMAGE_STORE_NAME) {
         image_store_print_name(as);
     } else if (output == IMAGE_STORE_JSON) {
         struct json *v = json_new_object(&a);
         json_set_str(&a, v, "name", as);
         json_set_str(&a, v, "digest", str_of(digest));
+        if (res->is_refactored)
+            json_set_str(&a, v, "original", str_of(original));
         json_set_int(&a, v, "layers", (int64_t)res->n_layers);
         json_set_int(&a, v, "layersPresent", (int64_t)res->n_present);
         json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
@@ -263,6 +270,8 @@ static void print(const struct oci_pull_result *res, struct str as, enum image_s
             (void)printf("; %zu made from files, instead of %s", res->n_by_files,
                          image_size_text(res->n_blob_bytes));
         (void)putchar('\n');
+        if (res->is_refactored)
+            (void)printf("the refactored form of %s\n", original);
     }
     arena_fini(&a);
 }
@@ -287,6 +296,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
     pull->is_pinned = pin;
     pull->has_form = form != NULL;
     pull->is_by_blobs = by_blobs;
+    pull->prefers_refactored = !wants_original && oci_refactored_may(str_of(reference));
     pull->may_show = layer_rights_is_public;
     pull->reading = &layer_child_reading;
     ((struct progress *)pull->arg)->store = store;
@@ -344,6 +354,13 @@ const struct cmd cmd_image_pull = {
     "them, and makes the layer from these; its DiffID is compared as ever. So it does with what\n"
     "'dormouse image delta' attached to the image in its registry, and, where layers are eStargz\n"
     "or zstd:chunked, with ranges of their blobs.\n"
+    "\n"
+    "Where 'dormouse image refactor' attached an image to the one of a tag, that is what is "
+    "pulled,\n"
+    "under the same name: it has the same files, in layers that it shares with others. Its\n"
+    "configuration has to be the same. --original takes what the tag names; an image that is "
+    "named\n"
+    "by its digest is never another one.\n"
     "\n"
     "With --form cas each file is kept once, however many layers have its content; mounts use it\n"
     "from there (Linux 6.5), and the tar of a layer is made again where one is needed.\n"

@@ -9,6 +9,7 @@
 #include "oci/pull_chunks.h"
 #include "oci/pull_deltas.h"
 #include "oci/pull_files.h"
+#include "oci/refactored.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,6 +31,7 @@ struct pull {
     struct oci_store *s;
     const struct oci_pull_opts *opts;
     struct oci_image image;
+    struct arena documents;        /* of a refactored image */
     struct oci_pull_layer *layers; /* distinct, the largest first */
     size_t n, next;
     pthread_mutex_t mutex; /* of `next`, the layers, the result, the error and on_progress() */
@@ -409,6 +411,35 @@ static int by_size(const void *a, const void *b)
     return (x->blob.size < y->blob.size) - (x->blob.size > y->blob.size);
 }
 
+/* ---- the image ---- */
+
+/* Compressed bytes of layers that the store does not have. */
+static uint64_t missing_bytes(const struct pull *p, const struct oci_image *image)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < image->manifest.n_layers; i++)
+        if (!oci_store_layer_has(p->s, &image->config.diff_ids[i]))
+            n += MIN(image->manifest.layers[i].size, UINT64_MAX - n);
+    return n;
+}
+
+/* What cannot be had, or is not what it says, is as if it were not there. */
+static void choose_image(struct pull *p)
+{
+    const struct oci_origin *o = &p->opts->origin;
+    struct oci_image other;
+    if (!p->opts->prefers_refactored || !o->parts || !o->parts->referrers || o->has_no_blobs ||
+        p->image.manifest_text.n == 0)
+        return;
+    uint64_t missing = missing_bytes(p, &p->image);
+    if (missing == 0 || oci_refactored_find(&p->documents, o, &p->image, &other, NULL) < 0 ||
+        missing_bytes(p, &other) / 2 > missing)
+        return;
+    p->result.is_refactored = true;
+    p->result.original = p->image.digest;
+    p->image = other;
+}
+
 /* The distinct layers; one that the store has is marked now, so that it is never waited for. */
 static void list_layers(struct pull *p)
 {
@@ -526,6 +557,7 @@ static int pull(struct pull *p, struct err *err)
     int r = p->opts->origin.image(p->opts->origin.arg, &p->opts->platform, &p->image, err);
     if (r < 0)
         return r;
+    choose_image(p);
     list_layers(p);
     report(p, NULL, OCI_PULL_WAITING, 0);
     each_held(p, oci_store_hold);
@@ -542,6 +574,7 @@ static int pull(struct pull *p, struct err *err)
     free(p->layers);
     oci_contents_free(p->contents);
     oci_deltas_free(p->deltas);
+    arena_fini(&p->documents);
     return r;
 }
 

@@ -99,6 +99,10 @@ struct oci_pull_opts {
     /* Each layer from its first byte, and what came of one that fails is not left for another pull:
      * whoever goes on with it has not been given it. */
     bool is_whole;
+    /* Where a refactored form is attached to the image (oci/refactored.h), take that instead,
+     * unless the store has all layers of the image, or misses less than half as many bytes of it.
+     * Not for what is named by its digest. The index of several platforms is then not kept. */
+    bool prefers_refactored;
     /* Layers only as their blobs; else, where the store keeps tars, from the files that it has and
      * those that the origin gives by their digests (oci/pull_files.h), if it does, or deltas that
      * are attached to the image (oci/pull_deltas.h). */
@@ -127,6 +131,8 @@ struct oci_pull_opts {
 
 struct oci_pull_result {
     struct oci_digest manifest;
+    bool is_refactored;         /* with prefers_refactored; and then */
+    struct oci_digest original; /* the manifest that the name says */
     size_t n_layers, n_present; /* distinct ones; there before */
     uint64_t n_bytes;           /* compressed, that were read */
     size_t n_by_files;          /* layers that were made from files */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oci/refactored.h"
+
+#include "base/buf.h"
+#include "codec/json.h"
+#include "oci/reference.h"
+
+#include <errno.h>
+
+bool oci_refactored_may(struct str reference)
+{
+    struct oci_reference ref;
+    return str_has_prefix(reference, STR("docker://")) &&
+           oci_reference_parse(str_slice(reference, 9, reference.n), &ref, NULL) >= 0 &&
+           !ref.has_digest;
+}
+
+/* ---- the link ---- */
+
+static int check_manifest(struct arena *a, const struct oci_image *image, struct str original,
+                          struct err *err)
+{
+    struct json *doc;
+    int r = json_parse(a, image->manifest_text, NULL, &doc, err);
+    if (r < 0)
+        return r;
+    struct str source = json_get_str(json_getc(doc, "annotations"), OCI_REFACTORED_SOURCE);
+    if (str_eq(source, original) &&
+        str_eq(json_get_str(json_getc(doc, "subject"), "digest"), original))
+        return 0;
+    return err_set(err, E_INVALID, "its manifest names another image as its source");
+}
+
+/* Everything but layers and history. */
+static int constant_part(struct arena *a, struct str config, struct json **ret, struct err *err)
+{
+    int r = json_parse(a, config, NULL, ret, err);
+    if (r < 0)
+        return r;
+    if (!json_is(*ret, JSON_OBJECT))
+        return err_set(err, E_PARSE, "the configuration is no JSON object");
+    json_setc(a, *ret, "rootfs", json_new_object(a));
+    json_setc(a, *ret, "history", json_new_object(a));
+    return 0;
+}
+
+int oci_refactored_check(const struct oci_image *image, const struct oci_image *original,
+                         struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *own, *theirs;
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&original->digest, text);
+    int r = check_manifest(&a, image, str_of(text), err);
+    r = r < 0 ? r : constant_part(&a, image->config_text, &own, err);
+    r = r < 0 ? r : constant_part(&a, original->config_text, &theirs, err);
+    if (r >= 0 && !json_equal(own, theirs))
+        r = err_set(err, E_INVALID, "its configuration differs in more than layers and history");
+    if (r >= 0 &&
+        (image->manifest.n_layers == 0 || image->manifest.n_layers != image->config.n_diff_ids))
+        r = err_set(err, E_INVALID, "its documents do not agree on the layers");
+    arena_fini(&a);
+    return r;
+}
+
+/* ---- finding it ---- */
+
+struct candidates {
+    struct oci_digest at[OCI_REFACTORED_TRIES];
+    size_t n; /* seen; the last ones are kept, in turn */
+};
+
+static int list_candidates(struct str index, struct str original, struct candidates *to,
+                           struct err *err)
+{
+    struct arena a = { .max_bytes = 16 * OCI_DOCUMENT_MAX };
+    struct json *doc;
+    int r = json_parse(&a, index, NULL, &doc, err);
+    json_each (m, r < 0 ? NULL : json_getc(doc, "manifests"))
+        if (str_eq(json_get_str(json_getc(m, "annotations"), OCI_REFACTORED_SOURCE), original) &&
+            oci_digest_parse(json_get_str(m, "digest"), &to->at[to->n % OCI_REFACTORED_TRIES],
+                             NULL) >= 0)
+            to->n++;
+    arena_fini(&a);
+    return r;
+}
+
+static int add_to_buf(void *arg, struct str bytes, struct err *err)
+{
+    int r = buf_add_str(arg, bytes);
+    return r < 0 ? err_sys(err, r, "configuration") : 0;
+}
+
+static int read_config(struct arena *a, const struct oci_origin *o, const struct oci_descriptor *d,
+                       struct str *ret, struct err *err)
+{
+    struct oci_digest found;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_DOCUMENT_MAX);
+    int r = o->blob(o->arg, d, 0, add_to_buf, &text, err);
+    if (r < 0)
+        return r;
+    sha256_of(buf_str(&text), found.bytes);
+    if (!oci_digest_equal(&found, &d->digest))
+        return err_set(err, E_DIGEST, "the configuration is not what its digest says");
+    *ret = str_copy_arena(a, buf_str(&text));
+    return 0;
+}
+
+static int read_image(struct arena *a, const struct oci_origin *o, const struct oci_digest *digest,
+                      struct oci_image *ret, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_DOCUMENT_MAX);
+    *ret = (struct oci_image){ .digest = *digest,
+                               .manifest_type = STR("application/vnd.oci.image.manifest.v1+json") };
+    int r = o->parts->manifest(o->arg, digest, &text, err);
+    ret->manifest_text = str_copy_arena(a, buf_str(&text));
+    r = r < 0 ? r : oci_manifest_parse(a, ret->manifest_text, &ret->manifest, err);
+    r = r < 0 ? r : read_config(a, o, &ret->manifest.config, &ret->config_text, err);
+    return r < 0 ? r : oci_config_parse(a, ret->config_text, &ret->config, err);
+}
+
+int oci_refactored_find(struct arena *a, const struct oci_origin *origin,
+                        const struct oci_image *original, struct oci_image *ret, struct err *err)
+{
+    struct candidates c = { .n = 0 };
+    char text[OCI_DIGEST_TEXT_SIZE];
+    scoped(buf_fini_scoped) struct buf index = BUF_INIT(OCI_DOCUMENT_MAX);
+    oci_digest_format(&original->digest, text);
+    int r = origin->parts->referrers(origin->arg, &original->digest, &index, err);
+    r = r < 0 ? r : list_candidates(buf_str(&index), str_of(text), &c, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < MIN(c.n, (size_t)OCI_REFACTORED_TRIES); i++) {
+        const struct oci_digest *d = &c.at[(c.n - 1 - i) % OCI_REFACTORED_TRIES];
+        r = read_image(a, origin, d, ret, err);
+        r = r < 0 ? r : oci_refactored_check(ret, original, err);
+        if (r >= 0)
+            return 0;
+    }
+    return err_set(err, -ENOENT, "no refactored form of the image is attached to it");
+}

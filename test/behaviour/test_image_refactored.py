@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dormouse image pull: the refactored form of an image that a tag names, and what is not taken for one."""
+import json
+import subprocess
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S
+from image_kit import MANIFEST, Layout, digest
+from registry_kit import fake
+from test_image_refactor import BASE, OPTIONS, version
+
+NAMES = (("shop/app", "v1"), ("shop/db", "v2"))
+
+
+def image(*args, status=0):
+    done = subprocess.run([BUILD / "dormouse", "image", *map(str, args)], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == status, (done.stdout, done.stderr)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def registry(tmp_path):
+    layout = Layout(tmp_path / "layout")
+    layout.image("v1", [BASE, version(1, 1600000000)])
+    layout.image("v2", [BASE, version(2, 1700000000)])
+    with fake() as server:
+        for repository, name in NAMES:
+            server.add_layout(layout, repository, name)
+        image("refactor", *(f"docker://{server.host}/{r}:{t}" for r, t in NAMES), "--to", "source", *OPTIONS, "-o", "json")
+        server.seen.clear()
+        yield server
+
+
+def pull(tmp_path, registry, reference, *more, store="store"):
+    return image("pull", f"{registry.host}/{reference}", "--store", tmp_path / store, "-o", "json", *more)
+
+
+def named(registry, repository, name):
+    data = registry.manifests[repository, name][1]
+    return digest(data), json.loads(data)
+
+
+def index_of(registry, repository, original):
+    return json.loads(registry.manifests[repository, "sha256-" + original[7:]][1])
+
+
+def attached(registry, repository, name):
+    original, doc = named(registry, repository, name)
+    (found,) = index_of(registry, repository, original)["manifests"]
+    return original, found["digest"]
+
+
+def blobs_read(registry):
+    return {p.rsplit("/", 1)[1] for p in registry.paths("GET") if "/blobs/" in p}
+
+
+def test_a_tag_gives_its_refactored_form_whose_layers_are_fetched_once(tmp_path, registry):
+    original, refactored = attached(registry, "shop/app", "v1")
+    found = pull(tmp_path, registry, "shop/app:v1")
+    assert (found["digest"], found["original"], found["name"]) == (refactored, original, f"{registry.host}/shop/app:v1")
+    old, new = named(registry, "shop/app", original)[1], named(registry, "shop/app", refactored)[1]
+    assert blobs_read(registry) >= {l["digest"] for l in new["layers"]} and not blobs_read(registry) & {l["digest"] for l in old["layers"]}
+    registry.seen.clear()
+    second = pull(tmp_path, registry, "shop/db:v2")
+    assert second["layersPresent"] == second["layers"] - 1 and len(blobs_read(registry)) == 3     # two configurations, its own layer
+
+
+def test_the_original_is_had_by_digest_and_by_option(tmp_path, registry):
+    original, _ = attached(registry, "shop/app", "v1")
+    for reference, more in ((f"shop/app@{original}", ()), ("shop/app:v1", ("--original",))):
+        found = pull(tmp_path, registry, reference, *more, store=f"store{len(more)}")
+        assert found["digest"] == original and "original" not in found
+    assert not [p for p in registry.paths() if "/referrers/" in p]
+
+
+def test_a_store_that_has_the_original_keeps_it(tmp_path, registry):
+    original, _ = attached(registry, "shop/app", "v1")
+    pull(tmp_path, registry, "shop/app:v1", "--original")
+    assert pull(tmp_path, registry, "shop/app:v1")["digest"] == original
+
+
+def attach(registry, repository, original, manifest, config):
+    """A manifest of a stranger, the last of those that are attached."""
+    data = json.dumps(config).encode()
+    registry.blob(data)
+    manifest["config"] |= {"digest": digest(data), "size": len(data)}
+    text = json.dumps(manifest).encode()
+    registry.manifests[repository, digest(text)] = (MANIFEST, text)
+    index = index_of(registry, repository, original)
+    index["manifests"].append(index["manifests"][-1] | {"digest": digest(text), "size": len(text)})
+    media_type, _ = registry.manifests[repository, "sha256-" + original[7:]]
+    registry.manifests[repository, "sha256-" + original[7:]] = (media_type, json.dumps(index).encode())
+
+
+@pytest.mark.parametrize("what", ["environment", "user", "annotation", "subject", "layers", "no manifest"])
+def test_what_is_attached_but_not_the_same_is_not_taken(tmp_path, registry, what):
+    original, refactored = attached(registry, "shop/app", "v1")
+    _, manifest = named(registry, "shop/app", refactored)
+    config = json.loads(registry.blobs[manifest["config"]["digest"]])
+    if what == "environment":
+        config["config"] = {"Env": ["LD_PRELOAD=/tmp/x.so"]}
+    elif what == "user":
+        config["config"] = {**config.get("config", {}), "User": "root"}
+    elif what == "annotation":
+        manifest["annotations"]["image.dormouse.dev/source"] = digest(b"another")
+    elif what == "subject":
+        manifest["subject"]["digest"] = digest(b"another")
+    elif what == "layers":
+        manifest["layers"] = manifest["layers"][:1]
+    elif what == "no manifest":
+        manifest = {"config": manifest["config"]}
+    attach(registry, "shop/app", original, manifest, config)
+    assert pull(tmp_path, registry, "shop/app:v1")["digest"] == refactored
+
+
+def test_referrers_that_cannot_be_read_leave_the_original(tmp_path, registry):
+    original, refactored = attached(registry, "shop/app", "v1")
+    key = "shop/app", "sha256-" + original[7:]
+    registry.manifests[key] = (registry.manifests[key][0], b"{")
+    assert pull(tmp_path, registry, "shop/app:v1")["digest"] == original
