@@ -41,6 +41,9 @@ TEST(a_request_names_a_repository_and_what_of_it)
     CHECK_INT(q.kind, MIRROR_TREE);
     CHECK_STR(str_of(q.repository), "a/b");
     CHECK(q.digest.bytes[0] == 0xaa);
+    q = parse("/v2/a/b/_dormouse/starts/" AA);
+    CHECK_INT(q.kind, MIRROR_START);
+    CHECK_STR(str_of(q.repository), "a/b");
     q = parse("/v2/a/b/_dormouse/files");
     CHECK_INT(q.kind, MIRROR_FILES);
     CHECK_STR(str_of(q.repository), "a/b");
@@ -62,6 +65,8 @@ TEST(other_requests_are_refused)
         { "/v2/_dormouse/files", -ENOENT },
         { "/v2/_dormouse/trees/" AA, -ENOENT },
         { "/v2/a/_dormouse/trees/b", E_PARSE },
+        { "/v2/a/_dormouse/starts/b", E_PARSE },
+        { "/v2/_dormouse/starts/" AA, -ENOENT },
         { "/v2/A/_dormouse/files", E_INVALID },
         { "/v2/A/manifests/b", E_INVALID },
         { "/v2/a/../manifests/b", E_INVALID },

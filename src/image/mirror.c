@@ -95,8 +95,9 @@ static int read_resource(const struct url_target *t, struct mirror_request *q, s
         int r = oci_digest_parse(last, &q->digest, err);
         return r < 0 ? r : read_repository(t, n - 2, q, err);
     }
-    if (n > 4 && str_is(kind, "trees") && str_is(t->segments[n - 3], "_dormouse")) {
-        q->kind = MIRROR_TREE;
+    bool is_ours = n > 4 && str_is(t->segments[n - 3], "_dormouse");
+    if (is_ours && (str_is(kind, "trees") || str_is(kind, "starts"))) {
+        q->kind = str_is(kind, "trees") ? MIRROR_TREE : MIRROR_START;
         int r = oci_digest_parse(last, &q->digest, err);
         return r < 0 ? r : read_repository(t, n - 3, q, err);
     }

@@ -16,6 +16,8 @@ enum mirror_kind {
     MIRROR_TAGS,      /* /v2/NAME/tags/list */
     MIRROR_REFERRERS, /* /v2/NAME/referrers/DIGEST */
     MIRROR_TREE,      /* /v2/NAME/_dormouse/trees/DIFFID: image/mirror_files.h */
+    MIRROR_START,     /* /v2/NAME/_dormouse/starts/CONFIG: image/start_list.h, by the
+                         digest of the configuration */
     MIRROR_FILES,     /* /v2/NAME/_dormouse/files, the request in the body */
 };
 

@@ -7,6 +7,7 @@
 #include "codec/json.h"
 #include "image/layer_rights.h"
 #include "image/mirror_files.h"
+#include "image/start_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -658,6 +659,27 @@ static int find_answer(struct mirror *m, const struct mirror_request *q, struct 
     return r;
 }
 
+/* ---- starts ---- */
+
+/* Of an image whose layers everybody may know. */
+static int find_start(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
+                      struct err *err)
+{
+    struct str text;
+    struct oci_config config;
+    struct arena a = { 0 };
+    int r = oci_store_document(m->store, &q->digest, &a, &text, err);
+    r = r < 0 ? r : oci_config_parse(&a, text, &config, err);
+    for (size_t i = 0; r >= 0 && i < config.n_diff_ids; i++)
+        if (!layer_rights_is_public(m->store, &config.diff_ids[i]))
+            r = err_set(err, -ENOENT, "the store has no such image");
+    r = r < 0 ? r : start_list_get(m->store, &q->digest, &f->body, err);
+    set_type(f, STR("text/plain"));
+    f->size = f->body.n;
+    arena_fini(&a);
+    return r;
+}
+
 int mirror_find(struct mirror *m, const struct mirror_request *q, bool accepts_index,
                 struct mirror_found *ret, struct err *err)
 {
@@ -680,6 +702,9 @@ int mirror_find(struct mirror *m, const struct mirror_request *q, bool accepts_i
         break;
     case MIRROR_REFERRERS:
         r = find_referrers(&f);
+        break;
+    case MIRROR_START:
+        r = find_start(m, q, &f, err);
         break;
     case MIRROR_TREE:
     case MIRROR_FILES:

@@ -252,6 +252,34 @@ int mount_overlay(const struct mount_overlay *o, const char *target, const struc
     return r < 0 ? failed(r, "an overlay", err) : 0;
 }
 
+/* ---- FUSE ---- */
+
+int mount_fuse(int fuse_fd, const char *target, struct err *err)
+{
+    const struct mount_opts opts = { .is_read_only = true };
+    char fd[16], user[16], group[16];
+    (void)snprintf(fd, sizeof fd, "%d", fuse_fd);
+    (void)snprintf(user, sizeof user, "%u", geteuid());
+    (void)snprintf(group, sizeof group, "%u", getegid());
+    const char *const pairs[][2] = { { "source", "dormouse" },
+                                     { "fd", fd },
+                                     { "rootmode", "40000" },
+                                     { "user_id", user },
+                                     { "group_id", group } };
+    scoped(fd_scoped) int fs = fsopen("fuse", FSOPEN_CLOEXEC);
+    int r = fs < 0 ? -errno : 0;
+    for (size_t i = 0; i < ARRAY_LEN(pairs) && r >= 0; i++)
+        r = set_string(fs, pairs[i][0], pairs[i][1]);
+    if (r >= 0 && fsconfig(fs, FSCONFIG_SET_FLAG, "default_permissions", NULL, 0) < 0)
+        r = -errno;
+    if (r >= 0 && fsconfig(fs, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0)
+        r = -errno;
+    r = r < 0 ? r : attach(fs, target, &opts);
+    if (r == -ENODEV)
+        return err_set(err, E_UNSUPPORTED, "this kernel has no FUSE");
+    return r < 0 ? failed(r, "files that are fetched when they are opened", err) : 0;
+}
+
 /* ---- what this kernel can ---- */
 
 static const char PROBE[EROFS_BLOCK_BYTES] = "yes";

@@ -43,6 +43,10 @@ struct mount_overlay {
 int mount_overlay(const struct mount_overlay *o, const char *target, const struct mount_opts *opts,
                   struct err *err);
 
+/* A file system that the process serves which has `fuse_fd`, a descriptor of /dev/fuse, as well:
+ * read-only, nosuid, nodev, for this user alone. It may serve later: that is not waited for. */
+int mount_fuse(int fuse_fd, const char *target, struct err *err);
+
 /* Whether this kernel, and this process, can mount EROFS images with devices that lie in the file
  * system of the directory (no tmpfs can hold them): tries one there, which takes a millisecond. */
 bool mount_can_erofs(int dir_fd);

@@ -221,6 +221,17 @@ static int mount_over(int state, const struct below *below, const char *target,
     return r < 0 ? r : mount_overlay(&o, target, how, err);
 }
 
+int root_mount_over(const char *state, int lower_fd, int data_fd, const char *target,
+                    const struct root_opts *opts, struct err *err)
+{
+    const struct mount_opts how = { .is_read_only = !opts->is_writable,
+                                    .has_suid = opts->has_suid };
+    const struct below below = { &lower_fd, 1, data_fd };
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
+    return dir < 0 ? err_sys(err, dir, "open '%s'", state)
+                   : mount_over(dir, &below, target, opts, &how, err);
+}
+
 /* data_fd: as in struct below. */
 static int mount_over_lower(const char *state, const char *name, int data_fd, const char *target,
                             const struct root_opts *opts, const struct mount_opts *how,
@@ -341,8 +352,12 @@ static void release_layers(struct oci_store *store, const char *state)
 /* The lease goes after the mounts, and before the state that says where it is. */
 static int remove_state(struct oci_store *store, const char *state, struct err *err)
 {
-    scoped(free_scoped) char *lower = xasprintf("%s/lower", state);
-    int r = mount_is_point(lower) ? mount_remove(lower, err) : 0;
+    static const char *const points[] = { "lower", "data" };
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_LEN(points) && r >= 0; i++) {
+        scoped(free_scoped) char *at = xasprintf("%s/%s", state, points[i]);
+        r = mount_is_point(at) ? mount_remove(at, err) : 0;
+    }
     if (r >= 0)
         release_layers(store, state);
     r = r < 0 ? r : drop_lease(store, state, err);

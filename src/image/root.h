@@ -7,6 +7,7 @@
  *              layers                                         DiffIDs of those mounted one by one
  *     dirs:    fs/                                            the merged root file system
  *     linked:  store  fs/                                     the same, its files links
+ *     lazy:    meta.erofs  lower/  data/                      image/lazy_root.h
  *     all:     upper/ work/                                   what was written to the mount
  *
  * "stored" has a lease on the image, named after the path of the state directory, from before it is
@@ -56,6 +57,10 @@ int root_mount_stored(const struct stored *stored, const char *state, const char
  */
 int root_mount_linked(const struct stored *stored, const char *state, const char *target,
                       const struct root_opts *opts, struct err *err);
+/* The last step of these: an overlay at `target` over a directory whose files have their content in
+ * another one (struct mount_overlay). Errors: those of mount_overlay(). */
+int root_mount_over(const char *state, int lower_fd, int data_fd, const char *target,
+                    const struct root_opts *opts, struct err *err);
 /*
  * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how
  * long to wait for another process that writes the store; after it, links that no mount has any

@@ -135,6 +135,7 @@ static const char *unknown_code(enum mirror_kind kind)
     case MIRROR_TAGS:
     case MIRROR_REFERRERS:
         break;
+    case MIRROR_START:
     case MIRROR_TREE:
     case MIRROR_FILES:
         return "FILES_UNKNOWN";

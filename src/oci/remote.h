@@ -108,6 +108,10 @@ bool oci_remote_has_files(const struct oci_remote *m);
 /* The tree manifest (oci/tree_manifest.h) of a layer, by its DiffID, appended to `to`. */
 int oci_remote_tree(struct oci_remote *m, const struct oci_digest *diff_id, struct buf *to,
                     struct err *err);
+/* What a start of the image with this configuration opens (image/start_list.h), appended to `to`.
+ */
+int oci_remote_start(struct oci_remote *m, const struct oci_digest *config, struct buf *to,
+                     struct err *err);
 /* The answer to a request for files (oci/file_parcel.h), appended to `to`. */
 int oci_remote_parcel(struct oci_remote *m, struct str request, struct buf *to, struct err *err);
 

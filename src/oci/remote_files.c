@@ -20,24 +20,36 @@ static int add_to_buf(void *arg, struct str bytes, struct err *err)
     return r < 0 ? err_sys(err, r, "an answer of the registry") : 0;
 }
 
-int oci_remote_tree(struct oci_remote *m, const struct oci_digest *diff_id, struct buf *to,
-                    struct err *err)
+static int get_text(struct oci_remote *m, const char *kind, const struct oci_digest *digest,
+                    uint64_t max_bytes, struct buf *to, struct err *err)
 {
     char text[OCI_DIGEST_TEXT_SIZE];
     struct remote_answer a;
-    oci_digest_format(diff_id, text);
+    oci_digest_format(digest, text);
     scoped(free_scoped) char *target =
-        xasprintf("/v2/%s/_dormouse/trees/%s", m->ref.repository, text);
+        xasprintf("/v2/%s/_dormouse/%s/%s", m->ref.repository, kind, text);
     struct oci_request_opts opts = { .method = "GET",
                                      .target = target,
                                      .sink = add_to_buf,
                                      .sink_arg = to,
-                                     .size = OCI_TREE_MANIFEST_MAX,
+                                     .size = max_bytes,
                                      .is_at_most = true,
                                      .once = true };
     int r = remote_request(m, &opts, &a, err);
     remote_answer_fini(&a);
     return r;
+}
+
+int oci_remote_tree(struct oci_remote *m, const struct oci_digest *diff_id, struct buf *to,
+                    struct err *err)
+{
+    return get_text(m, "trees", diff_id, OCI_TREE_MANIFEST_MAX, to, err);
+}
+
+int oci_remote_start(struct oci_remote *m, const struct oci_digest *config, struct buf *to,
+                     struct err *err)
+{
+    return get_text(m, "starts", config, MAX(to->max, (size_t)1), to, err);
 }
 
 int oci_remote_parcel(struct oci_remote *m, struct str request, struct buf *to, struct err *err)

@@ -18,6 +18,7 @@
  *            links/<boot id>/           files of mounts (image/linked_dir.h)
  *            leases/<hex>               uses of images that outlast a process
  *            tenants/<DiffID>/          whose credentials brought it (image/layer_rights.h)
+ *            starts/                    lazy starts that run (image/lazy_status.h)
  *            tmp/<boot id>/             in flight; what another boot left goes to the trash
  *            trash/                     renamed away, deleted slowly
  *

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Getting the files of an image that has started, or is to start, lazily: from the registry that
+ * gives files by their digests (oci/file_parcel.h), what is opened first, then what a start opens
+ * (image/start_list.h), then the rest. Each content is compared with its digest before the guardian
+ * hears of it. What came lies in one file without a name, which ends with its last user.
+ *
+ * Threads of its own, in which signals are blocked. What fails is tried again, later and later.
+ */
+#pragma once
+
+#include "image/lazy_guard.h"
+#include "image/start_list.h"
+#include "oci/contents.h"
+
+#include <stdatomic.h>
+
+enum {
+    LAZY_FETCH_BATCH_BYTES = 8 << 20, /* of a request, unless one file has more */
+    LAZY_FETCH_BATCH_FILES = 4096,
+    LAZY_FETCH_AGAIN_MS = 500, /* after the first failure; doubled up to */
+    LAZY_FETCH_AGAIN_MAX_MS = 30 * 1000,
+    LAZY_FETCH_URGENT_MAX_MS = 2 * 1000, /* where something waits in an open */
+};
+
+struct lazy_fetch;
+
+struct lazy_fetch_opts {
+    const struct lazy_view *view;      /* kept, as all of these */
+    const struct oci_digest *diff_ids; /* of its layers */
+    struct lazy_guard *guard;
+    const struct start_list *first;
+    struct oci_contents *contents; /* what is here already; NULL: nothing */
+    const char *spool_dir;         /* in whose file system what comes is kept */
+    /*
+     * The answer to a request for files, appended to `to`. Two threads at once; ends early when
+     * *stop is set.
+     */
+    int (*parcel)(void *arg, struct str request, struct buf *to, struct err *err);
+    atomic_bool *stop;
+    /* By any of its threads: more is here; all is here (once); it was tried and failed. NULL: none.
+     */
+    void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
+    void (*on_all)(void *arg, struct lazy_fetch *f);
+    void (*on_failure)(void *arg, const char *why);
+    void *arg;
+};
+
+/* Errors: E_UNSUPPORTED, a file is too large to be fetched alone; of threads and files. */
+int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret, struct err *err);
+/* Until the files of the start are here. Errors: of fetching them. */
+int lazy_fetch_wait(struct lazy_fetch *f, struct err *err);
+/* Where a file (index of the view) lies, once it is here: a borrowed descriptor, and an offset.
+ * Errors: -ENOENT. */
+int lazy_fetch_place(struct lazy_fetch *f, uint32_t file, uint64_t *ret_at);
+/* Sets *stop, and waits for its threads. The guardian gets no more. NULL is fine. */
+void lazy_fetch_free(struct lazy_fetch *f);

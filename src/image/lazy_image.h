@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting an image lazily: from a registry that gives files by their digests ("image serve") and
+ * has a list of what its start opens, mount it, get what the list has, and leave the rest to
+ * threads while it runs. When all is here, the layers are made of it and go into the node store,
+ * which compares their DiffIDs.
+ *
+ *     start list, tree manifests -> view -> mount -> files of the list -> (runs) -> all files ->
+ * store
+ *
+ * Until then the names, attributes and digests of files are the word of that registry, as its
+ * tree manifests say them: the manifest of an image proves whole layers alone. A registry that lied
+ * is found when a layer is made, and on_lie() is called.
+ */
+#pragma once
+
+#include "image/lazy_fetch.h"
+#include "image/lazy_root.h"
+
+enum { LAZY_TREES_MAX = 256 << 20 /* bytes of tree manifests, held until the image is here */ };
+
+struct lazy_image_opts {
+    struct oci_source *source; /* kept, and so is the image */
+    const struct oci_image *image;
+    const char *store;    /* the node store's directory; kept */
+    struct str reference; /* for those who look (image/lazy_status.h) */
+    const char *state, *target;
+    const struct root_opts *root;
+    uint64_t open_ms; /* as in struct lazy_guard_opts */
+    uint64_t wait_ms; /* for another process that writes the store */
+    uint64_t max_tar_bytes;
+    const char *program;                     /* of the guardian; NULL: this one */
+    const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
+    void *reading_arg;
+    /* By threads: */
+    void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
+    void (*on_failure)(void *arg, const char *why);  /* it is tried again */
+    void (*on_stored)(void *arg, const char *error); /* NULL: the image is in the store; else it is
+                                                        not, and runs on */
+    void (*on_lie)(void *arg, const char *why);      /* its container must end now */
+    void *arg;
+};
+
+struct lazy_image;
+
+/*
+ * Errors: E_UNSUPPORTED, the source gives no single files, or the image or the kernel cannot start
+ * so; -ENOENT, no start of it was recorded; E_LIMIT, E_PARSE, those of the registry, of
+ * lazy_root_mount(), lazy_fetch_start(). On error nothing is mounted.
+ */
+int lazy_image_start(const struct lazy_image_opts *opts, struct lazy_image **ret, struct err *err);
+/* No more is fetched. Before root_umount(). */
+void lazy_image_stop(struct lazy_image *l);
+/* After root_umount(). NULL is fine. */
+void lazy_image_free(struct lazy_image *l);

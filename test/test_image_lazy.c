@@ -1,0 +1,949 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lazy starts of images: the list, the view, the file system as a machine of states, the guardian
+ * behind a real mount, and what fetches. */
+#include "base/clock.h"
+#include "base/sys.h"
+#include "image/lazy_fetch.h"
+#include "image/lazy_fuse.h"
+#include "image/lazy_root.h"
+#include "image/lazy_status.h"
+#include "image/lazy_wire.h"
+#include "image/mount.h"
+#include "image/run.h"
+#include "image/start_list.h"
+#include "image/tree_remove.h"
+#include "oci/file_parcel.h"
+#include "tar_kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { TAR_MAX = 1 << 20, BIG_BYTES = 300 * 1000, OPEN_MS = 5000 };
+
+/* ---- layers ---- */
+
+static char big[BIG_BYTES + 1];
+
+static struct oci_layer *read_layer(const struct tar_kit *k)
+{
+    struct oci_layer *layer;
+    scoped(oci_layer_reader_free_scoped) struct oci_layer_reader *r = oci_layer_reader_new();
+    static const char end[2 * TAR_BLOCK_BYTES];
+    CHECK_OK(oci_layer_reader_add(r, buf_str(&k->out), NULL));
+    CHECK_OK(oci_layer_reader_add(r, str_n(end, sizeof end), NULL));
+    CHECK_OK(oci_layer_reader_end(r, &layer, NULL));
+    return layer;
+}
+
+/* Two layers: "a" and "d/big", over which the second one puts another "a" and a copy of "d/big". */
+struct image {
+    struct tar_kit tars[2];
+    struct oci_layer *layers[2];
+    struct lazy_view view;
+};
+
+static void image_init(struct image *m)
+{
+    static const uint8_t uuid[16] = { 1 };
+    for (size_t i = 0; i < BIG_BYTES; i++)
+        big[i] = (char)('a' + i * i % 23);
+    *m = (struct image){ .tars = { { BUF_INIT(TAR_MAX) }, { BUF_INIT(TAR_MAX) } } };
+    kit_file(&m->tars[0], "a", "first");
+    kit_file(&m->tars[0], "d/big", big);
+    kit_file(&m->tars[0], "empty", "");
+    kit_file(&m->tars[1], "a", "second");
+    kit_file(&m->tars[1], "copy", big);
+    kit_file(&m->tars[1], "z", "third");
+    for (size_t i = 0; i < 2; i++)
+        m->layers[i] = read_layer(&m->tars[i]);
+    CHECK_OK(lazy_view_make(m->layers, 2, OCI_SYMLINK_PARENT_REFUSE, uuid, &m->view, NULL));
+}
+
+static void image_fini(struct image *m)
+{
+    lazy_view_fini(&m->view);
+    for (size_t i = 0; i < 2; i++) {
+        oci_layer_free(m->layers[i]);
+        buf_fini(&m->tars[i].out);
+    }
+}
+
+static uint32_t index_of(const struct lazy_view *v, const char *content)
+{
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(str_of(content), digest);
+    ptrdiff_t at = lazy_view_find(v, digest);
+    CHECK(at >= 0);
+    return (uint32_t)at;
+}
+
+static const char *content_of(const struct lazy_view *v, uint32_t file)
+{
+    const char *const all[] = { "first", "second", "third", big };
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (index_of(v, all[i]) == file)
+            return all[i];
+    TEST_FAIL("no such content");
+}
+
+/* ---- lists ---- */
+
+TEST(a_list_reads_back_as_it_was_written)
+{
+    struct start_list l = { 0 }, back;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(START_LIST_BYTES_MAX);
+    for (int i = 0; i < 300; i++) {
+        struct oci_digest d = { .bytes = { (uint8_t)(7 * i), (uint8_t)(i >> 8), 9 } };
+        vec_push(&l.files, d);
+    }
+    CHECK_OK(start_list_write(&l, &text));
+    CHECK_OK(start_list_read(buf_str(&text), &back, NULL));
+    CHECK_INT(back.files.n, l.files.n);
+    CHECK(memcmp(back.files.p, l.files.p, l.files.n * sizeof *l.files.p) == 0);
+    start_list_fini(&l);
+    start_list_fini(&back);
+}
+
+TEST(lists_that_are_none_are_refused)
+{
+    struct start_list l;
+    struct err err = { 0 };
+    char hex[SHA256_HEX_SIZE];
+    memset(hex, 'a', sizeof hex - 1);
+    hex[sizeof hex - 1] = 0;
+    scoped(free_scoped) char *twice = xasprintf("dormouse start 1\n%s\n%s\n", hex, hex);
+    scoped(free_scoped) char *torn = xasprintf("dormouse start 1\n%.40s", hex);
+    scoped(free_scoped) char *long_line = xasprintf("dormouse start 1\n%sa\n", hex);
+    CHECK_ERR(start_list_read(STR(""), &l, &err), E_PARSE);
+    CHECK_ERR(start_list_read(STR("dormouse start 2\n"), &l, &err), E_VERSION);
+    CHECK_ERR(start_list_read(str_of(twice), &l, &err), E_PARSE);
+    CHECK_ERR(start_list_read(str_of(torn), &l, &err), E_PARSE);
+    CHECK_ERR(start_list_read(str_of(long_line), &l, &err), E_PARSE);
+    CHECK(err.text[0]);
+    scoped(buf_fini_scoped) struct buf many = BUF_INIT(16 << 20);
+    (void)buf_add_cstr(&many, "dormouse start 1\n");
+    for (int i = 0; i <= START_LIST_FILES_MAX; i++)
+        (void)buf_printf(&many, "%064x\n", i);
+    CHECK_ERR(start_list_read(buf_str(&many), &l, &err), E_LIMIT);
+}
+
+/* ---- the view ---- */
+
+TEST(a_view_has_each_content_once_also_those_that_are_hidden)
+{
+    struct image m;
+    image_init(&m);
+    CHECK_INT(m.view.n, 4);
+    CHECK_INT(m.view.n_bytes, 5 + 6 + 5 + BIG_BYTES);
+    const char *const order[] = { "first", big, "second", "third" };
+    for (size_t i = 0; i < m.view.n; i++) {
+        const struct lazy_file *f = &m.view.files[m.view.in_order[i]];
+        CHECK_INT(m.view.in_order[i], index_of(&m.view, order[i]));
+        CHECK_INT(f->size, strlen(order[i]));
+        CHECK(memcmp(m.tars[f->layer].out.p + f->at, order[i], f->size) == 0);
+        CHECK(i == 0 || memcmp(m.view.files[i - 1].digest, m.view.files[i].digest, 32) < 0);
+    }
+    uint8_t other[SHA256_BYTES] = { 0 };
+    CHECK_INT(lazy_view_find(&m.view, other), -1);
+    image_fini(&m);
+}
+
+TEST(sparse_files_and_contents_of_two_sizes_are_refused)
+{
+    struct image m;
+    struct lazy_view v;
+    struct err err = { 0 };
+    static const uint8_t uuid[16];
+    image_init(&m);
+    m.layers[0]->entries.p[0].is_sparse = true;
+    CHECK_ERR(lazy_view_make(m.layers, 2, OCI_SYMLINK_PARENT_REFUSE, uuid, &v, &err),
+              E_UNSUPPORTED);
+    m.layers[0]->entries.p[0].is_sparse = false;
+    memcpy(m.layers[0]->entries.p[0].digest, m.layers[1]->entries.p[0].digest, SHA256_BYTES);
+    CHECK_ERR(lazy_view_make(m.layers, 2, OCI_SYMLINK_PARENT_REFUSE, uuid, &v, &err), E_PARSE);
+    image_fini(&m);
+}
+
+/* ---- the machine of states ---- */
+
+struct rig {
+    struct lazy_fuse *f;
+    struct lazy_fuse_file files[2];
+    struct lazy_fuse_ops ops;
+    VEC(uint32_t) wanted;
+    bool is_deaf; /* nobody takes what is wanted */
+    int read_error;
+    size_t n_replies;
+    int error; /* of the last reply */
+    uint64_t unique;
+    char data[4096];
+    size_t n_data;
+};
+
+static void rig_reply(void *arg, struct str head, struct str data)
+{
+    struct rig *r = arg;
+    struct lazy_wire_answer h;
+    CHECK_INT(head.n, sizeof h);
+    memcpy(&h, head.p, sizeof h);
+    CHECK_INT(h.len, head.n + data.n);
+    CHECK(data.n <= sizeof r->data);
+    memcpy(r->data, data.n ? data.p : "", data.n);
+    r->n_data = data.n;
+    r->error = -h.error;
+    r->unique = h.unique;
+    r->n_replies++;
+}
+
+static bool rig_want(void *arg, uint32_t file)
+{
+    struct rig *r = arg;
+    if (!r->is_deaf)
+        vec_push(&r->wanted, file);
+    return !r->is_deaf;
+}
+
+static int rig_read(void *arg, uint32_t source, uint64_t at, void *to, size_t n)
+{
+    struct rig *r = arg;
+    for (size_t i = 0; i < n; i++)
+        ((char *)to)[i] = (char)('0' + source + (at + i) % 10);
+    return r->read_error;
+}
+
+static void rig_init(struct rig *r)
+{
+    *r = (struct rig){ .ops = { rig_reply, rig_want, rig_read, r } };
+    r->files[0] = (struct lazy_fuse_file){ .digest = { 0x0a, 1 }, .size = 10 };
+    r->files[1] = (struct lazy_fuse_file){ .digest = { 0xfe, 2 }, .size = 5000 };
+    r->f = lazy_fuse_new(r->files, 2, OPEN_MS, &r->ops);
+}
+
+static void rig_fini(struct rig *r)
+{
+    lazy_fuse_free(r->f);
+    vec_fini(&r->wanted);
+}
+
+static int ask(struct rig *r, uint32_t opcode, uint64_t unique, uint64_t node, const void *body,
+               size_t n, uint64_t now_ms)
+{
+    bool is_ready;
+    char bytes[512];
+    struct lazy_wire_request h = {
+        .len = (uint32_t)(sizeof h + n), .opcode = opcode, .unique = unique, .node = node
+    };
+    memcpy(bytes, &h, sizeof h);
+    memcpy(bytes + sizeof h, n ? body : "", n);
+    return lazy_fuse_request(r->f, str_n(bytes, h.len), now_ms, &is_ready, NULL);
+}
+
+/* 0: no such name. */
+static uint64_t look_up(struct rig *r, uint64_t dir, const char *name, uint64_t *ret_size)
+{
+    struct lazy_wire_entry out;
+    CHECK_OK(ask(r, LAZY_WIRE_LOOKUP, 1, dir, name, strlen(name) + 1, 0));
+    if (r->error) {
+        CHECK_INT(r->error, ENOENT);
+        return 0;
+    }
+    CHECK_INT(r->n_data, sizeof out);
+    memcpy(&out, r->data, sizeof out);
+    *ret_size = out.attr.size;
+    return out.node;
+}
+
+static uint64_t node_of(struct rig *r, size_t i)
+{
+    char hex[SHA256_HEX_SIZE], first[3] = "";
+    uint64_t size;
+    hex_format(r->files[i].digest, SHA256_BYTES, hex);
+    memcpy(first, hex, 2);
+    uint64_t dir = look_up(r, LAZY_WIRE_ROOT, first, &size);
+    CHECK(dir);
+    uint64_t node = look_up(r, dir, hex, &size);
+    CHECK(node);
+    CHECK_INT(size, r->files[i].size);
+    return node;
+}
+
+static void open_node(struct rig *r, uint64_t unique, uint64_t node, uint64_t now_ms)
+{
+    const struct lazy_wire_open in = { .flags = O_RDONLY };
+    CHECK_OK(ask(r, LAZY_WIRE_OPEN, unique, node, &in, sizeof in, now_ms));
+}
+
+TEST(the_kernel_and_the_file_system_agree)
+{
+    struct rig r;
+    struct lazy_wire_inited out;
+    bool is_ready = false;
+    struct {
+        struct lazy_wire_request h;
+        struct lazy_wire_init in;
+    } q = { .h = { .len = sizeof q, .opcode = LAZY_WIRE_INIT, .unique = 7 },
+            .in = { .major = 7, .minor = 45, .max_readahead = 4096, .flags = ~0u } };
+    rig_init(&r);
+    CHECK_OK(lazy_fuse_request(r.f, str_n((char *)&q, sizeof q), 0, &is_ready, NULL));
+    CHECK(is_ready && r.unique == 7 && r.n_data == sizeof out);
+    memcpy(&out, r.data, sizeof out);
+    CHECK(out.major == 7 && out.max_pages == LAZY_FUSE_READ_MAX / 4096);
+    CHECK_INT(
+        out.flags & (LAZY_WIRE_WRITEBACK_CACHE | LAZY_WIRE_POSIX_LOCKS | LAZY_WIRE_READDIRPLUS), 0);
+    q.in.minor = 8;
+    CHECK_ERR(lazy_fuse_request(r.f, str_n((char *)&q, sizeof q), 0, &is_ready, NULL),
+              E_UNSUPPORTED);
+    CHECK_ERR(lazy_fuse_request(r.f, str_n((char *)&q, 12), 0, &is_ready, NULL), E_PARSE);
+    CHECK_ERR(lazy_fuse_request(r.f, str_n((char *)&q, sizeof q - 1), 0, &is_ready, NULL), E_PARSE);
+    rig_fini(&r);
+}
+
+TEST(names_are_digests_in_directories_of_their_first_byte)
+{
+    struct rig r;
+    uint64_t size;
+    char hex[SHA256_HEX_SIZE];
+    rig_init(&r);
+    (void)node_of(&r, 0), (void)node_of(&r, 1);
+    hex_format(r.files[0].digest, SHA256_BYTES, hex);
+    CHECK_INT(look_up(&r, LAZY_WIRE_ROOT, hex, &size), 0);
+    CHECK_INT(look_up(&r, LAZY_WIRE_ROOT, "zz", &size), 0);
+    CHECK_INT(look_up(&r, LAZY_WIRE_ROOT, "", &size), 0);
+    CHECK_INT(look_up(&r, look_up(&r, LAZY_WIRE_ROOT, "0b", &size), hex, &size), 0);
+    CHECK_INT(look_up(&r, node_of(&r, 0), hex, &size), 0); /* below a file */
+    CHECK_OK(ask(&r, LAZY_WIRE_GETATTR, 3, 1 << 20, NULL, 0, 0));
+    CHECK_INT(r.error, ESTALE);
+    CHECK_OK(ask(&r, LAZY_WIRE_OPENDIR, 3, LAZY_WIRE_ROOT, NULL, 0, 0));
+    CHECK_INT(r.error, EPERM);
+    CHECK_OK(ask(&r, LAZY_WIRE_MKDIR, 3, LAZY_WIRE_ROOT, NULL, 0, 0));
+    CHECK_INT(r.error, ENOSYS);
+    rig_fini(&r);
+}
+
+TEST(an_open_waits_for_the_content_and_later_ones_do_not)
+{
+    struct rig r;
+    rig_init(&r);
+    uint64_t node = node_of(&r, 1);
+    size_t n = r.n_replies;
+    open_node(&r, 11, node, 0);
+    open_node(&r, 12, node, 0);
+    CHECK_INT(r.n_replies, n); /* both wait, and it is asked for once */
+    CHECK_INT(r.wanted.n, 1);
+    CHECK_INT(r.wanted.p[0], 1);
+    lazy_fuse_have(r.f, 1, 3, 100);
+    CHECK_INT(r.n_replies, n + 2);
+    CHECK_INT(r.error, 0);
+    open_node(&r, 13, node, 0);
+    CHECK(r.n_replies == n + 3 && r.unique == 13 && r.error == 0);
+    struct lazy_wire_read in = { .offset = 4990, .size = 4096 };
+    CHECK_OK(ask(&r, LAZY_WIRE_READ, 14, node, &in, sizeof in, 0));
+    CHECK_INT(r.n_data, 10); /* to its end */
+    CHECK_INT(r.data[0], '0' + 3 + (100 + 4990) % 10);
+    in.offset = UINT64_MAX;
+    CHECK_OK(ask(&r, LAZY_WIRE_READ, 14, node, &in, sizeof in, 0));
+    CHECK(r.n_data == 0 && r.error == 0);
+    in.offset = 0;
+    r.read_error = -ENOMEM;
+    CHECK_OK(ask(&r, LAZY_WIRE_READ, 14, node, &in, sizeof in, 0));
+    CHECK(r.n_data == 0 && r.error == ENOMEM);
+    rig_fini(&r);
+}
+
+TEST(nothing_is_read_before_it_is_there_and_nothing_is_written)
+{
+    struct rig r;
+    rig_init(&r);
+    uint64_t node = node_of(&r, 0);
+    const struct lazy_wire_read in = { .size = 10 };
+    const struct lazy_wire_open writes = { .flags = O_RDWR };
+    CHECK_OK(ask(&r, LAZY_WIRE_READ, 5, node, &in, sizeof in, 0));
+    CHECK(r.error == EIO && r.n_data == 0);
+    CHECK_OK(ask(&r, LAZY_WIRE_OPEN, 6, node, &writes, sizeof writes, 0));
+    CHECK_INT(r.error, EROFS);
+    CHECK_OK(ask(&r, LAZY_WIRE_OPEN, 6, node, &writes, 3, 0));
+    CHECK_INT(r.error, EINVAL);
+    CHECK_OK(ask(&r, LAZY_WIRE_OPEN, 6, LAZY_WIRE_ROOT, &writes, sizeof writes, 0));
+    CHECK_INT(r.error, EISDIR);
+    CHECK_INT(r.wanted.n, 0);
+    rig_fini(&r);
+}
+
+TEST(an_open_fails_after_its_time_and_the_next_one_asks_again)
+{
+    struct rig r;
+    rig_init(&r);
+    uint64_t node = node_of(&r, 0);
+    CHECK(lazy_fuse_sweep(r.f, 0) == UINT64_MAX);
+    open_node(&r, 21, node, 100);
+    size_t n = r.n_replies;
+    CHECK_INT(lazy_fuse_sweep(r.f, OPEN_MS - 400), 500);
+    CHECK_INT(r.n_replies, n);
+    CHECK(lazy_fuse_sweep(r.f, OPEN_MS + 100) == UINT64_MAX);
+    CHECK(r.n_replies == n + 1 && r.error == EIO && r.unique == 21);
+    open_node(&r, 22, node, OPEN_MS + 200);
+    CHECK_INT(r.wanted.n, 2);
+    lazy_fuse_fail(r.f, 0, ENOSPC);
+    CHECK(r.error == ENOSPC && r.unique == 22);
+    open_node(&r, 23, node, OPEN_MS + 300);
+    CHECK_INT(r.wanted.n, 3);
+    lazy_fuse_fail(r.f, 0, 100000); /* no errno */
+    CHECK_INT(r.error, EIO);
+    rig_fini(&r);
+}
+
+TEST(a_signal_ends_an_open_soon)
+{
+    struct rig r;
+    rig_init(&r);
+    uint64_t node = node_of(&r, 0);
+    open_node(&r, 31, node, 0);
+    open_node(&r, 32, node, 0);
+    const struct lazy_wire_interrupt in = { .unique = 31 };
+    CHECK_OK(ask(&r, LAZY_WIRE_INTERRUPT, 33, 0, &in, sizeof in, 0));
+    size_t n = r.n_replies;
+    (void)lazy_fuse_sweep(r.f, LAZY_FUSE_INTERRUPTED_MS - 1);
+    CHECK_INT(r.n_replies, n); /* what comes soon is not cut off */
+    CHECK_OK(ask(&r, LAZY_WIRE_INTERRUPT, 34, 0, &in, sizeof in, LAZY_FUSE_INTERRUPTED_MS / 2));
+    lazy_fuse_have(r.f, 0, 0, 0);
+    CHECK_INT(r.n_replies, n + 2);
+    CHECK_INT(r.error, 0);
+    open_node(&r, 35, node_of(&r, 1), 2000);
+    const struct lazy_wire_interrupt again = { .unique = 35 };
+    CHECK_OK(ask(&r, LAZY_WIRE_INTERRUPT, 36, 0, &again, sizeof again, 2000));
+    CHECK(lazy_fuse_sweep(r.f, 2000 + LAZY_FUSE_INTERRUPTED_MS) == UINT64_MAX);
+    CHECK(r.unique == 35 && r.error == EINTR);
+    rig_fini(&r);
+}
+
+TEST(what_nobody_hears_is_asked_again_and_an_orphan_answers_at_once)
+{
+    struct rig r;
+    rig_init(&r);
+    uint64_t here = node_of(&r, 0), away = node_of(&r, 1);
+    lazy_fuse_have(r.f, 0, 0, 0);
+    r.is_deaf = true;
+    open_node(&r, 41, away, 0);
+    CHECK_INT(lazy_fuse_sweep(r.f, 10), LAZY_FUSE_ASK_AGAIN_MS);
+    r.is_deaf = false;
+    CHECK_INT(lazy_fuse_sweep(r.f, 30), OPEN_MS - 30);
+    CHECK_INT(r.wanted.n, 1);
+    lazy_fuse_orphan(r.f);
+    CHECK(r.unique == 41 && r.error == EIO);
+    open_node(&r, 42, away, 40);
+    CHECK(r.unique == 42 && r.error == EIO);
+    open_node(&r, 43, here, 40);
+    CHECK(r.unique == 43 && r.error == 0);
+    rig_fini(&r);
+}
+
+TEST(opens_that_wait_are_bounded)
+{
+    struct rig r;
+    rig_init(&r);
+    uint64_t node = node_of(&r, 0);
+    size_t n = r.n_replies;
+    for (uint64_t i = 0; i < LAZY_FUSE_WAITING_MAX; i++)
+        open_node(&r, 100 + i, node, 0);
+    CHECK_INT(r.n_replies, n);
+    open_node(&r, 99, node, 0);
+    CHECK(r.n_replies == n + 1 && r.unique == 99 && r.error == EIO);
+    lazy_fuse_have(r.f, 0, 0, 0);
+    CHECK_INT(r.n_replies, n + 1 + LAZY_FUSE_WAITING_MAX);
+    lazy_fuse_have(r.f, 17, 0, 0); /* no such file */
+    lazy_fuse_fail(r.f, 17, EIO);
+    rig_fini(&r);
+}
+
+/* ---- the guardian, behind a mount ---- */
+
+struct world {
+    struct image m;
+    char dir[32];
+    char *state, *target;
+    const char *spool_dir; /* NULL: dir */
+    struct lazy_guard *guard;
+    struct lazy_fetch *fetch;
+    struct start_list first;
+    /* What the fake registry does. */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    atomic_bool stop;
+    int fails; /* so many requests fail with this code first */
+    int fail_code;
+    bool is_lying;  /* contents differ from their digests */
+    bool holds_big; /* what it is asked of `big` waits */
+    VEC(uint32_t) asked;
+    size_t n_asked; /* requests */
+    size_t n_failures;
+    bool is_all;
+};
+
+static const char *why_not(void)
+{
+    if (geteuid() != 0)
+        return "mounts take root";
+    if (access("/dev/fuse", R_OK | W_OK) < 0)
+        return "this machine has no /dev/fuse";
+    char dir[] = "/var/tmp/dormouse-lazy-XXXXXX";
+    CHECK(mkdtemp(dir));
+    scoped(fd_scoped) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool can = mount_can_objects(fd);
+    CHECK(rmdir(dir) == 0);
+    return can ? NULL : "this kernel mounts no directories apart from contents";
+}
+
+static void world_init(struct world *w, uint64_t open_ms)
+{
+    static bool has_namespace;
+    const struct root_opts root = { .is_writable = true };
+    const struct lazy_guard_opts guard = { .open_ms = open_ms };
+    struct err err = { 0 };
+    if (!has_namespace)
+        CHECK_OK(run_enter_namespace(NULL));
+    has_namespace = true;
+    *w = (struct world){ .dir = "/var/tmp/dormouse-lazy-XXXXXX" };
+    CHECK(mkdtemp(w->dir));
+    w->state = xasprintf("%s/state", w->dir);
+    w->target = xasprintf("%s/root", w->dir);
+    CHECK(mkdir(w->target, 0700) == 0);
+    (void)pthread_mutex_init(&w->mutex, NULL);
+    (void)pthread_cond_init(&w->changed, NULL);
+    image_init(&w->m);
+    if (lazy_root_mount(&w->m.view, w->state, w->target, &root, &guard, &w->guard, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+}
+
+static void world_fini(struct world *w)
+{
+    (void)pthread_mutex_lock(&w->mutex);
+    w->holds_big = false;
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->mutex);
+    lazy_fetch_free(w->fetch);
+    CHECK_OK(root_umount(w->state, w->target, 0, NULL));
+    lazy_guard_free(w->guard);
+    image_fini(&w->m);
+    start_list_fini(&w->first);
+    vec_fini(&w->asked);
+    CHECK_OK(tree_remove(AT_FDCWD, w->dir, NULL));
+    free(w->state);
+    free(w->target);
+}
+
+/* Like `cat`: the content of a file of the mount, in a buffer of the caller, or a negative code. */
+static ssize_t cat(const struct world *w, const char *name, char *to, size_t n)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", w->target, name);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+    return fd < 0 ? fd : sys_pread_full(fd, to, n, 0);
+}
+
+struct cat_thread {
+    const struct world *w;
+    const char *name;
+    char text[64];
+    ssize_t n;
+};
+
+static void *cat_main(void *arg)
+{
+    struct cat_thread *c = arg;
+    c->n = cat(c->w, c->name, c->text, sizeof c->text);
+    return NULL;
+}
+
+TEST(names_and_sizes_are_there_at_once_and_an_open_waits)
+{
+    struct world w;
+    struct stat st;
+    uint32_t file;
+    pthread_t thread;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    scoped(free_scoped) char *path = xasprintf("%s/d/big", w.target);
+    CHECK(stat(path, &st) == 0);
+    CHECK_INT(st.st_size, BIG_BYTES);
+    struct cat_thread c = { .w = &w, .name = "a" };
+    CHECK(pthread_create(&thread, NULL, cat_main, &c) == 0);
+    CHECK_INT(lazy_guard_next(w.guard, &file), 1); /* the open has come, and waits */
+    CHECK_INT(file, index_of(&w.m.view, "second"));
+    int fd = sys_memfd("source");
+    CHECK_OK(sys_write_all(fd, "...second...", 12));
+    int source = lazy_guard_source(w.guard, fd, NULL);
+    CHECK_INT(source, 0);
+    CHECK_OK(lazy_guard_have(w.guard, file, (uint32_t)source, 3, NULL));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(str_is(str_n(c.text, c.n > 0 ? (size_t)c.n : 0), "second"));
+    (void)close(fd);
+    world_fini(&w);
+}
+
+TEST(without_this_process_what_is_there_stays_and_the_rest_fails)
+{
+    struct world w;
+    char text[64];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    int fd = sys_memfd("source");
+    CHECK_OK(sys_write_all(fd, "second", 6));
+    CHECK_INT(lazy_guard_source(w.guard, fd, NULL), 0);
+    (void)close(fd);
+    CHECK_OK(lazy_guard_have(w.guard, index_of(&w.m.view, "second"), 0, 0, NULL));
+    lazy_guard_wake(w.guard); /* as when this process is gone */
+    CHECK_INT(cat(&w, "z", text, sizeof text), -EIO);
+    CHECK_INT(cat(&w, "a", text, sizeof text), 6);
+    CHECK(memcmp(text, "second", 6) == 0);
+    CHECK_ERR(lazy_guard_have(w.guard, 0, 0, 0, NULL), -EPIPE);
+    world_fini(&w);
+}
+
+TEST(a_source_that_is_too_short_gives_errors_and_no_zeros)
+{
+    struct world w;
+    char text[64];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    int fd = sys_memfd("source");
+    CHECK_OK(sys_write_all(fd, "sec", 3));
+    CHECK_INT(lazy_guard_source(w.guard, fd, NULL), 0);
+    (void)close(fd);
+    CHECK_OK(lazy_guard_have(w.guard, index_of(&w.m.view, "second"), 0, 0, NULL));
+    CHECK_OK(lazy_guard_have(w.guard, index_of(&w.m.view, "third"), 7, 0, NULL)); /* no source */
+    CHECK_INT(cat(&w, "a", text, sizeof text), -EIO);
+    CHECK_INT(cat(&w, "z", text, sizeof text), -EIO);
+    world_fini(&w);
+}
+
+TEST(when_the_guardian_is_killed_nothing_can_be_read)
+{
+    struct world w;
+    char text[64];
+    uint32_t file;
+    pthread_t thread;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    int fd = sys_memfd("source");
+    CHECK_OK(sys_write_all(fd, big, BIG_BYTES));
+    CHECK_INT(lazy_guard_source(w.guard, fd, NULL), 0);
+    (void)close(fd);
+    CHECK_OK(lazy_guard_have(w.guard, index_of(&w.m.view, big), 0, 0, NULL));
+    scoped(free_scoped) char *path = xasprintf("%s/d/big", w.target);
+    int open_fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+    CHECK(open_fd >= 0);
+    struct cat_thread c = { .w = &w, .name = "a" };
+    CHECK(pthread_create(&thread, NULL, cat_main, &c) == 0);
+    CHECK_INT(lazy_guard_next(w.guard, &file), 1);
+    CHECK(kill(lazy_guard_pid(w.guard), SIGKILL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(c.n == -ENOTCONN || c.n == -ECONNABORTED || c.n == -EIO);
+    CHECK_INT(lazy_guard_next(w.guard, &file), 0);
+    CHECK_INT(cat(&w, "z", text, sizeof text), -ENOTCONN);
+    ssize_t n = sys_pread_full(open_fd, text, sizeof text, BIG_BYTES - 100);
+    CHECK(n == -ENOTCONN || n == -EIO);
+    (void)close(open_fd);
+    world_fini(&w);
+}
+
+TEST(an_open_that_waits_ends_with_its_process)
+{
+    struct world w;
+    uint32_t file;
+    int status;
+    char text[8];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    int pid = fork();
+    if (pid == 0)
+        _exit(cat(&w, "a", text, sizeof text) == -EINTR);
+    CHECK_INT(lazy_guard_next(w.guard, &file), 1);
+    CHECK(kill(pid, SIGKILL) == 0);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFSIGNALED(status));
+    world_fini(&w);
+}
+
+TEST(an_open_fails_when_nothing_comes)
+{
+    struct world w;
+    char text[8];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 50);
+    CHECK_INT(cat(&w, "a", text, sizeof text), -EIO);
+    world_fini(&w);
+}
+
+/* ---- fetching ---- */
+
+static void note_asked(struct world *w, const struct oci_parcel_request *q)
+{
+    bool has_big = false;
+    (void)pthread_mutex_lock(&w->mutex);
+    for (size_t i = 0; i < q->n_files; i++) {
+        vec_push(&w->asked, (uint32_t)lazy_view_find(&w->m.view, q->files[i].bytes));
+        has_big |= w->asked.p[w->asked.n - 1] == index_of(&w->m.view, big);
+    }
+    w->n_asked++;
+    (void)pthread_cond_broadcast(&w->changed);
+    while (w->holds_big && has_big)
+        (void)pthread_cond_wait(&w->changed, &w->mutex);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
+static int fake_parcel(void *arg, struct str request, struct buf *to, struct err *err)
+{
+    struct world *w = arg;
+    struct arena a = { 0 };
+    struct oci_parcel_request q;
+    scoped(buf_fini_scoped) struct buf files = BUF_INIT(TAR_MAX);
+    CHECK_OK(oci_parcel_request_read(&a, request, &q, NULL));
+    note_asked(w, &q);
+    (void)pthread_mutex_lock(&w->mutex);
+    bool fails = w->fails > 0;
+    w->fails -= fails;
+    (void)pthread_mutex_unlock(&w->mutex);
+    uint8_t *has = arena_new_n(&a, uint8_t, q.n_files);
+    for (size_t i = 0; i < q.n_files; i++) {
+        has[i] = 1;
+        ptrdiff_t at = lazy_view_find(&w->m.view, q.files[i].bytes);
+        (void)buf_add_cstr(&files, content_of(&w->m.view, (uint32_t)at));
+    }
+    if (w->is_lying)
+        files.p[files.n - 1] ^= 1;
+    const struct oci_parcel p = { .has_base = has, .has_file = has, .n_files = q.n_files };
+    int r = fails ? err_set(err, w->fail_code, "not now")
+                  : oci_parcel_write(&p, STR(""), buf_str(&files), to, err);
+    arena_fini(&a);
+    return r;
+}
+
+static void on_failure(void *arg, const char *why)
+{
+    struct world *w = arg;
+    (void)why;
+    (void)pthread_mutex_lock(&w->mutex);
+    w->n_failures++;
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
+static void on_all(void *arg, struct lazy_fetch *f)
+{
+    struct world *w = arg;
+    uint64_t at;
+    for (uint32_t i = 0; i < w->m.view.n; i++)
+        CHECK_OK(lazy_fetch_place(f, i, &at));
+    (void)pthread_mutex_lock(&w->mutex);
+    w->is_all = true;
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
+static int start_fetch(struct world *w)
+{
+    static const struct oci_digest diff_ids[2];
+    const struct lazy_fetch_opts opts = { .view = &w->m.view,
+                                          .diff_ids = diff_ids,
+                                          .guard = w->guard,
+                                          .first = &w->first,
+                                          .spool_dir = w->spool_dir ? w->spool_dir : w->dir,
+                                          .parcel = fake_parcel,
+                                          .stop = &w->stop,
+                                          .on_all = on_all,
+                                          .on_failure = on_failure,
+                                          .arg = w };
+    return lazy_fetch_start(&opts, &w->fetch, NULL);
+}
+
+static void add_first(struct world *w, const char *content)
+{
+    struct oci_digest d;
+    sha256_of(str_of(content), d.bytes);
+    vec_push(&w->first.files, d);
+}
+
+static void wait_all(struct world *w)
+{
+    (void)pthread_mutex_lock(&w->mutex);
+    while (!w->is_all)
+        (void)pthread_cond_wait(&w->changed, &w->mutex);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
+TEST(the_files_of_a_start_come_first_and_all_of_them_in_the_end)
+{
+    struct world w;
+    char text[64];
+    scoped(free_scoped) char *whole = xalloc(BIG_BYTES + 1);
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    add_first(&w, "third");
+    add_first(&w, "unknown");
+    add_first(&w, "second");
+    CHECK_OK(start_fetch(&w));
+    CHECK_OK(lazy_fetch_wait(w.fetch, NULL));
+    wait_all(&w);
+    CHECK_INT(w.asked.n, 4); /* nothing twice */
+    CHECK_INT(w.asked.p[0], index_of(&w.m.view, "third"));
+    CHECK_INT(w.asked.p[1], index_of(&w.m.view, "second"));
+    CHECK_INT(w.asked.p[2], index_of(&w.m.view, "first"));
+    CHECK_INT(cat(&w, "a", text, sizeof text), 6);
+    CHECK_INT(cat(&w, "copy", whole, BIG_BYTES), BIG_BYTES);
+    CHECK(memcmp(whole, big, BIG_BYTES) == 0);
+    world_fini(&w);
+}
+
+TEST(what_is_opened_overtakes_the_rest)
+{
+    struct world w;
+    char text[64];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    w.holds_big = true; /* the background is busy with all files in one request */
+    CHECK_OK(start_fetch(&w));
+    (void)pthread_mutex_lock(&w.mutex);
+    while (w.n_asked == 0)
+        (void)pthread_cond_wait(&w.changed, &w.mutex);
+    (void)pthread_mutex_unlock(&w.mutex);
+    CHECK_INT(cat(&w, "z", text, sizeof text), 5);
+    CHECK(memcmp(text, "third", 5) == 0);
+    (void)pthread_mutex_lock(&w.mutex);
+    CHECK(!w.is_all && w.n_asked == 2 && w.asked.n == 5);
+    w.holds_big = false;
+    (void)pthread_cond_broadcast(&w.changed);
+    (void)pthread_mutex_unlock(&w.mutex);
+    wait_all(&w); /* what came twice counts once */
+    world_fini(&w);
+}
+
+TEST(a_failure_at_the_start_is_told_and_one_later_is_tried_again)
+{
+    struct world w;
+    struct err err = { 0 };
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    add_first(&w, "third");
+    w.fails = 1;
+    w.fail_code = -ECONNREFUSED;
+    CHECK_OK(start_fetch(&w));
+    CHECK_ERR(lazy_fetch_wait(w.fetch, &err), -ECONNREFUSED);
+    CHECK_STR(str_of(err_text(&err)), "not now");
+    wait_all(&w); /* whoever does not give up gets it */
+    CHECK_INT(w.n_failures, 1);
+    world_fini(&w);
+}
+
+TEST(contents_that_are_not_what_their_digests_say_are_never_shown)
+{
+    struct world w;
+    char text[64];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    w.is_lying = true;
+    CHECK_OK(start_fetch(&w));
+    CHECK_OK(lazy_fetch_wait(w.fetch, NULL)); /* no list */
+    CHECK_INT(cat(&w, "z", text, sizeof text), -EIO);
+    CHECK(!w.is_all);
+    world_fini(&w);
+}
+
+TEST(a_full_disk_is_an_error_until_there_is_room)
+{
+    struct world w;
+    char text[64];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    scoped(free_scoped) char *small = xasprintf("%s/small", w.dir);
+    CHECK(mkdir(small, 0700) == 0 && mount("none", small, "tmpfs", 0, "size=64k") == 0);
+    w.spool_dir = small;
+    add_first(&w, "third");
+    CHECK_OK(start_fetch(&w));
+    CHECK_OK(lazy_fetch_wait(w.fetch, NULL));
+    CHECK_INT(cat(&w, "copy", text, sizeof text), -ENOSPC);
+    CHECK_INT(cat(&w, "z", text, sizeof text), 5);
+    CHECK(mount("none", small, NULL, MS_REMOUNT, "size=4m") == 0);
+    wait_all(&w);
+    CHECK_INT(cat(&w, "copy", text, sizeof text), sizeof text);
+    CHECK(memcmp(text, big, sizeof text) == 0);
+    lazy_fetch_free(take_ptr(&w.fetch));
+    CHECK(umount2(small, MNT_DETACH) == 0);
+    world_fini(&w);
+}
+
+/* ---- how far it is ---- */
+
+TEST(others_see_how_far_a_start_is_while_its_process_lives)
+{
+    char dir[] = "/tmp/dormouse-lazy-XXXXXX";
+    struct arena a = { 0 };
+    struct lazy_status_row *rows;
+    struct lazy_status *t = NULL, *next;
+    size_t n;
+    int status;
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    CHECK(mkdtemp(dir));
+    const struct oci_store_opts opts = { .root = dir };
+    const struct lazy_status_row row = { .done_bytes = 0,
+                                         .all_bytes = 700,
+                                         .manifest = { .bytes = { 1, 2 } },
+                                         .reference = STR("docker://a b/c:v1") };
+    const struct lazy_status_row bad = { .reference = STR("a\nb") };
+    CHECK_OK(oci_store_open(&opts, &s, NULL));
+    CHECK_OK(lazy_status_list(s, &a, &rows, &n, NULL));
+    CHECK_INT(n, 0);
+    CHECK_ERR(lazy_status_new(s, &bad, &t, NULL), E_INVALID);
+    int pid = fork();
+    if (pid == 0) { /* which is killed, and leaves a file */
+        CHECK_OK(lazy_status_new(s, &row, &t, NULL));
+        (void)kill(getpid(), SIGKILL);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_OK(lazy_status_list(s, &a, &rows, &n, NULL));
+    CHECK_INT(n, 0);
+    CHECK_OK(lazy_status_new(s, &row, &t, NULL));
+    lazy_status_set(t, 301);
+    CHECK_OK(lazy_status_list(s, &a, &rows, &n, NULL));
+    CHECK_INT(n, 1);
+    CHECK(rows[0].done_bytes == 301 && rows[0].all_bytes == 700);
+    CHECK(memcmp(rows[0].manifest.bytes, row.manifest.bytes, SHA256_BYTES) == 0);
+    CHECK_STR(rows[0].reference, "docker://a b/c:v1");
+    CHECK_STR(str_of(lazy_status_text(&rows[0], &a)), "running, hydrating 43 %");
+    CHECK_OK(lazy_status_new(s, &row, &next, NULL));
+    CHECK_OK(lazy_status_list(s, &a, &rows, &n, NULL));
+    CHECK_INT(n, 2);
+    lazy_status_free(next);
+    lazy_status_set(t, 700);
+    CHECK_OK(lazy_status_list(s, &a, &rows, &n, NULL));
+    CHECK_INT(n, 1);
+    CHECK_STR(str_of(lazy_status_text(&rows[0], &a)), "running");
+    lazy_status_free(t);
+    CHECK_OK(lazy_status_list(s, &a, &rows, &n, NULL));
+    CHECK_INT(n, 0);
+    oci_store_close(take_ptr(&s));
+    CHECK_OK(tree_remove(AT_FDCWD, dir, NULL));
+    arena_fini(&a);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && str_is(str_of(argv[1]), LAZY_GUARD_WORD))
+        return lazy_guard_main(argc, argv);
+    (void)signal(SIGPIPE, SIG_IGN);
+    return test_main(argc, argv);
+}
