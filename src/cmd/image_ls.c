@@ -6,6 +6,7 @@
 #include "cmd/image_store.h"
 #include "cmd/text_table.h"
 #include "codec/json.h"
+#include "image/lazy_status.h"
 
 #include <errno.h>
 
@@ -42,7 +43,8 @@ struct listing {
     struct oci_store_image *images;
     struct oci_store_layer *layers;
     struct row *rows;
-    size_t n, n_damaged, n_layers;
+    struct lazy_status_row *starts; /* lazy ones of images that are not here */
+    size_t n, n_damaged, n_layers, n_starts;
     struct map by_diff_id; /* -> struct oci_store_layer */
 };
 
@@ -77,6 +79,8 @@ static int load(struct listing *l, struct oci_store *s, struct err *err)
     for (size_t i = 0; i < l->n_layers; i++)
         (void)map_put(&l->by_diff_id, str_n(l->layers[i].diff_id.bytes, SHA256_BYTES),
                       &l->layers[i]);
+    if (lazy_status_list(s, &l->a, &l->starts, &l->n_starts, &why) < 0)
+        (void)fprintf(stderr, "warning: %s\n", err_text(&why));
     l->rows = arena_new_n(&l->a, struct row, l->n + 1);
     for (size_t i = 0; i < l->n; i++) {
         l->rows[i].image = &l->images[i];
@@ -113,6 +117,18 @@ static void print_table(struct listing *l)
         text_table_cell(&t, str_of(status_of(&l->a, row)));
         text_table_cell(&t, str_of(arena_printf(&l->a, "%s", when)));
     }
+    for (size_t i = 0; i < l->n_starts; i++) {
+        const struct lazy_status_row *row = &l->starts[i];
+        char hex[SHA256_HEX_SIZE];
+        hex_format(row->manifest.bytes, SHA256_BYTES, hex);
+        text_table_cell(&t, row->reference);
+        text_table_cell(&t, str_of(arena_printf(&l->a, "%.12s", hex)));
+        text_table_cell(&t, STR("-"));
+        text_table_cell(&t, STR("-"));
+        text_table_cell(&t, str_of(arena_printf(&l->a, "%s", image_size_text(row->done_bytes))));
+        text_table_cell(&t, str_of(lazy_status_text(row, &l->a)));
+        text_table_cell(&t, STR("-"));
+    }
     text_table_print(&t, stdout);
     if (l->n_damaged)
         (void)fprintf(stderr, "warning: %zu more are damaged; 'dormouse image check' says more\n",
@@ -138,6 +154,18 @@ static void print_json(struct listing *l)
         json_set_bool(a, v, "damaged", row->is_damaged);
         json_set_bool(a, v, "pinned", row->image->is_pinned);
         json_set_str(a, v, "pulledAt", str_of(when));
+        json_add(list, v);
+    }
+    for (size_t i = 0; i < l->n_starts; i++) {
+        const struct lazy_status_row *row = &l->starts[i];
+        char text[OCI_DIGEST_TEXT_SIZE];
+        struct json *v = json_new_object(a);
+        oci_digest_format(&row->manifest, text);
+        json_set_str(a, v, "name", row->reference);
+        json_set_str(a, v, "digest", str_of(text));
+        json_set_str(a, v, "state", str_of(lazy_status_text(row, a)));
+        json_set_int(a, v, "doneBytes", (int64_t)row->done_bytes);
+        json_set_int(a, v, "allBytes", (int64_t)row->all_bytes);
         json_add(list, v);
     }
     image_store_print_json(list);
@@ -252,7 +280,8 @@ const struct cmd cmd_image_ls = {
     .name = "image ls",
     .doc = "list the images in the store of this machine",
     .help =
-        "SIZE is what an image's layers take on disk; images share layers.\n"
+        "SIZE is what an image's layers take on disk; images share layers. Containers that were\n"
+        "started lazily ('image run --lazy') come last, with what of their image is here.\n"
         "\n"
         "With --layers the layers, in the order in which a quota would evict them: first those\n"
         "that no image has. USED counts pulls, deployments and mounts: a layer that was used\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse image run: a program of an image in a container, in the foreground. */
 #include "base/sys.h"
+#include "cmd/image_lazy.h"
 #include "cmd/image_mounting.h"
 #include "container/foreground.h"
 #include "container/program.h"
@@ -15,10 +16,10 @@
 enum { WAIT_MS = 60 * 1000, ARGS_MAX = 4096 };
 
 static struct image_args args;
-static bool is_read_only, has_terminal;
+static bool is_read_only, has_terminal, is_lazy, is_recording;
 static const char *data_dir, *network, *user, *cwd, *entrypoint, *host_name, *runtime;
 static struct cmd_list env;
-static uint64_t max_bytes, wait_ms = WAIT_MS;
+static uint64_t max_bytes, wait_ms = WAIT_MS, open_ms, record_ms;
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
@@ -36,6 +37,14 @@ static const struct cmd_opt opts[] = {
     { "network", 0, "KIND", "none, or host for that of this machine (none)", CMD_STRING, &network,
       0, 0 },
     { "runtime", 0, "PROGRAM", "an OCI runtime (crun, else runc)", CMD_STRING, &runtime, 0, 0 },
+    { "lazy", 0, NULL, "start before all of the image is here, which takes a recorded start",
+      CMD_FLAG, &is_lazy, 0, 0 },
+    { "open-timeout", 0, "DURATION", "so long an open waits for a file with --lazy (1m)",
+      CMD_DURATION, &open_ms, 0, 0 },
+    { "record", 0, NULL, "record what the program opens, for lazy starts", CMD_FLAG, &is_recording,
+      0, 0 },
+    { "record-for", 0, "DURATION", "--record, and end the program then, by TERM", CMD_DURATION,
+      &record_ms, 0, 0 },
     { "max-layer-size", 0, "SIZE",
       "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
       0 },
@@ -98,14 +107,21 @@ static int write_config(const struct run_place *p, const struct oci_run *image, 
     return r < 0 ? r : sys_write_file_atomic(dir, "config.json", buf_str(&text), 0600, err);
 }
 
-static int run_at(const struct run_place *p, const char *program, size_t n_words, char **words,
-                  int *ret_status, struct err *err)
+/* *ret: what the image says of programs; borrowed from either. */
+static int mount_image(struct image_lazy *z, struct image_mounting *m, const struct oci_run **ret,
+                       struct err *err)
 {
-    scoped(free_scoped) char *store = image_mounting_store(args.store, data_dir);
-    struct image_args with = args;
-    with.store = store;
+    int r = is_recording ? image_lazy_record(z, err) : is_lazy ? image_lazy_mount(z, err) : 1;
+    *ret = r == 0 ? &z->config.run : &m->config.run;
+    return r == 1 ? image_mounting_mount(m, err) : r;
+}
+
+static int run_at(const struct run_place *p, const char *program, size_t n_words, char **words,
+                  struct image_lazy *z, int *ret_status, struct err *err)
+{
+    const struct oci_run *image = NULL;
     scoped(image_mounting_fini_scoped) struct image_mounting m = {
-        .args = &with,
+        .args = z->args,
         .reference = words[0],
         .target = p->target,
         .state = p->state,
@@ -117,10 +133,15 @@ static int run_at(const struct run_place *p, const char *program, size_t n_words
         .is_alone = true,
         .is_rootless = image_mounting_users() == IMAGE_MOUNTING_USERS_ONE,
     };
-    int r = image_mounting_mount(&m, err);
+    z->reference = words[0];
+    z->target = p->target;
+    z->state = p->state;
+    int r = mount_image(z, &m, &image, err);
     r = r < 0 ? r : run_place_remove_devices(p, err);
-    r = r < 0 ? r : write_config(p, &m.config.run, &m.documents, n_words - 1, words + 1, err);
-    return r < 0 ? r : container_foreground_run(program, p->dir, p->id, ret_status, err);
+    r = r < 0 ? r : write_config(p, image, &m.documents, n_words - 1, words + 1, err);
+    r = r < 0 ? r : container_foreground_run(program, p->dir, p->id, ret_status, err);
+    int kept = image_lazy_end(z, r >= 0, r < 0 ? NULL : err);
+    return r < 0 ? r : kept;
 }
 
 static int run_image(size_t n_words, char **words, int *ret_status, struct err *err)
@@ -128,13 +149,23 @@ static int run_image(size_t n_words, char **words, int *ret_status, struct err *
     struct run_place place;
     scoped(free_scoped) char *data = cmd_data_dir(data_dir), *program = NULL;
     scoped(free_scoped) char *runs = xasprintf("%s/runs", data);
+    scoped(free_scoped) char *store = image_mounting_store(args.store, data_dir);
+    struct image_args with = args;
+    struct image_lazy z = { .args = &with,
+                            .store = store,
+                            .max_bytes = max_bytes,
+                            .wait_ms = wait_ms,
+                            .open_ms = open_ms,
+                            .record_ms = record_ms };
+    with.store = store;
     int r = container_program_find(runtime, &program, err);
     r = r < 0 ? r : run_enter_namespace(err);
     r = r < 0 ? r : run_place_new(runs, wait_ms, &place, err);
     if (r < 0)
         return r;
-    r = run_at(&place, program, n_words, words, ret_status, err);
+    r = run_at(&place, program, n_words, words, &z, ret_status, err);
     int removed = run_place_remove(&place, wait_ms, r < 0 ? NULL : err);
+    image_lazy_fini(&z);
     return r < 0 ? r : removed;
 }
 
@@ -152,11 +183,16 @@ static int run(int argc, char **argv)
         return r;
     if (network && !str_is(str_of(network), "none") && !str_is(str_of(network), "host"))
         return cmd_failf(CMD_USAGE, "--network is none or host, not '%s'", network);
+    is_recording = is_recording || record_ms;
+    if (is_lazy && is_recording)
+        return cmd_failf(CMD_USAGE, "--lazy does not go with --record");
     if (has_terminal && !isatty(STDIN_FILENO))
         return cmd_failf(CMD_USAGE, "--tty takes a terminal as standard input");
     if (geteuid() != 0)
         return cmd_failf(CMD_FAILED,
                          "running an image takes root, or a user namespace (unshare -Urm)");
+    if ((is_lazy || is_recording) && image_mounting_users() != IMAGE_MOUNTING_USERS_ALL)
+        return cmd_failf(CMD_FAILED, "--lazy and --record take root, outside of user namespaces");
     return run_image(n, argv, &status, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : status;
 }
 
@@ -175,10 +211,18 @@ const struct cmd cmd_image_run = {
     "single\n"
     "user every file of the image belongs to that user.\n"
     "\n"
+    "With --record the start of an image of the store is recorded: which files are opened, in\n"
+    "which order. 'dormouse image serve' of that store hands the list out, and there, or from\n"
+    "another node, 'image run --lazy' starts the image when the files of the list are here.\n"
+    "Opening another file waits until it came; the rest comes in the background, and then the\n"
+    "image is in the store. After --open-timeout an open fails (EIO) and may be tried again.\n"
+    "\n"
     "  dormouse image run oci:layout:v1\n"
     "  dormouse image run app:1.2 -e LEVEL=debug -- serve --port 80\n"
     "  dormouse image run docker://alpine:3.20 --entrypoint /bin/sh -t\n"
-    "  unshare -Urm dormouse image run oci:layout:v1\n",
+    "  unshare -Urm dormouse image run oci:layout:v1\n"
+    "  dormouse image run app:1.2 --record-for 20s\n"
+    "  dormouse image run docker://node1:5000/app:1.2 --lazy\n",
     .run = run,
     .opts = image_run_opts,
 };

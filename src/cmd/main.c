@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/commands.h"
 #include "image/layer_child.h"
+#include "image/lazy_guard.h"
 #include "image/provide_child.h"
 
 #include <signal.h>
@@ -141,6 +142,8 @@ int main(int argc, char **argv)
         return layer_child_main(argc, argv);
     if (argc > 1 && str_is(str_of(argv[1]), PROVIDE_CHILD_WORD)) /* likewise */
         return provide_child_main();
+    if (argc > 1 && str_is(str_of(argv[1]), LAZY_GUARD_WORD)) /* likewise */
+        return lazy_guard_main(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return CMD_USAGE;

@@ -4,6 +4,10 @@ import gzip
 import hashlib
 import io
 import json
+import os
+import re
+import shutil
+import subprocess
 import tarfile
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -30,6 +34,21 @@ def layer(entries, fmt=tarfile.PAX_FORMAT):
             info.linkname = value if kind in "lh" else ""
             tar.addfile(info, io.BytesIO(data))
     return out.getvalue()
+
+
+def programs(*names):
+    """Some programs of this machine with their libraries, as entries of a layer."""
+    files = {}
+    for name in names:
+        path = os.path.realpath(shutil.which(name))
+        files[f"bin/{name}"] = path
+        for library in re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", path], capture_output=True, text=True).stdout):
+            files[library.lstrip("/")] = os.path.realpath(library)
+    made = []
+    for name, path in files.items():
+        with open(path, "rb") as f:
+            made.append((name, "f", f.read(), {"mode": 0o755}))
+    return made
 
 
 def digest(data):

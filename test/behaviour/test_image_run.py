@@ -11,32 +11,18 @@ import time
 import pytest
 
 from conftest import BUILD, DEADLINE_S
-from image_kit import Layout, layer
+from image_kit import Layout, layer, programs
 
 PROGRAMS = ("sh", "cat", "id", "sleep", "touch", "mount", "unshare", "env")
 USERS = b"root:x:0:0::/root:/bin/sh\napp:x:1000:1001::/:/bin/sh\n"
 GROUPS = b"root:x:0:\napp:x:1001:\nextra:x:77:app\n"
-
-
-def programs():
-    """Some programs of this machine with their libraries, as a layer."""
-    files = {}
-    for name in PROGRAMS:
-        path = os.path.realpath(shutil.which(name))
-        files[f"bin/{name}"] = path
-        for library in re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", path], capture_output=True, text=True).stdout):
-            files[library.lstrip("/")] = os.path.realpath(library)
-    made = [("etc", "d", ""), ("etc/passwd", "f", USERS), ("etc/group", "f", GROUPS), ("tmp", "d", "", {"mode": 0o1777})]
-    for name, path in files.items():
-        with open(path, "rb") as f:
-            made.append((name, "f", f.read(), {"mode": 0o755}))
-    return layer(made)
+SYSTEM = [("etc", "d", ""), ("etc/passwd", "f", USERS), ("etc/group", "f", GROUPS), ("tmp", "d", "", {"mode": 0o1777})]
 
 
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run") / "layout"
-    made, one = Layout(directory), programs()
+    made, one = Layout(directory), layer(SYSTEM + programs(*PROGRAMS))
     made.image("plain", [one], compress=lambda t: gzip.compress(t, 1), run={"Cmd": ["sh", "-c", "echo plain"], "Env": ["A=image", "B=image"]})
     made.image("app", [one], compress=lambda t: gzip.compress(t, 1),
                run={"Entrypoint": ["sh", "-c"], "Cmd": ["id -u; id -g; id -G; pwd"], "User": "app", "WorkingDir": "/tmp/made"})

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/image_lazy.h"
+
+#include "image/layer_child.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct root_opts root_opts(const struct image_lazy *z)
+{
+    return (struct root_opts){ .unpack = { .dir = { .form = LAYER_DIR_MERGED,
+                                                    .symlink_parent = z->args->parent },
+                                           .max_bytes = z->max_bytes },
+                               .is_writable = true };
+}
+
+/* ---- a lazy start ---- */
+
+static void on_failure(void *arg, const char *why)
+{
+    (void)arg;
+    (void)fprintf(stderr, "warning: files of the image: %s; trying again\n", why);
+}
+
+static void on_stored(void *arg, const char *error)
+{
+    (void)arg;
+    if (error)
+        (void)fprintf(stderr, "warning: the image is not in the store: %s\n", error);
+}
+
+/* The container ends with this process. */
+static void on_lie(void *arg, const char *why)
+{
+    (void)arg;
+    (void)fprintf(stderr, "error: the registry gave other files than the image has: %s\n", why);
+    _exit(CMD_FAILED);
+}
+
+/* All of it is in the store. */
+static bool is_here(const struct image_lazy *z)
+{
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    const struct oci_store_opts opts = { .root = z->store, .is_reader = true };
+    size_t n_missing;
+    return oci_store_open(&opts, &s, NULL) >= 0 &&
+           oci_store_image_missing(s, &z->image.digest, &n_missing, NULL) >= 0 && n_missing == 0;
+}
+
+int image_lazy_mount(struct image_lazy *z, struct err *err)
+{
+    const struct root_opts root = root_opts(z);
+    if (image_is_in_store(z->reference))
+        return 1;
+    int r = image_open(z->args, z->reference, &z->opened, err);
+    if (r < 0)
+        return r;
+    z->image = z->opened.image;
+    z->config = z->image.config;
+    if (is_here(z))
+        return 1;
+    const struct lazy_image_opts opts = {
+        .source = z->opened.source,
+        .image = &z->image,
+        .store = z->store,
+        .reference = str_of(z->reference),
+        .state = z->state,
+        .target = z->target,
+        .root = &root,
+        .open_ms = z->open_ms,
+        .wait_ms = z->wait_ms,
+        .max_tar_bytes = z->max_bytes,
+        .reading = &layer_child_reading,
+        .on_failure = on_failure,
+        .on_stored = on_stored,
+        .on_lie = on_lie,
+        .arg = z,
+    };
+    r = lazy_image_start(&opts, &z->lazy, err);
+    return r < 0 ? err_ctx(err, r, "image '%s'", z->reference) : 0;
+}
+
+/* ---- recording ---- */
+
+struct image_lazy_timer {
+    struct image_lazy *z;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool is_over;
+};
+
+/* No signal was blocked by what may be in the foreground before the container is: TERM is. */
+static void *timer_main(void *arg)
+{
+    struct image_lazy_timer *t = arg;
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + t->z->record_ms % 1000 * 1000000;
+    until.tv_sec += (time_t)(t->z->record_ms / 1000 + ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    int r = 0;
+    (void)pthread_mutex_lock(&t->mutex);
+    while (!t->is_over && r != ETIMEDOUT)
+        r = pthread_cond_timedwait(&t->changed, &t->mutex, &until);
+    if (!t->is_over) {
+        lazy_record_take(t->z->record, &t->z->list);
+        t->z->has_list = true;
+        (void)kill(getpid(), SIGTERM);
+    }
+    (void)pthread_mutex_unlock(&t->mutex);
+    return NULL;
+}
+
+static int start_timer(struct image_lazy *z, struct err *err)
+{
+    sigset_t all, old;
+    pthread_condattr_t clock;
+    struct image_lazy_timer *t = xnew(struct image_lazy_timer);
+    t->z = z;
+    (void)pthread_mutex_init(&t->mutex, NULL);
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&t->changed, &clock);
+    (void)pthread_condattr_destroy(&clock);
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &old);
+    int code = pthread_create(&t->thread, NULL, timer_main, t);
+    (void)sigaddset(&old, SIGTERM); /* the container's from now on */
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (code) {
+        free(t);
+        return err_sys(err, -code, "start a thread");
+    }
+    z->timer = t;
+    return 0;
+}
+
+static void stop_timer(struct image_lazy *z)
+{
+    struct image_lazy_timer *t = take_ptr(&z->timer);
+    if (!t)
+        return;
+    (void)pthread_mutex_lock(&t->mutex);
+    t->is_over = true;
+    (void)pthread_cond_signal(&t->changed);
+    (void)pthread_mutex_unlock(&t->mutex);
+    (void)pthread_join(t->thread, NULL);
+    (void)pthread_cond_destroy(&t->changed);
+    (void)pthread_mutex_destroy(&t->mutex);
+    free(t);
+}
+
+int image_lazy_record(struct image_lazy *z, struct err *err)
+{
+    const struct root_opts root = root_opts(z);
+    if (!image_is_in_store(z->reference))
+        return err_set(err, E_UNSUPPORTED,
+                       "recording takes an image of the store: 'dormouse image pull' brings it");
+    int r = image_open(z->args, z->reference, &z->opened, err);
+    if (r < 0)
+        return r;
+    z->image = z->opened.image;
+    z->config = z->image.config;
+    const struct stored stored = { z->opened.store, &z->image, z->args->parent };
+    r = lazy_record_start(&stored, z->state, z->target, &root, NULL, &z->record, err);
+    if (r < 0)
+        return err_ctx(err, r, "image '%s'", z->reference);
+    return z->record_ms ? start_timer(z, err) : 0;
+}
+
+static int keep_list(struct image_lazy *z, struct err *err)
+{
+    scoped(image_store_close_scoped) struct oci_store *s = NULL;
+    int r = image_store_open(z->store, (struct oci_store_opts){ .lock_ms = z->wait_ms }, &s, err);
+    r = r < 0 ? r : start_list_put(s, &z->image.manifest.config.digest, &z->list, err);
+    if (r >= 0)
+        (void)fprintf(stderr, "The start opens %zu files; that is recorded.\n", z->list.files.n);
+    return r;
+}
+
+/* ---- the end ---- */
+
+int image_lazy_end(struct image_lazy *z, bool has_run, struct err *err)
+{
+    if (z->lazy)
+        lazy_image_stop(z->lazy);
+    if (!z->record)
+        return 0;
+    stop_timer(z);
+    if (!z->has_list)
+        lazy_record_take(z->record, &z->list);
+    return has_run ? keep_list(z, err) : 0;
+}
+
+void image_lazy_fini(struct image_lazy *z)
+{
+    stop_timer(z);
+    lazy_image_free(z->lazy);
+    lazy_record_free(z->record);
+    start_list_fini(&z->list);
+    image_opened_fini(&z->opened);
+}

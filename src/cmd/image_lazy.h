@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `dormouse image run --lazy` and `--record`: how the image is mounted, and what happens beside the
+ * container. */
+#pragma once
+
+#include "cmd/image_args.h"
+#include "image/lazy_image.h"
+#include "image/lazy_record.h"
+
+struct image_lazy {
+    /* Set by the caller; borrowed until image_lazy_fini(). */
+    const struct image_args *args;
+    const char *store; /* its directory */
+    const char *reference, *target, *state;
+    uint64_t max_bytes, wait_ms;
+    uint64_t open_ms;   /* how long an open waits; 0: as lazy_guard.h */
+    uint64_t record_ms; /* then the program is sent TERM, and no more is recorded; 0: never */
+    /* Set by mounting. */
+    struct oci_config config;
+    /* Its own. */
+    struct image_opened opened;
+    struct oci_image image;
+    struct lazy_image *lazy;
+    struct lazy_record *record;
+    struct image_lazy_timer *timer;
+    struct start_list list;
+    bool has_list;
+};
+
+/* Mount and begin to fetch. 1: the image is here already, and nothing was mounted. Errors: those of
+ * lazy_image_start(). */
+int image_lazy_mount(struct image_lazy *z, struct err *err);
+/* Mount an image of the store and begin to record. Errors: those of lazy_record_start(). */
+int image_lazy_record(struct image_lazy *z, struct err *err);
+/* The container has ended: fetch no more. has_run: keep what was recorded. Before it is unmounted.
+ * Errors: of writing the store. */
+int image_lazy_end(struct image_lazy *z, bool has_run, struct err *err);
+/* After it was unmounted; zeroed is fine. */
+void image_lazy_fini(struct image_lazy *z);

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dormouse image run --record and --lazy: an image runs before all of its files are here, and what its programs see when files do not come."""
+import contextlib
+import http.client
+import http.server
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import threading
+import hashlib
+import random
+
+import pytest
+
+from conftest import BUILD, DEADLINE_S, is_alive, wait_for
+from image_kit import Layout, layer, programs
+from serve_kit import serve
+
+LATER = b"what is opened later\n"
+REST = random.Random(7).randbytes(1 << 20).hex().encode() + b"\n"
+RUN = ["sh", "-c", "cat /start.txt; while read f; do if cat $f; then echo read; else echo failed; fi; done"]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("crun") or not os.path.exists("/dev/fuse"), reason="lazy starts take root, crun and /dev/fuse")
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+class Valve(http.server.ThreadingHTTPServer):
+    """In front of `image serve`: requests for files wait unless all of them are in `open`, or are refused."""
+    daemon_threads = True
+
+    def __init__(self, host):
+        super().__init__(("127.0.0.1", 0), Through)
+        self.target, self.open, self.is_refusing, self.asked = host, None, False, []
+        self.changed = threading.Condition()
+        self.is_over = False
+        self.host = "127.0.0.1:%d" % self.server_address[1]
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def set(self, **what):
+        with self.changed:
+            for name, value in what.items():
+                setattr(self, name, value)
+            self.changed.notify_all()
+
+    def may_pass(self, digests):
+        with self.changed:
+            self.asked.append(digests)
+            self.changed.wait_for(lambda: self.is_over or self.is_refusing or self.open is None or set(digests) <= self.open, DEADLINE_S)
+            return not (self.is_over or self.is_refusing)
+
+    def close(self):
+        self.set(is_over=True)
+        self.shutdown()
+        self.server_close()
+
+
+class Through(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def carry(self, method, body=None):
+        connection = http.client.HTTPConnection(self.server.target, timeout=DEADLINE_S)
+        try:
+            connection.request(method, self.path, body, {k: v for k, v in self.headers.items() if k.lower() not in ("host", "content-length", "connection")})
+            answer = connection.getresponse()
+            data = answer.read()
+        finally:
+            connection.close()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
+                self.send_header(name, value)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        self.carry("GET")
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        layers, bases, files = struct.unpack_from("<III", body, 12)
+        digests = [body[at:at + 32].hex() for at in range(24 + 32 * (layers + bases), len(body), 32)]
+        assert len(digests) == files
+        if self.server.may_pass(digests):
+            self.carry("POST", body)
+        else:
+            self.close_connection = True
+
+
+def run(store, data, image, *options, args=(), **more):
+    command = [BUILD / "dormouse", "image", "run", image, "--store", store, "--data-dir", data, *options, *(["--", *args] if args else [])]
+    clean = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
+    return subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean, **more)
+
+
+def image(store, *args):
+    return subprocess.run([BUILD / "dormouse", "image", *map(str, args), "--store", store], capture_output=True, text=True, timeout=DEADLINE_S)
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory):
+    """A store with an image whose start was recorded, the digests of its list, and the DiffIDs of its layers."""
+    root = tmp_path_factory.mktemp("lazy")
+    layers = [layer([("tmp", "d", "", {"mode": 0o1777}), *programs("sh", "cat")]),
+              layer([("start.txt", "f", b"start\n"), ("later.txt", "f", LATER), ("rest", "f", REST), ("empty", "f", b""), ("hidden", "f", b"hidden")]),
+              layer([("hidden", "f", b"seen")])]
+    Layout(root / "app").image("v1", layers, run={"Cmd": RUN})
+    Layout(root / "other").image("v1", [layer([("f", "f", b"f")])])
+    for name in ("app", "other"):
+        assert image(root / "store", "pull", f"oci:{root}/{name}:v1", "--name", f"docker.io/library/{name}:v1").returncode == 0
+    child = run(root / "store", root / "data", "docker.io/library/app:v1", "--record")
+    out, err = child.communicate("", timeout=DEADLINE_S)
+    assert (child.returncode, out) == (0, "start\n"), err
+    assert "recorded" in err
+    lists = list((root / "store/images").glob("*/start"))
+    assert len(lists) == 1
+    words = lists[0].read_text().split("\n")
+    assert words[0] == "dormouse start 1"
+    return root / "store", set(words[1:-1]), [sha256(t) for t in layers]
+
+
+@pytest.fixture
+def valve(cloud):
+    with serve(cloud[0]) as s:
+        made = Valve(s.host)
+        made.open = set(cloud[1])       # at first no more than the list
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@contextlib.contextmanager
+def lazy(valve, tmp_path, *options):
+    """It has started, with nothing but the files of its list."""
+    child = run(tmp_path / "images", tmp_path / "data", f"docker://{valve.host}/app:v1", "--lazy", *options)
+    try:
+        line = child.stdout.readline()
+        assert line == "start\n", child.stderr.read()
+        yield child
+    finally:
+        child.kill()
+        child.wait(DEADLINE_S)
+        for f in (child.stdin, child.stdout, child.stderr):
+            f.close()
+
+
+def ask(child, path):
+    child.stdin.write(path + "\n")
+    child.stdin.flush()
+
+
+def lines(child, n):
+    return [child.stdout.readline() for _ in range(n)]
+
+
+def guardian(child):
+    found = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_guardian(pid, child.pid)]
+    assert len(found) == 1
+    return int(found[0])
+
+
+def is_guardian(pid, parent):
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/cmdline", "rb") as f, open(f"/proc/{pid}/stat") as s:
+            return b"--guard-files" in f.read() and int(s.read().rsplit(")", 1)[1].split()[1]) == parent
+    return False
+
+
+def starting(store):
+    found = [row for row in json.loads(image(store, "ls", "-o", "json").stdout) if "state" in row]
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def is_clean(tmp_path):
+    return list((tmp_path / "data/runs").iterdir()) == [] and str(tmp_path) not in open("/proc/mounts").read()
+
+
+def test_the_list_has_what_the_start_opens(cloud):
+    _, digests, _ = cloud
+    assert sha256(b"start\n") in digests and len(digests) >= 4           # a shell, cat, and libraries
+    assert not digests & {sha256(LATER), sha256(REST), sha256(b""), sha256(b"seen")}
+
+
+def test_the_list_of_private_layers_is_not_given(cloud, tmp_path):
+    shutil.copytree(cloud[0], tmp_path / "store")
+    with serve(tmp_path / "store") as s:
+        manifest = json.loads(s.get("/v2/app/manifests/v1")[2])
+        path = f"/v2/app/_dormouse/starts/{manifest['config']['digest']}"
+        status, _, body = s.get(path)
+        assert status == 200 and set(body.decode().split("\n")[1:-1]) == cloud[1]
+        assert s.get(f"/v2/app/_dormouse/starts/sha256:{sha256(b'none')}")[0] == 404
+        (tmp_path / "store/tenants" / cloud[2][1]).mkdir(parents=True, mode=0o700)
+        assert s.get(path)[0] == 404
+
+
+def test_it_runs_before_all_is_here_and_then_all_is(cloud, valve, tmp_path):
+    with lazy(valve, tmp_path) as child:
+        assert not list((tmp_path / "images/layers").iterdir())
+        row = starting(tmp_path / "images")
+        assert row["name"] == f"docker://{valve.host}/app:v1" and row["state"].startswith("running, hydrating ") and 0 < row["doneBytes"] < row["allBytes"]
+        assert row["state"] in image(tmp_path / "images", "ls").stdout
+        valve.set(open=valve.open | {sha256(LATER)})
+        ask(child, "/later.txt")                                          # while the background waits for all others
+        assert lines(child, 2) == [LATER.decode(), "read\n"]
+        assert not list((tmp_path / "images/layers").iterdir())
+        ask(child, "/empty")
+        assert lines(child, 1) == ["read\n"]
+        valve.set(open=None)
+        wait_for(lambda: all((tmp_path / "images/layers" / d).exists() for d in cloud[2]), "the layers are in the store")
+        wait_for(lambda: list((tmp_path / "images/images").glob("*/start")), "and the list")
+        assert starting(tmp_path / "images")["state"] == "running"
+        ask(child, "/hidden")
+        assert child.stdout.readline() == "seenread\n"
+        out, err = child.communicate("", timeout=DEADLINE_S)
+        assert (child.returncode, out, err) == (0, "", "")
+    assert is_clean(tmp_path) and starting(tmp_path / "images") is None
+    assert image(tmp_path / "images", "check").returncode == 0
+    n = len(valve.asked)
+    again = run(tmp_path / "images", tmp_path / "data", f"docker://{valve.host}/app:v1", "--lazy")
+    assert again.communicate("/rest\n", timeout=DEADLINE_S) == ("start\n" + REST.decode() + "read\n", "")
+    assert len(valve.asked) == n                                           # all is here: an ordinary start
+
+
+def test_nothing_is_asked_for_twice_that_other_images_have(cloud, valve, tmp_path):
+    Layout(tmp_path / "mine").image("v1", [layer([("a/copy", "f", REST)])])
+    assert image(tmp_path / "images", "pull", f"oci:{tmp_path}/mine:v1", "--name", "mine:v1").returncode == 0
+    with lazy(valve, tmp_path) as child:
+        valve.set(open=None)
+        wait_for(lambda: all((tmp_path / "images/layers" / d).exists() for d in cloud[2]), "the layers are in the store")
+    assert sha256(REST) not in {d for digests in valve.asked for d in digests}
+
+
+def test_a_registry_that_goes_away_and_comes_back(valve, tmp_path):
+    with lazy(valve, tmp_path, "--open-timeout", "300ms") as child:
+        valve.set(is_refusing=True)
+        ask(child, "/later.txt")
+        assert lines(child, 1) == ["failed\n"]
+        ask(child, "/start.txt")                                           # what is here stays
+        assert lines(child, 2) == ["start\n", "read\n"]
+        valve.set(is_refusing=False, open=None)
+
+        def is_back():
+            ask(child, "/later.txt")
+            return child.stdout.readline() == LATER.decode() and child.stdout.readline() == "read\n"
+        wait_for(is_back, "the file comes")
+        child.stdin.close()
+        child.stdin = open(os.devnull)
+        assert child.wait(DEADLINE_S) == 0
+        err = child.stderr.read()
+        assert "Input/output error" in err and "warning: files of the image" in err
+    assert is_clean(tmp_path)
+
+
+def test_a_killed_guardian_gives_errors_and_no_zeros(valve, tmp_path):
+    with lazy(valve, tmp_path) as child:
+        os.kill(guardian(child), signal.SIGKILL)
+        ask(child, "/later.txt")
+        assert lines(child, 1) == ["failed\n"]
+        valve.set(open=None)
+        out, err = child.communicate("/rest\n", timeout=DEADLINE_S)
+        assert out == "failed\n" and "not connected" in err, out + err      # of cat itself there is no page any more, or it fails
+    assert is_clean(tmp_path)
+
+
+def test_kill_9_ends_the_container_and_the_guardian(valve, tmp_path):
+    with lazy(valve, tmp_path) as child:
+        pid = guardian(child)
+        child.kill()
+        child.wait(DEADLINE_S)
+        assert child.stdout.read() == ""                                   # the last process of the container is gone
+        wait_for(lambda: not is_alive(pid), "the guardian ends with the mount")
+    assert str(tmp_path) not in open("/proc/mounts").read()
+    after = run(tmp_path / "images", tmp_path / "data", f"docker://{valve.host}/app:v1", "--lazy")
+    assert after.communicate("", timeout=DEADLINE_S)[0] == "start\n"       # and removes what is left
+    assert is_clean(tmp_path)
+
+
+def test_a_registry_whose_files_are_not_the_images_ends_the_container(cloud, tmp_path):
+    """One byte between two files of a layer differs: every file is what its digest says, the layer is not."""
+    shutil.copytree(cloud[0], tmp_path / "wrong")
+    with open(tmp_path / "wrong/layers" / cloud[2][2] / "data.tar", "r+b") as f:
+        f.seek(512 + 100)
+        assert f.read(1) == b"\0"
+        f.seek(512 + 100)
+        f.write(b"x")
+    with serve(tmp_path / "wrong") as s, contextlib.closing(Valve(s.host)) as valve:
+        valve.open = set(cloud[1])
+        with lazy(valve, tmp_path) as child:
+            valve.set(open=None)
+            assert child.wait(DEADLINE_S) == 1
+            assert child.stdout.read() == "" and "gave other files than the image has" in child.stderr.read()
+        assert not (tmp_path / "images/layers" / cloud[2][2]).exists()
+
+
+@pytest.mark.parametrize("name, options, status, text", [
+    ("docker://{host}/other:v1", ["--lazy"], 1, "no start of the image was recorded"),
+    ("oci:{root}/app:v1", ["--lazy"], 1, "single files"),
+    ("docker://{host}/app:v1", ["--record"], 1, "takes an image of the store"),
+    ("docker://{host}/app:v1", ["--record", "--lazy"], 2, "does not go with"),
+])
+def test_what_cannot_start_so_says_why(cloud, valve, tmp_path, name, options, status, text):
+    child = run(tmp_path / "images", tmp_path / "data", name.format(host=valve.host, root=cloud[0].parent), *options)
+    out, err = child.communicate("", timeout=DEADLINE_S)
+    assert child.returncode == status and text in err and out == "", err
+    assert not (tmp_path / "data").exists() or is_clean(tmp_path)
+
+
+def test_recording_ends_after_its_time(cloud, tmp_path):
+    child = run(cloud[0], tmp_path / "data", "docker.io/library/app:v1", "--record-for", "300ms", args=["sh", "-c", "trap 'exit 7' TERM; while :; do read x; done"])
+    try:
+        assert child.wait(DEADLINE_S) == 7
+        assert "recorded" in child.stderr.read()
+    finally:
+        child.kill()
+        child.wait(DEADLINE_S)
+        for f in (child.stdin, child.stdout, child.stderr):
+            f.close()
