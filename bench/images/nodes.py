@@ -24,6 +24,7 @@ from result import Skipped, say
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
 from registry_kit import REGISTRY, real  # noqa: E402
+from release_kit import Release  # noqa: E402
 from serve_kit import KEY, NOBODY, token  # noqa: E402
 
 DOC = "deployments on real nodes behind shaped links: original and refactored, with and without peers (Figs. 12 and 14)"
@@ -221,7 +222,7 @@ class Lab:
                 at = self.work / f"containerd-{n}"
                 at.mkdir()
                 with inside(self.network.name(n)):
-                    daemons[n] = Containerd(None, "overlayfs").start(at)
+                    daemons[n] = Containerd(Release(), "overlayfs").start(at)
             for i, (name, k) in enumerate(self.deployments):
                 n = NODES[(i // 2 + k) % len(NODES)]
                 before, began = self.registry.n_down, time.monotonic()
@@ -280,7 +281,7 @@ def mean(records):
 
 
 def figure_14(lab, results, networks, systems):
-    has_peer = shutil.which("containerd") and shutil.which("ctr")
+    has_peer = Release().containerd_version()
     speedups = {}
     for mbit, rtt_ms in networks:
         lab.set_network(mbit, rtt_ms)
@@ -292,7 +293,7 @@ def figure_14(lab, results, networks, systems):
             records = found[name] = lab.containerds() if name == "containerd" else lab.by_turns(kind, peers)
             labels = {"variant": "nodes", "figure": "14", "mbit": mbit, "rtt_ms": rtt_ms}
             if name == "containerd":
-                report(results, "peer_deploy", {**labels, "peer": f"containerd {Containerd(None, 'overlayfs').version}"}, records)
+                report(results, "peer_deploy", {**labels, "peer": f"containerd {Containerd(Release(), 'overlayfs').version}"}, records)
             else:
                 report(results, "deploy", {**labels, "system": name}, records)
             say(f"  {mbit:3} Mbit/s, {rtt_ms:3} ms  {name:18} ready after {mean(records):6.2f} s, at most {max(r['ready'] for r in records):6.2f} s; "
