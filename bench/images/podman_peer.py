@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """podman as a peer: no daemon, and nothing of it outside of the file system that is measured."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 DEADLINE_S = 300
+CLEANS_UP_S = 10
 CONTAINERS_CONF = """[engine]
 cgroup_manager = "cgroupfs"
 events_logger = "none"
@@ -20,6 +23,14 @@ def installed():
         return None
     found = re.search(r"\d+(\.\d+)+", subprocess.run(["podman", "--version"], capture_output=True, text=True).stdout)
     return found and found[0]
+
+
+def is_of(at, process):
+    """Whether the process of that directory in /proc is a podman with its files in `at`, or what it has left behind."""
+    try:
+        return f"{at}/podman".encode() in (process / "cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 class Podman:
@@ -45,6 +56,17 @@ class Podman:
     def pull(self, source):
         """The id of the image. source: docker://HOST/NAME:TAG or oci:DIRECTORY:NAME."""
         return self("pull", "--quiet", "--tls-verify=false", source).split()[-1]
+
+    def run(self, name, image, *words):
+        """By runc, as containerd; crun takes no mixture of control groups. podman's own limits are more than a machine may allow."""
+        limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"]
+        return self("run", "--rm", "--runtime", "runc", *limits, "--network", "none", "--name", name, image, *words)
+
+    def wait(self):
+        """Until what cleans up after its containers has ended: it would make the storage again, wherever that was."""
+        deadline = time.monotonic() + CLEANS_UP_S
+        while any(is_of(self.at, p) for p in pathlib.Path("/proc").iterdir() if p.name.isdigit()) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def check(self, image, n_layers):
         """It has unpacked what it pulled."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an image in a registry to the first word of a container, with the layers of `image snapshotter` and with containerd's own overlayfs.
+"""From an image in a registry to the first word of a container, with the layers of `image snapshotter`, with containerd's own overlayfs, and by
+podman.
 
-Both are pulled as the kubelet has images pulled (CRI), on a fresh file system, by a containerd with root and state there; `ctr run` starts the
-container, whose program says a word and ends. Then once more, with the image there.
+Each on a fresh file system, with all that it has there. A containerd pulls as the kubelet has images pulled (CRI), and `ctr run` starts the
+container; podman does both. The program says a word and ends. Then once more, with the image there.
 """
 import contextlib
 import importlib.util
@@ -14,14 +15,16 @@ import subprocess
 import sys
 import time
 
+import podman_peer
 from extract import Fresh, call
 from refactor import make_images
 from result import Skipped, say
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
 from registry_kit import REGISTRY, real  # noqa: E402
+from release_kit import Release  # noqa: E402
 
-DOC = "image to container: containerd with our snapshotter, and with its own"
+DOC = "image to container: containerd with our snapshotter, and with its own; podman"
 IMAGES = ("redis-new", "node-new")
 STARTS_WITHIN_S = 30
 PROGRAM = '#include <stdio.h>\nint main(void)\n{\n    puts("here");\n    return 0;\n}\n'
@@ -38,9 +41,24 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
   address = "{at}/sn.sock"
 [plugins."io.containerd.grpc.v1.cri"]
   stream_server_port = "0"
-[plugins."io.containerd.grpc.v1.cri".containerd]
+"""
+CONFIG_1 = """[plugins."io.containerd.grpc.v1.cri".containerd]
   snapshotter = "{snapshotter}"
   disable_snapshot_annotations = false
+"""
+CONFIG_2 = """[proxy_plugins.dormouse.exports]
+  root = "{at}/snapshots"
+  enable_remote_snapshot_annotations = "true"
+[[plugins."io.containerd.transfer.v1.local".unpack_config]]
+  platform = "linux"
+  snapshotter = "{snapshotter}"
+  differ = "walking"
+[plugins."io.containerd.cri.v1.images"]
+  snapshotter = "{snapshotter}"
+[plugins."io.containerd.cri.v1.images".registry]
+  config_path = "{at}/hosts"
+[plugins."io.containerd.nri.v1.nri"]
+  disable = true
 """
 
 
@@ -80,30 +98,39 @@ def ended(process):
 class Engine:
     """A containerd with its snapshotter."""
 
-    def __init__(self, at, snapshotter):
-        self.socket, self.snapshotter = at / "c.sock", snapshotter
-        (at / "config.toml").write_text(CONFIG.format(at=at, snapshotter=snapshotter))
+    def __init__(self, at, snapshotter, release):
+        self.socket, self.snapshotter, self.release = at / "c.sock", snapshotter, release
+        config = CONFIG + (CONFIG_1 if release.containerd_version()[1] == 1 else CONFIG_2)
+        (at / "config.toml").write_text(config.format(at=at, snapshotter=snapshotter))
         self.log = open(at / "containerd.log", "w")
-        self.process = subprocess.Popen(["containerd", "-c", at / "config.toml", "-l", "error"], stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(release.command(at, "containerd", "-c", at / "config.toml", "-l", "error"), stdout=self.log, stderr=self.log)
+
+    def words(self, *args):
+        """The command line of ctr."""
+        return self.release.beside(self.process.pid, "ctr", "-a", self.socket, "-n", "k8s.io", *args)
 
     def wait(self):
-        wait_until(lambda: subprocess.run(["ctr", "-a", self.socket, "version"], capture_output=True).returncode == 0, self.process, "containerd")
+        wait_until(lambda: subprocess.run(self.words("version"), capture_output=True).returncode == 0, self.process, "containerd")
 
     def pull(self, reference):
         import grpc
-        from snapshotter_kit import field
+        from snapshotter_kit import allow_http, field
+        allow_http(self.socket.parent / "hosts", reference)
         with grpc.insecure_channel(f"unix://{self.socket}") as channel:
             call_it = channel.unary_unary("/runtime.v1.ImageService/PullImage", request_serializer=bytes, response_deserializer=bytes)
-            call_it(field(1, field(1, reference)), timeout=300, wait_for_ready=True)
+            try:
+                call_it(field(1, field(1, reference)), timeout=300, wait_for_ready=True)
+            except grpc.RpcError as e:
+                raise OSError(f"pull: {e.code().name}: {e.details()[-300:]}") from e
 
     def run(self, reference, name):
-        said = call("ctr", "-a", self.socket, "-n", "k8s.io", "run", "--rm", "--snapshotter", self.snapshotter, reference, name, "/start-here")
+        said = call(*self.words("run", "--rm", "--snapshotter", self.snapshotter, reference, name, "/start-here"))
         if said.strip() != "here":
             raise OSError(f"the container said '{said}'")
 
     def check(self, at):
         """All layers are ours, if it has our snapshotter."""
-        rows = call("ctr", "-a", self.socket, "-n", "k8s.io", "snapshots", "--snapshotter", self.snapshotter, "ls").splitlines()
+        rows = call(*self.words("snapshots", "--snapshotter", self.snapshotter, "ls")).splitlines()
         n_layers = sum("Committed" in row for row in rows)
         unpacked = (at / "snapshotter.log").read_text().count("layer unpacked ") if self.snapshotter == "dormouse" else n_layers
         if unpacked < n_layers or n_layers == 0:
@@ -125,9 +152,9 @@ def timed(of, *args):
     return time.monotonic() - began
 
 
-def measure_one(at, name, reference):
+def measure_one(at, name, release, reference):
     """Seconds: the pull, the first container, another one."""
-    engine = Engine(at, name)
+    engine = Engine(at, name, release)
     with ended(engine.process):
         engine.wait()
         seconds = [timed(engine.pull, reference), timed(engine.run, reference, "one"), timed(engine.run, reference, "two")]
@@ -135,30 +162,61 @@ def measure_one(at, name, reference):
         return seconds
 
 
-def theirs(plan, at, host, reference):
-    return measure_one(at, "overlayfs", reference)
-
-
-def from_upstream(*more):
+def theirs(release):
     def run(plan, at, host, reference):
-        with snapshotter(plan, at, "--upstream", host, *more):
-            return measure_one(at, "dormouse", reference)
+        return measure_one(at, "overlayfs", release, reference)
     return run
 
 
-def from_store(*more):
+def by_podman(plan, at, host, reference):
+    peer = podman_peer.Podman(at)
+
+    def start(name):
+        said = peer.run(name, reference, "/start-here")
+        if said.strip() != "here":
+            raise OSError(f"the container said '{said}'")
+    try:
+        return [timed(peer.pull, f"docker://{reference}"), timed(start, "one"), timed(start, "two")]
+    finally:
+        peer.wait()
+
+
+def from_upstream(release, *more):
+    def run(plan, at, host, reference):
+        with snapshotter(plan, at, "--upstream", host, *more):
+            return measure_one(at, "dormouse", release, reference)
+    return run
+
+
+def from_store(release, *more):
     def run(plan, at, host, reference):
         call(plan.build / "dormouse", "image", "pull", f"docker://{reference}", "--store", at / "store")
         with snapshotter(plan, at, *more):
-            return measure_one(at, "dormouse", reference)
+            return measure_one(at, "dormouse", release, reference)
     return run
 
 
-SIDES = [({"snapshotter": "overlayfs", "layers": "registry"}, theirs),
-         ({"snapshotter": "dormouse", "layers": "registry", "sync": "yes"}, from_upstream()),
-         ({"snapshotter": "dormouse", "layers": "registry", "sync": "no"}, from_upstream("--no-sync")),
-         ({"snapshotter": "dormouse", "layers": "store", "sync": "yes"}, from_store()),
-         ({"snapshotter": "dormouse", "layers": "store", "sync": "no"}, from_store("--no-sync"))]
+def sides(plan):
+    """Labels, and how it is done."""
+    here = Release()
+    version = here.containerd_version()[0]
+    yield {"containerd": version, "snapshotter": "overlayfs", "layers": "registry"}, theirs(here)
+    for layers, how in (("registry", from_upstream), ("store", from_store)):
+        yield {"containerd": version, "snapshotter": "dormouse", "layers": layers, "sync": "yes"}, how(here)
+        yield {"containerd": version, "snapshotter": "dormouse", "layers": layers, "sync": "no"}, how(here, "--no-sync")
+    if plan.containerd_root:
+        newer = Release(plan.containerd_root)
+        version = newer.containerd_version()[0]
+        yield {"containerd": version, "snapshotter": "overlayfs", "layers": "registry"}, theirs(newer)
+        for layers, how in (("registry", from_upstream), ("store", from_store)):
+            yield {"containerd": version, "snapshotter": "dormouse", "layers": layers, "sync": "yes"}, how(newer)
+    else:
+        say("  without a newer containerd: --containerd-root names none")
+    version = podman_peer.installed()
+    if version:
+        yield {"podman": version, "snapshotter": "overlay", "layers": "registry"}, by_podman
+    else:
+        say("  without podman: it is not installed")
 
 
 def check_needs():
@@ -184,19 +242,19 @@ def run(plan, results):
         for image in images:
             reference = f"{host}/{image}:latest"
             call(plan.build / "dormouse", "image", "push", f"oci:{layout}:{image}", f"docker://{reference}")
-            measure(plan, results, image, host, reference)
+            measure(plan, results, image, host, reference, list(sides(plan)))
 
 
-def measure(plan, results, image, host, reference):
-    times = [[] for _ in SIDES]
+def measure(plan, results, image, host, reference, all_sides):
+    times = [[] for _ in all_sides]
     for _ in range(2 if plan.quick else 5):
-        for (labels, how), rows in zip(SIDES, times):  # in turn, so that what disturbs one disturbs all
+        for (labels, how), rows in zip(all_sides, times):  # in turn, so that what disturbs one disturbs all
             with Fresh(plan.work) as fresh:
                 try:
                     rows.append(how(plan, fresh.at, host, reference))
                 except OSError as e:
                     say(f"  {image} {' '.join(labels.values())}: {e}")
-    for (labels, _), rows in zip(SIDES, times):
+    for (labels, _), rows in zip(all_sides, times):
         if not rows:
             continue
         prefix = "" if labels["snapshotter"] == "dormouse" else "peer_"
