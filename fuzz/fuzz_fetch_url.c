@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         struct err err = { 0 };
         if (fetch_proxy_parse(text, &proxy, NULL) >= 0) {
             FUZZ_CHECK(proxy.host[0] && proxy.port);
+            FUZZ_CHECK(!strchr(text, '@') == !proxy.authorization); /* else it is a password */
             fetch_proxy_fini(&proxy);
         }
         if (fetch_url_parse(text, base.host ? &base : NULL, &u, &err) < 0) {

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/sys.h"
+#include "kube/http_transport.h"
 #include "test.h"
 
 #include <errno.h>
@@ -173,6 +174,22 @@ TEST(what_we_cannot_do_is_refused_and_not_left_out)
                   "clusters:\n- name: one\n  cluster: {server: s, proxy-url: 'http://p'}\n",
                   NULL, E_UNSUPPORTED, "'proxy-url' is not supported");
     remove_dir();
+}
+
+TEST(a_server_with_a_password_is_refused_without_showing_it)
+{
+    static const char *const bad[] = { "u:secret@h", "https://u:secret@h", "https://u:1/secret@h",
+                                       "ftp://u:secret@h:1" };
+    struct loop loop;
+    CHECK_OK(loop_init(&loop, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct err err = { 0 };
+        struct http_transport *t;
+        const struct kubeconfig c = { .server = (char *)bad[i] };
+        CHECK_INT(http_transport_new(&loop, &c, &t, &err), E_INVALID);
+        CHECK(strstr(err_text(&err), "'h") && !strstr(err_text(&err), "secret"));
+    }
+    loop_fini(&loop);
 }
 
 TEST(the_environment_names_files_of_which_the_first_that_is_there_counts)

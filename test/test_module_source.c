@@ -564,16 +564,22 @@ TEST(proxies_may_want_a_login)
 
 TEST(errors_about_proxies_hold_no_password)
 {
-    static const char *const bad[] = { "http://u:secret@",     "http://u:secret@:80",
-                                       "ftp://u:secret@h",     "http://u:secret@h:0",
-                                       "http://u:sec%zret@h",  "https://u:secret@h",
-                                       "http://u:se@secret@/", "http://u:secret@h:1:2" };
+    static const char *const bad[] = {
+        "http://u:secret@",     "http://u:secret@:80",     "ftp://u:secret@h",
+        "http://u:secret@h:0",  "http://u:sec%zret@h",     "https://u:secret@h",
+        "http://u:se@secret@/", "http://u:secret@h:1:2",   "u:secret@h:3128",
+        "//u:secret@h:3128",    "http:/u:secret@h",        "u:sec://ret@h",
+        "http://u:sec/ret@h",   "http://u:sec?ret@h",      "http://u:sec#ret@h",
+        "http://u:80/secret@h", "http://u:80?secret@h",    "http://u:80#secret@h",
+        "http://u/secret@h:1",  "http://u@x:80/secret@h:1"
+    };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct fetch_proxy proxy;
         struct fetch_url url;
         struct err err = { 0 };
         CHECK(fetch_proxy_parse(bad[i], &proxy, &err) < 0);
-        CHECK(!strstr(err_text(&err), "sec") && !proxy.host && !proxy.authorization);
+        CHECK(!strstr(err_text(&err), "sec") && !strstr(err_text(&err), "ret@") && !proxy.host);
+        CHECK(!proxy.authorization);
         if (fetch_url_parse(bad[i], NULL, &url, &err) >= 0)
             fetch_url_fini(&url);
         else

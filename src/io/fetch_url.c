@@ -47,15 +47,17 @@ static size_t userinfo_n(struct str authority)
     return n;
 }
 
+const char *fetch_url_shown(const char *text)
+{
+    const char *at = strrchr(text, '@');
+    return at ? at + 1 : text;
+}
+
 /* `what` about a URL, which is quoted without what may be a password. */
 static int refuse(struct err *err, const char *text, const char *what)
 {
-    struct str url = str_of(text), authority = authority_of(url);
-    size_t secret = userinfo_n(authority);
-    if (secret == 0)
-        return err_set(err, E_INVALID, "'%.160s' %s", text, what);
-    return err_set(err, E_INVALID, "'%.*s...@%.160s' %s", (int)MIN(authority.p - text, 160), text,
-                   authority.p + secret, what);
+    const char *shown = fetch_url_shown(text);
+    return err_set(err, E_INVALID, "'%s%.160s' %s", shown == text ? "" : "...@", shown, what);
 }
 
 static int parse_authority(struct str authority, struct fetch_url *ret)
@@ -193,9 +195,13 @@ int fetch_proxy_parse(const char *text, struct fetch_proxy *ret, struct err *err
     scoped(free_scoped) char *bare =
         n ? xasprintf("%.*s%s", (int)(authority.p - text), text, authority.p + n) : xstrdup(text);
     char *authorization = n ? basic_authorization(str_slice(authority, 0, n - 1)) : NULL;
-    if ((n && !authorization) || fetch_url_parse(bare, NULL, &url, NULL) < 0) {
+    /* An "@" behind the authority: what stands before it is no host but a password with "/". */
+    bool is_cut = authority.n && strchr(authority.p + authority.n, '@');
+    if ((n && !authorization) || is_cut || fetch_url_parse(bare, NULL, &url, NULL) < 0) {
         free(authorization);
-        return refuse(err, text, "is no proxy of the form http://[user[:password]@]host[:port]");
+        return refuse(
+            err, text,
+            "is no proxy of the form http://[user[:password]@]host[:port], percent-encoded");
     }
     *ret = (struct fetch_proxy){ .host = take_ptr(&url.host),
                                  .port = url.port,

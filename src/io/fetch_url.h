@@ -18,6 +18,9 @@ struct fetch_url {
 int fetch_url_parse(const char *text, const struct fetch_url *base, struct fetch_url *ret,
                     struct err *err);
 void fetch_url_fini(struct fetch_url *u);
+/* What of a URL, or of what should be one, a message may quote: what follows its last "@", since a
+ * password that is not encoded may hold any character. Borrows `text`. */
+const char *fetch_url_shown(const char *text);
 /* Is this host exempt from proxies by a no_proxy list ("*", ".example.org", "host:port", ...)? */
 bool fetch_url_no_proxy(const char *list, const char *host, uint16_t port);
 /* The URL of the proxy that http_proxy, https_proxy and no_proxy of the environment, or the same in
@@ -31,8 +34,8 @@ struct fetch_proxy {
 };
 /*
  * "http://[user[:password]@]host[:port]/", percent-encoded. Given: fetch_proxy_fini(). Errors,
- * whose texts never hold the user or the password: E_INVALID; E_UNSUPPORTED: a proxy that is itself
- * reached by https.
+ * whose texts never hold the user or the password: E_INVALID, also where a "/", "?" or "#" of the
+ * password is not encoded; E_UNSUPPORTED: a proxy that is itself reached by https.
  */
 int fetch_proxy_parse(const char *text, struct fetch_proxy *ret, struct err *err);
 void fetch_proxy_fini(struct fetch_proxy *proxy);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "codec/base64.h"
+#include "io/fetch_url.h"
 #include "io/http.h"
 #include "io/tls.h"
 
@@ -255,7 +256,8 @@ static int parse_url(const char *text, struct server_url *ret, struct err *err)
     struct str s = str_of(text), authority, host, port;
     ret->tls = str_has_prefix(s, STR("https://"));
     if (!ret->tls && !str_has_prefix(s, STR("http://")))
-        return err_set(err, E_INVALID, "server '%s' is neither http:// nor https://", text);
+        return err_set(err, E_INVALID, "server '%s' is neither http:// nor https://",
+                       fetch_url_shown(text));
     s = str_slice(s, ret->tls ? 8 : 7, s.n);
     bool has_path = str_cut(s, '/', &authority, &ret->path);
     ret->path = has_path ? str_slice(s, authority.n, s.n) : STR("");
@@ -269,8 +271,10 @@ static int parse_url(const char *text, struct server_url *ret, struct err *err)
     } else {
         (void)str_cut(authority, ':', &host, &port);
     }
-    if (host.n == 0 || host.n >= sizeof ret->host || (port.n && parse_u64(port, 1, 65535, &n) < 0))
-        return err_set(err, E_INVALID, "server '%s' has no valid host and port", text);
+    if (host.n == 0 || host.n >= sizeof ret->host || strchr(text, '@') ||
+        (port.n && parse_u64(port, 1, 65535, &n) < 0))
+        return err_set(err, E_INVALID, "server '%s' has no valid host and port",
+                       fetch_url_shown(text));
     memcpy(ret->host, host.p, host.n);
     ret->host[host.n] = '\0';
     ret->port = (uint16_t)n;

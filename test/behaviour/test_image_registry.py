@@ -388,9 +388,10 @@ def test_errors_name_the_proxy_and_not_its_password(registry):
             assert "407" in told and "secret" not in told
     told = fails("docker://registry.example/a/b", env=proxy_of(proxy, "user:secret"))  # it is gone
     assert f"the proxy '127.0.0.1' port {proxy.server_address[1]}" in told and "secret" not in told
-    for url in "http://user:secret@:80", "ftp://user:secret@h", "http://user:se%zzcret@h", "http://user:secret@h:99999/":
+    for url in ("http://user:secret@:80", "ftp://user:secret@h", "http://user:se%zzcret@h", "http://user:secret@h:99999/",
+                "user:secret@h:3128", "http://user:1/secret@h", "http://user:1?secret@h", "http://user:1#secret@h"):
         told = fails("docker://registry.example/a/b", env={"https_proxy": url})
-        assert "proxy" in told and "cret" not in told, told
+        assert "proxy" in told and "cret" not in told and "user" not in told.lower().replace("[user", ""), told
 
 
 # ---- pushing
