@@ -222,12 +222,12 @@ static int run_gc(int argc, char **argv)
     struct layer_cache_summary cache = { 0 };
     size_t n_links = 0;
     uint64_t link_bytes = 0;
-    const struct oci_store_opts how = { .lock_ms = where.wait_ms, .must_exist = true };
     int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
     if ((r = image_store_output(where.output, &output)) != 0)
         return r;
+    const struct oci_store_opts how = { .lock_ms = where.wait_ms, .must_exist = true };
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
     r = image_store_open(where.store, how, &s, &err);
     bool is_none = r == -ENOENT; /* no store yet, and none is made */

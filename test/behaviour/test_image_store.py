@@ -158,8 +158,9 @@ def test_a_second_writer_is_told_who_writes_and_may_wait(store, layout, tmp_path
     lock.stdout.read(1)
     done = store.run("pull", f"oci:{layout.directory}:v2")
     assert done.returncode == 1 and "writes the store" in done.stderr and "--wait" in done.stderr
-    done = store.run("rm", "app:v1", "--wait", "1ms")
-    assert done.returncode == 1 and "writes the store" in done.stderr and "--wait" not in done.stderr
+    for words in ("rm", "app:v1"), ("tag", "app:v1", "b"), ("pin", "app:v1"), ("gc",), ("check", "--remove"):
+        done = store.run(*words, "--wait", "1ms")
+        assert done.returncode == 1 and "writes the store" in done.stderr and "--wait" not in done.stderr, words
     assert store.names() == ["app:v1"]
     waiting = subprocess.Popen([BUILD / "dormouse", "image", "pull", f"oci:{layout.directory}:v2", "--wait", "1m"],
                                env=store.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
