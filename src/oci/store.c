@@ -15,7 +15,7 @@
 
 enum {
     LOCK_POLL_US = 20000,
-    LOCK_MAX_BYTES = 24, /* of the lock: the id of a process, and SERVICE_WORD */
+    LOCK_MAX_BYTES = 24, /* of the lock: the id of a process, SERVICE_WORD, and blanks */
 };
 #define SERVICE_WORD "service"
 
@@ -291,13 +291,14 @@ static int busy(const struct oci_store *s, struct err *err)
                    s->root, stays);
 }
 
+/* As long as the one before, which it replaces in one write: who asks meanwhile reads either. */
 static int write_holder(const struct oci_store *s, int fd, struct err *err)
 {
-    char text[LOCK_MAX_BYTES];
-    (void)snprintf(text, sizeof text, "%d%s\n", getpid(),
-                   s->opts.is_service ? " " SERVICE_WORD : "");
-    int r = sys_ftruncate(fd, 0);
-    r = r < 0 ? r : sys_pwrite_all(fd, text, strlen(text), 0);
+    char id[LOCK_MAX_BYTES], text[LOCK_MAX_BYTES + 1];
+    (void)snprintf(id, sizeof id, "%d%s", getpid(), s->opts.is_service ? " " SERVICE_WORD : "");
+    (void)snprintf(text, sizeof text, "%-*s\n", LOCK_MAX_BYTES - 1, id);
+    int r = sys_pwrite_all(fd, text, LOCK_MAX_BYTES, 0);
+    r = r < 0 ? r : sys_ftruncate(fd, LOCK_MAX_BYTES);
     return r < 0 ? err_sys(err, r, "write '%s/lock'", s->root) : 0;
 }
 
