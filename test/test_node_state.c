@@ -178,4 +178,20 @@ TEST(round_trips_are_averaged_and_do_not_make_rates_look_fresh)
     arena_fini(&a);
 }
 
+TEST(blocks_for_root_are_no_use_of_the_disk)
+{
+    struct node_state s = { 0 };
+    node_state_disk(&s, 1000, 750, 110, 4096);
+    CHECK_INT(s.disk_used, 250 * 4096);
+    CHECK_INT(s.disk_capacity, 360 * 4096);
+    node_state_disk(&s, 1000, 100, 200, 1); /* a quota of a project may say this */
+    CHECK_INT(s.disk_used, 900);
+    CHECK_INT(s.disk_capacity, 1100);
+    node_state_disk(&s, 0, 0, 0, 4096); /* some network file systems */
+    CHECK_INT(s.disk_capacity, 0);
+    node_state_disk(&s, 5, 7, 7, 1);
+    CHECK_INT(s.disk_used, 0);
+    CHECK_INT(s.disk_capacity, 7);
+}
+
 TEST_MAIN

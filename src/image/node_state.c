@@ -99,6 +99,14 @@ static void add_network(struct arena *a, struct json *spec, const struct node_st
     set_rate(a, network, "registryBitsPerSecond", r->registry_bps);
 }
 
+void node_state_disk(struct node_state *s, uint64_t n_blocks, uint64_t n_free, uint64_t n_available,
+                     uint64_t block_bytes)
+{
+    uint64_t used = n_blocks > n_free ? n_blocks - n_free : 0;
+    s->disk_used = used * block_bytes;
+    s->disk_capacity = (used + n_available) * block_bytes;
+}
+
 static void add_beat(struct arena *a, struct json *spec, const struct node_state *s)
 {
     const struct node_state_rates *r = &s->rates;

@@ -45,6 +45,12 @@ struct node_state {
     struct str unsendable; /* likewise, those without a blob: no one can have them from here */
 };
 
+/*
+ * Sets the capacity and the use of the disk from the numbers of statvfs(3), as df(1) counts: blocks
+ * that the file system keeps for root are neither in use nor capacity.
+ */
+void node_state_disk(struct node_state *s, uint64_t n_blocks, uint64_t n_free, uint64_t n_available,
+                     uint64_t block_bytes);
 /* The prefixes of all layers, ascending, none twice; of too many, those that were used last. */
 void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to);
 /* Of them those that are kept as tars alone. */

@@ -43,8 +43,7 @@ static void look_at_disk(struct node_state *to, const char *root)
     struct statvfs v;
     if (statvfs(root, &v) < 0)
         return;
-    to->disk_capacity = (uint64_t)v.f_blocks * v.f_frsize;
-    to->disk_used = to->disk_capacity - (uint64_t)v.f_bavail * v.f_frsize;
+    node_state_disk(to, v.f_blocks, v.f_bfree, v.f_bavail, v.f_frsize);
 }
 
 static void gather(struct job *j)
