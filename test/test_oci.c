@@ -571,9 +571,15 @@ TEST(two_versions_of_a_real_image_merge_and_differ_as_recorded)
 
 #define D1 "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 #define D2 "sha256:2222222222222222222222222222222222222222222222222222222222222222"
-#define LINK(source, subject)                                                                      \
-    "{\"subject\":{\"digest\":\"" subject "\"},\"annotations\":{\"" OCI_REFACTORED_SOURCE          \
-    "\":\"" source "\"}}"
+#define D3 "sha256:3333333333333333333333333333333333333333333333333333333333333333"
+#define D4 "sha256:4444444444444444444444444444444444444444444444444444444444444444"
+#define D5 "sha256:5555555555555555555555555555555555555555555555555555555555555555"
+#define D6 "sha256:6666666666666666666666666666666666666666666666666666666666666666"
+#define LINK_OF(source, subject, config)                                                           \
+    "{\"subject\":{\"digest\":\"" subject "\"},\"config\":{\"digest\":\"" D3                       \
+    "\"},\"annotations\":{\"" OCI_REFACTORED_SOURCE "\":\"" source "\",\"" OCI_REFACTORED_CONFIG   \
+    "\":\"" config "\"}}"
+#define LINK(source, subject) LINK_OF(source, subject, D3)
 
 static int check_link(const char *manifest, const char *config, size_t n_layers)
 {
@@ -594,12 +600,47 @@ TEST(a_refactored_form_has_the_configuration_of_its_original_and_names_it_twice)
     CHECK_INT(check_link(LINK(D1, D1), same, 2), 0);
     CHECK_INT(check_link(LINK(D1, D2), same, 2), E_INVALID);
     CHECK_INT(check_link(LINK(D2, D1), same, 2), E_INVALID);
+    CHECK_INT(check_link(LINK_OF(D1, D1, D2), same, 2), E_INVALID); /* built FROM it */
     CHECK_INT(check_link("{}", same, 2), E_INVALID);
     CHECK_INT(check_link(LINK(D1, D1), same, 1), E_INVALID);
     CHECK_INT(check_link(LINK(D1, D1), "{\"config\":{\"Env\":[\"A=2\"]},\"os\":\"linux\"}", 2),
               E_INVALID);
     CHECK_INT(check_link(LINK(D1, D1), "{\"os\":\"linux\"}", 2), E_INVALID);
     CHECK_INT(check_link(LINK(D1, D1), "[]", 2), E_PARSE);
+}
+
+#define REFERRER(digest, source, newest)                                                           \
+    "{\"digest\":\"" digest "\",\"annotations\":{\"" OCI_REFACTORED_SOURCE "\":\"" source          \
+    "\"," newest "\"x\":\"\"}}"
+#define NEWEST(time) "\"" OCI_REFACTORED_NEWEST "\":\"" time "\","
+
+static void check_listed(const char *index, const char *first, const char *second, size_t n)
+{
+    size_t found;
+    struct oci_digest original, at[OCI_REFACTORED_TRIES];
+    char text[OCI_DIGEST_TEXT_SIZE];
+    CHECK_OK(oci_digest_parse(STR(D1), &original, NULL));
+    CHECK_OK(oci_refactored_list(str_of(index), &original, at, &found, NULL));
+    CHECK_INT(found, n);
+    for (size_t i = 0; i < MIN(n, (size_t)2); i++) {
+        oci_digest_format(&at[i], text);
+        CHECK_STR(str_of(text), i ? second : first);
+    }
+}
+
+TEST(of_several_refactored_forms_that_of_the_newest_group_comes_first_wherever_it_is_listed)
+{
+#define EARLY REFERRER(D2, D1, NEWEST("2024-05-01T00:00:00Z"))
+#define LATE  REFERRER(D3, D1, NEWEST("2024-05-01T01:00:00.5+00:30"))
+    check_listed("{\"manifests\":[" LATE "," EARLY "]}", D3, D2, 2);
+    check_listed("{\"manifests\":[" EARLY "," LATE "]}", D3, D2, 2);
+    check_listed("{\"manifests\":[" LATE "," REFERRER(D4, D1, "") "]}", D3, D4, 2);
+    check_listed("{\"manifests\":[" REFERRER(D4, D1, "") "," REFERRER(D5, D1, "") "]}", D5, D4, 2);
+    check_listed("{\"manifests\":[" EARLY "," REFERRER(D4, D2, "") ",{},1]}", D2, "", 1);
+    check_listed("{\"manifests\":[" LATE "," REFERRER(D4, D1, "") "," REFERRER(
+                     D5, D1, "") "," REFERRER(D6, D1, "") "," EARLY "]}",
+                 D3, D2, OCI_REFACTORED_TRIES);
+    check_listed("[]", "", "", 0);
 }
 
 TEST(only_a_tag_in_a_registry_may_be_taken_in_another_form)

@@ -199,6 +199,17 @@ static void on_other_form(void *arg, const struct oci_pull_layer *layer, const c
     print_about(arg, layer, "is not kept in the form asked for", why);
 }
 
+static void on_original(void *arg, const char *why)
+{
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
+    clear_bar(arg);
+    cmd_add_safe(&safe, str_of(why));
+    (void)fprintf(stderr,
+                  "warning: the refactored form that is attached cannot be had, the image itself "
+                  "is pulled: " STR_FMT "\n",
+                  STR_ARG(buf_str(&safe)));
+}
+
 /* Of several threads, so that it leaves what they share alone. */
 static void on_note(void *arg, const char *text)
 {
@@ -315,6 +326,7 @@ static int run(int argc, char **argv)
                                   .on_progress = on_progress,
                                   .on_fallback = on_fallback,
                                   .on_other_form = on_other_form,
+                                  .on_original = on_original,
                                   .arg = &progress };
     int r = cmd_parse(&cmd_image_pull, opts, argc, argv, 1, &n);
     if (r)

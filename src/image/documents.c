@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/documents.h"
 
+#include "base/clock.h"
 #include "codec/json.h"
+#include "oci/refactored.h"
 
 #include <stdio.h>
 
@@ -143,25 +145,26 @@ static void set_subject(struct arena *a, struct json *doc, const struct oci_imag
 static void set_source(struct arena *a, struct json *doc, const struct oci_image *source)
 {
     struct json *annotations = json_obj(a, doc, "annotations"), *before = NULL;
-    struct oci_digest original;
+    struct oci_digest original, attached;
     (void)json_parse(a, source->manifest_text, NULL, &before, NULL);
-    struct str text = json_get_str(json_getc(before, "annotations"), IMAGE_ANNOTATION "source");
     const struct json *subject = json_getc(before, "subject");
-    if (oci_digest_parse(text, &original, NULL) < 0) {
+    if (!oci_refactored_source(before, &original)) {
         if (source->manifest_text.n)
             set_subject(a, doc, source);
-        set_digest(a, annotations, IMAGE_ANNOTATION "source", &source->digest);
+        set_digest(a, annotations, OCI_REFACTORED_SOURCE, &source->digest);
         return;
     }
-    if (str_eq(json_get_str(subject, "digest"), text))
+    if (oci_digest_parse(json_get_str(subject, "digest"), &attached, NULL) >= 0 &&
+        oci_digest_equal(&attached, &original))
         json_setc(a, doc, "subject", json_clone(a, subject));
-    set_digest(a, annotations, IMAGE_ANNOTATION "source", &original);
+    set_digest(a, annotations, OCI_REFACTORED_SOURCE, &original);
 }
 
 /* The parts of a manifest that do not depend on its layers. */
 static void set_frame(struct arena *a, struct json *doc, const struct oci_image *source,
-                      const struct oci_digest *config, uint64_t config_size)
+                      const struct oci_digest *config, uint64_t config_size, struct str newest)
 {
+    int64_t wall_us;
     struct json *c = json_obj(a, doc, "config");
     json_set_int(a, doc, "schemaVersion", 2);
     json_set_str(a, doc, "mediaType", STR(MANIFEST_TYPE));
@@ -169,15 +172,19 @@ static void set_frame(struct arena *a, struct json *doc, const struct oci_image 
     set_digest(a, c, "digest", config);
     json_set_int(a, c, "size", (int64_t)config_size);
     set_source(a, doc, source);
+    struct json *annotations = json_obj(a, doc, "annotations");
+    set_digest(a, annotations, OCI_REFACTORED_CONFIG, config);
+    if (rfc3339_parse(newest, &wall_us) >= 0)
+        json_set_str(a, annotations, OCI_REFACTORED_NEWEST, newest);
 }
 
 int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,
                          uint64_t config_size, const struct image_document_layer *layers, size_t n,
-                         struct str plan, struct buf *to, struct err *err)
+                         struct str plan, struct str newest, struct buf *to, struct err *err)
 {
     struct arena a = { 0 };
     struct json *doc = json_new_object(&a), *list = json_new_array(&a);
-    set_frame(&a, doc, source, config, config_size);
+    set_frame(&a, doc, source, config, config_size, newest);
     for (size_t i = 0; i < n; i++)
         json_add(list, layer_json(&a, layers[i].blob, is_shared(&layers[i]) ? "shared" : "unique",
                                   layers[i].n_sharers));
@@ -190,7 +197,8 @@ int image_manifest_write(const struct oci_image *source, const struct oci_digest
 
 int image_manifest_append(struct str below, const struct oci_image *source,
                           const struct oci_digest *config, uint64_t config_size,
-                          const struct image_layer_blob *delta, struct buf *to, struct err *err)
+                          const struct image_layer_blob *delta, struct str newest, struct buf *to,
+                          struct err *err)
 {
     struct arena a = { 0 };
     struct json *old, *doc = json_new_object(&a);
@@ -198,7 +206,7 @@ int image_manifest_append(struct str below, const struct oci_image *source,
     if (r >= 0) {
         struct json *list = json_clone(&a, json_getc(old, "layers"));
         struct str plan = json_get_str(json_getc(old, "annotations"), IMAGE_ANNOTATION "plan");
-        set_frame(&a, doc, source, config, config_size);
+        set_frame(&a, doc, source, config, config_size, newest);
         json_add(list, layer_json(&a, delta, "delta", 1));
         json_setc(&a, doc, "layers", list);
         if (plan.n)

@@ -21,10 +21,11 @@ struct image_document_layer {
 int image_config_rewrite(struct str source, const struct image_document_layer *layers, size_t n,
                          struct buf *to, struct err *err);
 /* The manifest. Its source and subject are those of `source` if that was refactored itself, else
- * `source`. `plan`: text of the annotation that says how it was made. */
+ * `source`. `plan`: text of the annotation that says how it was made. newest: when the newest
+ * image of the group was made (RFC 3339), anything else: not known. */
 int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,
                          uint64_t config_size, const struct image_document_layer *layers, size_t n,
-                         struct str plan, struct buf *to, struct err *err);
+                         struct str plan, struct str newest, struct buf *to, struct err *err);
 
 /* The same for a version that has the layers of an older one and a delta on top: `below` are the
  * DiffIDs of those. */
@@ -34,4 +35,5 @@ int image_config_append(struct str source, const struct oci_digest *below, size_
  */
 int image_manifest_append(struct str below, const struct oci_image *source,
                           const struct oci_digest *config, uint64_t config_size,
-                          const struct image_layer_blob *delta, struct buf *to, struct err *err);
+                          const struct image_layer_blob *delta, struct str newest, struct buf *to,
+                          struct err *err);

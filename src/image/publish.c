@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "codec/json.h"
-#include "image/documents.h"
+#include "oci/refactored.h"
 
 #include <stdio.h>
 
@@ -115,15 +115,13 @@ static int choose_target(struct publisher *p, size_t image, struct err *err)
 static bool is_made_of(const struct target *t, const struct oci_digest *manifest,
                        const struct oci_image *source)
 {
-    char text[OCI_DIGEST_TEXT_SIZE];
     struct arena a = { 0 };
     struct json *doc;
-    struct oci_digest found;
+    struct oci_digest found, original;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_DOCUMENT_MAX);
-    oci_digest_format(&source->digest, text);
     bool is = oci_remote_manifest(t->to->remote, manifest, &b, &found, NULL) >= 0 &&
               json_parse(&a, buf_str(&b), NULL, &doc, NULL) >= 0 &&
-              str_is(json_get_str(json_getc(doc, "annotations"), IMAGE_ANNOTATION "source"), text);
+              oci_refactored_source(doc, &original) && oci_digest_equal(&original, &source->digest);
     arena_fini(&a);
     return is;
 }

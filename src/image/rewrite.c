@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Carrying out a plan: blobs, documents, proof, publication. */
+#include "base/clock.h"
 #include "base/sys.h"
 #include "image/documents.h"
 #include "image/items.h"
@@ -134,6 +135,21 @@ static bool is_as_planned(const struct image_refactoring *r, size_t image)
     return is_same;
 }
 
+/* When the newest image of the group was made; empty: not known. */
+static struct str newest_of(const struct image_group *g)
+{
+    int64_t us, newest_us = INT64_MIN;
+    struct str newest = STR("");
+    for (size_t i = 0; i < g->n; i++) {
+        struct str created = g->members[i].image.config.created;
+        if (rfc3339_parse(created, &us) < 0 || us <= newest_us)
+            continue;
+        newest_us = us;
+        newest = created;
+    }
+    return newest;
+}
+
 static int write_documents(struct rewriter *w, size_t image, struct err *err)
 {
     struct image_refactoring *r = w->r;
@@ -154,7 +170,7 @@ static int write_documents(struct rewriter *w, size_t image, struct err *err)
         status < 0 ? status : oci_layout_document(w->layout, buf_str(&config), &config_digest, err);
     status = status < 0 ? status
                         : image_manifest_write(&m->image, &config_digest, config.n, layers, n,
-                                               str_of(plan), &manifest, err);
+                                               str_of(plan), newest_of(&r->group), &manifest, err);
     r->images[image].manifest_size = manifest.n;
     return status < 0
                ? status

@@ -9,6 +9,7 @@
 #include "image/proof.h"
 #include "image/second_reader.h"
 #include "oci/layout.h"
+#include "oci/refactored.h"
 
 enum { OLD, NEW, WHITEOUT_PREFIX = 4 };
 
@@ -20,30 +21,13 @@ void image_update_fini(struct image_update *u)
 
 /* ---- the old version ---- */
 
-/* The last referrer that was made of `image`: later plans are listed later. */
-static bool find_refactored(const struct oci_image *image, struct str index, struct oci_digest *ret)
-{
-    char text[OCI_DIGEST_TEXT_SIZE];
-    struct arena a = { 0 };
-    struct json *doc;
-    bool found = false;
-    oci_digest_format(&image->digest, text);
-    if (json_parse(&a, index, NULL, &doc, NULL) >= 0)
-        json_each (m, json_getc(doc, "manifests"))
-            if (str_is(json_get_str(json_getc(m, "annotations"), IMAGE_ANNOTATION "source"),
-                       text) &&
-                oci_digest_parse(json_get_str(m, "digest"), ret, NULL) >= 0)
-                found = true;
-    arena_fini(&a);
-    return found;
-}
-
 static bool is_refactored(const struct oci_image *image)
 {
     struct arena a = { 0 };
     struct json *doc;
+    struct oci_digest original;
     bool is = json_parse(&a, image->manifest_text, NULL, &doc, NULL) >= 0 &&
-              json_get_str(json_getc(doc, "annotations"), IMAGE_ANNOTATION "source").n > 0;
+              oci_refactored_source(doc, &original);
     arena_fini(&a);
     return is;
 }
@@ -54,7 +38,8 @@ int image_update_base(const char *reference, const struct image_refactor_opts *o
     scoped(oci_source_free_scoped) struct oci_source *source = NULL;
     scoped(buf_fini_scoped) struct buf index = BUF_INIT(OCI_DOCUMENT_MAX);
     struct oci_image image;
-    struct oci_digest digest;
+    struct oci_digest made[OCI_REFACTORED_TRIES];
+    size_t n = 0;
     int r = oci_source_open_with(str_of(reference), opts->registry, &source, err);
     r = r < 0 ? r : oci_source_image(source, opts->platform, &image, err);
     struct oci_remote *remote = r < 0 ? NULL : oci_source_remote(source);
@@ -63,10 +48,10 @@ int image_update_base(const char *reference, const struct image_refactor_opts *o
         r = oci_remote_referrers(remote, &image.digest, &index, err);
     if (r < 0)
         return err_ctx(err, r, "image '%s'", reference);
-    if (is_plain && find_refactored(&image, buf_str(&index), &digest)) {
+    if (is_plain && oci_refactored_list(buf_str(&index), &image.digest, made, &n, NULL) >= 0 && n) {
         const struct oci_reference *at = oci_remote_reference(remote);
         char text[OCI_DIGEST_TEXT_SIZE];
-        oci_digest_format(&digest, text);
+        oci_digest_format(&made[0], text);
         *ret = xasprintf("docker://%s/%s@%s", at->host, at->repository, text);
     } else {
         *ret = xstrdup(reference);
@@ -290,9 +275,10 @@ static int write_documents(struct updater *w, struct oci_layout_manifest *ret, s
     int r = image_config_append(new->image.config_text, old->image.config.diff_ids,
                                 old->image.config.n_diff_ids, &w->u->delta, &config, err);
     r = r < 0 ? r : oci_layout_document(w->layout, buf_str(&config), &config_digest, err);
-    r = r < 0 ? r
-              : image_manifest_append(old->image.manifest_text, &new->image, &config_digest,
-                                      config.n, &w->u->delta, &manifest, err);
+    r = r < 0
+            ? r
+            : image_manifest_append(old->image.manifest_text, &new->image, &config_digest, config.n,
+                                    &w->u->delta, new->image.config.created, &manifest, err);
     r = r < 0 ? r : oci_layout_document(w->layout, buf_str(&manifest), &w->u->digest, err);
     ret->digest = w->u->digest;
     ret->size = manifest.n;

@@ -41,7 +41,9 @@ struct pull {
     struct oci_contents *contents;
     struct oci_deltas *deltas;
     bool has_contents, has_deltas; /* they were looked for */
-    bool files_lied;             /* of `mutex`: what the origin gave by digest was something else */
+    bool files_lied;   /* of `mutex`: what the origin gave by digest was something else */
+    bool origin_lacks; /* of `mutex`: a blob could not be had from it, or was something else */
+    struct oci_image original;   /* of which `image` is the refactored form */
     atomic_bool knows_one_range; /* of a blob in a request */
 };
 
@@ -67,12 +69,14 @@ struct arriving {
     struct oci_pull_layer *l;
     struct oci_import *import;
     uint64_t n, reported, n_tar;
+    bool has_failed; /* to take what came */
 };
 
 static int on_arrived(void *arg, struct str bytes, struct err *err)
 {
     struct arriving *a = arg;
     int r = oci_import_add(a->import, bytes, err);
+    a->has_failed = r < 0;
     a->n += bytes.n;
     if (r >= 0 && a->n - a->reported >= REPORT_BYTES) {
         a->reported = a->n;
@@ -250,6 +254,22 @@ static void set_present(struct pull *p, struct oci_pull_layer *l)
     report(p, l, OCI_PULL_PRESENT, l->blob.size);
 }
 
+/* That no registry answers, or that the pull is to end, says nothing about the image. */
+static bool is_about_image(int r)
+{
+    return r != -ECANCELED && r != -ECONNREFUSED && r != -EHOSTUNREACH && r != -ENETUNREACH &&
+           r != -EACCES && r != E_TLS;
+}
+
+static void note_lack(struct pull *p, int r, bool was_sent)
+{
+    if (was_sent ? !is_lie(r) : !is_about_image(r))
+        return;
+    (void)pthread_mutex_lock(&p->mutex);
+    p->origin_lacks = true;
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
 /* is_for_blob: the layer is here without it. *ret_resumed: it began with bytes that an earlier
  * attempt left. */
 static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, bool *ret_resumed,
@@ -287,9 +307,12 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
     report(p, l, OCI_PULL_RUNNING, a.n);
     if (a.n < l->blob.size || l->blob.size == 0)
         r = origin->blob(origin->arg, &l->blob, offset, on_arrived, &a, err);
+    bool was_sent = r >= 0 || a.has_failed;
     r = r < 0 ? r : oci_import_commit(import, err);
-    if (r < 0)
+    if (r < 0) {
+        note_lack(p, r, was_sent);
         return r;
+    }
     (void)pthread_mutex_lock(&p->mutex);
     p->result.n_bytes += a.n - offset;
     p->result.n_tar_bytes += a.n_tar;
@@ -437,7 +460,20 @@ static void choose_image(struct pull *p)
         return;
     p->result.is_refactored = true;
     p->result.original = p->image.digest;
+    p->original = p->image;
     p->image = other;
+}
+
+/* Back to the image that the name says, as if nothing were attached to it. */
+static void choose_original(struct pull *p, const char *why)
+{
+    if (p->opts->on_original)
+        p->opts->on_original(p->opts->arg, why);
+    p->image = p->original;
+    p->result = (struct oci_pull_result){ .n_bytes = p->result.n_bytes,
+                                          .n_tar_bytes = p->result.n_tar_bytes };
+    p->n = p->next = 0;
+    p->err = (struct err){ 0 };
 }
 
 /* The distinct layers; one that the store has is marked now, so that it is never waited for. */
@@ -552,12 +588,9 @@ static int put_name(struct pull *p, struct err *err)
     return r;
 }
 
-static int pull(struct pull *p, struct err *err)
+static int pull_image(struct pull *p, struct err *err)
 {
-    int r = p->opts->origin.image(p->opts->origin.arg, &p->opts->platform, &p->image, err);
-    if (r < 0)
-        return r;
-    choose_image(p);
+    int r = 0;
     list_layers(p);
     report(p, NULL, OCI_PULL_WAITING, 0);
     each_held(p, oci_store_hold);
@@ -574,8 +607,27 @@ static int pull(struct pull *p, struct err *err)
     free(p->layers);
     oci_contents_free(p->contents);
     oci_deltas_free(p->deltas);
-    arena_fini(&p->documents);
+    p->contents = NULL;
+    p->deltas = NULL;
+    p->has_contents = p->has_deltas = false;
     return r;
+}
+
+static int pull(struct pull *p, struct err *err)
+{
+    struct err why = { 0 };
+    int r = p->opts->origin.image(p->opts->origin.arg, &p->opts->platform, &p->image, err);
+    if (r < 0)
+        return r;
+    choose_image(p);
+    r = pull_image(p, &why);
+    if (r < 0 && p->result.is_refactored && p->origin_lacks) {
+        choose_original(p, err_text(&why));
+        why = (struct err){ 0 };
+        r = pull_image(p, &why);
+    }
+    arena_fini(&p->documents);
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
 int oci_pull(struct oci_store *s, const struct oci_pull_opts *opts, struct oci_pull_result *ret,

@@ -101,7 +101,8 @@ struct oci_pull_opts {
     bool is_whole;
     /* Where a refactored form is attached to the image (oci/refactored.h), take that instead,
      * unless the store has all layers of the image, or misses less than half as many bytes of it.
-     * Not for what is named by its digest. The index of several platforms is then not kept. */
+     * Not for what is named by its digest. The index of several platforms is then not kept. Where
+     * the origin does not give all of it, the image itself is pulled. */
     bool prefers_refactored;
     /* Layers only as their blobs; else, where the store keeps tars, from the files that it has and
      * those that the origin gives by their digests (oci/pull_files.h), if it does, or deltas that
@@ -126,7 +127,10 @@ struct oci_pull_opts {
     void (*on_fallback)(void *arg, const struct oci_pull_layer *layer, const char *why);
     /* A layer is not kept in the form that was asked for (has_form). As on_fallback. */
     void (*on_other_form)(void *arg, const struct oci_pull_layer *layer, const char *why);
-    void *arg; /* of these five */
+    /* The origin does not have all of the refactored form, or something else: the image itself is
+     * pulled, from on_image() on. NULL: none. */
+    void (*on_original)(void *arg, const char *why);
+    void *arg; /* of these six */
 };
 
 struct oci_pull_result {

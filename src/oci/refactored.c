@@ -2,6 +2,7 @@
 #include "oci/refactored.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "codec/json.h"
 #include "oci/reference.h"
 
@@ -17,18 +18,27 @@ bool oci_refactored_may(struct str reference)
 
 /* ---- the link ---- */
 
-static int check_manifest(struct arena *a, const struct oci_image *image, struct str original,
-                          struct err *err)
+bool oci_refactored_source(const struct json *manifest, struct oci_digest *ret)
+{
+    const struct json *annotations = json_getc(manifest, "annotations");
+    struct str config = json_get_str(json_getc(manifest, "config"), "digest");
+    return config.n && str_eq(json_get_str(annotations, OCI_REFACTORED_CONFIG), config) &&
+           oci_digest_parse(json_get_str(annotations, OCI_REFACTORED_SOURCE), ret, NULL) >= 0;
+}
+
+static int check_manifest(struct arena *a, const struct oci_image *image,
+                          const struct oci_digest *original, struct err *err)
 {
     struct json *doc;
+    struct oci_digest source, subject;
     int r = json_parse(a, image->manifest_text, NULL, &doc, err);
     if (r < 0)
         return r;
-    struct str source = json_get_str(json_getc(doc, "annotations"), OCI_REFACTORED_SOURCE);
-    if (str_eq(source, original) &&
-        str_eq(json_get_str(json_getc(doc, "subject"), "digest"), original))
+    if (oci_refactored_source(doc, &source) && oci_digest_equal(&source, original) &&
+        oci_digest_parse(json_get_str(json_getc(doc, "subject"), "digest"), &subject, NULL) >= 0 &&
+        oci_digest_equal(&subject, original))
         return 0;
-    return err_set(err, E_INVALID, "its manifest names another image as its source");
+    return err_set(err, E_INVALID, "its manifest is of another image, or made from one");
 }
 
 /* Everything but layers and history. */
@@ -49,9 +59,7 @@ int oci_refactored_check(const struct oci_image *image, const struct oci_image *
 {
     struct arena a = { 0 };
     struct json *own, *theirs;
-    char text[OCI_DIGEST_TEXT_SIZE];
-    oci_digest_format(&original->digest, text);
-    int r = check_manifest(&a, image, str_of(text), err);
+    int r = check_manifest(&a, image, &original->digest, err);
     r = r < 0 ? r : constant_part(&a, image->config_text, &own, err);
     r = r < 0 ? r : constant_part(&a, original->config_text, &theirs, err);
     if (r >= 0 && !json_equal(own, theirs))
@@ -65,24 +73,48 @@ int oci_refactored_check(const struct oci_image *image, const struct oci_image *
 
 /* ---- finding it ---- */
 
-struct candidates {
-    struct oci_digest at[OCI_REFACTORED_TRIES];
-    size_t n; /* seen; the last ones are kept, in turn */
+struct listed {
+    struct oci_digest digest;
+    int64_t newest_us;
 };
 
-static int list_candidates(struct str index, struct str original, struct candidates *to,
-                           struct err *err)
+static void add_listed(struct listed *all, size_t *n, const struct listed *one)
+{
+    size_t at = 0;
+    while (at < *n && all[at].newest_us > one->newest_us)
+        at++;
+    if (at == OCI_REFACTORED_TRIES)
+        return;
+    *n = MIN(*n + 1, (size_t)OCI_REFACTORED_TRIES);
+    memmove(&all[at + 1], &all[at], (*n - 1 - at) * sizeof *all);
+    all[at] = *one;
+}
+
+int oci_refactored_list(struct str index, const struct oci_digest *original,
+                        struct oci_digest ret[OCI_REFACTORED_TRIES], size_t *ret_n, struct err *err)
 {
     struct arena a = { .max_bytes = 16 * OCI_DOCUMENT_MAX };
+    struct listed all[OCI_REFACTORED_TRIES];
     struct json *doc;
+    size_t n = 0;
     int r = json_parse(&a, index, NULL, &doc, err);
-    json_each (m, r < 0 ? NULL : json_getc(doc, "manifests"))
-        if (str_eq(json_get_str(json_getc(m, "annotations"), OCI_REFACTORED_SOURCE), original) &&
-            oci_digest_parse(json_get_str(m, "digest"), &to->at[to->n % OCI_REFACTORED_TRIES],
-                             NULL) >= 0)
-            to->n++;
+    json_each (m, r < 0 ? NULL : json_getc(doc, "manifests")) {
+        const struct json *annotations = json_getc(m, "annotations");
+        struct str source = json_get_str(annotations, OCI_REFACTORED_SOURCE);
+        struct oci_digest of;
+        struct listed one = { .newest_us = INT64_MIN };
+        (void)rfc3339_parse(json_get_str(annotations, OCI_REFACTORED_NEWEST), &one.newest_us);
+        if (oci_digest_parse(source, &of, NULL) >= 0 && oci_digest_equal(&of, original) &&
+            oci_digest_parse(json_get_str(m, "digest"), &one.digest, NULL) >= 0)
+            add_listed(all, &n, &one);
+    }
     arena_fini(&a);
-    return r;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = all[i].digest;
+    *ret_n = n;
+    return 0;
 }
 
 static int add_to_buf(void *arg, struct str bytes, struct err *err)
@@ -122,17 +154,15 @@ static int read_image(struct arena *a, const struct oci_origin *o, const struct 
 int oci_refactored_find(struct arena *a, const struct oci_origin *origin,
                         const struct oci_image *original, struct oci_image *ret, struct err *err)
 {
-    struct candidates c = { .n = 0 };
-    char text[OCI_DIGEST_TEXT_SIZE];
+    size_t n = 0;
+    struct oci_digest at[OCI_REFACTORED_TRIES];
     scoped(buf_fini_scoped) struct buf index = BUF_INIT(OCI_DOCUMENT_MAX);
-    oci_digest_format(&original->digest, text);
     int r = origin->parts->referrers(origin->arg, &original->digest, &index, err);
-    r = r < 0 ? r : list_candidates(buf_str(&index), str_of(text), &c, err);
+    r = r < 0 ? r : oci_refactored_list(buf_str(&index), &original->digest, at, &n, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < MIN(c.n, (size_t)OCI_REFACTORED_TRIES); i++) {
-        const struct oci_digest *d = &c.at[(c.n - 1 - i) % OCI_REFACTORED_TRIES];
-        r = read_image(a, origin, d, ret, err);
+    for (size_t i = 0; i < n; i++) {
+        r = read_image(a, origin, &at[i], ret, err);
         r = r < 0 ? r : oci_refactored_check(ret, original, err);
         if (r >= 0)
             return 0;

@@ -10,18 +10,36 @@
  */
 #pragma once
 
+#include "codec/json.h"
 #include "oci/pull.h"
 
-#define OCI_REFACTORED_SOURCE "image.dormouse.dev/source" /* annotation: digest of the original */
+/* Annotations: the digest of the original, and that of the form's own configuration. Programs that
+ * build FROM an image copy its annotations, but the configuration is another one. */
+#define OCI_REFACTORED_SOURCE "image.dormouse.dev/source"
+#define OCI_REFACTORED_CONFIG "image.dormouse.dev/config"
+/* When the newest image of the group was made, whose layers the form shares: the latest counts. */
+#define OCI_REFACTORED_NEWEST "image.dormouse.dev/newest"
 
-enum { OCI_REFACTORED_TRIES = 4 }; /* of what is attached, the last first */
+enum { OCI_REFACTORED_TRIES = 4 }; /* of what is attached */
+
+/* Of which image a manifest says to be the refactored form; false: of none. Pure. */
+bool oci_refactored_source(const struct json *manifest, struct oci_digest *ret);
 
 /* Does the reference name a tag in a registry, whose image may be taken in another form? */
 bool oci_refactored_may(struct str reference);
 
 /*
- * The last one that is attached to `original`; its documents live in `a`. Errors: -ENOENT, none is
- * attached that is what it says; those of the origin.
+ * What an index of referrers lists as refactored forms of `original`, at most OCI_REFACTORED_TRIES
+ * in the order in which to try them: by the time of their group, the latest first, and of equal or
+ * unknown times the last listed. Nothing of it is checked. Pure. Errors: E_PARSE.
+ */
+int oci_refactored_list(struct str index, const struct oci_digest *original,
+                        struct oci_digest ret[OCI_REFACTORED_TRIES], size_t *ret_n,
+                        struct err *err);
+
+/*
+ * The first of them that is what it says; its documents live in `a`. Errors: -ENOENT, there is
+ * none; those of the origin.
  */
 int oci_refactored_find(struct arena *a, const struct oci_origin *origin,
                         const struct oci_image *original, struct oci_image *ret, struct err *err);

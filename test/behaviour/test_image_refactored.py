@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse image pull: the refactored form of an image that a tag names, and what is not taken for one."""
+import gzip
 import json
 import subprocess
 
 import pytest
 
 from conftest import BUILD, DEADLINE_S
-from image_kit import MANIFEST, Layout, digest
-from registry_kit import fake
+from image_kit import MANIFEST, Layout, digest, layer
+from registry_kit import answer, fake
 from test_image_refactor import BASE, OPTIONS, version
 
 NAMES = (("shop/app", "v1"), ("shop/db", "v2"))
 
 
+def run(*args):
+    return subprocess.run([BUILD / "dormouse", "image", *map(str, args)], capture_output=True, text=True, timeout=DEADLINE_S)
+
+
 def image(*args, status=0):
-    done = subprocess.run([BUILD / "dormouse", "image", *map(str, args)], capture_output=True, text=True, timeout=DEADLINE_S)
+    done = run(*args)
     assert done.returncode == status, (done.stdout, done.stderr)
     return json.loads(done.stdout)
 
@@ -80,11 +85,13 @@ def test_a_store_that_has_the_original_keeps_it(tmp_path, registry):
     assert pull(tmp_path, registry, "shop/app:v1")["digest"] == original
 
 
-def attach(registry, repository, original, manifest, config):
-    """A manifest of a stranger, the last of those that are attached."""
+def attach(registry, repository, original, manifest, config, is_derived=False):
+    """A manifest of a stranger, the last of those that are attached. is_derived: it has the annotations of another one."""
     data = json.dumps(config).encode()
     registry.blob(data)
     manifest["config"] |= {"digest": digest(data), "size": len(data)}
+    if "annotations" in manifest and not is_derived:
+        manifest["annotations"]["image.dormouse.dev/config"] = digest(data)
     text = json.dumps(manifest).encode()
     registry.manifests[repository, digest(text)] = (MANIFEST, text)
     index = index_of(registry, repository, original)
@@ -93,7 +100,7 @@ def attach(registry, repository, original, manifest, config):
     registry.manifests[repository, "sha256-" + original[7:]] = (media_type, json.dumps(index).encode())
 
 
-@pytest.mark.parametrize("what", ["environment", "user", "annotation", "subject", "layers", "no manifest"])
+@pytest.mark.parametrize("what", ["environment", "user", "annotation", "subject", "layers", "no manifest", "derived"])
 def test_what_is_attached_but_not_the_same_is_not_taken(tmp_path, registry, what):
     original, refactored = attached(registry, "shop/app", "v1")
     _, manifest = named(registry, "shop/app", refactored)
@@ -110,8 +117,55 @@ def test_what_is_attached_but_not_the_same_is_not_taken(tmp_path, registry, what
         manifest["layers"] = manifest["layers"][:1]
     elif what == "no manifest":
         manifest = {"config": manifest["config"]}
-    attach(registry, "shop/app", original, manifest, config)
+    elif what == "derived":     # FROM the refactored form, without another program or environment
+        add_layer(registry, manifest, config)
+    attach(registry, "shop/app", original, manifest, config, is_derived=what == "derived")
     assert pull(tmp_path, registry, "shop/app:v1")["digest"] == refactored
+
+
+def add_layer(registry, manifest, config):
+    added = gzip.compress(layer([("own", "f", b"own" * 1000)]), mtime=0)
+    registry.blob(added)
+    manifest["layers"].append(manifest["layers"][-1] | {"digest": digest(added), "size": len(added)})
+    config["rootfs"]["diff_ids"].append(digest(gzip.decompress(added)))
+
+
+def test_what_was_built_from_a_refactored_form_is_an_image_of_its_own(tmp_path, registry):
+    """Builders copy annotations of the image that they start FROM: refactored, it is attached to itself, and not to that one's original."""
+    original, refactored = attached(registry, "shop/app", "v1")
+    _, manifest = named(registry, "shop/app", refactored)
+    config = json.loads(registry.blobs[manifest["config"]["digest"]])
+    add_layer(registry, manifest, config)
+    data = json.dumps(config).encode()
+    registry.blob(data)
+    del manifest["subject"]
+    manifest["config"] |= {"digest": digest(data), "size": len(data)}
+    text = json.dumps(manifest).encode()
+    for name in ("own", digest(text)):
+        registry.manifests["shop/app", name] = (MANIFEST, text)
+    image("refactor", *(f"docker://{registry.host}/{n}" for n in ("shop/app:own", "shop/db:v2")), "--to", "source", *OPTIONS, "-o", "json")
+    (found,) = index_of(registry, "shop/app", digest(text))["manifests"]
+    doc = named(registry, "shop/app", found["digest"])[1]
+    assert doc["annotations"]["image.dormouse.dev/source"] == doc["subject"]["digest"] == digest(text)
+    assert [m["digest"] for m in index_of(registry, "shop/app", original)["manifests"]] == [refactored]
+    assert pull(tmp_path, registry, "shop/app:own")["original"] == digest(text)
+
+
+@pytest.mark.parametrize("what", ["missing", "other bytes", "refused"])
+def test_a_refactored_form_that_lacks_a_layer_leaves_the_original(tmp_path, registry, what):
+    original, refactored = attached(registry, "shop/app", "v1")
+    lost = named(registry, "shop/app", refactored)[1]["layers"][-1]["digest"]
+    if what == "missing":
+        del registry.blobs[lost]
+    elif what == "other bytes":
+        registry.blobs[lost] = registry.blobs[lost][:-1] + b"?"
+    else:
+        registry.faults.append(("GET", lost, answer(403, "DENIED")))
+    done = run("pull", f"{registry.host}/shop/app:v1", "--store", tmp_path / "store", "-o", "json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and found["digest"] == original and "original" not in found, done.stderr
+    assert "warning: the refactored form" in done.stderr and (what == "other bytes" or lost[7:19] in done.stderr), done.stderr
+    image("check", "--store", tmp_path / "store", "-o", "json")
 
 
 def test_referrers_that_cannot_be_read_leave_the_original(tmp_path, registry):
