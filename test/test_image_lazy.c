@@ -5,6 +5,8 @@
 #include "base/sys.h"
 #include "image/lazy_fetch.h"
 #include "image/lazy_fuse.h"
+#include "image/lazy_layers.h"
+#include "image/lazy_proof.h"
 #include "image/lazy_root.h"
 #include "image/lazy_status.h"
 #include "image/lazy_wire.h"
@@ -166,6 +168,183 @@ TEST(sparse_files_and_contents_of_two_sizes_are_refused)
     m.layers[0]->entries.p[0].is_sparse = false;
     memcpy(m.layers[0]->entries.p[0].digest, m.layers[1]->entries.p[0].digest, SHA256_BYTES);
     CHECK_ERR(lazy_view_make(m.layers, 2, OCI_SYMLINK_PARENT_REFUSE, uuid, &v, &err), E_PARSE);
+    image_fini(&m);
+}
+
+/* ---- what a registry says of layers, and the proof ---- */
+
+enum wrong {
+    WRONG_NOTHING,
+    WRONG_MODE,      /* in the index; the tar is right */
+    WRONG_WHITEOUTS, /* likewise */
+    WRONG_PADDING,   /* in the frame: of the tar, no file */
+    WRONG_FRAME,     /* it does not unpack */
+};
+
+/* The tree manifests of an image. */
+struct said {
+    struct oci_digest diff_ids[2];
+    struct lazy_trees trees;
+};
+
+static ssize_t read_tar(void *arg, void *p, size_t n, uint64_t offset)
+{
+    const struct buf *tar = arg;
+    n = MIN(n, tar->n - (size_t)offset);
+    memcpy(p, tar->p + offset, n);
+    return (ssize_t)n;
+}
+
+static struct buf whole_tar(const struct tar_kit *k)
+{
+    static const char end[2 * TAR_BLOCK_BYTES];
+    struct buf b = BUF_INIT(TAR_MAX);
+    (void)buf_add_str(&b, buf_str(&k->out));
+    (void)buf_add(&b, end, sizeof end);
+    return b;
+}
+
+static struct buf tree_of(const struct image *m, size_t i, enum wrong wrong)
+{
+    struct oci_layer *layer = m->layers[i];
+    const struct oci_whiteout none = { .path = STR("gone") };
+    scoped(buf_fini_scoped) struct buf tar = whole_tar(&m->tars[i]);
+    scoped(buf_fini_scoped) struct buf frame = BUF_INIT(TAR_MAX);
+    struct buf text = BUF_INIT(TAR_MAX);
+    uint16_t mode = layer->entries.p[0].mode;
+    if (wrong == WRONG_PADDING)
+        tar.p[tar.n - 1] = 1;
+    CHECK_OK(oci_skeleton_pack(layer, read_tar, &tar, 3, &frame, NULL));
+    if (wrong == WRONG_FRAME)
+        frame.n -= 4;
+    if (wrong == WRONG_MODE)
+        layer->entries.p[0].mode = 04755;
+    if (wrong == WRONG_WHITEOUTS)
+        vec_push(&layer->whiteouts, none);
+    const struct oci_tree_source source = { layer, buf_str(&frame) };
+    CHECK_OK(oci_tree_manifest_write(&source, 1, &text, NULL));
+    layer->entries.p[0].mode = mode;
+    layer->whiteouts.n = 0;
+    return text;
+}
+
+static void said_init(struct said *t, const struct image *m, enum wrong wrong)
+{
+    for (size_t i = 0; i < 2; i++)
+        memcpy(t->diff_ids[i].bytes, m->layers[i]->diff_id, SHA256_BYTES);
+    lazy_trees_init(&t->trees, t->diff_ids, 2);
+    for (size_t i = 0; i < 2; i++) {
+        struct buf text = tree_of(m, i, i == 1 ? wrong : WRONG_NOTHING);
+        CHECK_OK(lazy_trees_add(&t->trees, i, &text, TAR_MAX, NULL));
+    }
+}
+
+/* What gives the contents of a layer. */
+struct giving {
+    const struct lazy_view *view;
+    int fails;       /* with this code; 0: not */
+    bool is_changed; /* gives another content */
+    size_t n;
+};
+
+static int give(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
+                void *sink_arg, struct err *err)
+{
+    struct giving *g = arg;
+    ptrdiff_t at = lazy_view_find(g->view, p->digest);
+    if (at < 0 || g->fails)
+        return err_set(err, g->fails, "no content");
+    scoped(free_scoped) char *text = xstrdup(content_of(g->view, (uint32_t)at));
+    text[0] = (char)(text[0] ^ g->is_changed);
+    g->n++;
+    return sink(sink_arg, str_n(text, (size_t)p->size), err);
+}
+
+static int read_nothing(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                        void **ret, struct err *err)
+{
+    (void)max_bytes, (void)ops, (void)ops_arg, (void)ret;
+    return err_set(err, *(int *)arg, "it does not read");
+}
+
+/* The proof of the upper layer. reading: 0, or the code with which its reader fails. */
+static int prove(enum wrong wrong, int reading, struct giving *with)
+{
+    struct image m;
+    struct said said;
+    struct err err = { 0 };
+    struct giving usual = { 0 }, *g = with ? with : &usual;
+    static const struct layer_reading_ops broken = { .start = read_nothing };
+    image_init(&m);
+    said_init(&said, &m, wrong);
+    g->view = &m.view;
+    const struct lazy_proof_opts o = { .tree = lazy_trees_get(&said.trees, 1),
+                                       .diff_id = &said.diff_ids[1],
+                                       .content = give,
+                                       .content_arg = g,
+                                       .reading = reading ? &broken : &layer_parse_here,
+                                       .reading_arg = &reading };
+    int r = lazy_proof_layer(&o, &err);
+    CHECK(r >= 0 || err.text[0]);
+    lazy_trees_fini(&said.trees);
+    image_fini(&m);
+    return r;
+}
+
+TEST(a_layer_is_proven_by_its_digest_and_what_it_says_of_its_files)
+{
+    CHECK_OK(prove(WRONG_NOTHING, 0, NULL));
+    CHECK_ERR(prove(WRONG_MODE, 0, NULL), E_DIGEST); /* the tar is the right one */
+    CHECK_ERR(prove(WRONG_WHITEOUTS, 0, NULL), E_DIGEST);
+    CHECK_ERR(prove(WRONG_PADDING, 0, NULL), E_DIGEST);
+    CHECK_ERR(prove(WRONG_FRAME, 0, NULL), E_DIGEST);
+}
+
+TEST(faults_of_this_machine_prove_nothing)
+{
+    struct giving changed = { .is_changed = true }, missing = { .fails = -ENOENT };
+    CHECK_ERR(prove(WRONG_NOTHING, 0, &changed), -EIO);
+    CHECK_ERR(prove(WRONG_NOTHING, 0, &missing), -ENOENT);
+    CHECK_ERR(prove(WRONG_NOTHING, -ENOMEM, NULL), -ENOMEM);
+    CHECK_ERR(prove(WRONG_NOTHING, E_PARSE, NULL), E_PARSE);
+    CHECK_ERR(prove(WRONG_NOTHING, E_LIMIT, NULL), E_LIMIT);
+    CHECK_ERR(prove(WRONG_NOTHING, E_DIGEST, NULL), E_PARSE);
+    CHECK_ERR(prove(WRONG_PADDING, E_PARSE, NULL), E_DIGEST); /* a lie does not hide behind them */
+    CHECK_ERR(prove(WRONG_FRAME, -ENOMEM, NULL), E_DIGEST);
+}
+
+TEST(tree_manifests_are_bounded_in_memory_and_as_texts)
+{
+    struct image m;
+    struct lazy_trees t;
+    struct oci_digest ids[3];
+    image_init(&m);
+    for (size_t i = 0; i < 3; i++)
+        memcpy(ids[i].bytes, m.layers[i == 1]->diff_id, SHA256_BYTES);
+    struct buf text = tree_of(&m, 0, WRONG_NOTHING);
+    lazy_trees_init(&t, ids, 3);
+    CHECK(lazy_trees_is_first(&t, 0) && lazy_trees_is_first(&t, 1) && !lazy_trees_is_first(&t, 2));
+    CHECK_OK(lazy_trees_add(&t, 0, &text, TAR_MAX, NULL));
+    CHECK(lazy_trees_get(&t, 2) == lazy_trees_get(&t, 0));
+    uint64_t used = LAZY_TREES_MEMORY_MAX - t.memory_left;
+    CHECK(used >= m.layers[0]->entries.n * sizeof(struct oci_entry));
+    t.memory_left = used / 2; /* as after many layers */
+    text = tree_of(&m, 1, WRONG_NOTHING);
+    CHECK_ERR(lazy_trees_add(&t, 1, &text, TAR_MAX, NULL), E_LIMIT);
+    lazy_trees_fini(&t);
+    lazy_trees_init(&t, ids, 3);
+    text = tree_of(&m, 1, WRONG_NOTHING);
+    t.text_left = text.n - 1;
+    CHECK_ERR(lazy_trees_add(&t, 1, &text, TAR_MAX, NULL), E_LIMIT);
+    lazy_trees_fini(&t);
+    lazy_trees_init(&t, ids, 3);
+    text = tree_of(&m, 1, WRONG_NOTHING);
+    CHECK_ERR(lazy_trees_add(&t, 1, &text, 1, NULL), E_LIMIT);
+    lazy_trees_fini(&t);
+    lazy_trees_init(&t, ids, 3);
+    text = tree_of(&m, 1, WRONG_NOTHING);
+    CHECK_ERR(lazy_trees_add(&t, 0, &text, TAR_MAX, NULL), E_PARSE); /* of another layer */
+    lazy_trees_fini(&t);
     image_fini(&m);
 }
 
@@ -884,6 +1063,240 @@ TEST(a_full_disk_is_an_error_until_there_is_room)
     lazy_fetch_free(take_ptr(&w.fetch));
     CHECK(umount2(small, MNT_DETACH) == 0);
     world_fini(&w);
+}
+
+/* ---- the layers at the end ---- */
+
+/* An image of the two layers; `reason` is what keeping it returned. */
+struct ending {
+    struct world w;
+    struct said said;
+    struct oci_image image;
+    char *store;
+    struct lazy_layers_opts opts;
+    int reason;
+    size_t n_told;
+};
+
+static void tell(void *arg, const char *why)
+{
+    struct ending *e = arg;
+    (void)why;
+    (void)pthread_mutex_lock(&e->w.mutex);
+    e->n_told++;
+    (void)pthread_cond_broadcast(&e->w.changed);
+    (void)pthread_mutex_unlock(&e->w.mutex);
+}
+
+static void keep_all(void *arg, struct lazy_fetch *f)
+{
+    struct ending *e = arg;
+    e->opts.fetch = f;
+    e->reason = lazy_layers_keep(&e->opts, NULL);
+    on_all(&e->w, f);
+}
+
+static void ending_init(struct ending *e, enum wrong wrong)
+{
+    *e = (struct ending){ .image.manifest_text = STR("{}"), .image.config_text = STR("{ }") };
+    world_init(&e->w, 0);
+    said_init(&e->said, &e->w.m, wrong);
+    e->image.config.diff_ids = e->said.diff_ids;
+    e->image.config.n_diff_ids = 2;
+    sha256_of(e->image.manifest_text, e->image.digest.bytes);
+    sha256_of(e->image.config_text, e->image.manifest.config.digest.bytes);
+    e->store = xasprintf("%s/store", e->w.dir);
+    e->opts = (struct lazy_layers_opts){ .store = e->store,
+                                         .image = &e->image,
+                                         .trees = &e->said.trees,
+                                         .view = &e->w.m.view,
+                                         .first = &e->w.first,
+                                         .on_failure = tell,
+                                         .arg = e };
+}
+
+static void ending_run(struct ending *e)
+{
+    const struct lazy_fetch_opts opts = { .view = &e->w.m.view,
+                                          .diff_ids = e->said.diff_ids,
+                                          .guard = e->w.guard,
+                                          .first = &e->w.first,
+                                          .spool_dir = e->w.dir,
+                                          .parcel = fake_parcel,
+                                          .stop = &e->w.stop,
+                                          .on_all = keep_all,
+                                          .arg = e };
+    CHECK_OK(lazy_fetch_start(&opts, &e->w.fetch, NULL));
+}
+
+static void ending_fini(struct ending *e)
+{
+    lazy_fetch_free(take_ptr(&e->w.fetch));
+    lazy_trees_fini(&e->said.trees);
+    free(e->store);
+    world_fini(&e->w);
+}
+
+static void wait_told(struct ending *e)
+{
+    (void)pthread_mutex_lock(&e->w.mutex);
+    while (!e->n_told && !e->w.is_all)
+        (void)pthread_cond_wait(&e->w.changed, &e->w.mutex);
+    (void)pthread_mutex_unlock(&e->w.mutex);
+}
+
+/* The layers as an ordinary pull puts them there. */
+static void import_layers(const struct ending *e, struct oci_store *s)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct oci_import *im;
+        scoped(buf_fini_scoped) struct buf tar = whole_tar(&e->w.m.tars[i]);
+        const struct oci_import_opts opts = { .diff_id = e->said.diff_ids[i],
+                                              .blob = e->said.diff_ids[i],
+                                              .blob_size = tar.n,
+                                              .has_no_blob = true };
+        CHECK_OK(oci_import_new(s, &opts, &im, NULL));
+        CHECK_OK(oci_import_add(im, buf_str(&tar), NULL));
+        CHECK_OK(oci_import_commit(im, NULL));
+        oci_import_free(im);
+    }
+}
+
+static struct oci_store *open_store(const struct ending *e, bool is_reader)
+{
+    struct oci_store *s;
+    const struct oci_store_opts opts = { .root = e->store, .is_reader = is_reader };
+    CHECK_OK(oci_store_open(&opts, &s, NULL));
+    return s;
+}
+
+TEST(layers_are_kept_when_all_is_here)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    ending_run(&e);
+    wait_all(&e.w);
+    CHECK_OK(e.reason);
+    scoped(oci_store_close_scoped) struct oci_store *s = open_store(&e, true);
+    for (size_t i = 0; i < 2; i++)
+        CHECK(oci_store_layer_has(s, &e.said.diff_ids[i]));
+    CHECK(oci_store_document_has(s, &e.image.digest));
+    ending_fini(&e);
+}
+
+TEST(a_registry_that_forged_attributes_is_found_though_the_tar_is_right)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_MODE);
+    ending_run(&e);
+    wait_all(&e.w);
+    CHECK_ERR(e.reason, E_DIGEST);
+    ending_fini(&e);
+}
+
+TEST(layers_that_are_here_already_are_compared_too)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_WHITEOUTS);
+    struct oci_store *s = open_store(&e, false);
+    CHECK_OK(lazy_layers_check(s, &e.said.trees, NULL));
+    import_layers(&e, s);
+    CHECK_ERR(lazy_layers_check(s, &e.said.trees, NULL), E_DIGEST);
+    oci_store_close(s);
+    ending_run(&e);
+    wait_all(&e.w);
+    CHECK_ERR(e.reason, E_DIGEST);
+    ending_fini(&e);
+}
+
+TEST(a_store_that_is_busy_hides_no_forged_attributes)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_MODE);
+    struct oci_store *s = open_store(&e, false);
+    ending_run(&e);
+    wait_all(&e.w);
+    CHECK_ERR(e.reason, E_DIGEST);
+    oci_store_close(s);
+    ending_fini(&e);
+}
+
+TEST(a_store_that_is_busy_gets_the_layers_later)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    struct oci_store *s = open_store(&e, false);
+    ending_run(&e);
+    wait_told(&e);
+    CHECK(!e.w.is_all);
+    oci_store_close(s);
+    wait_all(&e.w);
+    CHECK_OK(e.reason);
+    CHECK_INT(e.n_told, 1);
+    ending_fini(&e);
+}
+
+static void mount_small(const struct ending *e, const char *size)
+{
+    scoped(free_scoped) char *how = xasprintf("size=%s", size);
+    CHECK(mkdir(e->store, 0700) == 0 && mount("none", e->store, "tmpfs", 0, how) == 0);
+}
+
+TEST(a_full_disk_hides_no_damaged_frame)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_FRAME);
+    mount_small(&e, "64k"); /* the lower layer has 300 KB */
+    ending_run(&e);
+    wait_all(&e.w);
+    CHECK_ERR(e.reason, E_DIGEST);
+    CHECK(umount2(e.store, MNT_DETACH) == 0);
+    ending_fini(&e);
+}
+
+TEST(a_disk_that_has_room_again_gets_the_layers)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    mount_small(&e, "64k");
+    ending_run(&e);
+    wait_told(&e);
+    CHECK(!e.w.is_all);
+    CHECK(mount("none", e.store, NULL, MS_REMOUNT, "size=8m") == 0);
+    wait_all(&e.w);
+    CHECK_OK(e.reason);
+    lazy_fetch_free(take_ptr(&e.w.fetch));
+    CHECK(umount2(e.store, MNT_DETACH) == 0);
+    ending_fini(&e);
+}
+
+TEST(an_end_waits_for_no_store)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    struct oci_store *s = open_store(&e, false);
+    ending_run(&e);
+    wait_told(&e);
+    lazy_fetch_free(take_ptr(&e.w.fetch));
+    CHECK_ERR(e.reason, -ECANCELED);
+    oci_store_close(s);
+    ending_fini(&e);
 }
 
 /* ---- how far it is ---- */

@@ -219,6 +219,14 @@ static void wait_changed(struct lazy_fetch *f, uint64_t ms)
     (void)pthread_cond_timedwait(&f->changed, &f->mutex, &until);
 }
 
+/* With the lock. */
+static void pause_for(struct lazy_fetch *f, uint64_t ms)
+{
+    uint64_t until_ms = clock_mono_ms() + ms;
+    for (uint64_t now; !f->stops && (now = clock_mono_ms()) < until_ms;)
+        wait_changed(f, until_ms - now);
+}
+
 static void note_failure(struct lazy_fetch *f, const struct batch *b, uint8_t state, int r,
                          const struct err *err)
 {
@@ -252,9 +260,7 @@ static void fetch_batch(struct lazy_fetch *f, const struct batch *b, uint8_t sta
         return;
     }
     note_failure(f, b, state, r, &err);
-    uint64_t until_ms = clock_mono_ms() + *again_ms;
-    for (uint64_t now; !f->stops && (now = clock_mono_ms()) < until_ms;)
-        wait_changed(f, until_ms - now);
+    pause_for(f, *again_ms);
     *again_ms = MIN(*again_ms * 2, max_ms);
 }
 
@@ -449,6 +455,18 @@ int lazy_fetch_place(struct lazy_fetch *f, uint32_t file, uint64_t *ret_at)
     *ret_at = f->places[file].at;
     (void)pthread_mutex_unlock(&f->mutex);
     return fd;
+}
+
+bool lazy_fetch_is_over(const struct lazy_fetch *f)
+{
+    return atomic_load(f->opts.stop);
+}
+
+void lazy_fetch_pause(struct lazy_fetch *f, uint64_t ms)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    pause_for(f, ms);
+    (void)pthread_mutex_unlock(&f->mutex);
 }
 
 void lazy_fetch_free(struct lazy_fetch *f)

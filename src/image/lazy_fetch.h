@@ -53,5 +53,9 @@ int lazy_fetch_wait(struct lazy_fetch *f, struct err *err);
 /* Where a file (index of the view) lies, once it is here: a borrowed descriptor, and an offset.
  * Errors: -ENOENT. */
 int lazy_fetch_place(struct lazy_fetch *f, uint32_t file, uint64_t *ret_at);
+/* lazy_fetch_free() has begun. Any thread. */
+bool lazy_fetch_is_over(const struct lazy_fetch *f);
+/* Wait so long, or until then; for on_all(). */
+void lazy_fetch_pause(struct lazy_fetch *f, uint64_t ms);
 /* Sets *stop, and waits for its threads. The guardian gets no more. NULL is fine. */
 void lazy_fetch_free(struct lazy_fetch *f);

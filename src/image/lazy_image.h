@@ -2,22 +2,21 @@
 /*
  * Starting an image lazily: from a registry that gives files by their digests ("image serve") and
  * has a list of what its start opens, mount it, get what the list has, and leave the rest to
- * threads while it runs. When all is here, the layers are made of it and go into the node store,
- * which compares their DiffIDs.
+ * threads while it runs. When all is here, the layers are made of it, compared with what the image
+ * is, and go into the node store (image/lazy_layers.h).
  *
  *     start list, tree manifests -> view -> mount -> files of the list -> (runs) -> all files ->
  * store
  *
  * Until then the names, attributes and digests of files are the word of that registry, as its
  * tree manifests say them: the manifest of an image proves whole layers alone. A registry that lied
- * is found when a layer is made, and on_lie() is called.
+ * is found when a layer is made, and on_lie() is called; or, of a layer that the store has, before
+ * the start.
  */
 #pragma once
 
 #include "image/lazy_fetch.h"
 #include "image/lazy_root.h"
-
-enum { LAZY_TREES_MAX = 256 << 20 /* bytes of tree manifests, held until the image is here */ };
 
 struct lazy_image_opts {
     struct oci_source *source; /* kept, and so is the image */
@@ -45,7 +44,8 @@ struct lazy_image;
 
 /*
  * Errors: E_UNSUPPORTED, the source gives no single files, or the image or the kernel cannot start
- * so; -ENOENT, no start of it was recorded; E_LIMIT, E_PARSE, those of the registry, of
+ * so; -ENOENT, no start of it was recorded; E_DIGEST, it says of a layer that the store has what is
+ * not so; E_LIMIT, E_PARSE, those of the registry, of lazy_trees_add(),
  * lazy_root_mount(), lazy_fetch_start(). On error nothing is mounted.
  */
 int lazy_image_start(const struct lazy_image_opts *opts, struct lazy_image **ret, struct err *err);

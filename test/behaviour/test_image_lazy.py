@@ -21,6 +21,7 @@ from serve_kit import serve
 
 LATER = b"what is opened later\n"
 REST = random.Random(7).randbytes(1 << 20).hex().encode() + b"\n"
+FILES = [("start.txt", "f", b"start\n"), ("later.txt", "f", LATER), ("rest", "f", REST), ("empty", "f", b""), ("hidden", "f", b"hidden")]
 RUN = ["sh", "-c", "cat /start.txt; while read f; do if cat $f; then echo read; else echo failed; fi; done"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("crun") or not os.path.exists("/dev/fuse"), reason="lazy starts take root, crun and /dev/fuse")
 
@@ -36,6 +37,7 @@ class Valve(http.server.ThreadingHTTPServer):
     def __init__(self, host):
         super().__init__(("127.0.0.1", 0), Through)
         self.target, self.open, self.is_refusing, self.asked = host, None, False, []
+        self.instead = {}       # path of a GET: the body of its answer
         self.changed = threading.Condition()
         self.is_over = False
         self.host = "127.0.0.1:%d" % self.server_address[1]
@@ -71,6 +73,8 @@ class Through(http.server.BaseHTTPRequestHandler):
             connection.request(method, self.path, body, {k: v for k, v in self.headers.items() if k.lower() not in ("host", "content-length", "connection")})
             answer = connection.getresponse()
             data = answer.read()
+            if method == "GET":
+                data = self.server.instead.get(self.path, data)
         finally:
             connection.close()
         self.send_response(answer.status)
@@ -110,7 +114,7 @@ def cloud(tmp_path_factory):
     """A store with an image whose start was recorded, the digests of its list, and the DiffIDs of its layers."""
     root = tmp_path_factory.mktemp("lazy")
     layers = [layer([("tmp", "d", "", {"mode": 0o1777}), *programs("sh", "cat")]),
-              layer([("start.txt", "f", b"start\n"), ("later.txt", "f", LATER), ("rest", "f", REST), ("empty", "f", b""), ("hidden", "f", b"hidden")]),
+              layer(FILES),
               layer([("hidden", "f", b"seen")])]
     Layout(root / "app").image("v1", layers, run={"Cmd": RUN})
     Layout(root / "other").image("v1", [layer([("f", "f", b"f")])])
@@ -283,6 +287,86 @@ def test_kill_9_ends_the_container_and_the_guardian(valve, tmp_path):
     after = run(tmp_path / "images", tmp_path / "data", f"docker://{valve.host}/app:v1", "--lazy")
     assert after.communicate("", timeout=DEADLINE_S)[0] == "start\n"       # and removes what is left
     assert is_clean(tmp_path)
+
+
+def sum64(data, seed):
+    """src/base/sum.c"""
+    k0, k1, k2, ones = 0x9e3779b97f4a7c15, 0xd1b54a32d192ed03, 0x8cb92ba72f3d8dd7, (1 << 64) - 1
+
+    def fold(x, y):
+        return (x * y & ones) ^ (x * y >> 64)
+    tail = data[len(data) // 32 * 32:].ljust(32, b"\0")
+    a, b = seed ^ k1, seed ^ k2
+    for words in [*struct.iter_unpack("<4Q", data[:len(data) // 32 * 32]), struct.unpack("<4Q", tail)]:
+        a, b = fold(words[0] ^ k0, words[1] ^ a), fold(words[2] ^ k1, words[3] ^ b)
+    return fold(a ^ k2 ^ len(data), b ^ k0)
+
+
+def summed(data):
+    return data + struct.pack("<Q", sum64(data, 1))
+
+
+def tree_parts(text):
+    """The index and the frame of a tree manifest (src/oci/tree_manifest.h)."""
+    n_index, n_frame = struct.unpack_from("<QQ", text, 16)
+    assert len(text) == 32 + n_index + n_frame + 8 and summed(text[:-8]) == text
+    return text[32:32 + n_index], text[32 + n_index:-8]
+
+
+def forge(host, cloud, tmp_path):
+    """The path and the tree manifest of the second layer in which a file is another user's, and may run as that user: the tar is the right one."""
+    files = [(*entry[:3], {"mode": 0o4755, "uid": 1}) if entry[0] == "later.txt" else entry for entry in FILES]
+    Layout(tmp_path / "forged").image("v1", [layer(files)])
+    assert image(tmp_path / "forging", "pull", f"oci:{tmp_path}/forged:v1", "--name", "app:v1").returncode == 0
+    path = f"/v2/app/_dormouse/trees/sha256:{cloud[2][1]}"
+    with serve(tmp_path / "forging") as s:
+        index, _ = tree_parts(s.get(f"/v2/app/_dormouse/trees/sha256:{sha256(layer(files))}")[2])
+    real, frame = tree_parts(http_get(host, path))
+    assert index[24:56] == bytes.fromhex(sha256(layer(files))) and real[24:56] == bytes.fromhex(cloud[2][1])
+    index = summed(index[:24] + real[24:56] + index[56:-8])
+    return path, summed(b"DMTREEMF" + struct.pack("<IIQQ", 1, 1, len(index), len(frame)) + index + frame)
+
+
+def http_get(host, path):
+    connection = http.client.HTTPConnection(host, timeout=DEADLINE_S)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        assert answer.status == 200
+        return answer.read()
+    finally:
+        connection.close()
+
+
+def test_a_registry_that_forges_attributes_ends_the_container(cloud, valve, tmp_path):
+    path, text = forge(valve.target, cloud, tmp_path)
+    valve.instead[path] = text
+    with lazy(valve, tmp_path) as child:
+        valve.set(open=None)
+        assert child.wait(DEADLINE_S) == 1
+        assert child.stdout.read() == "" and "gave other files than the image has" in child.stderr.read()
+
+
+def test_a_forged_layer_that_is_here_already_does_not_start(cloud, valve, tmp_path):
+    path, text = forge(valve.target, cloud, tmp_path)
+    Layout(tmp_path / "mine").image("v1", [layer(FILES)])
+    assert image(tmp_path / "images", "pull", f"oci:{tmp_path}/mine:v1", "--name", "mine:v1").returncode == 0
+    valve.instead[path] = text
+    child = run(tmp_path / "images", tmp_path / "data", f"docker://{valve.host}/app:v1", "--lazy")
+    out, err = child.communicate("", timeout=DEADLINE_S)
+    assert (child.returncode, out) == (1, "") and "the registry says" in err, err
+    assert is_clean(tmp_path)
+
+
+def test_a_layer_that_cannot_be_made_ends_the_container(cloud, valve, tmp_path):
+    """Of a frame that does not unpack nothing can be proven."""
+    path = f"/v2/app/_dormouse/trees/sha256:{cloud[2][1]}"
+    index, frame = tree_parts(http_get(valve.target, path))
+    valve.instead[path] = summed(b"DMTREEMF" + struct.pack("<IIQQ", 1, 1, len(index), len(frame) - 4) + index + frame[:-4])
+    with lazy(valve, tmp_path) as child:
+        valve.set(open=None)
+        assert child.wait(DEADLINE_S) == 1
+        assert "gave other files than the image has" in child.stderr.read()
 
 
 def test_a_registry_whose_files_are_not_the_images_ends_the_container(cloud, tmp_path):

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/lazy_layers.h"
+
+#include "base/sys.h"
+#include "image/layer_cache.h"
+#include "image/lazy_proof.h"
+
+#include <errno.h>
+
+enum { PIECE_BYTES = 256 << 10, STORE_MS = 200 };
+
+struct keeping {
+    const struct lazy_layers_opts *o;
+    bool *is_proven; /* layers, by their index */
+};
+
+/* ---- what they are made of ---- */
+
+static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
+                        void *sink_arg, struct err *err)
+{
+    const struct keeping *k = arg;
+    uint64_t at = 0;
+    ptrdiff_t file = lazy_view_find(k->o->view, p->digest);
+    int fd = file < 0 ? -ENOENT : lazy_fetch_place(k->o->fetch, (uint32_t)file, &at);
+    scoped(free_scoped) char *piece = xalloc(PIECE_BYTES);
+    if (fd < 0)
+        return err_set(err, fd, "a file of the image is missing");
+    for (uint64_t left = p->size, n; left; left -= n) {
+        n = MIN(left, (uint64_t)PIECE_BYTES);
+        ssize_t got =
+            lazy_fetch_is_over(k->o->fetch) ? -ECANCELED : sys_pread_full(fd, piece, (size_t)n, at);
+        if (got < 0)
+            return err_sys(err, (int)got, "read a file that came");
+        if ((uint64_t)got < n)
+            return err_set(err, -EIO, "a file that came is shorter now");
+        int r = sink(sink_arg, str_n(piece, (size_t)n), err);
+        if (r < 0)
+            return r;
+        at += n;
+    }
+    return 0;
+}
+
+static int prove(struct keeping *k, size_t i, struct err *err)
+{
+    const struct lazy_proof_opts proof = {
+        .tree = lazy_trees_get(k->o->trees, i),
+        .diff_id = &k->o->image->config.diff_ids[i],
+        .content = give_content,
+        .content_arg = k,
+        .reading = k->o->reading ? k->o->reading : &layer_parse_here,
+        .reading_arg = k->o->reading_arg,
+    };
+    int r = k->is_proven[i] ? 0 : lazy_proof_layer(&proof, err);
+    k->is_proven[i] |= r >= 0;
+    return r < 0 ? err_ctx(err, r, "layer %zu", i) : 0;
+}
+
+/* Of each of them, without the store. Errors: E_DIGEST; all others are left to the next time. */
+static int prove_all(struct keeping *k, struct err *err)
+{
+    for (size_t i = 0; i < k->o->trees->n; i++)
+        if (lazy_trees_is_first(k->o->trees, i) && prove(k, i, err) == E_DIGEST)
+            return E_DIGEST;
+    return 0;
+}
+
+/* ---- the store ---- */
+
+static int compare_stored(struct oci_store *s, const struct lazy_trees *trees, size_t i,
+                          struct err *err)
+{
+    scoped(oci_layer_free_scoped) struct oci_layer *is = NULL;
+    int r = oci_store_layer_index(s, &trees->diff_ids[i], &is, err);
+    r = r < 0 ? r : lazy_proof_same(lazy_trees_get(trees, i)->layer, is, err);
+    return r < 0 ? err_ctx(err, r, "layer %zu", i) : 0;
+}
+
+static int add_to_import(void *arg, struct str bytes, struct err *err)
+{
+    return oci_import_add(arg, bytes, err);
+}
+
+/* Errors: -EEXIST; of this one no code says that the registry was wrong. */
+static int import(struct keeping *k, struct oci_store *s, size_t i, struct err *err)
+{
+    const struct oci_tree_layer *tree = lazy_trees_get(k->o->trees, i);
+    scoped(oci_import_free_scoped) struct oci_import *im = NULL;
+    const struct oci_import_opts opts = {
+        .diff_id = k->o->image->config.diff_ids[i],
+        .blob = k->o->image->config.diff_ids[i],
+        .blob_size = tree->layer->n_bytes,
+        .has_no_blob = true,
+        .max_tar_bytes = MAX(tree->layer->n_bytes, (uint64_t)1),
+        .reading = k->o->reading,
+        .reading_arg = k->o->reading_arg,
+    };
+    int r = oci_import_new(s, &opts, &im, err);
+    r = r < 0 ? r : oci_skeleton_make_tar(&tree->skeleton, give_content, k, add_to_import, im, err);
+    r = r < 0 ? r : oci_import_commit(im, err);
+    return r == E_DIGEST ? -EIO : r;
+}
+
+static int keep_layer(struct keeping *k, struct oci_store *s, size_t i, struct err *err)
+{
+    struct err why = { 0 };
+    int r = import(k, s, i, &why);
+    if (r >= 0 || r == -EEXIST) {
+        why = (struct err){ 0 };
+        r = compare_stored(s, k->o->trees, i, &why);
+        k->is_proven[i] |= r >= 0;
+    }
+    if (r < 0 && r != E_DIGEST && prove(k, i, err) == E_DIGEST)
+        return E_DIGEST;
+    return r < 0 ? err_set(err, r, "layer %zu: %s", i, err_text(&why)) : 0;
+}
+
+static int put_documents(const struct oci_image *image, struct oci_store *s, struct err *err)
+{
+    int r = oci_store_document_put(s, &image->manifest.config.digest, image->config_text, err);
+    if (r >= 0 && image->index_text.n)
+        r = oci_store_document_put(s, &image->index, image->index_text, err);
+    return r < 0 ? r : oci_store_document_put(s, &image->digest, image->manifest_text, err);
+}
+
+static int keep(struct keeping *k, struct err *err)
+{
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    const struct lazy_layers_opts *o = k->o;
+    const struct oci_store_opts opts = { .root = o->store, .lock_ms = STORE_MS };
+    struct err why = { 0 };
+    int r = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &s, &why);
+    if (r < 0)
+        return prove_all(k, err) < 0 ? E_DIGEST : err_set(err, r, "%s", err_text(&why));
+    for (size_t i = 0; i < o->trees->n && r >= 0; i++)
+        r = lazy_trees_is_first(o->trees, i) ? keep_layer(k, s, i, err) : 0;
+    if (r < 0 && r != E_DIGEST) { /* the other layers */
+        why = *err;
+        return prove_all(k, err) < 0 ? E_DIGEST : err_set(err, r, "%s", err_text(&why));
+    }
+    r = r < 0 ? r : put_documents(o->image, s, err);
+    return r < 0 ? r : start_list_put(s, &o->image->manifest.config.digest, o->first, err);
+}
+
+/* ---- until it is done ---- */
+
+static bool may_pass(int r)
+{
+    return r == -EBUSY || r == -ENOSPC || r == -EDQUOT || r == -ENOMEM || r == -EAGAIN ||
+           r == -EMFILE || r == -ENFILE || r == -ETIMEDOUT || r == -ENOENT || r == E_TRAP;
+}
+
+static bool is_proven(const struct keeping *k)
+{
+    for (size_t i = 0; i < k->o->trees->n; i++)
+        if (lazy_trees_is_first(k->o->trees, i) && !k->is_proven[i])
+            return false;
+    return true;
+}
+
+int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err)
+{
+    scoped(free_scoped) bool *proven = xnew_n(bool, o->trees->n + 1);
+    struct keeping k = { .o = o, .is_proven = proven };
+    uint64_t again_ms = LAZY_LAYERS_AGAIN_MS;
+    for (int told = 0;;) {
+        struct err why = { 0 };
+        int r = keep(&k, &why);
+        if (r >= 0)
+            return 0;
+        if (lazy_fetch_is_over(o->fetch))
+            return err_set(err, -ECANCELED, "it ends");
+        if (r == E_DIGEST || !may_pass(r))
+            return err_set(err, r, "%s%s", err_text(&why),
+                           r == E_DIGEST || is_proven(&k)
+                               ? ""
+                               : "; nor could what it showed be compared with the image");
+        if (r != told && o->on_failure)
+            o->on_failure(o->arg, err_text(&why));
+        told = r;
+        lazy_fetch_pause(o->fetch, again_ms);
+        again_ms = MIN(again_ms * 2, (uint64_t)LAZY_LAYERS_AGAIN_MAX_MS);
+    }
+}
+
+int lazy_layers_check(struct oci_store *s, const struct lazy_trees *trees, struct err *err)
+{
+    for (size_t i = 0; i < trees->n; i++) {
+        struct err why = { 0 };
+        if (lazy_trees_is_first(trees, i) && oci_store_layer_has(s, &trees->diff_ids[i]) &&
+            compare_stored(s, trees, i, &why) == E_DIGEST)
+            return err_set(err, E_DIGEST, "%s", err_text(&why));
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a lazy start: all files are here, so the layers are made of them and compared with
+ * what the image is (image/lazy_proof.h), and put into the node store. A store that cannot be
+ * written to delays the latter alone.
+ *
+ * Blocking; one thread.
+ */
+#pragma once
+
+#include "image/lazy_fetch.h"
+#include "image/lazy_trees.h"
+#include "oci/source.h"
+
+enum {
+    LAZY_LAYERS_AGAIN_MS =
+        500, /* after what may pass: another writer, a full disk; doubled up to */
+    LAZY_LAYERS_AGAIN_MAX_MS = 60 * 1000,
+};
+
+struct lazy_layers_opts {
+    const char *store;
+    const struct oci_image *image;
+    const struct lazy_trees *trees;
+    const struct lazy_view *view;
+    const struct start_list *first;
+    struct lazy_fetch *fetch;
+    const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
+    void *reading_arg;
+    void (*on_failure)(void *arg,
+                       const char *why); /* of the store; it is tried again. NULL: none */
+    void *arg;
+};
+
+/*
+ * Returns when the image is in the store, or will not be. Errors: E_DIGEST, what the registry said
+ * of the layers is not so; -ECANCELED, lazy_fetch_free(); all others: the image is not in the
+ * store, and the text says if it was not compared either.
+ */
+int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err);
+
+/* Compare what the registry said of layers that the store has already. Errors: E_DIGEST. */
+int lazy_layers_check(struct oci_store *s, const struct lazy_trees *trees, struct err *err);
