@@ -540,6 +540,70 @@ TEST(a_revision_that_failed_is_tried_at_once_when_what_it_lacked_has_come)
     end(&r);
 }
 
+TEST(what_stops_a_revision_is_not_said_of_the_one_after_it)
+{
+    struct rig r;
+    rig_lead(&r);
+    static const char *const spec =
+        "{\"fake\":{\"createMilliseconds\":5},\"scale\":{\"initial\":1}}";
+    struct rig_revision two[] = { { 1, "{\"fake\":{}}", false },
+                                  { 2, "{\"fake\":{\"createMilliseconds\":5}}", false } };
+    uint32_t f = rig_function(&r, "f", "{\"fake\":{},\"scale\":{\"initial\":1}}", two, 1);
+    struct plane_view v;
+    CHECK_INT(w1.n_creates, 1);
+    worker_created(&r, &w1, w1.creates[0].id, "no such image", false);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.reason), "SandboxFailed");
+    (void)rig_function(&r, "f", spec, two, 2);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest, 2);
+    CHECK(v.reason == NULL);
+    CHECK_INT(v.latest_ready, 0);
+    CHECK_INT(w1.creates[1].revision, 2);
+    worker_created(&r, &w1, w1.creates[1].id, "no such image either", false);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.message), "no such image either");
+    skip(&r, PLANE_RETRY_FIRST_MS);
+    for (size_t i = 2; i < w1.n_creates; i++)
+        if (w1.creates[i].revision == 2)
+            worker_created(&r, &w1, w1.creates[i].id, NULL, false);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_INT(v.latest_ready, 2);
+    CHECK(v.reason == NULL);
+    end(&r);
+}
+
+TEST(a_revision_that_failed_is_tried_at_once_with_another_environment)
+{
+    static const char *const spec =
+        "{\"fake\":{},\"env\":[{\"name\":\"A\",\"valueFrom\":{\"secretKeyRef\":{\"name\":\"s\","
+        "\"key\":\"k\"}}}],\"scale\":{\"initial\":1}}";
+    struct rig r;
+    rig_lead(&r);
+    struct rig_revision one = { 1, spec, false };
+    uint32_t f = rig_function(&r, "f", spec, &one, 1);
+    struct fn_name_value var = { STR("A"), STR("wrong") };
+    struct plane_env env = { .vars = &var, .n_vars = 1 };
+    struct plane_view v;
+    plane_set_env(r.plane, f, 1, &env, 0, NULL);
+    turn(&r);
+    CHECK_INT(w1.n_creates, 1);
+    worker_created(&r, &w1, w1.creates[0].id, "not with this one", false);
+    plane_set_env(r.plane, f, 1, &env, 0, NULL); /* as it was */
+    turn(&r);
+    CHECK_INT(w1.n_creates, 1);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK_STR(str_of(v.reason), "SandboxFailed");
+    var.value = STR("right");
+    plane_set_env(r.plane, f, 1, &env, 0, NULL);
+    turn(&r);
+    CHECK(plane_view(r.plane, f, &v));
+    CHECK(v.reason == NULL);
+    CHECK_INT(w1.n_creates, 2);
+    CHECK_STR(str_of(w1.env), "A=right;");
+    end(&r);
+}
+
 TEST(a_container_without_a_worker_for_it_says_what_such_a_worker_needs)
 {
     struct rig r;

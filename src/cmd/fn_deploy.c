@@ -234,8 +234,26 @@ static int make_spec(struct arena *a, struct json *spec, struct err *err)
     return add_env(a, spec, err);
 }
 
+/* The condition Ready of this generation or a later one; NULL: there is none yet. */
+static const struct json *ready_condition(const struct json *object, int64_t generation)
+{
+    const struct json *status = json_getc(object, "status");
+    if (json_int_or(json_getc(status, "observedGeneration"), 0) < generation)
+        return NULL;
+    json_each (condition, json_getc(status, "conditions"))
+        if (str_is(json_get_str(condition, "type"), "Ready"))
+            return condition;
+    return NULL;
+}
+
+/* What was applied: its generation, and whether it is one that has failed already. */
+struct applied {
+    int64_t generation;
+    bool has_failed;
+};
+
 static int apply(struct kube_client *c, struct arena *a, const char *namespace,
-                 const char *function, struct json *spec, int64_t *ret_generation, struct err *err)
+                 const char *function, struct json *spec, struct applied *ret, struct err *err)
 {
     struct json *o = json_new_object(a);
     json_set_str(a, o, "apiVersion", STR("dormouse.dev/v1alpha1"));
@@ -249,8 +267,12 @@ static int apply(struct kube_client *c, struct arena *a, const char *namespace,
     struct kube_answer answer;
     int r = kube_client_ask(c, a, "PATCH", target, "application/apply-patch+yaml", buf_str(&body),
                             &answer, err);
-    if (r >= 0)
-        *ret_generation = json_int_or(json_path(answer.body, "metadata", "generation", NULL), 0);
+    if (r < 0)
+        return r;
+    int64_t generation = json_int_or(json_path(answer.body, "metadata", "generation", NULL), 0);
+    const struct json *ready = ready_condition(answer.body, generation);
+    *ret = (struct applied){ .generation = generation,
+                             .has_failed = str_is(json_get_str(ready, "status"), "False") };
     return r;
 }
 
@@ -266,41 +288,37 @@ static void say_what_is_awaited(const struct json *condition, char **said)
 }
 
 /* 1: the revision of this generation is ready, 0: not yet; E_INVALID: it will not be. */
-static int look(struct kube_client *c, const char *target, int64_t generation, char **said,
+static int look(struct kube_client *c, const char *target, const struct applied *what, char **said,
                 struct err *err)
 {
     struct arena a = { 0 };
     struct kube_answer answer;
     int r = kube_client_ask(c, &a, "GET", target, NULL, STR(""), &answer, err);
-    struct json *status = r >= 0 ? json_getc(answer.body, "status") : NULL;
-    if (r >= 0 && json_int_or(json_getc(status, "observedGeneration"), 0) >= generation) {
-        json_each (condition, json_getc(status, "conditions")) {
-            if (!str_is(json_get_str(condition, "type"), "Ready"))
-                continue;
-            struct str is = json_get_str(condition, "status");
-            if (str_is(is, "True"))
-                r = json_int_or(json_getc(status, "readyRevision"), 0) >=
-                    json_int_or(json_getc(status, "latestRevision"), 0);
-            else if (str_is(is, "False"))
-                r = err_set(err, E_INVALID, STR_FMT ": " STR_FMT,
-                            STR_ARG(json_get_str(condition, "reason")),
-                            STR_ARG(json_get_str(condition, "message")));
-            else
-                say_what_is_awaited(condition, said);
-        }
-    }
+    const struct json *ready = r >= 0 ? ready_condition(answer.body, what->generation) : NULL;
+    const struct json *status = ready ? json_getc(answer.body, "status") : NULL;
+    struct str is = json_get_str(ready, "status");
+    if (str_is(is, "True"))
+        r = json_int_or(json_getc(status, "readyRevision"), 0) >=
+            json_int_or(json_getc(status, "latestRevision"), 0);
+    else if (str_is(is, "False"))
+        r = err_set(err, E_INVALID, "%s" STR_FMT ": " STR_FMT,
+                    what->has_failed ? "nothing was changed since it failed: " : "",
+                    STR_ARG(json_get_str(ready, "reason")),
+                    STR_ARG(json_get_str(ready, "message")));
+    else if (ready)
+        say_what_is_awaited(ready, said);
     arena_fini(&a);
     return r;
 }
 
 static int wait_until_ready(struct kube_client *c, const char *namespace, const char *function,
-                            int64_t generation, struct err *err)
+                            const struct applied *what, struct err *err)
 {
     scoped(free_scoped) char *target = xasprintf(FN_FUNCTIONS "/%s", namespace, function);
     scoped(free_scoped) char *said = NULL;
     uint64_t end = clock_mono_ms() + wait_ms, pause = POLL_FIRST_MS;
     int r;
-    while ((r = look(c, target, generation, &said, err)) == 0) {
+    while ((r = look(c, target, what, &said, err)) == 0) {
         if (clock_mono_ms() >= end)
             return err_set(err, -ETIMEDOUT, "%s is not ready after %llu s", function,
                            (unsigned long long)(wait_ms / 1000));
@@ -335,7 +353,7 @@ static int deploy(struct kube_client *c, struct arena *a, const char *namespace,
                   const char *function, struct module *m, struct err *err)
 {
     struct json *spec = json_new_object(a);
-    int64_t generation = 0;
+    struct applied what = { 0 };
     int r = make_spec(a, spec, err);
     if (r < 0)
         return r;
@@ -355,9 +373,9 @@ static int deploy(struct kube_client *c, struct arena *a, const char *namespace,
         }
     }
     if (r >= 0)
-        r = apply(c, a, namespace, function, spec, &generation, err);
+        r = apply(c, a, namespace, function, spec, &what, err);
     if (r >= 0 && !no_wait)
-        r = wait_until_ready(c, namespace, function, generation, err);
+        r = wait_until_ready(c, namespace, function, &what, err);
     if (r < 0)
         return err_ctx(err, r, "deploy %s", function);
     struct err none = { 0 };

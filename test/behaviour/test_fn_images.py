@@ -201,6 +201,25 @@ def test_credentials_come_from_a_secret_and_hold_for_its_namespace_alone(tmp_pat
     assert "s3cret" not in server.text_of_log()
 
 
+def test_a_deploy_that_mends_one_before_is_not_told_its_failure(start, tmp_path, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/private", "v1")
+    registry.auth, registry.users = "basic", {"ann": "s3cret"}
+    server = start()
+
+    def deploy(*words):
+        return subprocess.run([DORMOUSE, "fn", "deploy", "--data-dir", server.data_dir, "--image", f"{registry.host}/team/private:v1",
+                               "--name", "web", "--port", "80", *words], capture_output=True, text=True)
+
+    done = deploy()
+    assert done.returncode == 1 and "ImagePull" in done.stderr and "nothing was changed" not in done.stderr, done
+    done = deploy()
+    assert done.returncode == 1 and "nothing was changed since it failed: " in done.stderr, done
+    server.create("/api/v1/namespaces/default/secrets", {**dockerconfig(registry.host, "ann", "s3cret"), "metadata": {"name": "pull"}})
+    done = deploy("--pull-secret", "pull")
+    assert done.returncode == 0, done.stderr
+    assert call(server.gateway, "web.default").status == 200
+
+
 def make_namespace(server, name):
     server.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 

@@ -442,10 +442,16 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
     if (r >= 0)
         r = plane_env_new(env, &fresh);
     if (r >= 0) {
-        if (!plane_env_equal(rev->env, fresh))
+        bool is_new = !plane_env_equal(rev->env, fresh);
+        if (is_new)
             plane_unlearn(p, function, revision, false);
         plane_env_free(rev->env);
         rev->env = fresh;
+        if (is_new && rev->reason) { /* found without it */
+            rev->env_at_ms = loop_now_ms(p->loop);
+            revision_try_again(rev);
+            return;
+        }
     } else if (!rev->env) {
         free(rev->reason);
         free(rev->message);
@@ -482,6 +488,9 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
     if (!f || f->dropped)
         return false;
     *ret = (struct plane_view){ .latest = f->latest };
+    /* Until the latest is up, what stops one before it says nothing about the spec. */
+    const struct revision *latest = find_revision(f, f->latest);
+    bool is_up = latest && latest->is_ready && !latest->is_assumed;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         const struct revision *rev = f->revisions[i];
         ret->ready += rev->ready;
@@ -497,7 +506,7 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
             ret->is_compiling = rev->is_compiling && rev->creating > 0;
         if (rev->number == f->latest)
             ret->is_pulling = rev->is_pulling && rev->creating > 0;
-        if (rev->reason && (rev->number == f->latest || (rev->reachable && !ret->reason))) {
+        if (rev->reason && (rev == latest || (is_up && rev->reachable && !ret->reason))) {
             ret->reason = rev->reason;
             ret->message = rev->message;
             ret->is_permanent = rev->is_permanent;

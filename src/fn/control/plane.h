@@ -149,7 +149,10 @@ struct plane_env {
     size_t n_auths;
     struct str tenant; /* whose they are: namespace and its uid; "": there are none */
 };
-/* Copied. r < 0: it could not be had, err says why; what is known from before serves then. */
+/*
+ * Copied. r < 0: it could not be had, err says why; what is known from before serves then. A
+ * revision that failed is tried again at once with an environment that differs.
+ */
 void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
                    const struct plane_env *env, int r, const struct err *err);
 /* The latest revision's missing module is available now: retry failed creations at once. */
@@ -159,7 +162,8 @@ struct plane_view {
     uint32_t latest_ready;              /* newest that is ready; 0: none is */
     uint32_t ready, creating, draining; /* sandboxes of all revisions */
     uint32_t running, queued;           /* requests, as told last */
-    /* Why the latest revision, or one with traffic, gets no sandboxes; NULL: no obstacle */
+    /* Why the latest revision or, once that is ready, one with traffic gets no sandboxes; NULL: no
+     * obstacle */
     const char *reason, *message;
     bool is_permanent;
     /* The latest revision, which has no sandbox before that has ended. */
