@@ -11,7 +11,6 @@ int image_args_check(struct image_args *args)
 {
     static const char *const parents[] = { "refuse", "shadow", "follow" };
     struct str how = str_of(args->symlink_parent ? args->symlink_parent : "refuse");
-    struct str format = str_of(args->output ? args->output : "text");
     struct err err = { 0 };
     args->wanted = oci_platform_here();
     if (args->platform && oci_platform_parse(str_of(args->platform), &args->wanted, &err) < 0)
@@ -23,10 +22,7 @@ int image_args_check(struct image_args *args)
         return cmd_failf(CMD_USAGE, "--symlink-parent is refuse, shadow or follow, not '%s'",
                          args->symlink_parent);
     args->parent = (enum oci_symlink_parent)i;
-    args->is_json = str_is(format, "json");
-    if (!args->is_json && !str_is(format, "text"))
-        return cmd_failf(CMD_USAGE, "--output is text or json, not '%s'", args->output);
-    return 0;
+    return image_text_output(args->output, &args->is_json);
 }
 
 bool image_is_in_store(const char *reference)

@@ -54,10 +54,7 @@ struct image_args {
           &(args).symlink_parent,                                                                  \
           0,                                                                                       \
           0 },                                                                                     \
-        IMAGE_REGISTRY_OPTS((args).registry),                                                      \
-    {                                                                                              \
-        "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &(args).output, 0, 0           \
-    }
+        IMAGE_REGISTRY_OPTS((args).registry), IMAGE_TEXT_OUTPUT_OPT((args).output)
 
 #define IMAGE_SOURCE_HELP                                                                          \
     "An image outside of the store is named as skopeo names it: oci:DIR[:NAME] for an OCI image\n" \

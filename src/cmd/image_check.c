@@ -21,7 +21,7 @@ static const struct cmd_opt check_opts[] = {
       0, 0 },
     { "rate", 0, "SIZE", "bytes to read in a second (no limit)", CMD_SIZE, &rate, 0, 0 },
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
-    IMAGE_STORE_OUTPUT_OPT(where.output),
+    IMAGE_TEXT_OUTPUT_OPT(where.output),
     { .name = NULL },
 };
 
@@ -93,15 +93,15 @@ static int run_check(int argc, char **argv)
 {
     size_t n;
     struct err err = { 0 };
-    enum image_store_output output;
+    bool is_json;
     struct oci_store_check_result res = { 0 };
     struct erofs_file_found mounts = { 0 };
     int r = cmd_parse(&cmd_image_check, check_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
-    if ((r = image_store_output(where.output, &output)) != 0)
+    if ((r = image_text_output(where.output, &is_json)) != 0)
         return r;
-    struct findings f = { .is_text = output != IMAGE_STORE_JSON };
+    struct findings f = { .is_text = !is_json };
     f.list = json_new_array(&f.a);
     struct oci_store_opts how = { .is_reader = !remove_damaged,
                                   .must_exist = true,
@@ -150,7 +150,7 @@ static const struct cmd_opt gc_opts[] = {
     IMAGE_STORE_OPT(where.store),
     { "dry-run", 0, NULL, "say what would go, and remove nothing", CMD_FLAG, &dry_run, 0, 0 },
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
-    IMAGE_STORE_OUTPUT_OPT(where.output),
+    IMAGE_TEXT_OUTPUT_OPT(where.output),
     { .name = NULL },
 };
 
@@ -216,7 +216,7 @@ static int run_gc(int argc, char **argv)
 {
     size_t n;
     struct err err = { 0 };
-    enum image_store_output output;
+    bool is_json;
     struct oci_store_gc res = { 0 };
     size_t n_roots = 0;
     struct layer_cache_summary cache = { 0 };
@@ -225,7 +225,7 @@ static int run_gc(int argc, char **argv)
     int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
-    if ((r = image_store_output(where.output, &output)) != 0)
+    if ((r = image_text_output(where.output, &is_json)) != 0)
         return r;
     const struct oci_store_opts how = { .lock_ms = where.wait_ms, .must_exist = true };
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
@@ -242,7 +242,7 @@ static int run_gc(int argc, char **argv)
     res.n_bytes += link_bytes;
     if (s)
         (void)layer_cache_summary(s, &cache);
-    print_gc(&res, n_roots, &cache, output == IMAGE_STORE_JSON);
+    print_gc(&res, n_roots, &cache, is_json);
     return CMD_OK;
 }
 

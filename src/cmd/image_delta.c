@@ -18,7 +18,7 @@ static const struct cmd_opt opts[] = {
     { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING, &platform,
       0, 0 },
     IMAGE_STORE_OPT(where.store),
-    { "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &where.output, 0, 0 },
+    IMAGE_TEXT_OUTPUT_OPT(where.output),
     IMAGE_REGISTRY_OPTS(registry),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     { .name = NULL },
@@ -98,9 +98,9 @@ static int run(int argc, char **argv)
     if (n != 1 || !from || !str_has_prefix(str_of(argv[0]), STR(DOCKER)))
         return cmd_failf(CMD_USAGE, "docker://REFERENCE and --from IMAGE: 'dormouse image delta "
                                     "--help' says more");
-    bool is_json = where.output && strcmp(where.output, "json") == 0;
-    if (where.output && !is_json && strcmp(where.output, "text") != 0)
-        return cmd_failf(CMD_USAGE, "--output is text or json, not '%s'", where.output);
+    bool is_json;
+    if ((r = image_text_output(where.output, &is_json)) != 0)
+        return r;
     if (platform && oci_platform_parse(str_of(platform), &wanted, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     if (push(argv[0], &wanted, &res, &err) < 0)

@@ -18,7 +18,7 @@ static const struct cmd_opt opts[] = {
     { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,
       &args.platform, 0, 0 },
     IMAGE_REGISTRY_OPTS(args.registry),
-    { "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &args.output, 0, 0 },
+    IMAGE_TEXT_OUTPUT_OPT(args.output),
     { .name = NULL },
 };
 

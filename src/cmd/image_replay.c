@@ -16,7 +16,7 @@ static bool drawn, prefetch, best_fit, cluster_aware, by_refetch;
 static uint64_t seed = 42, images, sites, days, requests, hold, registry, peer, bypass = 50;
 
 static const struct cmd_opt opts[] = {
-    CMD_SECTION("The cluster:"),
+    CMD_SECTION("The cluster"),
     { "policy", 'p', "NAME", "arc, lru, lfu or all; may be repeated (all)", CMD_LIST, &policies, 0,
       0 },
     { "nodes", 'n', "N", "nodes; may be repeated (10)", CMD_LIST, &node_counts, 0, 0 },
@@ -33,7 +33,7 @@ static const struct cmd_opt opts[] = {
     { "registry-mbit", 0, "N", "rate from the registry to a node (100)", CMD_U64, &registry, 1,
       1000000 },
     { "peer-mbit", 0, "N", "rate from a peer (500)", CMD_U64, &peer, 1, 1000000 },
-    CMD_SECTION("Caches:"),
+    CMD_SECTION("Caches"),
     { "prefetch", 0, NULL, "fetch popular layers before they are asked for", CMD_FLAG, &prefetch, 0,
       0 },
     { "bypass-percent", 0, "N", "of the cache; larger layers are not kept (50)", CMD_U64, &bypass,
@@ -44,7 +44,7 @@ static const struct cmd_opt opts[] = {
       0, 0 },
     { "by-refetch", 0, NULL, "arc: adapt by the time of a fetch and not by bytes", CMD_FLAG,
       &by_refetch, 0, 0 },
-    CMD_SECTION("A trace that is drawn:"),
+    CMD_SECTION("A trace that is drawn"),
     { "seed", 0, "N", "of all that is drawn (42)", CMD_U64, &seed, 0, UINT64_MAX },
     { "images", 0, "N", "images (200)", CMD_U64, &images, 1, IMAGE_TRACE_IMAGES_MAX },
     { "sites", 0, "N", "sites (5)", CMD_U64, &sites, 1, IMAGE_TRACE_SITES_MAX },

@@ -21,6 +21,15 @@ int image_store_output(const char *word, enum image_store_output *ret)
     return cmd_failf(CMD_USAGE, "--output is table, json or name, not '%s'", word);
 }
 
+int image_text_output(const char *word, bool *ret_is_json)
+{
+    bool is_json = word && strcmp(word, "json") == 0;
+    if (word && !is_json && strcmp(word, "text") != 0)
+        return cmd_failf(CMD_USAGE, "--output is text or json, not '%s'", word);
+    *ret_is_json = is_json;
+    return 0;
+}
+
 char *image_store_dir(const char *given)
 {
     const char *env = getenv("DORMOUSE_IMAGE_STORE");

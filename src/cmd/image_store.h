@@ -36,9 +36,16 @@ struct image_store_args {
         "output", 'o', "FORMAT", "table, json or name (table)", CMD_STRING, &(to), 0, 0            \
     }
 
+#define IMAGE_TEXT_OUTPUT_OPT(to)                                                                  \
+    {                                                                                              \
+        "output", 'o', "FORMAT", "text or json (text)", CMD_STRING, &(to), 0, 0                    \
+    }
+
 enum image_store_output { IMAGE_STORE_TABLE, IMAGE_STORE_JSON, IMAGE_STORE_NAME };
 /* 0, or the cmd_exit of a wrong word, with its message printed. */
 int image_store_output(const char *word, enum image_store_output *ret);
+/* The same for commands whose result is no list: text (also for NULL) or json. */
+int image_text_output(const char *word, bool *ret_is_json);
 
 /* Given, free(). */
 char *image_store_dir(const char *given);

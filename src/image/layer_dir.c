@@ -210,27 +210,35 @@ static int remove_lower_children(struct layer_dir *d, struct str path, struct er
 
 /* ---- parents ---- */
 
-static int refuse_link(struct str path, struct err *err)
+/* A directory on the way to an entry of the layer. */
+struct layer_parent {
+    struct str entry, path;
+};
+
+static int refuse_link(const struct layer_parent *at, const char *what, struct err *err)
 {
-    return err_set(err, E_PARSE, "'" STR_FMT "' lies below a symbolic link", STR_ARG(path));
+    return err_set(err, E_PARSE, "'" STR_FMT "' lies below a symbolic link%s, '" STR_FMT "'",
+                   STR_ARG(at->entry), what, STR_ARG(at->path));
 }
 
 /* Something that is no directory stands where a parent has to be. */
-static int clear_way(struct layer_dir *d, int dir, const char *name, struct str path,
+static int clear_way(struct layer_dir *d, int dir, const char *name, const struct layer_parent *at,
                      struct err *err)
 {
     struct stat st;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return err_sys(err, -errno, "stat '" STR_FMT "'", STR_ARG(path));
-    if (S_ISLNK(st.st_mode) && d->opts.symlink_parent != OCI_SYMLINK_PARENT_SHADOW)
-        return refuse_link(path, err);
+        return err_sys(err, -errno, "stat '" STR_FMT "'", STR_ARG(at->path));
+    if (S_ISLNK(st.st_mode) && d->opts.symlink_parent == OCI_SYMLINK_PARENT_REFUSE)
+        return refuse_link(at, "", err);
+    if (S_ISLNK(st.st_mode) && d->opts.symlink_parent == OCI_SYMLINK_PARENT_FOLLOW)
+        return refuse_link(at, " that leads to no directory", err);
     return remove_name(d, dir, name, err);
 }
 
-/* The directory `path` below `dir`, an existing one, made if it is missing. */
-static int make_one(struct layer_dir *d, int dir, struct str path, struct err *err)
+/* The directory at->path below `dir`, an existing one, made if it is missing. */
+static int make_one(struct layer_dir *d, int dir, const struct layer_parent *at, struct err *err)
 {
-    struct str name;
+    struct str name, path = at->path;
     char room[TAR_NAME_MAX + 1];
     (void)layer_dir_split(path, &name);
     assert(name.n <= TAR_NAME_MAX);
@@ -240,20 +248,21 @@ static int make_one(struct layer_dir *d, int dir, struct str path, struct err *e
         int fd = layer_dir_open(d, path, O_PATH);
         if (fd >= 0)
             return fd;
-        int r = fd == -ENOTDIR || fd == -ELOOP ? clear_way(d, dir, room, path, err) : 0;
+        int r = fd == -ENOTDIR || fd == -ELOOP ? clear_way(d, dir, room, at, err) : 0;
         if (r < 0)
             return r;
         if (mkdirat(dir, room, 0700) == 0)
             layer_dir_note_implicit(d, path);
         else if (errno != EEXIST)
             return err_sys(err, -errno, "make '" STR_FMT "'", STR_ARG(path));
-        else if (fd == -ENOENT) /* a link to nothing */
-            return refuse_link(path, err);
+        else if (fd == -ENOENT)
+            return refuse_link(at, " that leads nowhere", err);
     }
     return err_set(err, -ENOTDIR, "'" STR_FMT "' is no directory", STR_ARG(path));
 }
 
-static int make_path(struct layer_dir *d, struct str path, struct err *err)
+/* The parent `path` of an entry. */
+static int make_path(struct layer_dir *d, struct str path, struct str entry, struct err *err)
 {
     int dir = layer_dir_open(d, STR(""), O_PATH);
     if (dir < 0)
@@ -261,7 +270,7 @@ static int make_path(struct layer_dir *d, struct str path, struct err *err)
     for (size_t at = 1; path.n && at <= path.n; at++) {
         if (at < path.n && path.p[at] != '/')
             continue;
-        int next = make_one(d, dir, str_slice(path, 0, at), err);
+        int next = make_one(d, dir, &(struct layer_parent){ entry, str_slice(path, 0, at) }, err);
         (void)close(dir);
         if (next < 0)
             return next;
@@ -281,7 +290,7 @@ int layer_dir_open_parent(struct layer_dir *d, struct str path, struct err *err)
     layer_dir_forget_parent(d);
     int fd = layer_dir_open(d, dir, O_PATH);
     if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-        fd = make_path(d, dir, err);
+        fd = make_path(d, dir, path, err);
     else if (fd < 0)
         return err_sys(err, fd, "open '" STR_FMT "'", STR_ARG(dir));
     if (fd < 0)

@@ -85,6 +85,15 @@ def test_long_help_has_groups_and_says_what_units_there_are():
     assert "TIME is" not in dormouse("version", "--help").stdout
 
 
+def test_every_command_has_help_of_one_form():
+    commands = re.findall(r"^  ([a-z]+(?: [a-z]+)?) {2,}", dormouse("--help").stdout, re.M)
+    assert len(commands) > 50 and {"image gc", "fn deploy", "up"} <= set(commands)
+    for command in commands:
+        done = dormouse(*command.split(), "--help")
+        assert done.returncode == 0 and f"Usage: dormouse {command}" in done.stdout, done
+        assert "::" not in done.stdout, done.stdout
+
+
 @pytest.mark.parametrize("words, says", [
     (["--idle", "5"], "500ms"), (["--swap-quota", "1G"], "64Mi"), (["--fn-simulate", "99999"], "a number from 0 to 10000"),
 ])

@@ -319,8 +319,9 @@ def test_progress_is_lines_in_pipes_and_a_bar_on_a_terminal(store, layout):
 
 def test_wrong_words_are_usage_errors(store, layout):
     for args in (["pull"], ["pull", f"oci:{layout.directory}:v1", "--form", "zip"], ["ls", "-o", "yaml"], ["rm"],
-                 ["tag", "a"], ["check", "x"]):
+                 ["tag", "a"], ["check", "x"], ["check", "-o", "name"], ["gc", "-o", "name"]):
         assert store.run(*args).returncode == 2, args
+    assert "text or json, not 'name'" in store.run("gc", "-o", "name").stderr
     done = store.run("pull", f"oci:{layout.directory}:v1", "--name", "two words")
     assert done.returncode == 1 and "blanks" in done.stderr
     done = store.run("pull", "oic:DIR:v1")
