@@ -273,6 +273,7 @@ void json_sort(struct arena *a, struct json *v)
 
 struct json *json_clone(struct arena *a, const struct json *v)
 {
+    assert(v);
     if (v->type == JSON_NUMBER || v->type == JSON_STRING)
         return new_text(a, v->type, v->s);
     struct json *copy = new_node(a, v->type);
@@ -288,6 +289,7 @@ struct json *json_clone(struct arena *a, const struct json *v)
 
 struct json *json_copy(struct arena *a, const struct json *v)
 {
+    assert(v);
     struct json *copy = new_node(a, v->type);
     if (v->type == JSON_NUMBER || v->type == JSON_STRING)
         copy->s = v->s;

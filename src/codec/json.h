@@ -98,8 +98,8 @@ struct json *json_new_str(struct arena *a, struct str s);   /* copies */
 struct json *json_new_cstr(struct arena *a, const char *s); /* copies */
 struct json *json_new_array(struct arena *a);
 struct json *json_new_object(struct arena *a);
-struct json *json_clone(struct arena *a,
-                        const struct json *v);     /* deep, copies all bytes; key not set */
+/* Deep, copies all bytes; key not set. v is there: json_get() of what may be absent is checked. */
+struct json *json_clone(struct arena *a, const struct json *v);
 /* As json_clone() for a tree that lives as long: bytes of strings and keys are shared. */
 struct json *json_copy(struct arena *a, const struct json *v);
 void json_add(struct json *array, struct json *v); /* append; v taken */
