@@ -8,6 +8,7 @@
 
 #include "codec/json.h"
 #include "fn/control/plane.h"
+#include "fn/stream_impl.h"
 
 #include <stdio.h>
 
@@ -86,6 +87,7 @@ static void dial(struct peer *peer)
                                    : &dormouse__fn__v1__gateway_order__descriptor,
                    report_of(peer), &peer->s, &theirs);
     fn_stream_set(peer->s, &ops, peer);
+    (void)snprintf(theirs->from, sizeof theirs->from, "127.0.0.1");
     if (peer->is_worker)
         plane_accept_worker(f.plane, theirs, false);
     else

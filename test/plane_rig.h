@@ -42,7 +42,7 @@ struct fake_gateway {
     struct fake_endpoint at[RIG_ORDERS_MAX];
     size_t n, n_functions, n_members, n_snapshots, n_policies;
     uint32_t latest;
-    char reason[64];
+    char reason[64], refusal[256];
     bool is_permanent, requires_token;
 };
 
@@ -91,7 +91,16 @@ static void rig_on_created(void *arg, const struct plane_created *c)
     ((struct rig *)arg)->created++;
 }
 
-static const struct plane_ops rig_plane_ops = { .on_change = rig_on_change,
+/* The control plane's own listener. */
+enum { RIG_OWN_PORT = 7070 };
+
+static bool rig_is_ours(void *arg, struct str host, uint16_t port)
+{
+    return port == RIG_OWN_PORT && str_is(host, "127.0.0.1");
+}
+
+static const struct plane_ops rig_plane_ops = { .is_ours = rig_is_ours,
+                                                .on_change = rig_on_change,
                                                 .on_resolve = rig_on_resolve,
                                                 .on_deposed = rig_on_deposed,
                                                 .on_created = rig_on_created };
@@ -337,6 +346,9 @@ static inline void worker_breathe(struct rig *r, struct fake_worker *w)
 
 /* ---- gateways ---- */
 
+/* What gateways that dial from now on say of themselves. */
+static const char *rig_gateway_address = "127.0.0.1:80";
+
 static void gateway_add(struct fake_gateway *g, const Dormouse__Fn__V1__Endpoint *e)
 {
     struct fake_endpoint *to = &g->at[g->n++];
@@ -376,6 +388,8 @@ static void gateway_on_message(void *arg, const ProtobufCMessage *message)
     struct fake_gateway *g = arg;
     const Dormouse__Fn__V1__GatewayOrder *m = (const Dormouse__Fn__V1__GatewayOrder *)message;
     g->redirected |= m->redirect != NULL;
+    if (m->refusal)
+        (void)snprintf(g->refusal, sizeof g->refusal, "%s", m->refusal->message);
     if (m->welcome) {
         g->welcome = true;
         g->term = m->welcome->term;
@@ -417,10 +431,11 @@ static inline void gateway_hello(struct rig *r, struct fake_gateway *g, const ch
     fn_stream_pair(&r->loop, &dormouse__fn__v1__gateway_order__descriptor,
                    &dormouse__fn__v1__gateway_report__descriptor, &g->s, &theirs);
     fn_stream_set(g->s, &fake_gateway_ops, g);
+    (void)snprintf(theirs->from, sizeof theirs->from, "%s", is_local ? "" : rig_from);
     plane_accept_gateway(r->plane, theirs, is_local);
     hello.name = (char *)(uintptr_t)name;
     hello.incarnation = incarnation;
-    hello.address = (char *)"127.0.0.1:80";
+    hello.address = (char *)(uintptr_t)rig_gateway_address;
     m.hello = &hello;
     fn_stream_send(g->s, &m.base);
     turn(r);

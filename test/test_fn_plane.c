@@ -897,6 +897,24 @@ static const struct plane_opts with_networks = {
     .containers = "10.213.0.0/16"
 };
 
+static bool is_gateway_taken(struct named n)
+{
+    struct rig r;
+    rig_init_with(&r, with_networks);
+    plane_lead(r.plane, 1);
+    rig_from = n.from;
+    rig_gateway_address = n.worker;
+    gateway_hello(&r, &g1, "g1", 1, false);
+    rig_gateway_address = "127.0.0.1:80";
+    rig_from = "127.0.0.1";
+    bool taken = g1.welcome;
+    CHECK(taken || (g1.ended && str_find(str_of(g1.refusal), STR("address")) >= 0));
+    CHECK_INT(counts(&r).refused, !taken);
+    CHECK_INT(counts(&r).gateways, taken);
+    end(&r);
+    return taken;
+}
+
 static bool is_worker_taken(const struct plane_opts *opts, struct named n)
 {
     struct rig r;
@@ -913,7 +931,7 @@ static bool is_worker_taken(const struct plane_opts *opts, struct named n)
     return taken;
 }
 
-TEST(a_worker_has_the_address_that_it_dials_from_or_one_that_is_allowed)
+TEST(a_worker_or_gateway_has_the_address_that_it_dials_from_or_one_that_is_allowed)
 {
     static const struct named good[] = {
         { "10.0.0.7", "10.0.0.7:7080", NULL },      { "::ffff:10.0.0.7", "10.0.0.7:7080", NULL },
@@ -930,6 +948,7 @@ TEST(a_worker_has_the_address_that_it_dials_from_or_one_that_is_allowed)
                                         { "10.0.0.7", "169.254.169.254:80", NULL },
                                         { "10.0.0.7", "10.213.0.5:80", NULL },
                                         { "127.0.0.1", "10.213.0.5:80", NULL },
+                                        { "127.0.0.1", "127.0.0.1:7070", NULL },
                                         { "10.0.0.7", "192.168.8.1:80", NULL },
                                         { "10.0.0.7", "api.example:443", NULL },
                                         { "10.0.0.7", "w9.example.net:443", NULL },
@@ -941,10 +960,10 @@ TEST(a_worker_has_the_address_that_it_dials_from_or_one_that_is_allowed)
                                         { "unknown", "127.0.0.1:80", NULL },
                                         { "", "127.0.0.1:80", NULL } };
     for (size_t i = 0; i < ARRAY_LEN(good); i++)
-        if (!is_worker_taken(&with_networks, good[i]))
+        if (!is_worker_taken(&with_networks, good[i]) || !is_gateway_taken(good[i]))
             TEST_FAIL("%s from %s", good[i].worker, good[i].from);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        if (is_worker_taken(&with_networks, bad[i]))
+        if (is_worker_taken(&with_networks, bad[i]) || is_gateway_taken(bad[i]))
             TEST_FAIL("%s from %s", bad[i].worker, bad[i].from);
 }
 
@@ -953,6 +972,8 @@ TEST(with_tls_a_worker_may_have_a_name_because_gateways_check_its_certificate)
     struct named n = { "10.0.0.7", "w1.example:7080", NULL };
     struct plane_opts opts = { .has_tls = true };
     CHECK(is_worker_taken(&opts, n));
+    struct named ours = { "127.0.0.1", "127.0.0.1:7070", NULL };
+    CHECK(!is_worker_taken(&opts, ours)); /* whose certificate is good */
     opts.has_tls = false;
     CHECK(!is_worker_taken(&opts, n));
 }
@@ -1005,6 +1026,7 @@ TEST(sandboxes_have_addresses_of_their_worker_alone)
                                         { "10.0.0.7", "10.0.0.7:7080", "unix:/run/some.sock" },
                                         { "10.0.0.7", "10.0.0.7:7080", "10.0.0.7:" },
                                         { "127.0.0.1", "127.0.0.1:7080", "10.214.4.5:80" },
+                                        { "127.0.0.1", "127.0.0.1:7080", "127.0.0.1:7070" },
                                         { "127.0.0.1", "127.0.0.1:7080", "unix:/run/some.sock" } };
     for (int is_recovered = 0; is_recovered < 2; is_recovered++) {
         for (size_t i = 0; i < ARRAY_LEN(good); i++) {

@@ -78,8 +78,8 @@ int fn_role_options(struct functions_opts *to);
         { "worker-network",                                                                        \
           0,                                                                                       \
           "NETWORK",                                                                               \
-          "10.0.0.0/8, an address or a host name that workers may have beside the address that "   \
-          "they connect from; repeatable (none)",                                                  \
+          "10.0.0.0/8, an address or a host name that workers and gateways may have beside the "   \
+          "address that they connect from; repeatable (none)",                                     \
           CMD_LIST,                                                                                \
           &fn_role.worker_networks,                                                                \
           0,                                                                                       \

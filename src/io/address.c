@@ -146,7 +146,7 @@ bool address_net_has(const struct address_net *net, const struct address *a)
     return is_in(a->bytes, &b);
 }
 
-bool address_host(struct str text, struct str *ret)
+bool address_split(struct str text, struct str *ret_host, uint16_t *ret_port)
 {
     uint64_t port;
     size_t colon = text.n;
@@ -154,6 +154,13 @@ bool address_host(struct str text, struct str *ret)
         colon--;
     if (colon < 2 || parse_u64(str_slice(text, colon, text.n), 1, UINT16_MAX, &port) < 0)
         return false;
-    *ret = str_slice(text, 0, colon - 1);
+    *ret_host = str_slice(text, 0, colon - 1);
+    *ret_port = (uint16_t)port;
     return true;
+}
+
+bool address_host(struct str text, struct str *ret)
+{
+    uint16_t port;
+    return address_split(text, ret, &port);
 }

@@ -38,3 +38,5 @@ bool address_net_has(const struct address_net *net, const struct address *a);
 
 /* "HOST:PORT" without the port; a host in brackets keeps them. false: there is no port. */
 bool address_host(struct str text, struct str *ret);
+/* The same with the port. */
+bool address_split(struct str text, struct str *ret_host, uint16_t *ret_port);

@@ -34,6 +34,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -363,6 +364,40 @@ static int listen_control(struct functions *f, struct err *err)
     return 0;
 }
 
+/* An address that a socket can have here. */
+static bool is_this_machine(struct str host)
+{
+    struct address at;
+    if (!address_parse(host, &at))
+        return str_is(host, "localhost");
+    static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } to = { .v6 = { .sin6_family = AF_INET6 } };
+    bool is_v4 = memcmp(at.bytes, mapped, sizeof mapped) == 0;
+    if (is_v4)
+        to.v4 = (struct sockaddr_in){ .sin_family = AF_INET };
+    memcpy(is_v4 ? (void *)&to.v4.sin_addr : (void *)&to.v6.sin6_addr,
+           at.bytes + (is_v4 ? sizeof mapped : 0), is_v4 ? 4 : 16);
+    scoped(fd_scoped) int fd = socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    return fd >= 0 && bind(fd, &to.any, is_v4 ? sizeof to.v4 : sizeof to.v6) == 0;
+}
+
+/* Of this process or of its API: what a worker names, gateways send requests to. */
+static bool is_ours(void *arg, struct str host, uint16_t port)
+{
+    const struct functions *f = arg;
+    const uint16_t *more = f->opts.listeners;
+    bool is_port = (f->control_http && port == http_server_port(f->control_http)) ||
+                   (f->gateway && port == gateway_port(f->gateway)) ||
+                   (f->worker_http && port == worker_http_port(f->worker_http));
+    for (size_t i = 0; i < FUNCTIONS_LISTENERS_MAX; i++)
+        is_port |= more[i] && port == more[i];
+    return is_port && is_this_machine(host);
+}
+
 static void on_leads(void *arg, bool leads)
 {
     check_ready(arg);
@@ -396,6 +431,7 @@ static int start_control(struct functions *f, struct err *err)
                                  .trace_dir = o->trace_dir,
                                  .peers = f->dialer,
                                  .modules = f->sources ? &f->seen : NULL,
+                                 .is_ours = is_ours,
                                  .on_leads = on_leads,
                                  .arg = f };
     return control_start(&opts, &f->control, err);

@@ -25,7 +25,8 @@ enum functions_role { FUNCTIONS_CONTROL = 1, FUNCTIONS_GATEWAY = 2, FUNCTIONS_WO
 
 enum {
     FUNCTIONS_DRAIN_MS = 5000, /* of requests, when the process is told to end */
-    FUNCTIONS_DIRS_MAX = 16
+    FUNCTIONS_DIRS_MAX = 16,
+    FUNCTIONS_LISTENERS_MAX = 2
 };
 
 struct functions_address {
@@ -53,8 +54,10 @@ struct functions_opts { /* strings are kept */
     enum place_policy placement;
     enum place_eviction eviction;
     bool persist_sandboxes;             /* before they are used; to measure */
-    const char *const *worker_networks; /* what workers elsewhere may have as addresses: */
-    size_t n_worker_networks;           /* plane_opts */
+    const char *const *worker_networks; /* what workers and gateways elsewhere may have as */
+    size_t n_worker_networks;           /* addresses: plane_opts */
+    uint16_t listeners[FUNCTIONS_LISTENERS_MAX]; /* more ports of this machine that they may not
+                                                    name; 0: none */
 
     struct functions_address gateway;
     const char *gateway_cert, *gateway_key; /* files; NULL: plain */

@@ -8,6 +8,7 @@
 #include "codec/json.h"
 #include "codec/url.h"
 #include "fn/function.h"
+#include "io/address.h"
 #include "io/http.h"
 #include "kube/http_transport.h"
 #include "kube/leader.h"
@@ -36,6 +37,7 @@ struct server {
     bool made_dir;
     struct cluster *cluster;
     struct http_transport *remote;
+    uint16_t api_port; /* of that; 0: not known */
     struct host *host;
     struct functions *functions;
     struct scheduling *scheduling;
@@ -465,6 +467,8 @@ static int start_functions(struct server *s, struct transport *transport, struct
     opts.embedded = s->cluster != NULL;
     opts.on_ready = on_functions_ready;
     opts.arg = s;
+    opts.listeners[0] = s->cluster ? api_port(cluster_api(s->cluster)) : s->api_port;
+    opts.listeners[1] = s->opts.health_host ? s->opts.health_port : 0;
     return opts.roles ? functions_start(&opts, &s->functions, err) : 0;
 }
 
@@ -640,6 +644,11 @@ static int start_remote(struct server *s, struct err *err)
         r = http_transport_new(&s->loop, config, &s->remote, err);
     if (r < 0)
         return r;
+    struct str url = str_of(config->server), host;
+    if (str_has_prefix(url, STR("https://")))
+        url = str_slice(url, strlen("https://"), url.n);
+    if (!address_split(url, &host, &s->api_port))
+        s->api_port = 0;
     const char *namespace = s->opts.lease_namespace ? s->opts.lease_namespace : config->namespace;
     s->lease_namespace = xstrdup(namespace ? namespace : "default");
     start_services(s, http_transport_base(s->remote));

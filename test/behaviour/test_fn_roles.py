@@ -512,12 +512,21 @@ def test_a_hostile_worker_cannot_have_gateways_call_others(tmp_path):
         cell.stop()
 
 
-def test_a_worker_that_is_refused_says_why(tmp_path):
+def test_a_worker_or_gateway_that_is_refused_says_why(tmp_path):
     cell = Cell(tmp_path, controls=1, workers=0, words=("--token-file", tmp_path / "token"))
     worker = Role("worker", tmp_path / "w", "--name", "w", "--advertise", "192.0.2.7:7080", *cell.addresses, wait=False)
     try:
         wait_for(lambda: "192.0.2.7 is not the one that it dials from (127.0.0.1)" in (tmp_path / "w.log").read_text(), "it says why")
         assert cell.leader().status()["functions"]["workers"] == []
+        worker.stop()
+        gateway = Role("gateway", tmp_path / "g", "--name", "g", "--listen", "127.0.0.1:0", "--advertise", "192.0.2.7:80", *cell.addresses, wait=False)
+        wait_for(lambda: "192.0.2.7 is not the one that it dials from (127.0.0.1)" in (tmp_path / "g.log").read_text(), "the gateway says why")
+        assert [g["name"] for g in cell.leader().status()["functions"]["gateways"]] == ["g0"]
+        gateway.stop()
+        for ours in cell.leader().ready["control-plane"], cell.api.url.split("//")[1]:
+            worker = HostileWorker(cell, ours, "")
+            assert text(fields(worker.next(10)[10][0]), 1) == f"its address {ours} is one of the control plane's"
+            worker.stop()
     finally:
         worker.stop()
         cell.stop()

@@ -261,7 +261,14 @@ static void on_persist(void *arg, uint32_t function, uint64_t sandbox, bool is_g
     catalog_persist(c->catalog, function, sandbox, is_gone);
 }
 
+static bool is_ours(void *arg, struct str host, uint16_t port)
+{
+    const struct control *c = arg;
+    return c->opts.is_ours && c->opts.is_ours(c->opts.arg, host, port);
+}
+
 static const struct plane_ops plane_ops = { .on_persist = on_persist,
+                                            .is_ours = is_ours,
                                             .on_change = on_change,
                                             .on_resolve = on_resolve,
                                             .on_deposed = on_deposed,

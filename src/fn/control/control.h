@@ -54,6 +54,7 @@ struct control_opts {
     const char *const *worker_networks;
     size_t n_worker_networks;
     const char *containers;
+    bool (*is_ours)(void *arg, struct str host, uint16_t port); /* plane_ops.is_ours */
     const char *trace_dir; /* cold_start_trace.csv there; NULL: none */
     /* While it does not lead: a way to the one that does, to see it go; NULL: there is none. */
     struct fn_dialer *peers;

@@ -72,6 +72,11 @@ struct plane_ops { /* all given */
      * hear of it; or (is_gone) it is no more. Runs inside calls. NULL without.
      */
     void (*on_persist)(void *arg, uint32_t function, uint64_t sandbox, bool is_gone);
+    /*
+     * A listener of the control plane itself, or of its API, on this machine, which no worker or
+     * gateway of another process may name. Runs inside calls. NULL: none are known.
+     */
+    bool (*is_ours)(void *arg, struct str host, uint16_t port);
 };
 
 struct plane_opts {
@@ -81,8 +86,8 @@ struct plane_opts {
     struct place_options place;
     enum place_eviction eviction;
     /*
-     * What workers of other processes may name beside the address that they dial from: networks
-     * ("10.0.0.0/8"), addresses and host names. Kept.
+     * What workers and gateways of other processes may name beside the address that they dial
+     * from: networks ("10.0.0.0/8"), addresses and host names. Kept.
      */
     const char *const *worker_networks;
     size_t n_worker_networks;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which addresses a worker may name, because gateways send requests there: of this process any;
- * otherwise those of the machine that it dials from, and those that the administrator allows. What
- * a worker says of itself proves nothing: one that is taken over would have gateways call the API,
- * a cloud's metadata, or a container of somebody else.
+ * Which addresses a worker or a gateway may name, because gateways send requests there: of this
+ * process any; otherwise those of the machine that it dials from, and those that the administrator
+ * allows, but for the listeners of the control plane itself. What a peer says of itself proves
+ * nothing: one that is taken over would have gateways call the API, a cloud's metadata, or a
+ * container of somebody else.
  */
 #include "fn/control/plane_impl.h"
 
@@ -51,14 +52,23 @@ static bool is_container_here(const struct peer *peer, struct str host)
            address_net_parse(str_of(containers), &net) && address_net_has(&net, &at);
 }
 
-int plane_check_worker(const struct peer *peer, const char *address, struct err *err)
+static bool is_ours(const struct plane *p, struct str host, uint16_t port)
+{
+    return p->opts.ops->is_ours && p->opts.ops->is_ours(p->opts.arg, host, port);
+}
+
+int plane_check_peer(const struct peer *peer, const char *address, struct err *err)
 {
     const struct plane *p = peer->p;
     struct str host;
+    uint16_t port;
     if (peer->is_local || address[0] == '\0')
         return 0;
-    if (!address_host(str_of(address), &host))
+    if (!address_split(str_of(address), &host, &port))
         return err_set(err, E_DENIED, "its address is no HOST:PORT");
+    if (is_ours(p, host, port))
+        return err_set(err, E_DENIED, "its address " STR_FMT ":%u is one of the control plane's",
+                       STR_ARG(str_slice(host, 0, 64)), port);
     /* With TLS a gateway wants a certificate that names the host before it sends anything. */
     if (p->opts.has_tls || is_own_host(peer, host) || is_allowed_by_option(p, host))
         return 0;
@@ -73,9 +83,11 @@ int plane_check_endpoint(const struct worker *w, const char *address, bool by_wo
 {
     const struct peer *peer = &w->peer;
     struct str host;
+    uint16_t port;
     if (peer->is_local || (by_worker && peer->address[0]))
         return 0; /* peer->address has been checked */
-    if (!by_worker && address_host(str_of(address), &host) &&
+    if (!by_worker && address_split(str_of(address), &host, &port) &&
+        !is_ours(peer->p, host, port) &&
         (is_own_host(peer, host) || is_container_here(peer, host) ||
          is_allowed_by_option(peer->p, host)))
         return 0;

@@ -470,19 +470,40 @@ static struct gateway *need_gateway(struct plane *p, const char *name)
     return g;
 }
 
+static void refuse(struct caller *caller, const Dormouse__Fn__V1__GatewayHello *hello,
+                   const struct err *err)
+{
+    Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
+    Dormouse__Fn__V1__GatewayOrder m = DORMOUSE__FN__V1__GATEWAY_ORDER__INIT;
+    char name[LOG_QUOTE_MAX], text[LOG_QUOTE_MAX];
+    caller->p->refused++;
+    log_warn("gateway refused", "gateway=\"%s\" incarnation=%" PRIu64 " reason=\"%s\"",
+             log_quote(name, str_of(hello->name)), hello->incarnation,
+             log_quote(text, str_of(err_text(err))));
+    why.message = (char *)(uintptr_t)err_text(err);
+    m.refusal = &why;
+    fn_stream_send(caller->stream, &m.base);
+    fn_stream_close(caller->stream);
+    plane_caller_free(caller);
+}
+
 void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayReport *m)
 {
     struct plane *p = caller->p;
     const Dormouse__Fn__V1__GatewayHello *hello = m->hello;
     if (plane_caller_is_late(caller, hello->highest_term))
         return;
-    struct gateway *g = need_gateway(p, hello->name);
-    if (!g || hello->incarnation < g->peer.incarnation) {
-        p->refused++;
-        log_warn("gateway refused", "gateway=%s incarnation=%" PRIu64, hello->name,
-                 hello->incarnation);
-        fn_stream_close(caller->stream);
-        plane_caller_free(caller);
+    struct peer from = { .p = p, .is_local = caller->is_local };
+    struct err err = { 0 };
+    struct gateway *g = NULL;
+    (void)snprintf(from.from, sizeof from.from, "%s", fn_stream_from(caller->stream));
+    int r = plane_check_peer(&from, hello->address, &err);
+    if (r >= 0 && !(g = need_gateway(p, hello->name)))
+        r = err_set(&err, E_LIMIT, "there are %d gateways", PLANE_GATEWAYS_MAX);
+    if (r >= 0 && hello->incarnation < g->peer.incarnation)
+        r = err_set(&err, E_EXPIRED, "a later process of its name is known");
+    if (r < 0) {
+        refuse(caller, hello, &err);
         return;
     }
     if (g->peer.incarnation && g->peer.incarnation != hello->incarnation)
@@ -490,6 +511,7 @@ void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayR
     fn_stream_close(g->peer.stream);
     g->peer.stream = caller->stream;
     g->peer.is_local = caller->is_local;
+    memcpy(g->peer.from, from.from, sizeof g->peer.from);
     g->peer.incarnation = hello->incarnation;
     g->is_welcome = false;
     g->is_leaving = m->is_leaving;

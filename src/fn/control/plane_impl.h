@@ -301,8 +301,9 @@ bool plane_env_equal(const struct env *a, const struct env *b);
 void plane_env_free(struct env *env);
 
 /* ---- plane_address.c ---- */
-/* May a worker whose stream is `peer`'s be reached by this address? E_DENIED: why not. */
-int plane_check_worker(const struct peer *peer, const char *address, struct err *err);
+/* May a worker or gateway whose stream is `peer`'s be reached by this address? E_DENIED: why not.
+ */
+int plane_check_peer(const struct peer *peer, const char *address, struct err *err);
 /* May this be the address of a sandbox of the worker? E_DENIED. */
 int plane_check_endpoint(const struct worker *w, const char *address, bool by_worker,
                          struct err *err);

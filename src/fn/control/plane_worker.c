@@ -732,7 +732,7 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     struct err err = { 0 };
     (void)snprintf(caller.from, sizeof caller.from, "%s", fn_stream_from(g->stream));
     struct worker *w = map_get(&p->workers_by_name, str_of(hello->name));
-    int r = plane_check_worker(&caller, hello->address, &err);
+    int r = plane_check_peer(&caller, hello->address, &err);
     if (r >= 0 && !w && !(w = new_worker(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d workers", PLANE_WORKERS_MAX);
     if (r >= 0 && hello->incarnation < w->peer.incarnation)

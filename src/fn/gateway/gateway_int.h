@@ -245,6 +245,7 @@ struct gateway {
     uint32_t backoff_ms;
     unsigned n_redirects;
     char redirect[264];
+    struct log_rate refused_rate;
     bool is_welcome, is_syncing, was_synced, is_closing;
 
     /* load.c */

@@ -95,6 +95,15 @@ static bool take_welcome(struct gateway *g, const order *o)
         redial(g);
         return false;
     }
+    if (o->refusal) { /* its operator has to act; until then it tries again */
+        uint64_t skipped;
+        char quoted[LOG_QUOTE_MAX];
+        if (log_rate_ok(&g->refused_rate, 10000, &skipped))
+            log_warn("the control plane refuses this gateway", "gateway=%s reason=\"%s\"", g->name,
+                     log_quote(quoted, str_of(o->refusal->message)));
+        redial(g);
+        return false;
+    }
     if (!o->welcome) {
         uplink_drop(g, "an order before a welcome");
         return false;
