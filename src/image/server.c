@@ -124,23 +124,26 @@ static bool is_of_files(const struct mirror_request *q)
     return q->kind == MIRROR_TREE || q->kind == MIRROR_FILES;
 }
 
-static const char *unknown_code(enum mirror_kind kind)
+static void refuse_unknown(struct serving *g)
 {
-    switch (kind) {
+    switch (g->q.kind) {
     case MIRROR_MANIFEST:
-        return "MANIFEST_UNKNOWN";
+        image_server_refuse(g, 404, "MANIFEST_UNKNOWN", "manifest unknown to this registry");
+        break;
     case MIRROR_BLOB:
-        return "BLOB_UNKNOWN";
+        image_server_refuse(g, 404, "BLOB_UNKNOWN", "blob unknown to this registry");
+        break;
     case MIRROR_ROOT:
     case MIRROR_TAGS:
     case MIRROR_REFERRERS:
+        image_server_refuse(g, 404, "NAME_UNKNOWN", "repository unknown to this registry");
         break;
     case MIRROR_START:
     case MIRROR_TREE:
     case MIRROR_FILES:
-        return "FILES_UNKNOWN";
+        image_server_refuse(g, 404, "FILES_UNKNOWN", "files unknown to this registry");
+        break;
     }
-    return "NAME_UNKNOWN";
 }
 
 /* It is not here, and its registry could not be asked, or gave what cannot be kept; what that
@@ -152,17 +155,33 @@ static int status_of_pull(int r)
     return r == -ENOSPC ? 507 : r == -ETIMEDOUT ? 504 : 502;
 }
 
+static void refuse_pull(struct serving *g)
+{
+    const int status = status_of_pull(g->pull_r);
+    image_server_refuse(g, status, "UNAVAILABLE",
+                        status == 507   ? "this registry has no room for the image"
+                        : status == 504 ? "the registry that has the image does not answer"
+                                        : "the image cannot be had from the registry that has it");
+}
+
+/* Clients get a sentence of ours: paths, addresses and the words of other registries are for the
+ * log. */
 static void refuse_found(struct serving *g)
 {
+    char text[LOG_QUOTE_MAX];
+    const bool is_known = g->r == -ENOENT || is_of_files(&g->q);
+    (void)log_quote(text, str_of(err_text(&g->err)));
     g->s->n_missing++;
-    if (g->r == -ENOENT && status_of_pull(g->pull_r))
-        image_server_refuse(g, status_of_pull(g->pull_r), "UNAVAILABLE", err_text(&g->err));
-    else if (g->r == -ENOENT)
-        image_server_refuse(g, 404, unknown_code(g->q.kind), err_text(&g->err));
-    else if (is_of_files(&g->q) && g->r <= E_VERSION && g->r != E_CORRUPT)
-        image_server_refuse(g, 400, "FILES_INVALID", err_text(&g->err));
-    else {
-        log_warn("image request failed", "code=%s", err_name(g->r));
+    if (is_known)
+        log_debug("image request refused", "code=%s reason=\"%s\"", err_name(g->r), text);
+    if (g->r == -ENOENT && status_of_pull(g->pull_r)) {
+        refuse_pull(g);
+    } else if (g->r == -ENOENT) {
+        refuse_unknown(g);
+    } else if (is_of_files(&g->q) && g->r <= E_VERSION && g->r != E_CORRUPT) {
+        image_server_refuse(g, 400, "FILES_INVALID", "the request for files is not valid");
+    } else {
+        log_warn("image request failed", "code=%s reason=\"%s\"", err_name(g->r), text);
         image_server_refuse(g, 500, "UNKNOWN", "the store could not be read");
     }
 }
@@ -609,6 +628,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     struct image_server *s = arg;
     struct mirror_request q;
     struct err err = { 0 };
+    char text[LOG_QUOTE_MAX];
     struct str path = req->target, query;
     (void)str_cut(req->target, '?', &path, &query);
     if (str_is(path, "/v1/health")) {
@@ -632,11 +652,16 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
         return;
     }
     int r = mirror_request_parse(req->target, &q, &err);
+    if (r < 0)
+        log_debug("image request refused", "code=%s reason=\"%s\"", err_name(r),
+                  log_quote(text, str_of(err_text(&err))));
     if (r == -ENOENT)
-        image_server_reply_error(x, 404, "UNSUPPORTED", err_text(&err));
+        image_server_reply_error(x, 404, "UNSUPPORTED", "no such resource");
+    else if (r == E_UNSUPPORTED)
+        image_server_reply_error(x, 400, "DIGEST_INVALID", "digests are by sha256");
     else if (r < 0)
-        image_server_reply_error(x, 400, r == E_UNSUPPORTED ? "DIGEST_INVALID" : "NAME_INVALID",
-                                 err_text(&err));
+        image_server_reply_error(x, 400, "NAME_INVALID",
+                                 "the name, the reference or a parameter is not valid");
     else if (is_post != (q.kind == MIRROR_FILES))
         image_server_reply_error(x, 405, "UNSUPPORTED", "files are asked for by POST");
     else if (is_of_files(&q) && (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX ||

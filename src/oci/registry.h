@@ -85,7 +85,8 @@ struct oci_answer {
 /*
  * Exactly once. r 0: there is an answer, borrowed. Else, with err borrowed: E_DENIED (401, 403),
  * -ENOENT (404), E_UNSUPPORTED (405), E_LIMIT, E_DIGEST (more or fewer bytes than announced),
- * -EAGAIN (429 and 5xx after the last attempt), -EPROTO (other statuses), -ECANCELED, what the
+ * -EAGAIN (429 and 5xx after the last attempt), -ECONNREFUSED (also a proxy that wants another
+ * login, 407), -EPROTO (other statuses), -ECANCELED, what the
  * sink returned, and what the HTTP client gives (io/http.h; -EACCES: see allows_private).
  */
 typedef void (*oci_request_cb)(void *arg, int r, const struct oci_answer *answer,

@@ -57,7 +57,8 @@ struct oci_request {
     unsigned attempt, redirects, logins;
     bool was_sent; /* the server may have seen it, and did not answer */
     bool cancelled;
-    bool is_slow; /* the call was ended for it */
+    bool is_slow;     /* the call was ended for it */
+    bool is_by_proxy; /* the call, which names the whole URL */
     /* The answer. */
     int status;
     struct headers answer;

@@ -138,8 +138,8 @@ static void end_with_status(struct oci_request *q)
         registry_request_end(q, 0);
         return;
     }
-    if (q->status == 407) {
-        registry_request_end(q, err_set(&q->err, E_DENIED,
+    if (q->status == 407 && q->is_by_proxy) { /* as a proxy that refuses CONNECT */
+        registry_request_end(q, err_set(&q->err, -ECONNREFUSED,
                                         "the proxy answers 407: it wants a login, "
                                         "http://USER:PASSWORD@HOST:PORT"));
         return;
@@ -512,6 +512,7 @@ static int start_call(struct oci_request *q)
     int r = registry_origin_find(q->reg, &q->url, &origin, &q->err);
     if (r < 0)
         return r;
+    q->is_by_proxy = origin->by_proxy;
     bool is_v6 = strchr(q->url.host, ':') != NULL;
     scoped(free_scoped) char *host = xasprintf("%s%s%s:%u", is_v6 ? "[" : "", q->url.host,
                                                is_v6 ? "]" : "", (unsigned)q->url.port);

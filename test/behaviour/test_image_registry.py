@@ -385,7 +385,10 @@ def test_errors_name_the_proxy_and_not_its_password(registry):
     with Proxy(registry.port, LOGIN) as proxy:
         for scheme in ["--plain-http"], []:
             told = fails("docker://registry.example/a/b", *scheme, env=proxy_of(proxy, "user:secret"))
-            assert "407" in told and "secret" not in told
+            assert "the proxy answers" in told and "407" in told and "secret" not in told
+    registry.faults.append(("GET", "/manifests/", answer(407)))
+    told = fails(registry.ref)
+    assert "answers 407" in told and "proxy" not in told, told
     told = fails("docker://registry.example/a/b", env=proxy_of(proxy, "user:secret"))  # it is gone
     assert f"the proxy '127.0.0.1' port {proxy.server_address[1]}" in told and "secret" not in told
     for url in ("http://user:secret@:80", "ftp://user:secret@h", "http://user:se%zzcret@h", "http://user:secret@h:99999/",

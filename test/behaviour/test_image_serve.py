@@ -13,7 +13,7 @@ import pytest
 
 from conftest import BUILD, DEADLINE_S, wait_for
 from image_kit import MANIFEST, Layout, digest, layer
-from registry_kit import Fake, stall_after
+from registry_kit import Fake, Proxy, stall_after
 from serve_kit import Serve, serve
 
 SKOPEO = shutil.which("skopeo")
@@ -268,6 +268,31 @@ def test_a_manifest_by_digest_does_not_depend_on_a_pull_of_another_tag(upstream,
         assert digest(s.get(f"/v2/library/app/blobs/{second['layers'][0]['digest']}")[2]) == second["layers"][0]["digest"]
 
 
+AWAY = {"code": "UNAVAILABLE", "message": "the image cannot be had from the registry that has it"}
+
+
+def test_a_proxy_that_wants_another_login_is_no_missing_image(upstream, tmp_path, monkeypatch):
+    with Proxy(upstream.port, "user:right") as proxy:
+        monkeypatch.setenv("http_proxy", f"http://user:secret@127.0.0.1:{proxy.server_address[1]}")
+        with serve(tmp_path / "store", "--upstream", "registry.example", "--plain-http") as s:
+            status, _, body = s.get("/v2/library/app/manifests/v1")
+            assert (status, json.loads(body)["errors"]) == (502, [AWAY])
+            wait_for(lambda: "407" in "".join(s.log), "the log says why")
+            assert "secret" not in "".join(s.log)
+        assert proxy.seen
+
+
+def test_errors_are_sentences_without_the_words_of_others(upstream, tmp_path):
+    upstream.faults.append(("GET", "/manifests/", lambda h: h.error(403, "INTERNAL-DETAIL")))
+    with serve(tmp_path / "store", "--upstream", upstream.host) as s:
+        for path, code, message in (("/v2/library/app/manifests/v1", "MANIFEST_UNKNOWN", "manifest unknown to this registry"),
+                                    (f"/v2/library/app/blobs/{digest(b'')}", "BLOB_UNKNOWN", "blob unknown to this registry"),
+                                    ("/v2/none/tags/list", "NAME_UNKNOWN", "repository unknown to this registry"),
+                                    ("/v2/A/manifests/v1", "NAME_INVALID", "the name, the reference or a parameter is not valid")):
+            assert json.loads(s.get(path)[2])["errors"] == [{"code": code, "message": message}]
+        wait_for(lambda: "INTERNAL-DETAIL" in "".join(s.log), "the log says why")
+
+
 def test_a_registry_that_is_away_or_lies_is_reported(upstream, layout, tmp_path):
     doc = json.loads(manifest_of(layout))
     large = doc["layers"][0]["digest"]
@@ -280,7 +305,7 @@ def test_a_registry_that_is_away_or_lies_is_reported(upstream, layout, tmp_path)
         assert s.get("/v2/library/app/tags/list")[0] == 404
         upstream.close()
         status, _, body = s.get("/v2/library/app/manifests/v2")
-        assert status == 502 and "refused" in json.loads(body)["errors"][0]["message"], body
+        assert status == 502 and json.loads(body)["errors"] == [AWAY], body
     assert image(tmp_path / "store", "ls", "-o", "name").stdout == ""
 
 
