@@ -527,6 +527,24 @@ TEST(urls_are_taken_apart)
         CHECK_INT(fetch_url_parse(bad[i], NULL, &u, &err), E_INVALID);
 }
 
+TEST(messages_name_the_host_with_a_port_that_is_not_the_schemes)
+{
+    static const char *const cases[][2] = { { "http://a", "a" },
+                                            { "http://a:80/x", "a" },
+                                            { "https://a:80", "a:80" },
+                                            { "https://a:443", "a" },
+                                            { "http://a:5000/x", "a:5000" },
+                                            { "http://[::1]:5000", "[::1]:5000" },
+                                            { "https://[::1]", "[::1]" } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fetch_url u;
+        char text[FETCH_URL_HOST_MAX];
+        CHECK_OK(fetch_url_parse(cases[i][0], NULL, &u, NULL));
+        CHECK_STR(str_of(fetch_url_host(&u, text)), cases[i][1]);
+        fetch_url_fini(&u);
+    }
+}
+
 TEST(hosts_are_exempt_from_proxies_as_no_proxy_says)
 {
     CHECK(fetch_url_no_proxy("*", "a", 80));

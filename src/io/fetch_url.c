@@ -6,6 +6,7 @@
 #include "codec/base64.h"
 #include "codec/url.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,16 @@ static size_t userinfo_n(struct str authority)
     while (n > 0 && authority.p[n - 1] != '@')
         n--;
     return n;
+}
+
+const char *fetch_url_host(const struct fetch_url *u, char out[FETCH_URL_HOST_MAX])
+{
+    bool is_v6 = strchr(u->host, ':') != NULL;
+    int n = snprintf(out, FETCH_URL_HOST_MAX, "%s%.253s%s", is_v6 ? "[" : "", u->host,
+                     is_v6 ? "]" : "");
+    if (u->port != (u->tls ? 443 : 80))
+        (void)snprintf(out + n, (size_t)(FETCH_URL_HOST_MAX - n), ":%u", (unsigned)u->port);
+    return out;
 }
 
 const char *fetch_url_shown(const char *text)

@@ -21,6 +21,10 @@ void fetch_url_fini(struct fetch_url *u);
 /* What of a URL, or of what should be one, a message may quote: what follows its last "@", since a
  * password that is not encoded may hold any character. Borrows `text`. */
 const char *fetch_url_shown(const char *text);
+enum { FETCH_URL_HOST_MAX = 272 };
+/* "example.org", "[::1]:5000": the host for messages, without the port where it is the scheme's.
+ * Returns `out`. */
+const char *fetch_url_host(const struct fetch_url *u, char out[FETCH_URL_HOST_MAX]);
 /* Is this host exempt from proxies by a no_proxy list ("*", ".example.org", "host:port", ...)? */
 bool fetch_url_no_proxy(const char *list, const char *host, uint16_t port);
 /* The URL of the proxy that http_proxy, https_proxy and no_proxy of the environment, or the same in

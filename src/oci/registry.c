@@ -93,7 +93,8 @@ static int check_by_proxy(struct oci_registry *reg, const struct fetch_url *url,
         reg->is_public = !is_private;
     if (!is_denied && (!is_private || !reg->is_public || opts->allows_private))
         return 0;
-    return err_set(err, -EACCES, "'%s' is at no address that may be connected to", url->host);
+    return err_set(err, -EACCES, "'%s' is at no address that may be connected to",
+                   REGISTRY_HOST(url));
 }
 
 static int new_client(struct oci_registry *reg, const struct fetch_url *url,

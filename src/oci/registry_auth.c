@@ -112,7 +112,7 @@ static int read_token(struct oci_request *q, struct str body)
         r = 0;
     } else {
         r = err_set(&q->err, E_PARSE, "the token service of %s gives no token%s%s",
-                    q->reg->base.host, why.text[0] ? ": " : "", why.text);
+                    REGISTRY_HOST(&q->reg->base), why.text[0] ? ": " : "", why.text);
     }
     arena_fini(&a);
     return r;
@@ -244,7 +244,7 @@ static int demand(struct oci_request *q, const struct oci_challenge *c)
     drop_token(reg, q->scope);
     if (c->scheme == OCI_CHALLENGE_NONE)
         return err_set(&q->err, E_UNSUPPORTED, "%s wants neither Basic nor Bearer credentials",
-                       reg->base.host);
+                       REGISTRY_HOST(&reg->base));
     if (++q->logins > LOGINS_MAX || (q->logins > 1 && !had_token))
         return deny(q);
     if (c->scheme == OCI_CHALLENGE_BASIC) {

@@ -19,6 +19,9 @@ struct registry_origin {
     char *proxy_authorization; /* with by_proxy; NULL: none */
 };
 
+/* The host of a URL for a message, valid in the block. */
+#define REGISTRY_HOST(url) fetch_url_host((url), (char[FETCH_URL_HOST_MAX]){ 0 })
+
 struct oci_registry {
     struct oci_registry_opts opts;
     struct fetch_url base; /* of its API */

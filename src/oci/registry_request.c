@@ -146,8 +146,8 @@ static void end_with_status(struct oci_request *q)
     }
     add_explanation(q, &words);
     registry_request_end(q, err_set(&q->err, code_of(q->status), "%s answers %d to %s %.*s%s",
-                                    q->url.host, q->status, q->method, registry_path_n(q->url.path),
-                                    q->url.path, buf_cstr(&words)));
+                                    REGISTRY_HOST(&q->url), q->status, q->method,
+                                    registry_path_n(q->url.path), q->url.path, buf_cstr(&words)));
     buf_fini(&words);
 }
 
@@ -240,16 +240,17 @@ static void follow(struct oci_request *q, struct str location)
     scoped(free_scoped) char *text = str_dup(location);
     if (++q->redirects > OCI_REGISTRY_REDIRECTS_MAX) {
         registry_request_end(q, err_set(&q->err, E_LIMIT, "%s: more than %d redirects",
-                                        q->first.host, OCI_REGISTRY_REDIRECTS_MAX));
+                                        REGISTRY_HOST(&q->first), OCI_REGISTRY_REDIRECTS_MAX));
         return;
     }
     int r = fetch_url_parse(text, &q->url, &to, &q->err);
     if (r >= 0 && q->url.tls && !to.tls) {
         fetch_url_fini(&to);
-        r = err_set(&q->err, E_DENIED, "%s redirects from https to http", q->url.host);
+        r = err_set(&q->err, E_DENIED, "%s redirects from https to http", REGISTRY_HOST(&q->url));
     }
     if (r >= 0 && q->has_secret && !registry_same_origin(&q->first, &to)) {
-        r = err_set(&q->err, E_DENIED, "%s redirects credentials to %.120s", q->url.host, to.host);
+        r = err_set(&q->err, E_DENIED, "%s redirects credentials to %.120s", REGISTRY_HOST(&q->url),
+                    REGISTRY_HOST(&to));
         fetch_url_fini(&to);
     }
     if (r < 0) {
@@ -290,9 +291,10 @@ static void settle_sink(struct oci_request *q)
         registry_request_end(q, 0);
         return;
     }
-    try_later(q, err_set(&q->err, E_DIGEST, "%s sent %llu of %llu bytes of %.*s", q->url.host,
-                         (unsigned long long)q->at, (unsigned long long)q->size,
-                         registry_path_n(q->first.path), q->first.path));
+    try_later(q,
+              err_set(&q->err, E_DIGEST, "%s sent %llu of %llu bytes of %.*s",
+                      REGISTRY_HOST(&q->url), (unsigned long long)q->at,
+                      (unsigned long long)q->size, registry_path_n(q->first.path), q->first.path));
 }
 
 static void settle_transport(struct oci_request *q, int r)
@@ -303,7 +305,7 @@ static void settle_transport(struct oci_request *q, int r)
     else if (r == -EACCES)
         (void)err_ctx(&q->err, r,
                       "%s is public and sends us to a private address (--allow-private)",
-                      q->reg->base.host);
+                      REGISTRY_HOST(&q->reg->base));
     bool was_never_there = (r == -ECONNREFUSED || r == -EHOSTUNREACH) && !q->reg->has_answered;
     bool is_final = was_never_there || r == E_TLS || r == -EACCES || r == E_PARSE || r == E_LIMIT;
     if (is_final || !may_repeat(q))
@@ -327,12 +329,12 @@ static void settle(struct oci_request *q, int r)
     else if (q->status == 401 && q->scope && is_ours)
         registry_auth_demand(q);
     else if (is_transient(q->status) && may_repeat(q))
-        try_later(q, err_set(&q->err, -EAGAIN, "%s answers %d", q->url.host, q->status));
+        try_later(q, err_set(&q->err, -EAGAIN, "%s answers %d", REGISTRY_HOST(&q->url), q->status));
     else if (q->sink && (q->status == 200 || q->status == 206))
         settle_sink(q);
     else if (q->sink && q->status == 416)
         registry_request_end(q, err_set(&q->err, E_DIGEST, "%s has fewer than %llu bytes of %.*s",
-                                        q->url.host, (unsigned long long)q->size,
+                                        REGISTRY_HOST(&q->url), (unsigned long long)q->size,
                                         registry_path_n(q->first.path), q->first.path));
     else
         end_with_status(q);
@@ -404,13 +406,13 @@ static void on_head(void *arg, int status, const struct headers *headers)
         return;
     }
     if (status == 200 && (q->is_part || q->on_ranges))
-        fail_call(q, err_set(&q->err, E_UNSUPPORTED, "%s knows no ranges", q->url.host));
+        fail_call(q, err_set(&q->err, E_UNSUPPORTED, "%s knows no ranges", REGISTRY_HOST(&q->url)));
     else if (status == 200)
         q->skip = q->at; /* it does not know ranges */
     else if (status == 206 &&
              (!range_start(headers_get(headers, "content-range"), &from) || from != q->at))
-        fail_call(
-            q, err_set(&q->err, -EPROTO, "%s sent another range than was asked for", q->url.host));
+        fail_call(q, err_set(&q->err, -EPROTO, "%s sent another range than was asked for",
+                             REGISTRY_HOST(&q->url)));
 }
 
 static void to_sink(struct oci_request *q, struct str bytes)
@@ -420,7 +422,7 @@ static void to_sink(struct oci_request *q, struct str bytes)
     bytes = str_slice(bytes, (size_t)skip, bytes.n);
     if (bytes.n > q->size - q->at) {
         fail_call(q, err_set(&q->err, E_DIGEST, "%s sends more than %llu bytes of %.*s",
-                             q->url.host, (unsigned long long)q->size,
+                             REGISTRY_HOST(&q->url), (unsigned long long)q->size,
                              registry_path_n(q->first.path), q->first.path));
         return;
     }
@@ -444,7 +446,7 @@ static void on_data(void *arg, struct str bytes)
         to_sink(q, bytes);
     else if (buf_add_str(&q->gathered, bytes) < 0)
         fail_call(q, err_set(&q->err, E_LIMIT, "the answer of %s has more than %d bytes",
-                             q->url.host, OCI_DOCUMENT_MAX));
+                             REGISTRY_HOST(&q->url), OCI_DOCUMENT_MAX));
     if (!q->err.code)
         watch_silence(q);
 }
@@ -456,13 +458,14 @@ static void on_end(void *arg, int r, const struct err *err)
     q->was_sent = http_call_was_sent(q->call);
     q->call = NULL;
     if (r == -ECANCELED && q->is_slow && !q->cancelled)
-        r = err_set(&q->err, -ETIMEDOUT, "%s sends fewer than %d KiB in %d s", q->url.host,
-                    OCI_REGISTRY_SLOW_BYTES >> 10, OCI_REGISTRY_SLOW_MS / 1000);
+        r = err_set(&q->err, -ETIMEDOUT, "%s sends fewer than %d KiB in %d s",
+                    REGISTRY_HOST(&q->url), OCI_REGISTRY_SLOW_BYTES >> 10,
+                    OCI_REGISTRY_SLOW_MS / 1000);
     else if (r == -ECANCELED && was_watched && !q->err.code && !timer_is_armed(&q->timer))
-        r = err_set(&q->err, -ETIMEDOUT, "%s sent no byte for %llu ms", q->url.host,
+        r = err_set(&q->err, -ETIMEDOUT, "%s sent no byte for %llu ms", REGISTRY_HOST(&q->url),
                     (unsigned long long)q->reg->opts.stall_ms);
     else if (r < 0 && !q->err.code && err)
-        (void)err_set(&q->err, r, "%s: %s", q->url.host, err_text(err));
+        (void)err_set(&q->err, r, "%s: %s", REGISTRY_HOST(&q->url), err_text(err));
     timer_stop(q->reg->opts.loop, &q->timer);
     if (r < 0 && r != -ECANCELED) {
         q->status = 0; /* a part of an answer is none */
@@ -564,7 +567,7 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
         return r;
     if (reg->base.tls && !first.tls) {
         fetch_url_fini(&first);
-        return err_set(err, E_DENIED, "%s sends us from https to http", reg->base.host);
+        return err_set(err, E_DENIED, "%s sends us from https to http", REGISTRY_HOST(&reg->base));
     }
     struct oci_request *q = xnew(struct oci_request);
     *q = (struct oci_request){
