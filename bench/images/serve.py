@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of `dormouse image serve` at rest, before and after it was pulled from, and what a byte sent costs."""
+"""Memory of `dormouse image serve` at rest, before and after it was pulled from, and what a byte sent costs; of a node's server as well."""
+import contextlib
 import hashlib
 import http.client
 import json
 import os
 import random
+import pathlib
 import shutil
 import subprocess
+import sys
 import tarfile
 import io
 import threading
 import urllib.parse
 
 from result import say
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
+from serve_kit import KEY  # noqa: E402
 
 DOC = "image serve: memory at rest, processor time for each GB sent"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -75,29 +81,44 @@ def pull_all(host, layer, times):
         t.join()
 
 
+@contextlib.contextmanager
+def serving(plan, work, *more):
+    """A server of the store in `work` -> (process, host)."""
+    server = subprocess.Popen([plan.build / "dormouse", "image", "serve", "--listen", "127.0.0.1:0", "--store", work / "store", *more],
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        url = dict(w.split("=", 1) for w in server.stdout.readline().split()[1:])["url"]
+        yield server, urllib.parse.urlsplit(url).netloc
+    finally:
+        server.terminate()
+        server.wait(20)
+        server.stdout.close()
+
+
+def idle(results, server, kind, pulls):
+    mib = pss_mib(server.pid)
+    results.add("serve_idle_pss_mib", {"variant": "serve", "kind": kind, "pulls": pulls}, "MiB", mib)
+    say(f"  {kind}: {mib:.1f} MiB at rest after {pulls} pulls")
+
+
 def run(plan, results):
     work = plan.work / "serve"
     shutil.rmtree(work, ignore_errors=True)
     layer = make_layout(work / "layout", (16 if plan.quick else 64) << 20)
-    program = plan.build / "dormouse"
-    subprocess.run([program, "image", "pull", f"oci:{work}/layout", "--name", "bench:v1", "--store", work / "store"],
+    subprocess.run([plan.build / "dormouse", "image", "pull", f"oci:{work}/layout", "--name", "bench:v1", "--store", work / "store"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    server = subprocess.Popen([program, "image", "serve", "--listen", "127.0.0.1:0", "--store", work / "store"],
-                              stdout=subprocess.PIPE, text=True)
+    times = 2 if plan.quick else 8
     try:
-        url = dict(w.split("=", 1) for w in server.stdout.readline().split()[1:])["url"]
-        host = urllib.parse.urlsplit(url).netloc
-        results.add("serve_idle_pss_mib", {"pulls": 0}, "MiB", pss_mib(server.pid))
-        times = 2 if plan.quick else 8
-        before = cpu_s(server.pid)
-        pull_all(host, layer, times)
-        sent = CONNECTIONS * times * layer["size"] / 1e9
-        seconds = cpu_s(server.pid) - before
-        results.add("serve_idle_pss_mib", {"pulls": CONNECTIONS * times}, "MiB", pss_mib(server.pid))
-        results.add("serve_cpu_s_per_gb", {"connections": CONNECTIONS}, "s", seconds / sent)
-        say(f"serve: {results.rows[-3]['value']} MiB at rest, {results.rows[-2]['value']} after {CONNECTIONS * times} pulls, "
-            f"{seconds / sent:.2f} s of processor time for a GB")
+        with serving(plan, work) as (server, host):
+            idle(results, server, "registry", 0)
+            before = cpu_s(server.pid)
+            pull_all(host, layer, times)
+            per_gb = (cpu_s(server.pid) - before) / (CONNECTIONS * times * layer["size"] / 1e9)
+            idle(results, server, "registry", CONNECTIONS * times)
+            results.add("serve_cpu_s_per_gb", {"variant": "serve", "connections": CONNECTIONS}, "s", per_gb)
+            say(f"  {per_gb:.2f} s of processor time for a GB")
+        (work / "key").write_text(KEY + "\n")
+        with serving(plan, work, "--node", "n1", "--cluster-key-file", work / "key", "--plain-http") as (server, _):
+            idle(results, server, "node", 0)
     finally:
-        server.terminate()
-        server.wait(20)
         shutil.rmtree(work, ignore_errors=True)
