@@ -718,6 +718,69 @@ TEST(of_a_damaged_layer_no_file_is_shared)
     }
 }
 
+static char *object_path(size_t layer, size_t file)
+{
+    char hex[SHA256_HEX_SIZE];
+    scoped(oci_layer_free_scoped) struct oci_layer *index = NULL;
+    struct oci_store *s = open_with((struct oci_store_opts){ .is_reader = true });
+    CHECK_OK(oci_store_layer_index(s, &world.layers[layer].diff_id, &index, NULL));
+    oci_store_close(s);
+    hex_format(index->entries.p[file].digest, SHA256_BYTES, hex);
+    return xasprintf("%s/objects/%.2s/%s", root, hex, hex);
+}
+
+static void check_shares(struct oci_store *s, size_t layer)
+{
+    const struct oci_digest *d = &world.layers[layer].diff_id;
+    CHECK_OK(store_count_used(s, NULL));
+    CHECK_OK(oci_store_layer_share(s, d, NULL));
+    CHECK(oci_store_layer_is_shared(s, d));
+    check_layer(s, layer);
+    uint64_t used = s->used_bytes;
+    CHECK_OK(store_count_used(s, NULL));
+    CHECK_INT(used, s->used_bytes);
+    CHECK_INT(check_store(s, false).n_damaged + count_tmp(), 0);
+}
+
+/* An object that rotted before: the tar is the only good copy of the file until it is replaced. */
+TEST(a_tar_stays_until_its_files_make_it_again)
+{
+    new_root();
+    struct oci_store *s = open_store();
+    pull_ok(s, 0, "one");
+    const struct oci_digest *d = &world.layers[0].diff_id;
+    CHECK_OK(oci_store_layer_share(s, d, NULL));
+    CHECK_OK(oci_store_layer_keep_tar(s, d, NULL)); /* the skeleton stays */
+    scoped(free_scoped) char *object = object_path(0, 3);
+    scoped(free_scoped) char *skeleton = oci_store_layer_path(s, d, "skeleton");
+    change_byte(object);
+    check_shares(s, 0);
+    CHECK_OK(oci_store_layer_keep_tar(s, d, NULL));
+    CHECK_OK(unlink(skeleton));
+    change_byte(object);
+    check_shares(s, 0);
+    CHECK_OK(oci_store_layer_keep_tar(s, d, NULL));
+    damage_skeleton(0);
+    check_shares(s, 0);
+    CHECK_OK(oci_store_layer_keep_tar(s, d, NULL));
+    CHECK_OK(unlink(object));
+    check_shares(s, 0);
+    /* An object that cannot be read is no reason to part with the tar, nor to write it again. */
+    CHECK_OK(oci_store_layer_keep_tar(s, d, NULL));
+    change_byte(object);
+    for (unsigned nth = 1; nth < 30; nth++) {
+        sys_fail_nth(SYS_PREAD, nth, EIO);
+        int r = oci_store_layer_share(s, d, NULL);
+        sys_fail_nth(SYS_PREAD, 0, 0);
+        CHECK(r >= 0 || !oci_store_layer_is_shared(s, d));
+        check_layer(s, 0);
+        if (r >= 0)
+            break;
+    }
+    check_shares(s, 0);
+    oci_store_close(s);
+}
+
 static unsigned n_syncfs;
 
 /* In the place of the C library's. */

@@ -123,9 +123,38 @@ static int write_object(int dir, const char *name, const struct oci_entry *e, in
     return 0;
 }
 
+static int add_to_hash(void *arg, struct str bytes, struct err *err)
+{
+    (void)err;
+    sha256_add(arg, bytes.p, bytes.n);
+    return 0;
+}
+
+/* Whether its content is what its name says; a code: that could not be found out. */
+static int is_right(struct oci_store *s, const uint8_t digest[SHA256_BYTES])
+{
+    uint8_t is[SHA256_BYTES];
+    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
+    scoped(fd_scoped) int fd = oci_store_object_fd(s, digest, NULL);
+    int r = fd < 0 ? fd : store_read_fd(fd, add_to_hash, hash, NULL);
+    if (r < 0)
+        return r;
+    sha256_end(hash, is);
+    return memcmp(is, digest, sizeof is) == 0;
+}
+
+/* One that is there is good, or with `again` is read: then a damaged one is replaced. */
+static int must_write(struct oci_store *s, const struct oci_entry *e, bool again)
+{
+    if (!oci_store_object_has(s, e->digest, e->size))
+        return true;
+    int r = again ? is_right(s, e->digest) : true;
+    return r < 0 && r != -ENOENT ? r : r != true;
+}
+
 /* Those that no other layer brought, under their hex names. */
 static int write_new(struct oci_store *s, int dir, const struct oci_layer *layer, int tar_fd,
-                     size_t *ret_n)
+                     bool again, size_t *ret_n)
 {
     scoped(free_scoped) char *piece = mem_try(STORE_PIECE_BYTES);
     int r = piece ? 0 : -ENOMEM;
@@ -134,7 +163,8 @@ static int write_new(struct oci_store *s, int dir, const struct oci_layer *layer
         if (e->type != TAR_FILE || e->size == 0 || e->is_sparse)
             continue;
         struct object_path path = object_path(e->digest);
-        if (oci_store_object_has(s, e->digest, e->size)) /* else a damaged one, which is replaced */
+        r = must_write(s, e, again);
+        if (r <= 0)
             continue;
         r = write_object(dir, strrchr(path.p, '/') + 1, e, tar_fd, piece);
         *ret_n += r >= 0;
@@ -203,12 +233,12 @@ static int sync_names(struct oci_store *s)
 }
 
 /* Write, sync, name, sync. One syncfs() costs less than fsync() of thousands of files. */
-static int keep_objects(struct oci_store *s, const char *tmp, const struct oci_layer *layer,
-                        int tar_fd, struct err *err)
+static int add_objects(struct oci_store *s, const char *tmp, const struct oci_layer *layer,
+                       int tar_fd, bool again, struct err *err)
 {
     size_t n = 0;
     scoped(fd_scoped) int dir = sys_openat(s->fd, tmp, O_RDONLY | O_DIRECTORY, 0);
-    int r = dir < 0 ? dir : write_new(s, dir, layer, tar_fd, &n);
+    int r = dir < 0 ? dir : write_new(s, dir, layer, tar_fd, again, &n);
     if (r >= 0 && n && syncfs(dir) < 0)
         r = -errno;
     r = r < 0 || !n ? r : name_round(s, dir, layer);
@@ -267,26 +297,26 @@ static int put_skeleton(struct oci_store *s, const char *name, const struct oci_
 }
 
 static int keep_in(struct oci_store *s, const char *tmp, const char *skeleton,
-                   const struct oci_layer *layer, int tar_fd, struct err *err)
+                   const struct oci_layer *layer, int tar_fd, bool again, struct err *err)
 {
     int r = sys_mkdirat(s->fd, tmp, 0700);
     if (r < 0)
         return err_sys(err, r, "make '%s'", tmp);
-    r = keep_objects(s, tmp, layer, tar_fd, err);
+    r = add_objects(s, tmp, layer, tar_fd, again, err);
     r = r < 0 ? r : put_skeleton(s, skeleton, layer, tar_fd, err);
     if (unlinkat(s->fd, tmp, AT_REMOVEDIR) < 0) /* what a failure left in it */
         (void)store_trash(s, tmp, NULL);
     return r;
 }
 
-int store_objects_keep(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
-                       int tar_fd, struct err *err)
+static int keep_objects(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
+                        int tar_fd, bool again, struct err *err)
 {
     for (bool is_again = false;; is_again = true) {
         scoped(free_scoped) char *tmp = store_tmp_name(s);
         struct err why = { 0 };
         (void)pthread_rwlock_rdlock(&s->objects);
-        int r = keep_in(s, tmp, skeleton, layer, tar_fd, &why);
+        int r = keep_in(s, tmp, skeleton, layer, tar_fd, again, &why);
         if (r >= 0)
             return 0;
         (void)pthread_rwlock_unlock(&s->objects);
@@ -294,6 +324,12 @@ int store_objects_keep(struct oci_store *s, const char *skeleton, const struct o
             continue;
         return err_set(err, r, "%s", err_text(&why));
     }
+}
+
+int store_objects_keep(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
+                       int tar_fd, struct err *err)
+{
+    return keep_objects(s, skeleton, layer, tar_fd, false, err);
 }
 
 void store_objects_kept(struct oci_store *s)
@@ -333,21 +369,9 @@ static int open_tar(struct oci_store *s, const struct oci_digest *diff_id, bool 
     return r < 0 ? r : take_fd(&fd);
 }
 
-static int add_to_hash(void *arg, struct str bytes, struct err *err)
-{
-    (void)err;
-    sha256_add(arg, bytes.p, bytes.n);
-    return 0;
-}
-
-/* What was good when it was imported may have rotted since. */
-static int check_tar(const struct oci_digest *diff_id, int tar_fd, struct err *err)
+static int check_digest(const struct oci_digest *diff_id, struct sha256 *hash, struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
-    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
-    int r = store_read_fd(tar_fd, add_to_hash, hash, err);
-    if (r < 0)
-        return r;
     sha256_end(hash, digest);
     return memcmp(digest, diff_id->bytes, sizeof digest) == 0
                ? 0
@@ -355,8 +379,26 @@ static int check_tar(const struct oci_digest *diff_id, int tar_fd, struct err *e
                          "the layer is not what its DiffID says; run 'dormouse image check'");
 }
 
+/* What was good when it was imported may have rotted since. */
+static int check_tar(const struct oci_digest *diff_id, int tar_fd, struct err *err)
+{
+    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
+    int r = store_read_fd(tar_fd, add_to_hash, hash, err);
+    return r < 0 ? r : check_digest(diff_id, hash, err);
+}
+
+/* The tar that skeleton and objects make. */
+static int check_objects(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
+{
+    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
+    int r = store_read_objects(s, diff_id, add_to_hash, hash, err);
+    return r < 0 ? r : check_digest(diff_id, hash, err);
+}
+
+/* again: what is there of its files is not trusted, and the skeleton is replaced. After a success
+ * store_objects_kept() has to follow. */
 static int keep_layer(struct oci_store *s, const struct oci_digest *diff_id,
-                      const struct store_layer_files *f, struct err *err)
+                      const struct store_layer_files *f, bool again, struct err *err)
 {
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     struct store_path skeleton = store_path_of("layers", diff_id, "skeleton");
@@ -368,30 +410,49 @@ static int keep_layer(struct oci_store *s, const struct oci_digest *diff_id,
         return err_set(err, E_UNSUPPORTED, "the layer has sparse files");
     scoped(fd_scoped) int tar = open_tar(s, diff_id, f->has_tar, err);
     r = tar < 0 ? tar : check_tar(diff_id, tar, err);
-    r = r < 0 ? r : store_objects_keep(s, skeleton.p, layer, tar, err);
+    r = r < 0 ? r : keep_objects(s, skeleton.p, layer, tar, again, err);
     if (r < 0)
         return r;
-    store_objects_kept(s);
     r = store_skeleton_stat(s, diff_id, &n, err);
     (void)pthread_mutex_lock(&s->mutex);
     s->used_bytes += n;
     (void)pthread_mutex_unlock(&s->mutex);
+    store_drop_used(s, f->object_bytes); /* of the one that was replaced */
+    if (r < 0)
+        store_objects_kept(s);
+    return r;
+}
+
+/* The tar may leave once the rest makes the same one: an object that another layer brought may have
+ * rotted since, and so may the skeleton of an earlier time. */
+static int drop_tar(struct oci_store *s, const struct oci_digest *diff_id,
+                    const struct store_layer_files *f, struct err *err)
+{
+    struct store_path tar = store_path_of("layers", diff_id, "data.tar");
+    int r = check_objects(s, diff_id, err);
+    r = r < 0 ? r : store_trash(s, tar.p, err);
+    if (r >= 0)
+        store_drop_used(s, f->tar_bytes);
     return r;
 }
 
 static int share_layer(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
 {
-    struct store_layer_files f;
-    struct store_path tar = store_path_of("layers", diff_id, "data.tar");
-    int r = store_layer_stat(s, diff_id, &f, err);
-    if (r >= 0 && !f.has_skeleton)
-        r = keep_layer(s, diff_id, &f, err);
-    if (r < 0 || !f.has_tar)
-        return r;
-    r = store_trash(s, tar.p, err);
-    if (r >= 0)
-        store_drop_used(s, f.tar_bytes);
-    return r;
+    for (bool again = false;; again = true) {
+        struct store_layer_files f;
+        struct err why = { 0 };
+        int r = store_layer_stat(s, diff_id, &f, err);
+        if (r < 0)
+            return r;
+        if (f.has_skeleton && !again)
+            (void)pthread_rwlock_rdlock(&s->objects);
+        else if ((r = keep_layer(s, diff_id, &f, again, err)) < 0)
+            return r;
+        r = f.has_tar ? drop_tar(s, diff_id, &f, &why) : 0;
+        store_objects_kept(s);
+        if (again || (r != E_CORRUPT && r != E_PARSE && r != -ENOENT))
+            return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+    }
 }
 
 int oci_store_layer_share(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)
