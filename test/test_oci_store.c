@@ -34,7 +34,9 @@ __attribute__((constructor)) static void be_the_child(int argc, char **argv)
         _exit(layer_child_main(argc, argv));
 }
 
-enum { BLOB_MAX = 4 << 20, IMAGES = 2, LAYERS = 3, PER_IMAGE = 2 };
+/* Each file is an object, thus some calls that are made to fail one after the other, each with the
+ * whole of a scenario: few will do. */
+enum { BLOB_MAX = 4 << 20, IMAGES = 2, LAYERS = 3, PER_IMAGE = 2, FILES = 4, NOISE_BYTES = 800 };
 
 /* ---- the origin ---- */
 
@@ -61,8 +63,13 @@ static void make_layer(struct made_layer *l, size_t i)
     struct tar_kit k = { BUF_INIT(BLOB_MAX) };
     char name[32], content[9000];
     memset(content, 'a' + (int)i, sizeof content);
+    uint32_t seed = 1; /* the same for all: pulls begin with the largest layer */
+    for (size_t n = 0; n < NOISE_BYTES; n++) { /* so that there is some of the blob left to cut */
+        seed = seed * 1664525 + 1013904223;
+        content[n] = (char)('a' + (seed >> 24) % 26);
+    }
     content[sizeof content - 1] = 0;
-    for (size_t f = 0; f < 20; f++) {
+    for (size_t f = 0; f < FILES; f++) {
         (void)snprintf(name, sizeof name, "layer%zu/file%zu", i, f);
         kit_file(&k, name, content + f * 100);
     }
@@ -288,7 +295,7 @@ static void check_layer(struct oci_store *s, size_t i)
     CHECK_OK(oci_store_layer_read(s, &l->diff_id, collect_text, &got, NULL));
     CHECK(str_eq(buf_str(&got), buf_str(&l->tar)));
     CHECK_OK(oci_store_layer_index(s, &l->diff_id, &index, NULL));
-    CHECK_INT(index->entries.n, 20);
+    CHECK_INT(index->entries.n, FILES);
 }
 
 static char last_damage[512];
@@ -615,21 +622,21 @@ TEST(files_that_layers_share_are_kept_once_and_stay_until_the_last_layer_is_gone
         CHECK(oci_store_layer_is_shared(s, &world.layers[i].diff_id));
         check_layer(s, i);
     }
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     oci_store_usage(s, &use);
     CHECK(use.layer_bytes < world.layers[0].tar.n + world.layers[1].tar.n);
     oci_store_close(s);
     s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
     pull_ok(s, 1, "two");
-    CHECK_INT(count_objects(), 60);
+    CHECK_INT(count_objects(), 3 * FILES);
     CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
     CHECK_OK(oci_store_gc(s, true, &gc, NULL));
-    CHECK_INT(gc.n_objects, 20);
-    CHECK_INT(count_objects(), 60);
+    CHECK_INT(gc.n_objects, FILES);
+    CHECK_INT(count_objects(), 3 * FILES);
     CHECK_OK(oci_store_gc(s, false, &gc, NULL));
-    CHECK_INT(gc.n_objects, 20);
-    CHECK(gc.n_bytes > 20 * 7000 && gc.n_bytes < world.layers[1].tar.n);
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(gc.n_objects, FILES);
+    CHECK(gc.n_bytes > FILES * 7000 && gc.n_bytes < world.layers[1].tar.n);
+    CHECK_INT(count_objects(), 2 * FILES);
     check_layer(s, 0);
     check_layer(s, 2);
     CHECK_ERR(oci_store_layer_share(s, &world.layers[1].diff_id, NULL), -ENOENT);
@@ -652,14 +659,14 @@ TEST(files_of_a_damaged_layer_stay_while_its_image_is_used)
     pull_ok(s, 0, "one");
     CHECK_OK(oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL));
     CHECK_OK(oci_store_image_remove(s, STR("one"), NULL));
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     damage_skeleton(1);
     CHECK_OK(oci_store_gc(s, false, &gc, NULL));
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     CHECK_INT(check_store(s, true).n_damaged, 1); /* and dropped */
     CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
     CHECK_OK(oci_store_gc(s, false, &gc, NULL));
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     CHECK_OK(oci_store_lease_drop(s, STR("l"), NULL));
     CHECK_OK(oci_store_gc(s, false, &gc, NULL));
     CHECK_INT(count_objects(), 0);
@@ -797,7 +804,7 @@ static unsigned pull_the_top_again(struct oci_store *s)
     CHECK_OK(oci_store_layer_remove(s, &world.layers[1].diff_id, NULL));
     unsigned before = n_syncfs;
     pull_ok(s, 0, "one");
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     return n_syncfs - before;
 }
 
@@ -839,7 +846,7 @@ TEST(a_quota_frees_files_that_no_layer_has_any_more)
     CHECK_OK(layer_cache_open_store(&tight, IMAGE_CACHE_ARC, &s, NULL));
     pull_ok(s, 1, "two");
     CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     check_layer(s, 0);
     check_layer(s, 2);
     oci_store_close(s);
@@ -858,13 +865,13 @@ TEST(files_that_an_earlier_process_left_are_removed_where_room_is_made)
     s = open_store();
     pull_ok(s, 1, "two"); /* as tars */
     oci_store_close(s);
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     struct oci_store_opts with_cache = { .root = root, .quota_bytes = 1 << 30 };
     CHECK_OK(layer_cache_open_store(&with_cache, IMAGE_CACHE_ARC, &s, NULL));
     sys_fail_nth(SYS_UNLINKAT, 1, EIO);
     CHECK_ERR(store_make_room(s, 1, &err), -EIO);
     sys_fail_nth(SYS_UNLINKAT, 0, 0);
-    CHECK_INT(count_objects(), 40);
+    CHECK_INT(count_objects(), 2 * FILES);
     CHECK_OK(store_make_room(s, 1, NULL));
     CHECK_INT(count_objects(), 0);
     oci_store_close(s);
@@ -1617,7 +1624,7 @@ static void check_after(const char *what, unsigned nth)
     CHECK(!oci_store_layer_has(s, &world.layers[1].diff_id));
     CHECK_INT(count_tmp() + count_in("trash"), 0);
     if (scenario_form == OCI_STORE_CAS)
-        CHECK_INT(count_objects(), 40);
+        CHECK_INT(count_objects(), 2 * FILES);
     oci_store_close(s);
     reading = before;
 }
@@ -1764,10 +1771,10 @@ TEST(killed_at_any_call_while_layers_get_another_form_they_stay_whole)
  * commits and pages are written by age only: a copy of the file is the disk of a machine that
  * stopped.
  */
-enum { DISK_BYTES = 64 << 20, PIECE_BYTES = 64 << 10, DISK_TEXT_SIZE = 128 };
+enum { DISK_BYTES = 16 << 20, PIECE_BYTES = 64 << 10, DISK_TEXT_SIZE = 128 };
 
 static struct {
-    char file[DISK_TEXT_SIZE], copy[DISK_TEXT_SIZE], at[DISK_TEXT_SIZE];
+    char made[DISK_TEXT_SIZE], file[DISK_TEXT_SIZE], copy[DISK_TEXT_SIZE], at[DISK_TEXT_SIZE];
 } disk;
 
 static bool run_quietly(const char *const *words)
@@ -1797,23 +1804,23 @@ static void unmount_disk(void)
     CHECK_OK(umount(disk.at));
 }
 
-static bool new_disk(void)
+static bool make_disk(void)
 {
-    const char *const make[] = { "mkfs.ext4", "-q", "-F", disk.file, NULL };
-    int fd = open(disk.file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const char *const words[] = { "mkfs.ext4", "-q", "-F", disk.made, NULL };
+    int fd = open(disk.made, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     CHECK(fd >= 0);
     CHECK_OK(ftruncate(fd, DISK_BYTES));
     (void)close(fd);
-    return run_quietly(make) && mount_disk(disk.file);
+    return run_quietly(words);
 }
 
 /* Pieces of zeros stay holes. */
-static void copy_disk(void)
+static void copy_disk(const char *from_path, const char *to_path)
 {
     static const char zeros[PIECE_BYTES];
     char piece[PIECE_BYTES];
-    int from = open(disk.file, O_RDONLY | O_CLOEXEC);
-    int to = open(disk.copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int from = open(from_path, O_RDONLY | O_CLOEXEC);
+    int to = open(to_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     CHECK(from >= 0 && to >= 0);
     for (off_t at = 0; at < DISK_BYTES; at += PIECE_BYTES) {
         CHECK_INT(pread(from, piece, sizeof piece, at), sizeof piece);
@@ -1829,12 +1836,13 @@ static void copy_disk(void)
 static bool prepare_disk(void)
 {
     new_root();
+    (void)snprintf(disk.made, sizeof disk.made, "%s/made", root);
     (void)snprintf(disk.file, sizeof disk.file, "%s/disk", root);
     (void)snprintf(disk.copy, sizeof disk.copy, "%s/copy", root);
     (void)snprintf(disk.at, sizeof disk.at, "%s/at", root);
     CHECK_OK(mkdir(disk.at, 0700));
     return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
-           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && make_disk();
 }
 
 /* What has to stay: a name that moves, and what a lease keeps. */
@@ -1877,7 +1885,7 @@ static bool stop_before(enum sys_call call, unsigned nth)
         _exit(scenario_of_pulls() < 0);
     }
     CHECK_INT(waitpid(pid, &status, 0), pid);
-    copy_disk();
+    copy_disk(disk.file, disk.copy);
     unmount_disk();
     CHECK(mount_disk(disk.copy));
     bool is_over = WIFEXITED(status);
@@ -1899,7 +1907,8 @@ TEST(after_a_stop_of_the_machine_nothing_is_half_visible_and_what_was_pulled_is_
     (void)memcpy(own_root, root, sizeof root);
     for (size_t c = 0; can && c < ARRAY_LEN(calls); c++)
         for (unsigned nth = 1; can; nth++) {
-            can = new_disk();
+            copy_disk(disk.made, disk.file);
+            can = mount_disk(disk.file);
             (void)snprintf(root, sizeof root, "%s", disk.at);
             if (can && stop_before(calls[c], nth))
                 break;
