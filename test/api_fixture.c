@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 
 /* ------------------------------------------------------------------ a server */
@@ -72,6 +73,18 @@ void fixture_init(struct fixture *f)
     open_server(f);
 }
 
+/* With the files that the store has made. */
+static void remove_dir(const char *path)
+{
+    DIR *d = opendir(path);
+    CHECK(d);
+    for (const struct dirent *e; (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            CHECK_OK(unlinkat(dirfd(d), e->d_name, 0));
+    (void)closedir(d);
+    CHECK_OK(rmdir(path));
+}
+
 void fixture_fini(struct fixture *f)
 {
     close_server(f);
@@ -79,13 +92,7 @@ void fixture_fini(struct fixture *f)
         ;
     loop_fini(&f->loop);
     arena_fini(&f->arena);
-    static const char *const files[] = { "store.db", "store.db-wal", "store.db-shm",
-                                         "store.db.lock", "store.db.mark" };
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        scoped(free_scoped) char *path = xasprintf("%s/%s", f->dir, files[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(f->dir);
+    remove_dir(f->dir);
 }
 
 /* ------------------------------------------------------------------ requests */
