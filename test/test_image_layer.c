@@ -2,10 +2,13 @@
 /* image/: a layer as a stream of records, and the process that makes them. */
 #include "image/layer_child.h"
 #include "image/layer_wire.h"
+#include "image/table_child.h"
 #include "oci/hash_beside.h"
+#include "oci/tree_manifest.h"
 #include "tar_kit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -342,6 +345,103 @@ TEST(records_of_nothing_are_refused)
         free(out);
         buf_fini(&s.text);
     }
+}
+
+/* ---- tables ---- */
+
+static ssize_t read_tar(void *arg, void *p, size_t n, uint64_t offset)
+{
+    const struct buf *tar = arg;
+    n = MIN(n, tar->n - (size_t)offset);
+    memcpy(p, tar->p + offset, n);
+    return (ssize_t)n;
+}
+
+/* The tree manifest of a layer of two files. */
+static void make_tree(struct buf *tree, struct buf *tar)
+{
+    struct tar_kit k = { BUF_INIT(1 << 20) };
+    struct err err = { 0 };
+    struct buf frame = BUF_INIT(1 << 20);
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    struct layer_facts facts;
+    struct layer_gather *g = layer_gather_new();
+    kit_dir(&k, "usr/");
+    kit_file(&k, "usr/one", "the first file");
+    kit_file(&k, "usr/two", "the second file, another one");
+    kit_end(&k);
+    *tar = k.out;
+    struct layer_parser *p = layer_parser_new(&layer_gather_ops, g, UINT64_MAX);
+    CHECK_OK(layer_parser_add(p, buf_str(tar), &err));
+    CHECK_OK(layer_parser_end(p, &facts, &err));
+    CHECK_OK(layer_gather_end(g, &facts, &layer, &err));
+    CHECK_OK(oci_skeleton_pack(layer, read_tar, tar, OCI_TREE_LEVEL, &frame, &err));
+    CHECK_OK(oci_tree_manifest_write(&(struct oci_tree_source){ layer, buf_str(&frame) }, 1, tree,
+                                     &err));
+    layer_parser_free(p);
+    layer_gather_free(g);
+    buf_fini(&frame);
+}
+
+TEST(a_table_is_read_in_a_process_of_its_own)
+{
+    struct buf tree = BUF_INIT(1 << 20), tar, flat = BUF_INIT(1 << 20), here = BUF_INIT(1 << 20);
+    struct oci_table_tree read;
+    struct err err = { 0 };
+    make_tree(&tree, &tar);
+    struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
+    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, NULL);
+    for (int i = 0; i < 2; i++) { /* the second one by the same process */
+        flat.n = 0;
+        if (oci_table_read(reader, &t, &flat, &err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+    }
+    oci_table_reader_free(reader);
+    reader = oci_table_reader_new(NULL, NULL);
+    CHECK_OK(oci_table_read(reader, &t, &here, &err));
+    oci_table_reader_free(reader);
+    CHECK(str_eq(buf_str(&flat), buf_str(&here)));
+    CHECK_OK(oci_table_tree(buf_str(&flat), &read, &err));
+    CHECK_INT(read.skeleton.n_parts, 2);
+    CHECK_INT(read.skeleton.tar_bytes, tar.n);
+    CHECK_STR(read.files[1].path, "usr/two");
+    CHECK_INT(read.files[1].size, strlen("the second file, another one"));
+    oci_table_tree_fini(&read);
+    for (size_t n = 0; n < flat.n; n += 7) /* a child that was taken over */
+        CHECK_ERR(oci_table_tree(str_n(flat.p, n), &read, NULL), E_PARSE);
+    buf_fini(&tree);
+    buf_fini(&tar);
+    buf_fini(&flat);
+    buf_fini(&here);
+}
+
+TEST(a_table_that_is_damaged_or_ends_its_reader_is_an_error)
+{
+    struct buf tree = BUF_INIT(1 << 20), tar, flat = BUF_INIT(1 << 20);
+    struct err err = { 0 };
+    make_tree(&tree, &tar);
+    tree.p[tree.n / 2] ^= 1;
+    struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
+    void *process = NULL;
+    CHECK_ERR(layer_child_reading.table(NULL, &process, &t, &flat, &err), E_CORRUPT);
+    CHECK(!process);
+    CHECK(strstr(err_text(&err), "its checksum is wrong"));
+    const struct layer_read_opts other = { .program = "/bin/true" };
+    (void)signal(SIGPIPE, SIG_IGN);
+    CHECK_ERR(layer_child_reading.table((void *)&other, &process, &t, &flat, &err), E_PARSE);
+    CHECK_STR(str_of(err_text(&err)), "the reader of a table ended early");
+    t.kind = OCI_TABLE_ESTARGZ;
+    CHECK_ERR(layer_child_reading.table(NULL, &process, &t, &flat, &err), E_PARSE);
+    CHECK_INT(flat.n, 0);
+    /* After an error another process reads the next one. */
+    tree.p[tree.n / 2] ^= 1;
+    t.kind = OCI_TABLE_TREE;
+    CHECK_OK(layer_child_reading.table(NULL, &process, &t, &flat, &err));
+    CHECK(process);
+    layer_child_reading.end_tables(process);
+    buf_fini(&tree);
+    buf_fini(&tar);
+    buf_fini(&flat);
 }
 
 TEST_MAIN

@@ -1946,8 +1946,10 @@ static int add_spy(void *to, struct str bytes, struct err *err)
 
 static struct oci_store_check_result check_spied(struct oci_store *s)
 {
-    const struct layer_reading_ops spy = { start_spy, add_spy, layer_parse_here.end,
-                                           layer_parse_here.free };
+    const struct layer_reading_ops spy = { .start = start_spy,
+                                           .add = add_spy,
+                                           .end = layer_parse_here.end,
+                                           .free = layer_parse_here.free };
     struct oci_store_check_opts opts = { .on_damage = on_damage, .reading = &spy };
     struct oci_store_check_result res;
     struct err err = { 0 };

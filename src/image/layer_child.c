@@ -5,6 +5,7 @@
 #include "base/sys.h"
 #include "codec/inflate_fast.h"
 #include "image/layer_wire.h"
+#include "image/table_child.h"
 #include "wasm/confine.h"
 #include "wasm/confine_calls.h"
 
@@ -48,13 +49,13 @@ static int leave_stderr(struct err *err)
 static void start_threads(struct layer_parser *p)
 {
     cpu_set_t cpus;
-    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1)
+    if (p && sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1)
         layer_parser_hash_beside(p);
 }
 
 /* Threads start between the namespaces, which take a process with one thread, and the filter, which
  * is for all threads and allows none to start. */
-static int confine(struct layer_parser *p, uint64_t max_bytes, struct err *err)
+int layer_child_confine(struct layer_parser *p, uint64_t max_bytes, struct err *err)
 {
     (void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
     limit(RLIMIT_CORE, 0);
@@ -108,6 +109,8 @@ int layer_child_main(int argc, char **argv)
     uint64_t max_bytes;
     struct err err = { 0 };
     struct layer_facts facts = { 0 };
+    if (argc == 3 && str_is(str_of(argv[2]), TABLE_CHILD_WORD))
+        return table_child_main();
     scoped(free_scoped) struct layer_wire_out *out = xnew(struct layer_wire_out);
     if (argc != 4 || parse_u64(str_of(argv[2]), 1, UINT64_MAX, &max_bytes) < 0)
         return 2; /* it is no command for people */
@@ -117,7 +120,7 @@ int layer_child_main(int argc, char **argv)
     (void)inflate_fast_load();
     scoped(layer_parser_free_scoped) struct layer_parser *p =
         layer_parser_new(is_raw ? &layer_wire_raw_ops : &layer_wire_ops, out, max_bytes);
-    int r = confine(p, max_bytes, &err);
+    int r = layer_child_confine(p, max_bytes, &err);
     r = r < 0 ? r : parse_all(p, &facts, &err);
     return layer_wire_end(out, r, &facts, &err) < 0;
 }
@@ -414,9 +417,26 @@ static void reading_free(void *reading)
     free(g);
 }
 
+static int reading_table(void *arg, void **process, const struct oci_table *t, struct buf *to,
+                         struct err *err)
+{
+    const struct layer_read_opts *given = arg;
+    struct table_child *child = *process;
+    int r = table_child_read(given ? given->program : NULL, &child, t, to, err);
+    *process = child;
+    return r;
+}
+
+static void reading_end_tables(void *process)
+{
+    table_child_free(process);
+}
+
 const struct layer_reading_ops layer_child_reading = {
     .start = reading_start,
     .add = reading_add,
     .end = reading_end,
     .free = reading_free,
+    .table = reading_table,
+    .end_tables = reading_end_tables,
 };

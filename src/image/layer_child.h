@@ -48,3 +48,7 @@ extern const struct layer_reading_ops layer_child_reading;
 
 /* main() of the child; argv[1] is LAYER_CHILD_WORD. Returns its exit status. */
 int layer_child_main(int argc, char **argv);
+/* For children alone: drop all rights but memory, and reading and writing of what is open. p:
+ * hashes on a thread of its own where that pays; NULL: none. max_bytes: that the processor time is
+ * for. */
+int layer_child_confine(struct layer_parser *p, uint64_t max_bytes, struct err *err);

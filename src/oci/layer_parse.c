@@ -3,6 +3,7 @@
 
 #include "codec/decompress.h"
 #include "oci/hash_beside.h"
+#include "oci/table.h"
 
 #include <assert.h>
 
@@ -149,9 +150,23 @@ static void here_free(void *reading)
     layer_parser_free(reading);
 }
 
+static int here_table(void *arg, void **process, const struct oci_table *t, struct buf *to,
+                      struct err *err)
+{
+    (void)arg, (void)process;
+    return oci_table_flatten(t, to, err);
+}
+
+static void here_end_tables(void *process)
+{
+    (void)process;
+}
+
 const struct layer_reading_ops layer_parse_here = {
     .start = here_start,
     .add = here_add,
     .end = here_end,
     .free = here_free,
+    .table = here_table,
+    .end_tables = here_end_tables,
 };

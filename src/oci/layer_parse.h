@@ -6,7 +6,10 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "oci/layer.h"
+
+struct oci_table;
 
 /*
  * What a layer is given to. Each returns 0 or a negative code, which ends the reading and is what
@@ -67,6 +70,15 @@ struct layer_reading_ops {
     /* The blob is complete: wait until the ops have had all of it. Then only free(). */
     int (*end)(void *reading, struct layer_facts *ret, struct err *err);
     void (*free)(void *reading); /* NULL is fine */
+    /*
+     * Append the flat form of a table (oci/table.h); arg as of start(). Blocks. The caller reads it
+     * as foreign bytes. *process: NULL at first; what the implementation keeps for the next table,
+     * one thread at a time, until end_tables(). Errors: those of oci_table_flatten(), and of the
+     * process; then nothing was appended.
+     */
+    int (*table)(void *arg, void **process, const struct oci_table *t, struct buf *to,
+                 struct err *err);
+    void (*end_tables)(void *process); /* NULL is fine */
 };
 
 /* In this process, on the thread of the caller; arg: NULL. */

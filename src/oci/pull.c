@@ -10,6 +10,7 @@
 #include "oci/pull_deltas.h"
 #include "oci/pull_files.h"
 #include "oci/refactored.h"
+#include "oci/table.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -45,6 +46,7 @@ struct pull {
     bool origin_lacks; /* of `mutex`: a blob could not be had from it, or was something else */
     struct oci_image original;   /* of which `image` is the refactored form */
     atomic_bool knows_one_range; /* of a blob in a request */
+    struct oci_table_reader *tables;
 };
 
 /* ---- progress ---- */
@@ -184,6 +186,7 @@ static bool pull_by_files(struct pull *p, struct oci_pull_layer *l, struct oci_c
                                         .contents = contents,
                                         .origin = o,
                                         .import = import_of(p, l),
+                                        .tables = p->tables,
                                         .blob_size = l->blob.size };
     struct err err = { 0 };
     (void)pthread_mutex_lock(&p->mutex);
@@ -214,6 +217,7 @@ static bool pull_by_delta(struct pull *p, struct oci_pull_layer *l, struct oci_c
                                         .contents = contents,
                                         .origin = o,
                                         .import = import_of(p, l),
+                                        .tables = p->tables,
                                         .blob_size = l->blob.size,
                                         .delta = buf_str(&delta) };
     uint64_t n_bytes = delta.n;
@@ -229,7 +233,8 @@ static bool pull_by_chunks(struct pull *p, struct oci_pull_layer *l, struct oci_
                                          .contents = contents,
                                          .origin = &p->opts->origin,
                                          .blob = &l->blob,
-                                         .import = import_of(p, l) };
+                                         .import = import_of(p, l),
+                                         .tables = p->tables };
     if (l->blob.size < CHUNKS_MIN_BYTES || !oci_pull_chunks_may(&l->blob))
         return false;
     struct err err = { 0 };
@@ -636,7 +641,9 @@ int oci_pull(struct oci_store *s, const struct oci_pull_opts *opts, struct oci_p
     struct pull p = { .s = s, .opts = opts };
     (void)pthread_mutex_init(&p.mutex, NULL);
     (void)pthread_mutex_init(&p.contents_mutex, NULL);
+    p.tables = oci_table_reader_new(opts->reading, opts->reading_arg);
     int r = pull(&p, err);
+    oci_table_reader_free(p.tables);
     (void)pthread_mutex_destroy(&p.mutex);
     (void)pthread_mutex_destroy(&p.contents_mutex);
     if (r >= 0)

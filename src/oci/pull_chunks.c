@@ -3,7 +3,7 @@
 
 #include "base/sys.h"
 #include "codec/stored.h"
-#include "oci/chunked.h"
+#include "oci/table.h"
 
 #include <errno.h>
 
@@ -57,43 +57,47 @@ static int fetch(struct making *m, uint64_t from, uint64_t to, oci_blob_sink sin
     return r;
 }
 
-static int check_digest(struct str bytes, struct str wanted, struct err *err)
+static int read_table(struct making *m, struct oci_table *t, struct err *err)
 {
-    struct oci_digest found, want;
-    int r = oci_digest_parse(wanted, &want, err);
-    if (r < 0)
-        return r;
-    sha256_of(bytes, found.bytes);
-    return oci_digest_equal(&found, &want)
-               ? 0
-               : err_set(err, E_DIGEST, "the table of contents is not what its digest says");
+    scoped(buf_fini_scoped) struct buf flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
+    t->place = m->place;
+    t->size = m->how->blob->size;
+    t->bytes = buf_str(&m->packed);
+    int r = oci_table_read(m->how->tables, t, &flat, err);
+    return r < 0 ? r : oci_table_chunks(t, buf_str(&flat), &m->chunks, err);
 }
 
 static int get_estargz(struct making *m, struct err *err)
 {
     const struct oci_descriptor *d = m->how->blob;
+    struct oci_table t = { .kind = OCI_TABLE_ESTARGZ };
     scoped(buf_fini_scoped) struct buf footer = BUF_INIT(OCI_ESTARGZ_FOOTER_BYTES);
-    scoped(buf_fini_scoped) struct buf table = BUF_INIT(OCI_CHUNKED_TABLE_MAX);
     if (d->size <= OCI_ESTARGZ_FOOTER_BYTES)
         return err_set(err, E_PARSE, "the blob is too short for a table of contents");
-    int r = fetch(m, d->size - OCI_ESTARGZ_FOOTER_BYTES, d->size, add_to_buf, &footer, err);
+    int r = oci_digest_parse(d->estargz_digest, &t.digest, err);
+    if (r >= 0)
+        r = fetch(m, d->size - OCI_ESTARGZ_FOOTER_BYTES, d->size, add_to_buf, &footer, err);
     r = r < 0 ? r : oci_estargz_footer(buf_str(&footer), d->size, &m->place, err);
     r = r < 0 ? r : fetch(m, m->place.at, m->place.at + m->place.n, add_to_buf, &m->packed, err);
-    r = r < 0 ? r : oci_estargz_table(buf_str(&m->packed), &table, err);
-    r = r < 0 ? r : check_digest(buf_str(&table), d->estargz_digest, err);
-    r = r < 0 ? r : oci_estargz_parts(buf_str(&table), &m->place, d->size, &m->chunks, err);
+    r = r < 0 ? r : read_table(m, &t, err);
     return r < 0 ? r : add_to_buf(&m->packed, buf_str(&footer), err);
 }
 
 static int get_zstd(struct making *m, struct err *err)
 {
     const struct oci_descriptor *d = m->how->blob;
-    scoped(buf_fini_scoped) struct buf table = BUF_INIT(OCI_CHUNKED_TABLE_MAX + 1);
-    int r = oci_zstd_chunked_position(d->zstd_chunked_position, d->size, &m->place, err);
+    struct oci_table t = { .kind = OCI_TABLE_ZSTD_CHUNKED };
+    struct oci_digest found;
+    int r = oci_digest_parse(d->zstd_chunked_digest, &t.digest, err);
+    r = r < 0 ? r : oci_zstd_chunked_position(d->zstd_chunked_position, d->size, &m->place, err);
     r = r < 0 ? r : fetch(m, m->place.at, m->place.at + m->place.n, add_to_buf, &m->packed, err);
-    r = r < 0 ? r : check_digest(buf_str(&m->packed), d->zstd_chunked_digest, err);
-    r = r < 0 ? r : oci_zstd_chunked_table(buf_str(&m->packed), &m->place, &table, err);
-    return r < 0 ? r : oci_zstd_chunked_parts(buf_str(&table), &m->place, &m->chunks, err);
+    if (r < 0)
+        return r;
+    sha256_of(buf_str(&m->packed),
+              found.bytes); /* of what is packed, so that it is compared here */
+    if (!oci_digest_equal(&found, &t.digest))
+        return err_set(err, E_DIGEST, "the table of contents is not what its digest says");
+    return read_table(m, &t, err);
 }
 
 /* ---- what is fetched ---- */

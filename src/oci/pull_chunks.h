@@ -19,6 +19,8 @@
 
 #include <stdatomic.h>
 
+struct oci_table_reader;
+
 enum {
     /* Where each range is a request: fewer bytes are fetched rather than left out; requests for a
      * layer, then longer gaps are fetched, too. */
@@ -38,6 +40,7 @@ struct oci_pull_chunks {
     const struct oci_origin *origin; /* with parts */
     const struct oci_descriptor *blob;
     struct oci_import_opts import; /* diff_id, reading and bounds */
+    struct oci_table_reader *tables;
     /* Set when the origin has answered a request for several ranges with something else: it gets
      * one range in a request from then on. */
     atomic_bool *knows_one_range;

@@ -5,6 +5,7 @@
 #include "oci/file_parcel.h"
 #include "oci/layer_delta.h"
 #include "oci/store_int.h"
+#include "oci/table.h"
 #include "oci/tree_manifest.h"
 
 #include <errno.h>
@@ -25,11 +26,9 @@ struct arrived {
 struct making {
     const struct oci_pull_files *how;
     struct oci_pull_files_result *result;
-    struct buf tree_text; /* from the origin; frames of the tree lie in it */
-    struct oci_tree_manifest tree;
-    const struct oci_tree_layer *layer;
-    VEC(const struct oci_entry *) files; /* of the layer, those that its skeleton lacks */
-    struct oci_layer_delta *delta;       /* NULL: the origin is asked */
+    struct buf flat; /* the tree manifest of the layer, read in a confined process */
+    struct oci_table_tree tree;
+    struct oci_layer_delta *delta; /* NULL: the origin is asked */
     bool asks_only;
     struct map wanted;  /* digests of files that are asked for -> their entries */
     struct map arrived; /* digest -> struct arrived */
@@ -43,7 +42,7 @@ struct making {
 struct batch {
     VEC(struct oci_digest) layers, bases, files;
     VEC(struct oci_content) places; /* of the bases */
-    VEC(const struct oci_entry *) entries;
+    VEC(const struct oci_table_file *) entries;
     uint64_t n_base_bytes, n_bytes;
 };
 
@@ -52,7 +51,7 @@ static struct str key_of(const uint8_t digest[SHA256_BYTES])
     return str_n(digest, SHA256_BYTES);
 }
 
-static struct oci_digest digest_of(const struct oci_entry *e)
+static struct oci_digest digest_of(const struct oci_table_file *e)
 {
     struct oci_digest d;
     memcpy(d.bytes, e->digest, sizeof d.bytes);
@@ -61,33 +60,36 @@ static struct oci_digest digest_of(const struct oci_entry *e)
 
 /* ---- the tree ---- */
 
-static int fetch_tree(struct making *m, struct err *err)
+static int fetch_tree(struct making *m, struct buf *to, struct err *err)
 {
     const struct oci_origin *o = m->how->origin;
-    uint64_t most =
-        MIN(m->how->blob_size, (uint64_t)OCI_TREE_MANIFEST_MAX); /* else the blob is less */
-    const struct oci_digest *id = &m->how->import.diff_id;
-    m->tree_text = BUF_INIT((size_t)most);
-    int r = o->parts->tree(o->arg, id, &m->tree_text, err);
-    m->result->n_bytes += m->tree_text.n;
-    if (r == -EMSGSIZE)
-        r = err_set(err, E_UNSUPPORTED, "the tree manifest is larger than the blob");
-    return r < 0 ? r : oci_tree_manifest_read(buf_str(&m->tree_text), &m->tree, err);
+    int r = o->parts->tree(o->arg, &m->how->import.diff_id, to, err);
+    m->result->n_bytes += to->n;
+    return r == -EMSGSIZE ? err_set(err, E_UNSUPPORTED, "the tree manifest is larger than the blob")
+                          : r;
+}
+
+static int read_tree(struct making *m, struct str text, struct err *err)
+{
+    const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = text };
+    m->flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
+    int r = m->how->tables ? oci_table_read(m->how->tables, &table, &m->flat, err)
+                           : oci_table_flatten(&table, &m->flat, err);
+    return r < 0 ? r : oci_table_tree(buf_str(&m->flat), &m->tree, err);
 }
 
 static int get_tree(struct making *m, struct err *err)
 {
-    const struct oci_digest *id = &m->how->import.diff_id;
-    int r = m->delta ? oci_tree_manifest_read(m->delta->tree, &m->tree, err) : fetch_tree(m, err);
+    uint64_t most =
+        MIN(m->how->blob_size, (uint64_t)OCI_TREE_MANIFEST_MAX); /* else the blob is less */
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)most);
+    int r = m->delta ? 0 : fetch_tree(m, &text, err);
+    r = r < 0 ? r : read_tree(m, m->delta ? m->delta->tree : buf_str(&text), err);
     if (r < 0)
         return r;
-    if (m->tree.n != 1 || memcmp(m->tree.layers[0].layer->diff_id, id->bytes, SHA256_BYTES) != 0)
+    if (memcmp(m->tree.diff_id, m->how->import.diff_id.bytes, SHA256_BYTES) != 0)
         return err_set(err, E_PARSE, "the tree manifest is one of other layers");
-    m->layer = &m->tree.layers[0];
-    vec_each (e, &m->layer->layer->entries)
-        if (oci_skeleton_has(e))
-            vec_push(&m->files, e);
-    m->result->n_tar_bytes = m->layer->layer->n_bytes;
+    m->result->n_tar_bytes = m->tree.skeleton.tar_bytes;
     uint64_t max = oci_import_max_tar_bytes(m->how->import.max_tar_bytes, m->how->blob_size);
     if (m->result->n_tar_bytes > max)
         return err_set(err, E_LIMIT, "the layer has more than %llu bytes", (unsigned long long)max);
@@ -141,7 +143,8 @@ static int read_bases(const struct making *m, const struct batch *b, const uint8
 }
 
 /* Compare with its digest, and keep. */
-static int take_file(struct making *m, const struct oci_entry *e, const char *p, struct err *err)
+static int take_file(struct making *m, const struct oci_table_file *e, const char *p,
+                     struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
     if (map_has(&m->arrived, key_of(e->digest))) /* else what is kept has no bound */
@@ -210,14 +213,14 @@ static void batch_start(struct making *m, struct batch *b)
 }
 
 /* An older version of the file, if there is one that is worth it. */
-static bool find_base(struct making *m, const struct oci_entry *e, struct oci_content *ret)
+static bool find_base(struct making *m, const struct oci_table_file *e, struct oci_content *ret)
 {
     return oci_contents_like(m->how->contents, e->path, ret) &&
            ret->size <= e->size * BASE_RATIO_MAX + BASE_FREE_BYTES &&
            ret->size <= OCI_PARCEL_BYTES_MAX;
 }
 
-static int add_to_batch(struct making *m, struct batch *b, const struct oci_entry *e,
+static int add_to_batch(struct making *m, struct batch *b, const struct oci_table_file *e,
                         struct err *err)
 {
     struct oci_content base;
@@ -242,8 +245,8 @@ static int add_to_batch(struct making *m, struct batch *b, const struct oci_entr
 /* The files that the store lacks; *ret_bases: bytes of older versions of them. */
 static int find_missing(struct making *m, uint64_t *ret_bases, struct err *err)
 {
-    for (size_t i = 0; i < m->files.n; i++) {
-        const struct oci_entry *e = m->files.p[i];
+    for (size_t i = 0; i < m->tree.skeleton.n_parts; i++) {
+        const struct oci_table_file *e = &m->tree.files[i];
         struct oci_digest d = digest_of(e);
         struct oci_content found;
         if (oci_contents_find(m->how->contents, &d, e->size, &found)) {
@@ -263,8 +266,8 @@ static int fetch_missing(struct making *m, struct err *err)
     struct batch b = { 0 };
     int r = 0;
     batch_start(m, &b);
-    for (size_t i = 0; r >= 0 && i < m->files.n; i++) {
-        const struct oci_entry *e = m->files.p[i];
+    for (size_t i = 0; r >= 0 && i < m->tree.skeleton.n_parts; i++) {
+        const struct oci_table_file *e = &m->tree.files[i];
         if (map_get(&m->wanted, key_of(e->digest)) == e) /* each content once */
             r = add_to_batch(m, &b, e, err);
     }
@@ -282,7 +285,7 @@ static int read_batch(struct making *m, const struct map *all, const struct oci_
     if (p->n_bases != q->n_bases || p->n_files != q->n_files)
         return err_set(err, E_PARSE, "delta of a layer: request and answer do not fit");
     for (size_t i = 0; i < q->n_files; i++) {
-        const struct oci_entry *e = map_get(all, key_of(q->files[i].bytes));
+        const struct oci_table_file *e = map_get(all, key_of(q->files[i].bytes));
         if (!e || e->size > OCI_PARCEL_BYTES_MAX)
             return err_set(err, E_PARSE, "delta of a layer: a file is not of the layer");
         vec_push(&b->files, q->files[i]);
@@ -322,14 +325,14 @@ static int take_delta(struct making *m, struct err *err)
 {
     struct map all = { .borrows_keys = true };
     int r = 0;
-    for (size_t i = 0; i < m->files.n; i++) {
-        const struct oci_entry *e = m->files.p[i];
+    for (size_t i = 0; i < m->tree.skeleton.n_parts; i++) {
+        const struct oci_table_file *e = &m->tree.files[i];
         (void)map_put(&all, key_of(e->digest), (void *)e);
     }
     for (size_t i = 0; r >= 0 && i < m->delta->n; i++)
         r = take_made(m, &all, m->delta->parcels[i].request, m->delta->parcels[i].answer, err);
-    for (size_t i = 0; r >= 0 && i < m->files.n; i++) {
-        struct str key = key_of(m->files.p[i]->digest);
+    for (size_t i = 0; r >= 0 && i < m->tree.skeleton.n_parts; i++) {
+        struct str key = key_of(m->tree.files[i].digest);
         if (map_has(&m->wanted, key) && !map_has(&m->arrived, key))
             r = err_set(err, E_UNSUPPORTED, "the delta lacks a file that the store lacks, too");
     }
@@ -388,7 +391,7 @@ static int import(struct making *m, struct err *err)
     opts.max_tar_bytes = MAX(m->result->n_tar_bytes, (uint64_t)1);
     int r = oci_import_new(m->how->s, &opts, &im, err);
     r = r < 0 ? r
-              : oci_skeleton_make_tar(&m->layer->skeleton, give_content, m, add_to_import, im, err);
+              : oci_skeleton_make_tar(&m->tree.skeleton, give_content, m, add_to_import, im, err);
     return r < 0 ? r : oci_import_commit(im, err);
 }
 
@@ -401,7 +404,7 @@ static int make(struct making *m, struct err *err)
     r = r < 0 ? r : find_missing(m, &n_bases, err);
     if (r < 0)
         return r;
-    if (m->result->n_reused == 0 && n_bases == 0 && m->files.n)
+    if (m->result->n_reused == 0 && n_bases == 0 && m->tree.skeleton.n_parts)
         return err_set(err, E_UNSUPPORTED, "the store has no file of the layer");
     m->fd = sys_openat(m->how->s->fd, ".", O_TMPFILE | O_RDWR, STORE_FILE_MODE);
     if (m->fd < 0)
@@ -425,9 +428,8 @@ static int run(const struct oci_pull_files *how, bool asks_only, struct oci_pull
     }
     r = r < 0 ? r : make(&m, err);
     free(m.delta);
-    oci_tree_manifest_fini(&m.tree);
-    buf_fini(&m.tree_text);
-    vec_fini(&m.files);
+    oci_table_tree_fini(&m.tree);
+    buf_fini(&m.flat);
     map_fini(&m.wanted);
     map_fini(&m.arrived);
     arena_fini(&m.memory);

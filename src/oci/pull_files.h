@@ -13,11 +13,14 @@
 #include "oci/contents.h"
 #include "oci/pull.h"
 
+struct oci_table_reader;
+
 struct oci_pull_files {
     struct oci_store *s;
     struct oci_contents *contents;
     const struct oci_origin *origin; /* with parts */
     struct oci_import_opts import;   /* diff_id, reading and bounds */
+    struct oci_table_reader *tables; /* NULL: this process, for trees that it made itself */
     uint64_t blob_size;              /* of what is fetched otherwise */
     /* Instead of the origin: the bytes of a delta (oci/layer_delta.h) that was made in advance;
      * empty: none. */

@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 enum {
-    PART_BYTES = 8 + 8 + SHA256_BYTES,
+    PART_BYTES = OCI_SKELETON_PART_BYTES,
     SUM_BYTES = 8,
     LEVEL = 3, /* headers of a tar: 9 takes four times as long and saves a tenth */
     PIECE_BYTES = 256 << 10,
@@ -239,7 +239,7 @@ int oci_skeleton_of(const struct oci_layer *layer, struct str frame, struct buf 
     if (!buf_ok(parts))
         return err_sys(err, parts->failed, "skeleton");
     k.n_parts = n;
-    k.parts = str_n(parts->p + start, parts->n - start);
+    k.parts = str_slice(buf_str(parts), start, parts->n);
     *ret = k;
     return 0;
 }
@@ -265,13 +265,47 @@ int oci_skeleton_read(struct str bytes, struct oci_skeleton *ret, struct err *er
     return r;
 }
 
+struct unpacking {
+    oci_skeleton_sink sink;
+    void *arg;
+    bool is_refused; /* by the sink */
+};
+
+static int on_unpacked(void *arg, struct str bytes, struct err *err)
+{
+    struct unpacking *u = arg;
+    int r = u->sink(u->arg, bytes, err);
+    u->is_refused |= r < 0;
+    return r;
+}
+
+int oci_skeleton_of_parts(struct str parts, uint64_t tar_bytes, struct str others,
+                          struct oci_skeleton *ret, struct err *err)
+{
+    const struct oci_skeleton k = { .tar_bytes = tar_bytes,
+                                    .n_parts = parts.n / PART_BYTES,
+                                    .parts = parts,
+                                    .frame = others,
+                                    .is_unpacked = true };
+    int r = check_parts(&k, err);
+    if (r >= 0 && oci_skeleton_frame_bytes(&k) != others.n)
+        r = damaged(err, "its parts and the other bytes are not the tar");
+    if (r < 0)
+        return err_ctx(err, E_PARSE, "table of a layer");
+    *ret = k;
+    return 0;
+}
+
 int oci_skeleton_unpack(const struct oci_skeleton *k, oci_skeleton_sink sink, void *arg,
                         struct err *err)
 {
-    scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(sink, arg);
+    if (k->is_unpacked)
+        return sink(arg, k->frame, err);
+    struct unpacking u = { sink, arg, false };
+    scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(on_unpacked, &u);
     int r = decompressor_add(d, k->frame, err);
     r = r < 0 ? r : decompressor_end(d, err);
-    return r == E_PARSE ? err_ctx(err, E_CORRUPT, "skeleton") : r;
+    return r == E_PARSE && !u.is_refused ? err_ctx(err, E_CORRUPT, "skeleton") : r;
 }
 
 /* ---- the tar again ---- */
@@ -282,18 +316,15 @@ struct making {
     void *content_arg;
     oci_skeleton_sink sink;
     void *sink_arg;
-    uint64_t at;     /* of the tar */
-    size_t i;        /* the next part */
-    uint64_t left;   /* of the content that is being given */
-    bool is_refused; /* by the sink, or no content came */
+    uint64_t at;   /* of the tar */
+    size_t i;      /* the next part */
+    uint64_t left; /* of the content that is being given */
 };
 
 static int give(struct making *m, struct str bytes, struct err *err)
 {
     m->at += bytes.n;
-    int r = m->sink(m->sink_arg, bytes, err);
-    m->is_refused |= r < 0;
-    return r;
+    return m->sink(m->sink_arg, bytes, err);
 }
 
 static int on_content(void *arg, struct str bytes, struct err *err)
@@ -314,7 +345,6 @@ static int give_parts(struct making *m, struct err *err)
             return 0;
         m->left = p.size;
         int r = m->content(m->content_arg, &p, on_content, m, err);
-        m->is_refused |= r < 0;
         if (r < 0)
             return r;
         if (m->left)
@@ -350,11 +380,7 @@ int oci_skeleton_make_tar(const struct oci_skeleton *k, oci_skeleton_content con
     struct making m = {
         .k = k, .content = content, .content_arg = content_arg, .sink = sink, .sink_arg = sink_arg
     };
-    scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(on_frame, &m);
-    int r = decompressor_add(d, k->frame, err);
-    r = r < 0 ? r : decompressor_end(d, err);
-    if (r == E_PARSE && !m.is_refused)
-        return err_ctx(err, E_CORRUPT, "skeleton");
+    int r = oci_skeleton_unpack(k, on_frame, &m, err);
     r = r < 0 ? r : give_parts(&m, err);
     if (r >= 0 && (m.at != k->tar_bytes || m.i != k->n_parts))
         return damaged(err, "its frame is too short");

@@ -20,6 +20,7 @@
 enum {
     OCI_SKELETON_VERSION = 1,
     OCI_SKELETON_HEADER_BYTES = 32,
+    OCI_SKELETON_PART_BYTES = 8 + 8 + SHA256_BYTES,
     OCI_SKELETON_MAX = 1 << 30, /* bytes of one; a layer of 1.5 million files takes some 150 MB */
 };
 
@@ -28,6 +29,7 @@ struct oci_skeleton {
     uint64_t tar_bytes, content_bytes;
     size_t n_parts;
     struct str parts, frame;
+    bool is_unpacked; /* the frame */
 };
 
 struct oci_skeleton_part {
@@ -58,6 +60,13 @@ int oci_skeleton_pack(const struct oci_layer *layer, oci_skeleton_tar tar, void 
  */
 int oci_skeleton_of(const struct oci_layer *layer, struct str frame, struct buf *parts,
                     struct oci_skeleton *ret, struct err *err);
+/*
+ * The skeleton of these parts, OCI_SKELETON_PART_BYTES each, with the other bytes of the tar as
+ * they are. *ret: a view of both, without content_bytes. Errors: E_PARSE, the parts do not follow
+ * each other, or the bytes are not as many as the tar has.
+ */
+int oci_skeleton_of_parts(struct str parts, uint64_t tar_bytes, struct str others,
+                          struct oci_skeleton *ret, struct err *err);
 /* How many bytes the frame has to have when it is unpacked. */
 uint64_t oci_skeleton_frame_bytes(const struct oci_skeleton *k);
 /* Errors: E_CORRUPT; E_VERSION, a newer program wrote it. */

@@ -33,8 +33,8 @@ def members(tar):
         return [(m.name, m.offset_data, m.size) for m in t if m.isreg() and m.size]
 
 
-def estargz(tar, digests=None):
-    """(blob, uncompressed tar, annotations): the table is an entry of the tar. digests: of files whose row shall lie."""
+def estargz(tar, digests=None, table=None):
+    """(blob, uncompressed tar, annotations): the table is an entry of the tar. digests: of files whose row shall lie; table: other JSON."""
     blob, at, entries = b"", 0, []
     for name, begin, size in members(tar):
         data = tar[begin:begin + size]
@@ -49,7 +49,7 @@ def estargz(tar, digests=None):
     with tarfile.open(fileobj=io.BytesIO(tar)) as t:
         end = max(m.offset_data + (m.size + 511) // 512 * 512 for m in t)
     blob += gzip.compress(tar[at:end], 6, mtime=0)
-    table, out = json.dumps({"version": 1, "entries": entries}).encode(), io.BytesIO()
+    table, out = table or json.dumps({"version": 1, "entries": entries}).encode(), io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as t:
         info = tarfile.TarInfo("stargz.index.json")
         info.size = len(table)
@@ -60,7 +60,7 @@ def estargz(tar, digests=None):
     return blob, tar[:end] + out.getvalue(), {"containerd.io/snapshot/stargz/toc.digest": sha256(table)}
 
 
-def zstd_chunked(tar, digests=None):
+def zstd_chunked(tar, digests=None, table=None):
     blob, at, entries = b"", 0, []
     for name, begin, size in members(tar):
         data = tar[begin:begin + size]
@@ -70,7 +70,7 @@ def zstd_chunked(tar, digests=None):
         entries.append({"name": name, "type": "reg", "size": size, "digest": (digests or {}).get(name) or sha256(data), "offset": start, "endOffset": len(blob)})
         at = begin + size
     blob += zstd_frame(tar[at:])
-    table = json.dumps({"version": 1, "entries": entries}).encode()
+    table = table or json.dumps({"version": 1, "entries": entries}).encode()
     packed = zstd_frame(table)
     place = len(blob) + 8
     notes = {"io.github.containers.zstd-chunked.manifest-position": f"{place}:{len(packed)}:{len(table)}:1",

@@ -520,6 +520,18 @@ def test_a_table_that_names_other_contents_proves_nothing(kind, tmp_path):
     assert tar_in(tmp_path / "node", tar)
 
 
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_table_that_takes_too_much_memory_costs_the_blob(kind, tmp_path):
+    """24 MB of JSON, a gigabyte parsed: more than its confined reader may have."""
+    with fake() as registry:
+        tar, n_blob = chunked(kind, registry, tmp_path, table=b'{"version":1,"entries":[' + b"0," * (12 << 20) + b"0]}")
+        pull(tmp_path / "node", f"docker://{registry.host}/app:v1")
+        done = image(tmp_path / "node", "pull", f"docker://{registry.host}/app:v2", "-o", "json")
+    assert "cannot be made from parts" in done.stderr and "JSON document too large" in done.stderr
+    assert json.loads(done.stdout)["layersByFiles"] == 0 and json.loads(done.stdout)["bytes"] > n_blob
+    assert tar_in(tmp_path / "node", tar)
+
+
 @pytest.mark.skipif(not (REGISTRY and SKOPEO), reason="no docker-registry or no skopeo here")
 def test_what_skopeo_writes_as_zstd_chunked(tmp_path):
     # skopeo 1.9 keeps two of the blocks of zeros at the end, which is what Go's tar writer makes.

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/table_child.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "wasm/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    INPUT_MAX = OCI_TABLE_HEAD_BYTES + (256 << 20),
+    LENGTH_BYTES = 8,
+    ERROR_TEXT_MAX = 256,
+    WORK_BYTES = 256 << 20, /* that the processor time of the child is for */
+    REUSE_BYTES = 16 << 20, /* of tables; then another child has time of its own */
+};
+
+/* ---- the child ---- */
+
+/* 1; 0: the input has ended before the first byte. */
+static int read_all(char *p, size_t n, struct err *err)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t got = read(STDIN_FILENO, p + done, n - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_sys(err, -errno, "read");
+        if (got == 0)
+            return done ? err_set(err, E_PARSE, "the table of a layer is cut short") : 0;
+        done += (size_t)got;
+    }
+    return 1;
+}
+
+/* 1; 0: nothing is asked any more. */
+static int read_request(struct buf *to, struct err *err)
+{
+    char length[LENGTH_BYTES], *room;
+    int r = read_all(length, sizeof length, err);
+    if (r <= 0)
+        return r;
+    struct rd in = rd_init(length, sizeof length);
+    uint64_t n = rd_le64(&in);
+    if (n < OCI_TABLE_HEAD_BYTES || n > INPUT_MAX)
+        return err_set(err, E_LIMIT, "the table of a layer is too large");
+    r = buf_reserve(to, (size_t)n, &room);
+    if (r < 0)
+        return err_sys(err, r, "table of a layer");
+    r = read_all(room, (size_t)n, err);
+    if (r > 0)
+        buf_advance(to, (size_t)n);
+    return r == 0 ? err_set(err, E_PARSE, "the table of a layer is cut short") : r;
+}
+
+static int flatten(struct str request, struct buf *to, struct err *err)
+{
+    struct oci_table t;
+    int r = oci_table_read_head(str_slice(request, 0, OCI_TABLE_HEAD_BYTES), &t, err);
+    t.bytes = str_slice(request, OCI_TABLE_HEAD_BYTES, request.n);
+    return r < 0 ? r : oci_table_flatten(&t, to, err);
+}
+
+static int answer(int status, struct str bytes)
+{
+    scoped(buf_fini_scoped) struct buf head = BUF_INIT(TABLE_CHILD_HEAD_BYTES);
+    (void)buf_add_le32(&head, status < 0 ? (uint32_t)-status : 0);
+    (void)buf_add_le64(&head, bytes.n);
+    int r = sys_write_all(STDOUT_FILENO, head.p, head.n);
+    return r < 0 ? r : sys_write_all(STDOUT_FILENO, bytes.p, bytes.n);
+}
+
+/* 1; 0: that was all; negative: an error, which was said. */
+static int read_one(struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf in = BUF_INIT(INPUT_MAX);
+    scoped(buf_fini_scoped) struct buf flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
+    int r = read_request(&in, err);
+    if (r == 0)
+        return 0;
+    r = r < 0 ? r : flatten(buf_str(&in), &flat, err);
+    struct str said = r < 0 ? str_of(err_text(err)) : buf_str(&flat);
+    int written = answer(r, r < 0 ? str_slice(said, 0, ERROR_TEXT_MAX) : said);
+    return r < 0 ? r : written < 0 ? written : 1;
+}
+
+int table_child_main(void)
+{
+    struct err err = { 0 };
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(STR(""), digest); /* its library reads files, which are out of reach later */
+    int r = layer_child_confine(NULL, WORK_BYTES, &err);
+    if (r < 0)
+        (void)answer(r, str_of(err_text(&err)));
+    for (r = r < 0 ? r : 1; r > 0;)
+        r = read_one(&err);
+    return r < 0;
+}
+
+/* ---- the parent ---- */
+
+/* Codes that a child may give; it may be someone else's by now. */
+static bool is_code(int r)
+{
+    static const int codes[] = { E_PARSE,  E_CORRUPT, E_VERSION, E_LIMIT,
+                                 E_DIGEST, -ENOMEM,   -EMSGSIZE, E_UNSUPPORTED };
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (codes[i] == r)
+            return true;
+    return false;
+}
+
+int table_child_head(struct str head, uint32_t *ret_code, size_t *ret_n, struct err *err)
+{
+    struct rd r = rd_init(head.p, head.n);
+    uint32_t code = rd_le32(&r);
+    uint64_t n = rd_le64(&r);
+    if (!rd_ok(&r))
+        return err_set(err, E_PARSE, "the reader of a table ended early");
+    if (n > (code ? (uint64_t)ERROR_TEXT_MAX : (uint64_t)OCI_TABLE_FLAT_MAX))
+        return err_set(err, E_LIMIT, "the reader of a table gives too much");
+    *ret_code = code;
+    *ret_n = (size_t)n;
+    return 0;
+}
+
+int table_child_said(uint32_t code, struct str text, struct err *err)
+{
+    int given = code <= INT32_MAX ? -(int)code : 0;
+    text.n = MIN(text.n, (size_t)ERROR_TEXT_MAX);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < ' ' || text.p[i] > '~') /* messages are shown as they are */
+            text.n = i;
+    return err_set(err, is_code(given) ? given : E_PARSE, STR_FMT, STR_ARG(text));
+}
+
+struct table_child {
+    int pid, to, from;
+    uint64_t end_ms;  /* of the table that it reads */
+    uint64_t n_bytes; /* of the tables that it has read */
+};
+
+void table_child_free(struct table_child *c)
+{
+    int status;
+    if (!c)
+        return;
+    (void)confine_signal(c->pid, SIGKILL); /* one that has ended is not reaped yet */
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    (void)close(c->to);
+    (void)close(c->from);
+    free(c);
+}
+
+static int spawn(const char *program, int in, int out, struct err *err)
+{
+    char name[] = "dormouse", word[] = LAYER_CHILD_WORD, table[] = TABLE_CHILD_WORD;
+    char *argv[] = { name, word, table, NULL }, *envp[] = { NULL };
+    const int fds[] = { in, out, STDERR_FILENO };
+    const struct confine_child child = { .path = program ? program : "/proc/self/exe",
+                                         .argv = argv,
+                                         .envp = envp,
+                                         .fds = fds,
+                                         .n_fds = ARRAY_LEN(fds) };
+    return confine_spawn(&child, err);
+}
+
+static int open_pipe(int *ret_read, int *ret_write, struct err *err)
+{
+    int both[2];
+    if (pipe2(both, O_CLOEXEC) < 0)
+        return err_sys(err, -errno, "pipe");
+    *ret_read = both[0];
+    *ret_write = both[1];
+    return 0;
+}
+
+static int start(const char *program, struct table_child **ret, struct err *err)
+{
+    scoped(fd_scoped) int in = -1, to = -1;
+    scoped(fd_scoped) int from = -1, out = -1;
+    int r = open_pipe(&in, &to, err);
+    r = r < 0 ? r : open_pipe(&from, &out, err);
+    if (r >= 0 && (fcntl(to, F_SETFL, O_NONBLOCK) < 0 || fcntl(from, F_SETFL, O_NONBLOCK) < 0))
+        r = err_sys(err, -errno, "pipe");
+    r = r < 0 ? r : spawn(program, in, out, err);
+    if (r < 0)
+        return r;
+    struct table_child *c = xnew(struct table_child);
+    *c = (struct table_child){ .pid = r, .to = take_fd(&to), .from = take_fd(&from) };
+    *ret = c;
+    return 0;
+}
+
+/* Until the pipe can be read or written. All of a table has one deadline: a child that was taken
+ * over could take and give a byte now and then. */
+static int wait_for(const struct table_child *c, int fd, short events, struct err *err)
+{
+    struct pollfd p = { .fd = fd, .events = events };
+    for (;;) {
+        uint64_t now_ms = clock_mono_ms();
+        int r = now_ms < c->end_ms ? poll(&p, 1, (int)(c->end_ms - now_ms)) : 0;
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            return r < 0 ? err_sys(err, -errno, "poll")
+                         : err_set(err, -ETIMEDOUT, "the reader of a table takes too long");
+        return 0;
+    }
+}
+
+static bool is_again(void)
+{
+    return errno == EINTR || errno == EAGAIN;
+}
+
+static int ended(struct err *err)
+{
+    return err_set(err, E_PARSE, "the reader of a table ended early");
+}
+
+static int send_all(const struct table_child *c, struct str bytes, struct err *err)
+{
+    while (bytes.n) {
+        int r = wait_for(c, c->to, POLLOUT, err);
+        if (r < 0)
+            return r;
+        ssize_t n = write(c->to, bytes.p, bytes.n);
+        if (n < 0 && errno == EPIPE)
+            return 0; /* its answer says why, if there is one */
+        if (n < 0 && !is_again())
+            return err_sys(err, -errno, "write");
+        bytes = str_slice(bytes, n > 0 ? (size_t)n : 0, bytes.n);
+    }
+    return 0;
+}
+
+static int take_all(const struct table_child *c, char *to, size_t size, struct err *err)
+{
+    for (size_t done = 0; done < size;) {
+        int r = wait_for(c, c->from, POLLIN, err);
+        if (r < 0)
+            return r;
+        ssize_t n = read(c->from, to + done, size - done);
+        if (n == 0)
+            return ended(err);
+        if (n < 0 && !is_again())
+            return err_sys(err, -errno, "read");
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static int take_answer(const struct table_child *c, struct buf *to, struct err *err)
+{
+    char head[TABLE_CHILD_HEAD_BYTES], text[ERROR_TEXT_MAX], *room;
+    uint32_t code;
+    size_t n;
+    int r = take_all(c, head, sizeof head, err);
+    r = r < 0 ? r : table_child_head(str_n(head, sizeof head), &code, &n, err);
+    if (r < 0)
+        return r;
+    if (code) {
+        r = take_all(c, text, n, err);
+        return r < 0 ? r : table_child_said(code, str_n(text, n), err);
+    }
+    r = buf_reserve(to, n, &room);
+    if (r < 0)
+        return err_sys(err, r, "table of a layer");
+    r = take_all(c, room, n, err);
+    if (r >= 0)
+        buf_advance(to, n);
+    return r;
+}
+
+static int ask(struct table_child *c, const struct oci_table *t, struct buf *to, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf head = BUF_INIT(LENGTH_BYTES + OCI_TABLE_HEAD_BYTES);
+    (void)buf_add_le64(&head, OCI_TABLE_HEAD_BYTES + (uint64_t)t->bytes.n);
+    oci_table_write_head(t, &head);
+    c->end_ms = clock_mono_ms() + LAYER_CHILD_STALL_MS;
+    c->n_bytes += t->bytes.n;
+    int r = send_all(c, buf_str(&head), err);
+    r = r < 0 ? r : send_all(c, t->bytes, err);
+    return r < 0 ? r : take_answer(c, to, err);
+}
+
+int table_child_read(const char *program, struct table_child **child, const struct oci_table *t,
+                     struct buf *to, struct err *err)
+{
+    if (*child && (*child)->n_bytes + t->bytes.n > REUSE_BYTES) {
+        table_child_free(*child);
+        *child = NULL;
+    }
+    int r = *child ? 0 : start(program, child, err);
+    if (r < 0)
+        return r;
+    r = ask(*child, t, to, err);
+    if (r < 0) {
+        table_child_free(*child);
+        *child = NULL;
+    }
+    return r;
+}

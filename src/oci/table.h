@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables that say what is in a layer, as strangers write them: tree manifests
+ * (oci/tree_manifest.h), and the tables of contents of eStargz and zstd:chunked (oci/chunked.h).
+ * They are packed and have grammars that a stranger fills in, so a confined process reads them
+ * (struct layer_reading_ops) and gives flat records of fixed size, little-endian, which this
+ * process reads as foreign bytes, too:
+ *
+ *     chunks  u64 how many; 72 bytes each: u64 from, to, at, n, file_size, 32 SHA-256 of the file
+ *     tree    32 DiffID, u64 bytes of the tar, u64 files; 48 bytes each, as the parts of a skeleton
+ *             (oci/skeleton.h); u16 each: bytes of the path; the paths; the bytes of the tar that
+ *             are in no file
+ *
+ * Pure; any thread.
+ */
+#pragma once
+
+#include "oci/chunked.h"
+#include "oci/layer_parse.h"
+#include "oci/skeleton.h"
+
+enum oci_table_kind { OCI_TABLE_TREE, OCI_TABLE_ESTARGZ, OCI_TABLE_ZSTD_CHUNKED };
+enum {
+    OCI_TABLE_KINDS = 3,
+    OCI_TABLE_HEAD_BYTES = 5 * 8 + SHA256_BYTES, /* what precedes the bytes for the child */
+    OCI_TABLE_FLAT_MAX = 512 << 20,
+};
+
+struct oci_table {
+    enum oci_table_kind kind;
+    struct oci_chunked_place place; /* of chunks: where the table is in the blob, */
+    uint64_t size;                  /* and the size of that */
+    struct oci_digest digest;       /* that the JSON of eStargz has to have */
+    struct str bytes;
+};
+
+/* Append the flat form of a table, in this process. Errors: E_PARSE, E_CORRUPT, E_VERSION, E_LIMIT,
+ * E_DIGEST, -ENOMEM; then it may have appended some of it. */
+int oci_table_flatten(const struct oci_table *t, struct buf *to, struct err *err);
+
+/*
+ * What reads the tables of a pull: one at a time, by a process that it keeps for the next one. Any
+ * thread. ops, arg: kept; NULL: this process reads them.
+ */
+struct oci_table_reader;
+struct oci_table_reader *oci_table_reader_new(const struct layer_reading_ops *ops, void *arg);
+void oci_table_reader_free(struct oci_table_reader *r);
+/* Append the flat form of a table. Errors: those of layer_reading_ops.table(). */
+int oci_table_read(struct oci_table_reader *r, const struct oci_table *t, struct buf *to,
+                   struct err *err);
+
+/* The head of a table, OCI_TABLE_HEAD_BYTES, and a table from it; E_PARSE. */
+void oci_table_write_head(const struct oci_table *t, struct buf *to);
+int oci_table_read_head(struct str head, struct oci_table *ret, struct err *err);
+
+/*
+ * Chunks from their flat form: they cover the blob of t->size bytes in order, up to the table.
+ * *ret: given, oci_chunks_fini(). Errors: E_PARSE, E_LIMIT.
+ */
+int oci_table_chunks(const struct oci_table *t, struct str flat, struct oci_chunks *ret,
+                     struct err *err);
+
+struct oci_table_file {
+    struct str path;
+    uint64_t size;
+    uint8_t digest[SHA256_BYTES];
+};
+struct oci_table_tree {
+    uint8_t diff_id[SHA256_BYTES];
+    struct oci_skeleton skeleton;
+    struct oci_table_file *files; /* one for each part of the skeleton */
+};
+/* *ret: a view of `flat`; given, oci_table_tree_fini(). Errors: E_PARSE, E_LIMIT. */
+int oci_table_tree(struct str flat, struct oci_table_tree *ret, struct err *err);
+void oci_table_tree_fini(struct oci_table_tree *t);
