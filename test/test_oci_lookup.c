@@ -22,7 +22,7 @@ struct asked {
     int r;
     size_t n;
     uint64_t sizes[8];
-    char first[OCI_DIGEST_TEXT_SIZE];
+    char first[OCI_DIGEST_TEXT_SIZE], blob[OCI_DIGEST_TEXT_SIZE];
     struct err err;
 };
 
@@ -152,7 +152,7 @@ static void begin(void)
     CHECK_OK(loop_init(&t.loop, NULL));
     struct http_server_opts o = { .host = "127.0.0.1", .on_request = on_request };
     CHECK_OK(http_server_start(&t.loop, &o, &t.server, NULL));
-    struct oci_lookup_opts opts = { .loop = &t.loop, .reach = reach_of };
+    struct oci_lookup_opts opts = { .loop = &t.loop, .reach = reach_of, .keeps_documents = true };
     t.lookup = oci_lookup_new(&opts);
 }
 
@@ -172,6 +172,13 @@ static void end(void)
 
 /* ---- asking ---- */
 
+static void check_text(struct str text, const struct oci_digest *digest)
+{
+    struct oci_digest d;
+    sha256_of(text, d.bytes);
+    CHECK(text.n > 0 && oci_digest_equal(&d, digest));
+}
+
 static void on_done(struct oci_lookup_call *c, int r, const struct oci_lookup_image *image,
                     const struct err *err)
 {
@@ -188,6 +195,9 @@ static void on_done(struct oci_lookup_call *c, int r, const struct oci_lookup_im
     for (size_t i = 0; i < image->n && i < ARRAY_LEN(a->sizes); i++)
         a->sizes[i] = image->layers[i].size;
     oci_digest_format(&image->layers[0].diff_id, a->first);
+    oci_digest_format(&image->layers[0].blob, a->blob);
+    check_text(image->manifest_text, &image->manifest);
+    check_text(image->config_text, &image->config);
 }
 
 static void ask_as(size_t i, const char *name, const char *user)
@@ -231,6 +241,8 @@ static void check_image(const struct asked *a, unsigned first, unsigned second)
     CHECK_INT(a->sizes[0], first);
     CHECK_INT(a->sizes[1], second);
     CHECK_STR(str_of(a->first), diff_id);
+    (void)snprintf(diff_id, sizeof diff_id, "sha256:%064u", first + 1000);
+    CHECK_STR(str_of(a->blob), diff_id);
 }
 
 TEST(an_image_takes_two_requests_and_is_kept)

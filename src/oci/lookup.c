@@ -16,9 +16,9 @@ enum { ATTEMPTS = 2, STALL_MS = 5000 };
 /* The layers of a manifest or, by the digest of an index, of its image for this platform. */
 struct lookup_kept {
     struct list node; /* of by_use, the last used at the end */
-    struct oci_digest digest;
-    size_t n;
-    struct oci_lookup_layer layers[];
+    struct oci_digest digest, manifest, config;
+    size_t n, n_manifest, n_config;
+    struct oci_lookup_layer layers[]; /* behind them the texts of manifest and configuration */
 };
 
 /* A reference as one login sees it. */
@@ -48,6 +48,8 @@ struct lookup_flight {
     struct oci_digest top, asked; /* what the name stands for; what is asked for by digest now */
     bool has_asked, is_inner;     /* inner: the manifest is one of an index */
     struct arena arena;
+    struct oci_digest manifest_digest;
+    struct str manifest_text;
     struct oci_manifest manifest;
     struct buf config;
     struct timer limit;
@@ -82,7 +84,7 @@ static struct str key_str(const uint8_t key[SHA256_BYTES])
 
 static size_t kept_size(const struct lookup_kept *k)
 {
-    return sizeof *k + k->n * sizeof k->layers[0];
+    return sizeof *k + k->n * sizeof k->layers[0] + k->n_manifest + k->n_config;
 }
 
 static void kept_free(struct oci_lookup *l, struct lookup_kept *k)
@@ -103,17 +105,42 @@ static struct lookup_kept *kept_find(struct oci_lookup *l, const struct oci_dige
     return k;
 }
 
-static void keep(struct oci_lookup *l, const struct oci_digest *digest,
-                 const struct oci_manifest *m, const struct oci_config *config)
+static struct oci_lookup_image kept_image(const struct lookup_kept *k)
 {
-    struct lookup_kept *before = kept_find(l, digest);
+    const char *texts = (const char *)&k->layers[k->n];
+    return (struct oci_lookup_image){ .layers = k->layers,
+                                      .n = k->n,
+                                      .manifest = k->manifest,
+                                      .config = k->config,
+                                      .manifest_text = str_n(texts, k->n_manifest),
+                                      .config_text = str_n(texts + k->n_manifest, k->n_config) };
+}
+
+/* What the flight found, by what its name stands for. */
+static void keep(struct oci_lookup *l, const struct lookup_flight *f,
+                 const struct oci_config *config)
+{
+    const struct oci_manifest *m = &f->manifest;
+    struct str manifest_text = l->opts.keeps_documents ? f->manifest_text : STR("");
+    struct str config_text = l->opts.keeps_documents ? buf_str(&f->config) : STR("");
+    struct lookup_kept *before = kept_find(l, &f->top);
     if (before)
         kept_free(l, before);
-    struct lookup_kept *k = xalloc(sizeof *k + m->n_layers * sizeof k->layers[0]);
-    k->digest = *digest;
+    struct lookup_kept *k =
+        xalloc(sizeof *k + m->n_layers * sizeof k->layers[0] + manifest_text.n + config_text.n);
+    k->digest = f->top;
+    k->manifest = f->manifest_digest;
+    k->config = m->config.digest;
     k->n = m->n_layers;
+    k->n_manifest = manifest_text.n;
+    k->n_config = config_text.n;
     for (size_t i = 0; i < k->n; i++)
-        k->layers[i] = (struct oci_lookup_layer){ config->diff_ids[i], m->layers[i].size };
+        k->layers[i] = (struct oci_lookup_layer){ .diff_id = config->diff_ids[i],
+                                                  .blob = m->layers[i].digest,
+                                                  .size = m->layers[i].size };
+    char *texts = (char *)&k->layers[k->n];
+    memcpy(texts, manifest_text.p, manifest_text.n);
+    memcpy(texts + manifest_text.n, config_text.p, config_text.n);
     (void)map_put(&l->kept, key_str(k->digest.bytes), k);
     list_push_back(&l->kept_by_use, &k->node);
     l->kept_bytes += kept_size(k);
@@ -209,7 +236,9 @@ static void on_turn(struct defer *d)
         /* A callback may ask for more, and what is kept may go for that. */
         scoped(free_scoped) struct lookup_kept *copy =
             k ? memcpy(xalloc(kept_size(k)), k, kept_size(k)) : NULL;
-        struct oci_lookup_image image = { copy ? copy->layers : NULL, copy ? copy->n : 0 };
+        struct oci_lookup_image image = { 0 };
+        if (copy)
+            image = kept_image(copy);
         list_move_all(&n->calls, &l->answering);
         while (!is_closed && !list_is_empty(&l->answering)) {
             struct oci_lookup_call *c =
@@ -310,7 +339,7 @@ static int take_config(struct lookup_flight *f, struct err *err)
         return r;
     if (config.n_diff_ids != f->manifest.n_layers)
         return err_set(err, E_PARSE, "manifest and configuration have different layers");
-    keep(f->l, &f->top, &f->manifest, &config);
+    keep(f->l, f, &config);
     return 0;
 }
 
@@ -386,6 +415,8 @@ static int take_manifest(struct lookup_flight *f, struct str body, struct err *e
         return r;
     if (kind == OCI_DOCUMENT_INDEX)
         return take_index(f, text, err);
+    f->manifest_digest = digest;
+    f->manifest_text = text;
     r = oci_manifest_parse(&f->arena, text, &f->manifest, err);
     return r < 0 ? r : ask_config(f, err);
 }

@@ -44,16 +44,19 @@ struct oci_lookup_opts {
     bool (*is_plain)(void *arg, const char *host); /* spoken to without TLS; NULL: loopback alone */
     void *arg;                                     /* of both */
     struct str ca_pem;                             /* trusted besides the system's roots; copied */
+    bool keeps_documents;                          /* struct oci_lookup_image has their texts */
     uint64_t fresh_ms, limit_ms;                   /* 0: as above */
 };
 
 struct oci_lookup_layer {
-    struct oci_digest diff_id;
+    struct oci_digest diff_id, blob;
     uint64_t size; /* as the registry has it, compressed mostly */
 };
 struct oci_lookup_image {                  /* of this machine's platform, where there are several */
     const struct oci_lookup_layer *layers; /* bottom first */
     size_t n;
+    struct oci_digest manifest, config;
+    struct str manifest_text, config_text; /* empty without keeps_documents */
 };
 
 /* The caller's, zeroed but for on_done, until that was called or the call cancelled. */
