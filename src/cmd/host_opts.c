@@ -2,6 +2,7 @@
 /* Options of the commands that run operators; see host_opts.h. */
 #include "cmd/host_opts.h"
 
+#include "image/bdm.h"
 #include "modules/module_hosts.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@ const char *cmd_identity = "account";
 struct cmd_list cmd_module_hosts;
 struct cmd_registries cmd_registries;
 uint64_t cmd_plugin_check_ms = 300000;
+struct scheduling_plans cmd_plans;
+bool cmd_sends_plans;
 
 static int take_identity(enum host_identity *ret)
 {
@@ -33,6 +36,20 @@ struct module_site cmd_registry_site(void)
                                  .ca_file = cmd_registries.ca,
                                  .plain_hosts = cmd_registries.plain.at,
                                  .n_plain_hosts = cmd_registries.plain.n };
+}
+
+int cmd_take_plan_opts(struct scheduling_plans *ret)
+{
+    const struct scheduling_plans *p = &cmd_plans;
+    if (!cmd_sends_plans && (p->key_file || p->peer_ca || p->deadline_ms))
+        return cmd_failf(CMD_USAGE,
+                         "--cluster-key-file, --peer-ca and --plan-deadline go with --send-plans");
+    if (cmd_sends_plans && !p->key_file)
+        return cmd_failf(CMD_USAGE, "--send-plans needs --cluster-key-file");
+    if (p->deadline_ms > IMAGE_BDM_DEADLINE_MAX_MS)
+        return cmd_failf(CMD_USAGE, "--plan-deadline: a day at most");
+    *ret = *p;
+    return 0;
 }
 
 int cmd_take_module_site(struct server_opts *to)

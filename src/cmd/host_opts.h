@@ -35,6 +35,39 @@ extern uint64_t cmd_plugin_check_ms;
             "SIGHUP (5m)",                                                                         \
             CMD_DURATION, &cmd_plugin_check_ms, 0, 0                                               \
     }
+/* Plans for the images of pods (node/scheduling.h). */
+extern struct scheduling_plans cmd_plans;
+extern bool cmd_sends_plans;
+#define CMD_PLAN_OPTS                                                                              \
+    { "send-plans",                                                                                \
+      0,                                                                                           \
+      NULL,                                                                                        \
+      "have nodes fetch the images of pods that are bound to them, from other nodes and "          \
+      "registries, as planned here",                                                               \
+      CMD_FLAG,                                                                                    \
+      &cmd_sends_plans,                                                                            \
+      0,                                                                                           \
+      0 },                                                                                         \
+        { "cluster-key-file",                                                                      \
+          0,                                                                                       \
+          "FILE",                                                                                  \
+          "with --send-plans: the key that all nodes share",                                       \
+          CMD_STRING,                                                                              \
+          &cmd_plans.key_file,                                                                     \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { "peer-ca",  0,                                                                           \
+          "FILE",     "with --send-plans: trust these certificates (PEM) of nodes (the system's)", \
+          CMD_STRING, &cmd_plans.peer_ca,                                                          \
+          0,          0 },                                                                         \
+    {                                                                                              \
+        "plan-deadline", 0, "DURATION",                                                            \
+            "with --send-plans: a node gives up an image after that (60s)", CMD_DURATION,          \
+            &cmd_plans.deadline_ms, 0, 0                                                           \
+    }
+/* A cmd_exit; 0: they are taken, and empty without --send-plans. */
+int cmd_take_plan_opts(struct scheduling_plans *ret);
+
 #define CMD_REGISTRY_OPTS                                                                          \
     { "plain-http-registry",                                                                       \
       0,                                                                                           \

@@ -5,6 +5,7 @@
 #include "cmd/image_args.h"
 #include "cmd/kube_client.h"
 #include "cmd/manifest_words.h"
+#include "image/bdm_send.h"
 #include "image/server.h"
 #include "io/address.h"
 #include "io/fetch_url.h"
@@ -164,10 +165,7 @@ static int read_secret(const char *path, struct buf *to, struct err *err)
 static int read_key(struct serve *v, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf ca = BUF_INIT(PEM_MAX_BYTES);
-    int r = read_secret(key_file, &v->key, err);
-    if (r >= 0 && v->key.n < IMAGE_BDM_KEY_MIN_BYTES)
-        return err_set(err, E_INVALID, "the key in '%s' has fewer than %d bytes", key_file,
-                       IMAGE_BDM_KEY_MIN_BYTES);
+    int r = image_bdm_key_read(key_file, &v->key, err);
     if (r < 0 || !peer_ca)
         return r;
     r = sys_read_file(AT_FDCWD, peer_ca, &ca, err);

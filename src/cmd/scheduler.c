@@ -46,6 +46,9 @@ static const struct cmd_opt opts[] = {
       "BREAK's plugins may ask it what images are made of; .SUFFIX, or * for any at a public "
       "address; repeatable (*)",
       CMD_LIST, &image_registries, 0, 0 },
+    CMD_SECTION("Images of pods, to their nodes"),
+    CMD_PLAN_OPTS,
+    CMD_SECTION("This process"),
     { "health-listen", 0, "HOST:PORT", "serve /healthz, /readyz and /metrics there (nowhere)",
       CMD_STRING, &health_at, 0, 0 },
     CMD_LOG_OPTS,
@@ -98,6 +101,8 @@ static int run(int argc, char **argv)
                                   .check_ms = cmd_plugin_check_ms,
                                   .registries = cmd_registry_site(),
                                   .image_hosts = { image_registries.at, image_registries.n } };
+    if ((r = cmd_take_plan_opts(&server.scheduler.plans)) != 0)
+        return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
@@ -116,6 +121,12 @@ const struct cmd cmd_scheduler = {
         "credentials of 'docker login'.\n"
         "SIGTERM ends it. 'scheduler explain', 'scheduler simulate' and 'scheduler call' are "
         "commands of their own.\n"
+        "\n"
+        "With --send-plans it also plans, for each pod that it binds, where the layers come from "
+        "that the node\n"
+        "lacks of the pod's images (as 'dormouse image plan' shows it), and sends the plan to the "
+        "node. That goes for nodes\n"
+        "that run 'dormouse image serve --node NAME --report'; others pull as ever.\n"
         "\n"
         "  dormouse scheduler --kubeconfig ~/.kube/config --config scheduler.yaml\n"
         "  dormouse scheduler                 # in a pod, by 'dormouse manifest scheduler'\n"

@@ -50,6 +50,7 @@ static const struct cmd_opt opts[] = {
       "KubeSchedulerConfiguration of the scheduler here, read again when it changes (the defaults)",
       CMD_STRING, &scheduler_config, 0, 0 },
     CMD_PLUGIN_CHECK_OPT("scheduler-plugin-check"),
+    CMD_PLAN_OPTS,
     { "no-scheduler", 0, NULL, "another one gives pods their nodes", CMD_FLAG, &no_scheduler, 0,
       0 },
     CMD_SECTION("Operators"),
@@ -112,6 +113,10 @@ static int run(int argc, char **argv)
         return r;
     server.scheduler.check_ms = cmd_plugin_check_ms;
     server.scheduler.registries = cmd_registry_site();
+    if ((r = cmd_take_plan_opts(&server.scheduler.plans)) != 0)
+        return r;
+    if (no_scheduler && server.scheduler.plans.key_file)
+        return cmd_failf(CMD_USAGE, "--send-plans is for pods that the scheduler here binds");
     /* Pods may name those that functions may. */
     server.scheduler.image_hosts =
         (struct module_hosts){ fn_role.image_registries.at, fn_role.image_registries.n };

@@ -7,9 +7,11 @@
 #include "base/vec.h"
 #include "codec/json.h"
 #include "codec/url.h"
+#include "image/bdm_send.h"
 #include "io/http.h"
 #include "modules/module_artifact.h"
 #include "modules/module_reference.h"
+#include "node/orchestrator.h"
 #include "sched/wasm/plugins.h"
 #include "wasm/module.h"
 
@@ -55,7 +57,8 @@ struct scheduling {
     struct sched_driver *driver;
     struct sched_registries image_registries;
     struct buf ca;
-    struct version *now, *next; /* next: is being loaded */
+    struct orchestrator *orchestrator; /* NULL: no plans are sent */
+    struct version *now, *next;        /* next: is being loaded */
     uint64_t refused; /* print_of() what was refused last; 0: nothing since the last success */
     bool again;       /* it changed meanwhile */
     bool is_ready, leads, is_stopping;
@@ -421,6 +424,12 @@ static const struct kube_identity embedded_identity = {
     .user = { "system:kube-scheduler", sizeof("system:kube-scheduler") - 1 },
 };
 
+static void on_bound(void *arg, const struct sched_bound *b)
+{
+    struct scheduling *s = arg;
+    orchestrator_bound(s->orchestrator, b);
+}
+
 static int start_driver(struct scheduling *s, struct err *err)
 {
     struct sched_driver_opts opts = {
@@ -439,6 +448,7 @@ static int start_driver(struct scheduling *s, struct err *err)
         .on_ready = on_ready,
         .on_leads = on_leads,
         .on_plugins = on_plugins,
+        .on_bound = s->orchestrator ? on_bound : NULL,
         .on_failed = on_failed,
         .arg = s,
     };
@@ -461,6 +471,38 @@ static int read_registries(struct scheduling *s, struct err *err)
     return r;
 }
 
+static int ask_image(void *arg, struct str namespace, struct str image, struct str secrets,
+                     sched_image_cb cb, void *cb_arg, struct err *err)
+{
+    struct scheduling *s = arg;
+    return sched_driver_ask_image(s->driver, namespace, image, secrets, cb, cb_arg, err);
+}
+
+static int start_orchestrator(struct scheduling *s, struct err *err)
+{
+    const struct scheduling_plans *p = &s->opts.plans;
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(IMAGE_BDM_KEY_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf ca = BUF_INIT(CA_MAX_BYTES);
+    if (!p->key_file)
+        return 0;
+    int r = image_bdm_key_read(p->key_file, &key, err);
+    if (r >= 0 && p->peer_ca)
+        r = sys_read_file(AT_FDCWD, p->peer_ca, &ca, err);
+    if (r < 0)
+        return err_ctx(err, r, "--send-plans");
+    const struct orchestrator_opts o = { .loop = s->opts.loop,
+                                         .transport = s->opts.transport,
+                                         .hub = s->hub,
+                                         .identity = s->opts.embedded ? &embedded_identity : NULL,
+                                         .key = buf_str(&key),
+                                         .ca_pem = buf_str(&ca),
+                                         .deadline_ms = p->deadline_ms,
+                                         .ask = ask_image,
+                                         .arg = s };
+    s->orchestrator = orchestrator_new(&o);
+    return 0;
+}
+
 static int start(struct scheduling *s, struct err *err)
 {
     scoped(free_scoped) char *modules = xasprintf("%s/modules", s->opts.data_dir);
@@ -477,6 +519,7 @@ static int start(struct scheduling *s, struct err *err)
     r = r < 0 ? r : read_registries(s, err);
     r = r < 0 ? r : module_cache_new(s->opts.loop, &cache, &s->modules, err);
     r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
+    r = r < 0 ? r : start_orchestrator(s, err);
     r = r < 0 ? r : start_driver(s, err);
     return r < 0 ? r : watch_file(s, err);
 }
@@ -540,6 +583,7 @@ static void close_modules(void *arg)
 static void close_hub(void *arg)
 {
     struct scheduling *s = arg;
+    orchestrator_close(take_ptr(&s->orchestrator));
     if (s->hub)
         watch_hub_close(take_ptr(&s->hub), close_modules, s);
     else
@@ -606,6 +650,8 @@ void scheduling_metrics(struct scheduling *s, struct buf *to)
     const struct wplugins *plugins = s->driver ? sched_driver_plugins(s->driver) : NULL;
     if (s->driver)
         sched_driver_metrics(s->driver, to);
+    if (s->orchestrator)
+        orchestrator_metrics(s->orchestrator, to);
     if (plugins && wplugins_count(plugins))
         add_plugin_metrics(s, plugins, to);
 }

@@ -29,6 +29,13 @@ struct scheduling_leader {
     const char *name, *namespace;             /* NULL: as configured */
 };
 
+/* Plans for the images of pods that it binds (node/orchestrator.h). */
+struct scheduling_plans {
+    const char *key_file; /* of the cluster; NULL: none are sent */
+    const char *peer_ca;  /* certificates of nodes; NULL: the system's */
+    uint64_t deadline_ms; /* 0: ORCHESTRATOR_DEADLINE_MS */
+};
+
 struct scheduling_opts { /* strings are kept */
     struct loop *loop;
     const char *data_dir;        /* modules/ below it has compiled plugins, plugins/ those that
@@ -44,6 +51,7 @@ struct scheduling_opts { /* strings are kept */
     /* Those that BREAK's plugins may ask what images are made of; none: any, at public addresses.
      */
     struct module_hosts image_hosts;
+    struct scheduling_plans plans;
     /* Once: it has all objects (r 0), or cannot work. With `embedded` not before the first pod. */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;

@@ -62,6 +62,10 @@ static void bound(struct attempt *a)
     figures_bound(a);
     lanes_bound(s, a->pod);
     sched_queue_done(s->queue, a->pod->o.uid);
+    if (s->opts.on_bound) {
+        const struct sched_node_info *info = sched_cache_node(a->view->cache, a->host);
+        s->opts.on_bound(s->opts.on_bound_arg, a->pod, word_str(a->host), info ? info->node : NULL);
+    }
     struct buf note = BUF_INIT(NOTE_MAX_BYTES);
     (void)buf_add_cstr(&note, "Successfully assigned ");
     sched_pod_key(a->pod, &note);

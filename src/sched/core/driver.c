@@ -240,12 +240,14 @@ static void on_started(struct sched_driver *d, int r, const struct err *err)
 void driver_on_post(struct post *p)
 {
     struct sched_driver *d = container_of(p, struct sched_driver, post);
-    struct list calls, questions;
+    struct list calls, questions, bound;
     uv_mutex_lock(&d->lock);
     d->posted = false;
     struct outbox out = d->outbox;
     list_move_all(&d->outbox.calls, &calls);
     list_move_all(&d->outbox.questions, &questions);
+    list_move_all(&d->outbox.bound, &bound);
+    d->outbox.n_bound = 0;
     d->outbox.reload = NULL;
     d->outbox.started = d->outbox.has_ended = false;
     uv_mutex_unlock(&d->lock);
@@ -263,6 +265,12 @@ void driver_on_post(struct post *p)
         struct question *q = list_entry(node, struct question, node);
         q->done(q->arg, q->r, buf_str(&q->text), &q->err);
         driver_question_free(q);
+    }
+    for (struct list *node = list_pop_front(&bound); node; node = list_pop_front(&bound)) {
+        struct bound_pod *b = list_entry(node, struct bound_pod, node);
+        if (!d->stopping)
+            d->opts.on_bound(d->opts.arg, &b->b);
+        free(b);
     }
     if (out.reload)
         on_reloaded(d, out.reload);
@@ -510,6 +518,7 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     list_init(&d->inbox);
     list_init(&d->outbox.calls);
     list_init(&d->outbox.questions);
+    list_init(&d->outbox.bound);
     d->outbox.drained = true;
     if (uv_mutex_init(&d->lock) < 0 || uv_cond_init(&d->wake) < 0)
         abort();

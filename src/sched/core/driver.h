@@ -21,6 +21,7 @@
 #include "modules/module_hosts.h"
 #include "sched/core/scheduler.h"
 
+struct oci_lookup_image;
 struct sched_driver;
 struct module_cache;
 struct module_references;
@@ -33,6 +34,21 @@ struct sched_registries {
     size_t n_plain_hosts;
     struct str ca_pem; /* trusted besides the system's roots */
 };
+
+/* A pod that has got its node; all borrowed. */
+struct sched_bound {
+    struct str namespace, name, uid, node;
+    struct str architecture; /* of the node, by its label kubernetes.io/arch; "" unknown */
+    struct str images;       /* of its containers and image volumes, each with "\n" */
+    struct str secrets;      /* its pull secrets, likewise */
+};
+
+/*
+ * What an image is made of; once, on a later turn. image (oci/lookup.h): borrowed, with the texts
+ * of its documents. Errors: those of oci_lookup_call; -ECANCELED, the driver ends.
+ */
+typedef void (*sched_image_cb)(void *arg, int r, const struct oci_lookup_image *image,
+                               const struct err *err);
 
 struct sched_driver_opts {
     struct loop *loop;
@@ -55,6 +71,8 @@ struct sched_driver_opts {
     void (*on_leads)(void *arg, bool leads);
     /* The Wasm plugins of its first configuration are loaded. May be NULL. */
     void (*on_plugins)(void *arg);
+    /* With registries: each pod that it has bound. NULL: not wanted. */
+    void (*on_bound)(void *arg, const struct sched_bound *b);
     /* It cannot work: a Wasm plugin or an extender that cannot be made. Then it only waits for
      * sched_driver_stop(). May be NULL: the log tells. */
     void (*on_failed)(void *arg, const struct err *err);
@@ -76,6 +94,13 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
 void sched_driver_explain(struct sched_driver *d, struct str namespace, struct str name,
                           void (*done)(void *arg, int r, struct str text, const struct err *err),
                           void *arg);
+/*
+ * With opts.on_bound: have registries asked about an image, with those pull secrets of the
+ * namespace (names, each with "\n") that this process may read. All borrowed. Errors: of the
+ * reference; -ECANCELED.
+ */
+int sched_driver_ask_image(struct sched_driver *d, struct str namespace, struct str image,
+                           struct str secrets, sched_image_cb cb, void *arg, struct err *err);
 /* Prometheus' text, at once: while a cycle runs, as it was when somebody asked before. */
 void sched_driver_metrics(struct sched_driver *d, struct buf *out);
 /* As last told. */

@@ -18,42 +18,21 @@
 
 enum { PREFIX_HEX = 12 };
 
-/* One question; it owns the call. */
+/* One question: of the thread, whose call it owns, or of sched_driver_ask_image(). */
 struct asked_image {
     struct list node; /* of d->asking */
     struct sched_driver *d;
-    struct call *call;
+    struct call *call; /* NULL: of cb */
+    sched_image_cb cb;
+    void *arg;
+    char *text;                    /* of cb: what the next two point into */
     struct str namespace, secrets; /* of the call's target; secrets: those not read yet */
     struct oci_reference ref;
     struct oci_login login;
+    struct defer begin;  /* of cb: that is not called before its question was taken */
     struct ask *reading; /* a secret; NULL: none is */
     struct oci_lookup_call lookup;
 };
-
-static void answer_asked(struct asked_image *q, int r, const struct err *err)
-{
-    struct call *c = q->call;
-    c->r = r < 0 ? r : c->answer.failed;
-    c->status = 200;
-    if (r < 0)
-        c->err = *err;
-    else if (c->r < 0)
-        (void)err_sys(&c->err, c->r, "layers of an image");
-    list_remove(&q->node);
-    q->d->n_asking--;
-    oci_login_fini(&q->login);
-    free(q);
-    driver_answer(c);
-}
-
-static void finish(struct asked_image *q, int r, const struct err *err)
-{
-    struct sched_driver *d = q->d;
-    answer_asked(q, r, err);
-    driver_continue_stop(d);
-}
-
-/* ---- the registry ---- */
 
 static void write_layers(const struct oci_lookup_image *image, struct buf *to)
 {
@@ -65,13 +44,51 @@ static void write_layers(const struct oci_lookup_image *image, struct buf *to)
     }
 }
 
+static void answer_call(struct call *c, int r, const struct oci_lookup_image *image,
+                        const struct err *err)
+{
+    if (r >= 0)
+        write_layers(image, &c->answer);
+    c->r = r < 0 ? r : c->answer.failed;
+    c->status = 200;
+    if (r < 0)
+        c->err = *err;
+    else if (c->r < 0)
+        (void)err_sys(&c->err, c->r, "layers of an image");
+    driver_answer(c);
+}
+
+/* image: with r 0. */
+static void answer_asked(struct asked_image *q, int r, const struct oci_lookup_image *image,
+                         const struct err *err)
+{
+    struct asked_image was = *q;
+    list_remove(&q->node);
+    q->d->n_asking--;
+    oci_login_fini(&q->login);
+    free(q->text);
+    free(q);
+    if (was.call)
+        answer_call(was.call, r, image, err);
+    else
+        was.cb(was.arg, r, image, err);
+}
+
+static void finish(struct asked_image *q, int r, const struct oci_lookup_image *image,
+                   const struct err *err)
+{
+    struct sched_driver *d = q->d;
+    answer_asked(q, r, image, err);
+    driver_continue_stop(d);
+}
+
+/* ---- the registry ---- */
+
 static void on_found(struct oci_lookup_call *call, int r, const struct oci_lookup_image *image,
                      const struct err *err)
 {
     struct asked_image *q = container_of(call, struct asked_image, lookup);
-    if (r >= 0)
-        write_layers(image, &q->call->answer);
-    finish(q, r, err);
+    finish(q, r, image, err);
 }
 
 static enum oci_lookup_reach reach(void *arg, const char *host)
@@ -107,13 +124,14 @@ static void look_up(struct asked_image *q)
                                               .reach = reach,
                                               .is_plain = is_plain,
                                               .arg = d,
+                                              .keeps_documents = d->opts.on_bound != NULL,
                                               .ca_pem = d->opts.registries->ca_pem };
         d->lookup = oci_lookup_new(&opts);
     }
     q->lookup.on_done = on_found;
     int r = oci_lookup_ask(d->lookup, &q->ref, &q->login, &q->lookup, &err);
     if (r < 0)
-        finish(q, r, &err);
+        finish(q, r, NULL, &err);
 }
 
 /* ---- pull secrets ---- */
@@ -177,24 +195,55 @@ static void read_secrets(struct asked_image *q)
 
 /* ---- questions ---- */
 
+static struct asked_image *new_asked(struct sched_driver *d)
+{
+    struct asked_image *q = xnew(struct asked_image);
+    q->d = d;
+    list_push_back(&d->asking, &q->node);
+    d->n_asking++;
+    return q;
+}
+
 void driver_ask_image(struct sched_driver *d, struct call *c)
 {
     struct str rest = str_of(c->target), image;
-    struct asked_image *q = xnew(struct asked_image);
-    q->d = d;
+    struct asked_image *q = new_asked(d);
     q->call = c;
-    list_push_back(&d->asking, &q->node);
-    d->n_asking++;
     (void)str_cut(rest, '\n', &q->namespace, &rest);
     (void)str_cut(rest, '\n', &image, &q->secrets);
     int r = d->stopping ? err_set(&c->err, -ECANCELED, "the scheduler ends")
                         : oci_reference_parse(image, &q->ref, &c->err);
     if (r < 0) {
         struct err err = c->err;
-        finish(q, r, &err);
+        finish(q, r, NULL, &err);
         return;
     }
     read_secrets(q);
+}
+
+static void on_begin(struct defer *b)
+{
+    read_secrets(container_of(b, struct asked_image, begin));
+}
+
+int sched_driver_ask_image(struct sched_driver *d, struct str namespace, struct str image,
+                           struct str secrets, sched_image_cb cb, void *arg, struct err *err)
+{
+    struct oci_reference ref;
+    assert(d->opts.registries && d->opts.on_bound);
+    int r = d->stopping ? err_set(err, -ECANCELED, "the scheduler ends")
+                        : oci_reference_parse(image, &ref, err);
+    if (r < 0)
+        return r;
+    struct asked_image *q = new_asked(d);
+    q->cb = cb;
+    q->arg = arg;
+    q->ref = ref;
+    q->text = xasprintf(STR_FMT STR_FMT, STR_ARG(namespace), STR_ARG(secrets));
+    q->namespace = str_n(q->text, namespace.n);
+    q->secrets = str_n(q->text + namespace.n, secrets.n);
+    defer_start(d->loop, &q->begin, on_begin);
+    return 0;
 }
 
 void driver_cancel_images(struct sched_driver *d)
@@ -204,7 +253,8 @@ void driver_cancel_images(struct sched_driver *d)
     list_each_safe (node, &d->asking) {
         struct asked_image *q = list_entry(node, struct asked_image, node);
         ask_cancel(q->reading);
+        defer_cancel(&q->begin);
         oci_lookup_cancel(&q->lookup);
-        answer_asked(q, -ECANCELED, &err);
+        answer_asked(q, -ECANCELED, NULL, &err);
     }
 }

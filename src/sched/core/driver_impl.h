@@ -21,6 +21,7 @@ enum {
     DRIVER_ROUND_MS = 100, /* and no other one begins after so long: a plugin may take seconds */
     DRIVER_GATHER_MS = 1,  /* between two rounds while lanes run */
     DRIVER_STOP_MS = 2000,
+    DRIVER_BOUND_MAX = 4096,   /* pods that the loop has not been told of: more are left out */
     DRIVER_LANES_MAX = 32,     /* threads of lanes; more lanes wait */
     DRIVER_ABSENT_MS = 600000, /* a kind that the API did not have is looked for again */
 };
@@ -68,6 +69,13 @@ struct call {
     struct buf answer;
 };
 
+/* For opts.on_bound, in one allocation. */
+struct bound_pod {
+    struct list node;
+    struct sched_bound b;
+    char texts[];
+};
+
 struct question {
     struct list node;
     struct sched_driver *d;
@@ -96,6 +104,8 @@ struct sched_thread; /* driver_thread.c */
 /* What the thread has for the loop; see take_outbox(). */
 struct outbox {
     struct list calls, questions;
+    struct list bound; /* struct bound_pod */
+    size_t n_bound;
     struct reload *reload;
     bool started, has_ended;
     int start_r;

@@ -85,6 +85,53 @@ static void on_api_call(struct sched_api *api, const struct sched_api_request *r
     driver_unlock_and_post(d);
 }
 
+static struct str architecture_of(const struct sched_node *node)
+{
+    for (uint32_t i = 0; node && i < node->labels.n; i++)
+        if (str_is(word_str(node->labels.p[i].key), "kubernetes.io/arch"))
+            return word_str(node->labels.p[i].value);
+    return STR("");
+}
+
+/* The text behind the others. */
+static struct str append(char **at, struct str text)
+{
+    struct str copy = str_n(*at, text.n);
+    memcpy(*at, text.p, text.n);
+    *at += text.n;
+    return copy;
+}
+
+static void on_bound(void *arg, const struct sched_pod *pod, struct str name,
+                     const struct sched_node *node)
+{
+    struct sched_driver *d = arg;
+    struct str secrets = pod->pull_secrets ? word_str(pod->pull_secrets) : STR("");
+    struct str architecture = architecture_of(node);
+    scoped(buf_fini_scoped) struct buf images = BUF_INIT(BUF_MAX_DEFAULT);
+    for (uint32_t i = 0; i < pod->n_images; i++)
+        (void)buf_printf(&images, STR_FMT "\n", STR_ARG(word_str(pod->images[i])));
+    struct bound_pod *p = xalloc(sizeof *p + pod->o.namespace.n + pod->o.name.n + pod->o.uid.n +
+                                 name.n + architecture.n + images.n + secrets.n);
+    char *at = p->texts;
+    p->b = (struct sched_bound){ .namespace = append(&at, pod->o.namespace),
+                                 .name = append(&at, pod->o.name),
+                                 .uid = append(&at, pod->o.uid),
+                                 .node = append(&at, name),
+                                 .architecture = append(&at, architecture),
+                                 .images = append(&at, buf_str(&images)),
+                                 .secrets = append(&at, secrets) };
+    uv_mutex_lock(&d->lock);
+    if (d->outbox.n_bound == DRIVER_BOUND_MAX) {
+        uv_mutex_unlock(&d->lock);
+        free(p);
+        return;
+    }
+    d->outbox.n_bound++;
+    list_push_back(&d->outbox.bound, &p->node);
+    driver_unlock_and_post(d);
+}
+
 /* ---- objects ---- */
 
 struct reader {
@@ -567,6 +614,8 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
         .seed = d->opts.seed,
         .keeps_json = driver_keeps_json(c, d->plugins),
         .finds_layers = d->opts.registries != NULL,
+        .on_bound = d->opts.on_bound ? on_bound : NULL,
+        .on_bound_arg = d,
         .lanes = &lanes,
         .lanes_arg = d,
     };

@@ -48,6 +48,10 @@ struct sched_opts {
     bool finds_layers; /* api answers questions about images (sched_api_request.is_image) */
     int64_t (*wall_ms)(void *arg);
     void *arg;
+    /* A pod was bound, and the API knows it. node NULL: it has gone meanwhile. NULL: not wanted. */
+    void (*on_bound)(void *arg, const struct sched_pod *pod, struct str name,
+                     const struct sched_node *node);
+    void *on_bound_arg;
     const struct sched_lanes *lanes; /* kept; NULL: no profile has a lane */
     void *lanes_arg;
     /* Each decision, for `explain`, `simulate` and tests; NULL: none. */

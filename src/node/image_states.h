@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the nodes of a cluster tell about their images (NodeImageState), kept by name, and put
+ * together with an image for planning where its layers come from (image/orchestrate.h). Pure. One
+ * thread.
+ */
+#pragma once
+
+#include "image/cluster_file.h"
+#include "oci/lookup.h"
+
+/* Of a node that has measured nothing yet; BreakDeployTime assumes it of registries, too. */
+#define IMAGE_STATES_BPS_DEFAULT ((int64_t)100000000)
+
+struct image_states;
+struct image_states *image_states_new(void);
+void image_states_free(struct image_states *s);
+DEFINE_SCOPED(image_states, image_states_free)
+
+/* A NodeImageState; borrowed. Errors: those of sched_object_read(), after which what was known of
+ * the node stays; E_LIMIT, more than IMAGE_CLUSTER_NODES_MAX. */
+int image_states_put(struct image_states *s, const struct json *object, struct err *err);
+void image_states_del(struct image_states *s, struct str name);
+size_t image_states_count(const struct image_states *s);
+
+/* When the node told something last, by the wall clock; 0: never. *ret_url: borrowed, empty: it
+ * does not say where it is. */
+int64_t image_states_reported_ms(const struct image_states *s, struct str name,
+                                 struct str *ret_url);
+
+/*
+ * The image and all nodes, by name; all of it in the arena. `o.node` is 0: choose one with
+ * image_cluster_file_deploy_on(). Nothing is under way. Errors: E_LIMIT, too many layers;
+ * E_INVALID, it has none.
+ */
+int image_states_describe(const struct image_states *s, struct str reference,
+                          const struct oci_lookup_image *image, int64_t wall_ms, struct arena *a,
+                          struct image_cluster_file *ret, struct err *err);

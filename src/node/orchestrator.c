@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans for pods that were bound, to their nodes; see orchestrator.h. */
+#include "node/orchestrator.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "image/bdm_send.h"
+#include "kube/ask.h"
+#include "kube/reflector.h"
+#include "node/image_states.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum { COMPLAIN_MS = 10000, NOTE_MAX_BYTES = 1024 };
+
+enum plan_at {
+    PLAN_ASK,   /* for what the image is made of */
+    PLAN_WAIT,  /* for its turn, and the nodes' states */
+    PLAN_SEND,  /* the node is told, or works */
+    PLAN_PAUSE, /* until the node is told again */
+    PLAN_DONE,  /* it has the image; remembered for a while */
+};
+
+/* A transfer of a plan that is under way. */
+struct planned_task {
+    struct oci_digest diff;
+    int64_t size;
+    char *from; /* node; NULL: the registry */
+    uint64_t begin_ms, end_ms;
+};
+
+/* An image to a node. */
+struct image_plan {
+    struct list node; /* of o->plans[at] */
+    struct orchestrator *o;
+    enum plan_at at;
+    char *key; /* node, secrets with their namespace, image */
+    char *to, *image, *namespace, *pod, *uid;
+    struct arena arena; /* of `made_of` */
+    struct oci_lookup_image made_of;
+    struct image_bdm_send *send;
+    struct planned_task *tasks;
+    size_t n_tasks;
+    unsigned tries;
+    uint64_t since_ms; /* it is `at` */
+    struct timer timer;
+};
+
+struct orchestrator {
+    struct orchestrator_opts opts;
+    char *key, *ca;
+    struct tls_ctx *tls; /* NULL: no node with https was told anything yet */
+    struct reflector *reflector;
+    struct image_states *states;
+    bool is_synced;
+    struct list plans[PLAN_DONE + 1]; /* by state */
+    size_t n[PLAN_DONE + 1];
+    struct map by_key;
+    struct ask *event; /* that is being written; NULL: none */
+    struct log_rate unreadable, full;
+    struct orchestrator_stats stats;
+};
+
+/* ---- plans ---- */
+
+static void set_at(struct image_plan *p, enum plan_at at)
+{
+    struct orchestrator *o = p->o;
+    list_remove(&p->node);
+    o->n[p->at]--;
+    o->n[at]++;
+    p->at = at;
+    p->since_ms = loop_now_ms(o->opts.loop);
+    list_push_back(&o->plans[at], &p->node);
+}
+
+static void drop_tasks(struct image_plan *p)
+{
+    for (size_t i = 0; i < p->n_tasks; i++)
+        free(p->tasks[i].from);
+    free(take_ptr(&p->tasks));
+    p->n_tasks = 0;
+}
+
+static void plan_free(struct image_plan *p)
+{
+    struct orchestrator *o = p->o;
+    list_remove(&p->node);
+    o->n[p->at]--;
+    map_del(&o->by_key, str_of(p->key));
+    timer_stop(o->opts.loop, &p->timer);
+    image_bdm_send_cancel(p->send);
+    drop_tasks(p);
+    arena_fini(&p->arena);
+    free(p->key);
+    free(p->to);
+    free(p->image);
+    free(p->namespace);
+    free(p->pod);
+    free(p->uid);
+    free(p);
+}
+
+/* ---- what failed ---- */
+
+static void on_event(void *arg, int status, struct str body, const struct json *json,
+                     const struct err *err)
+{
+    struct orchestrator *o = arg;
+    (void)body;
+    (void)json;
+    o->event = NULL;
+    if (status != 201)
+        log_debug("an Event of a pod is not written", "status=%d reason=\"%s\"", status,
+                  err_text(err));
+}
+
+/* One at a time: the log has the others. */
+static void write_event(struct image_plan *p, const struct err *err)
+{
+    struct orchestrator *o = p->o;
+    struct arena a = { 0 };
+    char now[RFC3339_MAX], note[NOTE_MAX_BYTES];
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(16 << 10);
+    if (o->event)
+        return;
+    scoped(free_scoped) char *target = xasprintf("/api/v1/namespaces/%s/events", p->namespace);
+    rfc3339_format(clock_wall_ms() / 1000, now);
+    (void)snprintf(note, sizeof note, "Image %s was not brought to %s by a plan: %s", p->image,
+                   p->to, err_text(err));
+    struct json *v = json_new_object(&a), *meta = json_obj(&a, v, "metadata");
+    json_set_str(&a, v, "apiVersion", STR("v1"));
+    json_set_str(&a, v, "kind", STR("Event"));
+    json_set_str(&a, meta, "namespace", str_of(p->namespace));
+    json_set_str(&a, meta, "generateName", str_of(arena_printf(&a, "%s.", p->pod)));
+    struct json *of = json_obj(&a, v, "involvedObject");
+    json_set_str(&a, of, "apiVersion", STR("v1"));
+    json_set_str(&a, of, "kind", STR("Pod"));
+    json_set_str(&a, of, "namespace", str_of(p->namespace));
+    json_set_str(&a, of, "name", str_of(p->pod));
+    json_set_str(&a, of, "uid", str_of(p->uid));
+    json_set_str(&a, v, "type", STR("Warning"));
+    json_set_str(&a, v, "reason", STR("ImagePlanFailed"));
+    json_set_str(&a, v, "message", str_of(note));
+    json_set_str(&a, v, "firstTimestamp", str_of(now));
+    json_set_str(&a, v, "lastTimestamp", str_of(now));
+    json_set_int(&a, v, "count", 1);
+    json_set_str(&a, json_obj(&a, v, "source"), "component", STR("dormouse-orchestrator"));
+    (void)json_write(&text, v);
+    const struct ask_request rq = { .method = "POST",
+                                    .target = str_of(target),
+                                    .content_type = "application/json",
+                                    .body = buf_str(&text) };
+    (void)ask_start(o->opts.transport, o->opts.identity, &rq, on_event, o, &o->event, NULL);
+    arena_fini(&a);
+}
+
+/* The node pulls the image as it would without a plan. */
+static void plan_failed(struct image_plan *p, const struct err *err)
+{
+    char why[LOG_QUOTE_MAX], image[LOG_QUOTE_MAX];
+    p->o->stats.failed++;
+    log_warn("an image was not brought to its node by a plan",
+             "pod=%s/%s node=%s image=\"%s\" reason=\"%s\"", p->namespace, p->pod, p->to,
+             log_quote(image, str_of(p->image)), log_quote(why, str_of(err_text(err))));
+    write_event(p, err);
+    plan_free(p);
+}
+
+/* ---- one plan ---- */
+
+static int find_node(const struct image_cluster_file *f, struct str name)
+{
+    size_t from = 0, to = f->o.n_nodes; /* by name */
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        int c = str_cmp(f->node_names[middle], name);
+        if (c == 0)
+            return (int)middle;
+        if (c < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return -1;
+}
+
+static int find_layer(const struct image_cluster_file *f, const struct oci_digest *diff)
+{
+    for (size_t i = 0; i < f->o.n_layers; i++)
+        if (oci_digest_equal(&f->blobs[i].diff, diff))
+            return (int)i;
+    return -1;
+}
+
+struct flights {
+    struct image_orchestrate_flight *p;
+    size_t n;
+    uint64_t now_ms;
+};
+
+static void add_flights_of(const struct image_plan *p, const struct image_cluster_file *f,
+                           struct image_orchestrate_node *nodes, struct flights *to)
+{
+    int at = find_node(f, str_of(p->to));
+    for (size_t i = 0; i < p->n_tasks && at >= 0; i++) {
+        const struct planned_task *t = &p->tasks[i];
+        int layer = find_layer(f, &t->diff);
+        int from = t->from ? find_node(f, str_of(t->from)) : PLACE_BREAK_REGISTRY;
+        uint64_t left = t->end_ms > to->now_ms ? t->end_ms - to->now_ms : 0;
+        if (t->from && from < 0)
+            continue;
+        if (t->from)
+            nodes[from].queued_bytes +=
+                (int64_t)((double)t->size * (double)left /
+                          (double)MAX(t->end_ms - t->begin_ms, (uint64_t)1));
+        if (layer >= 0)
+            to->p[to->n++] = (struct image_orchestrate_flight){
+                .layer = (uint32_t)layer, .to = (uint32_t)at, .from = from, .left_ms = (int64_t)left
+            };
+    }
+}
+
+/*
+ * What other plans have under way: flights of this image's layers, and bytes that nodes owe. What
+ * has just come to a node is one that takes no more time, since the node may not have told yet.
+ */
+static void add_flights(const struct orchestrator *o, struct arena *a, struct image_cluster_file *f)
+{
+    static const enum plan_at states[] = { PLAN_SEND, PLAN_DONE };
+    struct image_orchestrate_node *nodes = (struct image_orchestrate_node *)f->o.nodes;
+    struct flights to = { .now_ms = loop_now_ms(o->opts.loop) };
+    size_t max = 0;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++)
+        list_each (node, &o->plans[states[i]])
+            max += list_entry(node, struct image_plan, node)->n_tasks;
+    to.p = arena_new_n(a, struct image_orchestrate_flight, max + 1);
+    for (size_t i = 0; i < ARRAY_LEN(states); i++)
+        list_each (node, &o->plans[states[i]])
+            add_flights_of(list_entry(node, struct image_plan, node), f, nodes, &to);
+    f->o.flights = to.p;
+    f->o.n_flights = to.n;
+}
+
+static void keep_tasks(struct image_plan *p, const struct image_cluster_file *f,
+                       const struct image_tasks *tasks)
+{
+    uint64_t now = loop_now_ms(p->o->opts.loop);
+    drop_tasks(p);
+    p->tasks = xnew_n(struct planned_task, tasks->all.n);
+    for (size_t i = 0; i < tasks->all.n; i++) {
+        const struct image_task *t = &tasks->all.p[i];
+        if (t->kind == IMAGE_TASK_JOIN) /* the plan that it joins has it */
+            continue;
+        p->tasks[p->n_tasks++] = (struct planned_task){
+            .diff = f->blobs[t->layer].diff,
+            .size = t->to - t->from,
+            .from = t->source == PLACE_BREAK_REGISTRY ? NULL : str_dup(f->node_names[t->source]),
+            .begin_ms = now,
+            .end_ms = now + (uint64_t)MAX(t->expect_ms, (int64_t)0),
+        };
+    }
+}
+
+static void run_waiting(struct orchestrator *o);
+
+static void on_pause_over(struct timer *t)
+{
+    struct image_plan *p = container_of(t, struct image_plan, timer);
+    struct orchestrator *o = p->o;
+    set_at(p, PLAN_WAIT);
+    run_waiting(o);
+}
+
+static bool is_worth_another_try(int r)
+{
+    return r != E_DENIED && r != E_INVALID && r != E_LIMIT && r != -EPROTO;
+}
+
+static void on_sent(void *arg, int r, const struct json *outcome, const struct err *err)
+{
+    struct image_plan *p = arg;
+    struct orchestrator *o = p->o;
+    struct err why = { 0 };
+    p->send = NULL;
+    if (r <= 0)
+        drop_tasks(p);
+    if (r > 0) {
+        o->stats.done++;
+        for (size_t i = 0; i < p->n_tasks; i++)
+            p->tasks[i].end_ms = MIN(p->tasks[i].end_ms, loop_now_ms(o->opts.loop));
+        log_info("an image was brought to its node by a plan",
+                 "node=%s image=%s peer_bytes=%" PRId64 " registry_bytes=%" PRId64, p->to, p->image,
+                 json_int_or(json_getc(outcome, "peerBytes"), 0),
+                 json_int_or(json_getc(outcome, "registryBytes"), 0));
+        set_at(p, PLAN_DONE);
+    } else if (r < 0 && is_worth_another_try(r) && ++p->tries < ORCHESTRATOR_TRIES) {
+        set_at(p, PLAN_PAUSE);
+        timer_start(o->opts.loop, &p->timer, ORCHESTRATOR_PAUSE_MS << (p->tries - 1),
+                    on_pause_over);
+    } else {
+        if (r == 0)
+            (void)err_set(&why, -EIO, STR_FMT, STR_ARG(json_get_str(outcome, "error")));
+        plan_failed(p, r == 0 ? &why : err);
+    }
+    run_waiting(o);
+}
+
+static int make_tls(struct orchestrator *o, struct str url, struct err *err)
+{
+    if (o->tls || !str_has_prefix(url, STR("https:")))
+        return 0;
+    return tls_ctx_new_client(str_of(o->ca), STR(""), STR(""), false, &o->tls, err);
+}
+
+static int send_tasks(struct image_plan *p, const struct image_cluster_file *f,
+                      const struct image_tasks *tasks, struct err *err)
+{
+    struct orchestrator *o = p->o;
+    int r = make_tls(o, f->node_urls[f->o.node], err);
+    if (r < 0)
+        return r;
+    const struct image_bdm_send_opts so = { .loop = o->opts.loop,
+                                            .plan = { .file = f,
+                                                      .tasks = tasks,
+                                                      .key = str_of(o->key),
+                                                      .deadline_ms = o->opts.deadline_ms,
+                                                      .wall_s = clock_wall_ms() / 1000 },
+                                            .tls = o->tls,
+                                            .poll_ms = ORCHESTRATOR_POLL_MS,
+                                            .on_end = on_sent,
+                                            .arg = p };
+    return image_bdm_send_start(&so, &p->send, err);
+}
+
+/* The node tells what it holds, lately, and where it can be told something. */
+static bool can_be_told(const struct orchestrator *o, struct str node, int64_t wall_ms)
+{
+    struct str url;
+    int64_t told_ms = image_states_reported_ms(o->states, node, &url);
+    return told_ms && url.n && wall_ms - told_ms <= IMAGE_ORCHESTRATE_FRESH_MS;
+}
+
+/* p may be gone afterwards. */
+static void plan_send(struct image_plan *p)
+{
+    struct orchestrator *o = p->o;
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct image_cluster_file f;
+    struct image_tasks tasks = { 0 };
+    int64_t wall_ms = clock_wall_ms();
+    if (!can_be_told(o, str_of(p->to), wall_ms)) {
+        o->stats.skipped++;
+        plan_free(p);
+        return;
+    }
+    int r = image_states_describe(o->states, str_of(p->image), &p->made_of, wall_ms, &a, &f, &err);
+    if (r >= 0) {
+        add_flights(o, &a, &f);
+        image_cluster_file_deploy_on(&f, (uint32_t)find_node(&f, str_of(p->to)));
+        r = image_orchestrate(&f.o, &tasks)
+                ? 0
+                : err_set(&err, -ENOENT, "a layer can come from nowhere");
+    }
+    if (r < 0) {
+        plan_failed(p, &err);
+    } else if (tasks.all.n == 0) {
+        o->stats.present++;
+        plan_free(p);
+    } else if ((r = send_tasks(p, &f, &tasks, &err)) < 0) {
+        plan_failed(p, &err);
+    } else {
+        keep_tasks(p, &f, &tasks);
+        set_at(p, PLAN_SEND);
+    }
+    image_tasks_fini(&tasks);
+    arena_fini(&a);
+}
+
+static void run_waiting(struct orchestrator *o)
+{
+    while (o->is_synced && o->n[PLAN_SEND] < ORCHESTRATOR_RUNNING_MAX &&
+           !list_is_empty(&o->plans[PLAN_WAIT]))
+        plan_send(list_first(&o->plans[PLAN_WAIT], struct image_plan, node));
+}
+
+/* ---- what an image is made of ---- */
+
+static void on_image(void *arg, int r, const struct oci_lookup_image *image, const struct err *err)
+{
+    struct image_plan *p = arg;
+    struct orchestrator *o = p->o;
+    if (r == -ECANCELED) {
+        plan_free(p);
+        return;
+    }
+    if (r < 0) {
+        plan_failed(p, err);
+        return;
+    }
+    struct oci_lookup_layer *layers = arena_new_n(&p->arena, struct oci_lookup_layer, image->n + 1);
+    memcpy(layers, image->layers, image->n * sizeof *layers);
+    p->made_of = *image;
+    p->made_of.layers = layers;
+    p->made_of.manifest_text = str_copy_arena(&p->arena, image->manifest_text);
+    p->made_of.config_text = str_copy_arena(&p->arena, image->config_text);
+    set_at(p, PLAN_WAIT);
+    run_waiting(o);
+}
+
+/* ---- nodes' states ---- */
+
+static void on_state(void *arg, const struct json *object)
+{
+    struct orchestrator *o = arg;
+    struct err err = { 0 };
+    uint64_t skipped;
+    char why[LOG_QUOTE_MAX];
+    if (image_states_put(o->states, object, &err) < 0 &&
+        log_rate_ok(&o->unreadable, COMPLAIN_MS, &skipped))
+        log_warn("a NodeImageState cannot be read, ignoring",
+                 "name=" STR_FMT " reason=\"%s\" skipped=%" PRIu64,
+                 STR_ARG(json_get_str(json_getc(object, "metadata"), "name")),
+                 log_quote(why, str_of(err_text(&err))), skipped);
+}
+
+static void on_state_deleted(void *arg, struct str namespace, struct str name)
+{
+    struct orchestrator *o = arg;
+    (void)namespace;
+    image_states_del(o->states, name);
+}
+
+static void on_synced(void *arg)
+{
+    struct orchestrator *o = arg;
+    o->is_synced = true;
+    run_waiting(o);
+}
+
+/* From the first pod on, so that a process without pods watches nothing. */
+static void start_watching(struct orchestrator *o)
+{
+    static const struct reflector_ops ops = { .on_object = on_state,
+                                              .on_deleted = on_state_deleted,
+                                              .on_synced = on_synced };
+    const struct reflector_opts ro = { .loop = o->opts.loop,
+                                       .transport = o->opts.transport,
+                                       .hub = o->opts.hub,
+                                       .identity = o->opts.identity,
+                                       .key = { .group_version = STR("dormouse.dev/v1alpha1"),
+                                                .plural = STR("nodeimagestates"),
+                                                .identity = o->opts.identity },
+                                       .ops = &ops,
+                                       .arg = o };
+    struct err err = { 0 };
+    if (!o->reflector && reflector_start(&ro, &o->reflector, &err) < 0)
+        log_warn("NodeImageStates cannot be watched", "reason=\"%s\"", err_text(&err));
+}
+
+/* ---- pods ---- */
+
+static void drop_old(struct orchestrator *o)
+{
+    uint64_t now = loop_now_ms(o->opts.loop);
+    struct err err = { 0 };
+    list_each_safe (node, &o->plans[PLAN_DONE]) {
+        struct image_plan *p = list_entry(node, struct image_plan, node);
+        if (now - p->since_ms < ORCHESTRATOR_RECENT_MS)
+            break;
+        plan_free(p);
+    }
+    (void)err_set(&err, -ETIMEDOUT, "the nodes' NodeImageStates are not known");
+    while (!o->is_synced && !list_is_empty(&o->plans[PLAN_WAIT])) {
+        struct image_plan *p = list_first(&o->plans[PLAN_WAIT], struct image_plan, node);
+        if (now - p->since_ms < ORCHESTRATOR_STATES_MS)
+            return;
+        plan_failed(p, &err);
+    }
+}
+
+static void add_plan(struct orchestrator *o, const struct sched_bound *b, struct str image)
+{
+    struct err err = { 0 };
+    uint64_t skipped;
+    scoped(free_scoped) char *key =
+        xasprintf(STR_FMT "\n" STR_FMT "\n" STR_FMT "\n" STR_FMT, STR_ARG(b->node), STR_ARG(image),
+                  STR_ARG(b->secrets.n ? b->namespace : STR("")), STR_ARG(b->secrets));
+    if (map_get(&o->by_key, str_of(key))) {
+        o->stats.joined++;
+        return;
+    }
+    if (o->by_key.n == ORCHESTRATOR_PLANS_MAX) {
+        o->stats.dropped++;
+        if (log_rate_ok(&o->full, COMPLAIN_MS, &skipped))
+            log_warn("too many images wait for a plan, pods get none", "limit=%d",
+                     ORCHESTRATOR_PLANS_MAX);
+        return;
+    }
+    struct image_plan *p = xnew(struct image_plan);
+    p->o = o;
+    p->key = take_ptr(&key);
+    p->to = str_dup(b->node);
+    p->image = str_dup(image);
+    p->namespace = str_dup(b->namespace);
+    p->pod = str_dup(b->name);
+    p->uid = str_dup(b->uid);
+    (void)map_put(&o->by_key, str_of(p->key), p);
+    list_push_back(&o->plans[PLAN_ASK], &p->node);
+    o->n[PLAN_ASK]++;
+    if (o->opts.ask(o->opts.arg, b->namespace, image, b->secrets, on_image, p, &err) < 0)
+        plan_failed(p, &err);
+}
+
+void orchestrator_bound(struct orchestrator *o, const struct sched_bound *b)
+{
+    struct str rest = b->images, image;
+    struct oci_platform here = oci_platform_here();
+    drop_old(o);
+    /* Registries are asked about the images of this machine's platform. */
+    if (b->architecture.n && !str_eq(b->architecture, here.architecture)) {
+        o->stats.skipped++;
+        return;
+    }
+    start_watching(o);
+    if (o->is_synced && !can_be_told(o, b->node, clock_wall_ms())) {
+        o->stats.skipped++;
+        return;
+    }
+    while (rest.n) {
+        (void)str_cut(rest, '\n', &image, &rest);
+        if (image.n)
+            add_plan(o, b, image);
+    }
+}
+
+/* ---- beginning and end ---- */
+
+struct orchestrator *orchestrator_new(const struct orchestrator_opts *opts)
+{
+    struct orchestrator *o = xnew(struct orchestrator);
+    o->opts = *opts;
+    o->key = str_dup(opts->key);
+    o->ca = str_dup(opts->ca_pem);
+    if (!o->opts.deadline_ms)
+        o->opts.deadline_ms = ORCHESTRATOR_DEADLINE_MS;
+    o->states = image_states_new();
+    o->by_key.borrows_keys = true;
+    for (size_t i = 0; i < ARRAY_LEN(o->plans); i++)
+        list_init(&o->plans[i]);
+    return o;
+}
+
+void orchestrator_close(struct orchestrator *o)
+{
+    if (!o)
+        return;
+    assert(list_is_empty(&o->plans[PLAN_ASK]));
+    ask_cancel(o->event);
+    if (o->reflector)
+        reflector_close(o->reflector);
+    for (size_t i = 0; i < ARRAY_LEN(o->plans); i++)
+        while (!list_is_empty(&o->plans[i]))
+            plan_free(list_first(&o->plans[i], struct image_plan, node));
+    map_fini(&o->by_key);
+    image_states_free(o->states);
+    tls_ctx_free(o->tls);
+    free(o->key);
+    free(o->ca);
+    free(o);
+}
+
+void orchestrator_stats(const struct orchestrator *o, struct orchestrator_stats *ret)
+{
+    *ret = o->stats;
+    ret->waiting = o->n[PLAN_ASK] + o->n[PLAN_WAIT] + o->n[PLAN_PAUSE];
+    ret->running = o->n[PLAN_SEND];
+}
+
+void orchestrator_metrics(const struct orchestrator *o, struct buf *to)
+{
+    struct orchestrator_stats n;
+    orchestrator_stats(o, &n);
+    const struct {
+        const char *name;
+        uint64_t n;
+    } outcomes[] = { { "done", n.done },       { "failed", n.failed }, { "present", n.present },
+                     { "skipped", n.skipped }, { "joined", n.joined }, { "dropped", n.dropped } };
+    (void)buf_add_cstr(to, "# HELP dormouse_image_plans_total Images of pods that were bound, by "
+                           "what became of their plans.\n"
+                           "# TYPE dormouse_image_plans_total counter\n");
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        (void)buf_printf(to, "dormouse_image_plans_total{outcome=\"%s\"} %" PRIu64 "\n",
+                         outcomes[i].name, outcomes[i].n);
+    (void)buf_printf(to,
+                     "# HELP dormouse_image_plans_running Plans that nodes carry out.\n"
+                     "# TYPE dormouse_image_plans_running gauge\n"
+                     "dormouse_image_plans_running %zu\n"
+                     "# HELP dormouse_image_plans_waiting Plans that wait.\n"
+                     "# TYPE dormouse_image_plans_waiting gauge\n"
+                     "dormouse_image_plans_waiting %zu\n",
+                     n.running, n.waiting);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nodes' states make of an image, and which pods get a plan: without a cluster, which is away.
+ */
+#include "image/node_state.h"
+#include "image/orchestrate.h"
+#include "node/image_states.h"
+#include "node/orchestrator.h"
+#include "test.h"
+
+#include <errno.h>
+
+/* ---- states of nodes ---- */
+
+static struct oci_digest digest_of(uint8_t first)
+{
+    struct oci_digest d = { 0 };
+    d.bytes[0] = first;
+    return d;
+}
+
+static void put(struct image_states *s, const char *name, uint8_t holds, bool is_sendable)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    const struct oci_store_layer layer = { .diff_id = digest_of(holds), .has_blob = is_sendable };
+    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 10), unsendable = BUF_INIT(1 << 10);
+    node_state_prefixes(&layer, 1, &prefixes);
+    node_state_unsendable(&layer, 1, &unsendable);
+    const struct node_state n = { .node = str_of(name),
+                                  .url = STR("http://10.0.0.1:5000"),
+                                  .reported_wall_s = 1700000000,
+                                  .upload_slots = 3,
+                                  .prefixes = buf_str(&prefixes),
+                                  .unsendable = buf_str(&unsendable) };
+    if (image_states_put(s, node_state_object(&a, &n), &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    arena_fini(&a);
+}
+
+TEST(an_image_and_the_states_of_nodes_are_what_a_plan_is_made_of)
+{
+    struct arena a = { 0 };
+    struct image_cluster_file f;
+    struct image_tasks tasks;
+    const struct oci_lookup_layer layers[] = { { digest_of(1), digest_of(101), 1000 },
+                                               { digest_of(2), digest_of(102), 2000 },
+                                               { digest_of(1), digest_of(101), 1000 } };
+    const struct oci_lookup_image image = { .layers = layers, .n = ARRAY_LEN(layers) };
+    scoped(image_states_free_scoped) struct image_states *s = image_states_new();
+    put(s, "n2", 2, true);
+    put(s, "n3", 1, false); /* which others cannot have from there */
+    put(s, "n1", 9, true);
+    put(s, "n2", 2, true);
+    CHECK_INT(image_states_count(s), 3);
+    CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000005000, &a, &f, NULL));
+    CHECK_INT(f.o.n_layers, 2); /* the same layer twice is one */
+    CHECK_INT(f.o.n_nodes, 3);
+    CHECK_STR(f.node_names[0], "n1");
+    CHECK_STR(f.node_names[2], "n3");
+    CHECK_INT(f.o.nodes[0].silent_ms, 5000);
+    CHECK(place_break_in(&f.o.nodes[1].holds, 1) && !place_break_in(&f.o.nodes[1].holds, 0));
+    CHECK(place_break_in(&f.o.nodes[2].unsendable, 0));
+    image_cluster_file_deploy_on(&f, 0);
+    CHECK(image_orchestrate(&f.o, &tasks));
+    CHECK_INT(tasks.all.n, 2);
+    for (size_t i = 0; i < tasks.all.n; i++)
+        for (uint32_t k = 0; k < tasks.all.p[i].n_alternatives; k++)
+            CHECK(tasks.all.p[i].source != 2 && tasks.all.p[i].alternatives[k] != 2);
+    image_tasks_fini(&tasks);
+
+    image_states_del(s, STR("n2"));
+    image_states_del(s, STR("n2"));
+    CHECK_INT(image_states_count(s), 2);
+    arena_fini(&a);
+}
+
+TEST(a_state_that_cannot_be_read_changes_nothing)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    struct str url;
+    scoped(image_states_free_scoped) struct image_states *s = image_states_new();
+    put(s, "n1", 1, true);
+    CHECK_OK(json_parse(&a,
+                        STR("{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"layers\":{\"prefixes\":"
+                            "\"AAAA\"}}}"),
+                        NULL, &v, NULL));
+    CHECK_ERR(image_states_put(s, v, NULL), E_INVALID);
+    CHECK_INT(image_states_reported_ms(s, STR("n1"), &url), 1700000000000);
+    CHECK_STR(url, "http://10.0.0.1:5000");
+    CHECK_INT(image_states_reported_ms(s, STR("n2"), &url), 0);
+    CHECK_INT(url.n, 0);
+    arena_fini(&a);
+}
+
+/* ---- pods ---- */
+
+enum { ASKED_MAX = ORCHESTRATOR_PLANS_MAX + 8 };
+
+static struct {
+    struct loop loop;
+    struct transport transport;
+    struct watch_hub *hub;
+    struct orchestrator *o;
+    sched_image_cb cb[ASKED_MAX];
+    void *arg[ASKED_MAX];
+    size_t n_asked;
+} t;
+
+static int start_nothing(struct transport *transport, const struct kube_request *req,
+                         const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                         struct err *err)
+{
+    (void)transport;
+    (void)req;
+    (void)ops;
+    (void)arg;
+    (void)ret;
+    return err_set(err, -ECONNREFUSED, "the cluster is away");
+}
+
+static int ask(void *arg, struct str namespace, struct str image, struct str secrets,
+               sched_image_cb cb, void *cb_arg, struct err *err)
+{
+    (void)arg;
+    (void)namespace;
+    (void)secrets;
+    if (str_is(image, "wrong"))
+        return err_set(err, E_INVALID, "no reference");
+    CHECK(t.n_asked < ASKED_MAX);
+    t.cb[t.n_asked] = cb;
+    t.arg[t.n_asked++] = cb_arg;
+    return 0;
+}
+
+static void begin(void)
+{
+    static const struct transport_ops ops = { .start = start_nothing };
+    memset(&t, 0, sizeof t);
+    t.transport.ops = &ops;
+    CHECK_OK(loop_init(&t.loop, NULL));
+    const struct watch_hub_opts hub = { .transport = &t.transport };
+    CHECK_OK(watch_hub_new(&t.loop, &hub, &t.hub, NULL));
+    const struct orchestrator_opts o = { .loop = &t.loop,
+                                         .transport = &t.transport,
+                                         .hub = t.hub,
+                                         .key = STR("the key of a cluster of tests, long enough"),
+                                         .ask = ask };
+    t.o = orchestrator_new(&o);
+}
+
+static void answer(size_t i, int r, const struct oci_lookup_image *image)
+{
+    struct err err = { 0 };
+    if (r < 0)
+        (void)err_set(&err, r, "no answer");
+    t.cb[i](t.arg[i], r, image, &err);
+}
+
+static void end(size_t n_answered)
+{
+    for (size_t i = n_answered; i < t.n_asked; i++)
+        answer(i, -ECANCELED, NULL);
+    orchestrator_close(t.o);
+    watch_hub_close(t.hub, NULL, NULL);
+    loop_run(&t.loop);
+    loop_fini(&t.loop);
+}
+
+static void bind_pod(const char *pod, const char *node, const char *images, const char *secrets)
+{
+    const struct sched_bound b = { .namespace = STR("default"),
+                                   .name = str_of(pod),
+                                   .node = str_of(node),
+                                   .images = str_of(images),
+                                   .secrets = str_of(secrets) };
+    orchestrator_bound(t.o, &b);
+}
+
+static struct orchestrator_stats stats(void)
+{
+    struct orchestrator_stats s;
+    orchestrator_stats(t.o, &s);
+    return s;
+}
+
+TEST(pods_of_one_node_share_the_plan_of_an_image)
+{
+    begin();
+    bind_pod("a", "n1", "app:v1\nside:v1\n", "");
+    bind_pod("b", "n1", "app:v1\n", "");
+    bind_pod("c", "n2", "app:v1\n", "");
+    bind_pod("d", "n1", "app:v1\n", "secret\n"); /* who may see another image by that name */
+    CHECK_INT(t.n_asked, 4);
+    CHECK_INT(stats().joined, 1);
+    CHECK_INT(stats().waiting, 4);
+    end(0);
+}
+
+TEST(more_plans_than_fit_are_left_out_and_room_is_used_again)
+{
+    char node[32];
+    begin();
+    for (size_t i = 0; i < ORCHESTRATOR_PLANS_MAX + 3; i++) {
+        (void)snprintf(node, sizeof node, "n%zu", i);
+        bind_pod("a", node, "app:v1\n", "");
+    }
+    CHECK_INT(t.n_asked, ORCHESTRATOR_PLANS_MAX);
+    CHECK_INT(stats().dropped, 3);
+    answer(0, -ENOENT, NULL);
+    CHECK_INT(stats().failed, 1);
+    bind_pod("a", "again", "app:v1\n", "");
+    CHECK_INT(t.n_asked, ORCHESTRATOR_PLANS_MAX + 1);
+    end(1);
+}
+
+TEST(a_name_that_is_no_reference_fails_alone)
+{
+    begin();
+    bind_pod("a", "n1", "wrong\napp:v1\n", "");
+    CHECK_INT(stats().failed, 1);
+    CHECK_INT(t.n_asked, 1);
+    end(0);
+}
+
+TEST(nodes_of_another_architecture_get_no_plan)
+{
+    const struct sched_bound b = { .namespace = STR("default"),
+                                   .name = STR("a"),
+                                   .node = STR("n1"),
+                                   .architecture = STR("none-such"),
+                                   .images = STR("app:v1\n") };
+    begin();
+    orchestrator_bound(t.o, &b);
+    CHECK_INT(t.n_asked, 0);
+    CHECK_INT(stats().skipped, 1);
+    end(0);
+}
+
+TEST(plans_do_not_wait_for_ever_for_what_nodes_tell)
+{
+    const struct oci_lookup_layer layer = { digest_of(1), digest_of(2), 10 };
+    const struct oci_lookup_image image = { .layers = &layer, .n = 1 };
+    begin();
+    bind_pod("a", "n1", "app:v1\n", "");
+    answer(0, 0, &image);
+    CHECK_INT(stats().waiting, 1);
+    loop_skip(&t.loop, ORCHESTRATOR_STATES_MS);
+    bind_pod("b", "n1", "other:v1\n", "");
+    CHECK_INT(stats().failed, 1);
+    CHECK_INT(stats().waiting, 1);
+    end(1);
+}
+TEST_MAIN
