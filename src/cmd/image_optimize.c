@@ -451,7 +451,10 @@ static int try_unreadable(struct optimizer *o, struct err *err)
     for (size_t i = 0; i < n; i++)
         names[i] = all[i].name;
     r = image_watch_set_unreadable(o->watch, names, n, 0, err);
-    return r < 0 ? r : leave_out(o, &due, doc, err);
+    r = r < 0 ? r : leave_out(o, &due, doc, err);
+    if (r >= 0)
+        image_retries_done(&o->retries, UNREADABLE);
+    return r;
 }
 
 static int try_again(struct optimizer *o, struct err *err)

@@ -24,11 +24,14 @@ struct making {
     struct oci_chunks chunks;
     VEC(struct local) local; /* of each part */
     struct oci_import *import;
-    bool asks_many; /* several ranges in a request */
-    int import_r;   /* why the import has ended */
-    size_t next;    /* the first part that the import does not have yet, */
-    uint64_t at;    /* and the next byte of the blob, where its run has begun to come; 0: not yet */
+    bool asks_many;    /* several ranges in a request */
+    unsigned n_breaks; /* of connections while those came */
+    int import_r;      /* why the import has ended */
+    size_t next;       /* the first part that the import does not have yet, */
+    uint64_t at; /* and the next byte of the blob, where its run has begun to come; 0: not yet */
 };
+
+enum { BREAKS_MAX = 2 }; /* of one layer, and then range by range */
 
 static bool is_zstd_chunked(const struct oci_descriptor *blob)
 {
@@ -296,9 +299,16 @@ static int on_ranges(void *arg, uint64_t at, struct str bytes, struct err *err)
     return r;
 }
 
+/* The connection, and nothing that says whether the origin knows several ranges. */
+static bool is_break(int r)
+{
+    return r == -ECONNRESET || r == -EPIPE || r == -ETIMEDOUT || r == E_EOF || r == -EAGAIN;
+}
+
 /*
  * The next runs in one request. Where the origin does something else than was asked for, what is
- * left is fetched range by range. Errors: of the import, of reading the store.
+ * left is fetched range by range; after a broken connection it is asked for as before, a few times.
+ * Errors: of the import, of reading the store.
  */
 static int give_many(struct making *m, struct err *err)
 {
@@ -316,10 +326,11 @@ static int give_many(struct making *m, struct err *err)
         return r;
     if (m->import_r < 0)
         return err_set(err, r < 0 ? r : m->import_r, "%s", err_text(&why));
-    if (!is_short)
+    if (!is_short || (is_break(r) && ++m->n_breaks <= BREAKS_MAX))
         return 0;
     m->asks_many = false;
-    atomic_store(m->how->knows_one_range, true);
+    if (!is_break(r))
+        atomic_store(m->how->knows_one_range, true);
     if (m->next == 0 && m->at == 0)
         return choose(m, err);
     (void)drop_what_is_not_worth_it(m);

@@ -42,7 +42,7 @@ struct oci_pull_chunks {
     struct oci_import_opts import; /* diff_id, reading and bounds */
     struct oci_table_reader *tables;
     /* Set when the origin has answered a request for several ranges with something else: it gets
-     * one range in a request from then on. */
+     * one range in a request from then on. A broken connection is no answer. */
     atomic_bool *knows_one_range;
 };
 
