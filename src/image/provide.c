@@ -7,6 +7,7 @@
 #include "codec/digest.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
+#include "image/layer_show.h"
 #include "image/run_config.h"
 #include "image/tree_remove.h"
 #include "image/unpack.h"
@@ -104,13 +105,11 @@ static bool is_plain(const struct provide_site *site, const char *host)
     return false;
 }
 
-/* A pull, and the proof that the tenant may have what the store had (image/layer_rights.h). */
 struct pulling {
     struct oci_store *s;
     const struct asked *q;
     struct oci_remote_opts registry;
-    struct oci_source *source; /* of the proof; NULL: none was needed */
-    struct oci_image image;    /* as the source has it */
+    struct layer_show show;
 };
 
 static struct str tenant_of(const struct asked *q)
@@ -121,6 +120,7 @@ static struct str tenant_of(const struct asked *q)
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
     struct pulling *p = arg;
+    layer_show_image(&p->show, image);
     if (p->q->own_name)
         return layer_rights_hide(p->s, image, err);
     layer_rights_give_documents(p->s, image, STR(""));
@@ -138,41 +138,10 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
         layer_rights_give(p->s, &changed->diff_id, tenant_of(p->q));
 }
 
-static int open_again(struct pulling *p, struct err *err)
-{
-    const struct oci_platform here = oci_platform_here();
-    int r = oci_source_open_with(str_of(p->q->source), &p->registry, &p->source, err);
-    if (r < 0)
-        return r;
-    oci_source_read_by(p->source, &layer_child_reading, NULL);
-    return oci_source_image(p->source, &here, &p->image, err);
-}
-
-/* Its bytes come once more, and are what the DiffID says. */
-static int show(struct pulling *p, const struct oci_digest *diff_id, struct err *err)
-{
-    int r = p->source ? 0 : open_again(p, err);
-    for (size_t i = 0; r >= 0 && i < p->image.config.n_diff_ids; i++) {
-        scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
-        if (!oci_digest_equal(&p->image.config.diff_ids[i], diff_id))
-            continue;
-        r = oci_source_layer(p->source, &p->image, i, &layer, err);
-        if (r >= 0)
-            layer_rights_give(p->s, diff_id, tenant_of(p->q));
-        return r;
-    }
-    return r < 0 ? r : err_set(err, -EAGAIN, "the image has changed meanwhile");
-}
-
 static int on_layers(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err)
 {
     struct pulling *p = arg;
-    int r = 0;
-    for (size_t i = 0; i < n && r >= 0; i++)
-        if (layers[i].state == OCI_PULL_PRESENT &&
-            !layer_rights_has(p->s, &layers[i].diff_id, tenant_of(p->q)))
-            r = show(p, &layers[i].diff_id, err);
-    return r;
+    return layer_show_layers(&p->show, layers, n, err);
 }
 
 static void origin_scoped(struct oci_origin *origin)
@@ -196,6 +165,11 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                        .no_login = q->want->n_auths
                                                        ? "none in its imagePullSecrets"
                                                        : "it names no imagePullSecrets" } };
+    p.show = (struct layer_show){ .s = s,
+                                  .reference = q->source,
+                                  .registry = &p.registry,
+                                  .platform = oci_platform_here(),
+                                  .tenant = tenant_of(q) };
     struct oci_pull_opts opts = { .name = str_of(q->own_name ? q->own_name : q->plain_name),
                                   .platform = oci_platform_here(),
                                   .reading = &layer_child_reading,
@@ -223,7 +197,7 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
     int r = oci_origin_open(str_of(q->source), &p.registry, &origin, err);
     opts.origin = origin;
     r = r < 0 ? r : oci_pull(s, &opts, &res, err);
-    oci_source_free(p.source);
+    layer_show_fini(&p.show);
     if (q->want->on_pulled)
         q->want->on_pulled(q->want->arg);
     if (r >= 0)

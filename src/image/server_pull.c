@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
+#include "image/layer_show.h"
 #include "oci/pull.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ struct image_pull {
     atomic_bool stop;
     struct list waiting; /* struct serving.waiting */
     struct oci_origin origin;
+    struct layer_show show;
     struct post news, end;
     pthread_mutex_t mutex; /* of what follows, until it has ended */
     bool is_posted;
@@ -129,8 +131,16 @@ static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
     struct image_pull *p = arg;
     (void)err;
+    layer_show_image(&p->show, image);
     layer_rights_give_documents(p->s->opts.store, image, STR(""));
     return 0;
+}
+
+/* Layers that came for a tenant alone become public if the registry gives them to the server. */
+static int on_layers(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err)
+{
+    struct image_pull *p = arg;
+    return layer_show_layers(&p->show, layers, n, err);
 }
 
 static int run_pull(struct image_pull *p, struct err *err)
@@ -141,6 +151,7 @@ static int run_pull(struct image_pull *p, struct err *err)
                                   .platform = p->s->opts.platform,
                                   .reading = &layer_child_reading,
                                   .on_image = on_image,
+                                  .on_layers = on_layers,
                                   .on_progress = on_progress,
                                   .arg = p };
     int r = oci_origin_open(str_of(reference), &p->s->opts.registry, &p->origin, err);
@@ -151,8 +162,15 @@ static int run_pull(struct image_pull *p, struct err *err)
     opts.origin.blob = give_blob;
     opts.origin.arg = p;
     opts.origin.parts = NULL; /* clients wait for blobs */
+    p->show = (struct layer_show){ .s = p->s->opts.store,
+                                   .reference = reference,
+                                   .registry = &p->s->opts.registry,
+                                   .platform = p->s->opts.platform,
+                                   .tenant = STR(""),
+                                   .stop = &p->stop };
     uint64_t began_ms = clock_mono_ms();
     r = oci_pull(p->s->opts.store, &opts, &result, err);
+    layer_show_fini(&p->show);
     p->n_bytes = r < 0 ? 0 : result.n_bytes;
     p->ms = clock_mono_ms() - began_ms;
     oci_origin_close(&p->origin);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """dormouse image serve: unmodified clients pull from the node store, and what it lacks is pulled through."""
+import gzip
 import json
 import os
 import re
@@ -400,6 +401,27 @@ def test_a_client_that_knows_digests_gets_nothing_that_is_private(form, layout, 
         gone(s, of_document + ["/v2/app/manifests/v1"])
         show(digest(manifest_of(layout)))
         assert s.get("/v2/app/manifests/v1")[0] == 200
+
+
+@pytest.mark.parametrize("what", ["the layer", "another layer"])
+def test_a_private_layer_becomes_public_when_the_registry_gives_its_bytes(what, upstream, layout, tmp_path):
+    """A registry that only lists its DiffID, with a blob of its own, proves nothing."""
+    store, doc = tmp_path / "store", json.loads(manifest_of(layout))
+    image(store, "pull", f"oci:{layout.directory}:v1", "--form", "both", "--name", "other:v1")
+    (store / "tenants" / digest(TOP)[7:]).mkdir(parents=True, mode=0o700)
+    top = doc["layers"][1]["digest"]
+    if what == "another layer":
+        blob = upstream.blob(gzip.compress(layer([("mine", "f", b"mine")])))
+        changed = json.dumps(doc | {"layers": [doc["layers"][0], doc["layers"][1] | {"digest": digest(blob), "size": len(blob)}]}).encode()
+        upstream.manifests["library/app", "v1"] = (MANIFEST, changed)
+    with serve(store, "--upstream", upstream.host) as s:
+        assert s.get("/v2/library/app/manifests/v1")[0] == 200
+        status, _, body = s.get(f"/v2/library/app/blobs/{top}")
+        if what == "the layer":
+            assert (status, digest(body)) == (200, top) and len([p for p in upstream.paths("GET") if top in p]) == 1
+        else:
+            wait_for(lambda: b"dormouse_image_pulls_failed_total 1\n" in s.get("/metrics")[2], "the pull has failed")
+            assert s.get(f"/v2/library/app/blobs/{top}")[0] == 404
 
 
 def test_a_name_of_a_tenant_is_no_name_for_clients(layout, tmp_path):
