@@ -102,8 +102,10 @@ TEST(what_ages_is_written_without_the_layers)
                                   .rates = { .uplink_bps = 1e6, .measured_wall_s = 4 } };
     const struct json *spec = json_getc(node_state_beat(&a, &s), "spec");
     CHECK(json_getc(json_getc(node_state_object(&a, &s), "spec"), "network"));
+    CHECK(!json_getc(json_getc(spec, "cache"), "usedBytes"));
+    CHECK(json_getc(json_getc(spec, "cache"), "capacityBytes"));
     CHECK(json_getc(spec, "reportedAt") && json_getc(spec, "freeUploadSlots"));
-    CHECK(!json_getc(spec, "layers") && !json_getc(spec, "cache") && !json_getc(spec, "network"));
+    CHECK(!json_getc(spec, "layers") && !json_getc(spec, "network"));
     arena_fini(&a);
 }
 
@@ -176,6 +178,19 @@ TEST(round_trips_are_averaged_and_do_not_make_rates_look_fresh)
     CHECK_INT(sched_node_image_state_way_us(got), 50000);
     sched_object_unref(w, got);
     arena_fini(&a);
+}
+
+TEST(a_cache_has_no_more_room_than_its_disk)
+{
+    struct node_state s = { .disk_capacity = 1000, .disk_used = 900, .cache_used = 300 };
+    CHECK_INT(node_state_cache_capacity(&s, 0), 400);
+    CHECK_INT(node_state_cache_capacity(&s, 350), 350);
+    CHECK_INT(node_state_cache_capacity(&s, 5000), 400);
+    s.disk_used = 1100; /* blocks that only root has */
+    CHECK_INT(node_state_cache_capacity(&s, 0), 300);
+    s.disk_capacity = 0;
+    CHECK_INT(node_state_cache_capacity(&s, 0), 0);
+    CHECK_INT(node_state_cache_capacity(&s, 70), 70);
 }
 
 TEST(blocks_for_root_are_no_use_of_the_disk)

@@ -107,11 +107,20 @@ void node_state_disk(struct node_state *s, uint64_t n_blocks, uint64_t n_free, u
     s->disk_capacity = (used + n_available) * block_bytes;
 }
 
+uint64_t node_state_cache_capacity(const struct node_state *s, uint64_t quota)
+{
+    uint64_t room = s->cache_used + (s->disk_capacity - MIN(s->disk_used, s->disk_capacity));
+    if (!s->disk_capacity)
+        return quota;
+    return quota ? MIN(quota, room) : room;
+}
+
 static void add_beat(struct arena *a, struct json *spec, const struct node_state *s)
 {
     const struct node_state_rates *r = &s->rates;
     set_time(a, spec, "reportedAt", s->reported_wall_s);
     set_rate(a, spec, "unpackBytesPerSecond", r->unpack_bps / 8);
+    set_amount(a, json_obj(a, spec, "cache"), "capacityBytes", s->cache_capacity);
     if (s->disk_capacity) {
         struct json *disk = json_obj(a, spec, "disk");
         set_amount(a, disk, "capacityBytes", s->disk_capacity);
@@ -141,7 +150,6 @@ struct json *node_state_object(struct arena *a, const struct node_state *s)
     if (s->url.n)
         json_set_str(a, spec, "url", s->url);
     struct json *cache = json_obj(a, spec, "cache");
-    set_amount(a, cache, "capacityBytes", s->cache_capacity);
     set_amount(a, cache, "usedBytes", s->cache_used);
     set_amount(a, cache, "pinnedBytes", MIN(s->cache_pinned, s->cache_capacity));
     struct json *layers = json_obj(a, spec, "layers");

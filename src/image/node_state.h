@@ -51,11 +51,15 @@ struct node_state {
  */
 void node_state_disk(struct node_state *s, uint64_t n_blocks, uint64_t n_free, uint64_t n_available,
                      uint64_t block_bytes);
+/* What the cache can have, with disk and cache_used set: no more than its quota (0: none), and than
+ * is free or in use by it. Where the disk is not known the quota. */
+uint64_t node_state_cache_capacity(const struct node_state *s, uint64_t quota);
 /* The prefixes of all layers, ascending, none twice; of too many, those that were used last. */
 void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to);
 /* Of them those that are kept as tars alone. */
 void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struct buf *to);
 /* The whole object, for a server-side apply. */
 struct json *node_state_object(struct arena *a, const struct node_state *s);
-/* What changes all the time, for a merge patch: the time, disk, slots, the rate of unpacking. */
+/* What changes all the time, for a merge patch: the time, disk and so the room of the cache, slots,
+ * the rate of unpacking. */
 struct json *node_state_beat(struct arena *a, const struct node_state *s);

@@ -64,7 +64,7 @@ static void gather(struct job *j)
         f->cache_pinned += all[i].is_pinned ? all[i].n_bytes : 0;
     }
     uint64_t quota = oci_store_quota(store);
-    f->cache_capacity = quota ? quota : f->disk_capacity;
+    f->cache_capacity = node_state_cache_capacity(f, quota);
     if (!quota)
         f->cache_pinned = f->cache_used; /* nothing is evicted to make room */
     node_state_prefixes(all, n, &t->prefixes);
@@ -126,7 +126,7 @@ static void on_end(void *arg, int r, const struct err *err)
 /* Of what readers decide by and what does not age. */
 static uint64_t sum_of(const struct node_state *f)
 {
-    const uint64_t numbers[] = { f->cache_capacity, f->cache_used, f->cache_pinned };
+    const uint64_t numbers[] = { f->cache_used, f->cache_pinned };
     uint64_t sum = sum64(f->prefixes, 1) ^ sum64(f->unsendable, 5) ^
                    sum64(str_n(numbers, sizeof numbers), 2) ^
                    sum64(str_n(&f->rates, sizeof f->rates), 4);

@@ -19,6 +19,7 @@
 #include "node/trace_page.h"
 #include "operator/describe.h"
 #include "operator/objects.h"
+#include "sched/object/node_image_state.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -49,6 +50,7 @@ struct server {
     struct timer deadline, status_line;
     struct defer stop;
     bool stopping, ready;
+    size_t n_kinds; /* definitions that the cluster was given */
     uint64_t started_ms;
     char last_line[160];
     int r;
@@ -516,7 +518,9 @@ static void start_services(struct server *s, struct transport *transport)
         tell_ready(s);
 }
 
-static void on_function_crds(void *arg, int r, const struct err *err)
+static void ensure_kinds(struct server *s);
+
+static void on_kinds(void *arg, int r, const struct err *err)
 {
     struct server *s = arg;
     if (s->stopping)
@@ -524,22 +528,24 @@ static void on_function_crds(void *arg, int r, const struct err *err)
     if (r < 0)
         begin_stop(s, r, err);
     else
-        start_services(s, api_transport(cluster_api(s->cluster)));
+        ensure_kinds(s);
 }
 
-static void on_crd(void *arg, int r, const struct err *err)
+/* Our kinds one after the other: operators, what nodes tell of their images, functions. */
+static void ensure_kinds(struct server *s)
 {
-    struct server *s = arg;
-    if (s->stopping)
+    struct err err = { 0 };
+    const struct str kinds[] = { objects_crd(), sched_crd(),
+                                 s->opts.functions.roles ? fn_crds() : STR("") };
+    while (s->n_kinds < ARRAY_LEN(kinds) && !kinds[s->n_kinds].n)
+        s->n_kinds++;
+    if (s->n_kinds == ARRAY_LEN(kinds)) {
+        start_services(s, api_transport(cluster_api(s->cluster)));
         return;
-    struct err why = { 0 };
+    }
+    int r = api_ensure_objects(cluster_api(s->cluster), kinds[s->n_kinds++], on_kinds, s, &err);
     if (r < 0)
-        begin_stop(s, r, err);
-    else if (s->opts.functions.roles && (r = api_ensure_objects(cluster_api(s->cluster), fn_crds(),
-                                                                on_function_crds, s, &why)) < 0)
-        begin_stop(s, r, &why);
-    else if (!s->opts.functions.roles)
-        on_function_crds(s, 0, NULL);
+        begin_stop(s, r, &err);
 }
 
 static void on_cluster_ready(void *arg, int r, const struct err *cause)
@@ -556,9 +562,8 @@ static void on_cluster_ready(void *arg, int r, const struct err *cause)
             begin_stop(s, r, &err);
         else
             tell_ready(s);
-    } else if ((r = api_ensure_objects(cluster_api(s->cluster), objects_crd(), on_crd, s, &err)) <
-               0) {
-        begin_stop(s, r, &err);
+    } else {
+        ensure_kinds(s);
     }
 }
 

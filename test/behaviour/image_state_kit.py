@@ -19,7 +19,8 @@ class Cluster:
 
     def __init__(self, api, directory):
         self.api, self.directory, self.nodes = api, directory, {}
-        api.kubectl("apply", "-f", ROOT / "src/sched/object/node_image_state_crd.json")
+        if api.COMMAND != "up":  # which has it
+            api.kubectl("apply", "-f", ROOT / "src/sched/object/node_image_state_crd.json")
         api.kubectl("wait", "--for=condition=Established", "crd/nodeimagestates.dormouse.dev", "--timeout=10s")
         layout = Layout(directory / "app")
         layout.image("v1", LAYERS)

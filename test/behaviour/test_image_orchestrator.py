@@ -9,7 +9,9 @@ import pytest
 
 from conftest import BUILD, DEADLINE_S, wait_for
 from image_state_kit import Cluster
+from operators import Up
 from scheduler_kit import Scheduler
+from serve_kit import KEY
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -130,6 +132,26 @@ def test_an_image_that_is_not_there_fails_once_and_a_stop_ends_what_is_under_way
     scheduler.process.send_signal(signal.SIGTERM)
     assert scheduler.process.wait(DEADLINE_S) == 0
     held.set()
+
+
+def test_up_has_the_kind_and_sends_plans_itself(tmp_path):
+    (tmp_path / "key").write_text(KEY + "\n")
+    api = Up(tmp_path / "up", "--gateway", "none", "--send-plans", "--cluster-key-file", tmp_path / "key", "--image-registry", "127.0.0.1")
+    cluster = Cluster(api, tmp_path)
+    try:
+        cluster.start("n1")
+        wait_for(lambda: cluster.state("n1"), "n1 to report")
+        state = cluster.state("n1")
+        room = state["disk"]["capacityBytes"] - state["disk"]["usedBytes"] + state["cache"]["usedBytes"]
+        assert state["cache"]["capacityBytes"] == max(room, 0), "without a quota what is free, not the whole disk"
+        assert api.kubectl("get", "nis", "n1").stdout.splitlines()[1].split()[0] == "n1"
+        add_node(cluster, "n1")
+        add_pod(cluster, "a", "n1")
+        wait_for(lambda: cluster.has("n1") == 2, "n1 to have the image")
+        wait_for(lambda: 'dormouse_image_plans_total{outcome="done"} 1' in api.admin("/metrics"), "the plan to end")
+    finally:
+        cluster.close()
+        assert api.stop() == 0
 
 
 @pytest.mark.parametrize("args, why", [
