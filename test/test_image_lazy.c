@@ -621,6 +621,19 @@ TEST(what_nobody_hears_is_asked_again_and_an_orphan_answers_at_once)
     rig_fini(&r);
 }
 
+TEST(a_read_of_more_than_an_answer_has_is_an_error_and_no_end)
+{
+    struct rig r;
+    rig_init(&r);
+    r.files[1].size = LAZY_FUSE_READ_MAX + 1;
+    uint64_t node = node_of(&r, 1);
+    lazy_fuse_have(r.f, 1, 0, 0);
+    const struct lazy_wire_read in = { .size = LAZY_FUSE_READ_MAX + 1 };
+    CHECK_OK(ask(&r, LAZY_WIRE_READ, 5, node, &in, sizeof in, 0));
+    CHECK(r.error == EIO && r.n_data == 0);
+    rig_fini(&r);
+}
+
 TEST(opens_that_wait_are_bounded)
 {
     struct rig r;
@@ -655,11 +668,15 @@ struct world {
     atomic_bool stop;
     int fails; /* so many requests fail with this code first */
     int fail_code;
-    bool is_lying;  /* contents differ from their digests */
+    bool is_lying;                      /* contents differ from their digests */
+    const char *wrong, *missing, *torn; /* contents: it differs; it is not there; what has it does
+                                           not unpack */
+    bool is_gone_for_missing;           /* -ENOENT instead */
+    struct oci_contents *contents;
     bool holds_big; /* what it is asked of `big` waits */
     VEC(uint32_t) asked;
     size_t n_asked; /* requests */
-    size_t n_failures;
+    size_t n_failures, n_deaf;
     bool is_all;
 };
 
@@ -784,6 +801,24 @@ TEST(without_this_process_what_is_there_stays_and_the_rest_fails)
     world_fini(&w);
 }
 
+TEST(a_descriptor_that_got_lost_gives_errors_and_no_other_content)
+{
+    struct world w;
+    char text[64];
+    uint32_t file;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    int fd = sys_memfd("source");
+    CHECK_OK(sys_write_all(fd, "other!", 6));
+    CHECK_INT(lazy_guard_source(w.guard, -1, NULL), 0); /* as the kernel drops one */
+    CHECK_INT(lazy_guard_next(w.guard, &file), 0);      /* the guardian takes no more */
+    CHECK_ERR(lazy_guard_source(w.guard, fd, NULL), -EPIPE);
+    CHECK_INT(cat(&w, "a", text, sizeof text), -EIO);
+    (void)close(fd);
+    world_fini(&w);
+}
+
 TEST(a_source_that_is_too_short_gives_errors_and_no_zeros)
 {
     struct world w;
@@ -892,17 +927,27 @@ static int fake_parcel(void *arg, struct str request, struct buf *to, struct err
     bool fails = w->fails > 0;
     w->fails -= fails;
     (void)pthread_mutex_unlock(&w->mutex);
-    uint8_t *has = arena_new_n(&a, uint8_t, q.n_files);
+    uint8_t *has = arena_new_n(&a, uint8_t, q.n_files), *no_base = arena_new_n(&a, uint8_t, 1);
+    bool is_torn = false, is_gone = false;
     for (size_t i = 0; i < q.n_files; i++) {
-        has[i] = 1;
         ptrdiff_t at = lazy_view_find(&w->m.view, q.files[i].bytes);
-        (void)buf_add_cstr(&files, content_of(&w->m.view, (uint32_t)at));
+        const char *text = content_of(&w->m.view, (uint32_t)at);
+        is_torn |= w->torn && strcmp(w->torn, text) == 0;
+        has[i] = !w->missing || strcmp(w->missing, text) != 0;
+        is_gone |= !has[i] && w->is_gone_for_missing;
+        if (!has[i])
+            continue;
+        (void)buf_add_cstr(&files, text);
+        files.p[files.n - 1] ^= w->wrong && strcmp(w->wrong, text) == 0;
     }
     if (w->is_lying)
         files.p[files.n - 1] ^= 1;
-    const struct oci_parcel p = { .has_base = has, .has_file = has, .n_files = q.n_files };
-    int r = fails ? err_set(err, w->fail_code, "not now")
-                  : oci_parcel_write(&p, STR(""), buf_str(&files), to, err);
+    const struct oci_parcel p = { .has_base = no_base, .has_file = has, .n_files = q.n_files };
+    int r = is_gone ? err_set(err, -ENOENT, "gone")
+            : fails ? err_set(err, w->fail_code, "not now")
+                    : oci_parcel_write(&p, STR(""), buf_str(&files), to, err);
+    if (r >= 0 && is_torn)
+        to->p[to->n - 1] ^= 0x55, to->n -= 3;
     arena_fini(&a);
     return r;
 }
@@ -913,6 +958,15 @@ static void on_failure(void *arg, const char *why)
     (void)why;
     (void)pthread_mutex_lock(&w->mutex);
     w->n_failures++;
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
+static void on_deaf(void *arg)
+{
+    struct world *w = arg;
+    (void)pthread_mutex_lock(&w->mutex);
+    w->n_deaf++;
     (void)pthread_cond_broadcast(&w->changed);
     (void)pthread_mutex_unlock(&w->mutex);
 }
@@ -936,11 +990,13 @@ static int start_fetch(struct world *w)
                                           .diff_ids = diff_ids,
                                           .guard = w->guard,
                                           .first = &w->first,
+                                          .contents = w->contents,
                                           .spool_dir = w->spool_dir ? w->spool_dir : w->dir,
                                           .parcel = fake_parcel,
                                           .stop = &w->stop,
                                           .on_all = on_all,
                                           .on_failure = on_failure,
+                                          .on_deaf = on_deaf,
                                           .arg = w };
     return lazy_fetch_start(&opts, &w->fetch, NULL);
 }
@@ -1017,11 +1073,27 @@ TEST(a_failure_at_the_start_is_told_and_one_later_is_tried_again)
     world_init(&w, 0);
     add_first(&w, "third");
     w.fails = 1;
-    w.fail_code = -ECONNREFUSED;
+    w.fail_code = -ECONNREFUSED; /* the client of the registry tried it again already */
     CHECK_OK(start_fetch(&w));
     CHECK_ERR(lazy_fetch_wait(w.fetch, &err), -ECONNREFUSED);
     CHECK_STR(str_of(err_text(&err)), "not now");
     wait_all(&w); /* whoever does not give up gets it */
+    CHECK_INT(w.n_failures, 1);
+    world_fini(&w);
+}
+
+TEST(a_start_survives_a_connection_that_breaks)
+{
+    struct world w;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    add_first(&w, "third");
+    w.fails = 1;
+    w.fail_code = -ECONNRESET;
+    CHECK_OK(start_fetch(&w));
+    CHECK_OK(lazy_fetch_wait(w.fetch, NULL));
+    wait_all(&w);
     CHECK_INT(w.n_failures, 1);
     world_fini(&w);
 }
@@ -1038,6 +1110,118 @@ TEST(contents_that_are_not_what_their_digests_say_are_never_shown)
     CHECK_OK(lazy_fetch_wait(w.fetch, NULL)); /* no list */
     CHECK_INT(cat(&w, "z", text, sizeof text), -EIO);
     CHECK(!w.is_all);
+    world_fini(&w);
+}
+
+/* "third" does not come as it should, and keeps nothing else back. */
+static void check_one_bad(struct world *w)
+{
+    char text[64];
+    CHECK_OK(start_fetch(w));
+    CHECK_OK(lazy_fetch_wait(w->fetch, NULL)); /* no list */
+    CHECK_INT(cat(w, "a", text, sizeof text), 6);
+    CHECK_INT(cat(w, "copy", text, sizeof text), sizeof text);
+    CHECK_INT(cat(w, "z", text, sizeof text), -EIO);
+    (void)pthread_mutex_lock(&w->mutex);
+    CHECK(!w->is_all);
+    while (w->n_failures == 0) /* it is told */
+        (void)pthread_cond_wait(&w->changed, &w->mutex);
+    w->wrong = w->missing = w->torn = NULL;
+    (void)pthread_mutex_unlock(&w->mutex);
+    wait_all(w);
+    CHECK_INT(cat(w, "z", text, sizeof text), 5);
+    CHECK(memcmp(text, "third", 5) == 0);
+}
+
+TEST(a_file_that_is_another_one_keeps_no_other_back)
+{
+    struct world w;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    w.wrong = "third";
+    check_one_bad(&w);
+    world_fini(&w);
+}
+
+TEST(a_file_that_the_registry_does_not_have_keeps_no_other_back)
+{
+    struct world w;
+    if (why_not())
+        SKIP(why_not());
+    for (int i = 0; i < 2; i++) {
+        world_init(&w, 0);
+        w.missing = "third";
+        w.is_gone_for_missing = i;
+        check_one_bad(&w);
+        world_fini(&w);
+    }
+}
+
+TEST(an_answer_that_does_not_unpack_is_asked_for_file_by_file)
+{
+    struct world w;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    w.torn = "third";
+    check_one_bad(&w);
+    world_fini(&w);
+}
+
+static void wait_asked(struct world *w, size_t n)
+{
+    (void)pthread_mutex_lock(&w->mutex);
+    while (w->n_asked < n)
+        (void)pthread_cond_wait(&w->changed, &w->mutex);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
+TEST(a_large_file_that_is_opened_keeps_no_small_one_waiting)
+{
+    struct world w;
+    char text[64];
+    pthread_t thread;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    w.holds_big = true;
+    CHECK_OK(start_fetch(&w));
+    wait_asked(&w, 1); /* the background */
+    struct cat_thread c = { .w = &w, .name = "copy" };
+    CHECK(pthread_create(&thread, NULL, cat_main, &c) == 0);
+    wait_asked(&w, 2);
+    CHECK_INT(cat(&w, "z", text, sizeof text), 5);
+    (void)pthread_mutex_lock(&w.mutex);
+    w.holds_big = false;
+    (void)pthread_cond_broadcast(&w.changed);
+    (void)pthread_mutex_unlock(&w.mutex);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_INT(c.n, sizeof c.text);
+    wait_all(&w);
+    world_fini(&w);
+}
+
+TEST(without_a_guardian_all_is_fetched_once_for_the_store)
+{
+    struct world w;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    w.holds_big = true;
+    CHECK_OK(start_fetch(&w));
+    wait_asked(&w, 1);
+    CHECK(kill(lazy_guard_pid(w.guard), SIGKILL) == 0);
+    (void)pthread_mutex_lock(&w.mutex);
+    while (w.n_deaf == 0)
+        (void)pthread_cond_wait(&w.changed, &w.mutex);
+    w.holds_big = false;
+    (void)pthread_cond_broadcast(&w.changed);
+    (void)pthread_mutex_unlock(&w.mutex);
+    wait_all(&w);
+    CHECK_INT(w.n_asked, 1);
+    CHECK_INT(w.asked.n, 4);
+    CHECK(w.n_failures == 0 && w.n_deaf == 1);
     world_fini(&w);
 }
 
@@ -1184,6 +1368,45 @@ TEST(layers_are_kept_when_all_is_here)
         CHECK(oci_store_layer_has(s, &e.said.diff_ids[i]));
     CHECK(oci_store_document_has(s, &e.image.digest));
     ending_fini(&e);
+}
+
+/* The layers as the store has them; of "third" another content, if is_damaged. */
+static void use_store(struct ending *e, bool is_damaged)
+{
+    struct oci_store *s = open_store(e, false);
+    import_layers(e, s);
+    scoped(free_scoped) char *path = oci_store_layer_path(s, &e->said.diff_ids[1], "data.tar");
+    scoped(fd_scoped) int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const struct lazy_file *third = &e->w.m.view.files[index_of(&e->w.m.view, "third")];
+    CHECK(fd >= 0);
+    if (is_damaged)
+        CHECK_OK(sys_pwrite_all(fd, "wrong", 5, third->at));
+    oci_store_close(s);
+}
+
+TEST(what_the_store_has_is_compared_before_it_can_be_read)
+{
+    struct ending e;
+    char text[64];
+    if (why_not())
+        SKIP(why_not());
+    for (int is_damaged = 0; is_damaged < 2; is_damaged++) {
+        ending_init(&e, WRONG_NOTHING);
+        use_store(&e, is_damaged);
+        struct oci_store *s = open_store(&e, true);
+        CHECK_OK(oci_contents_new(s, NULL, &e.w.contents, NULL));
+        CHECK_OK(start_fetch(&e.w));
+        CHECK_INT(cat(&e.w, "z", text, sizeof text), 5);
+        CHECK(memcmp(text, "third", 5) == 0);
+        wait_all(&e.w);
+        CHECK((e.w.asked.n > 0) == is_damaged);
+        vec_each (file, &e.w.asked) /* by the background, too */
+            CHECK_INT(*file, index_of(&e.w.m.view, "third"));
+        lazy_fetch_free(take_ptr(&e.w.fetch));
+        oci_contents_free(e.w.contents);
+        oci_store_close(s);
+        ending_fini(&e);
+    }
 }
 
 TEST(a_registry_that_forged_attributes_is_found_though_the_tar_is_right)

@@ -26,6 +26,13 @@ static void on_failure(void *arg, const char *why)
     (void)fprintf(stderr, "warning: files of the image: %s; trying again\n", why);
 }
 
+static void on_deaf(void *arg)
+{
+    (void)arg;
+    (void)fprintf(stderr, "warning: the process that gives the container its files has ended: no "
+                          "file can be opened any more\n");
+}
+
 static void on_stored(void *arg, const char *error)
 {
     (void)arg;
@@ -77,6 +84,7 @@ int image_lazy_mount(struct image_lazy *z, struct err *err)
         .reading = &layer_child_reading,
         .on_failure = on_failure,
         .on_stored = on_stored,
+        .on_deaf = on_deaf,
         .on_lie = on_lie,
         .arg = z,
     };

@@ -11,7 +11,9 @@
 #include <signal.h>
 #include <time.h>
 
-/* What comes in the background may take long: who waits in an open asks for it alone, too. */
+/* What comes in the background may take long: what is waited for in an open is asked for alone,
+ * too.
+ */
 enum state { STATE_AWAY, STATE_COMING, STATE_URGENT, STATE_HERE };
 
 struct place {
@@ -20,29 +22,188 @@ struct place {
     uint64_t at;
 };
 
+/* A file of the view. */
+struct item {
+    struct place place; /* where it is; while is_local, where it may be */
+    /* It failed, while others did not: when, and until when the background leaves it. */
+    uint64_t bad_ms, bad_until_ms;
+    int bad_error; /* for opens */
+    uint8_t state, n_bad;
+    bool is_first;  /* of the start */
+    bool is_wanted; /* something waits in an open of it */
+    bool is_local;  /* the store says that it has it; nothing has compared that */
+    bool is_alone;  /* a request with it failed: it is asked for alone */
+};
+
+/* Threads that do the same: after a failure of the registry all of them wait. */
+struct lane {
+    uint8_t state; /* of what they ask for */
+    uint64_t again_ms, max_ms, until_ms;
+};
+
 struct lazy_fetch {
     struct lazy_fetch_opts opts;
     int spool;
     uint32_t spool_source;
+    uint32_t *order; /* of fetching what nothing waits for; n_order, the start's are first */
+    size_t n_order, n_first;
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t changed;
-    uint8_t *states;
-    bool *is_wanted; /* something waits in an open of it */
-    struct place *places;
-    uint32_t *order; /* of fetching what nothing waits for; n_order, the start's are first */
-    size_t n_order, n_first, n_wanted;
+    struct item *items; /* of the view */
+    struct lane rest, urgent;
+    size_t n_wanted;
     uint64_t spooled, done_bytes;
+    unsigned n_tries;     /* of fetching the start, that failed one after the other */
     struct err first_err; /* of fetching the start */
+    bool is_deaf;         /* there is no guardian any more */
     bool stops;
-    pthread_t threads[3];
+    pthread_t threads[2 + LAZY_FETCH_URGENT_THREADS];
     size_t n_threads;
 };
 
-/* What a request asks for. */
+/* What is asked for at once. */
 struct batch {
-    VEC(uint32_t) files;
-    uint64_t n_bytes;
+    VEC(uint32_t) files, layers;
+    uint64_t n_bytes, max_bytes, now_ms;
+    uint64_t again_ms; /* clock: then one that is left out may be tried; UINT64_MAX: none */
+    bool is_alone;
 };
+
+static void batch_fini(struct batch *b)
+{
+    vec_fini(&b->files);
+    vec_fini(&b->layers);
+}
+
+static const struct lazy_file *file_of(const struct lazy_fetch *f, uint32_t file)
+{
+    return &f->opts.view->files[file];
+}
+
+/* ---- what is here ---- */
+
+/* A guardian that has ended takes nothing: the files still are for the store. */
+static void put_here(struct lazy_fetch *f, uint32_t file, const struct place *p)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    struct item *it = &f->items[file];
+    bool was_here = it->state == STATE_HERE; /* it was asked for twice */
+    if (!was_here) {
+        it->place = *p;
+        it->state = STATE_HERE;
+        it->is_local = false;
+        f->n_wanted -= it->is_wanted;
+        it->is_wanted = false;
+        f->done_bytes += file_of(f, file)->size;
+    }
+    bool is_deaf = f->is_deaf;
+    (void)pthread_mutex_unlock(&f->mutex);
+    if (!was_here && !is_deaf)
+        (void)lazy_guard_have(f->opts.guard, file, p->source, p->at, NULL);
+}
+
+static int take_file(struct lazy_fetch *f, uint32_t file, const char *bytes, struct err *err)
+{
+    uint8_t digest[SHA256_BYTES];
+    const struct lazy_file *of = file_of(f, file);
+    sha256_of(str_n(bytes, (size_t)of->size), digest);
+    if (memcmp(digest, of->digest, sizeof digest) != 0)
+        return err_set(err, E_DIGEST, "a file is not what its digest says");
+    (void)pthread_mutex_lock(&f->mutex);
+    bool is_here = f->items[file].state == STATE_HERE;
+    struct place p = { .fd = f->spool, .source = f->spool_source, .at = f->spooled };
+    f->spooled += is_here ? 0 : of->size;
+    (void)pthread_mutex_unlock(&f->mutex);
+    if (is_here)
+        return 0;
+    int r = sys_pwrite_all(f->spool, bytes, (size_t)of->size, p.at);
+    if (r >= 0) {
+        put_here(f, file, &p);
+        return 0;
+    }
+    /* The next attempt writes elsewhere: what was written of this one must not keep the disk full.
+     */
+    (void)sys_fallocate(f->spool, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, p.at, of->size);
+    return err_sys(err, r, "keep a file that came");
+}
+
+/* What the store has of it is compared before anything can read it. */
+static bool is_what_it_says(const struct lazy_fetch *f, uint32_t file, const struct place *p)
+{
+    enum { PIECE_BYTES = 256 << 10 };
+    uint8_t digest[SHA256_BYTES];
+    const struct lazy_file *of = file_of(f, file);
+    scoped(free_scoped) char *piece = xalloc(PIECE_BYTES);
+    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
+    for (uint64_t at = 0, n; at < of->size; at += n) {
+        n = MIN(of->size - at, (uint64_t)PIECE_BYTES);
+        if (lazy_fetch_is_over(f) ||
+            sys_pread_full(p->fd, piece, (size_t)n, p->at + at) < (ssize_t)n)
+            return false;
+        sha256_add(hash, piece, (size_t)n);
+    }
+    sha256_end(hash, digest);
+    return memcmp(digest, of->digest, sizeof digest) == 0;
+}
+
+/* Leaves those in `b` that have to come from the registry. */
+static void take_local(struct lazy_fetch *f, struct batch *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->files.n; i++) {
+        uint32_t file = b->files.p[i];
+        (void)pthread_mutex_lock(&f->mutex);
+        const struct item it = f->items[file];
+        (void)pthread_mutex_unlock(&f->mutex);
+        if (it.state == STATE_HERE)
+            continue;
+        if (it.is_local && is_what_it_says(f, file, &it.place)) {
+            put_here(f, file, &it.place);
+            continue;
+        }
+        b->files.p[n++] = file;
+        (void)pthread_mutex_lock(&f->mutex);
+        f->items[file].is_local = false;
+        (void)pthread_mutex_unlock(&f->mutex);
+    }
+    b->files.n = n;
+}
+
+/* ---- failures ---- */
+
+/* What the source says of contents is wrong, or cannot be kept: those that wait get an error now.
+ */
+static int error_for_opens(int r)
+{
+    return r == -ENOSPC || r == -EDQUOT ? -r
+           : r == E_DIGEST || r == E_PARSE || r == E_UNSUPPORTED || r == E_LIMIT || r == -ENOENT
+               ? EIO
+               : 0;
+}
+
+/* One file alone did not come: it keeps no other one back. */
+static void put_bad(struct lazy_fetch *f, uint32_t file, int r, const struct err *err)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    struct item *it = &f->items[file];
+    bool was_wanted = it->is_wanted && it->state != STATE_HERE;
+    if (it->state != STATE_HERE) {
+        uint64_t ms = (uint64_t)LAZY_FETCH_AGAIN_MS << MIN(it->n_bad, (uint8_t)16);
+        it->bad_ms = clock_mono_ms();
+        it->bad_until_ms = it->bad_ms + MIN(ms, (uint64_t)LAZY_FETCH_AGAIN_MAX_MS);
+        it->bad_error = error_for_opens(r);
+        it->n_bad = (uint8_t)MIN(it->n_bad + 1, UINT8_MAX);
+        it->state = STATE_AWAY;
+        it->is_wanted = false;
+        f->n_wanted -= was_wanted;
+        if (it->is_first && !f->first_err.code)
+            f->first_err = *err;
+    }
+    (void)pthread_cond_broadcast(&f->changed);
+    (void)pthread_mutex_unlock(&f->mutex);
+    if (was_wanted)
+        (void)lazy_guard_fail(f->opts.guard, file, error_for_opens(r), NULL);
+}
 
 /* ---- one request ---- */
 
@@ -51,106 +212,95 @@ static int write_request(const struct lazy_fetch *f, const struct batch *b, stru
 {
     struct oci_digest layers[OCI_PARCEL_LAYERS_MAX];
     scoped(free_scoped) struct oci_digest *files = xnew_n(struct oci_digest, b->files.n);
-    scoped(free_scoped) bool *has = xnew_n(bool, UINT16_MAX + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < b->files.n; i++) {
-        const struct lazy_file *file = &f->opts.view->files[b->files.p[i]];
-        memcpy(files[i].bytes, file->digest, sizeof files[i].bytes);
-        if (file->layer > UINT16_MAX || has[file->layer])
-            continue;
-        if (n == ARRAY_LEN(layers))
-            return err_set(err, E_LIMIT, "files of more than %zu layers at once", n);
-        has[file->layer] = true;
-        layers[n++] = f->opts.diff_ids[file->layer];
-    }
+    for (size_t i = 0; i < b->files.n; i++)
+        memcpy(files[i].bytes, file_of(f, b->files.p[i])->digest, sizeof files[i].bytes);
+    for (size_t i = 0; i < b->layers.n; i++)
+        layers[i] = f->opts.diff_ids[b->layers.p[i]];
     const struct oci_parcel_request q = {
-        .layers = layers, .n_layers = n, .files = files, .n_files = b->files.n
+        .layers = layers, .n_layers = b->layers.n, .files = files, .n_files = b->files.n
     };
     return oci_parcel_request_write(&q, to, err);
 }
 
-/* From now on it can be read. */
-static int put_here(struct lazy_fetch *f, uint32_t file, const struct place *p, struct err *err)
-{
-    (void)pthread_mutex_lock(&f->mutex);
-    if (f->states[file] == STATE_HERE) { /* it was asked for twice */
-        (void)pthread_mutex_unlock(&f->mutex);
-        return 0;
-    }
-    f->places[file] = *p;
-    f->states[file] = STATE_HERE;
-    f->n_wanted -= f->is_wanted[file];
-    f->is_wanted[file] = false;
-    f->done_bytes += f->opts.view->files[file].size;
-    (void)pthread_mutex_unlock(&f->mutex);
-    return lazy_guard_have(f->opts.guard, file, p->source, p->at, err);
-}
-
-static int take_file(struct lazy_fetch *f, uint32_t file, const char *bytes, struct err *err)
-{
-    uint8_t digest[SHA256_BYTES];
-    const struct lazy_file *of = &f->opts.view->files[file];
-    sha256_of(str_n(bytes, (size_t)of->size), digest);
-    if (memcmp(digest, of->digest, sizeof digest) != 0)
-        return err_set(err, E_DIGEST, "a file is not what its digest says");
-    (void)pthread_mutex_lock(&f->mutex);
-    bool is_here = f->states[file] == STATE_HERE;
-    struct place p = { .fd = f->spool, .source = f->spool_source, .at = f->spooled };
-    f->spooled += is_here ? 0 : of->size;
-    (void)pthread_mutex_unlock(&f->mutex);
-    if (is_here)
-        return 0;
-    int r = sys_pwrite_all(f->spool, bytes, (size_t)of->size, p.at);
-    if (r >= 0)
-        return put_here(f, file, &p, err);
-    /* The next attempt writes elsewhere: what was written of this one must not keep the disk full.
-     */
-    (void)sys_fallocate(f->spool, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, p.at, of->size);
-    return err_sys(err, r, "keep a file that came");
-}
-
+/* Errors: of the answer as a whole. Of single files: the last one is in *bad, and put_bad() was
+ * called for each. */
 static int take_parcel(struct lazy_fetch *f, const struct batch *b, struct str answer,
-                       struct err *err)
+                       struct err *bad, struct err *err)
 {
     struct oci_parcel p;
+    uint64_t n_bytes = 0, at = 0;
     int r = oci_parcel_read(answer, &p, err);
     if (r < 0)
         return r;
-    if (p.n_bases != 0 || p.n_files != b->files.n || p.n_bytes != b->n_bytes)
-        return err_set(err, E_UNSUPPORTED, "the registry does not have all files of the image");
-    scoped(free_scoped) char *files = mem_try((size_t)b->n_bytes + 1);
+    for (size_t i = 0; i < p.n_files && p.n_files == b->files.n; i++)
+        n_bytes += p.has_file[i] ? file_of(f, b->files.p[i])->size : 0;
+    if (p.n_bases != 0 || p.n_files != b->files.n || p.n_bytes != n_bytes)
+        return err_set(err, E_PARSE, "the registry gives other files than were asked for");
+    scoped(free_scoped) char *files = mem_try((size_t)n_bytes + 1);
     if (!files)
         return err_set(err, -ENOMEM, "files of an image");
     r = oci_parcel_unpack(&p, STR(""), files, err);
-    uint64_t at = 0;
     for (size_t i = 0; r >= 0 && i < b->files.n; i++) {
-        r = take_file(f, b->files.p[i], files + at, err);
-        at += f->opts.view->files[b->files.p[i]].size;
+        struct err why = { 0 };
+        uint32_t file = b->files.p[i];
+        int one = p.has_file[i] ? take_file(f, file, files + at, &why)
+                                : err_set(&why, E_UNSUPPORTED,
+                                          "the registry does not have all files of the image");
+        at += p.has_file[i] ? file_of(f, file)->size : 0;
+        if (one >= 0)
+            continue;
+        put_bad(f, file, one, &why);
+        *bad = why;
     }
     return r;
 }
 
-static int fetch(struct lazy_fetch *f, const struct batch *b, struct err *err)
+static int fetch(struct lazy_fetch *f, struct batch *b, struct err *bad, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf request = BUF_INIT(OCI_PARCEL_REQUEST_MAX);
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(OCI_PARCEL_ANSWER_MAX);
+    take_local(f, b);
+    if (b->files.n == 0)
+        return 0;
     int r = write_request(f, b, &request, err);
     r = r < 0 ? r : f->opts.parcel(f->opts.arg, buf_str(&request), &answer, err);
-    return r < 0 ? r : take_parcel(f, b, buf_str(&answer), err);
+    return r < 0 ? r : take_parcel(f, b, buf_str(&answer), bad, err);
 }
 
 /* ---- what to ask for ---- */
 
+static bool add_layer(struct batch *b, uint32_t layer)
+{
+    vec_each (l, &b->layers) {
+        if (*l == layer)
+            return true;
+    }
+    if (b->layers.n == OCI_PARCEL_LAYERS_MAX)
+        return false;
+    vec_push(&b->layers, layer);
+    return true;
+}
+
 /* With the lock. false: it is full. */
 static bool add_to_batch(struct lazy_fetch *f, struct batch *b, uint32_t file, uint8_t state)
 {
-    uint64_t size = f->opts.view->files[file].size;
-    if (f->states[file] >= state)
+    struct item *it = &f->items[file];
+    uint64_t size = file_of(f, file)->size;
+    if (it->state >= state)
         return true;
-    if (b->files.n &&
-        (b->n_bytes + size > LAZY_FETCH_BATCH_BYTES || b->files.n == LAZY_FETCH_BATCH_FILES))
+    if (state == STATE_COMING && it->bad_until_ms > b->now_ms) {
+        b->again_ms = MIN(b->again_ms, it->bad_until_ms);
+        return true;
+    }
+    if (b->files.n && it->is_alone)
+        return true; /* it has its turn when it is the first */
+    if (b->is_alone ||
+        (b->files.n &&
+         (b->n_bytes + size > b->max_bytes || b->files.n == LAZY_FETCH_BATCH_FILES)) ||
+        !add_layer(b, file_of(f, file)->layer))
         return false;
-    f->states[file] = state;
+    it->state = state;
+    b->is_alone = it->is_alone;
     vec_push(&b->files, file);
     b->n_bytes += size;
     return true;
@@ -158,14 +308,19 @@ static bool add_to_batch(struct lazy_fetch *f, struct batch *b, uint32_t file, u
 
 static void choose_wanted(struct lazy_fetch *f, struct batch *b)
 {
-    for (size_t i = 0; f->n_wanted && i < f->opts.view->n; i++)
-        if (f->is_wanted[i] && !add_to_batch(f, b, (uint32_t)i, STATE_URGENT))
+    size_t n = 0;
+    b->max_bytes = LAZY_FETCH_URGENT_BYTES;
+    for (size_t i = 0; n < f->n_wanted && i < f->opts.view->n; i++) {
+        n += f->items[i].is_wanted;
+        if (f->items[i].is_wanted && !add_to_batch(f, b, (uint32_t)i, STATE_URGENT))
             return;
+    }
 }
 
 static void choose_next(struct lazy_fetch *f, struct batch *b)
 {
     bool has_room = true;
+    b->max_bytes = LAZY_FETCH_BATCH_BYTES;
     for (size_t i = 0; i < f->n_order && has_room; i++) {
         if (i == f->n_first && b->files.n)
             return; /* a start waits for no more than it needs */
@@ -173,44 +328,13 @@ static void choose_next(struct lazy_fetch *f, struct batch *b)
     }
 }
 
-/* It failed: the next one may take them. Returns whether some of them were of the start. */
-static bool put_back(struct lazy_fetch *f, const struct batch *b, uint8_t state)
-{
-    bool is_first = false;
-    for (size_t i = 0; i < b->files.n; i++)
-        if (f->states[b->files.p[i]] == state)
-            f->states[b->files.p[i]] = STATE_AWAY;
-    for (size_t i = 0; i < f->n_first; i++)
-        is_first |= f->states[f->order[i]] != STATE_HERE;
-    return is_first;
-}
-
-/* What the source says of contents is wrong, or cannot be kept: who waits hears it at once. */
-static int error_for_opens(int r)
-{
-    return r == -ENOSPC || r == -EDQUOT                          ? -r
-           : r == E_DIGEST || r == E_PARSE || r == E_UNSUPPORTED ? EIO
-                                                                 : 0;
-}
-
-static void refuse_opens(struct lazy_fetch *f, const struct batch *b, int error)
-{
-    for (size_t i = 0; i < b->files.n; i++) {
-        uint32_t file = b->files.p[i];
-        if (f->states[file] == STATE_HERE || !f->is_wanted[file])
-            continue;
-        f->is_wanted[file] = false;
-        f->n_wanted--;
-        (void)lazy_guard_fail(f->opts.guard, file, error, NULL);
-    }
-}
-
 /* ---- threads ---- */
 
 /* With the lock. */
-static void wait_changed(struct lazy_fetch *f, uint64_t ms)
+static void wait_until(struct lazy_fetch *f, uint64_t until_ms)
 {
     struct timespec until;
+    uint64_t now = clock_mono_ms(), ms = until_ms - MIN(until_ms, now);
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)(ms / 1000);
     until.tv_nsec += (long)(ms % 1000) * 1000000;
@@ -219,82 +343,128 @@ static void wait_changed(struct lazy_fetch *f, uint64_t ms)
     (void)pthread_cond_timedwait(&f->changed, &f->mutex, &until);
 }
 
-/* With the lock. */
-static void pause_for(struct lazy_fetch *f, uint64_t ms)
+/* The connection, or the machine, may have failed; not what was asked for. With the lock. */
+static void slow_down(struct lazy_fetch *f, struct lane *l, int r, const struct err *err)
 {
-    uint64_t until_ms = clock_mono_ms() + ms;
-    for (uint64_t now; !f->stops && (now = clock_mono_ms()) < until_ms;)
-        wait_changed(f, until_ms - now);
-}
-
-static void note_failure(struct lazy_fetch *f, const struct batch *b, uint8_t state, int r,
-                         const struct err *err)
-{
-    int error = error_for_opens(r);
-    bool is_first = put_back(f, b, state);
-    if (error)
-        refuse_opens(f, b, error);
-    if (is_first && !f->first_err.code)
+    /* What could not be sent was tried again already. */
+    bool is_tried = r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ENETUNREACH;
+    l->until_ms = clock_mono_ms() + l->again_ms;
+    l->again_ms = MIN(l->again_ms * 2, l->max_ms);
+    f->n_tries += l == &f->rest;
+    if ((is_tried || f->n_tries >= LAZY_FETCH_START_TRIES) && !f->first_err.code)
         f->first_err = *err;
+}
+
+/* The request of a batch failed: the next one may take its files. */
+static void put_back(struct lazy_fetch *f, const struct batch *b, struct lane *l, int r,
+                     const struct err *err)
+{
+    bool is_about_files = error_for_opens(r) != 0;
+    if (is_about_files && b->files.n == 1)
+        put_bad(f, b->files.p[0], r, err);
+    (void)pthread_mutex_lock(&f->mutex);
+    for (size_t i = 0; i < b->files.n; i++) {
+        struct item *it = &f->items[b->files.p[i]];
+        it->state = it->state == l->state ? STATE_AWAY : it->state;
+        it->is_alone |= is_about_files; /* one of them may be the reason */
+    }
+    if (!is_about_files)
+        slow_down(f, l, r, err);
     (void)pthread_cond_broadcast(&f->changed);
+    (void)pthread_mutex_unlock(&f->mutex);
 }
 
-/* With the lock, which is released meanwhile. */
-static void fetch_batch(struct lazy_fetch *f, const struct batch *b, uint8_t state,
-                        uint64_t *again_ms, uint64_t max_ms)
+/* Without the lock. */
+static void fetch_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
 {
-    struct err err = { 0 };
-    (void)pthread_mutex_unlock(&f->mutex);
-    int r = fetch(f, b, &err);
-    if (r < 0 && f->opts.on_failure && !atomic_load(f->opts.stop))
-        f->opts.on_failure(f->opts.arg, err_text(&err));
+    struct err err = { 0 }, bad = { 0 };
+    int r = fetch(f, b, &bad, &err);
+    if (r < 0)
+        put_back(f, b, l, r, &err);
+    if ((r < 0 || bad.code) && f->opts.on_failure && !lazy_fetch_is_over(f))
+        f->opts.on_failure(f->opts.arg, err_text(r < 0 ? &err : &bad));
     (void)pthread_mutex_lock(&f->mutex);
+    uint64_t done = f->done_bytes;
     if (r >= 0) {
-        uint64_t done = f->done_bytes;
-        *again_ms = LAZY_FETCH_AGAIN_MS;
+        l->again_ms = LAZY_FETCH_AGAIN_MS;
+        f->n_tries = l == &f->rest ? 0 : f->n_tries;
         (void)pthread_cond_broadcast(&f->changed);
-        (void)pthread_mutex_unlock(&f->mutex);
-        if (f->opts.on_progress)
-            f->opts.on_progress(f->opts.arg, done, f->opts.view->n_bytes);
-        (void)pthread_mutex_lock(&f->mutex);
-        return;
     }
-    note_failure(f, b, state, r, &err);
-    pause_for(f, *again_ms);
-    *again_ms = MIN(*again_ms * 2, max_ms);
+    (void)pthread_mutex_unlock(&f->mutex);
+    if (r >= 0 && f->opts.on_progress)
+        f->opts.on_progress(f->opts.arg, done, f->opts.view->n_bytes);
 }
 
-static void work(struct lazy_fetch *f, void (*choose)(struct lazy_fetch *f, struct batch *b),
-                 bool ends)
+/* With the lock. 1: b was filled; 0: look again. */
+static int wait_for_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
 {
-    uint64_t max_ms = ends ? LAZY_FETCH_AGAIN_MAX_MS : LAZY_FETCH_URGENT_MAX_MS;
-    uint64_t again_ms = LAZY_FETCH_AGAIN_MS;
-    (void)pthread_mutex_lock(&f->mutex);
-    while (!f->stops && !(ends && f->done_bytes == f->opts.view->n_bytes)) {
-        struct batch b = { 0 };
-        choose(f, &b);
-        if (b.files.n)
-            fetch_batch(f, &b, ends ? STATE_COMING : STATE_URGENT, &again_ms, max_ms);
-        else
-            (void)pthread_cond_wait(&f->changed, &f->mutex);
-        vec_fini(&b.files);
+    *b = (struct batch){ .now_ms = clock_mono_ms(), .again_ms = UINT64_MAX };
+    if (l->until_ms > b->now_ms) {
+        wait_until(f, l->until_ms);
+        return 0;
     }
-    bool is_all = !f->stops && ends;
+    if (l == &f->rest)
+        choose_next(f, b);
+    else
+        choose_wanted(f, b);
+    if (b->files.n)
+        return 1;
+    if (b->again_ms == UINT64_MAX)
+        (void)pthread_cond_wait(&f->changed, &f->mutex);
+    else
+        wait_until(f, b->again_ms);
+    return 0;
+}
+
+static bool is_all(const struct lazy_fetch *f)
+{
+    return f->done_bytes == f->opts.view->n_bytes;
+}
+
+static void work(struct lazy_fetch *f, struct lane *l)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    while (!f->stops && !(l == &f->rest && is_all(f))) {
+        struct batch b;
+        if (wait_for_batch(f, &b, l)) {
+            (void)pthread_mutex_unlock(&f->mutex);
+            fetch_batch(f, &b, l);
+            (void)pthread_mutex_lock(&f->mutex);
+        }
+        batch_fini(&b);
+    }
+    bool ends = !f->stops && l == &f->rest;
     (void)pthread_mutex_unlock(&f->mutex);
-    if (is_all && f->opts.on_all)
+    if (ends && f->opts.on_all)
         f->opts.on_all(f->opts.arg, f);
 }
 
 static void *urgent_main(void *arg)
 {
-    work(arg, choose_wanted, false);
+    struct lazy_fetch *f = arg;
+    work(f, &f->urgent);
     return NULL;
 }
 
 static void *rest_main(void *arg)
 {
-    work(arg, choose_next, true);
+    struct lazy_fetch *f = arg;
+    work(f, &f->rest);
     return NULL;
+}
+
+/* It is opened. 0, or an error: it failed a moment ago. With the lock. */
+static int want(struct lazy_fetch *f, uint32_t file)
+{
+    struct item *it = &f->items[file];
+    if (it->state == STATE_HERE || it->is_wanted)
+        return 0;
+    if (it->n_bad && clock_mono_ms() < it->bad_ms + LAZY_FETCH_AGAIN_MS)
+        return it->bad_error ? it->bad_error : EIO;
+    it->is_wanted = true;
+    f->n_wanted++;
+    (void)pthread_cond_broadcast(&f->changed);
+    return 0;
 }
 
 static void *listen_main(void *arg)
@@ -302,27 +472,34 @@ static void *listen_main(void *arg)
     struct lazy_fetch *f = arg;
     uint32_t file;
     while (lazy_guard_next(f->opts.guard, &file) > 0) {
+        if (file >= f->opts.view->n)
+            continue;
         (void)pthread_mutex_lock(&f->mutex);
-        if (file < f->opts.view->n && f->states[file] != STATE_HERE && !f->is_wanted[file]) {
-            f->is_wanted[file] = true;
-            f->n_wanted++;
-            (void)pthread_cond_broadcast(&f->changed);
-        }
+        int error = want(f, file);
         (void)pthread_mutex_unlock(&f->mutex);
+        if (error)
+            (void)lazy_guard_fail(f->opts.guard, file, error, NULL);
     }
+    (void)pthread_mutex_lock(&f->mutex);
+    f->is_deaf = true;
+    (void)pthread_cond_broadcast(&f->changed);
+    (void)pthread_mutex_unlock(&f->mutex);
+    if (f->opts.on_deaf && !lazy_fetch_is_over(f))
+        f->opts.on_deaf(f->opts.arg);
     return NULL;
 }
 
 static int start_threads(struct lazy_fetch *f)
 {
-    static void *(*const mains[])(void *) = { listen_main, urgent_main, rest_main };
     sigset_t all, old;
     int r = 0;
-    _Static_assert(ARRAY_LEN(mains) == ARRAY_LEN(f->threads), "one of each");
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &old);
-    while (f->n_threads < ARRAY_LEN(mains) && r == 0) {
-        r = pthread_create(&f->threads[f->n_threads], NULL, mains[f->n_threads], f);
+    while (f->n_threads < ARRAY_LEN(f->threads) && r == 0) {
+        void *(*main)(void *) = f->n_threads == 0   ? listen_main
+                                : f->n_threads == 1 ? rest_main
+                                                    : urgent_main;
+        r = pthread_create(&f->threads[f->n_threads], NULL, main, f);
         f->n_threads += r == 0;
     }
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -341,6 +518,7 @@ static void make_order(struct lazy_fetch *f)
         if (at < 0 || has[at])
             continue;
         has[at] = true;
+        f->items[at].is_first = true;
         f->order[f->n_order++] = (uint32_t)at;
     }
     f->n_first = f->n_order;
@@ -374,8 +552,8 @@ static int use_contents(struct lazy_fetch *f, struct err *err)
         if (!oci_contents_find(f->opts.contents, &d, v->files[i].size, &found) || found.fd < 0)
             continue; /* an object may leave the store */
         r = source_of(f, &known, found.fd, err);
-        const struct place p = { .fd = found.fd, .source = (uint32_t)r, .at = found.at };
-        r = r < 0 ? r : put_here(f, (uint32_t)i, &p, err);
+        f->items[i].place = (struct place){ found.fd, (uint32_t)r, found.at };
+        f->items[i].is_local = r >= 0;
     }
     map_fini(&known);
     return r;
@@ -384,11 +562,20 @@ static int use_contents(struct lazy_fetch *f, struct err *err)
 static int check_sizes(const struct lazy_fetch *f, struct err *err)
 {
     for (size_t i = 0; i < f->opts.view->n; i++)
-        if (f->states[i] == STATE_AWAY && f->opts.view->files[i].size > OCI_PARCEL_BYTES_MAX)
+        if (!f->items[i].is_local && f->opts.view->files[i].size > OCI_PARCEL_BYTES_MAX)
             return err_set(err, E_UNSUPPORTED,
                            "the image has a file of more than %d MiB, which is not fetched alone",
                            OCI_PARCEL_BYTES_MAX >> 20);
     return 0;
+}
+
+/* The guardian does not write. */
+static int give_spool(struct lazy_fetch *f, struct err *err)
+{
+    scoped(free_scoped) char *path = xasprintf("/proc/self/fd/%d", f->spool);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+    return fd < 0 ? err_sys(err, fd, "open what comes for reading")
+                  : lazy_guard_source(f->opts.guard, fd, err);
 }
 
 static int begin(struct lazy_fetch *f, struct err *err)
@@ -396,7 +583,7 @@ static int begin(struct lazy_fetch *f, struct err *err)
     f->spool = sys_openat(AT_FDCWD, f->opts.spool_dir, O_TMPFILE | O_RDWR, 0600);
     if (f->spool < 0)
         return err_sys(err, f->spool, "temporary file in '%s'", f->opts.spool_dir);
-    int r = lazy_guard_source(f->opts.guard, f->spool, err);
+    int r = give_spool(f, err);
     f->spool_source = (uint32_t)r;
     r = r < 0 ? r : use_contents(f, err);
     r = r < 0 ? r : check_sizes(f, err);
@@ -412,9 +599,9 @@ int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret
     pthread_condattr_t clock;
     f->opts = *opts;
     f->spool = -1;
-    f->states = xnew_n(uint8_t, opts->view->n + 1);
-    f->is_wanted = xnew_n(bool, opts->view->n + 1);
-    f->places = xnew_n(struct place, opts->view->n + 1);
+    f->items = xnew_n(struct item, opts->view->n + 1);
+    f->rest = (struct lane){ STATE_COMING, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_AGAIN_MAX_MS, 0 };
+    f->urgent = (struct lane){ STATE_URGENT, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_URGENT_MAX_MS, 0 };
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -433,7 +620,7 @@ int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret
 static bool has_first(const struct lazy_fetch *f)
 {
     for (size_t i = 0; i < f->n_first; i++)
-        if (f->states[f->order[i]] != STATE_HERE)
+        if (f->items[f->order[i]].state != STATE_HERE)
             return false;
     return true;
 }
@@ -441,9 +628,11 @@ static bool has_first(const struct lazy_fetch *f)
 int lazy_fetch_wait(struct lazy_fetch *f, struct err *err)
 {
     (void)pthread_mutex_lock(&f->mutex);
-    while (!has_first(f) && !f->first_err.code)
+    while (!has_first(f) && !f->first_err.code && !f->is_deaf)
         (void)pthread_cond_wait(&f->changed, &f->mutex);
-    int r = has_first(f) ? 0 : err_set(err, f->first_err.code, "%s", f->first_err.text);
+    int r = f->is_deaf     ? err_set(err, -EPIPE, "the guardian of the files has ended")
+            : has_first(f) ? 0
+                           : err_set(err, f->first_err.code, "%s", f->first_err.text);
     (void)pthread_mutex_unlock(&f->mutex);
     return r;
 }
@@ -451,8 +640,8 @@ int lazy_fetch_wait(struct lazy_fetch *f, struct err *err)
 int lazy_fetch_place(struct lazy_fetch *f, uint32_t file, uint64_t *ret_at)
 {
     (void)pthread_mutex_lock(&f->mutex);
-    int fd = f->states[file] == STATE_HERE ? f->places[file].fd : -ENOENT;
-    *ret_at = f->places[file].at;
+    int fd = f->items[file].state == STATE_HERE ? f->items[file].place.fd : -ENOENT;
+    *ret_at = f->items[file].place.at;
     (void)pthread_mutex_unlock(&f->mutex);
     return fd;
 }
@@ -465,7 +654,9 @@ bool lazy_fetch_is_over(const struct lazy_fetch *f)
 void lazy_fetch_pause(struct lazy_fetch *f, uint64_t ms)
 {
     (void)pthread_mutex_lock(&f->mutex);
-    pause_for(f, ms);
+    uint64_t until_ms = clock_mono_ms() + ms;
+    while (!f->stops && clock_mono_ms() < until_ms)
+        wait_until(f, until_ms);
     (void)pthread_mutex_unlock(&f->mutex);
 }
 
@@ -483,9 +674,7 @@ void lazy_fetch_free(struct lazy_fetch *f)
         (void)pthread_join(f->threads[i], NULL);
     (void)pthread_cond_destroy(&f->changed);
     (void)pthread_mutex_destroy(&f->mutex);
-    free(f->states);
-    free(f->is_wanted);
-    free(f->places);
+    free(f->items);
     free(f->order);
     fd_scoped(&f->spool);
     free(f);

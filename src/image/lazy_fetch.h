@@ -5,6 +5,9 @@
  * (image/start_list.h), then the rest. Each content is compared with its digest before the guardian
  * hears of it. What came lies in one file without a name, which ends with its last user.
  *
+ * What the store has of files of other images is compared likewise, and fetched if it is something
+ * else. A file that does not come, or is another one, keeps no other file back.
+ *
  * Threads of its own, in which signals are blocked. What fails is tried again, later and later.
  */
 #pragma once
@@ -18,7 +21,11 @@
 enum {
     LAZY_FETCH_BATCH_BYTES = 8 << 20, /* of a request, unless one file has more */
     LAZY_FETCH_BATCH_FILES = 4096,
-    LAZY_FETCH_AGAIN_MS = 500, /* after the first failure; doubled up to */
+    LAZY_FETCH_URGENT_BYTES =
+        1 << 20,                   /* of one for what is opened; a small file waits for no more */
+    LAZY_FETCH_URGENT_THREADS = 3, /* so many large files keep what is opened from coming */
+    LAZY_FETCH_START_TRIES = 4,    /* requests for the files of the start, then it fails */
+    LAZY_FETCH_AGAIN_MS = 500,     /* after the first failure; doubled up to */
     LAZY_FETCH_AGAIN_MAX_MS = 30 * 1000,
     LAZY_FETCH_URGENT_MAX_MS = 2 * 1000, /* where something waits in an open */
 };
@@ -33,22 +40,24 @@ struct lazy_fetch_opts {
     struct oci_contents *contents; /* what is here already; NULL: nothing */
     const char *spool_dir;         /* in whose file system what comes is kept */
     /*
-     * The answer to a request for files, appended to `to`. Two threads at once; ends early when
-     * *stop is set.
+     * The answer to a request for files, appended to `to`. 1 + LAZY_FETCH_URGENT_THREADS threads
+     * at once; ends early when *stop is set.
      */
     int (*parcel)(void *arg, struct str request, struct buf *to, struct err *err);
     atomic_bool *stop;
-    /* By any of its threads: more is here; all is here (once); it was tried and failed. NULL: none.
-     */
+    /* By any of its threads: more is here; all is here (once); it was tried and failed; the
+     * guardian has ended, so nothing can be opened any more (once). NULL: none. */
     void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
     void (*on_all)(void *arg, struct lazy_fetch *f);
     void (*on_failure)(void *arg, const char *why);
+    void (*on_deaf)(void *arg);
     void *arg;
 };
 
 /* Errors: E_UNSUPPORTED, a file is too large to be fetched alone; of threads and files. */
 int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret, struct err *err);
-/* Until the files of the start are here. Errors: of fetching them. */
+/* Until the files of the start are here. Errors: of fetching them; -EPIPE, the guardian has ended.
+ */
 int lazy_fetch_wait(struct lazy_fetch *f, struct err *err);
 /* Where a file (index of the view) lies, once it is here: a borrowed descriptor, and an offset.
  * Errors: -ENOENT. */

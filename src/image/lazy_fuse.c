@@ -13,6 +13,7 @@
 
 /* Numbers of inodes: the root, then the directories "00" to "ff", then the files. */
 enum { FIRST_DIR = LAZY_WIRE_ROOT + 1, N_DIRS = 256, FIRST_FILE = FIRST_DIR + N_DIRS };
+/* Where pages have more than 4 KiB, what is mounted bounds reads (mount_fuse()). */
 enum { FOREVER_S = 1 << 30, MINOR_MIN = 23, PAGES_MAX = LAZY_FUSE_READ_MAX / 4096 };
 
 enum state { STATE_AWAY, STATE_ASKED, STATE_HERE };
@@ -240,7 +241,10 @@ static void read_file(struct lazy_fuse *f, const struct lazy_wire_request *h, st
     memcpy(&in, body.p, sizeof in);
     uint64_t size = f->files[h->node - FIRST_FILE].size;
     size_t n = in.offset >= size ? 0 : (size_t)MIN(size - in.offset, (uint64_t)in.size);
-    n = MIN(n, (size_t)LAZY_FUSE_READ_MAX);
+    if (n > LAZY_FUSE_READ_MAX) { /* the kernel takes a short answer for the end, and adds zeros */
+        reply_error(f, h->unique, EIO);
+        return;
+    }
     int r = n ? f->ops->read(f->ops->arg, c->source, c->at + in.offset, f->data, n) : 0;
     if (r < 0)
         reply_error(f, h->unique, -r);

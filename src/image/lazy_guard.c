@@ -138,20 +138,23 @@ static int read_source(void *arg, uint32_t source, uint64_t at, void *to, size_t
     return got < 0 ? (int)got : (size_t)got < n ? -EIO : 0;
 }
 
-static void add_source(struct guardian *g, int fd)
-{
-    if (fd < 0)
-        return;
-    if (g->n_sources == LAZY_GUARD_SOURCES_MAX)
-        (void)close(fd);
-    else
-        g->sources[g->n_sources++] = fd;
-}
-
+/* The other side hears that its messages count no more. */
 static void become_orphan(struct guardian *g)
 {
     g->is_orphan = true;
+    (void)close(FD_SOCKET);
     lazy_fuse_orphan(g->fuse);
+}
+
+/* A descriptor that got lost would give all later ones another number, and files other contents. */
+static void add_source(struct guardian *g, int fd)
+{
+    if (fd < 0 || g->n_sources == LAZY_GUARD_SOURCES_MAX) {
+        fd_scoped(&fd);
+        become_orphan(g);
+        return;
+    }
+    g->sources[g->n_sources++] = fd;
 }
 
 static void take_message(struct guardian *g)
@@ -314,11 +317,12 @@ static int wait_message(struct lazy_guard *g, enum kind kind, struct err *err)
 {
     struct message m;
     struct pollfd on = { .fd = g->sock, .events = POLLIN };
-    int fd, r;
+    int fd = -1, r;
     do
         r = poll(&on, 1, START_MS);
     while (r < 0 && errno == EINTR);
     r = r <= 0 ? -ETIMEDOUT : receive_message(g->sock, &m, &fd, 0);
+    fd_scoped(&fd);
     return r <= 0 || m.kind != kind
                ? err_set(err, r < 0 ? r : -EPIPE, "the guardian of the files did not begin")
                : 0;
@@ -330,7 +334,7 @@ static int begin(struct lazy_guard *g, int fuse, const char *target, struct err 
 {
     const struct message go = { .kind = KIND_GO };
     int r = wait_message(g, KIND_UP, err);
-    r = r < 0 ? r : mount_fuse(fuse, target, err);
+    r = r < 0 ? r : mount_fuse(fuse, target, LAZY_FUSE_READ_MAX, err);
     if (r < 0)
         return r;
     r = send_message(g->sock, &go, -1, 0);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 
 struct lazy_image {
     struct lazy_image_opts opts;
@@ -34,6 +35,22 @@ static int get_remote(struct lazy_image *l, struct oci_remote **ret, struct err 
     return r;
 }
 
+/*
+ * A request that was sent and broke is not repeated by the client of the registry. Whether to ask
+ * again, after a pause; to->n: bytes of an answer that began are dropped.
+ */
+static bool asks_again(int r, unsigned n_tries, struct buf *to)
+{
+    const struct timespec pause = { .tv_nsec = 250000000L };
+    if ((r != -ECONNRESET && r != -EPIPE && r != E_EOF && r != -EAGAIN) ||
+        n_tries >= LAZY_FETCH_START_TRIES)
+        return false;
+    for (unsigned i = 0; i < n_tries; i++)
+        (void)nanosleep(&pause, NULL);
+    buf_reset(to);
+    return true;
+}
+
 static int get_list(struct lazy_image *l, struct err *err)
 {
     struct oci_remote *m;
@@ -45,7 +62,12 @@ static int get_list(struct lazy_image *l, struct err *err)
                        "a lazy start takes a source that gives single files: 'dormouse image "
                        "serve' of a store that keeps layers as tars");
     int r = get_remote(l, &m, err);
-    r = r < 0 ? r : oci_remote_start(m, &l->opts.image->manifest.config.digest, &text, &why);
+    for (unsigned n = 1; r >= 0; n++) {
+        r = oci_remote_start(m, &l->opts.image->manifest.config.digest, &text, &why);
+        if (!asks_again(r, n, &text))
+            break;
+        r = 0;
+    }
     if (r == -ENOENT)
         return err_set(err, r,
                        "no start of the image was recorded there: 'dormouse image run --record' "
@@ -61,7 +83,12 @@ static int get_tree(struct lazy_image *l, size_t i, struct err *err)
     const struct oci_image *image = l->opts.image;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)l->trees.text_left);
     int r = get_remote(l, &m, err);
-    r = r < 0 ? r : oci_remote_tree(m, &image->config.diff_ids[i], &text, err);
+    for (unsigned n = 1; r >= 0; n++) {
+        r = oci_remote_tree(m, &image->config.diff_ids[i], &text, err);
+        if (!asks_again(r, n, &text))
+            break;
+        r = 0;
+    }
     if (r == -EMSGSIZE)
         return err_set(err, E_LIMIT, "the tree manifests have more than %d MiB",
                        LAZY_TREES_MAX >> 20);
@@ -116,6 +143,13 @@ static void tell_failure(void *arg, const char *why)
     const struct lazy_image *l = arg;
     if (l->opts.on_failure)
         l->opts.on_failure(l->opts.arg, why);
+}
+
+static void tell_deaf(void *arg)
+{
+    const struct lazy_image *l = arg;
+    if (l->opts.on_deaf)
+        l->opts.on_deaf(l->opts.arg);
 }
 
 /* The store as a reader; one that is not there yet is made. */
@@ -193,6 +227,7 @@ static int start_fetching(struct lazy_image *l, struct err *err)
         .on_progress = tell_progress,
         .on_all = on_all,
         .on_failure = tell_failure,
+        .on_deaf = tell_deaf,
         .arg = l,
     };
     int r = lazy_fetch_start(&opts, &l->fetch, err);

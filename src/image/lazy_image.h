@@ -36,6 +36,7 @@ struct lazy_image_opts {
     void (*on_failure)(void *arg, const char *why);  /* it is tried again */
     void (*on_stored)(void *arg, const char *error); /* NULL: the image is in the store; else it is
                                                         not, and runs on */
+    void (*on_deaf)(void *arg);                      /* as in struct lazy_fetch_opts */
     void (*on_lie)(void *arg, const char *why);      /* its container must end now */
     void *arg;
 };

@@ -254,18 +254,17 @@ int mount_overlay(const struct mount_overlay *o, const char *target, const struc
 
 /* ---- FUSE ---- */
 
-int mount_fuse(int fuse_fd, const char *target, struct err *err)
+int mount_fuse(int fuse_fd, const char *target, unsigned max_read, struct err *err)
 {
     const struct mount_opts opts = { .is_read_only = true };
-    char fd[16], user[16], group[16];
+    char fd[16], user[16], group[16], most[16];
     (void)snprintf(fd, sizeof fd, "%d", fuse_fd);
     (void)snprintf(user, sizeof user, "%u", geteuid());
     (void)snprintf(group, sizeof group, "%u", getegid());
-    const char *const pairs[][2] = { { "source", "dormouse" },
-                                     { "fd", fd },
-                                     { "rootmode", "40000" },
-                                     { "user_id", user },
-                                     { "group_id", group } };
+    (void)snprintf(most, sizeof most, "%u", max_read);
+    const char *const pairs[][2] = { { "source", "dormouse" }, { "fd", fd },
+                                     { "rootmode", "40000" },  { "user_id", user },
+                                     { "group_id", group },    { "max_read", most } };
     scoped(fd_scoped) int fs = fsopen("fuse", FSOPEN_CLOEXEC);
     int r = fs < 0 ? -errno : 0;
     for (size_t i = 0; i < ARRAY_LEN(pairs) && r >= 0; i++)
@@ -405,7 +404,8 @@ int mount_remove(const char *target, struct err *err)
 bool mount_is_point(const char *target)
 {
     struct statx x;
-    return statx(AT_FDCWD, target, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &x) ==
-               0 &&
+    /* A file system whose process has ended answers nothing. */
+    return statx(AT_FDCWD, target, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0,
+                 &x) == 0 &&
            (x.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }

@@ -44,8 +44,9 @@ int mount_overlay(const struct mount_overlay *o, const char *target, const struc
                   struct err *err);
 
 /* A file system that the process serves which has `fuse_fd`, a descriptor of /dev/fuse, as well:
- * read-only, nosuid, nodev, for this user alone. It may serve later: that is not waited for. */
-int mount_fuse(int fuse_fd, const char *target, struct err *err);
+ * read-only, nosuid, nodev, for this user alone. It may serve later: that is not waited for.
+ * max_read: bytes that the kernel reads at once, whatever the size of its pages. */
+int mount_fuse(int fuse_fd, const char *target, unsigned max_read, struct err *err);
 
 /* Whether this kernel, and this process, can mount EROFS images with devices that lie in the file
  * system of the directory (no tmpfs can hold them): tries one there, which takes a millisecond. */

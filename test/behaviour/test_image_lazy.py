@@ -38,6 +38,7 @@ class Valve(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Through)
         self.target, self.open, self.is_refusing, self.asked = host, None, False, []
         self.instead = {}       # path of a GET: the body of its answer
+        self.breaks = {}        # a word of a path: so many requests for it get no answer
         self.changed = threading.Condition()
         self.is_over = False
         self.host = "127.0.0.1:%d" % self.server_address[1]
@@ -48,6 +49,13 @@ class Valve(http.server.ThreadingHTTPServer):
             for name, value in what.items():
                 setattr(self, name, value)
             self.changed.notify_all()
+
+    def breaks_off(self, path):
+        with self.changed:
+            word = next((w for w, n in self.breaks.items() if n and w in path), None)
+            if word:
+                self.breaks[word] -= 1
+            return word is not None
 
     def may_pass(self, digests):
         with self.changed:
@@ -86,14 +94,17 @@ class Through(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def do_GET(self):
-        self.carry("GET")
+        if self.server.breaks_off(self.path):
+            self.close_connection = True
+        else:
+            self.carry("GET")
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         layers, bases, files = struct.unpack_from("<III", body, 12)
         digests = [body[at:at + 32].hex() for at in range(24 + 32 * (layers + bases), len(body), 32)]
         assert len(digests) == files
-        if self.server.may_pass(digests):
+        if not self.server.breaks_off(self.path) and self.server.may_pass(digests):
             self.carry("POST", body)
         else:
             self.close_connection = True
@@ -265,6 +276,14 @@ def test_a_registry_that_goes_away_and_comes_back(valve, tmp_path):
     assert is_clean(tmp_path)
 
 
+def test_a_start_survives_connections_that_break(valve, tmp_path):
+    valve.breaks = {"/starts/": 1, "/trees/": 2, "/_dormouse/files": 1}
+    with lazy(valve, tmp_path) as child:
+        assert not any(valve.breaks.values())
+        out, err = child.communicate("", timeout=DEADLINE_S)
+        assert child.returncode == 0, err
+
+
 def test_a_killed_guardian_gives_errors_and_no_zeros(valve, tmp_path):
     with lazy(valve, tmp_path) as child:
         os.kill(guardian(child), signal.SIGKILL)
@@ -272,7 +291,7 @@ def test_a_killed_guardian_gives_errors_and_no_zeros(valve, tmp_path):
         assert lines(child, 1) == ["failed\n"]
         valve.set(open=None)
         out, err = child.communicate("/rest\n", timeout=DEADLINE_S)
-        assert out == "failed\n" and "not connected" in err, out + err      # of cat itself there is no page any more, or it fails
+        assert out == "failed\n" and "not connected" in err and "process that gives the container its files has ended" in err, out + err      # of cat itself there is no page any more, or it fails
     assert is_clean(tmp_path)
 
 
