@@ -15,6 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         struct image_replay_result got;
         image_replay_options_default(&o);
         o.n_nodes = 3;
+        o.place = (enum image_replay_place)(n % IMAGE_REPLAY_PLACES);
+        o.slots = 1;
+        o.drawn_rates = true;
         o.cache.capacity = 1000;
         FUZZ_CHECK(image_replay_run(&t, &o, &got, &err) >= 0);
         FUZZ_CHECK(got.deployments == t.requests.n);

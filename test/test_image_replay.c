@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces of requests for images, what they find in caches of a cluster, and prefetch. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "image/prefetch.h"
 #include "image/replay.h"
@@ -189,7 +190,7 @@ TEST(each_request_is_counted_once_whatever_the_policy)
     struct image_trace t;
     draw(3, &t);
     for (int policy = 0; policy < IMAGE_CACHE_POLICIES; policy++)
-        for (int place = 0; place < 3; place++) {
+        for (int place = 0; place < IMAGE_REPLAY_PLACES; place++) {
             struct image_replay_options o;
             uint64_t asked = 0;
             image_replay_options_default(&o);
@@ -207,6 +208,148 @@ TEST(each_request_is_counted_once_whatever_the_policy)
             CHECK(memcmp(&r, &again, sizeof r) == 0);
             CHECK(r.capacity_min < o.cache.capacity && r.capacity_max > o.cache.capacity);
         }
+    image_trace_fini(&t);
+}
+
+/* A trace of one site with two nodes whose links differ; a node has one slot, for a second. */
+static struct image_replay_result replay_pair(const char *rows, enum image_replay_place place)
+{
+    struct image_trace t;
+    struct image_replay_options o;
+    struct err err;
+    CHECK_OK(read_trace(rows, &t, &err));
+    image_replay_options_default(&o);
+    o.n_nodes = 2;
+    o.cache.policy = IMAGE_CACHE_LRU;
+    o.drawn_rates = true;
+    o.place = place;
+    o.slots = 1;
+    o.run_ms = 1000;
+    o.hold_ms = 1;
+    o.registry_bps = 8000000; /* a byte in a microsecond */
+    o.peer_bps = 80000000;
+    struct image_replay_result r = replay(&t, &o);
+    CHECK(r.rate_min >= 0.5 && r.rate_min < 1 && fabs(r.rate_min + r.rate_max - 2) < 1e-9);
+    image_trace_fini(&t);
+    return r;
+}
+
+static void check_seconds(struct image_replay_result r, double sum)
+{
+    if (fabs(r.fetch_s * (double)r.deployments - sum) > 1e-9)
+        TEST_FAIL("%.9f s, expected %.9f", r.fetch_s * (double)r.deployments, sum);
+}
+
+TEST(netmarks_takes_the_fastest_node_that_has_a_slot_whatever_it_holds)
+{
+    struct image_replay_result r = replay_pair("layer,a,base,4000000\nrequest,0,a\nrequest,5000,a\n"
+                                               "request,10000,a\nrequest,15000,a\n",
+                                               IMAGE_REPLAY_NETMARKS);
+    CHECK_INT(r.all_local, 3);
+    check_seconds(r, 4 / r.rate_max);
+
+    /* The second finds the fast node taken, the third both. */
+    r = replay_pair("layer,a,base,4000000\nrequest,0,a\nrequest,1,a\nrequest,2,a\n",
+                    IMAGE_REPLAY_NETMARKS);
+    CHECK_INT(r.crowded, 1);
+    CHECK_INT(r.all_local, 1);
+    check_seconds(r, 4 / r.rate_max + 0.4 / r.rate_min);
+
+    /* The slow node gets b while the fast one is taken, which has to fetch it later. */
+    static const char b_on_slow[] = "layer,a,x,100\nlayer,b,y,4000000\nrequest,0,a\nrequest,1,b\n"
+                                    "request,5000,b\n";
+    r = replay_pair(b_on_slow, IMAGE_REPLAY_NETMARKS);
+    CHECK_INT(r.all_local, 0);
+    check_seconds(r, 1e-4 / r.rate_max + 4 / r.rate_min + 0.4 / r.rate_min);
+    r = replay_pair(b_on_slow, IMAGE_REPLAY_PREDICTED);
+    CHECK_INT(r.all_local, 1);
+    check_seconds(r, 1e-4 / r.rate_max + 4 / r.rate_min);
+}
+
+/* The fast node has q and the slow one p, which is larger. */
+#define P_AND_Q                                                                                    \
+    "layer,q,q,1000000\nlayer,p,p,2000000\nrequest,0,q\nrequest,1,p\n"                             \
+    "layer,all,q,1000000\nlayer,all,p,2000000\nrequest,5000,all\n"
+
+TEST(predicted_weighs_what_a_node_holds_against_its_link)
+{
+    struct image_replay_result r =
+        replay_pair(P_AND_Q "layer,all,z,9000000\n", IMAGE_REPLAY_PREDICTED);
+    double before = 1 / r.rate_max + 2 / r.rate_min;
+    check_seconds(r, before + 0.2 / r.rate_min + 9 / r.rate_max);
+    r = replay_pair(P_AND_Q "layer,all,z,1000\n", IMAGE_REPLAY_PREDICTED);
+    check_seconds(r, before + 0.1 / r.rate_min + 0.001 / r.rate_min);
+}
+
+TEST(links_are_drawn_with_the_same_mean_and_change_nothing_else)
+{
+    struct image_trace t;
+    struct image_replay_options o;
+    draw(5, &t);
+    image_replay_options_default(&o);
+    o.no_peers = true; /* the fastest of them sends, so links decide which of them is recent */
+    struct image_replay_result equal = replay(&t, &o);
+    CHECK(equal.rate_min == 1 && equal.rate_max == 1);
+    o.drawn_rates = true;
+    struct image_replay_result drawn = replay(&t, &o);
+    CHECK(drawn.rate_min >= 0.5 && drawn.rate_max <= 1.5);
+    CHECK(fabs(drawn.rate_min + drawn.rate_max - 2) < 1e-9);
+    CHECK_INT(drawn.sum.local.n, equal.sum.local.n);
+    o.seed++;
+    CHECK(replay(&t, &o).rate_max != drawn.rate_max);
+    image_trace_fini(&t);
+}
+
+TEST(round_trips_are_those_of_the_farthest_source_that_is_asked)
+{
+    struct image_trace t;
+    struct image_replay_options o;
+    struct err err;
+    CHECK_OK(read_trace("layer,a,base,1000000\nlayer,b,base,1000000\nlayer,b,top,500000\n"
+                        "request,0,a,0\nrequest,1,a,1\nrequest,2,b,1\nrequest,3,b,1\n",
+                        &t, &err));
+    image_replay_options_default(&o);
+    o.n_nodes = 2;
+    o.registry_rtt_ms = 200;
+    o.peer_rtt_ms = 15;
+    struct image_replay_result r = replay(&t, &o);
+    /* From the registry, from the peer, one layer more from the registry, nothing. */
+    check_seconds(r, 0.4 + 0.08 + 0.03 + 0.016 + 0.4 + 0.04);
+    CHECK_INT(r.sum.edge.n, 1);
+    o.no_peers = true;
+    r = replay(&t, &o);
+    check_seconds(r, 0.4 + 0.08 + 0.4 + 0.08 + 0.4 + 0.04);
+    CHECK_INT(r.sum.edge.n, 0);
+    CHECK_INT(r.wan_bytes, 2500000);
+    o.peer_rtt_ms = IMAGE_REPLAY_RTT_MAX_MS + 1;
+    CHECK_ERR(image_replay_run(&t, &o, &r, &err), E_INVALID);
+    image_trace_fini(&t);
+}
+
+TEST(a_cache_of_nothing_keeps_nothing_and_waits_are_told_as_quantiles)
+{
+    struct image_trace t;
+    struct image_replay_options o;
+    struct err err;
+    struct buf rows = BUF_INIT(1 << 16);
+    for (int i = 1; i <= 20; i++)
+        CHECK_OK(buf_printf(&rows, "layer,i%d,l%d,%d000000\nrequest,%d,i%d\n", i, i, i, i, i));
+    CHECK_OK(buf_printf(&rows, "request,100000,i1\n"));
+    CHECK_OK(read_trace(rows.p, &t, &err));
+    buf_fini(&rows);
+    image_replay_options_default(&o);
+    o.n_nodes = 1;
+    o.registry_bps = 8000000;
+    for (int policy = 0; policy < IMAGE_CACHE_POLICIES; policy++) {
+        o.cache.policy = (enum image_cache_policy)policy;
+        o.cache.capacity = 0;
+        struct image_replay_result r = replay(&t, &o);
+        CHECK_INT(r.sum.local.n, 0);
+        CHECK_INT(r.sum.miss.n, 21);
+        check_seconds(r, 211);
+        CHECK(fabs(r.fetch_median_s - 10) < 1e-9); /* 1 twice, so the eleventh of 21 */
+        CHECK(fabs(r.fetch_p95_s - 19) < 1e-9);
+    }
     image_trace_fini(&t);
 }
 

@@ -2,60 +2,79 @@
 """After Figs. 12 and 14 of the BREAK paper, in virtual time: how long deployments wait for their layers.
 
 A model, not a cluster: the trace and the caches of the variant cache, links at their full rate without other traffic, no unpacking (see
-extract for that). A deployment that has to fetch pays two round trips before the first byte. What it says is how much placement, caches and peers save.
+extract for that). A deployment that has to fetch pays two round trips to the farthest source before the first byte.
 """
 from cache import MIB, mean, means
 from result import say
 
 DOC = "waiting for layers in virtual time, by scheduler, cache size and network (after Figs. 12 and 14)"
-# Mbit/s from the registry, seconds of a round trip; inside a cluster 500 Mbit/s.
-NETWORKS = ((50, 0.2), (100, 0.05), (500, 0.01))
-PEER_MBIT = 500
-ROUND_TRIPS = 2
+# Mbit/s from the registry, milliseconds of a round trip to it; inside a cluster 500 and 15.
+NETWORKS = ((50, 200), (100, 50), (500, 10))
+PEERS = ("--peer-mbit=500", "--peer-rtt=15ms")
 DATA_MIB = 8400  # of the drawn layers, about; caches are parts of it
-PARTS = (5, 10, 15, 20, 25)
-# Kubernetes knows neither peers nor layers: what is missing comes from the registry, to any node of the site.
-SYSTEMS = {"dormouse": ("arc", "locality", PEER_MBIT), "kubernetes": ("lru", "turn", None)}
+PARTS = (0, 5, 10, 15, 20, 25)
+# Fig. 12: links differ, and a node has room for some deployments only: the nodes of a site are full to a third in the mean.
+UNEQUAL = ("--drawn-rates", "--slots=12", "--run=30m")
+SCHEDULERS = {"turns": "turn", "bandwidth": "netmarks", "predicted time": "predicted"}
+# Fig. 14. Kubernetes knows neither peers nor layers: what is missing comes from the registry, to any node of the site.
+SYSTEMS = {
+    "kubernetes": ("--policy=lru", "--place=turn", "--no-peers"),
+    "dormouse": ("--policy=arc", "--place=predicted"),
+}
 
 
-def fetch_s(plan, policy, place, rate, delay, peer_rate, parts):
-    """Seconds of a deployment in the mean, by part of the data that a cache holds."""
+def waits(plan, parts, network, *args):
+    """Of a deployment, by part of the data that a cache holds; percentiles are means over the seeds."""
+    rate, rtt_ms = network
     caches = {DATA_MIB * p // 100: p for p in parts}
-    runs = means(plan, f"--policy={policy}", "--nodes=10", f"--place={place}", f"--registry-mbit={rate}", f"--peer-mbit={peer_rate or rate}",
-                 *(f"--cache={mib}Mi" for mib in caches))
-    found = {}
-    for (_, _, cache), same in runs.items():
-        asking = 1 - mean(same, "deploymentsWithoutFetch") / mean(same, "deployments")
-        found[caches[cache // MIB]] = mean(same, "fetchSeconds") + ROUND_TRIPS * delay * asking
-    return found
+    runs = means(plan, "--nodes=10", f"--registry-mbit={rate}", f"--registry-rtt={rtt_ms}ms", *PEERS, *(f"--cache={mib}Mi" for mib in caches), *args)
+    return {caches[cache // MIB]: {"mean": mean(same, "fetchSeconds"), "median": mean(same, "fetchMedianSeconds"), "p95": mean(same, "fetchP95Seconds"),
+                                   "wan_gb": mean(same, "wideAreaBytes") / 1e9, "crowded": mean(same, "deploymentsWithoutSlot") / mean(same, "deployments")}
+            for (_, _, cache), same in runs.items()}
+
+
+def add(results, is_ours, labels, found):
+    results.add("deploy_fetch_s" if is_ours else "peer_deploy_fetch_s", labels, "s", found["mean"], median=found["median"], p95=found["p95"])
+    results.add("wide_area_gb", labels, "GB", found["wan_gb"])
+
+
+def words_of(found):
+    return f"{found['mean']:6.2f} s ({found['median']:5.2f}, {found['p95']:6.2f})"
 
 
 def schedulers(plan, results, parts):
-    """Only the scheduler is exchanged: caches, peers and the link are the same."""
-    rate, delay = NETWORKS[1]
-    found = {place: fetch_s(plan, "arc", place, rate, delay, PEER_MBIT, parts) for place in ("locality", "turn")}
+    """Only the scheduler is exchanged: caches, peers and links are the same."""
+    network = NETWORKS[1]
+    found = {name: waits(plan, parts, network, "--policy=arc", f"--place={place}", *UNEQUAL) for name, place in SCHEDULERS.items()}
+    crowded = max(v["crowded"] for runs in found.values() for v in runs.values())
+    say(f"  Fig. 12: mean (median, 95th percentile); at most {100 * crowded:.1f} % found no free slot")
     for part in parts:
-        ours, peer = found["locality"][part], found["turn"][part]
-        labels = {"variant": "deploy", "figure": "12", "cache_percent": part, "mbit": rate}
-        results.add("deploy_fetch_s", {**labels, "scheduler": "locality"}, "s", ours)
-        results.add("peer_deploy_fetch_s", {**labels, "scheduler": "turn"}, "s", peer)
-        results.add("deploy_speedup", {**labels, "of": "waiting for layers, modelled"}, "1", peer / ours)
-        say(f"  caches of {part:2} %: {ours:.2f} s by locality, {peer:.2f} s by turn")
+        at = {"variant": "deploy", "figure": "12", "cache_percent": part, "mbit": network[0]}
+        ours = found["predicted time"][part]
+        for name, runs in found.items():
+            add(results, name == "predicted time", {**at, "scheduler": name}, runs[part])
+            if name != "predicted time":
+                results.add("deploy_speedup", {**at, "over": name, "of": "waiting for layers, modelled"}, "1", runs[part]["mean"] / ours["mean"])
+        say(f"  caches of {part:2} %: " + "; ".join(f"{name} {words_of(runs[part])}" for name, runs in found.items()))
 
 
 def networks(plan, results, parts):
-    speedups = []
-    for rate, delay in NETWORKS:
-        found = {name: fetch_s(plan, policy, place, rate, delay, peer, parts) for name, (policy, place, peer) in SYSTEMS.items()}
+    speedups = {}
+    for network in NETWORKS:
+        found = {name: waits(plan, parts, network, *how) for name, how in SYSTEMS.items()}
         for part in parts:
-            ours, peer = found["dormouse"][part], found["kubernetes"][part]
-            labels = {"variant": "deploy", "figure": "14", "cache_percent": part, "mbit": rate}
-            results.add("deploy_fetch_s", labels, "s", ours)
-            results.add("peer_deploy_fetch_s", {**labels, "peer": "kubernetes"}, "s", peer)
-            results.add("deploy_speedup", {**labels, "of": "waiting for layers, modelled"}, "1", peer / ours)
-            speedups.append(peer / ours)
-            say(f"  {rate:3} Mbit/s, caches of {part:2} %: {ours:6.2f} s, Kubernetes {peer:6.2f} s ({peer / ours:.1f} times)")
-    results.add("deploy_speedup", {"variant": "deploy", "figure": "14", "of": "waiting for layers, modelled", "mean": "all"}, "1", sum(speedups) / len(speedups))
+            at = {"variant": "deploy", "figure": "14", "cache_percent": part, "mbit": network[0], "rtt_ms": network[1]}
+            ours = found["dormouse"][part]
+            for name, runs in found.items():
+                add(results, name == "dormouse", {**at, "system": name}, runs[part])
+                if name != "dormouse":
+                    speedup = runs[part]["mean"] / ours["mean"]
+                    results.add("deploy_speedup", {**at, "over": name, "of": "waiting for layers, modelled"}, "1", speedup)
+                    speedups.setdefault(name, []).append(speedup)
+            say(f"  {network[0]:3} Mbit/s, caches of {part:2} %: " + "; ".join(f"{name} {words_of(runs[part])}" for name, runs in found.items()))
+    for name, values in speedups.items():
+        results.add("deploy_speedup", {"variant": "deploy", "figure": "14", "over": name, "of": "waiting for layers, modelled", "mean": "all"}, "1",
+                    sum(values) / len(values), least=min(values), most=max(values))
 
 
 def run(plan, results):

@@ -12,8 +12,9 @@ enum { OUTPUT_MAX_BYTES = 16 << 20, RUNS_MAX = 64 };
 
 static struct cmd_list policies, node_counts, cache_sizes;
 static const char *place = "random", *output = "table", *zipf, *overlap, *drift, *burst;
-static bool drawn, prefetch, best_fit, cluster_aware, by_refetch;
+static bool drawn, drawn_rates, no_peers, prefetch, best_fit, cluster_aware, by_refetch;
 static uint64_t seed = 42, images, sites, days, requests, hold, registry, peer, bypass = 50;
+static uint64_t slots, run_time, registry_rtt, peer_rtt;
 
 static const struct cmd_opt opts[] = {
     CMD_SECTION("The cluster"),
@@ -25,14 +26,24 @@ static const struct cmd_opt opts[] = {
     { "drawn-sizes", 0, NULL, "caches of different sizes with the same sum", CMD_FLAG, &drawn, 0,
       0 },
     { "place", 0, "HOW",
-      "random, turn or locality: the node of a site that a request goes to "
+      "random, turn, locality, netmarks or predicted: the node of a site that a request goes to "
       "(random)",
       CMD_STRING, &place, 0, 0 },
+    { "slots", 0, "N", "deployments that run on a node at a time (any number)", CMD_U64, &slots, 1,
+      1000000 },
+    { "run", 0, "TIME", "how long a deployment has its slot (1m)", CMD_DURATION, &run_time, 0, 0 },
     { "hold", 0, "TIME", "how long the layers of a request cannot be evicted (1m)", CMD_DURATION,
       &hold, 0, 0 },
     { "registry-mbit", 0, "N", "rate from the registry to a node (100)", CMD_U64, &registry, 1,
       1000000 },
     { "peer-mbit", 0, "N", "rate from a peer (500)", CMD_U64, &peer, 1, 1000000 },
+    { "registry-rtt", 0, "TIME", "round trip to the registry (0)", CMD_DURATION, &registry_rtt, 0,
+      0 },
+    { "peer-rtt", 0, "TIME", "round trip to a peer (0)", CMD_DURATION, &peer_rtt, 0, 0 },
+    { "drawn-rates", 0, NULL, "links of different rates with the same mean", CMD_FLAG, &drawn_rates,
+      0, 0 },
+    { "no-peers", 0, NULL, "all that is missing comes from the registry", CMD_FLAG, &no_peers, 0,
+      0 },
     CMD_SECTION("Caches"),
     { "prefetch", 0, NULL, "fetch popular layers before they are asked for", CMD_FLAG, &prefetch, 0,
       0 },
@@ -98,7 +109,7 @@ static int read_list(const struct cmd_list *words, bool are_sizes, const char *n
     for (size_t i = 0; i < words->n; i++) {
         int r = are_sizes ? cmd_parse_size(words->at[i], &ret[i])
                           : parse_u64(str_of(words->at[i]), 1, most, &ret[i]);
-        if (r < 0 || ret[i] < 1 || ret[i] > most)
+        if (r < 0 || ret[i] > most)
             return cmd_failf(CMD_USAGE, "--%s cannot be '%s'", name, words->at[i]);
     }
     *ret_n = words->n;
@@ -111,15 +122,11 @@ static int read_list(const struct cmd_list *words, bool are_sizes, const char *n
 
 static int read_place(enum image_replay_place *ret)
 {
-    static const char *const names[] = { [IMAGE_REPLAY_RANDOM] = "random",
-                                         [IMAGE_REPLAY_TURN] = "turn",
-                                         [IMAGE_REPLAY_LOCALITY] = "locality" };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (strcmp(place, names[i]) == 0) {
-            *ret = (enum image_replay_place)i;
-            return 0;
-        }
-    return cmd_failf(CMD_USAGE, "--place is random, turn or locality, not '%s'", place);
+    *ret = image_replay_place_of(str_of(place));
+    if (*ret < IMAGE_REPLAY_PLACES)
+        return 0;
+    return cmd_failf(CMD_USAGE,
+                     "--place is random, turn, locality, netmarks or predicted, not '%s'", place);
 }
 
 static int read_plan(struct plan *p)
@@ -129,6 +136,8 @@ static int read_plan(struct plan *p)
     if (strcmp(output, "table") != 0 && strcmp(output, "json") != 0)
         return cmd_failf(CMD_USAGE, "--output is table or json, not '%s'", output);
     o->drawn_sizes = drawn;
+    o->drawn_rates = drawn_rates;
+    o->no_peers = no_peers;
     o->prefetch = prefetch;
     o->cluster_aware = cluster_aware;
     o->seed = seed;
@@ -141,6 +150,11 @@ static int read_plan(struct plan *p)
         o->registry_bps = registry * 1000000;
     if (peer)
         o->peer_bps = peer * 1000000;
+    o->slots = (uint32_t)slots;
+    o->registry_rtt_ms = registry_rtt;
+    o->peer_rtt_ms = peer_rtt;
+    if (run_time)
+        o->run_ms = run_time;
     int r = read_policies(p);
     if (r == 0)
         r = read_place(&o->place);
@@ -236,13 +250,18 @@ static struct json *run_json(struct arena *a, const struct run *x)
     json_set_int(a, v, "cacheBytes", (int64_t)x->cache);
     json_set_int(a, v, "cacheBytesLeast", (int64_t)x->r.capacity_min);
     json_set_int(a, v, "cacheBytesMost", (int64_t)x->r.capacity_max);
+    json_setc(a, v, "linkRateLeast", json_new_float(a, x->r.rate_min));
+    json_setc(a, v, "linkRateMost", json_new_float(a, x->r.rate_max));
     json_set_int(a, v, "deployments", (int64_t)x->r.deployments);
     json_set_int(a, v, "deploymentsWithoutFetch", (int64_t)x->r.all_local);
+    json_set_int(a, v, "deploymentsWithoutSlot", (int64_t)x->r.crowded);
     add_count(a, v, "requested", asked(x));
     add_ratio(a, v, "localHitRatio", s->local, asked(x));
     add_ratio(a, v, "edgeHitRatio", s->edge, asked(x));
     json_set_int(a, v, "wideAreaBytes", (int64_t)x->r.wan_bytes);
     json_setc(a, v, "fetchSeconds", json_new_float(a, x->r.fetch_s));
+    json_setc(a, v, "fetchMedianSeconds", json_new_float(a, x->r.fetch_median_s));
+    json_setc(a, v, "fetchP95Seconds", json_new_float(a, x->r.fetch_p95_s));
     add_count(a, v, "evicted", s->evicted);
     add_count(a, v, "bypassed", s->bypassed);
     add_count(a, v, "refused", s->refused);
@@ -281,9 +300,9 @@ static void cell(struct text_table *t, const char *fmt, double v)
 static void print_table(struct arena *a, const struct image_trace *trace, const struct run *runs,
                         size_t n)
 {
-    static const char *const head[] = { "POLICY",     "NODES",        "CACHE-MB",  "LOCAL",
-                                        "LOCAL-BYTE", "EDGE",         "EDGE-BYTE", "WAN-GB",
-                                        "FETCH-S",    "PREFETCH-USED" };
+    static const char *const head[] = { "POLICY",     "NODES", "CACHE-MB",     "LOCAL",
+                                        "LOCAL-BYTE", "EDGE",  "EDGE-BYTE",    "WAN-GB",
+                                        "FETCH-S",    "P95-S", "PREFETCH-USED" };
     struct text_table t = { .a = a, .n_columns = ARRAY_LEN(head) };
     (void)printf("%zu requests for %zu images of %zu layers, %.2f GB\n\n", trace->requests.n,
                  trace->images.n, trace->layers.n, (double)image_trace_bytes(trace) / 1e9);
@@ -302,6 +321,7 @@ static void print_table(struct arena *a, const struct image_trace *trace, const 
         cell(&t, "3", part(s->edge.bytes, all.bytes));
         cell(&t, "1", (double)x->r.wan_bytes / 1e9);
         cell(&t, "3", x->r.fetch_s);
+        cell(&t, "3", x->r.fetch_p95_s);
         cell(&t, "3", done ? part(s->prefetch_used.bytes, done) : -1);
     }
     text_table_print(&t, stdout);
@@ -366,10 +386,17 @@ const struct cmd cmd_image_replay = {
         "  dormouse image replay --nodes 4 --nodes 10 --cache 500Mi --cache 1000Mi\n"
         "  dormouse image replay requests.csv --policy arc --prefetch -o json\n"
         "\n"
+        "Places: netmarks is the node with the fastest link, whatever it holds; predicted the one\n"
+        "where the deployment waits least; both, as locality, by turns among equals. With\n"
+        "--drawn-rates links are between half and one and a half times as fast, and between two\n"
+        "nodes the slower one counts.\n"
+        "\n"
         "LOCAL and EDGE are the parts of the layers that were on the node and at another node;\n"
         "LOCAL-BYTE and EDGE-BYTE the same by bytes. WAN-GB came from the registry, prefetches\n"
-        "included. FETCH-S is the mean time a deployment spends on fetching, at the full rate of\n"
-        "the links. PREFETCH-USED is the part of the prefetched bytes that was asked for before "
+        "included. FETCH-S is the mean time that a deployment waits for its layers, which come "
+        "one\n"
+        "after the other at the full rate of the links, after two round trips; P95-S is the 95th\n"
+        "percentile. PREFETCH-USED is the part of the prefetched bytes that was asked for before "
         "it\n"
         "was evicted.\n",
     .run = run,

@@ -1,59 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace against the caches of a cluster; see replay.h. */
-#include "image/replay.h"
-
-#include "base/map.h"
-#include "base/random.h"
-#include "image/prefetch.h"
-
-struct node {
-    struct image_cache *cache;
-    uint32_t zone;
-    uint64_t busy_until_ms;
-    struct image_prefetch_judge judge;
-};
-
-struct held { /* a deployment whose layers are pinned on a node */
-    uint64_t until_ms;
-    uint32_t node, layer;
-};
-
-struct replay {
-    const struct image_trace *t;
-    const struct image_replay_options *o;
-    struct node *nodes;
-    uint32_t n_zones, turn;
-    struct rng rng;
-    VEC(struct held) held; /* a queue: all are held equally long */
-    size_t n_released;
-    struct image_demand *demand;
-    struct map layer_ids; /* key -> number + 1 */
-    struct image_prefetch_layer *wanted;
-    uint64_t prefetch_at_ms, now_ms;
-    double fetched_s;
-    struct image_replay_result result;
-};
+#include "image/replay_impl.h"
 
 void image_replay_options_default(struct image_replay_options *o)
 {
     *o = (struct image_replay_options){ .cache.capacity = UINT64_C(1000) << 20,
                                         .n_nodes = 10,
                                         .hold_ms = 60000,
+                                        .run_ms = 60000,
                                         .seed = 42,
                                         .registry_bps = 100000000,
                                         .peer_bps = 500000000 };
-}
-
-static const uint8_t *key_of(const struct replay *r, uint32_t layer)
-{
-    return r->t->layers.p[layer].key;
 }
 
 /* ---- nodes ---- */
 
 static unsigned holders(void *arg, const uint8_t *key)
 {
-    const struct replay *r = arg;
+    const struct image_replay *r = arg;
     unsigned n = 0;
     for (uint32_t i = 0; i < r->o->n_nodes; i++)
         n += image_cache_has(r->nodes[i].cache, key);
@@ -61,7 +25,7 @@ static unsigned holders(void *arg, const uint8_t *key)
 }
 
 /* Capacities with the sum of equal ones: pairs of nodes give and take the same. */
-static uint64_t draw_capacity(struct replay *r, uint32_t node, uint64_t *owed)
+static uint64_t draw_capacity(struct image_replay *r, uint32_t node, uint64_t *owed)
 {
     uint64_t mean = r->o->cache.capacity, half = mean / 2;
     if (!r->o->drawn_sizes || (node % 2 == 0 && node + 1 == r->o->n_nodes))
@@ -72,10 +36,10 @@ static uint64_t draw_capacity(struct replay *r, uint32_t node, uint64_t *owed)
     return *owed;
 }
 
-static void add_nodes(struct replay *r)
+static void add_nodes(struct image_replay *r)
 {
     uint64_t owed = 0;
-    r->nodes = xnew_n(struct node, r->o->n_nodes);
+    r->nodes = xnew_n(struct image_replay_node, r->o->n_nodes);
     r->result.capacity_min = UINT64_MAX;
     for (uint32_t i = 0; i < r->o->n_nodes; i++) {
         struct image_cache_options c = r->o->cache;
@@ -90,124 +54,97 @@ static void add_nodes(struct replay *r)
     }
 }
 
-static void release(struct replay *r, uint64_t now_ms)
+static void hold(struct image_replay_holds *h, uint64_t until_ms, uint32_t node, uint32_t layer)
 {
-    while (r->n_released < r->held.n && r->held.p[r->n_released].until_ms <= now_ms) {
-        const struct held *h = &r->held.p[r->n_released++];
-        image_cache_unpin(r->nodes[h->node].cache, key_of(r, h->layer));
+    struct image_replay_hold at = { until_ms, node, layer };
+    vec_push(&h->all, at);
+}
+
+/* The next that is over, or NULL; valid until the next call. */
+static const struct image_replay_hold *next_over(struct image_replay_holds *h, uint64_t now_ms)
+{
+    if (h->n_over < h->all.n && h->all.p[h->n_over].until_ms <= now_ms)
+        return &h->all.p[h->n_over++];
+    if (h->n_over > 4096 && h->n_over > h->all.n / 2) {
+        h->all.n -= h->n_over;
+        memmove(h->all.p, h->all.p + h->n_over, h->all.n * sizeof *h->all.p);
+        h->n_over = 0;
     }
-    if (r->n_released > 4096 && r->n_released > r->held.n / 2) {
-        memmove(r->held.p, r->held.p + r->n_released,
-                (r->held.n - r->n_released) * sizeof *r->held.p);
-        r->held.n -= r->n_released;
-        r->n_released = 0;
-    }
+    return NULL;
 }
 
-static uint64_t bytes_there(const struct replay *r, uint32_t node,
-                            const struct image_trace_image *image)
+static void release(struct image_replay *r, uint64_t now_ms)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < image->n; i++) {
-        uint32_t layer = r->t->refs.p[image->first + i];
-        if (image_cache_has(r->nodes[node].cache, key_of(r, layer)))
-            sum += r->t->layers.p[layer].size;
-    }
-    return sum;
-}
-
-static uint32_t place(struct replay *r, const struct image_trace_request *q)
-{
-    uint32_t zone = q->site % r->n_zones;
-    uint32_t n = (r->o->n_nodes - zone + r->n_zones - 1) / r->n_zones; /* nodes of the zone */
-    uint32_t first = r->o->place == IMAGE_REPLAY_RANDOM ? rng_below(&r->rng, n) : r->turn++ % n;
-    uint32_t best = zone + first * r->n_zones;
-    uint64_t most = 0;
-    for (uint32_t k = 0; r->o->place == IMAGE_REPLAY_LOCALITY && k < n; k++) {
-        uint32_t node = zone + (first + k) % n * r->n_zones;
-        uint64_t bytes = bytes_there(r, node, &r->t->images.p[q->image]);
-        if (bytes > most) {
-            most = bytes;
-            best = node;
-        }
-    }
-    return best;
-}
-
-/* A peer that holds it, touched as a peer's request touches it. */
-static bool peer_gives(struct replay *r, uint32_t node, const uint8_t *key)
-{
-    for (uint32_t i = 1; i < r->o->n_nodes; i++)
-        if (image_cache_touch(r->nodes[(node + i) % r->o->n_nodes].cache, key))
-            return true;
-    return false;
-}
-
-static bool peer_has(const struct replay *r, uint32_t node, const uint8_t *key)
-{
-    for (uint32_t i = 1; i < r->o->n_nodes; i++)
-        if (image_cache_has(r->nodes[(node + i) % r->o->n_nodes].cache, key))
-            return true;
-    return false;
-}
-
-static double fetch_s(const struct replay *r, uint64_t bytes, bool at_peer)
-{
-    return (double)bytes * 8 / (double)(at_peer ? r->o->peer_bps : r->o->registry_bps);
+    const struct image_replay_hold *h;
+    while ((h = next_over(&r->pins, now_ms)))
+        image_cache_unpin(r->nodes[h->node].cache, image_replay_key(r, h->layer));
+    while ((h = next_over(&r->running, now_ms)))
+        r->nodes[h->node].n_running--;
 }
 
 /* ---- a deployment ---- */
 
-static bool deploy_layer(struct replay *r, uint32_t node, uint32_t layer, uint64_t deploy)
+static bool deploy_layer(struct image_replay *r, uint32_t node, uint32_t layer, uint64_t deploy,
+                         struct image_replay_wait *wait)
 {
     struct image_cache *cache = r->nodes[node].cache;
     const struct image_trace_layer *l = &r->t->layers.p[layer];
-    bool here = image_cache_has(cache, l->key), at_peer = !here && peer_gives(r, node, l->key);
+    bool here = image_cache_has(cache, l->key);
+    int64_t peer = here ? -1 : image_replay_peer(r, node, layer);
+    if (peer >= 0)
+        (void)image_cache_touch(r->nodes[peer].cache, l->key);
     struct image_cache_request q = { .key = l->key,
                                      .size = l->size,
                                      .deploy = deploy,
-                                     .at_peer = at_peer,
-                                     .refetch_s = fetch_s(r, l->size, at_peer) };
+                                     .at_peer = peer >= 0,
+                                     .refetch_s = image_replay_send_s(r, node, peer, l->size) };
     (void)image_cache_access(cache, &q);
     if (r->demand)
         image_demand_add(r->demand, r->nodes[node].zone, layer, r->now_ms);
     if (!here)
-        r->fetched_s += q.refetch_s;
-    if (!here && !at_peer)
+        image_replay_wait_for(r, node, peer, layer, wait);
+    if (!here && peer < 0)
         r->result.wan_bytes += l->size;
-    if (image_cache_pin(cache, l->key)) {
-        struct held h = { r->now_ms + r->o->hold_ms, node, layer };
-        vec_push(&r->held, h);
-    }
+    if (image_cache_pin(cache, l->key))
+        hold(&r->pins, r->now_ms + r->o->hold_ms, node, layer);
     return here;
 }
 
-static void deploy(struct replay *r, const struct image_trace_request *q)
+static void deploy(struct image_replay *r, const struct image_trace_request *q)
 {
     const struct image_trace_image *image = &r->t->images.p[q->image];
-    uint32_t node = place(r, q);
+    uint32_t node = image_replay_place(r, q);
+    struct image_replay_wait wait = { 0 };
     bool all = true;
     for (uint32_t i = 0; i < image->n; i++)
-        all &= deploy_layer(r, node, r->t->refs.p[image->first + i], r->result.deployments + 1);
+        all &=
+            deploy_layer(r, node, r->t->refs.p[image->first + i], r->result.deployments + 1, &wait);
     r->nodes[node].busy_until_ms = r->now_ms + r->o->hold_ms;
-    r->result.deployments++;
+    r->nodes[node].n_running++;
+    hold(&r->running, r->now_ms + r->o->run_ms, node, 0);
+    r->fetch_s[r->result.deployments++] = image_replay_wait_s(r, &wait);
     r->result.all_local += all;
 }
 
 /* ---- prefetch ---- */
 
 struct visit { /* what a candidate is compared with */
-    const struct replay *r;
+    const struct image_replay *r;
     uint32_t node;
     double density;
 };
 
-static double density_of(const struct replay *r, uint32_t node, uint32_t layer)
+static double refetch_s(const struct image_replay *r, uint32_t node, uint32_t layer)
+{
+    return image_replay_send_s(r, node, image_replay_peer(r, node, layer),
+                               r->t->layers.p[layer].size);
+}
+
+static double density_of(const struct image_replay *r, uint32_t node, uint32_t layer)
 {
     const struct image_trace_layer *l = &r->t->layers.p[layer];
     double rate = image_demand_rate(r->demand, r->nodes[node].zone, layer, r->now_ms);
-    struct image_prefetch_layer p = { layer, l->size,
-                                      rate * fetch_s(r, l->size, peer_has(r, node, l->key)) };
+    struct image_prefetch_layer p = { layer, l->size, rate * refetch_s(r, node, layer) };
     return image_prefetch_density(&p);
 }
 
@@ -218,7 +155,7 @@ static bool is_worth_less(void *arg, const uint8_t *key, uint64_t size)
     return density_of(v->r, v->node, (uint32_t)(id - 1)) < v->density;
 }
 
-static uint64_t budget_of(const struct replay *r, const struct node *n)
+static uint64_t budget_of(const struct image_replay *r, const struct image_replay_node *n)
 {
     const struct image_cache_stats *s = image_cache_stats(n->cache);
     uint64_t waiting = s->prefetched.bytes - s->prefetch_used.bytes - s->prefetch_wasted.bytes;
@@ -228,9 +165,9 @@ static uint64_t budget_of(const struct replay *r, const struct node *n)
     return waiting >= most ? 0 : MIN(most - waiting, link);
 }
 
-static void prefetch_node(struct replay *r, uint32_t node)
+static void prefetch_node(struct image_replay *r, uint32_t node)
 {
-    struct node *n = &r->nodes[node];
+    struct image_replay_node *n = &r->nodes[node];
     const struct image_cache_stats *s = image_cache_stats(n->cache);
     bool on = image_prefetch_is_on(&n->judge, r->now_ms, s->prefetch_used.bytes,
                                    s->prefetch_wasted.bytes);
@@ -242,22 +179,21 @@ static void prefetch_node(struct replay *r, uint32_t node)
         const struct image_trace_layer *l = &r->t->layers.p[i];
         double rate = image_demand_rate(r->demand, n->zone, i, r->now_ms);
         if (rate >= IMAGE_PREFETCH_RATE_MIN && !image_cache_has(n->cache, l->key))
-            r->wanted[k++] = (struct image_prefetch_layer){
-                i, l->size, rate * fetch_s(r, l->size, peer_has(r, node, l->key))
-            };
+            r->wanted[k++] =
+                (struct image_prefetch_layer){ i, l->size, rate * refetch_s(r, node, i) };
     }
     k = image_prefetch_choose(r->wanted, k, budget);
     for (size_t i = 0; i < k; i++) {
         struct image_prefetch_layer *w = &r->wanted[i];
         struct visit v = { r, node, image_prefetch_density(w) };
-        const uint8_t *key = key_of(r, w->layer);
-        bool at_peer = peer_has(r, node, key);
+        const uint8_t *key = image_replay_key(r, w->layer);
+        bool at_peer = image_replay_peer(r, node, w->layer) >= 0;
         if (image_cache_prefetch(n->cache, key, w->size, is_worth_less, &v) && !at_peer)
             r->result.prefetch_wan_bytes += w->size;
     }
 }
 
-static void prefetch_until(struct replay *r, uint64_t now_ms)
+static void prefetch_until(struct image_replay *r, uint64_t now_ms)
 {
     for (; r->prefetch_at_ms <= now_ms; r->prefetch_at_ms += IMAGE_PREFETCH_PERIOD_MS) {
         r->now_ms = r->prefetch_at_ms;
@@ -267,7 +203,7 @@ static void prefetch_until(struct replay *r, uint64_t now_ms)
     }
 }
 
-static void prefetch_init(struct replay *r)
+static void prefetch_init(struct image_replay *r)
 {
     if (!r->o->prefetch)
         return;
@@ -301,12 +237,32 @@ static void add_stats(struct image_cache_stats *to, const struct image_cache_sta
     add_count(&to->prefetch_wasted, s->prefetch_wasted);
 }
 
-static void replay_fini(struct replay *r)
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void summarise(struct image_replay *r)
+{
+    size_t n = r->result.deployments;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += r->fetch_s[i];
+    qsort(r->fetch_s, n, sizeof *r->fetch_s, by_value);
+    r->result.fetch_s = sum / (double)n;
+    r->result.fetch_median_s = r->fetch_s[n / 2];
+    r->result.fetch_p95_s = r->fetch_s[n * 95 / 100];
+}
+
+static void replay_fini(struct image_replay *r)
 {
     for (uint32_t i = 0; i < r->o->n_nodes; i++)
         image_cache_free(r->nodes[i].cache);
     free(r->nodes);
-    vec_fini(&r->held);
+    vec_fini(&r->pins.all);
+    vec_fini(&r->running.all);
+    free(r->fetch_s);
     image_demand_free(r->demand);
     map_fini(&r->layer_ids);
     free(r->wanted);
@@ -315,12 +271,18 @@ static void replay_fini(struct replay *r)
 int image_replay_run(const struct image_trace *t, const struct image_replay_options *o,
                      struct image_replay_result *ret, struct err *err)
 {
-    struct replay r = { .t = t, .o = o, .rng = { o->seed } };
+    struct image_replay r = { .t = t, .o = o, .rng = { o->seed } };
     if (o->n_nodes < 1 || o->n_nodes > IMAGE_REPLAY_NODES_MAX || o->registry_bps == 0 ||
-        o->peer_bps == 0 || o->cache.capacity > IMAGE_CACHE_SIZE_MAX / 2 || t->requests.n == 0)
-        return err_set(err, E_INVALID, "no nodes or too many, or no rate, or no request");
+        o->peer_bps == 0 || o->place >= IMAGE_REPLAY_PLACES ||
+        o->registry_rtt_ms > IMAGE_REPLAY_RTT_MAX_MS || o->peer_rtt_ms > IMAGE_REPLAY_RTT_MAX_MS ||
+        o->cache.capacity > IMAGE_CACHE_SIZE_MAX / 2 || t->requests.n == 0)
+        return err_set(err, E_INVALID,
+                       "no nodes or too many, no rate, a round trip of more than a minute, or no "
+                       "request");
     r.n_zones = MIN(t->n_sites, o->n_nodes);
+    r.fetch_s = xnew_n(double, t->requests.n);
     add_nodes(&r);
+    image_replay_draw_rates(&r);
     prefetch_init(&r);
     for (size_t i = 0; i < t->requests.n; i++) {
         const struct image_trace_request *q = &t->requests.p[i];
@@ -333,7 +295,7 @@ int image_replay_run(const struct image_trace *t, const struct image_replay_opti
     for (uint32_t i = 0; i < o->n_nodes; i++)
         add_stats(&r.result.sum, image_cache_stats(r.nodes[i].cache));
     r.result.wan_bytes += r.result.prefetch_wan_bytes;
-    r.result.fetch_s = r.fetched_s / (double)r.result.deployments;
+    summarise(&r);
     *ret = r.result;
     replay_fini(&r);
     return 0;

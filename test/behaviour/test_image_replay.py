@@ -40,11 +40,30 @@ def test_a_trace_comes_from_a_file(tmp_path):
     assert table[2].split()[:3] == ["POLICY", "NODES", "CACHE-MB"]
 
 
+def test_placement_by_links_and_by_prediction(tmp_path):
+    trace = tmp_path / "requests.csv"
+    trace.write_text("layer,a,x,100000\nlayer,b,y,40000000\nrequest,0,a\nrequest,1,b\nrequest,5000,b\n")
+    pair = (trace, "--nodes", 2, "--policy", "lru", "--drawn-rates", "--slots", 1, "--run", "1s", "--hold", "1ms", "-o", "json")
+    found = {}
+    for place in ("netmarks", "predicted"):
+        found[place] = r = json.loads(replay(*pair, "--place", place, "--registry-rtt", "50ms", "--peer-rtt", "15ms").stdout)["results"][0]
+        assert r["linkRateLeast"] < 1 < r["linkRateMost"]
+        assert r["deploymentsWithoutSlot"] == 0
+        assert r["fetchMedianSeconds"] <= r["fetchP95Seconds"]
+    # b is on the slow node: predicted goes there once more, netmarks to the fast one.
+    assert found["predicted"]["deploymentsWithoutFetch"] == 1 and found["netmarks"]["deploymentsWithoutFetch"] == 0
+    without = json.loads(replay(*pair, "--place", "netmarks", "--no-peers", "--cache", 0).stdout)["results"][0]
+    assert without["edgeHitRatio"]["requests"] == without["localHitRatio"]["requests"] == 0
+    assert without["wideAreaBytes"] == 80100000
+
+
 def test_wrong_words_are_named(tmp_path):
     trace = tmp_path / "requests.csv"
     trace.write_text("layer,web,x,1000\nrequest,soon,web\n")
     assert f"{trace}: line 2: the time of a request is a number" in replay(trace, status=1).stderr
     assert "--policy is arc, lru, lfu or all, not 'fifo'" in replay("-p", "fifo", status=2).stderr
+    assert "--place is random, turn, locality, netmarks or predicted, not 'near'" in replay("--place", "near", status=2).stderr
+    assert "round trip of more than a minute" in replay("--peer-rtt", "2m", status=2).stderr
     assert "--nodes cannot be '0'" in replay("--nodes", 0, status=2).stderr
     assert "--cache cannot be 'large'" in replay("--cache", "large", status=2).stderr
     assert "--overlap is a number, not 'x'" in replay("--overlap", "x", status=2).stderr
