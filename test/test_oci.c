@@ -650,6 +650,11 @@ TEST(only_a_tag_in_a_registry_may_be_taken_in_another_form)
     CHECK(!oci_refactored_may(STR("docker://localhost:5000/app@" D1)));
     CHECK(!oci_refactored_may(STR("docker://localhost:5000/app:v1@" D1)));
     CHECK(!oci_refactored_may(STR("oci:dir:v1")));
+    CHECK_INT(setenv(OCI_REFACTORED_OFF, "1", 1), 0);
+    CHECK(!oci_refactored_may(STR("docker://localhost:5000/app:v1")));
+    CHECK_INT(setenv(OCI_REFACTORED_OFF, "0", 1), 0);
+    CHECK(oci_refactored_may(STR("docker://localhost:5000/app:v1")));
+    CHECK_INT(unsetenv(OCI_REFACTORED_OFF), 0);
 }
 
 TEST_MAIN

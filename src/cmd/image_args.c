@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/image_args.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "image/layer_child.h"
 
 #include <errno.h>
 #include <stdio.h>
+
+enum { WARNING_MAX_BYTES = 4096 };
 
 int image_args_check(struct image_args *args)
 {
@@ -23,6 +26,16 @@ int image_args_check(struct image_args *args)
                          args->symlink_parent);
     args->parent = (enum oci_symlink_parent)i;
     return image_text_output(args->output, &args->is_json);
+}
+
+void image_warn_original(const char *why)
+{
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(WARNING_MAX_BYTES);
+    cmd_add_safe(&safe, str_of(why));
+    (void)fprintf(stderr,
+                  "warning: the refactored form that is attached cannot be had, the image itself "
+                  "is pulled: " STR_FMT "\n",
+                  STR_ARG(buf_str(&safe)));
 }
 
 bool image_is_in_store(const char *reference)

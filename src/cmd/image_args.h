@@ -42,6 +42,14 @@ struct image_args {
             CMD_DURATION, &(registry).stall_ms, 0, 0                                               \
     }
 
+/* For what pulls a tag. */
+#define IMAGE_ORIGINAL_OPT(wants_original)                                                         \
+    {                                                                                              \
+        "original", 0, NULL,                                                                       \
+            "the layers that a tag names, also where 'dormouse image refactor' attached others",   \
+            CMD_FLAG, &(wants_original), 0, 0                                                      \
+    }
+
 #define IMAGE_ARGS_OPTS(args)                                                                      \
     IMAGE_STORE_OPT((args).store),                                                                 \
         { "platform",       0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,  \
@@ -86,6 +94,8 @@ static inline void image_opened_fini_scoped(struct image_opened *o)
     image_opened_fini(o);
 }
 
+/* Says that a refactored form could not be had: why, as on_original of oci_pull(). */
+void image_warn_original(const char *why);
 /* Whether a reference has no form of oci/source.h, so it is a name in the store. */
 bool image_is_in_store(const char *reference);
 /*

@@ -13,7 +13,7 @@
 enum { WAIT_MS = 60 * 1000 };
 
 static struct image_args args;
-static bool is_rootless, is_writable, has_suid, is_not_durable;
+static bool is_rootless, is_writable, has_suid, is_not_durable, wants_original;
 static const char *sink, *data_dir;
 static uint64_t max_bytes, wait_ms = WAIT_MS;
 
@@ -25,6 +25,7 @@ static uint64_t max_bytes, wait_ms = WAIT_MS;
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
+    IMAGE_ORIGINAL_OPT(wants_original),
     { "rw", 0, NULL, "writable; what is written is lost by umount", CMD_FLAG, &is_writable, 0, 0 },
     { "suid", 0, NULL, "let set-user-ID files and devices of the image work", CMD_FLAG, &has_suid,
       0, 0 },
@@ -137,6 +138,7 @@ static int run(int argc, char **argv)
         .is_rootless = is_rootless,
         .is_writable = is_writable,
         .has_suid = has_suid,
+        .wants_original = wants_original,
         .is_not_durable = is_not_durable,
     };
     if (mount_at(argv[1], &m, &err) < 0)

@@ -39,6 +39,12 @@ static void origin_scoped(struct oci_origin *origin)
     oci_origin_close(origin);
 }
 
+static void warn_original(void *arg, const char *why)
+{
+    (void)arg;
+    image_warn_original(why);
+}
+
 /* Into the store, without a name there. */
 static int pull(const struct image_mounting *m, struct oci_store *store, struct oci_digest *ret,
                 struct err *err)
@@ -46,6 +52,8 @@ static int pull(const struct image_mounting *m, struct oci_store *store, struct 
     struct oci_pull_result res;
     struct oci_pull_opts how = { .platform = m->args->wanted,
                                  .max_tar_bytes = m->max_bytes,
+                                 .prefers_refactored = !m->wants_original,
+                                 .on_original = warn_original,
                                  .reading = &layer_child_reading,
                                  .may_show = layer_rights_is_public };
     scoped(origin_scoped) struct oci_origin origin = { 0 };

@@ -23,6 +23,7 @@ struct image_mounting {
     uint64_t max_bytes; /* of a layer */
     uint64_t wait_ms;   /* for another process that writes the store */
     bool is_rootless, is_writable, has_suid, is_not_durable;
+    bool wants_original; /* no refactored form of what is pulled */
     bool is_alone; /* mounts of other processes are not seen here: no layer is mounted for them */
     /* Set by image_mounting_mount(). */
     enum root_sink used;

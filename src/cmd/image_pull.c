@@ -8,7 +8,6 @@
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "oci/pull.h"
-#include "oci/refactored.h"
 #include "oci/reference.h"
 
 #include <unistd.h>
@@ -35,9 +34,7 @@ static const struct cmd_opt opts[] = {
       OCI_PULL_THREADS_MAX },
     { "whole", 0, NULL, "layers only as their blobs, also where their files could be had alone",
       CMD_FLAG, &by_blobs, 0, 0 },
-    { "original", 0, NULL,
-      "the layers that SOURCE names, also where 'dormouse image refactor' attached others",
-      CMD_FLAG, &wants_original, 0, 0 },
+    IMAGE_ORIGINAL_OPT(wants_original),
     { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
     IMAGE_REGISTRY_OPTS(registry),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
@@ -201,13 +198,8 @@ static void on_other_form(void *arg, const struct oci_pull_layer *layer, const c
 
 static void on_original(void *arg, const char *why)
 {
-    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
     clear_bar(arg);
-    cmd_add_safe(&safe, str_of(why));
-    (void)fprintf(stderr,
-                  "warning: the refactored form that is attached cannot be had, the image itself "
-                  "is pulled: " STR_FMT "\n",
-                  STR_ARG(buf_str(&safe)));
+    image_warn_original(why);
 }
 
 /* Of several threads, so that it leaves what they share alone. */
@@ -307,7 +299,7 @@ static int pull_source(const char *source, struct oci_store_opts store_opts,
     pull->is_pinned = pin;
     pull->has_form = form != NULL;
     pull->is_by_blobs = by_blobs;
-    pull->prefers_refactored = !wants_original && oci_refactored_may(str_of(reference));
+    pull->prefers_refactored = !wants_original;
     pull->may_show = layer_rights_is_public;
     pull->reading = &layer_child_reading;
     ((struct progress *)pull->arg)->store = store;
@@ -370,9 +362,8 @@ const struct cmd cmd_image_pull = {
     "Where 'dormouse image refactor' attached an image to the one of a tag, that is what is "
     "pulled,\n"
     "under the same name: it has the same files, in layers that it shares with others. Its\n"
-    "configuration has to be the same. --original takes what the tag names; an image that is "
-    "named\n"
-    "by its digest is never another one.\n"
+    "configuration has to be the same. --original takes what the tag names, as every command does\n"
+    "with DORMOUSE_IMAGE_ORIGINAL=1; an image that is named by its digest is never another one.\n"
     "\n"
     "With --form cas each file is kept once, however many layers have its content; mounts use it\n"
     "from there (Linux 6.5), and the tar of a layer is made again where one is needed.\n"

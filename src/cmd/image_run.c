@@ -16,7 +16,7 @@
 enum { WAIT_MS = 60 * 1000, ARGS_MAX = 4096 };
 
 static struct image_args args;
-static bool is_read_only, has_terminal, is_lazy, is_recording;
+static bool is_read_only, has_terminal, is_lazy, is_recording, wants_original;
 static const char *data_dir, *network, *user, *cwd, *entrypoint, *host_name, *runtime;
 static struct cmd_list env;
 static uint64_t max_bytes, wait_ms = WAIT_MS, open_ms, record_ms;
@@ -48,6 +48,7 @@ static const struct cmd_opt opts[] = {
     { "max-layer-size", 0, "SIZE",
       "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
       0 },
+    IMAGE_ORIGINAL_OPT(wants_original),
     { "data-dir", 0, "DIR", "where images and containers lie " CMD_DATA_DIR_DEFAULT, CMD_STRING,
       &data_dir, 0, 0 },
     { "wait", 0, "DURATION", "for another process that writes the store (1m)", CMD_DURATION,
@@ -131,6 +132,7 @@ static int run_at(const struct run_place *p, const char *program, size_t n_words
             true, /* the runtime makes mount points, even if the container cannot write */
         .is_not_durable = true,
         .is_alone = true,
+        .wants_original = wants_original,
         .is_rootless = image_mounting_users() == IMAGE_MOUNTING_USERS_ONE,
     };
     z->reference = words[0];

@@ -2,6 +2,7 @@
 #include "image/provide.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/sys.h"
 #include "codec/digest.h"
@@ -144,6 +145,14 @@ static int on_layers(void *arg, const struct oci_pull_layer *layers, size_t n, s
     return layer_show_layers(&p->show, layers, n, err);
 }
 
+static void on_original(void *arg, const char *why)
+{
+    char text[LOG_QUOTE_MAX];
+    const struct pulling *p = arg;
+    log_warn("refactored form not pulled, the image itself is", "image=%s reason=\"%s\"",
+             p->q->plain_name, log_quote(text, str_of(why)));
+}
+
 static void origin_scoped(struct oci_origin *origin)
 {
     oci_origin_close(origin);
@@ -177,9 +186,11 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                   /* Files of layers that are private to others must not be
                                    * found through digests. */
                                   .is_by_blobs = true,
+                                  .prefers_refactored = true,
                                   .on_progress = on_progress,
                                   .on_image = on_image,
                                   .on_layers = on_layers,
+                                  .on_original = on_original,
                                   .arg = &p };
     struct oci_pull_result res;
     scoped(origin_scoped) struct oci_origin origin = { 0 };

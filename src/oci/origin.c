@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source as an origin of pulls. */
 #include "oci/pull.h"
+#include "oci/refactored.h"
 
 static int give_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
                       struct err *err)
@@ -89,6 +90,7 @@ int oci_origin_open(struct str reference, const struct oci_remote_opts *registry
         .parts = oci_source_remote(source) ? &parts : NULL,
         .arg = source,
         .is_remote = oci_source_remote(source) != NULL,
+        .may_be_other = oci_refactored_may(reference),
         .has_no_blobs = oci_source_names_layers_by_diff_id(source),
     };
     return 0;

@@ -456,8 +456,8 @@ static void choose_image(struct pull *p)
 {
     const struct oci_origin *o = &p->opts->origin;
     struct oci_image other;
-    if (!p->opts->prefers_refactored || !o->parts || !o->parts->referrers || o->has_no_blobs ||
-        p->image.manifest_text.n == 0)
+    if (!p->opts->prefers_refactored || !o->may_be_other || !o->parts || !o->parts->referrers ||
+        o->has_no_blobs || p->image.manifest_text.n == 0)
         return;
     uint64_t missing = missing_bytes(p, &p->image);
     if (missing == 0 || oci_refactored_find(&p->documents, o, &p->image, &other, NULL) < 0 ||

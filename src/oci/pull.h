@@ -46,6 +46,7 @@ struct oci_origin {
                 void *sink_arg, struct err *err);
     void *arg;         /* of all of these */
     bool is_remote;    /* keep what arrived of a blob, for the next attempt */
+    bool may_be_other; /* what it names may be taken in a refactored form (oci/refactored.h) */
     bool has_no_blobs; /* descriptors name layers by DiffID, as in docker-archive */
     const struct oci_origin_parts *parts; /* NULL: none */
 };
@@ -99,10 +100,10 @@ struct oci_pull_opts {
     /* Each layer from its first byte, and what came of one that fails is not left for another pull:
      * whoever goes on with it has not been given it. */
     bool is_whole;
-    /* Where a refactored form is attached to the image (oci/refactored.h), take that instead,
-     * unless the store has all layers of the image, or misses less than half as many bytes of it.
-     * Not for what is named by its digest. The index of several platforms is then not kept. Where
-     * the origin does not give all of it, the image itself is pulled. */
+    /* Where a refactored form is attached to the image (oci/refactored.h), and the origin may be
+     * taken in another form, take that instead, unless the store has all layers of the image, or
+     * misses less than half as many bytes of it. The index of several platforms is then not kept.
+     * Where the origin does not give all of it, the image itself is pulled. */
     bool prefers_refactored;
     /* Layers only as their blobs; else, where the store keeps tars, from the files that it has and
      * those that the origin gives by their digests (oci/pull_files.h), if it does, or deltas that

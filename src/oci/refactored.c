@@ -7,10 +7,15 @@
 #include "oci/reference.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool oci_refactored_may(struct str reference)
 {
     struct oci_reference ref;
+    const char *off = getenv(OCI_REFACTORED_OFF);
+    if (off && off[0] && strcmp(off, "0") != 0)
+        return false;
     return str_has_prefix(reference, STR("docker://")) &&
            oci_reference_parse(str_slice(reference, 9, reference.n), &ref, NULL) >= 0 &&
            !ref.has_digest;

@@ -25,7 +25,11 @@ enum { OCI_REFACTORED_TRIES = 4 }; /* of what is attached */
 /* Of which image a manifest says to be the refactored form; false: of none. Pure. */
 bool oci_refactored_source(const struct json *manifest, struct oci_digest *ret);
 
-/* Does the reference name a tag in a registry, whose image may be taken in another form? */
+/* Turns all of it off for a process, where it is neither empty nor "0". */
+#define OCI_REFACTORED_OFF "DORMOUSE_IMAGE_ORIGINAL"
+
+/* May the image that the reference names be taken in another form? That of a tag in a registry,
+ * unless the environment says no. */
 bool oci_refactored_may(struct str reference);
 
 /*

@@ -131,6 +131,32 @@ def test_a_second_start_and_a_restart_ask_the_registry_for_nothing(tmp_path, sta
     assert requests(registry) == asked
 
 
+def test_functions_share_layers_of_refactored_forms_but_not_where_a_digest_is_named(tmp_path, start, registry):
+    for name in ("web", "api"):
+        registry.add_layout(layout(tmp_path / name, more=[layer([(name, "f", name.encode() * 5000)])]), f"team/{name}", "v1")
+    named = [f"docker://{registry.host}/team/{name}:v1" for name in ("web", "api")]
+    done = subprocess.run([DORMOUSE, "image", "refactor", *named, "--to", "source", "--layer-threshold", "1", "--gain-threshold", "1"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    registry.seen.clear()
+    server = start()
+
+    def blobs(name, reference):
+        before = len(registry.seen)
+        server.deploy(name, spec(reference))
+        assert call(server.gateway, f"{name}.default").status == 200
+        return {path.rsplit("/", 1)[1] for _, path, _ in registry.seen[before:] if "/blobs/" in path}
+
+    def layers(repository, reference):
+        return {d["digest"] for d in json.loads(registry.manifests[repository, reference][1])["layers"]}
+
+    originals = {name: digest(registry.manifests[f"team/{name}", "v1"][1]) for name in ("web", "api")}
+    attached = {name: json.loads(registry.manifests[f"team/{name}", "sha256-" + originals[name][7:]][1])["manifests"][0]["digest"] for name in originals}
+    first, second = (layers(f"team/{name}", attached[name]) for name in ("web", "api"))
+    assert first & second and blobs("web", f"{registry.host}/team/web:v1") >= first
+    assert blobs("api", f"{registry.host}/team/api:v1") & (first | second) == second - first
+    assert blobs("pinned", f"{registry.host}/team/web@{originals['web']}") >= layers("team/web", "v1")
+
+
 def test_many_functions_of_an_image_share_one_pull(tmp_path, start, registry):
     registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
     server = start()

@@ -2,6 +2,7 @@
 """dormouse image pull: the refactored form of an image that a tag names, and what is not taken for one."""
 import gzip
 import json
+import os
 import subprocess
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from conftest import BUILD, DEADLINE_S
 from image_kit import MANIFEST, Layout, digest, layer
 from registry_kit import answer, fake
+from serve_kit import serve
 from test_image_refactor import BASE, OPTIONS, version
 
 NAMES = (("shop/app", "v1"), ("shop/db", "v2"))
@@ -173,3 +175,56 @@ def test_referrers_that_cannot_be_read_leave_the_original(tmp_path, registry):
     key = "shop/app", "sha256-" + original[7:]
     registry.manifests[key] = (registry.manifests[key][0], b"{")
     assert pull(tmp_path, registry, "shop/app:v1")["digest"] == original
+
+
+def test_the_environment_turns_it_off(tmp_path, registry, monkeypatch):
+    original, refactored = attached(registry, "shop/app", "v1")
+    monkeypatch.setenv("DORMOUSE_IMAGE_ORIGINAL", "1")
+    assert pull(tmp_path, registry, "shop/app:v1")["digest"] == original
+    monkeypatch.setenv("DORMOUSE_IMAGE_ORIGINAL", "0")
+    assert pull(tmp_path, registry, "shop/app:v1", store="other")["digest"] == refactored
+
+
+@pytest.fixture
+def target(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("mounting takes root")
+    made = tmp_path / "mnt"
+    made.mkdir()
+    yield made
+    for at in (made, *(tmp_path / "data").glob("mounts/*/lower")):
+        if os.path.ismount(at):
+            subprocess.run(["umount", "-l", at], check=True)
+
+
+def test_mounts_through_the_store_take_it_and_others_what_is_named(tmp_path, registry, target):
+    """Only what the store keeps can be shared, so that a copy has nothing of other layers."""
+    original, refactored = attached(registry, "shop/app", "v1")
+    layers = {d: {l["digest"] for l in named(registry, "shop/app", d)[1]["layers"]} for d in (original, refactored)}
+
+    def mounted(reference, *more, data="data"):
+        registry.seen.clear()
+        done = image("mount", f"docker://{registry.host}/{reference}", target, "--no-sync", "--data-dir", tmp_path / data, "-o", "json", *more)
+        assert (target / "app/run").read_bytes() == b"#!1\n" * 40
+        subprocess.run([BUILD / "dormouse", "image", "umount", target, "--data-dir", tmp_path / data], check=True, timeout=DEADLINE_S)
+        return done["fromStore"], [d for d in layers if layers[d] <= blobs_read(registry)]
+
+    if not mounted("shop/app:v1", data="probe")[0]:
+        pytest.skip("no mounts from the store here")
+    assert mounted("shop/app:v1") == (True, [refactored])
+    assert mounted("shop/app:v1", "--original", data="original") == (True, [original])
+    assert mounted(f"shop/app@{original}", data="pinned") == (True, [original])
+    assert mounted("shop/app:v1", "--sink", "dirs", data="copy") == (False, [original])
+
+
+def test_clients_of_the_mirror_get_what_the_registry_names(tmp_path, registry):
+    """Also where 'image pull' took the refactored form under that name before."""
+    original, refactored = attached(registry, "shop/app", "v1")
+    pull(tmp_path, registry, "shop/app:v1", "--form", "both")
+    with serve(tmp_path / "store") as s:                                        # no registry to ask: what is under the name
+        assert s.get(f"/v2/shop/app/manifests/v1?ns={registry.host}")[1]["Docker-Content-Digest"] == refactored
+    with serve(tmp_path / "store", "--upstream", registry.host) as s:
+        for name in ("v1", original):
+            status, headers, body = s.get(f"/v2/shop/app/manifests/{name}?ns={registry.host}")
+            assert (status, headers["Docker-Content-Digest"], digest(body)) == (200, original, original)
+        assert s.get(f"/v2/shop/app/blobs/{json.loads(body)['layers'][-1]['digest']}?ns={registry.host}")[0] == 200
