@@ -452,6 +452,22 @@ TEST(documents_of_oci_and_docker_are_read)
     arena_fini(&a);
 }
 
+TEST(an_image_for_another_platform_is_told_from_one_that_says_none)
+{
+    struct oci_platform wanted;
+    struct err err = { 0 };
+    struct oci_config config = { .platform = { STR("linux"), STR("arm64"), STR("v8") } };
+    CHECK_OK(oci_platform_parse(STR("linux/arm64/v7"), &wanted, NULL));
+    CHECK_OK(oci_platform_check(&wanted, &config, NULL));
+    config.platform.architecture = STR("amd64");
+    CHECK_INT(oci_platform_check(&wanted, &config, &err), -ENOENT);
+    CHECK_STR(str_of(err_text(&err)), "the image is for linux/amd64, not for linux/arm64");
+    config.platform = (struct oci_platform){ .os = STR("windows") };
+    CHECK_INT(oci_platform_check(&wanted, &config, NULL), -ENOENT);
+    config.platform = (struct oci_platform){ 0 };
+    CHECK_OK(oci_platform_check(&wanted, &config, NULL));
+}
+
 TEST(documents_that_are_none_are_refused)
 {
     static const struct {

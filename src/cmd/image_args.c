@@ -93,6 +93,8 @@ int image_open(const struct image_args *args, const char *reference, struct imag
 {
     *ret = (struct image_opened){ 0 };
     int r = (image_is_in_store(reference) ? open_stored : open_source)(args, reference, ret, err);
+    if (r >= 0 && args->platform)
+        r = oci_platform_check(&args->wanted, &ret->image.config, err);
     if (r < 0) {
         image_opened_fini(ret);
         return err_ctx(err, r, "image '%s'", reference);

@@ -51,6 +51,7 @@ static int pull(const struct image_mounting *m, struct oci_store *store, struct 
 {
     struct oci_pull_result res;
     struct oci_pull_opts how = { .platform = m->args->wanted,
+                                 .demands_platform = m->args->platform != NULL,
                                  .max_tar_bytes = m->max_bytes,
                                  .prefers_refactored = !m->wants_original,
                                  .on_original = warn_original,

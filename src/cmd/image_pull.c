@@ -236,6 +236,7 @@ static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
                                       .quota_bytes = quota,
                                       .lock_ms = where.wait_ms };
     pull->platform = oci_platform_here();
+    pull->demands_platform = platform != NULL;
     pull->threads = (unsigned)threads;
     if (platform && oci_platform_parse(str_of(platform), &pull->platform, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);

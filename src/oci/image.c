@@ -3,6 +3,8 @@
 
 #include "codec/json.h"
 
+#include <errno.h>
+
 static const struct str SHA256_PREFIX = { "sha256:", 7 };
 enum { SHOWN_MAX = 80 }; /* bytes of a wrong value in a message */
 
@@ -256,6 +258,19 @@ int oci_platform_parse(struct str text, struct oci_platform *ret, struct err *er
                        STR_ARG(text));
     *ret = (struct oci_platform){ os, architecture, variant };
     return 0;
+}
+
+int oci_platform_check(const struct oci_platform *wanted, const struct oci_config *config,
+                       struct err *err)
+{
+    const struct oci_platform *is = &config->platform;
+    if ((is->os.n == 0 || str_eq(is->os, wanted->os)) &&
+        (is->architecture.n == 0 || str_eq(is->architecture, wanted->architecture)))
+        return 0;
+    return err_set(err, -ENOENT,
+                   "the image is for " STR_FMT "/" STR_FMT ", not for " STR_FMT "/" STR_FMT,
+                   STR_ARG(is->os), STR_ARG(is->architecture), STR_ARG(wanted->os),
+                   STR_ARG(wanted->architecture));
 }
 
 const struct oci_descriptor *oci_index_select(const struct oci_index *index,

@@ -97,6 +97,10 @@ int oci_config_parse(struct arena *a, struct str text, struct oci_config *ret, s
 struct oci_platform oci_platform_here(void);
 /* "linux/arm64/v8", "linux/amd64"; E_PARSE. Borrowed from `text`. */
 int oci_platform_parse(struct str text, struct oci_platform *ret, struct err *err);
+/* Does the configuration say another system or architecture? -ENOENT, with both. Images that say
+ * neither, and variants, are not compared. */
+int oci_platform_check(const struct oci_platform *wanted, const struct oci_config *config,
+                       struct err *err);
 /*
  * The manifest of an index that fits best: same system and architecture, then the same variant,
  * then the first. NULL: none fits.

@@ -622,6 +622,8 @@ static int pull(struct pull *p, struct err *err)
 {
     struct err why = { 0 };
     int r = p->opts->origin.image(p->opts->origin.arg, &p->opts->platform, &p->image, err);
+    if (r >= 0 && p->opts->demands_platform)
+        r = oci_platform_check(&p->opts->platform, &p->image.config, err);
     if (r < 0)
         return r;
     choose_image(p);

@@ -82,7 +82,8 @@ struct oci_pull_opts {
      * before the store is closed. */
     struct str name;
     struct oci_platform platform;
-    unsigned threads; /* 0: one for each processor */
+    bool demands_platform; /* also of an image that is for one alone: else -ENOENT */
+    unsigned threads;      /* 0: one for each processor */
     /* For another pull that has begun with a layer of this image, and up to four times that where
      * it is about to end; then the layer is fetched beside it. 0: what its size takes on a slow
      * line. */

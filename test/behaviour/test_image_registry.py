@@ -92,6 +92,17 @@ def test_the_platform_of_an_index_is_chosen(registry, layout):
     assert "none for linux/s390x" in fails(f"docker://{registry.host}/a/b:multi", "--platform", "linux/s390x")
 
 
+def test_a_platform_that_an_image_is_not_for_is_refused(registry, tmp_path):
+    store, said = ("--store", str(tmp_path / "store")), "the image is for linux/amd64, not for linux/arm64"
+    assert said in fails(registry.ref, "--platform", "linux/arm64")
+    pulled = dormouse("pull", registry.ref, *store, "--platform", "linux/arm64")
+    assert pulled.returncode == 1 and said in pulled.stderr and not any("/blobs/" + d in p for p in registry.paths() for d in (registry.big,))
+    assert dormouse("pull", registry.ref, *store, "--platform", "linux/amd64", "--name", "app").returncode == 0
+    for words in (("inspect", "app"), ("unpack", "app", str(tmp_path / "root")), ("mount", "app", str(tmp_path))):
+        done = dormouse(*words, *store, "--platform", "linux/arm64")
+        assert done.returncode == 1 and (said in done.stderr or "takes root" in done.stderr), done.stderr
+
+
 def test_a_tag_that_moves_while_it_is_read_gives_one_image_or_the_other(registry, layout):
     """Everything after the tag is asked for by digest."""
     want = inspect(registry.ref)

@@ -73,6 +73,11 @@ def run_of_user(layout, tmp_path):
         assert made.is_clean()
 
 
+def test_a_platform_that_the_image_is_not_for_is_refused(run):
+    done = run("plain", "--platform", "linux/s390x")
+    assert done.returncode == 1 and done.stdout == "" and "the image is for linux/amd64, not for linux/s390x" in done.stderr
+
+
 def test_the_program_of_the_image_runs(run):
     done = run("plain")
     assert (done.returncode, done.stdout, done.stderr) == (0, "plain\n", "")
