@@ -1919,6 +1919,194 @@ TEST(after_a_stop_of_the_machine_nothing_is_half_visible_and_what_was_pulled_is_
         SKIP("no file systems on loop devices here");
 }
 
+/* ---- pulls that do not wait for the disk ---- */
+
+static struct oci_store *open_hasty(enum oci_store_form form)
+{
+    return open_with((struct oci_store_opts){ .form = form, .is_not_durable = true });
+}
+
+static bool has_mark(void)
+{
+    struct stat st;
+    char path[sizeof root + 16];
+    (void)snprintf(path, sizeof path, "%s/unsynced", root);
+    return stat(path, &st) == 0;
+}
+
+/* What a machine that starts again finds: a mark of the boot before. */
+static void start_again(void)
+{
+    char path[sizeof root + 16];
+    (void)snprintf(path, sizeof path, "%s/unsynced", root);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    CHECK_INT(pwrite(fd, "00000000", 8, 0), 8);
+    (void)close(fd);
+}
+
+static void age_mark(void)
+{
+    char path[sizeof root + 16];
+    const struct timespec times[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+    (void)snprintf(path, sizeof path, "%s/unsynced", root);
+    CHECK_OK(utimensat(AT_FDCWD, path, times, 0));
+}
+
+/* A new image, and a layer of a durable one that left and comes again. */
+static int scenario_of_hasty_pulls(enum oci_store_form form)
+{
+    struct oci_store *s;
+    struct oci_store_opts opts = { .root = root, .form = form, .is_not_durable = true };
+    int r = oci_store_open(&opts, &s, NULL);
+    if (r < 0)
+        return r;
+    r = pull_as(s, 1, "next", NULL);
+    r = r < 0 ? r : oci_store_layer_remove(s, &world.layers[1].diff_id, NULL);
+    r = r < 0 ? r : pull_as(s, 0, "app", NULL);
+    oci_store_close(s);
+    return r;
+}
+
+static void check_after_hasty(unsigned nth, bool is_over, bool has_next)
+{
+    struct arena a = { 0 };
+    struct oci_store_image image;
+    struct oci_store *s = open_with((struct oci_store_opts){ .is_reader = true });
+    struct oci_store_check_result res = check_store(s, false);
+    if (res.n_damaged)
+        TEST_FAIL("after the machine's stop %u: %zu damaged: %s", nth, res.n_damaged, last_damage);
+    CHECK(!has_mark());
+    CHECK_OK(oci_store_image_find(s, STR("app"), &a, &image, NULL));
+    CHECK(oci_digest_equal(&image.manifest, &world.images[0].digest));
+    check_layer(s, 0);
+    if (is_over || oci_store_layer_has(s, &world.layers[1].diff_id))
+        check_layer(s, 1);
+    CHECK_INT(oci_store_layer_has(s, &world.layers[2].diff_id), has_next);
+    oci_store_close(s);
+    s = open_store();
+    pull_ok(s, 0, "app");
+    pull_ok(s, 1, "next");
+    for (size_t i = 0; i < LAYERS; i++)
+        check_layer(s, i);
+    res = check_store(s, false);
+    CHECK_INT(res.n_damaged + res.n_incomplete, 0);
+    CHECK_OK(oci_store_sweep(s, SIZE_MAX, NULL));
+    oci_store_close(s);
+    arena_fini(&a);
+}
+
+/* The machine stops before the n-th call, then starts. true: there were fewer. */
+static bool stop_hasty_before(enum oci_store_form form, enum sys_call call, unsigned nth)
+{
+    int status;
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        sys_fail_nth(call, nth, SYS_FAIL_KILL);
+        _exit(scenario_of_hasty_pulls(form) < 0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    bool is_over = WIFEXITED(status);
+    CHECK(!is_over || WEXITSTATUS(status) == 0);
+    CHECK(!is_over || has_mark());
+    copy_disk(disk.file, disk.copy);
+    if (is_over) { /* the machine did not stop, and the next one waits for the disk */
+        oci_store_close(open_store());
+        copy_disk(disk.file, disk.made);
+    }
+    unmount_disk();
+    CHECK(mount_disk(disk.copy));
+    start_again();
+    check_after_hasty(nth, is_over, false);
+    unmount_disk();
+    if (!is_over)
+        return false;
+    CHECK(mount_disk(disk.made));
+    check_after_hasty(nth, true, true);
+    unmount_disk();
+    return true;
+}
+
+static bool stop_hasty_everywhere(enum oci_store_form form, enum sys_call call)
+{
+    if (!make_disk() || !mount_disk(disk.made))
+        return false;
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
+    pull_ok(s, 0, "app");
+    oci_store_close(s);
+    unmount_disk();
+    bool is_over = false;
+    for (unsigned nth = 1; !is_over; nth++) {
+        copy_disk(disk.made, disk.file);
+        CHECK(mount_disk(disk.file));
+        is_over = stop_hasty_before(form, call, nth);
+    }
+    return true;
+}
+
+TEST(after_a_stop_of_the_machine_nothing_is_left_of_what_was_not_waited_for)
+{
+    char own_root[sizeof root];
+    if (HAS_TSAN)
+        SKIP(ONE_THREAD);
+    bool can = prepare_disk();
+    (void)memcpy(own_root, root, sizeof root);
+    (void)snprintf(root, sizeof root, "%s", disk.at);
+    can = can && stop_hasty_everywhere(OCI_STORE_BOTH, SYS_RENAMEAT) &&
+          stop_hasty_everywhere(OCI_STORE_CAS, SYS_FSYNC);
+    (void)memcpy(root, own_root, sizeof root);
+    remove_root();
+    if (!can)
+        SKIP("no file systems on loop devices here");
+}
+
+TEST(what_was_not_waited_for_is_there_until_the_machine_stops_and_after_the_next_sync_for_good)
+{
+    new_root();
+    struct oci_store *s = open_hasty(OCI_STORE_RAW);
+    CHECK(has_mark());
+    pull_ok(s, 0, "app");
+    oci_store_close(s);
+    s = open_hasty(OCI_STORE_RAW); /* at once: what is listed stays what it was */
+    check_layer(s, 0);
+    oci_store_close(s);
+    start_again();
+    s = open_hasty(OCI_STORE_RAW);
+    CHECK(!oci_store_layer_has(s, &world.layers[0].diff_id));
+    pull_ok(s, 0, "app");
+    oci_store_close(s);
+    age_mark();
+    oci_store_close(open_hasty(OCI_STORE_RAW)); /* much later */
+    start_again();
+    s = open_hasty(OCI_STORE_RAW);
+    check_layer(s, 0);
+    pull_ok(s, 1, "next");
+    CHECK_OK(oci_store_lease(s, STR("l"), &world.images[1].digest, false, NULL));
+    oci_store_close(s);
+    start_again();
+    s = open_store();
+    CHECK(!has_mark());
+    check_layer(s, 2);
+    CHECK_ERR(oci_store_layer_remove(s, &world.layers[2].diff_id, NULL), -EBUSY);
+    oci_store_close(s);
+}
+
+TEST(a_reader_beside_a_writer_that_removes_what_may_be_damaged_is_told_to_wait)
+{
+    new_root();
+    struct oci_store *s = open_hasty(OCI_STORE_RAW), *reader;
+    struct oci_store_opts opts = { .root = root, .is_reader = true };
+    struct err err = { 0 };
+    start_again();
+    CHECK_ERR(oci_store_open(&opts, &reader, &err), -EBUSY);
+    CHECK(strstr(err_text(&err), "without syncs"));
+    oci_store_close(s);
+    CHECK_OK(oci_store_open(&opts, &reader, NULL));
+    oci_store_close(reader);
+}
+
 /* ---- what a check gives to its reader ---- */
 
 static struct {

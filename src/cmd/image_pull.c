@@ -18,7 +18,7 @@ static struct image_store_args where;
 static const char *name, *platform, *form, *policy_word;
 static enum image_cache_policy policy;
 static uint64_t quota, threads;
-static bool pin, by_blobs, wants_original;
+static bool pin, by_blobs, wants_original, is_not_durable;
 static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
@@ -36,6 +36,8 @@ static const struct cmd_opt opts[] = {
       CMD_FLAG, &by_blobs, 0, 0 },
     IMAGE_ORIGINAL_OPT(wants_original),
     { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
+    { "no-sync", 0, NULL, "do not wait until everything is on the disk", CMD_FLAG, &is_not_durable,
+      0, 0 },
     IMAGE_REGISTRY_OPTS(registry),
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     IMAGE_STORE_OUTPUT_OPT(where.output),
@@ -234,6 +236,7 @@ static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
         return bad;
     *store = (struct oci_store_opts){ .form = (enum oci_store_form)i,
                                       .quota_bytes = quota,
+                                      .is_not_durable = is_not_durable,
                                       .lock_ms = where.wait_ms };
     pull->platform = oci_platform_here();
     pull->demands_platform = platform != NULL;
@@ -365,6 +368,10 @@ const struct cmd cmd_image_pull = {
     "under the same name: it has the same files, in layers that it shares with others. Its\n"
     "configuration has to be the same. --original takes what the tag names, as every command does\n"
     "with DORMOUSE_IMAGE_ORIGINAL=1; an image that is named by its digest is never another one.\n"
+    "\n"
+    "With --no-sync the pull does not wait for the disk. Images are whole as long as the machine\n"
+    "runs; when it stops, the next command removes the layers that came so, to be pulled again.\n"
+    "The next command without it that writes the store ('dormouse image gc') makes them stay.\n"
     "\n"
     "With --form cas each file is kept once, however many layers have its content; mounts use it\n"
     "from there (Linux 6.5), and the tar of a layer is made again where one is needed.\n"

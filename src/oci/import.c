@@ -494,6 +494,12 @@ static int write_new(struct oci_import *im, const char *name, struct str content
     return 0;
 }
 
+/* Before it is visible; a blob comes to a layer that is here for good. */
+static bool is_synced(const struct oci_import *im)
+{
+    return im->opts.is_for_blob || store_must_sync(im->s, &im->opts.diff_id);
+}
+
 /* The files of the layer become objects, and the tar is not needed any more. */
 static int share(struct oci_import *im, const struct oci_layer *layer, struct err *err)
 {
@@ -501,7 +507,7 @@ static int share(struct oci_import *im, const struct oci_layer *layer, struct er
     scoped(free_scoped) char *skeleton = xasprintf("%s/skeleton", im->dir);
     if (im->s->opts.form != OCI_STORE_CAS || !store_objects_can_keep(layer))
         return 0;
-    int r = store_objects_keep(im->s, skeleton, layer, im->tar_fd, err);
+    int r = store_objects_keep(im->s, skeleton, layer, im->tar_fd, is_synced(im), err);
     if (r < 0)
         return r;
     im->is_sharing = true;
@@ -537,6 +543,8 @@ static int sync_files(struct oci_import *im, const struct unpublished *u, struct
     const int fds[] = { im->keeps_tar ? im->tar_fd : -1, u->index_fd, u->note_fd,
                         im->keeps_blob ? im->blob_fd : -1 };
     int r = 0;
+    if (!is_synced(im))
+        return 0;
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         if (fds[i] >= 0)
             (void)sync_file_range(fds[i], 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -553,7 +561,7 @@ static int put_index(struct oci_import *im, struct unpublished *u, struct err *e
     if (r < 0)
         return err_sys(err, r, "write '%s'", path.p);
     free(take_ptr(&u->index_name));
-    return store_sync_dir(s, "meta/index", err);
+    return is_synced(im) ? store_sync_dir(s, "meta/index", err) : 0;
 }
 
 static int put_blob(struct oci_import *im, struct err *err)
@@ -561,10 +569,12 @@ static int put_blob(struct oci_import *im, struct err *err)
     struct oci_store *s = im->s;
     struct store_path path = store_path_of("blobs", &im->opts.blob, NULL);
     int r = sys_renameat(s->fd, im->blob_name, s->fd, path.p);
-    return r < 0 ? err_sys(err, r, "write '%s'", path.p) : store_sync_dir(s, "blobs", err);
+    if (r < 0)
+        return err_sys(err, r, "write '%s'", path.p);
+    return is_synced(im) ? store_sync_dir(s, "blobs", err) : 0;
 }
 
-/* What refers to the layer syncs its name (store_sync_layers()). */
+/* What refers to the layer syncs its name (store_sync_layers()), unless the store is not durable. */
 static int put_layer(struct oci_import *im, struct err *err)
 {
     struct oci_store *s = im->s;
@@ -576,7 +586,7 @@ static int put_layer(struct oci_import *im, struct err *err)
     if (r < 0)
         return err_sys(err, r, "write '%s'", path.p);
     free(take_ptr(&im->dir));
-    return 0;
+    return s->opts.is_not_durable && is_synced(im) ? store_sync_layers(s, err) : 0;
 }
 
 static int publish(struct oci_import *im, const struct oci_layer *layer, struct err *err)

@@ -78,24 +78,35 @@ static int sync_parent(struct oci_store *s, const char *name, struct err *err)
     return store_sync_dir(s, dir, err);
 }
 
-static int write_synced(struct oci_store *s, const char *name, struct str content)
+static int write_file(struct oci_store *s, const char *name, struct str content, bool is_synced)
 {
     scoped(fd_scoped) int fd =
         sys_openat(s->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, STORE_FILE_MODE);
     int r = fd < 0 ? fd : sys_write_all(fd, content.p, content.n);
-    return r < 0 ? r : sys_fsync(fd);
+    return r < 0 || !is_synced ? r : sys_fsync(fd);
 }
 
-int store_put_file(struct oci_store *s, const char *name, struct str content, struct err *err)
+static int put_file(struct oci_store *s, const char *name, struct str content, bool is_synced,
+                    struct err *err)
 {
     scoped(free_scoped) char *tmp = store_tmp_name(s);
-    int r = write_synced(s, tmp, content);
+    int r = write_file(s, tmp, content, is_synced);
     r = r < 0 ? r : sys_renameat(s->fd, tmp, s->fd, name);
     if (r < 0) {
         (void)unlinkat(s->fd, tmp, 0);
         return err_sys(err, r, "write '%s'", name);
     }
-    return sync_parent(s, name, err);
+    return is_synced ? sync_parent(s, name, err) : 0;
+}
+
+int store_put_file(struct oci_store *s, const char *name, struct str content, struct err *err)
+{
+    return put_file(s, name, content, true, err);
+}
+
+int store_put_new(struct oci_store *s, const char *name, struct str content, struct err *err)
+{
+    return put_file(s, name, content, !s->opts.is_not_durable, err);
 }
 
 int store_each(const struct oci_store *s, const char *dir,
@@ -414,12 +425,26 @@ static int open_writer(struct oci_store *s, struct err *err)
     r = r < 0 ? r : make_dirs(s, err);
     r = r < 0 ? r : store_each(s, "tmp", discard_boot, s, err);
     r = r < 0 ? r : store_each(s, tmp, discard_own, s, err);
+    r = r < 0 ? r : store_unsynced_open(s, err);
     return r < 0 ? r : store_count_used(s, err);
+}
+
+/* A writer removes what may be damaged. */
+static int mend(const struct oci_store *s, struct err *err)
+{
+    struct oci_store *writer = NULL;
+    struct oci_store_opts opts = { .root = s->root, .must_exist = true };
+    int r = oci_store_open(&opts, &writer, err);
+    oci_store_close(writer);
+    return r < 0 ? err_ctx(err, r, "the machine stopped while the store was written without syncs")
+                 : 0;
 }
 
 static int open_reader(struct oci_store *s, struct err *err)
 {
     int r = read_version(s, err);
+    if (r >= 0 && store_unsynced_is_stale(s))
+        r = mend(s, err);
     if (r < 0)
         return r;
     struct stat st;
@@ -489,6 +514,7 @@ void oci_store_close(struct oci_store *s)
         free(e->value);
     map_fini(&s->holds);
     store_blobs_fini(s);
+    store_unsynced_fini(s);
     fd_scoped(&s->fd);
     fd_scoped(&s->lock_fd);
     (void)pthread_mutex_destroy(&s->mutex);

@@ -19,6 +19,7 @@
  *            leases/<hex>               uses of images that outlast a process
  *            tenants/<DiffID>/          whose credentials brought it (image/layer_rights.h)
  *            starts/                    lazy starts that run (image/lazy_status.h)
+ *            unsynced                   while layers may not be on the disk yet (is_not_durable)
  *            tmp/<boot id>/             in flight; what another boot left goes to the trash
  *            trash/                     renamed away, deleted slowly
  *
@@ -81,6 +82,13 @@ struct oci_store_opts {
     const char *root; /* made when missing, except for readers */
     bool is_reader;   /* take no lock, change nothing */
     bool must_exist;  /* make none: -ENOENT, for a writer as well */
+    /*
+     * Of a writer: imports, documents and names do not wait for the disk, for machines whose images
+     * can be fetched again. When the machine stops, the next opening removes the layers that came
+     * since everything was last on the disk: since another writer opened the store without this, or
+     * one with it a minute after the one before. Leases that outlive the boot sync everything.
+     */
+    bool is_not_durable;
     uint64_t lock_ms; /* how long to wait for another writer */
     bool is_service;  /* a writer that stays: others are told so */
     bool is_hasty;    /* for such a one lock_ms does not count */
@@ -94,6 +102,8 @@ struct oci_store_opts {
  * A writer makes a store of a directory that is missing or empty (of "lost+found" it has no
  * opinion), and of one where another was stopped while it did so. The file `version` is the mark of
  * a store, and there before anything else of it but the lock.
+ *
+ * After a stop of the machine without syncs a reader has to be a writer first.
  *
  * *ret: given, oci_store_close(). Errors: -EBUSY, another process writes (the text has its id
  * and whether it stays);
@@ -315,8 +325,9 @@ struct oci_store_image {
 };
 
 /*
- * Set a name, durably, replacing what it stood for. Manifest, configuration and all layers have to
- * be there: -ENOENT otherwise. Errors: E_INVALID for a name that is none, E_LIMIT.
+ * Set a name, durably (but for is_not_durable), replacing what it stood for. Manifest,
+ * configuration and all layers have to be there: -ENOENT otherwise. Errors: E_INVALID for a name
+ * that is none, E_LIMIT.
  */
 int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image, struct err *err);
 /* By its exact name. Texts live in the arena. Errors: -ENOENT, E_CORRUPT. */

@@ -35,7 +35,7 @@ int oci_store_document_put(struct oci_store *s, const struct oci_digest *d, stru
     struct str old;
     r = fstatat(s->fd, path.p, &st, 0) == 0 ? oci_store_document(s, d, &a, &old, NULL) : -ENOENT;
     arena_fini(&a);
-    return r >= 0 ? 0 : store_put_file(s, path.p, text, err);
+    return r >= 0 ? 0 : store_put_new(s, path.p, text, err);
 }
 
 bool oci_store_document_has(struct oci_store *s, const struct oci_digest *d)
@@ -161,14 +161,16 @@ static struct store_path record_path(const char *dir, struct str key)
 }
 
 static int put_record(struct oci_store *s, const char *dir, struct str key, const struct json *v,
-                      struct err *err)
+                      bool is_synced, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(STORE_RECORD_MAX);
     int r = json_write(&b, v);
     r = r < 0 ? r : buf_add_char(&b, '\n');
     if (r < 0)
         return err_sys(err, r, "record");
-    r = store_put_file(s, record_path(dir, key).p, buf_str(&b), err);
+    struct store_path path = record_path(dir, key);
+    r = is_synced ? store_put_file(s, path.p, buf_str(&b), err)
+                  : store_put_new(s, path.p, buf_str(&b), err);
     (void)pthread_mutex_lock(&s->mutex);
     s->n_references++; /* after a failed sync as well: it may be there */
     (void)pthread_mutex_unlock(&s->mutex);
@@ -231,8 +233,8 @@ int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image
     json_set_str(&w.a, v, "platform", image->platform);
     json_set_int(&w.a, v, "pulledAt", image->pulled_wall_s);
     json_set_bool(&w.a, v, "pinned", image->is_pinned);
-    r = store_sync_layers(s, err);
-    r = r < 0 ? r : put_record(s, "refs", image->name, v, err);
+    r = s->opts.is_not_durable ? 0 : store_sync_layers(s, err);
+    r = r < 0 ? r : put_record(s, "refs", image->name, v, false, err);
     whole_release(s, &w);
     return r;
 }
@@ -416,8 +418,8 @@ int oci_store_lease(struct oci_store *s, struct str id, const struct oci_digest 
     set_digest(&w.a, v, "manifest", manifest);
     if (of_boot)
         json_set_str(&w.a, v, "boot", str_of(s->boot));
-    r = of_boot ? 0 : store_sync_layers(s, err);
-    r = r < 0 ? r : put_record(s, "leases", id, v, err);
+    r = of_boot ? 0 : s->opts.is_not_durable ? store_sync_all(s, err) : store_sync_layers(s, err);
+    r = r < 0 ? r : put_record(s, "leases", id, v, true, err);
     whole_release(s, &w);
     return r;
 }

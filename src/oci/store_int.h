@@ -34,7 +34,8 @@ struct oci_store {
         bool is_made;
         struct timespec made_of; /* the time of the directory of layers then */
     } blobs;
-    struct map holds;        /* digest -> struct store_hold */
+    struct store_unsynced *unsynced; /* of a writer that does not sync */
+    struct map holds;                /* digest -> struct store_hold */
     uint64_t n_references;   /* names and leases that were put: marks from before are too old */
     uint64_t used_bytes;     /* of layers and blobs */
     uint64_t reserved_bytes; /* of imports in flight */
@@ -71,6 +72,8 @@ char *store_tmp_name(const struct oci_store *s);
 /* Write, sync, rename, sync the directory; `name` is relative to the root. */
 int store_put_file(struct oci_store *s, const char *name, struct str content, struct err *err);
 int store_sync_dir(struct oci_store *s, const char *dir, struct err *err);
+/* The same without syncing where the store is not durable: for what can be fetched again. */
+int store_put_new(struct oci_store *s, const char *name, struct str content, struct err *err);
 /* Make the layers that are visible stay so: before something that refers to them is put. */
 int store_sync_layers(struct oci_store *s, struct err *err);
 /* Rename something below the root to the trash. -ENOENT without a text is possible. */
@@ -86,6 +89,18 @@ int store_trash_unheld(struct oci_store *s, const char *name, const struct oci_d
 int store_each(const struct oci_store *s, const char *dir,
                int (*each)(void *arg, const char *name, struct err *err), void *arg,
                struct err *err);
+
+/* ---- without syncs (store_unsynced.c) ---- */
+
+/* Of a writer that has the lock: go on where another left, or remove what may be damaged. */
+int store_unsynced_open(struct oci_store *s, struct err *err);
+void store_unsynced_fini(struct oci_store *s);
+/* The machine stopped since a writer that did not sync: what is there may be damaged. */
+bool store_unsynced_is_stale(const struct oci_store *s);
+/* An import of this layer waits until it is on the disk. */
+bool store_must_sync(struct oci_store *s, const struct oci_digest *diff_id);
+/* Before something that outlives the machine's stop refers to what is visible. */
+int store_sync_all(struct oci_store *s, struct err *err);
 
 /* ---- layers ---- */
 
@@ -164,11 +179,12 @@ int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err);
 bool store_objects_can_keep(const struct oci_layer *layer);
 /*
  * Make those of the layer's files that are missing, and the file `skeleton`, relative to the root.
- * tar_fd: its tar. After a success the objects stay, and store_objects_kept() has to follow on this
- * thread once the layer is visible, or is given up. Errors: -ENOSPC, those of oci_skeleton_write().
+ * tar_fd: its tar. is_synced: both are on the disk afterwards. After a success the objects stay,
+ * and store_objects_kept() has to follow on this thread once the layer is visible, or is given up.
+ * Errors: -ENOSPC, those of oci_skeleton_write().
  */
 int store_objects_keep(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
-                       int tar_fd, struct err *err);
+                       int tar_fd, bool is_synced, struct err *err);
 void store_objects_kept(struct oci_store *s);
 /* The tar of a layer that has a skeleton. */
 int store_read_objects(struct oci_store *s, const struct oci_digest *diff_id, oci_store_sink sink,

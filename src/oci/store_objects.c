@@ -220,7 +220,7 @@ static int sync_names(struct oci_store *s)
 {
     (void)pthread_mutex_lock(&s->mutex);
     uint64_t n = s->n_named;
-    bool is_synced = s->n_naming == 0 && s->n_named_synced == n;
+    bool is_synced = s->n_naming == 0 && s->n_named_synced == n && !s->opts.is_not_durable;
     (void)pthread_mutex_unlock(&s->mutex);
     if (is_synced)
         return 0;
@@ -232,17 +232,23 @@ static int sync_names(struct oci_store *s)
     return 0;
 }
 
+/* How the objects of a layer are made. */
+struct keeping {
+    bool again;     /* one that is there is read: then a damaged one is replaced */
+    bool is_synced; /* they and the skeleton are on the disk before they are used */
+};
+
 /* Write, sync, name, sync. One syncfs() costs less than fsync() of thousands of files. */
 static int add_objects(struct oci_store *s, const char *tmp, const struct oci_layer *layer,
-                       int tar_fd, bool again, struct err *err)
+                       int tar_fd, struct keeping how, struct err *err)
 {
     size_t n = 0;
     scoped(fd_scoped) int dir = sys_openat(s->fd, tmp, O_RDONLY | O_DIRECTORY, 0);
-    int r = dir < 0 ? dir : write_new(s, dir, layer, tar_fd, again, &n);
-    if (r >= 0 && n && syncfs(dir) < 0)
+    int r = dir < 0 ? dir : write_new(s, dir, layer, tar_fd, how.again, &n);
+    if (r >= 0 && n && how.is_synced && syncfs(dir) < 0)
         r = -errno;
     r = r < 0 || !n ? r : name_round(s, dir, layer);
-    r = r < 0 ? r : sync_names(s);
+    r = r < 0 || !how.is_synced ? r : sync_names(s);
     return r < 0 ? err_sys(err, r, "write the files of the layer") : 0;
 }
 
@@ -289,34 +295,37 @@ int oci_store_layer_frame(struct oci_store *s, const struct oci_digest *diff_id,
 }
 
 static int put_skeleton(struct oci_store *s, const char *name, const struct oci_layer *layer,
-                        int tar_fd, struct err *err)
+                        int tar_fd, bool is_synced, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_SKELETON_MAX);
     int r = oci_skeleton_write(layer, read_tar, &tar_fd, &b, err);
-    return r < 0 ? r : store_put_file(s, name, buf_str(&b), err);
+    if (r < 0)
+        return r;
+    return is_synced ? store_put_file(s, name, buf_str(&b), err)
+                     : store_put_new(s, name, buf_str(&b), err);
 }
 
 static int keep_in(struct oci_store *s, const char *tmp, const char *skeleton,
-                   const struct oci_layer *layer, int tar_fd, bool again, struct err *err)
+                   const struct oci_layer *layer, int tar_fd, struct keeping how, struct err *err)
 {
     int r = sys_mkdirat(s->fd, tmp, 0700);
     if (r < 0)
         return err_sys(err, r, "make '%s'", tmp);
-    r = add_objects(s, tmp, layer, tar_fd, again, err);
-    r = r < 0 ? r : put_skeleton(s, skeleton, layer, tar_fd, err);
+    r = add_objects(s, tmp, layer, tar_fd, how, err);
+    r = r < 0 ? r : put_skeleton(s, skeleton, layer, tar_fd, how.is_synced, err);
     if (unlinkat(s->fd, tmp, AT_REMOVEDIR) < 0) /* what a failure left in it */
         (void)store_trash(s, tmp, NULL);
     return r;
 }
 
 static int keep_objects(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
-                        int tar_fd, bool again, struct err *err)
+                        int tar_fd, struct keeping how, struct err *err)
 {
     for (bool is_again = false;; is_again = true) {
         scoped(free_scoped) char *tmp = store_tmp_name(s);
         struct err why = { 0 };
         (void)pthread_rwlock_rdlock(&s->objects);
-        int r = keep_in(s, tmp, skeleton, layer, tar_fd, again, &why);
+        int r = keep_in(s, tmp, skeleton, layer, tar_fd, how, &why);
         if (r >= 0)
             return 0;
         (void)pthread_rwlock_unlock(&s->objects);
@@ -327,9 +336,10 @@ static int keep_objects(struct oci_store *s, const char *skeleton, const struct 
 }
 
 int store_objects_keep(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
-                       int tar_fd, struct err *err)
+                       int tar_fd, bool is_synced, struct err *err)
 {
-    return keep_objects(s, skeleton, layer, tar_fd, false, err);
+    struct keeping how = { .is_synced = is_synced };
+    return keep_objects(s, skeleton, layer, tar_fd, how, err);
 }
 
 void store_objects_kept(struct oci_store *s)
@@ -410,7 +420,7 @@ static int keep_layer(struct oci_store *s, const struct oci_digest *diff_id,
         return err_set(err, E_UNSUPPORTED, "the layer has sparse files");
     scoped(fd_scoped) int tar = open_tar(s, diff_id, f->has_tar, err);
     r = tar < 0 ? tar : check_tar(diff_id, tar, err);
-    r = r < 0 ? r : keep_objects(s, skeleton.p, layer, tar, again, err);
+    r = r < 0 ? r : keep_objects(s, skeleton.p, layer, tar, (struct keeping){ again, true }, err);
     if (r < 0)
         return r;
     r = store_skeleton_stat(s, diff_id, &n, err);

@@ -317,6 +317,29 @@ def test_progress_is_lines_in_pipes_and_a_bar_on_a_terminal(store, layout):
     assert b"\r[" in seen and b"of 2 layers" in seen and b"present" in seen
 
 
+def test_what_a_pull_did_not_wait_for_goes_when_the_machine_stops(store, layout):
+    def machine_starts_again():
+        mark = store.directory / "unsynced"
+        if mark.exists():
+            mark.write_text("another boot\n" + mark.read_text().split("\n", 1)[1])
+
+    source = f"oci:{layout.directory}:v1"
+    store.ok("pull", source, "--no-sync")
+    names, layers = store.names(), store.ok("ls", "--layers", "-o", "name").split()
+    assert names and layers
+    store.ok("gc")  # waits for the disk
+    machine_starts_again()
+    assert store.ok("ls", "--layers", "-o", "name").split() == layers
+    shutil.rmtree(store.directory)
+    store.ok("pull", source, "--no-sync")
+    machine_starts_again()
+    assert store.ok("ls", "--layers", "-o", "name").split() == [], "a reader removes them first"
+    assert store.json("check")["damaged"] == 0
+    store.ok("pull", source)
+    machine_starts_again()
+    assert store.ok("ls", "--layers", "-o", "name").split() == layers and store.names() == names
+
+
 def test_wrong_words_are_usage_errors(store, layout):
     for args in (["pull"], ["pull", f"oci:{layout.directory}:v1", "--form", "zip"], ["ls", "-o", "yaml"], ["rm"],
                  ["tag", "a"], ["check", "x"], ["check", "-o", "name"], ["gc", "-o", "name"]):

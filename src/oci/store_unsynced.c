@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pulls that do not wait for the disk (oci_store_opts.is_not_durable). The file `unsynced` stands
+ * in the root while something that is visible may not be on the disk:
+ *
+ *     <boot id>\n
+ *     <DiffID>\n ...    layers that were synced before
+ *
+ * It is synced itself before the first import. As long as the machine runs everything is whole, so
+ * the next one that opens the store in the same boot goes on, or syncs the file system and removes
+ * the mark. In another boot the mark says that the machine stopped meanwhile: layers that it does
+ * not list are removed, and documents and names that are damaged. What it lists stays what it was:
+ * such a layer that is removed and comes again is synced, whoever brings it.
+ */
+#include "oci/store_int.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MARK_MAX_BYTES = 64 << 20,
+    /* The kernel has written by then what was dirty, so that syncing the rest costs little. */
+    MARK_AGES_S = 60,
+};
+#define MARK         "unsynced"
+#define UNKNOWN_BOOT "unknown"
+
+struct store_names {
+    VEC(char *) list;
+};
+
+struct store_unsynced {
+    struct map synced; /* layers of the mark, by their hex names */
+};
+
+static void free_unsynced(struct store_unsynced *u)
+{
+    if (!u)
+        return;
+    map_fini(&u->synced);
+    free(u);
+}
+
+void store_unsynced_fini(struct oci_store *s)
+{
+    free_unsynced(take_ptr(&s->unsynced));
+}
+
+bool store_must_sync(struct oci_store *s, const struct oci_digest *diff_id)
+{
+    char hex[STORE_HEX_SIZE];
+    if (!s->opts.is_not_durable)
+        return true;
+    hex_format(diff_id->bytes, sizeof diff_id->bytes, hex);
+    (void)pthread_mutex_lock(&s->mutex);
+    bool is_listed = map_has(&s->unsynced->synced, str_of(hex));
+    (void)pthread_mutex_unlock(&s->mutex);
+    return is_listed;
+}
+
+/* ---- the mark ---- */
+
+/* 1: of this boot; 0: of another one, or unreadable; -ENOENT: there is none. */
+static int read_mark(const struct oci_store *s, struct buf *to, struct err *err)
+{
+    struct str boot, rest;
+    struct err why = { 0 };
+    int r = sys_read_file(s->fd, MARK, to, &why);
+    if (r == -ENOENT)
+        return r;
+    if (r < 0)
+        return err_set(err, r, "the store '%s': %s", s->root, err_text(&why));
+    return str_cut(buf_str(to), '\n', &boot, &rest) && str_is(boot, s->boot) &&
+           !str_is(boot, UNKNOWN_BOOT);
+}
+
+static void take_list(struct store_unsynced *u, struct str text)
+{
+    struct str line, rest = text;
+    (void)str_cut(rest, '\n', &line, &rest); /* the boot */
+    while (rest.n && str_cut(rest, '\n', &line, &rest)) {
+        struct oci_digest d;
+        scoped(free_scoped) char *hex = str_dup(line);
+        if (store_digest_of_name(hex, &d))
+            (void)map_put(&u->synced, line, u);
+    }
+}
+
+static int add_line(void *arg, const char *name, struct err *err)
+{
+    struct oci_digest d;
+    (void)err;
+    return store_digest_of_name(name, &d) ? buf_printf(arg, "%s\n", name) : 0;
+}
+
+/* What is listed is synced before the mark says so. has_unsynced: there may be more than names. */
+static int put_mark(struct oci_store *s, bool has_unsynced, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(MARK_MAX_BYTES);
+    (void)buf_printf(&text, "%s\n", s->boot);
+    int r = store_each(s, "layers", add_line, &text, err);
+    if (r < 0 || !buf_ok(&text))
+        return r < 0 ? r : err_set(err, E_LIMIT, "the store has too many layers");
+    if (has_unsynced && syncfs(s->fd) < 0)
+        return err_sys(err, -errno, "sync the store '%s'", s->root);
+    r = has_unsynced ? 0 : store_sync_layers(s, err);
+    r = r < 0 ? r : sys_write_file_atomic(s->fd, MARK, buf_str(&text), STORE_FILE_MODE, err);
+    if (r < 0)
+        return r;
+    struct store_unsynced *now = xnew(struct store_unsynced), *before;
+    take_list(now, buf_str(&text));
+    (void)pthread_mutex_lock(&s->mutex);
+    before = s->unsynced;
+    s->unsynced = now;
+    (void)pthread_mutex_unlock(&s->mutex);
+    free_unsynced(before);
+    return 0;
+}
+
+static int remove_mark(struct oci_store *s, struct err *err)
+{
+    int r = syncfs(s->fd) < 0 ? -errno : sys_unlinkat(s->fd, MARK, 0);
+    r = r < 0 ? r : sys_fsync(s->fd);
+    if (r < 0)
+        return err_sys(err, r, "sync the store '%s'", s->root);
+    store_unsynced_fini(s);
+    return 0;
+}
+
+static bool is_old(const struct oci_store *s)
+{
+    struct stat st;
+    return fstatat(s->fd, MARK, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+           st.st_mtime + MARK_AGES_S < time(NULL) || st.st_mtime > time(NULL);
+}
+
+int store_sync_all(struct oci_store *s, struct err *err)
+{
+    return put_mark(s, true, err);
+}
+
+/* ---- after the machine has stopped ---- */
+
+static int note_name(void *arg, const char *name, struct err *err)
+{
+    struct store_names *names = arg;
+    struct oci_digest d;
+    (void)err;
+    if (store_digest_of_name(name, &d))
+        vec_push(&names->list, xstrdup(name));
+    return 0;
+}
+
+static int drop(struct oci_store *s, const char *dir, const char *name, struct err *err)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", dir, name);
+    int r = store_trash(s, path, err);
+    return r == -ENOENT ? 0 : r;
+}
+
+struct recovery {
+    struct oci_store *s;
+    struct store_unsynced *u;
+    struct map blobs; /* of the layers that stay, by their hex names */
+    struct arena arena;
+};
+
+static bool stays_layer(struct recovery *v, const char *name, const struct oci_digest *d)
+{
+    struct store_layer_files f = { 0 };
+    char hex[STORE_HEX_SIZE];
+    if (!map_has(&v->u->synced, str_of(name)))
+        return false;
+    if (store_layer_stat(v->s, d, &f, NULL) >= 0 && f.has_blob) {
+        hex_format(f.blob.bytes, sizeof f.blob.bytes, hex);
+        (void)map_put(&v->blobs, str_of(hex), v);
+    }
+    return true;
+}
+
+static bool stays_index(struct recovery *v, const char *name, const struct oci_digest *d)
+{
+    (void)name;
+    return oci_store_layer_has(v->s, d);
+}
+
+static bool stays_blob(struct recovery *v, const char *name, const struct oci_digest *d)
+{
+    (void)d;
+    return map_has(&v->blobs, str_of(name));
+}
+
+static bool stays_document(struct recovery *v, const char *name, const struct oci_digest *d)
+{
+    struct str text;
+    (void)name;
+    arena_reset(&v->arena);
+    return oci_store_document(v->s, d, &v->arena, &text, NULL) >= 0;
+}
+
+static bool stays_ref(struct recovery *v, const char *name, const struct oci_digest *d)
+{
+    struct oci_store_image image;
+    struct oci_manifest manifest;
+    struct oci_config config;
+    (void)d;
+    arena_reset(&v->arena);
+    return store_read_image(v->s, name, &v->arena, &image, NULL) >= 0 &&
+           oci_store_image_load(v->s, &image.manifest, &v->arena, &manifest, &config, NULL) >= 0;
+}
+
+static int recover(struct oci_store *s, struct str mark, struct err *err)
+{
+    static const struct {
+        const char *dir;
+        bool (*stays)(struct recovery *v, const char *name, const struct oci_digest *d);
+    } steps[] = { { "layers", stays_layer },
+                  { "meta/index", stays_index },
+                  { "blobs", stays_blob },
+                  { "meta/documents", stays_document },
+                  { "refs", stays_ref } };
+    struct recovery v = { .s = s, .u = xnew(struct store_unsynced) };
+    int r = 0;
+    take_list(v.u, mark);
+    for (size_t i = 0; i < ARRAY_LEN(steps) && r >= 0; i++) {
+        struct store_names names = { 0 };
+        r = store_each(s, steps[i].dir, note_name, &names, err);
+        vec_each (name, &names.list) {
+            struct oci_digest d;
+            if (r >= 0 && store_digest_of_name(*name, &d) && !steps[i].stays(&v, *name, &d))
+                r = drop(s, steps[i].dir, *name, err);
+            free(*name);
+        }
+        vec_fini(&names.list);
+    }
+    size_t n;
+    uint64_t n_bytes;
+    r = r < 0 ? r : store_objects_sweep(s, false, &n, &n_bytes, err);
+    map_fini(&v.blobs);
+    arena_fini(&v.arena);
+    free_unsynced(v.u);
+    return r < 0 ? err_ctx(err, r, "remove what may be damaged after the machine stopped") : 0;
+}
+
+/* ---- opening ---- */
+
+int store_unsynced_open(struct oci_store *s, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf mark = BUF_INIT(MARK_MAX_BYTES);
+    int r = read_mark(s, &mark, err);
+    bool is_there = r != -ENOENT;
+    if (r < 0 && is_there)
+        return r;
+    if (r == 0 && (r = recover(s, buf_str(&mark), err)) < 0)
+        return r;
+    s->opts.is_not_durable &= strcmp(s->boot, UNKNOWN_BOOT) != 0;
+    if (!s->opts.is_not_durable)
+        return is_there ? remove_mark(s, err) : 0;
+    if (r == 1 && !is_old(s)) {
+        s->unsynced = xnew(struct store_unsynced);
+        take_list(s->unsynced, buf_str(&mark));
+        return 0;
+    }
+    return put_mark(s, is_there, err);
+}
+
+bool store_unsynced_is_stale(const struct oci_store *s)
+{
+    scoped(buf_fini_scoped) struct buf mark = BUF_INIT(MARK_MAX_BYTES);
+    int r = read_mark(s, &mark, NULL);
+    return r != 1 && r != -ENOENT;
+}
