@@ -16,6 +16,7 @@
 #include "image/tree_remove.h"
 #include "oci/file_parcel.h"
 #include "tar_kit.h"
+#include "wasm/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,6 +132,8 @@ TEST(lists_that_are_none_are_refused)
     (void)buf_add_cstr(&many, "dormouse start 1\n");
     for (int i = 0; i <= START_LIST_FILES_MAX; i++)
         (void)buf_printf(&many, "%064x\n", i);
+    CHECK_OK(start_list_read(str_slice(buf_str(&many), 0, many.n - SHA256_HEX_SIZE), &l, &err));
+    start_list_fini(&l);
     CHECK_ERR(start_list_read(buf_str(&many), &l, &err), E_LIMIT);
 }
 
@@ -774,6 +777,8 @@ TEST(names_and_sizes_are_there_at_once_and_an_open_waits)
     CHECK_OK(sys_write_all(fd, "...second...", 12));
     int source = lazy_guard_source(w.guard, fd, NULL);
     CHECK_INT(source, 0);
+    CHECK_INT(lazy_guard_missing(w.guard) & 1u << CONFINE_USER,
+              0); /* which no kernel refuses root */
     CHECK_OK(lazy_guard_have(w.guard, file, (uint32_t)source, 3, NULL));
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK(str_is(str_n(c.text, c.n > 0 ? (size_t)c.n : 0), "second"));
@@ -868,6 +873,25 @@ TEST(when_the_guardian_is_killed_nothing_can_be_read)
     world_fini(&w);
 }
 
+TEST(the_state_of_another_mount_is_left)
+{
+    struct world w;
+    struct stat st;
+    const struct root_opts root = { .is_writable = true };
+    const struct lazy_guard_opts guard = { 0 };
+    struct lazy_guard *other;
+    struct err err = { 0 };
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    scoped(free_scoped) char *target = xasprintf("%s/other", w.dir);
+    scoped(free_scoped) char *path = xasprintf("%s/d/big", w.target);
+    CHECK(mkdir(target, 0700) == 0);
+    CHECK_ERR(lazy_root_mount(&w.m.view, w.state, target, &root, &guard, &other, &err), -EEXIST);
+    CHECK(stat(path, &st) == 0);
+    world_fini(&w);
+}
+
 TEST(an_open_that_waits_ends_with_its_process)
 {
     struct world w;
@@ -926,19 +950,20 @@ static int fake_parcel(void *arg, struct str request, struct buf *to, struct err
     (void)pthread_mutex_lock(&w->mutex);
     bool fails = w->fails > 0;
     w->fails -= fails;
+    const char *wrong = w->wrong, *missing = w->missing, *torn = w->torn;
     (void)pthread_mutex_unlock(&w->mutex);
     uint8_t *has = arena_new_n(&a, uint8_t, q.n_files), *no_base = arena_new_n(&a, uint8_t, 1);
     bool is_torn = false, is_gone = false;
     for (size_t i = 0; i < q.n_files; i++) {
         ptrdiff_t at = lazy_view_find(&w->m.view, q.files[i].bytes);
         const char *text = content_of(&w->m.view, (uint32_t)at);
-        is_torn |= w->torn && strcmp(w->torn, text) == 0;
-        has[i] = !w->missing || strcmp(w->missing, text) != 0;
+        is_torn |= torn && strcmp(torn, text) == 0;
+        has[i] = !missing || strcmp(missing, text) != 0;
         is_gone |= !has[i] && w->is_gone_for_missing;
         if (!has[i])
             continue;
         (void)buf_add_cstr(&files, text);
-        files.p[files.n - 1] ^= w->wrong && strcmp(w->wrong, text) == 0;
+        files.p[files.n - 1] ^= wrong && strcmp(wrong, text) == 0;
     }
     if (w->is_lying)
         files.p[files.n - 1] ^= 1;
@@ -1110,6 +1135,75 @@ TEST(contents_that_are_not_what_their_digests_say_are_never_shown)
     CHECK_OK(lazy_fetch_wait(w.fetch, NULL)); /* no list */
     CHECK_INT(cat(&w, "z", text, sizeof text), -EIO);
     CHECK(!w.is_all);
+    world_fini(&w);
+}
+
+/* An image of many layers with a file each: "0", "1", ... */
+enum { MANY = OCI_PARCEL_LAYERS_MAX + 44 };
+
+static void make_many(struct image *m)
+{
+    static const uint8_t uuid[16] = { 2 };
+    scoped(free_scoped) struct oci_layer **layers = xnew_n(struct oci_layer *, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        struct tar_kit k = { BUF_INIT(TAR_MAX) };
+        scoped(free_scoped) char *text = xasprintf("%zu", i);
+        kit_file(&k, text, text);
+        layers[i] = read_layer(&k);
+        buf_fini(&k.out);
+    }
+    lazy_view_fini(&m->view);
+    CHECK_OK(lazy_view_make(layers, MANY, OCI_SYMLINK_PARENT_REFUSE, uuid, &m->view, NULL));
+    for (size_t i = 0; i < MANY; i++)
+        oci_layer_free(layers[i]);
+}
+
+static int many_parcel(void *arg, struct str request, struct buf *to, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_parcel_request q;
+    scoped(buf_fini_scoped) struct buf files = BUF_INIT(TAR_MAX);
+    (void)arg;
+    CHECK_OK(oci_parcel_request_read(&a, request, &q, NULL));
+    CHECK(q.n_layers == q.n_files);
+    uint8_t *has = arena_new_n(&a, uint8_t, q.n_files);
+    for (size_t i = 0; i < q.n_files; i++)
+        for (size_t k = 0; k < MANY; k++) {
+            uint8_t digest[SHA256_BYTES];
+            scoped(free_scoped) char *text = xasprintf("%zu", k);
+            sha256_of(str_of(text), digest);
+            if (memcmp(digest, q.files[i].bytes, sizeof digest) != 0)
+                continue;
+            (void)buf_add_cstr(&files, text);
+            has[i] = 1;
+        }
+    const struct oci_parcel p = { .has_base = has, .has_file = has, .n_files = q.n_files };
+    int r = oci_parcel_write(&p, STR(""), buf_str(&files), to, err);
+    arena_fini(&a);
+    return r;
+}
+
+TEST(a_request_has_files_of_no_more_layers_than_it_may)
+{
+    struct world w;
+    static const struct oci_digest diff_ids[MANY];
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    make_many(&w.m);
+    const struct lazy_fetch_opts opts = { .view = &w.m.view,
+                                          .diff_ids = diff_ids,
+                                          .guard = w.guard,
+                                          .first = &w.first,
+                                          .spool_dir = w.dir,
+                                          .parcel = many_parcel,
+                                          .stop = &w.stop,
+                                          .on_all = on_all,
+                                          .on_failure = on_failure,
+                                          .arg = &w };
+    CHECK_OK(lazy_fetch_start(&opts, &w.fetch, NULL));
+    wait_all(&w);
+    CHECK_INT(w.n_failures, 0);
     world_fini(&w);
 }
 
@@ -1554,6 +1648,11 @@ TEST(others_see_how_far_a_start_is_while_its_process_lives)
     CHECK_INT(n, 0);
     CHECK_OK(lazy_status_new(s, &row, &t, NULL));
     lazy_status_set(t, 301);
+    scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
+    scoped(free_scoped) char *starts = xasprintf("%s/starts", dir);
+    scoped(fd_scoped) int starts_fd = open(starts, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_OK(tree_names_read(starts_fd, &names, NULL));
+    CHECK_INT(names.all.n, 1); /* nothing of the one that was killed */
     CHECK_OK(lazy_status_list(s, &a, &rows, &n, NULL));
     CHECK_INT(n, 1);
     CHECK(rows[0].done_bytes == 301 && rows[0].all_bytes == 700);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/image_lazy.h"
 
+#include "container/foreground.h"
 #include "image/layer_child.h"
+#include "wasm/confine.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,12 +42,31 @@ static void on_stored(void *arg, const char *error)
         (void)fprintf(stderr, "warning: the image is not in the store: %s\n", error);
 }
 
-/* The container ends with this process. */
+/* Read after the thread that calls it was joined. */
 static void on_lie(void *arg, const char *why)
 {
-    (void)arg;
-    (void)fprintf(stderr, "error: the registry gave other files than the image has: %s\n", why);
-    _exit(CMD_FAILED);
+    struct image_lazy *z = arg;
+    (void)err_set(&z->lie, E_DIGEST, "the registry gave other files than the image has: %s", why);
+    container_foreground_kill();
+}
+
+static void warn_missing(uint32_t missing)
+{
+    for (uint32_t i = 0; i < CONFINE_PART_COUNT; i++)
+        if (missing & 1u << i)
+            (void)fprintf(stderr,
+                          "warning: the kernel does not confine the process that gives the "
+                          "container its files: %s\n",
+                          confine_word((enum confine_part)i));
+}
+
+/* Signals of threads of this process wait until there is a container. */
+static void block(int signal)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, signal);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 /* All of it is in the store. */
@@ -88,8 +109,12 @@ int image_lazy_mount(struct image_lazy *z, struct err *err)
         .on_lie = on_lie,
         .arg = z,
     };
+    block(CONTAINER_FOREGROUND_KILL);
     r = lazy_image_start(&opts, &z->lazy, err);
-    return r < 0 ? err_ctx(err, r, "image '%s'", z->reference) : 0;
+    if (r < 0)
+        return err_ctx(err, r, "image '%s'", z->reference);
+    warn_missing(lazy_image_missing(z->lazy));
+    return 0;
 }
 
 /* ---- recording ---- */
@@ -102,23 +127,30 @@ struct image_lazy_timer {
     bool is_over;
 };
 
-/* No signal was blocked by what may be in the foreground before the container is: TERM is. */
+/* With the lock. Whether the container is still there then. */
+static bool wait_over(struct image_lazy_timer *t, uint64_t ms)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + ms % 1000 * 1000000;
+    until.tv_sec += (time_t)(ms / 1000 + ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    for (int r = 0; !t->is_over && r != ETIMEDOUT;)
+        r = pthread_cond_timedwait(&t->changed, &t->mutex, &until);
+    return !t->is_over;
+}
+
+/* The first process of a container ignores TERM unless it has a handler for it. */
 static void *timer_main(void *arg)
 {
     struct image_lazy_timer *t = arg;
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    uint64_t ns = (uint64_t)until.tv_nsec + t->z->record_ms % 1000 * 1000000;
-    until.tv_sec += (time_t)(t->z->record_ms / 1000 + ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
-    int r = 0;
     (void)pthread_mutex_lock(&t->mutex);
-    while (!t->is_over && r != ETIMEDOUT)
-        r = pthread_cond_timedwait(&t->changed, &t->mutex, &until);
-    if (!t->is_over) {
+    if (wait_over(t, t->z->record_ms)) {
         lazy_record_take(t->z->record, &t->z->list);
         t->z->has_list = true;
         (void)kill(getpid(), SIGTERM);
+        if (wait_over(t, t->z->stop_ms))
+            container_foreground_kill();
     }
     (void)pthread_mutex_unlock(&t->mutex);
     return NULL;
@@ -138,8 +170,9 @@ static int start_timer(struct image_lazy *z, struct err *err)
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &old);
     int code = pthread_create(&t->thread, NULL, timer_main, t);
-    (void)sigaddset(&old, SIGTERM); /* the container's from now on */
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    block(SIGTERM); /* the container's from now on */
+    block(CONTAINER_FOREGROUND_KILL);
     if (code) {
         free(t);
         return err_sys(err, -code, "start a thread");
@@ -193,16 +226,27 @@ static int keep_list(struct image_lazy *z, struct err *err)
 
 /* ---- the end ---- */
 
-int image_lazy_end(struct image_lazy *z, bool has_run, struct err *err)
+/* A program that failed tells nothing of how it starts; one that a person stopped does. */
+static bool is_to_keep(const struct image_lazy *z, int status)
+{
+    return z->has_list || status == 0 || status == 128 + SIGINT || status == 128 + SIGTERM;
+}
+
+int image_lazy_end(struct image_lazy *z, const int *status, struct err *err)
 {
     if (z->lazy)
         lazy_image_stop(z->lazy);
+    if (z->lie.code)
+        return err_set(err, z->lie.code, "%s", err_text(&z->lie));
     if (!z->record)
         return 0;
     stop_timer(z);
     if (!z->has_list)
         lazy_record_take(z->record, &z->list);
-    return has_run ? keep_list(z, err) : 0;
+    if (!status || is_to_keep(z, *status))
+        return status ? keep_list(z, err) : 0;
+    (void)fprintf(stderr, "warning: the program failed: its start is not recorded\n");
+    return 0;
 }
 
 void image_lazy_fini(struct image_lazy *z)

@@ -15,6 +15,7 @@ struct image_lazy {
     uint64_t max_bytes, wait_ms;
     uint64_t open_ms;   /* how long an open waits; 0: as lazy_guard.h */
     uint64_t record_ms; /* then the program is sent TERM, and no more is recorded; 0: never */
+    uint64_t stop_ms;   /* after TERM it ends by itself, or is killed */
     /* Set by mounting. */
     struct oci_config config;
     /* Its own. */
@@ -25,6 +26,7 @@ struct image_lazy {
     struct image_lazy_timer *timer;
     struct start_list list;
     bool has_list;
+    struct err lie; /* of the registry */
 };
 
 /* Mount and begin to fetch. 1: the image is here already, and nothing was mounted. Errors: those of
@@ -32,8 +34,9 @@ struct image_lazy {
 int image_lazy_mount(struct image_lazy *z, struct err *err);
 /* Mount an image of the store and begin to record. Errors: those of lazy_record_start(). */
 int image_lazy_record(struct image_lazy *z, struct err *err);
-/* The container has ended: fetch no more. has_run: keep what was recorded. Before it is unmounted.
- * Errors: of writing the store. */
-int image_lazy_end(struct image_lazy *z, bool has_run, struct err *err);
+/* The container has ended: fetch no more. status: of its program, which ran: keep what was
+ * recorded unless it failed; NULL: it did not run. Before it is unmounted. Errors: E_DIGEST, the
+ * container was ended since the registry lied; of writing the store. */
+int image_lazy_end(struct image_lazy *z, const int *status, struct err *err);
 /* After it was unmounted; zeroed is fine. */
 void image_lazy_fini(struct image_lazy *z);

@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 60 * 1000, ARGS_MAX = 4096 };
+enum { WAIT_MS = 60 * 1000, STOP_MS = 10 * 1000, ARGS_MAX = 4096 };
 
 static struct image_args args;
 static bool is_read_only, has_terminal, is_lazy, is_recording, wants_original;
 static const char *data_dir, *network, *user, *cwd, *entrypoint, *host_name, *runtime;
 static struct cmd_list env;
-static uint64_t max_bytes, wait_ms = WAIT_MS, open_ms, record_ms;
+static uint64_t max_bytes, wait_ms = WAIT_MS, open_ms = LAZY_GUARD_OPEN_MS, record_ms;
+static uint64_t stop_ms = STOP_MS;
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
@@ -45,6 +46,8 @@ static const struct cmd_opt opts[] = {
       0, 0 },
     { "record-for", 0, "DURATION", "--record, and end the program then, by TERM", CMD_DURATION,
       &record_ms, 0, 0 },
+    { "stop-timeout", 0, "DURATION", "with --record-for: after TERM, until it is killed (10s)",
+      CMD_DURATION, &stop_ms, 0, 0 },
     { "max-layer-size", 0, "SIZE",
       "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
       0 },
@@ -142,7 +145,7 @@ static int run_at(const struct run_place *p, const char *program, size_t n_words
     r = r < 0 ? r : run_place_remove_devices(p, err);
     r = r < 0 ? r : write_config(p, image, &m.documents, n_words - 1, words + 1, err);
     r = r < 0 ? r : container_foreground_run(program, p->dir, p->id, ret_status, err);
-    int kept = image_lazy_end(z, r >= 0, r < 0 ? NULL : err);
+    int kept = image_lazy_end(z, r < 0 ? NULL : ret_status, r < 0 ? NULL : err);
     return r < 0 ? r : kept;
 }
 
@@ -158,7 +161,8 @@ static int run_image(size_t n_words, char **words, int *ret_status, struct err *
                             .max_bytes = max_bytes,
                             .wait_ms = wait_ms,
                             .open_ms = open_ms,
-                            .record_ms = record_ms };
+                            .record_ms = record_ms,
+                            .stop_ms = stop_ms };
     with.store = store;
     int r = container_program_find(runtime, &program, err);
     r = r < 0 ? r : run_enter_namespace(err);
@@ -188,6 +192,9 @@ static int run(int argc, char **argv)
     is_recording = is_recording || record_ms;
     if (is_lazy && is_recording)
         return cmd_failf(CMD_USAGE, "--lazy does not go with --record");
+    if (open_ms < 1 || open_ms > LAZY_GUARD_OPEN_MAX_MS)
+        return cmd_failf(CMD_USAGE, "--open-timeout is 1ms to %dh",
+                         LAZY_GUARD_OPEN_MAX_MS / 3600000);
     if (has_terminal && !isatty(STDIN_FILENO))
         return cmd_failf(CMD_USAGE, "--tty takes a terminal as standard input");
     if (geteuid() != 0)
@@ -218,6 +225,7 @@ const struct cmd cmd_image_run = {
     "another node, 'image run --lazy' starts the image when the files of the list are here.\n"
     "Opening another file waits until it came; the rest comes in the background, and then the\n"
     "image is in the store. After --open-timeout an open fails (EIO) and may be tried again.\n"
+    "The start of a program that fails is not recorded.\n"
     "\n"
     "  dormouse image run oci:layout:v1\n"
     "  dormouse image run app:1.2 -e LEVEL=debug -- serve --port 80\n"

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127 };
@@ -94,9 +95,18 @@ static int wait_for(int pid, const sigset_t *signals)
         siginfo_t s;
         if (waitpid(pid, &status, WNOHANG) == pid)
             return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_SIGNAL + WTERMSIG(status);
-        if (sigwaitinfo(signals, &s) > 0 && is_to_pass_on(&s))
+        if (sigwaitinfo(signals, &s) <= 0)
+            continue;
+        if (s.si_signo == CONTAINER_FOREGROUND_KILL)
+            (void)kill(pid, s.si_pid == getpid() ? SIGKILL : s.si_signo);
+        else if (is_to_pass_on(&s))
             (void)kill(pid, s.si_signo);
     }
+}
+
+void container_foreground_kill(void)
+{
+    (void)kill(getpid(), CONTAINER_FOREGROUND_KILL);
 }
 
 int container_foreground_run(const char *program, const char *bundle, const char *id,
@@ -108,11 +118,16 @@ int container_foreground_run(const char *program, const char *bundle, const char
     (void)sigemptyset(&signals);
     for (size_t i = 0; i < ARRAY_LEN(passed); i++)
         (void)sigaddset(&signals, passed[i]);
+    (void)sigaddset(&signals, CONTAINER_FOREGROUND_KILL);
     if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
         return err_sys(err, -errno, "block signals");
+    struct termios terminal; /* the runtime makes it raw, and back unless it is killed */
+    bool has_terminal = tcgetattr(STDIN_FILENO, &terminal) == 0;
     int pid = start(program, bundle, id, err);
     if (pid < 0)
         return pid;
     *ret_status = wait_for(pid, &signals);
+    if (has_terminal && *ret_status == STATUS_SIGNAL + SIGKILL)
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
     return 0;
 }

@@ -48,7 +48,13 @@ enum kind {
 struct message {
     uint32_t kind, file, source, error;
     uint64_t at;
+    uint32_t in_force, padding;
 };
+
+/* Its memory has a limit of its own instead of a group. */
+#define PARTS                                                                                      \
+    (1u << CONFINE_USER | 1u << CONFINE_PROCESSES | 1u << CONFINE_NETWORK | 1u << CONFINE_IPC |    \
+     1u << CONFINE_FILES)
 
 /* ---- messages ---- */
 
@@ -217,7 +223,8 @@ static void limit(int what, uint64_t value)
     (void)setrlimit((__rlimit_resource_t)what, &want);
 }
 
-static int confine(struct err *err)
+/* *ret: bits of what is in force (wasm/confine.h). */
+static int confine(uint32_t *ret, struct err *err)
 {
     (void)setsid(); /* signals of a terminal are for the command */
     limit(RLIMIT_CORE, 0);
@@ -225,16 +232,19 @@ static int confine(struct err *err)
     limit(RLIMIT_NOFILE, FILES_MAX);
 #if HAS_SANITIZER /* which needs files and memory of its own */
     (void)err;
+    *ret = PARTS;
     return 0;
 #else
     static const int own[] = { SYS_writev, SYS_ppoll, SYS_recvmsg, SYS_sendmsg };
     static const struct confine_calls calls = { .allowed = own, .n_allowed = ARRAY_LEN(own) };
-    struct confine_report ignored;
+    struct confine_report report;
     scoped(fd_scoped) int null = sys_openat(AT_FDCWD, "/dev/null", O_WRONLY, 0);
     limit(RLIMIT_DATA, MEMORY_BYTES);
     if (null < 0 || dup2(null, FD_ERRORS) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prepare the guardian");
-    int r = confine_enter(&ignored, err);
+    int r = confine_enter(&report, err);
+    if (r >= 0)
+        *ret = report.in_force & PARTS;
     if (r >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         r = err_sys(err, -errno, "prctl");
     return r < 0 ? r : confine_filter(&calls, err);
@@ -261,8 +271,8 @@ int lazy_guard_main(int argc, char **argv)
     uint64_t open_ms;
     size_t n = 0;
     const struct lazy_fuse_file *files = NULL;
-    const struct message up = { .kind = KIND_UP };
-    if (argc != 3 || parse_u64(str_of(argv[2]), 1, UINT32_MAX, &open_ms) < 0)
+    struct message up = { .kind = KIND_UP };
+    if (argc != 3 || parse_u64(str_of(argv[2]), 1, LAZY_GUARD_OPEN_MAX_MS, &open_ms) < 0)
         return 2; /* it is no command for people */
     struct guardian *g = xnew(struct guardian);
     const struct lazy_fuse_ops ops = { reply_kernel, want, read_source, g };
@@ -270,7 +280,7 @@ int lazy_guard_main(int argc, char **argv)
     int r = map_table(&files, &n);
     if (r >= 0)
         g->fuse = lazy_fuse_new(files, n, open_ms, &ops);
-    r = r < 0 ? r : confine(NULL);
+    r = r < 0 ? r : confine(&up.in_force, NULL);
     r = r < 0 ? r : send_message(FD_SOCKET, &up, -1, 0);
     r = r < 0 ? r : serve(g);
     _exit(r < 0); /* at once: whoever unmounts may wait */
@@ -282,6 +292,7 @@ struct lazy_guard {
     int pid, sock;
     pthread_mutex_t mutex; /* of sources */
     uint32_t n_sources;
+    uint32_t missing; /* bits of PARTS */
 };
 
 static int make_table(const struct lazy_view *v, struct err *err)
@@ -315,7 +326,7 @@ static int spawn(const struct lazy_guard_opts *o, int fuse, int sock, int table,
 
 static int wait_message(struct lazy_guard *g, enum kind kind, struct err *err)
 {
-    struct message m;
+    struct message m = { 0 };
     struct pollfd on = { .fd = g->sock, .events = POLLIN };
     int fd = -1, r;
     do
@@ -323,9 +334,11 @@ static int wait_message(struct lazy_guard *g, enum kind kind, struct err *err)
     while (r < 0 && errno == EINTR);
     r = r <= 0 ? -ETIMEDOUT : receive_message(g->sock, &m, &fd, 0);
     fd_scoped(&fd);
-    return r <= 0 || m.kind != kind
-               ? err_set(err, r < 0 ? r : -EPIPE, "the guardian of the files did not begin")
-               : 0;
+    if (r <= 0 || m.kind != kind)
+        return err_set(err, r < 0 ? r : -EPIPE, "the guardian of the files did not begin");
+    if (kind == KIND_UP)
+        g->missing = PARTS & ~m.in_force;
+    return 0;
 }
 
 /* The guardian makes its namespaces before anything is mounted here: it must not hold the mounts.
@@ -370,6 +383,11 @@ int lazy_guard_start(const struct lazy_view *view, const struct lazy_guard_opts 
     }
     *ret = g;
     return 0;
+}
+
+uint32_t lazy_guard_missing(const struct lazy_guard *g)
+{
+    return g->missing;
 }
 
 int lazy_guard_pid(const struct lazy_guard *g)

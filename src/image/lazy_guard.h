@@ -21,6 +21,7 @@
 enum {
     LAZY_GUARD_SOURCES_MAX = 1024,
     LAZY_GUARD_OPEN_MS = 60 * 1000, /* how long an open waits, unless stated */
+    LAZY_GUARD_OPEN_MAX_MS = 24 * 3600 * 1000,
 };
 
 #define LAZY_GUARD_WORD "--guard-files"
@@ -32,7 +33,7 @@ struct lazy_guard;
 struct lazy_guard_opts {
     const char *target;  /* an existing directory, where the contents are mounted */
     const char *program; /* that calls lazy_guard_main(); NULL: this one */
-    uint64_t open_ms;    /* 0: LAZY_GUARD_OPEN_MS */
+    uint64_t open_ms;    /* at most LAZY_GUARD_OPEN_MAX_MS; 0: LAZY_GUARD_OPEN_MS */
 };
 
 /*
@@ -44,6 +45,8 @@ int lazy_guard_start(const struct lazy_view *view, const struct lazy_guard_opts 
 /* The guardian ends, if it is there: unmount first, or what is open fails. NULL is fine. */
 void lazy_guard_free(struct lazy_guard *g);
 int lazy_guard_pid(const struct lazy_guard *g);
+/* Of what confines it, bits 1 << enum confine_part (wasm/confine.h): what the kernel refused. */
+uint32_t lazy_guard_missing(const struct lazy_guard *g);
 
 /* Of these three, any thread. Errors: -EPIPE, the guardian has ended. */
 

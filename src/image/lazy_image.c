@@ -261,12 +261,18 @@ int lazy_image_start(const struct lazy_image_opts *opts, struct lazy_image **ret
     l->opts = *opts;
     (void)pthread_mutex_init(&l->mutex, NULL);
     int r = start(l, err);
+    l->opts.root = NULL; /* the caller's */
     if (r < 0) {
         lazy_image_free(l);
         return r;
     }
     *ret = l;
     return 0;
+}
+
+uint32_t lazy_image_missing(const struct lazy_image *l)
+{
+    return lazy_guard_missing(l->guard);
 }
 
 void lazy_image_stop(struct lazy_image *l)

@@ -24,9 +24,9 @@ struct lazy_image_opts {
     const char *store;    /* the node store's directory; kept */
     struct str reference; /* for those who look (image/lazy_status.h) */
     const char *state, *target;
-    const struct root_opts *root;
-    uint64_t open_ms; /* as in struct lazy_guard_opts */
-    uint64_t wait_ms; /* for another process that writes the store */
+    const struct root_opts *root; /* not kept */
+    uint64_t open_ms;             /* as in struct lazy_guard_opts */
+    uint64_t wait_ms;             /* for another process that writes the store */
     uint64_t max_tar_bytes;
     const char *program;                     /* of the guardian; NULL: this one */
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
@@ -50,6 +50,8 @@ struct lazy_image;
  * lazy_root_mount(), lazy_fetch_start(). On error nothing is mounted.
  */
 int lazy_image_start(const struct lazy_image_opts *opts, struct lazy_image **ret, struct err *err);
+/* lazy_guard_missing() of its guardian. */
+uint32_t lazy_image_missing(const struct lazy_image *l);
 /* No more is fetched. Before root_umount(). */
 void lazy_image_stop(struct lazy_image *l);
 /* After root_umount(). NULL is fine. */

@@ -3,15 +3,13 @@
 
 #include "base/sys.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-static int make_state(const char *state, struct err *err)
+/* In the directory, which is there. */
+static int fill_state(const char *state, struct err *err)
 {
     static const char *const dirs[] = { "lower", "data" };
-    if (sys_mkdirat(AT_FDCWD, state, 0700) < 0)
-        return err_sys(err, -errno, "make '%s'", state);
     scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
     if (dir < 0)
         return err_sys(err, dir, "open '%s'", state);
@@ -59,7 +57,10 @@ int lazy_root_mount(const struct lazy_view *view, const char *state, const char 
     struct lazy_guard_opts own = *guard;
     struct lazy_guard *g = NULL;
     own.target = data;
-    int r = make_state(state, err);
+    int r = sys_mkdirat(AT_FDCWD, state, 0700);
+    if (r < 0) /* it may be the state of another mount */
+        return err_sys(err, r, "make '%s'", state);
+    r = fill_state(state, err);
     r = r < 0 ? r : lazy_guard_start(view, &own, &g, err);
     r = r < 0 ? r : mount_all(view, state, target, opts, err);
     if (r < 0) {

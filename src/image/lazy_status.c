@@ -112,14 +112,12 @@ static int write_line(const struct lazy_status *t)
 /* Locked from birth for whoever reads: it has its name only then. */
 static int make(struct lazy_status *t, const char *dir, struct err *err)
 {
-    scoped(free_scoped) char *made =
-        xasprintf("%s/new-%016llx", dir, (unsigned long long)sys_random_u64());
     t->path = xasprintf("%s/" MARK "%016llx", dir, (unsigned long long)sys_random_u64());
-    t->fd = sys_openat(AT_FDCWD, made, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    t->fd = sys_openat(AT_FDCWD, dir, O_RDWR | O_TMPFILE, 0600);
     int r = t->fd < 0 ? t->fd : flock(t->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : write_line(t);
-    r = r < 0 ? r : sys_renameat(AT_FDCWD, made, AT_FDCWD, t->path);
-    if (r < 0)
-        (void)sys_unlinkat(AT_FDCWD, made, 0);
+    scoped(free_scoped) char *made = xasprintf("/proc/self/fd/%d", t->fd);
+    if (r >= 0 && linkat(AT_FDCWD, made, AT_FDCWD, t->path, AT_SYMLINK_FOLLOW) < 0)
+        r = -errno;
     return r < 0 ? err_sys(err, r, "make '%s'", t->path) : 0;
 }
 

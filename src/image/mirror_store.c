@@ -669,7 +669,8 @@ static int find_start(struct mirror *m, const struct mirror_request *q, struct m
     struct oci_config config;
     struct arena a = { 0 };
     int r = oci_store_document(m->store, &q->digest, &a, &text, err);
-    r = r < 0 ? r : oci_config_parse(&a, text, &config, err);
+    if (r >= 0 && oci_config_parse(&a, text, &config, NULL) < 0)
+        r = err_set(err, -ENOENT, "the store has no such configuration"); /* but a manifest */
     for (size_t i = 0; r >= 0 && i < config.n_diff_ids; i++)
         if (!layer_rights_is_public(m->store, &config.diff_ids[i]))
             r = err_set(err, -ENOENT, "the store has no such image");

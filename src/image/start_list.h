@@ -18,9 +18,10 @@
 #include "oci/store.h"
 
 enum {
-    START_LIST_FILES_MAX = 1 << 16,
+    START_LIST_FILES_MAX = 64000, /* so that registries give the text as a document */
     START_LIST_BYTES_MAX = 64 + START_LIST_FILES_MAX * SHA256_HEX_SIZE,
 };
+_Static_assert((int)START_LIST_BYTES_MAX <= (int)OCI_DOCUMENT_MAX, "what image serve gives");
 
 struct start_list {
     VEC(struct oci_digest) files; /* distinct */

@@ -9,6 +9,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import termios
 import threading
 import hashlib
 import random
@@ -21,7 +22,8 @@ from serve_kit import serve
 
 LATER = b"what is opened later\n"
 REST = random.Random(7).randbytes(1 << 20).hex().encode() + b"\n"
-FILES = [("start.txt", "f", b"start\n"), ("later.txt", "f", LATER), ("rest", "f", REST), ("empty", "f", b""), ("hidden", "f", b"hidden")]
+FILES = [("start.txt", "f", b"start\n"), ("later.txt", "f", LATER), ("rest", "f", REST), ("empty", "f", b""), ("hidden", "f", b"hidden"),
+         ("secret", "f", b"secret", {"mode": 0o600})]
 RUN = ["sh", "-c", "cat /start.txt; while read f; do if cat $f; then echo read; else echo failed; fi; done"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("crun") or not os.path.exists("/dev/fuse"), reason="lazy starts take root, crun and /dev/fuse")
 
@@ -366,6 +368,28 @@ def test_a_registry_that_forges_attributes_ends_the_container(cloud, valve, tmp_
         assert child.stdout.read() == "" and "gave other files than the image has" in child.stderr.read()
 
 
+def test_a_terminal_is_as_it_was_when_the_container_is_ended(cloud, valve, tmp_path):
+    path, text = forge(valve.target, cloud, tmp_path)
+    valve.instead[path] = text
+    ours, terminal = os.openpty()
+    try:
+        before = termios.tcgetattr(terminal)
+        child = subprocess.Popen([BUILD / "dormouse", "image", "run", f"docker://{valve.host}/app:v1", "--lazy", "-t", "--store", tmp_path / "images", "--data-dir", tmp_path / "data"],
+                                 stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            wait_for(lambda: termios.tcgetattr(terminal) != before, "the runtime has made it raw")
+            valve.set(open=None)
+            assert child.wait(DEADLINE_S) == 1
+            assert termios.tcgetattr(terminal) == before
+        finally:
+            child.kill()
+            child.wait(DEADLINE_S)
+    finally:
+        os.close(ours)
+        os.close(terminal)
+    assert is_clean(tmp_path)
+
+
 def test_a_forged_layer_that_is_here_already_does_not_start(cloud, valve, tmp_path):
     path, text = forge(valve.target, cloud, tmp_path)
     Layout(tmp_path / "mine").image("v1", [layer(FILES)])
@@ -410,6 +434,8 @@ def test_a_registry_whose_files_are_not_the_images_ends_the_container(cloud, tmp
     ("oci:{root}/app:v1", ["--lazy"], 1, "single files"),
     ("docker://{host}/app:v1", ["--record"], 1, "takes an image of the store"),
     ("docker://{host}/app:v1", ["--record", "--lazy"], 2, "does not go with"),
+    ("docker://{host}/app:v1", ["--lazy", "--open-timeout", "25h"], 2, "1ms to 24h"),
+    ("docker://{host}/app:v1", ["--lazy", "--open-timeout", "0s"], 2, "1ms to 24h"),
 ])
 def test_what_cannot_start_so_says_why(cloud, valve, tmp_path, name, options, status, text):
     child = run(tmp_path / "images", tmp_path / "data", name.format(host=valve.host, root=cloud[0].parent), *options)
@@ -418,13 +444,67 @@ def test_what_cannot_start_so_says_why(cloud, valve, tmp_path, name, options, st
     assert not (tmp_path / "data").exists() or is_clean(tmp_path)
 
 
-def test_recording_ends_after_its_time(cloud, tmp_path):
-    child = run(cloud[0], tmp_path / "data", "docker.io/library/app:v1", "--record-for", "300ms", args=["sh", "-c", "trap 'exit 7' TERM; while :; do read x; done"])
+def record(cloud, tmp_path, *options, script):
+    """The status and the messages of recording a shell of the image, whose input stays open."""
+    child = run(cloud[0], tmp_path / "data", "docker.io/library/app:v1", *options, args=["sh", "-c", script])
     try:
-        assert child.wait(DEADLINE_S) == 7
-        assert "recorded" in child.stderr.read()
+        return child.wait(DEADLINE_S), child.stderr.read()
     finally:
         child.kill()
         child.wait(DEADLINE_S)
         for f in (child.stdin, child.stdout, child.stderr):
             f.close()
+
+
+@pytest.fixture
+def own(cloud, tmp_path):
+    """A copy of the store, whose list may change."""
+    shutil.copytree(cloud[0], tmp_path / "own")
+    return tmp_path / "own", cloud[1], cloud[2]
+
+
+def listed(store):
+    (path,) = (store / "images").glob("*/start")
+    return path.read_text().split("\n")[1:-1]
+
+
+def test_recording_ends_after_its_time(own, tmp_path):
+    """TERM is lost before the shell has its trap: then it is killed, and the next try has more time for that."""
+    for ms in (100, 1000, 5000, 20000):
+        status, err = record(own, tmp_path, "--record-for", f"{ms}ms", "--stop-timeout", "100ms", script="trap 'exit 7' TERM; while :; do read x; done")
+        assert status in (7, 137), err
+        if status == 7:
+            break
+    assert status == 7 and "recorded" in err and is_clean(tmp_path)
+
+
+def test_a_program_that_ignores_term_is_killed_when_recording_ends(own, tmp_path):
+    status, err = record(own, tmp_path, "--record-for", "1ms", "--stop-timeout", "1ms", script="trap '' TERM; while :; do read x; done")
+    assert status == 137 and "recorded" in err
+    assert is_clean(tmp_path)
+
+
+def test_a_program_that_fails_keeps_the_list_that_is_there(own, tmp_path):
+    before = listed(own[0])
+    status, err = record(own, tmp_path, "--record", script="exit 3")
+    assert status == 3 and "its start is not recorded" in err
+    assert listed(own[0]) == before
+    assert record(own, tmp_path, "--record", script="exit 0")[0] == 0
+    assert listed(own[0]) != before                                        # it opened less
+
+
+def test_another_user_reads_what_it_may(valve, tmp_path):
+    with lazy(valve, tmp_path, "--user", "1234:1234") as child:
+        valve.set(open=None)
+        ask(child, "/later.txt")
+        assert lines(child, 2) == [LATER.decode(), "read\n"]
+        ask(child, "/secret")                                              # 0600, of root
+        assert lines(child, 1) == ["failed\n"]
+        out, err = child.communicate("", timeout=DEADLINE_S)
+        assert child.returncode == 0 and "Permission denied" in err
+
+
+def test_a_manifest_has_no_start(cloud):
+    with serve(cloud[0]) as s:
+        digest = s.get("/v2/app/manifests/v1")[1]["docker-content-digest"]
+        assert s.get(f"/v2/app/_dormouse/starts/{digest}")[0] == 404
