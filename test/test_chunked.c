@@ -8,6 +8,7 @@
 #include "codec/gzip.h"
 #include "codec/stored.h"
 #include "oci/chunked.h"
+#include "oci/estargz_write.h"
 #include "tar_kit.h"
 
 #include <zstd.h>
@@ -353,6 +354,62 @@ TEST(tables_that_contradict_themselves_are_refused)
     CHECK_INT(c.parts.n, 3);
     CHECK(c.parts.p[0].to == 10 && c.parts.p[1].n == 9 && c.parts.p[2].to == 92);
     oci_chunks_fini(&c);
+}
+
+/* ---- writing ---- */
+
+static void add_row(struct oci_estargz_table *t, const struct tar_entry *e,
+                    const struct oci_estargz_chunk *chunks, size_t n, uint64_t end)
+{
+    struct oci_digest file;
+    memset(file.bytes, 7, sizeof file.bytes);
+    CHECK_OK(oci_estargz_table_add(t, e, e->type == TAR_FILE ? &file : NULL, chunks, n, end, NULL));
+}
+
+TEST(a_table_that_was_written_gives_all_chunks)
+{
+    static const struct oci_estargz_chunk chunks[] = { { .offset = 100, .n = 4 << 20 },
+                                                       { .offset = 900, .at = 4 << 20, .n = 10 } };
+    struct oci_estargz_chunk small = { .offset = 2000, .n = 5 };
+    struct oci_estargz_table t;
+    struct oci_chunks c;
+    struct oci_chunked_place place = { 5000, 100, 0 }, found;
+    struct str json;
+    struct buf footer = BUF_INIT(OCI_ESTARGZ_FOOTER_BYTES);
+    const struct tar_xattr xattr = { STR("user.a"), STR("\xff") };
+    oci_estargz_table_init(&t);
+    add_row(&t, &(struct tar_entry){ .type = TAR_DIR, .path = STR("") }, NULL, 0, 0);
+    add_row(&t,
+            &(struct tar_entry){ .path = STR("big"),
+                                 .size = (4 << 20) + 10,
+                                 .mode = 04755,
+                                 .mtime_s = 1700000000,
+                                 .xattrs = &xattr,
+                                 .n_xattrs = 1 },
+            chunks, 2, 1000);
+    add_row(&t, &(struct tar_entry){ .path = STR("small"), .size = 5, .mtime_s = INT64_MAX },
+            &small, 1, 0);
+    add_row(&t, &(struct tar_entry){ .type = TAR_HARDLINK, .path = STR("l"), .link = STR("big") },
+            NULL, 0, 0);
+    CHECK_OK(oci_estargz_table_end(&t, &json, NULL));
+    CHECK(strstr(json.p, "{\"name\":\"./\",\"type\":\"dir\"}"));
+    CHECK(strstr(json.p, "\"mode\":2541") && strstr(json.p, "\"user.a\":\"/w==\""));
+    CHECK(strstr(json.p, "\"modtime\":\"2023-11-14T22:13:20Z\"") &&
+          !strstr(json.p, "small\",\"type\":\"reg\",\"size\":5,\"modtime"));
+    CHECK(strstr(json.p, "{\"name\":\"l\",\"type\":\"hardlink\",\"linkName\":\"big\"}"));
+    CHECK_OK(oci_estargz_write_footer(&footer, place.at));
+    CHECK_OK(oci_estargz_footer(buf_str(&footer), 5000 + 100 + footer.n, &found, NULL));
+    CHECK(found.at == place.at && found.n == place.n);
+    CHECK_OK(oci_estargz_parts(json, &place, 5000 + 100 + footer.n, &c, NULL));
+    CHECK_INT(c.parts.n, 6);
+    CHECK(c.parts.p[1].from == 100 && c.parts.p[1].to == 900 && c.parts.p[1].n == 4 << 20);
+    CHECK(c.parts.p[2].to == 1000 && c.parts.p[2].at == 4 << 20 && c.parts.p[2].n == 10);
+    CHECK(c.parts.p[4].from == 2000 && c.parts.p[4].n == 0); /* shares its member */
+    oci_chunks_fini(&c);
+    const struct tar_entry odd = { .path = STR("caf\xe9") };
+    CHECK_ERR(oci_estargz_table_add(&t, &odd, NULL, NULL, 0, 0, NULL), E_UNSUPPORTED);
+    oci_estargz_table_fini(&t);
+    buf_fini(&footer);
 }
 
 TEST_MAIN

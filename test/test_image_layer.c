@@ -8,8 +8,8 @@
 #include "tar_kit.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 enum { ROGUE_MAX_BYTES = 4321 }; /* with it, the child is one that a layer has taken over */

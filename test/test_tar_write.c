@@ -238,6 +238,25 @@ TEST(members_do_not_depend_on_how_the_bytes_came_and_read_back)
     }
 }
 
+TEST(members_end_where_they_are_cut)
+{
+    scoped(buf_fini_scoped) struct buf whole = BUF_INIT(1 << 20), parts = BUF_INIT(1 << 20);
+    struct gzip_members *g = gzip_members_new(add_to_buf, &whole);
+    CHECK_OK(gzip_members_cut(g, NULL)); /* nothing is there */
+    CHECK_INT(whole.n, 0);
+    CHECK_OK(gzip_members_add(g, STR("one"), NULL));
+    CHECK_OK(gzip_members_cut(g, NULL));
+    CHECK_OK(gzip_members_cut(g, NULL));
+    size_t first = whole.n;
+    CHECK_OK(gzip_members_add(g, STR("two"), NULL));
+    CHECK_OK(gzip_members_end(g, NULL));
+    gzip_members_free(g);
+    compress(STR("one"), 3, &parts);
+    CHECK_INT(first, parts.n);
+    compress(STR("two"), 3, &parts);
+    CHECK(str_eq(buf_str(&whole), buf_str(&parts)));
+}
+
 static int refuse(void *arg, struct str bytes, struct err *err)
 {
     (void)arg, (void)bytes;

@@ -44,6 +44,7 @@ enum {
 static struct image_args args;
 static const char *config, *registry_host, *state_dir,
     *mode = "side", *mtime = "canonical", *link_how = "none", *proof = "auto", *redundancy = "auto";
+static const char *layers_how; /* NULL: gzip */
 static const char *layer_threshold, *gain_threshold, *max_layers, *threads;
 static struct cmd_list exact_globs, news;
 static bool is_once, is_across;
@@ -89,6 +90,7 @@ static const struct cmd_opt opts[] = {
     { "mtime-exact", 0, "GLOB", "paths whose times have to be equal; may be repeated", CMD_LIST,
       &exact_globs, 0, 0 },
     { "link", 0, "HOW", "none or symlink (none)", CMD_STRING, &link_how, 0, 0 },
+    { "layers", 0, "HOW", "gzip or estargz (gzip)", CMD_STRING, &layers_how, 0, 0 },
     { "proof", 0, "HOW", "libarchive, auto or own (auto)", CMD_STRING, &proof, 0, 0 },
     CMD_SECTION("Other"),
     { "threads", 0, "N", "(one for each processor)", CMD_STRING, &threads, 0, 0 },
@@ -249,6 +251,8 @@ static void set_key(struct group *g)
     }
     for (size_t i = 0; i < ARRAY_LEN(how); i++)
         add_text(h, how[i]);
+    if (layers_how)
+        add_text(h, layers_how);
     for (size_t i = 0; i < exact_globs.n; i++)
         add_text(h, exact_globs.at[i]);
     sha256_add(h, &group_size, sizeof group_size); /* how a realm was split */
@@ -330,6 +334,7 @@ static void add_refactoring(struct optimizer *o, struct words_list *w)
     add_option(w, "--mode", mode);
     add_option(w, "--mtime", mtime);
     add_option(w, "--link", link_how);
+    add_option(w, "--layers", layers_how);
     add_option(w, "--proof", proof);
     add_option(w, "--times", o->times);
     add_option(w, "--redundancy-threshold", redundancy);

@@ -2,6 +2,7 @@
 /* dormouse image refactor: new layers for several images, so that what they share is stored once.
  */
 #include "cmd/image_refactor.h"
+#include "base/sys.h"
 #include "base/vec.h"
 #include "cmd/image_args.h"
 #include "cmd/image_refactor_print.h"
@@ -10,10 +11,12 @@
 #include "image/redundancy.h"
 #include "image/scratch.h"
 #include "image/second_reader.h"
+#include "image/start_list.h"
 #include "image/times.h"
 #include "image/volatility.h"
 #include "oci/layout.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 
 static const struct str DOCKER = { "docker://", 9 };
@@ -21,7 +24,9 @@ static const struct str DOCKER = { "docker://", 9 };
 static struct image_args args;
 static const char *to, *update, *mtime = "canonical", *link_how = "none", *mode = "side",
                                 *proof = "auto";
-static struct cmd_list exact_globs, names;
+static struct cmd_list exact_globs, names, start_files;
+static const char *layers_how = "gzip";
+static struct map start_contents; /* SHA-256 of what the start of an image opens */
 static const char *redundancy = "0", *times_file, *changes_file, *index_dir;
 static struct image_times times;
 static struct image_volatility changes;
@@ -44,6 +49,14 @@ static const struct cmd_opt opts[] = {
       "IMAGE is a new version of this image: keep its layers, add one with what changed; a name in "
       "the layout, a tag or digest in the repository, or docker://REPOSITORY:TAG",
       CMD_STRING, &update, 0, 0 },
+    { "layers", 0, "HOW",
+      "estargz: with a table of contents, so that clients which know that fetch single files; gzip "
+      "(gzip)",
+      CMD_STRING, &layers_how, 0, 0 },
+    { "start", 0, "FILE",
+      "what the start of an image opens, as 'dormouse image run --record' notes it: first in "
+      "layers of eStargz, to be read ahead; may be repeated",
+      CMD_LIST, &start_files, 0, 0 },
     { "mode", 0, "MODE",
       "replace: names and tags move to the new images. side: they do not; in a registry a new "
       "image is attached to its source, in a layout it is called sha256-DIGEST where the name is "
@@ -152,6 +165,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     r = r ? r : one_of("mtime", mtime, "canonical", "exact", &o->atoms.is_exact);
     r = r ? r : one_of("link", link_how, "none", "symlink", &o->atoms.is_linked);
     r = r ? r : one_of("mode", mode, "side", "replace", &is_replace);
+    r = r ? r : one_of("layers", layers_how, "gzip", "estargz", &o->form.is_estargz);
     r = r ? r : check_proof(o);
     r = r ? r : check_redundancy();
     if (r)
@@ -164,6 +178,8 @@ static int check_args(struct image_refactor_opts *o, size_t n)
                          "--to is oci:DIR[:NAME], docker://REPOSITORY[:TAG] or source, "
                          "not '%s'",
                          to);
+    if (start_files.n && !o->form.is_estargz)
+        return cmd_failf(CMD_USAGE, "--start is about layers of --layers estargz");
     if (update && (n != 1 || is_dry))
         return cmd_failf(CMD_USAGE, "--update takes one image, and no --dry-run");
     if (names.n > n)
@@ -348,9 +364,27 @@ static int keep_tables(const struct image_refactoring *r, struct err *err)
     return image_times_save(&times, times_file, err);
 }
 
+static int load_start(const char *path, struct err *err)
+{
+    struct start_list list;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(START_LIST_BYTES_MAX);
+    int r = sys_read_file(AT_FDCWD, path, &text, err);
+    r = r < 0 ? r : start_list_read(buf_str(&text), &list, err);
+    if (r < 0)
+        return err_ctx(err, r, "'%s'", path);
+    vec_each (file, &list.files)
+        (void)map_put(&start_contents, str_n(file->bytes, sizeof file->bytes), &start_contents);
+    start_list_fini(&list);
+    return 0;
+}
+
 static int load_tables(struct image_refactor_opts *o, struct err *err)
 {
     bool is_good = true;
+    for (size_t i = 0; i < start_files.n; i++)
+        if (load_start(start_files.at[i], err) < 0)
+            return err->code;
+    o->form.start = &start_contents;
     int r = times_file ? image_times_load(times_file, &times, err) : 0;
     if (r >= 0 && times_file)
         o->atoms.published = &times.by_key;
@@ -637,6 +671,7 @@ static int run(int argc, char **argv)
         r = cmd_fail(CMD_FAILED, &err);
     image_times_fini(&times);
     image_volatility_fini(&changes);
+    map_fini(&start_contents);
     vec_fini(&left_out.all);
     arena_fini(&a);
     return r;
@@ -673,6 +708,11 @@ const struct cmd cmd_image_refactor = {
         "the\n"
         "delta and two documents are all that is sent; the old version is the image of that tag,\n"
         "or what was attached to it. With --index-dir its layers are read once and not again.\n"
+        "\n"
+        "With --layers estargz clients that fetch single files or chunks (stargz-snapshotter,\n"
+        "containers/storage, dormouse) need not fetch whole layers; for all others the blobs are\n"
+        "gzip. Each layer has two more files, stargz.index.json and a landmark, and takes a tenth\n"
+        "or so more. Images that share nothing get one such layer, with --force.\n"
         "\n" IMAGE_REFERENCE_HELP "\n"
         "  dormouse image refactor --dry-run oci:app:v1 oci:app:v2 docker-archive:db.tar\n"
         "  dormouse image refactor app:v1 app:v2 --to oci:shared\n"

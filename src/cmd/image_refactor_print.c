@@ -80,15 +80,9 @@ static uint64_t shared_size(const struct image_refactoring *r, size_t image)
     return n;
 }
 
-/* It stays as it is. */
-static bool is_unchanged(const struct image_refactoring *r, size_t image)
-{
-    return r->plan.images[image].n_shared == 0 || (r->images && r->images[image].is_kept);
-}
-
 static uint64_t top_size(const struct image_refactoring *r, size_t image)
 {
-    if (r->plan.images[image].n_shared == 0)
+    if (r->plan.images[image].n_shared == 0 && image_refactoring_keeps(r, image))
         return source_size(r, image);
     return r->images ? r->images[image].top.size : r->plan.images[image].top_size;
 }
@@ -101,7 +95,7 @@ static void print_images(const struct image_refactoring *r, const char *const *i
     (void)printf("\n");
     text_table_head(&t, head);
     for (size_t i = 0; i < r->group.n; i++) {
-        bool is_kept = is_unchanged(r, i);
+        bool is_kept = image_refactoring_keeps(r, i);
         text_table_cell(&t, str_of(image_names[i]));
         number_cell(&t, r->group.members[i].image.manifest.n_layers);
         size_cell(&t, source_size(r, i));
@@ -204,7 +198,7 @@ static struct json *images_json(const struct image_refactoring *r, const char *c
         }
         if (published)
             set_place(v, &published->images[i], a);
-        json_set_bool(a, v, "unchanged", is_unchanged(r, i));
+        json_set_bool(a, v, "unchanged", image_refactoring_keeps(r, i));
         json_set_int(a, v, "sharedLayers", r->plan.images[i].n_shared);
         json_set_int(a, v, "sizeBefore", (int64_t)source_size(r, i));
         json_set_int(a, v, "sharedSize", (int64_t)shared_size(r, i));

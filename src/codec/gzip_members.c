@@ -63,6 +63,11 @@ int gzip_members_add(struct gzip_members *g, struct str bytes, struct err *err)
     return 0;
 }
 
+int gzip_members_cut(struct gzip_members *g, struct err *err)
+{
+    return g->n ? flush(g, err) : 0;
+}
+
 int gzip_members_end(struct gzip_members *g, struct err *err)
 {
     return g->n || !g->has_any ? flush(g, err) : 0;

@@ -26,5 +26,7 @@ void gzip_members_free(struct gzip_members *g);
 DEFINE_SCOPED(gzip_members, gzip_members_free)
 /* Errors: what the sink returned; then only gzip_members_free(). */
 int gzip_members_add(struct gzip_members *g, struct str bytes, struct err *err);
+/* What follows begins a member of its own; nothing, where one begins anyway. Errors: likewise. */
+int gzip_members_cut(struct gzip_members *g, struct err *err);
 /* Nothing follows. An empty input becomes one empty member. */
 int gzip_members_end(struct gzip_members *g, struct err *err);

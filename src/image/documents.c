@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "codec/json.h"
+#include "oci/estargz_write.h"
 #include "oci/refactored.h"
 
 #include <stdio.h>
@@ -129,6 +130,10 @@ static struct json *layer_json(struct arena *a, const struct image_layer_blob *b
     json_set_str(a, annotations, IMAGE_ANNOTATION "kind", str_of(kind));
     set_number(a, annotations, IMAGE_ANNOTATION "sharers", n_sharers);
     set_number(a, annotations, IMAGE_ANNOTATION "files", blob->n_files);
+    if (blob->is_estargz) {
+        set_digest(a, annotations, OCI_ESTARGZ_DIGEST_ANNOTATION, &blob->table);
+        set_number(a, annotations, OCI_ESTARGZ_TAR_SIZE_ANNOTATION, blob->tar_size);
+    }
     return v;
 }
 

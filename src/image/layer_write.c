@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/layer_write.h"
 
-#include "base/map.h"
 #include "base/sys.h"
 #include "codec/gzip_members.h"
 #include "codec/tar_write.h"
+#include "oci/chunked.h"
+#include "oci/estargz_write.h"
 
 #include <errno.h>
 
-enum { HEADER_MAX_BYTES = 4 << 20 };
+enum {
+    HEADER_MAX_BYTES = 4 << 20,
+    /* Smaller contents share their member with the header that follows, as stargz-snapshotter
+     * writes all: a range for so few bytes is not worth asking for. */
+    MEMBER_MIN_BYTES = 2 << 10,
+};
+
+static const uint8_t landmark = OCI_ESTARGZ_LANDMARK;
 
 struct layer_writer {
     const struct image_spool *spool;
@@ -18,6 +26,10 @@ struct layer_writer {
     struct buf header;
     struct map names; /* inode -> the item with its first name */
     struct image_layer_blob *blob;
+    struct oci_estargz_table *table;      /* NULL: no eStargz */
+    VEC(struct oci_estargz_chunk) chunks; /* of the file that is being written */
+    struct sha256 *chunk;                 /* of the last of them, */
+    bool is_in_chunk;                     /* which is not full */
 };
 
 static int on_compressed(void *arg, struct str bytes, struct err *err)
@@ -85,32 +97,159 @@ static struct tar_entry entry_of(struct layer_writer *w, const struct image_item
     return t;
 }
 
-static int add_item(struct layer_writer *w, const struct image_item *item, struct err *err)
+/* ---- contents ---- */
+
+static void begin_chunk(struct layer_writer *w, uint64_t at)
 {
-    struct tar_entry t = entry_of(w, item);
-    int r = tar_write_header(&w->header, &t, err);
+    struct oci_estargz_chunk c = { .offset = w->blob->size, .at = at };
+    w->is_in_chunk = true;
+    vec_push(&w->chunks, c);
+}
+
+static void end_chunk(struct layer_writer *w)
+{
+    struct oci_estargz_chunk *last = &w->chunks.p[w->chunks.n - 1];
+    sha256_end(w->chunk, last->digest.bytes);
+    w->is_in_chunk = false;
+}
+
+/* Chunks are members: each begins where the one before is full. */
+static int add_content(void *arg, struct str bytes, struct err *err)
+{
+    struct layer_writer *w = arg;
+    int r = 0;
+    while (r >= 0 && w->table && bytes.n) {
+        if (!w->is_in_chunk)
+            begin_chunk(w, w->chunks.n * (uint64_t)GZIP_MEMBER_BYTES);
+        struct oci_estargz_chunk *c = &w->chunks.p[w->chunks.n - 1];
+        size_t n = (size_t)MIN(GZIP_MEMBER_BYTES - c->n, (uint64_t)bytes.n);
+        struct str part = str_slice(bytes, 0, n);
+        sha256_add(w->chunk, part.p, part.n);
+        c->n += n;
+        bytes = str_slice(bytes, n, bytes.n);
+        if (c->n == GZIP_MEMBER_BYTES)
+            end_chunk(w);
+        r = add_to_tar(w, part, err);
+    }
+    return r < 0 || w->table ? r : add_to_tar(w, bytes, err);
+}
+
+/* What the entry holds, from a spool or as it is. */
+struct content {
+    const struct image_item *item;
+    struct str bytes; /* without an item */
+};
+
+static int give_content(struct layer_writer *w, const struct content *c, struct err *err)
+{
+    return c->item ? image_spool_read(w->spool, c->item->entry, add_content, w, err)
+                   : add_content(w, c->bytes, err);
+}
+
+static int add_row(struct layer_writer *w, const struct tar_entry *t, const struct content *c,
+                   uint64_t end_offset, struct err *err)
+{
+    struct oci_digest file;
+    if (!w->table)
+        return 0;
+    if (w->is_in_chunk)
+        end_chunk(w);
+    if (c->item && t->size)
+        memcpy(file.bytes, c->item->entry->digest, sizeof file.bytes);
+    else
+        sha256_of(c->bytes, file.bytes);
+    int r = oci_estargz_table_add(w->table, t, t->type == TAR_FILE ? &file : NULL, w->chunks.p,
+                                  w->chunks.n, end_offset, err);
+    w->chunks.n = 0;
+    return r;
+}
+
+static int add_entry(struct layer_writer *w, const struct tar_entry *t, const struct content *c,
+                     struct err *err)
+{
+    bool is_apart = w->table && t->size >= MEMBER_MIN_BYTES;
+    int r = tar_write_header(&w->header, t, err);
     r = r < 0 ? r : flush_header(w, err);
-    w->blob->n_files += t.type != TAR_DIR;
-    if (r < 0 || t.size == 0)
-        return r;
-    r = image_spool_read(w->spool, item->entry, add_to_tar, w, err);
-    (void)tar_write_padding(&w->header, t.size);
+    if (r >= 0 && w->table && t->size)
+        r = gzip_members_cut(w->gzip, err);
+    if (r >= 0 && t->size)
+        r = give_content(w, c, err);
+    if (r >= 0 && is_apart)
+        r = gzip_members_cut(w->gzip, err);
+    r = r < 0 ? r : add_row(w, t, c, is_apart ? w->blob->size : 0, err);
+    (void)tar_write_padding(&w->header, t->size);
     return r < 0 ? r : flush_header(w, err);
 }
 
-static int write_all(struct layer_writer *w, const struct image_item *items, size_t n,
-                     struct err *err)
+static int add_item(struct layer_writer *w, const struct image_item *item, struct err *err)
 {
+    struct tar_entry t = entry_of(w, item);
+    const struct content c = { .item = item };
+    w->blob->n_files += t.type != TAR_DIR;
+    int r = add_entry(w, &t, &c, err);
+    return r < 0 ? err_ctx(err, r, "'" STR_FMT "'", STR_ARG(str_slice(item->path, 0, 100))) : 0;
+}
+
+/* ---- what eStargz has beside the entries ---- */
+
+static int add_landmark(struct layer_writer *w, bool is_prefetched, struct err *err)
+{
+    const struct tar_entry t = { .path = is_prefetched ? STR(OCI_ESTARGZ_PREFETCH_NAME)
+                                                       : STR(OCI_ESTARGZ_NO_PREFETCH_NAME),
+                                 .mode = 0444,
+                                 .size = sizeof landmark };
+    const struct content c = { .bytes = str_n(&landmark, sizeof landmark) };
+    return w->table ? add_entry(w, &t, &c, err) : 0;
+}
+
+/* The last entry of the tar, which the table does not list. */
+static int add_table(struct layer_writer *w, uint64_t *ret_offset, struct err *err)
+{
+    struct str json;
+    int r = oci_estargz_table_end(w->table, &json, err);
+    r = r < 0 ? r : gzip_members_cut(w->gzip, err);
+    if (r < 0)
+        return r;
+    const struct tar_entry t = { .path = STR(OCI_ESTARGZ_TABLE_NAME),
+                                 .mode = 0444,
+                                 .size = json.n };
+    *ret_offset = w->blob->size;
+    sha256_of(json, w->blob->table.bytes);
+    r = tar_write_header(&w->header, &t, err);
+    r = r < 0 ? r : flush_header(w, err);
+    r = r < 0 ? r : add_to_tar(w, json, err);
+    (void)tar_write_padding(&w->header, json.n);
+    return r;
+}
+
+static int add_footer(struct layer_writer *w, uint64_t table_offset, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf footer = BUF_INIT(OCI_ESTARGZ_FOOTER_BYTES);
+    (void)oci_estargz_write_footer(&footer, table_offset);
+    return on_compressed(w, buf_str(&footer), err);
+}
+
+/* ---- all of it ---- */
+
+static int write_all(struct layer_writer *w, const struct image_item *items, size_t n,
+                     size_t n_first, struct err *err)
+{
+    uint64_t table_offset = 0;
     if (!w->gzip)
         return err_set(err, -ENOMEM, "compress a layer");
-    for (size_t i = 0; i < n; i++) {
-        int r = add_item(w, &items[i], err);
-        if (r < 0)
-            return err_ctx(err, r, "'" STR_FMT "'", STR_ARG(str_slice(items[i].path, 0, 100)));
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i <= n; i++) {
+        if (i == n_first)
+            r = add_landmark(w, n_first > 0, err);
+        if (r >= 0 && i < n)
+            r = add_item(w, &items[i], err);
     }
+    if (r >= 0 && w->table)
+        r = add_table(w, &table_offset, err);
     (void)tar_write_end(&w->header);
-    int r = flush_header(w, err);
-    return r < 0 ? r : gzip_members_end(w->gzip, err);
+    r = r < 0 ? r : flush_header(w, err);
+    r = r < 0 ? r : gzip_members_end(w->gzip, err);
+    return r < 0 || !w->table ? r : add_footer(w, table_offset, err);
 }
 
 static int by_path(const void *x, const void *y)
@@ -119,26 +258,83 @@ static int by_path(const void *x, const void *y)
     return str_cmp(a->path, b->path);
 }
 
-int image_layer_write(struct image_item *items, size_t n, const struct image_spool *spool, int fd,
-                      struct image_layer_blob *ret, struct err *err)
+/* Names of eStargz are the layer's own, also where the source was eStargz. Returns how many stay.
+ */
+static size_t leave_own_names(struct image_item *items, size_t n)
 {
-    struct image_layer_blob blob = { 0 };
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!oci_estargz_is_own_name(items[i].path))
+            items[kept++] = items[i];
+    return kept;
+}
+
+static bool is_of_start(const struct image_item *item, const struct map *start)
+{
+    return start && item->type == TAR_FILE && item->entry && item->entry->size &&
+           map_has(start, str_n(item->entry->digest, SHA256_BYTES));
+}
+
+/* What the start opens comes first, and before that the directories above it; else the order stays.
+ * Returns how many they are. */
+static size_t put_start_first(struct image_item *items, size_t n, const struct map *start)
+{
+    struct map first = { .borrows_keys = true }; /* paths */
+    size_t n_first = 0, n_rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct str path = items[i].path;
+        if (!is_of_start(&items[i], start))
+            continue;
+        (void)map_put(&first, path, items);
+        for (size_t at = path.n; at-- > 0;)
+            if (path.p[at] == '/' && map_put(&first, str_slice(path, 0, at), items))
+                break;
+    }
+    scoped(free_scoped) struct image_item *rest = xnew_n(struct image_item, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (first.n && (items[i].path.n == 0 || map_has(&first, items[i].path)))
+            items[n_first++] = items[i];
+        else
+            rest[n_rest++] = items[i];
+    for (size_t i = 0; i < n_rest; i++)
+        items[n_first + i] = rest[i];
+    map_fini(&first);
+    return n_first;
+}
+
+int image_layer_write(struct image_item *items, size_t n, const struct image_spool *spool,
+                      const struct image_layer_form *form, int fd, struct image_layer_blob *ret,
+                      struct err *err)
+{
+    struct image_layer_blob blob = { .is_estargz = form->is_estargz };
+    struct oci_estargz_table table;
     struct layer_writer w = {
         .spool = spool,
         .fd = fd,
         .diff_id = sha256_new(),
         .digest = sha256_new(),
+        .chunk = sha256_new(),
         .header = BUF_INIT(HEADER_MAX_BYTES),
         .blob = &blob,
     };
+    size_t n_first = 0;
+    oci_estargz_table_init(&table);
     w.gzip = gzip_members_new(on_compressed, &w);
+    n = form->is_estargz ? leave_own_names(items, n) : n;
     qsort(items, n, sizeof *items, by_path);
-    int r = write_all(&w, items, n, err);
+    if (form->is_estargz) {
+        w.table = &table;
+        n_first = put_start_first(items, n, form->start);
+    }
+    int r = write_all(&w, items, n, n_first, err);
     sha256_end(w.diff_id, blob.diff_id.bytes);
     sha256_end(w.digest, blob.digest.bytes);
     gzip_members_free(w.gzip);
     sha256_free(w.diff_id);
     sha256_free(w.digest);
+    sha256_free(w.chunk);
+    vec_fini(&w.chunks);
+    oci_estargz_table_fini(&table);
     buf_fini(&w.header);
     map_fini(&w.names);
     if (r >= 0)

@@ -4,16 +4,22 @@
  * parents precede what is in them, as a tar (codec/tar_write.h) in gzip (codec/gzip_members.h). Of
  * the names of an inode the first holds the content, the others are hard links to it. The same
  * entries give the same bytes.
+ *
+ * As eStargz the blob is that, too, with members that begin and end where the contents of files do,
+ * and three more entries: a landmark and the table of contents (oci/estargz_write.h). Files that
+ * the start of an image opens come first, with the directories above them.
  */
 #pragma once
 
+#include "base/map.h"
 #include "image/spool.h"
 #include "oci/image.h"
 
 struct image_item {
     struct str path, link;
-    const struct oci_entry *entry; /* rights, size, content; NULL: a directory 0755 0:0, or a whiteout */
-    const void *inode;             /* items with the same one are hard links; NULL: none is */
+    const struct oci_entry
+        *entry;        /* rights, size, content; NULL: a directory 0755 0:0, or a whiteout */
+    const void *inode; /* items with the same one are hard links; NULL: none is */
     int64_t mtime_s;
     uint32_t mtime_ns;
     uint8_t type; /* enum tar_type; TAR_SYMLINK with an entry of a file: a link in its place */
@@ -23,9 +29,18 @@ struct image_layer_blob {
     struct oci_digest diff_id, digest;
     uint64_t size, tar_size; /* compressed or not */
     uint64_t n_files;
+    bool is_estargz;
+    struct oci_digest table; /* of eStargz: of its JSON */
 };
 
-/* Sorts `items`. `fd`: gets the blob. Errors: those of the spool, of tar_write_header(), what
- * writing gives. */
-int image_layer_write(struct image_item *items, size_t n, const struct image_spool *spool, int fd,
-                      struct image_layer_blob *ret, struct err *err);
+/* How blobs are written. */
+struct image_layer_form {
+    bool is_estargz;
+    const struct map *start; /* SHA-256 of contents that come first; NULL: none */
+};
+
+/* Sorts `items`. `fd`: gets the blob. Errors: those of the spool, of tar_write_header(), of
+ * oci_estargz_table_add(), what writing gives. */
+int image_layer_write(struct image_item *items, size_t n, const struct image_spool *spool,
+                      const struct image_layer_form *form, int fd, struct image_layer_blob *ret,
+                      struct err *err);

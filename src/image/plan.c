@@ -365,7 +365,7 @@ void image_plan_set_sizes(struct image_plan *p, const uint64_t *sizes)
 static const char *refusal(const struct planner *p)
 {
     const struct image_plan *plan = p->plan;
-    if (plan->n_layers == 0)
+    if (plan->n_layers == 0 && !(p->in->is_for_all && p->in->is_forced))
         return "no set of images shares enough for a layer of its own";
     if (p->in->is_forced)
         return NULL;

@@ -63,6 +63,7 @@ struct image_plan_input {
     uint64_t gain_threshold;     /* the least that has to be saved */
     uint64_t cached;             /* bytes of layers to be replaced that nodes hold */
     bool is_forced;              /* carry it out whatever it saves */
+    bool is_for_all;             /* images that share nothing get other layers, too */
     bool is_plain;               /* classes without a layer go into top layers only */
 };
 

@@ -3,6 +3,7 @@
 
 #include "image/changes.h"
 #include "image/items.h"
+#include "oci/estargz_write.h"
 
 enum { SHOWN_BYTES = 120 };
 
@@ -84,8 +85,18 @@ static bool is_linked_content(const struct prover *p, const struct oci_node *nod
            (!node->inode->entry || image_is_same_rights(node->inode->entry, &plain));
 }
 
+/* What a layer has because it is eStargz, as a plain file, whatever the source had there. */
+static bool is_of_estargz(const struct prover *p, const struct image_change *c)
+{
+    const struct oci_node *node = c->to ? c->to : c->from;
+    return p->r->opts->form.is_estargz && oci_estargz_is_own_name(node->path) &&
+           (!c->to || (c->to->inode->entry && c->to->inode->entry->type == TAR_FILE));
+}
+
 static int judge(const struct prover *p, const struct image_change *c, struct err *err)
 {
+    if (is_of_estargz(p, c))
+        return 0;
     switch (c->kind) {
     case IMAGE_CHANGE_ADDED:
         return is_linked_content(p, c->to) ? 0 : refuse(c->to->path, "is new", err);
@@ -108,7 +119,8 @@ static int check_links(const struct prover *p, struct err *err)
     int r = 0;
     map_each (at, &p->before->nodes) {
         const struct oci_node *from = at->value, *to = oci_tree_find(p->after, from->path);
-        if (r < 0 || oci_node_is_dir(from))
+        if (r < 0 || oci_node_is_dir(from) ||
+            (p->r->opts->form.is_estargz && oci_estargz_is_own_name(from->path)))
             continue;
         if (from->inode->n_links != to->inode->n_links) {
             r = refuse(from->path, "has another number of links", err);

@@ -3,7 +3,8 @@
  * Proof that a refactored image is the image it was made of: the merged views have the same paths,
  * types, contents, rights, extended attributes, targets and groups of hard links. Times may differ
  * where the plan says so, to what it says; with linked content a file may have become a symbolic
- * link to one with the same content and rights. Pure; one thread at a time.
+ * link to one with the same content and rights; and an image of eStargz layers has their tables and
+ * landmarks. Pure; one thread at a time.
  */
 #pragma once
 

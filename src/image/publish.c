@@ -105,8 +105,7 @@ static int choose_target(struct publisher *p, size_t image, struct err *err)
     r = p->opts->is_replacing ? choose_tag(p, image, t, err) : 0;
     if (t->is_own && p->opts->keeps_indexes && p->r->group.members[image].image.index_text.n)
         t->tag = NULL;
-    bool is_kept =
-        p->r->plan.images[image].n_shared == 0 || (p->r->images && p->r->images[image].is_kept);
+    bool is_kept = image_refactoring_keeps(p->r, image);
     t->is_left = is_kept && (t->is_own || !t->tag) && !p->opts->is_update;
     return r;
 }

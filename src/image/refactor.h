@@ -38,6 +38,7 @@ struct image_refactor_opts {
     /* Where a name is taken already, give the new image the name "sha256-" and the digest of its
      * source instead of moving the name. */
     bool is_beside;
+    struct image_layer_form form;
     bool is_read_twice; /* read each new layer by image/second_reader.h as well */
 };
 
@@ -81,6 +82,8 @@ struct image_refactoring {
 int image_refactor_plan(const char *const *references, size_t n,
                         const struct image_refactor_opts *opts, struct image_spool *spool,
                         struct image_refactoring *ret, struct err *err);
+/* Does the image stay as it is? Before image_refactor_write() as far as the plan says. */
+bool image_refactoring_keeps(const struct image_refactoring *r, size_t image);
 /* Zeroed is fine. */
 void image_refactoring_fini(struct image_refactoring *r);
 

@@ -29,7 +29,9 @@ static int write_layer(struct rewriter *w, size_t number, struct image_items *it
                        struct image_layer_blob *ret, struct err *err)
 {
     scoped(fd_scoped) int fd = oci_layout_blob_new(w->layout, number, err);
-    int r = fd < 0 ? fd : image_layer_write(items->all.p, items->all.n, w->spool, fd, ret, err);
+    int r = fd < 0 ? fd
+                   : image_layer_write(items->all.p, items->all.n, w->spool, &w->r->opts->form, fd,
+                                       ret, err);
     r = r < 0 ? r : oci_layout_blob_done(w->layout, number, fd, &ret->digest, err);
     image_items_fini(items);
     return r;
@@ -161,10 +163,11 @@ static int write_documents(struct rewriter *w, size_t image, struct err *err)
     scoped(buf_fini_scoped) struct buf config = BUF_INIT(OCI_DOCUMENT_MAX);
     scoped(buf_fini_scoped) struct buf manifest = BUF_INIT(OCI_DOCUMENT_MAX);
     (void)snprintf(plan, sizeof plan,
-                   "version=%d layer-threshold=%llu max-layers=%u mtime=%s link=%s",
+                   "version=%d layer-threshold=%llu max-layers=%u mtime=%s link=%s%s",
                    PLANNER_VERSION, (unsigned long long)r->opts->layer_threshold,
                    r->opts->max_layers, r->opts->atoms.is_exact ? "exact" : "canonical",
-                   r->opts->atoms.is_linked ? "symlink" : "none");
+                   r->opts->atoms.is_linked ? "symlink" : "none",
+                   r->opts->form.is_estargz ? " layers=estargz" : "");
     int status = image_config_rewrite(m->image.config_text, layers, n, &config, err);
     status =
         status < 0 ? status : oci_layout_document(w->layout, buf_str(&config), &config_digest, err);
@@ -352,8 +355,8 @@ static int stage(struct rewriter *w, struct err *err)
     r->layers = arena_new_n(&r->memory, struct image_layer_blob, r->plan.n_layers);
     r->images = arena_new_n(&r->memory, struct image_refactoring_image, r->group.n);
     for (size_t i = 0; i < r->group.n; i++)
-        r->images[i].is_kept =
-            r->plan.images[i].n_shared == 0 && can_be_copied(&r->group.members[i]);
+        r->images[i].is_kept = r->plan.images[i].n_shared == 0 && !r->opts->form.is_estargz &&
+                               can_be_copied(&r->group.members[i]);
     int status = check_linked(r, err);
     status = status < 0 ? status : write_images(w, err);
     status = status < 0 ? status : prove(w, err);

@@ -8,6 +8,7 @@
 #include "image/items.h"
 #include "image/proof.h"
 #include "image/second_reader.h"
+#include "oci/estargz_write.h"
 #include "oci/layout.h"
 #include "oci/refactored.h"
 
@@ -173,6 +174,8 @@ static void add_whiteouts(struct image_update *u, struct map *needed, struct ima
         const struct oci_node *node = at->value;
         if (!node->parent || oci_tree_find(new, node->path))
             continue;
+        if (u->pair.opts->form.is_estargz && oci_estargz_is_own_name(node->path))
+            continue; /* the delta has its own, or needs none */
         const struct oci_node *parent = oci_tree_find(new, node->parent->path);
         if (!parent || !oci_node_is_dir(parent))
             continue; /* what replaces or hides the parent hides this, too */
@@ -239,7 +242,8 @@ static int write_delta(struct updater *w, struct err *err)
     if (fd < 0)
         return fd;
     delta_items(w->u, &items);
-    int r = image_layer_write(items.all.p, items.all.n, w->spool, fd, &w->u->delta, err);
+    int r = image_layer_write(items.all.p, items.all.n, w->spool, &w->u->pair.opts->form, fd,
+                              &w->u->delta, err);
     image_items_fini(&items);
     return r < 0 ? r : oci_layout_blob_done(w->layout, number, fd, &w->u->delta.digest, err);
 }
