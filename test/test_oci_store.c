@@ -1551,6 +1551,245 @@ TEST(layers_are_not_damaged_where_their_reader_fails)
     }
 }
 
+/* ---- checks beside other work ---- */
+
+/* A layer of its own that shares one file with a layer of the world. */
+static void make_sharing(struct made_layer *l, size_t layer, size_t file)
+{
+    struct tar_kit k = { BUF_INIT(BLOB_MAX) };
+    scoped(buf_fini_scoped) struct buf content = BUF_INIT(BLOB_MAX);
+    scoped(free_scoped) char *path = object_path(layer, file);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &content, NULL));
+    kit_file(&k, "own", "of this layer alone");
+    kit_file(&k, "shared", buf_cstr(&content));
+    kit_end(&k);
+    *l = (struct made_layer){ .tar = k.out, .blob = BUF_INIT(BLOB_MAX) };
+    struct gzip *g = gzip_new();
+    CHECK_OK(gzip_add(g, buf_str(&l->tar), true, &l->blob));
+    gzip_free(g);
+    sha256_of(buf_str(&l->tar), l->diff_id.bytes);
+    sha256_of(buf_str(&l->blob), l->digest.bytes);
+}
+
+static struct oci_store_check_result check_one(struct oci_store *s, size_t layer)
+{
+    struct oci_store_check_opts opts = { .remove = true, .on_damage = on_damage };
+    struct oci_store_check_result res;
+    CHECK_OK(oci_store_check_layer(s, &opts, &world.layers[layer].diff_id, &res, NULL));
+    return res;
+}
+
+TEST(a_damaged_file_leaves_no_layer_that_needs_it)
+{
+    enum { ALONE, WITH_TAR, WITH_BLOB, HELD, KINDS };
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct made_layer other;
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+        pull_ok(s, 0, "one");
+        make_sharing(&other, 0, 1);
+        struct oci_import_opts opts = { .diff_id = other.diff_id,
+                                        .blob = other.digest,
+                                        .blob_size = other.blob.n };
+        CHECK_OK(import(s, buf_str(&other.blob), opts, NULL));
+        opts.is_for_blob = true;
+        if (kind == WITH_TAR)
+            CHECK_OK(oci_store_layer_keep_tar(s, &other.diff_id, NULL));
+        if (kind == WITH_BLOB)
+            CHECK_OK(import(s, buf_str(&other.blob), opts, NULL));
+        scoped(free_scoped) char *object = object_path(0, 1);
+        change_byte(object);
+        if (kind == HELD)
+            oci_store_hold(s, &other.diff_id);
+        struct oci_store_check_result res = check_one(s, 0);
+        CHECK(!oci_store_layer_has(s, &world.layers[0].diff_id));
+        CHECK_INT(oci_store_layer_has(s, &other.diff_id), kind != ALONE);
+        CHECK_INT(res.n_removed, kind == ALONE ? 3 : kind == HELD ? 1 : 2);
+        CHECK_INT(access(object, F_OK), kind == HELD ? 0 : -1);
+        if (kind == HELD) {
+            oci_store_release(s, &other.diff_id);
+            CHECK_INT(check_store(s, true).n_removed, 2);
+            CHECK(!oci_store_layer_has(s, &other.diff_id));
+        }
+        if (kind == WITH_TAR || kind == WITH_BLOB) {
+            scoped(buf_fini_scoped) struct buf got = BUF_INIT(BLOB_MAX);
+            CHECK_OK(oci_store_layer_read(s, &other.diff_id, collect_text, &got, NULL));
+            CHECK(str_eq(buf_str(&got), buf_str(&other.tar)));
+        }
+        check_layer(s, 1);
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        uint64_t used = s->used_bytes;
+        CHECK_OK(store_count_used(s, NULL));
+        CHECK_INT(used, s->used_bytes);
+        pull_ok(s, 0, "one");
+        check_layer(s, 0);
+        oci_store_close(s);
+        buf_fini(&other.tar);
+        buf_fini(&other.blob);
+    }
+}
+
+/* What was damaged is brought again by another thread, before the check removes it. */
+static void on_damage_repair(void *arg, enum oci_store_damage_kind kind, const char *what,
+                             const char *why)
+{
+    struct oci_store *s = arg;
+    struct arena a = { 0 };
+    struct oci_store_image image = { .name = STR("one"), .manifest = world.images[0].digest };
+    const struct made_image *m = &world.images[0];
+    (void)why;
+    if (kind == OCI_STORE_DAMAGED_DOCUMENT)
+        CHECK_OK(oci_store_document_put(s, &m->config_digest, buf_str(&m->config), NULL));
+    if (kind == OCI_STORE_DAMAGED_NAME)
+        CHECK_OK(oci_store_image_put(s, &image, NULL));
+    if (kind == OCI_STORE_DAMAGED_LAYER || kind == OCI_STORE_DAMAGED_BLOB ||
+        kind == OCI_STORE_DAMAGED_OBJECT) {
+        CHECK_OK(oci_store_layer_remove(s, &world.layers[0].diff_id, NULL));
+        CHECK_OK(store_make_room(s, 1, NULL));
+        if (kind == OCI_STORE_DAMAGED_OBJECT) { /* it is still there with its size */
+            scoped(free_scoped) char *path = xasprintf("%s/objects/%.2s/%s", root, what, what);
+            CHECK(access(path, F_OK) < 0);
+        }
+        pull_ok(s, 0, "one");
+    }
+    arena_fini(&a);
+}
+
+TEST(a_check_removes_nothing_that_came_after_its_look)
+{
+    static const struct {
+        enum oci_store_form form;
+        const char *what;
+    } kinds[] = { { OCI_STORE_RAW, "meta/documents" }, { OCI_STORE_RAW, "refs" },
+                  { OCI_STORE_RAW, "data.tar" },       { OCI_STORE_GZ, "blobs" },
+                  { OCI_STORE_CAS, "skeleton" },       { OCI_STORE_CAS, "objects" } };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        char hex[SHA256_HEX_SIZE], blob[SHA256_HEX_SIZE], config[SHA256_HEX_SIZE];
+        struct oci_digest name;
+        char ref[SHA256_HEX_SIZE];
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = kinds[i].form });
+        pull_ok(s, 0, "one");
+        sha256_of(STR("one"), name.bytes);
+        hex_format(name.bytes, SHA256_BYTES, ref);
+        hex_format(world.layers[0].diff_id.bytes, SHA256_BYTES, hex);
+        hex_format(world.layers[0].digest.bytes, SHA256_BYTES, blob);
+        hex_format(world.images[0].config_digest.bytes, SHA256_BYTES, config);
+        scoped(free_scoped) char *path =
+            strcmp(kinds[i].what, "objects") == 0 ? object_path(0, 1)
+            : strcmp(kinds[i].what, "refs") == 0  ? xasprintf("%s/refs/%s", root, ref)
+            : strcmp(kinds[i].what, "blobs") == 0 ? xasprintf("%s/blobs/%s", root, blob)
+            : strcmp(kinds[i].what, "meta/documents") == 0
+                ? xasprintf("%s/meta/documents/%s", root, config)
+                : xasprintf("%s/layers/%s/%s", root, hex, kinds[i].what);
+        CHECK_OK(truncate(path, 20));
+        struct oci_store_check_opts opts = { .remove = true,
+                                             .on_damage = on_damage_repair,
+                                             .arg = s };
+        struct oci_store_check_result res;
+        CHECK_OK(oci_store_check(s, &opts, &res, NULL));
+        if (res.n_damaged != 1 || res.n_removed != 0)
+            TEST_FAIL("%s: %zu damaged, %zu removed", kinds[i].what, res.n_damaged, res.n_removed);
+        res = check_store(s, false);
+        CHECK_INT(res.n_damaged + res.n_incomplete, 0);
+        CHECK_INT(res.n_images, 1);
+        check_layer(s, 0);
+        oci_store_close(s);
+    }
+}
+
+/* A layer that is evicted and pulled again while it is read. */
+static struct {
+    struct oci_store *s;
+    int n_left;
+} churn;
+
+static int start_churn(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                       void **ret, struct err *err)
+{
+    int r = layer_parse_here.start(arg, max_bytes, ops, ops_arg, ret, err);
+    if (churn.n_left > 0) {
+        CHECK_OK(oci_store_layer_remove(churn.s, &world.layers[0].diff_id, NULL));
+        CHECK_OK(oci_store_layer_remove(churn.s, &world.layers[1].diff_id, NULL));
+        CHECK_OK(store_make_room(churn.s, 1, NULL));
+    }
+    return r;
+}
+
+static void free_churn(void *to)
+{
+    layer_parse_here.free(to);
+    if (churn.n_left > 0 && churn.n_left--)
+        pull_ok(churn.s, 0, "one");
+}
+
+TEST(a_layer_that_is_evicted_and_pulled_again_while_it_is_checked_is_not_damaged)
+{
+    for (int form = OCI_STORE_RAW; form <= OCI_STORE_CAS; form++) {
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
+        pull_ok(s, 0, "one");
+        const struct layer_reading_ops ops = { .start = start_churn,
+                                               .add = layer_parse_here.add,
+                                               .end = layer_parse_here.end,
+                                               .free = free_churn };
+        struct oci_store_check_opts opts = { .remove = true,
+                                             .on_damage = on_damage,
+                                             .reading = &ops };
+        struct oci_store_check_result res;
+        struct err err = { 0 };
+        churn.s = s;
+        churn.n_left = 2;
+        last_damage[0] = 0;
+        if (oci_store_check(s, &opts, &res, &err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+        CHECK_INT(churn.n_left, 0);
+        CHECK_STR(str_of(last_damage), "");
+        CHECK_INT(res.n_removed + res.n_unread, 0);
+        check_layer(s, 0);
+        check_layer(s, 1);
+        oci_store_close(s);
+    }
+}
+
+/* Whatever cannot be read stays, is told, and is no damage. */
+TEST(a_check_removes_nothing_that_cannot_be_read)
+{
+    static const enum sys_call calls[] = { SYS_OPENAT, SYS_PREAD };
+    static const int codes[] = { EIO, EMFILE, ENOMEM, ESTALE };
+    for (int form = OCI_STORE_RAW; form <= OCI_STORE_CAS; form++) {
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
+        pull_ok(s, 0, "one");
+        CHECK_OK(oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL));
+        size_t n_told = 0;
+        for (size_t c = 0; c < ARRAY_LEN(calls) * ARRAY_LEN(codes); c++)
+            for (unsigned nth = 1;; nth++) {
+                struct oci_store_check_opts opts = { .remove = true, .on_damage = on_damage };
+                struct oci_store_check_result res = { 0 };
+                struct err err = { 0 };
+                int code = codes[c % ARRAY_LEN(codes)];
+                enum sys_call call = calls[c / ARRAY_LEN(codes)];
+                last_damage[0] = 0;
+                sys_fail_nth(call, nth, code);
+                int r = oci_store_check(s, &opts, &res, &err);
+                unsigned n = sys_call_count(call);
+                sys_fail_nth(call, 0, 0);
+                CHECK_STR(str_of(last_damage), "");
+                CHECK_INT(res.n_removed + res.n_repaired, 0);
+                CHECK(r >= 0 || r == -code || r == E_TRAP);
+                n_told += r < 0 && res.n_unread > 0;
+                if (n < nth)
+                    break;
+            }
+        CHECK(n_told > 30);
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        check_layer(s, 0);
+        check_layer(s, 1);
+        oci_store_close(s);
+    }
+}
+
 TEST(gc_removes_nothing_when_it_cannot_read_what_refers_to_layers)
 {
     struct oci_store_gc gc;

@@ -63,16 +63,22 @@ static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *wh
     add_finding(arg, oci_store_damage_word(kind), what, why);
 }
 
+static void on_unread(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
+{
+    scoped(free_scoped) char *which = xasprintf("%s %s", oci_store_damage_word(kind), what);
+    add_finding(arg, "unread", which, why);
+}
+
 static void print_check(struct findings *f, const struct oci_store_check_result *res)
 {
     if (f->is_text) {
-        (void)printf("%zu images, %zu layers, %zu documents, %s read: %zu damaged%s, %zu images "
-                     "incomplete\n",
-                     res->n_images, res->n_layers, res->n_documents, image_size_text(res->n_bytes),
-                     res->n_damaged, res->n_damaged && remove_damaged ? " (now removed)" : "",
-                     res->n_incomplete);
+        (void)printf(
+            "%zu images, %zu layers, %zu documents, %s read: %zu damaged, %zu removed, %zu "
+            "made again, %zu images incomplete\n",
+            res->n_images, res->n_layers, res->n_documents, image_size_text(res->n_bytes),
+            res->n_damaged, res->n_removed, res->n_repaired, res->n_incomplete);
         if (res->n_unread)
-            (void)printf("%zu layers could not be read\n", res->n_unread);
+            (void)printf("%zu could not be read, and stay\n", res->n_unread);
         return;
     }
     struct json *v = json_new_object(&f->a);
@@ -82,6 +88,7 @@ static void print_check(struct findings *f, const struct oci_store_check_result 
     json_set_int(&f->a, v, "files", (int64_t)res->n_objects);
     json_set_int(&f->a, v, "bytes", (int64_t)res->n_bytes);
     json_set_int(&f->a, v, "damaged", (int64_t)res->n_damaged);
+    json_set_int(&f->a, v, "removed", (int64_t)res->n_removed);
     json_set_int(&f->a, v, "repaired", (int64_t)res->n_repaired);
     json_set_int(&f->a, v, "incomplete", (int64_t)res->n_incomplete);
     json_set_int(&f->a, v, "unread", (int64_t)res->n_unread);
@@ -109,6 +116,7 @@ static int run_check(int argc, char **argv)
     struct oci_store_check_opts check = { .remove = remove_damaged,
                                           .bytes_per_s = rate,
                                           .on_damage = on_damage,
+                                          .on_unread = on_unread,
                                           .arg = &f,
                                           .reading = &layer_child_reading };
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
@@ -135,7 +143,9 @@ const struct cmd cmd_image_check = {
         "where layers share files ('pull --form cas'), every file as well, and the directories\n"
         "that mounts use (with --remove the next mount makes them again).\n"
         "With --remove damaged layers and documents are dropped, names whose documents are\n"
-        "lost too, and damaged indexes are made again; pull the images once more then.\n"
+        "lost too, and damaged indexes are made again; pull the images once more then. A\n"
+        "damaged file takes along the layers that need it. What cannot be read (an error of\n"
+        "the disk) is named, and stays.\n"
         "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read.\n"
         "\n"
         "  dormouse image check\n"

@@ -82,16 +82,31 @@ static bool next_layer(struct scrub *s, struct oci_digest *ret, struct err *err)
     return next != NULL;
 }
 
-/* Before the layer is read: one that ends the process is not the first of the next one. */
+static void on_unread(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
+{
+    char which[LOG_QUOTE_MAX], reason[LOG_QUOTE_MAX];
+    (void)arg;
+    log_warn("a part of the image store cannot be read, and stays",
+             "kind=%s what=\"%s\" reason=\"%s\"", oci_store_damage_word(kind),
+             log_quote(which, str_of(what)), log_quote(reason, str_of(why)));
+}
+
+/*
+ * Before the layer is read: one that ends the process is not the first of the next one. It is not
+ * synced, since after a stop of the machine any beginning will do, and small layers follow each
+ * other many times in a second.
+ */
 static void keep_cursor(const struct scrub *s)
 {
     char text[OCI_DIGEST_TEXT_SIZE + 1] = { 0 };
-    scoped(fd_scoped) int root =
-        sys_openat(AT_FDCWD, oci_store_root(s->opts.store), O_RDONLY | O_DIRECTORY, 0);
+    scoped(free_scoped) char *path = xasprintf("%s/scrub", oci_store_root(s->opts.store));
     oci_digest_format(&s->cursor, text);
     text[OCI_DIGEST_TEXT_SIZE - 1] = '\n';
-    if (root >= 0 && s->opts.may_remove)
-        (void)sys_write_file_atomic(root, "scrub", str_of(text), 0600, NULL);
+    if (!s->opts.may_remove)
+        return;
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
+    if (fd >= 0)
+        (void)sys_pwrite_all(fd, text, OCI_DIGEST_TEXT_SIZE, 0); /* always as long */
 }
 
 static void read_cursor(struct scrub *s)
@@ -111,6 +126,7 @@ static int look_at_next(struct scrub *s, struct err *err)
         .bytes_per_s = MAX(needed, (uint64_t)SCRUB_BYTES_PER_S),
         .stop = &s->stop,
         .on_damage = on_damage,
+        .on_unread = on_unread,
         .arg = s,
         .reading = s->opts.reading,
     };
@@ -120,7 +136,7 @@ static int look_at_next(struct scrub *s, struct err *err)
     s->cursor = d;
     keep_cursor(s);
     int r = oci_store_check_layer(s->opts.store, &how, &d, &s->found, err);
-    if (s->found.n_damaged && s->opts.may_remove) {
+    if (s->found.n_removed) {
         struct err why = { 0 };
         (void)layer_cache_settle(s->opts.store, &why);
         (void)oci_store_sweep(s->opts.store, SIZE_MAX, &why);
@@ -172,7 +188,7 @@ static void count(struct scrub *s)
     s->stats.n_layers += s->r == 1;
     s->stats.n_bytes += s->found.n_bytes;
     s->stats.n_damaged += s->found.n_damaged;
-    s->stats.n_removed += s->opts.may_remove ? s->found.n_damaged - s->found.n_repaired : 0;
+    s->stats.n_removed += s->found.n_removed;
     s->stats.n_failed += s->r < 0 && s->r != -ECANCELED;
 }
 
@@ -194,7 +210,7 @@ static void on_end(struct post *post)
                        ? SCRUB_NOTHING_MS
                        : scrub_gap_ms(MAX(s->found.n_bytes, (uint64_t)1), s->opts.bytes_per_day);
     timer_start(s->opts.loop, &s->timer, gap, on_due);
-    if (s->opts.may_remove && s->found.n_damaged && s->opts.on_removed)
+    if (s->found.n_removed && s->opts.on_removed)
         s->opts.on_removed(s->opts.arg);
 }
 

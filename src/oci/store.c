@@ -91,7 +91,9 @@ static int put_file(struct oci_store *s, const char *name, struct str content, b
 {
     scoped(free_scoped) char *tmp = store_tmp_name(s);
     int r = write_file(s, tmp, content, is_synced);
+    (void)pthread_mutex_lock(&s->mutex); /* store_trash_same() looks at the name before */
     r = r < 0 ? r : sys_renameat(s->fd, tmp, s->fd, name);
+    (void)pthread_mutex_unlock(&s->mutex);
     if (r < 0) {
         (void)unlinkat(s->fd, tmp, 0);
         return err_sys(err, r, "write '%s'", name);
@@ -147,6 +149,36 @@ int store_trash(struct oci_store *s, const char *name, struct err *err)
     scoped(free_scoped) char *to = xasprintf("trash/%s", id);
     int r = sys_renameat(s->fd, name, s->fd, to);
     return r < 0 ? err_sys(err, r, "remove '%s'", name) : 0;
+}
+
+int store_file_of(const struct oci_store *s, const char *name, struct store_file *ret)
+{
+    struct stat st;
+    struct store_file file = { 0 };
+    if (fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        file = (struct store_file){ st.st_ino, (uint64_t)st.st_size, st.st_mtim };
+    else if (errno != ENOENT)
+        return -errno;
+    *ret = file;
+    return 0;
+}
+
+bool store_file_same(const struct store_file *a, const struct store_file *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->written.tv_sec == b->written.tv_sec &&
+           a->written.tv_nsec == b->written.tv_nsec;
+}
+
+int store_trash_same(struct oci_store *s, const char *name, const struct store_file *file,
+                     struct err *err)
+{
+    struct store_file is;
+    (void)pthread_mutex_lock(&s->mutex);
+    int r = store_file_of(s, name, &is);
+    bool is_same = r >= 0 && is.inode && store_file_same(&is, file);
+    r = r < 0 ? err_sys(err, r, "look at '%s'", name) : is_same ? store_trash(s, name, err) : 0;
+    (void)pthread_mutex_unlock(&s->mutex);
+    return r < 0 ? r : is_same;
 }
 
 int store_trash_unheld(struct oci_store *s, const char *name, const struct oci_digest *d,

@@ -421,7 +421,10 @@ struct oci_store_check_opts {
     const bool *stop;     /* ends early when set by another thread; NULL: never */
     void (*on_damage)(void *arg, enum oci_store_damage_kind kind, const char *what,
                       const char *why);
-    void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
+    /* It could not be read now (-EIO, -EMFILE), whatever it holds; it stays. NULL: not of interest.
+     */
+    void (*on_unread)(void *arg, enum oci_store_damage_kind kind, const char *what,
+                      const char *why);
     void *arg;
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
     void *reading_arg;
@@ -430,12 +433,17 @@ struct oci_store_check_opts {
 struct oci_store_check_result {
     size_t n_layers, n_documents, n_images, n_objects; /* looked at */
     size_t n_damaged, n_incomplete, n_repaired;
-    size_t n_unread;  /* layers that could not be read here and now, whatever they hold */
+    size_t n_removed; /* things; with a damaged file also the layers that need it */
+    size_t n_unread;  /* could not be read here and now, whatever they hold */
     uint64_t n_bytes; /* read */
 };
 /*
- * Read everything and compare it with its digests. *ret is also set where layers could not be read
- * (n_unread); the error is that of the first one, once all else has been looked at.
+ * Read everything and compare it with its digests. Damaged is what was read and is not what its
+ * digest says, or is missing; what cannot be read is counted as such and stays. Imports, evictions
+ * and gc may run beside it: what they change meanwhile is no damage, and what they brought stays.
+ * What is held is not removed; a file that layers share stays with the last one of them that is
+ * held. *ret is also set where something could not be read (n_unread); the error is that of the
+ * first one, once all else has been looked at.
  */
 int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts,
                     struct oci_store_check_result *ret, struct err *err);

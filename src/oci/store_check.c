@@ -13,15 +13,24 @@
 
 #define INDEX_MAX ((size_t)2 << 30)
 
+enum { LOOKS_MAX = 3 }; /* at what is changed while it is looked at */
+
+/* What a look has found; 0: nothing, or that was said already. */
+enum {
+    DAMAGED = 1,
+    CHANGED = 2, /* it is another one than it was before the look */
+};
+
 struct check {
     struct oci_store *s;
     const struct oci_store_check_opts *opts;
     struct oci_store_check_result result;
-    uint64_t all_bytes, started_ns;
+    uint64_t started_ns;
     struct arena arena;
-    int unread; /* why the first layer that nothing is known of could not be read */
+    int unread; /* why the first thing that nothing is known of could not be read */
     struct err unread_err;
     VEC(char *) names; /* of the directory that is looked through, since it changes meanwhile */
+    VEC(struct store_rotten) rotten;
 };
 
 static void damaged(struct check *c, enum oci_store_damage_kind kind, const char *what,
@@ -35,21 +44,64 @@ static void damaged(struct check *c, enum oci_store_damage_kind kind, const char
         c->opts->on_damage(c->opts->arg, kind, what, why);
 }
 
-/* Move what is damaged away, if that is wanted. */
-static int drop(struct check *c, const char *name, struct err *err)
+/* Of this machine at this moment, or of the reader: it says nothing of what is read. */
+static bool is_passing(int r)
 {
-    if (!c->opts->remove)
-        return 0;
-    int r = store_trash(c->s, name, err);
-    return r == -ENOENT ? 0 : r;
+    return store_is_system(r) || r == E_TRAP;
+}
+
+/* 0, or -ECANCELED: the check is to end. */
+static int unread(struct check *c, enum oci_store_damage_kind kind, const char *what, int r,
+                  const struct err *why, struct err *err)
+{
+    if (r == -ECANCELED)
+        return err_set(err, r, "check");
+    if (c->opts->on_unread)
+        c->opts->on_unread(c->opts->arg, kind, what, err_text(why));
+    if (c->result.n_unread++ == 0)
+        c->unread = err_set(&c->unread_err, r, "%s %s: %s", oci_store_damage_word(kind), what,
+                            err_text(why));
+    return 0;
+}
+
+/* A file could not be read, or not as it should be. DAMAGED: it is that which was there before. */
+static int judge_file(struct check *c, enum oci_store_damage_kind kind, const char *path,
+                      const char *what, const struct store_file *before, int r,
+                      const struct err *why, struct err *err)
+{
+    struct store_file now;
+    int seen = store_file_of(c->s, path, &now);
+    if (seen >= 0 && !store_file_same(&now, before))
+        return CHANGED;
+    if (is_passing(r) || r == -ECANCELED)
+        return unread(c, kind, what, r, why, err);
+    damaged(c, kind, what, err_text(why));
+    return DAMAGED;
+}
+
+/* Move what is damaged away, if that is wanted, and if it is what was looked at. */
+static int drop(struct check *c, const char *name, const struct store_file *file, struct err *err)
+{
+    int r = c->opts->remove ? store_trash_same(c->s, name, file, err) : 0;
+    c->result.n_removed += r > 0;
+    return r < 0 ? r : 0;
+}
+
+typedef int (*look_cb)(struct check *c, const char *name, struct err *err);
+
+/* Until nothing changes meanwhile: a pull may bring it again, a gc take it away. */
+static int look(struct check *c, look_cb f, const char *name, struct err *err)
+{
+    int r = CHANGED;
+    for (int i = 0; i < LOOKS_MAX && r == CHANGED; i++)
+        r = f(c, name, err);
+    return r < 0 ? r : 0;
 }
 
 /* Count bytes that were read; wait when they came too fast. */
 static int pace(struct check *c, size_t n, struct err *err)
 {
     c->result.n_bytes += n;
-    if (c->opts->on_progress)
-        c->opts->on_progress(c->opts->arg, c->result.n_bytes, c->all_bytes);
     for (;;) {
         if (c->opts->stop && __atomic_load_n(c->opts->stop, __ATOMIC_RELAXED))
             return err_set(err, -ECANCELED, "check");
@@ -88,21 +140,31 @@ static int each_noted(struct check *c, const char *dir,
 
 /* ---- documents ---- */
 
-static int check_document(struct check *c, const char *name, struct err *err)
+static int look_at_document(struct check *c, const char *name, struct err *err)
 {
     struct oci_digest d;
+    struct store_file file;
     struct str text;
     struct arena a = { 0 };
     struct err why = { 0 };
-    if (!store_digest_of_name(name, &d))
-        return 0;
-    c->result.n_documents++;
-    int r = oci_store_document(c->s, &d, &a, &text, &why);
+    (void)store_digest_of_name(name, &d);
+    struct store_path path = store_path_of("meta/documents", &d, NULL);
+    int r = store_file_of(c->s, path.p, &file);
+    r = r < 0 ? err_sys(&why, r, "look at it") : oci_store_document(c->s, &d, &a, &text, &why);
     arena_fini(&a);
     if (r >= 0 || r == -ENOENT)
         return r < 0 ? 0 : pace(c, text.n, err);
-    damaged(c, OCI_STORE_DAMAGED_DOCUMENT, name, err_text(&why));
-    return drop(c, store_path_of("meta/documents", &d, NULL).p, err);
+    r = judge_file(c, OCI_STORE_DAMAGED_DOCUMENT, path.p, name, &file, r, &why, err);
+    return r == DAMAGED ? drop(c, path.p, &file, err) : r;
+}
+
+static int check_document(struct check *c, const char *name, struct err *err)
+{
+    struct oci_digest d;
+    if (!store_digest_of_name(name, &d))
+        return 0;
+    c->result.n_documents++;
+    return look(c, look_at_document, name, err);
 }
 
 /* ---- layers ---- */
@@ -187,13 +249,6 @@ static int read_blob(struct check *c, const struct oci_digest *d, struct err *wh
     return end_hash(&x, store_read_fd(fd, on_read, &x, why), d, why);
 }
 
-/* Of this machine at this moment: it says nothing of what is read. */
-static bool is_passing(int r)
-{
-    return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -ETIMEDOUT ||
-           r == E_TRAP;
-}
-
 static int hash_object(struct check *c, const uint8_t digest[SHA256_BYTES], struct err *why)
 {
     struct oci_digest d;
@@ -205,37 +260,86 @@ static int hash_object(struct check *c, const uint8_t digest[SHA256_BYTES], stru
     return end_hash(&x, store_read_fd(fd, on_read, &x, why), &d, why);
 }
 
+static int look_at_object(struct check *c, const char *path, struct err *err)
+{
+    struct oci_digest d;
+    struct err why = { 0 };
+    struct store_rotten one = { 0 };
+    const char *name = strrchr(path, '/') + 1;
+    (void)store_digest_of_name(name, &d);
+    int r = store_file_of(c->s, path, &one.file);
+    r = r < 0 ? err_sys(&why, r, "look at it") : hash_object(c, d.bytes, &why);
+    if (r == -ENOENT || r >= 0) /* removed meanwhile; or it is right */
+        return 0;
+    r = judge_file(c, OCI_STORE_DAMAGED_OBJECT, path, name, &one.file, r, &why, err);
+    if (r != DAMAGED)
+        return r;
+    memcpy(one.digest, d.bytes, sizeof one.digest);
+    vec_push(&c->rotten, one);
+    return 0;
+}
+
 /* Before the layers: one without it is damaged, too. */
 static int check_object(void *arg, const uint8_t digest[SHA256_BYTES], const char *path,
                         struct err *err)
 {
     struct check *c = arg;
-    struct err why = { 0 };
-    int r = hash_object(c, digest, &why);
-    if (r == -ENOENT) /* removed meanwhile */
-        return 0;
-    if (r == -ECANCELED || is_passing(r))
-        return err_set(err, r, "%s", err_text(&why));
+    (void)digest;
     c->result.n_objects++;
-    if (r >= 0)
+    return look(c, look_at_object, path, err);
+}
+
+static void on_needing(void *arg, const char *name)
+{
+    struct check *c = arg;
+    damaged(c, OCI_STORE_DAMAGED_LAYER, name, "a file of it is damaged");
+    c->result.n_removed++;
+}
+
+/* The layers that need them with them: none is to be here that cannot be read. */
+static int drop_rotten(struct check *c, struct err *err)
+{
+    size_t n = 0;
+    char name[STORE_HEX_SIZE];
+    struct err why = { 0 };
+    if (!c->opts->remove || c->rotten.n == 0)
         return 0;
-    damaged(c, OCI_STORE_DAMAGED_OBJECT, strrchr(path, '/') + 1, err_text(&why));
-    return drop(c, path, err);
+    int r = store_objects_drop(c->s, c->rotten.p, c->rotten.n, on_needing, c, &n, &why);
+    c->result.n_removed += n;
+    hex_format(c->rotten.p[0].digest, SHA256_BYTES, name);
+    if (is_passing(r))
+        return unread(c, OCI_STORE_DAMAGED_OBJECT, name, r, &why, err);
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
 /* The bytes of its tar, or of its blob, alone, which no one parses. */
 static int hash_layer(struct check *c, const struct oci_digest *d,
-                      const struct store_layer_files *f)
+                      const struct store_layer_files *f, struct err *why)
 {
     if (!has_tar(f))
-        return read_blob(c, &f->blob, NULL);
+        return read_blob(c, &f->blob, why);
     struct reading x = { .c = c, .hash = sha256_new() };
-    return end_hash(&x, oci_store_layer_read(c->s, d, on_read, &x, NULL), d, NULL);
+    return end_hash(&x, oci_store_layer_read(c->s, d, on_read, &x, why), d, why);
+}
+
+/* A layer as it is before a look. */
+struct looking {
+    const char *name;
+    struct oci_digest d;
+    struct store_layer_files f;
+    struct store_layer_seen seen;
+};
+
+/* Whether it has other files now, or is gone. */
+static bool has_changed(struct check *c, const struct looking *k)
+{
+    struct store_layer_seen now;
+    return store_layer_see(c->s, &k->d, &now) >= 0 && !store_layer_seen_same(&now, &k->seen);
 }
 
 /* Whether the index that is kept says what the tar says; written anew where it does not. */
-static int check_index(struct check *c, const char *name, const struct oci_digest *d,
-                       const struct oci_layer *layer, struct err *err)
+static int check_index(struct check *c, const struct looking *k, const struct oci_layer *layer,
+                       struct err *err)
 {
     scoped(oci_layer_free_scoped) struct oci_layer *kept = NULL;
     scoped(buf_fini_scoped) struct buf want = BUF_INIT(INDEX_MAX), have = BUF_INIT(INDEX_MAX);
@@ -244,102 +348,165 @@ static int check_index(struct check *c, const char *name, const struct oci_diges
     if (r < 0)
         return r;
     /* Written by this program again: another release of zstd packs differently. */
-    int is_bad = oci_store_layer_index(c->s, d, &kept, &why);
+    int is_bad = oci_store_layer_index(c->s, &k->d, &kept, &why);
     is_bad = is_bad < 0 ? is_bad : oci_layer_index_write(kept, &have, &why);
     if (is_bad >= 0 && str_eq(buf_str(&want), buf_str(&have)))
         return 0;
-    damaged(c, OCI_STORE_DAMAGED_INDEX, name,
+    if (has_changed(c, k)) /* gc may have removed it with the layer */
+        return CHANGED;
+    if (is_bad != -ENOENT && is_passing(is_bad))
+        return unread(c, OCI_STORE_DAMAGED_INDEX, k->name, is_bad, &why, err);
+    damaged(c, OCI_STORE_DAMAGED_INDEX, k->name,
             is_bad < 0 ? err_text(&why) : "it is not what the layer holds");
     if (!c->opts->remove)
         return 0;
     c->result.n_repaired++;
-    return store_put_file(c->s, store_path_of("meta/index", d, NULL).p, buf_str(&want), err);
+    return store_put_file(c->s, store_path_of("meta/index", &k->d, NULL).p, buf_str(&want), err);
 }
 
-static int drop_layer(struct check *c, const struct oci_digest *d, struct err *err)
+/* 1: it was dropped; 0: it is held, and stays, or was not to be removed. */
+static int drop_skeleton(struct check *c, const struct looking *k, struct err *err)
 {
+    struct err why = { 0 };
     if (!c->opts->remove)
         return 0;
+    int r = store_skeleton_drop_seen(c->s, &k->d, &k->seen, &why);
+    c->result.n_removed += r == 1;
+    return r == -EBUSY ? 0 : r < 0 ? err_set(err, r, "%s", err_text(&why)) : r;
+}
+
+static int drop_layer(struct check *c, const struct looking *k, struct err *err)
+{
     struct err why = { 0 };
-    int r = store_layer_drop(c->s, d, STORE_ANY_REFERENCES, &why);
-    if (r == -ENOENT || r == -EBUSY) /* gone; or a deployment of this process has it now */
+    if (!c->opts->remove)
         return 0;
-    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+    int r = store_layer_drop_seen(c->s, &k->d, &k->seen, &why);
+    c->result.n_removed += r == 1;
+    /* -EBUSY: a deployment of this process has it now. */
+    return r < 0 && r != -EBUSY ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
+static int ignore_object(void *arg, const uint8_t digest[SHA256_BYTES], const char *path,
+                         struct err *err)
+{
+    (void)arg, (void)digest, (void)path, (void)err;
+    return 0;
+}
+
+/* Beside a tar nothing reads the skeleton until the tar leaves. */
+static int check_skeleton(struct check *c, const struct looking *k, struct err *err)
+{
+    struct err why = { 0 };
+    if (!k->f.has_tar || !k->f.has_skeleton)
+        return 0;
+    int r = store_each_object_of(c->s, &k->d, ignore_object, NULL, &why);
+    if (r >= 0)
+        return 0;
+    if (has_changed(c, k))
+        return CHANGED;
+    if (is_passing(r))
+        return unread(c, OCI_STORE_DAMAGED_INDEX, k->name, r, &why, err);
+    damaged(c, OCI_STORE_DAMAGED_INDEX, k->name, err_text(&why));
+    r = drop_skeleton(c, k, err);
+    return r < 0 ? r : 0;
 }
 
 /*
  * r, or why a layer that could not be read is not damaged: where its bytes are those of its DiffID,
  * or of the blob that had this DiffID when it came, it was the reader that failed, which could not
- * start or was ended.
+ * start or was ended; where they cannot be read either, no one knows.
  */
-static int judge_failure(struct check *c, const struct oci_digest *d,
-                         const struct store_layer_files *f, int r, struct err *why)
+static int judge_failure(struct check *c, const struct looking *k, int r, struct err *why)
 {
-    if (r == -ECANCELED || is_passing(r))
+    struct err hash_why = { 0 };
+    if (r == -ECANCELED)
         return r;
-    int hashed = hash_layer(c, d, f);
+    int hashed = hash_layer(c, &k->d, &k->f, &hash_why);
     if (hashed >= 0)
         return err_ctx(why, E_TRAP, "its content is right, but its reader failed");
-    return hashed == -ECANCELED || is_passing(hashed) ? err_sys(why, hashed, "read") : r;
+    return is_passing(hashed) || is_passing(r) ? err_set(why, hashed, "%s", err_text(&hash_why))
+                                               : r;
+}
+
+/* Read all that is kept of it. *ret: what its tar holds. */
+static int read_all(struct check *c, const struct looking *k, struct oci_layer **ret,
+                    enum oci_store_damage_kind *kind, struct err *why)
+{
+    bool is_read = false;
+    int r = read_layer(c, &k->d, &k->f, ret, &is_read, why);
+    if (r < 0 && !(is_read && !has_tar(&k->f))) /* of a blob the reader's DiffID is all there is */
+        r = judge_failure(c, k, r, why);
+    if (r < 0 || (!k->f.has_blob && !k->f.lost_blob))
+        return r;
+    *kind = OCI_STORE_DAMAGED_BLOB;
+    return k->f.has_blob ? read_blob(c, &k->f.blob, why)
+                         : err_set(why, E_CORRUPT, "its blob is lost");
+}
+
+static int judge_layer(struct check *c, const struct looking *k, enum oci_store_damage_kind kind,
+                       int r, const struct err *why, struct err *err)
+{
+    if (has_changed(c, k))
+        return CHANGED;
+    if (is_passing(r) || r == -ECANCELED) /* the others may be readable */
+        return unread(c, kind, k->name, r, why, err);
+    damaged(c, kind, k->name, err_text(why));
+    bool is_files = kind == OCI_STORE_DAMAGED_LAYER && k->f.has_skeleton && !k->f.has_tar;
+    if (!is_files || !k->f.has_blob)
+        return drop_layer(c, k, err);
+    r = drop_skeleton(c, k, err); /* the blob may be right */
+    return r == 1 ? CHANGED : r;
+}
+
+static int look_at_layer(struct check *c, const char *name, struct err *err)
+{
+    struct err why = { 0 };
+    struct looking k = { .name = name };
+    enum oci_store_damage_kind kind = OCI_STORE_DAMAGED_LAYER;
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    (void)store_digest_of_name(name, &k.d);
+    int r = store_layer_see(c->s, &k.d, &k.seen);
+    r = r < 0 ? err_sys(&why, r, "look at it") : store_layer_stat(c->s, &k.d, &k.f, &why);
+    if (r == -ENOENT)
+        return 0;
+    r = r < 0 ? r : read_all(c, &k, &layer, &kind, &why);
+    if (r < 0)
+        return judge_layer(c, &k, kind, r, &why, err);
+    r = check_skeleton(c, &k, err);
+    return r != 0 ? r : check_index(c, &k, layer, err);
 }
 
 static int check_layer(struct check *c, const char *name, struct err *err)
 {
     struct oci_digest d;
-    struct store_layer_files f = { 0 };
-    struct err why = { 0 };
-    bool is_read = false;
-    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
-    if (!store_digest_of_name(name, &d))
-        return 0;
-    int r = store_layer_stat(c->s, &d, &f, &why);
-    if (r == -ENOENT)
+    if (!store_digest_of_name(name, &d) || !oci_store_layer_has(c->s, &d))
         return 0;
     c->result.n_layers++;
-    r = r < 0 ? r : read_layer(c, &d, &f, &layer, &is_read, &why);
-    if (r < 0 && !oci_store_layer_has(c->s, &d))
-        return 0;                            /* removed meanwhile */
-    if (r < 0 && !(is_read && !has_tar(&f))) /* of a blob the reader's DiffID is all there is */
-        r = judge_failure(c, &d, &f, r, &why);
-    enum oci_store_damage_kind kind = OCI_STORE_DAMAGED_LAYER;
-    if (r >= 0 && (f.has_blob || f.lost_blob)) {
-        r = f.has_blob ? read_blob(c, &f.blob, &why) : err_set(&why, E_CORRUPT, "its blob is lost");
-        kind = OCI_STORE_DAMAGED_BLOB;
-    }
-    if (r == -ECANCELED)
-        return err_set(err, r, "check");
-    if (is_passing(r)) { /* the others may be readable */
-        if (c->result.n_unread++ == 0)
-            c->unread = err_set(&c->unread_err, r, "layer %s: %s", name, err_text(&why));
-        return 0;
-    }
-    if (r >= 0)
-        return check_index(c, name, &d, layer, err);
-    damaged(c, kind, name, err_text(&why));
-    return drop_layer(c, &d, err);
+    return look(c, look_at_layer, name, err);
 }
 
 /* ---- names and leases ---- */
 
-static int check_name(struct check *c, const char *file, struct err *err)
+static int look_at_name(struct check *c, const char *file, struct err *err)
 {
     struct oci_store_image image;
+    struct store_file seen;
     struct err why = { 0 };
     size_t n_missing = 0;
-    scoped(free_scoped) char *path = xasprintf("refs/%s", file);
-    int r = store_read_image(c->s, file, &c->arena, &image, &why);
+    scoped(free_scoped) char *path = xasprintf("refs/%s", file), *name = NULL;
+    int r = store_file_of(c->s, path, &seen);
+    r = r < 0 ? err_sys(&why, r, "look at it")
+              : store_read_image(c->s, file, &c->arena, &image, &why);
     if (r == -ENOENT)
         return 0;
-    c->result.n_images++;
-    if (r < 0) {
-        damaged(c, OCI_STORE_DAMAGED_NAME, file, err_text(&why));
-        return drop(c, path, err);
+    if (r >= 0) {
+        name = str_dup(image.name);
+        r = oci_store_image_missing(c->s, &image.manifest, &n_missing, &why);
+        r = r == -ENOENT ? E_CORRUPT : r; /* its documents are lost, the name is not */
     }
-    scoped(free_scoped) char *name = str_dup(image.name);
-    r = oci_store_image_missing(c->s, &image.manifest, &n_missing, &why);
     if (r < 0) {
-        damaged(c, OCI_STORE_DAMAGED_NAME, name, err_text(&why));
-        return drop(c, path, err);
+        r = judge_file(c, OCI_STORE_DAMAGED_NAME, path, name ? name : file, &seen, r, &why, err);
+        return r == DAMAGED ? drop(c, path, &seen, err) : r;
     }
     if (n_missing) {
         scoped(free_scoped) char *text =
@@ -349,24 +516,38 @@ static int check_name(struct check *c, const char *file, struct err *err)
     return 0;
 }
 
+static int check_name(struct check *c, const char *file, struct err *err)
+{
+    c->result.n_images++;
+    return look(c, look_at_name, file, err);
+}
+
 static int lease_is_fine(void *arg, const char *file, const struct store_lease *l, struct err *err)
 {
     struct check *c = arg;
     size_t n_missing;
     (void)file;
     int r = l->is_over ? 0 : oci_store_image_missing(c->s, &l->manifest, &n_missing, err);
-    return r == -ENOENT ? E_CORRUPT : r; /* its documents are gone, the lease is not */
+    return r == -ENOENT ? E_CORRUPT : r; /* its documents are lost, the lease is not */
+}
+
+static int look_at_lease(struct check *c, const char *file, struct err *err)
+{
+    struct store_file seen;
+    struct err why = { 0 };
+    scoped(free_scoped) char *path = xasprintf("leases/%s", file);
+    int r = store_file_of(c->s, path, &seen);
+    r = r < 0 ? err_sys(&why, r, "look at it")
+              : store_read_lease(c->s, file, &c->arena, lease_is_fine, c, &why);
+    if (r >= 0 || r == -ENOENT)
+        return 0;
+    r = judge_file(c, OCI_STORE_DAMAGED_NAME, path, path, &seen, r, &why, err);
+    return r == DAMAGED ? drop(c, path, &seen, err) : r;
 }
 
 static int check_lease(struct check *c, const char *file, struct err *err)
 {
-    struct err why = { 0 };
-    scoped(free_scoped) char *path = xasprintf("leases/%s", file);
-    int r = store_read_lease(c->s, file, &c->arena, lease_is_fine, c, &why);
-    if (r >= 0 || r == -ENOENT)
-        return 0;
-    damaged(c, OCI_STORE_DAMAGED_NAME, path, err_text(&why));
-    return drop(c, path, err);
+    return look(c, look_at_lease, file, err);
 }
 
 const char *oci_store_damage_word(enum oci_store_damage_kind kind)
@@ -394,7 +575,11 @@ int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts
     r = store_each_object_of(s, diff_id, check_object, &c, &why);
     if (r == -ENOENT || r == E_CORRUPT) /* of another form, or it is said of the layer */
         r = 0;
-    r = r < 0 ? err_set(err, r, "%s", err_text(&why)) : check_layer(&c, name, err);
+    r = is_passing(r) ? unread(&c, OCI_STORE_DAMAGED_LAYER, name, r, &why, err)
+        : r < 0       ? err_set(err, r, "%s", err_text(&why))
+                      : drop_rotten(&c, err);
+    r = r < 0 ? r : check_layer(&c, name, err);
+    vec_fini(&c.rotten);
     *ret = c.result;
     if (r < 0)
         return r;
@@ -404,18 +589,17 @@ int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts
 int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts,
                     struct oci_store_check_result *ret, struct err *err)
 {
-    struct oci_store_usage u;
     struct check c = { .s = s, .opts = opts, .started_ns = clock_mono_ns() };
     int r = opts->remove ? store_must_write(s, err) : 0;
     if (r < 0)
         return r;
-    oci_store_usage(s, &u);
-    c.all_bytes = u.layer_bytes + u.blob_bytes;
     r = each_noted(&c, "meta/documents", check_document, err);
     r = r < 0 ? r : store_each_object(s, check_object, &c, err);
+    r = r < 0 ? r : drop_rotten(&c, err);
     r = r < 0 ? r : each_noted(&c, "layers", check_layer, err);
     r = r < 0 ? r : each_noted(&c, "refs", check_name, err);
     r = r < 0 ? r : each_noted(&c, "leases", check_lease, err);
+    vec_fini(&c.rotten);
     vec_fini(&c.names);
     arena_fini(&c.arena);
     if (r < 0)

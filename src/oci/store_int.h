@@ -102,6 +102,27 @@ bool store_must_sync(struct oci_store *s, const struct oci_digest *diff_id);
 /* Before something that outlives the machine's stop refers to what is visible. */
 int store_sync_all(struct oci_store *s, struct err *err);
 
+/*
+ * Which file has a name: another one that was renamed to it since is not the same. All zeros: no
+ * file has it. Links to it and reading change nothing.
+ */
+struct store_file {
+    uint64_t inode, size;
+    struct timespec written;
+};
+/* *ret: of the file of this name, or zeros. Errors: those of fstatat() but -ENOENT. */
+int store_file_of(const struct oci_store *s, const char *name, struct store_file *ret);
+bool store_file_same(const struct store_file *a, const struct store_file *b);
+/* As store_trash(), if it is this file; 1: it was; 0: it is another one, or there is none. */
+int store_trash_same(struct oci_store *s, const char *name, const struct store_file *file,
+                     struct err *err);
+/* A code of the machine at this moment, such as -EIO or -EMFILE: it says nothing of what a file
+ * holds. */
+static inline bool store_is_system(int r)
+{
+    return r < 0 && r > E_CONFLICT;
+}
+
 /* ---- layers ---- */
 
 struct store_layer_files {
@@ -116,7 +137,8 @@ static inline uint64_t store_layer_bytes(const struct store_layer_files *f)
 {
     return f->tar_bytes + f->blob_bytes + f->object_bytes;
 }
-/* -ENOENT: no such layer. E_CORRUPT: it has neither tar nor blob nor skeleton. */
+/* Errors: -ENOENT, no such layer; E_CORRUPT, it has neither tar nor blob nor skeleton (*ret is
+ * set); -EIO and the like. */
 int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
                      struct store_layer_files *ret, struct err *err);
 int store_read_fd(int fd, oci_store_sink sink, void *arg, struct err *err);
@@ -126,6 +148,21 @@ void store_drop_used(struct oci_store *s, uint64_t bytes);
 /* Remove, whoever refers to it. -EBUSY, -EAGAIN: as store_trash_unheld(). */
 int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint64_t n_references,
                      struct err *err);
+/* The files that a layer has, to know later whether it still has them. */
+struct store_layer_seen {
+    struct store_file tar, skeleton, note, blob;
+};
+/* Errors: those of store_file_of(). */
+int store_layer_see(struct oci_store *s, const struct oci_digest *diff_id,
+                    struct store_layer_seen *ret);
+bool store_layer_seen_same(const struct store_layer_seen *a, const struct store_layer_seen *b);
+/* As store_layer_drop(), if it still has these files: 1; 0: it has others, or is gone. */
+int store_layer_drop_seen(struct oci_store *s, const struct oci_digest *diff_id,
+                          const struct store_layer_seen *seen, struct err *err);
+/* Its skeleton alone, if it still has these files, where something else has its content: likewise.
+ */
+int store_skeleton_drop_seen(struct oci_store *s, const struct oci_digest *diff_id,
+                             const struct store_layer_seen *seen, struct err *err);
 
 /* ---- which layer a blob is of (store_blobs.c) ---- */
 
@@ -201,6 +238,20 @@ int store_each_object(struct oci_store *s,
                       int (*each)(void *arg, const uint8_t digest[SHA256_BYTES], const char *path,
                                   struct err *err),
                       void *arg, struct err *err);
+/* A file of objects that is damaged. */
+struct store_rotten {
+    uint8_t digest[SHA256_BYTES];
+    struct store_file file;
+};
+/*
+ * Remove damaged objects, and before them what needs them: the skeletons of layers that have a tar
+ * or a blob as well, and other layers as a whole, for each of which on_layer() is called. Those
+ * that have been replaced meanwhile stay, and those that a held layer needs. *ret_n: how many
+ * went. Errors: it is not known what needs them, and all stay.
+ */
+int store_objects_drop(struct oci_store *s, const struct store_rotten *all, size_t n,
+                       void (*on_layer)(void *arg, const char *name), void *arg, size_t *ret_n,
+                       struct err *err);
 /*
  * Remove those that no layer names; none while it is not known what a damaged layer names.
  * is_dry: count only, as if layers that nothing refers to were gone.

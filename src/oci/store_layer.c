@@ -47,34 +47,74 @@ static int not_here(const struct oci_digest *diff_id, struct err *err)
                    hex);
 }
 
+/* 1: it is a file, whose status is in *ret; 0: there is none. */
+static int stat_file(struct oci_store *s, const char *path, struct stat *ret, struct err *err)
+{
+    if (fstatat(s->fd, path, ret, AT_SYMLINK_NOFOLLOW) == 0)
+        return S_ISREG(ret->st_mode);
+    return errno == ENOENT || errno == ENOTDIR ? 0 : err_sys(err, -errno, "look at '%s'", path);
+}
+
+static int stat_tar(struct oci_store *s, const struct oci_digest *diff_id,
+                    struct store_layer_files *f, struct err *err)
+{
+    struct stat st;
+    int r = stat_file(s, store_path_of("layers", diff_id, "data.tar").p, &st, err);
+    f->has_tar = r == 1;
+    f->tar_bytes = r == 1 ? (uint64_t)st.st_size : 0;
+    return r;
+}
+
+static int stat_skeleton(struct oci_store *s, const struct oci_digest *diff_id,
+                         struct store_layer_files *f, struct err *err)
+{
+    struct stat st;
+    struct err why = { 0 };
+    int r = stat_file(s, store_path_of("layers", diff_id, "skeleton").p, &st, err);
+    if (r <= 0)
+        return r;
+    f->has_skeleton = true;
+    r = store_skeleton_stat(s, diff_id, &f->object_bytes, &why);
+    if (r == -ENOENT) /* dropped meanwhile */
+        f->has_skeleton = false;
+    else if (store_is_system(r)) /* a damaged one counts for nothing */
+        return err_set(err, r, "%s", err_text(&why));
+    return 0;
+}
+
+static int stat_blob(struct oci_store *s, const struct oci_digest *diff_id,
+                     struct store_layer_files *f, struct err *err)
+{
+    struct stat st;
+    struct err why = { 0 };
+    int r = read_blob_note(s, diff_id, f, &why);
+    if (r == -ENOENT)
+        return 0;
+    if (r < 0 && r != E_CORRUPT)
+        return err_set(err, r, "%s", err_text(&why));
+    if (r >= 0 && (r = stat_file(s, store_path_of("blobs", &f->blob, NULL).p, &st, err)) < 0)
+        return r;
+    f->has_blob = r == 1;
+    f->lost_blob = !f->has_blob;
+    f->blob_bytes = f->has_blob ? (uint64_t)st.st_size : 0;
+    return 0;
+}
+
 int store_layer_stat(struct oci_store *s, const struct oci_digest *diff_id,
                      struct store_layer_files *ret, struct err *err)
 {
     struct store_layer_files f = { 0 };
-    struct err why = { 0 };
     struct stat st;
     struct store_path dir = store_path_of("layers", diff_id, NULL);
-    struct store_path tar = store_path_of("layers", diff_id, "data.tar");
-    struct store_path skeleton = store_path_of("layers", diff_id, "skeleton");
     if (fstatat(s->fd, dir.p, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? not_here(diff_id, err)
                                : err_sys(err, -errno, "layer '%s'", dir.p + strlen("layers/"));
     f.used_wall_s = st.st_mtim.tv_sec;
-    f.has_tar = fstatat(s->fd, tar.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-    f.tar_bytes = f.has_tar ? (uint64_t)st.st_size : 0;
-    f.has_skeleton =
-        fstatat(s->fd, skeleton.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-    if (f.has_skeleton) /* a damaged one counts for nothing */
-        (void)store_skeleton_stat(s, diff_id, &f.object_bytes, NULL);
-    int r = read_blob_note(s, diff_id, &f, &why);
-    if (r < 0 && r != -ENOENT && r != E_CORRUPT)
-        return err_set(err, r, "%s", err_text(&why));
-    if (r >= 0) {
-        struct store_path blob = store_path_of("blobs", &f.blob, NULL);
-        f.has_blob = fstatat(s->fd, blob.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-    }
-    f.lost_blob = r != -ENOENT && !f.has_blob;
-    f.blob_bytes = f.has_blob ? (uint64_t)st.st_size : 0;
+    int r = stat_tar(s, diff_id, &f, err);
+    r = r < 0 ? r : stat_skeleton(s, diff_id, &f, err);
+    r = r < 0 ? r : stat_blob(s, diff_id, &f, err);
+    if (r < 0)
+        return r;
     *ret = f;
     if (!f.has_tar && !f.has_blob && !f.has_skeleton)
         return err_set(err, E_CORRUPT, "layer '%s' has neither tar nor blob nor files",
@@ -220,6 +260,57 @@ int oci_store_layer_attach(struct oci_store *s, const struct oci_digest *diff_id
     return store_sync_dir(s, dir.p, err);
 }
 
+int store_layer_see(struct oci_store *s, const struct oci_digest *diff_id,
+                    struct store_layer_seen *ret)
+{
+    struct store_layer_files f = { 0 };
+    struct store_layer_seen seen = { 0 };
+    int r = store_file_of(s, store_path_of("layers", diff_id, "data.tar").p, &seen.tar);
+    r = r < 0 ? r
+              : store_file_of(s, store_path_of("layers", diff_id, "skeleton").p, &seen.skeleton);
+    r = r < 0 ? r : store_file_of(s, store_path_of("layers", diff_id, "blob").p, &seen.note);
+    if (r >= 0 && seen.note.inode) {
+        r = read_blob_note(s, diff_id, &f, NULL);
+        r = r == -ENOENT || r == E_CORRUPT ? 0
+            : r < 0                        ? r
+                    : store_file_of(s, store_path_of("blobs", &f.blob, NULL).p, &seen.blob);
+    }
+    if (r >= 0)
+        *ret = seen;
+    return r;
+}
+
+bool store_layer_seen_same(const struct store_layer_seen *a, const struct store_layer_seen *b)
+{
+    return store_file_same(&a->tar, &b->tar) && store_file_same(&a->skeleton, &b->skeleton) &&
+           store_file_same(&a->note, &b->note) && store_file_same(&a->blob, &b->blob);
+}
+
+static bool is_seen(struct oci_store *s, const struct oci_digest *diff_id,
+                    const struct store_layer_seen *seen)
+{
+    struct store_layer_seen is;
+    return store_layer_see(s, diff_id, &is) >= 0 && store_layer_seen_same(&is, seen);
+}
+
+/* Once more imported since: the blob is that import's, or gc's. */
+static int drop_blob(struct oci_store *s, const struct store_layer_files *f, struct err *err)
+{
+    if (!f->has_blob)
+        return 0;
+    struct store_path path = store_path_of("blobs", &f->blob, NULL);
+    int r = store_trash_unheld(s, path.p, &f->blob, STORE_ANY_REFERENCES, err);
+    return r == -EBUSY ? 0 : r;
+}
+
+static void note_dropped(struct oci_store *s, const struct store_layer_files *f, uint64_t n_bytes)
+{
+    store_drop_used(s, n_bytes);
+    (void)pthread_mutex_lock(&s->mutex);
+    s->has_stale_objects |= f->has_skeleton;
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
 int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint64_t n_references,
                      struct err *err)
 {
@@ -231,16 +322,56 @@ int store_layer_drop(struct oci_store *s, const struct oci_digest *diff_id, uint
     r = store_trash_unheld(s, path.p, diff_id, n_references, err);
     if (r < 0)
         return r;
-    store_drop_used(s, store_layer_bytes(&f));
+    note_dropped(s, &f, store_layer_bytes(&f));
+    return drop_blob(s, &f, err);
+}
+
+/* What changes a layer holds it: neither the hold nor the files can change before the rename. */
+static int trash_seen(struct oci_store *s, const struct oci_digest *diff_id, const char *path,
+                      const struct store_layer_seen *seen, struct err *err)
+{
+    int r = 0;
     (void)pthread_mutex_lock(&s->mutex);
-    s->has_stale_objects |= f.has_skeleton;
+    bool has_them = is_seen(s, diff_id, seen);
+    if (map_has(&s->holds, store_key(diff_id)))
+        r = err_set(err, -EBUSY, "'%s' is in use", path);
+    else if (has_them)
+        r = store_trash(s, path, err);
+    bool is_gone = r >= 0 && has_them;
     (void)pthread_mutex_unlock(&s->mutex);
-    if (!f.has_blob)
+    return r < 0 ? r : is_gone;
+}
+
+int store_layer_drop_seen(struct oci_store *s, const struct oci_digest *diff_id,
+                          const struct store_layer_seen *seen, struct err *err)
+{
+    struct store_layer_files f = { 0 };
+    struct err why = { 0 };
+    int r = store_layer_stat(s, diff_id, &f, &why);
+    if (r == -ENOENT)
         return 0;
-    /* Once more imported since: the blob is that import's, or gc's. */
-    path = store_path_of("blobs", &f.blob, NULL);
-    r = store_trash_unheld(s, path.p, &f.blob, STORE_ANY_REFERENCES, err);
-    return r == -EBUSY ? 0 : r;
+    if (r < 0 && r != E_CORRUPT)
+        return err_set(err, r, "%s", err_text(&why));
+    r = trash_seen(s, diff_id, store_path_of("layers", diff_id, NULL).p, seen, err);
+    if (r <= 0)
+        return r;
+    note_dropped(s, &f, store_layer_bytes(&f));
+    r = drop_blob(s, &f, err);
+    return r < 0 ? r : 1;
+}
+
+int store_skeleton_drop_seen(struct oci_store *s, const struct oci_digest *diff_id,
+                             const struct store_layer_seen *seen, struct err *err)
+{
+    struct store_layer_files f = { 0 };
+    struct err why = { 0 };
+    int r = store_layer_stat(s, diff_id, &f, &why);
+    if (r < 0)
+        return r == -ENOENT ? 0 : err_set(err, r, "%s", err_text(&why));
+    r = trash_seen(s, diff_id, store_path_of("layers", diff_id, "skeleton").p, seen, err);
+    if (r > 0)
+        note_dropped(s, &f, f.object_bytes);
+    return r;
 }
 
 static int remove_layer(struct oci_store *s, const struct oci_digest *diff_id, struct err *err)

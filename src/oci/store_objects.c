@@ -63,6 +63,8 @@ static int read_skeleton(struct oci_store *s, const struct oci_digest *diff_id, 
 {
     struct store_path path = store_path_of("layers", diff_id, "skeleton");
     int r = sys_read_file(s->fd, path.p, to, err);
+    if (r == -EMSGSIZE)
+        return err_set(err, E_CORRUPT, "'%s' is damaged", path.p);
     return r < 0 ? r : oci_skeleton_read(buf_str(to), ret, err);
 }
 
@@ -509,7 +511,12 @@ static int keep_tar(struct oci_store *s, const struct oci_digest *diff_id, struc
     r = r < 0 ? r : store_reserve(s, layer->n_bytes, err);
     if (r < 0)
         return r;
-    r = write_tar(s, diff_id, err);
+    struct err why = { 0 };
+    r = write_tar(s, diff_id, &why);
+    if (r == -ENOSPC && store_make_room(s, layer->n_bytes, NULL) >= 0)
+        r = write_tar(s, diff_id, err);
+    else if (r < 0)
+        r = err_set(err, r, "%s", err_text(&why));
     store_unreserve(s, layer->n_bytes);
     if (r < 0)
         return r;
@@ -588,6 +595,120 @@ int store_each_object_of(struct oci_store *s, const struct oci_digest *diff_id,
             r = each(arg, digest, path.p, err);
     }
     map_fini(&seen);
+    return r;
+}
+
+/* ---- removing what is damaged ---- */
+
+struct dropping {
+    struct oci_store *s;
+    struct map rotten; /* digest -> struct store_rotten */
+    VEC(struct oci_digest) layers;
+    void (*on_layer)(void *arg, const char *name);
+    void *arg;
+};
+
+static int note_layer(void *arg, const char *name, struct err *err)
+{
+    struct dropping *x = arg;
+    struct oci_digest d;
+    (void)err;
+    if (store_digest_of_name(name, &d))
+        vec_push(&x->layers, d);
+    return 0;
+}
+
+static void note_rotten(struct dropping *x, const struct store_rotten *one)
+{
+    struct store_file is = { 0 };
+    if (store_file_of(x->s, object_path(one->digest).p, &is) >= 0 && is.inode &&
+        store_file_same(&is, &one->file)) /* else it was replaced */
+        (void)map_put(&x->rotten, str_n(one->digest, SHA256_BYTES), (void *)(uintptr_t)one);
+}
+
+static bool needs_rotten(const struct dropping *x, const struct oci_skeleton *k)
+{
+    for (size_t i = 0; i < k->n_parts; i++)
+        if (map_has(&x->rotten, str_n(oci_skeleton_part(k, i).digest, SHA256_BYTES)))
+            return true;
+    return false;
+}
+
+static void keep_rotten(struct dropping *x, const struct oci_skeleton *k)
+{
+    for (size_t i = 0; i < k->n_parts; i++)
+        (void)map_del(&x->rotten, str_n(oci_skeleton_part(k, i).digest, SHA256_BYTES));
+}
+
+/* 1: it needs the objects no more; 0: it stays as it is. */
+static int drop_needing(struct dropping *x, const struct oci_digest *d, struct err *err)
+{
+    struct store_layer_files f = { 0 };
+    struct store_layer_seen seen;
+    char name[STORE_HEX_SIZE];
+    int r = store_layer_see(x->s, d, &seen);
+    r = r < 0 ? err_sys(err, r, "look at a layer") : store_layer_stat(x->s, d, &f, err);
+    if (r == -ENOENT)
+        return 1;
+    if (r < 0)
+        return r;
+    if (f.has_tar || f.has_blob) {
+        r = store_skeleton_drop_seen(x->s, d, &seen, err);
+    } else {
+        r = store_layer_drop_seen(x->s, d, &seen, err);
+        hex_format(d->bytes, SHA256_BYTES, name);
+        if (r == 1)
+            x->on_layer(x->arg, name);
+    }
+    return r == -EBUSY ? 0 : r;
+}
+
+static int look_for_rotten(struct dropping *x, const struct oci_digest *d, struct err *err)
+{
+    struct oci_skeleton k;
+    struct err why = { 0 };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(OCI_SKELETON_MAX);
+    int r = read_skeleton(x->s, d, &b, &k, &why);
+    if (r == -ENOENT || r == E_CORRUPT) /* of another form; or it is damaged itself */
+        return 0;
+    if (r >= 0 && needs_rotten(x, &k)) {
+        r = drop_needing(x, d, &why);
+        if (r == 0)
+            keep_rotten(x, &k);
+    }
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
+static int drop_rotten(struct dropping *x, const struct store_rotten *all, size_t n, size_t *ret_n,
+                       struct err *err)
+{
+    size_t n_gone = 0;
+    for (size_t i = 0; i < n; i++)
+        note_rotten(x, &all[i]);
+    int r = store_each(x->s, "layers", note_layer, x, err);
+    for (size_t i = 0; i < x->layers.n && r >= 0; i++)
+        r = look_for_rotten(x, &x->layers.p[i], err);
+    for (size_t i = 0; i < n && r >= 0; i++)
+        if (map_has(&x->rotten, str_n(all[i].digest, SHA256_BYTES))) {
+            r = store_trash(x->s, object_path(all[i].digest).p, err);
+            n_gone += r >= 0;
+        }
+    if (r >= 0)
+        *ret_n = n_gone;
+    return r;
+}
+
+int store_objects_drop(struct oci_store *s, const struct store_rotten *all, size_t n,
+                       void (*on_layer)(void *arg, const char *name), void *arg, size_t *ret_n,
+                       struct err *err)
+{
+    struct dropping x = { .s = s, .on_layer = on_layer, .arg = arg };
+    x.rotten.borrows_keys = true;
+    (void)pthread_rwlock_wrlock(&s->objects);
+    int r = drop_rotten(&x, all, n, ret_n, err);
+    (void)pthread_rwlock_unlock(&s->objects);
+    map_fini(&x.rotten);
+    vec_fini(&x.layers);
     return r;
 }
 
