@@ -105,6 +105,22 @@ TEST(names_are_completed_as_references_are)
     check_name("/v2/ghcr.io/a/b/manifests/x", "ghcr.io/a/b:x", "ghcr.io/a/b");
     check_name("/v2/a/b/manifests/x?ns=localhost:5000", "localhost:5000/a/b:x",
                "localhost:5000/a/b");
+    check_name("/v2/r.example:5000/b/manifests/x", "r.example:5000/b:x", "r.example:5000/b");
+    check_name("/v2/a_1/b/manifests/x", "docker.io/a_1/b:x", "docker.io/a_1/b");
+    check_name("/v2/r.example_5000/manifests/x?ns=ghcr.io", "ghcr.io/r.example_5000:x",
+               "ghcr.io/r.example_5000");
+}
+
+TEST(a_port_in_a_path_may_be_written_as_containerd_names_directories_of_hosts)
+{
+    check_name("/v2/r.example_5000/a/b/manifests/x", "r.example:5000/a/b:x", "r.example:5000/a/b");
+    check_name("/v2/r.example_5000_/a/manifests/x", "r.example:5000/a:x", "r.example:5000/a");
+    check_name("/v2/localhost_80/a/manifests/x", "localhost:80/a:x", "localhost:80/a");
+    check_name("/v2/r.example_5000_/a/manifests/x?ns=r.example:5000", "r.example:5000/a:x",
+               "r.example:5000/a");
+    check_name("/v2/r.example:5000/a/manifests/x?ns=r.example:5000", "r.example:5000/a:x",
+               "r.example:5000/a");
+    check_name("/v2/ghcr.io/a/manifests/x?ns=ghcr.io", "ghcr.io/a:x", "ghcr.io/a");
 }
 
 TEST(a_range_is_the_part_that_it_says)

@@ -20,21 +20,40 @@ static int copy_text(struct str s, char *to, size_t size, const char *what, stru
     return 0;
 }
 
+/*
+ * "registry.example_5000", or with another "_" at the end, as containerd names directories of
+ * hosts: a host with its port for clients whose references have no ":" in a path. Names of
+ * repositories in registries that are not named have no dots in front (oci/reference.h).
+ */
+static bool take_host_and_port(struct str s, struct str *ret_host, struct str *ret_port)
+{
+    uint64_t port;
+    struct str end = str_has_suffix(s, STR("_")) ? str_slice(s, 0, s.n - 1) : s;
+    return str_cut(end, '_', ret_host, ret_port) &&
+           (str_find_char(*ret_host, '.') >= 0 || str_is(*ret_host, "localhost")) &&
+           parse_u64(*ret_port, 1, 65535, &port) >= 0;
+}
+
 /* The segments between "v2" and what is asked of the repository. */
 static int read_repository(const struct url_target *t, size_t n, struct mirror_request *q,
                            struct err *err)
 {
+    struct str host, port;
     scoped(buf_fini_scoped) struct buf name = BUF_INIT(OCI_REPOSITORY_MAX);
     for (size_t i = 1; i < n; i++) {
         if (i > 1)
             (void)buf_add_char(&name, '/');
-        (void)buf_add_str(&name, t->segments[i]);
+        if (i == 1 && n > 2 && take_host_and_port(t->segments[1], &host, &port))
+            (void)buf_printf(&name, STR_FMT ":" STR_FMT, STR_ARG(host), STR_ARG(port));
+        else
+            (void)buf_add_str(&name, t->segments[i]);
     }
     /* A host in front may have a port, which no name of a repository has. */
-    struct str first = t->segments[1], rest = buf_str(&name);
-    bool has_host = n > 2 && (str_find_char(first, '.') >= 0 || str_find_char(first, ':') >= 0);
-    if (has_host)
-        rest = str_slice(rest, first.n + 1, rest.n);
+    struct str first, rest;
+    bool has_rest = str_cut(buf_str(&name), '/', &first, &rest);
+    bool has_host = has_rest && (str_find_char(first, '.') >= 0 || str_find_char(first, ':') >= 0);
+    if (!has_host)
+        rest = buf_str(&name);
     if (!buf_ok(&name) || n < 2 || memchr(name.p, '\0', name.n) ||
         !oci_reference_is_repository(rest))
         return err_set(err, E_INVALID, "not the name of a repository");
@@ -68,6 +87,9 @@ static int read_query(const struct url_target *t, struct mirror_request *q, stru
     if (ns.n && !is_host(ns))
         return err_set(err, E_INVALID, "ns is not the host of a registry");
     int r = copy_text(ns, q->host, sizeof q->host, "ns", err);
+    /* A client that has the host in the path may say it here as well (override_path). */
+    if (r >= 0 && ns.n && str_has_prefix(str_of(q->repository), ns) && q->repository[ns.n] == '/')
+        memmove(q->repository, q->repository + ns.n + 1, strlen(q->repository + ns.n));
     if (r < 0 || q->kind != MIRROR_TAGS)
         return r;
     if (n.n && parse_u64(n, 0, UINT32_MAX, &q->n) < 0)

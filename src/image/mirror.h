@@ -23,9 +23,11 @@ enum mirror_kind {
 
 struct mirror_request {
     enum mirror_kind kind;
-    char host[OCI_REFERENCE_HOST_MAX + 1];   /* of `ns`; empty: not stated */
-    char repository[OCI_REPOSITORY_MAX + 1]; /* as it was asked for; may begin with a host */
-    char tag[OCI_TAG_MAX + 1];               /* of a manifest; empty: by digest */
+    char host[OCI_REFERENCE_HOST_MAX + 1]; /* of `ns`; empty: not stated */
+    /* As it was asked for; may begin with a host, unless that is `host`, and then with a port even
+     * where "HOST_PORT" or "HOST_PORT_" was asked for. */
+    char repository[OCI_REPOSITORY_MAX + 1];
+    char tag[OCI_TAG_MAX + 1]; /* of a manifest; empty: by digest */
     struct oci_digest digest;
     bool is_entitled;           /* its token is for this blob: who else may have it is no matter */
     struct str body;            /* of FILES, borrowed; empty after parsing the target */

@@ -196,6 +196,18 @@ def test_a_large_blob_is_not_held_in_memory(tmp_path):
         assert peak < 32 << 10, f"{peak} KiB"
 
 
+@pytest.mark.skipif(not SKOPEO, reason="skopeo is not installed")
+def test_names_of_registries_with_a_port(layout, tmp_path):
+    """By containerd's ns, in the path, and for clients that take no ":" there as containerd names directories of hosts."""
+    image(tmp_path / "store", "pull", f"oci:{layout.directory}:v1", "--form", "both", "--name", "registry.example:5000/team/app:v1")
+    with serve(tmp_path / "store") as s:
+        for name, query in (("team/app", "?ns=registry.example:5000"), ("registry.example:5000/team/app", ""), ("registry.example_5000_/team/app", ""),
+                            ("registry.example_5000_/team/app", "?ns=registry.example%3A5000")):
+            assert s.get(f"/v2/{name}/manifests/v1{query}")[2] == manifest_of(layout), (name, query)
+        assert s.get("/v2/team/app/manifests/v1")[0] == s.get("/v2/registry.example_5001/team/app/manifests/v1")[0] == 404
+        skopeo_copy(s, "registry.example_5000/team/app:v1", f"oci:{tmp_path}/out:v1")
+
+
 # ---- pull-through
 
 @pytest.fixture
