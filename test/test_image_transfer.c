@@ -15,7 +15,7 @@ struct source {
     bool is_registry;
     uint64_t rate;     /* bytes per ms */
     uint64_t after;    /* bytes: dies or stalls then */
-    uint64_t until_ms; /* busy; late: does not have it before */
+    uint64_t until_ms; /* busy; late: does not have it before; lies: only before, 0: for ever */
 };
 
 struct run {
@@ -80,7 +80,7 @@ static void move(struct world *w, uint32_t piece)
         return;
     uint64_t n = (s->habit == CRAWLS ? 1 : s->rate) * STEP_MS;
     n = MIN(n, r->to - r->at);
-    if (s->habit == LIES)
+    if (s->habit == LIES && (!s->until_ms || r->since_ms < s->until_ms))
         w->wrong += n;
     r->at += n;
     r->sent += n;
@@ -236,6 +236,25 @@ TEST(who_lies_is_blamed_and_not_asked_again)
     begin(&all, 0, false);
     CHECK_INT(run(&all, 60000), IMAGE_TRANSFER_FAILED);
     CHECK_INT(all.n_liars, 2);
+}
+
+TEST(a_registry_that_sent_wrong_bytes_is_asked_once_more_when_no_other_is_left)
+{
+    struct world w = world(MIB);
+    add(&w, LIES, 0, 0);
+    add(&w, LIES, 0, 0);
+    w.sources[1].is_registry = true;
+    begin(&w, 0, false);
+    CHECK_INT(run(&w, 60000), IMAGE_TRANSFER_FAILED);
+    CHECK_INT(w.n_liars, 3);
+    CHECK_INT(w.n_starts[0], 1);
+    CHECK_INT(w.n_starts[1], 2);
+    struct world once = world(MIB);
+    add(&once, LIES, 0, 1001);
+    once.sources[0].is_registry = true;
+    begin(&once, 0, false);
+    CHECK_INT(run(&once, 60000), IMAGE_TRANSFER_OVER);
+    CHECK_INT(once.n_starts[0], 2);
 }
 
 TEST(of_several_that_sent_a_wrong_blob_the_liar_is_found_by_asking_one_after_the_other)

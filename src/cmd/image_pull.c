@@ -193,6 +193,11 @@ static void on_fallback(void *arg, const struct oci_pull_layer *layer, const cha
     print_about(arg, layer, "cannot be made from parts, the blob is fetched", why);
 }
 
+static void on_again(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    print_about(arg, layer, "is asked for once more", why);
+}
+
 static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
 {
     print_about(arg, layer, "is not kept in the form asked for", why);
@@ -321,6 +326,7 @@ static int run(int argc, char **argv)
     struct oci_pull_opts pull = { .on_image = on_image,
                                   .on_progress = on_progress,
                                   .on_fallback = on_fallback,
+                                  .on_again = on_again,
                                   .on_other_form = on_other_form,
                                   .on_original = on_original,
                                   .arg = &progress };

@@ -351,13 +351,32 @@ static uint32_t only_sender(const struct image_transfer *t)
     return found;
 }
 
+/* A registry that sent wrong bytes once: a cache before it may have, and others behind its name
+ * have not. false: there is none. */
+static bool registry_again(struct image_transfer *t, uint64_t now_ms)
+{
+    struct image_transfer_piece whole = { .to = t->size, .n_choices = 1 };
+    for (size_t i = 0; i < t->n_all; i++) {
+        uint32_t source = t->all[i];
+        if (!t->is_registry[source] || !t->is_out[source] || t->n_wrong[source] > 1)
+            continue;
+        t->is_out[source] = false;
+        whole.choices[0] = source;
+        t->n = 1;
+        part_init(&t->parts[0], &whole, 0, now_ms);
+        return true;
+    }
+    return false;
+}
+
 /* The whole from the next source that is not out. */
 static void next_single(struct image_transfer *t, uint64_t now_ms)
 {
     while (t->next_all < t->n_all && t->is_out[t->all[t->next_all]])
         t->next_all++;
     if (t->next_all == t->n_all) {
-        t->state = IMAGE_TRANSFER_FAILED;
+        if (!registry_again(t, now_ms))
+            t->state = IMAGE_TRANSFER_FAILED;
         return;
     }
     struct image_transfer_piece whole = { .to = t->size };
@@ -381,8 +400,10 @@ void image_transfer_verdict(struct image_transfer *t, bool is_right, uint64_t no
     if (is_right)
         return;
     *ret_liar = only_sender(t);
-    if (*ret_liar != UINT32_MAX)
+    if (*ret_liar != UINT32_MAX) {
         t->is_out[*ret_liar] = true;
+        t->n_wrong[*ret_liar]++;
+    }
     memset(t->sent, 0, sizeof t->sent);
     t->has_old = false;
     if (!t->is_single)

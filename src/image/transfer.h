@@ -11,7 +11,8 @@
  *
  *     blob:   RUNNING --every piece--> ARRIVED --right digest--> (over)
  *                ^                        |
- *                '------wrong digest------'   from one source: that source is out;
+ *                '------wrong digest------'   from one source: that source is out, a registry
+ *                                             after the second time, when no other is left;
  *                                             from several: again, the whole from one at a time
  *
  * Sources are positions in the caller's table, pieces positions in the plan.
@@ -98,7 +99,8 @@ struct image_transfer {
     uint64_t began_ms;
     uint64_t sent[IMAGE_TRANSFER_SOURCES_MAX]; /* bytes of this round, by source */
     bool is_registry[IMAGE_TRANSFER_SOURCES_MAX];
-    bool is_out[IMAGE_TRANSFER_SOURCES_MAX];            /* sent wrong bytes */
+    bool is_out[IMAGE_TRANSFER_SOURCES_MAX];            /* sent wrong bytes, */
+    unsigned n_wrong[IMAGE_TRANSFER_SOURCES_MAX];       /* so often */
     uint64_t not_before_ms[IMAGE_TRANSFER_SOURCES_MAX]; /* it does not want to be asked earlier */
     size_t n_sources;
     uint32_t all[IMAGE_TRANSFER_SOURCES_MAX]; /* for rounds of one source at a time */

@@ -266,19 +266,15 @@ static bool is_about_image(int r)
            r != -EACCES && r != E_TLS;
 }
 
-static void note_lack(struct pull *p, int r, bool was_sent)
-{
-    if (was_sent ? !is_lie(r) : !is_about_image(r))
-        return;
-    (void)pthread_mutex_lock(&p->mutex);
-    p->origin_lacks = true;
-    (void)pthread_mutex_unlock(&p->mutex);
-}
+/* What a failed attempt says. */
+struct attempt {
+    bool again; /* it began with what an earlier one left, or what came is not the layer */
+    bool lacks; /* the origin does not have the layer, or something else */
+};
 
-/* is_for_blob: the layer is here without it. *ret_resumed: it began with bytes that an earlier
- * attempt left. */
-static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, bool *ret_resumed,
-                     struct err *err)
+/* is_for_blob: the layer is here without it. */
+static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
+                     struct attempt *ret, struct err *err)
 {
     const struct oci_origin *origin = &p->opts->origin;
     struct arriving a = { .p = p, .l = l };
@@ -303,21 +299,21 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
         set_present(p, l);
         return 0;
     }
-    *ret_resumed = r < 0; /* what is left of an earlier attempt may be wrong from the start */
+    ret->again = is_lie(r); /* what is left of an earlier attempt may be wrong from the start */
     if (r < 0)
         return r;
     a.import = import;
     uint64_t offset = a.n = a.reported = oci_import_offset(import);
-    *ret_resumed = offset > 0;
     report(p, l, OCI_PULL_RUNNING, a.n);
     if (a.n < l->blob.size || l->blob.size == 0)
         r = origin->blob(origin->arg, &l->blob, offset, on_arrived, &a, err);
     bool was_sent = r >= 0 || a.has_failed;
     r = r < 0 ? r : oci_import_commit(import, err);
-    if (r < 0) {
-        note_lack(p, r, was_sent);
+    ret->lacks = was_sent ? is_lie(r) : is_about_image(r);
+    ret->again = (was_sent && (r == E_DIGEST || r == E_PARSE) && origin->is_remote) ||
+                 (offset > 0 && is_lie(r));
+    if (r < 0)
         return r;
-    }
     (void)pthread_mutex_lock(&p->mutex);
     p->result.n_bytes += a.n - offset;
     p->result.n_tar_bytes += a.n_tar;
@@ -326,16 +322,36 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
     return 0;
 }
 
-/* Wrong content that began with an earlier attempt's bytes was removed: once more from the start.
+static void tell_again(struct pull *p, const struct oci_pull_layer *l, const char *why)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    if (p->opts->on_again)
+        p->opts->on_again(p->opts->arg, l, why);
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+/*
+ * Wrong content is removed, and asked for once more from the start: it may have begun with an
+ * earlier attempt's bytes, or a registry may have sent something damaged, of which a cache on the
+ * way or another server of that name has the right bytes. What is too large stays so.
  */
 static int fetch_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, struct err *err)
 {
-    bool was_resumed = false;
-    struct err first = { 0 };
-    int r = try_layer(p, l, is_for_blob, &was_resumed, &first);
-    if (was_resumed && (r == E_DIGEST || r == E_PARSE || r == E_LIMIT))
-        return try_layer(p, l, is_for_blob, &was_resumed, err);
-    return r < 0 ? err_set(err, r, "%s", err_text(&first)) : 0;
+    struct attempt attempt = { 0 };
+    struct err why = { 0 };
+    int r = try_layer(p, l, is_for_blob, &attempt, &why);
+    if (r < 0 && attempt.again) {
+        tell_again(p, l, err_text(&why));
+        why = (struct err){ 0 };
+        attempt = (struct attempt){ 0 };
+        r = try_layer(p, l, is_for_blob, &attempt, &why);
+    }
+    if (r >= 0)
+        return 0;
+    (void)pthread_mutex_lock(&p->mutex);
+    p->origin_lacks |= attempt.lacks;
+    (void)pthread_mutex_unlock(&p->mutex);
+    return err_set(err, r, "%s", err_text(&why));
 }
 
 /* ---- one that is here in another form ---- */

@@ -127,12 +127,14 @@ struct oci_pull_opts {
     /* The layer was to be made from parts, and could not: its blob is fetched. From any thread, one
      * at a time. NULL: none. */
     void (*on_fallback)(void *arg, const struct oci_pull_layer *layer, const char *why);
+    /* The blob was not what it should be, and is asked for once more. As on_fallback. */
+    void (*on_again)(void *arg, const struct oci_pull_layer *layer, const char *why);
     /* A layer is not kept in the form that was asked for (has_form). As on_fallback. */
     void (*on_other_form)(void *arg, const struct oci_pull_layer *layer, const char *why);
     /* The origin does not have all of the refactored form, or something else: the image itself is
      * pulled, from on_image() on. NULL: none. */
     void (*on_original)(void *arg, const char *why);
-    void *arg; /* of these six */
+    void *arg; /* of these seven */
 };
 
 struct oci_pull_result {

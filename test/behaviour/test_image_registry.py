@@ -680,6 +680,19 @@ def test_a_pull_that_failed_goes_on_where_it_was(registry, tmp_path):
     assert pulled["digest"] == inspect(registry.ref)["digest"]
 
 
+def test_bytes_that_are_wrong_once_are_asked_for_once_more(registry, tmp_path):
+    def damaged(h):
+        right = registry.blobs[registry.big]
+        return h.reply(200, right[:1000] + bytes([right[1000] ^ 1]) + right[1001:])
+    for n_wrong in (1, 2):
+        registry.seen.clear()
+        registry.faults += [("GET", registry.big, damaged)] * n_wrong
+        done = dormouse("pull", registry.ref, "--store", str(tmp_path / f"store{n_wrong}"))
+        assert done.returncode == n_wrong - 1 and "is asked for once more" in done.stderr, done.stderr
+        assert len([p for p in registry.paths("GET") if registry.big in p]) == 2
+        assert dormouse("check", "--store", str(tmp_path / f"store{n_wrong}")).returncode == 0
+
+
 def test_wrong_bytes_do_not_reach_the_store(registry, tmp_path):
     right = registry.blobs[registry.big]
     registry.blobs[registry.big] = right[:-9] + b"x" + right[-8:]
