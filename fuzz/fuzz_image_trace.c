@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         image_replay_options_default(&o);
         o.n_nodes = 3;
         o.place = (enum image_replay_place)(n % IMAGE_REPLAY_PLACES);
+        o.start = (enum image_replay_start)(n / IMAGE_REPLAY_PLACES % IMAGE_REPLAY_STARTS);
         o.slots = 1;
         o.drawn_rates = true;
         o.cache.capacity = 1000;

@@ -81,6 +81,24 @@ TEST(the_seed_decides_a_drawn_trace)
     image_trace_fini(&c);
 }
 
+TEST(own_layers_of_a_second_version_know_those_of_the_first)
+{
+    struct image_trace t;
+    unsigned n = 0;
+    draw(4, &t);
+    for (uint32_t i = 0; i < t.images.n; i++)
+        for (uint32_t k = 0; k < t.images.p[i].n; k++) {
+            uint32_t of = t.layers.p[t.refs.p[t.images.p[i].first + k]].version_of;
+            if (of == 0)
+                continue;
+            CHECK(i % 2 == 1 && k > 0);
+            CHECK_INT(t.refs.p[t.images.p[i - 1].first + k], of - 1);
+            n++;
+        }
+    CHECK(n >= 2 * t.images.n / 2); /* two of its own at least */
+    image_trace_fini(&t);
+}
+
 enum { FAVOURITES = 10, SITES = 5 };
 
 /* The images that are asked for most at a site on one day. */
@@ -400,6 +418,118 @@ TEST(options_out_of_range_are_refused)
     CHECK_ERR(image_replay_run(&t, &o, &r, &err), E_INVALID);
     image_replay_options_default(&o);
     o.peer_bps = 0;
+    CHECK_ERR(image_replay_run(&t, &o, &r, &err), E_INVALID);
+    image_trace_fini(&t);
+}
+
+/* ---- starts that read files ---- */
+
+/* One node for each of two sites, a byte in a microsecond from the registry, ten from a peer. */
+static struct image_replay_options of_files(enum image_replay_start start, uint32_t n_nodes)
+{
+    struct image_replay_options o;
+    image_replay_options_default(&o);
+    o.start = start;
+    o.files = (struct image_replay_files){ 0.5, 0.5, 100, 10, 3 };
+    o.n_nodes = n_nodes;
+    o.registry_bps = 8000000;
+    o.peer_bps = 80000000;
+    o.registry_rtt_ms = 100;
+    o.peer_rtt_ms = 10;
+    return o;
+}
+
+static const char two_images[] =
+    "layer,a,base,1000\nlayer,a,app,550\nlayer,b,base,1000\nlayer,b,other,400\n";
+
+TEST(a_start_by_files_waits_for_the_index_and_batches_of_files_that_are_missing)
+{
+    struct image_trace t;
+    struct err err;
+    char rows[512];
+    (void)snprintf(rows, sizeof rows, "%srequest,0,a\nrequest,1,b\nrequest,2,a\n", two_images);
+    CHECK_OK(read_trace(rows, &t, &err));
+    struct image_replay_options o = of_files(IMAGE_REPLAY_FILES, 1);
+    struct image_replay_result r = replay(&t, &o);
+    /* Index of 10 + 6 files, connection, index, 5 + 3 files in 3 batches; b: base is there. */
+    check_seconds(r, 160e-6 + 500e-6 + 275e-6 + 0.5 + 140e-6 + 200e-6 + 0.3);
+    CHECK_INT(r.wan_bytes, 160 + 500 + 275 + 140 + 200);
+    CHECK_INT(r.all_local, 1);
+    o.files.batch = 0;
+    check_seconds(replay(&t, &o), 160e-6 + 500e-6 + 275e-6 + 0.3 + 140e-6 + 200e-6 + 0.3);
+    o.files.batch = 1;
+    check_seconds(replay(&t, &o), 160e-6 + 500e-6 + 275e-6 + 1.0 + 140e-6 + 200e-6 + 0.4);
+    image_trace_fini(&t);
+}
+
+TEST(files_come_from_peers_and_the_index_from_the_registry)
+{
+    struct image_trace t;
+    struct err err;
+    char rows[512];
+    (void)snprintf(rows, sizeof rows, "%srequest,0,a,0\nrequest,1,a,1\nrequest,2,b,1\n",
+                   two_images);
+    CHECK_OK(read_trace(rows, &t, &err));
+    struct image_replay_options o = of_files(IMAGE_REPLAY_FILES, 2);
+    struct image_replay_result r = replay(&t, &o);
+    check_seconds(r, 160e-6 + 775e-6 + 0.5               /* as before */
+                         + 160e-6 + 0.2 + 77.5e-6 + 0.04 /* the index; 8 files from the peer */
+                         + 140e-6 + 200e-6 + 0.3 /* b */);
+    CHECK_INT(r.sum.edge.bytes, 775);
+    o.no_peers = true;
+    CHECK_INT(replay(&t, &o).sum.edge.n, 0);
+    image_trace_fini(&t);
+}
+
+TEST(two_versions_of_a_layer_have_files_in_common)
+{
+    struct image_trace t;
+    struct err err;
+    CHECK_OK(read_trace("layer,a,x,1000\nlayer,b,y,600\nrequest,0,a\nrequest,1,b\n", &t, &err));
+    struct image_replay_options o = of_files(IMAGE_REPLAY_FILES, 1);
+    o.files.index_bytes = 0;
+    CHECK_INT(replay(&t, &o).wan_bytes, 500 + 300);
+    t.layers.p[1].version_of = 1;
+    CHECK_INT(replay(&t, &o).wan_bytes, 500 + 300 - 150); /* a quarter of the smaller one, once */
+    o.files.common = 0;
+    CHECK_INT(replay(&t, &o).wan_bytes, 500 + 300);
+    o.files.common = o.files.read = 1;
+    CHECK_INT(replay(&t, &o).wan_bytes, 1000);
+    image_trace_fini(&t);
+}
+
+TEST(a_start_before_the_rest_waits_for_a_part_and_keeps_all)
+{
+    struct image_trace t;
+    struct err err;
+    char rows[512];
+    (void)snprintf(rows, sizeof rows, "%srequest,0,a,0\nrequest,1,b,1\nrequest,2,b,1\n",
+                   two_images);
+    CHECK_OK(read_trace(rows, &t, &err));
+    struct image_replay_options o = of_files(IMAGE_REPLAY_REST, 2);
+    struct image_replay_result r = replay(&t, &o);
+    check_seconds(r, 500e-6 + 275e-6 + 160e-6 + 0.4 /* four round trips to the registry */
+                         + 60e-6 + 200e-6 + 40e-6 + 0.4 /* base and its tree from the peer */);
+    CHECK_INT(r.wan_bytes, 1950);
+    CHECK_INT(r.sum.edge.bytes, 1000);
+    CHECK_INT(r.all_local, 1);
+    image_trace_fini(&t);
+}
+
+TEST(parts_of_layers_out_of_range_are_refused)
+{
+    struct image_trace t;
+    struct image_replay_result r;
+    struct err err;
+    CHECK_OK(read_trace("layer,a,base,1\nrequest,0,a\n", &t, &err));
+    struct image_replay_options o = of_files(IMAGE_REPLAY_FILES, 1);
+    o.files.read = 1.1;
+    CHECK_ERR(image_replay_run(&t, &o, &r, &err), E_INVALID);
+    o = of_files(IMAGE_REPLAY_FILES, 1);
+    o.files.common = NAN;
+    CHECK_ERR(image_replay_run(&t, &o, &r, &err), E_INVALID);
+    o = of_files(IMAGE_REPLAY_FILES, 1);
+    o.files.file_bytes = 0;
     CHECK_ERR(image_replay_run(&t, &o, &r, &err), E_INVALID);
     image_trace_fini(&t);
 }

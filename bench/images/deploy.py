@@ -3,9 +3,19 @@
 
 A model, not a cluster: the trace and the caches of the variant cache, links at their full rate without other traffic, no unpacking (see
 extract for that). A deployment that has to fetch pays two round trips to the farthest source before the first byte.
+
+Gear is a model as well: the index of an image first, from the registry, then the files that a start reads, by digest, from nodes that have them or
+from the registry, BATCH of them in a round trip; nodes keep these files and fetch no others. What a start reads is published (READ); how many
+files that is, how large an index is, and what two versions have in common, is counted in the recorded file lists.
 """
+import pathlib
+import shutil
+import zlib
+
 from cache import MIB, mean, means
-from result import say
+from figures import merged
+from refactor import DATA, FAMILIES, read_layers
+from result import Skipped, say
 
 DOC = "waiting for layers in virtual time, by scheduler, cache size and network (after Figs. 12 and 14)"
 # Mbit/s from the registry, milliseconds of a round trip to it; inside a cluster 500 and 15.
@@ -17,10 +27,47 @@ PARTS = (0, 5, 10, 15, 20, 25)
 UNEQUAL = ("--drawn-rates", "--slots=12", "--run=30m")
 SCHEDULERS = {"turns": "turn", "bandwidth": "netmarks", "predicted time": "predicted"}
 # Fig. 14. Kubernetes knows neither peers nor layers: what is missing comes from the registry, to any node of the site.
+READ = 0.064    # of an image's bytes, in the mean of 57 images: Harter et al., Slacker, FAST 2016
+BATCH = 16      # assumed
+LAZY = "dormouse, lazy"
 SYSTEMS = {
     "kubernetes": ("--policy=lru", "--place=turn", "--no-peers"),
+    "gear": ("--policy=lru", "--place=turn", "--start=files"),
     "dormouse": ("--policy=arc", "--place=predicted"),
+    LAZY: ("--policy=arc", "--place=predicted", "--start=rest"),
 }
+OURS = ("dormouse", LAZY)
+
+
+def index_of(name):
+    """The index of a recorded image: (bytes, distinct files). Digests are 32 bytes, the whole is compressed."""
+    tree = merged(name)
+    rows = (f"{path} {kind} {mode} {uid} {gid} {link} {size}\n".encode() + (b"" if digest == "-" else bytes.fromhex(digest))
+            for path, (kind, mode, uid, gid, digest, link, size) in sorted(tree.items()))
+    return len(zlib.compress(b"".join(rows), 6)), len({v[4] for v in tree.values() if v[6] > 0})
+
+
+def above_base(family):
+    """Bytes of the files of the new version above its lowest layer: all, and those that the old version has, by digest."""
+    old = {row[8] for _, _, rows in read_layers(f"{family}-old") for row in rows}
+    files = {row[8]: int(row[6]) for _, _, rows in read_layers(f"{family}-new")[1:] for row in rows if row[1] == "0"}
+    return sum(files.values()), sum(n for digest, n in files.items() if digest in old)
+
+
+def file_options(results):
+    """What the lists say of files, as options of the replay."""
+    if not shutil.which("zstd") or not pathlib.Path(DATA).is_dir():
+        raise Skipped("no zstd or no recorded images here")
+    names = [f"{f}-{age}" for age in ("old", "new") for f in FAMILIES]
+    indexes = [index_of(n) for n in names]
+    size, files = sum(layer[1] for n in names for layer in read_layers(n)), sum(n for _, n in indexes)
+    above = [above_base(f) for f in FAMILIES]
+    found = {"read": READ, "common": sum(c for _, c in above) / sum(n for n, _ in above), "file-bytes": round(size / files),
+             "index-bytes": round(sum(n for n, _ in indexes) / files), "batch": BATCH}
+    for what, value in found.items():
+        results.add("gear_assumption", {"variant": "deploy", "what": what}, "1", value)
+    say("  of files: " + ", ".join(f"{what} {value:.3g}" if value < 1 else f"{what} {value}" for what, value in found.items()))
+    return [f"--{what}={value}" for what, value in found.items()]
 
 
 def waits(plan, parts, network, *args):
@@ -58,26 +105,31 @@ def schedulers(plan, results, parts):
         say(f"  caches of {part:2} %: " + "; ".join(f"{name} {words_of(runs[part])}" for name, runs in found.items()))
 
 
-def networks(plan, results, parts):
+def networks(plan, results, parts, of_files):
     speedups = {}
     for network in NETWORKS:
-        found = {name: waits(plan, parts, network, *how) for name, how in SYSTEMS.items()}
+        found = {name: waits(plan, parts, network, *how, *of_files) for name, how in SYSTEMS.items()}
+        at = {"variant": "deploy", "figure": "14", "mbit": network[0], "rtt_ms": network[1]}
         for part in parts:
-            at = {"variant": "deploy", "figure": "14", "cache_percent": part, "mbit": network[0], "rtt_ms": network[1]}
-            ours = found["dormouse"][part]
             for name, runs in found.items():
-                add(results, name == "dormouse", {**at, "system": name}, runs[part])
-                if name != "dormouse":
-                    speedup = runs[part]["mean"] / ours["mean"]
-                    results.add("deploy_speedup", {**at, "over": name, "of": "waiting for layers, modelled"}, "1", speedup)
-                    speedups.setdefault(name, []).append(speedup)
+                add(results, name in OURS, {**at, "cache_percent": part, "system": name}, runs[part])
+            for ours in OURS:
+                for peer in [n for n in SYSTEMS if n not in OURS]:
+                    speedup = found[peer][part]["mean"] / found[ours][part]["mean"]
+                    results.add("deploy_speedup", {**at, "cache_percent": part, "system": ours, "over": peer, "of": "waiting for layers, modelled"}, "1", speedup)
+                    speedups.setdefault((ours, peer), []).append(speedup)
             say(f"  {network[0]:3} Mbit/s, caches of {part:2} %: " + "; ".join(f"{name} {words_of(runs[part])}" for name, runs in found.items()))
-    for name, values in speedups.items():
-        results.add("deploy_speedup", {"variant": "deploy", "figure": "14", "over": name, "of": "waiting for layers, modelled", "mean": "all"}, "1",
+        for batch in (1, 0):    # what the assumption means
+            runs = waits(plan, parts, network, *SYSTEMS["gear"], *of_files, f"--batch={batch}")
+            for part in parts:
+                results.add("peer_deploy_fetch_s", {**at, "cache_percent": part, "system": f"gear, batch {batch or 'of all'}"}, "s", runs[part]["mean"],
+                            median=runs[part]["median"], p95=runs[part]["p95"])
+    for (ours, peer), values in speedups.items():
+        results.add("deploy_speedup", {"variant": "deploy", "figure": "14", "system": ours, "over": peer, "of": "waiting for layers, modelled", "mean": "all"}, "1",
                     sum(values) / len(values), least=min(values), most=max(values))
 
 
 def run(plan, results):
     parts = PARTS[::2] if plan.quick else PARTS
     schedulers(plan, results, parts)
-    networks(plan, results, parts)
+    networks(plan, results, parts, file_options(results))

@@ -14,7 +14,8 @@ static struct cmd_list policies, node_counts, cache_sizes;
 static const char *place = "random", *output = "table", *zipf, *overlap, *drift, *burst;
 static bool drawn, drawn_rates, no_peers, prefetch, best_fit, cluster_aware, by_refetch;
 static uint64_t seed = 42, images, sites, days, requests, hold, registry, peer, bypass = 50;
-static uint64_t slots, run_time, registry_rtt, peer_rtt;
+static uint64_t slots, run_time, registry_rtt, peer_rtt, file_bytes, index_bytes = 52, batch = 16;
+static const char *start = "whole", *read_part, *common;
 
 static const struct cmd_opt opts[] = {
     CMD_SECTION("The cluster"),
@@ -55,6 +56,21 @@ static const struct cmd_opt opts[] = {
       0, 0 },
     { "by-refetch", 0, NULL, "arc: adapt by the time of a fetch and not by bytes", CMD_FLAG,
       &by_refetch, 0, 0 },
+    CMD_SECTION("Starts"),
+    { "start", 0, "HOW",
+      "what a deployment waits for: whole layers; what is read, and the rest follows; or files on "
+      "first access, and nothing else is fetched: whole, rest or files (whole)",
+      CMD_STRING, &start, 0, 0 },
+    { "read", 0, "F", "part of each layer's bytes that a start reads (0.064)", CMD_STRING,
+      &read_part, 0, 0 },
+    { "common", 0, "F",
+      "part of these that the same layer of an image's other version has: files (0.55)", CMD_STRING,
+      &common, 0, 0 },
+    { "file-bytes", 0, "N", "compressed bytes of a file in the mean (14500)", CMD_U64, &file_bytes,
+      1, IMAGE_CACHE_SIZE_MAX },
+    { "index-bytes", 0, "N", "of an index or tree for each file (52)", CMD_U64, &index_bytes, 0,
+      IMAGE_REPLAY_INDEX_MAX_BYTES },
+    { "batch", 0, "N", "files in a round trip; 0: all (16)", CMD_U64, &batch, 0, UINT64_MAX },
     CMD_SECTION("A trace that is drawn"),
     { "seed", 0, "N", "of all that is drawn (42)", CMD_U64, &seed, 0, UINT64_MAX },
     { "images", 0, "N", "images (200)", CMD_U64, &images, 1, IMAGE_TRACE_IMAGES_MAX },
@@ -129,6 +145,33 @@ static int read_place(enum image_replay_place *ret)
                      "--place is random, turn, locality, netmarks or predicted, not '%s'", place);
 }
 
+static int read_number(const char *text, const char *name, double *ret)
+{
+    struct arena a = { 0 };
+    struct json *number;
+    struct err ignored;
+    if (!text)
+        return 0;
+    int r = json_parse(&a, str_of(text), NULL, &number, &ignored);
+    if (r >= 0)
+        r = json_float(number, ret);
+    arena_fini(&a);
+    return r < 0 ? cmd_failf(CMD_USAGE, "--%s is a number, not '%s'", name, text) : 0;
+}
+
+static int read_start(struct image_replay_options *o)
+{
+    o->start = image_replay_start_of(str_of(start));
+    if (o->start == IMAGE_REPLAY_STARTS)
+        return cmd_failf(CMD_USAGE, "--start is whole, rest or files, not '%s'", start);
+    if (file_bytes)
+        o->files.file_bytes = file_bytes;
+    o->files.index_bytes = index_bytes;
+    o->files.batch = batch;
+    int r = read_number(read_part, "read", &o->files.read);
+    return r ? r : read_number(common, "common", &o->files.common);
+}
+
 static int read_plan(struct plan *p)
 {
     struct image_replay_options *o = &p->o;
@@ -159,26 +202,14 @@ static int read_plan(struct plan *p)
     if (r == 0)
         r = read_place(&o->place);
     if (r == 0)
+        r = read_start(o);
+    if (r == 0)
         r = read_list(&node_counts, false, "nodes", IMAGE_REPLAY_NODES_MAX, o->n_nodes, p->nodes,
                       &p->n_nodes);
     if (r == 0)
         r = read_list(&cache_sizes, true, "cache", IMAGE_CACHE_SIZE_MAX / 2, o->cache.capacity,
                       p->caches, &p->n_caches);
     return r;
-}
-
-static int read_number(const char *text, const char *name, double *ret)
-{
-    struct arena a = { 0 };
-    struct json *number;
-    struct err ignored;
-    if (!text)
-        return 0;
-    int r = json_parse(&a, str_of(text), NULL, &number, &ignored);
-    if (r >= 0)
-        r = json_float(number, ret);
-    arena_fini(&a);
-    return r < 0 ? cmd_failf(CMD_USAGE, "--%s is a number, not '%s'", name, text) : 0;
 }
 
 /* A trace from a file or drawn. Returns a cmd_exit. */
@@ -390,6 +421,13 @@ const struct cmd cmd_image_replay = {
         "where the deployment waits least; both, as locality, by turns among equals. With\n"
         "--drawn-rates links are between half and one and a half times as fast, and between two\n"
         "nodes the slower one counts.\n"
+        "\n"
+        "Starts: with rest a deployment waits for the trees of its layers and for what it reads "
+        "of\n"
+        "them, in four round trips. With files, as Gear does it, for the index of the image and\n"
+        "then for files by digest, some in a round trip; a cache keeps of a layer the files that\n"
+        "are read, as one. Two versions of a drawn image have files in common; images of a file\n"
+        "have whole layers in common, and nothing else.\n"
         "\n"
         "LOCAL and EDGE are the parts of the layers that were on the node and at another node;\n"
         "LOCAL-BYTE and EDGE-BYTE the same by bytes. WAN-GB came from the registry, prefetches\n"

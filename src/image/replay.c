@@ -8,6 +8,11 @@ void image_replay_options_default(struct image_replay_options *o)
                                         .n_nodes = 10,
                                         .hold_ms = 60000,
                                         .run_ms = 60000,
+                                        .files = { .read = 0.064,
+                                                   .common = 0.55,
+                                                   .file_bytes = 14500,
+                                                   .index_bytes = 52,
+                                                   .batch = 16 },
                                         .seed = 42,
                                         .registry_bps = 100000000,
                                         .peer_bps = 500000000 };
@@ -263,15 +268,20 @@ static void replay_fini(struct image_replay *r)
     vec_fini(&r->pins.all);
     vec_fini(&r->running.all);
     free(r->fetch_s);
+    free(r->parts);
     image_demand_free(r->demand);
     map_fini(&r->layer_ids);
     free(r->wanted);
 }
 
-int image_replay_run(const struct image_trace *t, const struct image_replay_options *o,
-                     struct image_replay_result *ret, struct err *err)
+static bool is_part(double v)
 {
-    struct image_replay r = { .t = t, .o = o, .rng = { o->seed } };
+    return v >= 0 && v <= 1;
+}
+
+static int check(const struct image_trace *t, const struct image_replay_options *o, struct err *err)
+{
+    const struct image_replay_files *f = &o->files;
     if (o->n_nodes < 1 || o->n_nodes > IMAGE_REPLAY_NODES_MAX || o->registry_bps == 0 ||
         o->peer_bps == 0 || o->place >= IMAGE_REPLAY_PLACES ||
         o->registry_rtt_ms > IMAGE_REPLAY_RTT_MAX_MS || o->peer_rtt_ms > IMAGE_REPLAY_RTT_MAX_MS ||
@@ -279,6 +289,22 @@ int image_replay_run(const struct image_trace *t, const struct image_replay_opti
         return err_set(err, E_INVALID,
                        "no nodes or too many, no rate, a round trip of more than a minute, or no "
                        "request");
+    if (o->start >= IMAGE_REPLAY_STARTS || !is_part(f->read) || !is_part(f->common) ||
+        f->file_bytes < 1 || f->index_bytes > IMAGE_REPLAY_INDEX_MAX_BYTES)
+        return err_set(err, E_INVALID, "what a start reads is a part, of files with a size");
+    return 0;
+}
+
+int image_replay_run(const struct image_trace *t, const struct image_replay_options *o,
+                     struct image_replay_result *ret, struct err *err)
+{
+    struct image_replay r = { .o = o, .rng = { o->seed } };
+    struct image_trace of_files = { 0 };
+    int done = check(t, o, err);
+    if (done < 0)
+        return done;
+    r.parts = image_replay_parts(t, o, &of_files);
+    r.t = t = o->start == IMAGE_REPLAY_FILES ? &of_files : t;
     r.n_zones = MIN(t->n_sites, o->n_nodes);
     r.fetch_s = xnew_n(double, t->requests.n);
     add_nodes(&r);
@@ -298,5 +324,6 @@ int image_replay_run(const struct image_trace *t, const struct image_replay_opti
     summarise(&r);
     *ret = r.result;
     replay_fini(&r);
+    image_trace_fini(&of_files);
     return 0;
 }

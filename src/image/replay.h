@@ -10,7 +10,8 @@
  * have them at once.
  *
  * How long a deployment waits for its layers: one after the other at the full rate of the links,
- * between nodes at that of the slower one, after two round trips to the farthest source.
+ * between nodes at that of the slower one, after two round trips to the farthest source, or as
+ * enum image_replay_start says.
  */
 #pragma once
 
@@ -31,7 +32,40 @@ const char *image_replay_place_name(enum image_replay_place p);
 /* IMAGE_REPLAY_PLACES: there is none of that name. */
 enum image_replay_place image_replay_place_of(struct str name);
 
-enum { IMAGE_REPLAY_NODES_MAX = 1000, IMAGE_REPLAY_RTT_MAX_MS = 60000 };
+enum image_replay_start {
+    IMAGE_REPLAY_WHOLE, /* a deployment waits for its layers */
+    /*
+     * It waits for the trees of the layers and what the start reads, in four round trips to the
+     * farthest source: a connection, the trees, the list of files, the files. The rest of the
+     * layers follows; caches and links are charged with all of them.
+     */
+    IMAGE_REPLAY_REST,
+    /*
+     * As Gear does: the index of the image from the registry, then files by digest, `batch` of them
+     * in a round trip, one source after the other. What is not read is never fetched. Caches keep
+     * indexes, and instead of a layer the files of it that are read, as one.
+     */
+    IMAGE_REPLAY_FILES,
+    IMAGE_REPLAY_STARTS
+};
+/* "whole", "rest", "files"; static storage. */
+const char *image_replay_start_name(enum image_replay_start s);
+/* IMAGE_REPLAY_STARTS: there is none of that name. */
+enum image_replay_start image_replay_start_of(struct str name);
+
+struct image_replay_files {
+    double read;   /* part of each layer's bytes that a start reads */
+    double common; /* part of these that the other version's layer has: files of equal digests */
+    uint64_t file_bytes;  /* compressed, in the mean */
+    uint64_t index_bytes; /* for each file of an image: name, attributes, digest */
+    uint64_t batch;       /* files in a round trip; 0: all */
+};
+
+enum {
+    IMAGE_REPLAY_NODES_MAX = 1000,
+    IMAGE_REPLAY_RTT_MAX_MS = 60000,
+    IMAGE_REPLAY_INDEX_MAX_BYTES = 4096
+};
 
 struct image_replay_options {
     struct image_cache_options cache; /* of a node; capacity is the mean; no callbacks */
@@ -43,6 +77,8 @@ struct image_replay_options {
     bool prefetch;
     bool no_peers; /* all that is missing comes from the registry */
     enum image_replay_place place;
+    enum image_replay_start start;
+    struct image_replay_files files; /* unless starts wait for whole layers */
     uint32_t slots; /* deployments that run on a node at a time, each for run_ms; 0: any number */
     uint64_t run_ms, hold_ms, seed;
     uint64_t registry_bps, peer_bps; /* rates of a node: from the registry, from a peer */

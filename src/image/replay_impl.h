@@ -24,8 +24,14 @@ struct image_replay_holds { /* a queue: all are held equally long */
     size_t n_over;
 };
 
+struct image_replay_part { /* what a deployment waits for of a layer */
+    uint64_t bytes, n_files;
+    bool is_index;
+};
+
 struct image_replay {
-    const struct image_trace *t;
+    const struct image_trace *t;     /* of `files`, where starts read files */
+    struct image_replay_part *parts; /* of its layers */
     const struct image_replay_options *o;
     struct image_replay_node *nodes;
     uint32_t n_zones, turn;
@@ -42,7 +48,8 @@ struct image_replay {
 /* What a deployment waits for, layer by layer. Zeroed is nothing. */
 struct image_replay_wait {
     double sending_s;
-    bool of_registry, of_peer; /* it waits for them */
+    bool of_registry, of_peer, of_index; /* it waits for them */
+    uint64_t files_of_registry, files_of_peers;
 };
 
 const uint8_t *image_replay_key(const struct image_replay *r, uint32_t layer);
@@ -56,6 +63,14 @@ double image_replay_send_s(const struct image_replay *r, uint32_t node, int64_t 
 void image_replay_wait_for(const struct image_replay *r, uint32_t node, int64_t peer,
                            uint32_t layer, struct image_replay_wait *w);
 double image_replay_wait_s(const struct image_replay *r, const struct image_replay_wait *w);
+
+/*
+ * What deployments wait for; given: free(). With IMAGE_REPLAY_FILES `ret` is the trace of indexes
+ * and files that stands for `t`, given: image_trace_fini(); else untouched.
+ */
+struct image_replay_part *image_replay_parts(const struct image_trace *t,
+                                             const struct image_replay_options *o,
+                                             struct image_trace *ret);
 
 void image_replay_draw_rates(struct image_replay *r);
 /* The node of a request. */

@@ -44,8 +44,9 @@ void image_replay_draw_rates(struct image_replay *r)
 
 int64_t image_replay_peer(const struct image_replay *r, uint32_t node, uint32_t layer)
 {
+    bool none = r->o->no_peers || r->parts[layer].is_index;
     int64_t best = -1;
-    for (uint32_t i = 1; i < r->o->n_nodes && !r->o->no_peers; i++) {
+    for (uint32_t i = 1; i < r->o->n_nodes && !none; i++) {
         uint32_t peer = (node + i) % r->o->n_nodes;
         if (image_cache_has(r->nodes[peer].cache, image_replay_key(r, layer)) &&
             (best < 0 || r->nodes[peer].rate > r->nodes[best].rate))
@@ -66,18 +67,47 @@ double image_replay_send_s(const struct image_replay *r, uint32_t node, int64_t 
 void image_replay_wait_for(const struct image_replay *r, uint32_t node, int64_t peer,
                            uint32_t layer, struct image_replay_wait *w)
 {
-    w->sending_s += image_replay_send_s(r, node, peer, r->t->layers.p[layer].size);
+    const struct image_replay_part *p = &r->parts[layer];
+    w->sending_s += image_replay_send_s(r, node, peer, p->bytes);
+    w->of_index |= p->is_index;
     w->of_registry |= peer < 0;
     w->of_peer |= peer >= 0;
+    *(peer < 0 ? &w->files_of_registry : &w->files_of_peers) += p->n_files;
 }
 
-/* All sources are asked at once. */
+static uint64_t batches(const struct image_replay *r, uint64_t n_files)
+{
+    uint64_t batch = r->o->files.batch;
+    return batch == 0 ? n_files > 0 : n_files / batch + (n_files % batch != 0);
+}
+
+/* Each source is connected to; the index is a request of its own. */
+static uint64_t files_ms(const struct image_replay *r, const struct image_replay_wait *w)
+{
+    uint64_t registry = w->of_registry + w->of_index + batches(r, w->files_of_registry);
+    return registry * r->o->registry_rtt_ms +
+           (w->of_peer + batches(r, w->files_of_peers)) * r->o->peer_rtt_ms;
+}
+
 double image_replay_wait_s(const struct image_replay *r, const struct image_replay_wait *w)
 {
-    enum { ROUND_TRIPS = 2 }; /* one opens the connection, the other is the request */
-    uint64_t registry_ms = w->of_registry ? r->o->registry_rtt_ms : 0;
-    uint64_t peer_ms = w->of_peer ? r->o->peer_rtt_ms : 0;
-    return w->sending_s + (double)(ROUND_TRIPS * MAX(registry_ms, peer_ms)) / 1000;
+    enum { WHOLE_TRIPS = 2 /* connection, layers */, REST_TRIPS = 4 };
+    uint64_t farthest_ms =
+        MAX(w->of_registry ? r->o->registry_rtt_ms : 0, w->of_peer ? r->o->peer_rtt_ms : 0);
+    uint64_t ms = 0;
+    switch (r->o->start) {
+    case IMAGE_REPLAY_WHOLE:
+    case IMAGE_REPLAY_STARTS:
+        ms = WHOLE_TRIPS * farthest_ms;
+        break;
+    case IMAGE_REPLAY_REST:
+        ms = REST_TRIPS * farthest_ms;
+        break;
+    case IMAGE_REPLAY_FILES:
+        ms = files_ms(r, w);
+        break;
+    }
+    return w->sending_s + (double)ms / 1000;
 }
 
 /* ---- placement ---- */

@@ -23,6 +23,7 @@ enum {
 struct image_trace_layer {
     uint8_t key[SHA256_BYTES]; /* of its name */
     uint64_t size;             /* compressed */
+    uint32_t version_of; /* number of the layer in the image's other version, and 1; 0: none */
 };
 struct image_trace_image {
     uint32_t first, n; /* in refs */

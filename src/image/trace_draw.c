@@ -67,6 +67,8 @@ static void draw_images(const struct image_trace_draw *d, struct image_trace *t)
         for (uint32_t k = 0; k < own; k++) {
             vec_push(&t->refs, (uint32_t)t->layers.n);
             add_layer(t, log_normal(&rng, 2.5 * MB, 1.6, 300 * MB));
+            if (i % 2)
+                t->layers.p[t->layers.n - 1].version_of = (uint32_t)t->layers.n - own;
         }
         image.n = (uint32_t)t->refs.n - image.first;
         vec_push(&t->images, image);

@@ -57,12 +57,28 @@ def test_placement_by_links_and_by_prediction(tmp_path):
     assert without["wideAreaBytes"] == 80100000
 
 
+def test_starts_by_files_or_before_the_rest(tmp_path):
+    trace = tmp_path / "requests.csv"
+    trace.write_text("layer,web,base,1450000\nrequest,0,web,0\nrequest,5,web,1\n")
+    args = (trace, "--nodes", 2, "--policy", "lru", "--read", "0.1", "--registry-rtt", "100ms", "--peer-rtt", "10ms", "-o", "json")
+    files, alone, rest = (json.loads(replay(*args, *more).stdout)["results"][0]
+                          for more in (("--start", "files"), ("--start", "files", "--batch", 1), ("--start", "rest")))
+    assert files["wideAreaBytes"] == 145000 + 2 * 5200     # the index twice
+    assert rest["wideAreaBytes"] == 1450000
+    first = (145000 + 5200) * 8 / 100e6
+    assert abs(files["fetchP95Seconds"] - (first + 0.3)) < 1e-9     # connection, index, ten files at once
+    assert abs(alone["fetchP95Seconds"] - (first + 1.2)) < 1e-9
+    assert abs(rest["fetchP95Seconds"] - (first + 0.4)) < 1e-9
+
+
 def test_wrong_words_are_named(tmp_path):
     trace = tmp_path / "requests.csv"
     trace.write_text("layer,web,x,1000\nrequest,soon,web\n")
     assert f"{trace}: line 2: the time of a request is a number" in replay(trace, status=1).stderr
     assert "--policy is arc, lru, lfu or all, not 'fifo'" in replay("-p", "fifo", status=2).stderr
     assert "--place is random, turn, locality, netmarks or predicted, not 'near'" in replay("--place", "near", status=2).stderr
+    assert "--start is whole, rest or files, not 'lazy'" in replay("--start", "lazy", status=2).stderr
+    assert "what a start reads is a part" in replay("--read", "2", status=2).stderr
     assert "round trip of more than a minute" in replay("--peer-rtt", "2m", status=2).stderr
     assert "--nodes cannot be '0'" in replay("--nodes", 0, status=2).stderr
     assert "--cache cannot be 'large'" in replay("--cache", "large", status=2).stderr
