@@ -1354,6 +1354,7 @@ struct ending {
     struct lazy_layers_opts opts;
     int reason;
     size_t n_told;
+    struct arena a;
 };
 
 static void tell(void *arg, const char *why)
@@ -1374,15 +1375,37 @@ static void keep_all(void *arg, struct lazy_fetch *f)
     on_all(&e->w, f);
 }
 
+static void write_documents(struct ending *e)
+{
+    char ids[2][OCI_DIGEST_TEXT_SIZE], config[OCI_DIGEST_TEXT_SIZE];
+    for (size_t i = 0; i < 2; i++)
+        oci_digest_format(&e->said.diff_ids[i], ids[i]);
+    e->image.config_text =
+        str_of(arena_printf(&e->a,
+                            "{\"os\":\"linux\",\"architecture\":\"amd64\","
+                            "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"%s\",\"%s\"]}}",
+                            ids[0], ids[1]));
+    sha256_of(e->image.config_text, e->image.manifest.config.digest.bytes);
+    oci_digest_format(&e->image.manifest.config.digest, config);
+    e->image.manifest_text = str_of(arena_printf(
+        &e->a,
+        "{\"schemaVersion\":2,\"config\":{\"mediaType\":\"application/"
+        "vnd.oci.image.config.v1+json\",\"digest\":\"%s\",\"size\":%zu},\"layers\":["
+        "{\"mediaType\":\"application/vnd.oci.image.layer.v1.tar\",\"digest\":\"%s\",\"size\":9},"
+        "{\"mediaType\":\"application/vnd.oci.image.layer.v1.tar\",\"digest\":\"%s\",\"size\":9}]}",
+        config, e->image.config_text.n, ids[0], ids[1]));
+    sha256_of(e->image.manifest_text, e->image.digest.bytes);
+}
+
 static void ending_init(struct ending *e, enum wrong wrong)
 {
-    *e = (struct ending){ .image.manifest_text = STR("{}"), .image.config_text = STR("{ }") };
+    *e = (struct ending){ .image.config.platform = { .os = STR("linux"),
+                                                     .architecture = STR("amd64") } };
     world_init(&e->w, 0);
     said_init(&e->said, &e->w.m, wrong);
     e->image.config.diff_ids = e->said.diff_ids;
     e->image.config.n_diff_ids = 2;
-    sha256_of(e->image.manifest_text, e->image.digest.bytes);
-    sha256_of(e->image.config_text, e->image.manifest.config.digest.bytes);
+    write_documents(e);
     e->store = xasprintf("%s/store", e->w.dir);
     e->opts = (struct lazy_layers_opts){ .store = e->store,
                                          .image = &e->image,
@@ -1412,6 +1435,7 @@ static void ending_fini(struct ending *e)
     lazy_fetch_free(take_ptr(&e->w.fetch));
     lazy_trees_fini(&e->said.trees);
     free(e->store);
+    arena_fini(&e->a);
     world_fini(&e->w);
 }
 
@@ -1448,19 +1472,41 @@ static struct oci_store *open_store(const struct ending *e, bool is_reader)
     return s;
 }
 
+static int count_lease(void *arg, struct str id, struct err *err)
+{
+    (void)id, (void)err;
+    ++*(int *)arg;
+    return 0;
+}
+
 TEST(layers_are_kept_when_all_is_here)
 {
     struct ending e;
+    struct oci_store_image got;
+    struct oci_store_gc gone;
+    struct arena a = { 0 };
+    int n_leases = 0;
     if (why_not())
         SKIP(why_not());
     ending_init(&e, WRONG_NOTHING);
+    e.opts.name = STR("app:v1");
+    e.opts.state = e.w.state;
     ending_run(&e);
     wait_all(&e.w);
     CHECK_OK(e.reason);
-    scoped(oci_store_close_scoped) struct oci_store *s = open_store(&e, true);
+    struct oci_store *s = open_store(&e, false);
+    CHECK_OK(oci_store_image_get(s, STR("app:v1"), &a, &got, NULL));
+    CHECK(oci_digest_equal(&got.manifest, &e.image.digest) && !got.is_pinned);
+    CHECK_OK(oci_store_image_remove(s, STR("app:v1"), NULL));
+    CHECK_OK(oci_store_gc(s, false, &gone, NULL)); /* it has a lease */
+    CHECK_INT(gone.n_layers + gone.n_documents, 0);
     for (size_t i = 0; i < 2; i++)
         CHECK(oci_store_layer_has(s, &e.said.diff_ids[i]));
     CHECK(oci_store_document_has(s, &e.image.digest));
+    CHECK_OK(oci_store_lease_each(s, count_lease, &n_leases, NULL));
+    CHECK_INT(n_leases, 1);
+    oci_store_close(s);
+    arena_fini(&a);
     ending_fini(&e);
 }
 

@@ -79,6 +79,19 @@ static bool is_here(const struct image_lazy *z)
            oci_store_image_missing(s, &z->image.digest, &n_missing, NULL) >= 0 && n_missing == 0;
 }
 
+/* As 'image pull' names it. NULL: it is no reference. */
+static char *name_of(struct str reference)
+{
+    struct oci_reference ref;
+    scoped(buf_fini_scoped) struct buf whole = BUF_INIT(2 * OCI_STORE_NAME_MAX);
+    if (str_has_prefix(reference, STR("docker://")))
+        reference = str_slice(reference, strlen("docker://"), reference.n);
+    if (oci_reference_parse(reference, &ref, NULL) < 0)
+        return NULL;
+    oci_reference_format(&ref, &whole);
+    return xstrdup(buf_cstr(&whole));
+}
+
 int image_lazy_mount(struct image_lazy *z, struct err *err)
 {
     const struct root_opts root = root_opts(z);
@@ -91,11 +104,13 @@ int image_lazy_mount(struct image_lazy *z, struct err *err)
     z->config = z->image.config;
     if (is_here(z))
         return 1;
+    z->name = name_of(str_of(z->reference));
     const struct lazy_image_opts opts = {
         .source = z->opened.source,
         .image = &z->image,
         .store = z->store,
         .reference = str_of(z->reference),
+        .name = z->name ? str_of(z->name) : STR(""),
         .state = z->state,
         .target = z->target,
         .root = &root,
@@ -256,4 +271,5 @@ void image_lazy_fini(struct image_lazy *z)
     lazy_record_free(z->record);
     start_list_fini(&z->list);
     image_opened_fini(&z->opened);
+    free(z->name);
 }

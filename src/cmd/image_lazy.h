@@ -21,6 +21,7 @@ struct image_lazy {
     /* Its own. */
     struct image_opened opened;
     struct oci_image image;
+    char *name; /* in the store */
     struct lazy_image *lazy;
     struct lazy_record *record;
     struct image_lazy_timer *timer;

@@ -193,6 +193,8 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
     const struct lazy_layers_opts opts = {
         .store = l->opts.store,
         .image = l->opts.image,
+        .name = l->opts.name,
+        .state = l->opts.state,
         .trees = &l->trees,
         .view = &l->view,
         .first = &l->first,

@@ -23,6 +23,7 @@ struct lazy_image_opts {
     const struct oci_image *image;
     const char *store;    /* the node store's directory; kept */
     struct str reference; /* for those who look (image/lazy_status.h) */
+    struct str name;      /* of the image in the store, once it is there; empty: none. Kept */
     const char *state, *target;
     const struct root_opts *root; /* not kept */
     uint64_t open_ms;             /* as in struct lazy_guard_opts */

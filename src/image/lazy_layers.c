@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/lazy_layers.h"
 
+#include "base/clock.h"
 #include "base/sys.h"
 #include "image/layer_cache.h"
 #include "image/lazy_proof.h"
+#include "image/root.h"
 
 #include <errno.h>
 
@@ -124,6 +126,51 @@ static int put_documents(const struct oci_image *image, struct oci_store *s, str
     return r < 0 ? r : oci_store_document_put(s, &image->digest, image->manifest_text, err);
 }
 
+/* As a pull does. */
+static int put_name(const struct lazy_layers_opts *o, struct oci_store *s, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_store_image old;
+    const struct oci_platform *of = &o->image->config.platform;
+    struct oci_store_image image = {
+        .name = o->name,
+        .manifest = o->image->digest,
+        .platform = str_of(arena_printf(&a, STR_FMT "/" STR_FMT "%s" STR_FMT, STR_ARG(of->os),
+                                        STR_ARG(of->architecture), of->variant.n ? "/" : "",
+                                        STR_ARG(of->variant))),
+        .pulled_wall_s = (int64_t)clock_wall_ms() / 1000,
+    };
+    if (o->image->index_text.n)
+        image.index = o->image->index;
+    image.is_pinned = oci_store_image_get(s, o->name, &a, &old, NULL) >= 0 && old.is_pinned;
+    int r = oci_store_image_put(s, &image, err);
+    arena_fini(&a);
+    return r;
+}
+
+/* While the layers come, none of them makes room for another one, and no gc takes them. */
+static void hold_all(const struct lazy_layers_opts *o, struct oci_store *s,
+                     void (*f)(struct oci_store *s, const struct oci_digest *d))
+{
+    f(s, &o->image->digest);
+    f(s, &o->image->manifest.config.digest);
+    for (size_t i = 0; i < o->trees->n; i++)
+        f(s, &o->trees->diff_ids[i]);
+}
+
+static int keep_in(struct keeping *k, struct oci_store *s, struct err *err)
+{
+    const struct lazy_layers_opts *o = k->o;
+    int r = 0;
+    for (size_t i = 0; i < o->trees->n && r >= 0; i++)
+        r = lazy_trees_is_first(o->trees, i) ? keep_layer(k, s, i, err) : 0;
+    r = r < 0 ? r : put_documents(o->image, s, err);
+    r = r < 0 ? r : start_list_put(s, &o->image->manifest.config.digest, o->first, err);
+    if (r >= 0 && o->name.n)
+        r = put_name(o, s, err);
+    return r < 0 || !o->state ? r : root_lease(s, &o->image->digest, o->state, err);
+}
+
 static int keep(struct keeping *k, struct err *err)
 {
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
@@ -131,16 +178,14 @@ static int keep(struct keeping *k, struct err *err)
     const struct oci_store_opts opts = { .root = o->store, .lock_ms = STORE_MS };
     struct err why = { 0 };
     int r = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &s, &why);
-    if (r < 0)
-        return prove_all(k, err) < 0 ? E_DIGEST : err_set(err, r, "%s", err_text(&why));
-    for (size_t i = 0; i < o->trees->n && r >= 0; i++)
-        r = lazy_trees_is_first(o->trees, i) ? keep_layer(k, s, i, err) : 0;
-    if (r < 0 && r != E_DIGEST) { /* the other layers */
-        why = *err;
-        return prove_all(k, err) < 0 ? E_DIGEST : err_set(err, r, "%s", err_text(&why));
+    if (r >= 0) {
+        hold_all(o, s, oci_store_hold);
+        r = keep_in(k, s, &why);
+        hold_all(o, s, oci_store_release);
     }
-    r = r < 0 ? r : put_documents(o->image, s, err);
-    return r < 0 ? r : start_list_put(s, &o->image->manifest.config.digest, o->first, err);
+    if (r < 0 && r != E_DIGEST && prove_all(k, err) < 0) /* those that were not reached */
+        return E_DIGEST;
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
 /* ---- until it is done ---- */

@@ -21,6 +21,8 @@ enum {
 struct lazy_layers_opts {
     const char *store;
     const struct oci_image *image;
+    struct str name;   /* that it gets there; empty: none */
+    const char *state; /* of its mount, which gets a lease on it; NULL: none */
     const struct lazy_trees *trees;
     const struct lazy_view *view;
     const struct start_list *first;

@@ -431,11 +431,20 @@ static int write_layers(const struct stored *s, int dir, struct err *err)
                       : err_sys(err, b.failed, "layers");
 }
 
-static int write_store_path(const struct stored *s, int dir, struct err *err)
+static int write_store_path(const struct oci_store *store, int dir, struct err *err)
 {
-    scoped(free_scoped) char *root = realpath(oci_store_root(s->store), NULL);
+    scoped(free_scoped) char *root = realpath(oci_store_root(store), NULL);
     return root ? write_unsynced(dir, "store", str_of(root), err)
-                : err_sys(err, -errno, "'%s'", oci_store_root(s->store));
+                : err_sys(err, -errno, "'%s'", oci_store_root(store));
+}
+
+int root_lease(struct oci_store *store, const struct oci_digest *manifest, const char *state,
+               struct err *err)
+{
+    scoped(free_scoped) char *id = lease_of(state);
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
+    int r = dir < 0 ? err_sys(err, dir, "open '%s'", state) : write_store_path(store, dir, err);
+    return r < 0 ? r : oci_store_lease(store, str_of(id), manifest, true, err);
 }
 
 /* A state directory that names the store. A crash of the machine ends its lease: nothing is
@@ -447,7 +456,7 @@ static int write_stored_state(const struct stored *s, const char *state, bool ha
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
-    r = write_store_path(s, stage.root, err);
+    r = write_store_path(s->store, stage.root, err);
     r = r < 0 || !has_layers ? r : write_layers(s, stage.root, err);
     if (r >= 0 && mkdirat(stage.root, "lower", 0700) < 0)
         r = err_sys(err, -errno, "make 'lower'");
@@ -518,7 +527,7 @@ static int write_linked_state(const struct stored *s, const char *state,
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
-    r = write_store_path(s, stage.root, err);
+    r = write_store_path(s->store, stage.root, err);
     if (r >= 0 && mkdirat(stage.root, "fs", 0700) < 0)
         r = err_sys(err, -errno, "make 'fs'");
     scoped(fd_scoped) int fs = r < 0 ? -1 : open_in(stage.root, "fs", O_RDONLY | O_DIRECTORY, err);

@@ -8,6 +8,7 @@
  *     dirs:    fs/                                            the merged root file system
  *     linked:  store  fs/                                     the same, its files links
  *     lazy:    meta.erofs  lower/  data/                      image/lazy_root.h
+ *              store                                          once the image is there
  *     all:     upper/ work/                                   what was written to the mount
  *
  * "stored" has a lease on the image, named after the path of the state directory, from before it is
@@ -61,6 +62,12 @@ int root_mount_linked(const struct stored *stored, const char *state, const char
  * another one (struct mount_overlay). Errors: those of mount_overlay(). */
 int root_mount_over(const char *state, int lower_fd, int data_fd, const char *target,
                     const struct root_opts *opts, struct err *err);
+/*
+ * An image that was mounted from elsewhere, and is in the store by now, stays there until
+ * root_umount(). Errors: of writing; those of oci_store_lease().
+ */
+int root_lease(struct oci_store *store, const struct oci_digest *manifest, const char *state,
+               struct err *err);
 /*
  * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how
  * long to wait for another process that writes the store; after it, links that no mount has any

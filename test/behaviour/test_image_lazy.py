@@ -235,12 +235,18 @@ def test_it_runs_before_all_is_here_and_then_all_is(cloud, valve, tmp_path):
         valve.set(open=None)
         wait_for(lambda: all((tmp_path / "images/layers" / d).exists() for d in cloud[2]), "the layers are in the store")
         wait_for(lambda: list((tmp_path / "images/images").glob("*/start")), "and the list")
+        wait_for(lambda: f"{valve.host}/app:v1" in [row["name"] for row in json.loads(image(tmp_path / "images", "ls", "-o", "json").stdout)], "and its name")
         assert starting(tmp_path / "images")["state"] == "running"
+        wait_for(lambda: list((tmp_path / "images/leases").iterdir()), "and a lease")
+        assert image(tmp_path / "images", "rm", f"{valve.host}/app:v1").returncode == 0
+        assert image(tmp_path / "images", "gc").returncode == 0
+        assert all((tmp_path / "images/layers" / d).exists() for d in cloud[2])  # while it runs
         ask(child, "/hidden")
         assert child.stdout.readline() == "seenread\n"
         out, err = child.communicate("", timeout=DEADLINE_S)
         assert (child.returncode, out, err) == (0, "", "")
     assert is_clean(tmp_path) and starting(tmp_path / "images") is None
+    assert list((tmp_path / "images/leases").iterdir()) == []
     assert image(tmp_path / "images", "check").returncode == 0
     n = len(valve.asked)
     again = run(tmp_path / "images", tmp_path / "data", f"docker://{valve.host}/app:v1", "--lazy")
