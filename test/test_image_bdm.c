@@ -47,6 +47,20 @@ TEST(a_document_is_read_and_written_again_byte_for_byte)
     arena_fini(&a);
 }
 
+TEST(a_prefetch_says_so)
+{
+    struct arena a = { 0 };
+    struct image_bdm b;
+    scoped(buf_fini_scoped) struct buf out = BUF_INIT(1 << 20);
+    CHECK_OK(image_bdm_parse(&a, str_of(example), &b, NULL));
+    CHECK(!b.is_prefetch);
+    b.is_prefetch = true;
+    image_bdm_write(&b, STR(""), &out);
+    CHECK_OK(image_bdm_parse(&a, buf_str(&out), &b, NULL));
+    CHECK(b.is_prefetch);
+    arena_fini(&a);
+}
+
 /* `example` with one text in the place of another. */
 static int parse_with(const char *from, const char *to, struct err *err)
 {

@@ -348,6 +348,56 @@ static void run_steps(const struct step *steps, size_t n, enum image_cache_polic
     oci_store_close(s);
 }
 
+TEST(what_was_prefetched_takes_no_room_from_images_and_leaves_first)
+{
+    struct err err = { 0 };
+    struct layer_cache_summary c;
+    new_root();
+    struct oci_store *s = open_for(3);
+    CHECK_OK(pull(s, 0, false, NULL));
+    CHECK_OK(pull(s, 1, false, NULL));
+    layer_cache_prefetches(true);
+    CHECK_OK(import(s, &images[2], NULL));
+    CHECK_ERR(import(s, &images[3], &err), -ENOSPC);
+    layer_cache_prefetches(false);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(oci_store_layer_has(s, &images[i].diff_id));
+    CHECK(layer_cache_summary(s, &c));
+    CHECK_INT(c.stats.prefetched.n, 1);
+    CHECK_INT(c.lists[IMAGE_CACHE_DEAD].n, 0);
+    oci_store_close(s);
+
+    s = open_for(3); /* a restart does not forget it */
+    CHECK_OK(pull(s, 3, false, NULL));
+    CHECK(!oci_store_layer_has(s, &images[2].diff_id));
+    CHECK(oci_store_layer_has(s, &images[0].diff_id));
+    CHECK(oci_store_layer_has(s, &images[1].diff_id));
+    oci_store_close(s);
+    remove_root();
+}
+
+TEST(the_first_use_of_what_was_prefetched_is_its_first_reference)
+{
+    struct layer_cache_summary c;
+    new_root();
+    struct oci_store *s = open_for(3);
+    layer_cache_prefetches(true);
+    CHECK_OK(import(s, &images[0], NULL));
+    layer_cache_prefetches(false);
+    CHECK_OK(pull(s, 1, false, NULL));
+    CHECK_OK(pull(s, 0, false, NULL)); /* a deployment that finds it */
+    CHECK(layer_cache_summary(s, &c));
+    CHECK_INT(c.stats.prefetch_used.n, 1);
+    CHECK_INT(c.lists[IMAGE_CACHE_T1].n, 2);
+    CHECK_INT(c.lists[IMAGE_CACHE_T2].n, 0);
+    CHECK_OK(pull(s, 2, false, NULL));
+    CHECK_OK(pull(s, 3, false, NULL));
+    CHECK(!oci_store_layer_has(s, &images[1].diff_id)); /* used before it */
+    CHECK(oci_store_layer_has(s, &images[0].diff_id));
+    oci_store_close(s);
+    remove_root();
+}
+
 TEST(a_restart_changes_no_decision)
 {
     enum { STEPS = 40 };

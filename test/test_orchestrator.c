@@ -5,6 +5,7 @@
 #include "image/orchestrate.h"
 #include "node/image_states.h"
 #include "node/orchestrator.h"
+#include "node/prefetcher.h"
 #include "test.h"
 
 #include <errno.h>
@@ -91,6 +92,95 @@ TEST(a_state_that_cannot_be_read_changes_nothing)
     CHECK_INT(image_states_reported_ms(s, STR("n2"), &url), 0);
     CHECK_INT(url.n, 0);
     arena_fini(&a);
+}
+
+/* ---- what is asked for often ---- */
+
+static void note_often(struct prefetcher *p, const char *zone, const char *node,
+                       const struct oci_lookup_image *image, const char *name, size_t n)
+{
+    while (n--)
+        prefetcher_note(p, str_of(zone), str_of(node), str_of(name), image, 1000);
+}
+
+static void put_cache(struct image_states *s, const char *name, uint8_t holds, uint64_t capacity,
+                      uint64_t used)
+{
+    struct arena a = { 0 };
+    const struct oci_store_layer layer = { .diff_id = digest_of(holds), .has_blob = true };
+    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 10);
+    node_state_prefixes(&layer, 1, &prefixes);
+    const struct node_state n = { .node = str_of(name),
+                                  .reported_wall_s = 1700000000,
+                                  .cache_capacity = capacity,
+                                  .cache_used = used,
+                                  .prefixes = buf_str(&prefixes) };
+    CHECK_OK(image_states_put(s, node_state_object(&a, &n), NULL));
+    arena_fini(&a);
+}
+
+TEST(an_idle_node_is_sent_what_its_zone_asks_for_often_and_it_lacks)
+{
+    enum { WALL_MS = 500 };
+    struct arena a = { 0 };
+    struct str name;
+    struct oci_lookup_image got;
+    const struct oci_lookup_layer layers[] = { { digest_of(1), digest_of(101), 1000 },
+                                               { digest_of(2), digest_of(102), 2000 } };
+    const struct oci_lookup_layer other[] = { { digest_of(3), digest_of(103), 10 } };
+    const struct oci_lookup_image image = { .layers = layers, .n = 2, .manifest = digest_of(50) };
+    const struct oci_lookup_image side = { .layers = other, .n = 1, .manifest = digest_of(51) };
+    int64_t wall_ms = 1700000000 * INT64_C(1000) + WALL_MS;
+    struct prefetcher *p = prefetcher_new();
+    scoped(image_states_free_scoped) struct image_states *s = image_states_new();
+    put_cache(s, "n1", 1, 100000, 0); /* holds a layer of it */
+    put_cache(s, "far", 9, 100000, 0);
+    put_cache(s, "small", 9, 100000, 97000);
+    put_cache(s, "tiny", 9, 9000, 0);
+
+    note_often(p, "a", "n1", &image, "app:v1", 3);
+    CHECK(!prefetcher_look(p, s, 1000, wall_ms)); /* three times in six hours is not often */
+    note_often(p, "a", "n1", &image, "app:v1", 30);
+    note_often(p, "b", "far", &side, "side:v1", 1);
+    CHECK(prefetcher_look(p, s, 1000, wall_ms));
+
+    CHECK(prefetcher_choose(p, s, STR("n1"), &a, &name, &got));
+    CHECK_STR(name, "app:v1");
+    CHECK_INT(got.n, 1);
+    CHECK(oci_digest_equal(&got.layers[0].diff_id, &layers[1].diff_id));
+    CHECK(oci_digest_equal(&got.manifest, &image.manifest));
+    CHECK(!prefetcher_choose(p, s, STR("far"), &a, &name, &got)); /* another zone */
+    CHECK(!prefetcher_choose(p, s, STR("gone"), &a, &name, &got));
+    /* Nodes without a pod yet are in the zone that came first. A tenth of 9,000 bytes has no room
+     * for either layer, and what is free in the other has it for both. */
+    CHECK(!prefetcher_choose(p, s, STR("tiny"), &a, &name, &got));
+    CHECK(prefetcher_choose(p, s, STR("small"), &a, &name, &got));
+    CHECK_INT(got.n, 2);
+    CHECK(!prefetcher_look(p, s, 24 * 3600 * 1000, wall_ms)); /* a day later no one asks */
+    prefetcher_free(p);
+    arena_fini(&a);
+}
+
+TEST(demand_for_more_layers_than_fit_forgets_the_oldest)
+{
+    struct prefetcher *p = prefetcher_new();
+    scoped(image_states_free_scoped) struct image_states *s = image_states_new();
+    struct oci_lookup_layer layer = { .size = 10 };
+    const struct oci_lookup_image image = { .layers = &layer, .n = 1 };
+    note_often(p, "a", "n1", &image, "app:v0", 30);
+    CHECK(prefetcher_look(p, s, 1000, 0));
+    for (uint32_t i = 1; i <= PREFETCHER_LAYERS_MAX; i++) {
+        memcpy(layer.diff_id.bytes, &i, sizeof i);
+        note_often(p, "a", "n1", &image, "app:v1", 1);
+    }
+    CHECK(!prefetcher_look(p, s, 1000, 0));
+    char zone[8];
+    for (int i = 0; i < 2 * PREFETCHER_ZONES_MAX; i++) {
+        (void)snprintf(zone, sizeof zone, "z%d", i);
+        note_often(p, zone, "n1", &image, "app:v1", 1);
+    }
+    CHECK(prefetcher_look(p, s, 1000, 0)); /* those that have no number share one */
+    prefetcher_free(p);
 }
 
 /* ---- pods ---- */

@@ -41,9 +41,9 @@ struct module_site cmd_registry_site(void)
 int cmd_take_plan_opts(struct scheduling_plans *ret)
 {
     const struct scheduling_plans *p = &cmd_plans;
-    if (!cmd_sends_plans && (p->key_file || p->peer_ca || p->deadline_ms))
-        return cmd_failf(CMD_USAGE,
-                         "--cluster-key-file, --peer-ca and --plan-deadline go with --send-plans");
+    if (!cmd_sends_plans && (p->key_file || p->peer_ca || p->deadline_ms || p->prefetch_ms))
+        return cmd_failf(CMD_USAGE, "--cluster-key-file, --peer-ca, --plan-deadline and "
+                                    "--plan-prefetch go with --send-plans");
     if (cmd_sends_plans && !p->key_file)
         return cmd_failf(CMD_USAGE, "--send-plans needs --cluster-key-file");
     if (p->deadline_ms > IMAGE_BDM_DEADLINE_MAX_MS)

@@ -60,10 +60,19 @@ extern bool cmd_sends_plans;
           "FILE",     "with --send-plans: trust these certificates (PEM) of nodes (the system's)", \
           CMD_STRING, &cmd_plans.peer_ca,                                                          \
           0,          0 },                                                                         \
+        { "plan-deadline",                                                                         \
+          0,                                                                                       \
+          "DURATION",                                                                              \
+          "with --send-plans: a node gives up an image after that (60s)",                          \
+          CMD_DURATION,                                                                            \
+          &cmd_plans.deadline_ms,                                                                  \
+          0,                                                                                       \
+          0 },                                                                                     \
     {                                                                                              \
-        "plan-deadline", 0, "DURATION",                                                            \
-            "with --send-plans: a node gives up an image after that (60s)", CMD_DURATION,          \
-            &cmd_plans.deadline_ms, 0, 0                                                           \
+        "plan-prefetch", 0, "DURATION",                                                            \
+            "with --send-plans: every so long send idle nodes layers that pods ask for often "     \
+            "(never)",                                                                             \
+            CMD_DURATION, &cmd_plans.prefetch_ms, 0, 0                                             \
     }
 /* A cmd_exit; 0: they are taken, and empty without --send-plans. */
 int cmd_take_plan_opts(struct scheduling_plans *ret);

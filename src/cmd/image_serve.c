@@ -29,7 +29,7 @@ static const char *node, *key_file, *peer_ca, *policy_word;
 static enum image_cache_policy policy;
 static bool allow_anonymous, allow_plain;
 static const char *kubeconfig, *context, *url;
-static bool is_reporting;
+static bool is_reporting, prefetches;
 static struct cmd_list upstreams, peers;
 static const char *peer_names[IMAGE_SERVER_PEERS_MAX], *peer_urls[IMAGE_SERVER_PEERS_MAX];
 static uint64_t probe_ms;
@@ -76,6 +76,10 @@ static const struct cmd_opt opts[] = {
     { "probe", 0, "DURATION",
       "measure it every so long, 10s at least (only after something happened here)", CMD_DURATION,
       &probe_ms, 0, 0 },
+    { "prefetch", 0, NULL,
+      "take layers that are expected to be asked for, while there is nothing else to do; with "
+      "--quota",
+      CMD_FLAG, &prefetches, 0, 0 },
     CMD_SECTION("The store"),
     { "scrub", 0, "SIZE",
       "read so much of it in a day, and say what has rotted (0); with --upstream or --node remove "
@@ -249,6 +253,8 @@ static int check_args(const char *host)
         return cmd_failf(CMD_USAGE, "--node: '%s' is not the name of a node of a cluster", node);
     if (!node != !key_file)
         return cmd_failf(CMD_USAGE, "--node and --cluster-key-file go together");
+    if (prefetches && (!node || !quota))
+        return cmd_failf(CMD_USAGE, "--prefetch goes with --node and --quota");
     if ((quota || policy_word) && !writes())
         return cmd_failf(CMD_USAGE,
                          "--quota and --policy go with --upstream or --node: nothing is written "
@@ -292,6 +298,7 @@ static int start(struct serve *v, const char *host, uint16_t port, const struct 
                                          .peer_urls = peer_urls,
                                          .n_peers = peers.n,
                                          .probe_ms = probe_ms,
+                                         .prefetches = prefetches,
                                          .scrub_bytes_per_day = scrub };
     r = image_server_start(&o, &v->server, err);
     return r < 0 ? err_ctx(err, r, "listen on '%s'", listen_at) : 0;
@@ -392,6 +399,16 @@ const struct cmd cmd_image_serve = {
         "BREAK plugins read it. A change is written within seconds, every other 20 s the times "
         "alone.\n"
         "It needs the right to get and patch, and to create, the NodeImageState of its own name.\n"
+        "\n"
+        "With --prefetch it takes layers that 'dormouse scheduler --plan-prefetch' sends ahead, "
+        "since "
+        "pods ask\n"
+        "for them often: a tenth of the quota, at a quarter of the link, while nothing else is to "
+        "be "
+        "done.\n"
+        "\n"
+        "  dormouse image serve --node n1 --cluster-key-file key --report --quota 20Gi --prefetch "
+        "...\n"
         "\n"
         "containerd: /etc/containerd/certs.d/docker.io/hosts.toml with [host.\"http://127.0.0.1:"
         "5000\"]\n"

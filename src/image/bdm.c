@@ -77,6 +77,8 @@ void image_bdm_write(const struct image_bdm *b, struct str receiver, struct buf 
     json_set_str(&a, node, "node", b->node);
     json_set_str(&a, node, "url", b->url);
     json_set_int(&a, v, "deadline_ms", (int64_t)b->deadline_ms);
+    if (b->is_prefetch)
+        json_set_bool(&a, v, "prefetch", true);
     for (size_t i = 0; i < b->n_tasks; i++)
         if (is_of(&b->tasks[i], receiver))
             json_add(tasks, task_json(&a, &b->tasks[i]));
@@ -291,6 +293,7 @@ static int get_head(struct reader *r, const struct json *v, struct image_bdm *b)
     n = n < 0 ? n : get_digest(r, image, "config", &b->config);
     n = n < 0 ? n : get_name(r, binding, "node", false, &b->node);
     n = n < 0 ? n : get_url(r, binding, &b->url);
+    b->is_prefetch = json_bool(json_getc(v, "prefetch"));
     return n < 0 ? n : get_number(r, v, "deadline_ms", IMAGE_BDM_DEADLINE_MAX_MS, &b->deadline_ms);
 }
 

@@ -64,6 +64,7 @@ struct image_bdm {
     struct oci_digest manifest, config;
     struct str node, url; /* of the deployment; url: http or https */
     uint64_t deadline_ms; /* from now */
+    bool is_prefetch;     /* no one has asked for the layers yet; the image gets no name */
     struct image_bdm_task *tasks;
     size_t n_tasks;
 };

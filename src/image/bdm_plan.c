@@ -110,7 +110,8 @@ int image_bdm_plan(struct arena *a, const struct image_bdm_plan *p, struct image
                            .config = f->config,
                            .node = f->node_names[f->o.node],
                            .url = f->node_urls[f->o.node],
-                           .deadline_ms = p->deadline_ms };
+                           .deadline_ms = p->deadline_ms,
+                           .is_prefetch = p->is_prefetch };
     b.tasks = arena_new_n(a, struct image_bdm_task, p->tasks->all.n + 1);
     for (size_t i = 0; i < p->tasks->all.n && r >= 0; i++)
         r = set_task(&k, &p->tasks->all.p[i], (uint32_t)i + 1, &b.tasks[b.n_tasks++]);

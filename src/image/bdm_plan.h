@@ -11,6 +11,7 @@ struct image_bdm_plan {
     struct str key;                        /* of the cluster */
     const char *deploy;                    /* UUID; borrowed as long as the result */
     uint64_t deadline_ms;
+    bool is_prefetch;
     int64_t wall_s; /* tokens hold from now until the deadline, and a minute more */
 };
 /*

@@ -432,18 +432,26 @@ bool image_cache_touch(struct image_cache *c, const uint8_t *key)
     return true;
 }
 
+bool image_cache_is_prefetched(const struct image_cache *c, const uint8_t *key)
+{
+    const struct image_cache_entry *e = image_cache_find((struct image_cache *)c, key);
+    return image_cache_is_resident(e) && e->prefetched;
+}
+
 bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t size,
                           bool (*may_evict)(void *arg, const uint8_t *key, uint64_t size),
                           void *arg)
 {
     struct image_cache_entry *e = image_cache_find(c, key);
-    assert(!c->o.caller_evicts);
     if (image_cache_is_resident(e) || is_too_large(c, size))
         return false;
-    bool ok = plan_room(c, size, false);
-    for (size_t i = 0; ok && may_evict && i < c->victims.n; i++)
-        ok = may_evict(arg, c->victims.p[i]->key, c->victims.p[i]->size);
-    end_plan(c, ok);
+    bool ok = true;
+    if (!c->o.caller_evicts) {
+        ok = plan_room(c, size, false);
+        for (size_t i = 0; ok && may_evict && i < c->victims.n; i++)
+            ok = may_evict(arg, c->victims.p[i]->key, c->victims.p[i]->size);
+        end_plan(c, ok);
+    }
     if (!ok)
         return false;
     bool was_ghost = e && e->where != IMAGE_CACHE_NONE;

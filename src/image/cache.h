@@ -145,11 +145,15 @@ bool image_cache_touch(struct image_cache *c, const uint8_t *key);
  * Keep a layer that no one has asked for yet: the next to leave T1 unless it is used; its first use
  * is the first reference (the second where it was a ghost). may_evict: NULL, or asked for each
  * layer that would have to leave; one no and nothing happens.
- * Returns false, and changes nothing, for what is here already, too large, or has no room.
+ * With caller_evicts it is here already, and nothing has to leave.
+ * Returns false, and changes nothing, for what is known to be here, too large, or has no room.
  */
 bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t size,
                           bool (*may_evict)(void *arg, const uint8_t *key, uint64_t size),
                           void *arg);
+
+/* It is here, and was not asked for since it was prefetched. */
+bool image_cache_is_prefetched(const struct image_cache *c, const uint8_t *key);
 
 /* Counted; false: it is not here. unpin: only what was pinned; a removed layer keeps its pins. */
 bool image_cache_pin(struct image_cache *c, const uint8_t *key);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "image/fetch.h"
+#include "image/layer_cache.h"
 #include "image/layer_child.h"
 #include "oci/reference.h"
 
@@ -196,6 +197,8 @@ static void fetch_layer(struct image_deploy *d, const struct layer *l)
                                    .remote = d->opts.remote,
                                    .tls = d->opts.tls,
                                    .deadline_ms = d->deadline_ms,
+                                   .bytes_per_second =
+                                       d->bdm.is_prefetch ? d->opts.prefetch_bps : 0,
                                    .stop = &d->stop,
                                    .on_liar = on_liar,
                                    .arg = &arg };
@@ -231,7 +234,7 @@ static void *run_layers(void *arg)
 static void fetch_layers(struct image_deploy *d)
 {
     pthread_t threads[IMAGE_DEPLOY_THREADS];
-    size_t want = MIN(d->n, (size_t)IMAGE_DEPLOY_THREADS), n = 0;
+    size_t n = 0, want = d->bdm.is_prefetch ? 1 : MIN(d->n, (size_t)IMAGE_DEPLOY_THREADS);
     while (n + 1 < want && pthread_create(&threads[n], NULL, run_layers, d) == 0)
         n++;
     (void)run_layers(d);
@@ -350,12 +353,14 @@ static void *run(void *arg)
     struct err err = { 0 };
     const struct oci_config image = look_at_image(d);
     each_held(d, &image, oci_store_hold);
-    oci_store_image_touch(d->opts.store, &image); /* those that come count when they are there */
+    layer_cache_prefetches(d->bdm.is_prefetch); /* this thread ends with it */
+    if (!d->bdm.is_prefetch)                    /* those that come count when they are there */
+        oci_store_image_touch(d->opts.store, &image);
     uint64_t began_ms = clock_mono_ms();
     fetch_layers(d);
     d->fetch_ms = clock_mono_ms() - began_ms;
-    int r = d->err.code < 0 ? 0 : get_documents(d, &err);
-    if (r >= 0 && d->err.code == 0)
+    int r = d->err.code < 0 || d->bdm.is_prefetch ? 0 : get_documents(d, &err);
+    if (r >= 0 && d->err.code == 0 && !d->bdm.is_prefetch)
         r = put_name(d, &err);
     each_held(d, &image, oci_store_release);
     if (r < 0)
@@ -411,6 +416,11 @@ void image_deploy_free(struct image_deploy *d)
 struct str image_deploy_id(const struct image_deploy *d)
 {
     return d->bdm.deploy;
+}
+
+bool image_deploy_is_prefetch(const struct image_deploy *d)
+{
+    return d->bdm.is_prefetch;
 }
 
 bool image_deploy_has_ended(const struct image_deploy *d)

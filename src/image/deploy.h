@@ -6,6 +6,9 @@
  *
  * Runs on threads of its own; the functions are for the loop. The image has its name only when all
  * of it is there; a deployment that fails leaves whole layers.
+ *
+ * A BDM that is a prefetch brings layers alone, one at a time, at most so fast, and takes no room
+ * from what images use (layer_cache_prefetches()).
  */
 #pragma once
 
@@ -26,6 +29,7 @@ struct image_deploy_opts {
     struct loop *loop;
     struct oci_store *store;       /* a writer; kept until on_end() */
     struct oci_remote_opts remote; /* how registries are reached; texts are kept */
+    uint64_t prefetch_bps;         /* bytes per second of a BDM that is a prefetch */
     struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
     /* A peer that is not asked as long as there is another source; NULL: none. */
     bool (*is_out)(void *arg, struct str node);
@@ -46,6 +50,7 @@ void image_deploy_stop(struct image_deploy *d);
 void image_deploy_free(struct image_deploy *d);
 
 struct str image_deploy_id(const struct image_deploy *d); /* borrowed */
+bool image_deploy_is_prefetch(const struct image_deploy *d);
 bool image_deploy_has_ended(const struct image_deploy *d);
 /* After on_end(): what came, in what time. */
 struct image_deploy_measured {

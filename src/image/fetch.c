@@ -14,12 +14,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     SPOOL_PIECE_BYTES = 256 << 10,
     DELIVER_BYTES = 4 << 20, /* from the spool, before the sources are looked at again */
     TICK_MS = 500,
+    PACE_MS = 250, /* of rest at a time */
 };
 
 struct fetching {
@@ -32,7 +34,8 @@ struct fetching {
     uint64_t delivered; /* bytes that the import has */
     /* All that had come by then was taken: silence is judged by it, since an import may block. */
     uint64_t polled_ms;
-    int spool; /* -1: not made yet */
+    uint64_t began_ms, paced; /* bytes since then; only where they are paced */
+    int spool;                /* -1: not made yet */
     struct http_client *clients[IMAGE_TRANSFER_SOURCES_MAX];
     struct oci_registry *registry;
     struct attempt *running[IMAGE_TRANSFER_PIECES_MAX];
@@ -131,6 +134,29 @@ static bool deliver(struct fetching *g)
     return false;
 }
 
+/*
+ * Rest until so many bytes are not too early, or for a while: the senders wait meanwhile, as they
+ * do for an import that blocks.
+ */
+static void pace(struct fetching *g, size_t n)
+{
+    enum { SLICE_MS = 25 };
+    uint64_t rate = g->f->bytes_per_second;
+    if (!rate)
+        return;
+    if (!g->began_ms)
+        g->began_ms = clock_mono_ms();
+    g->paced += n;
+    uint64_t due_ms = g->began_ms + g->paced * 1000 / rate, from_ms = clock_mono_ms();
+    for (uint64_t ms = from_ms; ms < MIN(due_ms, from_ms + PACE_MS); ms = clock_mono_ms()) {
+        const struct timespec rest = { .tv_nsec = SLICE_MS * 1000000L };
+        if (g->f->stop && atomic_load(g->f->stop))
+            break;
+        (void)nanosleep(&rest, NULL);
+    }
+    loop_update_now(&g->loop);
+}
+
 static void take_bytes(struct attempt *a, struct str bytes)
 {
     struct fetching *g = a->g;
@@ -146,6 +172,7 @@ static void take_bytes(struct attempt *a, struct str bytes)
     else
         g->result.peer_bytes += bytes.n;
     a->at += bytes.n;
+    pace(g, bytes.n);
     image_transfer_data(&g->transfer, a->piece, bytes.n, now(g));
 }
 

@@ -37,6 +37,7 @@ struct image_fetch {
     struct oci_remote_opts remote; /* how it is reached */
     struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
     uint64_t deadline_ms;          /* clock_mono_ms() */
+    uint64_t bytes_per_second;     /* no more in the mean; 0: as fast as it comes */
     const atomic_bool *stop;       /* ends it early; NULL: never */
     /* A source sent wrong bytes. NULL: none. By this thread. */
     void (*on_liar)(void *arg, uint32_t source);

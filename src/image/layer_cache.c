@@ -35,6 +35,9 @@ struct layer_cache {
     struct layer_cache_summary told;
 };
 
+/* What imports on this thread are; see layer_cache_prefetches(). */
+static _Thread_local bool is_prefetching;
+
 static void on_event(void *arg, const struct image_cache_event *e)
 {
     struct layer_cache *c = arg;
@@ -135,6 +138,8 @@ static int on_open(void *arg, struct oci_store *s, struct err *err)
 static void on_expect(void *arg, const struct oci_digest *diff_id)
 {
     struct layer_cache *c = arg;
+    if (is_prefetching)
+        return;
     (void)pthread_mutex_lock(&c->mutex);
     image_cache_expect(c->cache, diff_id->bytes);
     (void)pthread_mutex_unlock(&c->mutex);
@@ -144,7 +149,11 @@ static void on_use(void *arg, const struct oci_digest *diff_id, uint64_t n_bytes
 {
     struct layer_cache *c = arg;
     (void)pthread_mutex_lock(&c->mutex);
-    if (n_bytes || image_cache_has(c->cache, diff_id->bytes)) {
+    if (is_prefetching) {
+        if (n_bytes)
+            (void)image_cache_prefetch(c->cache, diff_id->bytes, n_bytes, NULL, NULL);
+        flush(c);
+    } else if (n_bytes || image_cache_has(c->cache, diff_id->bytes)) {
         (void)image_cache_access(
             c->cache, &(struct image_cache_request){ .key = diff_id->bytes, .size = n_bytes });
         flush(c);
@@ -178,7 +187,8 @@ static void mark(struct cache_pins *p, const struct oci_store_layer *all, size_t
         const struct oci_digest *d = &all[i].diff_id;
         if (all[i].is_pinned)
             pin(p, d);
-        else if (all[i].n_images == 0 && image_cache_where(p->cache, d->bytes) != IMAGE_CACHE_DEAD)
+        else if (all[i].n_images == 0 && !image_cache_is_prefetched(p->cache, d->bytes) &&
+                 image_cache_where(p->cache, d->bytes) != IMAGE_CACHE_DEAD)
             (void)image_cache_bury(p->cache, d->bytes);
     }
 }
@@ -222,6 +232,8 @@ static int evict(struct layer_cache *c, struct cache_pins *p, uint64_t need, str
     if (image_cache_used(c->cache) - image_cache_pinned(c->cache) < need)
         return too_little(c, need, err);
     while (freed < need && image_cache_next(c->cache, need - freed, d.bytes, &size)) {
+        if (is_prefetching && image_cache_where(c->cache, d.bytes) != IMAGE_CACHE_DEAD)
+            return too_little(c, need - freed, err);
         int r = remove_one(c, p, &d, err);
         if (r < 0)
             return r;
@@ -277,6 +289,11 @@ static const struct oci_store_cache_ops cache_ops = {
 };
 
 /* ---- for others ---- */
+
+void layer_cache_prefetches(bool is_on)
+{
+    is_prefetching = is_on;
+}
 
 int layer_cache_open_store(const struct oci_store_opts *opts, enum image_cache_policy policy,
                            struct oci_store **ret, struct err *err)

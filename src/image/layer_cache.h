@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layers of a node store (oci/store.h) as a cache: its policy (image/cache.h) decides which ones
- * leave when a pull or deployment needs more room than the quota leaves.
+ * The layers of a node store (oci/store.h) as a cache: its policy (image/cache.h) decides which
+ * ones leave when a pull or deployment needs more room than the quota leaves.
  *
  * References are pulls, deployments and mounts: each counts a layer once. A layer that a pinned
  * image, a lease or a hold needs never leaves; those that no image in the store uses leave first.
@@ -26,8 +26,9 @@ int layer_cache_open_store(const struct oci_store_opts *opts, enum image_cache_p
                            struct oci_store **ret, struct err *err);
 
 /*
- * A blob, or the tar of a layer, is going to be read by others: its layer becomes more recent and is
- * held (oci_store_hold()) until the caller releases *ret. false: no layer of a store with a cache.
+ * A blob, or the tar of a layer, is going to be read by others: its layer becomes more recent and
+ * is held (oci_store_hold()) until the caller releases *ret. false: no layer of a store with a
+ * cache.
  */
 bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest,
                        struct oci_digest *ret);
@@ -49,6 +50,13 @@ int layer_cache_list(struct oci_store *s, enum image_cache_policy policy,
 
 /* Layers that were removed otherwise (gc) are forgotten. Errors: of listing layers. */
 int layer_cache_settle(struct oci_store *s, struct err *err);
+
+/*
+ * What this thread imports from now on is prefetched, or no longer: it counts as a reference when
+ * it is used, is the next to leave until then, and takes no room but what is free or held by layers
+ * that no image uses.
+ */
+void layer_cache_prefetches(bool is_on);
 
 struct layer_cache_summary {
     enum image_cache_policy policy;

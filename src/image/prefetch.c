@@ -46,6 +46,12 @@ void image_demand_add(struct image_demand *d, uint32_t zone, uint32_t layer, uin
     c->at_ms = now_ms;
 }
 
+void image_demand_forget(struct image_demand *d, uint32_t zone, uint32_t layer)
+{
+    assert(zone < d->n_zones && layer < d->n_layers);
+    d->counts[(size_t)zone * d->n_layers + layer] = (struct count){ 0 };
+}
+
 /* Requests at a constant rate sum up to rate * half-life / ln 2. */
 double image_demand_rate(const struct image_demand *d, uint32_t zone, uint32_t layer,
                          uint64_t now_ms)

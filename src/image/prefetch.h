@@ -33,6 +33,8 @@ struct image_demand *image_demand_new(uint32_t n_layers, uint32_t n_zones);
 void image_demand_free(struct image_demand *d);
 /* Times never go back. */
 void image_demand_add(struct image_demand *d, uint32_t zone, uint32_t layer, uint64_t now_ms);
+/* No one has asked for it. */
+void image_demand_forget(struct image_demand *d, uint32_t zone, uint32_t layer);
 /* Requests per hour lately. */
 double image_demand_rate(const struct image_demand *d, uint32_t zone, uint32_t layer,
                          uint64_t now_ms);

@@ -605,6 +605,13 @@ static void reply_metrics(struct image_server *s, struct http_exchange *x)
         { "dormouse_image_scrub_failed_total", "counter", scrubbed->n_failed },
     };
     const struct server_metric cache_rows[] = {
+        { "dormouse_image_prefetches_total", "counter", s->n_prefetches },
+        { "dormouse_image_prefetches_refused_total", "counter", s->n_prefetches_refused },
+        { "dormouse_image_cache_prefetched_bytes_total", "counter", cache.stats.prefetched.bytes },
+        { "dormouse_image_cache_prefetch_used_bytes_total", "counter",
+          cache.stats.prefetch_used.bytes },
+        { "dormouse_image_cache_prefetch_wasted_bytes_total", "counter",
+          cache.stats.prefetch_wasted.bytes },
         { "dormouse_image_cache_hits_total", "counter", cache.stats.local.n },
         { "dormouse_image_cache_misses_total", "counter", cache.stats.miss.n },
         { "dormouse_image_cache_evicted_total", "counter", cache.stats.evicted.n },

@@ -39,10 +39,11 @@ enum {
     IMAGE_SERVER_PACKING_WAITING_MAX = 64,
     IMAGE_SERVER_ASKING_MAX = 32, /* requests for files, of 1 MiB, that arrive: 503 beyond */
     IMAGE_SERVER_ANSWERS_BYTES_MAX = 512 << 20, /* that are sent: no more are made beyond */
-    IMAGE_SERVER_UPLOADS = 3,       /* to other nodes, at once: 503 beyond, they ask again */
-    IMAGE_SERVER_DEPLOYS_MAX = 16,  /* at once: 503 beyond */
-    IMAGE_SERVER_DEPLOYS_KEPT = 64, /* ended ones whose outcome can be asked for */
-    IMAGE_SERVER_STRIKES = 3,       /* wrong bytes so often, and a peer is not asked for a while */
+    IMAGE_SERVER_UPLOADS = 3, /* to other nodes, at once: 503 beyond, they ask again */
+    IMAGE_SERVER_PREFETCH_BPS = 100000000 / 8, /* a link that was not measured, bytes per second */
+    IMAGE_SERVER_DEPLOYS_MAX = 16,             /* at once: 503 beyond */
+    IMAGE_SERVER_DEPLOYS_KEPT = 64,            /* ended ones whose outcome can be asked for */
+    IMAGE_SERVER_STRIKES = 3, /* wrong bytes so often, and a peer is not asked for a while */
     IMAGE_SERVER_OUT_MS = 10 * 60 * 1000,
     IMAGE_SERVER_TAG_MS = 60000, /* a tag is compared with the registry's after that */
     /* The NodeImageState: after a change, between two writings at least, without a change. */
@@ -97,6 +98,11 @@ struct image_server_opts {
     const char *const *peer_names, *const *peer_urls;
     size_t n_peers;
     uint64_t probe_ms;
+    /*
+     * As a node, with a quota and upstreams or not: BDMs that are prefetches are carried out while
+     * nothing else is, within IMAGE_PREFETCH_BUDGET_PERCENT of the quota. Else they are refused.
+     */
+    bool prefetches;
     uint64_t scrub_bytes_per_day; /* that are read to find what has rotted; 0: none */
 };
 

@@ -7,8 +7,10 @@
 #include "base/map.h"
 #include "codec/url.h"
 #include "image/node_state.h"
+#include "image/prefetch.h"
 #include "image/server.h"
 
+struct image_deploy;
 struct image_pull;
 
 struct image_server {
@@ -39,7 +41,9 @@ struct image_server {
     struct node_state_rates rates;
     struct image_server_state *state;   /* NULL: it is not written */
     struct image_server_prober *prober; /* NULL: nothing is probed */
-    struct scrub *scrub;                /* NULL: nothing is looked through */
+    struct image_prefetch_judge judge;
+    uint64_t n_prefetches, n_prefetches_refused;
+    struct scrub *scrub; /* NULL: nothing is looked through */
     uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
     bool closing, http_closed;
     void (*done)(void *arg);
@@ -108,6 +112,17 @@ void image_server_node_fini(struct image_server *s);
 /* A node's token, shown with the request. */
 bool image_server_holds(const struct image_server *s, const struct image_bdm_grant *g,
                         const struct http_request *req);
+
+/* ---- layers that no one has asked for yet ---- */
+
+/* Whether it takes this prefetch now; else E_DENIED and why. */
+int image_server_prefetch_check(struct image_server *s, const struct image_bdm *b, struct err *err);
+/* How fast they may come, bytes per second. */
+uint64_t image_server_prefetch_bps(const struct image_server *s);
+/* Those that are under way. */
+void image_server_each_prefetch(struct image_server *s, void (*f)(struct image_deploy *d));
+/* Something else begins: those that are under way end. */
+void image_server_prefetch_stop(struct image_server *s);
 
 /* ---- round trips and rates to other nodes and the registry ---- */
 

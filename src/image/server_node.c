@@ -165,16 +165,28 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
         strike(s, liars[i]);
     list_remove(&k->node);
     list_push_back(&s->deploys, &k->node);
-    measure(s, d);
+    if (!image_deploy_is_prefetch(d)) /* which is held back */
+        measure(s, d);
     image_server_state_changed(s);
     s->seq++;
     s->n_deploying--;
-    if (r >= 0)
+    if (image_deploy_is_prefetch(d))
+        log_debug("layers prefetched", "deploy=" STR_FMT " r=%d", STR_ARG(image_deploy_id(d)), r);
+    else if (r >= 0)
         log_info("image deployed", "deploy=" STR_FMT, STR_ARG(image_deploy_id(d)));
     else
         log_warn("image not deployed", "deploy=" STR_FMT, STR_ARG(image_deploy_id(d)));
     drop_old(s);
     image_server_finish_close(s);
+}
+
+void image_server_each_prefetch(struct image_server *s, void (*f)(struct image_deploy *d))
+{
+    list_each (node, &s->deploys) {
+        struct image_deploy *d = list_entry(node, struct node_deploy, node)->d;
+        if (image_deploy_is_prefetch(d) && !image_deploy_has_ended(d))
+            f(d);
+    }
 }
 
 static void reply_deploy(struct http_exchange *x, int status, struct node_deploy *k)
@@ -205,6 +217,7 @@ static int start_deploy(struct image_server *s, struct str text, struct node_dep
     const struct image_deploy_opts o = { .loop = s->loop,
                                          .store = s->opts.store,
                                          .remote = s->opts.registry,
+                                         .prefetch_bps = image_server_prefetch_bps(s),
                                          .tls = s->opts.peers,
                                          .is_out = is_out,
                                          .on_end = on_deployed,
@@ -213,6 +226,8 @@ static int start_deploy(struct image_server *s, struct str text, struct node_dep
     int r = image_deploy_start(&o, text, &d, err);
     if (r < 0)
         return r;
+    if (!image_deploy_is_prefetch(d))
+        image_server_prefetch_stop(s);
     struct node_deploy *k = xnew(struct node_deploy);
     *k = (struct node_deploy){ .s = s, .d = d };
     list_push_back(&s->deploys, &k->node);
@@ -240,6 +255,8 @@ static void take_bdm(struct posting *p)
     if (r >= 0 && !str_is(b.node, s->node))
         r = err_set(&err, E_INVALID, "the deployment is for another node");
     k = r >= 0 ? find_deploy(s, b.deploy) : NULL;
+    if (r >= 0 && !k && b.is_prefetch)
+        r = image_server_prefetch_check(s, &b, &err);
     if (r >= 0 && !k)
         note_peers(s, &b);
     arena_fini(&a);
@@ -252,7 +269,9 @@ static void take_bdm(struct posting *p)
         return;
     }
     r = r < 0 ? r : start_deploy(s, buf_str(&p->body), &k, &err);
-    if (r < 0)
+    if (r == E_DENIED)
+        image_server_reply_error(p->x, 409, "PREFETCH_REFUSED", err_text(&err));
+    else if (r < 0)
         image_server_reply_error(p->x, 400, "BDM_INVALID", err_text(&err));
     else
         reply_deploy(p->x, 202, k);

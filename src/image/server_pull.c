@@ -361,6 +361,7 @@ static struct image_pull *new_pull(struct image_server *s, const char *name, con
     (void)pthread_mutex_init(&p->mutex, NULL);
     list_push_back(&s->pulls, &p->node);
     s->n_pulls++;
+    image_server_prefetch_stop(s);
     return p;
 }
 

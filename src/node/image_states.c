@@ -91,6 +91,24 @@ int64_t image_states_reported_ms(const struct image_states *s, struct str name, 
     return e ? sched_node_image_state_of(e->o)->reported_ms : 0;
 }
 
+const struct sched_node_image_state *image_states_get(const struct image_states *s, struct str name)
+{
+    const struct image_state *e = map_get(&s->by_name, name);
+    return e ? sched_node_image_state_of(e->o) : NULL;
+}
+
+void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
+                             void (*visit)(void *arg, const struct sched_node_image_state *s),
+                             void *arg)
+{
+    map_each (e, &s->by_name) {
+        const struct image_state *state = e->value;
+        const struct sched_node_image_state *told = sched_node_image_state_of(state->o);
+        if (wall_ms - told->reported_ms <= IMAGE_ORCHESTRATE_FRESH_MS)
+            visit(arg, told);
+    }
+}
+
 /* ---- for a plan ---- */
 
 static int describe_layers(const struct oci_lookup_image *image, struct arena *a,

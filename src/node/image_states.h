@@ -28,6 +28,15 @@ size_t image_states_count(const struct image_states *s);
 int64_t image_states_reported_ms(const struct image_states *s, struct str name,
                                  struct str *ret_url);
 
+struct sched_node_image_state;
+/* NULL: it tells nothing. Borrowed until it tells something else. */
+const struct sched_node_image_state *image_states_get(const struct image_states *s,
+                                                      struct str name);
+/* Those that told something in the last IMAGE_ORCHESTRATE_FRESH_MS, in any order. */
+void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
+                             void (*visit)(void *arg, const struct sched_node_image_state *s),
+                             void *arg);
+
 /*
  * The image and all nodes, by name; all of it in the arena. `o.node` is 0: choose one with
  * image_cluster_file_deploy_on(). Nothing is under way. Errors: E_LIMIT, too many layers;

@@ -5,13 +5,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "image/bdm_send.h"
 #include "kube/ask.h"
 #include "kube/reflector.h"
 #include "node/image_states.h"
+#include "node/prefetcher.h"
+#include "sched/object/node_image_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { COMPLAIN_MS = 10000, NOTE_MAX_BYTES = 1024 };
 
@@ -36,8 +40,13 @@ struct image_plan {
     struct list node; /* of o->plans[at] */
     struct orchestrator *o;
     enum plan_at at;
-    char *key; /* node, secrets with their namespace, image */
-    char *to, *image, *namespace, *pod, *uid;
+    char *key;                                /* node, secrets with their namespace, image */
+    char *to, *image, *namespace, *pod, *uid; /* pod: of the first one; "" with is_prefetch */
+    char *zone;
+    size_t n_zone;
+    bool is_prefetch;
+    bool is_counted;    /* what pods ask for: not with secrets of theirs */
+    unsigned n_pods;    /* that ask for it, and were not counted yet */
     struct arena arena; /* of `made_of` */
     struct oci_lookup_image made_of;
     struct image_bdm_send *send;
@@ -58,7 +67,10 @@ struct orchestrator {
     struct list plans[PLAN_DONE + 1]; /* by state */
     size_t n[PLAN_DONE + 1];
     struct map by_key;
-    struct ask *event; /* that is being written; NULL: none */
+    struct prefetcher *prefetcher; /* NULL: none */
+    struct timer prefetch;         /* armed while pods ask for something often */
+    char *last;                    /* node that was sent something; NULL: none was */
+    struct ask *event;             /* that is being written; NULL: none */
     struct log_rate unreadable, full;
     struct orchestrator_stats stats;
 };
@@ -100,6 +112,7 @@ static void plan_free(struct image_plan *p)
     free(p->namespace);
     free(p->pod);
     free(p->uid);
+    free(p->zone);
     free(p);
 }
 
@@ -279,6 +292,18 @@ static bool is_worth_another_try(int r)
     return r != E_DENIED && r != E_INVALID && r != E_LIMIT && r != -EPROTO;
 }
 
+/* A node that has something else to do, or none of it, says so. */
+static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const struct err *err)
+{
+    struct image_plan *p = arg;
+    p->send = NULL;
+    p->o->stats.prefetched += r > 0;
+    p->o->stats.unwanted += r <= 0;
+    log_debug("layers sent ahead", "node=%s image=%s r=%d reason=\"" STR_FMT "\"", p->to, p->image,
+              r, STR_ARG(outcome ? json_get_str(outcome, "error") : str_of(err_text(err))));
+    plan_free(p);
+}
+
 static void on_sent(void *arg, int r, const struct json *outcome, const struct err *err)
 {
     struct image_plan *p = arg;
@@ -327,10 +352,11 @@ static int send_tasks(struct image_plan *p, const struct image_cluster_file *f,
                                                       .tasks = tasks,
                                                       .key = str_of(o->key),
                                                       .deadline_ms = o->opts.deadline_ms,
+                                                      .is_prefetch = p->is_prefetch,
                                                       .wall_s = clock_wall_ms() / 1000 },
                                             .tls = o->tls,
                                             .poll_ms = ORCHESTRATOR_POLL_MS,
-                                            .on_end = on_sent,
+                                            .on_end = p->is_prefetch ? on_prefetch_sent : on_sent,
                                             .arg = p };
     return image_bdm_send_start(&so, &p->send, err);
 }
@@ -387,6 +413,140 @@ static void run_waiting(struct orchestrator *o)
         plan_send(list_first(&o->plans[PLAN_WAIT], struct image_plan, node));
 }
 
+/* ---- what is asked for often, ahead ---- */
+
+static void on_prefetch(struct timer *t);
+
+static void arm_prefetch(struct orchestrator *o)
+{
+    if (o->prefetcher && !timer_is_armed(&o->prefetch))
+        timer_start(o->opts.loop, &o->prefetch, o->opts.prefetch_ms, on_prefetch);
+}
+
+static void count_pods(struct image_plan *p)
+{
+    struct orchestrator *o = p->o;
+    for (; o->prefetcher && p->is_counted && p->n_pods; p->n_pods--)
+        prefetcher_note(o->prefetcher, str_n(p->zone, p->n_zone), str_of(p->to), str_of(p->image),
+                        &p->made_of, loop_now_ms(o->opts.loop));
+    arm_prefetch(o);
+}
+
+static struct image_plan *plan_new(struct orchestrator *o, char *key, struct str node,
+                                   struct str image)
+{
+    struct image_plan *p = xnew(struct image_plan);
+    p->o = o;
+    p->key = key;
+    p->to = str_dup(node);
+    p->image = str_dup(image);
+    (void)map_put(&o->by_key, str_of(p->key), p);
+    list_push_back(&o->plans[PLAN_ASK], &p->node);
+    o->n[PLAN_ASK]++;
+    return p;
+}
+
+/* true: it was told. */
+static bool prefetch_to(struct orchestrator *o, struct str node, int64_t wall_ms)
+{
+    struct arena a = { 0 };
+    struct str reference;
+    struct oci_lookup_image image;
+    struct image_cluster_file f;
+    struct image_tasks tasks = { 0 };
+    struct err err = { 0 };
+    struct image_plan *p = NULL;
+    scoped(free_scoped) char *key = xasprintf(STR_FMT "\nahead", STR_ARG(node));
+    bool ok = !map_get(&o->by_key, str_of(key)) &&
+              prefetcher_choose(o->prefetcher, o->states, node, &a, &reference, &image) &&
+              image_states_describe(o->states, reference, &image, wall_ms, &a, &f, &err) >= 0;
+    if (ok) {
+        add_flights(o, &a, &f);
+        image_cluster_file_deploy_on(&f, (uint32_t)find_node(&f, node));
+        ok = image_orchestrate(&f.o, &tasks) && tasks.all.n > 0;
+    }
+    if (ok) {
+        p = plan_new(o, take_ptr(&key), node, reference);
+        p->is_prefetch = true;
+        p->namespace = xstrdup("");
+        p->pod = xstrdup("");
+        p->uid = xstrdup("");
+        ok = send_tasks(p, &f, &tasks, &err) >= 0;
+        if (ok)
+            set_at(p, PLAN_SEND);
+        else
+            plan_free(p);
+    }
+    image_tasks_fini(&tasks);
+    arena_fini(&a);
+    return ok;
+}
+
+static bool is_told_something(const struct orchestrator *o, struct str node)
+{
+    static const enum plan_at states[] = { PLAN_ASK, PLAN_WAIT, PLAN_SEND, PLAN_PAUSE };
+    for (size_t i = 0; i < ARRAY_LEN(states); i++)
+        list_each (at, &o->plans[states[i]])
+            if (str_is(node, list_entry(at, struct image_plan, node)->to))
+                return true;
+    return false;
+}
+
+struct idle {
+    const struct orchestrator *o;
+    VEC(char *) names;
+};
+
+static void add_idle(void *arg, const struct sched_node_image_state *s)
+{
+    struct idle *idle = arg;
+    if (s->upload_slots >= IMAGE_ORCHESTRATE_SLOTS && !is_told_something(idle->o, s->o.name))
+        vec_push(&idle->names, str_dup(s->o.name));
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Nodes that have nothing else to do, after the one that was last. */
+static void prefetch_round(struct orchestrator *o, int64_t wall_ms)
+{
+    struct idle idle = { .o = o };
+    size_t told = 0, first = 0;
+    image_states_each_fresh(o->states, wall_ms, add_idle, &idle);
+    if (idle.names.n)
+        qsort(idle.names.p, idle.names.n, sizeof *idle.names.p, by_text);
+    while (first < idle.names.n && o->last && strcmp(idle.names.p[first], o->last) <= 0)
+        first++;
+    for (size_t i = 0; i < idle.names.n && told < ORCHESTRATOR_PREFETCH_NODES; i++) {
+        char *name = idle.names.p[(first + i) % idle.names.n];
+        if (o->n[PLAN_SEND] >= ORCHESTRATOR_RUNNING_MAX || !can_be_told(o, str_of(name), wall_ms) ||
+            !prefetch_to(o, str_of(name), wall_ms))
+            continue;
+        told++;
+        free(o->last);
+        o->last = xstrdup(name);
+    }
+    vec_each (name, &idle.names)
+        free(*name);
+    vec_fini(&idle.names);
+}
+
+static void on_prefetch(struct timer *t)
+{
+    struct orchestrator *o = container_of(t, struct orchestrator, prefetch);
+    int64_t wall_ms = clock_wall_ms();
+    if (!o->is_synced) {
+        arm_prefetch(o);
+        return;
+    }
+    if (!prefetcher_look(o->prefetcher, o->states, loop_now_ms(o->opts.loop), wall_ms))
+        return; /* until the next pod */
+    prefetch_round(o, wall_ms);
+    arm_prefetch(o);
+}
+
 /* ---- what an image is made of ---- */
 
 static void on_image(void *arg, int r, const struct oci_lookup_image *image, const struct err *err)
@@ -407,6 +567,7 @@ static void on_image(void *arg, int r, const struct oci_lookup_image *image, con
     p->made_of.layers = layers;
     p->made_of.manifest_text = str_copy_arena(&p->arena, image->manifest_text);
     p->made_of.config_text = str_copy_arena(&p->arena, image->config_text);
+    count_pods(p);
     set_at(p, PLAN_WAIT);
     run_waiting(o);
 }
@@ -489,8 +650,12 @@ static void add_plan(struct orchestrator *o, const struct sched_bound *b, struct
     scoped(free_scoped) char *key =
         xasprintf(STR_FMT "\n" STR_FMT "\n" STR_FMT "\n" STR_FMT, STR_ARG(b->node), STR_ARG(image),
                   STR_ARG(b->secrets.n ? b->namespace : STR("")), STR_ARG(b->secrets));
-    if (map_get(&o->by_key, str_of(key))) {
+    struct image_plan *p = map_get(&o->by_key, str_of(key));
+    if (p) {
         o->stats.joined++;
+        p->n_pods++;
+        if (p->at != PLAN_ASK)
+            count_pods(p);
         return;
     }
     if (o->by_key.n == ORCHESTRATOR_PLANS_MAX) {
@@ -500,17 +665,14 @@ static void add_plan(struct orchestrator *o, const struct sched_bound *b, struct
                      ORCHESTRATOR_PLANS_MAX);
         return;
     }
-    struct image_plan *p = xnew(struct image_plan);
-    p->o = o;
-    p->key = take_ptr(&key);
-    p->to = str_dup(b->node);
-    p->image = str_dup(image);
+    p = plan_new(o, take_ptr(&key), b->node, image);
+    p->zone = str_dup(b->zone);
+    p->n_zone = b->zone.n;
+    p->is_counted = b->secrets.n == 0;
+    p->n_pods = 1;
     p->namespace = str_dup(b->namespace);
     p->pod = str_dup(b->name);
     p->uid = str_dup(b->uid);
-    (void)map_put(&o->by_key, str_of(p->key), p);
-    list_push_back(&o->plans[PLAN_ASK], &p->node);
-    o->n[PLAN_ASK]++;
     if (o->opts.ask(o->opts.arg, b->namespace, image, b->secrets, on_image, p, &err) < 0)
         plan_failed(p, &err);
 }
@@ -548,6 +710,7 @@ struct orchestrator *orchestrator_new(const struct orchestrator_opts *opts)
     if (!o->opts.deadline_ms)
         o->opts.deadline_ms = ORCHESTRATOR_DEADLINE_MS;
     o->states = image_states_new();
+    o->prefetcher = opts->prefetch_ms ? prefetcher_new() : NULL;
     o->by_key.borrows_keys = true;
     for (size_t i = 0; i < ARRAY_LEN(o->plans); i++)
         list_init(&o->plans[i]);
@@ -567,6 +730,9 @@ void orchestrator_close(struct orchestrator *o)
             plan_free(list_first(&o->plans[i], struct image_plan, node));
     map_fini(&o->by_key);
     image_states_free(o->states);
+    timer_stop(o->opts.loop, &o->prefetch);
+    prefetcher_free(o->prefetcher);
+    free(o->last);
     tls_ctx_free(o->tls);
     free(o->key);
     free(o->ca);
@@ -595,6 +761,14 @@ void orchestrator_metrics(const struct orchestrator *o, struct buf *to)
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
         (void)buf_printf(to, "dormouse_image_plans_total{outcome=\"%s\"} %" PRIu64 "\n",
                          outcomes[i].name, outcomes[i].n);
+    if (o->prefetcher)
+        (void)buf_printf(to,
+                         "# HELP dormouse_image_prefetch_plans_total Layers sent ahead to idle "
+                         "nodes: taken to the end, or not.\n"
+                         "# TYPE dormouse_image_prefetch_plans_total counter\n"
+                         "dormouse_image_prefetch_plans_total{outcome=\"done\"} %" PRIu64 "\n"
+                         "dormouse_image_prefetch_plans_total{outcome=\"refused\"} %" PRIu64 "\n",
+                         n.prefetched, n.unwanted);
     (void)buf_printf(to,
                      "# HELP dormouse_image_plans_running Plans that nodes carry out.\n"
                      "# TYPE dormouse_image_plans_running gauge\n"

@@ -20,15 +20,16 @@
 #include "sched/core/driver.h"
 
 enum {
-    ORCHESTRATOR_PLANS_MAX = 1024,   /* of an image to a node; further pods get none */
-    ORCHESTRATOR_RUNNING_MAX = 32,   /* sent at a time; others wait */
-    ORCHESTRATOR_TRIES = 3,          /* of a node that is busy or away */
-    ORCHESTRATOR_PAUSE_MS = 500,     /* before the second, doubled for the third */
-    ORCHESTRATOR_POLL_MS = 1000,     /* how far a node is */
-    ORCHESTRATOR_RECENT_MS = 10000,  /* an image that came to a node is not sent again for so long:
-                                        the node will have told what it holds */
-    ORCHESTRATOR_STATES_MS = 30000,  /* a plan waits so long for the nodes' states */
-    ORCHESTRATOR_DEADLINE_MS = 60000 /* of a deployment, where none is stated */
+    ORCHESTRATOR_PLANS_MAX = 1024,    /* of an image to a node; further pods get none */
+    ORCHESTRATOR_RUNNING_MAX = 32,    /* sent at a time; others wait */
+    ORCHESTRATOR_TRIES = 3,           /* of a node that is busy or away */
+    ORCHESTRATOR_PAUSE_MS = 500,      /* before the second, doubled for the third */
+    ORCHESTRATOR_POLL_MS = 1000,      /* how far a node is */
+    ORCHESTRATOR_RECENT_MS = 10000,   /* an image that came to a node is not sent again for so long:
+                                         the node will have told what it holds */
+    ORCHESTRATOR_STATES_MS = 30000,   /* a plan waits so long for the nodes' states */
+    ORCHESTRATOR_DEADLINE_MS = 60000, /* of a deployment, where none is stated */
+    ORCHESTRATOR_PREFETCH_NODES = 16, /* in a round; the others come in the next ones */
 };
 
 struct orchestrator;
@@ -41,6 +42,8 @@ struct orchestrator_opts {
     struct str key;                       /* of the cluster; copied */
     struct str ca_pem;                    /* of nodes with https; empty: the system's; copied */
     uint64_t deadline_ms;                 /* 0: as above */
+    /* Every so long idle nodes are sent what pods ask for often (node/prefetcher.h); 0: never. */
+    uint64_t prefetch_ms;
     /* What an image is made of, as sched_driver_ask_image(); all callbacks have come when the
      * orchestrator is closed. */
     int (*ask)(void *arg, struct str namespace, struct str image, struct str secrets,
@@ -57,6 +60,7 @@ void orchestrator_bound(struct orchestrator *o, const struct sched_bound *b);
 struct orchestrator_stats {
     size_t waiting, running;
     uint64_t done, failed, present, skipped, joined, dropped;
+    uint64_t prefetched, unwanted; /* prefetches that ended well; that did not */
 };
 void orchestrator_stats(const struct orchestrator *o, struct orchestrator_stats *ret);
 void orchestrator_metrics(const struct orchestrator *o, struct buf *to);

@@ -497,6 +497,7 @@ static int start_orchestrator(struct scheduling *s, struct err *err)
                                          .key = buf_str(&key),
                                          .ca_pem = buf_str(&ca),
                                          .deadline_ms = p->deadline_ms,
+                                         .prefetch_ms = p->prefetch_ms,
                                          .ask = ask_image,
                                          .arg = s };
     s->orchestrator = orchestrator_new(&o);

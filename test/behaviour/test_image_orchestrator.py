@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dormouse scheduler --send-plans`: the nodes of pods fetch their images as it was planned."""
+import re
 import signal
 import subprocess
 import threading
 import urllib.request
+import uuid
 
 import pytest
 
 from conftest import BUILD, DEADLINE_S, wait_for
-from image_state_kit import Cluster
+from image_kit import digest
+from image_state_kit import LAYERS, Cluster
 from operators import Up
 from scheduler_kit import Scheduler
 from serve_kit import KEY
@@ -80,9 +83,9 @@ def test_nodes_that_want_an_image_at_once_fetch_it_from_the_registry_once(cluste
         cluster.start(name)
         add_node(cluster, name)
     wait_for(lambda: all(cluster.state(n) for n in names), "all nodes to report")
-    big = cluster.doc["layers"][0]["digest"]
+    big, size = (cluster.doc["layers"][0][k] for k in ("digest", "size"))
     told = threading.Event()
-    cluster.registry.faults.append(("GET", f"/blobs/{big}", lambda h: told.wait(DEADLINE_S) and None))
+    cluster.registry.faults += [("GET", f"/blobs/{big}", lambda h: told.wait(DEADLINE_S) and None)] * 20
     scheduler = request.getfixturevalue("scheduler")
     for name in names:
         add_pod(cluster, f"p-{name}", name)
@@ -90,7 +93,8 @@ def test_nodes_that_want_an_image_at_once_fetch_it_from_the_registry_once(cluste
     told.set()
     wait_for(lambda: all(cluster.has(n) == 2 for n in names), "all nodes to have the image")
     wait_for(lambda: scheduler.plans("done") == 3, "the plans to end")
-    assert sum(big in path for path in cluster.registry.paths("GET")) == 1
+    came = re.findall(r"node=(n\d) image=\S+ peer_bytes=(\d+) registry_bytes=(\d+)", scheduler.text())
+    assert len(came) == 3 and sum(int(registry) >= size for _, _, registry in came) == 1, came  # a node may ask it again, when it waits
 
 
 def test_a_node_that_is_away_costs_an_event_and_nothing_else(cluster, request):
@@ -134,6 +138,79 @@ def test_an_image_that_is_not_there_fails_once_and_a_stop_ends_what_is_under_way
     held.set()
 
 
+def metric(node, name):
+    text = node.get("/metrics")[2].decode()
+    return int(next(line for line in text.splitlines() if line.startswith(name + " ")).rsplit(" ", 1)[1])
+
+
+def test_idle_nodes_have_ahead_what_pods_ask_for_often(cluster, tmp_path):
+    """Ten pods of n1 want the image: n2 and n3 are sent its layers, which n2 takes and n3 was not told to. Then n2's pod finds them."""
+    cluster.start("n1")
+    cluster.start("n2", args=("--prefetch", "--quota", "100Mi"))
+    cluster.start("n3", args=("--quota", "100Mi"))
+    wait_for(lambda: all(cluster.state(n) for n in ("n1", "n2", "n3")), "all nodes to report")
+    for name in ("n1", "n2"):
+        add_node(cluster, name)
+    scheduler = Scheduler(cluster.api.kubeconfig, tmp_path, args=(
+        "--send-plans", "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host, "--plan-prefetch", "200ms"))
+    try:
+        add_pod(cluster, "first", "n1")
+        wait_for(lambda: cluster.has("n1") == 2, "n1 to have the image")
+        assert metric(cluster.nodes["n2"], "dormouse_image_prefetches_total") == 0, "once is not often"
+        for i in range(10):
+            add_pod(cluster, f"p{i}", "n1")
+        wait_for(lambda: cluster.has("n2") == 2, "n2 to have the layers")
+        wait_for(lambda: figure(scheduler, 'dormouse_image_prefetch_plans_total{outcome="refused"}') > 0, "n3 to refuse them")
+        size = sum(d["size"] for d in cluster.doc["layers"])
+        n2 = cluster.nodes["n2"]
+        assert metric(n2, "dormouse_image_cache_prefetched_bytes_total") >= size and metric(n2, "dormouse_image_cache_prefetch_used_bytes_total") == 0
+        assert cluster.has("n3") == 0 and metric(cluster.nodes["n3"], "dormouse_image_prefetches_total") == 0
+        names = subprocess.run([BUILD / "dormouse", "image", "ls", "--store", n2.store, "-o", "name"], capture_output=True, text=True, timeout=DEADLINE_S)
+        assert names.stdout == "", "no one has asked n2 for the image"
+
+        before = len(cluster.registry.paths("GET"))
+        n2.get(f"/v2/library/app/manifests/v1?ns={cluster.registry.host}")  # an engine does
+        for d in cluster.doc["layers"]:
+            assert len(n2.get(f"/v2/library/app/blobs/{d['digest']}?ns={cluster.registry.host}")[2]) == d["size"]
+        assert not [p for p in cluster.registry.paths("GET")[before:] if any(d["digest"] in p for d in cluster.doc["layers"])]
+        wait_for(lambda: metric(n2, "dormouse_image_cache_prefetch_used_bytes_total") >= size, "n2 to count that use")
+    finally:
+        assert scheduler.stop() == 0
+
+
+def prefetch(cluster, name, **more):
+    """The BDM of a prefetch of the image, all of it from the registry."""
+    node = cluster.nodes[name]
+    tasks = [{"id": i, "blob": d["digest"], "diff": digest(tar), "size": d["size"], "raw_size": 0, "enc": "gzip", "range": [0, d["size"]], "prio": i,
+              "src": {"kind": "registry", "repo": "library/app"}, "alt": [], "expect_ms": 100}
+             for i, (d, tar) in enumerate(zip(cluster.doc["layers"], LAYERS), 1)]
+    manifest = digest(cluster.registry.manifests["library/app", "v1"][1])
+    return {"v": 1, "deploy": str(uuid.uuid4()), "epoch": 1, "image": {"ref": cluster.name, "manifest": manifest, "config": cluster.doc["config"]["digest"]},
+            "binding": {"node": name, "url": node.url}, "deadline_ms": 60000, "prefetch": True, "tasks": tasks, **more}
+
+
+def test_a_prefetch_ends_when_something_is_asked_for_and_keeps_within_its_part_of_the_quota(cluster):
+    small = cluster.start("small", args=("--prefetch", "--quota", "20Mi"))
+    status, answer = small.send(prefetch(cluster, "small"))
+    assert status == 409 and "more bytes than may be prefetched" in answer["errors"][0]["message"]
+
+    node = cluster.start("n1", args=("--prefetch", "--quota", "100Mi"))
+    told = threading.Event()
+    big = cluster.doc["layers"][0]["digest"]
+    cluster.registry.faults.append(("GET", f"/blobs/{big}", lambda h: told.wait(DEADLINE_S) and None))
+    bdm = prefetch(cluster, "n1")
+    assert node.send(bdm)[0] == 202
+    wait_for(lambda: not cluster.registry.faults, "the prefetch to wait for the registry")
+    status, answer = node.send(prefetch(cluster, "n1"))
+    assert status == 409 and "something else" in answer["errors"][0]["message"]
+    wanted = prefetch(cluster, "n1", prefetch=False)
+    assert node.send(wanted)[0] == 202
+    end = node.wait(bdm["deploy"])
+    assert end["state"] == "failed", end
+    told.set()
+    assert node.wait(wanted["deploy"])["state"] == "done"
+
+
 def test_up_has_the_kind_and_sends_plans_itself(tmp_path):
     (tmp_path / "key").write_text(KEY + "\n")
     api = Up(tmp_path / "up", "--gateway", "none", "--send-plans", "--cluster-key-file", tmp_path / "key", "--image-registry", "127.0.0.1")
@@ -156,7 +233,7 @@ def test_up_has_the_kind_and_sends_plans_itself(tmp_path):
 
 @pytest.mark.parametrize("args, why", [
     (["--send-plans"], "--cluster-key-file"), (["--cluster-key-file", "key"], "--send-plans"),
-    (["--send-plans", "--cluster-key-file", "/nonexistent"], "/nonexistent"),
+    (["--send-plans", "--cluster-key-file", "/nonexistent"], "/nonexistent"), (["--plan-prefetch", "5m"], "--send-plans"),
 ])
 def test_wrong_options_say_what_is_wrong(dormouse_api, tmp_path, args, why):
     done = subprocess.run([BUILD / "dormouse", "scheduler", "--kubeconfig", dormouse_api.kubeconfig, "--data-dir", tmp_path / "s", *args],

@@ -38,6 +38,7 @@ struct sched_registries {
 /* A pod that has got its node; all borrowed. */
 struct sched_bound {
     struct str namespace, name, uid, node;
+    struct str zone;         /* of the node, any bytes; "" unknown */
     struct str architecture; /* of the node, by its label kubernetes.io/arch; "" unknown */
     struct str images;       /* of its containers and image volumes, each with "\n" */
     struct str secrets;      /* its pull secrets, likewise */

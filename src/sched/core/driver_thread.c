@@ -108,16 +108,18 @@ static void on_bound(void *arg, const struct sched_pod *pod, struct str name,
     struct sched_driver *d = arg;
     struct str secrets = pod->pull_secrets ? word_str(pod->pull_secrets) : STR("");
     struct str architecture = architecture_of(node);
+    struct str zone = node && node->zone ? word_str(node->zone) : STR("");
     scoped(buf_fini_scoped) struct buf images = BUF_INIT(BUF_MAX_DEFAULT);
     for (uint32_t i = 0; i < pod->n_images; i++)
         (void)buf_printf(&images, STR_FMT "\n", STR_ARG(word_str(pod->images[i])));
     struct bound_pod *p = xalloc(sizeof *p + pod->o.namespace.n + pod->o.name.n + pod->o.uid.n +
-                                 name.n + architecture.n + images.n + secrets.n);
+                                 name.n + zone.n + architecture.n + images.n + secrets.n);
     char *at = p->texts;
     p->b = (struct sched_bound){ .namespace = append(&at, pod->o.namespace),
                                  .name = append(&at, pod->o.name),
                                  .uid = append(&at, pod->o.uid),
                                  .node = append(&at, name),
+                                 .zone = append(&at, zone),
                                  .architecture = append(&at, architecture),
                                  .images = append(&at, buf_str(&images)),
                                  .secrets = append(&at, secrets) };
