@@ -2311,6 +2311,9 @@ TEST(what_was_not_waited_for_is_there_until_the_machine_stops_and_after_the_next
     s = open_hasty(OCI_STORE_RAW); /* at once: what is listed stays what it was */
     check_layer(s, 0);
     oci_store_close(s);
+    age_mark();
+    oci_store_close(open_with((struct oci_store_opts){ .is_as_before = true }));
+    CHECK(has_mark());
     start_again();
     s = open_hasty(OCI_STORE_RAW);
     CHECK(!oci_store_layer_has(s, &world.layers[0].diff_id));
@@ -2330,6 +2333,8 @@ TEST(what_was_not_waited_for_is_there_until_the_machine_stops_and_after_the_next
     check_layer(s, 2);
     CHECK_ERR(oci_store_layer_remove(s, &world.layers[2].diff_id, NULL), -EBUSY);
     oci_store_close(s);
+    oci_store_close(open_with((struct oci_store_opts){ .is_as_before = true }));
+    CHECK(!has_mark());
 }
 
 TEST(a_reader_beside_a_writer_that_removes_what_may_be_damaged_is_told_to_wait)

@@ -161,7 +161,11 @@ static int mount_stored(struct image_mounting *m, struct err *err)
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
     enum oci_store_form form = m->sink == ROOT_SINK_CAS ? OCI_STORE_CAS : OCI_STORE_RAW;
     const struct oci_store_opts how = {
-        .lock_ms = m->wait_ms, .is_hasty = can_copy, .form = form, .must_exist = is_there
+        .lock_ms = m->wait_ms,
+        .is_hasty = can_copy,
+        .form = form,
+        .must_exist = is_there,
+        .is_as_before = is_there, /* a mount is over when the machine stops */
     };
     r = image_store_open(m->args->store, how, &store, &why);
     if (r == -EBUSY && can_copy)

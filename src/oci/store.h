@@ -89,6 +89,7 @@ struct oci_store_opts {
      * one with it a minute after the one before. Leases that outlive the boot sync everything.
      */
     bool is_not_durable;
+    bool is_as_before; /* is_not_durable if the writer before was: of one that imports nothing */
     uint64_t lock_ms; /* how long to wait for another writer */
     bool is_service;  /* a writer that stays: others are told so */
     bool is_hasty;    /* for such a one lock_ms does not count */

@@ -259,10 +259,12 @@ int store_unsynced_open(struct oci_store *s, struct err *err)
         return r;
     if (r == 0 && (r = recover(s, buf_str(&mark), err)) < 0)
         return r;
+    if (s->opts.is_as_before)
+        s->opts.is_not_durable = r == 1;
     s->opts.is_not_durable &= strcmp(s->boot, UNKNOWN_BOOT) != 0;
     if (!s->opts.is_not_durable)
         return is_there ? remove_mark(s, err) : 0;
-    if (r == 1 && !is_old(s)) {
+    if (r == 1 && (s->opts.is_as_before || !is_old(s))) {
         s->unsynced = xnew(struct store_unsynced);
         take_list(s->unsynced, buf_str(&mark));
         return 0;
