@@ -84,7 +84,9 @@ static int add_sources(const struct stored *s, struct lazy_record *rec, struct e
         scoped(fd_scoped) int fd = oci_store_layer_fd(s->store, &c->diff_ids[i], err);
         if (fd == -ENODATA)
             return err_set(err, E_UNSUPPORTED,
-                           "layer %zu is not kept as a tar, which recording takes", i);
+                           "layer %zu is not kept as a tar, which recording takes; 'dormouse "
+                           "image pull --form raw' keeps it",
+                           i);
         int r = fd < 0 ? fd : lazy_guard_source(rec->guard, fd, err);
         if (r < 0)
             return r;
