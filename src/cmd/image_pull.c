@@ -103,7 +103,16 @@ static int name_of(struct str source, char **ret, struct err *err)
 
 /* ---- progress ---- */
 
+/* Of a layer, since the command began; 0: that did not happen. */
+struct span {
+    struct oci_digest diff_id;
+    uint64_t blob_bytes, began_us, received_us, done_us;
+};
+
 struct progress {
+    uint64_t began_ns;
+    struct span *spans;
+    size_t n_spans;
     struct oci_store *store;
     bool is_terminal, is_quiet, is_drawn;
     uint64_t drawn_ms;
@@ -150,10 +159,29 @@ static void print_layer(struct progress *p, const struct oci_pull_layer *l)
                   image_size_text(l->blob.size));
 }
 
+static void time_layer(struct progress *p, const struct oci_pull_layer *l, size_t i)
+{
+    struct span *to = &p->spans[i];
+    uint64_t now_us = MAX((clock_mono_ns() - p->began_ns) / 1000, (uint64_t)1);
+    if (l->state == OCI_PULL_RUNNING && !to->began_us)
+        *to = (struct span){ l->diff_id, l->blob.size, .began_us = now_us };
+    if (l->state == OCI_PULL_RUNNING && l->done_bytes >= l->blob.size && !to->received_us)
+        to->received_us = now_us;
+    if (l->state == OCI_PULL_DONE)
+        to->done_us = now_us;
+}
+
 static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
                         const struct oci_pull_layer *changed)
 {
     struct progress *p = arg;
+    if (!changed) {
+        free(p->spans);
+        p->spans = xnew_n(struct span, n + 1);
+        p->n_spans = n;
+    } else {
+        time_layer(p, changed, (size_t)(changed - layers));
+    }
     if (changed && changed->state == OCI_PULL_DONE)
         layer_rights_give(p->store, &changed->diff_id, STR(""));
     if (p->is_quiet)
@@ -251,7 +279,30 @@ static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
     return image_store_output(where.output, output);
 }
 
-static void print(const struct oci_pull_result *res, struct str as, enum image_store_output output)
+/* Of the layers that were brought. */
+static struct json *spans_json(struct arena *a, const struct progress *p)
+{
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < p->n_spans; i++) {
+        const struct span *s = &p->spans[i];
+        char digest[OCI_DIGEST_TEXT_SIZE];
+        if (!s->done_us)
+            continue;
+        struct json *v = json_new_object(a);
+        oci_digest_format(&s->diff_id, digest);
+        json_set_str(a, v, "layer", str_of(digest));
+        json_set_int(a, v, "bytes", (int64_t)s->blob_bytes);
+        json_set_int(a, v, "beganMicroseconds", (int64_t)s->began_us);
+        if (s->received_us)
+            json_set_int(a, v, "receivedMicroseconds", (int64_t)s->received_us);
+        json_set_int(a, v, "doneMicroseconds", (int64_t)s->done_us);
+        json_add(list, v);
+    }
+    return list;
+}
+
+static void print(const struct oci_pull_result *res, struct str as, const struct progress *p,
+                  enum image_store_output output)
 {
     struct arena a = { 0 };
     char digest[OCI_DIGEST_TEXT_SIZE], original[OCI_DIGEST_TEXT_SIZE];
@@ -271,6 +322,7 @@ static void print(const struct oci_pull_result *res, struct str as, enum image_s
         json_set_int(&a, v, "tarBytes", (int64_t)res->n_tar_bytes);
         json_set_int(&a, v, "layersByFiles", (int64_t)res->n_by_files);
         json_set_int(&a, v, "blobBytesSpared", (int64_t)res->n_blob_bytes);
+        json_setc(&a, v, "spans", spans_json(&a, p));
         image_store_print_json(v);
     } else {
         scoped(buf_fini_scoped) struct buf safe = BUF_INIT(OCI_STORE_NAME_MAX * 8);
@@ -322,7 +374,8 @@ static int run(int argc, char **argv)
     struct oci_store_opts store;
     struct oci_pull_result res;
     enum image_store_output output;
-    struct progress progress = { .is_terminal = isatty(STDERR_FILENO) };
+    struct progress progress = { .began_ns = clock_mono_ns(),
+                                 .is_terminal = isatty(STDERR_FILENO) };
     struct oci_pull_opts pull = { .on_image = on_image,
                                   .on_progress = on_progress,
                                   .on_fallback = on_fallback,
@@ -344,10 +397,10 @@ static int run(int argc, char **argv)
     pull.name = str_of(name ? name : as);
     r = r < 0 ? r : pull_source(argv[0], store, &pull, &res, &err);
     clear_bar(&progress);
-    if (r < 0)
-        return cmd_fail(CMD_FAILED, &err);
-    print(&res, pull.name, output);
-    return CMD_OK;
+    if (r >= 0)
+        print(&res, pull.name, &progress, output);
+    free(progress.spans);
+    return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
 const struct cmd cmd_image_pull = {
@@ -386,6 +439,10 @@ const struct cmd cmd_image_pull = {
     "what\n"
     "was pulled and used before ('dormouse image ls --layers'). Those of pinned images, and those\n"
     "that mounts and containers use, stay; where too much stays the pull fails.\n"
+    "\n"
+    "With -o json the result has spans: of each layer that was brought when it began, when the "
+    "last\n"
+    "byte of its blob was passed on, and when it was whole in the store, since the command began.\n"
     "\n"
     "  dormouse image pull redis:7\n"
     "  dormouse image pull docker-archive:app.tar\n"

@@ -80,7 +80,7 @@ static int on_arrived(void *arg, struct str bytes, struct err *err)
     int r = oci_import_add(a->import, bytes, err);
     a->has_failed = r < 0;
     a->n += bytes.n;
-    if (r >= 0 && a->n - a->reported >= REPORT_BYTES) {
+    if (r >= 0 && (a->n - a->reported >= REPORT_BYTES || a->n == a->l->blob.size)) {
         a->reported = a->n;
         report(a->p, a->l, OCI_PULL_RUNNING, a->n);
     }

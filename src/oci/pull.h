@@ -116,7 +116,8 @@ struct oci_pull_opts {
     oci_layer_filter may_show;
     /*
      * NULL: none. Called from any thread, one at a time: when the state of a layer changed, and
-     * while bytes arrive, at most every 256 KiB of a layer. changed: NULL at the beginning.
+     * while bytes arrive, at most every 256 KiB of a layer, and with the last of its blob. changed:
+     * NULL at the beginning.
      */
     void (*on_progress)(void *arg, const struct oci_pull_layer *layers, size_t n,
                         const struct oci_pull_layer *changed);

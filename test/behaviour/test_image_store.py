@@ -61,9 +61,13 @@ def layout(tmp_path):
 def test_images_are_pulled_named_used_and_removed(store, layout, tmp_path):
     assert store.names() == [] and store.json("ls") == []
     got = store.json("pull", f"oci:{layout.directory}:v1")
+    spans = got["spans"]
+    assert [s["layer"] for s in spans] == [digest(BASE), digest(OLD)] and all(
+        0 < s["beganMicroseconds"] <= s["receivedMicroseconds"] <= s["doneMicroseconds"] for s in spans)
     assert got["name"] == "app:v1" and got["digest"] == layout.manifests[0]["digest"]
     assert (got["layers"], got["layersPresent"]) == (2, 0)
-    assert store.json("pull", f"oci:{layout.directory}:v2")["layersPresent"] == 1
+    got2 = store.json("pull", f"oci:{layout.directory}:v2")
+    assert got2["layersPresent"] == 1 and [s["layer"] for s in got2["spans"]] == [digest(NEW)], "spans of what was brought alone"
     docker_archive(tmp_path / "d.tar", {"other:v1": [BASE, OLD]})
     got = store.json("pull", f"docker-archive:{tmp_path}/d.tar", "--name", "docker.io/library/saved:latest")
     assert got["layersPresent"] == 2
