@@ -64,6 +64,16 @@ static void report(struct pull *p, struct oci_pull_layer *l, enum oci_pull_state
     (void)pthread_mutex_unlock(&p->mutex);
 }
 
+static bool must_stop(const struct pull *p)
+{
+    return p->opts->stop && atomic_load(p->opts->stop);
+}
+
+static int canceled(struct err *err)
+{
+    return err_set(err, -ECANCELED, "the pull was canceled");
+}
+
 /* ---- one layer ---- */
 
 struct arriving {
@@ -77,7 +87,7 @@ struct arriving {
 static int on_arrived(void *arg, struct str bytes, struct err *err)
 {
     struct arriving *a = arg;
-    int r = oci_import_add(a->import, bytes, err);
+    int r = must_stop(a->p) ? canceled(err) : oci_import_add(a->import, bytes, err);
     a->has_failed = r < 0;
     a->n += bytes.n;
     if (r >= 0 && (a->n - a->reported >= REPORT_BYTES || a->n == a->l->blob.size)) {
@@ -402,11 +412,15 @@ static int add_form(struct pull *p, struct oci_pull_layer *l, struct err *err)
 
 static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
 {
+    if (must_stop(p))
+        return canceled(err);
     if (wants_blobs(p) && p->opts->origin.has_no_blobs)
         tell_other_form(p, l, "the source has no compressed layers");
     if (p->opts->has_form && oci_store_layer_has(p->s, &l->diff_id))
         return add_form(p, l, err);
-    return pull_by_parts(p, l) ? 0 : fetch_layer(p, l, false, err);
+    if (pull_by_parts(p, l))
+        return 0;
+    return must_stop(p) ? canceled(err) : fetch_layer(p, l, false, err);
 }
 
 /* ---- all of them ---- */
@@ -579,7 +593,6 @@ static void each_held(struct pull *p, void (*f)(struct oci_store *s, const struc
 static int put_name(struct pull *p, struct err *err)
 {
     struct arena a = { 0 };
-    struct oci_store_image old;
     const struct oci_platform *of = &p->image.config.platform;
     struct oci_store_image image = {
         .name = p->opts->name,
@@ -599,10 +612,8 @@ static int put_name(struct pull *p, struct err *err)
         image.platform = str_of(arena_printf(&a, STR_FMT "/" STR_FMT "%s" STR_FMT, STR_ARG(of->os),
                                              STR_ARG(of->architecture), of->variant.n ? "/" : "",
                                              STR_ARG(of->variant)));
-        image.is_pinned =
-            p->opts->is_pinned ||
-            (oci_store_image_get(p->s, image.name, &a, &old, NULL) >= 0 && old.is_pinned);
-        r = oci_store_image_put(p->s, &image, err);
+        image.is_pinned = p->opts->is_pinned;
+        r = oci_store_image_move(p->s, &image, err);
     }
     oci_store_release(p->s, &manifest);
     arena_fini(&a);
@@ -621,6 +632,8 @@ static int pull_image(struct pull *p, struct err *err)
     r = r < 0 ? r : pull_layers(p, err);
     if (r >= 0 && p->opts->on_layers)
         r = p->opts->on_layers(p->opts->arg, p->layers, p->n, err);
+    if (r >= 0 && must_stop(p))
+        r = canceled(err);
     r = r < 0 ? r : put_name(p, err);
     each_held(p, oci_store_release);
     for (size_t i = 0; i < p->n; i++)
@@ -642,9 +655,11 @@ static int pull(struct pull *p, struct err *err)
         r = oci_platform_check(&p->opts->platform, &p->image.config, err);
     if (r < 0)
         return r;
+    if (must_stop(p))
+        return canceled(err);
     choose_image(p);
     r = pull_image(p, &why);
-    if (r < 0 && p->result.is_refactored && p->origin_lacks) {
+    if (r < 0 && !must_stop(p) && p->result.is_refactored && p->origin_lacks) {
         choose_original(p, err_text(&why));
         why = (struct err){ 0 };
         r = pull_image(p, &why);

@@ -9,6 +9,8 @@
 #include "oci/source.h"
 #include "oci/store.h"
 
+#include <stdatomic.h>
+
 enum { OCI_PULL_THREADS_MAX = 16 };
 
 /*
@@ -93,6 +95,9 @@ struct oci_pull_opts {
      * process. */
     const struct layer_reading_ops *reading;
     void *reading_arg;
+    /* The pull ends with -ECANCELED soon after another thread has set it, if the origin gives bytes
+     * or ends; NULL: never. */
+    const atomic_bool *stop;
     bool is_pinned; /* else it is what the name was before */
     /* The form of the store was asked for: of layers that are here in another one, what is missing
      * is made or fetched; what is kept stays, but tars become files (OCI_STORE_CAS). Else they stay

@@ -151,6 +151,8 @@ int oci_remote_open(const struct oci_reference *ref, const struct oci_remote_opt
     scoped(oci_remote_free_scoped) struct oci_remote *m = NULL;
     int r = new_remote(ref, &m, err);
     r = r < 0 ? r : oci_remote_registry(ref, opts, &m->loop, &m->reg, err);
+    if (r >= 0 && opts)
+        m->stop = m->opened_stop = opts->stop;
     if (r >= 0)
         *ret = take_ptr(&m);
     return r;
@@ -164,6 +166,7 @@ int oci_remote_clone(const struct oci_remote *m, struct oci_remote **ret, struct
     if (r < 0)
         return r;
     own.loop = &clone->loop;
+    clone->stop = clone->opened_stop = m->opened_stop;
     r = oci_registry_new(&own, &clone->reg, err);
     if (r >= 0)
         *ret = take_ptr(&clone);

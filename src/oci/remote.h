@@ -30,6 +30,9 @@ struct oci_remote_opts {
     unsigned attempts;    /* 0 in these three: what oci/registry.h says */
     uint64_t stall_ms, backoff_ms;
     oci_registry_note note; /* NULL: none */
+    /* Requests end with -ECANCELED soon after another thread has set it, until oci_remote_until()
+     * says something else; also those of clones. Kept; NULL: never. */
+    const atomic_bool *stop;
     /* As in struct oci_registry_opts; NULL: anywhere. */
     bool (*may_connect)(void *arg, const struct sockaddr *addr);
     void *arg; /* of both */

@@ -12,11 +12,12 @@ struct oci_remote {
     char *pull_scope, *push_scope;
     char *chunk; /* of an upload, chunk_bytes of them; made by the first one */
     size_t chunk_bytes;
-    bool has_files;          /* it says so with its manifests */
-    bool pushes;             /* from the first push on one scope serves all: one token */
-    uint64_t until_ms;       /* clock_mono_ms(); 0: no deadline */
-    const atomic_bool *stop; /* NULL: none */
-    struct timer tick;       /* to look at both */
+    bool has_files;                 /* it says so with its manifests */
+    bool pushes;                    /* from the first push on one scope serves all: one token */
+    uint64_t until_ms;              /* clock_mono_ms(); 0: no deadline */
+    const atomic_bool *stop;        /* NULL: none */
+    const atomic_bool *opened_stop; /* that it was opened with, for clones */
+    struct timer tick;              /* to look at both */
 };
 
 /* What a request gave. */

@@ -15,9 +15,10 @@
 
 enum {
     LOCK_POLL_US = 20000,
-    LOCK_MAX_BYTES = 24, /* of the lock: the id of a process, SERVICE_WORD, and blanks */
+    LOCK_MAX_BYTES = 24, /* of the lock: the id of a process, the words below, and blanks */
 };
 #define SERVICE_WORD "service"
+#define CONTROL_WORD "control"
 
 static const char *const dirs[] = { "meta",  "meta/documents", "meta/index", "layers",
                                     "blobs", "refs",           "images",     "leases",
@@ -306,27 +307,32 @@ static int make_dirs(struct oci_store *s, struct err *err)
     return r < 0 && r != -EEXIST ? err_sys(err, r, "make '%s'", tmp) : 0;
 }
 
-/* What the process that has the lock wrote to it: its id, and whether it stays. */
-struct holder {
-    uint64_t pid; /* 0: not known */
-    bool is_service;
-};
-
-static struct holder read_holder(const struct oci_store *s)
+static struct oci_store_holder read_holder(int root_fd)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(LOCK_MAX_BYTES);
-    struct holder h = { 0 };
-    (void)sys_read_file(s->fd, "lock", &b, NULL);
-    struct str text = str_trim(buf_str(&b)), pid = text, word;
-    h.is_service = str_cut(text, ' ', &pid, &word) && str_is(word, SERVICE_WORD);
-    if (parse_u64(pid, 1, INT32_MAX, &h.pid) < 0)
+    struct oci_store_holder h = { 0 };
+    (void)sys_read_file(root_fd, "lock", &b, NULL);
+    struct str rest = str_trim(buf_str(&b)), word = rest;
+    (void)str_cut(rest, ' ', &word, &rest);
+    if (parse_u64(word, 1, INT32_MAX, &h.pid) < 0)
         h.pid = 0;
+    while (rest.n) {
+        (void)str_cut(rest, ' ', &word, &rest);
+        h.is_service |= str_is(word, SERVICE_WORD);
+        h.has_control |= str_is(word, CONTROL_WORD);
+    }
     return h;
+}
+
+void oci_store_holder(const char *root, struct oci_store_holder *ret)
+{
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, root, O_RDONLY | O_DIRECTORY, 0);
+    *ret = fd < 0 ? (struct oci_store_holder){ 0 } : read_holder(fd);
 }
 
 static int busy(const struct oci_store *s, struct err *err)
 {
-    struct holder h = read_holder(s);
+    struct oci_store_holder h = read_holder(s->fd);
     const char *stays = h.is_service ? ", as long as it runs" : "";
     if (h.pid == 0)
         return err_set(err, -EBUSY, "another process writes the store '%s'", s->root);
@@ -338,7 +344,8 @@ static int busy(const struct oci_store *s, struct err *err)
 static int write_holder(const struct oci_store *s, int fd, struct err *err)
 {
     char id[LOCK_MAX_BYTES], text[LOCK_MAX_BYTES + 1];
-    (void)snprintf(id, sizeof id, "%d%s", getpid(), s->opts.is_service ? " " SERVICE_WORD : "");
+    (void)snprintf(id, sizeof id, "%d%s%s", getpid(), s->opts.is_service ? " " SERVICE_WORD : "",
+                   s->opts.has_control ? " " CONTROL_WORD : "");
     (void)snprintf(text, sizeof text, "%-*s\n", LOCK_MAX_BYTES - 1, id);
     int r = sys_pwrite_all(fd, text, LOCK_MAX_BYTES, 0);
     r = r < 0 ? r : sys_ftruncate(fd, LOCK_MAX_BYTES);
@@ -355,7 +362,7 @@ static int take_lock(struct oci_store *s, struct err *err)
     while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys(err, -errno, "lock '%s/lock'", s->root);
-        if (clock_mono_ms() >= until || (s->opts.is_hasty && read_holder(s).is_service))
+        if (clock_mono_ms() >= until || (s->opts.is_hasty && read_holder(s->fd).is_service))
             return busy(s, err);
         (void)usleep(LOCK_POLL_US);
     }
@@ -495,6 +502,7 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     s->fd = s->lock_fd = -1;
     s->n_named = 1;
     s->root = xstrdup(opts->root);
+    (void)pthread_mutex_init(&s->names, NULL);
     (void)pthread_mutex_init(&s->mutex, NULL);
     (void)pthread_cond_init(&s->imported, NULL);
     (void)pthread_rwlock_init(&s->objects, NULL);
@@ -549,6 +557,7 @@ void oci_store_close(struct oci_store *s)
     store_unsynced_fini(s);
     fd_scoped(&s->fd);
     fd_scoped(&s->lock_fd);
+    (void)pthread_mutex_destroy(&s->names);
     (void)pthread_mutex_destroy(&s->mutex);
     (void)pthread_cond_destroy(&s->imported);
     (void)pthread_rwlock_destroy(&s->objects);

@@ -3,6 +3,7 @@
  * The node store: images, their documents and their layers, in a directory.
  *
  *     <root>/lock                       held by the process that writes
+ *            control                    where it takes jobs of others (image/store_control.h)
  *            version                    of this format; without it the directory is no store
  *            meta/documents/<hex>       manifests, configurations and indexes, by digest
  *            meta/index/<DiffID>        what a layer holds (oci/layer_index.h)
@@ -93,6 +94,7 @@ struct oci_store_opts {
     uint64_t lock_ms; /* how long to wait for another writer */
     bool is_service;  /* a writer that stays: others are told so */
     bool is_hasty;    /* for such a one lock_ms does not count */
+    bool has_control; /* a writer that will take jobs of others: they are told so */
     enum oci_store_form form;
     uint64_t quota_bytes;                    /* of layers and blobs; 0: none */
     const struct oci_store_cache_ops *cache; /* of a writer; NULL: layers are never evicted */
@@ -112,6 +114,14 @@ struct oci_store_opts {
  * E_VERSION, a newer program made it; what opening files gives.
  */
 int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, struct err *err);
+
+/* What the process that holds the lock, or held it last, wrote to it. */
+struct oci_store_holder {
+    uint64_t pid; /* 0: not known */
+    bool is_service, has_control;
+};
+void oci_store_holder(const char *root, struct oci_store_holder *ret);
+
 /* NULL is fine. No import may be left. */
 void oci_store_close(struct oci_store *s);
 DEFINE_SCOPED(oci_store, oci_store_close)
@@ -331,6 +341,11 @@ struct oci_store_image {
  * that is none, E_LIMIT.
  */
 int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image, struct err *err);
+/* The same; but a name that is pinned stays so. */
+int oci_store_image_move(struct oci_store *s, const struct oci_store_image *image, struct err *err);
+/* Pin what a name stands for, or no longer. Errors: -ENOENT, E_CORRUPT, as oci_store_image_put().
+ */
+int oci_store_image_pin(struct oci_store *s, struct str name, bool is_pinned, struct err *err);
 /* By its exact name. Texts live in the arena. Errors: -ENOENT, E_CORRUPT. */
 int oci_store_image_get(struct oci_store *s, struct str name, struct arena *a,
                         struct oci_store_image *ret, struct err *err);

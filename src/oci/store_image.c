@@ -282,6 +282,31 @@ int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err
     return r < 0 ? err_sys(err, r, "remove '%s'", path.p) : store_sync_dir(s, "refs", err);
 }
 
+int oci_store_image_move(struct oci_store *s, const struct oci_store_image *image, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_store_image old, as = *image;
+    (void)pthread_mutex_lock(&s->names);
+    as.is_pinned |= oci_store_image_get(s, image->name, &a, &old, NULL) >= 0 && old.is_pinned;
+    int r = oci_store_image_put(s, &as, err);
+    (void)pthread_mutex_unlock(&s->names);
+    arena_fini(&a);
+    return r;
+}
+
+int oci_store_image_pin(struct oci_store *s, struct str name, bool is_pinned, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_store_image image;
+    (void)pthread_mutex_lock(&s->names);
+    int r = oci_store_image_get(s, name, &a, &image, err);
+    image.is_pinned = is_pinned;
+    r = r < 0 ? r : oci_store_image_put(s, &image, err);
+    (void)pthread_mutex_unlock(&s->names);
+    arena_fini(&a);
+    return r;
+}
+
 struct images {
     struct oci_store *s;
     struct arena *a;
