@@ -6,8 +6,6 @@
 #include "codec/json.h"
 #include "image/erofs_file.h"
 #include "image/layer_child.h"
-#include "image/linked_dir.h"
-#include "image/provide.h"
 
 static struct image_store_args where;
 static bool remove_damaged, dry_run;
@@ -169,57 +167,35 @@ static const struct cmd_opt *image_gc_opts(void)
     return gc_opts;
 }
 
-/* What the layer cache knows of the layers that are left. */
-static void cache_json(struct arena *a, struct json *to, const struct layer_cache_summary *c)
+static bool is_store(void)
 {
-    static const struct {
-        const char *name;
-        enum image_cache_list list;
-    } rows[] = { { "once", IMAGE_CACHE_T1 },
-                 { "often", IMAGE_CACHE_T2 },
-                 { "unused", IMAGE_CACHE_DEAD },
-                 { "evictedOnce", IMAGE_CACHE_B1 },
-                 { "evictedOften", IMAGE_CACHE_B2 } };
-    struct json *v = json_obj(a, to, "cache");
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct json *l = json_obj(a, v, rows[i].name);
-        json_set_int(a, l, "layers", (int64_t)c->lists[rows[i].list].n);
-        json_set_int(a, l, "bytes", (int64_t)c->lists[rows[i].list].bytes);
-    }
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    return image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, NULL) >=
+           0;
 }
 
-static void print_gc(const struct oci_store_gc *res, size_t n_roots,
-                     const struct layer_cache_summary *cache, bool is_json)
+static long long count_of(const struct json *v, const char *key)
 {
-    const struct image_cache_count *l = cache->lists;
-    struct arena a = { 0 };
-    if (is_json) {
-        struct json *v = json_new_object(&a);
-        json_set_int(&a, v, "layers", (int64_t)res->n_layers);
-        json_set_int(&a, v, "blobs", (int64_t)res->n_blobs);
-        json_set_int(&a, v, "indexes", (int64_t)res->n_indexes);
-        json_set_int(&a, v, "documents", (int64_t)res->n_documents);
-        json_set_int(&a, v, "files", (int64_t)res->n_objects);
-        json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
-        json_set_int(&a, v, "rootFileSystems", (int64_t)n_roots);
-        json_set_bool(&a, v, "dryRun", dry_run);
-        cache_json(&a, v, cache);
-        image_store_print_json(v);
-    } else {
-        (void)printf("%s %zu layers, %zu blobs, %zu indexes, %zu documents, %zu files: %s\n",
-                     dry_run ? "would remove" : "removed", res->n_layers, res->n_blobs,
-                     res->n_indexes, res->n_documents, res->n_objects,
-                     image_size_text(res->n_bytes));
-        if (n_roots)
-            (void)printf("%s %zu root file systems of functions that no container uses\n",
-                         dry_run ? "would remove" : "removed", n_roots);
-        (void)printf(
-            "layers used once: %llu (%s), often: %llu (%s); evicted and remembered: %llu\n",
-            (unsigned long long)l[IMAGE_CACHE_T1].n, image_size_text(l[IMAGE_CACHE_T1].bytes),
-            (unsigned long long)l[IMAGE_CACHE_T2].n, image_size_text(l[IMAGE_CACHE_T2].bytes),
-            (unsigned long long)(l[IMAGE_CACHE_B1].n + l[IMAGE_CACHE_B2].n));
-    }
-    arena_fini(&a);
+    return (long long)json_int_or(json_getc(v, key), 0);
+}
+
+static void print_gc(const struct json *v)
+{
+    const struct json *cache = json_getc(v, "cache"), *once = json_getc(cache, "once"),
+                      *often = json_getc(cache, "often");
+    const char *verb = dry_run ? "would remove" : "removed";
+    (void)printf("%s %lld layers, %lld blobs, %lld indexes, %lld documents, %lld files: %s\n", verb,
+                 count_of(v, "layers"), count_of(v, "blobs"), count_of(v, "indexes"),
+                 count_of(v, "documents"), count_of(v, "files"),
+                 image_size_text((uint64_t)count_of(v, "bytes")));
+    if (count_of(v, "rootFileSystems"))
+        (void)printf("%s %lld root file systems of functions that no container uses\n", verb,
+                     count_of(v, "rootFileSystems"));
+    (void)printf("layers used once: %lld (%s), often: %lld (%s); evicted and remembered: %lld\n",
+                 count_of(once, "layers"), image_size_text((uint64_t)count_of(once, "bytes")),
+                 count_of(often, "layers"), image_size_text((uint64_t)count_of(often, "bytes")),
+                 count_of(json_getc(cache, "evictedOnce"), "layers") +
+                     count_of(json_getc(cache, "evictedOften"), "layers"));
 }
 
 static int run_gc(int argc, char **argv)
@@ -227,33 +203,27 @@ static int run_gc(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     bool is_json;
-    struct oci_store_gc res = { 0 };
-    size_t n_roots = 0;
-    struct layer_cache_summary cache = { 0 };
-    size_t n_links = 0;
-    uint64_t link_bytes = 0;
+    struct arena a = { 0 };
+    struct json *result;
     int r = cmd_parse(&cmd_image_gc, gc_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
     if ((r = image_text_output(where.output, &is_json)) != 0)
         return r;
-    const struct oci_store_opts how = { .lock_ms = where.wait_ms, .must_exist = true };
-    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
-    r = image_store_open(where.store, how, &s, &err);
-    bool is_none = r == -ENOENT; /* no store yet, and none is made */
-    r = r < 0 ? r : provide_sweep(s, 0, dry_run, &n_roots, &err);
-    r = r < 0 ? r : oci_store_gc(s, dry_run, &res, &err);
-    r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, &err);
-    r = r < 0 ? r : linked_dir_sweep(s, dry_run, &n_links, &link_bytes, &err);
-    r = r < 0 ? r : layer_cache_settle(s, &err);
-    if (r < 0 && !is_none)
-        return cmd_fail(CMD_FAILED, &err);
-    res.n_objects += n_links;
-    res.n_bytes += link_bytes;
-    if (s)
-        (void)layer_cache_summary(s, &cache);
-    print_gc(&res, n_roots, &cache, is_json);
-    return CMD_OK;
+    struct image_store_job j = { .given = where.store,
+                                 .opts = { .lock_ms = where.wait_ms, .must_exist = true },
+                                 .job = { .kind = STORE_JOB_GC, .is_dry = dry_run } };
+    r = image_store_do(&j, &a, &result, &err);
+    if (r == -ENOENT && !is_store()) { /* and none is made */
+        r = 0;
+        result = store_job_gc_none(dry_run, &a);
+    }
+    if (r >= 0 && is_json)
+        image_store_print_json(result);
+    else if (r >= 0)
+        print_gc(result);
+    arena_fini(&a);
+    return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
 const struct cmd cmd_image_gc = {
@@ -263,7 +233,10 @@ const struct cmd cmd_image_gc = {
         "What containers and mounts use stays. Root file systems that functions have left are\n"
         "removed; the next use writes them again. Also says what the cache of layers knows: how\n"
         "many layers were used once and often, and how many a quota evicted that it remembers\n"
-        "('dormouse image ls --layers').\n"
+        "('dormouse image ls --layers'). A server that has the store open does it for this "
+        "command, "
+        "and\n"
+        "leaves what it is pulling.\n"
         "\n"
         "  dormouse image gc --dry-run\n"
         "  dormouse image gc\n",

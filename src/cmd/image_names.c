@@ -3,8 +3,6 @@
 #include "cmd/image_args.h"
 #include "cmd/image_store.h"
 
-#include <errno.h>
-
 enum { NAMES_MAX = 256 };
 
 static struct image_store_args where;
@@ -18,23 +16,20 @@ static const struct cmd_opt *image_names_opts(void)
     return opts;
 }
 
-typedef int (*each_image)(struct oci_store *s, const struct oci_store_image *image, void *arg,
-                          struct err *err);
-
-/* Do it for each image that is named; every name is found before the first is changed. */
-static int for_each(char **words, size_t n, each_image each, void *arg)
+static int change(enum store_job_kind kind, char **words, size_t n, const char *name)
 {
     struct arena a = { 0 };
     struct err err = { 0 };
-    scoped(image_store_close_scoped) struct oci_store *s = NULL;
-    struct oci_store_image *images = xnew_n(struct oci_store_image, n);
-    const struct oci_store_opts how = { .lock_ms = where.wait_ms, .must_exist = true };
-    int r = image_store_open(where.store, how, &s, &err);
-    for (size_t i = 0; i < n && r >= 0; i++)
-        r = oci_store_image_find(s, str_of(words[i]), &a, &images[i], &err);
-    for (size_t i = 0; i < n && r >= 0; i++)
-        r = each(s, &images[i], arg, &err);
-    free(images);
+    struct json *ignored;
+    struct image_store_job j = { .given = where.store,
+                                 .opts = { .lock_ms = where.wait_ms, .must_exist = true },
+                                 .job = { .kind = kind,
+                                          .images = arena_new_n(&a, struct str, n),
+                                          .n_images = n,
+                                          .name = str_of(name) } };
+    for (size_t i = 0; i < n; i++)
+        j.job.images[i] = str_of(words[i]);
+    int r = image_store_do(&j, &a, &ignored, &err);
     arena_fini(&a);
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
@@ -51,19 +46,11 @@ static int parse(const struct cmd *cmd, int argc, char **argv, size_t *ret_n)
 
 /* ---- rm ---- */
 
-static int remove_image(struct oci_store *s, const struct oci_store_image *image, void *arg,
-                        struct err *err)
-{
-    (void)arg;
-    int r = oci_store_image_remove(s, image->name, err);
-    return r == -ENOENT ? 0 : r; /* named twice */
-}
-
 static int run_rm(int argc, char **argv)
 {
     size_t n;
     int r = parse(&cmd_image_rm, argc, argv, &n);
-    return r ? r - 1 : for_each(argv, n, remove_image, NULL);
+    return r ? r - 1 : change(STORE_JOB_RM, argv, n, "");
 }
 
 const struct cmd cmd_image_rm = {
@@ -80,15 +67,6 @@ const struct cmd cmd_image_rm = {
 
 /* ---- tag ---- */
 
-static int tag_image(struct oci_store *s, const struct oci_store_image *image, void *arg,
-                     struct err *err)
-{
-    struct oci_store_image as = *image;
-    as.name = str_of(arg);
-    as.is_pinned = false;
-    return oci_store_image_put(s, &as, err);
-}
-
 static int run_tag(int argc, char **argv)
 {
     size_t n;
@@ -97,7 +75,7 @@ static int run_tag(int argc, char **argv)
         return r - 1;
     if (n != 2)
         return cmd_failf(CMD_USAGE, "an image and its new name are needed");
-    return for_each(argv, 1, tag_image, argv[1]);
+    return change(STORE_JOB_TAG, argv, 1, argv[1]);
 }
 
 const struct cmd cmd_image_tag = {
@@ -113,26 +91,18 @@ const struct cmd cmd_image_tag = {
 
 /* ---- pin, unpin ---- */
 
-static int pin_image(struct oci_store *s, const struct oci_store_image *image, void *arg,
-                     struct err *err)
-{
-    struct oci_store_image as = *image;
-    as.is_pinned = arg != NULL;
-    return oci_store_image_put(s, &as, err);
-}
-
 static int run_pin(int argc, char **argv)
 {
     size_t n;
     int r = parse(&cmd_image_pin, argc, argv, &n);
-    return r ? r - 1 : for_each(argv, n, pin_image, argv);
+    return r ? r - 1 : change(STORE_JOB_PIN, argv, n, "");
 }
 
 static int run_unpin(int argc, char **argv)
 {
     size_t n;
     int r = parse(&cmd_image_unpin, argc, argv, &n);
-    return r ? r - 1 : for_each(argv, n, pin_image, NULL);
+    return r ? r - 1 : change(STORE_JOB_UNPIN, argv, n, "");
 }
 
 const struct cmd cmd_image_pin = {

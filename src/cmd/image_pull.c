@@ -5,18 +5,20 @@
 #include "cmd/image_args.h"
 #include "cmd/image_store.h"
 #include "codec/json.h"
-#include "image/layer_child.h"
-#include "image/layer_rights.h"
+#include "oci/credentials.h"
 #include "oci/pull.h"
+#include "oci/refactored.h"
 #include "oci/reference.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { BAR_CELLS = 30, DRAW_MS = 100, NOTE_MAX_BYTES = 4096 };
 
 static struct image_store_args where;
 static const char *name, *platform, *form, *policy_word;
-static enum image_cache_policy policy;
 static uint64_t quota, threads;
 static bool pin, by_blobs, wants_original, is_not_durable;
 static struct oci_remote_opts registry;
@@ -103,36 +105,27 @@ static int name_of(struct str source, char **ret, struct err *err)
 
 /* ---- progress ---- */
 
-/* Of a layer, since the command began; 0: that did not happen. */
-struct span {
-    struct oci_digest diff_id;
-    uint64_t blob_bytes, began_us, received_us, done_us;
-};
-
 struct progress {
-    uint64_t began_ns;
-    struct span *spans;
-    size_t n_spans;
-    struct oci_store *store;
-    bool is_terminal, is_quiet, is_drawn;
+    bool is_terminal, is_drawn;
     uint64_t drawn_ms;
 };
 
-static void draw_bar(struct progress *p, const struct oci_pull_layer *layers, size_t n)
+static uint64_t count_of(const struct json *v, const char *key)
 {
-    uint64_t done = 0, all = 0;
-    size_t n_done = 0;
+    int64_t n = json_int_or(json_getc(v, key), 0);
+    return n < 0 ? 0 : (uint64_t)n;
+}
+
+static void draw_bar(struct progress *p, const struct json *v)
+{
+    uint64_t done = count_of(v, "doneBytes"), all = count_of(v, "bytes");
     char bar[BAR_CELLS + 1] = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        all += layers[i].blob.size;
-        done += MIN(layers[i].done_bytes, layers[i].blob.size);
-        n_done += layers[i].state == OCI_PULL_DONE || layers[i].state == OCI_PULL_PRESENT;
-    }
     size_t cells = all ? (size_t)((double)done / (double)all * BAR_CELLS) : BAR_CELLS;
     for (size_t i = 0; i < BAR_CELLS; i++)
         bar[i] = i < cells ? '#' : '.';
-    (void)fprintf(stderr, "\r[%s] %s of %s, %zu of %zu layers\x1b[K", bar, image_size_text(done),
-                  image_size_text(all), n_done, n);
+    (void)fprintf(stderr, "\r[%s] %s of %s, %llu of %llu layers\x1b[K", bar, image_size_text(done),
+                  image_size_text(all), (unsigned long long)count_of(v, "layersDone"),
+                  (unsigned long long)count_of(v, "layers"));
     (void)fflush(stderr);
     p->is_drawn = true;
     p->drawn_ms = clock_mono_ms();
@@ -145,112 +138,142 @@ static void clear_bar(struct progress *p)
     p->is_drawn = false;
 }
 
-static void print_layer(struct progress *p, const struct oci_pull_layer *l)
+/* The beginning of the digest of a layer. */
+static struct str short_digest(const struct json *layer)
 {
-    static const char *const words[] = {
-        [OCI_PULL_PRESENT] = "present", [OCI_PULL_DONE] = "done", [OCI_PULL_FAILED] = "failed"
-    };
-    char text[OCI_DIGEST_TEXT_SIZE];
-    if (l->state < OCI_PULL_PRESENT)
-        return;
+    return str_slice(json_get_str(layer, "diffID"), strlen("sha256:"), strlen("sha256:") + 12);
+}
+
+static void print_layer(struct progress *p, const struct json *l)
+{
+    struct str state = json_get_str(l, "state");
     clear_bar(p);
-    oci_digest_format(&l->diff_id, text);
-    (void)fprintf(stderr, "layer %.12s  %-7s  %s\n", text + strlen("sha256:"), words[l->state],
-                  image_size_text(l->blob.size));
+    (void)fprintf(stderr, "layer " STR_FMT "  %-7.*s  %s\n", STR_ARG(short_digest(l)),
+                  STR_ARG(state), image_size_text(count_of(l, "bytes")));
 }
 
-static void time_layer(struct progress *p, const struct oci_pull_layer *l, size_t i)
+static void print_about(struct progress *p, const struct json *v)
 {
-    struct span *to = &p->spans[i];
-    uint64_t now_us = MAX((clock_mono_ns() - p->began_ns) / 1000, (uint64_t)1);
-    if (l->state == OCI_PULL_RUNNING && !to->began_us)
-        *to = (struct span){ l->diff_id, l->blob.size, .began_us = now_us };
-    if (l->state == OCI_PULL_RUNNING && l->done_bytes >= l->blob.size && !to->received_us)
-        to->received_us = now_us;
-    if (l->state == OCI_PULL_DONE)
-        to->done_us = now_us;
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
+    clear_bar(p);
+    cmd_add_safe(&safe, json_get_str(v, "why"));
+    (void)fprintf(stderr, "layer " STR_FMT "  " STR_FMT ": " STR_FMT "\n",
+                  STR_ARG(short_digest(json_getc(v, "layer"))), STR_ARG(json_get_str(v, "what")),
+                  STR_ARG(buf_str(&safe)));
 }
 
-static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
-                        const struct oci_pull_layer *changed)
+static void print_note(struct progress *p, struct str text)
+{
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
+    clear_bar(p);
+    cmd_add_safe(&safe, text);
+    (void)fprintf(stderr, STR_FMT "\n", STR_ARG(buf_str(&safe)));
+}
+
+static void on_event(void *arg, const struct json *v)
 {
     struct progress *p = arg;
-    if (!changed) {
-        free(p->spans);
-        p->spans = xnew_n(struct span, n + 1);
-        p->n_spans = n;
-    } else {
-        time_layer(p, changed, (size_t)(changed - layers));
-    }
-    if (changed && changed->state == OCI_PULL_DONE)
-        layer_rights_give(p->store, &changed->diff_id, STR(""));
-    if (p->is_quiet)
+    const struct json *layer = json_getc(v, "layer");
+    if (json_getc(v, "note")) {
+        print_note(p, json_get_str(v, "note"));
         return;
-    if (changed)
-        print_layer(p, changed);
+    }
+    if (json_getc(v, "what")) {
+        print_about(p, v);
+        return;
+    }
+    if (json_getc(v, "original")) {
+        clear_bar(p);
+        scoped(free_scoped) char *why = str_dup(json_get_str(v, "original"));
+        image_warn_original(why);
+        return;
+    }
+    if (layer)
+        print_layer(p, layer);
     if (p->is_terminal && (!p->is_drawn || clock_mono_ms() - p->drawn_ms >= DRAW_MS))
-        draw_bar(p, layers, n);
+        draw_bar(p, v);
 }
 
-/* What a command pulls is for all who may use the store. */
-static int on_image(void *arg, const struct oci_image *image, struct err *err)
+/* ---- what is asked for ---- */
+
+/* For a server, which has another working directory. */
+static int absolute_path(struct str path, char **ret, struct err *err)
 {
-    struct progress *p = arg;
-    (void)err;
-    layer_rights_give_documents(p->store, image, STR(""));
+    char here[PATH_MAX];
+    scoped(free_scoped) char *given = str_dup(path);
+    *ret = realpath(given, NULL);
+    if (*ret)
+        return 0;
+    if (!str_has_prefix(path, STR("/")) && !getcwd(here, sizeof here))
+        return err_sys(err, -errno, "the working directory");
+    *ret = str_has_prefix(path, STR("/")) ? take_ptr(&given) : xasprintf("%s/%s", here, given);
     return 0;
 }
 
-static void print_about(void *arg, const struct oci_pull_layer *layer, const char *what,
-                        const char *why)
+/* Open only here: "/dev/stdin" is another file in another process. */
+static bool is_of_process(const char *path)
 {
-    struct progress *p = arg;
-    char text[OCI_DIGEST_TEXT_SIZE];
-    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
-    if (p->is_quiet)
-        return;
-    clear_bar(p);
-    cmd_add_safe(&safe, str_of(why));
-    oci_digest_format(&layer->diff_id, text);
-    (void)fprintf(stderr, "layer %.12s  %s: " STR_FMT "\n", text + strlen("sha256:"), what,
-                  STR_ARG(buf_str(&safe)));
+    return str_has_prefix(str_of(path), STR("/dev/")) ||
+           str_has_prefix(str_of(path), STR("/proc/"));
 }
 
-static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
+static int file_source(struct str source, char **ret, bool *ret_alone, struct err *err)
 {
-    print_about(arg, layer, "cannot be made from parts, the blob is fetched", why);
+    struct str kind, path, rest;
+    scoped(free_scoped) char *absolute = NULL;
+    (void)str_cut(source, ':', &kind, &path);
+    bool has_rest = str_cut(path, ':', &path, &rest);
+    int r = absolute_path(path, &absolute, err);
+    if (r < 0)
+        return r;
+    *ret_alone |= is_of_process(absolute);
+    *ret = xasprintf(STR_FMT ":%s%s" STR_FMT, STR_ARG(kind), absolute, has_rest ? ":" : "",
+                     STR_ARG(rest));
+    return 0;
 }
 
-static void on_again(void *arg, const struct oci_pull_layer *layer, const char *why)
+/* As oci_origin_open() takes it. */
+static int source_of(const char *word, char **ret, bool *ret_alone, struct err *err)
 {
-    print_about(arg, layer, "is asked for once more", why);
+    if (is_file(str_of(word)))
+        return file_source(str_of(word), ret, ret_alone, err);
+    *ret = xasprintf("%s%s", strncmp(word, "docker://", 9) == 0 ? "" : "docker://", word);
+    return 0;
 }
 
-static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
+/* The credentials of this user. Of a reference that is none the pull says so. */
+static int find_login(struct str source, struct arena *a, struct store_job_pull *to,
+                      struct err *err)
 {
-    print_about(arg, layer, "is not kept in the form asked for", why);
+    struct oci_reference ref;
+    struct oci_login login;
+    if (is_file(source) ||
+        oci_reference_parse(str_slice(source, strlen("docker://"), source.n), &ref, NULL) < 0)
+        return 0;
+    int r = oci_login_find(&ref, &login, err);
+    if (r < 0)
+        return r;
+    to->has_login = true;
+    to->user = str_copy_arena(a, str_of(login.user ? login.user : ""));
+    to->password = str_copy_arena(a, str_of(login.password ? login.password : ""));
+    to->identity_token =
+        str_copy_arena(a, str_of(login.identity_token ? login.identity_token : ""));
+    oci_login_fini(&login);
+    return 0;
 }
 
-static void on_original(void *arg, const char *why)
+static int find_ca(struct arena *a, struct store_job_pull *to, struct err *err)
 {
-    clear_bar(arg);
-    image_warn_original(why);
-}
-
-/* Of several threads, so that it leaves what they share alone. */
-static void on_note(void *arg, const char *text)
-{
-    const struct progress *p = arg;
-    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
-    cmd_add_safe(&safe, str_of(text));
-    (void)fprintf(stderr, "%s" STR_FMT "\n", p->is_terminal ? "\r\x1b[K" : "",
-                  STR_ARG(buf_str(&safe)));
+    scoped(free_scoped) char *path = NULL;
+    int r = registry.ca_file ? absolute_path(str_of(registry.ca_file), &path, err) : 0;
+    if (r >= 0 && path)
+        to->ca = str_copy_arena(a, str_of(path));
+    return r;
 }
 
 /* ---- the command ---- */
 
-static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
-                     enum image_store_output *output)
+static int read_args(struct image_store_job *j, enum image_store_output *output)
 {
     static const char *const forms[] = {
         [OCI_STORE_RAW] = "raw",
@@ -259,147 +282,99 @@ static int read_args(struct oci_store_opts *store, struct oci_pull_opts *pull,
         [OCI_STORE_CAS] = "cas",
     };
     struct err err = { 0 };
+    struct oci_platform of;
     size_t i = 0;
     while (i < ARRAY_LEN(forms) && strcmp(form ? form : "raw", forms[i]) != 0)
         i++;
     if (i == ARRAY_LEN(forms))
         return cmd_failf(CMD_USAGE, "--form is raw, gz, both or cas, not '%s'", form);
-    int bad = image_store_policy(policy_word, &policy);
+    int bad = image_store_policy(policy_word, &j->policy);
     if (bad)
         return bad;
-    *store = (struct oci_store_opts){ .form = (enum oci_store_form)i,
-                                      .quota_bytes = quota,
-                                      .is_not_durable = is_not_durable,
-                                      .lock_ms = where.wait_ms };
-    pull->platform = oci_platform_here();
-    pull->demands_platform = platform != NULL;
-    pull->threads = (unsigned)threads;
-    if (platform && oci_platform_parse(str_of(platform), &pull->platform, &err) < 0)
+    if (platform && oci_platform_parse(str_of(platform), &of, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
+    j->opts = (struct oci_store_opts){ .form = (enum oci_store_form)i,
+                                       .quota_bytes = quota,
+                                       .is_not_durable = is_not_durable,
+                                       .lock_ms = where.wait_ms };
+    j->is_alone = quota || policy_word;
+    j->job.kind = STORE_JOB_PULL;
+    j->job.pull = (struct store_job_pull){ .platform = str_of(platform ? platform : ""),
+                                           .form = str_of(form ? form : ""),
+                                           .threads = threads,
+                                           .stall_ms = registry.stall_ms,
+                                           .is_plain_http = registry.plain_http,
+                                           .allows_private = registry.allows_private,
+                                           .is_pinned = pin,
+                                           .is_by_blobs = by_blobs,
+                                           .wants_original = wants_original };
     return image_store_output(where.output, output);
 }
 
-/* Of the layers that were brought. */
-static struct json *spans_json(struct arena *a, const struct progress *p)
+static void print(const struct json *v, enum image_store_output output)
 {
-    struct json *list = json_new_array(a);
-    for (size_t i = 0; i < p->n_spans; i++) {
-        const struct span *s = &p->spans[i];
-        char digest[OCI_DIGEST_TEXT_SIZE];
-        if (!s->done_us)
-            continue;
-        struct json *v = json_new_object(a);
-        oci_digest_format(&s->diff_id, digest);
-        json_set_str(a, v, "layer", str_of(digest));
-        json_set_int(a, v, "bytes", (int64_t)s->blob_bytes);
-        json_set_int(a, v, "beganMicroseconds", (int64_t)s->began_us);
-        if (s->received_us)
-            json_set_int(a, v, "receivedMicroseconds", (int64_t)s->received_us);
-        json_set_int(a, v, "doneMicroseconds", (int64_t)s->done_us);
-        json_add(list, v);
-    }
-    return list;
-}
-
-static void print(const struct oci_pull_result *res, struct str as, const struct progress *p,
-                  enum image_store_output output)
-{
-    struct arena a = { 0 };
-    char digest[OCI_DIGEST_TEXT_SIZE], original[OCI_DIGEST_TEXT_SIZE];
-    oci_digest_format(&res->manifest, digest);
-    oci_digest_format(&res->original, original);
+    struct str digest = json_get_str(v, "digest"), original = json_get_str(v, "original");
+    scoped(buf_fini_scoped) struct buf safe = BUF_INIT(OCI_STORE_NAME_MAX * 8);
+    uint64_t n = count_of(v, "layers"), n_by_files = count_of(v, "layersByFiles");
     if (output == IMAGE_STORE_NAME) {
-        image_store_print_name(as);
-    } else if (output == IMAGE_STORE_JSON) {
-        struct json *v = json_new_object(&a);
-        json_set_str(&a, v, "name", as);
-        json_set_str(&a, v, "digest", str_of(digest));
-        if (res->is_refactored)
-            json_set_str(&a, v, "original", str_of(original));
-        json_set_int(&a, v, "layers", (int64_t)res->n_layers);
-        json_set_int(&a, v, "layersPresent", (int64_t)res->n_present);
-        json_set_int(&a, v, "bytes", (int64_t)res->n_bytes);
-        json_set_int(&a, v, "tarBytes", (int64_t)res->n_tar_bytes);
-        json_set_int(&a, v, "layersByFiles", (int64_t)res->n_by_files);
-        json_set_int(&a, v, "blobBytesSpared", (int64_t)res->n_blob_bytes);
-        json_setc(&a, v, "spans", spans_json(&a, p));
-        image_store_print_json(v);
-    } else {
-        scoped(buf_fini_scoped) struct buf safe = BUF_INIT(OCI_STORE_NAME_MAX * 8);
-        cmd_add_safe(&safe, as);
-        (void)printf(STR_FMT "  %s\n%zu layers, %zu of them new, %s read", STR_ARG(buf_str(&safe)),
-                     digest, res->n_layers, res->n_layers - res->n_present,
-                     image_size_text(res->n_bytes));
-        if (res->n_by_files)
-            (void)printf("; %zu made from files, instead of %s", res->n_by_files,
-                         image_size_text(res->n_blob_bytes));
-        (void)putchar('\n');
-        if (res->is_refactored)
-            (void)printf("the refactored form of %s\n", original);
+        image_store_print_name(json_get_str(v, "name"));
+        return;
     }
-    arena_fini(&a);
+    if (output == IMAGE_STORE_JSON) {
+        image_store_print_json(v);
+        return;
+    }
+    cmd_add_safe(&safe, json_get_str(v, "name"));
+    (void)printf(STR_FMT "  " STR_FMT "\n%llu layers, %llu of them new, %s read",
+                 STR_ARG(buf_str(&safe)), STR_ARG(digest), (unsigned long long)n,
+                 (unsigned long long)(n - count_of(v, "layersPresent")),
+                 image_size_text(count_of(v, "bytes")));
+    if (n_by_files)
+        (void)printf("; %llu made from files, instead of %s", (unsigned long long)n_by_files,
+                     image_size_text(count_of(v, "blobBytesSpared")));
+    (void)putchar('\n');
+    if (original.n)
+        (void)printf("the refactored form of " STR_FMT "\n", STR_ARG(original));
 }
 
-static void origin_scoped(struct oci_origin *origin)
+static int pull(struct image_store_job *j, const char *word, struct arena *a, struct json **ret,
+                struct err *err)
 {
-    oci_origin_close(origin);
-}
-
-static int pull_source(const char *source, struct oci_store_opts store_opts,
-                       struct oci_pull_opts *pull, struct oci_pull_result *res, struct err *err)
-{
-    bool is_bare = !is_file(str_of(source)) && strncmp(source, "docker://", 9) != 0;
-    scoped(free_scoped) char *reference = xasprintf("%s%s", is_bare ? "docker://" : "", source);
-    scoped(origin_scoped) struct oci_origin origin = { 0 };
-    scoped(image_store_close_scoped) struct oci_store *store = NULL;
-    int r = oci_origin_open(str_of(reference), &registry, &origin, err);
-    r = r < 0 ? r : image_store_open_with(where.store, store_opts, policy, &store, err);
+    scoped(free_scoped) char *as = NULL, *source = NULL;
+    struct store_job_pull *p = &j->job.pull;
+    int r = name_of(str_of(word), &as, err);
+    r = r < 0 ? r : source_of(word, &source, &j->is_alone, err);
+    r = r < 0 ? r : find_ca(a, p, err);
+    r = r < 0 ? r : find_login(str_of(source), a, p, err);
     if (r < 0)
         return r;
-    pull->origin = origin;
-    pull->is_pinned = pin;
-    pull->has_form = form != NULL;
-    pull->is_by_blobs = by_blobs;
-    pull->prefers_refactored = !wants_original;
-    pull->may_show = layer_rights_is_public;
-    pull->reading = &layer_child_reading;
-    ((struct progress *)pull->arg)->store = store;
-    return oci_pull(store, pull, res, err);
+    p->source = str_of(source);
+    p->wants_original |= !oci_refactored_may(p->source); /* the environment of this command */
+    j->job.name = str_of(name ? name : as);
+    return image_store_do(j, a, ret, err);
 }
 
 static int run(int argc, char **argv)
 {
     size_t n;
     struct err err = { 0 };
-    struct oci_store_opts store;
-    struct oci_pull_result res;
+    struct arena a = { 0 };
+    struct json *result;
     enum image_store_output output;
-    struct progress progress = { .began_ns = clock_mono_ns(),
-                                 .is_terminal = isatty(STDERR_FILENO) };
-    struct oci_pull_opts pull = { .on_image = on_image,
-                                  .on_progress = on_progress,
-                                  .on_fallback = on_fallback,
-                                  .on_again = on_again,
-                                  .on_other_form = on_other_form,
-                                  .on_original = on_original,
-                                  .arg = &progress };
+    struct progress progress = { .is_terminal = isatty(STDERR_FILENO) };
     int r = cmd_parse(&cmd_image_pull, opts, argc, argv, 1, &n);
     if (r)
         return r - 1;
     if (n != 1)
         return cmd_failf(CMD_USAGE, "which image? 'dormouse image pull --help' says more");
-    if ((r = read_args(&store, &pull, &output)) != 0)
+    struct image_store_job j = { .given = where.store, .on_event = on_event, .arg = &progress };
+    if ((r = read_args(&j, &output)) != 0)
         return r;
-    registry.note = on_note;
-    registry.arg = &progress;
-    scoped(free_scoped) char *as = NULL;
-    r = name_of(str_of(argv[0]), &as, &err);
-    pull.name = str_of(name ? name : as);
-    r = r < 0 ? r : pull_source(argv[0], store, &pull, &res, &err);
+    r = pull(&j, argv[0], &a, &result, &err);
     clear_bar(&progress);
     if (r >= 0)
-        print(&res, pull.name, &progress, output);
-    free(progress.spans);
+        print(result, output);
+    arena_fini(&a);
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 
@@ -440,9 +415,15 @@ const struct cmd cmd_image_pull = {
     "was pulled and used before ('dormouse image ls --layers'). Those of pinned images, and those\n"
     "that mounts and containers use, stay; where too much stays the pull fails.\n"
     "\n"
+    "While a server ('dormouse image serve --upstream', or 'dormouse up' that pulls) has the "
+    "store\n"
+    "open, that server pulls, with the credentials of this command; its quota, policy and form "
+    "hold, and it waits for the disk.\n"
+    "The pull ends when this command does.\n"
+    "\n"
     "With -o json the result has spans: of each layer that was brought when it began, when the "
     "last\n"
-    "byte of its blob was passed on, and when it was whole in the store, since the command began.\n"
+    "byte of its blob was passed on, and when it was whole in the store, since the pull began.\n"
     "\n"
     "  dormouse image pull redis:7\n"
     "  dormouse image pull docker-archive:app.tar\n"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse image serve: the images of the store as a registry that can be read. */
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/sys.h"
 #include "cmd/image_args.h"
 #include "cmd/kube_client.h"
 #include "cmd/manifest_words.h"
 #include "image/bdm_send.h"
 #include "image/server.h"
+#include "image/store_control.h"
 #include "io/address.h"
 #include "io/fetch_url.h"
 #include "io/tls.h"
@@ -101,6 +103,7 @@ struct serve {
     struct tls_ctx *tls, *peers;
     struct oci_store *store;
     struct image_server *server;
+    struct store_control *control; /* NULL: a reader */
     struct http_transport *api;
     struct buf token, key;
     struct sig_watch term, interrupt;
@@ -195,6 +198,7 @@ static int open_store(struct serve *v, struct err *err)
 {
     struct oci_store_opts o = { .is_reader = !writes(),
                                 .is_service = true,
+                                .has_control = writes(),
                                 .lock_ms = where.wait_ms,
                                 .form = OCI_STORE_BOTH,
                                 .quota_bytes = quota };
@@ -269,6 +273,14 @@ static int open_api(struct serve *v, struct err *err)
     return r < 0 ? r : http_transport_new(&v->loop, config, &v->api, err);
 }
 
+/* Without it others cannot write the store; what this server is for goes on. */
+static void control(struct serve *v)
+{
+    struct err err = { 0 };
+    if (writes() && store_control_start(v->store, &v->control, &err) < 0)
+        log_warn("commands cannot write the store meanwhile", "error=\"%s\"", err_text(&err));
+}
+
 static int start(struct serve *v, const char *host, uint16_t port, const struct oci_platform *of,
                  struct err *err)
 {
@@ -301,7 +313,10 @@ static int start(struct serve *v, const char *host, uint16_t port, const struct 
                                          .prefetches = prefetches,
                                          .scrub_bytes_per_day = scrub };
     r = image_server_start(&o, &v->server, err);
-    return r < 0 ? err_ctx(err, r, "listen on '%s'", listen_at) : 0;
+    if (r < 0)
+        return err_ctx(err, r, "listen on '%s'", listen_at);
+    control(v);
+    return 0;
 }
 
 static void on_nothing(void *arg)
@@ -332,6 +347,7 @@ static int serve(const char *host, uint16_t port, const struct oci_platform *of,
     while (loop_turn(&v.loop, false))
         ;
     loop_fini(&v.loop);
+    store_control_close(v.control, true);
     if (writes())
         image_store_close(v.store);
     else
@@ -376,9 +392,12 @@ const struct cmd cmd_image_serve = {
         "only the files that it lacks, packed against the older versions that it has.\n"
         "\n"
         "With --upstream it pulls what it lacks, and keeps it. With --upstream and with --node it\n"
-        "holds the lock of the store as long as it runs: meanwhile 'image mount' and 'image run' "
-        "take\n"
-        "a copy of an image, and other commands that write the store fail.\n"
+        "holds the lock of the store as long as it runs, and does for other commands what 'image "
+        "pull',\n"
+        "'gc', 'rm', 'tag', 'pin' and 'unpin' ask it for; 'image mount' and 'image run' take a "
+        "copy "
+        "of\n"
+        "an image, and others that write the store fail.\n"
         "\n"
         "  dormouse image serve\n"
         "  skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/library/redis:7 oci:redis\n"

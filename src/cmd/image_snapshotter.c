@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse image snapshotter: the layers of the store for containerd. */
+#include "base/log.h"
 #include "base/sys.h"
 #include "cmd/image_args.h"
 #include "image/snapshot_server.h"
+#include "image/store_control.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,6 +54,7 @@ struct snapshotting {
     struct oci_store *store;
     struct snapshotter *snapshotter;
     struct snapshot_server *server;
+    struct store_control *control; /* NULL: a reader */
     struct sig_watch term, interrupt;
     struct timer end;
     bool is_stopping;
@@ -107,6 +110,7 @@ static int open_store(struct snapshotting *v, struct err *err)
 {
     struct oci_store_opts o = { .is_reader = !writes(),
                                 .is_service = writes(),
+                                .has_control = writes(),
                                 .lock_ms = where.wait_ms,
                                 .form = OCI_STORE_RAW,
                                 .quota_bytes = quota };
@@ -124,6 +128,7 @@ static int open_store(struct snapshotting *v, struct err *err)
 
 static int start(struct snapshotting *v, const char *at, const char *dir, struct err *err)
 {
+    struct err why = { 0 };
     int r = open_store(v, err);
     if (r < 0)
         return r;
@@ -140,7 +145,10 @@ static int start(struct snapshotting *v, const char *at, const char *dir, struct
                                             .n_upstreams = upstreams.n,
                                             .store = v->store,
                                             .registry = registry };
-    return snapshot_server_start(&o, &v->server, err);
+    r = snapshot_server_start(&o, &v->server, err);
+    if (r >= 0 && writes() && store_control_start(v->store, &v->control, &why) < 0)
+        log_warn("commands cannot write the store meanwhile", "error=\"%s\"", err_text(&why));
+    return r;
 }
 
 static int serve(const char *at, const char *dir, struct err *err)
@@ -163,6 +171,7 @@ static int serve(const char *at, const char *dir, struct err *err)
         ;
     loop_fini(&v.loop);
     snapshotter_close(v.snapshotter);
+    store_control_close(v.control, true);
     if (writes())
         image_store_close(v.store);
     else

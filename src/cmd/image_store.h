@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "image/layer_cache.h"
+#include "image/store_job.h"
 
 #include <stdio.h>
 
@@ -64,7 +65,23 @@ static inline void image_store_close_scoped(struct oci_store **s)
     image_store_close(*s);
 }
 
-struct json;
+struct image_store_job {
+    const char *given;          /* --store */
+    struct oci_store_opts opts; /* of an opening by this process */
+    enum image_cache_policy policy;
+    bool is_alone; /* they differ from those of a server: only this process can do it */
+    struct store_job job;
+    void (*on_event)(void *arg, const struct json *v); /* as in struct store_job_watch */
+    void *arg;
+};
+/*
+ * Do a job that writes the store: here, or, while a server has the store's lock, by that server
+ * (image/store_control.h). lock_ms: for a process that takes no jobs. One that ends meanwhile
+ * leaves it to this process. *ret: in the arena. Errors: those of oci_store_open(),
+ * store_job_run(), store_ask().
+ */
+int image_store_do(struct image_store_job *j, struct arena *a, struct json **ret, struct err *err);
+
 void image_store_print_json(const struct json *v);
 /* A text that others wrote, on a line of its own. */
 void image_store_print_name(struct str name);

@@ -8,6 +8,7 @@
 #include "image/layer_cache.h"
 #include "image/layer_rights.h"
 #include "image/provide.h"
+#include "image/store_control.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +24,8 @@ enum { READ_BYTES = 64 << 10, LOOK_AGAIN_S = 1 };
 struct child {
     struct arena arena; /* of the first line */
     struct oci_store *store;
-    int opened; /* of the store; the error of every request */
+    struct store_control *control; /* NULL: it could not be made */
+    int opened;                    /* of the store; the error of every request */
     struct err err;
     struct provide_site site;
     sem_t room;            /* for threads */
@@ -255,10 +257,13 @@ static void open_site(struct child *c, struct str line)
     const struct oci_store_opts opts = {
         .root = str_dup_arena(&c->arena, json_get_str(v, "store")),
         .lock_ms = (uint64_t)json_int_or(json_getc(v, "lockMilliseconds"), 0),
+        .has_control = true,
     };
     c->opened = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &c->store, &c->err);
-    if (c->opened >= 0)
-        layer_rights_tidy(c->store);
+    if (c->opened < 0)
+        return;
+    layer_rights_tidy(c->store);
+    (void)store_control_start(c->store, &c->control, NULL);
 }
 
 /* ---- the whole ---- */
@@ -305,6 +310,7 @@ int provide_child_main(void)
         while (sem_wait(&c.room) < 0 && errno == EINTR)
             ;
     size_t n_swept = 0;
+    store_control_close(c.control, false);
     if (c.store) {
         (void)provide_sweep(c.store, PROVIDE_REST_S, false, &n_swept, NULL);
         (void)oci_store_sweep(c.store, SIZE_MAX, NULL);

@@ -198,6 +198,36 @@ def test_a_slow_pull_is_said_and_blocks_nothing(tmp_path, start, registry):
     assert call(server.gateway, "slow.default").status == 200
 
 
+def test_commands_write_the_store_while_an_image_is_being_pulled(tmp_path, start, registry):
+    """The child that pulls has the lock of the store, and does what they ask."""
+    made = layout(tmp_path / "layout")
+    for name in ("web", "slow"):
+        registry.add_layout(made, f"team/{name}", "v1")
+    released, begun = threading.Event(), threading.Event()
+
+    def wait(handler):
+        begun.set()
+        released.wait(60)
+
+    registry.faults.append(("GET", "/blobs/", wait))
+    server = start()
+
+    def image(*words):
+        return subprocess.run([DORMOUSE, "image", *words, "--store", server.data_dir / "images"], capture_output=True, text=True)
+
+    server.deploy("slow", spec(f"{registry.host}/team/slow:v1", scale={"initial": 1}))
+    try:
+        assert begun.wait(60)
+        for words in ("pull", f"oci:{tmp_path}/layout:v1", "--name", "app:v1"), ("tag", "app:v1", "app:v2"), ("pin", "app:v2"), ("rm", "app:v1"), ("gc",):
+            done = image(*words)
+            assert done.returncode == 0, (words, done.stderr)
+        assert image("ls", "-o", "name").stdout.split() == ["app:v2"]
+        assert ready(server, "slow")["reason"] == "ImagePulling"
+    finally:
+        released.set()
+    assert call(server.gateway, "slow.default").status == 200
+
+
 def dockerconfig(host, user, password):
     auth = base64.b64encode(f"{user}:{password}".encode()).decode()
     config = json.dumps({"auths": {host: {"auth": auth}}})

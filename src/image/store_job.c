@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/store_job.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "codec/json.h"
+#include "image/layer_cache.h"
+#include "image/layer_child.h"
+#include "image/layer_rights.h"
+#include "image/linked_dir.h"
+#include "image/provide.h"
+#include "oci/pull.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+/* ---- the text ---- */
+
+static const char *const kinds[STORE_JOB_KINDS] = {
+    [STORE_JOB_TAG] = "tag",     [STORE_JOB_RM] = "rm", [STORE_JOB_PIN] = "pin",
+    [STORE_JOB_UNPIN] = "unpin", [STORE_JOB_GC] = "gc", [STORE_JOB_PULL] = "pull",
+};
+
+/* A text of it is used as a path or in a request to a registry. */
+static int get_text(const struct json *v, const char *key, struct str *ret, struct err *err)
+{
+    struct str s = json_get_str(v, key);
+    if (s.n > STORE_JOB_TEXT_MAX)
+        return err_set(err, E_LIMIT, "'%s' has more than %d bytes", key, STORE_JOB_TEXT_MAX);
+    if (str_find_char(s, '\0') >= 0)
+        return err_set(err, E_INVALID, "'%s' is no text", key);
+    *ret = s;
+    return 0;
+}
+
+static int get_count(const struct json *v, const char *key, uint64_t max, uint64_t *ret,
+                     struct err *err)
+{
+    const struct json *member = json_getc(v, key);
+    int64_t n = 0;
+    if (member && (json_int(member, &n) < 0 || n < 0 || (uint64_t)n > max))
+        return err_set(err, E_INVALID, "'%s' is no number from 0 to %llu", key,
+                       (unsigned long long)max);
+    *ret = (uint64_t)n;
+    return 0;
+}
+
+static int read_images(const struct json *v, struct arena *a, struct store_job *job,
+                       struct err *err)
+{
+    const struct json *images = json_getc(v, "images");
+    job->images = arena_new_n(a, struct str, STORE_JOB_IMAGES_MAX);
+    json_each (image, images) {
+        struct str s = json_str(image);
+        if (job->n_images == STORE_JOB_IMAGES_MAX)
+            return err_set(err, E_LIMIT, "more than %d images", STORE_JOB_IMAGES_MAX);
+        if (s.n == 0 || s.n > STORE_JOB_TEXT_MAX || str_find_char(s, '\0') >= 0)
+            return err_set(err, E_INVALID, "the name of an image is none");
+        job->images[job->n_images++] = s;
+    }
+    if (job->n_images == 0 || (job->kind == STORE_JOB_TAG && job->n_images != 1))
+        return err_set(err, E_INVALID, "which image?");
+    return 0;
+}
+
+static int read_login(const struct json *v, struct store_job_pull *p, struct err *err)
+{
+    p->has_login = v != NULL;
+    int r = get_text(v, "user", &p->user, err);
+    r = r < 0 ? r : get_text(v, "password", &p->password, err);
+    return r < 0 ? r : get_text(v, "identityToken", &p->identity_token, err);
+}
+
+static int read_pull(const struct json *v, struct store_job_pull *p, struct err *err)
+{
+    p->is_plain_http = json_bool(json_getc(v, "plainHTTP"));
+    p->allows_private = json_bool(json_getc(v, "allowPrivate"));
+    p->is_pinned = json_bool(json_getc(v, "pin"));
+    p->is_by_blobs = json_bool(json_getc(v, "whole"));
+    p->wants_original = json_bool(json_getc(v, "original"));
+    int r = get_text(v, "source", &p->source, err);
+    r = r < 0 ? r : get_text(v, "platform", &p->platform, err);
+    r = r < 0 ? r : get_text(v, "form", &p->form, err);
+    r = r < 0 ? r : get_text(v, "ca", &p->ca, err);
+    r = r < 0 ? r : get_count(v, "threads", OCI_PULL_THREADS_MAX, &p->threads, err);
+    r = r < 0 ? r : get_count(v, "stallMilliseconds", INT64_MAX, &p->stall_ms, err);
+    r = r < 0 ? r : read_login(json_getc(v, "login"), p, err);
+    if (r >= 0 && p->source.n == 0)
+        return err_set(err, E_INVALID, "a pull has a source");
+    return r;
+}
+
+int store_job_read(const struct json *v, struct arena *a, struct store_job *ret, struct err *err)
+{
+    struct store_job job = { 0 };
+    struct str word = json_get_str(v, "do");
+    while (job.kind < STORE_JOB_KINDS && !str_is(word, kinds[job.kind]))
+        job.kind++;
+    if (job.kind == STORE_JOB_KINDS)
+        return err_set(err, E_INVALID, "no such job");
+    job.is_again = json_bool(json_getc(v, "again"));
+    job.is_dry = json_bool(json_getc(v, "dryRun"));
+    int r = get_text(v, "name", &job.name, err);
+    if (r >= 0 && job.kind < STORE_JOB_GC)
+        r = read_images(v, a, &job, err);
+    if (r >= 0 && job.kind == STORE_JOB_PULL)
+        r = read_pull(v, &job.pull, err);
+    if (r >= 0)
+        *ret = job;
+    return r;
+}
+
+static void set_text(struct arena *a, struct json *v, const char *key, struct str s)
+{
+    if (s.n)
+        json_set_str(a, v, key, s);
+}
+
+static void set_true(struct arena *a, struct json *v, const char *key, bool is_so)
+{
+    if (is_so)
+        json_set_bool(a, v, key, true);
+}
+
+static void write_pull(struct arena *a, struct json *v, const struct store_job_pull *p)
+{
+    set_text(a, v, "source", p->source);
+    set_text(a, v, "platform", p->platform);
+    set_text(a, v, "form", p->form);
+    set_text(a, v, "ca", p->ca);
+    if (p->threads)
+        json_set_int(a, v, "threads", (int64_t)p->threads);
+    if (p->stall_ms)
+        json_set_int(a, v, "stallMilliseconds", (int64_t)p->stall_ms);
+    set_true(a, v, "plainHTTP", p->is_plain_http);
+    set_true(a, v, "allowPrivate", p->allows_private);
+    set_true(a, v, "pin", p->is_pinned);
+    set_true(a, v, "whole", p->is_by_blobs);
+    set_true(a, v, "original", p->wants_original);
+    if (!p->has_login)
+        return;
+    struct json *login = json_obj(a, v, "login");
+    set_text(a, login, "user", p->user);
+    set_text(a, login, "password", p->password);
+    set_text(a, login, "identityToken", p->identity_token);
+}
+
+struct json *store_job_write(const struct store_job *job, struct arena *a)
+{
+    struct json *v = json_new_object(a);
+    json_set_str(a, v, "do", str_of(kinds[job->kind]));
+    set_text(a, v, "name", job->name);
+    set_true(a, v, "again", job->is_again);
+    set_true(a, v, "dryRun", job->is_dry);
+    if (job->n_images) {
+        struct json *images = json_new_array(a);
+        for (size_t i = 0; i < job->n_images; i++)
+            json_add(images, json_new_str(a, job->images[i]));
+        json_setc(a, v, "images", images);
+    }
+    if (job->kind == STORE_JOB_PULL)
+        write_pull(a, v, &job->pull);
+    return v;
+}
+
+/* ---- names ---- */
+
+static int change_name(struct oci_store *s, const struct store_job *job,
+                       const struct oci_store_image *image, struct err *err)
+{
+    struct oci_store_image as = *image;
+    int r;
+    switch (job->kind) {
+    case STORE_JOB_TAG:
+        as.name = job->name;
+        as.is_pinned = false;
+        return oci_store_image_put(s, &as, err);
+    case STORE_JOB_RM:
+        r = oci_store_image_remove(s, image->name, err);
+        return r == -ENOENT ? 0 : r; /* named twice */
+    case STORE_JOB_PIN:
+    case STORE_JOB_UNPIN:
+        return oci_store_image_pin(s, image->name, job->kind == STORE_JOB_PIN, err);
+    case STORE_JOB_GC:
+    case STORE_JOB_PULL:
+    case STORE_JOB_KINDS:
+        break;
+    }
+    return E_INVALID;
+}
+
+static int change_names(struct oci_store *s, const struct store_job *job, struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_store_image *images = arena_new_n(&a, struct oci_store_image, job->n_images);
+    size_t n = 0;
+    int r = 0;
+    for (size_t i = 0; i < job->n_images && r >= 0; i++) {
+        r = oci_store_image_find(s, job->images[i], &a, &images[n], err);
+        n += r >= 0;
+        if (r == -ENOENT && job->is_again)
+            r = 0;
+    }
+    for (size_t i = 0; i < n && r >= 0; i++)
+        r = change_name(s, job, &images[i], err);
+    arena_fini(&a);
+    return r < 0 ? r : 0;
+}
+
+/* ---- gc ---- */
+
+/* What the layer cache knows of the layers that are left. */
+static void cache_json(struct arena *a, struct json *to, const struct layer_cache_summary *c)
+{
+    static const struct {
+        const char *name;
+        enum image_cache_list list;
+    } rows[] = { { "once", IMAGE_CACHE_T1 },
+                 { "often", IMAGE_CACHE_T2 },
+                 { "unused", IMAGE_CACHE_DEAD },
+                 { "evictedOnce", IMAGE_CACHE_B1 },
+                 { "evictedOften", IMAGE_CACHE_B2 } };
+    struct json *v = json_obj(a, to, "cache");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct json *l = json_obj(a, v, rows[i].name);
+        json_set_int(a, l, "layers", (int64_t)c->lists[rows[i].list].n);
+        json_set_int(a, l, "bytes", (int64_t)c->lists[rows[i].list].bytes);
+    }
+}
+
+struct collected {
+    struct oci_store_gc store;
+    size_t n_roots;
+    struct layer_cache_summary cache;
+};
+
+static struct json *collected_json(const struct collected *c, bool is_dry, struct arena *a)
+{
+    struct json *v = json_new_object(a);
+    json_set_int(a, v, "layers", (int64_t)c->store.n_layers);
+    json_set_int(a, v, "blobs", (int64_t)c->store.n_blobs);
+    json_set_int(a, v, "indexes", (int64_t)c->store.n_indexes);
+    json_set_int(a, v, "documents", (int64_t)c->store.n_documents);
+    json_set_int(a, v, "files", (int64_t)c->store.n_objects);
+    json_set_int(a, v, "bytes", (int64_t)c->store.n_bytes);
+    json_set_int(a, v, "rootFileSystems", (int64_t)c->n_roots);
+    json_set_bool(a, v, "dryRun", is_dry);
+    cache_json(a, v, &c->cache);
+    return v;
+}
+
+struct json *store_job_gc_none(bool is_dry, struct arena *a)
+{
+    return collected_json(&(struct collected){ 0 }, is_dry, a);
+}
+
+static int collect(struct oci_store *s, bool is_dry, struct arena *a, struct json **ret,
+                   struct err *err)
+{
+    struct collected c = { 0 };
+    size_t n_links = 0;
+    uint64_t link_bytes = 0;
+    int r = provide_sweep(s, 0, is_dry, &c.n_roots, err);
+    r = r < 0 ? r : oci_store_gc(s, is_dry, &c.store, err);
+    r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
+    r = r < 0 ? r : linked_dir_sweep(s, is_dry, &n_links, &link_bytes, err);
+    r = r < 0 ? r : layer_cache_settle(s, err);
+    if (r < 0)
+        return r;
+    (void)layer_cache_summary(s, &c.cache);
+    c.store.n_objects += n_links;
+    c.store.n_bytes += link_bytes;
+    *ret = collected_json(&c, is_dry, a);
+    return 0;
+}
+
+/* ---- pull ---- */
+
+/* Of a layer, since the pull began; 0: that did not happen. */
+struct span {
+    struct oci_digest diff_id;
+    uint64_t blob_bytes, began_us, received_us, done_us;
+};
+
+struct pulling {
+    uint64_t began_ns;
+    struct span *spans;
+    size_t n_spans;
+    struct oci_store *s;
+    const struct store_job_watch *watch;
+    pthread_mutex_t mutex; /* of events */
+    uint64_t told_ms;
+};
+
+static void tell(struct pulling *p, const struct json *v)
+{
+    if (!p->watch->on_event)
+        return;
+    (void)pthread_mutex_lock(&p->mutex);
+    p->watch->on_event(p->watch->arg, v);
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+static struct json *layer_json(struct arena *a, struct json *to, const struct oci_pull_layer *l)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    struct json *v = json_obj(a, to, "layer");
+    oci_digest_format(&l->diff_id, text);
+    json_set_str(a, v, "diffID", str_of(text));
+    return v;
+}
+
+static void tell_progress(struct pulling *p, const struct oci_pull_layer *layers, size_t n,
+                          const struct oci_pull_layer *ended)
+{
+    static const char *const words[] = {
+        [OCI_PULL_PRESENT] = "present", [OCI_PULL_DONE] = "done", [OCI_PULL_FAILED] = "failed"
+    };
+    struct arena a = { 0 };
+    struct json *v = json_new_object(&a);
+    uint64_t done = 0, all = 0;
+    size_t n_done = 0;
+    for (size_t i = 0; i < n; i++) {
+        all += layers[i].blob.size;
+        done += MIN(layers[i].done_bytes, layers[i].blob.size);
+        n_done += layers[i].state == OCI_PULL_DONE || layers[i].state == OCI_PULL_PRESENT;
+    }
+    json_set_int(&a, v, "layers", (int64_t)n);
+    json_set_int(&a, v, "layersDone", (int64_t)n_done);
+    json_set_int(&a, v, "bytes", (int64_t)all);
+    json_set_int(&a, v, "doneBytes", (int64_t)done);
+    if (ended) {
+        struct json *l = layer_json(&a, v, ended);
+        json_set_str(&a, l, "state", str_of(words[ended->state]));
+        json_set_int(&a, l, "bytes", (int64_t)ended->blob.size);
+    }
+    tell(p, v);
+    arena_fini(&a);
+}
+
+static void time_layer(struct pulling *p, const struct oci_pull_layer *l, size_t i)
+{
+    struct span *to = &p->spans[i];
+    uint64_t now_us = MAX((clock_mono_ns() - p->began_ns) / 1000, (uint64_t)1);
+    if (l->state == OCI_PULL_RUNNING && !to->began_us)
+        *to = (struct span){ l->diff_id, l->blob.size, .began_us = now_us };
+    if (l->state == OCI_PULL_RUNNING && l->done_bytes >= l->blob.size && !to->received_us)
+        to->received_us = now_us;
+    if (l->state == OCI_PULL_DONE)
+        to->done_us = now_us;
+}
+
+/* Of the layers that were brought. */
+static struct json *spans_json(struct arena *a, const struct pulling *p)
+{
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < p->n_spans; i++) {
+        const struct span *s = &p->spans[i];
+        char digest[OCI_DIGEST_TEXT_SIZE];
+        if (!s->done_us)
+            continue;
+        struct json *v = json_new_object(a);
+        oci_digest_format(&s->diff_id, digest);
+        json_set_str(a, v, "layer", str_of(digest));
+        json_set_int(a, v, "bytes", (int64_t)s->blob_bytes);
+        json_set_int(a, v, "beganMicroseconds", (int64_t)s->began_us);
+        if (s->received_us)
+            json_set_int(a, v, "receivedMicroseconds", (int64_t)s->received_us);
+        json_set_int(a, v, "doneMicroseconds", (int64_t)s->done_us);
+        json_add(list, v);
+    }
+    return list;
+}
+
+static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
+                        const struct oci_pull_layer *changed)
+{
+    struct pulling *p = arg;
+    uint64_t now = clock_mono_ms();
+    bool has_ended = changed && changed->state >= OCI_PULL_PRESENT;
+    if (!changed) {
+        free(p->spans);
+        p->spans = xnew_n(struct span, n + 1);
+        p->n_spans = n;
+    } else {
+        time_layer(p, changed, (size_t)(changed - layers));
+    }
+    if (changed && changed->state == OCI_PULL_DONE)
+        layer_rights_give(p->s, &changed->diff_id, STR(""));
+    if (!p->watch->on_event || (!has_ended && now - p->told_ms < STORE_JOB_EVENT_GAP_MS))
+        return;
+    p->told_ms = now;
+    tell_progress(p, layers, n, has_ended ? changed : NULL);
+}
+
+/* What a command pulls is for all who may use the store. */
+static int on_image(void *arg, const struct oci_image *image, struct err *err)
+{
+    const struct pulling *p = arg;
+    (void)err;
+    layer_rights_give_documents(p->s, image, STR(""));
+    return 0;
+}
+
+static void tell_about(struct pulling *p, const struct oci_pull_layer *layer, const char *what,
+                       const char *why)
+{
+    struct arena a = { 0 };
+    struct json *v = json_new_object(&a);
+    (void)layer_json(&a, v, layer);
+    json_set_str(&a, v, "what", str_of(what));
+    json_set_str(&a, v, "why", str_of(why));
+    tell(p, v);
+    arena_fini(&a);
+}
+
+static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    tell_about(arg, layer, "cannot be made from parts, the blob is fetched", why);
+}
+
+static void on_again(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    tell_about(arg, layer, "is asked for once more", why);
+}
+
+static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    tell_about(arg, layer, "is not kept in the form asked for", why);
+}
+
+static void tell_text(struct pulling *p, const char *key, const char *text)
+{
+    struct arena a = { 0 };
+    struct json *v = json_new_object(&a);
+    json_set_str(&a, v, key, str_of(text));
+    tell(p, v);
+    arena_fini(&a);
+}
+
+static void on_note(void *arg, const char *text)
+{
+    tell_text(arg, "note", text);
+}
+
+static void on_original(void *arg, const char *why)
+{
+    tell_text(arg, "original", why);
+}
+
+/* ---- the whole of a pull ---- */
+
+static int read_form(struct oci_store *s, struct str word, bool *ret, struct err *err)
+{
+    static const char *const forms[] = {
+        [OCI_STORE_RAW] = "raw",
+        [OCI_STORE_GZ] = "gz",
+        [OCI_STORE_BOTH] = "both",
+        [OCI_STORE_CAS] = "cas",
+    };
+    const char *has = forms[oci_store_form(s)];
+    *ret = word.n > 0;
+    if (word.n && !str_is(word, has))
+        return err_set(
+            err, E_INVALID,
+            "the process that has the store open keeps layers in the form %s, not '" STR_FMT "'",
+            has, STR_ARG(word));
+    return 0;
+}
+
+static struct json *result_json(const struct oci_pull_result *res, struct str name, struct arena *a)
+{
+    char digest[OCI_DIGEST_TEXT_SIZE], original[OCI_DIGEST_TEXT_SIZE];
+    struct json *v = json_new_object(a);
+    oci_digest_format(&res->manifest, digest);
+    oci_digest_format(&res->original, original);
+    json_set_str(a, v, "name", name);
+    json_set_str(a, v, "digest", str_of(digest));
+    if (res->is_refactored)
+        json_set_str(a, v, "original", str_of(original));
+    json_set_int(a, v, "layers", (int64_t)res->n_layers);
+    json_set_int(a, v, "layersPresent", (int64_t)res->n_present);
+    json_set_int(a, v, "bytes", (int64_t)res->n_bytes);
+    json_set_int(a, v, "tarBytes", (int64_t)res->n_tar_bytes);
+    json_set_int(a, v, "layersByFiles", (int64_t)res->n_by_files);
+    json_set_int(a, v, "blobBytesSpared", (int64_t)res->n_blob_bytes);
+    return v;
+}
+
+static int pull_with(struct pulling *p, const struct store_job *job,
+                     const struct oci_remote_opts *registry, struct arena *a, struct json **ret,
+                     struct err *err)
+{
+    const struct store_job_pull *q = &job->pull;
+    struct oci_pull_result res;
+    struct oci_pull_opts opts = { .name = job->name,
+                                  .platform = oci_platform_here(),
+                                  .threads = (unsigned)q->threads,
+                                  .is_pinned = q->is_pinned,
+                                  .is_by_blobs = q->is_by_blobs,
+                                  .demands_platform = q->platform.n > 0,
+                                  .prefers_refactored = !q->wants_original,
+                                  .may_show = layer_rights_is_public,
+                                  .reading = &layer_child_reading,
+                                  .stop = p->watch->stop,
+                                  .on_image = on_image,
+                                  .on_progress = on_progress,
+                                  .on_fallback = on_fallback,
+                                  .on_again = on_again,
+                                  .on_other_form = on_other_form,
+                                  .on_original = on_original,
+                                  .arg = p };
+    int r = q->platform.n ? oci_platform_parse(q->platform, &opts.platform, err) : 0;
+    r = r < 0 ? r : read_form(p->s, q->form, &opts.has_form, err);
+    r = r < 0 ? r : oci_origin_open(q->source, registry, &opts.origin, err);
+    if (r < 0)
+        return r;
+    r = oci_pull(p->s, &opts, &res, err);
+    oci_origin_close(&opts.origin);
+    if (r >= 0)
+        *ret = result_json(&res, job->name, a);
+    if (r >= 0)
+        json_setc(a, *ret, "spans", spans_json(a, p));
+    return r;
+}
+
+static int pull(struct oci_store *s, const struct store_job *job,
+                const struct store_job_watch *watch, struct arena *a, struct json **ret,
+                struct err *err)
+{
+    const struct store_job_pull *q = &job->pull;
+    struct pulling p = { .s = s, .watch = watch, .began_ns = clock_mono_ns() };
+    const struct oci_login login = {
+        .user = q->user.n ? str_dup_arena(a, q->user) : NULL,
+        .password = q->password.n ? str_dup_arena(a, q->password) : NULL,
+        .identity_token = q->identity_token.n ? str_dup_arena(a, q->identity_token) : NULL
+    };
+    const struct oci_remote_opts registry = { .plain_http = q->is_plain_http,
+                                              .allows_private = q->allows_private,
+                                              .ca_file = q->ca.n ? str_dup_arena(a, q->ca) : NULL,
+                                              .login = q->has_login ? &login : NULL,
+                                              .stall_ms = q->stall_ms,
+                                              .note = on_note,
+                                              .stop = watch->stop,
+                                              .arg = &p };
+    (void)pthread_mutex_init(&p.mutex, NULL);
+    int r = pull_with(&p, job, &registry, a, ret, err);
+    (void)pthread_mutex_destroy(&p.mutex);
+    free(p.spans);
+    return r;
+}
+
+int store_job_run(struct oci_store *s, const struct store_job *job,
+                  const struct store_job_watch *watch, struct arena *a, struct json **ret,
+                  struct err *err)
+{
+    struct json *v = json_new_object(a);
+    int r;
+    if (job->kind == STORE_JOB_PULL)
+        r = pull(s, job, watch, a, &v, err);
+    else if (job->kind == STORE_JOB_GC)
+        r = collect(s, job->is_dry, a, &v, err);
+    else
+        r = change_names(s, job, err);
+    if (r < 0)
+        return r;
+    *ret = v;
+    return 0;
+}

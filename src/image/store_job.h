@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands do with a node store that they write: names, gc, a pull. A job is done by the
+ * process that has the store open: the command itself, or, where a server holds the store's lock,
+ * that server, which the command asks by its control socket (image/store_control.h). Both run the
+ * same function on the same text, so that the outcome is the same.
+ *
+ *     {"do":"tag","images":["app:v1"],"name":"app:stable"}
+ *     {"do":"rm","images":["app:v1","0123456789ab"],"again":true}      "pin", "unpin"
+ *     {"do":"gc","dryRun":true}
+ *     {"do":"pull","source":"docker://redis:7","name":"docker.io/library/redis:7",
+ *      "platform":"linux/amd64","form":"both","threads":4,"pin":true,"whole":true,"original":true,
+ *      "plainHTTP":true,"allowPrivate":true,"ca":"/etc/ca.pem","stallMilliseconds":30000,
+ *      "login":{"user":U,"password":P,"identityToken":T}}
+ *
+ * Members other than "do" may be left out where nothing is to be said.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "oci/store.h"
+
+#include <stdatomic.h>
+
+struct json;
+
+enum {
+    STORE_JOB_IMAGES_MAX = 256,    /* of one job */
+    STORE_JOB_TEXT_MAX = 32 << 10, /* bytes of each text of a job */
+    STORE_JOB_EVENT_GAP_MS = 50,   /* between two that say how far a pull is */
+};
+
+enum store_job_kind {
+    STORE_JOB_TAG,
+    STORE_JOB_RM,
+    STORE_JOB_PIN,
+    STORE_JOB_UNPIN,
+    STORE_JOB_GC,
+    STORE_JOB_PULL,
+    STORE_JOB_KINDS
+};
+
+struct store_job_pull {
+    struct str source;   /* as oci_origin_open() takes it; paths absolute */
+    struct str platform; /* "": this machine's */
+    struct str form;     /* "raw", "gz", "both", "cas"; "": as the store is open */
+    struct str ca;       /* a file; "": none */
+    /* With has_login: credentials, also empty ones (anonymous). Else they are looked for here. */
+    bool has_login;
+    struct str user, password, identity_token;
+    uint64_t threads, stall_ms;
+    bool is_plain_http, allows_private, is_pinned, is_by_blobs, wants_original;
+};
+
+struct store_job {
+    enum store_job_kind kind;
+    /* Names or digests, as oci_store_image_find() takes them; of a tag one, and its new name. All
+     * are found before the first is changed. */
+    struct str *images;
+    size_t n_images;
+    struct str name; /* of a tag, of a pull */
+    bool is_again;   /* an earlier attempt may have removed names: none of that name is fine */
+    bool is_dry;     /* of gc */
+    struct store_job_pull pull;
+};
+
+/* Pure. Texts are borrowed from v, the array is the arena's. Errors: E_INVALID, E_LIMIT. */
+int store_job_read(const struct json *v, struct arena *a, struct store_job *ret, struct err *err);
+/* Pure. In the arena. */
+struct json *store_job_write(const struct store_job *job, struct arena *a);
+
+struct store_job_watch {
+    /*
+     * How far it is; on any thread, one at a time; NULL: not of interest. v is valid until the
+     * return:
+     *     {"layers":N,"layersDone":N,"bytes":N,"doneBytes":N,
+     *      "layer":{"diffID":D,"state":"present"|"done"|"failed","bytes":N}}  "layer": it has
+     * changed
+     *     {"layer":{"diffID":D},"what":"...","why":"..."}                     about a layer
+     *     {"note":"..."}                                                      of a registry
+     *     {"original":"..."}   why the image itself is pulled, and no refactored form of it
+     */
+    void (*on_event)(void *arg, const struct json *v);
+    void *arg;
+    /* Set by another thread: a pull ends with -ECANCELED soon after; the rest is done. NULL: never.
+     */
+    const atomic_bool *stop;
+};
+
+/*
+ * Do it; blocks. The store is a writer. Several at once on one store. *ret: what it came to, in the
+ * arena: {} of names, the members that `image gc -o json` and `image pull -o json` print.
+ * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
+ * oci_origin_open(), oci_pull(); E_INVALID, the form is not that of the open store; -ECANCELED.
+ */
+int store_job_run(struct oci_store *s, const struct store_job *job,
+                  const struct store_job_watch *watch, struct arena *a, struct json **ret,
+                  struct err *err);
+/* What gc comes to where there is no store. In the arena. */
+struct json *store_job_gc_none(bool is_dry, struct arena *a);

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs for the process that has a store open: what is asked is done there, once, or not at all. */
+#include "base/buf.h"
+#include "base/sys.h"
+#include "codec/digest.h"
+#include "codec/json.h"
+#include "image/layer_cache.h"
+#include "image/store_ask.h"
+#include "image/store_control.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+enum { ASKING = 3 * STORE_CONTROL_JOBS_MAX };
+
+static char root[512];
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
+/* Longer than the address of a socket may be. */
+static void new_root(void)
+{
+    static char top[] = "/tmp/store-control-XXXXXX";
+    static bool is_made;
+    if (!is_made)
+        CHECK(mkdtemp(top));
+    is_made = true;
+    (void)nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)snprintf(root, sizeof root, "%s/%0150d", top, 1);
+    CHECK_OK(sys_mkdir_all(top, 0700, NULL));
+}
+
+/* A layer without files, and an image of it. */
+static void add_image(struct oci_store *s, const char *name)
+{
+    static const char tar[1024];
+    char layer[OCI_DIGEST_TEXT_SIZE], text[1024], config_text[OCI_DIGEST_TEXT_SIZE];
+    struct oci_digest diff_id, config, manifest;
+    struct oci_import *im;
+    sha256_of(str_n(tar, sizeof tar), diff_id.bytes);
+    oci_digest_format(&diff_id, layer);
+    const struct oci_import_opts opts = {
+        .diff_id = diff_id, .blob = diff_id, .blob_size = sizeof tar, .has_no_blob = true
+    };
+    if (!oci_store_layer_has(s, &diff_id)) {
+        CHECK_OK(oci_import_new(s, &opts, &im, NULL));
+        CHECK_OK(oci_import_add(im, str_n(tar, sizeof tar), NULL));
+        CHECK_OK(oci_import_commit(im, NULL));
+        oci_import_free(im);
+    }
+    (void)snprintf(text, sizeof text,
+                   "{\"os\":\"linux\",\"architecture\":\"amd64\",\"rootfs\":{\"type\":\"layers\","
+                   "\"diff_ids\":[\"%s\"]}}",
+                   layer);
+    sha256_of(str_of(text), config.bytes);
+    oci_digest_format(&config, config_text);
+    CHECK_OK(oci_store_document_put(s, &config, str_of(text), NULL));
+    int n = (int)strlen(text);
+    (void)snprintf(text, sizeof text,
+                   "{\"schemaVersion\":2,\"config\":{\"mediaType\":"
+                   "\"application/vnd.oci.image.config.v1+json\",\"digest\":\"%s\",\"size\":%d},"
+                   "\"layers\":[{\"mediaType\":\"application/vnd.oci.image.layer.v1.tar\","
+                   "\"digest\":\"%s\",\"size\":1024}]}",
+                   config_text, n, layer);
+    sha256_of(str_of(text), manifest.bytes);
+    CHECK_OK(oci_store_document_put(s, &manifest, str_of(text), NULL));
+    const struct oci_store_image image = { .name = str_of(name), .manifest = manifest };
+    CHECK_OK(oci_store_image_put(s, &image, NULL));
+}
+
+static struct oci_store *open_store(void)
+{
+    struct oci_store *s;
+    struct err err = { 0 };
+    const struct oci_store_opts opts = { .root = root, .is_service = true, .has_control = true };
+    if (layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &s, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return s;
+}
+
+static struct oci_store *new_store(struct store_control **ret)
+{
+    new_root();
+    struct oci_store *s = open_store();
+    add_image(s, "app:v1");
+    struct err err = { 0 };
+    if (store_control_start(s, ret, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    return s;
+}
+
+static int ask(enum store_job_kind kind, const char *image, const char *name, struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *ignored;
+    struct str word = str_of(image);
+    const struct store_job job = {
+        .kind = kind, .images = &word, .n_images = word.n > 0, .name = str_of(name)
+    };
+    int r = store_ask(root, &job, NULL, NULL, &a, &ignored, err);
+    arena_fini(&a);
+    return r;
+}
+
+static bool has(struct oci_store *s, const char *name, bool *ret_pinned)
+{
+    struct arena a = { 0 };
+    struct oci_store_image image = { 0 };
+    bool is_there = oci_store_image_get(s, str_of(name), &a, &image, NULL) >= 0;
+    if (ret_pinned)
+        *ret_pinned = image.is_pinned;
+    arena_fini(&a);
+    return is_there;
+}
+
+/* ---- names and gc ---- */
+
+TEST(names_are_changed_by_the_process_that_has_the_store)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct err err = { 0 };
+    bool is_pinned;
+    CHECK_INT(ask(STORE_JOB_TAG, "app:v1", "app:stable", &err), STORE_ASKED_DONE);
+    CHECK(has(s, "app:stable", &is_pinned) && !is_pinned);
+    CHECK_INT(ask(STORE_JOB_PIN, "app:stable", "", &err), STORE_ASKED_DONE);
+    CHECK(has(s, "app:stable", &is_pinned) && is_pinned);
+    CHECK_INT(ask(STORE_JOB_UNPIN, "app:stable", "", &err), STORE_ASKED_DONE);
+    CHECK(has(s, "app:stable", &is_pinned) && !is_pinned);
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", &err), STORE_ASKED_DONE);
+    CHECK(!has(s, "app:v1", NULL));
+    CHECK_ERR(ask(STORE_JOB_RM, "app:v1", "", &err), -ENOENT);
+    CHECK(strcmp(err_text(&err), "the store has no image 'app:v1'") == 0);
+    CHECK_ERR(ask(STORE_JOB_TAG, "app:stable", "with blanks ", &err), E_INVALID);
+    CHECK_ERR(ask(STORE_JOB_RM, "", "", &err), E_INVALID);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(what_is_held_stays_when_another_process_has_the_rest_collected)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct oci_store_layer *layers;
+    struct arena a = { 0 };
+    struct json *result;
+    size_t n;
+    CHECK_OK(oci_store_layers(s, &layers, &n, NULL));
+    CHECK_INT(n, 1);
+    oci_store_hold(s, &layers[0].diff_id);
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_DONE);
+    struct store_job gc = { .kind = STORE_JOB_GC, .is_dry = true };
+    CHECK_INT(store_ask(root, &gc, NULL, NULL, &a, &result, NULL), STORE_ASKED_DONE);
+    CHECK_INT(json_int_or(json_getc(result, "layers"), -1), 0);
+    CHECK_INT(json_int_or(json_getc(result, "documents"), -1), 2);
+    oci_store_release(s, &layers[0].diff_id);
+    CHECK_INT(store_ask(root, &gc, NULL, NULL, &a, &result, NULL), STORE_ASKED_DONE);
+    CHECK_INT(json_int_or(json_getc(result, "layers"), -1), 1);
+    CHECK(json_bool(json_getc(result, "dryRun")) && oci_store_layer_has(s, &layers[0].diff_id));
+    gc.is_dry = false;
+    CHECK_INT(store_ask(root, &gc, NULL, NULL, &a, &result, NULL), STORE_ASKED_DONE);
+    CHECK_INT(json_int_or(json_getc(result, "layers"), -1), 1);
+    CHECK(!oci_store_layer_has(s, &layers[0].diff_id));
+    free(layers);
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(a_name_that_another_attempt_removed_is_no_error_the_second_time)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct arena a = { 0 };
+    struct json *ignored;
+    struct str words[] = { STR("gone:v1"), STR("app:v1") };
+    struct store_job job = {
+        .kind = STORE_JOB_RM, .images = words, .n_images = 2, .is_again = true
+    };
+    CHECK_INT(store_ask(root, &job, NULL, NULL, &a, &ignored, NULL), STORE_ASKED_DONE);
+    CHECK(!has(s, "app:v1", NULL));
+    add_image(s, "app:v1");
+    job.is_again = false;
+    CHECK_ERR(store_ask(root, &job, NULL, NULL, &a, &ignored, NULL), -ENOENT);
+    CHECK(has(s, "app:v1", NULL)); /* all are found before the first one is removed */
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(a_pull_leaves_a_name_pinned)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct arena a = { 0 };
+    struct oci_store_image image;
+    bool is_pinned;
+    CHECK_OK(oci_store_image_get(s, STR("app:v1"), &a, &image, NULL));
+    CHECK_INT(ask(STORE_JOB_PIN, "app:v1", "", NULL), STORE_ASKED_DONE);
+    CHECK_OK(oci_store_image_move(s, &image, NULL)); /* as a pull that began before */
+    CHECK(has(s, "app:v1", &is_pinned) && is_pinned);
+    CHECK_OK(oci_store_image_put(s, &image, NULL));
+    CHECK(has(s, "app:v1", &is_pinned) && !is_pinned);
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+/* ---- who answers ---- */
+
+TEST(without_a_process_that_takes_jobs_nothing_is_begun)
+{
+    struct store_control *c;
+    struct stat st;
+    scoped(free_scoped) char *path = NULL;
+    new_root();
+    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_NO_ONE); /* no directory */
+    struct oci_store *s = new_store(&c);
+    path = xasprintf("%s/" STORE_CONTROL_NAME, root);
+    CHECK(lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && (st.st_mode & 0777) == 0600);
+    store_control_close(c, true);
+    CHECK(lstat(path, &st) < 0);
+    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_NO_ONE);
+    oci_store_close(s);
+}
+
+TEST(what_a_killed_process_leaves_refuses_and_is_replaced)
+{
+    struct store_control *c;
+    new_root();
+    int status, pid = fork();
+    if (pid == 0) {
+        struct oci_store *s = open_store();
+        add_image(s, "app:v1");
+        _exit(store_control_start(s, &c, NULL) < 0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_NO_ONE);
+    struct oci_store *s = open_store();
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_NO_ONE);
+    CHECK(has(s, "app:v1", NULL));
+    CHECK_OK(store_control_start(s, &c, NULL));
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_DONE);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(the_holder_says_that_it_takes_jobs)
+{
+    struct oci_store_holder holder;
+    new_root();
+    oci_store_holder(root, &holder);
+    CHECK(holder.pid == 0 && !holder.is_service && !holder.has_control);
+    struct oci_store *s = open_store();
+    oci_store_holder(root, &holder);
+    CHECK(holder.pid == (uint64_t)getpid() && holder.is_service && holder.has_control);
+    oci_store_close(s);
+    const struct oci_store_opts plain = { .root = root };
+    CHECK_OK(oci_store_open(&plain, &s, NULL));
+    oci_store_holder(root, &holder);
+    CHECK(holder.pid == (uint64_t)getpid() && !holder.is_service && !holder.has_control);
+    oci_store_close(s);
+}
+
+/* ---- clients ---- */
+
+static int connect_raw(void)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", dir);
+    CHECK(fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof at) == 0);
+    return fd;
+}
+
+/* All that comes until the end. */
+static void read_all(int fd, struct buf *to)
+{
+    char piece[4096];
+    for (ssize_t n; (n = recv(fd, piece, sizeof piece, 0)) > 0;)
+        (void)buf_add(to, piece, (size_t)n);
+}
+
+static void check_refused(struct str text, const char *words)
+{
+    scoped(fd_scoped) int fd = connect_raw();
+    scoped(buf_fini_scoped) struct buf got = BUF_INIT(1 << 20);
+    for (size_t at = 0; at < text.n;) {
+        ssize_t n = send(fd, text.p + at, text.n - at, MSG_NOSIGNAL);
+        if (n <= 0)
+            break;
+        at += (size_t)n;
+    }
+    read_all(fd, &got);
+    CHECK(str_has_prefix(buf_str(&got), STR("{\"error\":")));
+    CHECK(strstr(buf_cstr(&got), words));
+}
+
+TEST(a_job_that_is_none_is_refused_and_the_next_one_is_done)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    check_refused(STR("\n"), "");
+    check_refused(STR("nonsense\n"), "");
+    check_refused(STR("{\"do\":\"format\"}\n"), "no such job");
+    check_refused(STR("{\"do\":\"rm\",\"images\":[\"a\\u0000b\"]}\n"), "none");
+    check_refused(STR("{\"do\":\"pull\"}\n"), "a pull has a source");
+    scoped(free_scoped) char *zeros = xalloc(STORE_CONTROL_LINE_MAX + 1);
+    memset(zeros, ' ', STORE_CONTROL_LINE_MAX + 1);
+    check_refused(str_n(zeros, STORE_CONTROL_LINE_MAX + 1), "more than");
+    (void)close(connect_raw()); /* one that says nothing */
+    CHECK_INT(ask(STORE_JOB_TAG, "app:v1", "b", NULL), STORE_ASKED_DONE);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(a_client_without_a_job_does_not_hold_up_the_end)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    scoped(buf_fini_scoped) struct buf got = BUF_INIT(1 << 20);
+    scoped(fd_scoped) int fd = connect_raw(), half = connect_raw();
+    CHECK_INT(send(half, "{\"do\"", 5, MSG_NOSIGNAL), 5);
+    CHECK_INT(ask(STORE_JOB_TAG, "app:v1", "b", NULL), STORE_ASKED_DONE); /* both are accepted */
+    store_control_close(c, false);
+    read_all(fd, &got);
+    read_all(half, &got);
+    CHECK_INT(got.n, 0); /* so that they ask again elsewhere */
+    oci_store_close(s);
+}
+
+static void *tag_one(void *arg)
+{
+    scoped(free_scoped) char *name = xasprintf("tag:%zu", (size_t)(uintptr_t)arg);
+    return (void *)(intptr_t)ask(STORE_JOB_TAG, "app:v1", name, NULL);
+}
+
+TEST(more_clients_than_jobs_wait_and_all_are_served)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    pthread_t threads[ASKING];
+    for (size_t i = 0; i < ASKING; i++)
+        CHECK_OK(-pthread_create(&threads[i], NULL, tag_one, (void *)(uintptr_t)i));
+    for (size_t i = 0; i < ASKING; i++) {
+        void *r;
+        CHECK_OK(-pthread_join(threads[i], &r));
+        CHECK_INT((intptr_t)r, STORE_ASKED_DONE);
+        scoped(free_scoped) char *name = xasprintf("tag:%zu", i);
+        CHECK(has(s, name, NULL));
+    }
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+/* ---- an end in the middle ---- */
+
+static void *lose_main(void *arg)
+{
+    const int *listener = arg;
+    static const char taken[] = "{\"taken\":true}\n";
+    int fd = accept4(*listener, NULL, NULL, SOCK_CLOEXEC);
+    CHECK(fd >= 0 && send(fd, taken, sizeof taken - 1, MSG_NOSIGNAL) == sizeof taken - 1);
+    (void)close(fd);
+    return NULL;
+}
+
+TEST(a_process_that_ends_in_the_middle_of_a_job_is_told_from_one_that_did_not_begin)
+{
+    pthread_t thread;
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    new_root();
+    CHECK_OK(sys_mkdir_all(root, 0700, NULL));
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0);
+    scoped(fd_scoped) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", dir);
+    CHECK(bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0);
+    CHECK_OK(-pthread_create(&thread, NULL, lose_main, &fd));
+    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_LOST);
+    CHECK_OK(-pthread_join(thread, NULL));
+}
+
+/* ---- the text ---- */
+
+static void check_same(const struct store_job *job)
+{
+    struct arena a = { 0 };
+    struct store_job again;
+    scoped(buf_fini_scoped) struct buf one = BUF_INIT(1 << 20), two = BUF_INIT(1 << 20);
+    const struct json *v = store_job_write(job, &a);
+    CHECK_OK(json_write(&one, v));
+    CHECK_OK(store_job_read(v, &a, &again, NULL));
+    CHECK_INT(again.kind, job->kind);
+    CHECK_INT(again.pull.has_login, job->pull.has_login);
+    CHECK_OK(json_write(&two, store_job_write(&again, &a)));
+    CHECK(str_eq(buf_str(&one), buf_str(&two)));
+    arena_fini(&a);
+}
+
+TEST(a_job_is_read_as_it_was_written)
+{
+    struct str words[] = { STR("a"), STR("b:\"c\"") };
+    check_same(&(struct store_job){ .kind = STORE_JOB_GC, .is_dry = true });
+    check_same(&(struct store_job){
+        .kind = STORE_JOB_RM, .images = words, .n_images = 2, .is_again = true });
+    check_same(&(struct store_job){
+        .kind = STORE_JOB_TAG, .images = words, .n_images = 1, .name = STR("d") });
+    check_same(&(struct store_job){ .kind = STORE_JOB_PULL,
+                                    .name = STR("n"),
+                                    .pull = { .source = STR("docker://a/b"),
+                                              .platform = STR("linux/arm64"),
+                                              .form = STR("cas"),
+                                              .ca = STR("/ca"),
+                                              .has_login = true,
+                                              .user = STR("u"),
+                                              .password = STR("p"),
+                                              .identity_token = STR("t"),
+                                              .threads = 3,
+                                              .stall_ms = 9,
+                                              .is_plain_http = true,
+                                              .allows_private = true,
+                                              .is_pinned = true,
+                                              .is_by_blobs = true,
+                                              .wants_original = true } });
+    check_same(&(struct store_job){ .kind = STORE_JOB_PULL,
+                                    .pull = { .source = STR("s"), .has_login = true } });
+}
+
+TEST_MAIN
