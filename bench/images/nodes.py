@@ -5,7 +5,10 @@ Each node is a network namespace (network.py) with `dormouse image serve --node`
 deployed one after the other, each on two nodes: first the old versions, then the new ones. A deployment begins with the command and ends when the
 first byte of a file of the root file system was read ("ready"): `image plan --send`, the layers, `image unpack`; of containerd `ctr image pull`, which
 unpacks, and a mount. Nodes keep all that they got; what smaller caches cost is said by the model (deploy.py).
+
+And once more with all nodes at once: in each of three rounds every node gets another image.
 """
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -14,6 +17,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from unittest import mock
 
@@ -44,6 +48,7 @@ SYSTEMS = {
     "refactored, peers": ("refactored", True),
 }
 
+TOGETHER = ("containerd", "originals, peers", "refactored, peers")
 QUICK = ("containerd", "originals", "refactored, peers")
 
 
@@ -152,11 +157,11 @@ class Lab:
         for n in NODES:
             self.network.shape(n, (nodes or {}).get(n, PEER_MBIT))
 
-    def cluster(self, kind, name, peers, uplinks):
+    def cluster(self, kind, name, peers):
         d = self.images[kind][name]
         return {"image": {k: d[k] for k in ("reference", "manifest", "config")}, "layers": d["layers"], "registryMbit": self.mbit,
                 "registryRttMilliseconds": self.rtt_ms, "peerRttMilliseconds": PEER_RTT_MS,
-                "nodes": [{"name": n, "url": self.proxies[n].url, "layers": self.nodes[n].layers(), **({"uplinkMbit": uplinks.get(n, PEER_MBIT)} if peers else {})}
+                "nodes": [{"name": n, "url": self.proxies[n].url, "layers": self.nodes[n].layers(), **({"uplinkMbit": PEER_MBIT} if peers else {})}
                           for n in NODES]}
 
     def choose(self, file):
@@ -165,11 +170,13 @@ class Lab:
             out = json.loads(call(self.dormouse, "image", "plan", file, "-o", "json").stdout)
         return {n["node"]: n["seconds"] for n in out["nodes"]}
 
-    def deploy(self, kind, name, where, peers, uplinks=None):
-        """where: a node, or a function of the nodes that the plan prefers. -> a record."""
-        file = self.work / "cluster.json"
-        file.write_text(json.dumps(self.cluster(kind, name, peers, uplinks or {})))
+    def deploy(self, kind, name, where, peers, wait=lambda: None):
+        """where: a node, or a function of the nodes that the plan prefers. wait: before it begins. -> a record."""
+        one = where if isinstance(where, str) else "any"
+        file = self.work / f"cluster-{one}.json"
+        file.write_text(json.dumps(self.cluster(kind, name, peers)))
         expected = self.choose(file)
+        wait()
         began = time.monotonic()
         if callable(where):
             where = where(self.choose(file))    # again: what it takes counts
@@ -179,7 +186,7 @@ class Lab:
         fetched = time.monotonic() - began
         if out["state"] != "done":
             raise OSError(f"{name} on {where}: {out}")
-        root = self.work / "root"
+        root = self.work / f"root-{one}"
         call(self.dormouse, "image", "unpack", self.images[kind][name]["reference"], root, "--store", self.nodes[where].store)
         first_byte(root)
         ready = time.monotonic() - began
@@ -214,36 +221,62 @@ class Lab:
             return records
         return self.with_nodes(run)
 
-    def containerds(self):
-        """The same trace by turns with containerd on each node."""
-        daemons, records = {}, []
+    def at_once(self, deploy):
+        """deploy(name, node, wait): three rounds, in which each node gets another image at the same time. -> records"""
+        records, together = [], threading.Barrier(len(NODES))
+        with concurrent.futures.ThreadPoolExecutor(len(NODES)) as pool:
+            for i in range(len(NODES)):
+                began = [pool.submit(deploy, self.names[(i + k) % len(self.names)], n, lambda: together.wait(TIMEOUT_S)) for k, n in enumerate(NODES)]
+                records += [one.result() for one in began]
+        return records
+
+    def all_at_once(self, kind, peers):
+        return self.with_nodes(lambda: self.at_once(lambda name, n, wait: self.deploy(kind, name, n, peers, wait)))
+
+    def pull(self, daemons, name, n, wait=lambda: None):
+        """A deployment by containerd. -> a record"""
+        root = self.work / f"root-{n}"
+        root.mkdir()
+        wait()
+        before, began = self.registry.n_down, time.monotonic()
+        with inside(self.network.name(n)):      # ctr resolves and fetches itself
+            daemons[n].pull(f"{self.host}/original:{name}")
+        fetched = time.monotonic() - began
+        done = daemons[n].ctr("image", "mount", f"{self.host}/original:{name}", str(root))
+        if done.returncode:
+            raise OSError(f"containerd: {done.stderr.strip()[-200:]}")
+        first_byte(root)
+        record = {"node": n, "fetched": fetched, "ready": time.monotonic() - began, "registry": self.registry.n_down - before, "peers": 0}
+        subprocess.run(["umount", str(root)], check=True)
+        root.rmdir()
+        return record
+
+    def with_containerds(self, run):
+        """run(daemons), with containerd on each node."""
+        daemons = {}
         try:
             for n in NODES:
                 at = self.work / f"containerd-{n}"
                 at.mkdir()
                 with inside(self.network.name(n)):
                     daemons[n] = Containerd(Release(), "overlayfs").start(at)
-            for i, (name, k) in enumerate(self.deployments):
-                n = NODES[(i // 2 + k) % len(NODES)]
-                before, began = self.registry.n_down, time.monotonic()
-                with inside(self.network.name(n)):      # ctr resolves and fetches itself
-                    daemons[n].pull(f"{self.host}/original:{name}")
-                fetched = time.monotonic() - began
-                root = self.work / "root"
-                root.mkdir()
-                done = daemons[n].ctr("image", "mount", f"{self.host}/original:{name}", str(root))
-                if done.returncode:
-                    raise OSError(f"containerd: {done.stderr.strip()[-200:]}")
-                first_byte(root)
-                records.append({"node": n, "fetched": fetched, "ready": time.monotonic() - began, "registry": self.registry.n_down - before, "peers": 0})
-                subprocess.run(["umount", str(root)], check=True)
-                root.rmdir()
-            return records
+            return run(daemons)
         finally:
             for d in daemons.values():
                 d.stop()
             for n in NODES:
                 shutil.rmtree(self.work / f"containerd-{n}", ignore_errors=True)
+
+    def containerds(self):
+        """The same trace by turns."""
+        return self.with_containerds(lambda daemons: [self.pull(daemons, name, NODES[(i // 2 + k) % len(NODES)]) for i, (name, k) in enumerate(self.deployments)])
+
+    def containerds_at_once(self):
+        before = self.registry.n_down
+        records = self.with_containerds(lambda daemons: self.at_once(lambda name, n, wait: self.pull(daemons, name, n, wait)))
+        for r in records:   # what goes to three at a time is known as a sum alone
+            r["registry"] = (self.registry.n_down - before) / len(records)
+        return records
 
     def close(self):
         self.end.close()
@@ -278,6 +311,24 @@ def report(results, metric, labels, records):
 
 def mean(records):
     return sum(r["ready"] for r in records) / len(records)
+
+
+def at_once(lab, results, networks, systems):
+    """All nodes at the same time, which share the link of the registry."""
+    for mbit, rtt_ms in networks:
+        lab.set_network(mbit, rtt_ms)
+        found = {}
+        for name, (kind, peers) in systems.items():
+            if name not in TOGETHER or (name == "containerd" and not Release().containerd_version()):
+                continue
+            records = found[name] = lab.containerds_at_once() if name == "containerd" else lab.all_at_once(kind, peers)
+            labels = {"variant": "nodes", "figure": "14, at once", "mbit": mbit, "rtt_ms": rtt_ms}
+            report(results, "peer_deploy" if name == "containerd" else "deploy", {**labels, **({"peer": name} if name == "containerd" else {"system": name})}, records)
+            say(f"  three at once, {mbit:3} Mbit/s, {rtt_ms:3} ms  {name:18} ready after {mean(records):6.2f} s, at most {max(r['ready'] for r in records):6.2f} s; "
+                f"{sum(r['registry'] for r in records) / 1e6:7.1f} MB from the registry, {sum(r['peers'] for r in records) / 1e6:7.1f} MB from nodes")
+        for name in [n for n in found if n != "containerd" and "containerd" in found]:
+            results.add("deploy_speedup", {"variant": "nodes", "figure": "14, at once", "mbit": mbit, "rtt_ms": rtt_ms, "system": name, "over": "containerd", "of": "ready"},
+                        "1", mean(found["containerd"]) / mean(found[name]))
 
 
 def figure_14(lab, results, networks, systems):
@@ -338,6 +389,7 @@ def run(plan, results):
     lab = Lab(plan, [f"{f}-{age}" for age in ("old", "new") for f in FAMILIES[:2]])
     try:
         figure_14(lab, results, networks, systems)
+        at_once(lab, results, networks, systems)
         figure_12(lab, results, *networks[len(networks) // 2])
     finally:
         lab.close()
