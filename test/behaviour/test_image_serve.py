@@ -436,6 +436,19 @@ def test_a_private_layer_becomes_public_when_the_registry_gives_its_bytes(what, 
             assert s.get(f"/v2/library/app/blobs/{top}")[0] == 404
 
 
+def test_the_end_of_the_server_does_not_wait_for_a_proof(upstream, layout, tmp_path):
+    store, top = tmp_path / "store", json.loads(manifest_of(layout))["layers"][1]["digest"]
+    image(store, "pull", f"oci:{layout.directory}:v1", "--form", "both", "--name", "other:v1")
+    (store / "tenants" / digest(TOP)[7:]).mkdir(parents=True, mode=0o700)
+    released = threading.Event()
+    upstream.faults.append(("GET", top, stall_after(10, released)))
+    with serve(store, "--upstream", upstream.host) as s:
+        assert s.get("/v2/library/app/manifests/v1")[0] == 200
+        wait_for(lambda: any(top in p for p in upstream.paths("GET")), "the layer is asked for")
+        assert s.stop() == 0 and "Operation canceled" in "".join(s.log), "it was cut"
+    released.set()
+
+
 def test_a_name_of_a_tenant_is_no_name_for_clients(layout, tmp_path):
     image(tmp_path / "store", "pull", f"oci:{layout.directory}:v1", "--name", "docker.io/library/app:v1#tenant=ann")
     with serve(tmp_path / "store") as s:
