@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The manifest that attaches deltas to an image, and indexes of referrers, which others write. */
+/* What attaches deltas and trees to an image, indexes of referrers, and trees of layers, which
+ * others write. */
 #include "oci/delta_artifact.h"
 #include "test.h"
 
@@ -23,7 +24,9 @@ TEST(an_artifact_names_its_layers_and_its_image)
         { digest_of(A), { .digest = digest_of(B), .size = 7 } },
         { digest_of(B), { .digest = digest_of(A), .size = 1ull << 40 } },
     };
-    const struct oci_delta_artifact d = { from, 2, layers, 2 };
+    const struct oci_delta_artifact d = {
+        .from = from, .n_from = 2, .layers = layers, .n_layers = 2
+    };
     const struct oci_image image = { .digest = digest_of(B), .manifest_text = STR("{ }") };
     CHECK_OK(oci_delta_artifact_write(&d, &image, &text, NULL));
     CHECK_OK(oci_delta_artifact_read(&a, buf_str(&text), &back, NULL));
@@ -96,6 +99,54 @@ TEST(of_an_index_of_referrers_only_deltas_are_taken)
     CHECK_ERR(oci_delta_referrers(&a, STR("no index"), &all, &n, NULL), E_PARSE);
     buf_fini(&many);
     arena_fini(&a);
+}
+
+/* ---- trees ---- */
+
+TEST(an_artifact_of_trees_is_told_from_one_of_deltas)
+{
+    struct arena a = { 0 };
+    struct oci_delta_artifact back;
+    struct oci_delta_referrer *all;
+    size_t n;
+    struct buf text = BUF_INIT(1 << 16);
+    const struct oci_delta_blob layer = { digest_of(A), { .digest = digest_of(B), .size = 7 } };
+    const struct oci_delta_artifact d = { .is_trees = true, .layers = &layer, .n_layers = 1 };
+    const struct oci_image image = { .digest = digest_of(B), .manifest_text = STR("{ }") };
+    CHECK_OK(oci_delta_artifact_write(&d, &image, &text, NULL));
+    CHECK(!strstr(buf_cstr(&text), OCI_DELTA_FROM) && strstr(buf_cstr(&text), OCI_TREE_OF));
+    CHECK_OK(oci_delta_artifact_read(&a, buf_str(&text), &back, NULL));
+    CHECK(back.is_trees && back.n_layers == 1 && back.layers[0].blob.size == 7);
+    CHECK(oci_digest_equal(&back.layers[0].of, &layer.of));
+    CHECK_OK(oci_delta_artifact_read(&a, STR(ARTIFACT(LAYER(OCI_LAYER_TREE_TYPE, A, B, "7"))),
+                                     &back, NULL));
+    CHECK_INT(back.n_layers, 0); /* a tree among deltas */
+    CHECK_OK(oci_delta_referrers(
+        &a, STR("{\"manifests\":[" REFERRER(OCI_TREES_ARTIFACT_TYPE, "") "]}"), &all, &n, NULL));
+    CHECK(n == 1 && all[0].is_trees && all[0].n_from == 0);
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
+TEST(a_tree_of_a_layer_reads_back_and_its_members_are_bounded)
+{
+    static const struct oci_member members[] = { { 100, 4096 }, { 51, 0 }, { 7, 512 } };
+    struct oci_layer_tree t;
+    struct buf b = BUF_INIT(1 << 16), many = BUF_INIT(1 << 16);
+    CHECK_OK(oci_layer_tree_write(members, 3, STR("the tree"), &b, NULL));
+    CHECK_OK(oci_layer_tree_read(buf_str(&b), &t, NULL));
+    CHECK(t.n_members == 3 && t.packed == 158 && t.raw == 4608 && str_is(t.tree, "the tree"));
+    CHECK_INT(oci_layer_tree_member(&t, 2).raw, 512);
+    for (size_t n = 0; n < b.n - strlen("the tree"); n++)
+        CHECK_ERR(oci_layer_tree_read(str_n(b.p, n), &t, NULL), E_PARSE);
+    CHECK_ERR(oci_layer_tree_write(members, OCI_MEMBERS_MAX + 1, STR(""), &many, NULL), E_LIMIT);
+    CHECK_OK(buf_add_str(&many, STR("DMLTREE1")));
+    CHECK_OK(buf_add_le64(&many, OCI_MEMBERS_MAX + 1));
+    CHECK_ERR(oci_layer_tree_read(buf_str(&many), &t, NULL), E_LIMIT);
+    b.p[16] = 0; /* a member without bytes in the blob */
+    CHECK_ERR(oci_layer_tree_read(buf_str(&b), &t, NULL), E_PARSE);
+    buf_fini(&b);
+    buf_fini(&many);
 }
 
 TEST_MAIN

@@ -30,11 +30,22 @@ struct layer_writer {
     VEC(struct oci_estargz_chunk) chunks; /* of the file that is being written */
     struct sha256 *chunk;                 /* of the last of them, */
     bool is_in_chunk;                     /* which is not full */
+    VEC(struct oci_member) members;
 };
 
+void image_layer_blob_fini(struct image_layer_blob *b)
+{
+    free(b->members);
+    *b = (struct image_layer_blob){ 0 };
+}
+
+/* A member, whole: it ends with the number of bytes that it has when it is inflated. */
 static int on_compressed(void *arg, struct str bytes, struct err *err)
 {
     struct layer_writer *w = arg;
+    struct rd size = rd_init(bytes.p + bytes.n - 4, 4);
+    struct oci_member one = { .packed = (uint32_t)bytes.n, .raw = rd_le32(&size) };
+    vec_push(&w->members, one);
     sha256_add(w->digest, bytes.p, bytes.n);
     w->blob->size += bytes.n;
     int r = sys_write_all(w->fd, bytes.p, bytes.n);
@@ -337,7 +348,11 @@ int image_layer_write(struct image_item *items, size_t n, const struct image_spo
     oci_estargz_table_fini(&table);
     buf_fini(&w.header);
     map_fini(&w.names);
+    blob.members = w.members.p;
+    blob.n_members = w.members.n;
     if (r >= 0)
         *ret = blob;
+    else
+        image_layer_blob_fini(&blob);
     return r;
 }

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "image/spool.h"
 #include "oci/image.h"
+#include "oci/layer_tree.h"
 
 struct image_item {
     struct str path, link;
@@ -30,8 +31,11 @@ struct image_layer_blob {
     uint64_t size, tar_size; /* compressed or not */
     uint64_t n_files;
     bool is_estargz;
-    struct oci_digest table; /* of eStargz: of its JSON */
+    struct oci_digest table;    /* of eStargz: of its JSON */
+    struct oci_member *members; /* of the blob, in its order */
+    size_t n_members;
 };
+void image_layer_blob_fini(struct image_layer_blob *b);
 
 /* How blobs are written. */
 struct image_layer_form {
@@ -39,8 +43,8 @@ struct image_layer_form {
     const struct map *start; /* SHA-256 of contents that come first; NULL: none */
 };
 
-/* Sorts `items`. `fd`: gets the blob. Errors: those of the spool, of tar_write_header(), of
- * oci_estargz_table_add(), what writing gives. */
+/* Sorts `items`. `fd`: gets the blob. *ret: given, image_layer_blob_fini(). Errors: those of the
+ * spool, of tar_write_header(), of oci_estargz_table_add(), what writing gives. */
 int image_layer_write(struct image_item *items, size_t n, const struct image_spool *spool,
                       const struct image_layer_form *form, int fd, struct image_layer_blob *ret,
                       struct err *err);

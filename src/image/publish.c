@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "codec/json.h"
+#include "image/trees.h"
 #include "oci/refactored.h"
 
 #include <stdio.h>
@@ -329,6 +330,41 @@ static int send_configs(struct publisher *p, struct err *err)
     return r;
 }
 
+/* ---- trees ---- */
+
+/* The layer of this run that is the blob; NULL: it is of an older one. */
+static const struct image_layer_blob *written_as(const struct publisher *p, size_t image,
+                                                 const struct oci_digest *blob)
+{
+    for (size_t i = 0; p->r->layers && i < p->r->plan.n_layers; i++)
+        if (oci_digest_equal(&p->r->layers[i].digest, blob))
+            return &p->r->layers[i];
+    return oci_digest_equal(&p->r->images[image].top.digest, blob) ? &p->r->images[image].top
+                                                                   : NULL;
+}
+
+static int send_trees(struct publisher *p, const char *directory, struct err *err)
+{
+    struct image_trees trees = { 0 };
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < p->r->group.n; i++) {
+        const struct image_layer_blob *blobs[OCI_LAYERS_MAX] = { NULL };
+        const struct target *t = &p->targets[i];
+        const struct image_trees_image how = {
+            .source = t->staged, .image = &t->image, .blobs = blobs, .directory = directory
+        };
+        if (!is_new(p, i))
+            continue;
+        for (size_t k = 0; k < t->image.manifest.n_layers; k++)
+            blobs[k] = written_as(p, i, &t->image.manifest.layers[k].digest);
+        r = image_trees_push(&trees, &how, t->to->remote, err);
+        if (r < 0)
+            r = err_ctx(err, r, "'%s'", t->to->ref.repository);
+    }
+    image_trees_fini(&trees);
+    return r;
+}
+
 /* ---- manifests and tags ---- */
 
 static int send_manifest(struct publisher *p, size_t image, const char *tag, struct err *err)
@@ -429,6 +465,7 @@ int image_refactor_publish(struct image_refactoring *r, const struct oci_layout 
     status = status < 0 ? status : send_layers(&p, false, err);
     status = status < 0 ? status : send_configs(&p, err);
     status = status < 0 ? status : send_manifests(&p, err);
+    status = status < 0 ? status : send_trees(&p, oci_layout_staging(layout), err);
     status = status < 0 ? status : move_tags(&p, err);
     publisher_fini(&p);
     if (status >= 0)

@@ -14,6 +14,10 @@ bool image_refactoring_keeps(const struct image_refactoring *r, size_t image)
 
 void image_refactoring_fini(struct image_refactoring *r)
 {
+    for (size_t i = 0; r->layers && i < r->plan.n_layers; i++)
+        image_layer_blob_fini(&r->layers[i]);
+    for (size_t i = 0; r->images && i < r->group.n; i++)
+        image_layer_blob_fini(&r->images[i].top);
     image_plan_fini(&r->plan);
     image_atoms_fini(&r->atoms);
     image_group_fini(&r->group);

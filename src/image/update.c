@@ -16,6 +16,8 @@ enum { OLD, NEW, WHITEOUT_PREFIX = 4 };
 
 void image_update_fini(struct image_update *u)
 {
+    if (!u->pair.images) /* else it is the top layer there */
+        image_layer_blob_fini(&u->delta);
     image_refactoring_fini(&u->pair);
     *u = (struct image_update){ 0 };
 }

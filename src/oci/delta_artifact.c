@@ -45,15 +45,19 @@ int oci_delta_artifact_write(const struct oci_delta_artifact *d, const struct oc
     sha256_of(STR(OCI_EMPTY_TEXT), empty.bytes);
     json_set_int(&a, doc, "schemaVersion", 2);
     json_set_str(&a, doc, "mediaType", STR(MANIFEST_TYPE));
-    json_set_str(&a, doc, "artifactType", STR(OCI_DELTA_ARTIFACT_TYPE));
+    json_set_str(&a, doc, "artifactType",
+                 d->is_trees ? STR(OCI_TREES_ARTIFACT_TYPE) : STR(OCI_DELTA_ARTIFACT_TYPE));
     json_setc(&a, doc, "config",
               descriptor(&a, STR(OCI_EMPTY_TYPE), &empty, strlen(OCI_EMPTY_TEXT)));
     json_setc(&a, doc, "subject", descriptor(&a, type, &subject->digest, subject->manifest_text.n));
-    json_set_str(&a, json_obj(&a, doc, "annotations"), OCI_DELTA_FROM, buf_str(&from));
+    if (!d->is_trees)
+        json_set_str(&a, json_obj(&a, doc, "annotations"), OCI_DELTA_FROM, buf_str(&from));
     for (size_t i = 0; i < d->n_layers; i++) {
         const struct oci_delta_blob *l = &d->layers[i];
-        struct json *v = descriptor(&a, STR(OCI_LAYER_DELTA_TYPE), &l->blob.digest, l->blob.size);
-        set_digest(&a, json_obj(&a, v, "annotations"), OCI_DELTA_OF, &l->of);
+        struct str kind = d->is_trees ? STR(OCI_LAYER_TREE_TYPE) : STR(OCI_LAYER_DELTA_TYPE);
+        struct json *v = descriptor(&a, kind, &l->blob.digest, l->blob.size);
+        set_digest(&a, json_obj(&a, v, "annotations"), d->is_trees ? OCI_TREE_OF : OCI_DELTA_OF,
+                   &l->of);
         json_add(layers, v);
     }
     json_setc(&a, doc, "layers", layers);
@@ -64,11 +68,13 @@ int oci_delta_artifact_write(const struct oci_delta_artifact *d, const struct oc
 
 /* ---- reading ---- */
 
-static bool read_blob(const struct json *v, struct oci_delta_blob *ret)
+static bool read_blob(const struct json *v, bool is_trees, struct oci_delta_blob *ret)
 {
     int64_t size;
-    struct str of = json_get_str(json_getc(v, "annotations"), OCI_DELTA_OF);
-    if (!str_is(json_get_str(v, "mediaType"), OCI_LAYER_DELTA_TYPE) ||
+    struct str of =
+        json_get_str(json_getc(v, "annotations"), is_trees ? OCI_TREE_OF : OCI_DELTA_OF);
+    if (!str_is(json_get_str(v, "mediaType"),
+                is_trees ? OCI_LAYER_TREE_TYPE : OCI_LAYER_DELTA_TYPE) ||
         oci_digest_parse(of, &ret->of, NULL) < 0 ||
         oci_digest_parse(json_get_str(v, "digest"), &ret->blob.digest, NULL) < 0 ||
         json_int(json_getc(v, "size"), &size) < 0 || size <= 0)
@@ -84,7 +90,9 @@ int oci_delta_artifact_read(struct arena *a, struct str text, struct oci_delta_a
     int r = json_parse(a, text, NULL, &doc, err);
     if (r < 0)
         return err_ctx(err, r, "manifest of deltas");
-    if (!str_is(json_get_str(doc, "artifactType"), OCI_DELTA_ARTIFACT_TYPE))
+    struct str type = json_get_str(doc, "artifactType");
+    bool is_trees = str_is(type, OCI_TREES_ARTIFACT_TYPE);
+    if (!is_trees && !str_is(type, OCI_DELTA_ARTIFACT_TYPE))
         return err_set(err, E_PARSE, "manifest of deltas: it is none");
     struct oci_delta_blob *layers = arena_new_n(a, struct oci_delta_blob, OCI_LAYERS_MAX);
     size_t n = 0;
@@ -92,9 +100,9 @@ int oci_delta_artifact_read(struct arena *a, struct str text, struct oci_delta_a
         if (n == OCI_LAYERS_MAX)
             return err_set(err, E_LIMIT, "manifest of deltas: more than %d layers", OCI_LAYERS_MAX);
         layers[n] = (struct oci_delta_blob){ 0 };
-        n += read_blob(v, &layers[n]);
+        n += read_blob(v, is_trees, &layers[n]);
     }
-    *ret = (struct oci_delta_artifact){ .layers = layers, .n_layers = n };
+    *ret = (struct oci_delta_artifact){ .is_trees = is_trees, .layers = layers, .n_layers = n };
     return 0;
 }
 
@@ -125,10 +133,14 @@ int oci_delta_referrers(struct arena *a, struct str index, struct oci_delta_refe
     *ret = arena_new_n(a, struct oci_delta_referrer, OCI_DELTA_REFERRERS_MAX);
     json_each (v, json_getc(doc, "manifests")) {
         struct oci_delta_referrer *to = &(*ret)[n];
-        if (n < OCI_DELTA_REFERRERS_MAX &&
-            str_is(json_get_str(v, "artifactType"), OCI_DELTA_ARTIFACT_TYPE) &&
+        struct str type = json_get_str(v, "artifactType");
+        if (n == OCI_DELTA_REFERRERS_MAX)
+            break;
+        *to = (struct oci_delta_referrer){ .is_trees = str_is(type, OCI_TREES_ARTIFACT_TYPE) };
+        if ((to->is_trees || str_is(type, OCI_DELTA_ARTIFACT_TYPE)) &&
             oci_digest_parse(json_get_str(v, "digest"), &to->manifest, NULL) >= 0 &&
-            read_from(a, json_get_str(json_getc(v, "annotations"), OCI_DELTA_FROM), to))
+            (to->is_trees ||
+             read_from(a, json_get_str(json_getc(v, "annotations"), OCI_DELTA_FROM), to)))
             n++;
     }
     *ret_n = n;

@@ -9,6 +9,7 @@
 #include "oci/pull_chunks.h"
 #include "oci/pull_deltas.h"
 #include "oci/pull_files.h"
+#include "oci/pull_members.h"
 #include "oci/refactored.h"
 #include "oci/table.h"
 
@@ -235,6 +236,29 @@ static bool pull_by_delta(struct pull *p, struct oci_pull_layer *l, struct oci_c
     return made_from_parts(p, l, r, &err, n_bytes, done.n_tar_bytes);
 }
 
+static bool pull_by_tree(struct pull *p, struct oci_pull_layer *l, struct oci_contents *contents)
+{
+    struct err err = { 0 };
+    struct oci_pull_members_result done = { 0 };
+    const struct oci_origin *o = &p->opts->origin;
+    if (!o->parts->referrers || o->parts->has_files(o->arg) || l->blob.size < DELTAS_MIN_BYTES)
+        return false;
+    const struct oci_descriptor *d = oci_deltas_tree(deltas_of(p), &l->diff_id);
+    if (!d || d->size >= l->blob.size || d->size > OCI_LAYER_TREE_MAX)
+        return false;
+    scoped(buf_fini_scoped) struct buf tree = BUF_INIT((size_t)d->size);
+    int r = oci_delta_fetch(o, d, &tree, &err);
+    const struct oci_pull_members how = { .s = p->s,
+                                          .contents = contents,
+                                          .origin = o,
+                                          .blob = &l->blob,
+                                          .import = import_of(p, l),
+                                          .tables = p->tables,
+                                          .tree = buf_str(&tree) };
+    r = r < 0 ? r : oci_pull_members(&how, &done, &err);
+    return made_from_parts(p, l, r, &err, tree.n + done.n_bytes, done.n_tar_bytes);
+}
+
 static bool pull_by_chunks(struct pull *p, struct oci_pull_layer *l, struct oci_contents *contents)
 {
     struct oci_pull_chunks_result done;
@@ -260,7 +284,7 @@ static bool pull_by_parts(struct pull *p, struct oci_pull_layer *l)
         return false;
     report(p, l, OCI_PULL_RUNNING, 0);
     return pull_by_files(p, l, contents) || pull_by_delta(p, l, contents) ||
-           pull_by_chunks(p, l, contents);
+           pull_by_chunks(p, l, contents) || pull_by_tree(p, l, contents);
 }
 
 static void set_present(struct pull *p, struct oci_pull_layer *l)

@@ -7,7 +7,7 @@ enum { DOCUMENT_MEMORY_MAX = 64 << 20 };
 
 struct oci_deltas {
     struct arena memory;
-    struct oci_delta_artifact artifact;
+    struct oci_delta_artifact deltas, trees; /* without layers where none is attached */
 };
 
 static bool has_all(struct oci_store *s, const struct oci_delta_referrer *d)
@@ -20,24 +20,41 @@ static bool has_all(struct oci_store *s, const struct oci_delta_referrer *d)
     return true;
 }
 
+static int get(const struct oci_origin *o, const struct oci_delta_referrer *one,
+               struct oci_deltas *d, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_DOCUMENT_MAX);
+    struct oci_delta_artifact found;
+    int r = o->parts->manifest(o->arg, &one->manifest, &text, err);
+    if (r < 0)
+        return r;
+    struct str kept = str_copy_arena(&d->memory, buf_str(&text));
+    r = oci_delta_artifact_read(&d->memory, kept, &found, err);
+    if (r < 0 || found.is_trees != one->is_trees)
+        return r < 0 ? r : err_set(err, E_PARSE, "what is attached is of another kind");
+    *(found.is_trees ? &d->trees : &d->deltas) = found;
+    return 0;
+}
+
+/* The first deltas of which the store has the files, and the first trees. */
 static int find(struct oci_store *s, const struct oci_origin *o, const struct oci_digest *manifest,
                 struct oci_deltas *d, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf index = BUF_INIT(OCI_DOCUMENT_MAX);
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(OCI_DOCUMENT_MAX);
     struct oci_delta_referrer *all;
-    size_t n = 0, i = 0;
+    size_t n = 0;
     int r = o->parts->referrers(o->arg, manifest, &index, err);
     r = r < 0 ? r : oci_delta_referrers(&d->memory, buf_str(&index), &all, &n, err);
-    while (r >= 0 && i < n && !has_all(s, &all[i]))
-        i++;
-    if (r >= 0 && i == n)
-        r = err_set(err, E_UNSUPPORTED, "no delta is attached of which the store has the files");
-    r = r < 0 ? r : o->parts->manifest(o->arg, &all[i].manifest, &text, err);
     if (r < 0)
         return r;
-    struct str kept = str_copy_arena(&d->memory, buf_str(&text));
-    return oci_delta_artifact_read(&d->memory, kept, &d->artifact, err);
+    for (size_t i = 0; i < n; i++) {
+        const struct oci_delta_artifact *have = all[i].is_trees ? &d->trees : &d->deltas;
+        if (have->n_layers == 0 && (all[i].is_trees || has_all(s, &all[i])))
+            (void)get(o, &all[i], d, NULL); /* one that cannot be read is as if it were not there */
+    }
+    return d->trees.n_layers || d->deltas.n_layers
+               ? 0
+               : err_set(err, E_UNSUPPORTED, "nothing is attached that the store has a use for");
 }
 
 int oci_deltas_find(struct oci_store *s, const struct oci_origin *origin,
@@ -60,13 +77,25 @@ void oci_deltas_free(struct oci_deltas *d)
     free(d);
 }
 
+static const struct oci_descriptor *layer_of(const struct oci_delta_artifact *a,
+                                             const struct oci_digest *diff_id)
+{
+    for (size_t i = 0; i < a->n_layers; i++)
+        if (oci_digest_equal(&a->layers[i].of, diff_id))
+            return &a->layers[i].blob;
+    return NULL;
+}
+
 const struct oci_descriptor *oci_deltas_get(const struct oci_deltas *d,
                                             const struct oci_digest *diff_id)
 {
-    for (size_t i = 0; d && i < d->artifact.n_layers; i++)
-        if (oci_digest_equal(&d->artifact.layers[i].of, diff_id))
-            return &d->artifact.layers[i].blob;
-    return NULL;
+    return d ? layer_of(&d->deltas, diff_id) : NULL;
+}
+
+const struct oci_descriptor *oci_deltas_tree(const struct oci_deltas *d,
+                                             const struct oci_digest *diff_id)
+{
+    return d ? layer_of(&d->trees, diff_id) : NULL;
 }
 
 static int add_to_buf(void *arg, struct str bytes, struct err *err)
@@ -87,5 +116,5 @@ int oci_delta_fetch(const struct oci_origin *origin, const struct oci_descriptor
     sha256_of(bytes, found.bytes);
     return bytes.n == blob->size && oci_digest_equal(&found, &blob->digest)
                ? 0
-               : err_set(err, E_DIGEST, "the delta of a layer is not what its digest says");
+               : err_set(err, E_DIGEST, "what is attached for a layer is not what its digest says");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deltas that are attached to an image in its registry (oci/layer_delta.h): which of them the store
- * has the older version for. Blocking.
+ * has the older version for; and trees of its layers (oci/layer_tree.h). Blocking.
  */
 #pragma once
 
@@ -20,7 +20,10 @@ void oci_deltas_free(struct oci_deltas *d);
 /* The delta of a layer; NULL: there is none. Any thread. */
 const struct oci_descriptor *oci_deltas_get(const struct oci_deltas *d,
                                             const struct oci_digest *diff_id);
-/* Its bytes, compared with its digest, appended to `to`. Any thread. Errors: those of the origin;
- * E_DIGEST. */
+/* The tree of a layer; NULL: there is none. Any thread. */
+const struct oci_descriptor *oci_deltas_tree(const struct oci_deltas *d,
+                                             const struct oci_digest *diff_id);
+/* The bytes of either, compared with its digest, appended to `to`. Any thread. Errors: those of the
+ * origin; E_DIGEST. */
 int oci_delta_fetch(const struct oci_origin *origin, const struct oci_descriptor *blob,
                     struct buf *to, struct err *err);
