@@ -257,6 +257,17 @@ static void add_flights(const struct orchestrator *o, struct arena *a, struct im
     f->o.n_flights = to.n;
 }
 
+static void log_tasks(const struct image_plan *p, const struct image_tasks *tasks)
+{
+    size_t n[] = { [IMAGE_TASK_REGISTRY] = 0, [IMAGE_TASK_JOIN] = 0 };
+    for (size_t i = 0; i < tasks->all.n; i++)
+        n[tasks->all.p[i].kind]++;
+    log_debug("a plan is sent",
+              "node=%s image=%s registry=%zu peer=%zu after=%zu join=%zu seconds=%.3f", p->to,
+              p->image, n[IMAGE_TASK_REGISTRY], n[IMAGE_TASK_PEER], n[IMAGE_TASK_AFTER],
+              n[IMAGE_TASK_JOIN], tasks->seconds);
+}
+
 static void keep_tasks(struct image_plan *p, const struct image_cluster_file *f,
                        const struct image_tasks *tasks)
 {
@@ -399,6 +410,7 @@ static void plan_send(struct image_plan *p)
     } else if ((r = send_tasks(p, &f, &tasks, &err)) < 0) {
         plan_failed(p, &err);
     } else {
+        log_tasks(p, &tasks);
         keep_tasks(p, &f, &tasks);
         set_at(p, PLAN_SEND);
     }

@@ -40,7 +40,7 @@ def add_pod(cluster, name, node, image=None, **spec):
 @pytest.fixture
 def scheduler(cluster, tmp_path):
     s = Scheduler(cluster.api.kubeconfig, tmp_path, args=(
-        "--send-plans", "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host))
+        "--send-plans", "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host, "--log-level", "debug"))
     s.plans = lambda outcome: plans(s, outcome)
     yield s
     assert s.stop() == 0
@@ -83,7 +83,7 @@ def test_nodes_that_want_an_image_at_once_fetch_it_from_the_registry_once(cluste
         cluster.start(name)
         add_node(cluster, name)
     wait_for(lambda: all(cluster.state(n) for n in names), "all nodes to report")
-    big, size = (cluster.doc["layers"][0][k] for k in ("digest", "size"))
+    big = cluster.doc["layers"][0]["digest"]
     told = threading.Event()
     cluster.registry.faults += [("GET", f"/blobs/{big}", lambda h: told.wait(DEADLINE_S) and None)] * 20
     scheduler = request.getfixturevalue("scheduler")
@@ -93,8 +93,8 @@ def test_nodes_that_want_an_image_at_once_fetch_it_from_the_registry_once(cluste
     told.set()
     wait_for(lambda: all(cluster.has(n) == 2 for n in names), "all nodes to have the image")
     wait_for(lambda: scheduler.plans("done") == 3, "the plans to end")
-    came = re.findall(r"node=(n\d) image=\S+ peer_bytes=(\d+) registry_bytes=(\d+)", scheduler.text())
-    assert len(came) == 3 and sum(int(registry) >= size for _, _, registry in came) == 1, came  # a node may ask it again, when it waits
+    planned = re.findall(r"a plan is sent node=n\d image=\S+ registry=(\d) peer=0 after=(\d) join=0", scheduler.text())
+    assert sorted(planned) == [("0", "2"), ("0", "2"), ("2", "0")], scheduler.text()  # on a busy machine a node may ask the registry in the end
 
 
 def test_a_node_that_is_away_costs_an_event_and_nothing_else(cluster, request):
