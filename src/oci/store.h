@@ -91,10 +91,10 @@ struct oci_store_opts {
      */
     bool is_not_durable;
     bool is_as_before; /* is_not_durable if the writer before was: of one that imports nothing */
-    uint64_t lock_ms; /* how long to wait for another writer */
-    bool is_service;  /* a writer that stays: others are told so */
-    bool is_hasty;    /* for such a one lock_ms does not count */
-    bool has_control; /* a writer that will take jobs of others: they are told so */
+    uint64_t lock_ms;  /* how long to wait for another writer */
+    bool is_service;   /* a writer that stays: others are told so */
+    bool is_hasty;     /* for such a one lock_ms does not count */
+    bool has_control;  /* a writer that will take jobs of others: they are told so */
     enum oci_store_form form;
     uint64_t quota_bytes;                    /* of layers and blobs; 0: none */
     const struct oci_store_cache_ops *cache; /* of a writer; NULL: layers are never evicted */
