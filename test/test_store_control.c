@@ -14,6 +14,8 @@
 #include <ftw.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -391,6 +393,104 @@ TEST(a_process_that_ends_in_the_middle_of_a_job_is_told_from_one_that_did_not_be
     CHECK_OK(-pthread_create(&thread, NULL, lose_main, &fd));
     CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_LOST);
     CHECK_OK(-pthread_join(thread, NULL));
+}
+
+/* The process that has the store, killed before its n-th call of this kind while it does a job. */
+static pid_t start_mortal(enum sys_call call, unsigned nth)
+{
+    int ready[2];
+    char is_ready = 0;
+    CHECK(pipe2(ready, O_CLOEXEC) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct store_control *c;
+        struct oci_store *s = open_store();
+        CHECK_OK(store_control_start(s, &c, NULL));
+        sys_fail_nth(call, nth, SYS_FAIL_KILL);
+        CHECK(write(ready[1], "r", 1) == 1);
+        for (;;)
+            (void)pause();
+    }
+    (void)close(ready[1]);
+    CHECK(pid > 0 && read(ready[0], &is_ready, 1) == 1);
+    (void)close(ready[0]);
+    return pid;
+}
+
+static void count_damage(void *arg, enum oci_store_damage_kind kind, const char *what,
+                         const char *why)
+{
+    (void)kind, (void)what, (void)why;
+    ++*(size_t *)arg;
+}
+
+/* What a killed process left is whole, and the job can be done again. 1: it was killed. */
+static int survive(const struct store_job *job, enum sys_call call, unsigned nth)
+{
+    struct arena a = { 0 };
+    struct json *result;
+    struct err err = { 0 };
+    size_t n_damaged = 0;
+    int status;
+    const struct store_job_watch watch = { 0 };
+    const struct oci_store_check_opts check = { .on_damage = count_damage, .arg = &n_damaged };
+    struct oci_store_check_result checked = { 0 };
+    new_root();
+    struct oci_store *s = open_store();
+    add_image(s, "app:v1");
+    add_image(s, "app:v2");
+    oci_store_close(s);
+    pid_t pid = start_mortal(call, nth);
+    int asked = store_ask(root, job, NULL, NULL, &a, &result, &err);
+    CHECK(asked == STORE_ASKED_DONE || asked == STORE_ASKED_LOST);
+    if (asked == STORE_ASKED_DONE)
+        CHECK(kill(pid, SIGKILL) == 0);
+    CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    CHECK_INT(store_ask(root, job, NULL, NULL, &a, &result, NULL), STORE_ASKED_NO_ONE);
+    s = open_store();
+    CHECK_OK(oci_store_check(s, &check, &checked, NULL));
+    CHECK_INT(n_damaged, 0);
+    struct store_job again = *job;
+    again.is_again = true;
+    CHECK_OK(store_job_run(s, &again, &watch, &a, &result, NULL));
+    CHECK(has(s, "app:v2", NULL) && has(s, "app:v1", NULL) == (job->kind != STORE_JOB_RM));
+    CHECK(has(s, "b", NULL) == (job->kind == STORE_JOB_TAG));
+    CHECK_OK(oci_store_sweep(s, SIZE_MAX, NULL));
+    oci_store_close(s);
+    arena_fini(&a);
+    return asked == STORE_ASKED_LOST;
+}
+
+TEST(a_server_that_is_killed_at_any_call_leaves_a_job_that_can_be_done_again)
+{
+    static const enum sys_call calls[] = { SYS_RENAMEAT, SYS_UNLINKAT, SYS_FSYNC, SYS_WRITE };
+    struct str word = STR("app:v1");
+    const struct store_job jobs[] = {
+        { .kind = STORE_JOB_TAG, .images = &word, .n_images = 1, .name = STR("b") },
+        { .kind = STORE_JOB_PIN, .images = &word, .n_images = 1 },
+        { .kind = STORE_JOB_RM, .images = &word, .n_images = 1 },
+        { .kind = STORE_JOB_GC },
+    };
+    unsigned n_killed = 0;
+    for (size_t i = 0; i < ARRAY_LEN(jobs); i++)
+        for (size_t k = 0; k < ARRAY_LEN(calls); k++)
+            for (unsigned nth = 1; survive(&jobs[i], calls[k], nth); nth++)
+                n_killed++;
+    CHECK(n_killed > 4);
+}
+
+TEST(a_name_is_changed_to_the_end_when_the_client_goes_away)
+{
+    static const char job[] = "{\"do\":\"tag\",\"images\":[\"app:v1\"],\"name\":\"b\"}\n";
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    int fd = connect_raw();
+    CHECK(send(fd, job, sizeof job - 1, MSG_NOSIGNAL) == sizeof job - 1);
+    (void)close(fd);
+    while (!has(s, "b", NULL))
+        (void)sched_yield();
+    store_control_close(c, true);
+    oci_store_close(s);
 }
 
 /* ---- the text ---- */
