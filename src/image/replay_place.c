@@ -82,32 +82,34 @@ static uint64_t batches(const struct image_replay *r, uint64_t n_files)
 }
 
 /* Each source is connected to; the index is a request of its own. */
-static uint64_t files_ms(const struct image_replay *r, const struct image_replay_wait *w)
+static double files_ms(const struct image_replay *r, const struct image_replay_wait *w)
 {
     uint64_t registry = w->of_registry + w->of_index + batches(r, w->files_of_registry);
-    return registry * r->o->registry_rtt_ms +
-           (w->of_peer + batches(r, w->files_of_peers)) * r->o->peer_rtt_ms;
+    uint64_t peers = w->of_peer + batches(r, w->files_of_peers);
+    return (double)registry * (double)r->o->registry_rtt_ms +
+           (double)peers * (double)r->o->peer_rtt_ms;
 }
 
-double image_replay_wait_s(const struct image_replay *r, const struct image_replay_wait *w)
+static double round_trips_ms(const struct image_replay *r, const struct image_replay_wait *w)
 {
     enum { WHOLE_TRIPS = 2 /* connection, layers */, REST_TRIPS = 4 };
     uint64_t farthest_ms =
         MAX(w->of_registry ? r->o->registry_rtt_ms : 0, w->of_peer ? r->o->peer_rtt_ms : 0);
-    uint64_t ms = 0;
     switch (r->o->start) {
     case IMAGE_REPLAY_WHOLE:
     case IMAGE_REPLAY_STARTS:
-        ms = WHOLE_TRIPS * farthest_ms;
         break;
     case IMAGE_REPLAY_REST:
-        ms = REST_TRIPS * farthest_ms;
-        break;
+        return (double)(REST_TRIPS * farthest_ms);
     case IMAGE_REPLAY_FILES:
-        ms = files_ms(r, w);
-        break;
+        return files_ms(r, w);
     }
-    return w->sending_s + (double)ms / 1000;
+    return (double)(WHOLE_TRIPS * farthest_ms);
+}
+
+double image_replay_wait_s(const struct image_replay *r, const struct image_replay_wait *w)
+{
+    return w->sending_s + round_trips_ms(r, w) / 1000;
 }
 
 /* ---- placement ---- */
