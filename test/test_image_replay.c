@@ -495,6 +495,10 @@ TEST(two_versions_of_a_layer_have_files_in_common)
     CHECK_INT(replay(&t, &o).wan_bytes, 500 + 300);
     o.files.common = o.files.read = 1;
     CHECK_INT(replay(&t, &o).wan_bytes, 1000);
+    t.requests.n = 1; /* a alone has all of x */
+    CHECK_INT(replay(&t, &o).wan_bytes, 1000);
+    t.requests.p[0].image = 1;
+    CHECK_INT(replay(&t, &o).wan_bytes, 600);
     image_trace_fini(&t);
 }
 
