@@ -82,9 +82,14 @@ class Link:
         self.listener.close()
 
 
+def python():
+    """That of the distribution: one in a home directory has whatever its user installed."""
+    return "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else shutil.which("python3")
+
+
 def library():
     """Python's own files, of this machine."""
-    found = subprocess.run([shutil.which("python3"), "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"], capture_output=True, text=True, check=True)
+    found = subprocess.run([python(), "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"], capture_output=True, text=True, check=True)
     return pathlib.Path(found.stdout.strip())
 
 
@@ -97,10 +102,17 @@ def objects_of(stdlib):
     return sorted(names)
 
 
+def is_content(member):
+    if os.path.basename(member.name) in ("site-packages", "__pycache__", "test") or not (member.isfile() or member.isdir()):
+        return None
+    return member
+
+
 def make_tar():
     out, stdlib, seen = io.BytesIO(), library(), set()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name, _, data, *more in programs("python3"):
+        for name, _, data, *_ in programs(python()):
+            name = "bin/python3" if name == f"bin/{python()}" else name
             info = tarfile.TarInfo(name)
             info.size, info.mode = len(data), 0o755
             tar.addfile(info, io.BytesIO(data))
@@ -108,10 +120,10 @@ def make_tar():
         for path in objects_of(stdlib):
             if path.lstrip("/") not in seen:
                 tar.add(os.path.realpath(path), path.lstrip("/"), recursive=False)
-        tar.add(stdlib, str(stdlib).lstrip("/"), filter=lambda m: m if m.isfile() or m.isdir() else None)
-        for other in ("/usr/lib/python3/dist-packages", "/usr/share/perl", "/usr/lib/gcc"):  # what an image has besides
+        tar.add(stdlib, str(stdlib).lstrip("/"), filter=is_content)
+        for other in ("/usr/lib/python3/dist-packages", "/usr/share/perl"):  # what an image has besides
             if os.path.isdir(other):
-                tar.add(other, other.lstrip("/"), filter=lambda m: m if m.isfile() or m.isdir() else None)
+                tar.add(other, other.lstrip("/"), filter=is_content)
     return out.getvalue()
 
 
@@ -143,8 +155,8 @@ def measure(plan, work, link, options):
         word = child.stdout.readline()
         ready, n = time.monotonic() - began, link.n - before
         while "--lazy" in options and word and time.monotonic() - began < STORED_WITHIN_S:
-            rows = json.loads(image(plan, work / "node/images", "ls", "-o", "json"))
-            if rows and rows[0]["state"] == "running" and list((work / "node/images/layers").iterdir()):
+            names = [row["name"] for row in json.loads(image(plan, work / "node/images", "ls", "-o", "json"))]
+            if f"{link.host}/python:bench" in names:  # the last step
                 break
             time.sleep(0.05)
         stored = time.monotonic() - began
