@@ -1721,6 +1721,35 @@ TEST(others_see_how_far_a_start_is_while_its_process_lives)
     arena_fini(&a);
 }
 
+TEST(one_start_of_an_image_at_a_time_has_its_turn)
+{
+    char dir[] = "/tmp/dormouse-lazy-XXXXXX";
+    struct oci_store *s;
+    struct lazy_status *t;
+    const struct oci_digest one = { .bytes = { 1 } }, other = { .bytes = { 2 } };
+    CHECK(mkdtemp(dir));
+    const struct oci_store_opts opts = { .root = dir };
+    const struct lazy_status_row row = { .reference = STR("a") };
+    CHECK_OK(oci_store_open(&opts, &s, NULL));
+    CHECK_OK(lazy_status_new(s, &row, &t, NULL)); /* which makes the directory */
+    int turn = lazy_status_take_turn(s, &one), beside = lazy_status_take_turn(s, &other);
+    CHECK(turn >= 0 && beside >= 0);
+    CHECK_ERR(lazy_status_take_turn(s, &one), -EAGAIN);
+    lazy_status_give_turn(s, &one, -1);
+    CHECK_ERR(lazy_status_take_turn(s, &one), -EAGAIN);
+    lazy_status_give_turn(s, &one, turn);
+    turn = lazy_status_take_turn(s, &one);
+    CHECK(turn >= 0);
+    (void)close(turn); /* as when its process is killed */
+    turn = lazy_status_take_turn(s, &one);
+    CHECK(turn >= 0);
+    lazy_status_give_turn(s, &one, turn);
+    lazy_status_give_turn(s, &other, beside);
+    lazy_status_free(t);
+    oci_store_close(s);
+    CHECK_OK(tree_remove(AT_FDCWD, dir, NULL));
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && str_is(str_of(argv[1]), LAZY_GUARD_WORD))

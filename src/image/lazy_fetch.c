@@ -395,12 +395,36 @@ static void fetch_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
         f->opts.on_progress(f->opts.arg, done, f->opts.view->n_bytes);
 }
 
+/* With the lock. */
+static bool has_first(const struct lazy_fetch *f)
+{
+    for (size_t i = 0; i < f->n_first; i++)
+        if (f->items[f->order[i]].state != STATE_HERE)
+            return false;
+    return true;
+}
+
+/* With the lock, which is released meanwhile. */
+static bool may_go_on(struct lazy_fetch *f)
+{
+    if (!f->opts.may_go_on || !has_first(f))
+        return true;
+    (void)pthread_mutex_unlock(&f->mutex);
+    bool may = f->opts.may_go_on(f->opts.arg, f);
+    (void)pthread_mutex_lock(&f->mutex);
+    return may;
+}
+
 /* With the lock. 1: b was filled; 0: look again. */
 static int wait_for_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
 {
     *b = (struct batch){ .now_ms = clock_mono_ms(), .again_ms = UINT64_MAX };
     if (l->until_ms > b->now_ms) {
         wait_until(f, l->until_ms);
+        return 0;
+    }
+    if (l == &f->rest && !may_go_on(f)) {
+        wait_until(f, b->now_ms + LAZY_FETCH_ASK_MS);
         return 0;
     }
     if (l == &f->rest)
@@ -540,23 +564,28 @@ static int source_of(struct lazy_fetch *f, struct map *known, int fd, struct err
     return r;
 }
 
-static int use_contents(struct lazy_fetch *f, struct err *err)
+int lazy_fetch_use(struct lazy_fetch *f, struct oci_contents *c, struct err *err)
 {
     struct map known = { 0 };
     const struct lazy_view *v = f->opts.view;
     int r = 0;
-    for (size_t i = 0; f->opts.contents && i < v->n && r >= 0; i++) {
+    for (size_t i = 0; i < v->n && r >= 0; i++) {
         struct oci_digest d;
         struct oci_content found;
         memcpy(d.bytes, v->files[i].digest, sizeof d.bytes);
-        if (!oci_contents_find(f->opts.contents, &d, v->files[i].size, &found) || found.fd < 0)
+        if (!oci_contents_find(c, &d, v->files[i].size, &found) || found.fd < 0)
             continue; /* an object may leave the store */
         r = source_of(f, &known, found.fd, err);
-        f->items[i].place = (struct place){ found.fd, (uint32_t)r, found.at };
-        f->items[i].is_local = r >= 0;
+        (void)pthread_mutex_lock(&f->mutex);
+        struct item *it = &f->items[i];
+        if (r >= 0 && it->state != STATE_HERE && !it->is_local) {
+            it->place = (struct place){ found.fd, (uint32_t)r, found.at };
+            it->is_local = true;
+        }
+        (void)pthread_mutex_unlock(&f->mutex);
     }
     map_fini(&known);
-    return r;
+    return r < 0 ? r : 0;
 }
 
 static int check_sizes(const struct lazy_fetch *f, struct err *err)
@@ -585,7 +614,8 @@ static int begin(struct lazy_fetch *f, struct err *err)
         return err_sys(err, f->spool, "temporary file in '%s'", f->opts.spool_dir);
     int r = give_spool(f, err);
     f->spool_source = (uint32_t)r;
-    r = r < 0 ? r : use_contents(f, err);
+    if (r >= 0 && f->opts.contents)
+        r = lazy_fetch_use(f, f->opts.contents, err);
     r = r < 0 ? r : check_sizes(f, err);
     make_order(f);
     if (r >= 0 && (r = start_threads(f)) < 0)
@@ -614,15 +644,6 @@ int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret
     }
     *ret = f;
     return 0;
-}
-
-/* With the lock. */
-static bool has_first(const struct lazy_fetch *f)
-{
-    for (size_t i = 0; i < f->n_first; i++)
-        if (f->items[f->order[i]].state != STATE_HERE)
-            return false;
-    return true;
 }
 
 int lazy_fetch_wait(struct lazy_fetch *f, struct err *err)

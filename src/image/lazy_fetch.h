@@ -25,6 +25,7 @@ enum {
         1 << 20,                   /* of one for what is opened; a small file waits for no more */
     LAZY_FETCH_URGENT_THREADS = 3, /* so many large files keep what is opened from coming */
     LAZY_FETCH_START_TRIES = 4,    /* requests for the files of the start, then it fails */
+    LAZY_FETCH_ASK_MS = 250,       /* may_go_on() */
     LAZY_FETCH_AGAIN_MS = 500,     /* after the first failure; doubled up to */
     LAZY_FETCH_AGAIN_MAX_MS = 30 * 1000,
     LAZY_FETCH_URGENT_MAX_MS = 2 * 1000, /* where something waits in an open */
@@ -51,6 +52,9 @@ struct lazy_fetch_opts {
     void (*on_all)(void *arg, struct lazy_fetch *f);
     void (*on_failure)(void *arg, const char *why);
     void (*on_deaf)(void *arg);
+    /* By the thread of the background, before each request for more than the start has: whether it
+     * is to be fetched here; if not, it asks again. NULL: always. */
+    bool (*may_go_on)(void *arg, struct lazy_fetch *f);
     void *arg;
 };
 
@@ -62,6 +66,8 @@ int lazy_fetch_wait(struct lazy_fetch *f, struct err *err);
 /* Where a file (index of the view) lies, once it is here: a borrowed descriptor, and an offset.
  * Errors: -ENOENT. */
 int lazy_fetch_place(struct lazy_fetch *f, uint32_t file, uint64_t *ret_at);
+/* More is here by now; c: kept until lazy_fetch_free(). Errors: of the guardian. */
+int lazy_fetch_use(struct lazy_fetch *f, struct oci_contents *c, struct err *err);
 /* lazy_fetch_free() has begun. Any thread. */
 bool lazy_fetch_is_over(const struct lazy_fetch *f);
 /* Wait so long, or until then; for on_all(). */

@@ -16,7 +16,10 @@ struct lazy_image {
     struct lazy_view view;
     struct start_list first;
     struct oci_store *reader; /* NULL: there is no store yet */
-    struct oci_contents *contents;
+    struct oci_contents *contents,
+        *later;      /* of other images; of this one, that another start left */
+    int turn;        /* lazy_status_take_turn(); -1: it has none */
+    bool has_looked; /* for what another start left */
     struct lazy_guard *guard;
     struct lazy_fetch *fetch;
     atomic_bool stop;
@@ -185,6 +188,38 @@ static int find_contents(struct lazy_image *l, struct err *err)
 
 /* ---- the layers, when all files are here ---- */
 
+static void give_turn(struct lazy_image *l)
+{
+    lazy_status_give_turn(l->reader, &l->opts.image->digest, l->turn);
+    l->turn = -1;
+}
+
+/* The store is busy or full, perhaps for long: other starts do not wait for that. */
+static void tell_not_stored(void *arg, const char *why)
+{
+    give_turn(arg);
+    tell_failure(arg, why);
+}
+
+/*
+ * Another start of the image may fetch it for both: then its layers are in the store when it has
+ * given its turn back. If the turn cannot be had for another reason, all fetch.
+ */
+static bool may_go_on(void *arg, struct lazy_fetch *fetch)
+{
+    struct lazy_image *l = arg;
+    if (l->has_looked)
+        return true;
+    l->turn = lazy_status_take_turn(l->reader, &l->opts.image->digest);
+    if (l->turn == -EAGAIN)
+        return false;
+    l->turn = MAX(l->turn, -1);
+    l->has_looked = true;
+    l->later = oci_contents_of(l->reader, l->trees.diff_ids, l->trees.n, layer_rights_is_public);
+    (void)lazy_fetch_use(fetch, l->later, NULL);
+    return true;
+}
+
 /* By the thread that fetched the last file. */
 static void on_all(void *arg, struct lazy_fetch *fetch)
 {
@@ -201,10 +236,11 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
         .fetch = fetch,
         .reading = l->opts.reading,
         .reading_arg = l->opts.reading_arg,
-        .on_failure = tell_failure,
+        .on_failure = tell_not_stored,
         .arg = l,
     };
     int r = lazy_layers_keep(&opts, &err);
+    give_turn(l);
     if (r == -ECANCELED)
         return;
     if (r == E_DIGEST)
@@ -230,6 +266,7 @@ static int start_fetching(struct lazy_image *l, struct err *err)
         .on_all = on_all,
         .on_failure = tell_failure,
         .on_deaf = tell_deaf,
+        .may_go_on = may_go_on,
         .arg = l,
     };
     int r = lazy_fetch_start(&opts, &l->fetch, err);
@@ -261,6 +298,7 @@ int lazy_image_start(const struct lazy_image_opts *opts, struct lazy_image **ret
 {
     struct lazy_image *l = xnew(struct lazy_image);
     l->opts = *opts;
+    l->turn = -1;
     (void)pthread_mutex_init(&l->mutex, NULL);
     int r = start(l, err);
     l->opts.root = NULL; /* the caller's */
@@ -281,6 +319,8 @@ void lazy_image_stop(struct lazy_image *l)
 {
     lazy_fetch_free(l->fetch);
     l->fetch = NULL;
+    if (l->turn >= 0)
+        give_turn(l);
 }
 
 void lazy_image_free(struct lazy_image *l)
@@ -292,6 +332,7 @@ void lazy_image_free(struct lazy_image *l)
     lazy_status_free(l->status);
     (void)pthread_mutex_destroy(&l->mutex);
     oci_contents_free(l->contents);
+    oci_contents_free(l->later);
     oci_store_close(l->reader);
     lazy_trees_fini(&l->trees);
     lazy_view_fini(&l->view);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define MARK "lazy-"
+#define TURN "turn-"
 
 enum { LINE_MAX_BYTES = 2 * 21 + SHA256_HEX_SIZE + LAZY_STATUS_REFERENCE_MAX + 2 };
 
@@ -90,7 +91,7 @@ static void remove_stale(const char *path)
         return;
     for (size_t i = 0; i < names.all.n; i++) {
         const char *name = names.all.p[i];
-        if (!str_has_prefix(str_of(name), STR(MARK)))
+        if (!str_has_prefix(str_of(name), STR(MARK)) && !str_has_prefix(str_of(name), STR(TURN)))
             continue;
         scoped(fd_scoped) int fd = sys_openat(dir, name, O_RDONLY | O_NOFOLLOW, 0);
         if (fd >= 0 && !is_locked(fd))
@@ -160,4 +161,32 @@ void lazy_status_free(struct lazy_status *t)
     free((char *)(uintptr_t)t->row.reference.p);
     free(t->path);
     free(t);
+}
+
+/* ---- turns ---- */
+
+static char *turn_of(const struct oci_store *s, const struct oci_digest *manifest)
+{
+    char hex[SHA256_HEX_SIZE];
+    scoped(free_scoped) char *dir = dir_of(s);
+    hex_format(manifest->bytes, sizeof manifest->bytes, hex);
+    return xasprintf("%s/" TURN "%s", dir, hex);
+}
+
+/* A file that is removed meanwhile is a turn that two have: both fetch, which harms nothing. */
+int lazy_status_take_turn(const struct oci_store *s, const struct oci_digest *manifest)
+{
+    scoped(free_scoped) char *path = turn_of(s, manifest);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CREAT | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return fd;
+    return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : take_fd(&fd);
+}
+
+void lazy_status_give_turn(const struct oci_store *s, const struct oci_digest *manifest, int turn)
+{
+    scoped(free_scoped) char *path = turn_of(s, manifest);
+    if (turn >= 0)
+        (void)sys_unlinkat(AT_FDCWD, path, 0);
+    fd_scoped(&turn);
 }

@@ -2,7 +2,8 @@
 /*
  * How far lazy starts are: files lazy-<random> in starts/ of the node store, locked (flock) while
  * their process lives, with a line "<bytes here> <bytes> <manifest> <reference>", numbers of
- * 20 digits. What a killed process left is no start any more, and the next one removes it.
+ * 20 digits. What a killed process left is no start any more, and the next one removes it. Files
+ * turn-<manifest> are locked by the start that fetches the rest of an image.
  *
  * Blocking calls.
  */
@@ -34,3 +35,12 @@ void lazy_status_free(struct lazy_status *t); /* removes it; NULL is fine */
 
 /* "running, hydrating 43 %", or "running". In the arena. */
 const char *lazy_status_text(const struct lazy_status_row *row, struct arena *a);
+
+/*
+ * Of several starts of one image at once, one fetches the rest: the turn of the image, which this
+ * one then has until it closes the descriptor (given), or ends. Errors: -EAGAIN, another one has
+ * it; of files.
+ */
+int lazy_status_take_turn(const struct oci_store *s, const struct oci_digest *manifest);
+/* Give it back; -1 is fine. */
+void lazy_status_give_turn(const struct oci_store *s, const struct oci_digest *manifest, int turn);

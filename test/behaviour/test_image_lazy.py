@@ -254,6 +254,33 @@ def test_it_runs_before_all_is_here_and_then_all_is(cloud, valve, tmp_path):
     assert len(valve.asked) == n                                           # all is here: an ordinary start
 
 
+def all_stored(images, cloud):
+    return all((images / "layers" / d).exists() for d in cloud[2])
+
+
+def test_two_starts_fetch_an_image_once(cloud, valve, tmp_path):
+    with lazy(valve, tmp_path) as first, lazy(valve, tmp_path) as second:
+        valve.set(open=None)
+        wait_for(lambda: all_stored(tmp_path / "images", cloud), "the layers are in the store")
+        wait_for(lambda: len(list((tmp_path / "images/leases").iterdir())) == 2, "both have all of it")
+        asked = [d for digests in valve.asked for d in digests]
+        assert asked.count(sha256(REST)) == 1
+        for child in (first, second):
+            out, err = child.communicate("/rest\n", timeout=DEADLINE_S)
+            assert (child.returncode, out, err) == (0, REST.decode() + "read\n", "")
+    assert list((tmp_path / "images/starts").iterdir()) == []
+
+
+def test_a_start_goes_on_when_the_other_one_is_killed(cloud, valve, tmp_path):
+    with lazy(valve, tmp_path) as first, lazy(valve, tmp_path) as second:
+        first.kill()
+        first.wait(DEADLINE_S)
+        valve.set(open=None)
+        wait_for(lambda: all_stored(tmp_path / "images", cloud), "the layers are in the store")
+        out, err = second.communicate("/rest\n", timeout=DEADLINE_S)
+        assert (second.returncode, out, err) == (0, REST.decode() + "read\n", "")
+
+
 def test_nothing_is_asked_for_twice_that_other_images_have(cloud, valve, tmp_path):
     Layout(tmp_path / "mine").image("v1", [layer([("a/copy", "f", REST)])])
     assert image(tmp_path / "images", "pull", f"oci:{tmp_path}/mine:v1", "--name", "mine:v1").returncode == 0
