@@ -8,6 +8,7 @@
 #include "image/layer_rights.h"
 #include "image/mirror_files.h"
 #include "image/start_list.h"
+#include "oci/refactored.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -471,6 +472,15 @@ static int get_image(struct mirror *m, struct arena *a, const struct mirror_requ
     return oci_store_image_get(m->store, str_copy_arena(a, str_of(name)), a, ret, err);
 }
 
+static bool is_refactored(struct mirror *m, struct arena *a, const struct oci_digest *manifest)
+{
+    struct str text;
+    struct json *doc;
+    struct oci_digest original;
+    return oci_store_document(m->store, manifest, a, &text, NULL) >= 0 &&
+           json_parse(a, text, NULL, &doc, NULL) >= 0 && oci_refactored_source(doc, &original);
+}
+
 static int find_tag(struct mirror *m, struct arena *a, const struct mirror_request *q,
                     bool accepts_index, struct mirror_found *f, struct err *err)
 {
@@ -484,6 +494,8 @@ static int find_tag(struct mirror *m, struct arena *a, const struct mirror_reque
         return r;
     if (!may_have(m, &image.manifest, false) || !may_have(m, &doc.config.digest, false))
         return err_set(err, -ENOENT, "the store has no such image");
+    f->stored = image.manifest;
+    f->is_refactored = is_refactored(m, a, &image.manifest);
     struct err why = { 0 };
     r = has_blobs(m, &doc, &why);
     if (r == -ENOENT)

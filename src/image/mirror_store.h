@@ -44,6 +44,8 @@ struct mirror_found {
     uint64_t size;             /* of any of them */
     struct oci_digest digest;
     bool has_digest;
+    struct oci_digest stored; /* by tag: the manifest that the store has under the name, */
+    bool is_refactored;       /* and whether that is a refactored form (oci/refactored.h) */
     char media_type[MIRROR_TYPE_MAX + 1];
     char next[OCI_TAG_MAX + 1]; /* of tags: more follow this one; empty: none */
 };

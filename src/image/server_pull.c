@@ -42,6 +42,7 @@ struct image_pull {
     pthread_mutex_t mutex; /* of what follows, until it has ended */
     bool is_posted;
     uint64_t n_bytes, ms;                   /* that came from the registry */
+    struct oci_digest pulled;               /* its manifest; zeroed: it failed */
     struct pulled_document index, manifest; /* text NULL: not known, or there is none */
     int r;
     struct err err;
@@ -172,6 +173,8 @@ static int run_pull(struct image_pull *p, struct err *err)
     r = oci_pull(p->s->opts.store, &opts, &result, err);
     layer_show_fini(&p->show);
     p->n_bytes = r < 0 ? 0 : result.n_bytes;
+    if (r >= 0)
+        p->pulled = result.manifest;
     p->ms = clock_mono_ms() - began_ms;
     oci_origin_close(&p->origin);
     return r;
@@ -224,7 +227,13 @@ static void on_news(struct post *post)
     wake_all(p);
 }
 
-static void note_checked(struct image_server *s, const char *name)
+/* A tag that was compared with the registry's. */
+struct checked_tag {
+    uint64_t at_ms;
+    struct oci_digest manifest; /* which the registry's names; zeroed: it did not say */
+};
+
+static void note_checked(struct image_server *s, const char *name, const struct oci_digest *named)
 {
     if (s->checked.n >= CHECKED_MAX) {
         map_each (e, &s->checked)
@@ -232,9 +241,9 @@ static void note_checked(struct image_server *s, const char *name)
         map_fini(&s->checked);
         s->checked = (struct map){ 0 };
     }
-    uint64_t *at = xnew(uint64_t);
-    *at = loop_now_ms(s->loop);
-    free(map_put(&s->checked, str_of(name), at));
+    struct checked_tag *c = xnew(struct checked_tag);
+    *c = (struct checked_tag){ loop_now_ms(s->loop), *named };
+    free(map_put(&s->checked, str_of(name), c));
 }
 
 static void note_registry(const struct image_pull *p)
@@ -264,7 +273,7 @@ static void end_pull(struct image_pull *p)
                  log_quote(text, str_of(err_text(&p->err))));
     }
     if (p->r >= 0 || p->is_refresh)
-        note_checked(s, p->name);
+        note_checked(s, p->name, &p->pulled);
     image_server_state_changed(s);
     list_remove(&p->node); /* a request that looks again starts another */
     list_init(&p->node);
@@ -432,10 +441,15 @@ static void wait_for(struct serving *g, struct image_pull *p)
     list_push_back(&p->waiting, &g->waiting);
 }
 
-static bool is_fresh(struct image_server *s, const char *name)
+/* A refactored form that a command put there since is not what the registry's tag names. Where the
+ * registry did not say, what is here is served for a while, whatever it is. */
+static bool is_fresh(struct image_server *s, const char *name, const struct mirror_found *f)
 {
-    const uint64_t *at = map_get(&s->checked, str_of(name));
-    return at && loop_now_ms(s->loop) - *at < IMAGE_SERVER_TAG_MS;
+    static const struct oci_digest none;
+    const struct checked_tag *c = map_get(&s->checked, str_of(name));
+    return c && loop_now_ms(s->loop) - c->at_ms < IMAGE_SERVER_TAG_MS &&
+           (!f->is_refactored || oci_digest_equal(&c->manifest, &none) ||
+            oci_digest_equal(&c->manifest, &f->stored));
 }
 
 static bool join_or_start(struct serving *g, int r, const char *name, const char *repository)
@@ -490,7 +504,7 @@ bool image_server_pull(struct serving *g, int r)
     scoped(buf_fini_scoped) struct buf name = BUF_INIT(2048);
     scoped(free_scoped) char *repository = xasprintf("%s/%s", ref.host, ref.repository);
     oci_reference_format(&ref, &name);
-    if (is_found && is_fresh(s, buf_cstr(&name)))
+    if (is_found && is_fresh(s, buf_cstr(&name), &g->found))
         return false;
     g->has_waited = true;
     return join_or_start(g, r, buf_cstr(&name), repository);

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S
+from conftest import BUILD, DEADLINE_S, wait_for
 from image_kit import MANIFEST, Layout, digest, layer
 from registry_kit import answer, fake
 from serve_kit import serve
@@ -215,6 +215,27 @@ def test_mounts_through_the_store_take_it_and_others_what_is_named(tmp_path, reg
     assert mounted("shop/app:v1", "--original", data="original") == (True, [original])
     assert mounted(f"shop/app@{original}", data="pinned") == (True, [original])
     assert mounted("shop/app:v1", "--sink", "dirs", data="copy") == (False, [original])
+
+
+def test_a_command_beside_the_mirror_does_not_change_what_its_clients_get(tmp_path, registry):
+    """The tag moves, and 'image pull' takes the refactored form of the new image before the mirror looks at the registry again."""
+    before, _ = attached(registry, "shop/app", "v1")
+    layout = Layout(tmp_path / "new")
+    for name, n in (("v1", 7), ("other", 8)):
+        layout.image(name, [BASE, version(n, 1800000000)])
+    with serve(tmp_path / "store", "--upstream", registry.host) as s:
+        def tag():
+            return s.get(f"/v2/shop/app/manifests/v1?ns={registry.host}")[1]["Docker-Content-Digest"]
+
+        assert tag() == before
+        wait_for(lambda: b"dormouse_image_pulls_total 1\n" in s.get("/metrics")[2], "it is in the store")
+        registry.add_layout(layout, "shop/app", "v1")
+        registry.add_layout(layout, "shop/app", "other")
+        image("refactor", *(f"docker://{registry.host}/shop/app:{t}" for t in ("v1", "other")), "--to", "source", *OPTIONS, "-o", "json")
+        moved, refactored = attached(registry, "shop/app", "v1")
+        assert tag() == before                                              # for a minute
+        assert pull(tmp_path, registry, "shop/app:v1")["digest"] == refactored
+        assert tag() == moved
 
 
 def test_clients_of_the_mirror_get_what_the_registry_names(tmp_path, registry):
