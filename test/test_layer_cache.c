@@ -348,6 +348,26 @@ static void run_steps(const struct step *steps, size_t n, enum image_cache_polic
     oci_store_close(s);
 }
 
+TEST(what_is_said_to_be_dead_leaves_first_unless_it_is_used_again)
+{
+    struct layer_cache_summary c;
+    new_root();
+    struct oci_store *s = open_for(3);
+    for (size_t i = 0; i < 3; i++)
+        pull_ok(s, i);
+    CHECK(layer_cache_bury(s, &images[2].diff_id));
+    CHECK(layer_cache_bury(s, &images[1].diff_id));
+    CHECK(!layer_cache_bury(s, &images[5].digest));
+    CHECK(layer_cache_summary(s, &c));
+    CHECK_INT(c.lists[IMAGE_CACHE_DEAD].n, 2);
+    pull_ok(s, 1); /* someone uses it */
+    pull_ok(s, 3);
+    CHECK(!has(s, 2) && has(s, 0) && has(s, 1));
+    check_agrees(s);
+    oci_store_close(s);
+    remove_root();
+}
+
 TEST(what_was_prefetched_takes_no_room_from_images_and_leaves_first)
 {
     struct err err = { 0 };

@@ -14,6 +14,7 @@
 #include "cmd/image_refactor.h"
 #include "codec/json.h"
 #include "codec/yaml.h"
+#include "image/bdm_send.h"
 #include "image/lease.h"
 #include "image/refactor.h"
 #include "image/retries.h"
@@ -47,6 +48,7 @@ static const char *config, *registry_host, *state_dir,
 static const char *layers_how; /* NULL: gzip */
 static const char *layer_threshold, *gain_threshold, *max_layers, *threads;
 static struct cmd_list exact_globs, news;
+static const char *key_file;
 static bool is_once, is_across;
 static uint64_t period_ms = 6 * 3600000, watch_ms = 60000, lease_ms = 60000, group_size = 64;
 
@@ -70,9 +72,12 @@ static const struct cmd_opt opts[] = {
     { "state-dir", 0, "DIR", "what is known of images (optimizer/ in the data directory)",
       CMD_STRING, &state_dir, 0, 0 },
     { "news", 0, "WHERE",
-      "tell which images moved and which layers are dead: a file, one JSON object in a line, or "
-      "the URL of an endpoint; may be repeated",
+      "tell which images moved and which layers are dead: a file, one JSON object in a line, "
+      "the URL of an endpoint, or NAME=URL of a node ('dormouse image serve --node NAME'); may be "
+      "repeated",
       CMD_LIST, &news, 0, 0 },
+    { "cluster-key-file", 0, "FILE", "the key that those nodes share", CMD_STRING, &key_file, 0,
+      0 },
     CMD_SECTION("What is done (as of 'dormouse image refactor')"),
     { "mode", 0, "MODE", "side: attach new images to their sources; replace: move the tags (side)",
       CMD_STRING, &mode, 0, 0 },
@@ -863,7 +868,11 @@ static int optimize(const char *const *words, size_t n, struct err *err)
     scoped(free_scoped) char *times = xasprintf("%s/times", dir);
     scoped(free_scoped) char *file = xasprintf("%s/state.json", dir);
     struct oci_remote_opts looking = args.registry;
-    const struct optimize_news to = { .where = &news, .registry = &looking };
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(IMAGE_BDM_KEY_MAX_BYTES);
+    int k = key_file ? image_bdm_key_read(key_file, &key, err) : 0;
+    if (k < 0)
+        return k;
+    const struct optimize_news to = { .where = &news, .key = buf_str(&key), .registry = &looking };
     const struct image_watch_opts w = {
         .words = words,
         .n_words = n,
@@ -921,7 +930,7 @@ static int check_args(const char *const *words, size_t n)
     if (image_watch_check_words(words, n, registry_host, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     for (size_t i = 0; i < news.n; i++)
-        if (optimize_news_check(news.at[i], &err) < 0)
+        if (optimize_news_check(news.at[i], key_file != NULL, &err) < 0)
             return cmd_fail(CMD_USAGE, &err);
     return check_refactoring();
 }

@@ -6,6 +6,7 @@
 #include "base/sys.h"
 #include "cmd/text_table.h"
 #include "codec/json.h"
+#include "image/server.h"
 #include "oci/remote_watch.h"
 
 #include <errno.h>
@@ -127,8 +128,9 @@ static int append(struct arena *a, const char *path, struct str text, struct err
     return r < 0 ? err_sys(err, r, "write to '%s'", path) : 0;
 }
 
-static int post(const struct optimize_news *to, struct arena *a, const char *url, struct str text,
-                struct err *err)
+/* bearer NULL: none. query: of the path, "" none. */
+static int post(const struct optimize_news *to, struct arena *a, const char *url, const char *query,
+                const char *bearer, struct str text, struct err *err)
 {
     struct oci_remote_opts registry = *to->registry;
     struct oci_reference ref = { .repository = "news" };
@@ -141,8 +143,40 @@ static int post(const struct optimize_news *to, struct arena *a, const char *url
         return err_set(err, E_INVALID, "'%s' is no URL", url);
     (void)snprintf(ref.host, sizeof ref.host, STR_FMT, STR_ARG(host));
     int r = oci_remote_open(&ref, &registry, &m, err);
-    r = r < 0 ? r : oci_remote_post(m, arena_printf(a, "/" STR_FMT, STR_ARG(path)), text, err);
+    const char *target = arena_printf(a, "/" STR_FMT "%s", STR_ARG(path), query);
+    r = r < 0 ? r : oci_remote_post(m, target, bearer, text, err);
     return r < 0 ? err_ctx(err, r, "'%s'", url) : 0;
+}
+
+static bool is_url(const char *where);
+
+/* "NAME=URL", cut in the arena. */
+static bool is_node(const char *where, struct arena *a, const char **ret_name, const char **ret_url)
+{
+    struct str name, url;
+    if (is_url(where) || !str_cut(str_of(where), '=', &name, &url) || name.n == 0 ||
+        name.n > IMAGE_BDM_NAME_MAX || !is_url(url.p))
+        return false;
+    *ret_name = str_dup_arena(a, name);
+    *ret_url = str_has_suffix(url, STR("/")) ? str_dup_arena(a, str_slice(url, 0, url.n - 1))
+                                             : str_dup_arena(a, url);
+    return true;
+}
+
+static void tell_node(const struct optimize_news *to, struct arena *a, const char *name,
+                      const char *url, struct str text)
+{
+    enum { TOKEN_S = 60 };
+    struct err err = { 0 };
+    struct oci_digest digest;
+    char token[IMAGE_BDM_TOKEN_SIZE], named[OCI_DIGEST_TEXT_SIZE];
+    sha256_of(text, digest.bytes);
+    oci_digest_format(&digest, named);
+    const struct image_bdm_grant g = image_server_grant("replaced", name, &digest);
+    image_bdm_token(to->key, &g, clock_wall_ms() / 1000, TOKEN_S, token);
+    if (post(to, a, arena_printf(a, "%s/v1/images/replaced", url),
+             arena_printf(a, "?digest=%s", named), token, text, &err) < 0)
+        optimize_event("untold", "node=%s reason=\"%s\"", name, err_text(&err));
 }
 
 static bool is_url(const char *where)
@@ -151,12 +185,19 @@ static bool is_url(const char *where)
            str_has_prefix(str_of(where), STR("https://"));
 }
 
-int optimize_news_check(const char *where, struct err *err)
+int optimize_news_check(const char *where, bool has_key, struct err *err)
 {
     scoped(free_scoped) char *dir = xstrdup(where);
     struct stat st;
     char *slash = strrchr(dir, '/');
-    if (is_url(where))
+    struct arena a = { 0 };
+    const char *name, *url;
+    bool is_of_node = is_node(where, &a, &name, &url);
+    arena_fini(&a);
+    if (is_of_node && !has_key)
+        return err_set(err, E_INVALID, "--news '%s' is a node: --cluster-key-file is missing",
+                       where);
+    if (is_of_node || is_url(where))
         return 0;
     if (str_find(str_of(where), STR("://")) >= 0)
         return err_set(err, E_INVALID, "--news '%s' is neither http:// nor https:// nor a file",
@@ -175,9 +216,15 @@ static int tell_all(const struct optimize_news *to, struct arena *a, const struc
 {
     struct str text = news_text(a, n);
     int r = 0;
-    for (size_t i = 0; r >= 0 && i < to->where->n; i++)
-        r = is_url(to->where->at[i]) ? post(to, a, to->where->at[i], text, err)
-                                     : append(a, to->where->at[i], text, err);
+    for (size_t i = 0; r >= 0 && i < to->where->n; i++) {
+        const char *where = to->where->at[i], *name, *url;
+        if (is_url(where))
+            r = post(to, a, where, "", NULL, text, err);
+        else if (is_node(where, a, &name, &url))
+            tell_node(to, a, name, url, text);
+        else
+            r = append(a, where, text, err);
+    }
     return r;
 }
 

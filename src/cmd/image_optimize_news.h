@@ -14,14 +14,16 @@ void optimize_event(const char *kind, const char *fmt, ...) __attribute__((forma
 void optimize_screen(const struct image_watch *w);
 
 struct optimize_news {
-    const struct cmd_list *where; /* files and URLs */
+    const struct cmd_list *where; /* files, URLs, nodes as NAME=URL */
+    struct str key;               /* of the cluster that the nodes are of */
     const struct oci_remote_opts *registry;
 };
 /*
  * An image_news_fn; arg: struct optimize_news. An event, and for an image that moved or is gone
- * {"name", "old", "new", "dead": [...]} to all of `where`: appended to a file, or POSTed.
+ * {"name", "old", "new", "dead": [...]} to all of `where`: appended to a file, or POSTed. A node
+ * that cannot be told is an event; it finds out when it next compares the tag.
  */
 int optimize_tell(void *arg, const struct image_news *n, struct err *err);
-/* Can `where` be told news: a URL of HTTP(S), or a file in a directory that there is? Errors:
- * E_INVALID, what stat() gives. */
-int optimize_news_check(const char *where, struct err *err);
+/* Can `where` be told news: a URL of HTTP(S), a node (with a key), or a file in a directory that
+ * there is? Errors: E_INVALID, what stat() gives. */
+int optimize_news_check(const char *where, bool has_key, struct err *err);

@@ -336,6 +336,22 @@ bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest, str
     return found;
 }
 
+bool layer_cache_bury(struct oci_store *s, const struct oci_digest *digest)
+{
+    struct layer_cache *c = oci_store_cache(s, &cache_ops);
+    struct oci_digest d;
+    if (!c)
+        return false;
+    if (oci_store_layer_of_blob(s, digest, &d) < 0)
+        d = *digest;
+    (void)pthread_mutex_lock(&c->mutex);
+    bool found = image_cache_bury(c->cache, d.bytes);
+    if (found)
+        flush(c);
+    (void)pthread_mutex_unlock(&c->mutex);
+    return found;
+}
+
 int layer_cache_settle(struct oci_store *s, struct err *err)
 {
     struct layer_cache *c = oci_store_cache(s, &cache_ops);

@@ -33,6 +33,10 @@ int layer_cache_open_store(const struct oci_store_opts *opts, enum image_cache_p
 bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest,
                        struct oci_digest *ret);
 
+/* No image that anyone watches has this layer, or blob of one, any more: it is the next to leave
+ * unless it is pinned or used. false: it is not here, or the store has no cache. */
+bool layer_cache_bury(struct oci_store *s, const struct oci_digest *digest);
+
 struct layer_cache_row {
     struct oci_digest diff_id;
     uint64_t n_bytes;           /* on disk */

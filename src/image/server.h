@@ -9,6 +9,7 @@
  *
  *     POST /v1/bdm?digest=<digest>  a deployment to carry out
  *     PUT  /v1/meta/<digest>        a document of an image
+ *     POST /v1/images/replaced?digest=<digest>   news of an image (image/news.h)
  *     GET  /v1/deploys/<UUID>       how far it is
  *     GET  /v1/cache                what is here
  *     GET  /v1/layers/<digest>?deploy=UUID&node=NAME   a layer for another node
@@ -108,7 +109,7 @@ struct image_server_opts {
 
 /*
  * The grant of a token (image/bdm.h) that an orchestrator shows to `node`: `what` is "bdm", "meta",
- * "cache" or the UUID of a deployment; digest: of the body (zeroed without one).
+ * "cache", "replaced" or the UUID of a deployment; digest: of the body (zeroed without one).
  */
 struct image_bdm_grant image_server_grant(const char *what, const char *node,
                                           const struct oci_digest *digest);

@@ -124,6 +124,24 @@ void image_server_each_prefetch(struct image_server *s, void (*f)(struct image_d
 /* Something else begins: those that are under way end. */
 void image_server_prefetch_stop(struct image_server *s);
 
+/* ---- news of images ---- */
+
+struct image_server_news {
+    struct oci_reference ref;
+    bool is_here, is_old; /* the store has the image; as it was */
+    size_t n_dead;        /* layers that leave first now */
+};
+/* What they say, and what the store has of it; by a worker thread. Errors: of
+ * image_replaced_parse().
+ */
+int image_server_news_read(struct image_server *s, struct str text, struct image_server_news *ret,
+                           struct err *err);
+/* What comes of it: "absent", "current", "noted", "pulling"; static storage. */
+const char *image_server_news_take(struct image_server *s, const struct image_server_news *n);
+/* The tag is compared with the registry's at the next request; with `pulls` the image is pulled
+ * now, if its registry is one that may be asked. Whether it is. */
+bool image_server_replaced(struct image_server *s, const struct oci_reference *ref, bool pulls);
+
 /* ---- round trips and rates to other nodes and the registry ---- */
 
 void image_server_probe_start(struct image_server *s);

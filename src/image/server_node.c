@@ -28,7 +28,7 @@ struct node_strikes {
     uint64_t out_until_ms;
 };
 
-enum posting_kind { POSTING_BDM, POSTING_META, POSTING_CACHE };
+enum posting_kind { POSTING_BDM, POSTING_META, POSTING_CACHE, POSTING_NEWS };
 
 /* A request whose body is read, or whose answer a job makes. */
 struct posting {
@@ -39,6 +39,7 @@ struct posting {
     struct oci_digest digest; /* of the body, as the token says */
     struct buf body, answer;
     uint64_t seq; /* of CACHE: when it was asked for */
+    struct image_server_news news;
     struct job job;
     bool is_working;
     int r;
@@ -337,10 +338,24 @@ static int write_report(struct posting *p, struct err *err)
 static void work(struct job *j)
 {
     struct posting *p = container_of(j, struct posting, job);
-    if (p->kind == POSTING_META)
+    if (p->kind == POSTING_NEWS)
+        p->r = image_server_news_read(p->s, buf_str(&p->body), &p->news, &p->err);
+    else if (p->kind == POSTING_META)
         p->r = oci_store_document_put(p->s->opts.store, &p->digest, buf_str(&p->body), &p->err);
     else
         p->r = write_report(p, &p->err);
+}
+
+static void reply_news(struct posting *p, int r)
+{
+    char text[64];
+    if (r < 0) {
+        image_server_reply_error(p->x, 400, "NEWS_INVALID", err_text(&p->err));
+        return;
+    }
+    (void)snprintf(text, sizeof text, "{\"image\":\"%s\",\"dead\":%zu}",
+                   image_server_news_take(p->s, &p->news), p->news.n_dead);
+    reply_json(p->x, 200, str_of(text));
 }
 
 static void on_worked(struct job *j, int r)
@@ -352,6 +367,10 @@ static void on_worked(struct job *j, int r)
         return;
     }
     r = r < 0 ? r : p->r;
+    if (p->kind == POSTING_NEWS) {
+        reply_news(p, r);
+        return;
+    }
     if (r == E_DIGEST || r == E_LIMIT)
         image_server_reply_error(p->x, 400, "DIGEST_INVALID", err_text(&p->err));
     else if (r < 0)
@@ -379,6 +398,13 @@ static void on_body(struct http_exchange *x, struct str chunk)
     (void)buf_add_str(&p->body, chunk);
 }
 
+static bool is_of_digest(const struct posting *p)
+{
+    struct oci_digest digest;
+    sha256_of(buf_str(&p->body), digest.bytes);
+    return oci_digest_equal(&digest, &p->digest);
+}
+
 static void on_body_end(struct http_exchange *x, int r)
 {
     struct posting *p = http_exchange_data(x);
@@ -387,6 +413,8 @@ static void on_body_end(struct http_exchange *x, int r)
         return;
     if (p->kind == POSTING_BDM)
         take_bdm(p);
+    else if (p->kind == POSTING_NEWS && !is_of_digest(p))
+        image_server_reply_error(p->x, 400, "DIGEST_INVALID", "the body has another digest");
     else
         start_job(p);
 }
@@ -449,8 +477,10 @@ static void take_body(struct image_server *s, struct http_exchange *x,
                       const struct http_request *req, enum posting_kind kind,
                       const struct oci_digest *digest)
 {
-    struct image_bdm_grant g =
-        image_server_grant(kind == POSTING_BDM ? "bdm" : "meta", s->node, digest);
+    struct image_bdm_grant g = image_server_grant(kind == POSTING_BDM    ? "bdm"
+                                                  : kind == POSTING_NEWS ? "replaced"
+                                                                         : "meta",
+                                                  s->node, digest);
     if (!image_server_holds(s, &g, req))
         deny(x);
     else if (new_posting(s, x, kind, digest))
@@ -503,6 +533,12 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
     } else if (t->n_segments == 2 && str_is(what, "bdm") && str_is(req->method, "POST")) {
         if (oci_digest_parse(url_query_get(t, "digest"), &digest, NULL) >= 0)
             take_body(s, x, req, POSTING_BDM, &digest);
+        else
+            image_server_reply_error(x, 400, "DIGEST_INVALID",
+                                     "the query does not say which digest the body has");
+    } else if (str_is(what, "images") && str_is(last, "replaced") && str_is(req->method, "POST")) {
+        if (oci_digest_parse(url_query_get(t, "digest"), &digest, NULL) >= 0)
+            take_body(s, x, req, POSTING_NEWS, &digest);
         else
             image_server_reply_error(x, 400, "DIGEST_INVALID",
                                      "the query does not say which digest the body has");

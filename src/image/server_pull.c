@@ -479,6 +479,19 @@ static bool join_or_start(struct serving *g, int r, const char *name, const char
     return true;
 }
 
+bool image_server_replaced(struct image_server *s, const struct oci_reference *ref, bool pulls)
+{
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(2048);
+    scoped(free_scoped) char *repository = xasprintf("%s/%s", ref->host, ref->repository);
+    oci_reference_format(ref, &name);
+    free(map_del(&s->checked, buf_str(&name)));
+    if (!pulls || !is_upstream(s, ref->host) || ref->has_digest)
+        return false;
+    (void)new_pull(s, buf_cstr(&name), repository, true);
+    start_waiting(s);
+    return true;
+}
+
 bool image_server_pull(struct serving *g, int r)
 {
     struct image_server *s = g->s;

@@ -140,11 +140,15 @@ int oci_remote_catalog(struct oci_remote *m, struct arena *a, struct oci_remote_
     return r < 0 ? err_ctx(err, r, "repositories of '%s'", m->ref.host) : r;
 }
 
-int oci_remote_post(struct oci_remote *m, const char *target, struct str json, struct err *err)
+int oci_remote_post(struct oci_remote *m, const char *target, const char *bearer, struct str json,
+                    struct err *err)
 {
     struct remote_answer a;
     struct headers h = { 0 };
+    scoped(free_scoped) char *shown = bearer ? xasprintf("Bearer %s", bearer) : NULL;
     (void)headers_addc(&h, "content-type", "application/json");
+    if (shown)
+        (void)headers_addc(&h, "authorization", shown);
     struct oci_request_opts opts = {
         .method = "POST", .target = target, .headers = &h, .body = json
     };

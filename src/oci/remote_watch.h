@@ -32,5 +32,6 @@ int oci_remote_catalog(struct oci_remote *m, struct arena *a, struct oci_remote_
                        struct err *err);
 
 /* POST a JSON document to a path of the host, which need not be a registry. It may arrive twice.
- * Errors: those of oci/remote.h. */
-int oci_remote_post(struct oci_remote *m, const char *target, struct str json, struct err *err);
+ * bearer: a token to show; NULL: none. Errors: those of oci/remote.h. */
+int oci_remote_post(struct oci_remote *m, const char *target, const char *bearer, struct str json,
+                    struct err *err);

@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from conftest import BUILD, DEADLINE_S, wait_for
 from image_kit import Layout, layer
 from registry_kit import REGISTRY, answer, fake, real
+from serve_kit import Node
 from test_image_refactor import BASE, NOISE, version
 
 needs_real = pytest.mark.skipif(not REGISTRY or not shutil.which("skopeo"), reason="no docker-registry or skopeo here")
@@ -179,6 +181,27 @@ def test_replaced_tags_and_dead_layers_are_told_to_a_file_and_an_endpoint(tmp_pa
     assert [line["name"] for line in lines] == [f"docker://{registry.host}/{r}:{t}" for r, t in zip(REPOSITORIES, ("v1", "v2"))]
     dead = {d for line in lines for d in line["dead"]}
     assert dead == {layer["digest"] for m in old.values() for layer in m["layers"]}
+
+
+def test_nodes_are_told_and_take_the_new_form(tmp_path, registry, layout):
+    """n1 has the images as they were; n2 is away, which holds up no one."""
+    node = Node(tmp_path, "n1", "--upstream", registry.host, "--quota", "64Mi", "--prefetch")
+    try:
+        for r, t in zip(REPOSITORIES, ("v1", "v2")):
+            assert node.get(f"/v2/{r}/manifests/{t}?ns={registry.host}")[0] == 200
+        ls = [BUILD / "dormouse", "image", "ls", "--store", node.store, "-o", "name"]
+        wait_for(lambda: len(subprocess.run(ls, capture_output=True, text=True).stdout.split()) == 2, "both images")
+        o = Optimizer(tmp_path, "--registry", registry.host, "--mode", "replace", "--news", "n2=http://127.0.0.1:1", "--news", f"n1={node.url}/",
+                      "--cluster-key-file", str(tmp_path / "key"))
+        found = o.once()
+        assert kinds(found).count("moved") == 2 and [rest.split()[0] for kind, rest in found if kind == "untold"] == ["node=n2"] * 2
+        wait_for(lambda: sum("image pulled" in line for line in node.log) > 2, "n1 to pull the new form of one at least")
+        metrics = node.get("/metrics")[2].decode()
+        assert int(re.search(r"^dormouse_image_cache_unused_bytes (\d+)$", metrics, re.M)[1]) > 0, "dead layers leave first"
+    finally:
+        assert node.stop() == 0
+    done = subprocess.run([*o.command[:3], "--registry", registry.host, "--news", f"n1={node.url}"], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 2 and "--cluster-key-file" in done.stderr
 
 
 def test_news_that_cannot_be_told_come_again(tmp_path, registry, layout):
