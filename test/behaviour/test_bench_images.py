@@ -74,6 +74,17 @@ def test_a_merged_view_of_recorded_layers_knows_whiteouts_and_hard_links(monkeyp
     assert figures.files_of("any") == {"l0": (4, 0), "l1": (1, 0)}
 
 
+def test_what_packages_share_is_what_has_the_same_path_rights_and_content(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench/images"))
+    import packages
+    from image_kit import layer
+    old = [("d", "d", ""), ("d/same", "f", b"x" * 30), ("d/content", "f", b"1"), ("d/mode", "f", b"m", {"mode": 0o755}), ("d/link", "l", "same"), ("gone", "f", b"g")]
+    new = [("d", "d", ""), ("d/same", "f", b"x" * 30), ("d/content", "f", b"2" * 10), ("d/mode", "f", b"m" * 10), ("d/link", "l", "same"), ("came", "f", b"c" * 10)]
+    was, now = (packages.files_of(layer(entries)) for entries in (old, new))
+    assert set(now) == {"d/same", "d/content", "d/mode", "d/link", "came"}
+    assert packages.potential(was, now) == (40, 50)
+
+
 def test_what_fails_first_is_said_when_unmounting_fails_too(monkeypatch, tmp_path, capsys):
     monkeypatch.syspath_prepend(str(ROOT / "bench/images"))
     import extract
