@@ -269,6 +269,16 @@ static bool is_not_the_first(struct oci_store *s, const struct oci_digest *diff_
     return !oci_digest_equal(diff_id, &images[1].diff_id);
 }
 
+static bool asks_for_form;
+static size_t n_other_form;
+
+static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
+{
+    (void)arg, (void)layer;
+    CHECK(strstr(why, "sparse files"));
+    n_other_form++;
+}
+
 static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool is_by_blobs,
                                    bool is_whole)
 {
@@ -286,6 +296,8 @@ static struct oci_pull_result pull(struct oci_store *s, unsigned version, bool i
         .is_whole = is_whole,
         .may_show = origin.is_secret ? is_not_the_first : NULL,
         .on_fallback = on_fallback,
+        .has_form = asks_for_form,
+        .on_other_form = on_other_form,
     };
     if (oci_pull(s, &opts, &res, &err) < 0)
         TEST_FAIL("%s", err_text(&err));
@@ -377,6 +389,31 @@ TEST(files_that_are_kept_by_their_contents_are_given_and_used)
         }
 }
 
+TEST(a_pull_tells_of_a_layer_whose_files_cannot_be_shared)
+{
+    static const enum oci_store_form before[] = { OCI_STORE_CAS, OCI_STORE_RAW, OCI_STORE_GZ };
+    for (int hole = 0; hole < 2; hole++)
+        for (size_t i = 0; i < ARRAY_LEN(before); i++) {
+            set_hole(hole);
+            struct oci_store *stores[2] = { new_store(0, before[i]), new_store(1, OCI_STORE_RAW) };
+            n_other_form = 0;
+            asks_for_form = before[i] == OCI_STORE_CAS;
+            (void)pull(stores[0], 1, true, true);
+            CHECK_INT(n_other_form, asks_for_form && hole);
+            oci_store_close(stores[0]); /* and of one that is here */
+            CHECK_OK(
+                oci_store_open(&(struct oci_store_opts){ .root = roots[0], .form = OCI_STORE_CAS },
+                               &stores[0], NULL));
+            asks_for_form = true;
+            n_other_form = 0;
+            (void)pull(stores[0], 1, true, true);
+            CHECK_INT(n_other_form, hole);
+            asks_for_form = false;
+            close_all(stores);
+        }
+    set_hole(true);
+}
+
 /* What the index says is here may have left with another layer, or rotted to another size. */
 TEST(a_file_that_left_the_store_costs_the_blob)
 {
@@ -399,6 +436,36 @@ TEST(a_file_that_left_the_store_costs_the_blob)
         CHECK_INT(origin.n_blobs, 1);
         check_layer(stores[0], 2); /* its import has brought the file again */
         check_layer(stores[0], 1);
+        close_all(stores);
+    }
+}
+
+static void change_content(const char *path, const char *text)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 20);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &b, NULL));
+    ssize_t at = str_find(buf_str(&b), str_of(text));
+    CHECK(at >= 0);
+    scoped(fd_scoped) int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0 && pwrite(fd, "#", 1, at + 500) == 1);
+}
+
+/* One that is taken as it is, and the older version of one that changed: the server did not lie. */
+TEST(a_file_that_rotted_here_is_no_lie_of_the_server)
+{
+    for (unsigned is_base = 0; is_base < 2; is_base++) {
+        struct oci_store *stores[2];
+        begin(stores);
+        scoped(free_scoped) char *content = is_base ? letters(BIG, 1) : letters(2000, 7);
+        scoped(free_scoped) char *tar =
+            oci_store_layer_path(stores[0], &images[1].diff_id, "data.tar");
+        content[is_base ? 20000 : 2000] = 0; /* before its first change */
+        change_content(tar, content + (is_base ? 15000 : 0));
+        origin.why[0] = 0;
+        CHECK_INT(pull(stores[0], 2, false, false).n_by_files, 0);
+        CHECK(strstr(origin.why, "a file of the store is damaged"));
+        CHECK_INT(origin.n_blobs, 1);
+        check_layer(stores[0], 2);
         close_all(stores);
     }
 }

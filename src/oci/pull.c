@@ -440,11 +440,15 @@ static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
         return canceled(err);
     if (wants_blobs(p) && p->opts->origin.has_no_blobs)
         tell_other_form(p, l, "the source has no compressed layers");
-    if (p->opts->has_form && oci_store_layer_has(p->s, &l->diff_id))
-        return add_form(p, l, err);
-    if (pull_by_parts(p, l))
-        return 0;
-    return must_stop(p) ? canceled(err) : fetch_layer(p, l, false, err);
+    bool is_here = p->opts->has_form && oci_store_layer_has(p->s, &l->diff_id);
+    int r = is_here               ? add_form(p, l, err)
+            : pull_by_parts(p, l) ? 0
+            : must_stop(p)        ? canceled(err)
+                                  : fetch_layer(p, l, false, err);
+    if (r >= 0 && p->opts->has_form && oci_store_form(p->s) == OCI_STORE_CAS &&
+        !oci_store_layer_is_shared(p->s, &l->diff_id))
+        tell_other_form(p, l, "it has sparse files, which layers cannot share");
+    return r;
 }
 
 /* ---- all of them ---- */
