@@ -391,6 +391,20 @@ TEST(a_store_is_made_where_nothing_is_and_where_another_process_began_one)
     }
 }
 
+TEST(a_directory_without_a_version_is_no_store_for_readers_either)
+{
+    struct err err = { 0 };
+    const struct oci_store_opts reader = { .is_reader = true };
+    new_root();
+    put_dir("refs");
+    put_dir("layers");
+    CHECK_ERR(try_open(reader, &err), -ENOENT);
+    CHECK(strstr(err_text(&err), "is no store of images"));
+    new_root();
+    oci_store_close(open_store());
+    CHECK_OK(try_open(reader, &err));
+}
+
 TEST(none_is_made_where_one_must_exist)
 {
     new_root();
@@ -898,6 +912,30 @@ TEST(a_full_disk_gets_room_from_what_is_left_where_no_layer_can_go)
     oci_store_close(s);
 }
 
+TEST(a_tar_that_is_made_again_gets_room_on_a_full_disk)
+{
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    pull_ok(s, 1, "two");
+    const struct oci_digest *d = &world.layers[0].diff_id;
+    CHECK_OK(oci_store_image_remove(s, STR("two"), NULL));
+    CHECK_OK(oci_store_layer_remove(s, &world.layers[2].diff_id, NULL));
+    sys_fail_nth(SYS_WRITE, 1, ENOSPC);
+    CHECK_OK(oci_store_layer_keep_tar(s, d, NULL));
+    sys_fail_nth(SYS_WRITE, 0, 0);
+    check_parts(s, 0, true, false);
+    check_layer(s, 0);
+    CHECK_INT(count_in("trash") + count_tmp(), 0);
+    CHECK_OK(oci_store_layer_share(s, d, NULL)); /* to the trash: there is room again, once */
+    CHECK_OK(oci_store_sweep(s, SIZE_MAX, NULL));
+    sys_fail_nth(SYS_WRITE, 1, ENOSPC);
+    CHECK_ERR(oci_store_layer_keep_tar(s, d, NULL), -ENOSPC);
+    sys_fail_nth(SYS_WRITE, 0, 0);
+    CHECK_INT(count_tmp(), 0);
+    oci_store_close(s);
+}
+
 TEST(the_tar_of_a_layer_is_read_at_any_place)
 {
     static const enum oci_store_form forms[] = { OCI_STORE_RAW, OCI_STORE_CAS };
@@ -948,19 +986,48 @@ TEST(a_blob_leads_to_its_layer_while_it_is_here)
     struct oci_store *reader = open_with((struct oci_store_opts){ .is_reader = true });
     struct oci_store *const both[] = { s, reader };
     for (size_t i = 0; i < 2; i++)
-        CHECK_ERR(oci_store_layer_of_blob(both[i], &l->digest, &found), -ENOENT);
+        CHECK_ERR(oci_store_layer_of_blob(both[i], &l->digest, &found, NULL), -ENOENT);
     for (int round = 0; round < 2; round++) {
         pull_ok(s, 0, "one");
         for (size_t i = 0; i < 2; i++) {
-            CHECK_OK(oci_store_layer_of_blob(both[i], &l->digest, &found));
+            CHECK_OK(oci_store_layer_of_blob(both[i], &l->digest, &found, NULL));
             CHECK(oci_digest_equal(&found, &l->diff_id));
-            CHECK_ERR(oci_store_layer_of_blob(both[i], &l->diff_id, &found), -ENOENT);
+            CHECK_ERR(oci_store_layer_of_blob(both[i], &l->diff_id, &found, NULL), -ENOENT);
         }
         CHECK_OK(oci_store_layer_remove(s, &l->diff_id, NULL));
         for (size_t i = 0; i < 2; i++)
-            CHECK_ERR(oci_store_layer_of_blob(both[i], &l->digest, &found), -ENOENT);
+            CHECK_ERR(oci_store_layer_of_blob(both[i], &l->digest, &found, NULL), -ENOENT);
     }
     oci_store_close(reader);
+    oci_store_close(s);
+}
+
+/* Without descriptors for a moment: the blob is not said to be missing, neither then nor later. */
+TEST(a_blob_that_cannot_be_looked_up_now_is_not_forgotten)
+{
+    static const enum sys_call calls[] = { SYS_OPENAT, SYS_PREAD };
+    struct oci_digest found;
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+    pull_ok(s, 0, "one");
+    const struct made_layer *l = &world.layers[0];
+    for (size_t is_made = 0; is_made < 2; is_made++)
+        for (size_t c = 0; c < ARRAY_LEN(calls); c++)
+            for (unsigned nth = 1, n = nth; n >= nth; nth++) {
+                oci_store_close(s);
+                s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+                if (is_made)
+                    CHECK_OK(oci_store_layer_of_blob(s, &l->digest, &found, NULL));
+                sys_fail_nth(calls[c], nth, EMFILE);
+                int r = oci_store_layer_of_blob(s, &l->digest, &found, NULL);
+                n = sys_call_count(calls[c]);
+                sys_fail_nth(calls[c], 0, 0);
+                CHECK(r == -EMFILE ? n >= nth : r == 0); /* another layer's fault is none */
+                for (size_t i = 0; i < PER_IMAGE; i++) {
+                    CHECK_OK(oci_store_layer_of_blob(s, &world.layers[i].digest, &found, NULL));
+                    CHECK(oci_digest_equal(&found, &world.layers[i].diff_id));
+                }
+            }
     oci_store_close(s);
 }
 

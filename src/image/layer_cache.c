@@ -322,7 +322,7 @@ bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest, str
     if (!c)
         return false;
     struct oci_digest d;
-    if (oci_store_layer_of_blob(s, digest, &d) < 0)
+    if (oci_store_layer_of_blob(s, digest, &d, NULL) < 0)
         d = *digest;
     (void)pthread_mutex_lock(&c->mutex);
     bool found = image_cache_touch(c->cache, d.bytes);
@@ -342,7 +342,7 @@ bool layer_cache_bury(struct oci_store *s, const struct oci_digest *digest)
     struct oci_digest d;
     if (!c)
         return false;
-    if (oci_store_layer_of_blob(s, digest, &d) < 0)
+    if (oci_store_layer_of_blob(s, digest, &d, NULL) < 0)
         d = *digest;
     (void)pthread_mutex_lock(&c->mutex);
     bool found = image_cache_bury(c->cache, d.bytes);

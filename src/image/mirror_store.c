@@ -336,13 +336,12 @@ static int open_blob(struct mirror *m, const struct oci_digest *d, bool is_entit
 {
     struct oci_digest diff_id;
     struct opened o = { .fd = -1 };
-    int r = -ENOENT;
-    if (oci_store_layer_of_blob(m->store, d, &diff_id) >= 0) {
-        if (may_have(m, &diff_id, is_entitled))
-            r = MIN(o.fd = oci_store_blob_fd(m->store, d, NULL), 0);
-    } else if (may_have(m, d, is_entitled)) {
+    int r = oci_store_layer_of_blob(m->store, d, &diff_id, NULL);
+    if (r >= 0)
+        r = may_have(m, &diff_id, is_entitled) ? MIN(o.fd = oci_store_blob_fd(m->store, d, NULL), 0)
+                                               : -ENOENT;
+    else if (r == -ENOENT && may_have(m, d, is_entitled))
         r = open_tar(m, d, &o);
-    }
     if (r == -ENOENT) /* what was public and has left since */
         return open_kept(m, d, ret);
     if (r >= 0)
@@ -673,14 +672,14 @@ static int find_answer(struct mirror *m, const struct mirror_request *q, struct 
 
 /* ---- starts ---- */
 
-/* Of an image whose layers everybody may know. */
+/* Of an image whose configuration and layers everybody may know. */
 static int find_start(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
                       struct err *err)
 {
     struct str text;
     struct oci_config config;
     struct arena a = { 0 };
-    int r = oci_store_document(m->store, &q->digest, &a, &text, err);
+    int r = get_document(m, &a, &q->digest, &text, err);
     if (r >= 0 && oci_config_parse(&a, text, &config, NULL) < 0)
         r = err_set(err, -ENOENT, "the store has no such configuration"); /* but a manifest */
     for (size_t i = 0; r >= 0 && i < config.n_diff_ids; i++)

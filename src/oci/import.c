@@ -85,7 +85,7 @@ static bool ends_within(const struct oci_import *other, uint64_t ms)
 
 /*
  * Wait while another thread imports it, until then; longer while it is about to end. With the
- * mutex held. Errors: -EEXIST, the layer is there by now; -ETIMEDOUT.
+ * mutex held, but for a moment. Errors: -EEXIST, the layer is there by now; -ETIMEDOUT.
  */
 static int wait_for_import(struct oci_import *im, struct store_hold *h)
 {
@@ -96,8 +96,14 @@ static int wait_for_import(struct oci_import *im, struct store_hold *h)
     while (h->is_importing && r == 0) {
         uint64_t ms = until_ms - MIN(until_ms, clock_skipped_ms()); /* the kernel's clock */
         const struct timespec until = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
-        if (is_here(im))
+        uint64_t n_ended = s->n_imports_ended;
+        (void)pthread_mutex_unlock(&s->mutex); /* it reads files; the hold keeps `h` */
+        bool has_come = is_here(im);
+        (void)pthread_mutex_lock(&s->mutex);
+        if (has_come)
             return -EEXIST;
+        if (n_ended != s->n_imports_ended) /* its wake-up is over: look again */
+            continue;
         r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
                      : -pthread_cond_wait(&s->imported, &s->mutex);
         if (r == -ETIMEDOUT && im->opts.may_be_beside && h->import && n_again++ < WAIT_AGAIN_MAX &&
@@ -133,6 +139,7 @@ static void release_import(struct oci_store *s, const struct oci_digest *d, bool
     struct store_hold *h = map_get(&s->holds, store_key(d));
     h->is_importing &= is_beside;
     h->import = h->is_importing ? h->import : NULL;
+    s->n_imports_ended++;
     (void)pthread_cond_broadcast(&s->imported);
     (void)pthread_mutex_unlock(&s->mutex);
     oci_store_release(s, d);
@@ -574,7 +581,8 @@ static int put_blob(struct oci_import *im, struct err *err)
     return is_synced(im) ? store_sync_dir(s, "blobs", err) : 0;
 }
 
-/* What refers to the layer syncs its name (store_sync_layers()), unless the store is not durable. */
+/* What refers to the layer syncs its name (store_sync_layers()), unless the store is not durable.
+ */
 static int put_layer(struct oci_import *im, struct err *err)
 {
     struct oci_store *s = im->s;

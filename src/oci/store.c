@@ -482,6 +482,8 @@ static int mend(const struct oci_store *s, struct err *err)
 static int open_reader(struct oci_store *s, struct err *err)
 {
     int r = read_version(s, err);
+    if (r == 0)
+        return err_set(err, -ENOENT, "'%s' is no store of images", s->root);
     if (r >= 0 && store_unsynced_is_stale(s))
         r = mend(s, err);
     if (r < 0)

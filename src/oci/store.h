@@ -180,9 +180,10 @@ int oci_store_layer_index(struct oci_store *s, const struct oci_digest *diff_id,
  */
 int oci_store_layer_blob(struct oci_store *s, const struct oci_digest *diff_id,
                          struct oci_digest *ret_digest, uint64_t *ret_size, struct err *err);
-/* The layer whose blob this is; -ENOENT, no layer has it. Looks into no layer but that one. */
+/* The layer whose blob this is. Looks into no layer but that one. Errors: -ENOENT, no layer has it;
+ * -EIO, -EMFILE and the like: that cannot be found out now. */
 int oci_store_layer_of_blob(struct oci_store *s, const struct oci_digest *blob,
-                            struct oci_digest *ret_diff_id);
+                            struct oci_digest *ret_diff_id, struct err *err);
 /* An open descriptor of a blob by its own digest; -ENOENT. */
 int oci_store_blob_fd(struct oci_store *s, const struct oci_digest *blob, struct err *err);
 /*

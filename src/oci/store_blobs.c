@@ -13,13 +13,11 @@
 
 enum { TICK_NS = 20 * 1000 * 1000 }; /* two changes within it may have one time */
 
-/* With the mutex of the table held. */
-static void put(struct oci_store *s, const struct oci_digest *blob,
-                const struct oci_digest *diff_id)
+static void put(struct map *to, const struct oci_digest *blob, const struct oci_digest *diff_id)
 {
     struct oci_digest *of = xnew(struct oci_digest);
     *of = *diff_id;
-    free(map_put(&s->blobs.of, store_key(blob), of));
+    free(map_put(to, store_key(blob), of));
 }
 
 static void table_clear(struct oci_store *s)
@@ -36,14 +34,27 @@ void store_blobs_fini(struct oci_store *s)
     (void)pthread_mutex_destroy(&s->blobs.mutex);
 }
 
+struct making {
+    struct oci_store *s;
+    struct map of;
+    int r; /* a layer could not be looked at */
+    struct err err;
+};
+
 static int note_layer(void *arg, const char *name, struct err *err)
 {
-    struct oci_store *s = arg;
+    struct making *m = arg;
     struct oci_digest d;
     struct store_layer_files f = { 0 };
+    struct err why = { 0 };
     (void)err;
-    if (store_digest_of_name(name, &d) && store_layer_stat(s, &d, &f, NULL) >= 0 && f.has_blob)
-        put(s, &f.blob, &d);
+    if (!store_digest_of_name(name, &d))
+        return 0;
+    int r = store_layer_stat(m->s, &d, &f, &why);
+    if (r >= 0 && f.has_blob)
+        put(&m->of, &f.blob, &d);
+    if (store_is_system(r) && r != -ENOENT) /* else it is gone since, or a check says so */
+        m->r = err_set(&m->err, r, "%s", err_text(&why));
     return 0;
 }
 
@@ -64,14 +75,25 @@ static bool is_old(struct oci_store *s)
     return !is_same || (age_ns >= 0 && age_ns < TICK_NS);
 }
 
-static void make(struct oci_store *s)
+/* With the mutex of the table held. Where a layer cannot be looked at now, the others are found and
+ * the table is made again when the next one misses a blob. */
+static int make(struct oci_store *s, struct err *err)
 {
     struct stat st;
-    table_clear(s);
-    if (fstatat(s->fd, "layers", &st, 0) == 0)
-        s->blobs.made_of = st.st_mtim;
-    (void)store_each(s, "layers", note_layer, s, NULL);
+    struct making m = { .s = s };
+    if (fstatat(s->fd, "layers", &st, 0) < 0)
+        return err_sys(err, -errno, "look at the layers");
+    int r = store_each(s, "layers", note_layer, &m, err);
+    if (r >= 0 && m.r >= 0)
+        table_clear(s);
+    map_each (e, &m.of)
+        free(map_put(&s->blobs.of, e->key, e->value));
+    map_fini(&m.of);
+    if (r < 0 || m.r < 0)
+        return r < 0 ? r : err_set(err, m.r, "%s", err_text(&m.err));
+    s->blobs.made_of = st.st_mtim;
     s->blobs.is_made = true;
+    return 0;
 }
 
 void store_blobs_add(struct oci_store *s, const struct oci_digest *blob,
@@ -79,36 +101,44 @@ void store_blobs_add(struct oci_store *s, const struct oci_digest *blob,
 {
     (void)pthread_mutex_lock(&s->blobs.mutex);
     if (s->blobs.is_made)
-        put(s, blob, diff_id);
+        put(&s->blobs.of, blob, diff_id);
     (void)pthread_mutex_unlock(&s->blobs.mutex);
 }
 
-/* An entry whose layer is still here with this blob; else it is forgotten. */
-static bool find(struct oci_store *s, const struct oci_digest *blob, struct oci_digest *ret)
+/* With the mutex held. An entry whose layer is no more here with this blob is forgotten. -ENOENT:
+ * there is none. */
+static int find(struct oci_store *s, const struct oci_digest *blob, struct oci_digest *ret,
+                struct err *err)
 {
     struct oci_digest kept;
     uint64_t size;
     const struct oci_digest *of = map_get(&s->blobs.of, store_key(blob));
     if (!of)
-        return false;
-    bool is_here =
-        oci_store_layer_blob(s, of, &kept, &size, NULL) >= 0 && oci_digest_equal(&kept, blob);
-    if (is_here)
+        return -ENOENT;
+    int r = oci_store_layer_blob(s, of, &kept, &size, err);
+    if (store_is_system(r) && r != -ENOENT)
+        return r;
+    if (r >= 0 && oci_digest_equal(&kept, blob)) {
         *ret = *of;
-    else
-        free(map_del(&s->blobs.of, store_key(blob)));
-    return is_here;
+        return 0;
+    }
+    free(map_del(&s->blobs.of, store_key(blob)));
+    return -ENOENT;
 }
 
 int oci_store_layer_of_blob(struct oci_store *s, const struct oci_digest *blob,
-                            struct oci_digest *ret_diff_id)
+                            struct oci_digest *ret_diff_id, struct err *err)
 {
+    struct err why = { 0 };
     (void)pthread_mutex_lock(&s->blobs.mutex);
-    bool found = find(s, blob, ret_diff_id);
-    if (!found && is_old(s)) {
-        make(s);
-        found = find(s, blob, ret_diff_id);
+    int r = find(s, blob, ret_diff_id, &why);
+    if (r == -ENOENT && is_old(s)) {
+        int made = make(s, &why);
+        r = find(s, blob, ret_diff_id, &why);
+        r = r == -ENOENT && made < 0 ? made : r;
     }
     (void)pthread_mutex_unlock(&s->blobs.mutex);
-    return found ? 0 : -ENOENT;
+    if (r == -ENOENT)
+        return err_set(err, r, "no layer of the store has this blob");
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }

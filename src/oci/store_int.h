@@ -36,7 +36,8 @@ struct oci_store {
         struct timespec made_of; /* the time of the directory of layers then */
     } blobs;
     struct store_unsynced *unsynced; /* of a writer that does not sync */
-    struct map holds;                /* digest -> struct store_hold */
+    uint64_t n_imports_ended;
+    struct map holds;        /* digest -> struct store_hold */
     uint64_t n_references;   /* names and leases that were put: marks from before are too old */
     uint64_t used_bytes;     /* of layers and blobs */
     uint64_t reserved_bytes; /* of imports in flight */

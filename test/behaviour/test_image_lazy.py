@@ -216,8 +216,11 @@ def test_the_list_of_private_layers_is_not_given(cloud, tmp_path):
         status, _, body = s.get(path)
         assert status == 200 and set(body.decode().split("\n")[1:-1]) == cloud[1]
         assert s.get(f"/v2/app/_dormouse/starts/sha256:{sha256(b'none')}")[0] == 404
-        (tmp_path / "store/tenants" / cloud[2][1]).mkdir(parents=True, mode=0o700)
-        assert s.get(path)[0] == 404
+        for private in (cloud[2][1], manifest["config"]["digest"][7:]):      # a layer; the configuration alone
+            (tmp_path / "store/tenants" / private).mkdir(parents=True, mode=0o700)
+            assert s.get(path)[0] == 404
+            (tmp_path / "store/tenants" / private).rmdir()
+            assert s.get(path)[0] == 200
 
 
 def test_it_runs_before_all_is_here_and_then_all_is(cloud, valve, tmp_path):
