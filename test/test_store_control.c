@@ -31,14 +31,21 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
+static char top[] = "/tmp/store-control-XXXXXX";
+static bool has_top;
+
+__attribute__((destructor)) static void remove_top(void)
+{
+    if (has_top)
+        (void)nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 /* Longer than the address of a socket may be. */
 static void new_root(void)
 {
-    static char top[] = "/tmp/store-control-XXXXXX";
-    static bool is_made;
-    if (!is_made)
+    if (!has_top)
         CHECK(mkdtemp(top));
-    is_made = true;
+    has_top = true;
     (void)nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     (void)snprintf(root, sizeof root, "%s/%0150d", top, 1);
     CHECK_OK(sys_mkdir_all(top, 0700, NULL));
