@@ -680,6 +680,7 @@ struct world {
     VEC(uint32_t) asked;
     size_t n_asked; /* requests */
     size_t n_failures, n_deaf;
+    uint64_t done_bytes;
     bool is_all;
 };
 
@@ -987,6 +988,16 @@ static void on_failure(void *arg, const char *why)
     (void)pthread_mutex_unlock(&w->mutex);
 }
 
+static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
+{
+    struct world *w = arg;
+    (void)all_bytes;
+    (void)pthread_mutex_lock(&w->mutex);
+    w->done_bytes = MAX(w->done_bytes, done_bytes);
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
 static void on_deaf(void *arg)
 {
     struct world *w = arg;
@@ -1022,6 +1033,7 @@ static int start_fetch(struct world *w)
                                           .on_all = on_all,
                                           .on_failure = on_failure,
                                           .on_deaf = on_deaf,
+                                          .on_progress = on_progress,
                                           .arg = w };
     return lazy_fetch_start(&opts, &w->fetch, NULL);
 }
@@ -1215,6 +1227,10 @@ static void check_one_bad(struct world *w)
     CHECK_OK(lazy_fetch_wait(w->fetch, NULL)); /* no list */
     CHECK_INT(cat(w, "a", text, sizeof text), 6);
     CHECK_INT(cat(w, "copy", text, sizeof text), sizeof text);
+    (void)pthread_mutex_lock(&w->mutex);
+    while (w->done_bytes < w->m.view.n_bytes - strlen("third")) /* what nothing opens, too */
+        (void)pthread_cond_wait(&w->changed, &w->mutex);
+    (void)pthread_mutex_unlock(&w->mutex);
     CHECK_INT(cat(w, "z", text, sizeof text), -EIO);
     (void)pthread_mutex_lock(&w->mutex);
     CHECK(!w->is_all);
