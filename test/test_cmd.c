@@ -6,6 +6,8 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static bool flag;
@@ -144,6 +146,25 @@ TEST(listen_addresses)
     CHECK_INT(port, 8443);
     CHECK_ERR(cmd_parse_listen("localhost", host, sizeof host, &port, &err), E_INVALID);
     CHECK_ERR(cmd_parse_listen("a:65536", host, sizeof host, &port, &err), E_INVALID);
+}
+
+TEST(an_error_does_not_talk_to_the_terminal)
+{
+    struct err err = { 0 };
+    char out[256];
+    scoped(fd_scoped) int to = memfd_create("stderr", MFD_CLOEXEC);
+    scoped(fd_scoped) int was = dup(STDERR_FILENO);
+    CHECK(to >= 0 && was >= 0);
+    err_set(&err, E_INVALID, "'%s' is bad\nand more", "a\x1b[2J\rb");
+    (void)fflush(stderr);
+    CHECK(dup2(to, STDERR_FILENO) >= 0);
+    int status = cmd_fail(CMD_FAILED, &err);
+    (void)fflush(stderr);
+    CHECK(dup2(was, STDERR_FILENO) >= 0);
+    CHECK_INT(status, CMD_FAILED);
+    ssize_t n = pread(to, out, sizeof out, 0);
+    CHECK(n > 0);
+    CHECK_STR(str_n(out, (size_t)n), "error: 'a?[2J?b' is bad\nand more\n");
 }
 
 TEST_MAIN

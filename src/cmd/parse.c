@@ -26,9 +26,18 @@ void cmd_add_safe(struct buf *to, struct str text)
     }
 }
 
+/* An error may name what a registry, an image or an object had in it. */
 int cmd_fail(int status, const struct err *err)
 {
-    (void)fprintf(stderr, "error: %s\n", err_text(err));
+    scoped(buf_fini_scoped) struct buf line = BUF_INIT(SIZE_MAX);
+    struct str rest = str_of(err_text(err)), part;
+    (void)buf_add_cstr(&line, "error: ");
+    for (bool is_more = true; is_more;) {
+        is_more = str_cut(rest, '\n', &part, &rest);
+        cmd_add_safe(&line, part);
+        (void)buf_add_char(&line, '\n');
+    }
+    (void)fwrite(line.p, 1, line.n, stderr);
     return status;
 }
 

@@ -504,7 +504,7 @@ static struct core *expand_loop(struct check *c, const struct cel_expr *e)
     case LOOP_FILTER:
         filter = body;
         body = core_name(c, e->at, e->name);
-        /* fall through */
+        __attribute__((fallthrough));
     case LOOP_MAP:
     case LOOP_LIST:
         l.init = core_list(c, e->at, NULL);
