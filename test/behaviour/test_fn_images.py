@@ -222,7 +222,7 @@ def test_commands_write_the_store_while_an_image_is_being_pulled(tmp_path, start
             done = image(*words)
             assert done.returncode == 0, (words, done.stderr)
         assert image("ls", "-o", "name").stdout.split() == ["app:v2"]
-        assert ready(server, "slow")["reason"] == "ImagePulling"
+        wait_for(lambda: ready(server, "slow")["reason"] == "ImagePulling", "the pull goes on")
     finally:
         released.set()
     assert call(server.gateway, "slow.default").status == 200
