@@ -35,7 +35,14 @@ def test_deployments_in_virtual_time_and_their_plot(tmp_path):
     report = json.loads(out.read_text())
     rows = [r for r in report["results"] if r["metric"] == "deploy_speedup" and r["labels"]["figure"] == "14"]
     assert report["skipped"] == [] and {r["labels"].get("mbit") for r in rows} == {50, 100, 500, None}
-    assert all(r["value"] > 1 for r in rows)      # peers that are faster than the registry, and nodes that have the layers
+    ratios = {(r["labels"].get("mbit"), r["labels"].get("cache_percent"), r["labels"]["system"], r["labels"]["over"]): r["value"] for r in rows}
+    for mbit in (50, 100, 500):
+        assert ratios[mbit, 0, "dormouse", "kubernetes"] == 1  # nothing is kept anywhere: both fetch all from the registry
+        # peers that are faster than the registry, and nodes that have the layers
+        assert all(ratios[mbit, c, "dormouse", "kubernetes"] > 1 for c in (10, 20))
+        assert all(ratios[mbit, c, "dormouse, lazy", "kubernetes"] > 1 for c in (0, 10, 20))
+        # a start that fetches whole layers waits longer than one that reads single files
+        assert all(ratios[mbit, c, "dormouse", "gear"] < 1 for c in (0, 10, 20))
     subprocess.run([ROOT / "bench/images/plot", out, tmp_path], check=True, timeout=60)
     xml.dom.minidom.parse(str(tmp_path / "images-deploy.svg"))
 
@@ -111,5 +118,6 @@ def test_memory_of_an_idle_server(tmp_path):
     out = tmp_path / "results.json"
     bench("--quick", "--variants", "serve", "--work", tmp_path / "work", "--out", out)
     rows = json.loads(out.read_text())["results"]
-    assert [r["metric"] for r in rows] == ["serve_idle_pss_mib", "serve_idle_pss_mib", "serve_cpu_s_per_gb"]
+    assert [(r["metric"], r["labels"].get("kind")) for r in rows] == [
+        ("serve_idle_pss_mib", "registry"), ("serve_idle_pss_mib", "registry"), ("serve_cpu_s_per_gb", None), ("serve_idle_pss_mib", "node")]
     assert all(r["value"] > 0 for r in rows)

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S, IS_CLOCK_SHIFTED, can_mount
+from conftest import BUILD, DEADLINE_S, IS_CLOCK_SHIFTED, can_mount, wait_for
 from image_kit import Layout, digest, layer
 from registry_kit import Fake
 from snapshotter_kit import REF, field, fields, info, snapshotter
@@ -237,7 +237,7 @@ def test_a_full_disk_is_an_error_and_nothing_else(stored):
         with snapshotter(stored) as s:
             (mount,) = s.prepare("k", **{REF: chain(large)})
             assert mount["type"] == "bind" and list((s.root / "tmp").iterdir()) == []
-            assert any("layer not unpacked" in line and "No space" in line for line in s.log)
+            wait_for(lambda: any("layer not unpacked" in line and "No space" in line for line in s.log), "the log to say so")
             names = []
             for is_started_again in (False, True):
                 fill(mount["source"] + "/filler")
@@ -301,7 +301,7 @@ def test_credentials_of_the_node_are_not_used(tmp_path, layout, registry):
     with snapshotter(tmp_path, "--upstream", registry.host, env={"REGISTRY_AUTH_FILE": str(auths)}) as s:
         (mount,) = s.prepare("a", **{REF: chain(BASE), "containerd.io/snapshot/cri.image-ref": f"{registry.host}/app:v1"})
         assert mount["type"] == "bind"
-        assert any("image not pulled" in line and "a snapshotter pulls without any" in line for line in s.log)
+        wait_for(lambda: any("image not pulled" in line and "a snapshotter pulls without any" in line for line in s.log), "the log to say so")
     assert registry.seen and not any("Authorization" in headers for _, _, headers in registry.seen)
 
 
@@ -348,7 +348,7 @@ def test_a_registry_that_fails_leaves_it_to_containerd(tmp_path, registry):
     with snapshotter(tmp_path, "--upstream", registry.host) as s:
         (mount,) = s.prepare("a", **{REF: chain(BASE), "containerd.io/snapshot/cri.image-ref": f"{registry.host}/app:v1"})
         assert mount["type"] == "bind"
-        assert any("image not pulled" in line for line in s.log)
+        wait_for(lambda: any("image not pulled" in line for line in s.log), "the log to say so")
 
 
 def test_a_damaged_journal_is_said_and_nothing_is_removed(stored):
