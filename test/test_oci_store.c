@@ -2587,6 +2587,7 @@ TEST(a_check_inflates_nothing_itself)
     CHECK_INT(spied.n_gzip, 1);
     CHECK_INT(spied.n_other, 1);
     oci_store_close(s);
+    remove_root();
 }
 
 TEST_MAIN
