@@ -43,6 +43,7 @@ static int fail(struct buf *b, int code)
 /* Make room for n more bytes and the terminator. */
 static int grow(struct buf *b, size_t n)
 {
+    assert(b->max < SIZE_MAX); /* the terminator comes on top */
     if (b->failed)
         return b->failed;
     if (n > b->max || b->n > b->max - n)

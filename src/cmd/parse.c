@@ -29,7 +29,7 @@ void cmd_add_safe(struct buf *to, struct str text)
 /* An error may name what a registry, an image or an object had in it. */
 int cmd_fail(int status, const struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf line = BUF_INIT(SIZE_MAX);
+    scoped(buf_fini_scoped) struct buf line = BUF_INIT(2 * sizeof err->text);
     struct str rest = str_of(err_text(err)), part;
     (void)buf_add_cstr(&line, "error: ");
     for (bool is_more = true; is_more;) {

@@ -151,7 +151,8 @@ int container_spec_write_process(const struct container_process *p, struct buf *
 {
     unsigned long long n_files = p->n_files ? p->n_files : CONTAINER_FILES_OPEN_DEFAULT;
     if (!has_program(p))
-        return err_set(err, E_INVALID, "the image names no program, and none was given");
+        return err_set(err, E_INVALID,
+                       "the image names no program (process.args), and none was given");
     (void)buf_printf(to, "{\"terminal\":%s,\"noNewPrivileges\":%s,",
                      p->has_terminal ? "true" : "false", p->gains_privileges ? "false" : "true");
     int r = container_spec_write_program(p, to, err);
