@@ -496,10 +496,41 @@ TEST(a_name_is_changed_to_the_end_when_the_client_goes_away)
     struct store_control *c;
     struct oci_store *s = new_store(&c);
     int fd = connect_raw();
+    static const char taken[] = "{\"taken\":true}\n";
+    char got[sizeof taken] = { 0 };
     CHECK(send(fd, job, sizeof job - 1, MSG_NOSIGNAL) == sizeof job - 1);
+    CHECK_INT(recv(fd, got, sizeof taken - 1, MSG_WAITALL), sizeof taken - 1);
+    CHECK(strcmp(got, taken) == 0);
     (void)close(fd);
     while (!has(s, "b", NULL))
         (void)sched_yield();
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+/* Clients that say nothing take the place of all jobs; further ones wait in the queue. */
+static void occupy(int fds[STORE_CONTROL_JOBS_MAX])
+{
+    for (size_t i = 0; i < STORE_CONTROL_JOBS_MAX; i++)
+        fds[i] = connect_raw();
+}
+
+TEST(a_client_that_goes_away_before_its_job_has_begun_changes_nothing)
+{
+    static const char job[] = "{\"do\":\"tag\",\"images\":[\"app:v1\"],\"name\":\"b\"}\n";
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    int silent[STORE_CONTROL_JOBS_MAX];
+    occupy(silent);
+    int fd = connect_raw();
+    CHECK(send(fd, job, sizeof job - 1, MSG_NOSIGNAL) == sizeof job - 1);
+    (void)close(fd); /* in the queue */
+    (void)close(silent[0]);
+    /* One at a time is served now, so that the other one is over. */
+    CHECK_INT(ask(STORE_JOB_TAG, "app:v1", "c", NULL), STORE_ASKED_DONE);
+    CHECK(has(s, "c", NULL) && !has(s, "b", NULL));
+    for (size_t i = 1; i < STORE_CONTROL_JOBS_MAX; i++)
+        (void)close(silent[i]);
     store_control_close(c, true);
     oci_store_close(s);
 }

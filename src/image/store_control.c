@@ -56,8 +56,9 @@ static void wake(struct store_control *c)
 
 /* ---- one job ---- */
 
-/* {key: v}. What cannot be sent is lost: the client has gone, and its pull with it. */
-static void send_line(struct connection *k, const char *key, const struct json *v)
+/* {key: v}. What cannot be sent is lost: the client has gone, and its pull with it. Errors: then.
+ */
+static int send_line(struct connection *k, const char *key, const struct json *v)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(STORE_CONTROL_LINE_MAX);
     (void)buf_add_cstr(&line, "{\"");
@@ -70,17 +71,19 @@ static void send_line(struct connection *k, const char *key, const struct json *
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
+            int r = -errno;
             atomic_store(&k->stop, true);
             (void)shutdown(k->fd, SHUT_RDWR);
-            return;
+            return r;
         }
         at += (size_t)n;
     }
+    return 0;
 }
 
 static void on_event(void *arg, const struct json *v)
 {
-    send_line(arg, "event", v);
+    (void)send_line(arg, "event", v);
 }
 
 /* A line without its end, in `to`. */
@@ -114,7 +117,7 @@ static void send_error(struct connection *k, struct arena *a, const struct err *
     struct json *v = json_new_object(a);
     json_set_int(a, v, "code", err->code);
     json_set_str(a, v, "text", str_of(err_text(err)));
-    send_line(k, "error", v);
+    (void)send_line(k, "error", v);
 }
 
 static bool is_ending(struct store_control *c)
@@ -144,7 +147,9 @@ static int do_job(struct connection *k, struct str text, struct arena *a, struct
     r = r < 0 ? r : store_job_read(v, a, &job, err);
     if (r < 0)
         return r;
-    send_line(k, "taken", json_new_bool(a, true));
+    r = send_line(k, "taken", json_new_bool(a, true));
+    if (r < 0) /* the client has gone, perhaps to have the job done elsewhere */
+        return err_sys(err, r, "begin the job");
     return store_job_run(k->c->s, &job, &watch, a, ret, err);
 }
 
@@ -163,7 +168,7 @@ static void serve(struct connection *k)
     r = r < 0 ? r : do_job(k, text, &a, &result, &err);
     bool is_unfinished = r == -ECANCELED && is_ending(k->c); /* so the client goes on itself */
     if (r >= 0)
-        send_line(k, "result", result);
+        (void)send_line(k, "result", result);
     else if (!is_unfinished)
         send_error(k, &a, &err);
     arena_fini(&a);

@@ -14,8 +14,9 @@
  * The socket appears with its final name once it can be connected to, and that name is removed
  * before the lock is released. What a killed process leaves refuses connections, and the next one
  * that takes jobs replaces it. A connection that ends without "taken" has changed nothing: the
- * client looks for the lock again. A client that goes away cancels its pull; names and gc are done
- * at once and to their end. Only root and the user of the process are heard.
+ * client looks for the lock again, and a job whose "taken" can no longer be sent is not done. A
+ * client that goes away later cancels its pull; names and gc are done at once and to their end.
+ * Only root and the user of the process are heard.
  *
  * Each job has a thread of its own.
  */
