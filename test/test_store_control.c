@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs for the process that has a store open: what is asked is done there, once, or not at all. */
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/sys.h"
+#include "cmd/image_store.h"
 #include "codec/digest.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
@@ -110,7 +112,8 @@ static struct oci_store *new_store(struct store_control **ret)
     return s;
 }
 
-static int ask(enum store_job_kind kind, const char *image, const char *name, struct err *err)
+static int ask_within(uint64_t taken_ms, enum store_job_kind kind, const char *image,
+                      const char *name, struct err *err)
 {
     struct arena a = { 0 };
     struct json *ignored;
@@ -118,9 +121,14 @@ static int ask(enum store_job_kind kind, const char *image, const char *name, st
     const struct store_job job = {
         .kind = kind, .images = &word, .n_images = word.n > 0, .name = str_of(name)
     };
-    int r = store_ask(root, &job, NULL, NULL, &a, &ignored, err);
+    int r = store_ask(root, &job, taken_ms, NULL, NULL, &a, &ignored, err);
     arena_fini(&a);
     return r;
+}
+
+static int ask(enum store_job_kind kind, const char *image, const char *name, struct err *err)
+{
+    return ask_within(STORE_ASK_TAKEN_MS, kind, image, name, err);
 }
 
 static bool has(struct oci_store *s, const char *name, bool *ret_pinned)
@@ -171,15 +179,18 @@ TEST(what_is_held_stays_when_another_process_has_the_rest_collected)
     oci_store_hold(s, &layers[0].diff_id);
     CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_DONE);
     struct store_job gc = { .kind = STORE_JOB_GC, .is_dry = true };
-    CHECK_INT(store_ask(root, &gc, NULL, NULL, &a, &result, NULL), STORE_ASKED_DONE);
+    CHECK_INT(store_ask(root, &gc, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL),
+              STORE_ASKED_DONE);
     CHECK_INT(json_int_or(json_getc(result, "layers"), -1), 0);
     CHECK_INT(json_int_or(json_getc(result, "documents"), -1), 2);
     oci_store_release(s, &layers[0].diff_id);
-    CHECK_INT(store_ask(root, &gc, NULL, NULL, &a, &result, NULL), STORE_ASKED_DONE);
+    CHECK_INT(store_ask(root, &gc, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL),
+              STORE_ASKED_DONE);
     CHECK_INT(json_int_or(json_getc(result, "layers"), -1), 1);
     CHECK(json_bool(json_getc(result, "dryRun")) && oci_store_layer_has(s, &layers[0].diff_id));
     gc.is_dry = false;
-    CHECK_INT(store_ask(root, &gc, NULL, NULL, &a, &result, NULL), STORE_ASKED_DONE);
+    CHECK_INT(store_ask(root, &gc, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL),
+              STORE_ASKED_DONE);
     CHECK_INT(json_int_or(json_getc(result, "layers"), -1), 1);
     CHECK(!oci_store_layer_has(s, &layers[0].diff_id));
     free(layers);
@@ -198,11 +209,12 @@ TEST(a_name_that_another_attempt_removed_is_no_error_the_second_time)
     struct store_job job = {
         .kind = STORE_JOB_RM, .images = words, .n_images = 2, .is_again = true
     };
-    CHECK_INT(store_ask(root, &job, NULL, NULL, &a, &ignored, NULL), STORE_ASKED_DONE);
+    CHECK_INT(store_ask(root, &job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &ignored, NULL),
+              STORE_ASKED_DONE);
     CHECK(!has(s, "app:v1", NULL));
     add_image(s, "app:v1");
     job.is_again = false;
-    CHECK_ERR(store_ask(root, &job, NULL, NULL, &a, &ignored, NULL), -ENOENT);
+    CHECK_ERR(store_ask(root, &job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &ignored, NULL), -ENOENT);
     CHECK(has(s, "app:v1", NULL)); /* all are found before the first one is removed */
     arena_fini(&a);
     store_control_close(c, true);
@@ -285,13 +297,20 @@ TEST(the_holder_says_that_it_takes_jobs)
 
 /* ---- clients ---- */
 
-static int connect_raw(void)
+static int connect_with(int flags)
 {
     struct sockaddr_un at = { .sun_family = AF_UNIX };
     scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    scoped(fd_scoped) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", dir);
-    CHECK(fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof at) == 0);
+    CHECK(fd >= 0);
+    return connect(fd, (const struct sockaddr *)&at, sizeof at) == 0 ? take_fd(&fd) : -1;
+}
+
+static int connect_raw(void)
+{
+    int fd = connect_with(0);
+    CHECK(fd >= 0);
     return fd;
 }
 
@@ -451,13 +470,14 @@ static int survive(const struct store_job *job, enum sys_call call, unsigned nth
     oci_store_close(s);
     bool is_ready;
     pid_t pid = start_mortal(call, nth, &is_ready);
-    int asked = store_ask(root, job, NULL, NULL, &a, &result, &err);
+    int asked = store_ask(root, job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, &err);
     CHECK(is_ready ? asked == STORE_ASKED_DONE || asked == STORE_ASKED_LOST
-                   : asked == STORE_ASKED_NO_ONE);
+                   : asked == STORE_ASKED_NO_ONE || asked == STORE_ASKED_ENDED);
     if (asked == STORE_ASKED_DONE)
         CHECK(kill(pid, SIGKILL) == 0);
     CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    CHECK_INT(store_ask(root, job, NULL, NULL, &a, &result, NULL), STORE_ASKED_NO_ONE);
+    CHECK_INT(store_ask(root, job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL),
+              STORE_ASKED_NO_ONE);
     s = open_store();
     CHECK_OK(oci_store_check(s, &check, &checked, NULL));
     CHECK_INT(n_damaged, 0);
@@ -533,6 +553,154 @@ TEST(a_client_that_goes_away_before_its_job_has_begun_changes_nothing)
         (void)close(silent[i]);
     store_control_close(c, true);
     oci_store_close(s);
+}
+
+static void leave(const int fds[STORE_CONTROL_JOBS_MAX])
+{
+    for (size_t i = 0; i < STORE_CONTROL_JOBS_MAX; i++)
+        (void)close(fds[i]);
+}
+
+TEST(a_job_that_was_not_taken_in_time_is_not_done_later)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    int silent[STORE_CONTROL_JOBS_MAX];
+    occupy(silent);
+    CHECK_INT(ask_within(1, STORE_JOB_TAG, "app:v1", "b", NULL), STORE_ASKED_LATE);
+    CHECK_INT(ask_within(0, STORE_JOB_TAG, "app:v1", "b", NULL), STORE_ASKED_LATE);
+    CHECK(shutdown(silent[0], SHUT_RDWR) == 0);
+    CHECK_INT(ask(STORE_JOB_TAG, "app:v1", "c", NULL), STORE_ASKED_DONE);
+    CHECK(has(s, "c", NULL) && !has(s, "b", NULL));
+    leave(silent);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(neither_a_full_queue_nor_a_long_job_holds_a_client_up_for_longer_than_it_waits)
+{
+    enum { WORDS = STORE_CONTROL_LINE_MAX / STORE_JOB_TEXT_MAX - 1 };
+    struct arena a = { 0 };
+    struct json *ignored;
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    int silent[STORE_CONTROL_JOBS_MAX], queued[256];
+    size_t n = 0;
+    struct str words[WORDS];
+    scoped(free_scoped) char *text = xalloc(STORE_JOB_TEXT_MAX);
+    memset(text, 'a', STORE_JOB_TEXT_MAX);
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = str_n(text, STORE_JOB_TEXT_MAX);
+    const struct store_job longest = { .kind = STORE_JOB_RM, .images = words, .n_images = WORDS };
+    occupy(silent);
+    CHECK_INT(store_ask(root, &longest, 1, NULL, NULL, &a, &ignored, NULL), STORE_ASKED_LATE);
+    while (n < ARRAY_LEN(queued) && (queued[n] = connect_with(SOCK_NONBLOCK)) >= 0)
+        n++;
+    CHECK(n < ARRAY_LEN(queued));
+    CHECK_INT(ask_within(1, STORE_JOB_TAG, "app:v1", "b", NULL), STORE_ASKED_LATE);
+    for (size_t i = 0; i < n; i++)
+        (void)close(queued[i]);
+    leave(silent);
+    CHECK_ERR(store_ask(root, &longest, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &ignored, NULL),
+              -ENOENT);
+    CHECK(!has(s, "b", NULL));
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+/* ---- a command beside a server that ends ---- */
+
+enum { LONG_MS = 6000 }; /* more than a command waits without --wait, less than until "taken" */
+
+struct leaving {
+    struct oci_store *s;
+    bool takes, stays;
+    int listener;
+    char *path;
+};
+
+static struct leaving new_leaving(bool takes, bool stays)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    new_root();
+    struct leaving l = { .s = open_store(), .takes = takes, .stays = stays };
+    add_image(l.s, "app:v1");
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0);
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", dir);
+    l.path = xasprintf("%s/" STORE_CONTROL_NAME, root);
+    l.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(l.listener, (const struct sockaddr *)&at, sizeof at) == 0);
+    CHECK(listen(l.listener, 8) == 0);
+    return l;
+}
+
+/* It works on the job for long, and ends; where it stays, on the next one as well. */
+static void *leaving_main(void *arg)
+{
+    static const char taken[] = "{\"taken\":true}\n";
+    struct leaving *l = arg;
+    for (int fd; (fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) {
+        for (char got = 0; got != '\n';)
+            CHECK(recv(fd, &got, 1, 0) == 1);
+        if (l->takes)
+            CHECK(send(fd, taken, sizeof taken - 1, MSG_NOSIGNAL) == sizeof taken - 1);
+        clock_skip(LONG_MS);
+        if (!l->stays) {
+            CHECK(shutdown(l->listener, SHUT_RDWR) == 0 && remove(l->path) == 0);
+            (void)close(fd);
+            oci_store_close(l->s);
+            return NULL;
+        }
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+static int tag_by_command(struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *ignored;
+    struct str word = STR("app:v1");
+    struct image_store_job j = {
+        .given = root,
+        .opts = { .must_exist = true },
+        .job = { .kind = STORE_JOB_TAG, .images = &word, .n_images = 1, .name = STR("b") }
+    };
+    int r = image_store_do(&j, &a, &ignored, err);
+    arena_fini(&a);
+    return r;
+}
+
+TEST(a_command_goes_on_itself_after_a_server_that_worked_for_long)
+{
+    for (int takes = 0; takes < 2; takes++) {
+        pthread_t thread;
+        struct err err = { 0 };
+        struct leaving l = new_leaving(takes, false);
+        CHECK_OK(-pthread_create(&thread, NULL, leaving_main, &l));
+        if (tag_by_command(&err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+        CHECK_OK(-pthread_join(thread, NULL));
+        (void)close(l.listener);
+        free(l.path);
+        struct oci_store *s = open_store();
+        CHECK(has(s, "b", NULL));
+        oci_store_close(s);
+    }
+}
+
+TEST(a_command_gives_up_when_servers_end_again_and_again)
+{
+    pthread_t thread;
+    struct leaving l = new_leaving(true, true);
+    CHECK_OK(-pthread_create(&thread, NULL, leaving_main, &l));
+    CHECK_ERR(tag_by_command(NULL), -EBUSY);
+    CHECK(shutdown(l.listener, SHUT_RDWR) == 0);
+    CHECK_OK(-pthread_join(thread, NULL));
+    (void)close(l.listener);
+    free(l.path);
+    oci_store_close(l.s);
 }
 
 /* ---- the text ---- */

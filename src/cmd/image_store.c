@@ -12,6 +12,7 @@ enum {
     OUTPUT_MAX_BYTES = 256 << 20,
     TURN_MS = 100,     /* for the lock, before a process that takes jobs is looked for again */
     CONTROL_MS = 5000, /* for one that is about to take jobs, or to end */
+    ENDS_MAX = 4,      /* processes that end with the job; after each the wait begins again */
 };
 
 int image_store_output(const char *word, enum image_store_output *ret)
@@ -102,7 +103,13 @@ static int do_here(const struct image_store_job *j, struct oci_store *s, struct 
     return r;
 }
 
-/* 1: done. 0: no process does it now; why: the one that has the lock. */
+/* How long a process may take until it begins. */
+static uint64_t taken_ms(const struct image_store_job *j)
+{
+    return MAX(j->opts.lock_ms, (uint64_t)STORE_ASK_TAKEN_MS);
+}
+
+/* As store_ask(); STORE_ASKED_DONE also here. why: of the process that has the lock. */
 static int try_job(struct image_store_job *j, uint64_t lock_ms, struct arena *a, struct json **ret,
                    struct err *why, struct err *err)
 {
@@ -111,37 +118,52 @@ static int try_job(struct image_store_job *j, uint64_t lock_ms, struct arena *a,
     opts.lock_ms = lock_ms;
     int r = layer_cache_open_store(&opts, j->policy, &s, why);
     if (r >= 0)
-        return (r = do_here(j, s, a, ret, err)) < 0 ? r : 1;
+        return (r = do_here(j, s, a, ret, err)) < 0 ? r : STORE_ASKED_DONE;
     if (r == -ENOENT && opts.must_exist)
         return no_store(opts.root, err);
     if (r != -EBUSY)
         return err_set(err, r, "%s", err_text(why));
-    r = j->is_alone ? STORE_ASKED_NO_ONE
-                    : store_ask(opts.root, &j->job, j->on_event, j->arg, a, ret, err);
+    if (j->is_alone)
+        return STORE_ASKED_NO_ONE;
+    r = store_ask(opts.root, &j->job, taken_ms(j), j->on_event, j->arg, a, ret, err);
     j->job.is_again |= r == STORE_ASKED_LOST;
-    return r < 0 ? r : r == STORE_ASKED_DONE;
+    return r;
+}
+
+static int late(const struct image_store_job *j, const struct err *why, struct err *err)
+{
+    return err_set(err, -EBUSY, "%s, and has not begun within %llu s%s", err_text(why),
+                   (unsigned long long)taken_ms(j) / 1000,
+                   j->opts.lock_ms < taken_ms(j) ? "; --wait 1m waits longer" : "");
 }
 
 /* How long to try: one that takes jobs may be about to open its store, or to close it. */
-static uint64_t patience_ms(const struct image_store_job *j, bool has_control)
+static uint64_t patience_ms(const struct image_store_job *j, bool had_control)
 {
-    return has_control && !j->is_alone ? MAX(j->opts.lock_ms, (uint64_t)CONTROL_MS)
+    return had_control && !j->is_alone ? MAX(j->opts.lock_ms, (uint64_t)CONTROL_MS)
                                        : j->opts.lock_ms;
 }
 
 int image_store_do(struct image_store_job *j, struct arena *a, struct json **ret, struct err *err)
 {
     scoped(free_scoped) char *dir = image_store_dir(j->given);
-    const uint64_t began = clock_mono_ms();
+    uint64_t since = clock_mono_ms();
+    unsigned n_ends = 0;
+    bool had_control = false;
     struct err why = { 0 };
     struct oci_store_holder holder;
     j->opts.root = dir;
     for (uint64_t lock_ms = 0;;) {
         int r = try_job(j, lock_ms, a, ret, &why, err);
-        if (r != 0)
+        if (r < 0 || r == STORE_ASKED_DONE)
             return r < 0 ? r : 0;
+        if (r == STORE_ASKED_LATE)
+            return late(j, &why, err);
+        if (r != STORE_ASKED_NO_ONE && n_ends++ < ENDS_MAX)
+            since = clock_mono_ms(); /* before that it may have worked for long */
         oci_store_holder(dir, &holder);
-        uint64_t passed = clock_mono_ms() - began, all = patience_ms(j, holder.has_control);
+        had_control |= holder.has_control;
+        uint64_t passed = clock_mono_ms() - since, all = patience_ms(j, had_control);
         if (passed >= all)
             break;
         lock_ms = MIN(all - passed, (uint64_t)TURN_MS);

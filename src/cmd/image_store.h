@@ -76,9 +76,10 @@ struct image_store_job {
 };
 /*
  * Do a job that writes the store: here, or, while a server has the store's lock, by that server
- * (image/store_control.h). lock_ms: for a process that takes no jobs. One that ends meanwhile
- * leaves it to this process. *ret: in the arena. Errors: those of oci_store_open(),
- * store_job_run(), store_ask().
+ * (image/store_control.h). lock_ms: for the end of a process that takes no jobs, and, if it is more
+ * than STORE_ASK_TAKEN_MS, for the beginning of the job in one that does. One that ends meanwhile
+ * leaves the job to this process, or to the next one. *ret: in the arena. Errors: those of
+ * oci_store_open(), store_job_run(), store_ask(); -EBUSY.
  */
 int image_store_do(struct image_store_job *j, struct arena *a, struct json **ret, struct err *err);
 

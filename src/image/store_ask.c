@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -20,14 +22,24 @@ enum { READ_BYTES = 16 << 10 };
 struct asking {
     int fd;
     bool is_taken;
+    bool is_late; /* it was not taken by then: the connection is shut down */
     uint64_t taken_by_ms;
     struct buf in;
     void (*on_event)(void *arg, const struct json *v);
     void *arg;
 };
 
-/* The socket, or STORE_ASKED_NO_ONE as -ENOENT. */
-static int connect_to(const char *root, struct err *err)
+/* A connection waits for its place in the queue, and a job for room, until then. */
+static void limit_sending(int fd, uint64_t until_ms)
+{
+    uint64_t now = clock_mono_ms(), ms = until_ms > now ? until_ms - now : 1;
+    const struct timeval time = { .tv_sec = (time_t)MIN(ms / 1000, (uint64_t)INT_MAX),
+                                  .tv_usec = (suseconds_t)(ms % 1000 * 1000) };
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+/* The socket, or STORE_ASKED_NO_ONE as -ENOENT, STORE_ASKED_LATE as -ETIMEDOUT. */
+static int connect_to(const char *root, uint64_t until_ms, struct err *err)
 {
     struct ucred peer;
     socklen_t n = sizeof peer;
@@ -37,17 +49,19 @@ static int connect_to(const char *root, struct err *err)
     if (fd < 0)
         return -ENOENT;
     (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/" STORE_CONTROL_NAME, dir);
+    limit_sending(fd, until_ms);
     if (connect(fd, (const struct sockaddr *)&at, sizeof at) < 0)
-        return errno == EACCES || errno == EPERM ? err_sys(err, -errno, "ask '%s/control'", root)
-                                                 : -ENOENT;
+        return errno == EAGAIN                     ? -ETIMEDOUT
+               : errno == EACCES || errno == EPERM ? err_sys(err, -errno, "ask '%s/control'", root)
+                                                   : -ENOENT;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 ||
         (peer.uid != 0 && peer.uid != geteuid()))
         return err_set(err, E_DENIED, "'%s/control' is of another user", root);
     return take_fd(&fd);
 }
 
-/* 1: sent. 0: the process is gone. */
-static int send_job(int fd, const struct store_job *job, struct err *err)
+/* 1: sent. 0: the process is gone, or reads nothing. */
+static int send_job(struct asking *q, const struct store_job *job, struct err *err)
 {
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(STORE_CONTROL_LINE_MAX);
@@ -57,24 +71,33 @@ static int send_job(int fd, const struct store_job *job, struct err *err)
     if (!buf_ok(&line))
         return err_set(err, E_LIMIT, "the names are longer than %d bytes", STORE_CONTROL_LINE_MAX);
     for (size_t at = 0; at < line.n;) {
-        ssize_t n = send(fd, line.p + at, line.n - at, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR)
+        limit_sending(q->fd, q->taken_by_ms);
+        ssize_t n = send(q->fd, line.p + at, line.n - at, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR) {
+            q->is_late = errno == EAGAIN;
             return 0;
+        }
         at += n < 0 ? 0 : (size_t)n;
     }
     return 1;
 }
 
-/* 1: something is there to be read. */
-static int wait_for_it(const struct asking *q, struct err *err)
+/* Something is there to be read, or never will be. */
+static void wait_for_it(struct asking *q)
 {
     for (;;) {
         struct pollfd p = { .fd = q->fd, .events = POLLIN };
         uint64_t now = clock_mono_ms();
-        if (!q->is_taken && now >= q->taken_by_ms)
-            return err_set(err, -ETIMEDOUT, "the process that has the store open does not answer");
-        if (poll(&p, 1, q->is_taken ? -1 : (int)(q->taken_by_ms - now)) > 0)
-            return 1;
+        bool has_deadline = !q->is_taken && !q->is_late;
+        if (has_deadline && now >= q->taken_by_ms) {
+            /* From now on the process cannot send "taken"; one that it has sent is read yet. */
+            q->is_late = true;
+            (void)shutdown(q->fd, SHUT_RDWR);
+            return;
+        }
+        int ms = has_deadline ? (int)MIN(q->taken_by_ms - now, (uint64_t)INT_MAX) : -1;
+        if (poll(&p, 1, ms) > 0)
+            return;
     }
 }
 
@@ -91,9 +114,7 @@ static int read_line(struct asking *q, struct str *ret, struct err *err)
         if (buf_reserve(&q->in, READ_BYTES, &at) < 0)
             return err_set(err, E_PARSE, "an answer has more than %d bytes",
                            STORE_CONTROL_LINE_MAX);
-        int r = wait_for_it(q, err);
-        if (r < 0)
-            return r;
+        wait_for_it(q);
         ssize_t n = recv(q->fd, at, READ_BYTES, 0);
         if (n < 0 && errno == EINTR)
             continue;
@@ -129,6 +150,12 @@ static int take_line(struct asking *q, struct str line, struct arena *a, struct 
     return 0;
 }
 
+/* Without a result. */
+static enum store_asked asked_in_vain(const struct asking *q)
+{
+    return q->is_taken ? STORE_ASKED_LOST : q->is_late ? STORE_ASKED_LATE : STORE_ASKED_ENDED;
+}
+
 static int take_answers(struct asking *q, struct arena *a, struct json **ret, struct err *err)
 {
     for (;;) {
@@ -137,7 +164,7 @@ static int take_answers(struct asking *q, struct arena *a, struct json **ret, st
         if (r < 0)
             return r;
         if (r == 0)
-            return q->is_taken ? STORE_ASKED_LOST : STORE_ASKED_NO_ONE;
+            return asked_in_vain(q);
         struct arena passing = { 0 };
         struct json *result;
         r = take_line(q, line, &passing, &result, err);
@@ -150,20 +177,22 @@ static int take_answers(struct asking *q, struct arena *a, struct json **ret, st
     }
 }
 
-int store_ask(const char *root, const struct store_job *job,
+int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
               void (*on_event)(void *arg, const struct json *v), void *arg, struct arena *a,
               struct json **ret, struct err *err)
 {
-    scoped(fd_scoped) int fd = connect_to(root, err);
+    uint64_t now = clock_mono_ms(), taken_by_ms = now + MIN(taken_ms, UINT64_MAX - now);
+    scoped(fd_scoped) int fd = connect_to(root, taken_by_ms, err);
     if (fd < 0)
-        return fd == -ENOENT ? STORE_ASKED_NO_ONE : fd;
+        return fd == -ENOENT ? STORE_ASKED_NO_ONE : fd == -ETIMEDOUT ? STORE_ASKED_LATE : fd;
     struct asking q = { .fd = fd,
-                        .taken_by_ms = clock_mono_ms() + STORE_ASK_TAKEN_MS,
+                        .taken_by_ms = taken_by_ms,
                         .in = BUF_INIT(STORE_CONTROL_LINE_MAX + READ_BYTES),
                         .on_event = on_event,
                         .arg = arg };
-    int r = send_job(fd, job, err);
-    r = r <= 0 ? r : take_answers(&q, a, ret, err);
+    int r = send_job(&q, job, err);
+    if (r >= 0)
+        r = r == 0 ? (int)asked_in_vain(&q) : take_answers(&q, a, ret, err);
     buf_fini(&q.in);
     return r;
 }

@@ -4,19 +4,22 @@
 
 #include "image/store_job.h"
 
-enum { STORE_ASK_TAKEN_MS = 15000 }; /* until the job has begun */
+enum { STORE_ASK_TAKEN_MS = 15000 }; /* until a job has begun, where nothing else is said */
 
 enum store_asked {
-    STORE_ASKED_NO_ONE, /* no process takes jobs there, now; nothing was begun */
+    STORE_ASKED_NO_ONE, /* no process takes jobs there, now */
+    STORE_ASKED_ENDED,  /* one did, and ended before it began the job */
+    STORE_ASKED_LATE,   /* it has not begun the job within taken_ms, and will not */
+    STORE_ASKED_LOST,   /* it ended after it had begun: some of the job may be done */
     STORE_ASKED_DONE,   /* *ret is set */
-    STORE_ASKED_LOST,   /* the process ended after it had begun: some of it may be done */
 };
 
 /*
- * Blocks until the job is done. on_event, NULL: none: as in struct store_job_watch, on this thread.
- * *ret: in the arena. Returns enum store_asked, or the error of the job; E_DENIED, the socket is
- * one of another user; -ETIMEDOUT, the process did not begin; E_PARSE, it answers something else.
+ * Blocks until the job is done. taken_ms: wait so long until it has begun. on_event, NULL: none: as
+ * in struct store_job_watch, on this thread. *ret: in the arena. Returns enum store_asked, or the
+ * error of the job; E_DENIED, the socket is one of another user; E_PARSE, the process answers
+ * something else.
  */
-int store_ask(const char *root, const struct store_job *job,
+int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
               void (*on_event)(void *arg, const struct json *v), void *arg, struct arena *a,
               struct json **ret, struct err *err);
