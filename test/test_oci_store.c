@@ -1216,6 +1216,51 @@ TEST(threads_that_pull_remove_and_collect_at_once_never_see_a_layer_without_its_
     run_crowd(OCI_STORE_CAS);
 }
 
+/* ---- names that several threads change ---- */
+
+struct pinning {
+    struct oci_store *s;
+    atomic_bool is_over;
+};
+
+static void *pin_and_unpin(void *arg)
+{
+    struct pinning *p = arg;
+    for (size_t i = 0; !atomic_load(&p->is_over); i++) {
+        int r = oci_store_image_pin(p->s, STR("one"), i % 2, NULL);
+        CHECK(r >= 0 || r == -ENOENT);
+        (void)sched_yield();
+    }
+    return NULL;
+}
+
+TEST(a_pin_neither_moves_a_name_back_nor_brings_it_back)
+{
+    pthread_t thread;
+    struct arena a = { 0 };
+    struct oci_store_image image, is;
+    new_root();
+    struct pinning p = { .s = open_store() };
+    pull_ok(p.s, 0, "one");
+    pull_ok(p.s, 1, "two");
+    CHECK_OK(oci_store_image_get(p.s, STR("one"), &a, &image, NULL));
+    CHECK_INT(pthread_create(&thread, NULL, pin_and_unpin, &p), 0);
+    for (size_t round = 0; round < 1000; round++) {
+        image.manifest = world.images[round % 2].digest;
+        CHECK_OK(oci_store_image_put(p.s, &image, NULL));
+        CHECK_OK(oci_store_image_get(p.s, STR("one"), &a, &is, NULL));
+        CHECK(oci_digest_equal(&is.manifest, &image.manifest));
+        if (round % 4 < 2)
+            continue;
+        CHECK_OK(oci_store_image_remove(p.s, STR("one"), NULL));
+        CHECK_ERR(oci_store_image_get(p.s, STR("one"), &a, &is, NULL), -ENOENT);
+    }
+    atomic_store(&p.is_over, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    arena_fini(&a);
+    oci_store_close(p.s);
+}
+
 /* ---- bytes that are not what they should be ---- */
 
 static int import(struct oci_store *s, struct str blob, struct oci_import_opts opts,

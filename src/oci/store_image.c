@@ -218,7 +218,8 @@ static int check_name(struct str name, struct err *err)
     return 0;
 }
 
-int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image, struct err *err)
+/* With the mutex of names held. */
+static int put_image(struct oci_store *s, const struct oci_store_image *image, struct err *err)
 {
     struct whole w;
     int r = store_must_write(s, err);
@@ -236,6 +237,14 @@ int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image
     r = s->opts.is_not_durable ? 0 : store_sync_layers(s, err);
     r = r < 0 ? r : put_record(s, "refs", image->name, v, false, err);
     whole_release(s, &w);
+    return r;
+}
+
+int oci_store_image_put(struct oci_store *s, const struct oci_store_image *image, struct err *err)
+{
+    (void)pthread_mutex_lock(&s->names);
+    int r = put_image(s, image, err);
+    (void)pthread_mutex_unlock(&s->names);
     return r;
 }
 
@@ -276,7 +285,9 @@ int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err
     int r = store_must_write(s, err);
     if (r < 0)
         return r;
+    (void)pthread_mutex_lock(&s->names);
     r = sys_unlinkat(s->fd, path.p, 0);
+    (void)pthread_mutex_unlock(&s->names);
     if (r == -ENOENT)
         return err_set(err, r, "the store has no image '" STR_FMT "'", STR_ARG(name));
     return r < 0 ? err_sys(err, r, "remove '%s'", path.p) : store_sync_dir(s, "refs", err);
@@ -288,7 +299,7 @@ int oci_store_image_move(struct oci_store *s, const struct oci_store_image *imag
     struct oci_store_image old, as = *image;
     (void)pthread_mutex_lock(&s->names);
     as.is_pinned |= oci_store_image_get(s, image->name, &a, &old, NULL) >= 0 && old.is_pinned;
-    int r = oci_store_image_put(s, &as, err);
+    int r = put_image(s, &as, err);
     (void)pthread_mutex_unlock(&s->names);
     arena_fini(&a);
     return r;
@@ -301,7 +312,7 @@ int oci_store_image_pin(struct oci_store *s, struct str name, bool is_pinned, st
     (void)pthread_mutex_lock(&s->names);
     int r = oci_store_image_get(s, name, &a, &image, err);
     image.is_pinned = is_pinned;
-    r = r < 0 ? r : oci_store_image_put(s, &image, err);
+    r = r < 0 ? r : put_image(s, &image, err);
     (void)pthread_mutex_unlock(&s->names);
     arena_fini(&a);
     return r;

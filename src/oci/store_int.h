@@ -26,7 +26,7 @@ struct oci_store {
     /* Held for reading from before it is known which objects are missing until a layer that names
      * them is visible; for writing while those that no layer names are removed. */
     pthread_rwlock_t objects;
-    pthread_mutex_t names;   /* while a record is read and written again */
+    pthread_mutex_t names;   /* while a name is put or removed, and read before that */
     pthread_mutex_t mutex;   /* of what follows */
     pthread_cond_t imported; /* an import has ended */
     struct {
