@@ -221,6 +221,62 @@ TEST(a_name_that_another_attempt_removed_is_no_error_the_second_time)
     oci_store_close(s);
 }
 
+static int run_again(struct oci_store *s, struct store_job job, struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *ignored;
+    const struct store_job_watch watch = { 0 };
+    job.is_again = true;
+    int r = store_job_run(s, &job, &watch, &a, &ignored, err);
+    arena_fini(&a);
+    return r;
+}
+
+TEST(only_the_removal_of_a_name_may_find_it_gone)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct str word = STR("gone:v1");
+    struct store_job job = { .images = &word, .n_images = 1, .name = STR("b") };
+    for (job.kind = STORE_JOB_TAG; job.kind < STORE_JOB_GC; job.kind++)
+        if (job.kind == STORE_JOB_RM)
+            CHECK_OK(run_again(s, job, NULL));
+        else
+            CHECK_ERR(run_again(s, job, NULL), -ENOENT);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(a_second_removal_by_a_digest_removes_no_other_name)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct oci_store_image image;
+    char text[OCI_DIGEST_TEXT_SIZE];
+    add_image(s, "app:v2");
+    add_image(s, "app:v3");
+    CHECK_OK(oci_store_image_get(s, STR("app:v1"), &a, &image, NULL));
+    oci_digest_format(&image.manifest, text);
+    struct str hex = str_slice(str_of(text), strlen("sha256:"), strlen("sha256:") + 12);
+    struct str words[] = { hex, STR("app:v3"), str_of(text) };
+    const struct store_job job = { .kind = STORE_JOB_RM, .images = words, .n_images = 3 };
+    CHECK_ERR(run_again(s, job, &err), E_CONFLICT);
+    CHECK(strstr(err_text(&err), text));
+    CHECK(has(s, "app:v1", NULL) && has(s, "app:v2", NULL) && !has(s, "app:v3", NULL));
+    CHECK_OK(run_again(
+        s, (struct store_job){ .kind = STORE_JOB_TAG, .images = words, .n_images = 1, .name = hex },
+        NULL));
+    CHECK_OK(run_again(s,
+                       (struct store_job){ .kind = STORE_JOB_RM, .images = words, .n_images = 1 },
+                       NULL)); /* by its name */
+    CHECK(has(s, "app:v1", NULL) && has(s, "app:v2", NULL));
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
 TEST(a_pull_leaves_a_name_pinned)
 {
     struct store_control *c;

@@ -189,21 +189,42 @@ static int change_name(struct oci_store *s, const struct store_job *job,
     return E_INVALID;
 }
 
+/* "0123456789ab", and not the name of the image. */
+static bool is_by_digest(struct str word, const struct oci_store_image *image)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&image->manifest, text);
+    struct str all = str_of(text);
+    struct str hex = str_slice(all, strlen("sha256:"), all.n);
+    return !str_has_prefix(image->name, word) &&
+           (str_has_prefix(hex, word) || str_has_prefix(all, word));
+}
+
 static int change_names(struct oci_store *s, const struct store_job *job, struct err *err)
 {
     struct arena a = { 0 };
     struct oci_store_image *images = arena_new_n(&a, struct oci_store_image, job->n_images);
+    const struct str *unclear = NULL;
+    bool is_again = job->kind == STORE_JOB_RM && job->is_again;
     size_t n = 0;
     int r = 0;
     for (size_t i = 0; i < job->n_images && r >= 0; i++) {
         r = oci_store_image_find(s, job->images[i], &a, &images[n], err);
-        n += r >= 0;
-        if (r == -ENOENT && job->is_again)
+        if (r >= 0 && is_again && is_by_digest(job->images[i], &images[n]))
+            unclear = &job->images[i]; /* perhaps another name than the one that is gone */
+        else if (r >= 0)
+            n++;
+        else if (r == -ENOENT && is_again)
             r = 0;
     }
     for (size_t i = 0; i < n && r >= 0; i++)
         r = change_name(s, job, &images[i], err);
     arena_fini(&a);
+    if (r >= 0 && unclear)
+        return err_set(err, E_CONFLICT,
+                       "a process that ended may have removed '" STR_FMT
+                       "'; an image of that digest still has a name",
+                       STR_ARG(*unclear));
     return r < 0 ? r : 0;
 }
 

@@ -61,8 +61,10 @@ struct store_job {
     struct str *images;
     size_t n_images;
     struct str name; /* of a tag, of a pull */
-    bool is_again;   /* an earlier attempt may have removed names: none of that name is fine */
-    bool is_dry;     /* of gc */
+    /* Of rm: an earlier attempt may have removed names. None of that name is fine; what is named by
+     * a digest stays, since that may be another name by now: E_CONFLICT after all else is done. */
+    bool is_again;
+    bool is_dry; /* of gc */
     struct store_job_pull pull;
 };
 
@@ -93,7 +95,8 @@ struct store_job_watch {
  * Do it; blocks. The store is a writer. Several at once on one store. *ret: what it came to, in the
  * arena: {} of names, the members that `image gc -o json` and `image pull -o json` print.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
- * oci_origin_open(), oci_pull(); E_INVALID, the form is not that of the open store; -ECANCELED.
+ * oci_origin_open(), oci_pull(); E_INVALID, the form is not that of the open store; E_CONFLICT,
+ * see is_again; -ECANCELED.
  */
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,
