@@ -199,6 +199,77 @@ TEST(what_is_held_stays_when_another_process_has_the_rest_collected)
     oci_store_close(s);
 }
 
+enum { GARBAGE = 100, COLLECTING = 6 };
+
+static void make_files(const char *dir)
+{
+    CHECK_OK(sys_mkdir_all(dir, 0700, NULL));
+    for (size_t i = 0; i < GARBAGE; i++) {
+        scoped(free_scoped) char *path = xasprintf("%s/%zu", dir, i);
+        scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        CHECK_OK(fd);
+    }
+}
+
+/* Documents that no image has, links that no directory has, and those of an earlier boot. */
+static void make_garbage(struct oci_store *s)
+{
+    scoped(free_scoped) char *links = xasprintf("%s/links/%s/ab", root, oci_store_boot(s));
+    scoped(free_scoped) char *old = xasprintf("%s/links/earlier/ab", root);
+    for (size_t i = 0; i < GARBAGE; i++) {
+        struct oci_digest d;
+        scoped(free_scoped) char *text = xasprintf("{\"n\":%zu}", i);
+        sha256_of(str_of(text), d.bytes);
+        CHECK_OK(oci_store_document_put(s, &d, str_of(text), NULL));
+    }
+    make_files(links);
+    make_files(old);
+}
+
+struct collecting {
+    pthread_t thread;
+    int r;
+    int64_t n_documents, n_files;
+    struct err err;
+};
+
+static void *collecting_main(void *arg)
+{
+    struct collecting *c = arg;
+    struct arena a = { 0 };
+    struct json *result;
+    const struct store_job gc = { .kind = STORE_JOB_GC };
+    c->r = store_ask(root, &gc, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, &c->err);
+    if (c->r == STORE_ASKED_DONE) {
+        c->n_documents = json_int_or(json_getc(result, "documents"), -1);
+        c->n_files = json_int_or(json_getc(result, "files"), -1);
+    }
+    arena_fini(&a);
+    return NULL;
+}
+
+TEST(several_that_collect_at_once_remove_all_of_it_once)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    int64_t n_documents = 0, n_files = 0;
+    struct collecting all[COLLECTING] = { 0 };
+    make_garbage(s);
+    for (size_t i = 0; i < COLLECTING; i++)
+        CHECK_OK(-pthread_create(&all[i].thread, NULL, collecting_main, &all[i]));
+    for (size_t i = 0; i < COLLECTING; i++) {
+        CHECK_OK(-pthread_join(all[i].thread, NULL));
+        if (all[i].r != STORE_ASKED_DONE)
+            TEST_FAIL("%s", err_text(&all[i].err));
+        n_documents += all[i].n_documents;
+        n_files += all[i].n_files;
+    }
+    CHECK_INT(n_documents, GARBAGE);
+    CHECK_INT(n_files, GARBAGE); /* those of an earlier boot are not counted */
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
 TEST(a_name_that_another_attempt_removed_is_no_error_the_second_time)
 {
     struct store_control *c;

@@ -344,7 +344,8 @@ static int gc_partial(void *arg, const char *name, struct err *err)
     return 0;
 }
 
-/* 1: it is in the trash; 0: it is held since it was noted, and stays. */
+/* 1: it is in the trash; 0: it is held since it was noted, and stays, or another thread removed it.
+ */
 static int drop_one(struct gc *g, const struct noted *n, struct err *err)
 {
     struct oci_digest d;
@@ -353,7 +354,7 @@ static int drop_one(struct gc *g, const struct noted *n, struct err *err)
     if (!store_digest_of_name(name, &d))
         return 0;
     int r = store_trash_unheld(g->s, n->path, &d, g->marks.n_references, err);
-    if (r == -EBUSY)
+    if (r == -EBUSY || r == -ENOENT)
         return 0;
     if (r >= 0)
         store_drop_used(g->s, n->n_bytes);
