@@ -11,6 +11,7 @@
 #include "image/store_control.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -18,6 +19,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -517,6 +519,61 @@ TEST(more_clients_than_jobs_wait_and_all_are_served)
         scoped(free_scoped) char *name = xasprintf("tag:%zu", i);
         CHECK(has(s, name, NULL));
     }
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+/* Of the thread that was started last: how often it has waited. */
+static int open_status_of_last_thread(void)
+{
+    char path[64] = "";
+    DIR *d = opendir("/proc/self/task");
+    CHECK(d);
+    for (const struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.')
+            (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/status", e->d_name);
+    (void)closedir(d);
+    return sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+}
+
+static uint64_t waits_of(int status_fd)
+{
+    static const char key[] = "\nvoluntary_ctxt_switches:\t";
+    char text[8192];
+    uint64_t n = 0;
+    ssize_t got = pread(status_fd, text, sizeof text - 1, 0);
+    CHECK(got > 0);
+    text[got] = 0;
+    const char *at = strstr(text, key);
+    CHECK(at);
+    for (at += sizeof key - 1; *at >= '0' && *at <= '9'; at++)
+        n = n * 10 + (uint64_t)(*at - '0');
+    return n;
+}
+
+TEST(without_descriptors_for_a_client_it_rests_and_goes_on_when_there_are_some)
+{
+    static const char job[] = "{\"do\":\"tag\",\"images\":[\"app:v1\"],\"name\":\"b\"}\n";
+    struct rlimit old;
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    scoped(buf_fini_scoped) struct buf got = BUF_INIT(1 << 20);
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    scoped(fd_scoped) int status = open_status_of_last_thread();
+    scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0);
+    scoped(fd_scoped) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", dir);
+    CHECK(getrlimit(RLIMIT_NOFILE, &old) == 0);
+    const struct rlimit few = { .rlim_cur = 3,
+                                .rlim_max = old.rlim_max }; /* poll() needs as many */
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    CHECK(connect(fd, (const struct sockaddr *)&at, sizeof at) == 0);
+    for (uint64_t n = waits_of(status); waits_of(status) < n + 2;)
+        (void)sched_yield();
+    CHECK(setrlimit(RLIMIT_NOFILE, &old) == 0);
+    CHECK(send(fd, job, sizeof job - 1, MSG_NOSIGNAL) == sizeof job - 1);
+    read_all(fd, &got);
+    CHECK(strstr(buf_cstr(&got), "{\"result\":") && has(s, "b", NULL));
     store_control_close(c, true);
     oci_store_close(s);
 }

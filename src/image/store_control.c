@@ -25,12 +25,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 64, READ_BYTES = 16 << 10 };
+enum {
+    BACKLOG = 64,
+    READ_BYTES = 16 << 10,
+    REST_MS = 100, /* after no connection could be accepted, for want of descriptors or memory */
+};
 
 struct store_control {
     struct oci_store *s;
     int root_fd, listener, wake; /* wake: an eventfd */
     pthread_t thread;
+    bool is_resting;       /* of that thread: it does not look at the listener now */
     pthread_mutex_t mutex; /* of what follows, and of the last two of connections */
     bool is_closing, is_canceling;
     struct list connections;
@@ -211,6 +216,7 @@ static void accept_one(struct store_control *c)
 {
     const struct timeval send_time = { .tv_sec = STORE_CONTROL_SEND_MS / 1000 };
     scoped(fd_scoped) int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
+    c->is_resting = fd < 0;
     if (fd < 0 || !may_ask(fd))
         return;
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_time, sizeof send_time);
@@ -260,7 +266,8 @@ static void list_watched(struct store_control *c, struct watched *w)
 {
     w->n = 0;
     watch(w, c->wake, POLLIN, NULL);
-    watch(w, c->is_closing || c->n == STORE_CONTROL_JOBS_MAX ? -1 : c->listener, POLLIN, NULL);
+    bool takes_more = !c->is_closing && !c->is_resting && c->n < STORE_CONTROL_JOBS_MAX;
+    watch(w, takes_more ? c->listener : -1, POLLIN, NULL);
     list_each (node, &c->connections) {
         struct connection *k = list_entry(node, struct connection, node);
         if (c->is_canceling)
@@ -298,7 +305,9 @@ static void *control_main(void *arg)
         (void)pthread_mutex_unlock(&c->mutex);
         if (is_over)
             return NULL;
-        if (poll(w.fds, w.n, -1) > 0)
+        int n = poll(w.fds, w.n, c->is_resting ? REST_MS : -1);
+        c->is_resting = false;
+        if (n > 0)
             take_events(c, &w);
     }
 }
