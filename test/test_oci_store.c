@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -1457,6 +1458,35 @@ static void *import_patiently(void *arg)
     if (liar.r >= 0)
         oci_import_free(im);
     return NULL;
+}
+
+TEST(an_import_that_waits_for_another_one_can_be_stopped)
+{
+    const struct made_layer *l = &world.layers[0];
+    make_world();
+    for (int is_for_ever = 0; is_for_ever < 2; is_for_ever++) {
+        struct oci_import *first;
+        pthread_t waiter;
+        atomic_bool stop = false;
+        struct oci_import_opts opts = { .diff_id = l->diff_id,
+                                        .blob = l->digest,
+                                        .blob_size = l->blob.n };
+        new_root();
+        struct oci_store *s = open_store();
+        CHECK_OK(oci_import_new(s, &opts, &first, NULL));
+        liar.s = s;
+        opts.stop = &stop;
+        opts.until_ms = is_for_ever ? 0 : clock_mono_ms() + 3600000;
+        CHECK_INT(pthread_create(&waiter, NULL, import_patiently, &opts), 0);
+        while (holds_of(s, &l->diff_id) + holds_of(s, &l->digest) < 3)
+            (void)sched_yield();
+        atomic_store(&stop, true);
+        CHECK_INT(pthread_join(waiter, NULL), 0);
+        CHECK_ERR(liar.r, -ECANCELED);
+        CHECK_INT(holds_of(s, &l->diff_id) + holds_of(s, &l->digest), 2);
+        oci_import_free(first);
+        oci_store_close(s);
+    }
 }
 
 /* Of the other import all but a byte came: it is waited for, although the time is over. */

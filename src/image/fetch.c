@@ -434,6 +434,7 @@ static int open_import(struct fetching *g, bool is_resumable, struct err *err)
                                        .max_tar_bytes = f->max_tar_bytes,
                                        .is_resumable = is_resumable,
                                        .until_ms = f->deadline_ms,
+                                       .stop = f->stop,
                                        .reading = f->reading };
     oci_import_free(g->import);
     g->import = NULL;

@@ -30,6 +30,7 @@ enum {
     BLOB_NOTE_SIZE = OCI_DIGEST_TEXT_SIZE + 24,
     WRITE_BEHIND_BYTES = 8 << 20, /* of the tar: so much is on its way to the disk at a time */
     WAIT_AGAIN_MAX = 3,           /* for another import that is about to end */
+    STOP_POLL_MS = 100,           /* while it waits for one */
 };
 #define INDEX_MAX ((size_t)OCI_LAYER_MEMORY_MAX) /* it is smaller than the layer in memory */
 
@@ -83,9 +84,28 @@ static bool ends_within(const struct oci_import *other, uint64_t ms)
     return n >= all || (double)(all - n) / (double)n * (double)passed <= (double)ms;
 }
 
+/* Until then, UINT64_MAX: for ever; for a moment where it may be stopped. -ETIMEDOUT: it is then.
+ */
+static int wait_for_an_end(const struct oci_import *im, uint64_t until_ms)
+{
+    struct oci_store *s = im->s;
+    uint64_t wake_ms = im->opts.stop ? MIN(until_ms, clock_mono_ms() + STOP_POLL_MS) : until_ms;
+    if (wake_ms == UINT64_MAX)
+        return -pthread_cond_wait(&s->imported, &s->mutex);
+    uint64_t ms = wake_ms - MIN(wake_ms, clock_skipped_ms()); /* the kernel's clock */
+    const struct timespec wake = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
+    int r = -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &wake);
+    return r == -ETIMEDOUT && wake_ms < until_ms ? 0 : r;
+}
+
+static bool must_stop(const struct oci_import *im)
+{
+    return im->opts.stop && atomic_load(im->opts.stop);
+}
+
 /*
  * Wait while another thread imports it, until then; longer while it is about to end. With the
- * mutex held, but for a moment. Errors: -EEXIST, the layer is there by now; -ETIMEDOUT.
+ * mutex held, but for a moment. Errors: -EEXIST, the layer is there by now; -ETIMEDOUT; -ECANCELED.
  */
 static int wait_for_import(struct oci_import *im, struct store_hold *h)
 {
@@ -94,18 +114,15 @@ static int wait_for_import(struct oci_import *im, struct store_hold *h)
     uint64_t until_ms = im->opts.until_ms, now = clock_mono_ms();
     const uint64_t wait_ms = until_ms - MIN(until_ms, now);
     while (h->is_importing && r == 0) {
-        uint64_t ms = until_ms - MIN(until_ms, clock_skipped_ms()); /* the kernel's clock */
-        const struct timespec until = { (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) };
         uint64_t n_ended = s->n_imports_ended;
         (void)pthread_mutex_unlock(&s->mutex); /* it reads files; the hold keeps `h` */
         bool has_come = is_here(im);
         (void)pthread_mutex_lock(&s->mutex);
-        if (has_come)
-            return -EEXIST;
+        if (has_come || must_stop(im))
+            return has_come ? -EEXIST : -ECANCELED;
         if (n_ended != s->n_imports_ended) /* its wake-up is over: look again */
             continue;
-        r = until_ms ? -pthread_cond_clockwait(&s->imported, &s->mutex, CLOCK_MONOTONIC, &until)
-                     : -pthread_cond_wait(&s->imported, &s->mutex);
+        r = wait_for_an_end(im, until_ms ? until_ms : UINT64_MAX);
         if (r == -ETIMEDOUT && im->opts.may_be_beside && h->import && n_again++ < WAIT_AGAIN_MAX &&
             ends_within(h->import, wait_ms)) {
             until_ms = clock_mono_ms() + wait_ms;
@@ -174,6 +191,7 @@ static int hold(struct oci_import *im, struct err *err)
         return 0;
     return r == -EEXIST      ? err_set(err, r, "the store has the layer")
            : r == -ETIMEDOUT ? err_set(err, r, "another import of the layer has not ended")
+           : r == -ECANCELED ? err_set(err, r, "the import was canceled")
                              : err_sys(err, r, "wait for another import of the layer");
 }
 

@@ -41,6 +41,8 @@
 #include "oci/image.h"
 #include "oci/layer_parse.h"
 
+#include <stdatomic.h>
+
 enum {
     OCI_STORE_NAME_MAX = 512,     /* bytes of the name of an image */
     OCI_STORE_IMAGES_MAX = 65536, /* names */
@@ -273,6 +275,8 @@ struct oci_import_opts {
     /* After until_ms import it as well, from the start; else -ETIMEDOUT. Not yet while the other
      * one is about to end: at the rate it had within as long again, three times at most. */
     bool may_be_beside;
+    /* Set by another thread: oci_import_new() waits no longer, -ECANCELED; NULL: never. */
+    const atomic_bool *stop;
     bool is_resumable; /* keep what arrived when it fails; oci_import_offset() goes on there */
     /* What inflates and parses (oci/layer_parse.h), NULL: layer_parse_here; reading_arg: its arg.
      */
