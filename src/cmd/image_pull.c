@@ -217,7 +217,8 @@ static bool is_of_process(const char *path)
            str_has_prefix(str_of(path), STR("/proc/"));
 }
 
-static int file_source(struct str source, char **ret, bool *ret_alone, struct err *err)
+/* Where a colon ends a path, one that has such a directory above it cannot be given as absolute. */
+static int file_source(struct str source, char **ret, const char **ret_alone, struct err *err)
 {
     struct str kind, path, rest;
     scoped(free_scoped) char *absolute = NULL;
@@ -226,14 +227,20 @@ static int file_source(struct str source, char **ret, bool *ret_alone, struct er
     int r = absolute_path(path, &absolute, err);
     if (r < 0)
         return r;
-    *ret_alone |= is_of_process(absolute);
+    if (is_of_process(absolute))
+        *ret_alone = "has no such file: it is one of this command";
+    if (strchr(absolute, ':')) {
+        *ret_alone = "can be told no path with a colon";
+        *ret = str_dup(source);
+        return 0;
+    }
     *ret = xasprintf(STR_FMT ":%s%s" STR_FMT, STR_ARG(kind), absolute, has_rest ? ":" : "",
                      STR_ARG(rest));
     return 0;
 }
 
 /* As oci_origin_open() takes it. */
-static int source_of(const char *word, char **ret, bool *ret_alone, struct err *err)
+static int source_of(const char *word, char **ret, const char **ret_alone, struct err *err)
 {
     if (is_file(str_of(word)))
         return file_source(str_of(word), ret, ret_alone, err);
@@ -297,7 +304,7 @@ static int read_args(struct image_store_job *j, enum image_store_output *output)
                                        .quota_bytes = quota,
                                        .is_not_durable = is_not_durable,
                                        .lock_ms = where.wait_ms };
-    j->is_alone = quota || policy_word;
+    j->alone = quota || policy_word ? "has a quota and policy of its own" : NULL;
     j->job.kind = STORE_JOB_PULL;
     j->job.pull = (struct store_job_pull){ .platform = str_of(platform ? platform : ""),
                                            .form = str_of(form ? form : ""),
@@ -343,7 +350,7 @@ static int pull(struct image_store_job *j, const char *word, struct arena *a, st
     scoped(free_scoped) char *as = NULL, *source = NULL;
     struct store_job_pull *p = &j->job.pull;
     int r = name_of(str_of(word), &as, err);
-    r = r < 0 ? r : source_of(word, &source, &j->is_alone, err);
+    r = r < 0 ? r : source_of(word, &source, &j->alone, err);
     r = r < 0 ? r : find_ca(a, p, err);
     r = r < 0 ? r : find_login(str_of(source), a, p, err);
     if (r < 0)

@@ -123,7 +123,7 @@ static int try_job(struct image_store_job *j, uint64_t lock_ms, struct arena *a,
         return no_store(opts.root, err);
     if (r != -EBUSY)
         return err_set(err, r, "%s", err_text(why));
-    if (j->is_alone)
+    if (j->alone)
         return STORE_ASKED_NO_ONE;
     r = store_ask(opts.root, &j->job, taken_ms(j), j->on_event, j->arg, a, ret, err);
     j->job.is_again |= r == STORE_ASKED_LOST;
@@ -140,8 +140,7 @@ static int late(const struct image_store_job *j, const struct err *why, struct e
 /* How long to try: one that takes jobs may be about to open its store, or to close it. */
 static uint64_t patience_ms(const struct image_store_job *j, bool had_control)
 {
-    return had_control && !j->is_alone ? MAX(j->opts.lock_ms, (uint64_t)CONTROL_MS)
-                                       : j->opts.lock_ms;
+    return had_control && !j->alone ? MAX(j->opts.lock_ms, (uint64_t)CONTROL_MS) : j->opts.lock_ms;
 }
 
 int image_store_do(struct image_store_job *j, struct arena *a, struct json **ret, struct err *err)
@@ -168,8 +167,8 @@ int image_store_do(struct image_store_job *j, struct arena *a, struct json **ret
             break;
         lock_ms = MIN(all - passed, (uint64_t)TURN_MS);
     }
-    return j->is_alone && holder.has_control
-               ? err_set(err, -EBUSY, "%s, and has a quota and policy of its own", err_text(&why))
+    return j->alone && holder.has_control
+               ? err_set(err, -EBUSY, "%s, and %s", err_text(&why), j->alone)
                : busy(&why, j->opts.lock_ms, err);
 }
 

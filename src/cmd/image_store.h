@@ -69,7 +69,7 @@ struct image_store_job {
     const char *given;          /* --store */
     struct oci_store_opts opts; /* of an opening by this process */
     enum image_cache_policy policy;
-    bool is_alone; /* they differ from those of a server: only this process can do it */
+    const char *alone; /* why only this process can do it, after "..., and"; NULL: a server can */
     struct store_job job;
     void (*on_event)(void *arg, const struct json *v); /* as in struct store_job_watch */
     void *arg;

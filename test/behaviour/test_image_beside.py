@@ -23,9 +23,9 @@ class Store:
         self.directory = directory
         self.env = {**os.environ, "DORMOUSE_IMAGE_STORE": str(directory)}
 
-    def start(self, *args, **env):
+    def start(self, *args, cwd=None, **env):
         return subprocess.Popen([BUILD / "dormouse", "image", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env={**self.env, **env})
+                                env={**self.env, **env}, cwd=cwd)
 
     def end(self, process):
         out, err = process.communicate(timeout=DEADLINE_S)
@@ -35,8 +35,8 @@ class Store:
     def ok(self, *args, **env):
         return self.end(self.start(*args, **env))
 
-    def fails(self, *args):
-        process = self.start(*args)
+    def fails(self, *args, **how):
+        process = self.start(*args, **how)
         _, err = process.communicate(timeout=DEADLINE_S)
         assert process.returncode == 1, err
         return err
@@ -113,6 +113,17 @@ def test_names_gc_and_pulls_beside_a_server(store, layout, registry):
         assert store.ok("ls").count("pinned") == 1
     assert not (store.directory / "control").exists() and store.is_sound()
     store.ok("unpin", "app:stable")
+
+
+def test_a_file_below_a_directory_with_a_colon_is_pulled_by_the_command_alone(store, tmp_path, registry):
+    where = tmp_path / "work:1"
+    where.mkdir()
+    made = Layout(where / "app")
+    made.image("v1", TARS[:1])
+    with serve(store.directory, "--upstream", registry.host):
+        assert "can be told no path with a colon" in store.fails("pull", "oci:app:v1", cwd=where)
+    store.ok("pull", "oci:app:v1", cwd=where)
+    assert store.names() == ["app:v1"] and store.is_sound()
 
 
 def test_a_pull_by_a_server_has_the_credentials_of_the_command(store, layout, registry, tmp_path):
