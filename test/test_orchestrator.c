@@ -209,12 +209,9 @@ static int start_nothing(struct transport *transport, const struct kube_request 
     return err_set(err, -ECONNREFUSED, "the cluster is away");
 }
 
-static int ask(void *arg, struct str namespace, struct str image, struct str secrets,
-               sched_image_cb cb, void *cb_arg, struct err *err)
+static int ask(void *arg, struct str image, sched_image_cb cb, void *cb_arg, struct err *err)
 {
     (void)arg;
-    (void)namespace;
-    (void)secrets;
     if (str_is(image, "wrong"))
         return err_set(err, E_INVALID, "no reference");
     CHECK(t.n_asked < ASKED_MAX);
@@ -280,11 +277,45 @@ TEST(pods_of_one_node_share_the_plan_of_an_image)
     bind_pod("a", "n1", "app:v1\nside:v1\n", "");
     bind_pod("b", "n1", "app:v1\n", "");
     bind_pod("c", "n2", "app:v1\n", "");
-    bind_pod("d", "n1", "app:v1\n", "secret\n"); /* who may see another image by that name */
-    CHECK_INT(t.n_asked, 4);
-    CHECK_INT(stats().joined, 1);
-    CHECK_INT(stats().waiting, 4);
+    bind_pod("d", "n1", "app:v1\n", "secret\n"); /* of which no registry is told */
+    CHECK_INT(t.n_asked, 3);
+    CHECK_INT(stats().joined, 2);
+    CHECK_INT(stats().waiting, 3);
     end(0);
+}
+
+TEST(an_image_that_only_secrets_show_gets_no_plan_and_is_no_failure)
+{
+    static const int not_public[] = { E_DENIED, -ENOENT };
+    for (size_t i = 0; i < ARRAY_LEN(not_public); i++) {
+        begin();
+        bind_pod("a", "n1", "app:v1\n", "secret\n");
+        answer(0, not_public[i], NULL);
+        CHECK_INT(stats().skipped, 1);
+        CHECK_INT(stats().failed, 0);
+        CHECK_INT(stats().waiting, 0);
+        bind_pod("a", "n1", "app:v1\n", "secret\n");
+        bind_pod("b", "n1", "app:v1\n", ""); /* who has no other way to it */
+        answer(1, not_public[i], NULL);
+        CHECK_INT(stats().skipped, 1);
+        CHECK_INT(stats().failed, 1);
+        bind_pod("a", "n1", "app:v1\n", "secret\n");
+        answer(2, -ETIMEDOUT, NULL);
+        CHECK_INT(stats().failed, 2);
+        end(3);
+    }
+}
+
+TEST(an_image_that_needs_no_secrets_gets_a_plan_with_them)
+{
+    const struct oci_lookup_layer layer = { digest_of(1), digest_of(2), 10 };
+    const struct oci_lookup_image image = { .layers = &layer, .n = 1 };
+    begin();
+    bind_pod("a", "n1", "app:v1\n", "secret\n");
+    answer(0, 0, &image);
+    CHECK_INT(stats().skipped, 0);
+    CHECK_INT(stats().waiting, 1);
+    end(1);
 }
 
 TEST(more_plans_than_fit_are_left_out_and_room_is_used_again)

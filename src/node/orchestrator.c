@@ -40,14 +40,14 @@ struct image_plan {
     struct list node; /* of o->plans[at] */
     struct orchestrator *o;
     enum plan_at at;
-    char *key;                                /* node, secrets with their namespace, image */
+    char *key;                                /* node, image */
     char *to, *image, *namespace, *pod, *uid; /* pod: of the first one; "" with is_prefetch */
     char *zone;
     size_t n_zone;
     bool is_prefetch;
-    bool is_counted;    /* what pods ask for: not with secrets of theirs */
-    unsigned n_pods;    /* that ask for it, and were not counted yet */
-    struct arena arena; /* of `made_of` */
+    bool may_be_private; /* all its pods have pull secrets */
+    unsigned n_pods;     /* that ask for it, and were not counted yet */
+    struct arena arena;  /* of `made_of` */
     struct oci_lookup_image made_of;
     struct image_bdm_send *send;
     struct planned_task *tasks;
@@ -438,7 +438,7 @@ static void arm_prefetch(struct orchestrator *o)
 static void count_pods(struct image_plan *p)
 {
     struct orchestrator *o = p->o;
-    for (; o->prefetcher && p->is_counted && p->n_pods; p->n_pods--)
+    for (; o->prefetcher && p->n_pods; p->n_pods--)
         prefetcher_note(o->prefetcher, str_n(p->zone, p->n_zone), str_of(p->to), str_of(p->image),
                         &p->made_of, loop_now_ms(o->opts.loop));
     arm_prefetch(o);
@@ -468,7 +468,7 @@ static bool prefetch_to(struct orchestrator *o, struct str node, int64_t wall_ms
     struct image_tasks tasks = { 0 };
     struct err err = { 0 };
     struct image_plan *p = NULL;
-    scoped(free_scoped) char *key = xasprintf(STR_FMT "\nahead", STR_ARG(node));
+    scoped(free_scoped) char *key = xasprintf(STR_FMT "\n", STR_ARG(node)); /* of no image */
     bool ok = !map_get(&o->by_key, str_of(key)) &&
               prefetcher_choose(o->prefetcher, o->states, node, &a, &reference, &image) &&
               image_states_describe(o->states, reference, &image, wall_ms, &a, &f, &err) >= 0;
@@ -569,6 +569,12 @@ static void on_image(void *arg, int r, const struct oci_lookup_image *image, con
         plan_free(p);
         return;
     }
+    if (p->may_be_private && (r == E_DENIED || r == -ENOENT)) {
+        log_debug("an image that is not public gets no plan", "node=%s image=%s", p->to, p->image);
+        o->stats.skipped++;
+        plan_free(p);
+        return;
+    }
     if (r < 0) {
         plan_failed(p, err);
         return;
@@ -660,12 +666,12 @@ static void add_plan(struct orchestrator *o, const struct sched_bound *b, struct
     struct err err = { 0 };
     uint64_t skipped;
     scoped(free_scoped) char *key =
-        xasprintf(STR_FMT "\n" STR_FMT "\n" STR_FMT "\n" STR_FMT, STR_ARG(b->node), STR_ARG(image),
-                  STR_ARG(b->secrets.n ? b->namespace : STR("")), STR_ARG(b->secrets));
+        xasprintf(STR_FMT "\n" STR_FMT, STR_ARG(b->node), STR_ARG(image));
     struct image_plan *p = map_get(&o->by_key, str_of(key));
     if (p) {
         o->stats.joined++;
         p->n_pods++;
+        p->may_be_private &= b->secrets.n > 0;
         if (p->at != PLAN_ASK)
             count_pods(p);
         return;
@@ -680,12 +686,12 @@ static void add_plan(struct orchestrator *o, const struct sched_bound *b, struct
     p = plan_new(o, take_ptr(&key), b->node, image);
     p->zone = str_dup(b->zone);
     p->n_zone = b->zone.n;
-    p->is_counted = b->secrets.n == 0;
+    p->may_be_private = b->secrets.n > 0;
     p->n_pods = 1;
     p->namespace = str_dup(b->namespace);
     p->pod = str_dup(b->name);
     p->uid = str_dup(b->uid);
-    if (o->opts.ask(o->opts.arg, b->namespace, image, b->secrets, on_image, p, &err) < 0)
+    if (o->opts.ask(o->opts.arg, image, on_image, p, &err) < 0)
         plan_failed(p, &err);
 }
 

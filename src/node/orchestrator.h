@@ -9,6 +9,9 @@
  *                                       ^          |
  *                                       '--- pause-'  the node was busy or away
  *
+ * What comes with a plan is for everybody on the node. So registries are asked without the pods'
+ * pull secrets, and an image that they do not show without gets no plan.
+ *
  * Plans that are under way count for the next ones: a node that is fetching a layer is a source of
  * it for others, and the bytes that a node has to send delay what is asked of it next.
  *
@@ -46,8 +49,7 @@ struct orchestrator_opts {
     uint64_t prefetch_ms;
     /* What an image is made of, as sched_driver_ask_image(); all callbacks have come when the
      * orchestrator is closed. */
-    int (*ask)(void *arg, struct str namespace, struct str image, struct str secrets,
-               sched_image_cb cb, void *cb_arg, struct err *err);
+    int (*ask)(void *arg, struct str image, sched_image_cb cb, void *cb_arg, struct err *err);
     void *arg;
 };
 struct orchestrator *orchestrator_new(const struct orchestrator_opts *opts);

@@ -471,11 +471,10 @@ static int read_registries(struct scheduling *s, struct err *err)
     return r;
 }
 
-static int ask_image(void *arg, struct str namespace, struct str image, struct str secrets,
-                     sched_image_cb cb, void *cb_arg, struct err *err)
+static int ask_image(void *arg, struct str image, sched_image_cb cb, void *cb_arg, struct err *err)
 {
     struct scheduling *s = arg;
-    return sched_driver_ask_image(s->driver, namespace, image, secrets, cb, cb_arg, err);
+    return sched_driver_ask_image(s->driver, image, cb, cb_arg, err);
 }
 
 static int start_orchestrator(struct scheduling *s, struct err *err)

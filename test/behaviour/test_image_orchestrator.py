@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dormouse scheduler --send-plans`: the nodes of pods fetch their images as it was planned."""
+import base64
+import json
 import re
 import signal
 import subprocess
@@ -95,6 +97,32 @@ def test_nodes_that_want_an_image_at_once_fetch_it_from_the_registry_once(cluste
     wait_for(lambda: scheduler.plans("done") == 3, "the plans to end")
     planned = re.findall(r"a plan is sent node=n\d image=\S+ registry=(\d) peer=0 after=(\d) join=0", scheduler.text())
     assert sorted(planned) == [("0", "2"), ("0", "2"), ("2", "0")], scheduler.text()  # on a busy machine a node may ask the registry in the end
+
+
+def test_what_only_pull_secrets_show_gets_no_plan(cluster, request):
+    """What a plan brings is for every pod of the node: so registries are asked without the pod's secrets, even where the scheduler may read them."""
+    registry = cluster.registry
+    for name in ("n1", "n2"):
+        cluster.start(name)
+        add_node(cluster, name)
+    wait_for(lambda: cluster.state("n1") and cluster.state("n2"), "both nodes to report")
+    registry.users = {"ann": "secret"}
+    login = base64.b64encode(json.dumps({"auths": {registry.host: {"username": "ann", "password": "secret"}}}).encode()).decode()
+    cluster.api.create("/api/v1/namespaces/default/secrets", {
+        "metadata": {"name": "pull"}, "type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": login}})
+    scheduler = request.getfixturevalue("scheduler")
+    secrets = {"imagePullSecrets": [{"name": "pull"}]}
+    add_pod(cluster, "public", "n1", **secrets)
+    wait_for(lambda: scheduler.plans("done") == 1, "the plan of a public image")
+    wait_for(lambda: cluster.has("n1") == 2, "n1 to have the image")
+
+    registry.auth = "basic"
+    private = f"{registry.host}/library/private:v1"
+    registry.manifests["library/private", "v1"] = registry.manifests["library/app", "v1"]
+    add_pod(cluster, "private", "n2", image=private, **secrets)
+    wait_for(lambda: scheduler.plans("skipped") == 1, "the private image to be passed over")
+    assert scheduler.plans("done") == 1 and scheduler.plans("failed") == 0 and cluster.has("n2") == 0
+    assert cluster.nodes["n2"].get(f"/v2/library/private/manifests/v1?ns={registry.host}")[0] != 200, "another tenant has it from the node"
 
 
 def test_a_node_that_is_away_costs_an_event_and_nothing_else(cluster, request):

@@ -95,13 +95,10 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
 void sched_driver_explain(struct sched_driver *d, struct str namespace, struct str name,
                           void (*done)(void *arg, int r, struct str text, const struct err *err),
                           void *arg);
-/*
- * With opts.on_bound: have registries asked about an image, with those pull secrets of the
- * namespace (names, each with "\n") that this process may read. All borrowed. Errors: of the
- * reference; -ECANCELED.
- */
-int sched_driver_ask_image(struct sched_driver *d, struct str namespace, struct str image,
-                           struct str secrets, sched_image_cb cb, void *arg, struct err *err);
+/* With opts.on_bound: have registries asked about an image, without credentials. Errors: of the
+ * reference; -ECANCELED. */
+int sched_driver_ask_image(struct sched_driver *d, struct str image, sched_image_cb cb, void *arg,
+                           struct err *err);
 /* Prometheus' text, at once: while a cycle runs, as it was when somebody asked before. */
 void sched_driver_metrics(struct sched_driver *d, struct buf *out);
 /* As last told. */

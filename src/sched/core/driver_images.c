@@ -25,7 +25,6 @@ struct asked_image {
     struct call *call; /* NULL: of cb */
     sched_image_cb cb;
     void *arg;
-    char *text;                    /* of cb: what the next two point into */
     struct str namespace, secrets; /* of the call's target; secrets: those not read yet */
     struct oci_reference ref;
     struct oci_login login;
@@ -66,7 +65,6 @@ static void answer_asked(struct asked_image *q, int r, const struct oci_lookup_i
     list_remove(&q->node);
     q->d->n_asking--;
     oci_login_fini(&q->login);
-    free(q->text);
     free(q);
     if (was.call)
         answer_call(was.call, r, image, err);
@@ -223,11 +221,11 @@ void driver_ask_image(struct sched_driver *d, struct call *c)
 
 static void on_begin(struct defer *b)
 {
-    read_secrets(container_of(b, struct asked_image, begin));
+    look_up(container_of(b, struct asked_image, begin));
 }
 
-int sched_driver_ask_image(struct sched_driver *d, struct str namespace, struct str image,
-                           struct str secrets, sched_image_cb cb, void *arg, struct err *err)
+int sched_driver_ask_image(struct sched_driver *d, struct str image, sched_image_cb cb, void *arg,
+                           struct err *err)
 {
     struct oci_reference ref;
     assert(d->opts.registries && d->opts.on_bound);
@@ -239,9 +237,6 @@ int sched_driver_ask_image(struct sched_driver *d, struct str namespace, struct 
     q->cb = cb;
     q->arg = arg;
     q->ref = ref;
-    q->text = xasprintf(STR_FMT STR_FMT, STR_ARG(namespace), STR_ARG(secrets));
-    q->namespace = str_n(q->text, namespace.n);
-    q->secrets = str_n(q->text + namespace.n, secrets.n);
     defer_start(d->loop, &q->begin, on_begin);
     return 0;
 }
