@@ -1915,6 +1915,54 @@ TEST(addresses_of_special_purpose_are_not_public)
             TEST_FAIL("%s", plain[i]);
 }
 
+TEST(addresses_that_no_machine_can_have)
+{
+    static const char *const none[] = { "0.0.0.0",
+                                        "0.1.2.3",
+                                        "169.254.169.254",
+                                        "100.100.100.200",
+                                        "224.0.0.1",
+                                        "255.255.255.255",
+                                        "::",
+                                        "::7f00:1",
+                                        "fe80::1",
+                                        "febf::1",
+                                        "ff02::1",
+                                        "fd00:ec2::254",
+                                        "::ffff:0.0.0.0",
+                                        "64:ff9b::7f00:1",
+                                        "64:ff9b::a00:1",
+                                        "2002:a9fe:a9fe::",
+                                        "::ffff:224.0.0.1" };
+    static const char *const some[] = { "127.0.0.1",       "::1",        "::ffff:127.0.0.1",
+                                        "10.1.2.3",        "100.64.0.1", "192.168.1.1",
+                                        "1.1.1.1",         "fd00::1",    "2001:db8::1",
+                                        "64:ff9b::101:101" };
+    struct address a;
+    for (size_t i = 0; i < ARRAY_LEN(none); i++)
+        if (!address_parse(str_of(none[i]), &a) || address_is_machine(&a))
+            TEST_FAIL("%s", none[i]);
+    for (size_t i = 0; i < ARRAY_LEN(some); i++)
+        if (!address_parse(str_of(some[i]), &a) || !address_is_machine(&a))
+            TEST_FAIL("%s", some[i]);
+}
+
+TEST(an_address_of_a_socket_is_that_of_its_text)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+    struct sockaddr_un un = { .sun_family = AF_UNIX };
+    struct address a, b;
+    CHECK_INT(inet_pton(AF_INET, "10.0.0.7", &v4.sin_addr), 1);
+    CHECK_INT(inet_pton(AF_INET6, "fd00::7", &v6.sin6_addr), 1);
+    CHECK(address_of_socket((const struct sockaddr *)&v4, &a) &&
+          address_parse(STR("10.0.0.7"), &b));
+    CHECK(address_equal(&a, &b));
+    CHECK(address_of_socket((const struct sockaddr *)&v6, &a) && address_parse(STR("fd00::7"), &b));
+    CHECK(address_equal(&a, &b));
+    CHECK(!address_of_socket((const struct sockaddr *)&un, &a));
+}
+
 static bool net_has(const char *net_text, const char *text)
 {
     struct address_net net;

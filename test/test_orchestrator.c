@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What nodes' states make of an image, and which pods get a plan: without a cluster, which is away.
  */
+#include "base/clock.h"
+#include "fake_transport.h"
 #include "image/node_state.h"
 #include "image/orchestrate.h"
+#include "io/http.h"
 #include "node/image_states.h"
+#include "node/node_networks.h"
 #include "node/orchestrator.h"
 #include "node/prefetcher.h"
 #include "test.h"
@@ -19,7 +23,8 @@ static struct oci_digest digest_of(uint8_t first)
     return d;
 }
 
-static void put(struct image_states *s, const char *name, uint8_t holds, bool is_sendable)
+static void put_at(struct image_states *s, const char *name, const char *url, uint8_t holds,
+                   bool is_sendable)
 {
     struct arena a = { 0 };
     struct err err = { 0 };
@@ -28,7 +33,7 @@ static void put(struct image_states *s, const char *name, uint8_t holds, bool is
     node_state_prefixes(&layer, 1, &prefixes);
     node_state_unsendable(&layer, 1, &unsendable);
     const struct node_state n = { .node = str_of(name),
-                                  .url = STR("http://10.0.0.1:5000"),
+                                  .url = str_of(url),
                                   .reported_wall_s = 1700000000,
                                   .upload_slots = 3,
                                   .prefixes = buf_str(&prefixes),
@@ -36,6 +41,11 @@ static void put(struct image_states *s, const char *name, uint8_t holds, bool is
     if (image_states_put(s, node_state_object(&a, &n), &err) < 0)
         TEST_FAIL("%s", err_text(&err));
     arena_fini(&a);
+}
+
+static void put(struct image_states *s, const char *name, uint8_t holds, bool is_sendable)
+{
+    put_at(s, name, "http://10.0.0.1:5000", holds, is_sendable);
 }
 
 TEST(an_image_and_the_states_of_nodes_are_what_a_plan_is_made_of)
@@ -92,6 +102,52 @@ TEST(a_state_that_cannot_be_read_changes_nothing)
     CHECK_INT(image_states_reported_ms(s, STR("n2"), &url), 0);
     CHECK_INT(url.n, 0);
     arena_fini(&a);
+}
+
+TEST(a_refused_node_is_no_place_to_send_to_and_no_source_until_it_moves)
+{
+    struct arena a = { 0 };
+    struct str url;
+    struct image_cluster_file f;
+    const struct oci_lookup_layer layer = { digest_of(1), digest_of(101), 1000 };
+    const struct oci_lookup_image image = { .layers = &layer, .n = 1 };
+    scoped(image_states_free_scoped) struct image_states *s = image_states_new();
+    put_at(s, "n1", "http://169.254.169.254/", 1, true);
+    CHECK(!image_states_refuse(s, STR("n2")));
+    CHECK(image_states_refuse(s, STR("n1")));
+    CHECK(!image_states_refuse(s, STR("n1"))); /* which was told */
+    put_at(s, "n1", "http://169.254.169.254/", 1, true);
+    CHECK_INT(image_states_reported_ms(s, STR("n1"), &url), 1700000000000);
+    CHECK_INT(url.n, 0);
+    CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000005000, &a, &f, NULL));
+    CHECK(!place_break_in(&f.o.nodes[0].holds, 0));
+    CHECK_INT(f.node_urls[0].n, 0);
+    put(s, "n1", 1, true);
+    (void)image_states_reported_ms(s, STR("n1"), &url);
+    CHECK_STR(url, "http://10.0.0.1:5000");
+    CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000005000, &a, &f, NULL));
+    CHECK(place_break_in(&f.o.nodes[0].holds, 0));
+    CHECK(!image_states_refuse(s, STR("n1")));
+    arena_fini(&a);
+}
+
+TEST(nodes_may_be_in_networks_that_are_named_and_else_anywhere_but_here)
+{
+    static const char *const here[] = { "127.0.0.0/8", "10.0.0.0/8", "169.254.0.0/16" };
+    const struct node_networks any = { 0 }, named = { here, ARRAY_LEN(here) };
+    CHECK(node_networks_may_have(&any, STR("http://10.0.0.1:5000")));
+    CHECK(node_networks_may_have(&any, STR("https://[fd00::1]:5000/x")));
+    CHECK(!node_networks_may_have(&any, STR("http://127.0.0.1:6443")));
+    CHECK(!node_networks_may_have(&any, STR("http://[::1]:6443")));
+    CHECK(!node_networks_may_have(&any, STR("http://[::ffff:127.0.0.1]:6443")));
+    CHECK(!node_networks_may_have(&any, STR("http://0.0.0.0:6443")));
+    CHECK(!node_networks_may_have(&any, STR("http://169.254.169.254/latest/meta-data")));
+    CHECK(node_networks_may_have(&any, STR("http://n1.example:5000"))); /* until it is connected */
+    CHECK(node_networks_may_have(&named, STR("http://127.0.0.1:5000")));
+    CHECK(node_networks_may_have(&named, STR("http://10.0.0.1:5000")));
+    CHECK(!node_networks_may_have(&named, STR("http://192.168.0.1:5000")));
+    CHECK(!node_networks_may_have(&named, STR("http://[::1]:5000")));
+    CHECK(!node_networks_may_have(&named, STR("http://169.254.169.254/")));
 }
 
 /* ---- what is asked for often ---- */
@@ -190,6 +246,10 @@ enum { ASKED_MAX = ORCHESTRATOR_PLANS_MAX + 8 };
 static struct {
     struct loop loop;
     struct transport transport;
+    struct fake cluster;
+    struct http_server *nodes; /* all of them */
+    struct http_exchange *told[ASKED_MAX];
+    size_t n_told;
     struct watch_hub *hub;
     struct orchestrator *o;
     sched_image_cb cb[ASKED_MAX];
@@ -220,20 +280,28 @@ static int ask(void *arg, struct str image, sched_image_cb cb, void *cb_arg, str
     return 0;
 }
 
+static void begin_on(struct transport *transport, struct node_networks networks,
+                     uint64_t prefetch_ms)
+{
+    CHECK_OK(loop_init(&t.loop, NULL));
+    const struct watch_hub_opts hub = { .transport = transport };
+    CHECK_OK(watch_hub_new(&t.loop, &hub, &t.hub, NULL));
+    const struct orchestrator_opts o = { .loop = &t.loop,
+                                         .transport = transport,
+                                         .hub = t.hub,
+                                         .key = STR("the key of a cluster of tests, long enough"),
+                                         .networks = networks,
+                                         .prefetch_ms = prefetch_ms,
+                                         .ask = ask };
+    t.o = orchestrator_new(&o);
+}
+
 static void begin(void)
 {
     static const struct transport_ops ops = { .start = start_nothing };
     memset(&t, 0, sizeof t);
     t.transport.ops = &ops;
-    CHECK_OK(loop_init(&t.loop, NULL));
-    const struct watch_hub_opts hub = { .transport = &t.transport };
-    CHECK_OK(watch_hub_new(&t.loop, &hub, &t.hub, NULL));
-    const struct orchestrator_opts o = { .loop = &t.loop,
-                                         .transport = &t.transport,
-                                         .hub = t.hub,
-                                         .key = STR("the key of a cluster of tests, long enough"),
-                                         .ask = ask };
-    t.o = orchestrator_new(&o);
+    begin_on(&t.transport, (struct node_networks){ 0 }, 0);
 }
 
 static void answer(size_t i, int r, const struct oci_lookup_image *image)
@@ -250,6 +318,11 @@ static void end(size_t n_answered)
         answer(i, -ECANCELED, NULL);
     orchestrator_close(t.o);
     watch_hub_close(t.hub, NULL, NULL);
+    if (t.nodes) {
+        http_server_close(t.nodes, 0, NULL, NULL);
+        fake_settle(&t.cluster);
+        fake_fini(&t.cluster);
+    }
     loop_run(&t.loop);
     loop_fini(&t.loop);
 }
@@ -370,6 +443,106 @@ TEST(plans_do_not_wait_for_ever_for_what_nodes_tell)
     bind_pod("b", "n1", "other:v1\n", "");
     CHECK_INT(stats().failed, 1);
     CHECK_INT(stats().waiting, 1);
+    end(1);
+}
+/* ---- pods of a cluster that is there ---- */
+
+static const char *const loopback[] = { "127.0.0.0/8" };
+
+static void on_told_gone(struct http_exchange *x, int r)
+{
+    (void)r;
+    *(struct http_exchange **)http_exchange_data(x) = NULL;
+}
+
+static void on_told(struct http_exchange *x, const struct http_request *req, void *arg)
+{
+    static const struct http_exchange_ops ops = { .on_gone = on_told_gone };
+    (void)req;
+    (void)arg;
+    CHECK(t.n_told < ASKED_MAX);
+    t.told[t.n_told] = x;
+    http_exchange_set(x, &ops, &t.told[t.n_told++]);
+}
+
+static void begin_cluster(size_t n_networks, uint64_t prefetch_ms)
+{
+    const struct http_server_opts nodes = { .on_request = on_told };
+    memset(&t, 0, sizeof t);
+    fake_init(&t.cluster);
+    begin_on(&t.cluster.base, (struct node_networks){ loopback, n_networks }, prefetch_ms);
+    CHECK_OK(http_server_start(&t.loop, &nodes, &t.nodes, NULL));
+}
+
+static void on_deadline(struct timer *timer)
+{
+    (void)timer;
+    TEST_FAIL("what should happen does not");
+}
+
+#define RUN_UNTIL(is)                                                                              \
+    do {                                                                                           \
+        struct timer deadline = { 0 };                                                             \
+        timer_start(&t.loop, &deadline, 60000, on_deadline);                                       \
+        while (!(is))                                                                              \
+            (void)loop_turn(&t.loop, true);                                                        \
+        timer_stop(&t.loop, &deadline);                                                            \
+    } while (0)
+
+/* What n nodes "n00", "n01", ... at that host tell, skew_s from now; after the first pod. */
+static void list_nodes(size_t n, const char *host, int64_t skew_s)
+{
+    struct arena a = { 0 };
+    char name[8], url[64];
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
+    RUN_UNTIL(t.cluster.n > 0);
+    (void)snprintf(url, sizeof url, "http://%s:%u", host, http_server_port(t.nodes));
+    (void)buf_add_cstr(&text, "{\"kind\":\"NodeImageStateList\",\"apiVersion\":"
+                              "\"dormouse.dev/v1alpha1\",\"metadata\":{\"resourceVersion\":\"7\"},"
+                              "\"items\":[");
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(name, sizeof name, "n%02zu", i);
+        const struct node_state s = { .node = str_of(name),
+                                      .url = str_of(url),
+                                      .reported_wall_s = clock_wall_ms() / 1000 + skew_s,
+                                      .upload_slots = 3,
+                                      .cache_capacity = 100000 };
+        (void)buf_add_cstr(&text, i ? "," : "");
+        CHECK_OK(json_write(&text, node_state_object(&a, &s)));
+    }
+    (void)buf_add_cstr(&text, "]}");
+    fake_head(&t.cluster.call[0], 200);
+    fake_data(&t.cluster.call[0], buf_cstr(&text));
+    fake_end(&t.cluster.call[0], 0);
+    arena_fini(&a);
+}
+
+static const struct oci_lookup_layer one_layer = { { { 1 } }, { { 2 } }, 1000 };
+static const struct oci_lookup_image one_image = {
+    .layers = &one_layer, .n = 1, .manifest = { { 3 } }, .config = { { 4 } }
+};
+
+TEST(nodes_outside_the_networks_of_nodes_are_not_connected_to)
+{
+    static const char *const hosts[] = { "127.0.0.1", "localhost" }; /* known early, and late */
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        begin_cluster(0, 0);
+        bind_pod("a", "n00", "app:v1\n", "");
+        list_nodes(1, hosts[i], 0);
+        answer(0, 0, &one_image);
+        RUN_UNTIL(stats().skipped == 1);
+        bind_pod("b", "n00", "app:v1\n", "");
+        CHECK_INT(stats().skipped, 2);
+        CHECK_INT(stats().failed, 0);
+        CHECK_INT(t.n_told, 0);
+        CHECK_INT(t.n_asked, 1);
+        end(1);
+    }
+    begin_cluster(1, 0);
+    bind_pod("a", "n00", "app:v1\n", "");
+    list_nodes(1, "127.0.0.1", 0);
+    answer(0, 0, &one_image);
+    RUN_UNTIL(t.n_told == 1);
     end(1);
 }
 TEST_MAIN

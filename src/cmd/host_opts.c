@@ -3,6 +3,7 @@
 #include "cmd/host_opts.h"
 
 #include "image/bdm.h"
+#include "io/address.h"
 #include "modules/module_hosts.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ struct cmd_list cmd_module_hosts;
 struct cmd_registries cmd_registries;
 uint64_t cmd_plugin_check_ms = 300000;
 struct scheduling_plans cmd_plans;
+struct cmd_list cmd_node_networks;
 bool cmd_sends_plans;
 
 static int take_identity(enum host_identity *ret)
@@ -41,14 +43,21 @@ struct module_site cmd_registry_site(void)
 int cmd_take_plan_opts(struct scheduling_plans *ret)
 {
     const struct scheduling_plans *p = &cmd_plans;
-    if (!cmd_sends_plans && (p->key_file || p->peer_ca || p->deadline_ms || p->prefetch_ms))
-        return cmd_failf(CMD_USAGE, "--cluster-key-file, --peer-ca, --plan-deadline and "
-                                    "--plan-prefetch go with --send-plans");
+    struct address_net net;
+    if (!cmd_sends_plans &&
+        (p->key_file || p->peer_ca || cmd_node_networks.n || p->deadline_ms || p->prefetch_ms))
+        return cmd_failf(CMD_USAGE, "--cluster-key-file, --peer-ca, --node-network, "
+                                    "--plan-deadline and --plan-prefetch go with --send-plans");
+    for (size_t i = 0; i < cmd_node_networks.n; i++)
+        if (!address_net_parse(str_of(cmd_node_networks.at[i]), &net))
+            return cmd_failf(CMD_USAGE, "--node-network: '%s' is no network or address",
+                             cmd_node_networks.at[i]);
     if (cmd_sends_plans && !p->key_file)
         return cmd_failf(CMD_USAGE, "--send-plans needs --cluster-key-file");
     if (p->deadline_ms > IMAGE_BDM_DEADLINE_MAX_MS)
         return cmd_failf(CMD_USAGE, "--plan-deadline: a day at most");
     *ret = *p;
+    ret->networks = (struct node_networks){ cmd_node_networks.at, cmd_node_networks.n };
     return 0;
 }
 

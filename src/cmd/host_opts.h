@@ -37,6 +37,7 @@ extern uint64_t cmd_plugin_check_ms;
     }
 /* Plans for the images of pods (node/scheduling.h). */
 extern struct scheduling_plans cmd_plans;
+extern struct cmd_list cmd_node_networks;
 extern bool cmd_sends_plans;
 #define CMD_PLAN_OPTS                                                                              \
     { "send-plans",                                                                                \
@@ -60,6 +61,15 @@ extern bool cmd_sends_plans;
           "FILE",     "with --send-plans: trust these certificates (PEM) of nodes (the system's)", \
           CMD_STRING, &cmd_plans.peer_ca,                                                          \
           0,          0 },                                                                         \
+        { "node-network",                                                                          \
+          0,                                                                                       \
+          "NETWORK",                                                                               \
+          "with --send-plans: nodes have addresses here alone (10.0.0.0/8); repeatable (any but "  \
+          "loopback)",                                                                             \
+          CMD_LIST,                                                                                \
+          &cmd_node_networks,                                                                      \
+          0,                                                                                       \
+          0 },                                                                                     \
         { "plan-deadline",                                                                         \
           0,                                                                                       \
           "DURATION",                                                                              \

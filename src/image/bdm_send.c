@@ -281,7 +281,9 @@ static int open_client(struct image_bdm_send *s, struct str at, struct err *err)
         return r;
     const struct http_client_opts o = { .host = u.host,
                                         .port = u.port,
-                                        .tls = u.tls ? s->o.tls : NULL };
+                                        .tls = u.tls ? s->o.tls : NULL,
+                                        .may_connect = s->o.may_connect,
+                                        .may_connect_arg = s->o.may_connect_arg };
     if (u.tls && !s->o.tls)
         r = err_set(err, E_INVALID, "node '%s' is at '%s', and there is no TLS", s->node, url);
     r = r < 0 ? r : http_client_new(s->o.loop, &o, &s->client, err);

@@ -10,6 +10,8 @@
 #include "io/loop.h"
 #include "io/tls.h"
 
+#include <sys/socket.h>
+
 enum {
     IMAGE_BDM_SEND_ANSWER_MS = 15000, /* of each request */
     IMAGE_BDM_SEND_REST_MS = 10000,   /* beyond the deadline; then the node must have ended */
@@ -27,15 +29,18 @@ struct image_bdm_send_opts {
     struct image_bdm_plan plan; /* for the call alone; `deploy` is filled in */
     struct tls_ctx *tls;        /* of nodes with https, kept until the end or cancel; NULL: those
                                  * are refused */
-    uint64_t poll_ms;           /* between two questions */
+    /* As in struct http_client_opts, kept likewise; NULL: any address. */
+    bool (*may_connect)(void *arg, const struct sockaddr *addr);
+    void *may_connect_arg;
+    uint64_t poll_ms; /* between two questions */
     /* Where the plan has no text of a document; borrowed for the call, may be empty. Without one
      * the node asks the registry. */
     struct str manifest_text, config_text;
     /*
      * Once, unless cancelled; `s` is gone afterwards. r 1: deployed; 0: the node says that it
      * failed, and outcome (its answer, borrowed) why. Else outcome is NULL: E_DENIED, the node does
-     * not take the token; -EAGAIN, it has too much to do; -ETIMEDOUT; -EPROTO, another answer; of
-     * the connection.
+     * not take the token; -EACCES, may_connect() allowed no address; -EAGAIN, it has too much to
+     * do; -ETIMEDOUT; -EPROTO, another answer; of the connection.
      */
     void (*on_end)(void *arg, int r, const struct json *outcome, const struct err *err);
     void *arg;

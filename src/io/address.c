@@ -46,21 +46,27 @@ static bool is_public_v4(const uint8_t address[4])
     return true;
 }
 
+static const struct block mapped_v4 = { { [10] = 0xff, 0xff }, 96 };
+
+/* The IPv4 address that an IPv6 one carries; NULL: it carries none. */
+static const uint8_t *carried_v4(const uint8_t address[16])
+{
+    static const struct block nat64 = { { 0x00, 0x64, 0xff, 0x9b }, 96 };
+    static const struct block from_6to4 = { { 0x20, 0x02 }, 16 };
+    if (is_in(address, &mapped_v4) || is_in(address, &nat64))
+        return address + 12;
+    return is_in(address, &from_6to4) ? address + 2 : NULL;
+}
+
 static bool is_public_v6(const uint8_t address[16])
 {
-    static const struct {
-        struct block block;
-        unsigned v4_at;                                     /* where an IPv4 address lies in it */
-    } carriers[] = { { { { [10] = 0xff, 0xff }, 96 }, 12 }, /* mapped */
-                     { { { 0x00, 0x64, 0xff, 0x9b }, 96 }, 12 },    /* NAT64 */
-                     { { { 0x20, 0x02 }, 16 }, 2 } };               /* 6to4 */
     static const struct block unicast = { { 0x20 }, 3 };            /* 2000::/3 */
     static const struct block special[] = { { { 0x20, 0x01 }, 23 }, /* Teredo and assignments */
                                             { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
                                             { { 0x3f, 0xff }, 20 } };           /* the same */
-    for (size_t i = 0; i < ARRAY_LEN(carriers); i++)
-        if (is_in(address, &carriers[i].block))
-            return is_public_v4(address + carriers[i].v4_at);
+    const uint8_t *v4 = carried_v4(address);
+    if (v4)
+        return is_public_v4(v4);
     if (!is_in(address, &unicast))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(special); i++)
@@ -106,6 +112,42 @@ bool address_parse(struct str text, struct address *ret)
     if (inet_pton(AF_INET, buf, a.bytes + 12) != 1 && inet_pton(AF_INET6, buf, a.bytes) != 1)
         return false;
     *ret = a;
+    return true;
+}
+
+bool address_of_socket(const struct sockaddr *addr, struct address *ret)
+{
+    struct address a = { .bytes = { [10] = 0xff, 0xff } };
+    if (addr->sa_family == AF_INET)
+        memcpy(a.bytes + 12, &((const struct sockaddr_in *)(const void *)addr)->sin_addr, 4);
+    else if (addr->sa_family == AF_INET6)
+        memcpy(a.bytes, &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr, 16);
+    else
+        return false;
+    *ret = a;
+    return true;
+}
+
+bool address_is_machine(const struct address *a)
+{
+    static const struct block no_v4[] = { { { 0 }, 8 },                   /* this network */
+                                          { { 169, 254 }, 16 },           /* link-local */
+                                          { { 100, 100, 100, 200 }, 32 }, /* metadata of a cloud */
+                                          { { 224 }, 3 } };               /* multicast, reserved */
+    static const struct block no_v6[] = { { { 0 }, 96 },                  /* unspecified */
+                                          { { 0xfe, 0x80 }, 10 },         /* link-local */
+                                          { { 0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, 0x54 }, 128 },
+                                          { { 0xff }, 8 } }; /* multicast */
+    const uint8_t *v4 = carried_v4(a->bytes);
+    if (address_is_loopback(a))
+        return true;
+    if (v4 && !is_in(a->bytes, &mapped_v4))
+        return is_public_v4(v4);
+    const struct block *no = v4 ? no_v4 : no_v6;
+    size_t n = v4 ? ARRAY_LEN(no_v4) : ARRAY_LEN(no_v6);
+    for (size_t i = 0; i < n; i++)
+        if (is_in(v4 ? v4 : a->bytes, &no[i]))
+            return false;
     return true;
 }
 

@@ -25,8 +25,14 @@ struct address {
 };
 /* "10.0.0.7", "fd00::7" or "[fd00::7]". false: it is no address. */
 bool address_parse(struct str text, struct address *ret);
+/* false: it is of another family. */
+bool address_of_socket(const struct sockaddr *addr, struct address *ret);
 bool address_equal(const struct address *a, const struct address *b);
 bool address_is_loopback(const struct address *a);
+/* One that a machine can have, loopback among them: not unspecified, link-local, of a cloud's
+ * metadata, multicast or reserved. An IPv6 address that carries an IPv4 one by NAT64 or 6to4 is one
+ * if the latter is public. */
+bool address_is_machine(const struct address *a);
 
 struct address_net {
     struct address base;

@@ -15,6 +15,8 @@ _Static_assert((int)NODE_STATE_PREFIX_BYTES == (int)SCHED_LAYER_PREFIX_BYTES, "o
 struct image_state {
     struct sched_object *o;
     char *url;
+    bool is_refused;  /* at this url */
+    bool was_refused; /* at any */
 };
 
 struct image_states {
@@ -50,6 +52,7 @@ void image_states_free(struct image_states *s)
 int image_states_put(struct image_states *s, const struct json *object, struct err *err)
 {
     struct sched_object *o;
+    struct str url = json_get_str(json_getc(object, "spec"), "url");
     int r = sched_object_read(s->words, SCHED_NODE_IMAGE_STATE, object, false, &o, err);
     if (r < 0)
         return r;
@@ -63,10 +66,11 @@ int image_states_put(struct image_states *s, const struct json *object, struct e
         (void)map_put(&s->by_name, o->name, e);
     } else {
         sched_object_unref(s->words, e->o);
+        e->is_refused &= str_is(url, e->url);
         free(e->url);
     }
     e->o = o;
-    e->url = str_dup(json_get_str(json_getc(object, "spec"), "url"));
+    e->url = str_dup(url);
     return 0;
 }
 
@@ -79,6 +83,20 @@ void image_states_del(struct image_states *s, struct str name)
     state_free(s, e);
 }
 
+bool image_states_refuse(struct image_states *s, struct str name)
+{
+    struct image_state *e = map_get(&s->by_name, name);
+    bool is_first = e && !e->was_refused;
+    if (e)
+        e->is_refused = e->was_refused = true;
+    return is_first;
+}
+
+static struct str url_of(const struct image_state *e)
+{
+    return e->is_refused ? STR("") : str_of(e->url);
+}
+
 size_t image_states_count(const struct image_states *s)
 {
     return s->by_name.n;
@@ -87,7 +105,7 @@ size_t image_states_count(const struct image_states *s)
 int64_t image_states_reported_ms(const struct image_states *s, struct str name, struct str *ret_url)
 {
     const struct image_state *e = map_get(&s->by_name, name);
-    *ret_url = e ? str_of(e->url) : STR("");
+    *ret_url = e ? url_of(e) : STR("");
     return e ? sched_node_image_state_of(e->o)->reported_ms : 0;
 }
 
@@ -104,7 +122,7 @@ void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
     map_each (e, &s->by_name) {
         const struct image_state *state = e->value;
         const struct sched_node_image_state *told = sched_node_image_state_of(state->o);
-        if (wall_ms - told->reported_ms <= IMAGE_ORCHESTRATE_FRESH_MS)
+        if (!state->is_refused && wall_ms - told->reported_ms <= IMAGE_ORCHESTRATE_FRESH_MS)
             visit(arg, told);
     }
 }
@@ -209,9 +227,9 @@ int image_states_describe(const struct image_states *s, struct str reference,
     struct image_cluster_rates *rates = arena_new_n(a, struct image_cluster_rates, n + 1);
     for (size_t i = 0; i < n; i++) {
         names[i] = str_copy_arena(a, all[i]->o->name);
-        urls[i] = str_copy_arena(a, str_of(all[i]->url));
-        describe_node(sched_node_image_state_of(all[i]->o), prefixes, f.o.n_layers, wall_ms,
-                      &nodes[i], &rates[i]);
+        urls[i] = str_copy_arena(a, url_of(all[i]));
+        describe_node(sched_node_image_state_of(all[i]->o), prefixes,
+                      all[i]->is_refused ? 0 : f.o.n_layers, wall_ms, &nodes[i], &rates[i]);
     }
     f.node_names = names;
     f.node_urls = urls;

@@ -23,8 +23,14 @@ int image_states_put(struct image_states *s, const struct json *object, struct e
 void image_states_del(struct image_states *s, struct str name);
 size_t image_states_count(const struct image_states *s);
 
+/*
+ * Of what the node tells nothing counts for others until it names another url: it is no place to
+ * send anything to. true: for the first time, so that it can be told once.
+ */
+bool image_states_refuse(struct image_states *s, struct str name);
+
 /* When the node told something last, by the wall clock; 0: never. *ret_url: borrowed, empty: it
- * does not say where it is. */
+ * does not say where it is, or is refused. */
 int64_t image_states_reported_ms(const struct image_states *s, struct str name,
                                  struct str *ret_url);
 
@@ -32,7 +38,8 @@ struct sched_node_image_state;
 /* NULL: it tells nothing. Borrowed until it tells something else. */
 const struct sched_node_image_state *image_states_get(const struct image_states *s,
                                                       struct str name);
-/* Those that told something in the last IMAGE_ORCHESTRATE_FRESH_MS, in any order. */
+/* Those that told something in the last IMAGE_ORCHESTRATE_FRESH_MS and are not refused, in any
+ * order. */
 void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
                              void (*visit)(void *arg, const struct sched_node_image_state *s),
                              void *arg);

@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { COMPLAIN_MS = 10000, NOTE_MAX_BYTES = 1024 };
+enum { COMPLAIN_MS = 10000, NOTE_MAX_BYTES = 1024, URL_SHOWN_BYTES = 200 };
 
 enum plan_at {
     PLAN_ASK,   /* for what the image is made of */
@@ -50,6 +50,7 @@ struct image_plan {
     struct arena arena;  /* of `made_of` */
     struct oci_lookup_image made_of;
     struct image_bdm_send *send;
+    char *url; /* of the node, when it was sent */
     struct planned_task *tasks;
     size_t n_tasks;
     unsigned tries;
@@ -113,6 +114,7 @@ static void plan_free(struct image_plan *p)
     free(p->pod);
     free(p->uid);
     free(p->zone);
+    free(p->url);
     free(p);
 }
 
@@ -218,7 +220,8 @@ static void add_flights_of(const struct image_plan *p, const struct image_cluste
                            struct image_orchestrate_node *nodes, struct flights *to)
 {
     int at = find_node(f, str_of(p->to));
-    for (size_t i = 0; i < p->n_tasks && at >= 0; i++) {
+    bool is_source = at >= 0 && f->node_urls[at].n > 0; /* else it is refused since */
+    for (size_t i = 0; i < p->n_tasks && is_source; i++) {
         const struct planned_task *t = &p->tasks[i];
         int layer = find_layer(f, &t->diff);
         int from = t->from ? find_node(f, str_of(t->from)) : PLACE_BREAK_REGISTRY;
@@ -298,6 +301,25 @@ static void on_pause_over(struct timer *t)
     run_waiting(o);
 }
 
+/* What it holds does not count either: a plan would send other nodes there. */
+static void refuse(struct orchestrator *o, struct str node, struct str url)
+{
+    char quoted[LOG_QUOTE_MAX];
+    if (image_states_refuse(o->states, node))
+        log_warn("a node is where no plans are sent (--node-network), it gets none",
+                 "node=" STR_FMT " url=\"%s\"", STR_ARG(node),
+                 log_quote(quoted, str_slice(url, 0, URL_SHOWN_BYTES)));
+}
+
+/* The address of a name is known when it is connected to. */
+static void refuse_sent(struct image_plan *p)
+{
+    struct str url;
+    (void)image_states_reported_ms(p->o->states, str_of(p->to), &url);
+    if (str_is(url, p->url))
+        refuse(p->o, str_of(p->to), url);
+}
+
 static bool is_worth_another_try(int r)
 {
     return r != E_DENIED && r != E_INVALID && r != E_LIMIT && r != -EPROTO;
@@ -308,6 +330,8 @@ static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const
 {
     struct image_plan *p = arg;
     p->send = NULL;
+    if (r == -EACCES)
+        refuse_sent(p);
     p->o->stats.prefetched += r > 0;
     p->o->stats.unwanted += r <= 0;
     log_debug("layers sent ahead", "node=%s image=%s r=%d reason=\"" STR_FMT "\"", p->to, p->image,
@@ -332,6 +356,10 @@ static void on_sent(void *arg, int r, const struct json *outcome, const struct e
                  json_int_or(json_getc(outcome, "peerBytes"), 0),
                  json_int_or(json_getc(outcome, "registryBytes"), 0));
         set_at(p, PLAN_DONE);
+    } else if (r == -EACCES) {
+        refuse_sent(p);
+        o->stats.skipped++;
+        plan_free(p);
     } else if (r < 0 && is_worth_another_try(r) && ++p->tries < ORCHESTRATOR_TRIES) {
         set_at(p, PLAN_PAUSE);
         timer_start(o->opts.loop, &p->timer, ORCHESTRATOR_PAUSE_MS << (p->tries - 1),
@@ -358,6 +386,8 @@ static int send_tasks(struct image_plan *p, const struct image_cluster_file *f,
     int r = make_tls(o, f->node_urls[f->o.node], err);
     if (r < 0)
         return r;
+    free(p->url);
+    p->url = str_dup(f->node_urls[f->o.node]);
     const struct image_bdm_send_opts so = { .loop = o->opts.loop,
                                             .plan = { .file = f,
                                                       .tasks = tasks,
@@ -366,6 +396,8 @@ static int send_tasks(struct image_plan *p, const struct image_cluster_file *f,
                                                       .is_prefetch = p->is_prefetch,
                                                       .wall_s = clock_wall_ms() / 1000 },
                                             .tls = o->tls,
+                                            .may_connect = node_networks_may_connect,
+                                            .may_connect_arg = &o->opts.networks,
                                             .poll_ms = ORCHESTRATOR_POLL_MS,
                                             .on_end = p->is_prefetch ? on_prefetch_sent : on_sent,
                                             .arg = p };
@@ -598,12 +630,15 @@ static void on_state(void *arg, const struct json *object)
     struct err err = { 0 };
     uint64_t skipped;
     char why[LOG_QUOTE_MAX];
-    if (image_states_put(o->states, object, &err) < 0 &&
-        log_rate_ok(&o->unreadable, COMPLAIN_MS, &skipped))
+    struct str name = json_get_str(json_getc(object, "metadata"), "name"), url;
+    int r = image_states_put(o->states, object, &err);
+    if (r < 0 && log_rate_ok(&o->unreadable, COMPLAIN_MS, &skipped))
         log_warn("a NodeImageState cannot be read, ignoring",
-                 "name=" STR_FMT " reason=\"%s\" skipped=%" PRIu64,
-                 STR_ARG(json_get_str(json_getc(object, "metadata"), "name")),
+                 "name=" STR_FMT " reason=\"%s\" skipped=%" PRIu64, STR_ARG(name),
                  log_quote(why, str_of(err_text(&err))), skipped);
+    if (r >= 0 && image_states_reported_ms(o->states, name, &url) && url.n &&
+        !node_networks_may_have(&o->opts.networks, url))
+        refuse(o, name, url);
 }
 
 static void on_state_deleted(void *arg, struct str namespace, struct str name)

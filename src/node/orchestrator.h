@@ -20,6 +20,7 @@
 #pragma once
 
 #include "kube/watch_hub.h"
+#include "node/node_networks.h"
 #include "sched/core/driver.h"
 
 enum {
@@ -44,6 +45,7 @@ struct orchestrator_opts {
     const struct kube_identity *identity; /* NULL: the transport's own */
     struct str key;                       /* of the cluster; copied */
     struct str ca_pem;                    /* of nodes with https; empty: the system's; copied */
+    struct node_networks networks;        /* where nodes may be, others get no plan; kept */
     uint64_t deadline_ms;                 /* 0: as above */
     /* Every so long idle nodes are sent what pods ask for often (node/prefetcher.h); 0: never. */
     uint64_t prefetch_ms;

@@ -495,6 +495,7 @@ static int start_orchestrator(struct scheduling *s, struct err *err)
                                          .identity = s->opts.embedded ? &embedded_identity : NULL,
                                          .key = buf_str(&key),
                                          .ca_pem = buf_str(&ca),
+                                         .networks = p->networks,
                                          .deadline_ms = p->deadline_ms,
                                          .prefetch_ms = p->prefetch_ms,
                                          .ask = ask_image,

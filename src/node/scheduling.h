@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "modules/module_hosts.h"
+#include "node/node_networks.h"
 #include "sched/core/driver.h"
 
 struct scheduling;
@@ -31,9 +32,10 @@ struct scheduling_leader {
 
 /* Plans for the images of pods that it binds (node/orchestrator.h). */
 struct scheduling_plans {
-    const char *key_file; /* of the cluster; NULL: none are sent */
-    const char *peer_ca;  /* certificates of nodes; NULL: the system's */
-    uint64_t deadline_ms; /* 0: ORCHESTRATOR_DEADLINE_MS */
+    const char *key_file;          /* of the cluster; NULL: none are sent */
+    const char *peer_ca;           /* certificates of nodes; NULL: the system's */
+    uint64_t deadline_ms;          /* 0: ORCHESTRATOR_DEADLINE_MS */
+    struct node_networks networks; /* where nodes may be */
     uint64_t prefetch_ms; /* between two rounds in which idle nodes are sent layers; 0: never */
 };
 

@@ -18,6 +18,7 @@ from operators import Up
 from scheduler_kit import Scheduler
 from serve_kit import KEY
 
+HERE = ("--node-network", "127.0.0.0/8")
 PODS = "/api/v1/namespaces/default/pods"
 
 
@@ -42,7 +43,7 @@ def add_pod(cluster, name, node, image=None, **spec):
 @pytest.fixture
 def scheduler(cluster, tmp_path):
     s = Scheduler(cluster.api.kubeconfig, tmp_path, args=(
-        "--send-plans", "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host, "--log-level", "debug"))
+        "--send-plans", *HERE, "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host, "--log-level", "debug"))
     s.plans = lambda outcome: plans(s, outcome)
     yield s
     assert s.stop() == 0
@@ -150,6 +151,24 @@ def test_nodes_that_tell_nothing_or_are_of_another_kind_get_no_plan(cluster, req
     assert cluster.has("n1") == 0 and scheduler.plans("failed") == 0
 
 
+def test_a_node_that_is_where_no_node_may_be_gets_no_plan(cluster, tmp_path):
+    """A node says itself where it is: without --node-network the scheduler sends nothing to its own machine."""
+    cluster.start("n1")
+    add_node(cluster, "n1")
+    wait_for(lambda: cluster.state("n1"), "n1 to report")
+    scheduler = Scheduler(cluster.api.kubeconfig, tmp_path, args=(
+        "--send-plans", "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host))
+    try:
+        add_pod(cluster, "a", "n1")
+        wait_for(lambda: plans(scheduler, "skipped") == 1, "n1 to be passed over")
+        add_pod(cluster, "b", "n1")
+        wait_for(lambda: plans(scheduler, "skipped") == 2, "n1 to be passed over again")
+        assert cluster.has("n1") == 0 and plans(scheduler, "failed") == 0
+        assert scheduler.text().count("a node is where no plans are sent") == 1
+    finally:
+        assert scheduler.stop() == 0
+
+
 def test_an_image_that_is_not_there_fails_once_and_a_stop_ends_what_is_under_way(cluster, request):
     cluster.start("n1")
     add_node(cluster, "n1")
@@ -180,7 +199,7 @@ def test_idle_nodes_have_ahead_what_pods_ask_for_often(cluster, tmp_path):
     for name in ("n1", "n2"):
         add_node(cluster, name)
     scheduler = Scheduler(cluster.api.kubeconfig, tmp_path, args=(
-        "--send-plans", "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host, "--plan-prefetch", "200ms"))
+        "--send-plans", *HERE, "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host, "--plan-prefetch", "200ms"))
     try:
         add_pod(cluster, "first", "n1")
         wait_for(lambda: cluster.has("n1") == 2, "n1 to have the image")
@@ -241,7 +260,7 @@ def test_a_prefetch_ends_when_something_is_asked_for_and_keeps_within_its_part_o
 
 def test_up_has_the_kind_and_sends_plans_itself(tmp_path):
     (tmp_path / "key").write_text(KEY + "\n")
-    api = Up(tmp_path / "up", "--gateway", "none", "--send-plans", "--cluster-key-file", tmp_path / "key", "--image-registry", "127.0.0.1")
+    api = Up(tmp_path / "up", "--gateway", "none", "--send-plans", *HERE, "--cluster-key-file", tmp_path / "key", "--image-registry", "127.0.0.1")
     cluster = Cluster(api, tmp_path)
     try:
         cluster.start("n1")
@@ -262,6 +281,7 @@ def test_up_has_the_kind_and_sends_plans_itself(tmp_path):
 @pytest.mark.parametrize("args, why", [
     (["--send-plans"], "--cluster-key-file"), (["--cluster-key-file", "key"], "--send-plans"),
     (["--send-plans", "--cluster-key-file", "/nonexistent"], "/nonexistent"), (["--plan-prefetch", "5m"], "--send-plans"),
+    (["--node-network", "10.0.0.0/8"], "--send-plans"), (["--send-plans", "--cluster-key-file", "key", "--node-network", "here"], "'here' is no network"),
 ])
 def test_wrong_options_say_what_is_wrong(dormouse_api, tmp_path, args, why):
     done = subprocess.run([BUILD / "dormouse", "scheduler", "--kubeconfig", dormouse_api.kubeconfig, "--data-dir", tmp_path / "s", *args],
