@@ -545,4 +545,44 @@ TEST(nodes_outside_the_networks_of_nodes_are_not_connected_to)
     RUN_UNTIL(t.n_told == 1);
     end(1);
 }
+/* Pods' plan of n00, and then prefetches of the image to idle nodes; the number of both. */
+static size_t begin_prefetches(size_t n_nodes)
+{
+    enum { OFTEN = 30, PREFETCH_MS = 1000 };
+    begin_cluster(1, PREFETCH_MS);
+    for (size_t i = 0; i < OFTEN; i++)
+        bind_pod("a", "n00", "app:v1\n", "");
+    list_nodes(n_nodes, "127.0.0.1", 0);
+    answer(0, 0, &one_image);
+    RUN_UNTIL(t.n_told == 1);
+    for (size_t rounds = 0; rounds < 3; rounds++) {
+        size_t before = t.n_told;
+        loop_skip(&t.loop, PREFETCH_MS);
+        (void)loop_turn(&t.loop, false);
+        RUN_UNTIL(t.n_told == stats().running);
+        if (t.n_told == before)
+            break;
+    }
+    return t.n_told;
+}
+
+TEST(a_prefetch_that_ends_makes_room_for_a_plan_that_waits)
+{
+    enum { NODES = 2 * ORCHESTRATOR_RUNNING_MAX };
+    char node[8];
+    size_t n = begin_prefetches(NODES), n_pods = 1;
+    CHECK(n > 1);
+    for (size_t i = n; i < ORCHESTRATOR_RUNNING_MAX + 1; i++, n_pods++) {
+        (void)snprintf(node, sizeof node, "n%02zu", NODES - i);
+        bind_pod("b", node, "app:v1\n", "");
+        answer(n_pods, 0, &one_image);
+    }
+    CHECK_INT(stats().running, ORCHESTRATOR_RUNNING_MAX);
+    CHECK_INT(stats().waiting, 1);
+    http_reply(t.told[1], 409, NULL, STR(""));
+    RUN_UNTIL(stats().unwanted == 1);
+    CHECK_INT(stats().waiting, 0);
+    CHECK_INT(stats().running, ORCHESTRATOR_RUNNING_MAX);
+    end(n_pods);
+}
 TEST_MAIN

@@ -329,14 +329,16 @@ static bool is_worth_another_try(int r)
 static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const struct err *err)
 {
     struct image_plan *p = arg;
+    struct orchestrator *o = p->o;
     p->send = NULL;
     if (r == -EACCES)
         refuse_sent(p);
-    p->o->stats.prefetched += r > 0;
-    p->o->stats.unwanted += r <= 0;
+    o->stats.prefetched += r > 0;
+    o->stats.unwanted += r <= 0;
     log_debug("layers sent ahead", "node=%s image=%s r=%d reason=\"" STR_FMT "\"", p->to, p->image,
               r, STR_ARG(outcome ? json_get_str(outcome, "error") : str_of(err_text(err))));
     plan_free(p);
+    run_waiting(o); /* pods' plans may have waited for its place */
 }
 
 static void on_sent(void *arg, int r, const struct json *outcome, const struct err *err)
