@@ -566,6 +566,18 @@ static size_t begin_prefetches(size_t n_nodes)
     return t.n_told;
 }
 
+TEST(prefetches_leave_half_of_the_places_to_pods)
+{
+    size_t n = begin_prefetches(2 * ORCHESTRATOR_RUNNING_MAX);
+    CHECK_INT(n, 1 + ORCHESTRATOR_PREFETCHES_MAX);
+    http_reply(t.told[1], 409, NULL, STR(""));
+    RUN_UNTIL(stats().unwanted == 1);
+    loop_skip(&t.loop, 1000);
+    RUN_UNTIL(t.n_told == n + 1); /* whose place is used again */
+    CHECK_INT(stats().running, 1 + ORCHESTRATOR_PREFETCHES_MAX);
+    end(1);
+}
+
 TEST(a_prefetch_that_ends_makes_room_for_a_plan_that_waits)
 {
     enum { NODES = 2 * ORCHESTRATOR_RUNNING_MAX };

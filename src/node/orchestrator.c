@@ -67,6 +67,7 @@ struct orchestrator {
     bool is_synced;
     struct list plans[PLAN_DONE + 1]; /* by state */
     size_t n[PLAN_DONE + 1];
+    size_t n_prefetches; /* of those that nodes are told */
     struct map by_key;
     struct prefetcher *prefetcher; /* NULL: none */
     struct timer prefetch;         /* armed while pods ask for something often */
@@ -102,6 +103,7 @@ static void plan_free(struct image_plan *p)
     struct orchestrator *o = p->o;
     list_remove(&p->node);
     o->n[p->at]--;
+    o->n_prefetches -= p->is_prefetch;
     map_del(&o->by_key, str_of(p->key));
     timer_stop(o->opts.loop, &p->timer);
     image_bdm_send_cancel(p->send);
@@ -514,6 +516,7 @@ static bool prefetch_to(struct orchestrator *o, struct str node, int64_t wall_ms
     if (ok) {
         p = plan_new(o, take_ptr(&key), node, reference);
         p->is_prefetch = true;
+        o->n_prefetches++;
         p->namespace = xstrdup("");
         p->pod = xstrdup("");
         p->uid = xstrdup("");
@@ -555,6 +558,12 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool has_room_for_prefetch(const struct orchestrator *o)
+{
+    return list_is_empty(&o->plans[PLAN_WAIT]) && o->n[PLAN_SEND] < ORCHESTRATOR_RUNNING_MAX &&
+           o->n_prefetches < ORCHESTRATOR_PREFETCHES_MAX;
+}
+
 /* Nodes that have nothing else to do, after the one that was last. */
 static void prefetch_round(struct orchestrator *o, int64_t wall_ms)
 {
@@ -567,7 +576,7 @@ static void prefetch_round(struct orchestrator *o, int64_t wall_ms)
         first++;
     for (size_t i = 0; i < idle.names.n && told < ORCHESTRATOR_PREFETCH_NODES; i++) {
         char *name = idle.names.p[(first + i) % idle.names.n];
-        if (o->n[PLAN_SEND] >= ORCHESTRATOR_RUNNING_MAX || !can_be_told(o, str_of(name), wall_ms) ||
+        if (!has_room_for_prefetch(o) || !can_be_told(o, str_of(name), wall_ms) ||
             !prefetch_to(o, str_of(name), wall_ms))
             continue;
         told++;
