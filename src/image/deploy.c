@@ -305,7 +305,7 @@ static int put_name(struct image_deploy *d, struct err *err)
                                             STR_ARG(of->variant))),
             .pulled_wall_s = clock_wall_ms() / 1000,
         };
-        r = oci_store_image_put(d->opts.store, &image, err);
+        r = oci_store_image_move(d->opts.store, &image, err);
     }
     arena_fini(&a);
     return r;

@@ -258,6 +258,22 @@ def test_a_prefetch_ends_when_something_is_asked_for_and_keeps_within_its_part_o
     assert node.wait(wanted["deploy"])["state"] == "done"
 
 
+def test_a_deployment_leaves_a_pin_where_it_is(cluster):
+    node = cluster.start("n1")
+
+    def image(*words):
+        done = subprocess.run([BUILD / "dormouse", "image", *words, "--store", node.store], capture_output=True, text=True, timeout=DEADLINE_S)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    for is_pinned in (False, True):
+        bdm = prefetch(cluster, "n1", prefetch=False)
+        assert node.send(bdm)[0] == 202
+        assert node.wait(bdm["deploy"])["state"] == "done"
+        assert [i["pinned"] for i in json.loads(image("ls", "-o", "json"))] == [is_pinned]
+        image("pin", cluster.name)
+
+
 def test_up_has_the_kind_and_sends_plans_itself(tmp_path):
     (tmp_path / "key").write_text(KEY + "\n")
     api = Up(tmp_path / "up", "--gateway", "none", "--send-plans", *HERE, "--cluster-key-file", tmp_path / "key", "--image-registry", "127.0.0.1")
