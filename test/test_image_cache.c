@@ -493,6 +493,23 @@ TEST(a_prefetched_layer_is_the_next_to_leave_until_it_is_used)
     CHECK_INT(image_cache_where(c, key_of(5)), IMAGE_CACHE_T2);
 }
 
+TEST(a_prefetched_layer_that_is_removed_is_wasted_once)
+{
+    scoped(image_cache_free_scoped) struct image_cache *c = arc(100);
+    CHECK(image_cache_prefetch(c, key_of(1), 40, NULL, NULL));
+    CHECK(image_cache_prefetch(c, key_of(2), 10, NULL, NULL));
+    CHECK(image_cache_remove(c, key_of(1)));
+    CHECK_INT(image_cache_stats(c)->prefetch_wasted.bytes, 40);
+    CHECK(image_cache_pin(c, key_of(2)));
+    CHECK(image_cache_remove(c, key_of(2)));
+    CHECK_INT(image_cache_stats(c)->prefetch_wasted.bytes, 50);
+    (void)ask(c, 2, 10, 1); /* as any other */
+    CHECK(image_cache_remove(c, key_of(2)));
+    CHECK_INT(image_cache_stats(c)->prefetch_wasted.bytes, 50);
+    CHECK_INT(image_cache_stats(c)->prefetch_wasted.n, 2);
+    image_cache_unpin(c, key_of(2));
+}
+
 TEST(a_prefetched_ghost_was_seen_before)
 {
     scoped(image_cache_free_scoped) struct image_cache *c = arc(100);

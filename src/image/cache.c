@@ -507,6 +507,9 @@ bool image_cache_remove(struct image_cache *c, const uint8_t *key)
     struct image_cache_entry *e = image_cache_find(c, key);
     if (!e || e->where == IMAGE_CACHE_NONE)
         return false;
+    if (e->prefetched)
+        count(&c->stats.prefetch_wasted, e->size);
+    e->prefetched = false;
     if (e->pins) { /* the pins stay, in case it comes back */
         image_cache_put_recent(c, e, IMAGE_CACHE_NONE);
         image_cache_tell(c, IMAGE_CACHE_REMOVE, e);
