@@ -85,6 +85,40 @@ TEST(an_image_and_the_states_of_nodes_are_what_a_plan_is_made_of)
     arena_fini(&a);
 }
 
+static void count_one(void *arg, const struct sched_node_image_state *s)
+{
+    (void)s;
+    ++*(unsigned *)arg;
+}
+
+TEST(a_report_of_the_future_is_fresh_as_far_as_clocks_differ)
+{
+    static const struct {
+        int64_t ago_ms;
+        bool is_fresh;
+    } reports[] = { { 0, true },
+                    { IMAGE_ORCHESTRATE_FRESH_MS, true },
+                    { IMAGE_ORCHESTRATE_FRESH_MS + 1, false },
+                    { -IMAGE_STATES_SKEW_MS, true },
+                    { -IMAGE_STATES_SKEW_MS - 1, false },
+                    { INT64_C(-100) * 365 * 86400000, false } };
+    struct arena a = { 0 };
+    struct image_cluster_file f;
+    const struct oci_lookup_layer layer = { digest_of(1), digest_of(101), 1000 };
+    const struct oci_lookup_image image = { .layers = &layer, .n = 1 };
+    scoped(image_states_free_scoped) struct image_states *s = image_states_new();
+    put(s, "n1", 1, true);
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+        int64_t wall_ms = INT64_C(1700000000000) + reports[i].ago_ms;
+        unsigned n = 0;
+        image_states_each_fresh(s, wall_ms, count_one, &n);
+        CHECK_INT(n, reports[i].is_fresh);
+        CHECK_OK(image_states_describe(s, STR("app:v1"), &image, wall_ms, &a, &f, NULL));
+        CHECK_INT(f.o.nodes[0].silent_ms <= IMAGE_ORCHESTRATE_FRESH_MS, reports[i].is_fresh);
+    }
+    arena_fini(&a);
+}
+
 TEST(a_state_that_cannot_be_read_changes_nothing)
 {
     struct arena a = { 0 };
@@ -545,6 +579,23 @@ TEST(nodes_outside_the_networks_of_nodes_are_not_connected_to)
     RUN_UNTIL(t.n_told == 1);
     end(1);
 }
+TEST(a_node_whose_clock_is_far_ahead_gets_no_plan)
+{
+    static const struct {
+        int64_t skew_s;
+        unsigned n_told;
+    } clocks[] = { { 20, 1 }, { 3600, 0 } };
+    for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
+        begin_cluster(1, 0);
+        bind_pod("a", "n00", "app:v1\n", "");
+        list_nodes(1, "127.0.0.1", clocks[i].skew_s);
+        answer(0, 0, &one_image);
+        RUN_UNTIL(t.n_told + stats().skipped == 1);
+        CHECK_INT(t.n_told, clocks[i].n_told);
+        end(1);
+    }
+}
+
 /* Pods' plan of n00, and then prefetches of the image to idle nodes; the number of both. */
 static size_t begin_prefetches(size_t n_nodes)
 {

@@ -102,6 +102,12 @@ size_t image_states_count(const struct image_states *s)
     return s->by_name.n;
 }
 
+bool image_states_is_fresh(int64_t reported_ms, int64_t wall_ms)
+{
+    return wall_ms - reported_ms <= IMAGE_ORCHESTRATE_FRESH_MS &&
+           reported_ms - wall_ms <= IMAGE_STATES_SKEW_MS;
+}
+
 int64_t image_states_reported_ms(const struct image_states *s, struct str name, struct str *ret_url)
 {
     const struct image_state *e = map_get(&s->by_name, name);
@@ -122,7 +128,7 @@ void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
     map_each (e, &s->by_name) {
         const struct image_state *state = e->value;
         const struct sched_node_image_state *told = sched_node_image_state_of(state->o);
-        if (!state->is_refused && wall_ms - told->reported_ms <= IMAGE_ORCHESTRATE_FRESH_MS)
+        if (!state->is_refused && image_states_is_fresh(told->reported_ms, wall_ms))
             visit(arg, told);
     }
 }
@@ -182,8 +188,11 @@ static void describe_node(const struct sched_node_image_state *s, const uint64_t
                           size_t n_layers, int64_t wall_ms, struct image_orchestrate_node *node,
                           struct image_cluster_rates *rates)
 {
+    int64_t silent_ms = MAX(wall_ms - s->reported_ms, (int64_t)0);
+    if (!image_states_is_fresh(s->reported_ms, wall_ms))
+        silent_ms = MAX(silent_ms, (int64_t)IMAGE_ORCHESTRATE_FRESH_MS + 1);
     *node = (struct image_orchestrate_node){
-        .silent_ms = (uint64_t)MAX(wall_ms - s->reported_ms, (int64_t)0),
+        .silent_ms = (uint64_t)silent_ms,
         .slots = s->upload_slots,
         .uplink_bps = s->uplink_bps ? s->uplink_bps : IMAGE_STATES_BPS_DEFAULT,
     };

@@ -9,6 +9,10 @@
 #include "image/cluster_file.h"
 #include "oci/lookup.h"
 
+enum {
+    IMAGE_STATES_SKEW_MS = 30000, /* a report that is so far in the future is as good as none */
+};
+
 /* Of a node that has measured nothing yet; BreakDeployTime assumes it of registries, too. */
 #define IMAGE_STATES_BPS_DEFAULT ((int64_t)100000000)
 
@@ -29,6 +33,9 @@ size_t image_states_count(const struct image_states *s);
  */
 bool image_states_refuse(struct image_states *s, struct str name);
 
+/* Told in the last IMAGE_ORCHESTRATE_FRESH_MS, or by a clock that is not far ahead. */
+bool image_states_is_fresh(int64_t reported_ms, int64_t wall_ms);
+
 /* When the node told something last, by the wall clock; 0: never. *ret_url: borrowed, empty: it
  * does not say where it is, or is refused. */
 int64_t image_states_reported_ms(const struct image_states *s, struct str name,
@@ -38,8 +45,7 @@ struct sched_node_image_state;
 /* NULL: it tells nothing. Borrowed until it tells something else. */
 const struct sched_node_image_state *image_states_get(const struct image_states *s,
                                                       struct str name);
-/* Those that told something in the last IMAGE_ORCHESTRATE_FRESH_MS and are not refused, in any
- * order. */
+/* Those whose report is fresh and who are not refused, in any order. */
 void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
                              void (*visit)(void *arg, const struct sched_node_image_state *s),
                              void *arg);

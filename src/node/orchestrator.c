@@ -413,7 +413,7 @@ static bool can_be_told(const struct orchestrator *o, struct str node, int64_t w
 {
     struct str url;
     int64_t told_ms = image_states_reported_ms(o->states, node, &url);
-    return told_ms && url.n && wall_ms - told_ms <= IMAGE_ORCHESTRATE_FRESH_MS;
+    return told_ms && url.n && image_states_is_fresh(told_ms, wall_ms);
 }
 
 /* p may be gone afterwards. */
