@@ -2,6 +2,7 @@
 /* What nodes' states make of an image, and which pods get a plan: without a cluster, which is away.
  */
 #include "base/clock.h"
+#include "base/log.h"
 #include "fake_transport.h"
 #include "image/node_state.h"
 #include "image/orchestrate.h"
@@ -13,6 +14,8 @@
 #include "test.h"
 
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- states of nodes ---- */
 
@@ -647,5 +650,26 @@ TEST(a_prefetch_that_ends_makes_room_for_a_plan_that_waits)
     CHECK_INT(stats().waiting, 0);
     CHECK_INT(stats().running, ORCHESTRATOR_RUNNING_MAX);
     end(n_pods);
+}
+TEST(what_a_node_says_of_a_prefetch_forges_nothing_in_the_log)
+{
+    static const char says[] = "{\"state\":\"failed\",\"error\":\"x\\\" r=1 \\u000alevel=error\"}";
+    char got[16384];
+    int saved = dup(STDERR_FILENO), file = memfd_create("log", MFD_CLOEXEC);
+    (void)begin_prefetches(2);
+    CHECK_INT(t.n_told, 2);
+    CHECK(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    log_setup(LOG_DEBUG, LOG_TEXT);
+    http_reply(t.told[1], 202, NULL, str_of(says));
+    RUN_UNTIL(stats().unwanted == 1);
+    log_setup(LOG_INFO, LOG_TEXT);
+    CHECK_OK(dup2(saved, STDERR_FILENO));
+    ssize_t n = pread(file, got, sizeof got, 0);
+    CHECK(n > 0);
+    struct str log = str_n(got, (size_t)n);
+    CHECK(str_find(log, STR("reason=\"x\\\" r=1  level=error\"\n")) >= 0);
+    (void)close(file);
+    (void)close(saved);
+    end(1);
 }
 TEST_MAIN

@@ -126,12 +126,13 @@ static void on_event(void *arg, int status, struct str body, const struct json *
                      const struct err *err)
 {
     struct orchestrator *o = arg;
+    char why[LOG_QUOTE_MAX];
     (void)body;
     (void)json;
     o->event = NULL;
     if (status != 201)
         log_debug("an Event of a pod is not written", "status=%d reason=\"%s\"", status,
-                  err_text(err));
+                  log_quote(why, str_of(err_text(err))));
 }
 
 /* One at a time: the log has the others. */
@@ -332,13 +333,14 @@ static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const
 {
     struct image_plan *p = arg;
     struct orchestrator *o = p->o;
+    char why[LOG_QUOTE_MAX];
     p->send = NULL;
     if (r == -EACCES)
         refuse_sent(p);
     o->stats.prefetched += r > 0;
     o->stats.unwanted += r <= 0;
-    log_debug("layers sent ahead", "node=%s image=%s r=%d reason=\"" STR_FMT "\"", p->to, p->image,
-              r, STR_ARG(outcome ? json_get_str(outcome, "error") : str_of(err_text(err))));
+    log_debug("layers sent ahead", "node=%s image=%s r=%d reason=\"%s\"", p->to, p->image, r,
+              log_quote(why, outcome ? json_get_str(outcome, "error") : str_of(err_text(err))));
     plan_free(p);
     run_waiting(o); /* pods' plans may have waited for its place */
 }
