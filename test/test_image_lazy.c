@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -679,7 +680,7 @@ struct world {
     bool holds_big; /* what it is asked of `big` waits */
     VEC(uint32_t) asked;
     size_t n_asked; /* requests */
-    size_t n_failures, n_deaf;
+    size_t n_failures, n_deaf, n_refused;
     uint64_t done_bytes;
     bool is_all;
 };
@@ -988,6 +989,16 @@ static void on_failure(void *arg, const char *why)
     (void)pthread_mutex_unlock(&w->mutex);
 }
 
+static void on_refused(void *arg, const char *why)
+{
+    struct world *w = arg;
+    CHECK(why[0]);
+    (void)pthread_mutex_lock(&w->mutex);
+    w->n_refused++;
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->mutex);
+}
+
 static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
 {
     struct world *w = arg;
@@ -1032,6 +1043,7 @@ static int start_fetch(struct world *w)
                                           .stop = &w->stop,
                                           .on_all = on_all,
                                           .on_failure = on_failure,
+                                          .on_refused = on_refused,
                                           .on_deaf = on_deaf,
                                           .on_progress = on_progress,
                                           .arg = w };
@@ -1367,6 +1379,8 @@ struct ending {
     struct said said;
     struct oci_image image;
     char *store;
+    struct lazy_prover *prover;
+    size_t n_lies, n_late;
     struct lazy_layers_opts opts;
     int reason;
     size_t n_told;
@@ -1389,6 +1403,41 @@ static void keep_all(void *arg, struct lazy_fetch *f)
     e->opts.fetch = f;
     e->reason = lazy_layers_keep(&e->opts, NULL);
     on_all(&e->w, f);
+}
+
+static void count(struct ending *e, size_t *n)
+{
+    (void)pthread_mutex_lock(&e->w.mutex);
+    ++*n;
+    (void)pthread_cond_broadcast(&e->w.changed);
+    (void)pthread_mutex_unlock(&e->w.mutex);
+}
+
+static void on_lie(void *arg, const char *why)
+{
+    struct ending *e = arg;
+    CHECK(why[0]);
+    count(e, &e->n_lies);
+}
+
+static void on_late(void *arg, const char *why)
+{
+    struct ending *e = arg;
+    CHECK(why[0]);
+    count(e, &e->n_late);
+}
+
+static void wake(void *arg, uint64_t done_bytes, uint64_t all_bytes)
+{
+    struct ending *e = arg;
+    on_progress(&e->w, done_bytes, all_bytes);
+    lazy_prover_wake(e->prover);
+}
+
+static void refused(void *arg, const char *why)
+{
+    struct ending *e = arg;
+    on_refused(&e->w, why);
 }
 
 static void write_documents(struct ending *e)
@@ -1423,7 +1472,14 @@ static void ending_init(struct ending *e, enum wrong wrong)
     e->image.config.n_diff_ids = 2;
     write_documents(e);
     e->store = xasprintf("%s/store", e->w.dir);
+    const struct lazy_prover_opts proves = { .trees = &e->said.trees,
+                                             .view = &e->w.m.view,
+                                             .on_lie = on_lie,
+                                             .on_late = on_late,
+                                             .arg = e };
+    e->prover = lazy_prover_new(&proves);
     e->opts = (struct lazy_layers_opts){ .store = e->store,
+                                         .prover = e->prover,
                                          .image = &e->image,
                                          .trees = &e->said.trees,
                                          .view = &e->w.m.view,
@@ -1442,13 +1498,18 @@ static void ending_run(struct ending *e)
                                           .parcel = fake_parcel,
                                           .stop = &e->w.stop,
                                           .on_all = keep_all,
+                                          .on_refused = refused,
+                                          .on_progress = wake,
                                           .arg = e };
     CHECK_OK(lazy_fetch_start(&opts, &e->w.fetch, NULL));
 }
 
 static void ending_fini(struct ending *e)
 {
+    atomic_store(&e->w.stop, true);
+    lazy_prover_stop(e->prover);
     lazy_fetch_free(take_ptr(&e->w.fetch));
+    lazy_prover_free(e->prover);
     lazy_trees_fini(&e->said.trees);
     free(e->store);
     arena_fini(&e->a);
@@ -1661,6 +1722,75 @@ TEST(a_disk_that_has_room_again_gets_the_layers)
     lazy_fetch_free(take_ptr(&e.w.fetch));
     CHECK(umount2(e.store, MNT_DETACH) == 0);
     ending_fini(&e);
+}
+
+static void wait_counted(struct ending *e, const size_t *n)
+{
+    (void)pthread_mutex_lock(&e->w.mutex);
+    while (*n == 0)
+        (void)pthread_cond_wait(&e->w.changed, &e->w.mutex);
+    (void)pthread_mutex_unlock(&e->w.mutex);
+}
+
+TEST(a_lie_about_a_layer_is_found_though_a_file_of_another_one_is_withheld)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_MODE); /* the upper layer */
+    e.w.missing = "first";       /* of the lower one */
+    ending_run(&e);
+    CHECK_OK(lazy_prover_start(e.prover, e.w.fetch, NULL));
+    wait_counted(&e, &e.n_lies);
+    CHECK(!e.w.is_all);
+    CHECK_INT(lazy_prover_missing(e.prover), 2);
+    ending_fini(&e);
+    CHECK_INT(e.n_lies, 1);
+}
+
+TEST(layers_are_proven_one_by_one_and_a_file_that_is_withheld_is_told)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    e.w.missing = "third"; /* of the upper layer */
+    ending_run(&e);
+    CHECK_OK(lazy_prover_start(e.prover, e.w.fetch, NULL));
+    wait_counted(&e, &e.w.n_refused);
+    while (lazy_prover_missing(e.prover) == 2)
+        (void)sched_yield();
+    CHECK_INT(lazy_prover_missing(e.prover), 1);
+    CHECK(e.w.n_refused == 1 && e.n_lies == 0 && e.n_late == 0);
+    (void)pthread_mutex_lock(&e.w.mutex);
+    e.w.missing = NULL;
+    (void)pthread_mutex_unlock(&e.w.mutex);
+    wait_all(&e.w);
+    CHECK_OK(e.reason);
+    CHECK_INT(lazy_prover_missing(e.prover), 0);
+    ending_fini(&e);
+}
+
+TEST(layers_that_stay_unproven_are_told_after_their_time)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_MODE);
+    const struct lazy_prover_opts proves = { .trees = &e.said.trees,
+                                             .view = &e.w.m.view,
+                                             .within_ms = 1,
+                                             .on_lie = on_lie,
+                                             .on_late = on_late,
+                                             .arg = &e };
+    lazy_prover_free(e.prover);
+    e.opts.prover = e.prover = lazy_prover_new(&proves);
+    e.w.missing = "third"; /* which keeps the lie */
+    ending_run(&e);
+    CHECK_OK(lazy_prover_start(e.prover, e.w.fetch, NULL));
+    wait_counted(&e, &e.n_late);
+    ending_fini(&e);
+    CHECK(e.n_late == 1 && e.n_lies == 0);
 }
 
 TEST(an_end_waits_for_no_store)

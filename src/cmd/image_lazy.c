@@ -42,7 +42,26 @@ static void on_stored(void *arg, const char *error)
         (void)fprintf(stderr, "warning: the image is not in the store: %s\n", error);
 }
 
-/* Read after the thread that calls it was joined. */
+static void on_refused(void *arg, const char *why)
+{
+    const struct image_lazy *z = arg;
+    (void)fprintf(stderr,
+                  "error: the registry withholds files of the image: %s. Layers that have them "
+                  "cannot be compared with the image: what the container sees of these is the "
+                  "word of that registry alone%s\n",
+                  why, z->prove_ms ? "" : " (--prove-within ends it in such a case)");
+}
+
+/* Both are read after the threads that call them were joined. */
+static void on_late(void *arg, const char *why)
+{
+    struct image_lazy *z = arg;
+    (void)err_set(&z->lie, -ETIMEDOUT,
+                  "the container was ended by --prove-within, since the image is not proven: %s",
+                  why);
+    container_foreground_kill();
+}
+
 static void on_lie(void *arg, const char *why)
 {
     struct image_lazy *z = arg;
@@ -115,6 +134,7 @@ int image_lazy_mount(struct image_lazy *z, struct err *err)
         .target = z->target,
         .root = &root,
         .open_ms = z->open_ms,
+        .prove_ms = z->prove_ms,
         .wait_ms = z->wait_ms,
         .max_tar_bytes = z->max_bytes,
         .reading = &layer_child_reading,
@@ -122,6 +142,8 @@ int image_lazy_mount(struct image_lazy *z, struct err *err)
         .on_stored = on_stored,
         .on_deaf = on_deaf,
         .on_lie = on_lie,
+        .on_late = on_late,
+        .on_refused = on_refused,
         .arg = z,
     };
     block(CONTAINER_FOREGROUND_KILL);

@@ -14,6 +14,7 @@ struct image_lazy {
     const char *reference, *target, *state;
     uint64_t max_bytes, wait_ms;
     uint64_t open_ms;   /* how long an open waits; 0: as lazy_guard.h */
+    uint64_t prove_ms;  /* as in struct lazy_image_opts */
     uint64_t record_ms; /* then the program is sent TERM, and no more is recorded; 0: never */
     uint64_t stop_ms;   /* after TERM it ends by itself, or is killed */
     /* Set by mounting. */
@@ -27,7 +28,7 @@ struct image_lazy {
     struct image_lazy_timer *timer;
     struct start_list list;
     bool has_list;
-    struct err lie; /* of the registry */
+    struct err lie; /* of the registry, or it could not be found out in time */
 };
 
 /* Mount and begin to fetch. 1: the image is here already, and nothing was mounted. Errors: those of
@@ -37,7 +38,8 @@ int image_lazy_mount(struct image_lazy *z, struct err *err);
 int image_lazy_record(struct image_lazy *z, struct err *err);
 /* The container has ended: fetch no more. status: of its program, which ran: keep what was
  * recorded unless it failed; NULL: it did not run. Before it is unmounted. Errors: E_DIGEST, the
- * container was ended since the registry lied; of writing the store. */
+ * container was ended since the registry lied; -ETIMEDOUT, since it might have; of writing the
+ * store. */
 int image_lazy_end(struct image_lazy *z, const int *status, struct err *err);
 /* After it was unmounted; zeroed is fine. */
 void image_lazy_fini(struct image_lazy *z);

@@ -19,7 +19,7 @@ static struct image_args args;
 static bool is_read_only, has_terminal, is_lazy, is_recording, wants_original;
 static const char *data_dir, *network, *user, *cwd, *entrypoint, *host_name, *runtime;
 static struct cmd_list env;
-static uint64_t max_bytes, wait_ms = WAIT_MS, open_ms = LAZY_GUARD_OPEN_MS, record_ms;
+static uint64_t max_bytes, wait_ms = WAIT_MS, open_ms = LAZY_GUARD_OPEN_MS, prove_ms, record_ms;
 static uint64_t stop_ms = STOP_MS;
 
 static const struct cmd_opt opts[] = {
@@ -42,6 +42,9 @@ static const struct cmd_opt opts[] = {
       CMD_FLAG, &is_lazy, 0, 0 },
     { "open-timeout", 0, "DURATION", "so long an open waits for a file with --lazy (1m)",
       CMD_DURATION, &open_ms, 0, 0 },
+    { "prove-within", 0, "DURATION",
+      "with --lazy: end a container whose layers are not compared with the image by then (never)",
+      CMD_DURATION, &prove_ms, 0, 0 },
     { "record", 0, NULL, "record what the program opens, for lazy starts", CMD_FLAG, &is_recording,
       0, 0 },
     { "record-for", 0, "DURATION", "--record, and end the program then, by TERM", CMD_DURATION,
@@ -161,6 +164,7 @@ static int run_image(size_t n_words, char **words, int *ret_status, struct err *
                             .max_bytes = max_bytes,
                             .wait_ms = wait_ms,
                             .open_ms = open_ms,
+                            .prove_ms = prove_ms,
                             .record_ms = record_ms,
                             .stop_ms = stop_ms };
     with.store = store;
@@ -195,6 +199,8 @@ static int run(int argc, char **argv)
     if (open_ms < 1 || open_ms > LAZY_GUARD_OPEN_MAX_MS)
         return cmd_failf(CMD_USAGE, "--open-timeout is 1ms to %dh",
                          LAZY_GUARD_OPEN_MAX_MS / 3600000);
+    if (prove_ms && !is_lazy)
+        return cmd_failf(CMD_USAGE, "--prove-within takes --lazy");
     if (has_terminal && !isatty(STDIN_FILENO))
         return cmd_failf(CMD_USAGE, "--tty takes a terminal as standard input");
     if (geteuid() != 0)
@@ -225,7 +231,10 @@ const struct cmd cmd_image_run = {
     "another node, 'image run --lazy' starts the image when the files of the list are here.\n"
     "Opening another file waits until it came; the rest comes in the background, and then the\n"
     "image is in the store, by its name. After --open-timeout an open fails (EIO) and may be\n"
-    "tried again. The start of a program that fails is not recorded.\n"
+    "tried again. Until all files of a layer are here, its names and attributes are the word of\n"
+    "that 'image serve'; each layer is then compared with the image, and what differs ends the\n"
+    "container. --prove-within also ends one for which a registry that is away, or withholds a\n"
+    "file, puts that off. The start of a program that fails is not recorded.\n"
     "\n"
     "  dormouse image run oci:layout:v1\n"
     "  dormouse image run app:1.2 -e LEVEL=debug -- serve --port 80\n"

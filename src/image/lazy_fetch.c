@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <time.h>
 
+enum { PIECE_BYTES = 256 << 10 };
+
 /* What comes in the background may take long: what is waited for in an open is asked for alone,
  * too.
  */
@@ -29,10 +31,11 @@ struct item {
     uint64_t bad_ms, bad_until_ms;
     int bad_error; /* for opens */
     uint8_t state, n_bad;
-    bool is_first;  /* of the start */
-    bool is_wanted; /* something waits in an open of it */
-    bool is_local;  /* the store says that it has it; nothing has compared that */
-    bool is_alone;  /* a request with it failed: it is asked for alone */
+    bool is_first;   /* of the start */
+    bool is_wanted;  /* something waits in an open of it */
+    bool is_local;   /* the store says that it has it; nothing has compared that */
+    bool is_refused; /* for good, and that was told */
+    bool is_alone;   /* a request with it failed: it is asked for alone */
 };
 
 /* Threads that do the same: after a failure of the registry all of them wait. */
@@ -130,7 +133,6 @@ static int take_file(struct lazy_fetch *f, uint32_t file, const char *bytes, str
 /* What the store has of it is compared before anything can read it. */
 static bool is_what_it_says(const struct lazy_fetch *f, uint32_t file, const struct place *p)
 {
-    enum { PIECE_BYTES = 256 << 10 };
     uint8_t digest[SHA256_BYTES];
     const struct lazy_file *of = file_of(f, file);
     scoped(free_scoped) char *piece = xalloc(PIECE_BYTES);
@@ -186,13 +188,16 @@ static void put_bad(struct lazy_fetch *f, uint32_t file, int r, const struct err
 {
     (void)pthread_mutex_lock(&f->mutex);
     struct item *it = &f->items[file];
-    bool was_wanted = it->is_wanted && it->state != STATE_HERE;
+    bool was_wanted = it->is_wanted && it->state != STATE_HERE, is_refused = false;
     if (it->state != STATE_HERE) {
         uint64_t ms = (uint64_t)LAZY_FETCH_AGAIN_MS << MIN(it->n_bad, (uint8_t)16);
         it->bad_ms = clock_mono_ms();
         it->bad_until_ms = it->bad_ms + MIN(ms, (uint64_t)LAZY_FETCH_AGAIN_MAX_MS);
         it->bad_error = error_for_opens(r);
         it->n_bad = (uint8_t)MIN(it->n_bad + 1, UINT8_MAX);
+        is_refused =
+            error_for_opens(r) == EIO && it->n_bad >= LAZY_FETCH_REFUSED_TRIES && !it->is_refused;
+        it->is_refused |= is_refused;
         it->state = STATE_AWAY;
         it->is_wanted = false;
         f->n_wanted -= was_wanted;
@@ -203,6 +208,8 @@ static void put_bad(struct lazy_fetch *f, uint32_t file, int r, const struct err
     (void)pthread_mutex_unlock(&f->mutex);
     if (was_wanted)
         (void)lazy_guard_fail(f->opts.guard, file, error_for_opens(r), NULL);
+    if (is_refused && f->opts.on_refused && !lazy_fetch_is_over(f))
+        f->opts.on_refused(f->opts.arg, err_text(err));
 }
 
 /* ---- one request ---- */
@@ -391,7 +398,7 @@ static void fetch_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
         (void)pthread_cond_broadcast(&f->changed);
     }
     (void)pthread_mutex_unlock(&f->mutex);
-    if (r >= 0 && f->opts.on_progress)
+    if (f->opts.on_progress) /* of a request that failed, files of the store may be here */
         f->opts.on_progress(f->opts.arg, done, f->opts.view->n_bytes);
 }
 
@@ -665,6 +672,31 @@ int lazy_fetch_place(struct lazy_fetch *f, uint32_t file, uint64_t *ret_at)
     *ret_at = f->items[file].place.at;
     (void)pthread_mutex_unlock(&f->mutex);
     return fd;
+}
+
+int lazy_fetch_content(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
+                       void *sink_arg, struct err *err)
+{
+    struct lazy_fetch *f = arg;
+    uint64_t at = 0;
+    ptrdiff_t file = lazy_view_find(f->opts.view, p->digest);
+    int fd = file < 0 ? -ENOENT : lazy_fetch_place(f, (uint32_t)file, &at);
+    scoped(free_scoped) char *piece = xalloc(PIECE_BYTES);
+    if (fd < 0)
+        return err_set(err, fd, "a file of the image is missing");
+    for (uint64_t left = p->size, n; left; left -= n) {
+        n = MIN(left, (uint64_t)PIECE_BYTES);
+        ssize_t got = lazy_fetch_is_over(f) ? -ECANCELED : sys_pread_full(fd, piece, (size_t)n, at);
+        if (got < 0)
+            return err_sys(err, (int)got, "read a file that came");
+        if ((uint64_t)got < n)
+            return err_set(err, -EIO, "a file that came is shorter now");
+        int r = sink(sink_arg, str_n(piece, (size_t)n), err);
+        if (r < 0)
+            return r;
+        at += n;
+    }
+    return 0;
 }
 
 bool lazy_fetch_is_over(const struct lazy_fetch *f)

@@ -15,6 +15,7 @@
 #include "image/lazy_guard.h"
 #include "image/start_list.h"
 #include "oci/contents.h"
+#include "oci/skeleton.h"
 
 #include <stdatomic.h>
 
@@ -25,6 +26,7 @@ enum {
         1 << 20,                   /* of one for what is opened; a small file waits for no more */
     LAZY_FETCH_URGENT_THREADS = 3, /* so many large files keep what is opened from coming */
     LAZY_FETCH_START_TRIES = 4,    /* requests for the files of the start, then it fails */
+    LAZY_FETCH_REFUSED_TRIES = 3,  /* of one file alone: then it is refused for good */
     LAZY_FETCH_ASK_MS = 250,       /* may_go_on() */
     LAZY_FETCH_AGAIN_MS = 500,     /* after the first failure; doubled up to */
     LAZY_FETCH_AGAIN_MAX_MS = 30 * 1000,
@@ -46,11 +48,13 @@ struct lazy_fetch_opts {
      */
     int (*parcel)(void *arg, struct str request, struct buf *to, struct err *err);
     atomic_bool *stop;
-    /* By any of its threads: more is here; all is here (once); it was tried and failed; the
-     * guardian has ended, so nothing can be opened any more (once). NULL: none. */
+    /* By any of its threads: more may be here; all is here (once); it was tried and failed; a file
+     * is refused for good (once for each), though it is tried on; the guardian has ended, so
+     * nothing can be opened any more (once). NULL: none. */
     void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
     void (*on_all)(void *arg, struct lazy_fetch *f);
     void (*on_failure)(void *arg, const char *why);
+    void (*on_refused)(void *arg, const char *why);
     void (*on_deaf)(void *arg);
     /* By the thread of the background, before each request for more than the start has: whether it
      * is to be fetched here; if not, it asks again. NULL: always. */
@@ -66,6 +70,10 @@ int lazy_fetch_wait(struct lazy_fetch *f, struct err *err);
 /* Where a file (index of the view) lies, once it is here: a borrowed descriptor, and an offset.
  * Errors: -ENOENT. */
 int lazy_fetch_place(struct lazy_fetch *f, uint32_t file, uint64_t *ret_at);
+/* The content of a part of a layer to `sink`; f: a struct lazy_fetch. Errors: -ENOENT, it is not
+ * here; -ECANCELED, lazy_fetch_is_over(); of reading it; those of `sink`. */
+int lazy_fetch_content(void *f, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
+                       void *sink_arg, struct err *err);
 /* More is here by now; c: kept until lazy_fetch_free(). Errors: of the guardian. */
 int lazy_fetch_use(struct lazy_fetch *f, struct oci_contents *c, struct err *err);
 /* lazy_fetch_free() has begun. Any thread. */

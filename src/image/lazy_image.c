@@ -23,7 +23,9 @@ struct lazy_image {
     struct lazy_guard *guard;
     struct lazy_fetch *fetch;
     atomic_bool stop;
-    pthread_mutex_t mutex;      /* of the next */
+    struct lazy_prover *prover;
+    pthread_mutex_t mutex;      /* of what follows */
+    bool is_ended;              /* on_lie() or on_late() was called */
     struct lazy_status *status; /* NULL: none could be made */
     uint64_t done_bytes;
 };
@@ -137,6 +139,7 @@ static void tell_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
     if (l->status && done_bytes > l->done_bytes)
         lazy_status_set(l->status, l->done_bytes = done_bytes);
     (void)pthread_mutex_unlock(&l->mutex);
+    lazy_prover_wake(l->prover);
     if (l->opts.on_progress)
         l->opts.on_progress(l->opts.arg, done_bytes, all_bytes);
 }
@@ -146,6 +149,36 @@ static void tell_failure(void *arg, const char *why)
     const struct lazy_image *l = arg;
     if (l->opts.on_failure)
         l->opts.on_failure(l->opts.arg, why);
+}
+
+static void tell_refused(void *arg, const char *why)
+{
+    const struct lazy_image *l = arg;
+    if (l->opts.on_refused)
+        l->opts.on_refused(l->opts.arg, why);
+}
+
+/* The threads of the proof and of the store may find the same. */
+static void tell_end(struct lazy_image *l, void (*on_end)(void *arg, const char *why),
+                     const char *why)
+{
+    (void)pthread_mutex_lock(&l->mutex);
+    if (!l->is_ended)
+        on_end(l->opts.arg, why);
+    l->is_ended = true;
+    (void)pthread_mutex_unlock(&l->mutex);
+}
+
+static void tell_lie(void *arg, const char *why)
+{
+    struct lazy_image *l = arg;
+    tell_end(l, l->opts.on_lie, why);
+}
+
+static void tell_late(void *arg, const char *why)
+{
+    struct lazy_image *l = arg;
+    tell_end(l, l->opts.on_late, why);
 }
 
 static void tell_deaf(void *arg)
@@ -234,6 +267,7 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
         .view = &l->view,
         .first = &l->first,
         .fetch = fetch,
+        .prover = l->prover,
         .reading = l->opts.reading,
         .reading_arg = l->opts.reading_arg,
         .on_failure = tell_not_stored,
@@ -244,7 +278,7 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
     if (r == -ECANCELED)
         return;
     if (r == E_DIGEST)
-        l->opts.on_lie(l->opts.arg, err_text(&err));
+        tell_lie(l, err_text(&err));
     else if (l->opts.on_stored)
         l->opts.on_stored(l->opts.arg, r < 0 ? err_text(&err) : NULL);
 }
@@ -265,12 +299,23 @@ static int start_fetching(struct lazy_image *l, struct err *err)
         .on_progress = tell_progress,
         .on_all = on_all,
         .on_failure = tell_failure,
+        .on_refused = tell_refused,
         .on_deaf = tell_deaf,
         .may_go_on = may_go_on,
         .arg = l,
     };
+    const struct lazy_prover_opts proves = { .trees = &l->trees,
+                                             .view = &l->view,
+                                             .reading = l->opts.reading,
+                                             .reading_arg = l->opts.reading_arg,
+                                             .within_ms = l->opts.prove_ms,
+                                             .on_lie = tell_lie,
+                                             .on_late = tell_late,
+                                             .arg = l };
+    l->prover = lazy_prover_new(&proves);
     int r = lazy_fetch_start(&opts, &l->fetch, err);
-    return r < 0 ? r : lazy_fetch_wait(l->fetch, err);
+    r = r < 0 ? r : lazy_fetch_wait(l->fetch, err);
+    return r < 0 ? r : lazy_prover_start(l->prover, l->fetch, err);
 }
 
 static int start(struct lazy_image *l, struct err *err)
@@ -317,6 +362,8 @@ uint32_t lazy_image_missing(const struct lazy_image *l)
 
 void lazy_image_stop(struct lazy_image *l)
 {
+    atomic_store(&l->stop, true);
+    lazy_prover_stop(l->prover); /* its thread uses what fetches, whose threads use it */
     lazy_fetch_free(l->fetch);
     l->fetch = NULL;
     if (l->turn >= 0)
@@ -329,6 +376,7 @@ void lazy_image_free(struct lazy_image *l)
         return;
     lazy_image_stop(l);
     lazy_guard_free(l->guard);
+    lazy_prover_free(l->prover);
     lazy_status_free(l->status);
     (void)pthread_mutex_destroy(&l->mutex);
     oci_contents_free(l->contents);

@@ -2,8 +2,8 @@
 /*
  * Starting an image lazily: from a registry that gives files by their digests ("image serve") and
  * has a list of what its start opens, mount it, get what the list has, and leave the rest to
- * threads while it runs. When all is here, the layers are made of it, compared with what the image
- * is, and go into the node store (image/lazy_layers.h).
+ * threads while it runs. Each layer is compared with what the image is as soon as its files are
+ * here (image/lazy_prover.h); when all is here, they go into the node store (image/lazy_layers.h).
  *
  *     start list, tree manifests -> view -> mount -> files of the list -> (runs) -> all files ->
  * store
@@ -27,7 +27,9 @@ struct lazy_image_opts {
     const char *state, *target;
     const struct root_opts *root; /* not kept */
     uint64_t open_ms;             /* as in struct lazy_guard_opts */
-    uint64_t wait_ms;             /* for another process that writes the store */
+    uint64_t prove_ms; /* after the start: on_late() if there are layers that nothing has compared
+                          with the image; 0: never */
+    uint64_t wait_ms;  /* for another process that writes the store */
     uint64_t max_tar_bytes;
     const char *program;                     /* of the guardian; NULL: this one */
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
@@ -35,10 +37,14 @@ struct lazy_image_opts {
     /* By threads: */
     void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
     void (*on_failure)(void *arg, const char *why);  /* it is tried again */
+    void (*on_refused)(void *arg, const char *why);  /* a file will not come, by all that is known:
+                                                        its layers stay unproven. NULL: none */
     void (*on_stored)(void *arg, const char *error); /* NULL: the image is in the store; else it is
                                                         not, and runs on */
     void (*on_deaf)(void *arg);                      /* as in struct lazy_fetch_opts */
     void (*on_lie)(void *arg, const char *why);      /* its container must end now */
+    void (*on_late)(void *arg, const char *why);     /* prove_ms are over: likewise. At most one of
+                                                        the last two is called, once */
     void *arg;
 };
 

@@ -9,64 +9,7 @@
 
 #include <errno.h>
 
-enum { PIECE_BYTES = 256 << 10, STORE_MS = 200 };
-
-struct keeping {
-    const struct lazy_layers_opts *o;
-    bool *is_proven; /* layers, by their index */
-};
-
-/* ---- what they are made of ---- */
-
-static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
-                        void *sink_arg, struct err *err)
-{
-    const struct keeping *k = arg;
-    uint64_t at = 0;
-    ptrdiff_t file = lazy_view_find(k->o->view, p->digest);
-    int fd = file < 0 ? -ENOENT : lazy_fetch_place(k->o->fetch, (uint32_t)file, &at);
-    scoped(free_scoped) char *piece = xalloc(PIECE_BYTES);
-    if (fd < 0)
-        return err_set(err, fd, "a file of the image is missing");
-    for (uint64_t left = p->size, n; left; left -= n) {
-        n = MIN(left, (uint64_t)PIECE_BYTES);
-        ssize_t got =
-            lazy_fetch_is_over(k->o->fetch) ? -ECANCELED : sys_pread_full(fd, piece, (size_t)n, at);
-        if (got < 0)
-            return err_sys(err, (int)got, "read a file that came");
-        if ((uint64_t)got < n)
-            return err_set(err, -EIO, "a file that came is shorter now");
-        int r = sink(sink_arg, str_n(piece, (size_t)n), err);
-        if (r < 0)
-            return r;
-        at += n;
-    }
-    return 0;
-}
-
-static int prove(struct keeping *k, size_t i, struct err *err)
-{
-    const struct lazy_proof_opts proof = {
-        .tree = lazy_trees_get(k->o->trees, i),
-        .diff_id = &k->o->image->config.diff_ids[i],
-        .content = give_content,
-        .content_arg = k,
-        .reading = k->o->reading ? k->o->reading : &layer_parse_here,
-        .reading_arg = k->o->reading_arg,
-    };
-    int r = k->is_proven[i] ? 0 : lazy_proof_layer(&proof, err);
-    k->is_proven[i] |= r >= 0;
-    return r < 0 ? err_ctx(err, r, "layer %zu", i) : 0;
-}
-
-/* Of each of them, without the store. Errors: E_DIGEST; all others are left to the next time. */
-static int prove_all(struct keeping *k, struct err *err)
-{
-    for (size_t i = 0; i < k->o->trees->n; i++)
-        if (lazy_trees_is_first(k->o->trees, i) && prove(k, i, err) == E_DIGEST)
-            return E_DIGEST;
-    return 0;
-}
+enum { STORE_MS = 200 };
 
 /* ---- the store ---- */
 
@@ -85,35 +28,39 @@ static int add_to_import(void *arg, struct str bytes, struct err *err)
 }
 
 /* Errors: -EEXIST; of this one no code says that the registry was wrong. */
-static int import(struct keeping *k, struct oci_store *s, size_t i, struct err *err)
+static int import(const struct lazy_layers_opts *o, struct oci_store *s, size_t i, struct err *err)
 {
-    const struct oci_tree_layer *tree = lazy_trees_get(k->o->trees, i);
+    const struct oci_tree_layer *tree = lazy_trees_get(o->trees, i);
     scoped(oci_import_free_scoped) struct oci_import *im = NULL;
     const struct oci_import_opts opts = {
-        .diff_id = k->o->image->config.diff_ids[i],
-        .blob = k->o->image->config.diff_ids[i],
+        .diff_id = o->image->config.diff_ids[i],
+        .blob = o->image->config.diff_ids[i],
         .blob_size = tree->layer->n_bytes,
         .has_no_blob = true,
         .max_tar_bytes = MAX(tree->layer->n_bytes, (uint64_t)1),
-        .reading = k->o->reading,
-        .reading_arg = k->o->reading_arg,
+        .reading = o->reading,
+        .reading_arg = o->reading_arg,
     };
     int r = oci_import_new(s, &opts, &im, err);
-    r = r < 0 ? r : oci_skeleton_make_tar(&tree->skeleton, give_content, k, add_to_import, im, err);
+    r = r < 0 ? r
+              : oci_skeleton_make_tar(&tree->skeleton, lazy_fetch_content, o->fetch, add_to_import,
+                                      im, err);
     r = r < 0 ? r : oci_import_commit(im, err);
     return r == E_DIGEST ? -EIO : r;
 }
 
-static int keep_layer(struct keeping *k, struct oci_store *s, size_t i, struct err *err)
+static int keep_layer(const struct lazy_layers_opts *o, struct oci_store *s, size_t i,
+                      struct err *err)
 {
     struct err why = { 0 };
-    int r = import(k, s, i, &why);
+    int r = import(o, s, i, &why);
     if (r >= 0 || r == -EEXIST) {
         why = (struct err){ 0 };
-        r = compare_stored(s, k->o->trees, i, &why);
-        k->is_proven[i] |= r >= 0;
+        r = compare_stored(s, o->trees, i, &why);
+        if (r >= 0)
+            lazy_prover_set(o->prover, i);
     }
-    if (r < 0 && r != E_DIGEST && prove(k, i, err) == E_DIGEST)
+    if (r < 0 && r != E_DIGEST && lazy_prover_prove(o->prover, o->fetch, i, err) == E_DIGEST)
         return E_DIGEST;
     return r < 0 ? err_set(err, r, "layer %zu: %s", i, err_text(&why)) : 0;
 }
@@ -158,12 +105,11 @@ static void hold_all(const struct lazy_layers_opts *o, struct oci_store *s,
         f(s, &o->trees->diff_ids[i]);
 }
 
-static int keep_in(struct keeping *k, struct oci_store *s, struct err *err)
+static int keep_in(const struct lazy_layers_opts *o, struct oci_store *s, struct err *err)
 {
-    const struct lazy_layers_opts *o = k->o;
     int r = 0;
     for (size_t i = 0; i < o->trees->n && r >= 0; i++)
-        r = lazy_trees_is_first(o->trees, i) ? keep_layer(k, s, i, err) : 0;
+        r = lazy_trees_is_first(o->trees, i) ? keep_layer(o, s, i, err) : 0;
     r = r < 0 ? r : put_documents(o->image, s, err);
     r = r < 0 ? r : start_list_put(s, &o->image->manifest.config.digest, o->first, err);
     if (r >= 0 && o->name.n)
@@ -171,19 +117,19 @@ static int keep_in(struct keeping *k, struct oci_store *s, struct err *err)
     return r < 0 || !o->state ? r : root_lease(s, &o->image->digest, o->state, err);
 }
 
-static int keep(struct keeping *k, struct err *err)
+static int keep(const struct lazy_layers_opts *o, struct err *err)
 {
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
-    const struct lazy_layers_opts *o = k->o;
     const struct oci_store_opts opts = { .root = o->store, .lock_ms = STORE_MS };
     struct err why = { 0 };
     int r = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &s, &why);
     if (r >= 0) {
         hold_all(o, s, oci_store_hold);
-        r = keep_in(k, s, &why);
+        r = keep_in(o, s, &why);
         hold_all(o, s, oci_store_release);
     }
-    if (r < 0 && r != E_DIGEST && prove_all(k, err) < 0) /* those that were not reached */
+    if (r < 0 && r != E_DIGEST &&
+        lazy_prover_prove_all(o->prover, o->fetch, err) < 0) /* those that were not reached */
         return E_DIGEST;
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
@@ -196,29 +142,20 @@ static bool may_pass(int r)
            r == -EMFILE || r == -ENFILE || r == -ETIMEDOUT || r == -ENOENT || r == E_TRAP;
 }
 
-static bool is_proven(const struct keeping *k)
-{
-    for (size_t i = 0; i < k->o->trees->n; i++)
-        if (lazy_trees_is_first(k->o->trees, i) && !k->is_proven[i])
-            return false;
-    return true;
-}
-
 int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err)
 {
-    scoped(free_scoped) bool *proven = xnew_n(bool, o->trees->n + 1);
-    struct keeping k = { .o = o, .is_proven = proven };
     uint64_t again_ms = LAZY_LAYERS_AGAIN_MS;
+    lazy_prover_take(o->prover);
     for (int told = 0;;) {
         struct err why = { 0 };
-        int r = keep(&k, &why);
+        int r = keep(o, &why);
         if (r >= 0)
             return 0;
         if (lazy_fetch_is_over(o->fetch))
             return err_set(err, -ECANCELED, "it ends");
         if (r == E_DIGEST || !may_pass(r))
             return err_set(err, r, "%s%s", err_text(&why),
-                           r == E_DIGEST || is_proven(&k)
+                           r == E_DIGEST || lazy_prover_missing(o->prover) == 0
                                ? ""
                                : "; nor could what it showed be compared with the image");
         if (r != told && o->on_failure)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a lazy start: all files are here, so the layers are made of them and compared with
- * what the image is (image/lazy_proof.h), and put into the node store. A store that cannot be
- * written to delays the latter alone.
+ * The end of a lazy start: all files are here, so the layers are made of them and put into the
+ * node store, and those that nothing has proven yet are compared with what the image is
+ * (image/lazy_proof.h). A store that cannot be written to delays the former alone.
  *
  * Blocking; one thread.
  */
 #pragma once
 
-#include "image/lazy_fetch.h"
-#include "image/lazy_trees.h"
+#include "image/lazy_prover.h"
 #include "oci/source.h"
 
 enum {
@@ -27,6 +26,7 @@ struct lazy_layers_opts {
     const struct lazy_view *view;
     const struct start_list *first;
     struct lazy_fetch *fetch;
+    struct lazy_prover *prover; /* what it has proven is not proven again without the store */
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
     void *reading_arg;
     void (*on_failure)(void *arg,

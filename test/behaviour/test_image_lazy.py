@@ -39,6 +39,7 @@ class Valve(http.server.ThreadingHTTPServer):
     def __init__(self, host):
         super().__init__(("127.0.0.1", 0), Through)
         self.target, self.open, self.is_refusing, self.asked = host, None, False, []
+        self.withheld = None    # a file of which it says that it does not have it
         self.instead = {}       # path of a GET: the body of its answer
         self.breaks = {}        # a word of a path: so many requests for it get no answer
         self.changed = threading.Condition()
@@ -107,7 +108,8 @@ class Through(http.server.BaseHTTPRequestHandler):
         digests = [body[at:at + 32].hex() for at in range(24 + 32 * (layers + bases), len(body), 32)]
         assert len(digests) == files
         if not self.server.breaks_off(self.path) and self.server.may_pass(digests):
-            self.carry("POST", body)
+            withheld = self.server.withheld
+            self.carry("POST", body.replace(bytes.fromhex(withheld), bytes(32)) if withheld else body)
         else:
             self.close_connection = True
 
@@ -404,6 +406,38 @@ def test_a_registry_that_forges_attributes_ends_the_container(cloud, valve, tmp_
         assert child.stdout.read() == "" and "gave other files than the image has" in child.stderr.read()
 
 
+def test_a_registry_that_withholds_a_file_of_one_layer_hides_no_other(cloud, valve, tmp_path):
+    path, text = forge(valve.target, cloud, tmp_path)
+    valve.instead[path] = text
+    with lazy(valve, tmp_path) as child:
+        valve.set(open=None, withheld=sha256(b"seen"))
+        assert child.wait(DEADLINE_S) == 1
+        assert "gave other files than the image has" in child.stderr.read()
+    assert is_clean(tmp_path)
+
+
+def test_a_registry_that_withholds_a_file_for_good_is_told(cloud, valve, tmp_path):
+    with lazy(valve, tmp_path) as child:
+        valve.set(open=None, withheld=sha256(b"seen"))
+        line = ""
+        while "withholds files of the image" not in line:
+            line = child.stderr.readline()
+            assert line
+        assert line.startswith("error: ")
+        out, err = child.communicate("/later.txt\n", timeout=DEADLINE_S)
+        assert (child.returncode, out) == (0, LATER.decode() + "read\n"), err
+    assert is_clean(tmp_path)
+
+
+def test_a_container_whose_layers_stay_unproven_is_ended(cloud, valve, tmp_path):
+    path, text = forge(valve.target, cloud, tmp_path)
+    valve.instead[path] = text
+    with lazy(valve, tmp_path, "--prove-within", "300ms") as child:              # while the valve holds everything else
+        assert child.wait(DEADLINE_S) == 1
+        assert child.stdout.read() == "" and "--prove-within" in child.stderr.read()
+    assert is_clean(tmp_path)
+
+
 def test_a_terminal_is_as_it_was_when_the_container_is_ended(cloud, valve, tmp_path):
     path, text = forge(valve.target, cloud, tmp_path)
     valve.instead[path] = text
@@ -470,6 +504,7 @@ def test_a_registry_whose_files_are_not_the_images_ends_the_container(cloud, tmp
     ("oci:{root}/app:v1", ["--lazy"], 1, "single files"),
     ("docker://{host}/app:v1", ["--record"], 1, "takes an image of the store"),
     ("docker://{host}/app:v1", ["--record", "--lazy"], 2, "does not go with"),
+    ("docker://{host}/app:v1", ["--prove-within", "1s"], 2, "takes --lazy"),
     ("docker://{host}/app:v1", ["--lazy", "--open-timeout", "25h"], 2, "1ms to 24h"),
     ("docker://{host}/app:v1", ["--lazy", "--open-timeout", "0s"], 2, "1ms to 24h"),
 ])

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/lazy_prover.h"
+
+#include "base/clock.h"
+#include "image/lazy_proof.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+struct lazy_prover {
+    struct lazy_prover_opts opts;
+    struct lazy_fetch *fetch; /* of the thread */
+    size_t *n_here;           /* of the thread: so many of the first parts of a layer are here */
+    uint64_t again_ms;        /* of the thread: no proof before */
+    uint64_t late_ms;         /* likewise: on_late(); UINT64_MAX: never */
+    pthread_mutex_t mutex;    /* of what follows */
+    pthread_cond_t changed;
+    bool *is_proven;
+    bool is_busy; /* with a proof */
+    bool is_taken, is_woken, stops;
+    pthread_t thread;
+    bool has_thread;
+};
+
+/* ---- one layer ---- */
+
+int lazy_prover_prove(struct lazy_prover *p, struct lazy_fetch *f, size_t layer, struct err *err)
+{
+    const struct lazy_proof_opts proof = {
+        .tree = lazy_trees_get(p->opts.trees, layer),
+        .diff_id = &p->opts.trees->diff_ids[layer],
+        .content = lazy_fetch_content,
+        .content_arg = f,
+        .reading = p->opts.reading ? p->opts.reading : &layer_parse_here,
+        .reading_arg = p->opts.reading_arg,
+    };
+    (void)pthread_mutex_lock(&p->mutex);
+    while (p->is_busy)
+        (void)pthread_cond_wait(&p->changed, &p->mutex);
+    bool is_proven = p->is_proven[layer];
+    p->is_busy = !is_proven;
+    (void)pthread_mutex_unlock(&p->mutex);
+    if (is_proven)
+        return 0;
+    int r = lazy_proof_layer(&proof, err);
+    (void)pthread_mutex_lock(&p->mutex);
+    p->is_busy = false;
+    p->is_proven[layer] |= r >= 0;
+    (void)pthread_cond_broadcast(&p->changed);
+    (void)pthread_mutex_unlock(&p->mutex);
+    return r < 0 ? err_ctx(err, r, "layer %zu", layer) : 0;
+}
+
+int lazy_prover_prove_all(struct lazy_prover *p, struct lazy_fetch *f, struct err *err)
+{
+    for (size_t i = 0; i < p->opts.trees->n; i++)
+        if (lazy_trees_is_first(p->opts.trees, i) && lazy_prover_prove(p, f, i, err) == E_DIGEST)
+            return E_DIGEST;
+    return 0;
+}
+
+void lazy_prover_set(struct lazy_prover *p, size_t layer)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    p->is_proven[layer] = true;
+    (void)pthread_cond_broadcast(&p->changed);
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+void lazy_prover_take(struct lazy_prover *p)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    p->is_taken = true;
+    while (p->is_busy)
+        (void)pthread_cond_wait(&p->changed, &p->mutex);
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+/* With the lock. */
+static size_t count_missing(const struct lazy_prover *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->opts.trees->n; i++)
+        n += lazy_trees_is_first(p->opts.trees, i) && !p->is_proven[i];
+    return n;
+}
+
+size_t lazy_prover_missing(struct lazy_prover *p)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    size_t n = count_missing(p);
+    (void)pthread_mutex_unlock(&p->mutex);
+    return n;
+}
+
+/* ---- the thread ---- */
+
+static bool has_parts(struct lazy_prover *p, size_t layer)
+{
+    const struct oci_skeleton *k = &lazy_trees_get(p->opts.trees, layer)->skeleton;
+    for (; p->n_here[layer] < k->n_parts; p->n_here[layer]++) {
+        uint64_t at;
+        struct oci_skeleton_part part = oci_skeleton_part(k, p->n_here[layer]);
+        ptrdiff_t file = lazy_view_find(p->opts.view, part.digest);
+        if (file < 0 || lazy_fetch_place(p->fetch, (uint32_t)file, &at) < 0)
+            return false;
+    }
+    return true;
+}
+
+/* With the lock. A layer that can be proven, or the number of layers. */
+static size_t find_ready(struct lazy_prover *p)
+{
+    for (size_t i = 0; i < p->opts.trees->n; i++)
+        if (lazy_trees_is_first(p->opts.trees, i) && !p->is_proven[i] && has_parts(p, i))
+            return i;
+    return p->opts.trees->n;
+}
+
+/* With the lock. */
+static void wait_until(struct lazy_prover *p, uint64_t until_ms)
+{
+    struct timespec until;
+    if (until_ms == UINT64_MAX) {
+        (void)pthread_cond_wait(&p->changed, &p->mutex);
+        return;
+    }
+    uint64_t now = clock_mono_ms(), ms = until_ms - MIN(until_ms, now);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(ms / 1000);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_cond_timedwait(&p->changed, &p->mutex, &until);
+}
+
+/* With the lock, which is released meanwhile. false: it was a lie. */
+static bool prove_ready(struct lazy_prover *p, size_t layer)
+{
+    struct err err = { 0 };
+    (void)pthread_mutex_unlock(&p->mutex);
+    int r = lazy_prover_prove(p, p->fetch, layer, &err);
+    if (r == E_DIGEST)
+        p->opts.on_lie(p->opts.arg, err_text(&err));
+    p->again_ms = r < 0 ? clock_mono_ms() + LAZY_PROVER_AGAIN_MS : 0;
+    (void)pthread_mutex_lock(&p->mutex);
+    return r != E_DIGEST;
+}
+
+/* Likewise. */
+static void tell_late(struct lazy_prover *p)
+{
+    scoped(free_scoped) char *why =
+        xasprintf("%zu of its layers are not compared after %llu ms", count_missing(p),
+                  (unsigned long long)p->opts.within_ms);
+    p->late_ms = UINT64_MAX;
+    (void)pthread_mutex_unlock(&p->mutex);
+    p->opts.on_late(p->opts.arg, why);
+    (void)pthread_mutex_lock(&p->mutex);
+}
+
+static void *prover_main(void *arg)
+{
+    struct lazy_prover *p = arg;
+    (void)pthread_mutex_lock(&p->mutex);
+    while (!p->stops && count_missing(p)) {
+        uint64_t now = clock_mono_ms();
+        p->is_woken = false;
+        size_t ready = p->is_taken || p->is_busy ? p->opts.trees->n : find_ready(p);
+        bool is_ready = ready < p->opts.trees->n;
+        if (now >= p->late_ms)
+            tell_late(p);
+        else if (is_ready && now >= p->again_ms && !prove_ready(p, ready))
+            break;
+        else if (!p->is_woken && !p->stops && (!is_ready || now < p->again_ms))
+            wait_until(p, is_ready ? MIN(p->late_ms, p->again_ms) : p->late_ms);
+    }
+    (void)pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+struct lazy_prover *lazy_prover_new(const struct lazy_prover_opts *opts)
+{
+    struct lazy_prover *p = xnew(struct lazy_prover);
+    pthread_condattr_t clock;
+    p->opts = *opts;
+    p->is_proven = xnew_n(bool, opts->trees->n + 1);
+    p->n_here = xnew_n(size_t, opts->trees->n + 1);
+    (void)pthread_mutex_init(&p->mutex, NULL);
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&p->changed, &clock);
+    (void)pthread_condattr_destroy(&clock);
+    return p;
+}
+
+int lazy_prover_start(struct lazy_prover *p, struct lazy_fetch *f, struct err *err)
+{
+    sigset_t all, old;
+    p->fetch = f;
+    p->late_ms = p->opts.within_ms ? clock_mono_ms() + p->opts.within_ms : UINT64_MAX;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &old);
+    int code = pthread_create(&p->thread, NULL, prover_main, p);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    p->has_thread = code == 0;
+    return code ? err_sys(err, -code, "start a thread") : 0;
+}
+
+void lazy_prover_wake(struct lazy_prover *p)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    p->is_woken = true;
+    (void)pthread_cond_broadcast(&p->changed);
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+void lazy_prover_stop(struct lazy_prover *p)
+{
+    if (!p || !p->has_thread)
+        return;
+    (void)pthread_mutex_lock(&p->mutex);
+    p->stops = true;
+    (void)pthread_cond_broadcast(&p->changed);
+    (void)pthread_mutex_unlock(&p->mutex);
+    (void)pthread_join(p->thread, NULL);
+    p->has_thread = false;
+}
+
+void lazy_prover_free(struct lazy_prover *p)
+{
+    if (!p)
+        return;
+    lazy_prover_stop(p);
+    (void)pthread_cond_destroy(&p->changed);
+    (void)pthread_mutex_destroy(&p->mutex);
+    free(p->is_proven);
+    free(p->n_here);
+    free(p);
+}

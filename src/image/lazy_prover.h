@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which layers of a lazy start are proven (image/lazy_proof.h). A thread of its own proves each of
+ * them as soon as its files are here, whatever the others lack: a registry that withholds a file
+ * keeps no more from being compared than the layers that have this file. What stays unproven too
+ * long may end the start.
+ *
+ * All functions: any thread, unless they say otherwise.
+ */
+#pragma once
+
+#include "image/lazy_fetch.h"
+#include "image/lazy_trees.h"
+#include "oci/layer_parse.h"
+
+enum { LAZY_PROVER_AGAIN_MS = 5000 }; /* after a fault of this machine */
+
+struct lazy_prover;
+
+struct lazy_prover_opts {
+    const struct lazy_trees *trees; /* kept, as all of these */
+    const struct lazy_view *view;
+    const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
+    void *reading_arg;
+    uint64_t within_ms; /* of lazy_prover_start(): then on_late() is called; 0: never */
+    /* By the thread, once: what the registry said of a layer is not so; there are layers that are
+     * not proven. */
+    void (*on_lie)(void *arg, const char *why);
+    void (*on_late)(void *arg, const char *why);
+    void *arg;
+};
+
+struct lazy_prover *lazy_prover_new(const struct lazy_prover_opts *opts);
+/* Start the thread, in which signals are blocked. f: until lazy_prover_stop(). */
+int lazy_prover_start(struct lazy_prover *p, struct lazy_fetch *f, struct err *err);
+/* More files are here. */
+void lazy_prover_wake(struct lazy_prover *p);
+/*
+ * Prove a layer, the first of its kind, unless it is proven; one at a time. Errors: those of
+ * lazy_proof_layer(), -ENOENT, not all of its files are here; -ECANCELED, the fetching is over.
+ */
+int lazy_prover_prove(struct lazy_prover *p, struct lazy_fetch *f, size_t layer, struct err *err);
+/* Each of them. Errors: E_DIGEST; all others are left to the next time. */
+int lazy_prover_prove_all(struct lazy_prover *p, struct lazy_fetch *f, struct err *err);
+/* It was compared in another way. */
+void lazy_prover_set(struct lazy_prover *p, size_t layer);
+/* From now on the caller proves. Waits for what the thread is at. */
+void lazy_prover_take(struct lazy_prover *p);
+/* How many layers are not proven; equal ones count once. */
+size_t lazy_prover_missing(struct lazy_prover *p);
+/* Ends the thread, after the proof that it is at, which ends early when the fetching is over. NULL
+ * is fine for both. */
+void lazy_prover_stop(struct lazy_prover *p);
+void lazy_prover_free(struct lazy_prover *p);
+DEFINE_SCOPED(lazy_prover, lazy_prover_free)
