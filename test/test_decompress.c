@@ -2,12 +2,17 @@
 /* Gzip in every shape in which layers have it, by both inflaters, against zlib; and zstd. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/sanitizer.h"
 #include "codec/decompress.h"
 #include "codec/inflate_fast.h"
 #include "test.h"
 
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { TEXT_MAX = 1 << 20, PACKED_MAX = 4 << 20, ROUNDS = 60 };
 
@@ -146,6 +151,36 @@ static void pack_zstd(struct str text, bool has_checksum, struct buf *to)
     CHECK(!ZSTD_isError(n));
     buf_advance(to, n);
     (void)ZSTD_freeCCtx(c);
+}
+
+TEST(an_error_of_zstd_says_if_it_is_of_the_bytes)
+{
+    CHECK_INT(decompress_zstd_code((size_t)-ZSTD_error_memory_allocation), -ENOMEM);
+    CHECK_INT(decompress_zstd_code((size_t)-ZSTD_error_corruption_detected), E_PARSE);
+    CHECK_INT(decompress_zstd_code((size_t)-ZSTD_error_dstSize_tooSmall), E_PARSE);
+}
+
+TEST(zstd_without_memory_for_its_window_is_no_damage)
+{
+    /* A frame with a window of 128 MiB, and one block of five bytes as they are. */
+    static const char frame[] = "\x28\xb5\x2f\xfd\x00\x88\x29\x00\x00hello";
+    const struct str packed = str_n(frame, sizeof frame - 1);
+    struct buf to = BUF_INIT(TEXT_MAX);
+    int status;
+    if (HAS_SANITIZER)
+        SKIP("a sanitizer has memory of its own");
+    CHECK_OK(unpack(packed, packed.n, &to, NULL));
+    CHECK_STR(buf_str(&to), "hello");
+    buf_fini(&to);
+    int pid = fork();
+    if (pid == 0) {
+        struct rlimit most = { 64 << 20, 64 << 20 };
+        CHECK(setrlimit(RLIMIT_AS, &most) == 0);
+        CHECK_ERR(unpack(packed, packed.n, &to, NULL), -ENOMEM);
+        _exit(0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
 }
 
 /* Frames that end where a piece of the output does, among others. */

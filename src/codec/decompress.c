@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum {
     MAGIC_BYTES = 4,
@@ -106,6 +107,11 @@ static int add_gzip(struct decompressor *d, struct str in, struct err *err)
     return 0;
 }
 
+int decompress_zstd_code(size_t result)
+{
+    return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? -ENOMEM : E_PARSE;
+}
+
 static int add_zstd(struct decompressor *d, struct str bytes, struct err *err)
 {
     ZSTD_inBuffer in = { bytes.p, bytes.n, 0 };
@@ -113,7 +119,7 @@ static int add_zstd(struct decompressor *d, struct str bytes, struct err *err)
         ZSTD_outBuffer out = { d->out, sizeof d->out, 0 };
         size_t left = ZSTD_decompressStream(d->zstd, &out, &in);
         if (ZSTD_isError(left))
-            return err_set(err, E_PARSE, "zstd: %s", ZSTD_getErrorName(left));
+            return err_set(err, decompress_zstd_code(left), "zstd: %s", ZSTD_getErrorName(left));
         d->is_open = left != 0;
         int r = out.pos ? d->sink(d->arg, str_n(d->out, out.pos), err) : 0;
         if (r < 0)

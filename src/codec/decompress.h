@@ -31,3 +31,6 @@ DEFINE_SCOPED(decompressor, decompressor_free)
 int decompressor_add(struct decompressor *d, struct str bytes, struct err *err);
 /* The input is complete. Errors: those of decompressor_add(); E_PARSE also: it is cut short. */
 int decompressor_end(struct decompressor *d, struct err *err);
+/* The code of what zstd returned, where it is an error: -ENOMEM, of this machine; E_PARSE, of the
+ * bytes. */
+int decompress_zstd_code(size_t result);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oci/file_parcel.h"
 
+#include "codec/decompress.h"
+
 #include <errno.h>
 #include <zstd.h>
 
@@ -189,5 +191,7 @@ int oci_parcel_unpack(const struct oci_parcel *p, struct str bases, char *ret, s
     if (!ZSTD_isError(r))
         r = ZSTD_decompressDCtx(d, ret, (size_t)p->n_bytes, p->packed.p, p->packed.n);
     ZSTD_freeDCtx(d);
+    if (ZSTD_isError(r) && decompress_zstd_code(r) == -ENOMEM)
+        return err_set(err, -ENOMEM, "parcel of files");
     return ZSTD_isError(r) || r != p->n_bytes ? wrong(err, "its files do not unpack") : 0;
 }

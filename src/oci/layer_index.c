@@ -3,6 +3,7 @@
 #include "oci/layer_index.h"
 
 #include "base/sum.h"
+#include "codec/decompress.h"
 
 #include <errno.h>
 #include <zstd.h>
@@ -284,6 +285,8 @@ static int unpack(struct str packed, uint64_t n_body, char **ret, struct err *er
     if (!body)
         return err_set(err, -ENOMEM, "layer index");
     size_t n = ZSTD_decompress(body, (size_t)n_body, packed.p, packed.n);
+    if (ZSTD_isError(n) && decompress_zstd_code(n) == -ENOMEM)
+        return err_set(err, -ENOMEM, "layer index");
     if (ZSTD_isError(n) || n != n_body)
         return damaged(err, "its body does not unpack");
     *ret = take_ptr(&body);
