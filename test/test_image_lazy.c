@@ -1724,6 +1724,38 @@ TEST(a_disk_that_has_room_again_gets_the_layers)
     ending_fini(&e);
 }
 
+TEST(a_disk_that_has_room_again_gets_the_state_of_the_lease)
+{
+    struct ending e;
+    int n_leases = 0;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    scoped(free_scoped) char *full = xasprintf("%s/full", e.w.dir);
+    scoped(free_scoped) char *state = xasprintf("%s/state", full);
+    scoped(free_scoped) char *filler = xasprintf("%s/filler", full);
+    CHECK(mkdir(full, 0700) == 0 && mount("none", full, "tmpfs", 0, "size=64k") == 0);
+    CHECK(mkdir(state, 0700) == 0);
+    int fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0);
+    CHECK_ERR(sys_write_all(fd, big, BIG_BYTES), -ENOSPC);
+    CHECK(close(fd) == 0);
+    e.opts.state = state;
+    ending_run(&e);
+    wait_told(&e);
+    CHECK(!e.w.is_all);
+    CHECK(unlink(filler) == 0);
+    wait_all(&e.w);
+    CHECK_OK(e.reason);
+    struct oci_store *s = open_store(&e, true);
+    CHECK_OK(oci_store_lease_each(s, count_lease, &n_leases, NULL));
+    CHECK_INT(n_leases, 1);
+    oci_store_close(s);
+    lazy_fetch_free(take_ptr(&e.w.fetch));
+    CHECK(umount2(full, MNT_DETACH) == 0);
+    ending_fini(&e);
+}
+
 static void wait_counted(struct ending *e, const size_t *n)
 {
     (void)pthread_mutex_lock(&e->w.mutex);

@@ -438,12 +438,16 @@ static int write_store_path(const struct oci_store *store, int dir, struct err *
                 : err_sys(err, -errno, "'%s'", oci_store_root(store));
 }
 
+/* It may be tried again: what the last try left is replaced. */
 int root_lease(struct oci_store *store, const struct oci_digest *manifest, const char *state,
                struct err *err)
 {
-    scoped(free_scoped) char *id = lease_of(state);
+    scoped(free_scoped) char *id = lease_of(state), *root = realpath(oci_store_root(store), NULL);
+    if (!root)
+        return err_sys(err, -errno, "'%s'", oci_store_root(store));
     scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
-    int r = dir < 0 ? err_sys(err, dir, "open '%s'", state) : write_store_path(store, dir, err);
+    int r = dir < 0 ? err_sys(err, dir, "open '%s'", state)
+                    : sys_write_file_atomic(dir, "store", str_of(root), 0600, err);
     return r < 0 ? r : oci_store_lease(store, str_of(id), manifest, true, err);
 }
 
