@@ -1825,6 +1825,60 @@ TEST(layers_that_stay_unproven_are_told_after_their_time)
     CHECK(e.n_late == 1 && e.n_lies == 0);
 }
 
+static atomic_bool *ending_stop;
+
+/* Reads as ever, and at the end of a tar the container ends, too. */
+static int end_early(void *reading, struct layer_facts *facts, struct err *err)
+{
+    int r = layer_parse_here.end(reading, facts, err);
+    atomic_store(ending_stop, true);
+    return r;
+}
+
+TEST(an_end_hides_no_lie_that_was_found)
+{
+    struct ending e;
+    struct layer_reading_ops early = layer_parse_here;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_MODE);
+    early.end = end_early;
+    ending_stop = &e.w.stop;
+    const struct lazy_prover_opts proves = { .trees = &e.said.trees,
+                                             .view = &e.w.m.view,
+                                             .reading = &early };
+    lazy_prover_free(e.prover);
+    e.opts.prover = e.prover = lazy_prover_new(&proves);
+    lazy_prover_set(e.prover, 0);                /* so that the lie is what is read first */
+    struct oci_store *s = open_store(&e, false); /* busy: the proof alone is made */
+    ending_run(&e);
+    wait_all(&e.w);
+    CHECK_ERR(e.reason, E_DIGEST);
+    oci_store_close(s);
+    ending_fini(&e);
+}
+
+TEST(what_can_be_proven_at_the_end_is_proven)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+        ending_init(&e, is_wrong ? WRONG_MODE : WRONG_NOTHING);
+        e.w.missing = "first"; /* of the lower layer */
+        ending_run(&e);
+        (void)pthread_mutex_lock(&e.w.mutex);
+        while (e.w.done_bytes < e.w.m.view.n_bytes - strlen("first"))
+            (void)pthread_cond_wait(&e.w.changed, &e.w.mutex);
+        (void)pthread_mutex_unlock(&e.w.mutex);
+        CHECK_INT(lazy_prover_missing(e.prover), 2);
+        CHECK_INT(lazy_prover_finish(e.prover, e.w.fetch, NULL), is_wrong ? E_DIGEST : 0);
+        CHECK_INT(lazy_prover_missing(e.prover), is_wrong ? 2 : 1);
+        CHECK(lazy_prover_is_finishing(e.prover));
+        ending_fini(&e);
+    }
+}
+
 TEST(an_end_waits_for_no_store)
 {
     struct ending e;

@@ -271,8 +271,14 @@ static bool is_to_keep(const struct image_lazy *z, int status)
 
 int image_lazy_end(struct image_lazy *z, const int *status, struct err *err)
 {
+    size_t n_unproven = z->lazy && status ? lazy_image_finish(z->lazy) : 0;
     if (z->lazy)
         lazy_image_stop(z->lazy);
+    if (n_unproven && !z->lie.code)
+        (void)fprintf(stderr,
+                      "warning: the container ended before %zu of the layers of its image were "
+                      "compared with what they have to be\n",
+                      n_unproven);
     if (z->lie.code)
         return err_set(err, z->lie.code, "%s", err_text(&z->lie));
     if (!z->record)

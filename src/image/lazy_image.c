@@ -360,6 +360,22 @@ uint32_t lazy_image_missing(const struct lazy_image *l)
     return lazy_guard_missing(l->guard);
 }
 
+static bool is_ended(struct lazy_image *l)
+{
+    (void)pthread_mutex_lock(&l->mutex);
+    bool is = l->is_ended;
+    (void)pthread_mutex_unlock(&l->mutex);
+    return is;
+}
+
+size_t lazy_image_finish(struct lazy_image *l)
+{
+    struct err err = { 0 };
+    if (!is_ended(l) && lazy_prover_finish(l->prover, l->fetch, &err) == E_DIGEST)
+        tell_lie(l, err_text(&err));
+    return is_ended(l) ? 0 : lazy_prover_missing(l->prover);
+}
+
 void lazy_image_stop(struct lazy_image *l)
 {
     atomic_store(&l->stop, true);

@@ -59,6 +59,9 @@ struct lazy_image;
 int lazy_image_start(const struct lazy_image_opts *opts, struct lazy_image **ret, struct err *err);
 /* lazy_guard_missing() of its guardian. */
 uint32_t lazy_image_missing(const struct lazy_image *l);
+/* The container has ended: compare the layers whose files are here; on_lie() as before. Returns how
+ * many were not compared, and 0 after on_lie() and on_late(). Before lazy_image_stop(). */
+size_t lazy_image_finish(struct lazy_image *l);
 /* No more is fetched. Before root_umount(). */
 void lazy_image_stop(struct lazy_image *l);
 /* After root_umount(). NULL is fine. */

@@ -36,7 +36,8 @@ struct lazy_layers_opts {
 
 /*
  * Returns when the image is in the store, or will not be. Errors: E_DIGEST, what the registry said
- * of the layers is not so; -ECANCELED, lazy_fetch_free(); all others: the image is not in the
+ * of the layers is not so; -ECANCELED, lazy_fetch_free() or lazy_prover_finish(), and no
+ * lie was found before; all others: the image is not in the
  * store, and the text says if it was not compared either.
  */
 int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err);

@@ -12,14 +12,14 @@
 struct lazy_prover {
     struct lazy_prover_opts opts;
     struct lazy_fetch *fetch; /* of the thread */
-    size_t *n_here;           /* of the thread: so many of the first parts of a layer are here */
     uint64_t again_ms;        /* of the thread: no proof before */
-    uint64_t late_ms;         /* likewise: on_late(); UINT64_MAX: never */
     pthread_mutex_t mutex;    /* of what follows */
     pthread_cond_t changed;
     bool *is_proven;
-    bool is_busy; /* with a proof */
-    bool is_taken, is_woken, stops;
+    uint64_t late_ms; /* clock: on_late(); UINT64_MAX: never */
+    size_t *n_here;   /* so many of the first parts of a layer are here */
+    bool is_busy;     /* with a proof */
+    bool is_taken, is_woken, is_finishing, stops;
     pthread_t thread;
     bool has_thread;
 };
@@ -95,26 +95,51 @@ size_t lazy_prover_missing(struct lazy_prover *p)
     return n;
 }
 
-/* ---- the thread ---- */
-
-static bool has_parts(struct lazy_prover *p, size_t layer)
+/* With the lock. */
+static bool has_parts(struct lazy_prover *p, struct lazy_fetch *f, size_t layer)
 {
     const struct oci_skeleton *k = &lazy_trees_get(p->opts.trees, layer)->skeleton;
     for (; p->n_here[layer] < k->n_parts; p->n_here[layer]++) {
         uint64_t at;
         struct oci_skeleton_part part = oci_skeleton_part(k, p->n_here[layer]);
         ptrdiff_t file = lazy_view_find(p->opts.view, part.digest);
-        if (file < 0 || lazy_fetch_place(p->fetch, (uint32_t)file, &at) < 0)
+        if (file < 0 || lazy_fetch_place(f, (uint32_t)file, &at) < 0)
             return false;
     }
     return true;
 }
 
+int lazy_prover_finish(struct lazy_prover *p, struct lazy_fetch *f, struct err *err)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    p->is_taken = p->is_finishing = true;
+    p->late_ms = UINT64_MAX;
+    (void)pthread_mutex_unlock(&p->mutex);
+    for (size_t i = 0; i < p->opts.trees->n; i++) {
+        (void)pthread_mutex_lock(&p->mutex);
+        bool can = lazy_trees_is_first(p->opts.trees, i) && has_parts(p, f, i);
+        (void)pthread_mutex_unlock(&p->mutex);
+        if (can && lazy_prover_prove(p, f, i, err) == E_DIGEST)
+            return E_DIGEST;
+    }
+    return 0;
+}
+
+bool lazy_prover_is_finishing(struct lazy_prover *p)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    bool is = p->is_finishing;
+    (void)pthread_mutex_unlock(&p->mutex);
+    return is;
+}
+
+/* ---- the thread ---- */
+
 /* With the lock. A layer that can be proven, or the number of layers. */
 static size_t find_ready(struct lazy_prover *p)
 {
     for (size_t i = 0; i < p->opts.trees->n; i++)
-        if (lazy_trees_is_first(p->opts.trees, i) && !p->is_proven[i] && has_parts(p, i))
+        if (lazy_trees_is_first(p->opts.trees, i) && !p->is_proven[i] && has_parts(p, p->fetch, i))
             return i;
     return p->opts.trees->n;
 }
@@ -200,7 +225,8 @@ int lazy_prover_start(struct lazy_prover *p, struct lazy_fetch *f, struct err *e
 {
     sigset_t all, old;
     p->fetch = f;
-    p->late_ms = p->opts.within_ms ? clock_mono_ms() + p->opts.within_ms : UINT64_MAX;
+    p->late_ms =
+        p->opts.within_ms ? clock_mono_ms() + MIN(p->opts.within_ms, UINT64_MAX / 2) : UINT64_MAX;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &old);
     int code = pthread_create(&p->thread, NULL, prover_main, p);

@@ -46,6 +46,13 @@ int lazy_prover_prove_all(struct lazy_prover *p, struct lazy_fetch *f, struct er
 void lazy_prover_set(struct lazy_prover *p, size_t layer);
 /* From now on the caller proves. Waits for what the thread is at. */
 void lazy_prover_take(struct lazy_prover *p);
+/*
+ * The container has ended: prove each layer whose files are here. From now on the caller proves,
+ * and lazy_layers_keep() keeps nothing more. Errors: E_DIGEST; all others are those of
+ * lazy_prover_missing().
+ */
+int lazy_prover_finish(struct lazy_prover *p, struct lazy_fetch *f, struct err *err);
+bool lazy_prover_is_finishing(struct lazy_prover *p);
 /* How many layers are not proven; equal ones count once. */
 size_t lazy_prover_missing(struct lazy_prover *p);
 /* Ends the thread, after the proof that it is at, which ends early when the fetching is over. NULL

@@ -438,6 +438,13 @@ def test_a_container_whose_layers_stay_unproven_is_ended(cloud, valve, tmp_path)
     assert is_clean(tmp_path)
 
 
+def test_a_program_that_ends_before_all_is_proven_is_told_so(valve, tmp_path):
+    with lazy(valve, tmp_path) as child:
+        out, err = child.communicate("", timeout=DEADLINE_S)
+        assert (child.returncode, out) == (0, "") and "warning: the container ended before" in err
+    assert is_clean(tmp_path)
+
+
 def test_a_terminal_is_as_it_was_when_the_container_is_ended(cloud, valve, tmp_path):
     path, text = forge(valve.target, cloud, tmp_path)
     valve.instead[path] = text
