@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/lazy_image.h"
 
+#include "base/clock.h"
 #include "image/layer_cache.h"
 #include "image/layer_rights.h"
 #include "image/lazy_layers.h"
@@ -18,7 +19,6 @@ struct lazy_image {
     struct oci_store *reader; /* NULL: there is no store yet */
     struct oci_contents *contents,
         *later;      /* of other images; of this one, that another start left */
-    int turn;        /* lazy_status_take_turn(); -1: it has none */
     bool has_looked; /* for what another start left */
     struct lazy_guard *guard;
     struct lazy_fetch *fetch;
@@ -28,6 +28,9 @@ struct lazy_image {
     bool is_ended;              /* on_lie() or on_late() was called */
     struct lazy_status *status; /* NULL: none could be made */
     uint64_t done_bytes;
+    int turn;            /* lazy_status_take_turn(); -1: it has none */
+    unsigned n_failures; /* since `grown_ms`, when done_bytes last changed */
+    uint64_t grown_ms;
 };
 
 /* ---- what the registry says of the image ---- */
@@ -124,6 +127,15 @@ static int make_view(struct lazy_image *l, struct err *err)
 
 /* ---- files ---- */
 
+static void give_turn(struct lazy_image *l)
+{
+    (void)pthread_mutex_lock(&l->mutex);
+    if (l->turn >= 0)
+        lazy_status_give_turn(l->reader, &l->opts.image->digest, l->turn);
+    l->turn = -1;
+    (void)pthread_mutex_unlock(&l->mutex);
+}
+
 static int get_parcel(void *arg, struct str request, struct buf *to, struct err *err)
 {
     struct lazy_image *l = arg;
@@ -136,17 +148,30 @@ static void tell_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
 {
     struct lazy_image *l = arg;
     (void)pthread_mutex_lock(&l->mutex);
-    if (l->status && done_bytes > l->done_bytes)
-        lazy_status_set(l->status, l->done_bytes = done_bytes);
+    if (done_bytes > l->done_bytes) {
+        l->done_bytes = done_bytes;
+        l->n_failures = 0;
+        l->grown_ms = clock_mono_ms();
+        if (l->status)
+            lazy_status_set(l->status, done_bytes);
+    }
     (void)pthread_mutex_unlock(&l->mutex);
     lazy_prover_wake(l->prover);
     if (l->opts.on_progress)
         l->opts.on_progress(l->opts.arg, done_bytes, all_bytes);
 }
 
+/* Whose registry or link is away keeps other starts, which may have another one, from fetching no
+ * longer. */
 static void tell_failure(void *arg, const char *why)
 {
-    const struct lazy_image *l = arg;
+    struct lazy_image *l = arg;
+    (void)pthread_mutex_lock(&l->mutex);
+    bool is_stalled = ++l->n_failures >= LAZY_IMAGE_TURN_FAILURES ||
+                      clock_mono_ms() - l->grown_ms >= LAZY_IMAGE_TURN_MS;
+    (void)pthread_mutex_unlock(&l->mutex);
+    if (is_stalled)
+        give_turn(l);
     if (l->opts.on_failure)
         l->opts.on_failure(l->opts.arg, why);
 }
@@ -221,12 +246,6 @@ static int find_contents(struct lazy_image *l, struct err *err)
 
 /* ---- the layers, when all files are here ---- */
 
-static void give_turn(struct lazy_image *l)
-{
-    lazy_status_give_turn(l->reader, &l->opts.image->digest, l->turn);
-    l->turn = -1;
-}
-
 /* The store is busy or full, perhaps for long: other starts do not wait for that. */
 static void tell_not_stored(void *arg, const char *why)
 {
@@ -243,10 +262,14 @@ static bool may_go_on(void *arg, struct lazy_fetch *fetch)
     struct lazy_image *l = arg;
     if (l->has_looked)
         return true;
-    l->turn = lazy_status_take_turn(l->reader, &l->opts.image->digest);
-    if (l->turn == -EAGAIN)
+    int turn = lazy_status_take_turn(l->reader, &l->opts.image->digest);
+    if (turn == -EAGAIN)
         return false;
-    l->turn = MAX(l->turn, -1);
+    (void)pthread_mutex_lock(&l->mutex);
+    l->turn = MAX(turn, -1);
+    l->n_failures = 0;
+    l->grown_ms = clock_mono_ms();
+    (void)pthread_mutex_unlock(&l->mutex);
     l->has_looked = true;
     l->later = oci_contents_of(l->reader, l->trees.diff_ids, l->trees.n, layer_rights_is_public);
     (void)lazy_fetch_use(fetch, l->later, NULL);
@@ -382,8 +405,7 @@ void lazy_image_stop(struct lazy_image *l)
     lazy_prover_stop(l->prover); /* its thread uses what fetches, whose threads use it */
     lazy_fetch_free(l->fetch);
     l->fetch = NULL;
-    if (l->turn >= 0)
-        give_turn(l);
+    give_turn(l);
 }
 
 void lazy_image_free(struct lazy_image *l)

@@ -18,6 +18,13 @@
 #include "image/lazy_fetch.h"
 #include "image/lazy_root.h"
 
+enum {
+    /* The start that fetches the rest of an image for others gives that turn back when so many
+     * requests have failed, or one after this time, since it last got a file. */
+    LAZY_IMAGE_TURN_FAILURES = 3,
+    LAZY_IMAGE_TURN_MS = 30 * 1000,
+};
+
 struct lazy_image_opts {
     struct oci_source *source; /* kept, and so is the image */
     const struct oci_image *image;

@@ -286,6 +286,17 @@ def test_a_start_goes_on_when_the_other_one_is_killed(cloud, valve, tmp_path):
         assert (second.returncode, out, err) == (0, REST.decode() + "read\n", "")
 
 
+def test_a_start_goes_on_when_the_registry_of_the_other_one_is_away(cloud, valve, tmp_path):
+    with contextlib.closing(Valve(valve.target)) as away:
+        away.open = set(cloud[1])
+        with lazy(away, tmp_path):
+            wait_for(lambda: list((tmp_path / "images/starts").glob("turn-*")), "it fetches for both")
+            with lazy(valve, tmp_path):
+                away.set(is_refusing=True)
+                valve.set(open=None)
+                wait_for(lambda: all_stored(tmp_path / "images", cloud), "the layers are in the store")
+
+
 def test_nothing_is_asked_for_twice_that_other_images_have(cloud, valve, tmp_path):
     Layout(tmp_path / "mine").image("v1", [layer([("a/copy", "f", REST)])])
     assert image(tmp_path / "images", "pull", f"oci:{tmp_path}/mine:v1", "--name", "mine:v1").returncode == 0
