@@ -675,7 +675,6 @@ struct world {
     bool is_lying;                      /* contents differ from their digests */
     const char *wrong, *missing, *torn; /* contents: it differs; it is not there; what has it does
                                            not unpack */
-    bool is_gone_for_missing;           /* -ENOENT instead */
     struct oci_contents *contents;
     bool holds_big; /* what it is asked of `big` waits */
     VEC(uint32_t) asked;
@@ -955,13 +954,12 @@ static int fake_parcel(void *arg, struct str request, struct buf *to, struct err
     const char *wrong = w->wrong, *missing = w->missing, *torn = w->torn;
     (void)pthread_mutex_unlock(&w->mutex);
     uint8_t *has = arena_new_n(&a, uint8_t, q.n_files), *no_base = arena_new_n(&a, uint8_t, 1);
-    bool is_torn = false, is_gone = false;
+    bool is_torn = false;
     for (size_t i = 0; i < q.n_files; i++) {
         ptrdiff_t at = lazy_view_find(&w->m.view, q.files[i].bytes);
         const char *text = content_of(&w->m.view, (uint32_t)at);
         is_torn |= torn && strcmp(torn, text) == 0;
         has[i] = !missing || strcmp(missing, text) != 0;
-        is_gone |= !has[i] && w->is_gone_for_missing;
         if (!has[i])
             continue;
         (void)buf_add_cstr(&files, text);
@@ -970,9 +968,8 @@ static int fake_parcel(void *arg, struct str request, struct buf *to, struct err
     if (w->is_lying)
         files.p[files.n - 1] ^= 1;
     const struct oci_parcel p = { .has_base = no_base, .has_file = has, .n_files = q.n_files };
-    int r = is_gone ? err_set(err, -ENOENT, "gone")
-            : fails ? err_set(err, w->fail_code, "not now")
-                    : oci_parcel_write(&p, STR(""), buf_str(&files), to, err);
+    int r = fails ? err_set(err, w->fail_code, "not now")
+                  : oci_parcel_write(&p, STR(""), buf_str(&files), to, err);
     if (r >= 0 && is_torn)
         to->p[to->n - 1] ^= 0x55, to->n -= 3;
     arena_fini(&a);
@@ -1271,16 +1268,32 @@ TEST(a_file_that_the_registry_does_not_have_keeps_no_other_back)
     struct world w;
     if (why_not())
         SKIP(why_not());
-    for (int i = 0; i < 2; i++) {
+    world_init(&w, 0);
+    w.missing = "third";
+    check_one_bad(&w);
+    world_fini(&w);
+}
+
+TEST(a_request_that_is_refused_as_a_whole_is_not_asked_for_file_by_file)
+{
+    struct world w;
+    static const int codes[] = { -ENOENT, E_UNSUPPORTED, E_LIMIT };
+    if (why_not())
+        SKIP(why_not());
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
         world_init(&w, 0);
-        w.missing = "third";
-        w.is_gone_for_missing = i;
-        check_one_bad(&w);
+        w.fails = 1;
+        w.fail_code = codes[i];
+        CHECK_OK(start_fetch(&w));
+        wait_all(&w);
+        CHECK_INT(w.n_failures, 1);
+        CHECK_INT(w.n_asked, 3); /* all four, and two halves */
+        CHECK_INT(w.asked.n, 8);
         world_fini(&w);
     }
 }
 
-TEST(an_answer_that_does_not_unpack_is_asked_for_file_by_file)
+TEST(an_answer_that_does_not_unpack_is_asked_for_in_halves)
 {
     struct world w;
     if (why_not())

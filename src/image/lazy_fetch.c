@@ -35,13 +35,14 @@ struct item {
     bool is_wanted;  /* something waits in an open of it */
     bool is_local;   /* the store says that it has it; nothing has compared that */
     bool is_refused; /* for good, and that was told */
-    bool is_alone;   /* a request with it failed: it is asked for alone */
+    bool is_alone;   /* a request for it alone failed: it stays alone */
 };
 
 /* Threads that do the same: after a failure of the registry all of them wait. */
 struct lane {
     uint8_t state; /* of what they ask for */
     uint64_t again_ms, max_ms, until_ms;
+    size_t most_files; /* of a request: halved when one fails as a whole, doubled when not */
 };
 
 struct lazy_fetch {
@@ -68,6 +69,8 @@ struct lazy_fetch {
 struct batch {
     VEC(uint32_t) files, layers;
     uint64_t n_bytes, max_bytes, now_ms;
+    size_t most_files;
+    bool is_refused;   /* the request as a whole */
     uint64_t again_ms; /* clock: then one that is left out may be tried; UINT64_MAX: none */
     bool is_alone;
 };
@@ -271,6 +274,7 @@ static int fetch(struct lazy_fetch *f, struct batch *b, struct err *bad, struct 
         return 0;
     int r = write_request(f, b, &request, err);
     r = r < 0 ? r : f->opts.parcel(f->opts.arg, buf_str(&request), &answer, err);
+    b->is_refused = r < 0;
     return r < 0 ? r : take_parcel(f, b, buf_str(&answer), bad, err);
 }
 
@@ -302,8 +306,7 @@ static bool add_to_batch(struct lazy_fetch *f, struct batch *b, uint32_t file, u
     if (b->files.n && it->is_alone)
         return true; /* it has its turn when it is the first */
     if (b->is_alone ||
-        (b->files.n &&
-         (b->n_bytes + size > b->max_bytes || b->files.n == LAZY_FETCH_BATCH_FILES)) ||
+        (b->files.n && (b->n_bytes + size > b->max_bytes || b->files.n >= b->most_files)) ||
         !add_layer(b, file_of(f, file)->layer))
         return false;
     it->state = state;
@@ -366,16 +369,18 @@ static void slow_down(struct lazy_fetch *f, struct lane *l, int r, const struct 
 static void put_back(struct lazy_fetch *f, const struct batch *b, struct lane *l, int r,
                      const struct err *err)
 {
-    bool is_about_files = error_for_opens(r) != 0;
-    if (is_about_files && b->files.n == 1)
+    bool is_about_files = error_for_opens(r) != 0, is_one = b->files.n == 1;
+    if (is_about_files && is_one)
         put_bad(f, b->files.p[0], r, err);
     (void)pthread_mutex_lock(&f->mutex);
     for (size_t i = 0; i < b->files.n; i++) {
         struct item *it = &f->items[b->files.p[i]];
         it->state = it->state == l->state ? STATE_AWAY : it->state;
-        it->is_alone |= is_about_files; /* one of them may be the reason */
+        it->is_alone |= is_about_files && is_one;
     }
-    if (!is_about_files)
+    if (is_about_files) /* one of them may be the reason */
+        l->most_files = MAX(b->files.n / 2, (size_t)1);
+    if (b->is_refused || !is_about_files)
         slow_down(f, l, r, err);
     (void)pthread_cond_broadcast(&f->changed);
     (void)pthread_mutex_unlock(&f->mutex);
@@ -394,6 +399,7 @@ static void fetch_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
     uint64_t done = f->done_bytes;
     if (r >= 0) {
         l->again_ms = LAZY_FETCH_AGAIN_MS;
+        l->most_files = MIN(l->most_files * 2, (size_t)LAZY_FETCH_BATCH_FILES);
         f->n_tries = l == &f->rest ? 0 : f->n_tries;
         (void)pthread_cond_broadcast(&f->changed);
     }
@@ -425,7 +431,9 @@ static bool may_go_on(struct lazy_fetch *f)
 /* With the lock. 1: b was filled; 0: look again. */
 static int wait_for_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
 {
-    *b = (struct batch){ .now_ms = clock_mono_ms(), .again_ms = UINT64_MAX };
+    *b = (struct batch){ .now_ms = clock_mono_ms(),
+                         .again_ms = UINT64_MAX,
+                         .most_files = l->most_files };
     if (l->until_ms > b->now_ms) {
         wait_until(f, l->until_ms);
         return 0;
@@ -637,8 +645,10 @@ int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret
     f->opts = *opts;
     f->spool = -1;
     f->items = xnew_n(struct item, opts->view->n + 1);
-    f->rest = (struct lane){ STATE_COMING, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_AGAIN_MAX_MS, 0 };
-    f->urgent = (struct lane){ STATE_URGENT, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_URGENT_MAX_MS, 0 };
+    f->rest = (struct lane){ STATE_COMING, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_AGAIN_MAX_MS, 0,
+                             LAZY_FETCH_BATCH_FILES };
+    f->urgent = (struct lane){ STATE_URGENT, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_URGENT_MAX_MS, 0,
+                               LAZY_FETCH_BATCH_FILES };
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

@@ -6,7 +6,9 @@
  * hears of it. What came lies in one file without a name, which ends with its last user.
  *
  * What the store has of files of other images is compared likewise, and fetched if it is something
- * else. A file that does not come, or is another one, keeps no other file back.
+ * else. A file that does not come, or is another one, keeps no other file back: an answer that is
+ * damaged is asked for again in halves. A request that is refused as a whole says nothing of single
+ * files: all wait, and the next one asks for half as much.
  *
  * Threads of its own, in which signals are blocked. What fails is tried again, later and later.
  */

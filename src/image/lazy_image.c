@@ -31,6 +31,7 @@ struct lazy_image {
     int turn;            /* lazy_status_take_turn(); -1: it has none */
     unsigned n_failures; /* since `grown_ms`, when done_bytes last changed */
     uint64_t grown_ms;
+    char *told; /* by on_failure() */
 };
 
 /* ---- what the registry says of the image ---- */
@@ -169,10 +170,15 @@ static void tell_failure(void *arg, const char *why)
     (void)pthread_mutex_lock(&l->mutex);
     bool is_stalled = ++l->n_failures >= LAZY_IMAGE_TURN_FAILURES ||
                       clock_mono_ms() - l->grown_ms >= LAZY_IMAGE_TURN_MS;
+    bool is_new = !l->told || strcmp(l->told, why) != 0;
+    if (is_new) {
+        free(l->told);
+        l->told = xstrdup(why);
+    }
     (void)pthread_mutex_unlock(&l->mutex);
     if (is_stalled)
         give_turn(l);
-    if (l->opts.on_failure)
+    if (is_new && l->opts.on_failure)
         l->opts.on_failure(l->opts.arg, why);
 }
 
@@ -423,5 +429,6 @@ void lazy_image_free(struct lazy_image *l)
     lazy_trees_fini(&l->trees);
     lazy_view_fini(&l->view);
     start_list_fini(&l->first);
+    free(l->told);
     free(l);
 }

@@ -43,7 +43,8 @@ struct lazy_image_opts {
     void *reading_arg;
     /* By threads: */
     void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
-    void (*on_failure)(void *arg, const char *why);  /* it is tried again */
+    void (*on_failure)(
+        void *arg, const char *why); /* it is tried again. Not twice in a row for the same reason */
     void (*on_refused)(void *arg, const char *why);  /* a file will not come, by all that is known:
                                                         its layers stay unproven. NULL: none */
     void (*on_stored)(void *arg, const char *error); /* NULL: the image is in the store; else it is
