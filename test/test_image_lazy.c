@@ -676,6 +676,7 @@ struct world {
     const char *wrong, *missing, *torn; /* contents: it differs; it is not there; what has it does
                                            not unpack */
     struct oci_contents *contents;
+    uint64_t max_file_bytes;
     bool holds_big; /* what it is asked of `big` waits */
     VEC(uint32_t) asked;
     size_t n_asked; /* requests */
@@ -1035,6 +1036,7 @@ static int start_fetch(struct world *w)
                                           .guard = w->guard,
                                           .first = &w->first,
                                           .contents = w->contents,
+                                          .max_file_bytes = w->max_file_bytes,
                                           .spool_dir = w->spool_dir ? w->spool_dir : w->dir,
                                           .parcel = fake_parcel,
                                           .stop = &w->stop,
@@ -1637,6 +1639,32 @@ TEST(what_the_store_has_is_compared_before_it_can_be_read)
         oci_store_close(s);
         ending_fini(&e);
     }
+}
+
+TEST(a_large_file_of_which_the_store_has_another_one_is_told_once_and_never_asked_for)
+{
+    struct ending e;
+    char text[64];
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    use_store(&e, true);
+    struct oci_store *s = open_store(&e, true);
+    CHECK_OK(oci_contents_new(s, NULL, &e.w.contents, NULL));
+    e.w.max_file_bytes = 4; /* less than "third" has, which is damaged */
+    CHECK_OK(start_fetch(&e.w));
+    (void)pthread_mutex_lock(&e.w.mutex);
+    while (e.w.n_refused == 0 || e.w.done_bytes < e.w.m.view.n_bytes - strlen("third"))
+        (void)pthread_cond_wait(&e.w.changed, &e.w.mutex);
+    (void)pthread_mutex_unlock(&e.w.mutex);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cat(&e.w, "z", text, sizeof text), -EIO);
+    CHECK_INT(cat(&e.w, "a", text, sizeof text), 6);
+    lazy_fetch_free(take_ptr(&e.w.fetch));
+    CHECK(e.w.n_refused == 1 && e.w.n_asked == 0 && !e.w.is_all);
+    oci_contents_free(e.w.contents);
+    oci_store_close(s);
+    ending_fini(&e);
 }
 
 TEST(a_registry_that_forged_attributes_is_found_though_the_tar_is_right)

@@ -46,9 +46,9 @@ static void on_refused(void *arg, const char *why)
 {
     const struct image_lazy *z = arg;
     (void)fprintf(stderr,
-                  "error: the registry withholds files of the image: %s. Layers that have them "
-                  "cannot be compared with the image: what the container sees of these is the "
-                  "word of that registry alone%s\n",
+                  "error: files of the image do not come: %s. Layers that have them cannot be "
+                  "compared with the image: what the container sees of these is the word of the "
+                  "registry alone%s\n",
                   why, z->prove_ms ? "" : " (--prove-within ends it in such a case)");
 }
 

@@ -31,11 +31,12 @@ struct item {
     uint64_t bad_ms, bad_until_ms;
     int bad_error; /* for opens */
     uint8_t state, n_bad;
-    bool is_first;   /* of the start */
-    bool is_wanted;  /* something waits in an open of it */
-    bool is_local;   /* the store says that it has it; nothing has compared that */
-    bool is_refused; /* for good, and that was told */
-    bool is_alone;   /* a request for it alone failed: it stays alone */
+    bool is_first;    /* of the start */
+    bool is_wanted;   /* something waits in an open of it */
+    bool is_local;    /* the store says that it has it; nothing has compared that */
+    bool is_refused;  /* for good, and that was told */
+    bool is_hopeless; /* it cannot be fetched, and is not here */
+    bool is_alone;    /* a request for it alone failed: it stays alone */
 };
 
 /* Threads that do the same: after a failure of the registry all of them wait. */
@@ -151,29 +152,6 @@ static bool is_what_it_says(const struct lazy_fetch *f, uint32_t file, const str
     return memcmp(digest, of->digest, sizeof digest) == 0;
 }
 
-/* Leaves those in `b` that have to come from the registry. */
-static void take_local(struct lazy_fetch *f, struct batch *b)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < b->files.n; i++) {
-        uint32_t file = b->files.p[i];
-        (void)pthread_mutex_lock(&f->mutex);
-        const struct item it = f->items[file];
-        (void)pthread_mutex_unlock(&f->mutex);
-        if (it.state == STATE_HERE)
-            continue;
-        if (it.is_local && is_what_it_says(f, file, &it.place)) {
-            put_here(f, file, &it.place);
-            continue;
-        }
-        b->files.p[n++] = file;
-        (void)pthread_mutex_lock(&f->mutex);
-        f->items[file].is_local = false;
-        (void)pthread_mutex_unlock(&f->mutex);
-    }
-    b->files.n = n;
-}
-
 /* ---- failures ---- */
 
 /* What the source says of contents is wrong, or cannot be kept: those that wait get an error now.
@@ -195,11 +173,12 @@ static void put_bad(struct lazy_fetch *f, uint32_t file, int r, const struct err
     if (it->state != STATE_HERE) {
         uint64_t ms = (uint64_t)LAZY_FETCH_AGAIN_MS << MIN(it->n_bad, (uint8_t)16);
         it->bad_ms = clock_mono_ms();
-        it->bad_until_ms = it->bad_ms + MIN(ms, (uint64_t)LAZY_FETCH_AGAIN_MAX_MS);
+        it->bad_until_ms =
+            it->is_hopeless ? UINT64_MAX : it->bad_ms + MIN(ms, (uint64_t)LAZY_FETCH_AGAIN_MAX_MS);
         it->bad_error = error_for_opens(r);
         it->n_bad = (uint8_t)MIN(it->n_bad + 1, UINT8_MAX);
-        is_refused =
-            error_for_opens(r) == EIO && it->n_bad >= LAZY_FETCH_REFUSED_TRIES && !it->is_refused;
+        is_refused = error_for_opens(r) == EIO && !it->is_refused &&
+                     (it->is_hopeless || it->n_bad >= LAZY_FETCH_REFUSED_TRIES);
         it->is_refused |= is_refused;
         it->state = STATE_AWAY;
         it->is_wanted = false;
@@ -213,6 +192,51 @@ static void put_bad(struct lazy_fetch *f, uint32_t file, int r, const struct err
         (void)lazy_guard_fail(f->opts.guard, file, error_for_opens(r), NULL);
     if (is_refused && f->opts.on_refused && !lazy_fetch_is_over(f))
         f->opts.on_refused(f->opts.arg, err_text(err));
+}
+
+/* ---- what is here already ---- */
+
+static bool is_large(const struct lazy_fetch *f, uint32_t file)
+{
+    return file_of(f, file)->size >
+           (f->opts.max_file_bytes ? f->opts.max_file_bytes : (uint64_t)OCI_PARCEL_BYTES_MAX);
+}
+
+static void put_hopeless(struct lazy_fetch *f, uint32_t file)
+{
+    struct err err = { 0 };
+    int r = err_set(&err, E_UNSUPPORTED,
+                    "what the store has of a file of %llu bytes is damaged, and it is too large to "
+                    "be fetched alone",
+                    (unsigned long long)file_of(f, file)->size);
+    put_bad(f, file, r, &err);
+}
+
+/* Leaves those in `b` that have to come from the registry. */
+static void take_local(struct lazy_fetch *f, struct batch *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->files.n; i++) {
+        uint32_t file = b->files.p[i];
+        (void)pthread_mutex_lock(&f->mutex);
+        const struct item it = f->items[file];
+        (void)pthread_mutex_unlock(&f->mutex);
+        if (it.state == STATE_HERE)
+            continue;
+        if (it.is_local && is_what_it_says(f, file, &it.place)) {
+            put_here(f, file, &it.place);
+            continue;
+        }
+        (void)pthread_mutex_lock(&f->mutex);
+        f->items[file].is_local = false;
+        f->items[file].is_hopeless = is_large(f, file) && !lazy_fetch_is_over(f);
+        (void)pthread_mutex_unlock(&f->mutex);
+        if (!is_large(f, file))
+            b->files.p[n++] = file;
+        else
+            put_hopeless(f, file);
+    }
+    b->files.n = n;
 }
 
 /* ---- one request ---- */
@@ -498,6 +522,8 @@ static int want(struct lazy_fetch *f, uint32_t file)
     struct item *it = &f->items[file];
     if (it->state == STATE_HERE || it->is_wanted)
         return 0;
+    if (it->is_hopeless)
+        return EIO;
     if (it->n_bad && clock_mono_ms() < it->bad_ms + LAZY_FETCH_AGAIN_MS)
         return it->bad_error ? it->bad_error : EIO;
     it->is_wanted = true;
@@ -596,6 +622,8 @@ int lazy_fetch_use(struct lazy_fetch *f, struct oci_contents *c, struct err *err
         if (r >= 0 && it->state != STATE_HERE && !it->is_local) {
             it->place = (struct place){ found.fd, (uint32_t)r, found.at };
             it->is_local = true;
+            it->is_hopeless = false;
+            it->bad_until_ms = 0;
         }
         (void)pthread_mutex_unlock(&f->mutex);
     }
@@ -606,7 +634,7 @@ int lazy_fetch_use(struct lazy_fetch *f, struct oci_contents *c, struct err *err
 static int check_sizes(const struct lazy_fetch *f, struct err *err)
 {
     for (size_t i = 0; i < f->opts.view->n; i++)
-        if (!f->items[i].is_local && f->opts.view->files[i].size > OCI_PARCEL_BYTES_MAX)
+        if (!f->items[i].is_local && is_large(f, (uint32_t)i))
             return err_set(err, E_UNSUPPORTED,
                            "the image has a file of more than %d MiB, which is not fetched alone",
                            OCI_PARCEL_BYTES_MAX >> 20);

@@ -43,6 +43,7 @@ struct lazy_fetch_opts {
     struct lazy_guard *guard;
     const struct start_list *first;
     struct oci_contents *contents; /* what is here already; NULL: nothing */
+    uint64_t max_file_bytes;       /* that `parcel` can give; 0: OCI_PARCEL_BYTES_MAX */
     const char *spool_dir;         /* in whose file system what comes is kept */
     /*
      * The answer to a request for files, appended to `to`. 1 + LAZY_FETCH_URGENT_THREADS threads
@@ -51,7 +52,8 @@ struct lazy_fetch_opts {
     int (*parcel)(void *arg, struct str request, struct buf *to, struct err *err);
     atomic_bool *stop;
     /* By any of its threads: more may be here; all is here (once); it was tried and failed; a file
-     * is refused for good (once for each), though it is tried on; the guardian has ended, so
+     * is refused for good (once for each), though it is tried on, unless it is too large to be
+     * fetched, and what the store has of it is something else; the guardian has ended, so
      * nothing can be opened any more (once). NULL: none. */
     void (*on_progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes);
     void (*on_all)(void *arg, struct lazy_fetch *f);

@@ -31,7 +31,7 @@ struct lazy_image {
     int turn;            /* lazy_status_take_turn(); -1: it has none */
     unsigned n_failures; /* since `grown_ms`, when done_bytes last changed */
     uint64_t grown_ms;
-    char *told; /* by on_failure() */
+    char *told, *told_refused; /* by on_failure(), by on_refused() */
 };
 
 /* ---- what the registry says of the image ---- */
@@ -162,6 +162,16 @@ static void tell_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
         l->opts.on_progress(l->opts.arg, done_bytes, all_bytes);
 }
 
+/* Whether it is another text than the last one. */
+static bool note(char **told, const char *why)
+{
+    if (*told && strcmp(*told, why) == 0)
+        return false;
+    free(*told);
+    *told = xstrdup(why);
+    return true;
+}
+
 /* Whose registry or link is away keeps other starts, which may have another one, from fetching no
  * longer. */
 static void tell_failure(void *arg, const char *why)
@@ -170,11 +180,7 @@ static void tell_failure(void *arg, const char *why)
     (void)pthread_mutex_lock(&l->mutex);
     bool is_stalled = ++l->n_failures >= LAZY_IMAGE_TURN_FAILURES ||
                       clock_mono_ms() - l->grown_ms >= LAZY_IMAGE_TURN_MS;
-    bool is_new = !l->told || strcmp(l->told, why) != 0;
-    if (is_new) {
-        free(l->told);
-        l->told = xstrdup(why);
-    }
+    bool is_new = note(&l->told, why);
     (void)pthread_mutex_unlock(&l->mutex);
     if (is_stalled)
         give_turn(l);
@@ -184,8 +190,11 @@ static void tell_failure(void *arg, const char *why)
 
 static void tell_refused(void *arg, const char *why)
 {
-    const struct lazy_image *l = arg;
-    if (l->opts.on_refused)
+    struct lazy_image *l = arg;
+    (void)pthread_mutex_lock(&l->mutex);
+    bool is_new = note(&l->told_refused, why);
+    (void)pthread_mutex_unlock(&l->mutex);
+    if (is_new && l->opts.on_refused)
         l->opts.on_refused(l->opts.arg, why);
 }
 
@@ -430,5 +439,6 @@ void lazy_image_free(struct lazy_image *l)
     lazy_view_fini(&l->view);
     start_list_fini(&l->first);
     free(l->told);
+    free(l->told_refused);
     free(l);
 }

@@ -431,7 +431,7 @@ def test_a_registry_that_withholds_a_file_for_good_is_told(cloud, valve, tmp_pat
     with lazy(valve, tmp_path) as child:
         valve.set(open=None, withheld=sha256(b"seen"))
         line = ""
-        while "withholds files of the image" not in line:
+        while "files of the image do not come" not in line:
             line = child.stderr.readline()
             assert line
         assert line.startswith("error: ")
