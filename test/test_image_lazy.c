@@ -819,7 +819,7 @@ TEST(a_descriptor_that_got_lost_gives_errors_and_no_other_content)
     int fd = sys_memfd("source");
     CHECK_OK(sys_write_all(fd, "other!", 6));
     CHECK_INT(lazy_guard_source(w.guard, -1, NULL), 0); /* as the kernel drops one */
-    CHECK_INT(lazy_guard_next(w.guard, &file), 0);      /* the guardian takes no more */
+    CHECK_ERR(lazy_guard_next(w.guard, &file), -EPIPE); /* the guardian takes no more */
     CHECK_ERR(lazy_guard_source(w.guard, fd, NULL), -EPIPE);
     CHECK_INT(cat(&w, "a", text, sizeof text), -EIO);
     (void)close(fd);
@@ -867,12 +867,31 @@ TEST(when_the_guardian_is_killed_nothing_can_be_read)
     CHECK(kill(lazy_guard_pid(w.guard), SIGKILL) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK(c.n == -ENOTCONN || c.n == -ECONNABORTED || c.n == -EIO);
-    CHECK_INT(lazy_guard_next(w.guard, &file), 0);
+    CHECK_ERR(lazy_guard_next(w.guard, &file), -EPIPE);
     CHECK_INT(cat(&w, "z", text, sizeof text), -ENOTCONN);
     ssize_t n = sys_pread_full(open_fd, text, sizeof text, BIG_BYTES - 100);
     CHECK(n == -ENOTCONN || n == -EIO);
     (void)close(open_fd);
     world_fini(&w);
+}
+
+TEST(an_end_of_the_guardian_is_told_from_being_woken_later)
+{
+    struct world w;
+    uint32_t file;
+    siginfo_t info;
+    if (why_not())
+        SKIP(why_not());
+    for (int is_killed = 0; is_killed < 2; is_killed++) {
+        world_init(&w, 0);
+        if (is_killed) {
+            CHECK(kill(lazy_guard_pid(w.guard), SIGKILL) == 0);
+            CHECK(waitid(P_PID, (id_t)lazy_guard_pid(w.guard), &info, WEXITED | WNOWAIT) == 0);
+        }
+        lazy_guard_wake(w.guard);
+        CHECK_INT(lazy_guard_next(w.guard, &file), is_killed ? -EPIPE : 0);
+        world_fini(&w);
+    }
 }
 
 TEST(the_state_of_another_mount_is_left)

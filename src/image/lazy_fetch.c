@@ -536,7 +536,8 @@ static void *listen_main(void *arg)
 {
     struct lazy_fetch *f = arg;
     uint32_t file;
-    while (lazy_guard_next(f->opts.guard, &file) > 0) {
+    int r;
+    while ((r = lazy_guard_next(f->opts.guard, &file)) > 0) {
         if (file >= f->opts.view->n)
             continue;
         (void)pthread_mutex_lock(&f->mutex);
@@ -549,7 +550,7 @@ static void *listen_main(void *arg)
     f->is_deaf = true;
     (void)pthread_cond_broadcast(&f->changed);
     (void)pthread_mutex_unlock(&f->mutex);
-    if (f->opts.on_deaf && !lazy_fetch_is_over(f))
+    if (f->opts.on_deaf && r < 0)
         f->opts.on_deaf(f->opts.arg);
     return NULL;
 }

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -292,7 +293,8 @@ struct lazy_guard {
     int pid, sock;
     pthread_mutex_t mutex; /* of sources */
     uint32_t n_sources;
-    uint32_t missing; /* bits of PARTS */
+    uint32_t missing;     /* bits of PARTS */
+    atomic_bool is_woken; /* while the guardian was there */
 };
 
 static int make_table(const struct lazy_view *v, struct err *err)
@@ -448,7 +450,7 @@ int lazy_guard_next(struct lazy_guard *g, uint32_t *ret)
         int fd, r = receive_message(g->sock, &m, &fd, 0);
         fd_scoped(&fd);
         if (r <= 0)
-            return 0;
+            return atomic_load(&g->is_woken) ? 0 : -EPIPE;
         if (m.kind == KIND_WANT) {
             *ret = m.file;
             return 1;
@@ -458,5 +460,8 @@ int lazy_guard_next(struct lazy_guard *g, uint32_t *ret)
 
 void lazy_guard_wake(struct lazy_guard *g)
 {
+    struct pollfd on = { .fd = g->sock, .events = POLLRDHUP };
+    if (poll(&on, 1, 0) <= 0)
+        atomic_store(&g->is_woken, true);
     (void)shutdown(g->sock, SHUT_RDWR);
 }

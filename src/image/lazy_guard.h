@@ -60,8 +60,8 @@ int lazy_guard_have(struct lazy_guard *g, uint32_t file, uint32_t source, uint64
 int lazy_guard_fail(struct lazy_guard *g, uint32_t file, int error, struct err *err);
 
 /*
- * Wait for the next file that is opened and not there. 1, or 0: the guardian has ended, or
- * lazy_guard_wake() was called. One thread.
+ * Wait for the next file that is opened and not there. 1, or 0: lazy_guard_wake() was called;
+ * -EPIPE, the guardian has ended, before such a call if there was one. One thread.
  */
 int lazy_guard_next(struct lazy_guard *g, uint32_t *ret);
 /* Let lazy_guard_next() return, now and from now on: the guardian knows that nothing more comes.

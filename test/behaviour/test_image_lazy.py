@@ -337,7 +337,9 @@ def test_a_start_survives_connections_that_break(valve, tmp_path):
 
 def test_a_killed_guardian_gives_errors_and_no_zeros(valve, tmp_path):
     with lazy(valve, tmp_path) as child:
-        os.kill(guardian(child), signal.SIGKILL)
+        pid = guardian(child)
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not is_alive(pid), "it has ended")               # its sockets are closed only then
         ask(child, "/later.txt")
         assert lines(child, 1) == ["failed\n"]
         valve.set(open=None)
