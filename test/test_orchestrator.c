@@ -11,6 +11,7 @@
 #include "node/node_networks.h"
 #include "node/orchestrator.h"
 #include "node/prefetcher.h"
+#include "sched/object/node_image_state.h"
 #include "test.h"
 
 #include <errno.h>
@@ -102,8 +103,8 @@ TEST(a_report_of_the_future_is_fresh_as_far_as_clocks_differ)
     } reports[] = { { 0, true },
                     { IMAGE_ORCHESTRATE_FRESH_MS, true },
                     { IMAGE_ORCHESTRATE_FRESH_MS + 1, false },
-                    { -IMAGE_STATES_SKEW_MS, true },
-                    { -IMAGE_STATES_SKEW_MS - 1, false },
+                    { -SCHED_NODE_STATE_SKEW_MS, true },
+                    { -SCHED_NODE_STATE_SKEW_MS - 1, false },
                     { INT64_C(-100) * 365 * 86400000, false } };
     struct arena a = { 0 };
     struct image_cluster_file f;

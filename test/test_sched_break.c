@@ -136,6 +136,10 @@ TEST(networks_are_ranked_by_bandwidth_and_round_trip)
     check_text("paper, in its range", kit_score(&k, pod), "a=100 b=88 c=50 d=25");
     put_network(&k, "a", 500, 10000, 61000);
     check_text("old", kit_score(&k, pod), "a=50 b=88 c=50 d=25");
+    put_network(&k, "a", 500, 10000, -SCHED_NODE_STATE_SKEW_MS);
+    check_text("clocks that differ", kit_score(&k, pod), "a=100 b=88 c=50 d=25");
+    put_network(&k, "a", 500, 10000, -SCHED_NODE_STATE_SKEW_MS - 2000);
+    check_text("of the future", kit_score(&k, pod), "a=50 b=88 c=50 d=25");
 }
 
 TEST(ranks_are_those_among_all_nodes_and_follow_what_comes_and_goes)
@@ -269,6 +273,8 @@ TEST(locality_is_the_part_of_the_bytes_that_is_there_and_a_little_for_free_cache
     kit_plugin(&k, "BreakLayerLocality", NULL);
     k.wall_ms += 70000;
     check_text("old", kit_score(&k, pod), "a=32 b=8 c=4 d=0");
+    k.wall_ms -= 110000;
+    check_text("of the future", kit_score(&k, pod), "a=32 b=8 c=4 d=0");
 }
 
 TEST(what_a_node_holds_is_remembered_until_its_generation_changes)
@@ -405,6 +411,10 @@ TEST(times_are_scored_between_the_slowest_and_the_fastest)
     put_state(&k, "a", HOLDS_1_3 ", " SENDS("800000000"));
     put_state(&k, "c", TAKES("80000000"));
     check_text("a peer", kit_score(&k, pod), "a=100 b=100 c=100 d=100");
+    k.wall_ms += 70000;
+    put_state(&k, "a", HOLDS_1_3 ", " SENDS("800000000"));
+    k.wall_ms -= 70000;
+    check_text("a peer of the future", kit_score(&k, pod), "a=50 b=14 c=0 d=0");
 }
 
 TEST(the_shorter_time_breaks_ties_and_then_the_name)

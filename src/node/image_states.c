@@ -105,7 +105,7 @@ size_t image_states_count(const struct image_states *s)
 bool image_states_is_fresh(int64_t reported_ms, int64_t wall_ms)
 {
     return wall_ms - reported_ms <= IMAGE_ORCHESTRATE_FRESH_MS &&
-           reported_ms - wall_ms <= IMAGE_STATES_SKEW_MS;
+           reported_ms - wall_ms <= SCHED_NODE_STATE_SKEW_MS;
 }
 
 int64_t image_states_reported_ms(const struct image_states *s, struct str name, struct str *ret_url)

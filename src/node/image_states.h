@@ -9,10 +9,6 @@
 #include "image/cluster_file.h"
 #include "oci/lookup.h"
 
-enum {
-    IMAGE_STATES_SKEW_MS = 30000, /* a report that is so far in the future is as good as none */
-};
-
 /* Of a node that has measured nothing yet; BreakDeployTime assumes it of registries, too. */
 #define IMAGE_STATES_BPS_DEFAULT ((int64_t)100000000)
 
@@ -33,7 +29,8 @@ size_t image_states_count(const struct image_states *s);
  */
 bool image_states_refuse(struct image_states *s, struct str name);
 
-/* Told in the last IMAGE_ORCHESTRATE_FRESH_MS, or by a clock that is not far ahead. */
+/* Told in the last IMAGE_ORCHESTRATE_FRESH_MS, or by a clock that is not far ahead
+ * (SCHED_NODE_STATE_SKEW_MS). */
 bool image_states_is_fresh(int64_t reported_ms, int64_t wall_ms);
 
 /* When the node told something last, by the wall clock; 0: never. *ret_url: borrowed, empty: it

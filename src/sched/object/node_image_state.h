@@ -16,6 +16,7 @@
 enum {
     SCHED_LAYER_PREFIX_BYTES = 6,
     SCHED_NODE_LAYERS_MAX = 32768,
+    SCHED_NODE_STATE_SKEW_MS = 30000, /* what is so far in the future is as good as not told */
 };
 
 /* What is not told, or is not positive, is 0. */

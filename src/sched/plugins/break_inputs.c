@@ -34,7 +34,8 @@ int64_t break_points(double p, double max, bool is_old)
 
 bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limit_ms)
 {
-    return told_ms < f->wall_ms(f->arg) - limit_ms;
+    int64_t now_ms = f->wall_ms(f->arg);
+    return told_ms < now_ms - limit_ms || told_ms > now_ms + SCHED_NODE_STATE_SKEW_MS;
 }
 
 int break_images_read(const struct json *args, struct break_images *ret, struct err *err)

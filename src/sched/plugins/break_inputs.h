@@ -31,6 +31,7 @@ int break_reading(const struct json *args, bool has_intended, enum place_break_r
                   struct err *err);
 /* As 0 to SCHED_SCORE_MAX, half of it where the input is old. */
 int64_t break_points(double p, double max, bool is_old);
+/* Or told by a clock that is far ahead (SCHED_NODE_STATE_SKEW_MS): then it never ages. */
 bool break_is_old(const struct sched_framework *f, int64_t told_ms, int64_t limit_ms);
 
 /* Where layers of pods without the annotation come from. */
