@@ -6,10 +6,15 @@
 #include "oci/hash_beside.h"
 #include "oci/tree_manifest.h"
 #include "tar_kit.h"
+#include "wasm/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ROGUE_MAX_BYTES = 4321 }; /* with it, the child is one that a layer has taken over */
@@ -442,6 +447,140 @@ TEST(a_table_that_is_damaged_or_ends_its_reader_is_an_error)
     buf_fini(&tree);
     buf_fini(&tar);
     buf_fini(&flat);
+}
+
+/* A script that is started as the child: it notes each start, and then does what `body` says, in
+ * which $SELF is this program. */
+struct script {
+    char dir[64], program[96], starts[96];
+    struct layer_read_opts opts;
+};
+
+static void make_script(struct script *s, const char *body)
+{
+    char self[512], text[1024];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    CHECK(n > 0);
+    self[n] = 0;
+    (void)snprintf(s->dir, sizeof s->dir, "/tmp/dm-table-XXXXXX");
+    CHECK(mkdtemp(s->dir));
+    (void)snprintf(s->program, sizeof s->program, "%s/program", s->dir);
+    (void)snprintf(s->starts, sizeof s->starts, "%s/starts", s->dir);
+    int length = snprintf(text, sizeof text, "#!/bin/sh\nSELF='%s'\necho >>'%s'\n%s\n", self,
+                          s->starts, body);
+    CHECK(length > 0 && (size_t)length < sizeof text);
+    int fd = open(s->program, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    CHECK(fd >= 0 && write(fd, text, (size_t)length) == length && close(fd) == 0);
+    s->opts = (struct layer_read_opts){ .program = s->program };
+}
+
+static void remove_script(struct script *s)
+{
+    (void)unlink(s->program);
+    (void)unlink(s->starts);
+    (void)rmdir(s->dir);
+}
+
+static off_t n_starts(const struct script *s)
+{
+    struct stat st;
+    return stat(s->starts, &st) < 0 ? 0 : st.st_size;
+}
+
+struct table_thread {
+    struct oci_table_reader *reader;
+    const struct oci_table *table;
+    struct buf flat;
+    struct err err;
+    int r;
+    pid_t id;
+};
+
+static void *read_table(void *arg)
+{
+    struct table_thread *t = arg;
+    t->id = gettid();
+    t->flat = BUF_INIT(1 << 20);
+    t->r = oci_table_read(t->reader, t->table, &t->flat, &t->err);
+    return NULL;
+}
+
+/* Afterwards the kernel has done what it does when a thread ends. */
+static void join_and_wait(pthread_t thread, const struct table_thread *t)
+{
+    char path[64];
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d", (int)t->id);
+    while (access(path, F_OK) == 0)
+        (void)sched_yield();
+}
+
+TEST(the_reader_of_tables_outlives_the_thread_that_started_it)
+{
+    struct buf tree = BUF_INIT(1 << 20), tar;
+    struct script s;
+    make_tree(&tree, &tar);
+    make_script(&s, "exec \"$SELF\" \"$@\"");
+    const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
+    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts);
+    for (int i = 0; i < 3; i++) {
+        struct table_thread t = { .reader = reader, .table = &table };
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, read_table, &t), 0);
+        join_and_wait(thread, &t);
+        if (t.r < 0)
+            TEST_FAIL("%s", err_text(&t.err));
+        CHECK_INT(n_starts(&s), 1);
+        buf_fini(&t.flat);
+    }
+    oci_table_reader_free(reader);
+    remove_script(&s);
+    buf_fini(&tree);
+    buf_fini(&tar);
+}
+
+/* As that of a process that was killed. */
+TEST(the_reader_of_tables_ends_with_its_input)
+{
+    char name[] = "dormouse", word[] = LAYER_CHILD_WORD, table[] = TABLE_CHILD_WORD;
+    char *argv[] = { name, word, table, NULL }, *envp[] = { NULL };
+    int in[2], status = 0;
+    CHECK_OK(pipe2(in, O_CLOEXEC));
+    const int fds[] = { in[0], -1, STDERR_FILENO };
+    const struct confine_child child = {
+        .path = "/proc/self/exe", .argv = argv, .envp = envp, .fds = fds, .n_fds = ARRAY_LEN(fds)
+    };
+    struct err err = { 0 };
+    int pid = confine_spawn(&child, &err);
+    CHECK(pid > 0 && close(in[0]) == 0 && close(in[1]) == 0);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(another_process_reads_on_where_that_of_earlier_tables_is_dead)
+{
+    struct buf tree = BUF_INIT(1 << 20), tar;
+    struct script s;
+    char body[128];
+    make_tree(&tree, &tar);
+    size_t request = 8 + OCI_TABLE_HEAD_BYTES + tree.n; /* it ends after one */
+    (void)snprintf(body, sizeof body, "head -c %zu | \"$SELF\" \"$@\"", request);
+    make_script(&s, body);
+    const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
+    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts);
+    (void)signal(SIGPIPE, SIG_IGN);
+    for (int i = 0; i < 3; i++) {
+        struct table_thread t = { .reader = reader, .table = &table };
+        (void)read_table(&t);
+        if (t.r < 0)
+            TEST_FAIL("%s", err_text(&t.err));
+        CHECK_INT(n_starts(&s), i + 1);
+        buf_fini(&t.flat);
+    }
+    oci_table_reader_free(reader);
+    remove_script(&s);
+    buf_fini(&tree);
+    buf_fini(&tar);
 }
 
 TEST_MAIN

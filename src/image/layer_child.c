@@ -55,7 +55,8 @@ static void start_threads(struct layer_parser *p)
 
 /* Threads start between the namespaces, which take a process with one thread, and the filter, which
  * is for all threads and allows none to start. */
-int layer_child_confine(struct layer_parser *p, uint64_t max_bytes, struct err *err)
+int layer_child_confine(struct layer_parser *p, uint64_t max_bytes, bool ends_with_thread,
+                        struct err *err)
 {
     (void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
     limit(RLIMIT_CORE, 0);
@@ -79,7 +80,8 @@ int layer_child_confine(struct layer_parser *p, uint64_t max_bytes, struct err *
         return r;
     start_threads(p);
     limit(RLIMIT_NOFILE, STDERR_FILENO + 1);
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+        (ends_with_thread && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0))
         return err_sys(err, -errno, "prctl");
     return confine_filter(&calls, err);
 #endif
@@ -120,7 +122,7 @@ int layer_child_main(int argc, char **argv)
     (void)inflate_fast_load();
     scoped(layer_parser_free_scoped) struct layer_parser *p =
         layer_parser_new(is_raw ? &layer_wire_raw_ops : &layer_wire_ops, out, max_bytes);
-    int r = layer_child_confine(p, max_bytes, &err);
+    int r = layer_child_confine(p, max_bytes, true, &err);
     r = r < 0 ? r : parse_all(p, &facts, &err);
     return layer_wire_end(out, r, &facts, &err) < 0;
 }

@@ -50,5 +50,7 @@ extern const struct layer_reading_ops layer_child_reading;
 int layer_child_main(int argc, char **argv);
 /* For children alone: drop all rights but memory, and reading and writing of what is open. p:
  * hashes on a thread of its own where that pays; NULL: none. max_bytes: that the processor time is
- * for. */
-int layer_child_confine(struct layer_parser *p, uint64_t max_bytes, struct err *err);
+ * for. ends_with_thread: the kernel kills it when the THREAD that started it ends; else the end of
+ * its input and its processor time are what ends it. */
+int layer_child_confine(struct layer_parser *p, uint64_t max_bytes, bool ends_with_thread,
+                        struct err *err);

@@ -94,7 +94,7 @@ int table_child_main(void)
     struct err err = { 0 };
     uint8_t digest[SHA256_BYTES];
     sha256_of(STR(""), digest); /* its library reads files, which are out of reach later */
-    int r = layer_child_confine(NULL, WORK_BYTES, &err);
+    int r = layer_child_confine(NULL, WORK_BYTES, false, &err);
     if (r < 0)
         (void)answer(r, str_of(err_text(&err)));
     for (r = r < 0 ? r : 1; r > 0;)
@@ -143,6 +143,7 @@ struct table_child {
     int pid, to, from;
     uint64_t end_ms;  /* of the table that it reads */
     uint64_t n_bytes; /* of the tables that it has read */
+    bool has_begun;   /* to answer: the first byte has come */
 };
 
 void table_child_free(struct table_child *c)
@@ -220,11 +221,6 @@ static bool is_again(void)
     return errno == EINTR || errno == EAGAIN;
 }
 
-static int ended(struct err *err)
-{
-    return err_set(err, E_PARSE, "the reader of a table ended early");
-}
-
 static int send_all(const struct table_child *c, struct str bytes, struct err *err)
 {
     while (bytes.n) {
@@ -241,7 +237,8 @@ static int send_all(const struct table_child *c, struct str bytes, struct err *e
     return 0;
 }
 
-static int take_all(const struct table_child *c, char *to, size_t size, struct err *err)
+/* E_EOF: it has ended; err is not set. */
+static int take_all(struct table_child *c, char *to, size_t size, struct err *err)
 {
     for (size_t done = 0; done < size;) {
         int r = wait_for(c, c->from, POLLIN, err);
@@ -249,15 +246,16 @@ static int take_all(const struct table_child *c, char *to, size_t size, struct e
             return r;
         ssize_t n = read(c->from, to + done, size - done);
         if (n == 0)
-            return ended(err);
+            return E_EOF;
         if (n < 0 && !is_again())
             return err_sys(err, -errno, "read");
         done += n > 0 ? (size_t)n : 0;
+        c->has_begun |= n > 0;
     }
     return 0;
 }
 
-static int take_answer(const struct table_child *c, struct buf *to, struct err *err)
+static int take_answer(struct table_child *c, struct buf *to, struct err *err)
 {
     char head[TABLE_CHILD_HEAD_BYTES], text[ERROR_TEXT_MAX], *room;
     uint32_t code;
@@ -286,25 +284,32 @@ static int ask(struct table_child *c, const struct oci_table *t, struct buf *to,
     oci_table_write_head(t, &head);
     c->end_ms = clock_mono_ms() + LAYER_CHILD_STALL_MS;
     c->n_bytes += t->bytes.n;
+    c->has_begun = false;
     int r = send_all(c, buf_str(&head), err);
     r = r < 0 ? r : send_all(c, t->bytes, err);
     return r < 0 ? r : take_answer(c, to, err);
 }
 
+static void drop(struct table_child **child)
+{
+    table_child_free(*child);
+    *child = NULL;
+}
+
+/* One of an earlier table that does not begin to answer had ended by then: that says nothing of
+ * this table, so another one reads it. */
 int table_child_read(const char *program, struct table_child **child, const struct oci_table *t,
                      struct buf *to, struct err *err)
 {
-    if (*child && (*child)->n_bytes + t->bytes.n > REUSE_BYTES) {
-        table_child_free(*child);
-        *child = NULL;
+    if (*child && (*child)->n_bytes + t->bytes.n > REUSE_BYTES)
+        drop(child);
+    int r = *child ? ask(*child, t, to, err) : E_EOF;
+    if (r == E_EOF && !(*child && (*child)->has_begun)) {
+        drop(child);
+        r = start(program, child, err);
+        r = r < 0 ? r : ask(*child, t, to, err);
     }
-    int r = *child ? 0 : start(program, child, err);
     if (r < 0)
-        return r;
-    r = ask(*child, t, to, err);
-    if (r < 0) {
-        table_child_free(*child);
-        *child = NULL;
-    }
-    return r;
+        drop(child);
+    return r == E_EOF ? err_set(err, E_PARSE, "the reader of a table ended early") : r;
 }

@@ -9,7 +9,8 @@
  *             the flat form, else the text of the error, after which it ends
  *
  * Starting one takes longer than most tables do, so a pull keeps it for its next layers: one that a
- * table took over can lie about those, which their DiffIDs show.
+ * table took over can lie about those, which their DiffIDs show. It outlives the thread that
+ * started it; the end of its input ends it, and its processor time, if this process is killed.
  */
 #pragma once
 
