@@ -583,4 +583,32 @@ TEST(another_process_reads_on_where_that_of_earlier_tables_is_dead)
     buf_fini(&tar);
 }
 
+/* What the kernel kills is not what a table has harmed. */
+TEST(how_the_reader_of_a_table_ended_says_whether_the_table_is_wrong)
+{
+    static const struct {
+        const char *body;
+        int want;
+    } ends[] = {
+        { "ulimit -t 1; while :; do :; done", -ENOMEM }, /* too much processor time */
+        { "exit 0", E_PARSE },
+        { "exec cat >/dev/null", E_PARSE }, /* it ends its output, and stays */
+    };
+    struct buf flat = BUF_INIT(1 << 20);
+    const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = STR("a table") };
+    (void)signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct script s;
+        struct err err = { 0 };
+        make_script(&s, ends[i].body);
+        struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts);
+        CHECK_ERR(oci_table_read(reader, &table, &flat, &err), ends[i].want);
+        CHECK_INT(n_starts(&s), 1);
+        oci_table_reader_free(reader);
+        remove_script(&s);
+    }
+    CHECK_INT(flat.n, 0);
+    buf_fini(&flat);
+}
+
 TEST_MAIN

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ enum {
     ERROR_TEXT_MAX = 256,
     WORK_BYTES = 256 << 20, /* that the processor time of the child is for */
     REUSE_BYTES = 16 << 20, /* of tables; then another child has time of its own */
+    LEAVE_MS = 1000,        /* from the end of its output to its own */
 };
 
 /* ---- the child ---- */
@@ -146,17 +148,23 @@ struct table_child {
     bool has_begun;   /* to answer: the first byte has come */
 };
 
-void table_child_free(struct table_child *c)
+/* End it. Returns its status. */
+static int reap(struct table_child *c)
 {
-    int status;
-    if (!c)
-        return;
+    int status = 0;
     (void)confine_signal(c->pid, SIGKILL); /* one that has ended is not reaped yet */
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     (void)close(c->to);
     (void)close(c->from);
     free(c);
+    return status;
+}
+
+void table_child_free(struct table_child *c)
+{
+    if (c)
+        (void)reap(c);
 }
 
 static int spawn(const char *program, int in, int out, struct err *err)
@@ -296,6 +304,30 @@ static void drop(struct table_child **child)
     *child = NULL;
 }
 
+/* Its output has ended: whether it ends, too, so that its status is its own. */
+static bool leaves(const struct table_child *c)
+{
+    scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+    struct pollfd p = { .fd = pidfd, .events = POLLIN };
+    uint64_t end_ms = clock_mono_ms() + LEAVE_MS;
+    int r = -1;
+    for (uint64_t now_ms; r <= 0 && (now_ms = clock_mono_ms()) < end_ms && pidfd >= 0;)
+        r = poll(&p, 1, (int)(end_ms - now_ms));
+    return pidfd < 0 || r > 0;
+}
+
+/* Why there is no answer. That the kernel killed it says nothing of the table. */
+static int ended(struct table_child **child, struct err *err)
+{
+    bool is_own = leaves(*child);
+    int status = reap(*child);
+    *child = NULL;
+    return is_own && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+               ? err_set(err, -ENOMEM,
+                         "the reader of a table was killed: no memory, or too much processor time")
+               : err_set(err, E_PARSE, "the reader of a table ended early");
+}
+
 /* One of an earlier table that does not begin to answer had ended by then: that says nothing of
  * this table, so another one reads it. */
 int table_child_read(const char *program, struct table_child **child, const struct oci_table *t,
@@ -309,7 +341,9 @@ int table_child_read(const char *program, struct table_child **child, const stru
         r = start(program, child, err);
         r = r < 0 ? r : ask(*child, t, to, err);
     }
+    if (r == E_EOF)
+        return ended(child, err);
     if (r < 0)
         drop(child);
-    return r == E_EOF ? err_set(err, E_PARSE, "the reader of a table ended early") : r;
+    return r;
 }
