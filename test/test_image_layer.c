@@ -392,18 +392,19 @@ TEST(a_table_is_read_in_a_process_of_its_own)
 {
     struct buf tree = BUF_INIT(1 << 20), tar, flat = BUF_INIT(1 << 20), here = BUF_INIT(1 << 20);
     struct oci_table_tree read;
+    uint64_t held = 0;
     struct err err = { 0 };
     make_tree(&tree, &tar);
     struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
     struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, NULL);
     for (int i = 0; i < 2; i++) { /* the second one by the same process */
         flat.n = 0;
-        if (oci_table_read(reader, &t, &flat, &err) < 0)
+        if (oci_table_read(reader, &t, &flat, &held, &err) < 0)
             TEST_FAIL("%s", err_text(&err));
     }
     oci_table_reader_free(reader);
     reader = oci_table_reader_new(NULL, NULL);
-    CHECK_OK(oci_table_read(reader, &t, &here, &err));
+    CHECK_OK(oci_table_read(reader, &t, &here, &held, &err));
     oci_table_reader_free(reader);
     CHECK(str_eq(buf_str(&flat), buf_str(&here)));
     CHECK_OK(oci_table_tree(buf_str(&flat), &read, &err));
@@ -491,6 +492,7 @@ struct table_thread {
     struct oci_table_reader *reader;
     const struct oci_table *table;
     struct buf flat;
+    uint64_t held;
     struct err err;
     int r;
     pid_t id;
@@ -501,7 +503,7 @@ static void *read_table(void *arg)
     struct table_thread *t = arg;
     t->id = gettid();
     t->flat = BUF_INIT(1 << 20);
-    t->r = oci_table_read(t->reader, t->table, &t->flat, &t->err);
+    t->r = oci_table_read(t->reader, t->table, &t->flat, &t->held, &t->err);
     return NULL;
 }
 
@@ -595,6 +597,7 @@ TEST(how_the_reader_of_a_table_ended_says_whether_the_table_is_wrong)
         { "exec cat >/dev/null", E_PARSE }, /* it ends its output, and stays */
     };
     struct buf flat = BUF_INIT(1 << 20);
+    uint64_t held = 0;
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = STR("a table") };
     (void)signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
@@ -602,12 +605,82 @@ TEST(how_the_reader_of_a_table_ended_says_whether_the_table_is_wrong)
         struct err err = { 0 };
         make_script(&s, ends[i].body);
         struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts);
-        CHECK_ERR(oci_table_read(reader, &table, &flat, &err), ends[i].want);
+        CHECK_ERR(oci_table_read(reader, &table, &flat, &held, &err), ends[i].want);
         CHECK_INT(n_starts(&s), 1);
         oci_table_reader_free(reader);
         remove_script(&s);
     }
     CHECK_INT(flat.n, 0);
+    buf_fini(&flat);
+}
+
+static size_t given_bytes, given_files; /* by the next one */
+
+/* A tree of so many files, with nothing in it. */
+static int give_bytes(void *arg, void **process, const struct oci_table *t, struct buf *to,
+                      struct err *err)
+{
+    char *room;
+    (void)arg, (void)process, (void)t;
+    int r = buf_reserve(to, given_bytes, &room);
+    if (r < 0)
+        return err_sys(err, r, "table");
+    memset(room, 0, SHA256_BYTES + 16);
+    for (int i = 0; i < 8; i++)
+        room[SHA256_BYTES + 8 + i] = (char)(given_files >> 8 * i);
+    buf_advance(to, given_bytes);
+    return 0;
+}
+
+static void end_nothing(void *process)
+{
+    (void)process;
+}
+
+TEST(tables_that_are_held_at_once_are_bounded_together)
+{
+    static const struct layer_reading_ops giving = { .table = give_bytes,
+                                                     .end_tables = end_nothing };
+    enum { MIB = 1 << 20 };
+    struct oci_table_reader *reader = oci_table_reader_new(&giving, NULL);
+    const struct oci_table t = { .kind = OCI_TABLE_TREE };
+    struct buf flat[3] = { BUF_INIT(OCI_TABLE_FLAT_MAX), BUF_INIT(OCI_TABLE_FLAT_MAX),
+                           BUF_INIT(OCI_TABLE_FLAT_MAX) };
+    uint64_t held[3] = { 0 };
+    struct err err = { 0 };
+    given_bytes = 300 * MIB;
+    CHECK_OK(oci_table_read(reader, &t, &flat[0], &held[0], &err));
+    CHECK_INT(held[0], given_bytes);
+    CHECK_ERR(oci_table_read(reader, &t, &flat[1], &held[1], &err), -ENOMEM);
+    CHECK(strstr(err_text(&err), "too much memory"));
+    CHECK_INT(held[1], 0);
+    given_bytes = 150 * MIB; /* which would do, but for the list of its files */
+    given_files = 2 * MIB;
+    CHECK_ERR(oci_table_read(reader, &t, &flat[2], &held[2], &err), -ENOMEM);
+    oci_table_give_back(reader, held[0]);
+    buf_reset(&flat[2]);
+    CHECK_OK(oci_table_read(reader, &t, &flat[2], &held[2], &err));
+    CHECK_INT(held[2], given_bytes + given_files * sizeof(struct oci_table_file));
+    oci_table_give_back(reader, held[2]);
+    for (size_t i = 0; i < ARRAY_LEN(flat); i++)
+        buf_fini(&flat[i]);
+    oci_table_reader_free(reader);
+    given_files = 0;
+}
+
+TEST(a_table_has_no_more_files_than_a_layer_in_memory)
+{
+    struct oci_table_tree tree;
+    struct buf flat = BUF_INIT(1 << 10);
+    given_bytes = SHA256_BYTES + 16;
+    given_files = OCI_TABLE_FILES_MAX;
+    CHECK_OK(give_bytes(NULL, NULL, NULL, &flat, NULL));
+    CHECK_ERR(oci_table_tree(buf_str(&flat), &tree, NULL), E_PARSE); /* it is cut short */
+    buf_reset(&flat);
+    given_files++;
+    CHECK_OK(give_bytes(NULL, NULL, NULL, &flat, NULL));
+    CHECK_ERR(oci_table_tree(buf_str(&flat), &tree, NULL), E_LIMIT);
+    given_files = 0;
     buf_fini(&flat);
 }
 

@@ -22,7 +22,8 @@ struct making {
     struct oci_chunked_place place;
     struct buf packed; /* the table as it is in the blob, of eStargz with the footer behind it */
     struct oci_chunks chunks;
-    VEC(struct local) local; /* of each part */
+    struct local *local; /* of each part */
+    uint64_t held;       /* memory of both, of how->tables */
     struct oci_import *import;
     bool asks_many;    /* several ranges in a request */
     unsigned n_breaks; /* of connections while those came */
@@ -66,7 +67,7 @@ static int read_table(struct making *m, struct oci_table *t, struct err *err)
     t->place = m->place;
     t->size = m->how->blob->size;
     t->bytes = buf_str(&m->packed);
-    int r = oci_table_read(m->how->tables, t, &flat, err);
+    int r = oci_table_read(m->how->tables, t, &flat, &m->held, err);
     return r < 0 ? r : oci_table_chunks(t, buf_str(&flat), &m->chunks, err);
 }
 
@@ -105,22 +106,26 @@ static int get_zstd(struct making *m, struct err *err)
 
 /* ---- what is fetched ---- */
 
-static void find_local(struct making *m)
+static int find_local(struct making *m, struct err *err)
 {
+    m->local = mem_try((m->chunks.parts.n + 1) * sizeof *m->local);
+    if (!m->local)
+        return err_set(err, -ENOMEM, "parts of a layer");
     for (size_t i = 0; i < m->chunks.parts.n; i++) {
         const struct oci_chunk *c = &m->chunks.parts.p[i];
         struct local found = { 0 };
         found.is_here =
             c->n > 0 && oci_contents_find(m->how->contents, &c->file, c->file_size, &found.file);
-        vec_push(&m->local, found);
+        m->local[i] = found;
     }
+    return 0;
 }
 
 /* Where the run of parts ends that begins at `i` and are all here, or all not. */
 static size_t run_end(const struct making *m, size_t i)
 {
-    bool is_here = m->local.p[i].is_here;
-    while (i < m->chunks.parts.n && m->local.p[i].is_here == is_here)
+    bool is_here = m->local[i].is_here;
+    while (i < m->chunks.parts.n && m->local[i].is_here == is_here)
         i++;
     return i;
 }
@@ -136,12 +141,12 @@ static size_t drop_short_runs(struct making *m, uint64_t least)
     size_t n = 0;
     for (size_t i = m->next, end; i < m->chunks.parts.n; i = end) {
         end = run_end(m, i);
-        if (m->local.p[i].is_here && run_bytes(m, i, end) < least)
+        if (m->local[i].is_here && run_bytes(m, i, end) < least)
             for (size_t k = i; k < end; k++)
-                m->local.p[k].is_here = false;
+                m->local[k].is_here = false;
     }
     for (size_t i = m->next; i < m->chunks.parts.n; i = run_end(m, i))
-        n += !m->local.p[i].is_here;
+        n += !m->local[i].is_here;
     return n;
 }
 
@@ -161,7 +166,7 @@ static int choose(struct making *m, struct err *err)
     if (drop_what_is_not_worth_it(m) < 2)
         m->asks_many = false;
     for (size_t i = 0; i < m->chunks.parts.n; i++)
-        if (!m->local.p[i].is_here)
+        if (!m->local[i].is_here)
             need += m->chunks.parts.p[i].to - m->chunks.parts.p[i].from;
     if (need > m->how->blob->size / 100 * WORTH_PERCENT)
         return err_set(err, E_UNSUPPORTED, "the store has too few files of the layer");
@@ -186,7 +191,7 @@ static int give_local(struct making *m, size_t i, struct err *err)
     int r = 0;
     for (uint64_t done = 0, n; r >= 0 && done < c->n; done += n) {
         n = MIN(c->n - done, (uint64_t)STORED_MAX_BYTES);
-        r = oci_contents_read(m->how->contents, &m->local.p[i].file, piece, (size_t)n, c->at + done,
+        r = oci_contents_read(m->how->contents, &m->local[i].file, piece, (size_t)n, c->at + done,
                               err);
         if (r < 0)
             return r;
@@ -234,7 +239,7 @@ static int give_run(struct making *m, struct err *err)
 static int give_here(struct making *m, struct err *err)
 {
     int r = 0;
-    for (; r >= 0 && m->next < m->chunks.parts.n && m->local.p[m->next].is_here; m->next++)
+    for (; r >= 0 && m->next < m->chunks.parts.n && m->local[m->next].is_here; m->next++)
         r = give_local(m, m->next, err);
     return r;
 }
@@ -254,7 +259,7 @@ static void ask_for_runs(struct asked *a)
     for (size_t i = m->next, end; i < m->chunks.parts.n && a->n < OCI_RANGES_MAX; i = end) {
         end = run_end(m, i);
         struct oci_range g = { run_start(m, i), fetched_end(m, m->chunks.parts.p[end - 1].to) };
-        if (m->local.p[i].is_here)
+        if (m->local[i].is_here)
             continue;
         if (g.from >= g.to)
             return; /* the table alone is left */
@@ -341,7 +346,7 @@ static int give_all(struct making *m, struct err *err)
 {
     int r = 0;
     while (r >= 0 && m->next < m->chunks.parts.n) {
-        if (m->local.p[m->next].is_here)
+        if (m->local[m->next].is_here)
             r = give_here(m, err);
         else
             r = m->asks_many ? give_many(m, err) : give_run(m, err);
@@ -386,13 +391,12 @@ int oci_pull_chunks(const struct oci_pull_chunks *how, struct oci_pull_chunks_re
                         .packed = BUF_INIT(OCI_CHUNKED_TABLE_MAX + OCI_ESTARGZ_FOOTER_BYTES) };
     *ret = (struct oci_pull_chunks_result){ 0 };
     int r = m.is_estargz ? get_estargz(&m, err) : get_zstd(&m, err);
-    if (r >= 0) {
-        find_local(&m);
-        r = choose(&m, err);
-    }
+    r = r < 0 ? r : find_local(&m, err);
+    r = r < 0 ? r : choose(&m, err);
     r = r < 0 ? r : import(&m, err);
     oci_chunks_fini(&m.chunks);
-    vec_fini(&m.local);
+    free(m.local);
     buf_fini(&m.packed);
+    oci_table_give_back(how->tables, m.held);
     return r;
 }

@@ -28,6 +28,7 @@ struct making {
     struct oci_pull_files_result *result;
     struct buf flat; /* the tree manifest of the layer, read in a confined process */
     struct oci_table_tree tree;
+    uint64_t held;                 /* memory of both, of how->tables */
     struct oci_layer_delta *delta; /* NULL: the origin is asked */
     bool asks_only;
     struct map wanted;  /* digests of files that are asked for -> their entries */
@@ -73,7 +74,7 @@ static int read_tree(struct making *m, struct str text, struct err *err)
 {
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = text };
     m->flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
-    int r = m->how->tables ? oci_table_read(m->how->tables, &table, &m->flat, err)
+    int r = m->how->tables ? oci_table_read(m->how->tables, &table, &m->flat, &m->held, err)
                            : oci_table_flatten(&table, &m->flat, err);
     return r < 0 ? r : oci_table_tree(buf_str(&m->flat), &m->tree, err);
 }
@@ -480,6 +481,7 @@ static int run(const struct oci_pull_files *how, bool asks_only, struct oci_pull
     free(m.delta);
     oci_table_tree_fini(&m.tree);
     buf_fini(&m.flat);
+    oci_table_give_back(how->tables, m.held);
     map_fini(&m.wanted);
     map_fini(&m.arrived);
     arena_fini(&m.memory);

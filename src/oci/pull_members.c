@@ -22,6 +22,7 @@ struct making {
     struct oci_pull_members_result *result;
     struct buf flat;
     struct oci_table_tree tree;
+    uint64_t held;          /* memory of both, of how->tables */
     struct member *members; /* one more than there are: the end */
     size_t n;
     struct oci_import *import;
@@ -37,7 +38,7 @@ static int get_tree(struct making *m, struct str bytes, struct err *err)
 {
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = bytes };
     m->flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
-    int r = oci_table_read(m->how->tables, &table, &m->flat, err);
+    int r = oci_table_read(m->how->tables, &table, &m->flat, &m->held, err);
     r = r < 0 ? r : oci_table_tree(buf_str(&m->flat), &m->tree, err);
     if (r < 0)
         return r;
@@ -57,7 +58,9 @@ static int get_members(struct making *m, const struct oci_layer_tree *t, struct 
     if (t->packed != m->how->blob->size || t->raw != m->tree.skeleton.tar_bytes)
         return err_set(err, E_PARSE, "the tree is one of another blob");
     m->n = t->n_members;
-    m->members = xnew_n(struct member, m->n + 1);
+    m->members = mem_try((m->n + 1) * sizeof *m->members);
+    if (!m->members)
+        return err_set(err, -ENOMEM, "members of a layer");
     for (size_t i = 0; i < m->n; i++) {
         struct oci_member one = oci_layer_tree_member(t, i);
         raw += one.raw;
@@ -252,5 +255,6 @@ int oci_pull_members(const struct oci_pull_members *how, struct oci_pull_members
     free(m.members);
     oci_table_tree_fini(&m.tree);
     buf_fini(&m.flat);
+    oci_table_give_back(how->tables, m.held);
     return r;
 }

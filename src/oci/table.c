@@ -3,12 +3,15 @@
 
 #include "oci/tree_manifest.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum {
     CHUNK_BYTES = 5 * 8 + SHA256_BYTES,
-    SKIPPABLE_HEAD_BYTES = 8, /* of the frame of zstd in which the table is */
+    CHUNK_COST = 4 * CHUNK_BYTES, /* flat, read, and what a pull notes of it */
+    SKIPPABLE_HEAD_BYTES = 8,     /* of the frame of zstd in which the table is */
 };
 
 /* ---- what is asked ---- */
@@ -152,6 +155,7 @@ struct oci_table_reader {
     const struct layer_reading_ops *ops;
     void *arg, *process;
     pthread_mutex_t mutex; /* of the process */
+    _Atomic uint64_t held; /* memory of tables */
 };
 
 struct oci_table_reader *oci_table_reader_new(const struct layer_reading_ops *ops, void *arg)
@@ -172,13 +176,51 @@ void oci_table_reader_free(struct oci_table_reader *r)
     free(r);
 }
 
+/* In memory, with what is made of it. */
+static uint64_t cost_of(const struct oci_table *t, struct str flat)
+{
+    if (t->kind != OCI_TABLE_TREE)
+        return flat.n / CHUNK_BYTES * CHUNK_COST;
+    struct rd r = rd_init(flat.p, flat.n);
+    (void)rd_str(&r, SHA256_BYTES);
+    (void)rd_le64(&r);
+    uint64_t n = rd_le64(&r), n_max = flat.n / OCI_SKELETON_PART_BYTES;
+    return flat.n + MIN(n, n_max) * sizeof(struct oci_table_file);
+}
+
+static int read_within(struct oci_table_reader *r, const struct oci_table *t, struct buf *to,
+                       uint64_t *ret_held, struct err *err)
+{
+    size_t before = to->n;
+    uint64_t left = OCI_TABLES_HELD_MAX - atomic_load(&r->held), cost = 0;
+    to->max = MIN(to->max, before + (size_t)left);
+    int status = r->ops->table(r->arg, &r->process, t, to, err);
+    if (status >= 0)
+        cost = cost_of(t, str_slice(buf_str(to), before, to->n));
+    if (to->failed == -EMSGSIZE || cost > left)
+        return err_set(err, -ENOMEM, "the tables of the layers take too much memory");
+    if (status < 0)
+        return status;
+    (void)atomic_fetch_add(&r->held, cost);
+    *ret_held = cost;
+    return 0;
+}
+
 int oci_table_read(struct oci_table_reader *r, const struct oci_table *t, struct buf *to,
-                   struct err *err)
+                   uint64_t *ret_held, struct err *err)
 {
     (void)pthread_mutex_lock(&r->mutex);
-    int status = r->ops->table(r->arg, &r->process, t, to, err);
+    int status = read_within(r, t, to, ret_held, err);
     (void)pthread_mutex_unlock(&r->mutex);
     return status;
+}
+
+void oci_table_give_back(struct oci_table_reader *r, uint64_t held)
+{
+    if (held == 0)
+        return;
+    uint64_t before = atomic_fetch_sub(&r->held, held);
+    assert(before >= held);
 }
 
 /* ---- reading the flat forms ---- */
@@ -201,6 +243,10 @@ int oci_table_chunks(const struct oci_table *t, struct str flat, struct oci_chun
         return err_set(err, E_LIMIT, "table of a layer: more than %d parts", OCI_CHUNKED_PARTS_MAX);
     if (!rd_ok(&r) || rd_left(&r) != n * CHUNK_BYTES)
         return bad(err, "it has another length");
+    c.parts.p = mem_try((size_t)(n + 1) * sizeof *c.parts.p);
+    if (!c.parts.p)
+        return err_set(err, -ENOMEM, "table of a layer");
+    c.parts.cap = (size_t)n + 1;
     int status = 0;
     for (uint64_t i = 0; i < n && status >= 0; i++) {
         struct oci_chunk p = { 0 };
@@ -238,13 +284,18 @@ int oci_table_tree(struct str flat, struct oci_table_tree *ret, struct err *err)
     struct oci_table_tree t = { 0 };
     struct str diff_id = rd_str(&r, SHA256_BYTES);
     uint64_t tar_bytes = rd_le64(&r), n = rd_le64(&r);
+    if (rd_ok(&r) && n > OCI_TABLE_FILES_MAX)
+        return err_set(err, E_LIMIT, "table of a layer: more than %zu files",
+                       (size_t)OCI_TABLE_FILES_MAX);
     if (!rd_ok(&r) || n > rd_left(&r) / OCI_SKELETON_PART_BYTES)
         return bad(err, "it is cut short");
     struct str parts = rd_str(&r, n * OCI_SKELETON_PART_BYTES);
     struct str lengths = rd_str(&r, n * 2);
     if (!rd_ok(&r))
         return bad(err, "it is cut short");
-    t.files = xnew_n(struct oci_table_file, (size_t)n + 1);
+    t.files = mem_try(((size_t)n + 1) * sizeof *t.files);
+    if (!t.files)
+        return err_set(err, -ENOMEM, "table of a layer");
     struct rd length = rd_init(lengths.p, lengths.n);
     for (uint64_t i = 0; i < n; i++)
         t.files[i].path = rd_str(&r, rd_le16(&length));

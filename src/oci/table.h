@@ -24,6 +24,10 @@ enum {
     OCI_TABLE_KINDS = 3,
     OCI_TABLE_HEAD_BYTES = 5 * 8 + SHA256_BYTES, /* what precedes the bytes for the child */
     OCI_TABLE_FLAT_MAX = 512 << 20,
+    /* Of all tables of a pull that are held at once, and what is made of them. */
+    OCI_TABLES_HELD_MAX = 512 << 20,
+    /* More do not fit into a layer in memory. */
+    OCI_TABLE_FILES_MAX = OCI_LAYER_MEMORY_MAX / sizeof(struct oci_entry),
 };
 
 struct oci_table {
@@ -39,15 +43,22 @@ struct oci_table {
 int oci_table_flatten(const struct oci_table *t, struct buf *to, struct err *err);
 
 /*
- * What reads the tables of a pull: one at a time, by a process that it keeps for the next one. Any
- * thread. ops, arg: kept; NULL: this process reads them.
+ * What reads the tables of a pull: one at a time, by a process that it keeps for the next one, and
+ * counts the memory that they take. Any thread. ops, arg: kept; NULL: this process reads them.
  */
 struct oci_table_reader;
 struct oci_table_reader *oci_table_reader_new(const struct layer_reading_ops *ops, void *arg);
 void oci_table_reader_free(struct oci_table_reader *r);
-/* Append the flat form of a table. Errors: those of layer_reading_ops.table(). */
+/*
+ * Append the flat form of a table to `to`, whose `max` may become less. *ret_held: given,
+ * oci_table_give_back(), once the table and what was made of it are freed. Errors: those of
+ * layer_reading_ops.table(); -ENOMEM, also: with the tables that are held it would be more than
+ * OCI_TABLES_HELD_MAX.
+ */
 int oci_table_read(struct oci_table_reader *r, const struct oci_table *t, struct buf *to,
-                   struct err *err);
+                   uint64_t *ret_held, struct err *err);
+/* 0 is fine, and so is NULL then. */
+void oci_table_give_back(struct oci_table_reader *r, uint64_t held);
 
 /* The head of a table, OCI_TABLE_HEAD_BYTES, and a table from it; E_PARSE. */
 void oci_table_write_head(const struct oci_table *t, struct buf *to);
@@ -55,7 +66,7 @@ int oci_table_read_head(struct str head, struct oci_table *ret, struct err *err)
 
 /*
  * Chunks from their flat form: they cover the blob of t->size bytes in order, up to the table.
- * *ret: given, oci_chunks_fini(). Errors: E_PARSE, E_LIMIT.
+ * *ret: given, oci_chunks_fini(). Errors: E_PARSE, E_LIMIT, -ENOMEM.
  */
 int oci_table_chunks(const struct oci_table *t, struct str flat, struct oci_chunks *ret,
                      struct err *err);
@@ -70,6 +81,6 @@ struct oci_table_tree {
     struct oci_skeleton skeleton;
     struct oci_table_file *files; /* one for each part of the skeleton */
 };
-/* *ret: a view of `flat`; given, oci_table_tree_fini(). Errors: E_PARSE, E_LIMIT. */
+/* *ret: a view of `flat`; given, oci_table_tree_fini(). Errors: E_PARSE, E_LIMIT, -ENOMEM. */
 int oci_table_tree(struct str flat, struct oci_table_tree *ret, struct err *err);
 void oci_table_tree_fini(struct oci_table_tree *t);
