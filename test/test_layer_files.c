@@ -9,9 +9,12 @@
 #include "image/mirror_store.h"
 #include "oci/file_parcel.h"
 #include "oci/layer_delta.h"
+#include "oci/layer_tree.h"
 #include "oci/pull.h"
 #include "oci/pull_files.h"
+#include "oci/pull_members.h"
 #include "oci/store_int.h"
+#include "oci/table.h"
 #include "oci/tree_manifest.h"
 #include "tar_kit.h"
 
@@ -72,7 +75,8 @@ struct image {
     struct arena parsed;
 };
 
-static struct image images[3]; /* [0]: one huge file; [1], [2]: versions */
+/* [0]: one huge file; [1], [2]: versions; [3]: a new file, and a large one of [1] */
+static struct image images[4];
 
 static void make_huge_tar(struct buf *to)
 {
@@ -83,13 +87,25 @@ static void make_huge_tar(struct buf *to)
     *to = k.out;
 }
 
+static void make_mixed_tar(struct buf *to)
+{
+    struct tar_kit k = { BUF_INIT(TAR_MAX) };
+    scoped(free_scoped) char *fresh = letters(200000, 99), *big = letters(BIG, 1);
+    kit_file(&k, "fresh", fresh);
+    kit_file(&k, "big", big);
+    kit_end(&k);
+    *to = k.out;
+}
+
 static void make_image(unsigned version)
 {
     struct image *m = &images[version];
     char diff[OCI_DIGEST_TEXT_SIZE], blob[OCI_DIGEST_TEXT_SIZE], config[OCI_DIGEST_TEXT_SIZE];
     if (m->tar.n)
         return;
-    if (version)
+    if (version == 3)
+        make_mixed_tar(&m->tar);
+    else if (version)
         make_tar(&m->tar, version);
     else
         make_huge_tar(&m->tar);
@@ -664,6 +680,136 @@ TEST(a_delta_that_does_not_fit_is_refused)
     CHECK(answer.n && !oci_store_layer_has(stores[0], &images[2].diff_id));
     arena_fini(&origin.memory);
     close_all(stores);
+}
+
+/* ---- members of a blob ---- */
+
+enum { MEMBER_BYTES = 64 << 10 };
+
+static struct {
+    struct buf blob, tree; /* of images[3] */
+    const char *leaving;   /* a file that is removed before the first range comes; NULL: none */
+} members;
+
+static int give_range(void *arg, const struct oci_descriptor *d, uint64_t from, uint64_t to,
+                      oci_blob_sink sink, void *sink_arg, struct err *err)
+{
+    (void)arg, (void)d;
+    if (members.leaving)
+        (void)unlink(members.leaving);
+    return sink(sink_arg, str_n(members.blob.p + from, (size_t)(to - from)), err);
+}
+
+static void make_members(struct oci_store *server)
+{
+    struct oci_member list[64];
+    struct buf manifest = BUF_INIT(OCI_TREE_MANIFEST_MAX);
+    struct err err = { 0 };
+    int fd;
+    uint64_t size;
+    size_t n = 0;
+    (void)pull(server, 3, true, false);
+    members.blob = members.tree = BUF_INIT(TAR_MAX);
+    for (struct str left = buf_str(&images[3].tar), part; left.n; n++) {
+        size_t before = members.blob.n;
+        struct gzip *g = gzip_new();
+        part = str_slice(left, 0, MEMBER_BYTES);
+        left = str_slice(left, part.n, left.n);
+        CHECK(n < ARRAY_LEN(list));
+        CHECK_OK(gzip_add(g, part, true, &members.blob));
+        gzip_free(g);
+        list[n] = (struct oci_member){ (uint32_t)(members.blob.n - before), (uint32_t)part.n };
+    }
+    if (mirror_files_tree(server, &images[3].diff_id, &fd, &size, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    (void)read_answer(fd, size, &manifest);
+    CHECK_OK(oci_layer_tree_write(list, n, buf_str(&manifest), &members.tree, &err));
+    buf_fini(&manifest);
+}
+
+static int make_of_members(struct oci_store *s, struct oci_pull_members_result *ret,
+                           struct err *err)
+{
+    static const struct oci_origin_parts ranges = { .has_files = has_files, .range = give_range };
+    const struct oci_origin from = { .parts = &ranges };
+    const struct oci_descriptor blob = { .size = members.blob.n };
+    struct oci_contents *contents;
+    CHECK_OK(oci_contents_new(s, NULL, &contents, err));
+    struct oci_table_reader *tables = oci_table_reader_new(NULL, NULL);
+    const struct oci_pull_members how = { .s = s,
+                                          .contents = contents,
+                                          .origin = &from,
+                                          .blob = &blob,
+                                          .import = { .diff_id = images[3].diff_id },
+                                          .tables = tables,
+                                          .tree = buf_str(&members.tree) };
+    int r = oci_pull_members(&how, ret, err);
+    oci_table_reader_free(tables);
+    oci_contents_free(contents);
+    buf_fini(&members.blob);
+    buf_fini(&members.tree);
+    return r;
+}
+
+TEST(members_with_files_that_the_store_lacks_are_fetched_alone)
+{
+    static const enum oci_store_form forms[] = { OCI_STORE_RAW, OCI_STORE_CAS };
+    set_hole(false);
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct oci_store *stores[2];
+        struct oci_pull_members_result res;
+        struct err err = { 0 };
+        begin_as(stores, forms[i], OCI_STORE_RAW);
+        make_members(stores[1]);
+        size_t n_blob = members.blob.n;
+        if (make_of_members(stores[0], &res, &err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+        CHECK(res.n_bytes > 0 && res.n_bytes < n_blob * 2 / 3);
+        check_layer(stores[0], 3);
+        close_all(stores);
+    }
+    set_hole(true);
+}
+
+TEST(a_layer_of_members_that_fails_for_a_file_here_says_so)
+{
+    struct oci_store *stores[2];
+    struct oci_pull_members_result res;
+    struct err err = { 0 };
+    scoped(free_scoped) char *big = letters(BIG, 1);
+    begin(stores);
+    make_members(stores[1]);
+    scoped(free_scoped) char *tar = oci_store_layer_path(stores[0], &images[1].diff_id, "data.tar");
+    char piece[2001] = { 0 };
+    memcpy(piece, big + 200000, sizeof piece - 1);
+    change_content(tar, piece);
+    CHECK_ERR(make_of_members(stores[0], &res, &err), -EIO);
+    CHECK(strstr(err_text(&err), "a file of the store is damaged"));
+    close_all(stores);
+}
+
+/* Whose place must not be taken by zeros: the members that hold it are not fetched. */
+TEST(a_file_that_leaves_the_store_while_members_are_fetched_is_missing)
+{
+    struct oci_store *stores[2];
+    struct oci_pull_members_result res;
+    struct err err = { 0 };
+    char path[192], hex[SHA256_HEX_SIZE];
+    uint8_t digest[SHA256_BYTES];
+    scoped(free_scoped) char *big = letters(BIG, 1);
+    set_hole(false);
+    begin_as(stores, OCI_STORE_CAS, OCI_STORE_RAW);
+    make_members(stores[1]);
+    sha256_of(str_of(big), digest);
+    hex_format(digest, sizeof digest, hex);
+    (void)snprintf(path, sizeof path, "%s/objects/%.2s/%s", roots[0], hex, hex);
+    CHECK_OK(access(path, F_OK));
+    members.leaving = path;
+    CHECK_ERR(make_of_members(stores[0], &res, &err), -ENOENT);
+    members.leaving = NULL;
+    CHECK(!oci_store_layer_has(stores[0], &images[3].diff_id));
+    close_all(stores);
+    set_hole(true);
 }
 
 TEST(a_delta_reads_back_and_is_bounded)

@@ -217,3 +217,28 @@ int oci_contents_read(const struct oci_contents *c, const struct oci_content *fr
                ? 0
                : err_set(err, E_CORRUPT, "a file of the store is shorter than its index says");
 }
+
+int oci_contents_judge(const struct oci_contents *c, const struct oci_content *from, int r,
+                       struct err *err)
+{
+    enum { READ_BYTES = 256 << 10 };
+    uint8_t digest[SHA256_BYTES];
+    if (r != E_DIGEST && r != E_PARSE && r != E_CORRUPT)
+        return r;
+    scoped(free_scoped) char *piece = mem_try(READ_BYTES);
+    if (!piece)
+        return r;
+    int status = 0;
+    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
+    for (uint64_t at = 0, n; status >= 0 && at < from->size; at += n) {
+        n = MIN(from->size - at, (uint64_t)READ_BYTES);
+        status = oci_contents_read(c, from, piece, (size_t)n, at, NULL);
+        if (status >= 0)
+            sha256_add(hash, piece, (size_t)n);
+    }
+    sha256_end(hash, digest);
+    bool is_right = status >= 0 && memcmp(digest, from->digest.bytes, sizeof digest) == 0;
+    return is_right || status == -ENOENT
+               ? r
+               : err_set(err, -EIO, "a file of the store is damaged; run 'dormouse image check'");
+}

@@ -56,3 +56,10 @@ bool oci_contents_like(struct oci_contents *c, struct str path, struct oci_conte
  */
 int oci_contents_read(const struct oci_contents *c, const struct oci_content *from, char *to,
                       size_t n, uint64_t offset, struct err *err);
+/*
+ * r: of making something with this content. Where it says that the bytes are wrong (E_DIGEST,
+ * E_PARSE, E_CORRUPT), the content is read and compared with its digest: -EIO, it is damaged here,
+ * so that nothing is known of the other bytes. Else r, and err as it is.
+ */
+int oci_contents_judge(const struct oci_contents *c, const struct oci_content *from, int r,
+                       struct err *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oci/pull_chunks.h"
 
+#include "base/map.h"
 #include "base/sys.h"
 #include "codec/stored.h"
 #include "oci/table.h"
@@ -379,6 +380,23 @@ static int import(struct making *m, struct err *err)
     return r < 0 ? r : oci_import_commit(im, err);
 }
 
+/* r, or -EIO: it is a file here that is wrong. Each of those that were given is read once: a table
+ * can name a large one for many small chunks. */
+static int judge_import(struct making *m, int r, struct err *err)
+{
+    struct map judged = { .borrows_keys = true };
+    for (size_t i = 0; r < 0 && i < MIN(m->next + 1, m->chunks.parts.n); i++) {
+        struct local *l = &m->local[i];
+        struct str key = str_n(l->file.digest.bytes, SHA256_BYTES);
+        if (!l->is_here || map_has(&judged, key))
+            continue;
+        (void)map_put(&judged, key, l);
+        r = oci_contents_judge(m->how->contents, &l->file, r, err);
+    }
+    map_fini(&judged);
+    return r;
+}
+
 int oci_pull_chunks(const struct oci_pull_chunks *how, struct oci_pull_chunks_result *ret,
                     struct err *err)
 {
@@ -393,7 +411,7 @@ int oci_pull_chunks(const struct oci_pull_chunks *how, struct oci_pull_chunks_re
     int r = m.is_estargz ? get_estargz(&m, err) : get_zstd(&m, err);
     r = r < 0 ? r : find_local(&m, err);
     r = r < 0 ? r : choose(&m, err);
-    r = r < 0 ? r : import(&m, err);
+    r = r < 0 ? r : judge_import(&m, import(&m, err), err);
     oci_chunks_fini(&m.chunks);
     free(m.local);
     buf_fini(&m.packed);

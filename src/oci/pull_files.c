@@ -163,52 +163,26 @@ static int take_file(struct making *m, const struct oci_table_file *e, const cha
     return 0;
 }
 
-/* Whether a file that the store has is what its index says. */
-static bool is_right(struct making *m, const struct oci_content *c)
-{
-    uint8_t digest[SHA256_BYTES];
-    int r = 0;
-    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
-    for (uint64_t at = 0, n; r >= 0 && at < c->size; at += n) {
-        n = MIN(c->size - at, (uint64_t)READ_BYTES);
-        r = oci_contents_read(m->how->contents, c, m->piece, (size_t)n, at, NULL);
-        if (r >= 0)
-            sha256_add(hash, m->piece, (size_t)n);
-    }
-    sha256_end(hash, digest);
-    return r >= 0 && memcmp(digest, c->digest.bytes, sizeof digest) == 0;
-}
-
-static int own_damage(struct err *err)
-{
-    return err_set(err, -EIO, "a file of the store is damaged; run 'dormouse image check'");
-}
-
-static bool is_wrong_content(int r)
-{
-    return r == E_DIGEST || r == E_PARSE || r == E_CORRUPT;
-}
-
 /* r, or -EIO: it is not the parcel that is wrong, but a base of it here. */
 static int judge_parcel(struct making *m, const struct batch *b, const uint8_t *has_base, int r,
                         struct err *err)
 {
-    for (size_t i = 0; is_wrong_content(r) && i < b->places.n; i++)
-        if (has_base[i] && !is_right(m, &b->places.p[i]))
-            return own_damage(err);
+    for (size_t i = 0; r < 0 && i < b->places.n; i++)
+        if (has_base[i])
+            r = oci_contents_judge(m->how->contents, &b->places.p[i], r, err);
     return r;
 }
 
 /* Likewise of the layer that was made. */
 static int judge_import(struct making *m, int r, struct err *err)
 {
-    for (size_t i = 0; is_wrong_content(r) && i < m->tree.skeleton.n_parts; i++) {
+    for (size_t i = 0; r < 0 && i < m->tree.skeleton.n_parts; i++) {
         const struct oci_table_file *e = &m->tree.files[i];
         struct oci_digest d = digest_of(e);
         struct oci_content found;
         if (!map_has(&m->arrived, key_of(e->digest)) &&
-            oci_contents_find(m->how->contents, &d, e->size, &found) && !is_right(m, &found))
-            return own_damage(err);
+            oci_contents_find(m->how->contents, &d, e->size, &found))
+            r = oci_contents_judge(m->how->contents, &found, r, err);
     }
     return r;
 }

@@ -203,6 +203,21 @@ static int give_zeros(struct making *m, uint64_t n, oci_skeleton_sink sink, void
     return r;
 }
 
+/* Whether all of a part lies in members that are fetched. It is the next one of the tar. */
+static bool is_fetched(const struct making *m, const struct oci_skeleton_part *p)
+{
+    size_t i = m->next;
+    while (i < m->n && m->members[i].raw_end <= p->offset)
+        i++;
+    for (; i < m->n; i++) {
+        if (m->members[i].is_here)
+            return false;
+        if (m->members[i].raw_end >= p->offset + p->size)
+            return true;
+    }
+    return false;
+}
+
 static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
                         void *sink_arg, struct err *err)
 {
@@ -212,7 +227,8 @@ static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skelet
     int r = 0;
     memcpy(d.bytes, p->digest, sizeof d.bytes);
     if (!oci_contents_find(m->how->contents, &d, p->size, &found))
-        return give_zeros(m, p->size, sink, sink_arg, err); /* all of it lies in fetched members */
+        return is_fetched(m, p) ? give_zeros(m, p->size, sink, sink_arg, err)
+                                : err_set(err, -ENOENT, "a file left the store meanwhile");
     for (uint64_t done = 0, n; r >= 0 && done < p->size; done += n) {
         n = MIN(p->size - done, (uint64_t)STORED_MAX_BYTES);
         r = oci_contents_read(m->how->contents, &found, m->piece, (size_t)n, done, err);
@@ -236,6 +252,16 @@ static int import(struct making *m, struct err *err)
     return r < 0 ? r : oci_import_commit(im, err);
 }
 
+/* r, or -EIO: it is a file here that is wrong. */
+static int judge_import(struct making *m, int r, struct err *err)
+{
+    struct oci_content found;
+    for (size_t i = 0; r < 0 && i < m->tree.skeleton.n_parts; i++)
+        if (has_file(m, i, &found))
+            r = oci_contents_judge(m->how->contents, &found, r, err);
+    return r;
+}
+
 int oci_pull_members(const struct oci_pull_members *how, struct oci_pull_members_result *ret,
                      struct err *err)
 {
@@ -250,7 +276,7 @@ int oci_pull_members(const struct oci_pull_members *how, struct oci_pull_members
         find_local(&m);
         r = choose(&m, err);
     }
-    r = r < 0 ? r : import(&m, err);
+    r = r < 0 ? r : judge_import(&m, import(&m, err), err);
     free(m.piece);
     free(m.members);
     oci_table_tree_fini(&m.tree);

@@ -529,6 +529,23 @@ def test_a_table_that_names_other_contents_proves_nothing(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_file_that_rotted_here_is_no_fault_of_the_registry(kind, tmp_path):
+    with fake() as registry:
+        tar, n_blob = chunked(kind, registry, tmp_path)
+        pull(tmp_path / "node", f"docker://{registry.host}/app:v1")
+        [kept] = (tmp_path / "node" / "layers").glob("*/data.tar")
+        at = kept.read_bytes().index(BIG[:64])
+        kept.chmod(0o600)
+        with kept.open("r+b") as f:
+            f.seek(at + 100_000)
+            f.write(bytes(8))
+        done = image(tmp_path / "node", "pull", f"docker://{registry.host}/app:v2", "-o", "json")
+    assert "cannot be made from parts" in done.stderr and "a file of the store is damaged" in done.stderr
+    assert json.loads(done.stdout)["layersByFiles"] == 0 and json.loads(done.stdout)["bytes"] > n_blob
+    assert (tmp_path / "node" / "layers" / digest(tar)[7:] / "data.tar").read_bytes() == tar
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
 def test_a_table_that_takes_too_much_memory_costs_the_blob(kind, tmp_path):
     """24 MB of JSON, a gigabyte parsed: more than its confined reader may have."""
     with fake() as registry:
