@@ -396,14 +396,14 @@ TEST(a_table_is_read_in_a_process_of_its_own)
     struct err err = { 0 };
     make_tree(&tree, &tar);
     struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
-    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, NULL);
+    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, NULL, NULL);
     for (int i = 0; i < 2; i++) { /* the second one by the same process */
         flat.n = 0;
         if (oci_table_read(reader, &t, &flat, &held, &err) < 0)
             TEST_FAIL("%s", err_text(&err));
     }
     oci_table_reader_free(reader);
-    reader = oci_table_reader_new(NULL, NULL);
+    reader = oci_table_reader_new(NULL, NULL, NULL);
     CHECK_OK(oci_table_read(reader, &t, &here, &held, &err));
     oci_table_reader_free(reader);
     CHECK(str_eq(buf_str(&flat), buf_str(&here)));
@@ -429,20 +429,20 @@ TEST(a_table_that_is_damaged_or_ends_its_reader_is_an_error)
     tree.p[tree.n / 2] ^= 1;
     struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
     void *process = NULL;
-    CHECK_ERR(layer_child_reading.table(NULL, &process, &t, &flat, &err), E_CORRUPT);
+    CHECK_ERR(layer_child_reading.table(NULL, &process, &t, NULL, &flat, &err), E_CORRUPT);
     CHECK(!process);
     CHECK(strstr(err_text(&err), "its checksum is wrong"));
     const struct layer_read_opts other = { .program = "/bin/true" };
     (void)signal(SIGPIPE, SIG_IGN);
-    CHECK_ERR(layer_child_reading.table((void *)&other, &process, &t, &flat, &err), E_PARSE);
+    CHECK_ERR(layer_child_reading.table((void *)&other, &process, &t, NULL, &flat, &err), E_PARSE);
     CHECK_STR(str_of(err_text(&err)), "the reader of a table ended early");
     t.kind = OCI_TABLE_ESTARGZ;
-    CHECK_ERR(layer_child_reading.table(NULL, &process, &t, &flat, &err), E_PARSE);
+    CHECK_ERR(layer_child_reading.table(NULL, &process, &t, NULL, &flat, &err), E_PARSE);
     CHECK_INT(flat.n, 0);
     /* After an error another process reads the next one. */
     tree.p[tree.n / 2] ^= 1;
     t.kind = OCI_TABLE_TREE;
-    CHECK_OK(layer_child_reading.table(NULL, &process, &t, &flat, &err));
+    CHECK_OK(layer_child_reading.table(NULL, &process, &t, NULL, &flat, &err));
     CHECK(process);
     layer_child_reading.end_tables(process);
     buf_fini(&tree);
@@ -453,7 +453,7 @@ TEST(a_table_that_is_damaged_or_ends_its_reader_is_an_error)
 /* A script that is started as the child: it notes each start, and then does what `body` says, in
  * which $SELF is this program. */
 struct script {
-    char dir[64], program[96], starts[96];
+    char dir[64], program[96], starts[96], asked[96];
     struct layer_read_opts opts;
 };
 
@@ -467,6 +467,7 @@ static void make_script(struct script *s, const char *body)
     CHECK(mkdtemp(s->dir));
     (void)snprintf(s->program, sizeof s->program, "%s/program", s->dir);
     (void)snprintf(s->starts, sizeof s->starts, "%s/starts", s->dir);
+    (void)snprintf(s->asked, sizeof s->asked, "%s/asked", s->dir);
     int length = snprintf(text, sizeof text, "#!/bin/sh\nSELF='%s'\necho >>'%s'\n%s\n", self,
                           s->starts, body);
     CHECK(length > 0 && (size_t)length < sizeof text);
@@ -479,6 +480,7 @@ static void remove_script(struct script *s)
 {
     (void)unlink(s->program);
     (void)unlink(s->starts);
+    (void)unlink(s->asked);
     (void)rmdir(s->dir);
 }
 
@@ -524,7 +526,7 @@ TEST(the_reader_of_tables_outlives_the_thread_that_started_it)
     make_tree(&tree, &tar);
     make_script(&s, "exec \"$SELF\" \"$@\"");
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
-    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts);
+    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts, NULL);
     for (int i = 0; i < 3; i++) {
         struct table_thread t = { .reader = reader, .table = &table };
         pthread_t thread;
@@ -569,7 +571,7 @@ TEST(another_process_reads_on_where_that_of_earlier_tables_is_dead)
     (void)snprintf(body, sizeof body, "head -c %zu | \"$SELF\" \"$@\"", request);
     make_script(&s, body);
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
-    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts);
+    struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
     for (int i = 0; i < 3; i++) {
         struct table_thread t = { .reader = reader, .table = &table };
@@ -604,7 +606,7 @@ TEST(how_the_reader_of_a_table_ended_says_whether_the_table_is_wrong)
         struct script s;
         struct err err = { 0 };
         make_script(&s, ends[i].body);
-        struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts);
+        struct oci_table_reader *reader = oci_table_reader_new(&layer_child_reading, &s.opts, NULL);
         CHECK_ERR(oci_table_read(reader, &table, &flat, &held, &err), ends[i].want);
         CHECK_INT(n_starts(&s), 1);
         oci_table_reader_free(reader);
@@ -617,11 +619,11 @@ TEST(how_the_reader_of_a_table_ended_says_whether_the_table_is_wrong)
 static size_t given_bytes, given_files; /* by the next one */
 
 /* A tree of so many files, with nothing in it. */
-static int give_bytes(void *arg, void **process, const struct oci_table *t, struct buf *to,
-                      struct err *err)
+static int give_bytes(void *arg, void **process, const struct oci_table *t, const atomic_bool *stop,
+                      struct buf *to, struct err *err)
 {
     char *room;
-    (void)arg, (void)process, (void)t;
+    (void)arg, (void)process, (void)t, (void)stop;
     int r = buf_reserve(to, given_bytes, &room);
     if (r < 0)
         return err_sys(err, r, "table");
@@ -642,7 +644,7 @@ TEST(tables_that_are_held_at_once_are_bounded_together)
     static const struct layer_reading_ops giving = { .table = give_bytes,
                                                      .end_tables = end_nothing };
     enum { MIB = 1 << 20 };
-    struct oci_table_reader *reader = oci_table_reader_new(&giving, NULL);
+    struct oci_table_reader *reader = oci_table_reader_new(&giving, NULL, NULL);
     const struct oci_table t = { .kind = OCI_TABLE_TREE };
     struct buf flat[3] = { BUF_INIT(OCI_TABLE_FLAT_MAX), BUF_INIT(OCI_TABLE_FLAT_MAX),
                            BUF_INIT(OCI_TABLE_FLAT_MAX) };
@@ -674,13 +676,76 @@ TEST(a_table_has_no_more_files_than_a_layer_in_memory)
     struct buf flat = BUF_INIT(1 << 10);
     given_bytes = SHA256_BYTES + 16;
     given_files = OCI_TABLE_FILES_MAX;
-    CHECK_OK(give_bytes(NULL, NULL, NULL, &flat, NULL));
+    CHECK_OK(give_bytes(NULL, NULL, NULL, NULL, &flat, NULL));
     CHECK_ERR(oci_table_tree(buf_str(&flat), &tree, NULL), E_PARSE); /* it is cut short */
     buf_reset(&flat);
     given_files++;
-    CHECK_OK(give_bytes(NULL, NULL, NULL, &flat, NULL));
+    CHECK_OK(give_bytes(NULL, NULL, NULL, NULL, &flat, NULL));
     CHECK_ERR(oci_table_tree(buf_str(&flat), &tree, NULL), E_LIMIT);
     given_files = 0;
+    buf_fini(&flat);
+}
+
+static int stall(void *arg, void **process, const struct oci_table *t, const atomic_bool *stop,
+                 struct buf *to, struct err *err)
+{
+    size_t *n = arg;
+    (void)process, (void)t, (void)stop, (void)to;
+    ++*n;
+    return err_set(err, -ETIMEDOUT, "it takes too long");
+}
+
+TEST(a_reader_of_tables_that_stalled_is_not_asked_again)
+{
+    static const struct layer_reading_ops stalling = { .table = stall, .end_tables = end_nothing };
+    size_t n = 0;
+    uint64_t held = 0;
+    const struct oci_table t = { .kind = OCI_TABLE_TREE };
+    struct buf flat = BUF_INIT(1 << 10);
+    struct oci_table_reader *reader = oci_table_reader_new(&stalling, &n, NULL);
+    CHECK(!oci_table_reader_has_stalled(reader));
+    CHECK_ERR(oci_table_read(reader, &t, &flat, &held, NULL), -ETIMEDOUT);
+    CHECK(oci_table_reader_has_stalled(reader));
+    CHECK_ERR(oci_table_read(reader, &t, &flat, &held, NULL), E_UNSUPPORTED);
+    CHECK_INT(n, 1);
+    oci_table_reader_free(reader);
+    buf_fini(&flat);
+}
+
+struct stopping {
+    const char *asked;
+    atomic_bool stop;
+};
+
+/* Stop once the child runs. */
+static void *stop_when_asked(void *arg)
+{
+    struct stopping *s = arg;
+    int fd = open(s->asked, O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= 0 && close(fd) == 0);
+    atomic_store(&s->stop, true);
+    return NULL;
+}
+
+TEST(a_pull_that_stops_does_not_wait_for_a_table)
+{
+    struct script s;
+    pthread_t thread;
+    uint64_t held = 0;
+    struct buf flat = BUF_INIT(1 << 10);
+    const struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = STR("a table") };
+    make_script(&s, "echo >\"${0%/*}/asked\"; cat >/dev/null; exit 1"); /* and no answer */
+    CHECK_OK(mkfifo(s.asked, 0600));
+    struct stopping stopping = { .asked = s.asked };
+    CHECK_INT(pthread_create(&thread, NULL, stop_when_asked, &stopping), 0);
+    struct oci_table_reader *reader =
+        oci_table_reader_new(&layer_child_reading, &s.opts, &stopping.stop);
+    CHECK_ERR(oci_table_read(reader, &t, &flat, &held, NULL), -ECANCELED);
+    CHECK_ERR(oci_table_read(reader, &t, &flat, &held, NULL), -ECANCELED);
+    CHECK_INT(n_starts(&s), 1);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    oci_table_reader_free(reader);
+    remove_script(&s);
     buf_fini(&flat);
 }
 

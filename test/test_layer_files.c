@@ -735,7 +735,7 @@ static int make_of_members(struct oci_store *s, struct oci_pull_members_result *
     const struct oci_descriptor blob = { .size = members.blob.n };
     struct oci_contents *contents;
     CHECK_OK(oci_contents_new(s, NULL, &contents, err));
-    struct oci_table_reader *tables = oci_table_reader_new(NULL, NULL);
+    struct oci_table_reader *tables = oci_table_reader_new(NULL, NULL, NULL);
     const struct oci_pull_members how = { .s = s,
                                           .contents = contents,
                                           .origin = &from,

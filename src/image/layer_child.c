@@ -419,12 +419,12 @@ static void reading_free(void *reading)
     free(g);
 }
 
-static int reading_table(void *arg, void **process, const struct oci_table *t, struct buf *to,
-                         struct err *err)
+static int reading_table(void *arg, void **process, const struct oci_table *t,
+                         const atomic_bool *stop, struct buf *to, struct err *err)
 {
     const struct layer_read_opts *given = arg;
     struct table_child *child = *process;
-    int r = table_child_read(given ? given->program : NULL, &child, t, to, err);
+    int r = table_child_read(given ? given->program : NULL, &child, t, stop, to, err);
     *process = child;
     return r;
 }

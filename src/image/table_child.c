@@ -20,6 +20,7 @@ enum {
     WORK_BYTES = 256 << 20, /* that the processor time of the child is for */
     REUSE_BYTES = 16 << 20, /* of tables; then another child has time of its own */
     LEAVE_MS = 1000,        /* from the end of its output to its own */
+    STOP_MS = 100,          /* how often it is looked whether to go on waiting */
 };
 
 /* ---- the child ---- */
@@ -146,6 +147,7 @@ struct table_child {
     uint64_t end_ms;  /* of the table that it reads */
     uint64_t n_bytes; /* of the tables that it has read */
     bool has_begun;   /* to answer: the first byte has come */
+    const atomic_bool *stop;
 };
 
 /* End it. Returns its status. */
@@ -214,13 +216,16 @@ static int wait_for(const struct table_child *c, int fd, short events, struct er
     struct pollfd p = { .fd = fd, .events = events };
     for (;;) {
         uint64_t now_ms = clock_mono_ms();
-        int r = now_ms < c->end_ms ? poll(&p, 1, (int)(c->end_ms - now_ms)) : 0;
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r <= 0)
-            return r < 0 ? err_sys(err, -errno, "poll")
-                         : err_set(err, -ETIMEDOUT, "the reader of a table takes too long");
-        return 0;
+        if (c->stop && atomic_load(c->stop))
+            return err_set(err, -ECANCELED, "reading a table was canceled");
+        if (now_ms >= c->end_ms)
+            return err_set(err, -ETIMEDOUT, "the reader of a table takes too long");
+        uint64_t left_ms = c->end_ms - now_ms;
+        int r = poll(&p, 1, (int)(c->stop ? MIN(left_ms, (uint64_t)STOP_MS) : left_ms));
+        if (r < 0 && errno != EINTR)
+            return err_sys(err, -errno, "poll");
+        if (r > 0)
+            return 0;
     }
 }
 
@@ -285,7 +290,8 @@ static int take_answer(struct table_child *c, struct buf *to, struct err *err)
     return r;
 }
 
-static int ask(struct table_child *c, const struct oci_table *t, struct buf *to, struct err *err)
+static int ask(struct table_child *c, const struct oci_table *t, const atomic_bool *stop,
+               struct buf *to, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf head = BUF_INIT(LENGTH_BYTES + OCI_TABLE_HEAD_BYTES);
     (void)buf_add_le64(&head, OCI_TABLE_HEAD_BYTES + (uint64_t)t->bytes.n);
@@ -293,6 +299,7 @@ static int ask(struct table_child *c, const struct oci_table *t, struct buf *to,
     c->end_ms = clock_mono_ms() + LAYER_CHILD_STALL_MS;
     c->n_bytes += t->bytes.n;
     c->has_begun = false;
+    c->stop = stop;
     int r = send_all(c, buf_str(&head), err);
     r = r < 0 ? r : send_all(c, t->bytes, err);
     return r < 0 ? r : take_answer(c, to, err);
@@ -331,15 +338,15 @@ static int ended(struct table_child **child, struct err *err)
 /* One of an earlier table that does not begin to answer had ended by then: that says nothing of
  * this table, so another one reads it. */
 int table_child_read(const char *program, struct table_child **child, const struct oci_table *t,
-                     struct buf *to, struct err *err)
+                     const atomic_bool *stop, struct buf *to, struct err *err)
 {
     if (*child && (*child)->n_bytes + t->bytes.n > REUSE_BYTES)
         drop(child);
-    int r = *child ? ask(*child, t, to, err) : E_EOF;
+    int r = *child ? ask(*child, t, stop, to, err) : E_EOF;
     if (r == E_EOF && !(*child && (*child)->has_begun)) {
         drop(child);
         r = start(program, child, err);
-        r = r < 0 ? r : ask(*child, t, to, err);
+        r = r < 0 ? r : ask(*child, t, stop, to, err);
     }
     if (r == E_EOF)
         return ended(child, err);

@@ -26,13 +26,14 @@ struct table_child;
 
 /*
  * Append the flat form. program: as in struct layer_read_opts. *child: NULL, or of an earlier
- * table; afterwards the one for the next table, given, table_child_free(), or NULL. Blocks; any
+ * table; afterwards the one for the next table, given, table_child_free(), or NULL. stop: ends the
+ * waiting soon after it is set, with -ECANCELED; NULL: nothing does. Blocks; any
  * thread, one at a time; the process ignores SIGPIPE. Errors: those of oci_table_flatten(), E_PARSE
  * (the child ended as if the table had harmed it), -ETIMEDOUT, -ENOMEM (also: it was killed, as the
  * kernel does where memory or processor time is short), what starting it gives.
  */
 int table_child_read(const char *program, struct table_child **child, const struct oci_table *t,
-                     struct buf *to, struct err *err);
+                     const atomic_bool *stop, struct buf *to, struct err *err);
 /* Ends the process. NULL is fine. */
 void table_child_free(struct table_child *c);
 

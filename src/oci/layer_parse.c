@@ -150,10 +150,10 @@ static void here_free(void *reading)
     layer_parser_free(reading);
 }
 
-static int here_table(void *arg, void **process, const struct oci_table *t, struct buf *to,
-                      struct err *err)
+static int here_table(void *arg, void **process, const struct oci_table *t, const atomic_bool *stop,
+                      struct buf *to, struct err *err)
 {
-    (void)arg, (void)process;
+    (void)arg, (void)process, (void)stop;
     return oci_table_flatten(t, to, err);
 }
 

@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "oci/layer.h"
 
+#include <stdatomic.h>
+
 struct oci_table;
 
 /*
@@ -73,11 +75,12 @@ struct layer_reading_ops {
     /*
      * Append the flat form of a table (oci/table.h); arg as of start(). Blocks. The caller reads it
      * as foreign bytes. *process: NULL at first; what the implementation keeps for the next table,
-     * one thread at a time, until end_tables(). Errors: those of oci_table_flatten(), and of the
-     * process; then nothing was appended.
+     * one thread at a time, until end_tables(). stop: while it is set, waiting for the process
+     * ends with -ECANCELED; NULL: never. Errors: those of oci_table_flatten(), and of the process;
+     * then nothing was appended.
      */
-    int (*table)(void *arg, void **process, const struct oci_table *t, struct buf *to,
-                 struct err *err);
+    int (*table)(void *arg, void **process, const struct oci_table *t, const atomic_bool *stop,
+                 struct buf *to, struct err *err);
     void (*end_tables)(void *process); /* NULL is fine */
 };
 

@@ -136,7 +136,7 @@ static bool may_use_parts(const struct pull *p, const struct oci_pull_layer *l)
     enum oci_store_form form = oci_store_form(p->s);
     return o->parts && !p->opts->is_by_blobs && !p->opts->is_whole && !o->has_no_blobs &&
            l->blob.size >= FILES_MIN_BYTES && (form == OCI_STORE_RAW || form == OCI_STORE_CAS) &&
-           !oci_store_layer_has(p->s, &l->diff_id) &&
+           !oci_store_layer_has(p->s, &l->diff_id) && !oci_table_reader_has_stalled(p->tables) &&
            (o->parts->has_files(o->arg) || oci_pull_chunks_may(&l->blob) ||
             (o->parts->referrers && l->blob.size >= DELTAS_MIN_BYTES));
 }
@@ -168,7 +168,7 @@ static bool is_lie(int r)
 /* That the origin or the store has too little of the layer is nothing to tell the user. */
 static bool is_fault(int r)
 {
-    return r != E_UNSUPPORTED && r != -ENOENT && r != -EEXIST;
+    return r != E_UNSUPPORTED && r != -ENOENT && r != -EEXIST && r != -ECANCELED;
 }
 
 /* r, why: of making the layer, for which n_bytes came. Whether it was made. */
@@ -704,7 +704,7 @@ int oci_pull(struct oci_store *s, const struct oci_pull_opts *opts, struct oci_p
     struct pull p = { .s = s, .opts = opts };
     (void)pthread_mutex_init(&p.mutex, NULL);
     (void)pthread_mutex_init(&p.contents_mutex, NULL);
-    p.tables = oci_table_reader_new(opts->reading, opts->reading_arg);
+    p.tables = oci_table_reader_new(opts->reading, opts->reading_arg, opts->stop);
     int r = pull(&p, err);
     oci_table_reader_free(p.tables);
     (void)pthread_mutex_destroy(&p.mutex);

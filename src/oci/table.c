@@ -156,13 +156,17 @@ struct oci_table_reader {
     void *arg, *process;
     pthread_mutex_t mutex; /* of the process */
     _Atomic uint64_t held; /* memory of tables */
+    const atomic_bool *stop;
+    atomic_bool has_stalled;
 };
 
-struct oci_table_reader *oci_table_reader_new(const struct layer_reading_ops *ops, void *arg)
+struct oci_table_reader *oci_table_reader_new(const struct layer_reading_ops *ops, void *arg,
+                                              const atomic_bool *stop)
 {
     struct oci_table_reader *r = xnew(struct oci_table_reader);
     r->ops = ops ? ops : &layer_parse_here;
     r->arg = arg;
+    r->stop = stop;
     (void)pthread_mutex_init(&r->mutex, NULL);
     return r;
 }
@@ -174,6 +178,11 @@ void oci_table_reader_free(struct oci_table_reader *r)
     r->ops->end_tables(r->process);
     (void)pthread_mutex_destroy(&r->mutex);
     free(r);
+}
+
+bool oci_table_reader_has_stalled(const struct oci_table_reader *r)
+{
+    return atomic_load(&r->has_stalled);
 }
 
 /* In memory, with what is made of it. */
@@ -193,8 +202,14 @@ static int read_within(struct oci_table_reader *r, const struct oci_table *t, st
 {
     size_t before = to->n;
     uint64_t left = OCI_TABLES_HELD_MAX - atomic_load(&r->held), cost = 0;
+    if (r->stop && atomic_load(r->stop)) /* set while another table was read, perhaps */
+        return err_set(err, -ECANCELED, "reading a table was canceled");
+    if (oci_table_reader_has_stalled(r))
+        return err_set(err, E_UNSUPPORTED, "the reader of tables has stalled");
     to->max = MIN(to->max, before + (size_t)left);
-    int status = r->ops->table(r->arg, &r->process, t, to, err);
+    int status = r->ops->table(r->arg, &r->process, t, r->stop, to, err);
+    if (status == -ETIMEDOUT)
+        atomic_store(&r->has_stalled, true);
     if (status >= 0)
         cost = cost_of(t, str_slice(buf_str(to), before, to->n));
     if (to->failed == -EMSGSIZE || cost > left)

@@ -45,15 +45,19 @@ int oci_table_flatten(const struct oci_table *t, struct buf *to, struct err *err
 /*
  * What reads the tables of a pull: one at a time, by a process that it keeps for the next one, and
  * counts the memory that they take. Any thread. ops, arg: kept; NULL: this process reads them.
+ * stop: kept; reading ends with -ECANCELED soon after it is set; NULL: never.
  */
 struct oci_table_reader;
-struct oci_table_reader *oci_table_reader_new(const struct layer_reading_ops *ops, void *arg);
+struct oci_table_reader *oci_table_reader_new(const struct layer_reading_ops *ops, void *arg,
+                                              const atomic_bool *stop);
 void oci_table_reader_free(struct oci_table_reader *r);
+/* A table took too long, and others wait meanwhile: it reads no more. */
+bool oci_table_reader_has_stalled(const struct oci_table_reader *r);
 /*
  * Append the flat form of a table to `to`, whose `max` may become less. *ret_held: given,
  * oci_table_give_back(), once the table and what was made of it are freed. Errors: those of
  * layer_reading_ops.table(); -ENOMEM, also: with the tables that are held it would be more than
- * OCI_TABLES_HELD_MAX.
+ * OCI_TABLES_HELD_MAX; E_UNSUPPORTED, it has stalled.
  */
 int oci_table_read(struct oci_table_reader *r, const struct oci_table *t, struct buf *to,
                    uint64_t *ret_held, struct err *err);
