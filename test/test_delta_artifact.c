@@ -101,6 +101,25 @@ TEST(of_an_index_of_referrers_only_deltas_are_taken)
     arena_fini(&a);
 }
 
+TEST(referrers_that_are_left_out_take_no_memory)
+{
+    enum { N = 10000 };
+    struct arena a = { 0 };
+    struct oci_delta_referrer *all;
+    size_t n;
+    struct buf many = BUF_INIT(4 << 20);
+    CHECK_OK(buf_add_cstr(&many, "{\"manifests\":["));
+    for (size_t i = 0; i < N; i++)
+        CHECK_OK(buf_printf(&many, "%s%s", i ? "," : "",
+                            REFERRER(OCI_DELTA_ARTIFACT_TYPE, "sha256:no digest")));
+    CHECK_OK(buf_add_cstr(&many, "]}"));
+    CHECK_OK(oci_delta_referrers(&a, buf_str(&many), &all, &n, NULL));
+    CHECK_INT(n, 0);
+    CHECK(a.total_bytes < 8 * many.n); /* the document as it was read */
+    buf_fini(&many);
+    arena_fini(&a);
+}
+
 /* ---- trees ---- */
 
 TEST(an_artifact_of_trees_is_told_from_one_of_deltas)
@@ -122,8 +141,13 @@ TEST(an_artifact_of_trees_is_told_from_one_of_deltas)
                                      &back, NULL));
     CHECK_INT(back.n_layers, 0); /* a tree among deltas */
     CHECK_OK(oci_delta_referrers(
-        &a, STR("{\"manifests\":[" REFERRER(OCI_TREES_ARTIFACT_TYPE, "") "]}"), &all, &n, NULL));
-    CHECK(n == 1 && all[0].is_trees && all[0].n_from == 0);
+        &a,
+        STR("{\"manifests\":[" REFERRER(OCI_TREES_ARTIFACT_TYPE,
+                                        "") "," REFERRER(OCI_TREES_ARTIFACT_TYPE, A) "]}"),
+        &all, &n, NULL));
+    CHECK_INT(n, 2);
+    for (size_t i = 0; i < n; i++)
+        CHECK(all[i].is_trees && all[i].n_from == 0); /* the files of any layers do */
     buf_fini(&text);
     arena_fini(&a);
 }

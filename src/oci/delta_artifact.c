@@ -106,10 +106,11 @@ int oci_delta_artifact_read(struct arena *a, struct str text, struct oci_delta_a
     return 0;
 }
 
-/* 0, or the reason why it is none. */
+/* Whether these are digests. In the arena are those of deltas that are taken alone: an index has
+ * room for many others. */
 static bool read_from(struct arena *a, struct str text, struct oci_delta_referrer *ret)
 {
-    struct oci_digest *all = arena_new_n(a, struct oci_digest, OCI_LAYERS_MAX);
+    struct oci_digest all[OCI_LAYERS_MAX];
     size_t n = 0;
     while (text.n) {
         struct str one;
@@ -117,9 +118,13 @@ static bool read_from(struct arena *a, struct str text, struct oci_delta_referre
         if (n == OCI_LAYERS_MAX || oci_digest_parse(one, &all[n++], NULL) < 0)
             return false;
     }
-    ret->from = all;
+    if (n == 0)
+        return false;
+    struct oci_digest *kept = arena_new_n(a, struct oci_digest, n);
+    memcpy(kept, all, n * sizeof *all);
+    ret->from = kept;
     ret->n_from = n;
-    return n > 0;
+    return true;
 }
 
 int oci_delta_referrers(struct arena *a, struct str index, struct oci_delta_referrer **ret,

@@ -41,7 +41,7 @@ int oci_delta_artifact_read(struct arena *a, struct str text, struct oci_delta_a
 struct oci_delta_referrer {
     bool is_trees;
     struct oci_digest manifest;
-    const struct oci_digest *from;
+    const struct oci_digest *from; /* of deltas, one at least; of trees, none: whatever it says */
     size_t n_from;
 };
 
