@@ -2587,6 +2587,76 @@ TEST(a_reader_beside_a_writer_that_removes_what_may_be_damaged_is_told_to_wait)
     oci_store_close(reader);
 }
 
+static void truncate_in(const char *dir, struct str key, off_t size)
+{
+    char hex[SHA256_HEX_SIZE];
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(key, digest);
+    hex_format(digest, sizeof digest, hex);
+    scoped(free_scoped) char *path = xasprintf("%s/%s/%s", root, dir, hex);
+    CHECK_OK(truncate(path, size));
+}
+
+/* A version that is not known, in the eight bytes after a magic word of eight. */
+static void damage_version(const char *path)
+{
+    scoped(fd_scoped) int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    CHECK_INT(pwrite(fd, "\xff", 1, 8), 1);
+}
+
+TEST(a_store_opens_whatever_the_stop_of_the_machine_has_damaged)
+{
+    enum { TORN, EMPTY, OTHER_VERSION, KINDS };
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct oci_store_gc gc;
+        struct err err = { 0 };
+        const struct oci_digest *one = &world.images[0].digest;
+        char hex[SHA256_HEX_SIZE];
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+        pull_ok(s, 0, "app");
+        pull_ok(s, 1, "next");
+        CHECK_OK(oci_store_lease(s, STR("of the boot"), one, true, NULL));
+        CHECK_OK(oci_store_lease(s, STR("torn"), one, false, NULL));
+        CHECK_OK(oci_store_lease(s, STR("whole"), one, false, NULL));
+        CHECK_OK(oci_store_lease(s, STR("of no document"), &world.images[1].digest, false, NULL));
+        oci_store_close(s);
+        oci_store_close(open_hasty(OCI_STORE_CAS));
+        hex_format(world.layers[1].diff_id.bytes, SHA256_BYTES, hex);
+        scoped(free_scoped) char *skeleton = xasprintf("%s/layers/%s/skeleton", root, hex);
+        scoped(free_scoped) char *index = xasprintf("%s/meta/index/%s", root, hex);
+        truncate_in("leases", STR("of the boot"), kind == EMPTY ? 0 : 20);
+        truncate_in("leases", STR("torn"), kind == EMPTY ? 0 : 20);
+        truncate_in("meta/documents", buf_str(&world.images[1].manifest), kind == EMPTY ? 0 : 20);
+        if (kind == OTHER_VERSION) {
+            damage_version(skeleton);
+            damage_version(index);
+        } else {
+            CHECK_OK(truncate(skeleton, kind == EMPTY ? 0 : 100));
+            CHECK_OK(truncate(index, kind == EMPTY ? 0 : 100));
+        }
+        start_again();
+        struct oci_store_opts opts = { .root = root, .form = OCI_STORE_CAS };
+        if (oci_store_open(&opts, &s, &err) < 0)
+            TEST_FAIL("%s", err_text(&err));
+        CHECK(!has_mark());
+        CHECK_INT(count_in("leases"), 1);
+        CHECK_INT(count_in("refs"), 1);
+        CHECK_INT(count_objects(), LAYERS * FILES); /* it is not known which are whose */
+        check_layer(s, 0);
+        CHECK(check_store(s, true).n_damaged >= 1);
+        CHECK_OK(oci_store_gc(s, false, &gc, NULL));
+        pull_ok(s, 0, "app");
+        pull_ok(s, 1, "next");
+        for (size_t i = 0; i < LAYERS; i++)
+            check_layer(s, i);
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        CHECK_ERR(oci_store_layer_remove(s, &world.layers[1].diff_id, NULL), -EBUSY);
+        oci_store_close(s);
+    }
+}
+
 /* ---- what a check gives to its reader ---- */
 
 static struct {

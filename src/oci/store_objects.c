@@ -740,7 +740,7 @@ static int use_index(struct sweeping *w, const struct oci_digest *d, struct err 
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     struct err why = { 0 };
     int r = oci_store_layer_index(w->s, d, &layer, &why);
-    if (r == -ENOENT || r == E_CORRUPT) {
+    if (r == -ENOENT || (r < 0 && !store_is_system(r))) {
         w->is_unsure = true;
         return 0;
     }
@@ -764,10 +764,10 @@ static int use_layer(void *arg, const char *name, struct err *err)
     int r = read_skeleton(w->s, &d, &b, &k, &why);
     if (r == -ENOENT) /* of another form */
         return 0;
-    if (r == E_CORRUPT)
-        return use_index(w, &d, err);
-    if (r < 0)
+    if (store_is_system(r))
         return err_set(err, r, "%s", err_text(&why));
+    if (r < 0) /* damaged, perhaps where its version stands */
+        return use_index(w, &d, err);
     for (size_t i = 0; i < k.n_parts; i++)
         use_object(w, oci_skeleton_part(&k, i).digest);
     return 0;

@@ -9,8 +9,8 @@
  * It is synced itself before the first import. As long as the machine runs everything is whole, so
  * the next one that opens the store in the same boot goes on, or syncs the file system and removes
  * the mark. In another boot the mark says that the machine stopped meanwhile: layers that it does
- * not list are removed, and documents and names that are damaged. What it lists stays what it was:
- * such a layer that is removed and comes again is synced, whoever brings it.
+ * not list are removed, and documents, names and leases that are damaged. What it lists stays what
+ * it was: such a layer that is removed and comes again is synced, whoever brings it.
  */
 #include "oci/store_int.h"
 
@@ -215,16 +215,34 @@ static bool stays_ref(struct recovery *v, const char *name, const struct oci_dig
            oci_store_image_load(v->s, &image.manifest, &v->arena, &manifest, &config, NULL) >= 0;
 }
 
+/* One that is over refers to nothing. */
+static int load_leased(void *arg, const char *file, const struct store_lease *l, struct err *err)
+{
+    struct recovery *v = arg;
+    struct oci_manifest manifest;
+    struct oci_config config;
+    (void)file;
+    return l->is_over
+               ? 0
+               : oci_store_image_load(v->s, &l->manifest, &v->arena, &manifest, &config, err);
+}
+
+/* Nothing could be collected while what a lease refers to is not known. */
+static bool stays_lease(struct recovery *v, const char *name, const struct oci_digest *d)
+{
+    (void)d;
+    arena_reset(&v->arena);
+    return store_read_lease(v->s, name, &v->arena, load_leased, v, NULL) >= 0;
+}
+
 static int recover(struct oci_store *s, struct str mark, struct err *err)
 {
     static const struct {
         const char *dir;
         bool (*stays)(struct recovery *v, const char *name, const struct oci_digest *d);
-    } steps[] = { { "layers", stays_layer },
-                  { "meta/index", stays_index },
-                  { "blobs", stays_blob },
-                  { "meta/documents", stays_document },
-                  { "refs", stays_ref } };
+    } steps[] = { { "layers", stays_layer }, { "meta/index", stays_index },
+                  { "blobs", stays_blob },   { "meta/documents", stays_document },
+                  { "refs", stays_ref },     { "leases", stays_lease } };
     struct recovery v = { .s = s, .u = xnew(struct store_unsynced) };
     int r = 0;
     take_list(v.u, mark);
