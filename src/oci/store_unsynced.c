@@ -171,48 +171,65 @@ struct recovery {
     struct arena arena;
 };
 
-static bool stays_layer(struct recovery *v, const char *name, const struct oci_digest *d)
+/*
+ * What follows says of a name whether it stays: 1; 0, it is damaged, or nothing needs it; a code of
+ * the machine at this moment, which says neither: the mark stays, and the next opening looks again.
+ */
+static int is_readable(int r)
+{
+    return r >= 0 ? 1 : r != -ENOENT && store_is_system(r) ? r : 0;
+}
+
+static int stays_layer(struct recovery *v, const char *name, const struct oci_digest *d,
+                       struct err *err)
 {
     struct store_layer_files f = { 0 };
     char hex[STORE_HEX_SIZE];
     if (!map_has(&v->u->synced, str_of(name)))
-        return false;
-    if (store_layer_stat(v->s, d, &f, NULL) >= 0 && f.has_blob) {
+        return 0;
+    int r = is_readable(store_layer_stat(v->s, d, &f, err));
+    if (r == 1 && f.has_blob) {
         hex_format(f.blob.bytes, sizeof f.blob.bytes, hex);
         (void)map_put(&v->blobs, str_of(hex), v);
     }
-    return true;
+    return r < 0 ? r : 1; /* a damaged one is the check's */
 }
 
-static bool stays_index(struct recovery *v, const char *name, const struct oci_digest *d)
+static int stays_index(struct recovery *v, const char *name, const struct oci_digest *d,
+                       struct err *err)
 {
+    struct store_file file;
+    struct store_path layer = store_path_of("layers", d, NULL);
     (void)name;
-    return oci_store_layer_has(v->s, d);
+    int r = store_file_of(v->s, layer.p, &file);
+    return r < 0 ? err_sys(err, r, "look at '%s'", layer.p) : file.inode != 0;
 }
 
-static bool stays_blob(struct recovery *v, const char *name, const struct oci_digest *d)
+static int stays_blob(struct recovery *v, const char *name, const struct oci_digest *d,
+                      struct err *err)
 {
-    (void)d;
+    (void)d, (void)err;
     return map_has(&v->blobs, str_of(name));
 }
 
-static bool stays_document(struct recovery *v, const char *name, const struct oci_digest *d)
+static int stays_document(struct recovery *v, const char *name, const struct oci_digest *d,
+                          struct err *err)
 {
     struct str text;
     (void)name;
-    arena_reset(&v->arena);
-    return oci_store_document(v->s, d, &v->arena, &text, NULL) >= 0;
+    return is_readable(oci_store_document(v->s, d, &v->arena, &text, err));
 }
 
-static bool stays_ref(struct recovery *v, const char *name, const struct oci_digest *d)
+static int stays_ref(struct recovery *v, const char *name, const struct oci_digest *d,
+                     struct err *err)
 {
     struct oci_store_image image;
     struct oci_manifest manifest;
     struct oci_config config;
     (void)d;
-    arena_reset(&v->arena);
-    return store_read_image(v->s, name, &v->arena, &image, NULL) >= 0 &&
-           oci_store_image_load(v->s, &image.manifest, &v->arena, &manifest, &config, NULL) >= 0;
+    int r = store_read_image(v->s, name, &v->arena, &image, err);
+    r = r < 0 ? r : oci_store_image_load(v->s, &image.manifest, &v->arena, &manifest, &config, err);
+    return is_readable(r);
 }
 
 /* One that is over refers to nothing. */
@@ -228,21 +245,39 @@ static int load_leased(void *arg, const char *file, const struct store_lease *l,
 }
 
 /* Nothing could be collected while what a lease refers to is not known. */
-static bool stays_lease(struct recovery *v, const char *name, const struct oci_digest *d)
+static int stays_lease(struct recovery *v, const char *name, const struct oci_digest *d,
+                       struct err *err)
 {
     (void)d;
+    return is_readable(store_read_lease(v->s, name, &v->arena, load_leased, v, err));
+}
+
+struct recovery_step {
+    const char *dir;
+    int (*stays)(struct recovery *v, const char *name, const struct oci_digest *d, struct err *err);
+};
+
+static int drop_damaged(struct recovery *v, const struct recovery_step *step, const char *name,
+                        struct err *err)
+{
+    struct oci_digest d;
+    struct err why = { 0 };
+    if (!store_digest_of_name(name, &d))
+        return 0;
     arena_reset(&v->arena);
-    return store_read_lease(v->s, name, &v->arena, load_leased, v, NULL) >= 0;
+    int r = step->stays(v, name, &d, &why);
+    if (r < 0)
+        return err_set(err, r, "%s", err_text(&why));
+    return r == 1 ? 0 : drop(v->s, step->dir, name, err);
 }
 
 static int recover(struct oci_store *s, struct str mark, struct err *err)
 {
-    static const struct {
-        const char *dir;
-        bool (*stays)(struct recovery *v, const char *name, const struct oci_digest *d);
-    } steps[] = { { "layers", stays_layer }, { "meta/index", stays_index },
-                  { "blobs", stays_blob },   { "meta/documents", stays_document },
-                  { "refs", stays_ref },     { "leases", stays_lease } };
+    static const struct recovery_step steps[] = {
+        { "layers", stays_layer }, { "meta/index", stays_index },
+        { "blobs", stays_blob },   { "meta/documents", stays_document },
+        { "refs", stays_ref },     { "leases", stays_lease },
+    };
     struct recovery v = { .s = s, .u = xnew(struct store_unsynced) };
     int r = 0;
     take_list(v.u, mark);
@@ -250,9 +285,7 @@ static int recover(struct oci_store *s, struct str mark, struct err *err)
         struct store_names names = { 0 };
         r = store_each(s, steps[i].dir, note_name, &names, err);
         vec_each (name, &names.list) {
-            struct oci_digest d;
-            if (r >= 0 && store_digest_of_name(*name, &d) && !steps[i].stays(&v, *name, &d))
-                r = drop(s, steps[i].dir, *name, err);
+            r = r < 0 ? r : drop_damaged(&v, &steps[i], *name, err);
             free(*name);
         }
         vec_fini(&names.list);
