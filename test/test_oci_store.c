@@ -1771,6 +1771,54 @@ TEST(a_damaged_file_leaves_no_layer_that_needs_it)
     }
 }
 
+static ino_t inode_of(const char *path)
+{
+    struct stat st;
+    CHECK_OK(stat(path, &st));
+    return st.st_ino;
+}
+
+/* What is here of its files is no better than the disk: the bytes that come are compared. */
+TEST(an_import_replaces_files_that_have_rotted_or_cannot_be_read)
+{
+    struct made_layer other;
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    make_sharing(&other, 0, 1);
+    const struct oci_import_opts opts = { .diff_id = other.diff_id,
+                                          .blob = other.digest,
+                                          .blob_size = other.blob.n };
+    scoped(free_scoped) char *object = object_path(0, 1);
+    ino_t before = inode_of(object);
+    CHECK_OK(import(s, buf_str(&other.blob), opts, NULL));
+    CHECK_INT(inode_of(object), before); /* it is right, and stays */
+    CHECK_OK(oci_store_layer_remove(s, &other.diff_id, NULL));
+    change_byte(object);
+    CHECK_INT(check_store(s, false).n_damaged, 2);
+    CHECK_OK(import(s, buf_str(&other.blob), opts, NULL));
+    CHECK(inode_of(object) != before);
+    check_layer(s, 0);
+    CHECK_INT(check_store(s, false).n_damaged, 0);
+    size_t n_replaced = 0;
+    for (unsigned nth = 1, is_over = 0; !is_over; nth++) {
+        if (oci_store_layer_has(s, &other.diff_id))
+            CHECK_OK(oci_store_layer_remove(s, &other.diff_id, NULL));
+        before = inode_of(object);
+        sys_fail_nth(SYS_PREAD, nth, EIO);
+        int r = import(s, buf_str(&other.blob), opts, NULL);
+        is_over = sys_call_count(SYS_PREAD) < nth;
+        sys_fail_nth(SYS_PREAD, 0, 0);
+        n_replaced += r >= 0 && inode_of(object) != before;
+        CHECK(r >= 0 || r == -EIO);
+        CHECK_INT(check_store(s, false).n_damaged + count_tmp(), 0);
+    }
+    CHECK(n_replaced >= 1);
+    oci_store_close(s);
+    buf_fini(&other.tar);
+    buf_fini(&other.blob);
+}
+
 /* What was damaged is brought again by another thread, before the check removes it. */
 static void on_damage_repair(void *arg, enum oci_store_damage_kind kind, const char *what,
                              const char *why)

@@ -217,9 +217,10 @@ int store_make_room(struct oci_store *s, uint64_t bytes, struct err *err);
 /* Whether its files can be objects. */
 bool store_objects_can_keep(const struct oci_layer *layer);
 /*
- * Make those of the layer's files that are missing, and the file `skeleton`, relative to the root.
- * tar_fd: its tar. is_synced: both are on the disk afterwards. After a success the objects stay,
- * and store_objects_kept() has to follow on this thread once the layer is visible, or is given up.
+ * Make those of the layer's files that are missing, or are there with other bytes than the tar has,
+ * and the file `skeleton`, relative to the root. tar_fd: its tar, compared with its DiffID.
+ * is_synced: both are on the disk afterwards. After a success the objects stay, and
+ * store_objects_kept() has to follow on this thread once the layer is visible, or is given up.
  * Errors: -ENOSPC, those of oci_skeleton_write().
  */
 int store_objects_keep(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,

@@ -132,26 +132,35 @@ static int add_to_hash(void *arg, struct str bytes, struct err *err)
     return 0;
 }
 
-/* Whether its content is what its name says; a code: that could not be found out. */
-static int is_right(struct oci_store *s, const uint8_t digest[SHA256_BYTES])
+/* Whether the object has the bytes of the file in the tar, which are right; a code: that could not
+ * be found out. piece: room for STORE_PIECE_BYTES. */
+static int is_right(struct oci_store *s, const struct oci_entry *e, int tar_fd, char *piece)
 {
-    uint8_t is[SHA256_BYTES];
-    scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
-    scoped(fd_scoped) int fd = oci_store_object_fd(s, digest, NULL);
-    int r = fd < 0 ? fd : store_read_fd(fd, add_to_hash, hash, NULL);
-    if (r < 0)
-        return r;
-    sha256_end(hash, is);
-    return memcmp(is, digest, sizeof is) == 0;
+    enum { HALF = STORE_PIECE_BYTES / 2 };
+    scoped(fd_scoped) int fd = oci_store_object_fd(s, e->digest, NULL);
+    if (fd < 0)
+        return fd;
+    for (uint64_t at = 0; at < e->size; at += HALF) {
+        size_t want = (size_t)MIN(e->size - at, (uint64_t)HALF);
+        ssize_t n = sys_pread_full(fd, piece, want, at);
+        ssize_t n_tar = n < 0 ? n : sys_pread_full(tar_fd, piece + HALF, want, e->data_offset + at);
+        if (n_tar < 0)
+            return (int)n_tar;
+        if ((size_t)n < want || n != n_tar || memcmp(piece, piece + HALF, want) != 0)
+            return false;
+    }
+    return true;
 }
 
-/* One that is there is good, or with `again` is read: then a damaged one is replaced. */
-static int must_write(struct oci_store *s, const struct oci_entry *e, bool again)
+/* One that is there is good, or with `again` is read: one that is damaged, or that the disk does
+ * not give, is replaced. */
+static int must_write(struct oci_store *s, const struct oci_entry *e, int tar_fd, bool again,
+                      char *piece)
 {
     if (!oci_store_object_has(s, e->digest, e->size))
         return true;
-    int r = again ? is_right(s, e->digest) : true;
-    return r < 0 && r != -ENOENT ? r : r != true;
+    int r = again ? is_right(s, e, tar_fd, piece) : true;
+    return r < 0 && r != -ENOENT && r != -EIO ? r : r != true;
 }
 
 /* Those that no other layer brought, under their hex names. */
@@ -165,7 +174,7 @@ static int write_new(struct oci_store *s, int dir, const struct oci_layer *layer
         if (e->type != TAR_FILE || e->size == 0 || e->is_sparse)
             continue;
         struct object_path path = object_path(e->digest);
-        r = must_write(s, e, again);
+        r = must_write(s, e, tar_fd, again, piece);
         if (r <= 0)
             continue;
         r = write_object(dir, strrchr(path.p, '/') + 1, e, tar_fd, piece);
@@ -340,7 +349,8 @@ static int keep_objects(struct oci_store *s, const char *skeleton, const struct 
 int store_objects_keep(struct oci_store *s, const char *skeleton, const struct oci_layer *layer,
                        int tar_fd, bool is_synced, struct err *err)
 {
-    struct keeping how = { .is_synced = is_synced };
+    /* Nothing reads its tar again before it leaves: what is known has to be right now. */
+    struct keeping how = { .again = true, .is_synced = is_synced };
     return keep_objects(s, skeleton, layer, tar_fd, how, err);
 }
 
