@@ -2753,6 +2753,27 @@ TEST(what_cannot_be_read_for_a_moment_after_the_machine_stopped_is_not_damaged)
     CHECK(n_told > 30);
 }
 
+TEST(an_opening_that_fails_while_the_machine_runs_costs_nothing)
+{
+    const struct oci_store_opts opts = { .is_as_before = true };
+    new_root();
+    struct oci_store *s = open_hasty(OCI_STORE_RAW);
+    pull_ok(s, 0, "app");
+    oci_store_close(s);
+    for (unsigned nth = 1, is_over = 0; !is_over; nth++) {
+        sys_fail_nth(SYS_OPENAT, nth, EMFILE);
+        int r = try_open(opts, NULL);
+        is_over = sys_call_count(SYS_OPENAT) < nth;
+        sys_fail_nth(SYS_OPENAT, 0, 0);
+        CHECK(r >= 0 || r == -EMFILE);
+        CHECK(has_mark());
+        s = open_with(opts);
+        check_layer(s, 0);
+        check_layer(s, 1);
+        oci_store_close(s);
+    }
+}
+
 /* ---- what a check gives to its reader ---- */
 
 static struct {

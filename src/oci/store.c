@@ -373,13 +373,20 @@ static int take_lock(struct oci_store *s, struct err *err)
     return 0;
 }
 
-static void read_boot_id(struct oci_store *s)
+/* Where there is no /proc it is not known. An error that passes says nothing: all that is of this
+ * boot would be taken for that of another one. */
+static int read_boot_id(struct oci_store *s, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(64);
+    struct err why = { 0 };
     struct str id = STR("unknown");
-    if (sys_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &b, NULL) >= 0)
+    int r = sys_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &b, &why);
+    if (r < 0 && r != -ENOENT && r != -EACCES)
+        return err_set(err, r, "%s", err_text(&why));
+    if (r >= 0)
         id = str_trim(buf_str(&b));
     (void)snprintf(s->boot, sizeof s->boot, STR_FMT, STR_ARG(id));
+    return 0;
 }
 
 /* What an earlier writer left: of this boot its partial blobs stay, to go on with. */
@@ -509,7 +516,8 @@ int oci_store_open(const struct oci_store_opts *opts, struct oci_store **ret, st
     (void)pthread_cond_init(&s->imported, NULL);
     (void)pthread_rwlock_init(&s->objects, NULL);
     (void)pthread_mutex_init(&s->blobs.mutex, NULL);
-    read_boot_id(s);
+    if ((r = read_boot_id(s, err)) < 0)
+        return r;
     if (!opts->is_reader && !opts->must_exist && (r = sys_mkdir_all(s->root, 0700, err)) < 0)
         return r;
     s->fd = sys_openat(AT_FDCWD, s->root, O_RDONLY | O_DIRECTORY, 0);
