@@ -2753,6 +2753,34 @@ TEST(what_cannot_be_read_for_a_moment_after_the_machine_stopped_is_not_damaged)
     CHECK(n_told > 30);
 }
 
+/* A layer that was synced has the file: after a stop it has to be what it is now. */
+TEST(a_rotten_file_is_synced_by_a_pull_without_syncs_that_replaces_it)
+{
+    struct made_layer other;
+    new_root();
+    struct oci_store *s = open_with((struct oci_store_opts){ .form = OCI_STORE_CAS });
+    pull_ok(s, 0, "one");
+    oci_store_close(s);
+    s = open_hasty(OCI_STORE_CAS);
+    make_sharing(&other, 0, 1);
+    const struct oci_import_opts opts = { .diff_id = other.diff_id,
+                                          .blob = other.digest,
+                                          .blob_size = other.blob.n };
+    scoped(free_scoped) char *object = object_path(0, 1);
+    for (size_t is_rotten = 0; is_rotten < 2; is_rotten++) {
+        if (is_rotten)
+            change_byte(object);
+        unsigned before = n_syncfs;
+        CHECK_OK(import(s, buf_str(&other.blob), opts, NULL));
+        CHECK_INT(n_syncfs - before, is_rotten ? 2 : 0); /* its bytes, then its name */
+        CHECK_OK(oci_store_layer_remove(s, &other.diff_id, NULL));
+    }
+    check_layer(s, 0);
+    oci_store_close(s);
+    buf_fini(&other.tar);
+    buf_fini(&other.blob);
+}
+
 TEST(an_opening_that_fails_while_the_machine_runs_costs_nothing)
 {
     const struct oci_store_opts opts = { .is_as_before = true };

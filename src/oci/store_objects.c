@@ -152,20 +152,29 @@ static int is_right(struct oci_store *s, const struct oci_entry *e, int tar_fd, 
     return true;
 }
 
+/* How the objects of a layer are made. */
+struct keeping {
+    bool again;     /* one that is there is read: then a damaged one is replaced */
+    bool is_synced; /* they and the skeleton are on the disk before they are used */
+};
+
 /* One that is there is good, or with `again` is read: one that is damaged, or that the disk does
- * not give, is replaced. */
-static int must_write(struct oci_store *s, const struct oci_entry *e, int tar_fd, bool again,
-                      char *piece)
+ * not give, is replaced. A layer that was synced may have that one: then the new one is, too. */
+static int must_write(struct oci_store *s, const struct oci_entry *e, int tar_fd,
+                      struct keeping *how, char *piece)
 {
     if (!oci_store_object_has(s, e->digest, e->size))
         return true;
-    int r = again ? is_right(s, e, tar_fd, piece) : true;
-    return r < 0 && r != -ENOENT && r != -EIO ? r : r != true;
+    int r = how->again ? is_right(s, e, tar_fd, piece) : true;
+    if (r < 0 && r != -ENOENT && r != -EIO)
+        return r;
+    how->is_synced |= r != true;
+    return r != true;
 }
 
 /* Those that no other layer brought, under their hex names. */
 static int write_new(struct oci_store *s, int dir, const struct oci_layer *layer, int tar_fd,
-                     bool again, size_t *ret_n)
+                     struct keeping *how, size_t *ret_n)
 {
     scoped(free_scoped) char *piece = mem_try(STORE_PIECE_BYTES);
     int r = piece ? 0 : -ENOMEM;
@@ -174,7 +183,7 @@ static int write_new(struct oci_store *s, int dir, const struct oci_layer *layer
         if (e->type != TAR_FILE || e->size == 0 || e->is_sparse)
             continue;
         struct object_path path = object_path(e->digest);
-        r = must_write(s, e, tar_fd, again, piece);
+        r = must_write(s, e, tar_fd, how, piece);
         if (r <= 0)
             continue;
         r = write_object(dir, strrchr(path.p, '/') + 1, e, tar_fd, piece);
@@ -243,19 +252,13 @@ static int sync_names(struct oci_store *s)
     return 0;
 }
 
-/* How the objects of a layer are made. */
-struct keeping {
-    bool again;     /* one that is there is read: then a damaged one is replaced */
-    bool is_synced; /* they and the skeleton are on the disk before they are used */
-};
-
 /* Write, sync, name, sync. One syncfs() costs less than fsync() of thousands of files. */
 static int add_objects(struct oci_store *s, const char *tmp, const struct oci_layer *layer,
                        int tar_fd, struct keeping how, struct err *err)
 {
     size_t n = 0;
     scoped(fd_scoped) int dir = sys_openat(s->fd, tmp, O_RDONLY | O_DIRECTORY, 0);
-    int r = dir < 0 ? dir : write_new(s, dir, layer, tar_fd, how.again, &n);
+    int r = dir < 0 ? dir : write_new(s, dir, layer, tar_fd, &how, &n);
     if (r >= 0 && n && how.is_synced && syncfs(dir) < 0)
         r = -errno;
     r = r < 0 || !n ? r : name_round(s, dir, layer);
