@@ -252,6 +252,27 @@ TEST(a_layer_that_is_on_its_way_to_the_node_is_joined)
     image_tasks_fini(&t);
 }
 
+TEST(what_a_node_told_of_itself_is_followed_and_not_joined)
+{
+    struct world w;
+    struct image_tasks t;
+    world_init(&w, 1, 2);
+    w.flights[0] = (struct image_orchestrate_flight){
+        .layer = 0, .to = 0, .from = -1, .left_ms = 5000, .is_told = true
+    };
+    w.o.n_flights = 1;
+    CHECK(image_orchestrate(&w.o, &t));
+    CHECK_INT(t.all.n, 1);
+    CHECK_INT(t.all.p[0].kind, IMAGE_TASK_REGISTRY);
+    image_tasks_fini(&t);
+    w.o.node = 1;
+    CHECK(image_orchestrate(&w.o, &t));
+    CHECK_INT(t.all.n, 1);
+    CHECK_INT(t.all.p[0].kind, IMAGE_TASK_AFTER);
+    CHECK_INT(t.all.p[0].source, 0);
+    image_tasks_fini(&t);
+}
+
 /* Twelve nodes ask at once for an image that no node has. */
 TEST(of_a_storm_every_fourth_node_asks_the_registry)
 {

@@ -152,6 +152,40 @@ TEST(layers_that_are_kept_as_tars_alone_are_there_and_are_no_source)
     arena_fini(&a);
 }
 
+TEST(layers_that_are_on_their_way_are_told_until_they_are_there)
+{
+    const struct oci_store_layer here[] = { blob_layer(9), blob_layer(200) };
+    const struct oci_digest coming[] = { { { 201 } }, { { 9 } }, { { 3 } }, { { 201 } } };
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 20);
+    scoped(buf_fini_scoped) struct buf arriving = BUF_INIT(1 << 20);
+    scoped(words_free_scoped) struct words *w = words_new();
+    node_state_prefixes(here, ARRAY_LEN(here), &prefixes);
+    node_state_arriving(coming, ARRAY_LEN(coming), buf_str(&prefixes), &arriving);
+    struct node_state s = { .node = STR("n1"),
+                            .reported_wall_s = 1700000000,
+                            .generation = 7,
+                            .prefixes = buf_str(&prefixes),
+                            .arriving = buf_str(&arriving) };
+    struct sched_node_image_state *got = read_back(w, &s);
+    CHECK_INT(got->n_layers, 2);
+    CHECK_INT(got->n_arriving, 2);
+    CHECK(sched_node_image_state_awaits(got, (uint64_t)3 << 40));
+    CHECK(sched_node_image_state_awaits(got, (uint64_t)201 << 40));
+    CHECK(!sched_node_image_state_awaits(got, (uint64_t)9 << 40));
+    CHECK(!sched_node_image_state_has(got, (uint64_t)3 << 40));
+    sched_object_unref(w, got);
+    buf_reset(&arriving);
+    node_state_arriving(&coming[1], 1, buf_str(&prefixes), &arriving);
+    s.arriving = buf_str(&arriving);
+    const struct json *spec = json_getc(node_state_object(&a, &s), "spec");
+    CHECK(!json_getc(json_getc(spec, "layers"), "arrivingPrefixes"));
+    buf_reset(&arriving);
+    node_state_arriving(&coming[1], 1, STR(""), &arriving); /* of an empty store */
+    CHECK_INT(arriving.n, NODE_STATE_PREFIX_BYTES);
+    arena_fini(&a);
+}
+
 TEST(round_trips_are_averaged_and_do_not_make_rates_look_fresh)
 {
     struct arena a = { 0 };

@@ -89,6 +89,58 @@ TEST(an_image_and_the_states_of_nodes_are_what_a_plan_is_made_of)
     arena_fini(&a);
 }
 
+static void put_arriving(struct image_states *s, const char *name, const char *url, uint8_t layer)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    const struct oci_digest diff = digest_of(layer);
+    scoped(buf_fini_scoped) struct buf arriving = BUF_INIT(4096);
+    node_state_arriving(&diff, 1, STR(""), &arriving);
+    const struct node_state n = { .node = str_of(name),
+                                  .url = str_of(url),
+                                  .reported_wall_s = 1700000000,
+                                  .upload_slots = 3,
+                                  .arriving = buf_str(&arriving) };
+    CHECK(image_states_put(s, node_state_object(&a, &n), &err) >= 0);
+    arena_fini(&a);
+}
+
+/* 100,000,000 bytes take 8 s at what is assumed of a registry. */
+TEST(what_nodes_fetch_as_they_tell_is_under_way)
+{
+    struct arena a = { 0 };
+    struct image_cluster_file f;
+    char name[16];
+    const struct oci_lookup_layer layers[] = { { digest_of(1), digest_of(101), 100000000 },
+                                               { digest_of(2), digest_of(102), 1000 } };
+    const struct oci_lookup_image image = { .layers = layers, .n = 2 };
+    const char *url = "http://10.0.0.1:5000";
+    scoped(image_states_free_scoped) struct image_states *s = image_states_new();
+    put_arriving(s, "n1", url, 1);
+    put_arriving(s, "n2", url, 3); /* of another image */
+    put_arriving(s, "n3", "", 1);  /* which nobody can ask */
+    put_arriving(s, "n4", url, 1);
+    (void)image_states_refuse(s, STR("n4"));
+    CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000003000, &a, &f, NULL));
+    CHECK_INT(f.o.n_flights, 1);
+    CHECK_INT(f.o.flights[0].layer, 0);
+    CHECK_INT(f.o.flights[0].to, 0);
+    CHECK_INT(f.o.flights[0].from, PLACE_BREAK_REGISTRY);
+    CHECK_INT(f.o.flights[0].left_ms, 5000);
+    CHECK(f.o.flights[0].is_told);
+    CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000029000, &a, &f, NULL));
+    CHECK_INT(f.o.flights[0].left_ms, 0);
+    CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000031000, &a, &f, NULL));
+    CHECK_INT(f.o.n_flights, 0); /* silent */
+    for (int i = 0; i < 2 * IMAGE_STATES_ARRIVALS_MAX; i++) {
+        (void)snprintf(name, sizeof name, "m%d", i);
+        put_arriving(s, name, url, 2);
+    }
+    CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000003000, &a, &f, NULL));
+    CHECK_INT(f.o.n_flights, 1 + IMAGE_STATES_ARRIVALS_MAX);
+    arena_fini(&a);
+}
+
 static void count_one(void *arg, const struct sched_node_image_state *s)
 {
     (void)s;

@@ -418,6 +418,17 @@ struct str image_deploy_id(const struct image_deploy *d)
     return d->bdm.deploy;
 }
 
+size_t image_deploy_from_registry(const struct image_deploy *d, struct oci_digest *ret, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n && n < max; i++) {
+        const struct layer *l = &d->layers[i];
+        if (l->sources[l->pieces[0].choices[0]].is_registry)
+            ret[n++] = l->diff;
+    }
+    return n;
+}
+
 bool image_deploy_is_prefetch(const struct image_deploy *d)
 {
     return d->bdm.is_prefetch;

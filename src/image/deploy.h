@@ -52,6 +52,8 @@ void image_deploy_free(struct image_deploy *d);
 struct str image_deploy_id(const struct image_deploy *d); /* borrowed */
 bool image_deploy_is_prefetch(const struct image_deploy *d);
 bool image_deploy_has_ended(const struct image_deploy *d);
+/* DiffIDs of the layers that come from a registry first, `max` at most; their number. */
+size_t image_deploy_from_registry(const struct image_deploy *d, struct oci_digest *ret, size_t max);
 /* After on_end(): what came, in what time. */
 struct image_deploy_measured {
     uint64_t peer_bytes, registry_bytes, fetch_ms;

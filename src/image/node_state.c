@@ -33,12 +33,9 @@ static int by_prefix(const void *a, const void *b)
     return memcmp(a, b, NODE_STATE_PREFIX_BYTES);
 }
 
-static void add_prefixes(const struct oci_store_layer *layers, size_t n, bool all, struct buf *to)
+/* What was added behind `from`: ascending, none twice. */
+static void put_in_order(struct buf *to, size_t from)
 {
-    size_t skip = n > NODE_STATE_LAYERS_MAX ? n - NODE_STATE_LAYERS_MAX : 0, from = to->n;
-    for (size_t i = skip; i < n; i++)
-        if (all || !layers[i].has_blob)
-            (void)buf_add(to, layers[i].diff_id.bytes, NODE_STATE_PREFIX_BYTES);
     size_t count = (to->n - from) / NODE_STATE_PREFIX_BYTES;
     if (!buf_ok(to) || count == 0)
         return;
@@ -54,6 +51,15 @@ static void add_prefixes(const struct oci_store_layer *layers, size_t n, bool al
     to->n = from + kept * NODE_STATE_PREFIX_BYTES;
 }
 
+static void add_prefixes(const struct oci_store_layer *layers, size_t n, bool all, struct buf *to)
+{
+    size_t skip = n > NODE_STATE_LAYERS_MAX ? n - NODE_STATE_LAYERS_MAX : 0, from = to->n;
+    for (size_t i = skip; i < n; i++)
+        if (all || !layers[i].has_blob)
+            (void)buf_add(to, layers[i].diff_id.bytes, NODE_STATE_PREFIX_BYTES);
+    put_in_order(to, from);
+}
+
 void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to)
 {
     add_prefixes(layers, n, true, to);
@@ -62,6 +68,18 @@ void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct 
 void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struct buf *to)
 {
     add_prefixes(layers, n, false, to);
+}
+
+void node_state_arriving(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
+                         struct buf *to)
+{
+    size_t from = to->n;
+    for (size_t i = 0; i < MIN(n, (size_t)NODE_STATE_ARRIVING_MAX); i++)
+        if (prefixes.n == 0 ||
+            !bsearch(diff_ids[i].bytes, prefixes.p, prefixes.n / NODE_STATE_PREFIX_BYTES,
+                     NODE_STATE_PREFIX_BYTES, by_prefix))
+            (void)buf_add(to, diff_ids[i].bytes, NODE_STATE_PREFIX_BYTES);
+    put_in_order(to, from);
 }
 
 static void set_time(struct arena *a, struct json *v, const char *key, int64_t wall_s)
@@ -136,10 +154,15 @@ struct json *node_state_beat(struct arena *a, const struct node_state *s)
     return v;
 }
 
+static void set_prefixes(struct arena *a, struct json *layers, const char *key, struct str prefixes)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BASE64_MAX);
+    (void)base64_encode(&text, prefixes, BASE64_STD);
+    json_set_str(a, layers, key, str_copy_arena(a, buf_str(&text)));
+}
+
 struct json *node_state_object(struct arena *a, const struct node_state *s)
 {
-    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(BASE64_MAX);
-    scoped(buf_fini_scoped) struct buf unsendable = BUF_INIT(BASE64_MAX);
     struct json *v = json_new_object(a);
     json_set_str(a, v, "apiVersion", STR("dormouse.dev/v1alpha1"));
     json_set_str(a, v, "kind", STR("NodeImageState"));
@@ -154,11 +177,10 @@ struct json *node_state_object(struct arena *a, const struct node_state *s)
     set_amount(a, cache, "pinnedBytes", MIN(s->cache_pinned, s->cache_capacity));
     struct json *layers = json_obj(a, spec, "layers");
     set_amount(a, layers, "generation", s->generation);
-    (void)base64_encode(&prefixes, s->prefixes, BASE64_STD);
-    json_set_str(a, layers, "prefixes", str_copy_arena(a, buf_str(&prefixes)));
-    if (s->unsendable.n) {
-        (void)base64_encode(&unsendable, s->unsendable, BASE64_STD);
-        json_set_str(a, layers, "unsendablePrefixes", str_copy_arena(a, buf_str(&unsendable)));
-    }
+    set_prefixes(a, layers, "prefixes", s->prefixes);
+    if (s->unsendable.n)
+        set_prefixes(a, layers, "unsendablePrefixes", s->unsendable);
+    if (s->arriving.n)
+        set_prefixes(a, layers, "arrivingPrefixes", s->arriving);
     return v;
 }

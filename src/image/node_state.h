@@ -11,6 +11,7 @@
 enum {
     NODE_STATE_PREFIX_BYTES = 6,               /* of a DiffID */
     NODE_STATE_LAYERS_MAX = 32768,             /* the definition of NodeImageState takes no more */
+    NODE_STATE_ARRIVING_MAX = 1024,            /* likewise */
     NODE_STATE_TEXT_MAX = 640 << 10,           /* of an object */
     NODE_STATE_MEASURED_MIN_BYTES = 256 << 10, /* smaller transfers say nothing of a rate */
 };
@@ -43,6 +44,7 @@ struct node_state {
     uint64_t generation;   /* of the set of layers */
     struct str prefixes;   /* node_state_prefixes() */
     struct str unsendable; /* likewise, those without a blob: no one can have them from here */
+    struct str arriving;   /* node_state_arriving() */
 };
 
 /*
@@ -58,6 +60,9 @@ uint64_t node_state_cache_capacity(const struct node_state *s, uint64_t quota);
 void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct buf *to);
 /* Of them those that are kept as tars alone. */
 void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struct buf *to);
+/* Of those that are on their way the ones that are not among `prefixes`, in the same form. */
+void node_state_arriving(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
+                         struct buf *to);
 /* The whole object, for a server-side apply. */
 struct json *node_state_object(struct arena *a, const struct node_state *s);
 /* What changes all the time, for a merge patch: the time, disk and so the room of the cache, slots,

@@ -42,6 +42,7 @@ struct image_orchestrate_flight {
     uint32_t to;     /* node */
     int from;        /* node, or PLACE_BREAK_REGISTRY */
     int64_t left_ms; /* predicted */
+    bool is_told;    /* by the node, a while ago: not joined, and only followed */
 };
 
 struct image_orchestrate {

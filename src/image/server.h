@@ -49,6 +49,7 @@ enum {
     IMAGE_SERVER_TAG_MS = 60000, /* a tag is compared with the registry's after that */
     /* The NodeImageState: after a change, between two writings at least, without a change. */
     IMAGE_SERVER_STATE_QUIET_MS = 200,
+    IMAGE_SERVER_STATE_ARRIVING_MS = 1000, /* a deployment that goes on for so long is told */
     IMAGE_SERVER_STATE_GAP_MS = 2000,
     IMAGE_SERVER_STATE_BEAT_MS = 20000,
     /* Other nodes that are measured; between two rounds at least; bytes for all that measure this

@@ -109,6 +109,10 @@ bool image_server_node_request(struct image_server *s, struct http_exchange *x,
 void image_server_node_close(struct image_server *s);
 void image_server_node_fini(struct image_server *s);
 
+/* DiffIDs of what deployments fetch from registries, `max` at most and perhaps some twice; their
+ * number. */
+size_t image_server_arriving(struct image_server *s, struct oci_digest *ret, size_t max);
+
 /* A node's token, shown with the request. */
 bool image_server_holds(const struct image_server *s, const struct image_bdm_grant *g,
                         const struct http_request *req);
@@ -164,6 +168,8 @@ void image_server_state_arm(struct image_server *s, uint64_t after_ms);
 void image_server_state_changed(struct image_server *s);
 /* The network was measured, and nothing else happened. */
 void image_server_state_measured(struct image_server *s);
+/* A deployment has begun, which is told if it takes IMAGE_SERVER_STATE_ARRIVING_MS. */
+void image_server_state_deploying(struct image_server *s);
 bool image_server_state_is_busy(const struct image_server *s);
 void image_server_state_close(struct image_server *s);
 void image_server_state_fini(struct image_server *s);

@@ -190,6 +190,17 @@ void image_server_each_prefetch(struct image_server *s, void (*f)(struct image_d
     }
 }
 
+size_t image_server_arriving(struct image_server *s, struct oci_digest *ret, size_t max)
+{
+    size_t n = 0;
+    list_each (node, &s->deploys) {
+        struct image_deploy *d = list_entry(node, struct node_deploy, node)->d;
+        if (!image_deploy_is_prefetch(d) && !image_deploy_has_ended(d))
+            n += image_deploy_from_registry(d, ret + n, max - n);
+    }
+    return n;
+}
+
 static void reply_deploy(struct http_exchange *x, int status, struct node_deploy *k)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
@@ -227,8 +238,10 @@ static int start_deploy(struct image_server *s, struct str text, struct node_dep
     int r = image_deploy_start(&o, text, &d, err);
     if (r < 0)
         return r;
-    if (!image_deploy_is_prefetch(d))
+    if (!image_deploy_is_prefetch(d)) {
         image_server_prefetch_stop(s);
+        image_server_state_deploying(s);
+    }
     struct node_deploy *k = xnew(struct node_deploy);
     *k = (struct node_deploy){ .s = s, .d = d };
     list_push_back(&s->deploys, &k->node);

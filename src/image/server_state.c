@@ -6,8 +6,10 @@
  *                                                          -> else: the part that ages, merged
  *
  * A change is written IMAGE_SERVER_STATE_QUIET_MS after it, but IMAGE_SERVER_STATE_GAP_MS after the
- * last writing at the earliest; without one the object is renewed every IMAGE_SERVER_STATE_BEAT_MS,
- * since readers give up a node that is silent. One request at a time.
+ * last writing at the earliest; what a deployment fetches is a change once that has gone on for
+ * IMAGE_SERVER_STATE_ARRIVING_MS, since its end soon follows otherwise. Without one the object is
+ * renewed every IMAGE_SERVER_STATE_BEAT_MS, since readers give up a node that is silent. One
+ * request at a time.
  */
 #include "image/server_int.h"
 
@@ -22,7 +24,7 @@ enum { TIMEOUT_MS = 10000, ANSWER_MAX = 512 << 10 };
 
 struct image_server_state {
     struct image_server *s;
-    struct timer timer;
+    struct timer timer, arriving_timer;
     struct job job;
     struct kube_call *call; /* under way */
     bool is_working, is_changed, is_whole, has_failed;
@@ -32,7 +34,7 @@ struct image_server_state {
     uint64_t generation;
     int status, r;
     struct err why; /* of r, or what came of the last writing */
-    struct buf prefixes, unsendable, answer;
+    struct buf prefixes, unsendable, arriving, answer;
     struct node_state found; /* by the job */
 };
 
@@ -129,7 +131,7 @@ static uint64_t sum_of(const struct node_state *f)
     const uint64_t numbers[] = { f->cache_used, f->cache_pinned };
     uint64_t sum = sum64(f->prefixes, 1) ^ sum64(f->unsendable, 5) ^
                    sum64(str_n(numbers, sizeof numbers), 2) ^
-                   sum64(str_n(&f->rates, sizeof f->rates), 4);
+                   sum64(str_n(&f->rates, sizeof f->rates), 4) ^ sum64(f->arriving, 7);
     return sum ? sum : 1;
 }
 
@@ -164,6 +166,14 @@ static int write_state(struct image_server_state *t, struct err *err)
     return r;
 }
 
+static void look_at_deployments(struct image_server_state *t)
+{
+    scoped(free_scoped) struct oci_digest *all = xnew_n(struct oci_digest, NODE_STATE_ARRIVING_MAX);
+    size_t n = image_server_arriving(t->s, all, NODE_STATE_ARRIVING_MAX);
+    buf_reset(&t->arriving);
+    node_state_arriving(all, n, buf_str(&t->prefixes), &t->arriving);
+}
+
 static void on_gathered(struct job *j, int r)
 {
     struct image_server_state *t = container_of(j, struct image_server_state, job);
@@ -189,6 +199,8 @@ static void on_gathered(struct job *j, int r)
     f->generation = t->generation;
     f->prefixes = buf_str(&t->prefixes);
     f->unsendable = buf_str(&t->unsendable);
+    look_at_deployments(t);
+    f->arriving = buf_str(&t->arriving);
     t->sum = sum_of(f);
     t->is_whole = t->sum != t->written_sum;
     r = r < 0 ? err_sys(&t->why, r, "look at the store") : t->r;
@@ -223,6 +235,7 @@ void image_server_state_start(struct image_server *s)
     t->s = s;
     t->prefixes = BUF_INIT(NODE_STATE_LAYERS_MAX * NODE_STATE_PREFIX_BYTES);
     t->unsendable = BUF_INIT(NODE_STATE_LAYERS_MAX * NODE_STATE_PREFIX_BYTES);
+    t->arriving = BUF_INIT(NODE_STATE_ARRIVING_MAX * NODE_STATE_PREFIX_BYTES);
     t->answer = BUF_INIT(ANSWER_MAX);
     s->state = t;
     image_server_state_arm(s, 0);
@@ -244,6 +257,21 @@ void image_server_state_changed(struct image_server *s)
     image_server_probe_soon(s);
 }
 
+static void on_arriving(struct timer *timer)
+{
+    struct image_server_state *t = container_of(timer, struct image_server_state, arriving_timer);
+    struct oci_digest one;
+    if (image_server_arriving(t->s, &one, 1) > 0)
+        image_server_state_measured(t->s);
+}
+
+void image_server_state_deploying(struct image_server *s)
+{
+    struct image_server_state *t = s->state;
+    if (t && !timer_is_armed(&t->arriving_timer))
+        timer_start(s->loop, &t->arriving_timer, IMAGE_SERVER_STATE_ARRIVING_MS, on_arriving);
+}
+
 bool image_server_state_is_busy(const struct image_server *s)
 {
     return s->state && (s->state->is_working || s->state->call);
@@ -254,6 +282,7 @@ void image_server_state_close(struct image_server *s)
     if (!s->state)
         return;
     timer_stop(s->loop, &s->state->timer);
+    timer_stop(s->loop, &s->state->arriving_timer);
     if (s->state->call)
         transport_cancel(s->opts.api, s->state->call);
 }
@@ -263,8 +292,10 @@ void image_server_state_fini(struct image_server *s)
     if (!s->state)
         return;
     timer_stop(s->loop, &s->state->timer);
+    timer_stop(s->loop, &s->state->arriving_timer);
     buf_fini(&s->state->prefixes);
     buf_fini(&s->state->unsendable);
+    buf_fini(&s->state->arriving);
     buf_fini(&s->state->answer);
     free(s->state);
 }

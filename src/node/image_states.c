@@ -7,7 +7,10 @@
 #include "image/node_state.h"
 #include "sched/object/node_image_state.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#define LEFT_MAX_MS 86400e3 /* of a layer of which the manifest says no matter what */
 
 _Static_assert((int)NODE_STATE_LAYERS_MAX == (int)SCHED_NODE_LAYERS_MAX, "one limit");
 _Static_assert((int)NODE_STATE_PREFIX_BYTES == (int)SCHED_LAYER_PREFIX_BYTES, "one prefix");
@@ -212,6 +215,44 @@ static void describe_node(const struct sched_node_image_state *s, const uint64_t
     }
 }
 
+/* Another node may have it from there when it is there. */
+static bool may_be_followed(const struct image_state *e, int64_t wall_ms)
+{
+    return url_of(e).n > 0 &&
+           image_states_is_fresh(sched_node_image_state_of(e->o)->reported_ms, wall_ms);
+}
+
+static void describe_arrivals(const struct image_state **all, const uint64_t *prefixes,
+                              int64_t wall_ms, struct arena *a, struct image_cluster_file *f)
+{
+    struct image_orchestrate_flight *flights = arena_new_n(
+        a, struct image_orchestrate_flight, f->o.n_layers * IMAGE_STATES_ARRIVALS_MAX + 1);
+    size_t n_of[PLACE_BREAK_LAYERS_MAX] = { 0 }, n = 0;
+    for (uint32_t i = 0; i < f->o.n_nodes; i++) {
+        const struct sched_node_image_state *s = sched_node_image_state_of(all[i]->o);
+        if (s->n_arriving == 0 || !may_be_followed(all[i], wall_ms))
+            continue;
+        for (uint32_t k = 0; k < f->o.n_layers; k++) {
+            if (n_of[k] == IMAGE_STATES_ARRIVALS_MAX ||
+                !sched_node_image_state_awaits(s, prefixes[k]))
+                continue;
+            double all_ms = (double)f->o.layers[k].size * 8000 / (double)f->rates[i].registry_bps;
+            int64_t left_ms = (int64_t)fmin(all_ms, LEFT_MAX_MS);
+            int64_t ago_ms = MAX(wall_ms - s->reported_ms, (int64_t)0);
+            n_of[k]++;
+            flights[n++] = (struct image_orchestrate_flight){
+                .layer = k,
+                .to = i,
+                .from = PLACE_BREAK_REGISTRY,
+                .left_ms = MAX(left_ms - ago_ms, (int64_t)0),
+                .is_told = true,
+            };
+        }
+    }
+    f->o.flights = flights;
+    f->o.n_flights = n;
+}
+
 int image_states_describe(const struct image_states *s, struct str reference,
                           const struct oci_lookup_image *image, int64_t wall_ms, struct arena *a,
                           struct image_cluster_file *ret, struct err *err)
@@ -245,6 +286,7 @@ int image_states_describe(const struct image_states *s, struct str reference,
     f.o.nodes = nodes;
     f.o.n_nodes = n;
     f.rates = rates;
+    describe_arrivals(all, prefixes, wall_ms, a, &f);
     *ret = f;
     return 0;
 }

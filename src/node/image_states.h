@@ -9,6 +9,10 @@
 #include "image/cluster_file.h"
 #include "oci/lookup.h"
 
+enum {
+    IMAGE_STATES_ARRIVALS_MAX = 16, /* of a layer: nodes that fetch it, and may be followed */
+};
+
 /* Of a node that has measured nothing yet; BreakDeployTime assumes it of registries, too. */
 #define IMAGE_STATES_BPS_DEFAULT ((int64_t)100000000)
 
@@ -49,8 +53,9 @@ void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
 
 /*
  * The image and all nodes, by name; all of it in the arena. `o.node` is 0: choose one with
- * image_cluster_file_deploy_on(). Nothing is under way. Errors: E_LIMIT, too many layers;
- * E_INVALID, it has none.
+ * image_cluster_file_deploy_on(). Under way is what nodes fetch from registries as they tell
+ * (`is_told`), for as long as the whole layer takes from their last report on. Errors: E_LIMIT, too
+ * many layers; E_INVALID, it has none.
  */
 int image_states_describe(const struct image_states *s, struct str reference,
                           const struct oci_lookup_image *image, int64_t wall_ms, struct arena *a,

@@ -242,9 +242,18 @@ static void add_flights_of(const struct image_plan *p, const struct image_cluste
     }
 }
 
+static bool has_flight(const struct flights *f, const struct image_orchestrate_flight *like)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->p[i].layer == like->layer && f->p[i].to == like->to)
+            return true;
+    return false;
+}
+
 /*
  * What other plans have under way: flights of this image's layers, and bytes that nodes owe. What
  * has just come to a node is one that takes no more time, since the node may not have told yet.
+ * And what nodes fetch for the plans of others (image_states_describe()).
  */
 static void add_flights(const struct orchestrator *o, struct arena *a, struct image_cluster_file *f)
 {
@@ -255,10 +264,14 @@ static void add_flights(const struct orchestrator *o, struct arena *a, struct im
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         list_each (node, &o->plans[states[i]])
             max += list_entry(node, struct image_plan, node)->n_tasks;
+    max += f->o.n_flights;
     to.p = arena_new_n(a, struct image_orchestrate_flight, max + 1);
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         list_each (node, &o->plans[states[i]])
             add_flights_of(list_entry(node, struct image_plan, node), f, nodes, &to);
+    for (size_t i = 0; i < f->o.n_flights; i++)
+        if (!has_flight(&to, &f->o.flights[i]))
+            to.p[to.n++] = f->o.flights[i];
     f->o.flights = to.p;
     f->o.n_flights = to.n;
 }

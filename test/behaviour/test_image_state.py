@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nodes tell a cluster about their images: who writes it, and which decisions change because of it."""
+import concurrent.futures
 import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 
 import pytest
@@ -104,6 +106,41 @@ def test_a_plan_from_reports_is_sent_and_reported_again(cluster):
     assert (end["state"], end["layersDone"]) == ("done", 2)
     wait_for(lambda: cluster.has("n1") == 2, "n1 to report its layers")
     assert cluster.plan("--node", "n1")["transfers"] == []
+
+
+def test_a_plan_made_by_hand_sees_what_another_one_has_under_way(cluster):
+    """The registry sends slowly until n1 has told that it fetches the layer: the next plan has n2 wait for n1."""
+    for name in ("n1", "n2"):
+        cluster.start(name)
+    wait_for(lambda: cluster.state("n1") and cluster.state("n2"), "both nodes to report")
+    big = cluster.doc["layers"][0]["digest"]
+    told = threading.Event()
+
+    def slowly(h):
+        data, at = h.server.blobs[big], 0
+        h.send_response(200)
+        h.send_header("Content-Length", str(len(data)))
+        h.end_headers()
+        while not told.wait(0.05):
+            h.wfile.write(data[at:at + 2000])
+            at += 2000
+        h.wfile.write(data[at:])
+        return True
+
+    cluster.registry.faults.append(("GET", f"/blobs/{big}", slowly))
+    send = ("--send", "--cluster-key-file", cluster.directory / "key")
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        try:
+            first = threads.submit(cluster.plan, "--node", "n1", *send)
+            wait_for(lambda: "arrivingPrefixes" in cluster.state("n1")["layers"], "n1 to tell what it fetches")
+            plan = cluster.plan("--node", "n2")
+            assert [(t["how"], t["source"], t["alternatives"]) for t in plan["transfers"]][0] == ("after", "n1", ["registry"])
+            second = threads.submit(cluster.plan, "--node", "n2", *send)
+        finally:
+            told.set()
+        assert (first.result()["state"], second.result()["state"]) == ("done", "done")
+    assert second.result()["registryBytes"] == 0 and second.result()["peerBytes"] == sum(d["size"] for d in cluster.doc["layers"])
+    wait_for(lambda: cluster.has("n1") == 2 and "arrivingPrefixes" not in cluster.state("n1")["layers"], "n1 to tell that it has it")
 
 
 def test_a_node_writes_its_own_state_alone(cluster):

@@ -78,9 +78,11 @@ static int read_layers(struct sched_node_image_state *s, const struct json *laye
 {
     s->layers_generation = (uint64_t)amount(layers, "generation");
     int r = read_prefixes(layers, "prefixes", &s->layers, &s->n_layers, err);
-    return r < 0 || !json_getc(layers, "unsendablePrefixes")
-               ? r
-               : read_prefixes(layers, "unsendablePrefixes", &s->unsendable, &s->n_unsendable, err);
+    if (r >= 0 && json_getc(layers, "unsendablePrefixes"))
+        r = read_prefixes(layers, "unsendablePrefixes", &s->unsendable, &s->n_unsendable, err);
+    if (r >= 0 && json_getc(layers, "arrivingPrefixes"))
+        r = read_prefixes(layers, "arrivingPrefixes", &s->arriving, &s->n_arriving, err);
+    return r;
 }
 
 static int node_image_state_read(struct words *w, struct sched_object *o, const struct json *json,
@@ -113,6 +115,7 @@ static void node_image_state_fini(struct words *w, struct sched_object *o)
     struct sched_node_image_state *s = (struct sched_node_image_state *)o;
     free(s->layers);
     free(s->unsendable);
+    free(s->arriving);
 }
 
 const struct sched_kind_ops sched_node_image_state_ops = {
@@ -161,4 +164,9 @@ bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t
 bool sched_node_image_state_sends(const struct sched_node_image_state *s, uint64_t prefix)
 {
     return sched_node_image_state_has(s, prefix) && !is_in(s->unsendable, s->n_unsendable, prefix);
+}
+
+bool sched_node_image_state_awaits(const struct sched_node_image_state *s, uint64_t prefix)
+{
+    return is_in(s->arriving, s->n_arriving, prefix) && !sched_node_image_state_has(s, prefix);
 }

@@ -8,6 +8,7 @@
  * exact enough for a score: among 1,000 layers one that is not there seems to be in 1 of 280
  * thousand million questions. `spec.layers.generation` grows with every change of the set, and of
  * `spec.layers.unsendablePrefixes`, its layers that other nodes cannot have from this one.
+ * `spec.layers.arrivingPrefixes` are layers that it fetches from a registry; no part of the set.
  */
 #pragma once
 
@@ -33,7 +34,8 @@ struct sched_node_image_state {
     uint64_t layers_generation;
     uint64_t *layers;     /* prefixes as numbers, ascending */
     uint64_t *unsendable; /* of them, likewise */
-    uint32_t n_layers, n_unsendable;
+    uint64_t *arriving;   /* likewise */
+    uint32_t n_layers, n_unsendable, n_arriving;
 };
 static inline const struct sched_node_image_state *sched_node_image_state_of(
     const struct sched_object *o)
@@ -45,6 +47,8 @@ int64_t sched_node_image_state_way_us(const struct sched_node_image_state *s);
 bool sched_node_image_state_has(const struct sched_node_image_state *s, uint64_t prefix);
 /* It has it, and others can have it from there. */
 bool sched_node_image_state_sends(const struct sched_node_image_state *s, uint64_t prefix);
+/* It does not have it yet. */
+bool sched_node_image_state_awaits(const struct sched_node_image_state *s, uint64_t prefix);
 /* The prefix of "sha256:HEX...", of which 12 digits are enough. Errors: E_INVALID. */
 int sched_layer_prefix(struct str diff_id, uint64_t *ret, struct err *err);
 
