@@ -20,7 +20,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127 };
+enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127, STACK_BYTES = 64 << 10 };
+
+struct runtime {
+    const char *const *argv;
+    int alive[2]; /* closed with the parent, which may end before the child asks for its signal */
+};
 
 /* ---- the runtime ---- */
 
@@ -37,15 +42,17 @@ static void hide_second_hierarchy(void)
 /*
  * The first process of the PID namespace, in a mount namespace of its own: /proc has to show this
  * namespace, and crun refuses machines with both versions of cgroups unless the second is out of
- * sight.
+ * sight. Other threads of the parent may have held locks of its memory: system calls alone.
  */
-static void __attribute__((noreturn)) be_runtime(const char *const *argv, const int alive[2])
+static int be_runtime(void *arg)
 {
+    const struct runtime *r = arg;
+    const char *const *argv = r->argv;
     sigset_t none;
-    struct pollfd parent = { .fd = alive[0], .events = POLLIN };
+    struct pollfd parent = { .fd = r->alive[0], .events = POLLIN };
     const char *what = "prepare the runtime";
     (void)sigemptyset(&none);
-    (void)close(alive[1]);
+    (void)close(r->alive[1]);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && poll(&parent, 1, 0) == 0 &&
         unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0) {
@@ -69,14 +76,14 @@ static int start(const char *program, const char *bundle, const char *id, struct
     argv[n++] = "--bundle";
     argv[n++] = bundle;
     argv[n++] = id;
-    int alive[2]; /* closed with the parent, which may end before the child asks for its signal */
-    if (pipe2(alive, O_CLOEXEC) < 0)
+    struct runtime runtime = { .argv = argv };
+    scoped(free_scoped) char *stack = xalloc(STACK_BYTES); /* the child has a copy of it */
+    if (pipe2(runtime.alive, O_CLOEXEC) < 0)
         return err_sys(err, -errno, "pipe");
-    int pid = unshare(CLONE_NEWPID) < 0 ? -1 : fork();
-    if (pid == 0)
-        be_runtime(argv, alive);
+    /* Not unshare(): after it this thread could start nothing more once the runtime has ended. */
+    int pid = clone(be_runtime, stack + STACK_BYTES, CLONE_NEWPID | SIGCHLD, &runtime);
     int r = pid < 0 ? err_sys(err, -errno, "start '%s'", program) : pid;
-    (void)close(alive[0]); /* the other end stays open until this process ends */
+    (void)close(runtime.alive[0]); /* the other end stays open until this process ends */
     return r;
 }
 

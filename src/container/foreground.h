@@ -17,9 +17,9 @@
  * the standard files of this process, by the program of container_program_find(). Signals that
  * other processes send to this one are passed on; they stay blocked after it. crun makes no
  * control group; runc makes one by the name `id`, below that of this process, and removes it unless
- * it is killed. A terminal is left as it was if the runtime had no chance to do so. *ret_status:
- * its exit status, 128 + signal if one ended it, 127 without a runtime. Errors: of starting the
- * runtime.
+ * it is killed. A terminal is left as it was if the runtime had no chance to do so. What this
+ * process starts later is not in the container's namespaces. *ret_status: its exit status, 128 +
+ * signal if one ended it, 127 without a runtime. Errors: of starting the runtime.
  */
 int container_foreground_run(const char *program, const char *bundle, const char *id,
                              int *ret_status, struct err *err);
