@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/inbox.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum slot_state { SLOT_LATER, SLOT_OPEN, SLOT_FILLING, SLOT_OVER };
+
+struct slot {
+    struct image_inbox_slot of;
+    enum slot_state state;
+    uint64_t at;                   /* of an open one: the next byte */
+    struct image_inbox_flow *flow; /* of one that is open or filling */
+};
+
+struct image_inbox {
+    atomic_uint refs;
+    pthread_mutex_t mutex; /* of all that follows, and of the flows */
+    size_t n;
+    struct slot slots[];
+};
+
+/*
+ * From the opening of a slot until both ends are done with it. An end holds its loop as long as a
+ * post to it may come: until it has left, and no post is under way.
+ */
+struct image_inbox_flow {
+    struct image_inbox *inbox;
+    struct image_inbox_receiver receiver;
+    struct image_inbox_sender sender;
+    bool has_sender, is_closed, is_left; /* closed by the receiver, left by the sender */
+    bool is_whole, is_taken;             /* said by the sender; to be told to it */
+    bool is_told_cut, is_told_end;
+    struct post to_receiver, to_sender;
+    bool to_receiver_waits, to_sender_waits; /* are under way */
+    char *bytes;
+    size_t n, cap;
+};
+
+/* ---- the inbox ---- */
+
+struct image_inbox *image_inbox_new(const struct image_inbox_slot *slots, size_t n)
+{
+    struct image_inbox *b = xalloc(sizeof *b + n * sizeof b->slots[0]);
+    memset(b, 0, sizeof *b + n * sizeof b->slots[0]);
+    atomic_init(&b->refs, 1);
+    (void)pthread_mutex_init(&b->mutex, NULL);
+    b->n = n;
+    for (size_t i = 0; i < n; i++)
+        b->slots[i].of = slots[i];
+    return b;
+}
+
+struct image_inbox *image_inbox_ref(struct image_inbox *b)
+{
+    atomic_fetch_add(&b->refs, 1);
+    return b;
+}
+
+void image_inbox_unref(struct image_inbox *b)
+{
+    if (!b || atomic_fetch_sub(&b->refs, 1) > 1)
+        return;
+    (void)pthread_mutex_destroy(&b->mutex);
+    free(b);
+}
+
+static void lock(struct image_inbox *b)
+{
+    (void)pthread_mutex_lock(&b->mutex);
+}
+
+static void unlock(struct image_inbox *b)
+{
+    (void)pthread_mutex_unlock(&b->mutex);
+}
+
+static struct slot *slot_from(struct image_inbox *b, const struct oci_digest *blob, uint64_t from)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->slots[i].of.from == from && oci_digest_equal(&b->slots[i].of.blob, blob))
+            return &b->slots[i];
+    return NULL;
+}
+
+static struct slot *slot_with(struct image_inbox *b, const struct oci_digest *blob, uint64_t at)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        struct slot *s = &b->slots[i];
+        if (s->of.from <= at && at < s->of.to && oci_digest_equal(&s->of.blob, blob))
+            return s;
+    }
+    return NULL;
+}
+
+/* ---- flows; those of them that say so are called with the mutex ---- */
+
+/* Both ends are done with it, and no post is under way. With the mutex; whether it is freed. */
+static bool flow_settle(struct image_inbox_flow *f)
+{
+    if (!f->is_closed || (f->has_sender && !f->is_left) || f->to_receiver_waits ||
+        f->to_sender_waits)
+        return false;
+    free(f->bytes);
+    free(f);
+    return true;
+}
+
+static void run_receiver(struct post *p);
+static void run_sender(struct post *p);
+
+/* With the mutex. */
+static void wake_receiver(struct image_inbox_flow *f)
+{
+    if (f->is_closed || f->to_receiver_waits)
+        return;
+    f->to_receiver_waits = true;
+    f->to_receiver.run = run_receiver;
+    loop_post(f->receiver.loop, &f->to_receiver);
+}
+
+/* With the mutex. */
+static void wake_sender(struct image_inbox_flow *f)
+{
+    if (!f->has_sender || f->is_left || f->to_sender_waits)
+        return;
+    f->to_sender_waits = true;
+    f->to_sender.run = run_sender;
+    loop_post(f->sender.loop, &f->to_sender);
+}
+
+/* Bytes, or the end, for the receiver, unless it has closed the slot. */
+static void run_receiver(struct post *p)
+{
+    struct image_inbox_flow *f = container_of(p, struct image_inbox_flow, to_receiver);
+    struct image_inbox *b = f->inbox;
+    struct loop *loop = f->receiver.loop;
+    lock(b);
+    size_t n = f->is_closed ? 0 : f->n;
+    unlock(b);
+    if (n) /* the sender does not touch them before on_taken() */
+        f->receiver.on_bytes(f->receiver.arg, str_n(f->bytes, n));
+    lock(b);
+    f->n = 0;
+    f->is_taken = n > 0;
+    if (n)
+        wake_sender(f);
+    bool is_end = !f->is_closed && f->is_left && !f->is_told_end, is_whole = f->is_whole;
+    f->is_told_end |= is_end;
+    unlock(b);
+    if (is_end)
+        f->receiver.on_end(f->receiver.arg, is_whole);
+    lock(b);
+    f->to_receiver_waits = false;
+    if (f->n || (f->is_left && !f->is_told_end)) /* came after it was looked for above */
+        wake_receiver(f);
+    bool is_done = f->is_closed, is_freed = flow_settle(f);
+    unlock(b);
+    if (is_done)
+        loop_release(loop);
+    if (is_freed)
+        image_inbox_unref(b);
+}
+
+/* News for the sender, unless it has left. */
+static void run_sender(struct post *p)
+{
+    struct image_inbox_flow *f = container_of(p, struct image_inbox_flow, to_sender);
+    struct image_inbox *b = f->inbox;
+    struct loop *loop = f->sender.loop;
+    lock(b);
+    bool is_taken = !f->is_left && f->is_taken;
+    bool is_cut = !f->is_left && f->is_closed && !f->is_told_cut;
+    f->is_taken = false;
+    f->is_told_cut |= is_cut;
+    unlock(b);
+    if (is_taken)
+        f->sender.on_taken(f->sender.arg);
+    if (is_cut && !f->is_left) /* which only this thread sets */
+        f->sender.on_cut(f->sender.arg);
+    lock(b);
+    f->to_sender_waits = false;
+    if (!f->is_left && (f->is_taken || (f->is_closed && !f->is_told_cut)))
+        wake_sender(f);
+    bool is_done = f->is_left, is_freed = flow_settle(f);
+    unlock(b);
+    if (is_done)
+        loop_release(loop);
+    if (is_freed)
+        image_inbox_unref(b);
+}
+
+/* ---- the receiver ---- */
+
+bool image_inbox_open(struct image_inbox *b, const struct oci_digest *blob, uint64_t from,
+                      uint64_t at, const struct image_inbox_receiver *r)
+{
+    lock(b);
+    struct slot *s = slot_from(b, blob, from);
+    bool may = s && s->state == SLOT_LATER;
+    if (may) {
+        struct image_inbox_flow *f = xnew(struct image_inbox_flow);
+        f->inbox = image_inbox_ref(b);
+        f->receiver = *r;
+        s->flow = f;
+        s->at = at;
+        s->state = SLOT_OPEN;
+        loop_hold(r->loop);
+    }
+    unlock(b);
+    return may;
+}
+
+/* With the mutex; whether the reference of a flow is to be given back. */
+static bool slot_close(struct slot *s, enum slot_state next)
+{
+    struct image_inbox_flow *f = s->flow;
+    s->flow = NULL;
+    s->state = next;
+    if (!f)
+        return false;
+    f->is_closed = true;
+    wake_sender(f);
+    if (!f->to_receiver_waits) /* else the post does it */
+        loop_release(f->receiver.loop);
+    return flow_settle(f);
+}
+
+void image_inbox_close(struct image_inbox *b, const struct oci_digest *blob, uint64_t from,
+                       bool again)
+{
+    lock(b);
+    struct slot *s = slot_from(b, blob, from);
+    bool is_freed = s && s->flow && slot_close(s, again ? SLOT_LATER : SLOT_OVER);
+    unlock(b);
+    if (is_freed)
+        image_inbox_unref(b);
+}
+
+void image_inbox_over(struct image_inbox *b, const struct oci_digest *blob, uint64_t from,
+                      uint64_t to)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        struct slot *s = &b->slots[i];
+        if (s->of.from < from || s->of.from >= to || !oci_digest_equal(&s->of.blob, blob))
+            continue;
+        lock(b);
+        bool is_freed = slot_close(s, SLOT_OVER);
+        unlock(b);
+        if (is_freed)
+            image_inbox_unref(b);
+    }
+}
+
+/* ---- the sender ---- */
+
+static enum image_inbox_answer answer_of(const struct slot *s, struct str source, uint64_t at,
+                                         uint64_t n)
+{
+    if (!s || !str_eq(s->of.source, source) || s->state == SLOT_OVER)
+        return IMAGE_INBOX_OVER;
+    if (s->state != SLOT_OPEN)
+        return IMAGE_INBOX_LATER;
+    return at == s->at && n == s->of.to - at ? IMAGE_INBOX_TAKEN : IMAGE_INBOX_ELSEWHERE;
+}
+
+enum image_inbox_answer image_inbox_offer(struct image_inbox *b, struct str source,
+                                          const struct oci_digest *blob, uint64_t at, uint64_t n,
+                                          const struct image_inbox_sender *sender,
+                                          struct image_inbox_flow **ret, uint64_t *ret_have)
+{
+    lock(b);
+    struct slot *s = slot_with(b, blob, at);
+    enum image_inbox_answer answer = answer_of(s, source, at, n);
+    if (answer == IMAGE_INBOX_TAKEN) {
+        s->state = SLOT_FILLING;
+        s->flow->sender = *sender;
+        s->flow->has_sender = true;
+        loop_hold(sender->loop);
+        *ret = s->flow;
+    } else if (answer == IMAGE_INBOX_ELSEWHERE) {
+        *ret_have = s->at;
+    }
+    unlock(b);
+    return answer;
+}
+
+void image_inbox_put(struct image_inbox_flow *f, struct str bytes)
+{
+    lock(f->inbox);
+    assert(!f->is_left && f->n == 0);
+    if (!f->is_closed) {
+        if (bytes.n > f->cap) {
+            free(f->bytes);
+            f->bytes = xalloc(bytes.n);
+            f->cap = bytes.n;
+        }
+        memcpy(f->bytes, bytes.p, bytes.n);
+        f->n = bytes.n;
+        wake_receiver(f);
+    }
+    unlock(f->inbox);
+}
+
+void image_inbox_leave(struct image_inbox_flow *f, bool is_whole)
+{
+    struct image_inbox *b = f->inbox;
+    struct loop *loop = f->sender.loop;
+    lock(b);
+    f->is_left = true;
+    f->is_whole = is_whole;
+    wake_receiver(f);
+    bool has_post = f->to_sender_waits, is_freed = flow_settle(f);
+    unlock(b);
+    if (!has_post) /* else the post does it */
+        loop_release(loop);
+    if (is_freed)
+        image_inbox_unref(b);
+}
