@@ -8,7 +8,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-enum habit { HONEST, DIES, STALLS, LIES, CRAWLS, GONE, BUSY, LATE, AWAY, HABITS };
+enum habit { HONEST, DIES, STALLS, LIES, CRAWLS, GONE, BUSY, LATE, AWAY, MUTE, HABITS };
 
 struct source {
     enum habit habit;
@@ -19,7 +19,7 @@ struct source {
 };
 
 struct run {
-    bool is_running;
+    bool is_running, is_pushed;
     uint32_t source;
     uint64_t at, to, since_ms;
     uint64_t sent;
@@ -31,7 +31,7 @@ struct world {
     struct image_transfer t;
     struct run runs[IMAGE_TRANSFER_PIECES_MAX];
     uint64_t now, size, wrong; /* bytes of liars in this round */
-    unsigned n_starts[8], n_liars;
+    unsigned n_starts[8], n_pushes, n_liars;
     uint32_t liar;
     uint64_t fetched; /* bytes, all rounds */
 };
@@ -47,8 +47,9 @@ static void order(struct world *w, const struct image_transfer_order *o)
         return;
     }
     CHECK(!r->is_running && o->from < o->to && o->to <= w->size);
-    *r = (struct run){ true, o->source, o->from, o->to, w->now, 0 };
+    *r = (struct run){ true, o->is_pushed, o->source, o->from, o->to, w->now, 0 };
     w->n_starts[o->source]++;
+    w->n_pushes += o->is_pushed;
 }
 
 static void end(struct world *w, uint32_t piece, enum image_transfer_end how)
@@ -76,7 +77,7 @@ static void move(struct world *w, uint32_t piece)
         end(w, piece, IMAGE_TRANSFER_BROKEN);
         return;
     }
-    if (s->habit == STALLS && r->sent >= s->after)
+    if ((s->habit == STALLS && r->sent >= s->after) || (s->habit == MUTE && r->is_pushed))
         return;
     uint64_t n = (s->habit == CRAWLS ? 1 : s->rate) * STEP_MS;
     n = MIN(n, r->to - r->at);
@@ -316,6 +317,107 @@ TEST(a_source_that_gets_the_layer_later_is_waited_for)
     add(&too_late, LATE, 0, 1000000);
     begin(&too_late, 1000, true);
     CHECK_INT(run(&too_late, 60000), IMAGE_TRANSFER_FAILED);
+}
+
+/* Likewise, and the first one pushes. */
+static void begin_pushed(struct world *w, uint64_t expect_ms)
+{
+    bool is_registry[8] = { false };
+    struct image_transfer_piece p = {
+        .to = w->size, .n_choices = w->n + 1, .expect_ms = expect_ms, .is_pushed = true
+    };
+    for (uint32_t i = 0; i < w->n; i++)
+        p.choices[i + 1] = i;
+    CHECK(image_transfer_init(&w->t, &p, 1, is_registry, w->n, w->size, 0, 7, w->now));
+}
+
+TEST(who_pushes_is_not_asked)
+{
+    struct world w = world(10 * MIB);
+    add(&w, HONEST, 0, 0);
+    add(&w, HONEST, 0, 0);
+    begin_pushed(&w, 0);
+    CHECK_INT(run(&w, 60000), IMAGE_TRANSFER_OVER);
+    CHECK_INT(w.n_starts[0], 1);
+    CHECK_INT(w.n_pushes, 1);
+    CHECK_INT(w.n_starts[1], 0);
+}
+
+TEST(who_pushes_nothing_is_asked_after_the_limit_of_a_first_byte)
+{
+    struct world w = world(MIB);
+    add(&w, MUTE, 0, 0);
+    add(&w, HONEST, 0, 0);
+    begin_pushed(&w, 0);
+    uint64_t from = w.now;
+    CHECK_INT(run(&w, 60000), IMAGE_TRANSFER_OVER);
+    CHECK(w.now - from >= IMAGE_TRANSFER_FIRST_MS && w.now - from < IMAGE_TRANSFER_FIRST_MS + 2000);
+    CHECK_INT(w.n_pushes, 1);
+    CHECK_INT(w.n_starts[0], 2);
+    CHECK_INT(w.n_starts[1], 0);
+    CHECK_INT(w.fetched, MIB);
+}
+
+TEST(who_fails_at_pushing_is_left_as_if_it_had_been_asked)
+{
+    static const enum habit t[] = { STALLS, DIES, CRAWLS };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        struct world w = world(10 * MIB);
+        add(&w, t[i], 60000, 0); /* fewer than count as progress */
+        add(&w, HONEST, 0, 0);
+        begin_pushed(&w, 10000);
+        CHECK_INT(run(&w, 60000), IMAGE_TRANSFER_OVER);
+        CHECK_INT(w.n_starts[0], w.n_pushes); /* and never asked */
+        CHECK_INT(w.n_pushes, t[i] == CRAWLS ? 1 : 2);
+        CHECK_INT(w.n_starts[1], 1);
+        CHECK_INT(w.fetched, 10 * MIB);
+    }
+}
+
+/* It pushed, broke off, and does not come again; asked, it is away. */
+TEST(who_does_not_go_on_pushing_is_waited_for_less_long)
+{
+    struct world w = world(10 * MIB);
+    add(&w, HONEST, 0, 0);
+    add(&w, HONEST, 0, 0);
+    begin_pushed(&w, 0);
+    uint64_t from = w.now;
+    (void)run(&w, 2000);
+    CHECK(w.runs[0].is_running && w.fetched > MIB);
+    w.sources[0].habit = MUTE;
+    end(&w, 0, IMAGE_TRANSFER_BROKEN);
+    (void)run(&w, IMAGE_TRANSFER_RESUME_MS + 300);
+    CHECK_INT(w.n_pushes, 2);
+    CHECK_INT(w.n_starts[0], 3); /* asked */
+    CHECK_INT(run(&w, 60000), IMAGE_TRANSFER_OVER);
+    CHECK(w.now - from < 15000);
+    CHECK_INT(w.fetched, 10 * MIB);
+}
+
+TEST(who_pushes_wrong_bytes_is_blamed_and_not_asked)
+{
+    struct world w = world(2 * MIB);
+    add(&w, LIES, 0, 0);
+    add(&w, HONEST, 0, 0);
+    begin_pushed(&w, 0);
+    CHECK_INT(run(&w, 60000), IMAGE_TRANSFER_OVER);
+    CHECK_INT(w.n_liars, 1);
+    CHECK_INT(w.liar, 0);
+    CHECK_INT(w.n_starts[0], 1);
+}
+
+TEST(who_pushes_is_also_the_one_that_is_asked)
+{
+    struct image_transfer t;
+    const bool is_registry[2] = { false };
+    struct image_transfer_piece p = { .to = 5, .choices = { 0, 1 }, .n_choices = 2 };
+    CHECK(image_transfer_init(&t, &p, 1, is_registry, 2, 5, 0, 7, 0));
+    p.is_pushed = true;
+    CHECK(!image_transfer_init(&t, &p, 1, is_registry, 2, 5, 0, 7, 0));
+    p.choices[1] = 0;
+    CHECK(image_transfer_init(&t, &p, 1, is_registry, 2, 5, 0, 7, 0));
+    p.n_choices = 1;
+    CHECK(!image_transfer_init(&t, &p, 1, is_registry, 2, 5, 0, 7, 0));
 }
 
 TEST(plans_that_do_not_cover_the_blob_are_refused)

@@ -54,7 +54,8 @@ static bool is_plan(const struct image_transfer_piece *pieces, size_t n, size_t 
     for (size_t i = 0; i < n; i++) {
         const struct image_transfer_piece *p = &pieces[i];
         if (p->from != at || p->to < at || p->n_choices == 0 ||
-            p->n_choices > IMAGE_TRANSFER_CHOICES_MAX)
+            p->n_choices > IMAGE_TRANSFER_CHOICES_MAX ||
+            (p->is_pushed && (p->n_choices < 2 || p->choices[0] != p->choices[1])))
             return false;
         for (uint32_t c = 0; c < p->n_choices; c++)
             if (p->choices[c] >= n_sources)
@@ -108,7 +109,7 @@ static void next_choice(struct image_transfer *t, struct image_transfer_part *p,
         return;
     }
     p->was_busy = false;
-    p->choice = 0;
+    p->choice = p->plan.is_pushed; /* it does not send by itself twice */
     p->wait_until_ms = now_ms + IMAGE_TRANSFER_BUSY_MS;
     while (p->choice < p->plan.n_choices && t->is_out[source_of(p)])
         p->choice++;
@@ -116,10 +117,23 @@ static void next_choice(struct image_transfer *t, struct image_transfer_part *p,
         t->state = IMAGE_TRANSFER_FAILED;
 }
 
+static bool is_pushed_now(const struct image_transfer_part *p)
+{
+    return p->plan.is_pushed && p->choice == 0;
+}
+
+/* A source that failed at sending by itself fails at being asked, too, unless it never began. */
+static void leave_source(struct image_transfer *t, struct image_transfer_part *p, uint64_t now_ms)
+{
+    if (is_pushed_now(p) && p->has_pushed)
+        p->choice++;
+    next_choice(t, p, now_ms);
+}
+
 static bool has_other(const struct image_transfer *t, const struct image_transfer_part *p)
 {
     for (uint32_t c = p->choice + 1; c < p->plan.n_choices; c++)
-        if (!t->is_out[p->plan.choices[c]])
+        if (!t->is_out[p->plan.choices[c]] && p->plan.choices[c] != source_of(p))
             return true;
     return false;
 }
@@ -132,8 +146,13 @@ static void on_broken(struct image_transfer *t, struct image_transfer_part *p, b
         t->is_registry[source_of(p)] ? IMAGE_TRANSFER_REGISTRY_TRIES : IMAGE_TRANSFER_TRIES;
     if (!was_silent && p->at - p->at_start >= IMAGE_TRANSFER_PROGRESS_BYTES)
         p->tries = 0;
-    if (++p->tries >= most) {
+    if (is_pushed_now(p) && was_silent &&
+        !p->first_byte_ms) { /* it may have the bytes all the same */
         next_choice(t, p, now_ms);
+        return;
+    }
+    if (++p->tries >= most) {
+        leave_source(t, p, now_ms);
         return;
     }
     uint32_t ms = (uint32_t)MIN((uint64_t)IMAGE_TRANSFER_BACKOFF_MS << (p->tries - 1),
@@ -213,6 +232,8 @@ static uint64_t silent_at(const struct image_transfer *t, const struct image_tra
 {
     if (t->is_registry[p->source])
         return (p->first_byte_ms ? p->last_byte_ms : p->since_ms) + IMAGE_TRANSFER_REGISTRY_MS;
+    if (!p->first_byte_ms && is_pushed_now(p) && p->has_pushed)
+        return p->since_ms + IMAGE_TRANSFER_RESUME_MS;
     if (!p->first_byte_ms)
         return p->since_ms + IMAGE_TRANSFER_FIRST_MS;
     return p->last_byte_ms + 2 * p->first_byte_ms + IMAGE_TRANSFER_SILENT_MS;
@@ -241,7 +262,8 @@ static void start(struct image_transfer_part *p, uint32_t i, uint64_t now_ms,
     p->since_ms = p->window_ms = now_ms;
     p->at_start = p->window_at = p->at;
     p->first_byte_ms = 0;
-    *ret = (struct image_transfer_order){ IMAGE_TRANSFER_START, i, p->source, p->at, p->plan.to };
+    *ret = (struct image_transfer_order){ IMAGE_TRANSFER_START, i, p->source, p->at, p->plan.to,
+                                          is_pushed_now(p) };
 }
 
 static void cancel(struct image_transfer_part *p, uint32_t i, struct image_transfer_order *ret)
@@ -279,7 +301,7 @@ bool image_transfer_next(struct image_transfer *t, uint64_t now_ms,
         if (now_ms >= judged_at(t, p)) {
             if (is_slow(p, now_ms)) {
                 cancel(p, i, ret);
-                next_choice(t, p, now_ms);
+                leave_source(t, p, now_ms);
                 return true;
             }
             p->window_ms = now_ms;
@@ -319,6 +341,7 @@ void image_transfer_data(struct image_transfer *t, uint32_t piece, uint64_t n, u
     p->at += n;
     p->last_byte_ms = now_ms;
     t->sent[p->source] += n;
+    p->has_pushed |= is_pushed_now(p);
     if (!p->first_byte_ms)
         p->first_byte_ms = MAX(now_ms - p->since_ms, UINT64_C(1));
     if (p->at == p->plan.to) {

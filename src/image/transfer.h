@@ -27,7 +27,7 @@
 
 enum {
     IMAGE_TRANSFER_PIECES_MAX = 16,
-    IMAGE_TRANSFER_CHOICES_MAX = 4, /* sources of a piece, the first preferred */
+    IMAGE_TRANSFER_CHOICES_MAX = 5, /* sources of a piece, the first preferred; one may be twice */
     IMAGE_TRANSFER_SOURCES_MAX = IMAGE_TRANSFER_PIECES_MAX * IMAGE_TRANSFER_CHOICES_MAX,
 
     IMAGE_TRANSFER_TRIES = 2,          /* of a peer, in a row without progress */
@@ -35,6 +35,7 @@ enum {
     IMAGE_TRANSFER_BACKOFF_MS = 200,   /* doubled each time, with jitter of a half */
     IMAGE_TRANSFER_BACKOFF_MAX_MS = 5000,
     IMAGE_TRANSFER_FIRST_MS = 3000,     /* a peer's first byte */
+    IMAGE_TRANSFER_RESUME_MS = 1000,    /* likewise, where it was to go on pushing */
     IMAGE_TRANSFER_SILENT_MS = 500,     /* and twice the time of its first byte: any other byte */
     IMAGE_TRANSFER_REGISTRY_MS = 30000, /* either, of the registry */
     IMAGE_TRANSFER_SLOW_MS = 3000,      /* the rate is judged over so long */
@@ -53,6 +54,9 @@ struct image_transfer_piece {
     uint32_t n_choices;
     uint64_t expect_ms; /* from the first choice; 0: unknown */
     bool is_after;      /* the first choice has to get the layer itself first */
+    /* The first choice sends by itself, and is also the second, which is asked. The second is for
+     * when nothing comes: after what does come and then fails it is passed over, too. */
+    bool is_pushed;
 };
 
 enum image_transfer_end {
@@ -67,6 +71,7 @@ struct image_transfer_order {
     enum image_transfer_kind kind;
     uint32_t piece, source;
     uint64_t from, to; /* of a start */
+    bool is_pushed;    /* likewise: it is waited for */
 };
 
 enum image_transfer_state {
@@ -79,6 +84,7 @@ enum image_transfer_state {
 struct image_transfer_part {
     struct image_transfer_piece plan;
     bool is_running, is_done, was_busy;
+    bool has_pushed;               /* bytes of the first choice that were not asked for came */
     uint32_t choice;               /* of the plan */
     uint32_t source;               /* that runs */
     unsigned tries, n_busy;        /* of this choice */
