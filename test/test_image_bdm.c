@@ -99,6 +99,11 @@ TEST(what_makes_no_sense_is_refused_and_named)
         { "[0,42243806]", "[0]", "tasks[0].range: ", E_INVALID },
         { "[0,42243806]", "0", "tasks[0].range: ", E_INVALID },
         { "\"gzip\"", "\"lz4\"", "tasks[0].enc: ", E_INVALID },
+        { "\"prio\":0", "\"prio\":0,\"mode\":\"throw\"", "tasks[0].mode: ", E_INVALID },
+        { "\"prio\":0", "\"prio\":0,\"mode\":1", "tasks[0].mode: ", E_INVALID },
+        { "\"prio\":0,\"src\":{\"kind\":\"peer\",\"node\":\"n2\"",
+          "\"prio\":0,\"mode\":\"push\",\"src\":{\"kind\":\"registry\",\"repo\":\"n2\"",
+          "tasks[0].mode: ", E_INVALID },
         { "\"library/redis\"", "\"library/../redis\"", "tasks[0].repo: ", E_INVALID },
         { "\"kind\":\"peer\"", "\"kind\":\"moon\"", "tasks[0].src: ", E_INVALID },
         { "\"id\":1", "\"id\":4294967296", "tasks[0].id: ", E_INVALID },
@@ -115,6 +120,8 @@ TEST(what_makes_no_sense_is_refused_and_named)
             TEST_FAIL("%s: %s, %s", t[i].to, err_name(r), err_text(&err));
     }
     CHECK_OK(parse_with("41,", "41,\"later\":{\"unknown\":true},", NULL));
+    CHECK_OK(parse_with("\"prio\":0", "\"prio\":0,\"mode\":\"pull\"", NULL));
+    CHECK_OK(parse_with("\"prio\":0", "\"prio\":0,\"mode\":\"push\"", NULL));
     CHECK_OK(parse_with("\"enc\":\"gzip\",\"range\":[0,42243806]",
                         "\"enc\":\"raw\",\"range\":[0,140000000]", NULL));
 }
@@ -155,23 +162,29 @@ TEST(a_peer_gets_its_own_tasks_alone)
     struct image_bdm b, got;
     struct err err;
     CHECK_OK(image_bdm_parse(&a, str_of(example), &b, &err));
-    struct image_bdm_task tasks[3] = { b.tasks[0], b.tasks[0], b.tasks[0] };
+    struct image_bdm_task tasks[4] = { b.tasks[0], b.tasks[0], b.tasks[0], b.tasks[0] };
+    tasks[0].is_push = tasks[1].is_push = true;
     tasks[1].id = 2;
     tasks[1].source.name = STR("n3");
     tasks[2].id = 3;
     tasks[2].source = (struct image_bdm_source){ .is_registry = true, .name = STR("n2") };
     tasks[2].is_after = true;
+    tasks[3].id = 4; /* which it is to be asked for */
     b.tasks = tasks;
-    b.n_tasks = 3;
+    b.n_tasks = 4;
     image_bdm_write(&b, STR("n2"), &out);
     CHECK_OK(image_bdm_parse(&a, buf_str(&out), &got, &err));
     CHECK_INT(got.n_tasks, 1);
     CHECK_INT(got.tasks[0].id, 1);
+    CHECK(got.tasks[0].is_push);
+    CHECK_STR(got.tasks[0].source.token, "abc");
+    CHECK_INT(got.tasks[0].n_alternatives, 0); /* whose tokens are not its business */
     buf_reset(&out);
     image_bdm_write(&b, STR(""), &out);
     CHECK_OK(image_bdm_parse(&a, buf_str(&out), &got, &err));
-    CHECK_INT(got.n_tasks, 3);
-    CHECK(got.tasks[2].is_after);
+    CHECK_INT(got.n_tasks, 4);
+    CHECK(got.tasks[2].is_after && !got.tasks[2].is_push && got.tasks[1].is_push);
+    CHECK_INT(got.tasks[0].n_alternatives, 2);
     arena_fini(&a);
 }
 

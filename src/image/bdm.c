@@ -34,7 +34,7 @@ static struct json *source_json(struct arena *a, const struct image_bdm_source *
     return v;
 }
 
-static struct json *task_json(struct arena *a, const struct image_bdm_task *t)
+static struct json *task_json(struct arena *a, const struct image_bdm_task *t, bool with_others)
 {
     struct json *v = json_new_object(a), *range = json_new_array(a), *alt = json_new_array(a);
     json_set_int(a, v, "id", t->id);
@@ -49,8 +49,10 @@ static struct json *task_json(struct arena *a, const struct image_bdm_task *t)
     json_set_int(a, v, "prio", t->priority);
     if (t->is_after)
         json_set_bool(a, v, "after", true);
+    if (t->is_push)
+        json_set_str(a, v, "mode", STR("push"));
     json_setc(a, v, "src", source_json(a, &t->source));
-    for (uint32_t i = 0; i < t->n_alternatives; i++)
+    for (uint32_t i = 0; with_others && i < t->n_alternatives; i++)
         json_add(alt, source_json(a, &t->alternatives[i]));
     json_setc(a, v, "alt", alt);
     json_set_int(a, v, "expect_ms", (int64_t)t->expect_ms);
@@ -59,7 +61,8 @@ static struct json *task_json(struct arena *a, const struct image_bdm_task *t)
 
 static bool is_of(const struct image_bdm_task *t, struct str receiver)
 {
-    return receiver.n == 0 || (!t->source.is_registry && str_eq(t->source.name, receiver));
+    return receiver.n == 0 ||
+           (t->is_push && !t->source.is_registry && str_eq(t->source.name, receiver));
 }
 
 void image_bdm_write(const struct image_bdm *b, struct str receiver, struct buf *to)
@@ -81,7 +84,7 @@ void image_bdm_write(const struct image_bdm *b, struct str receiver, struct buf 
         json_set_bool(&a, v, "prefetch", true);
     for (size_t i = 0; i < b->n_tasks; i++)
         if (is_of(&b->tasks[i], receiver))
-            json_add(tasks, task_json(&a, &b->tasks[i]));
+            json_add(tasks, task_json(&a, &b->tasks[i], receiver.n == 0));
     json_setc(&a, v, "tasks", tasks);
     (void)json_write(to, v);
     arena_fini(&a);
@@ -199,6 +202,18 @@ static int get_range(struct reader *r, const struct json *in, struct image_bdm_t
     return 0;
 }
 
+static int get_mode(struct reader *r, const struct json *in, struct image_bdm_task *t)
+{
+    const struct json *mode = json_getc(in, "mode");
+    struct str text = json_str(mode);
+    t->is_push = str_is(text, "push");
+    if (mode && !t->is_push && !str_is(text, "pull"))
+        return bad(r, E_INVALID, "mode", "neither push nor pull");
+    if (t->is_push && t->source.is_registry)
+        return bad(r, E_INVALID, "mode", "a registry does not push");
+    return 0;
+}
+
 static int get_alternatives(struct reader *r, const struct json *in, struct image_bdm_task *t)
 {
     struct json *alt = json_getc(in, "alt");
@@ -225,6 +240,7 @@ static int get_task(struct reader *r, const struct json *in, struct image_bdm_ta
     n = n < 0 ? n : get_number(r, in, "prio", UINT32_MAX, &priority);
     n = n < 0 ? n : get_number(r, in, "expect_ms", IMAGE_BDM_DEADLINE_MAX_MS, &t->expect_ms);
     n = n < 0 ? n : get_source(r, json_getc(in, "src"), "src", &t->source);
+    n = n < 0 ? n : get_mode(r, in, t);
     n = n < 0 ? n : get_alternatives(r, in, t);
     if (n < 0)
         return n;

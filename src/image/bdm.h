@@ -52,6 +52,7 @@ struct image_bdm_task {
     uint64_t expect_ms;
     /* The source has to get the layer itself first and may be asked from then on. */
     bool is_after;
+    bool is_push; /* the source, a peer, sends it to the node of the deployment, unasked */
     struct image_bdm_source source;
     struct image_bdm_source alternatives[IMAGE_BDM_ALTERNATIVES_MAX]; /* in order */
     uint32_t n_alternatives;
@@ -70,8 +71,8 @@ struct image_bdm {
 };
 
 /*
- * Append the document. receiver: a node that gets its own tasks, those of which it is the source;
- * empty: all.
+ * Append the document. receiver: a node that gets its own tasks, those which it is to push, without
+ * what else could send them; empty: all.
  */
 void image_bdm_write(const struct image_bdm *b, struct str receiver, struct buf *to);
 /*

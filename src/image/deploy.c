@@ -26,7 +26,8 @@ struct image_deploy {
     struct arena arena;
     struct image_bdm bdm;
     struct oci_reference ref;
-    struct layer *layers; /* in the order in which they are wanted */
+    struct layer *layers;      /* in the order in which they are wanted */
+    struct image_inbox *inbox; /* NULL: nothing is pushed */
     size_t n;
     bool has_registry;
     const char *id, *node; /* of the deployment */
@@ -35,7 +36,7 @@ struct image_deploy {
     struct post end;
     pthread_mutex_t mutex; /* of what follows */
     size_t next, n_done, n_present;
-    uint64_t peer_bytes, registry_bytes, import_bytes, import_us, fetch_ms;
+    uint64_t peer_bytes, pushed_bytes, registry_bytes, import_bytes, import_us, fetch_ms;
     const char *liars[IMAGE_DEPLOY_LIARS_MAX];
     size_t n_liars;
     bool has_ended;
@@ -83,6 +84,10 @@ static void add_choices(struct image_deploy *d, struct layer *l, const struct im
         if (i == 0)
             p->is_after = t->is_after;
         p->choices[p->n_choices++] = add_source(d, l, s);
+        if (i == 0 && t->is_push) { /* and is asked where nothing comes */
+            p->is_pushed = true;
+            p->choices[p->n_choices++] = p->choices[0];
+        }
     }
 }
 
@@ -130,6 +135,21 @@ static int by_place(const void *a, const void *b)
     return r ? r : (x->from > y->from) - (x->from < y->from);
 }
 
+static void make_inbox(struct image_deploy *d)
+{
+    size_t n = 0;
+    struct image_inbox_slot *slots =
+        arena_new_n(&d->arena, struct image_inbox_slot, d->bdm.n_tasks + 1);
+    for (size_t i = 0; i < d->bdm.n_tasks; i++) {
+        const struct image_bdm_task *t = &d->bdm.tasks[i];
+        if (t->is_push)
+            slots[n++] = (struct image_inbox_slot){
+                .blob = t->blob, .source = t->source.name, .from = t->from, .to = t->to
+            };
+    }
+    d->inbox = n ? image_inbox_new(slots, n) : NULL;
+}
+
 static int make_plan(struct image_deploy *d, struct err *err)
 {
     struct image_bdm *b = &d->bdm;
@@ -144,6 +164,7 @@ static int make_plan(struct image_deploy *d, struct err *err)
     for (size_t i = 0; i < d->n; i++)
         if (d->layers[i].pieces[d->layers[i].n_pieces - 1].to != d->layers[i].size)
             return err_set(err, E_INVALID, "the ranges of a layer do not cover it");
+    make_inbox(d);
     return 0;
 }
 
@@ -193,6 +214,7 @@ static void fetch_layer(struct image_deploy *d, const struct layer *l)
                                    .reading = &layer_child_reading,
                                    .deploy = d->id,
                                    .node = d->node,
+                                   .inbox = d->inbox,
                                    .registry = d->ref.host,
                                    .remote = d->opts.remote,
                                    .tls = d->opts.tls,
@@ -212,6 +234,7 @@ static void fetch_layer(struct image_deploy *d, const struct layer *l)
     d->n_done += r >= 0;
     d->n_present += r >= 0 && result.was_present;
     d->peer_bytes += result.peer_bytes;
+    d->pushed_bytes += result.pushed_bytes;
     d->registry_bytes += result.registry_bytes;
     d->import_bytes += result.import_bytes;
     d->import_us += result.import_us;
@@ -359,6 +382,8 @@ static void *run(void *arg)
     uint64_t began_ms = clock_mono_ms();
     fetch_layers(d);
     d->fetch_ms = clock_mono_ms() - began_ms;
+    for (size_t i = 0; d->inbox && i < d->n; i++) /* those whose turn never came */
+        image_inbox_over(d->inbox, &d->layers[i].blob, 0, UINT64_MAX);
     int r = d->err.code < 0 || d->bdm.is_prefetch ? 0 : get_documents(d, &err);
     if (r >= 0 && d->err.code == 0 && !d->bdm.is_prefetch)
         r = put_name(d, &err);
@@ -408,6 +433,7 @@ void image_deploy_stop(struct image_deploy *d)
 void image_deploy_free(struct image_deploy *d)
 {
     (void)pthread_mutex_destroy(&d->mutex);
+    image_inbox_unref(d->inbox);
     arena_fini(&d->arena);
     free(d->layers);
     free(d);
@@ -427,6 +453,11 @@ size_t image_deploy_from_registry(const struct image_deploy *d, struct oci_diges
             ret[n++] = l->diff;
     }
     return n;
+}
+
+struct image_inbox *image_deploy_inbox(const struct image_deploy *d)
+{
+    return d->inbox;
 }
 
 bool image_deploy_is_prefetch(const struct image_deploy *d)
@@ -472,6 +503,7 @@ void image_deploy_status(struct image_deploy *d, struct buf *to)
     json_set_int(&a, v, "layersDone", (int64_t)d->n_done);
     json_set_int(&a, v, "layersPresent", (int64_t)d->n_present);
     json_set_int(&a, v, "peerBytes", (int64_t)d->peer_bytes);
+    json_set_int(&a, v, "pushedBytes", (int64_t)d->pushed_bytes);
     json_set_int(&a, v, "registryBytes", (int64_t)d->registry_bytes);
     for (size_t i = 0; i < d->n_liars; i++)
         json_add(liars, json_new_str(&a, str_of(d->liars[i])));

@@ -2,7 +2,7 @@
 /*
  * A deployment on the node that it is for: the layers of a BDM (image/bdm.h) fetched into the node
  * store, several at once, then the name of the image. Blobs alone (enc "gzip"); peers are asked,
- * at the url of their source.
+ * at the url of their source, or push (mode "push").
  *
  * Runs on threads of its own; the functions are for the loop. The image has its name only when all
  * of it is there; a deployment that fails leaves whole layers.
@@ -24,6 +24,7 @@ enum {
 };
 
 struct image_deploy;
+struct image_inbox;
 
 struct image_deploy_opts {
     struct loop *loop;
@@ -50,6 +51,8 @@ void image_deploy_stop(struct image_deploy *d);
 void image_deploy_free(struct image_deploy *d);
 
 struct str image_deploy_id(const struct image_deploy *d); /* borrowed */
+/* What peers push at it; borrowed. NULL: nothing. */
+struct image_inbox *image_deploy_inbox(const struct image_deploy *d);
 bool image_deploy_is_prefetch(const struct image_deploy *d);
 bool image_deploy_has_ended(const struct image_deploy *d);
 /* DiffIDs of the layers that come from a registry first, `max` at most; their number. */
@@ -64,6 +67,6 @@ void image_deploy_measured(const struct image_deploy *d, struct image_deploy_mea
 size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LIARS_MAX]);
 /*
  * {"deploy", "state": "running"|"done"|"failed", "layers", "layersDone", "layersPresent",
- *  "peerBytes", "registryBytes", "liars": [NODE], "error"}
+ *  "peerBytes", "pushedBytes" (of those), "registryBytes", "liars": [NODE], "error"}
  */
 void image_deploy_status(struct image_deploy *d, struct buf *to);

@@ -51,6 +51,7 @@ struct attempt {
     uint32_t piece, source;
     struct http_call *call;
     struct oci_request *request;
+    bool is_pushed; /* neither: it is waited for */
     uint64_t at, to;
     bool is_dead; /* given up: what still comes is dropped */
     bool is_answer;
@@ -171,6 +172,7 @@ static void take_bytes(struct attempt *a, struct str bytes)
         g->result.registry_bytes += bytes.n;
     else
         g->result.peer_bytes += bytes.n;
+    g->result.pushed_bytes += a->is_pushed ? bytes.n : 0;
     a->at += bytes.n;
     pace(g, bytes.n);
     image_transfer_data(&g->transfer, a->piece, bytes.n, now(g));
@@ -200,9 +202,19 @@ static void attempt_end(struct attempt *a, enum image_transfer_end how)
     free(a);
 }
 
+static uint64_t begin_of(const struct attempt *a)
+{
+    return a->g->transfer.parts[a->piece].plan.from;
+}
+
 static void attempt_cancel(struct attempt *a)
 {
     a->g->running[a->piece] = NULL;
+    if (a->is_pushed) {
+        image_inbox_close(a->g->f->inbox, &a->g->f->blob, begin_of(a), a->at < a->to);
+        free(a);
+        return;
+    }
     a->is_dead = true;
     if (a->call)
         http_call_cancel(a->call);
@@ -297,6 +309,30 @@ static int start_peer(struct attempt *a, struct err *err)
     return r;
 }
 
+/* ---- from a peer that pushes ---- */
+
+static void on_pushed(void *arg, struct str bytes)
+{
+    take_bytes(arg, bytes);
+}
+
+static void on_push_end(void *arg, bool is_whole)
+{
+    struct attempt *a = arg;
+    image_inbox_close(a->g->f->inbox, &a->g->f->blob, begin_of(a), !is_whole);
+    attempt_end(a, is_whole ? IMAGE_TRANSFER_COMPLETE : IMAGE_TRANSFER_BROKEN);
+}
+
+static int start_push(struct attempt *a, struct err *err)
+{
+    const struct image_inbox_receiver r = {
+        .loop = &a->g->loop, .on_bytes = on_pushed, .on_end = on_push_end, .arg = a
+    };
+    if (!image_inbox_open(a->g->f->inbox, &a->g->f->blob, begin_of(a), a->at, &r))
+        return err_set(err, -ENOENT, "no peer is to push it");
+    return 0;
+}
+
 /* ---- from the registry ---- */
 
 static int on_blob_bytes(void *arg, struct str bytes, struct err *err)
@@ -357,11 +393,18 @@ static void start_attempt(struct fetching *g, const struct image_transfer_order 
 {
     struct attempt *a = xnew(struct attempt);
     struct err err = { 0 };
-    *a = (struct attempt){
-        .g = g, .piece = o->piece, .source = o->source, .at = o->from, .to = o->to
-    };
-    loop_update_now(&g->loop); /* timers of the request, too, begin now */
-    int r = g->f->sources[o->source].is_registry ? start_registry(a, &err) : start_peer(a, &err);
+    *a = (struct attempt){ .g = g,
+                           .piece = o->piece,
+                           .source = o->source,
+                           .is_pushed = o->is_pushed,
+                           .at = o->from,
+                           .to = o->to };
+    loop_update_now(&g->loop);        /* timers of the request, too, begin now */
+    if (!o->is_pushed && g->f->inbox) /* it is asked for: who pushed it comes too late */
+        image_inbox_over(g->f->inbox, &g->f->blob, begin_of(a), o->to);
+    int r = o->is_pushed                           ? start_push(a, &err)
+            : g->f->sources[o->source].is_registry ? start_registry(a, &err)
+                                                   : start_peer(a, &err);
     if (r >= 0) {
         g->running[o->piece] = a;
         image_transfer_asked(&g->transfer, o->piece, now(g));
@@ -507,6 +550,8 @@ int image_fetch_layer(const struct image_fetch *f, struct image_fetch_result *re
     r = fetch(g, &why);
     g->result.was_present = r == -EEXIST;
     cancel_all(g);
+    if (f->inbox)
+        image_inbox_over(f->inbox, &f->blob, 0, UINT64_MAX);
     timer_stop(&g->loop, &g->tick);
     for (size_t i = 0; i < IMAGE_TRANSFER_SOURCES_MAX; i++)
         if (g->clients[i])

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "image/inbox.h"
 #include "image/transfer.h"
 #include "io/tls.h"
 #include "oci/remote.h"
@@ -33,6 +34,7 @@ struct image_fetch {
     /* What inflates and parses, as in struct oci_import_opts: peers are strangers. */
     const struct layer_reading_ops *reading;
     const char *deploy, *node;     /* for the peers: what the tokens are for */
+    struct image_inbox *inbox;     /* what peers push; NULL: they are all asked */
     const char *registry;          /* host */
     struct oci_remote_opts remote; /* how it is reached */
     struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
@@ -47,6 +49,7 @@ struct image_fetch {
 struct image_fetch_result {
     bool was_present;                    /* the store had it */
     uint64_t peer_bytes, registry_bytes; /* that came, wrong ones included */
+    uint64_t pushed_bytes;               /* of peer_bytes: unasked */
     uint64_t import_bytes, import_us;    /* that the store took, and how long it made us wait */
 };
 

@@ -68,6 +68,7 @@ static void serving_free(struct serving *g)
     free(g->piece);
     free(g);
     pack_next(s);
+    image_server_outbox_next(s);
     image_server_finish_close(s);
 }
 
@@ -595,6 +596,9 @@ static void reply_metrics(struct image_server *s, struct http_exchange *x)
         { "dormouse_image_requests", "gauge", s->n_requests },
         { "dormouse_image_uploads", "gauge", s->n_uploads },
         { "dormouse_image_deployments", "gauge", s->n_deploying },
+        { "dormouse_image_pushes_total", "counter", s->n_pushed },
+        { "dormouse_image_pushes_failed_total", "counter", s->n_unpushed },
+        { "dormouse_image_pushes_waiting", "gauge", s->n_parcels },
     };
     const struct scrub_stats none = { 0 }, *scrubbed = s->scrub ? scrub_stats(s->scrub) : &none;
     const struct server_metric scrub_rows[] = {
@@ -738,6 +742,8 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
     list_init(&s->requests);
     list_init(&s->pulls);
     list_init(&s->deploys);
+    list_init(&s->boxes);
+    list_init(&s->parcels);
     list_init(&s->postings);
     list_init(&s->packing);
     sys_uuid(s->boot);
@@ -776,7 +782,8 @@ uint16_t image_server_port(const struct image_server *s)
 void image_server_finish_close(struct image_server *s)
 {
     if (!s->http_closed || s->n_requests || s->n_pulls || s->n_deploying ||
-        !list_is_empty(&s->postings) || s->scrub || image_server_state_is_busy(s))
+        !list_is_empty(&s->postings) || !list_is_empty(&s->parcels) || s->scrub ||
+        image_server_state_is_busy(s))
         return;
     void (*done)(void *) = s->done;
     void *arg = s->done_arg;

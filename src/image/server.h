@@ -13,6 +13,7 @@
  *     GET  /v1/deploys/<UUID>       how far it is
  *     GET  /v1/cache                what is here
  *     GET  /v1/layers/<digest>?deploy=UUID&node=NAME   a layer for another node
+ *     PUT  /v1/layers/<digest>?deploy=UUID&node=NAME&off=N   that node pushes a layer
  *     GET  /v1/probe?node=NAME[&bytes=N], POST         another node measures the way to this one
  *
  * One loop; files are read by the loop's worker threads, pulls run on threads of their own.
@@ -44,6 +45,7 @@ enum {
     IMAGE_SERVER_PREFETCH_BPS = 100000000 / 8, /* a link that was not measured, bytes per second */
     IMAGE_SERVER_DEPLOYS_MAX = 16,             /* at once: 503 beyond */
     IMAGE_SERVER_DEPLOYS_KEPT = 64,            /* ended ones whose outcome can be asked for */
+    IMAGE_SERVER_PARCELS_MAX = 1024,           /* ranges that are to be pushed to others: 503 */
     IMAGE_SERVER_STRIKES = 3, /* wrong bytes so often, and a peer is not asked for a while */
     IMAGE_SERVER_OUT_MS = 10 * 60 * 1000,
     IMAGE_SERVER_TAG_MS = 60000, /* a tag is compared with the registry's after that */

@@ -11,6 +11,7 @@
 #include "image/server.h"
 
 struct image_deploy;
+struct image_inbox;
 struct image_pull;
 
 struct image_server {
@@ -31,8 +32,12 @@ struct image_server {
     uint64_t seq;             /* of changes of the store */
     struct list deploys;      /* struct node_deploy, those that ended last at the end */
     size_t n_deploys, n_deploying;
-    struct map strikes;   /* name of a node -> struct node_strikes */
-    struct list postings; /* struct posting */
+    struct list boxes, parcels; /* struct box, struct parcel: what is to be pushed to others */
+    size_t n_boxes, n_parcels;
+    uint64_t n_pushed, n_unpushed; /* parcels that arrived; that were given up */
+    struct tls_ctx *push_tls;      /* made where opts.peers is NULL and a node has https */
+    struct map strikes;            /* name of a node -> struct node_strikes */
+    struct list postings;          /* struct posting */
     size_t n_uploads, n_postings, n_packing, n_asking;
     struct list packing; /* struct serving: those that wait for it */
     size_t n_packing_waiting;
@@ -116,6 +121,29 @@ size_t image_server_arriving(struct image_server *s, struct oci_digest *ret, siz
 /* A node's token, shown with the request. */
 bool image_server_holds(const struct image_server *s, const struct image_bdm_grant *g,
                         const struct http_request *req);
+
+/* A text that may be a field of what is signed. */
+bool image_server_is_field(struct str s);
+void image_server_deny(struct http_exchange *x);
+/* What peers push at that deployment; NULL: nothing, or there is none. */
+struct image_inbox *image_server_inbox(struct image_server *s, struct str deploy);
+
+/* ---- layers that are pushed ---- */
+
+/* PUT /v1/layers: another node brings a layer. */
+void image_server_take_push(struct image_server *s, struct http_exchange *x,
+                            const struct http_request *req, const struct url_target *t,
+                            const struct oci_digest *blob);
+/*
+ * A BDM for another node, which this one is to push layers to. 1: it begins; 0: that is under way
+ * already. *ret_n: ranges that are left. Errors: E_INVALID, it has no task for this node; -EAGAIN;
+ * of the url.
+ */
+int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
+                             struct err *err);
+/* A slot may be free. */
+void image_server_outbox_next(struct image_server *s);
+void image_server_outbox_close(struct image_server *s);
 
 /* ---- layers that no one has asked for yet ---- */
 

@@ -10,6 +10,7 @@
 #include "codec/json.h"
 #include "codec/url.h"
 #include "image/deploy.h"
+#include "io/tls.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,8 +57,7 @@ struct image_bdm_grant image_server_grant(const char *what, const char *node,
     };
 }
 
-/* A text that may be a field of what is signed. */
-static bool is_field(struct str s)
+bool image_server_is_field(struct str s)
 {
     return s.n > 0 && s.n <= IMAGE_BDM_NAME_MAX && !memchr(s.p, '\n', s.n);
 }
@@ -86,7 +86,7 @@ static void reply_json(struct http_exchange *x, int status, struct str text)
     headers_fini(&h);
 }
 
-static void deny(struct http_exchange *x)
+void image_server_deny(struct http_exchange *x)
 {
     image_server_reply_error(x, 403, "DENIED", "the token is not for this, or its time is over");
 }
@@ -154,6 +154,12 @@ static struct node_deploy *find_deploy(struct image_server *s, struct str id)
             return k;
     }
     return NULL;
+}
+
+struct image_inbox *image_server_inbox(struct image_server *s, struct str deploy)
+{
+    struct node_deploy *k = find_deploy(s, deploy);
+    return k ? image_deploy_inbox(k->d) : NULL;
 }
 
 static void on_deployed(void *arg, struct image_deploy *d, int r)
@@ -251,6 +257,29 @@ static int start_deploy(struct image_server *s, struct str text, struct node_dep
     return 0;
 }
 
+/* Of a deployment on another node, which this one is to send layers to. */
+static void take_task(struct posting *p, const struct image_bdm *b)
+{
+    size_t n;
+    struct err err = { 0 };
+    struct arena a = { 0 };
+    struct json *v = json_new_object(&a);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
+    int r = image_server_outbox_take(p->s, b, &n, &err);
+    if (r == -EAGAIN) {
+        image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", err_text(&err));
+    } else if (r < 0) {
+        image_server_reply_error(p->x, 400, "BDM_INVALID", err_text(&err));
+    } else {
+        json_set_str(&a, v, "deploy", b->deploy);
+        json_set_str(&a, v, "state", STR("sending"));
+        json_set_int(&a, v, "tasks", (int64_t)n);
+        (void)json_write(&text, v);
+        reply_json(p->x, r ? 202 : 200, buf_str(&text));
+    }
+    arena_fini(&a);
+}
+
 /* The same BDM again is answered with how far it is. */
 static void take_bdm(struct posting *p)
 {
@@ -266,8 +295,11 @@ static void take_bdm(struct posting *p)
         return;
     }
     int r = image_bdm_parse(&a, buf_str(&p->body), &b, &err);
-    if (r >= 0 && !str_is(b.node, s->node))
-        r = err_set(&err, E_INVALID, "the deployment is for another node");
+    if (r >= 0 && !str_is(b.node, s->node)) {
+        take_task(p, &b);
+        arena_fini(&a);
+        return;
+    }
     k = r >= 0 ? find_deploy(s, b.deploy) : NULL;
     if (r >= 0 && !k && b.is_prefetch)
         r = image_server_prefetch_check(s, &b, &err);
@@ -477,8 +509,9 @@ static void give_layer(struct image_server *s, struct http_exchange *x,
                                        .source = str_of(s->node),
                                        .node = url_query_get(t, "node"),
                                        .blob = *blob };
-    if (!is_field(g.deploy) || !is_field(g.node) || !image_server_holds(s, &g, req))
-        deny(x);
+    if (!image_server_is_field(g.deploy) || !image_server_is_field(g.node) ||
+        !image_server_holds(s, &g, req))
+        image_server_deny(x);
     else if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "every upload slot is taken");
     else
@@ -495,7 +528,7 @@ static void take_body(struct image_server *s, struct http_exchange *x,
                                                                          : "meta",
                                                   s->node, digest);
     if (!image_server_holds(s, &g, req))
-        deny(x);
+        image_server_deny(x);
     else if (new_posting(s, x, kind, digest))
         http_read_body(x, BODY_MAX);
 }
@@ -507,8 +540,8 @@ static void tell_deploy(struct image_server *s, struct http_exchange *x,
     scoped(free_scoped) char *what = str_dup(id);
     struct image_bdm_grant g = image_server_grant(what, s->node, &none);
     struct node_deploy *k = find_deploy(s, id);
-    if (!is_field(id) || !image_server_holds(s, &g, req))
-        deny(x);
+    if (!image_server_is_field(id) || !image_server_holds(s, &g, req))
+        image_server_deny(x);
     else if (!k)
         image_server_reply_error(x, 404, "UNKNOWN", "there is no such deployment here");
     else
@@ -521,7 +554,7 @@ static void tell_cache(struct image_server *s, struct http_exchange *x,
     static const struct oci_digest none;
     struct image_bdm_grant g = image_server_grant("cache", s->node, &none);
     if (!image_server_holds(s, &g, req)) {
-        deny(x);
+        image_server_deny(x);
         return;
     }
     struct posting *p = new_posting(s, x, POSTING_CACHE, &none);
@@ -539,10 +572,10 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
          has_digest = oci_digest_parse(last, &digest, NULL) >= 0;
     if (t->n_segments == 2 && str_is(what, "probe") && s->prober &&
         (is_get || str_is(req->method, "POST"))) {
-        if (is_field(url_query_get(t, "node")))
+        if (image_server_is_field(url_query_get(t, "node")))
             image_server_probe_answer(s, x, req, t);
         else
-            deny(x);
+            image_server_deny(x);
     } else if (t->n_segments == 2 && str_is(what, "bdm") && str_is(req->method, "POST")) {
         if (oci_digest_parse(url_query_get(t, "digest"), &digest, NULL) >= 0)
             take_body(s, x, req, POSTING_BDM, &digest);
@@ -561,6 +594,8 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
         tell_deploy(s, x, req, last);
     } else if (str_is(what, "layers") && has_digest && is_get) {
         give_layer(s, x, req, t, &digest);
+    } else if (str_is(what, "layers") && has_digest && str_is(req->method, "PUT")) {
+        image_server_take_push(s, x, req, t, &digest);
     } else if (str_is(what, "meta") && has_digest && str_is(req->method, "PUT")) {
         take_body(s, x, req, POSTING_META, &digest);
     } else {
@@ -586,6 +621,7 @@ void image_server_node_close(struct image_server *s)
 {
     list_each (node, &s->deploys)
         image_deploy_stop(list_entry(node, struct node_deploy, node)->d);
+    image_server_outbox_close(s);
 }
 
 void image_server_node_fini(struct image_server *s)
@@ -595,6 +631,7 @@ void image_server_node_fini(struct image_server *s)
     map_each (e, &s->strikes)
         free(e->value);
     map_fini(&s->strikes);
+    tls_ctx_free(s->push_tls);
     free(s->node);
     free(s->cluster_key);
 }

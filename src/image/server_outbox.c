@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layers that this node pushes to others, as their deployments say: in the order of their
+ * priorities, in the upload slots that other nodes' requests for layers have too.
+ *
+ *     WAITING --slot--> FINDING --it is here--> SENDING --answer--> (over), or
+ *        ^                                         |
+ *        '--------------- RESTING <----------------'  503, or the connection broke; 409: from there
+ *
+ * The only address that is connected to is the binding node's of the BDM, whose digest the token of
+ * its sender covers. Nothing of a layer is sent before the node says 100, so that a refusal costs
+ * none of it.
+ */
+#include "image/server_int.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "codec/json.h"
+#include "image/layer_cache.h"
+#include "io/fetch_url.h"
+#include "io/tls.h"
+
+#include <inttypes.h>
+
+enum {
+    ANSWER_MAX = 4096,
+    AGREE_MS = 5000,      /* until the node says 100 */
+    REST_MS = 50,         /* doubled each time, */
+    REST_MAX_MS = 1000,   /* up to this */
+    BROKEN_MAX = 8,       /* connections in a row that lead to nothing */
+    ELSEWHERE_MAX = 1000, /* answers that the next byte is another one */
+};
+
+/* A deployment that layers are sent to. */
+struct box {
+    struct list node;
+    struct image_server *s;
+    char *deploy, *to; /* to: the name of the node */
+    struct http_client *client;
+    uint64_t until_ms;
+    size_t n; /* parcels */
+};
+
+enum parcel_state { PARCEL_WAITING, PARCEL_FINDING, PARCEL_SENDING, PARCEL_RESTING };
+
+/* A range of a blob. */
+struct parcel {
+    struct list node; /* of the server, in the order in which they are sent */
+    struct box *box;
+    struct oci_digest blob;
+    uint64_t from, to, at; /* at: the next byte, as far as is known */
+    uint32_t priority;
+    char *token;
+    enum parcel_state state;
+    struct timer timer; /* of a rest, or of a request */
+    unsigned n_rests, n_broken, n_elsewhere;
+    struct job job;
+    bool is_working, has_ended; /* a job runs; the request is over */
+    bool has_agreed, is_full;   /* the node said 100; it takes no more just now */
+    int r;                      /* of the job; of the request */
+    struct mirror_found found;
+    bool is_held;
+    struct oci_digest held;
+    struct http_call *call;
+    int status;
+    struct buf answer;
+    uint64_t read_at, began_at, began_ms; /* of this request; read_at: the next byte to read */
+    char *piece;
+    size_t piece_n;
+};
+
+/* ---- the end of a parcel ---- */
+
+static void box_free(struct box *b)
+{
+    list_remove(&b->node);
+    b->s->n_boxes--;
+    if (b->client)
+        http_client_close(b->client);
+    free(b->deploy);
+    free(b->to);
+    free(b);
+}
+
+static void parcel_free(struct parcel *p)
+{
+    struct box *b = p->box;
+    timer_stop(b->s->loop, &p->timer);
+    list_remove(&p->node);
+    b->s->n_parcels--;
+    buf_fini(&p->answer);
+    free(p->token);
+    free(p);
+    if (--b->n == 0)
+        box_free(b);
+}
+
+/* Its slot is free. */
+static void release(struct parcel *p)
+{
+    struct image_server *s = p->box->s;
+    if (p->is_held)
+        oci_store_release(s->opts.store, &p->held);
+    p->is_held = false;
+    mirror_found_fini(&p->found);
+    p->found = (struct mirror_found){ .fd = -1 };
+    free(p->piece);
+    p->piece = NULL;
+    s->n_uploads--;
+}
+
+static void drop(struct parcel *p, const char *why)
+{
+    struct image_server *s = p->box->s;
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&p->blob, digest);
+    if (why)
+        log_debug("a layer was not pushed", "blob=%.19s to=%s deploy=%s reason=\"%s\"", digest,
+                  p->box->to, p->box->deploy, why);
+    s->n_pushed += !why;
+    s->n_unpushed += why != NULL;
+    parcel_free(p);
+}
+
+static void on_rested(struct timer *t)
+{
+    struct parcel *p = container_of(t, struct parcel, timer);
+    p->state = PARCEL_WAITING;
+    image_server_outbox_next(p->box->s);
+}
+
+static void rest(struct parcel *p, uint64_t ms)
+{
+    struct image_server *s = p->box->s;
+    if (s->closing || clock_mono_ms() + ms >= p->box->until_ms) {
+        drop(p, "its time is over");
+        return;
+    }
+    p->state = PARCEL_RESTING;
+    timer_start(s->loop, &p->timer, ms, on_rested);
+}
+
+static void rest_longer(struct parcel *p)
+{
+    uint64_t ms = (uint64_t)REST_MS << MIN(p->n_rests, 8u);
+    p->n_rests++;
+    rest(p, MIN(ms, (uint64_t)REST_MAX_MS));
+}
+
+/* {"have":N}, of its range. */
+static bool take_have(struct parcel *p)
+{
+    struct arena a = { .max_bytes = 64 << 10 };
+    struct json *v;
+    int64_t have = -1;
+    bool ok = json_parse(&a, buf_str(&p->answer), NULL, &v, NULL) >= 0 &&
+              json_int(json_getc(v, "have"), &have) >= 0 && have >= 0 &&
+              (uint64_t)have >= p->from && (uint64_t)have < p->to;
+    if (ok)
+        p->at = (uint64_t)have;
+    arena_fini(&a);
+    return ok && p->n_elsewhere++ < ELSEWHERE_MAX;
+}
+
+static void judge(struct parcel *p)
+{
+    struct image_server *s = p->box->s;
+    if (p->r == 0 && p->status / 100 == 2) {
+        node_state_measure(&s->rates, &s->rates.uplink_bps, p->to - p->began_at,
+                           clock_mono_ms() - p->began_ms, clock_wall_ms() / 1000);
+        image_server_probe_soon(s);
+        drop(p, NULL);
+    } else if (p->r < 0 && ++p->n_broken < BROKEN_MAX) {
+        rest_longer(p);
+    } else if (p->r < 0) {
+        drop(p, "the node cannot be reached, or the store cannot be read");
+    } else if (p->status == 409 && take_have(p)) {
+        rest(p, 0);
+    } else if (p->status == 503 || p->status == 429 || p->status == 408) {
+        rest_longer(p);
+    } else {
+        drop(p, p->status == 410 ? "the node does not want it any more" : "the node refuses it");
+    }
+}
+
+/* The request is over, and no job of it runs. */
+static void finish(struct parcel *p)
+{
+    struct image_server *s = p->box->s;
+    timer_stop(s->loop, &p->timer);
+    release(p);
+    judge(p);
+    image_server_outbox_next(s);
+    image_server_finish_close(s);
+}
+
+/* ---- sending ---- */
+
+static void next_piece(struct parcel *p);
+
+static void read_piece(struct job *j)
+{
+    struct parcel *p = container_of(j, struct parcel, job);
+    size_t want = (size_t)MIN(p->to - p->read_at, (uint64_t)IMAGE_SERVER_PIECE_BYTES);
+    ssize_t n = mirror_found_read(&p->found, p->piece, want, p->read_at);
+    p->piece_n = n < 0 ? 0 : (size_t)n;
+}
+
+static void on_piece(struct job *j, int r)
+{
+    struct parcel *p = container_of(j, struct parcel, job);
+    p->is_working = false;
+    if (p->has_ended) {
+        finish(p);
+        return;
+    }
+    if (r < 0 || p->piece_n == 0) { /* it cannot be read, or is shorter than it was */
+        p->n_broken = BROKEN_MAX;
+        http_call_cancel(p->call);
+        return;
+    }
+    p->read_at += p->piece_n;
+    p->box->s->n_bytes += p->piece_n;
+    p->is_full = !http_call_write(p->call, str_n(p->piece, p->piece_n));
+    if (!p->is_full)
+        next_piece(p);
+}
+
+static void next_piece(struct parcel *p)
+{
+    if (p->is_working || p->has_ended || p->status || p->read_at == p->to)
+        return;
+    if (!p->piece)
+        p->piece = xalloc(IMAGE_SERVER_PIECE_BYTES);
+    p->job = (struct job){ .work = read_piece, .done = on_piece };
+    p->is_working = job_start(p->box->s->loop, &p->job) >= 0;
+    if (!p->is_working)
+        http_call_cancel(p->call);
+}
+
+static void on_late(struct timer *t)
+{
+    struct parcel *p = container_of(t, struct parcel, timer);
+    if (p->call)
+        http_call_cancel(p->call);
+}
+
+static void on_interim(void *arg, int status, const struct headers *headers)
+{
+    struct parcel *p = arg;
+    uint64_t now = clock_mono_ms(), until = p->box->until_ms;
+    (void)headers;
+    if (status != 100 || p->has_agreed)
+        return;
+    p->has_agreed = true;
+    p->n_broken = p->n_rests = 0;
+    p->began_ms = now;
+    timer_start(p->box->s->loop, &p->timer, until > now ? until - now : 0, on_late);
+    next_piece(p);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct parcel *p = arg;
+    (void)headers;
+    p->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct parcel *p = arg;
+    (void)buf_add_str(&p->answer, chunk);
+}
+
+static void on_writable(void *arg)
+{
+    struct parcel *p = arg;
+    if (!p->is_full)
+        return;
+    p->is_full = false;
+    next_piece(p);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct parcel *p = arg;
+    (void)err;
+    p->call = NULL;
+    p->r = r;
+    p->has_ended = true;
+    if (!p->is_working)
+        finish(p);
+}
+
+static int start_call(struct parcel *p, struct err *err)
+{
+    static const struct http_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end,
+                                              .on_interim = on_interim,
+                                              .on_writable = on_writable };
+    struct headers h = { 0 };
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&p->blob, digest);
+    scoped(free_scoped) char *target = xasprintf("/v1/layers/%s?deploy=%s&node=%s&off=%" PRIu64,
+                                                 digest, p->box->deploy, p->box->s->node, p->at);
+    scoped(free_scoped) char *token = xasprintf("Bearer %s", p->token);
+    (void)headers_addc(&h, "authorization", token);
+    (void)headers_addc(&h, "expect", "100-continue");
+    const struct http_call_opts o = { .method = STR("PUT"),
+                                      .target = str_of(target),
+                                      .headers = &h,
+                                      .streams = true,
+                                      .body_n = p->to - p->at,
+                                      .ops = &ops,
+                                      .arg = p };
+    p->state = PARCEL_SENDING;
+    p->read_at = p->began_at = p->at;
+    p->began_ms = clock_mono_ms();
+    p->status = 0;
+    p->has_agreed = p->is_full = p->has_ended = false;
+    buf_reset(&p->answer);
+    int r = http_call_start(p->box->client, &o, &p->call, err);
+    headers_fini(&h);
+    if (r >= 0)
+        timer_start(p->box->s->loop, &p->timer, AGREE_MS, on_late);
+    return r;
+}
+
+/* ---- what is to be sent ---- */
+
+static void find(struct job *j)
+{
+    struct parcel *p = container_of(j, struct parcel, job);
+    struct image_server *s = p->box->s;
+    struct err err = { 0 };
+    const struct mirror_request q = { .kind = MIRROR_BLOB, .digest = p->blob, .is_entitled = true };
+    p->r = mirror_find(s->mirror, &q, false, &p->found, &err);
+    if (p->r >= 0)
+        p->is_held = layer_cache_serve(s->opts.store, &p->blob, &p->held);
+}
+
+static void on_found(struct job *j, int r)
+{
+    struct parcel *p = container_of(j, struct parcel, job);
+    struct image_server *s = p->box->s;
+    struct err err = { 0 };
+    p->is_working = false;
+    r = r < 0 ? r : p->r;
+    if (r >= 0 && (p->found.size < p->to || (p->found.fd < 0 && !p->found.tar)))
+        r = err_set(&err, -ENOENT, "the layer is another one here");
+    if (r >= 0 && !s->closing)
+        r = start_call(p, &err);
+    if (r >= 0 && !s->closing)
+        return;
+    release(p);
+    drop(p, r < 0 ? "it is not here" : "the server ends");
+    image_server_outbox_next(s);
+    image_server_finish_close(s);
+}
+
+static bool start(struct parcel *p)
+{
+    p->job = (struct job){ .work = find, .done = on_found };
+    p->is_working = job_start(p->box->s->loop, &p->job) >= 0;
+    if (!p->is_working)
+        return false;
+    p->state = PARCEL_FINDING;
+    p->box->s->n_uploads++;
+    return true;
+}
+
+void image_server_outbox_next(struct image_server *s)
+{
+    list_each_safe (node, &s->parcels) {
+        struct parcel *p = list_entry(node, struct parcel, node);
+        if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
+            return;
+        if (p->state == PARCEL_WAITING && !start(p))
+            rest_longer(p);
+    }
+}
+
+/* ---- BDMs ---- */
+
+static int open_client(struct image_server *s, struct box *b, struct str at, struct err *err)
+{
+    struct fetch_url u;
+    scoped(free_scoped) char *url = str_dup(at);
+    int r = fetch_url_parse(url, NULL, &u, err);
+    if (r < 0)
+        return r;
+    if (u.tls && !s->opts.peers && !s->push_tls)
+        r = tls_ctx_new_client(STR(""), STR(""), STR(""), false, &s->push_tls, err);
+    const struct http_client_opts o = { .host = u.host,
+                                        .port = u.port,
+                                        .tls = !u.tls          ? NULL
+                                               : s->opts.peers ? s->opts.peers
+                                                               : s->push_tls,
+                                        .max_connections = IMAGE_SERVER_UPLOADS,
+                                        .connect_timeout_ms = AGREE_MS };
+    r = r < 0 ? r : http_client_new(s->loop, &o, &b->client, err);
+    fetch_url_fini(&u);
+    return r;
+}
+
+static bool is_ours(const struct image_server *s, const struct image_bdm_task *t)
+{
+    return t->is_push && t->encoding == IMAGE_BDM_GZIP && t->from < t->to &&
+           str_is(t->source.name, s->node);
+}
+
+/* Behind those that are as urgent. */
+static void add(struct box *b, const struct image_bdm_task *t)
+{
+    struct image_server *s = b->s;
+    struct parcel *p = xnew(struct parcel);
+    struct list *before = &s->parcels;
+    *p = (struct parcel){ .box = b,
+                          .blob = t->blob,
+                          .from = t->from,
+                          .to = t->to,
+                          .at = t->from,
+                          .priority = t->priority,
+                          .token = str_dup(t->source.token),
+                          .found = { .fd = -1 },
+                          .answer = BUF_INIT(ANSWER_MAX) };
+    list_each (node, &s->parcels)
+        if (list_entry(node, struct parcel, node)->priority > p->priority) {
+            before = node;
+            break;
+        }
+    list_insert_before(before, &p->node);
+    s->n_parcels++;
+    b->n++;
+}
+
+int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
+                             struct err *err)
+{
+    size_t n = 0;
+    list_each (node, &s->boxes) {
+        struct box *old = list_entry(node, struct box, node);
+        if (str_is(b->deploy, old->deploy)) {
+            *ret_n = old->n;
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < b->n_tasks; i++)
+        n += is_ours(s, &b->tasks[i]);
+    if (n == 0)
+        return err_set(err, E_INVALID, "the deployment is for another node");
+    if (s->closing || s->n_boxes >= IMAGE_SERVER_DEPLOYS_MAX ||
+        n > IMAGE_SERVER_PARCELS_MAX - s->n_parcels)
+        return err_set(err, -EAGAIN, "too many layers are to be pushed");
+    struct box *box = xnew(struct box);
+    *box = (struct box){ .s = s,
+                         .deploy = str_dup(b->deploy),
+                         .to = str_dup(b->node),
+                         .until_ms = clock_mono_ms() + b->deadline_ms };
+    list_push_back(&s->boxes, &box->node);
+    s->n_boxes++;
+    int r = open_client(s, box, b->url, err);
+    if (r < 0) {
+        box_free(box);
+        return r;
+    }
+    for (size_t i = 0; i < b->n_tasks; i++)
+        if (is_ours(s, &b->tasks[i]))
+            add(box, &b->tasks[i]);
+    *ret_n = n;
+    image_server_outbox_next(s);
+    return 1;
+}
+
+void image_server_outbox_close(struct image_server *s)
+{
+    list_each_safe (node, &s->parcels) {
+        struct parcel *p = list_entry(node, struct parcel, node);
+        if (p->state == PARCEL_SENDING && p->call)
+            http_call_cancel(p->call);
+        else if (p->state == PARCEL_WAITING || p->state == PARCEL_RESTING)
+            drop(p, "the server ends");
+    }
+}
