@@ -78,6 +78,14 @@ extern bool cmd_sends_plans;
           &cmd_plans.deadline_ms,                                                                  \
           0,                                                                                       \
           0 },                                                                                     \
+        { "plan-push",                                                                             \
+          0,                                                                                       \
+          NULL,                                                                                    \
+          "with --send-plans: nodes push what they have to the one that needs it, unasked",        \
+          CMD_FLAG,                                                                                \
+          &cmd_plans.is_push,                                                                      \
+          0,                                                                                       \
+          0 },                                                                                     \
     {                                                                                              \
         "plan-prefetch", 0, "DURATION",                                                            \
             "with --send-plans: every so long send idle nodes layers that pods ask for often "     \

@@ -38,6 +38,8 @@ static const struct cmd_opt opts[] = {
     CMD_SECTION("Carrying it out"),
     { "send", 0, NULL, "send it to the node, and wait until the image is there", CMD_FLAG, &is_sent,
       0, 0 },
+    { "push", 0, NULL, "with --send: nodes push what they have, unasked", CMD_FLAG,
+      &sending.is_push, 0, 0 },
     { "cluster-key-file", 0, "FILE", "the key that all nodes share", CMD_STRING, &sending.key_file,
       0, 0 },
     { "deadline", 0, "DURATION", "give up after that (60s)", CMD_DURATION, &sending.deadline_ms, 0,
@@ -299,6 +301,8 @@ static int run(int argc, char **argv)
         return cmd_failf(CMD_USAGE, "--output is table or json, not '%s'", output);
     if (is_sent && !sending.key_file)
         return cmd_failf(CMD_USAGE, "--send needs --cluster-key-file");
+    if (sending.is_push && !is_sent)
+        return cmd_failf(CMD_USAGE, "--push goes with --send");
     if (sending.deadline_ms > IMAGE_BDM_DEADLINE_MAX_MS)
         return cmd_failf(CMD_USAGE, "--deadline: a day at most");
     r = cluster.reference ? image_plan_cluster_read(&cluster, &a, &f, &err)
@@ -351,6 +355,10 @@ const struct cmd cmd_image_plan = {
         "store where it has them; else the node asks the registry.\n"
         "\n"
         "  dormouse image plan cluster.json --node n1 --send --cluster-key-file key\n"
+        "\n"
+        "The node asks other nodes for layers. With --push those are told as well, and send\n"
+        "unasked, which spares it a round trip for each; they have to reach it at its url, so not\n"
+        "where it is behind address translation. What is not pushed in time is asked for.\n"
         "\n"
         "HOW: peer and registry send at once; after: a node that is fetching the layer sends it\n"
         "when it has it; join: it is under way to this node. ELSE is what is tried next.\n",

@@ -28,12 +28,13 @@ static void print_outcome(const struct sender *s, const struct json *v)
     }
     struct str why = json_get_str(v, "error");
     (void)printf("\n%s on %s: %lld of %lld layers, %lld of them there before, %lld bytes from "
-                 "nodes, %lld from the registry\n",
+                 "nodes (%lld pushed), %lld from the registry\n",
                  str_is(json_get_str(v, "state"), "done") ? "deployed" : "failed", s->node,
                  (long long)json_int_or(json_getc(v, "layersDone"), 0),
                  (long long)json_int_or(json_getc(v, "layers"), 0),
                  (long long)json_int_or(json_getc(v, "layersPresent"), 0),
                  (long long)json_int_or(json_getc(v, "peerBytes"), 0),
+                 (long long)json_int_or(json_getc(v, "pushedBytes"), 0),
                  (long long)json_int_or(json_getc(v, "registryBytes"), 0));
     if (why.n)
         image_store_print_name(why);
@@ -85,6 +86,7 @@ static int send_it(struct sender *s, struct loop *loop, const struct image_clust
                                                          .tasks = tasks,
                                                          .key = buf_str(&key),
                                                          .deadline_ms = s->o->deadline_ms,
+                                                         .is_push = s->o->is_push,
                                                          .wall_s = clock_wall_ms() / 1000 },
                                                .tls = *tls,
                                                .poll_ms = POLL_MS,

@@ -7,7 +7,7 @@
 struct image_plan_send {
     const char *key_file, *peer_ca, *store;
     uint64_t deadline_ms;
-    bool is_json;
+    bool is_json, is_push;
 };
 /* Prints how it ends. Returns a cmd_exit. */
 int image_plan_send(const struct image_plan_send *o, const struct image_cluster_file *f,

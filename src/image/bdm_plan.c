@@ -69,6 +69,8 @@ static int set_task(const struct planner *k, const struct image_task *t, uint32_
                                    .expect_ms = (uint64_t)MIN(MAX(t->expect_ms, (int64_t)0),
                                                               (int64_t)IMAGE_BDM_DEADLINE_MAX_MS),
                                    .is_after = has_first && t->kind == IMAGE_TASK_AFTER,
+                                   .is_push = k->p->is_push && !k->p->is_prefetch && has_first &&
+                                              t->kind == IMAGE_TASK_PEER,
                                    .source = all[0] };
     for (uint32_t i = 1; i < MIN(n, (uint32_t)IMAGE_BDM_ALTERNATIVES_MAX + 1); i++)
         to->alternatives[to->n_alternatives++] = all[i];

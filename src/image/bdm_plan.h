@@ -12,6 +12,8 @@ struct image_bdm_plan {
     const char *deploy;                    /* UUID; borrowed as long as the result */
     uint64_t deadline_ms;
     bool is_prefetch;
+    /* Peers are to push what they have; not with is_prefetch, nor what they have to get first. */
+    bool is_push;
     int64_t wall_s; /* tokens hold from now until the deadline, and a minute more */
 };
 /*

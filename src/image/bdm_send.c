@@ -3,6 +3,8 @@
 #include "image/bdm_send.h"
 
 #include "base/clock.h"
+#include "base/list.h"
+#include "base/log.h"
 #include "base/sys.h"
 #include "image/server.h"
 #include "io/fetch_url.h"
@@ -13,10 +15,23 @@
 
 enum { ANSWER_MAX = 1 << 20, TOKEN_S = 60 };
 
-/* manifest -> config -> bdm -> ask -> pause -> ask ... -> the end */
+/* manifest -> config -> bdm (-> nodes that push) -> ask -> pause -> ask ... -> the end */
 enum send_at { SEND_MANIFEST, SEND_CONFIG, SEND_BDM, SEND_ASK, SEND_PAUSE };
 
+/* A node that is to push layers, and its BDM; on its own from when it is asked. */
+struct told {
+    struct list node; /* of the sending, until that is over */
+    struct http_client *client;
+    char *name, *url, *text;
+    size_t n;
+    struct oci_digest digest;
+    struct http_call *call;
+    int status;
+};
+
 struct image_bdm_send {
+    struct list told;
+    size_t n_told;
     struct image_bdm_send_opts o; /* without what is for the call alone */
     struct http_client *client;
     char *key, *node;
@@ -33,8 +48,33 @@ struct image_bdm_send {
     struct buf answer;
 };
 
+static void told_free(struct told *t)
+{
+    list_remove(&t->node);
+    if (t->client)
+        http_client_close(t->client);
+    free(t->name);
+    free(t->url);
+    free(t->text);
+    free(t);
+}
+
+/* Requests under way end a turn later, with a node that is on no list. */
+static void drop_told(struct image_bdm_send *s)
+{
+    list_each_safe (node, &s->told) {
+        struct told *t = list_entry(node, struct told, node);
+        list_remove(&t->node);
+        if (t->call)
+            http_client_close(take_ptr(&t->client)); /* ends the call, which frees it */
+        else
+            told_free(t);
+    }
+}
+
 static void bdm_send_free(struct image_bdm_send *s)
 {
+    drop_told(s);
     if (s->client)
         http_client_close(s->client);
     for (size_t i = 0; i < ARRAY_LEN(s->texts); i++)
@@ -169,6 +209,94 @@ static void on_pause_over(struct timer *t)
     step(s);
 }
 
+/* ---- nodes that push ---- */
+
+static int open_client(const struct image_bdm_send *s, const char *node, struct str at,
+                       struct http_client **ret, struct err *err)
+{
+    struct fetch_url u;
+    scoped(free_scoped) char *url = str_dup(at);
+    int r = fetch_url_parse(url, NULL, &u, err);
+    if (r < 0)
+        return r;
+    const struct http_client_opts o = { .host = u.host,
+                                        .port = u.port,
+                                        .tls = u.tls ? s->o.tls : NULL,
+                                        .may_connect = s->o.may_connect,
+                                        .may_connect_arg = s->o.may_connect_arg };
+    if (u.tls && !s->o.tls)
+        r = err_set(err, E_INVALID, "node '%s' is at '%s', and there is no TLS", node, url);
+    r = r < 0 ? r : http_client_new(s->o.loop, &o, ret, err);
+    fetch_url_fini(&u);
+    return r;
+}
+
+static void on_told_head(void *arg, int status, const struct headers *headers)
+{
+    struct told *t = arg;
+    (void)headers;
+    t->status = status;
+}
+
+static void log_untold(const struct told *t, const struct err *err)
+{
+    char why[LOG_QUOTE_MAX];
+    log_debug("a node was not told to push", "node=%s reason=\"%s\"", t->name,
+              log_quote(why, str_of(err_text(err))));
+}
+
+static void on_told(void *arg, int r, const struct err *err)
+{
+    struct told *t = arg;
+    if (r < 0)
+        log_untold(t, err);
+    else if (t->status >= 300)
+        log_debug("a node does not push", "node=%s status=%d", t->name, t->status);
+    t->call = NULL;
+    told_free(t);
+}
+
+static int tell(struct image_bdm_send *s, struct told *t, struct err *err)
+{
+    static const struct http_call_ops ops = { .on_head = on_told_head, .on_end = on_told };
+    char token[IMAGE_BDM_TOKEN_SIZE], digest[OCI_DIGEST_TEXT_SIZE];
+    struct headers h = { 0 };
+    const struct image_bdm_grant g = image_server_grant("bdm", t->name, &t->digest);
+    int r = open_client(s, t->name, str_of(t->url), &t->client, err);
+    if (r < 0)
+        return r;
+    oci_digest_format(&t->digest, digest);
+    image_bdm_token(str_of(s->key), &g, clock_wall_ms() / 1000, TOKEN_S, token);
+    scoped(free_scoped) char *target = xasprintf("/v1/bdm?digest=%s", digest);
+    scoped(free_scoped) char *shown = xasprintf("Bearer %s", token);
+    (void)headers_addc(&h, "authorization", shown);
+    const struct http_call_opts o = { .method = STR("POST"),
+                                      .target = str_of(target),
+                                      .headers = &h,
+                                      .body = str_n(t->text, t->n),
+                                      .head_timeout_ms = IMAGE_BDM_SEND_ANSWER_MS,
+                                      .ops = &ops,
+                                      .arg = t };
+    r = http_call_start(t->client, &o, &t->call, err);
+    headers_fini(&h);
+    return r;
+}
+
+/* Once the node of the deployment waits for what they push. */
+static void tell_all(struct image_bdm_send *s)
+{
+    list_each_safe (node, &s->told) {
+        struct told *t = list_entry(node, struct told, node);
+        struct err err = { 0 };
+        if (t->client)
+            continue;
+        if (tell(s, t, &err) < 0) {
+            log_untold(t, &err);
+            told_free(t);
+        }
+    }
+}
+
 /* The only place that starts something; after it `s` may be gone. */
 static void step(struct image_bdm_send *s)
 {
@@ -209,6 +337,7 @@ static void take_progress(struct image_bdm_send *s)
         r = err_set(&err, -ETIMEDOUT, "node '%s' does not end the deployment", s->node);
         end(s, r, NULL, &err);
     } else {
+        tell_all(s);
         s->at = SEND_PAUSE;
         step(s);
     }
@@ -251,6 +380,39 @@ static void keep_text(struct image_bdm_send *s, enum send_at at, struct str text
     s->digests[at] = *digest;
 }
 
+static bool is_told(const struct image_bdm_send *s, struct str name)
+{
+    list_each (node, &s->told)
+        if (str_is(name, list_entry(node, struct told, node)->name))
+            return true;
+    return false;
+}
+
+/* What is too much to be told is pulled. */
+static void add_told(struct image_bdm_send *s, struct image_bdm *b)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_BDM_MAX_BYTES);
+    for (size_t i = 0; i < b->n_tasks; i++) {
+        struct image_bdm_task *task = &b->tasks[i];
+        if (!task->is_push || is_told(s, task->source.name))
+            continue;
+        if (s->n_told == IMAGE_BDM_SEND_PUSHERS_MAX) {
+            task->is_push = false;
+            continue;
+        }
+        struct told *t = xnew(struct told);
+        buf_reset(&text);
+        image_bdm_write(b, task->source.name, &text);
+        *t = (struct told){ .name = str_dup(task->source.name),
+                            .url = str_dup(task->source.url),
+                            .text = str_dup(buf_str(&text)),
+                            .n = text.n };
+        sha256_of(buf_str(&text), t->digest.bytes);
+        list_push_back(&s->told, &t->node);
+        s->n_told++;
+    }
+}
+
 static int write_bdm(struct image_bdm_send *s, const struct image_bdm_send_opts *o, struct err *err)
 {
     struct arena a = { 0 };
@@ -261,6 +423,7 @@ static int write_bdm(struct image_bdm_send *s, const struct image_bdm_send_opts 
     plan.deploy = s->deploy;
     int r = image_bdm_plan(&a, &plan, &b, err);
     if (r >= 0) {
+        add_told(s, &b);
         image_bdm_write(&b, STR(""), &text);
         r = buf_ok(&text) ? 0 : err_set(err, E_LIMIT, "the BDM is too large");
     }
@@ -269,25 +432,6 @@ static int write_bdm(struct image_bdm_send *s, const struct image_bdm_send_opts 
         keep_text(s, SEND_BDM, buf_str(&text), STR(""), &digest);
     }
     arena_fini(&a);
-    return r;
-}
-
-static int open_client(struct image_bdm_send *s, struct str at, struct err *err)
-{
-    struct fetch_url u;
-    scoped(free_scoped) char *url = str_dup(at);
-    int r = fetch_url_parse(url, NULL, &u, err);
-    if (r < 0)
-        return r;
-    const struct http_client_opts o = { .host = u.host,
-                                        .port = u.port,
-                                        .tls = u.tls ? s->o.tls : NULL,
-                                        .may_connect = s->o.may_connect,
-                                        .may_connect_arg = s->o.may_connect_arg };
-    if (u.tls && !s->o.tls)
-        r = err_set(err, E_INVALID, "node '%s' is at '%s', and there is no TLS", s->node, url);
-    r = r < 0 ? r : http_client_new(s->o.loop, &o, &s->client, err);
-    fetch_url_fini(&u);
     return r;
 }
 
@@ -302,6 +446,7 @@ int image_bdm_send_start(const struct image_bdm_send_opts *opts, struct image_bd
     const struct image_cluster_file *f = opts->plan.file;
     struct image_bdm_send *s = xnew(struct image_bdm_send);
     s->o = *opts;
+    list_init(&s->told);
     s->key = str_dup(opts->plan.key);
     s->node = str_dup(f->node_names[f->o.node]);
     s->deadline_ms = opts->plan.deadline_ms;
@@ -311,7 +456,7 @@ int image_bdm_send_start(const struct image_bdm_send_opts *opts, struct image_bd
     keep_text(s, SEND_MANIFEST, f->manifest_text, opts->manifest_text, &f->manifest);
     keep_text(s, SEND_CONFIG, f->config_text, opts->config_text, &f->config);
     int r = write_bdm(s, opts, err);
-    r = r < 0 ? r : open_client(s, f->node_urls[f->o.node], err);
+    r = r < 0 ? r : open_client(s, s->node, f->node_urls[f->o.node], &s->client, err);
     if (r < 0) {
         bdm_send_free(s);
         return r;
@@ -327,6 +472,7 @@ void image_bdm_send_cancel(struct image_bdm_send *s)
         return;
     bool has_call = s->call != NULL;
     timer_stop(s->o.loop, &s->timer);
+    drop_told(s);
     s->is_cancelled = true;
     http_client_close(take_ptr(&s->client)); /* ends the call, which frees it */
     if (!has_call)

@@ -2,7 +2,8 @@
 /*
  * A deployment manifest to the node that it is for: what is known of the image's documents, then
  * the BDM (both with tokens of the cluster's key), then questions how far the node is until it has
- * ended. Loop thread only.
+ * ended. When it has begun, the nodes that are to push layers at it get a BDM of their own; those
+ * that cannot be told are asked by it for what they have. Loop thread only.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 
 enum {
     IMAGE_BDM_SEND_ANSWER_MS = 15000, /* of each request */
+    IMAGE_BDM_SEND_PUSHERS_MAX = 64,  /* nodes that are told; others' tasks are pulled */
     IMAGE_BDM_SEND_REST_MS = 10000,   /* beyond the deadline; then the node must have ended */
     IMAGE_BDM_KEY_MAX_BYTES = 4096,
 };

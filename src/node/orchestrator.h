@@ -48,6 +48,7 @@ struct orchestrator_opts {
     struct str ca_pem;                    /* of nodes with https; empty: the system's; copied */
     struct node_networks networks;        /* where nodes may be, others get no plan; kept */
     uint64_t deadline_ms;                 /* 0: as above */
+    bool is_push;                         /* nodes push what they have, unasked */
     /* Every so long idle nodes are sent what pods ask for often (node/prefetcher.h); 0: never. */
     uint64_t prefetch_ms;
     /* What an image is made of, as sched_driver_ask_image(); all callbacks have come when the

@@ -497,6 +497,7 @@ static int start_orchestrator(struct scheduling *s, struct err *err)
                                          .ca_pem = buf_str(&ca),
                                          .networks = p->networks,
                                          .deadline_ms = p->deadline_ms,
+                                         .is_push = p->is_push,
                                          .prefetch_ms = p->prefetch_ms,
                                          .ask = ask_image,
                                          .arg = s };

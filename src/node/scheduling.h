@@ -35,6 +35,7 @@ struct scheduling_plans {
     const char *key_file;          /* of the cluster; NULL: none are sent */
     const char *peer_ca;           /* certificates of nodes; NULL: the system's */
     uint64_t deadline_ms;          /* 0: ORCHESTRATOR_DEADLINE_MS */
+    bool is_push;                  /* nodes push what they have, unasked */
     struct node_networks networks; /* where nodes may be */
     uint64_t prefetch_ms; /* between two rounds in which idle nodes are sent layers; 0: never */
 };

@@ -76,6 +76,11 @@ def serve(store, *args):
         s.stop()
 
 
+def metric(node, name):
+    text = node.get("/metrics")[2].decode()
+    return int(next(line for line in text.splitlines() if line.startswith(name + " ")).rsplit(" ", 1)[1])
+
+
 KEY = "the key of a cluster of tests, long enough"
 NOBODY = "sha256:" + "0" * 64
 

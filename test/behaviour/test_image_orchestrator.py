@@ -16,7 +16,7 @@ from image_kit import digest
 from image_state_kit import LAYERS, Cluster
 from operators import Up
 from scheduler_kit import Scheduler
-from serve_kit import KEY
+from serve_kit import KEY, metric
 
 HERE = ("--node-network", "127.0.0.0/8")
 PODS = "/api/v1/namespaces/default/pods"
@@ -77,6 +77,26 @@ def test_the_node_of_a_pod_has_its_image_from_a_neighbour(cluster, request):
     add_pod(cluster, "b", "n2")  # at once: it is known to be there
     wait_for(lambda: scheduler.plans("joined") + scheduler.plans("present") == 1, "the second pod to need nothing")
     assert scheduler.plans("done") == 1 and scheduler.plans("failed") == 0
+
+
+def test_a_neighbour_pushes_where_the_scheduler_says_so(cluster, tmp_path):
+    for name in ("n1", "n2"):
+        cluster.start(name)
+    cluster.pull("n1")
+    wait_for(lambda: cluster.has("n1") == 2 and cluster.state("n2"), "both nodes to report")
+    for d in cluster.doc["layers"]:  # what the registry lost, nodes give each other
+        del cluster.registry.blobs[d["digest"]]
+    add_node(cluster, "n2")
+    s = Scheduler(cluster.api.kubeconfig, tmp_path, args=(
+        "--send-plans", *HERE, "--plan-push", "--cluster-key-file", cluster.directory / "key", "--image-registry", cluster.registry.host, "--log-level", "debug"))
+    try:
+        add_pod(cluster, "a", "n2")
+        wait_for(lambda: cluster.has("n2") == 2 and plans(s, "done") == 1, "n2 to have the image")
+        size = sum(d["size"] for d in cluster.doc["layers"])
+        assert f"node=n2 image={cluster.name} peer_bytes={size} registry_bytes=0" in s.text()
+        wait_for(lambda: metric(cluster.nodes["n1"], "dormouse_image_pushes_total") > 0, "n1 to have pushed the large layer")
+    finally:
+        assert s.stop() == 0
 
 
 def test_nodes_that_want_an_image_at_once_fetch_it_from_the_registry_once(cluster, request):
@@ -185,11 +205,6 @@ def test_an_image_that_is_not_there_fails_once_and_a_stop_ends_what_is_under_way
     held.set()
 
 
-def metric(node, name):
-    text = node.get("/metrics")[2].decode()
-    return int(next(line for line in text.splitlines() if line.startswith(name + " ")).rsplit(" ", 1)[1])
-
-
 def test_idle_nodes_have_ahead_what_pods_ask_for_often(cluster, tmp_path):
     """Ten pods of n1 want the image: n2 and n3 are sent its layers, which n2 takes and n3 was not told to. Then n2's pod finds them."""
     cluster.start("n1")
@@ -296,7 +311,7 @@ def test_up_has_the_kind_and_sends_plans_itself(tmp_path):
 
 @pytest.mark.parametrize("args, why", [
     (["--send-plans"], "--cluster-key-file"), (["--cluster-key-file", "key"], "--send-plans"),
-    (["--send-plans", "--cluster-key-file", "/nonexistent"], "/nonexistent"), (["--plan-prefetch", "5m"], "--send-plans"),
+    (["--send-plans", "--cluster-key-file", "/nonexistent"], "/nonexistent"), (["--plan-prefetch", "5m"], "--send-plans"), (["--plan-push"], "--send-plans"),
     (["--node-network", "10.0.0.0/8"], "--send-plans"), (["--send-plans", "--cluster-key-file", "key", "--node-network", "here"], "'here' is no network"),
 ])
 def test_wrong_options_say_what_is_wrong(dormouse_api, tmp_path, args, why):
