@@ -1863,6 +1863,42 @@ TEST(layers_are_proven_one_by_one_and_a_file_that_is_withheld_is_told)
     ending_fini(&e);
 }
 
+static uint64_t unread_bytes; /* of the tar that cannot be read */
+
+static int start_but_one(void *arg, uint64_t max_bytes, const struct layer_ops *ops, void *ops_arg,
+                         void **ret, struct err *err)
+{
+    return max_bytes == unread_bytes
+               ? err_set(err, -ENOMEM, "no memory")
+               : layer_parse_here.start(arg, max_bytes, ops, ops_arg, ret, err);
+}
+
+TEST(a_layer_that_cannot_be_proven_keeps_no_other_from_it)
+{
+    struct ending e;
+    struct layer_reading_ops but_one = layer_parse_here;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_MODE); /* the upper layer */
+    unread_bytes = lazy_trees_get(&e.said.trees, 0)->layer->n_bytes;
+    CHECK(lazy_trees_get(&e.said.trees, 1)->layer->n_bytes != unread_bytes);
+    but_one.start = start_but_one;
+    const struct lazy_prover_opts proves = { .trees = &e.said.trees,
+                                             .view = &e.w.m.view,
+                                             .reading = &but_one,
+                                             .on_lie = on_lie,
+                                             .on_late = on_late,
+                                             .arg = &e };
+    lazy_prover_free(e.prover);
+    e.prover = lazy_prover_new(&proves);
+    CHECK_OK(start_fetch(&e.w));
+    wait_all(&e.w);
+    CHECK_OK(lazy_prover_start(e.prover, e.w.fetch, NULL));
+    wait_counted(&e, &e.n_lies);
+    CHECK_INT(lazy_prover_missing(e.prover), 2);
+    ending_fini(&e);
+}
+
 TEST(layers_that_stay_unproven_are_told_after_their_time)
 {
     struct ending e;

@@ -9,17 +9,22 @@
 #include <signal.h>
 #include <time.h>
 
+/* Of a layer, after a fault of this machine: when it is tried again, and the pause before that. */
+struct later {
+    uint64_t again_ms, pause_ms;
+};
+
 struct lazy_prover {
     struct lazy_prover_opts opts;
     struct lazy_fetch *fetch; /* of the thread */
-    uint64_t again_ms;        /* of the thread: no proof before */
+    struct later *later;      /* of the thread, by layer */
     pthread_mutex_t mutex;    /* of what follows */
     pthread_cond_t changed;
     bool *is_proven;
     uint64_t late_ms; /* clock: on_late(); UINT64_MAX: never */
     size_t *n_here;   /* so many of the first parts of a layer are here */
     bool is_busy;     /* with a proof */
-    bool is_taken, is_woken, is_finishing, stops;
+    bool is_taken, is_finishing, stops;
     pthread_t thread;
     bool has_thread;
 };
@@ -135,12 +140,17 @@ bool lazy_prover_is_finishing(struct lazy_prover *p)
 
 /* ---- the thread ---- */
 
-/* With the lock. A layer that can be proven, or the number of layers. */
-static size_t find_ready(struct lazy_prover *p)
+/* With the lock. A layer that can be proven now, or the number of layers. *next_ms: at most, when
+ * another one is tried again. */
+static size_t find_ready(struct lazy_prover *p, uint64_t now, uint64_t *next_ms)
 {
-    for (size_t i = 0; i < p->opts.trees->n; i++)
-        if (lazy_trees_is_first(p->opts.trees, i) && !p->is_proven[i] && has_parts(p, p->fetch, i))
+    for (size_t i = 0; i < p->opts.trees->n; i++) {
+        if (!lazy_trees_is_first(p->opts.trees, i) || p->is_proven[i] || !has_parts(p, p->fetch, i))
+            continue;
+        if (now >= p->later[i].again_ms)
             return i;
+        *next_ms = MIN(*next_ms, p->later[i].again_ms);
+    }
     return p->opts.trees->n;
 }
 
@@ -165,11 +175,16 @@ static void wait_until(struct lazy_prover *p, uint64_t until_ms)
 static bool prove_ready(struct lazy_prover *p, size_t layer)
 {
     struct err err = { 0 };
+    struct later *l = &p->later[layer];
     (void)pthread_mutex_unlock(&p->mutex);
     int r = lazy_prover_prove(p, p->fetch, layer, &err);
     if (r == E_DIGEST)
         p->opts.on_lie(p->opts.arg, err_text(&err));
-    p->again_ms = r < 0 ? clock_mono_ms() + LAZY_PROVER_AGAIN_MS : 0;
+    if (r < 0) {
+        l->pause_ms = MIN(MAX(l->pause_ms * 2, (uint64_t)LAZY_PROVER_AGAIN_MS),
+                          (uint64_t)LAZY_PROVER_AGAIN_MAX_MS);
+        l->again_ms = clock_mono_ms() + l->pause_ms;
+    }
     (void)pthread_mutex_lock(&p->mutex);
     return r != E_DIGEST;
 }
@@ -191,16 +206,15 @@ static void *prover_main(void *arg)
     struct lazy_prover *p = arg;
     (void)pthread_mutex_lock(&p->mutex);
     while (!p->stops && count_missing(p)) {
-        uint64_t now = clock_mono_ms();
-        p->is_woken = false;
-        size_t ready = p->is_taken || p->is_busy ? p->opts.trees->n : find_ready(p);
+        uint64_t now = clock_mono_ms(), next_ms = p->late_ms;
+        size_t ready = p->is_taken || p->is_busy ? p->opts.trees->n : find_ready(p, now, &next_ms);
         bool is_ready = ready < p->opts.trees->n;
         if (now >= p->late_ms)
             tell_late(p);
-        else if (is_ready && now >= p->again_ms && !prove_ready(p, ready))
+        else if (is_ready && !prove_ready(p, ready))
             break;
-        else if (!p->is_woken && !p->stops && (!is_ready || now < p->again_ms))
-            wait_until(p, is_ready ? MIN(p->late_ms, p->again_ms) : p->late_ms);
+        else if (!is_ready)
+            wait_until(p, next_ms);
     }
     (void)pthread_mutex_unlock(&p->mutex);
     return NULL;
@@ -213,6 +227,7 @@ struct lazy_prover *lazy_prover_new(const struct lazy_prover_opts *opts)
     p->opts = *opts;
     p->is_proven = xnew_n(bool, opts->trees->n + 1);
     p->n_here = xnew_n(size_t, opts->trees->n + 1);
+    p->later = xnew_n(struct later, opts->trees->n + 1);
     (void)pthread_mutex_init(&p->mutex, NULL);
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -238,7 +253,6 @@ int lazy_prover_start(struct lazy_prover *p, struct lazy_fetch *f, struct err *e
 void lazy_prover_wake(struct lazy_prover *p)
 {
     (void)pthread_mutex_lock(&p->mutex);
-    p->is_woken = true;
     (void)pthread_cond_broadcast(&p->changed);
     (void)pthread_mutex_unlock(&p->mutex);
 }
@@ -264,5 +278,6 @@ void lazy_prover_free(struct lazy_prover *p)
     (void)pthread_mutex_destroy(&p->mutex);
     free(p->is_proven);
     free(p->n_here);
+    free(p->later);
     free(p);
 }

@@ -13,7 +13,8 @@
 #include "image/lazy_trees.h"
 #include "oci/layer_parse.h"
 
-enum { LAZY_PROVER_AGAIN_MS = 5000 }; /* after a fault of this machine */
+/* After a fault of this machine a layer is tried again, each time later; the others do not wait. */
+enum { LAZY_PROVER_AGAIN_MS = 5000, LAZY_PROVER_AGAIN_MAX_MS = 5 * 60 * 1000 };
 
 struct lazy_prover;
 
