@@ -62,6 +62,9 @@ struct actor {
             (void)loop_turn(&(rig)->loop, true);                                                   \
     } while (0)
 
+/* Not 0: what reading the boot of the machine gives to hosts, which open nothing before it. */
+static int rig_boot_code;
+
 static inline void rig_open(struct rig *r, struct guest_host_opts opts)
 {
     struct err err = { 0 };
@@ -77,8 +80,12 @@ static inline void rig_open(struct rig *r, struct guest_host_opts opts)
     (void)snprintf(swap, sizeof swap, "%s/swap", r->dir);
     if (!opts.swap_dir)
         opts.swap_dir = swap;
+    if (rig_boot_code)
+        sys_fail_nth(SYS_OPENAT, 1, rig_boot_code);
     if (guest_host_new(&r->loop, &opts, &r->host, &err) < 0)
         TEST_FAIL("%s", err.text);
+    if (rig_boot_code)
+        sys_fail_nth(SYS_OPENAT, 0, 0);
 }
 
 static inline void rig_on_closed(void *arg)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/: containers against naive twins, parsers, buffers, errors, files. */
+#include "base/boot.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/crowd.h"
@@ -498,6 +499,30 @@ TEST(an_arena_spends_what_it_takes_and_is_full_without_a_budget)
     CHECK(arena_is_full(&a));
     arena_fini(&a);
     CHECK(a.budget == &b);
+}
+
+TEST(a_boot_that_cannot_be_read_is_told_from_one_that_is_not_there)
+{
+    char boot[BOOT_ID_BYTES], again[BOOT_ID_BYTES];
+    struct err err = { 0 };
+    CHECK_OK(boot_id_read(boot, NULL));
+    CHECK_INT(strlen(boot), BOOT_ID_BYTES - 1);
+    static const struct {
+        int code, told;
+    } cases[] = {
+        { EMFILE, -EMFILE }, { ENOMEM, -ENOMEM }, { ENOENT, -ENOENT }, { EACCES, -ENOENT }
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        memset(again, 'x', sizeof again);
+        err = (struct err){ 0 };
+        sys_fail_nth(SYS_OPENAT, 1, cases[i].code);
+        CHECK_ERR(boot_id_read(again, &err), cases[i].told);
+        sys_fail_nth(SYS_OPENAT, 0, 0);
+        CHECK(strstr(err_text(&err), "boot_id"));
+        CHECK_INT(again[0], 'x');
+    }
+    CHECK_OK(boot_id_read(again, NULL));
+    CHECK(strcmp(boot, again) == 0);
 }
 
 TEST_MAIN

@@ -276,6 +276,46 @@ TEST(without_a_drain_a_shutdown_leaves_nothing)
     house_fini(&h);
 }
 
+/* Each start without an id may be one of another boot. */
+TEST(without_an_id_of_the_boot_guests_start_anew)
+{
+    struct house h;
+    house_init(&h);
+    for (unsigned i = 0; i < 3; i++) {
+        rig_boot_code = i ? ENOENT : 0;
+        open_house(&h);
+        rig_boot_code = 0;
+        check_is_new(&h);
+        drain(&h);
+        close_house(&h);
+    }
+    house_fini(&h);
+}
+
+TEST(a_boot_that_cannot_be_read_for_a_moment_costs_no_snapshot)
+{
+    struct house h;
+    struct loop loop;
+    struct guest_host *host = NULL;
+    struct err err = { 0 };
+    house_init(&h);
+    CHECK_OK(loop_init(&loop, NULL));
+    live(&h);
+    drain(&h);
+    close_house(&h);
+    struct guest_host_opts opts = manual;
+    opts.swap_dir = h.swap;
+    sys_fail_nth(SYS_OPENAT, 1, EMFILE);
+    CHECK_ERR(guest_host_new(&loop, &opts, &host, &err), -EMFILE);
+    sys_fail_nth(SYS_OPENAT, 0, 0);
+    CHECK(!host && strstr(err_text(&err), "boot_id"));
+    loop_fini(&loop);
+    open_house(&h);
+    check_remembers(&h);
+    close_house(&h);
+    house_fini(&h);
+}
+
 TEST(another_generation_or_other_settings_start_anew)
 {
     const struct guest_env env = { STR("X"), STR("y") };

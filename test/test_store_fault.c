@@ -806,6 +806,57 @@ TEST(after_a_power_cut_revisions_go_on_above_those_reserved)
     fx_fini(&copy);
 }
 
+/* Where there is no boot to read, what is not closed may be of another one. */
+TEST(without_an_id_of_the_boot_the_machine_may_have_stopped)
+{
+    struct fixture fx, copy;
+    struct mark m;
+    struct mark_known known;
+    fx_init(&fx);
+    fx_init(&copy);
+    write_300(&fx);
+    copy_running(&fx, &copy);
+    sys_fail_nth(SYS_OPENAT, 1, ENOENT);
+    CHECK_OK(mark_init(&m, copy.path, &known, NULL));
+    sys_fail_nth(SYS_OPENAT, 0, 0);
+    CHECK(!known.exact);
+    CHECK_INT(known.seen, 300);
+    mark_fini(&m);
+    fx_fini(&fx);
+    fx_fini(&copy);
+}
+
+/* The next opening has to find what this one has not. */
+TEST(a_mark_or_boot_that_cannot_be_read_for_a_moment_costs_no_revisions)
+{
+    static const int codes[] = { EMFILE, ENOMEM };
+    struct fixture fx, copy;
+    fx_init(&fx);
+    fx_init(&copy);
+    write_300(&fx);
+    size_t n_refused = 0;
+    for (size_t c = 0; c < ARRAY_LEN(codes); c++)
+        for (unsigned nth = 1, is_over = 0; !is_over; nth++) {
+            struct err err = { 0 };
+            copy_running(&fx, &copy);
+            sys_fail_nth(SYS_OPENAT, nth, codes[c]);
+            int r = fx_try_open(&copy, &err);
+            is_over = sys_call_count(SYS_OPENAT) < nth;
+            sys_fail_nth(SYS_OPENAT, 0, 0);
+            CHECK(r >= 0 || r == -codes[c]);
+            n_refused += r < 0 && strstr(err_text(&err), "mark of the store's revisions");
+            if (r < 0)
+                fx_open(&copy);
+            CHECK_INT(store_revision(copy.store), 300);
+            CHECK_OK(fx_watch_from(&copy, 100));
+            fx_close(&copy);
+            fx_clean_dir(&copy);
+        }
+    CHECK_INT(n_refused, 4); /* the boot and the mark, with each code */
+    fx_fini(&fx);
+    fx_fini(&copy);
+}
+
 /* A process was killed, the next one wrote nothing and was stopped: then the machine may restart.
  */
 TEST(a_store_that_was_closed_after_a_kill_is_closed)

@@ -377,15 +377,12 @@ static int take_lock(struct oci_store *s, struct err *err)
  * boot would be taken for that of another one. */
 static int read_boot_id(struct oci_store *s, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64);
     struct err why = { 0 };
-    struct str id = STR("unknown");
-    int r = sys_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &b, &why);
-    if (r < 0 && r != -ENOENT && r != -EACCES)
+    int r = boot_id_read(s->boot, &why);
+    if (r == -ENOENT)
+        (void)snprintf(s->boot, sizeof s->boot, "unknown");
+    else if (r < 0)
         return err_set(err, r, "%s", err_text(&why));
-    if (r >= 0)
-        id = str_trim(buf_str(&b));
-    (void)snprintf(s->boot, sizeof s->boot, STR_FMT, STR_ARG(id));
     return 0;
 }
 

@@ -2,6 +2,7 @@
 /* What the files of the node store share; oci/store.h is the contract. */
 #pragma once
 
+#include "base/boot.h"
 #include "base/map.h"
 #include "base/sys.h"
 #include "oci/store.h"
@@ -22,7 +23,7 @@ struct oci_store {
     char *root;
     int fd;      /* of the root */
     int lock_fd; /* -1: a reader */
-    char boot[40];
+    char boot[BOOT_ID_BYTES];
     /* Held for reading from before it is known which objects are missing until a layer that names
      * them is visible; for writing while those that no layer names are removed. */
     pthread_rwlock_t objects;

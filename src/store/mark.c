@@ -45,14 +45,14 @@ static bool parse_line(struct str line, const char *boot, struct mark_known *ret
     struct str rest = line, word;
     struct mark_known known;
     uint64_t clean;
-    char file_boot[MARK_BOOT_BYTES], again[LINE_MAX_BYTES];
+    char file_boot[BOOT_ID_BYTES], again[LINE_MAX_BYTES];
     if (!str_cut(rest, ' ', &word, &rest) || !str_cut(rest, ' ', &word, &rest) ||
         !take_number(&rest, "reserved", &known.reserved) ||
         !take_number(&rest, "seen", &known.seen) || !take_number(&rest, "clean", &clean) ||
-        !str_has_prefix(rest, STR("boot=")) || rest.n < 5 + MARK_BOOT_BYTES)
+        !str_has_prefix(rest, STR("boot=")) || rest.n < 5 + BOOT_ID_BYTES)
         return false;
-    memcpy(file_boot, rest.p + 5, MARK_BOOT_BYTES - 1);
-    file_boot[MARK_BOOT_BYTES - 1] = '\0';
+    memcpy(file_boot, rest.p + 5, BOOT_ID_BYTES - 1);
+    file_boot[BOOT_ID_BYTES - 1] = '\0';
     size_t n = print_line(again, file_boot, known.reserved, known.seen, clean == 1);
     if (!str_eq(line, str_n(again, n)))
         return false;
@@ -62,27 +62,32 @@ static bool parse_line(struct str line, const char *boot, struct mark_known *ret
     return true;
 }
 
-/* The id of the kernel's boot; in a container it is the host's, whose page cache is used. */
-static void read_boot(char out[MARK_BOOT_BYTES])
+/* In a container the boot is the host's, whose page cache is used. */
+static int read_boot(char out[BOOT_ID_BYTES], struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(256);
-    if (sys_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &text, NULL) < 0)
-        sys_uuid(out); /* no /proc: an id that never matches */
-    else
-        (void)snprintf(out, MARK_BOOT_BYTES, "%.36s", buf_cstr(&text));
+    struct err why = { 0 };
+    int r = boot_id_read(out, &why);
+    if (r == -ENOENT)
+        sys_uuid(out); /* an id that never matches */
+    else if (r < 0)
+        return err_set(err, r, "%s", err_text(&why));
+    return 0;
 }
 
 int mark_init(struct mark *m, const char *store_path, struct mark_known *ret, struct err *err)
 {
     *m = (struct mark){ .path = xasprintf("%s.mark", store_path), .fd = -1 };
     *ret = (struct mark_known){ .exact = true };
-    read_boot(m->boot);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(LINE_MAX_BYTES);
-    int r = sys_read_file(AT_FDCWD, m->path, &text, err);
+    struct err why = { 0 };
+    int r = read_boot(m->boot, err);
+    if (r < 0)
+        return r;
+    r = sys_read_file(AT_FDCWD, m->path, &text, &why);
     if (r == -ENOENT)
         return 0;
-    if (r < 0 && r != -EMSGSIZE)
-        return r;
+    if (r < 0 && r != -EMSGSIZE && r != -EIO && r != -EISDIR)
+        return err_set(err, r, "%s", err_text(&why));
     if (r < 0 || !parse_line(buf_str(&text), m->boot, ret))
         return err_set(err, E_CORRUPT, "'%s' does not read back", m->path);
     m->was_open = !ret->clean;

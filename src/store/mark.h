@@ -17,16 +17,17 @@
  */
 #pragma once
 
+#include "base/boot.h"
 #include "base/err.h"
 
 #include <stdint.h>
 
-enum { MARK_STEP = 10000, MARK_BOOT_BYTES = 37 };
+enum { MARK_STEP = 10000 };
 
 struct mark {
     char *path;
     int fd; /* -1 until something is written */
-    char boot[MARK_BOOT_BYTES];
+    char boot[BOOT_ID_BYTES];
     uint64_t reserved; /* 0: nothing yet, by this process */
     uint64_t retry_at; /* after a failure: the revision to try again at */
     bool was_open;     /* the process before did not close the store */
@@ -40,7 +41,9 @@ struct mark_known {
 
 /*
  * Read the mark of the store at `store_path`, which is locked by the caller. Nothing is written.
- * E_CORRUPT: the file does not read back; it is as if there were none, and `m` can be used.
+ * E_CORRUPT: the file does not read back; it is as if there were none, and `m` can be used. Other
+ * errors, as -EMFILE, are of this moment: what the mark says, or whether it is of this boot, could
+ * not be found out. mark_fini() has to follow all the same.
  */
 int mark_init(struct mark *m, const char *store_path, struct mark_known *ret, struct err *err);
 void mark_fini(struct mark *m); /* fine when zeroed */

@@ -383,19 +383,21 @@ static int open_files(struct sqlite_store *s, const char *path, struct err *err)
  * while it was open, the store continues above every revision that can have been given. Revisions
  * that clients know from before are expired: they list again.
  */
-static void resume_above_mark(struct sqlite_store *s)
+static int resume_above_mark(struct sqlite_store *s, struct err *ret_err)
 {
     struct err err = { 0 };
     struct mark_known known;
     struct writer *w = &s->writer;
     const char *path = w->db.path;
     int r = mark_init(&w->mark, path, &known, &err);
+    if (r < 0 && r != E_CORRUPT) /* it may forbid revisions that would be given again */
+        return err_set(ret_err, r, "the mark of the store's revisions: %s", err_text(&err));
     if (r < 0)
         log_warn("the mark of the store's revisions cannot be read, ignoring",
                  "path=%s error=\"%s\"", path, err_text(&err));
     bool behind = known.seen > s->revision;
     if (!behind && known.exact)
-        return;
+        return 0;
     uint64_t before = s->revision;
     s->revision = MAX(MAX(known.reserved, known.seen), before) + 2;
     s->compacted = s->revision;
@@ -414,6 +416,7 @@ static void resume_above_mark(struct sqlite_store *s)
         log_info("the machine stopped under the store, revisions go on above what was reserved",
                  "path=%s newest=%llu resumes_at=%llu", path, (unsigned long long)before,
                  (unsigned long long)s->revision);
+    return 0;
 }
 
 static int start(struct sqlite_store *s, struct err *err)
@@ -429,7 +432,9 @@ static int start(struct sqlite_store *s, struct err *err)
     if (r < 0)
         return r;
     s->compacted = (uint64_t)compacted;
-    resume_above_mark(s);
+    r = resume_above_mark(s, err);
+    if (r < 0)
+        return r;
     db_trim(&s->writer.db); /* the checks have read pages that nobody may ask for */
     db_trim(&s->reader);
     s->writer.on_report = on_report;

@@ -140,7 +140,9 @@ int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct
                    struct err *err)
 {
     struct swap swap;
-    int r = swap_init(&swap, opts->swap_dir, err);
+    char boot[BOOT_ID_BYTES];
+    int r = guest_read_boot(boot, err);
+    r = r < 0 ? r : swap_init(&swap, opts->swap_dir, err);
     if (r < 0)
         return r;
     struct guest_host *h = xnew(struct guest_host);
@@ -160,7 +162,7 @@ int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct
                        &(struct runner_pool_opts){ .runner_path = h->runner_path,
                                                    .max_runners = opts->max_runners },
                        &pool_ops, h);
-    snapshot_read_boot(h->boot);
+    (void)memcpy(h->boot, boot, sizeof h->boot);
     if (swap.has_left)
         timer_start(loop, &h->left, LEFT_MS, on_left);
     pressure_start(&h->pressure, loop, on_pressure, h);

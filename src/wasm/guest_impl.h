@@ -20,6 +20,7 @@
 
 #include "wasm/guest.h"
 
+#include "base/boot.h"
 #include "base/log.h"
 #include "wasm/guest_queue.h"
 #include "wasm/latency.h"
@@ -41,7 +42,6 @@ enum {
     LOG_LINES_PER_S = 200,       /* of one guest, */
     LOG_LINES_BURST = 1000,      /* after silence */
     LOG_LINES_MAX_PER_S = 10000, /* that a spec may ask for; twice that after silence */
-    GUEST_BOOT_MAX = 64
 };
 
 /* A guest that is awake, has work, or waits for its next start. */
@@ -164,7 +164,7 @@ struct guest_host {
     struct timer drain; /* the end of guest_host_drain() */
     void (*drained)(void *arg);
     void *drained_arg;
-    char boot[GUEST_BOOT_MAX]; /* of the machine */
+    char boot[BOOT_ID_BYTES]; /* of the machine */
 };
 
 /* ---- guest_record.c ---- */
@@ -253,7 +253,8 @@ void guest_dissolve(struct guest *g);
 
 /* Can its swap file outlive this process? */
 bool guest_has_record(const struct guest *g);
-void snapshot_read_boot(char ret[GUEST_BOOT_MAX]);
+/* The id of this boot of the machine. An error is one of this moment, as -EMFILE. */
+int guest_read_boot(char ret[BOOT_ID_BYTES], struct err *err);
 void guest_get_identity(const struct guest *g, uint8_t ret[32]);
 /* 0: it cannot be told. */
 uint64_t swap_mtime_ns(int fd);

@@ -25,13 +25,15 @@ bool guest_has_record(const struct guest *g)
     return g->abi == GUEST_ABI_V1 && !g->is_stateless && g->module->info->is_dissolvable;
 }
 
-void snapshot_read_boot(char ret[GUEST_BOOT_MAX])
+int guest_read_boot(char ret[BOOT_ID_BYTES], struct err *err)
 {
-    struct buf b = BUF_INIT(GUEST_BOOT_MAX - 1);
-    ret[0] = 0;
-    if (sys_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &b, NULL) >= 0)
-        (void)memcpy(ret, buf_cstr(&b), b.n + 1);
-    buf_fini(&b);
+    struct err why = { 0 };
+    int r = boot_id_read(ret, &why);
+    if (r == -ENOENT)
+        sys_uuid(ret); /* it never matches: what an earlier process left may be of another boot */
+    else if (r < 0)
+        return err_set(err, r, "%s", err_text(&why));
+    return 0;
 }
 
 static void add_text(struct sha256 *h, const char *s)
