@@ -22,6 +22,19 @@ static void check_same(const struct oci_layer *a, const struct oci_layer *b)
     }
 }
 
+/* What a confined process gives, which a hostile index may have taken over. */
+static void read_flat(struct str flat)
+{
+    struct oci_layer *layer;
+    if (oci_layer_index_read_flat(flat, &layer, NULL) < 0)
+        return;
+    for (size_t i = 0; i < layer->entries.n; i++) {
+        const struct oci_entry *e = &layer->entries.p[i];
+        FUZZ_CHECK(oci_layer_is_entry_path(e->path) && e->data_offset <= layer->n_bytes);
+    }
+    oci_layer_free(layer);
+}
+
 static void read_index(struct str bytes)
 {
     struct oci_layer *layer, *again;
@@ -37,6 +50,12 @@ static void read_index(struct str bytes)
     FUZZ_CHECK(oci_layer_index_write(layer, &b, NULL) == 0);
     FUZZ_CHECK(oci_layer_index_read(buf_str(&b), &again, NULL) == 0);
     check_same(layer, again);
+    oci_layer_free(again);
+    struct buf flat = BUF_INIT(INDEX_MAX);
+    FUZZ_CHECK(oci_layer_index_flatten(bytes, &flat, NULL) == 0);
+    FUZZ_CHECK(oci_layer_index_read_flat(buf_str(&flat), &again, NULL) == 0);
+    check_same(layer, again);
+    buf_fini(&flat);
     buf_fini(&b);
     oci_layer_free(layer);
     oci_layer_free(again);
@@ -46,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str in = str_n(data, size);
     read_index(in);
+    read_flat(in);
     if (size < SUM_BYTES)
         return 0;
     struct buf b = BUF_INIT(INDEX_MAX);
@@ -53,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)buf_add_str(&b, summed);
     (void)buf_add_le64(&b, oci_layer_index_sum(summed));
     read_index(buf_str(&b));
+    read_flat(buf_str(&b));
     buf_fini(&b);
     return 0;
 }

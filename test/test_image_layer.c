@@ -421,6 +421,31 @@ TEST(a_table_is_read_in_a_process_of_its_own)
     buf_fini(&here);
 }
 
+TEST(the_layer_of_a_tree_manifest_is_read_in_a_process_of_its_own)
+{
+    struct buf tree = BUF_INIT(1 << 20), tar, flat = BUF_INIT(1 << 20);
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
+    struct err err = { 0 };
+    void *process = NULL;
+    make_tree(&tree, &tar);
+    struct oci_table t = { .kind = OCI_TABLE_LAYER, .bytes = buf_str(&tree) };
+    if (layer_child_reading.table(NULL, &process, &t, NULL, &flat, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+    CHECK(process);
+    layer_child_reading.end_tables(process);
+    CHECK_OK(oci_table_layer(buf_str(&flat), &layer, &err));
+    CHECK_INT(layer->entries.n, 3);
+    CHECK_STR(layer->entries.p[2].path, "usr/two");
+    CHECK_INT(layer->n_bytes, tar.n);
+    for (size_t n = 0; n < flat.n; n += 7) {
+        struct oci_layer *none;
+        CHECK_ERR(oci_table_layer(str_n(flat.p, n), &none, NULL), E_PARSE);
+    }
+    buf_fini(&tree);
+    buf_fini(&tar);
+    buf_fini(&flat);
+}
+
 TEST(a_table_that_is_damaged_or_ends_its_reader_is_an_error)
 {
     struct buf tree = BUF_INIT(1 << 20), tar, flat = BUF_INIT(1 << 20);

@@ -15,6 +15,8 @@
 #include "image/start_list.h"
 #include "image/tree_remove.h"
 #include "oci/file_parcel.h"
+#include "oci/table.h"
+#include "oci/tree_manifest.h"
 #include "tar_kit.h"
 #include "wasm/confine.h"
 
@@ -236,7 +238,7 @@ static void said_init(struct said *t, const struct image *m, enum wrong wrong)
 {
     for (size_t i = 0; i < 2; i++)
         memcpy(t->diff_ids[i].bytes, m->layers[i]->diff_id, SHA256_BYTES);
-    lazy_trees_init(&t->trees, t->diff_ids, 2);
+    lazy_trees_init(&t->trees, t->diff_ids, 2, NULL, NULL, NULL);
     for (size_t i = 0; i < 2; i++) {
         struct buf text = tree_of(m, i, i == 1 ? wrong : WRONG_NOTHING);
         CHECK_OK(lazy_trees_add(&t->trees, i, &text, TAR_MAX, NULL));
@@ -282,8 +284,8 @@ static int prove(enum wrong wrong, int reading, struct giving *with)
     image_init(&m);
     said_init(&said, &m, wrong);
     g->view = &m.view;
-    const struct lazy_proof_opts o = { .tree = lazy_trees_get(&said.trees, 1),
-                                       .diff_id = &said.diff_ids[1],
+    const struct lazy_proof_opts o = { .trees = &said.trees,
+                                       .layer = 1,
                                        .content = give,
                                        .content_arg = g,
                                        .reading = reading ? &broken : &layer_parse_here,
@@ -317,6 +319,69 @@ TEST(faults_of_this_machine_prove_nothing)
     CHECK_ERR(prove(WRONG_FRAME, -ENOMEM, NULL), E_DIGEST);
 }
 
+struct tables {
+    size_t n_layers, n_tars, n_ended;
+    int fails; /* the code; 0: not */
+};
+
+static int count_table(void *arg, void **process, const struct oci_table *t,
+                       const atomic_bool *stop, struct buf *to, struct err *err)
+{
+    (void)stop;
+    struct tables *c = arg;
+    *process = c;
+    *(t->kind == OCI_TABLE_LAYER ? &c->n_layers : &c->n_tars) += 1;
+    return c->fails ? err_set(err, c->fails, "it reads no table") : oci_table_flatten(t, to, err);
+}
+
+static void end_tables(void *process)
+{
+    struct tables *c = process;
+    if (c)
+        c->n_ended++;
+}
+
+TEST(tree_manifests_are_read_by_the_process_that_reads_layers)
+{
+    struct image m;
+    struct lazy_trees t;
+    struct lazy_tar tar;
+    struct tables c = { 0 };
+    struct oci_digest ids[2];
+    static const struct layer_reading_ops ops = { .table = count_table, .end_tables = end_tables };
+    static const int lies[] = { E_CORRUPT, E_PARSE, E_LIMIT, E_VERSION };
+    image_init(&m);
+    for (size_t i = 0; i < 2; i++)
+        memcpy(ids[i].bytes, m.layers[i]->diff_id, SHA256_BYTES);
+    lazy_trees_init(&t, ids, 2, &ops, &c, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        struct buf text = tree_of(&m, i, WRONG_NOTHING);
+        CHECK_OK(lazy_trees_add(&t, i, &text, TAR_MAX, NULL));
+        CHECK_INT(lazy_trees_get(&t, i)->layer->entries.n, m.layers[i]->entries.n);
+    }
+    CHECK(c.n_layers == 2 && c.n_tars == 0 && c.n_ended == 0);
+    lazy_trees_end(&t);
+    CHECK_INT(c.n_ended, 1); /* none is there while the container runs */
+    CHECK_OK(lazy_trees_tar(&t, 1, &tar, NULL));
+    CHECK_INT(tar.skeleton.tar_bytes, m.layers[1]->n_bytes);
+    lazy_tar_fini(&tar);
+    CHECK(c.n_layers == 2 && c.n_tars == 1 && c.n_ended == 2);
+    for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
+        c.fails = lies[i];
+        CHECK_ERR(lazy_trees_tar(&t, 1, &tar, NULL), E_DIGEST);
+    }
+    c.fails = -ENOMEM; /* of this machine */
+    CHECK_ERR(lazy_trees_tar(&t, 1, &tar, NULL), -ENOMEM);
+    c.fails = -ETIMEDOUT;
+    CHECK_ERR(lazy_trees_tar(&t, 1, &tar, NULL), -ETIMEDOUT);
+    lazy_trees_fini(&t);
+    lazy_trees_init(&t, ids, 2, &ops, &c, NULL);
+    struct buf text = tree_of(&m, 0, WRONG_NOTHING);
+    CHECK_ERR(lazy_trees_add(&t, 0, &text, TAR_MAX, NULL), -ETIMEDOUT);
+    lazy_trees_fini(&t);
+    image_fini(&m);
+}
+
 TEST(tree_manifests_are_bounded_in_memory_and_as_texts)
 {
     struct image m;
@@ -326,7 +391,7 @@ TEST(tree_manifests_are_bounded_in_memory_and_as_texts)
     for (size_t i = 0; i < 3; i++)
         memcpy(ids[i].bytes, m.layers[i == 1]->diff_id, SHA256_BYTES);
     struct buf text = tree_of(&m, 0, WRONG_NOTHING);
-    lazy_trees_init(&t, ids, 3);
+    lazy_trees_init(&t, ids, 3, NULL, NULL, NULL);
     CHECK(lazy_trees_is_first(&t, 0) && lazy_trees_is_first(&t, 1) && !lazy_trees_is_first(&t, 2));
     CHECK_OK(lazy_trees_add(&t, 0, &text, TAR_MAX, NULL));
     CHECK(lazy_trees_get(&t, 2) == lazy_trees_get(&t, 0));
@@ -336,16 +401,16 @@ TEST(tree_manifests_are_bounded_in_memory_and_as_texts)
     text = tree_of(&m, 1, WRONG_NOTHING);
     CHECK_ERR(lazy_trees_add(&t, 1, &text, TAR_MAX, NULL), E_LIMIT);
     lazy_trees_fini(&t);
-    lazy_trees_init(&t, ids, 3);
+    lazy_trees_init(&t, ids, 3, NULL, NULL, NULL);
     text = tree_of(&m, 1, WRONG_NOTHING);
     t.text_left = text.n - 1;
     CHECK_ERR(lazy_trees_add(&t, 1, &text, TAR_MAX, NULL), E_LIMIT);
     lazy_trees_fini(&t);
-    lazy_trees_init(&t, ids, 3);
+    lazy_trees_init(&t, ids, 3, NULL, NULL, NULL);
     text = tree_of(&m, 1, WRONG_NOTHING);
     CHECK_ERR(lazy_trees_add(&t, 1, &text, 1, NULL), E_LIMIT);
     lazy_trees_fini(&t);
-    lazy_trees_init(&t, ids, 3);
+    lazy_trees_init(&t, ids, 3, NULL, NULL, NULL);
     text = tree_of(&m, 1, WRONG_NOTHING);
     CHECK_ERR(lazy_trees_add(&t, 0, &text, TAR_MAX, NULL), E_PARSE); /* of another layer */
     lazy_trees_fini(&t);

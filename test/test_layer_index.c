@@ -82,8 +82,17 @@ static void write_index(const struct oci_layer *layer, struct buf *to)
         TEST_FAIL("%s", err_text(&err));
 }
 
+/* As a confined process gives it. */
+static int read_flat(struct str index, struct oci_layer **ret, struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf flat = BUF_INIT(INDEX_MAX);
+    int r = oci_layer_index_flatten(index, &flat, err);
+    return r < 0 ? r : oci_layer_index_read_flat(buf_str(&flat), ret, err);
+}
+
 static void check_round_trip(const struct oci_layer *layer)
 {
+    scoped(oci_layer_free_scoped) struct oci_layer *flat = NULL;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(INDEX_MAX), again = BUF_INIT(INDEX_MAX);
     scoped(oci_layer_free_scoped) struct oci_layer *back = NULL;
     struct err err = { 0 };
@@ -93,6 +102,8 @@ static void check_round_trip(const struct oci_layer *layer)
     check_equal(layer, back);
     write_index(back, &again);
     CHECK(str_eq(buf_str(&b), buf_str(&again)));
+    CHECK_OK(read_flat(buf_str(&b), &flat, &err));
+    check_equal(layer, flat);
 }
 
 TEST(an_index_reads_back_as_the_layer_that_was_written)
@@ -145,14 +156,43 @@ TEST(every_changed_byte_and_every_cut_is_noticed)
     }
 }
 
+TEST(a_flat_index_that_a_process_forged_is_refused)
+{
+    scoped(oci_layer_free_scoped) struct oci_layer *layer = rich_layer(), *back = NULL;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(INDEX_MAX), flat = BUF_INIT(INDEX_MAX);
+    struct err err = { 0 };
+    write_index(layer, &b);
+    CHECK_OK(oci_layer_index_flatten(buf_str(&b), &flat, &err));
+    CHECK_ERR(oci_layer_index_read_flat(buf_str(&b), &back, &err), E_CORRUPT); /* one is not the */
+    CHECK_ERR(oci_layer_index_read(buf_str(&flat), &back, &err), E_CORRUPT);   /* other */
+    for (size_t i = 0; i < flat.n; i++) {
+        flat.p[i] ^= 0x10;
+        CHECK(oci_layer_index_read_flat(buf_str(&flat), &back, &err) < 0);
+        flat.p[i] ^= 0x10;
+        CHECK(oci_layer_index_read_flat(str_n(flat.p, i), &back, &err) < 0);
+    }
+    /* With a right checksum: of the body, what it says it has, and what lies there. */
+    for (size_t at = HEADER_BYTES - 16; at < HEADER_BYTES; at += 8) {
+        flat.p[at]--;
+        uint64_t sum = oci_layer_index_sum(str_n(flat.p, flat.n - SUM_BYTES));
+        for (size_t i = 0; i < SUM_BYTES; i++)
+            flat.p[flat.n - SUM_BYTES + i] = (char)(sum >> (8 * i));
+        CHECK_ERR(oci_layer_index_read_flat(buf_str(&flat), &back, &err), E_CORRUPT);
+        flat.p[at]++;
+    }
+}
+
 /* The index of a layer with one entry changed by hand, with a right checksum. */
 static int read_forged(void (*change)(struct oci_layer *layer), struct err *err)
 {
     scoped(oci_layer_free_scoped) struct oci_layer *layer = rich_layer(), *back = NULL;
+    scoped(oci_layer_free_scoped) struct oci_layer *flat = NULL;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(INDEX_MAX);
     change(layer);
     write_index(layer, &b);
-    return oci_layer_index_read(buf_str(&b), &back, err);
+    int r = oci_layer_index_read(buf_str(&b), &back, err);
+    CHECK_INT(read_flat(buf_str(&b), &flat, err), r);
+    return r;
 }
 
 static void climb(struct oci_layer *l)

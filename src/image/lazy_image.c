@@ -111,9 +111,11 @@ static int get_tree(struct lazy_image *l, size_t i, struct err *err)
 static int get_trees(struct lazy_image *l, struct err *err)
 {
     int r = 0;
-    lazy_trees_init(&l->trees, l->opts.image->config.diff_ids, l->opts.image->config.n_diff_ids);
+    lazy_trees_init(&l->trees, l->opts.image->config.diff_ids, l->opts.image->config.n_diff_ids,
+                    l->opts.reading, l->opts.reading_arg, &l->stop);
     for (size_t i = 0; i < l->trees.n && r >= 0; i++)
         r = lazy_trees_is_first(&l->trees, i) ? get_tree(l, i, err) : 0;
+    lazy_trees_end(&l->trees);
     return r;
 }
 

@@ -39,21 +39,24 @@ static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skelet
 /* Errors: -EEXIST; of this one no code says that the registry was wrong. */
 static int import(const struct lazy_layers_opts *o, struct oci_store *s, size_t i, struct err *err)
 {
-    const struct oci_tree_layer *tree = lazy_trees_get(o->trees, i);
+    const struct oci_layer *layer = lazy_trees_get(o->trees, i)->layer;
+    struct lazy_tar tar = { 0 };
     scoped(oci_import_free_scoped) struct oci_import *im = NULL;
     const struct oci_import_opts opts = {
         .diff_id = o->image->config.diff_ids[i],
         .blob = o->image->config.diff_ids[i],
-        .blob_size = tree->layer->n_bytes,
+        .blob_size = layer->n_bytes,
         .has_no_blob = true,
-        .max_tar_bytes = MAX(tree->layer->n_bytes, (uint64_t)1),
+        .max_tar_bytes = MAX(layer->n_bytes, (uint64_t)1),
         .reading = o->reading,
         .reading_arg = o->reading_arg,
     };
     int r = oci_import_new(s, &opts, &im, err);
+    r = r < 0 ? r : lazy_trees_tar(o->trees, i, &tar, err);
     r = r < 0 ? r
-              : oci_skeleton_make_tar(&tree->skeleton, give_content, (void *)(uintptr_t)o,
+              : oci_skeleton_make_tar(&tar.skeleton, give_content, (void *)(uintptr_t)o,
                                       add_to_import, im, err);
+    lazy_tar_fini(&tar);
     r = r < 0 ? r : oci_import_commit(im, err);
     return r == E_DIGEST ? -EIO : r;
 }

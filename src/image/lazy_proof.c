@@ -47,11 +47,6 @@ int lazy_proof_same(const struct oci_layer *said, const struct oci_layer *is, st
     return 0;
 }
 
-bool lazy_proof_is_frame(int r)
-{
-    return r == E_CORRUPT || r == E_PARSE || r == E_LIMIT;
-}
-
 /* ---- contents ---- */
 
 static int add_to_hash(void *arg, struct str bytes, struct err *err)
@@ -64,7 +59,7 @@ static int add_to_hash(void *arg, struct str bytes, struct err *err)
 int lazy_proof_contents(const struct lazy_proof_opts *o, struct err *err)
 {
     scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
-    const struct oci_skeleton *k = &o->tree->skeleton;
+    const struct oci_skeleton *k = &lazy_trees_get(o->trees, o->layer)->skeleton;
     for (size_t i = 0; i < k->n_parts; i++) {
         uint8_t digest[SHA256_BYTES];
         struct oci_skeleton_part p = oci_skeleton_part(k, i);
@@ -86,7 +81,6 @@ struct proof {
     void *reading;
     int read; /* the first error of reading; the tar is hashed to its end nevertheless */
     struct err read_err;
-    bool has_no_content; /* a content did not come */
 };
 
 static int add_tar(void *arg, struct str bytes, struct err *err)
@@ -99,27 +93,22 @@ static int add_tar(void *arg, struct str bytes, struct err *err)
     return 0;
 }
 
-static int give_content(void *arg, const struct oci_skeleton_part *part, oci_skeleton_sink sink,
-                        void *sink_arg, struct err *err)
-{
-    struct proof *p = arg;
-    int r = p->o->content(p->o->content_arg, part, sink, sink_arg, err);
-    p->has_no_content |= r < 0;
-    return r;
-}
-
 static int make_tar(struct proof *p, struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
-    int r = oci_skeleton_make_tar(&p->o->tree->skeleton, give_content, p, add_tar, p, err);
-    if (r < 0 && !p->has_no_content && lazy_proof_is_frame(r))
-        return err_ctx(err, E_DIGEST, "no layer can be made of what the registry gave");
+    const struct lazy_proof_opts *o = p->o;
+    struct lazy_tar tar;
+    int r = lazy_trees_tar(o->trees, o->layer, &tar, err);
+    if (r < 0)
+        return r;
+    r = oci_skeleton_make_tar(&tar.skeleton, o->content, o->content_arg, add_tar, p, err);
+    lazy_tar_fini(&tar);
     if (r < 0)
         return r;
     sha256_end(p->hash, digest);
-    if (memcmp(digest, p->o->diff_id->bytes, sizeof digest) == 0)
+    if (memcmp(digest, o->trees->diff_ids[o->layer].bytes, sizeof digest) == 0)
         return 0;
-    r = lazy_proof_contents(p->o, err);
+    r = lazy_proof_contents(o, err);
     return r < 0 ? r : err_set(err, E_DIGEST, "a layer is not what its DiffID says");
 }
 
@@ -130,8 +119,9 @@ int lazy_proof_layer(const struct lazy_proof_opts *o, struct err *err)
     scoped(layer_gather_free_scoped) struct layer_gather *g = layer_gather_new();
     scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
     struct proof p = { .o = o, .hash = hash };
-    p.read = o->reading->start(o->reading_arg, MAX(o->tree->layer->n_bytes, (uint64_t)1),
-                               &layer_gather_ops, g, &p.reading, &p.read_err);
+    const struct oci_layer *said = lazy_trees_get(o->trees, o->layer)->layer;
+    p.read = o->reading->start(o->reading_arg, MAX(said->n_bytes, (uint64_t)1), &layer_gather_ops,
+                               g, &p.reading, &p.read_err);
     int r = make_tar(&p, err);
     if (r >= 0 && p.read >= 0)
         p.read = o->reading->end(p.reading, &facts, &p.read_err);
@@ -142,5 +132,5 @@ int lazy_proof_layer(const struct lazy_proof_opts *o, struct err *err)
     p.read = p.read < 0 ? p.read : layer_gather_end(g, &facts, &is, &p.read_err);
     if (p.read < 0) /* of the tar's own digest, which is the right one, E_DIGEST says nothing */
         return err_set(err, p.read == E_DIGEST ? E_PARSE : p.read, "%s", err_text(&p.read_err));
-    return lazy_proof_same(o->tree->layer, is, err);
+    return lazy_proof_same(said, is, err);
 }

@@ -9,20 +9,15 @@
  */
 #pragma once
 
-#include "oci/layer_parse.h"
-#include "oci/tree_manifest.h"
+#include "image/lazy_trees.h"
 
 /* Whether both say the same of all entries and whiteouts, in their order. `said`: by the registry.
  * Errors: E_DIGEST. */
 int lazy_proof_same(const struct oci_layer *said, const struct oci_layer *is, struct err *err);
 
-/* Whether the failure of oci_skeleton_make_tar() is one of the frame, which the registry gave; none
- * of its functions failed. */
-bool lazy_proof_is_frame(int r);
-
 struct lazy_proof_opts {
-    const struct oci_tree_layer *tree;
-    const struct oci_digest *diff_id;
+    const struct lazy_trees *trees;
+    size_t layer;                 /* of them */
     oci_skeleton_content content; /* as in oci_skeleton_make_tar() */
     void *content_arg;
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
@@ -30,8 +25,9 @@ struct lazy_proof_opts {
 };
 
 /*
- * Compare a layer without keeping it. Errors: E_DIGEST; those of `content`; -EIO, a content is not
- * what its digest says; those of reading the tar, once it is known to have the DiffID.
+ * Compare a layer without keeping it. Errors: E_DIGEST; those of `content`, of lazy_trees_tar();
+ * -EIO, a content is not what its digest says; those of reading the tar, once it is known to have
+ * the DiffID.
  */
 int lazy_proof_layer(const struct lazy_proof_opts *o, struct err *err);
 /* The contents of a layer alone. Errors: those of `content`, -EIO. */

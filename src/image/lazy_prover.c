@@ -34,8 +34,8 @@ struct lazy_prover {
 int lazy_prover_prove(struct lazy_prover *p, struct lazy_fetch *f, size_t layer, struct err *err)
 {
     const struct lazy_proof_opts proof = {
-        .tree = lazy_trees_get(p->opts.trees, layer),
-        .diff_id = &p->opts.trees->diff_ids[layer],
+        .trees = p->opts.trees,
+        .layer = layer,
         .content = lazy_fetch_content,
         .content_arg = f,
         .reading = p->opts.reading ? p->opts.reading : &layer_parse_here,

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tree manifests of an image (oci/tree_manifest.h) that starts lazily, held until its layers
- * are made of them. One thread; several may read once all are added.
+ * are made of them. They are foreign: a confined process reads them (oci/table.h), once for what
+ * the layers hold, and later, layer by layer, for the bytes of their tars that are in no file.
+ * Until all are added one thread; then any.
  */
 #pragma once
 
-#include "oci/tree_manifest.h"
+#include "oci/image.h"
+#include "oci/layer_parse.h"
+#include "oci/skeleton.h"
 
 enum {
     LAZY_TREES_MAX = 256 << 20, /* bytes of their texts */
@@ -14,18 +18,32 @@ enum {
     LAZY_TREES_MEMORY_MAX = 512 << 20,
 };
 
+struct oci_table_reader;
+
+struct lazy_tree {
+    struct oci_layer *layer;
+    struct oci_skeleton skeleton; /* its parts alone: oci_skeleton_part() */
+    struct buf parts, text;
+};
+
 struct lazy_trees {
     size_t n; /* layers */
     /* Their own. */
     const struct oci_digest *diff_ids;
-    struct oci_tree_manifest *all; /* the first of equal layers alone */
-    struct buf *texts;             /* of which they borrow */
-    size_t *of;                    /* layer -> index of `all` */
+    struct lazy_tree *all; /* the first of equal layers alone */
+    size_t *of;            /* layer -> index of `all` */
     uint64_t text_left, memory_left;
+    const struct layer_reading_ops *reading;
+    void *reading_arg;
+    const atomic_bool *stop;
+    struct oci_table_reader *reader; /* while they are added */
 };
 
-/* diff_ids: kept. */
-void lazy_trees_init(struct lazy_trees *t, const struct oci_digest *diff_ids, size_t n);
+/* diff_ids: kept, and so are reading and reading_arg, as in struct oci_import_opts, and stop, which
+ * ends reading with -ECANCELED; NULL: nothing does. */
+void lazy_trees_init(struct lazy_trees *t, const struct oci_digest *diff_ids, size_t n,
+                     const struct layer_reading_ops *reading, void *reading_arg,
+                     const atomic_bool *stop);
 void lazy_trees_fini(struct lazy_trees *t); /* zeroed is fine */
 
 /* Whether a layer is the first one with its DiffID: the others take its tree. */
@@ -33,9 +51,21 @@ bool lazy_trees_is_first(const struct lazy_trees *t, size_t i);
 /*
  * Add that of a layer which is the first of its kind. text: taken, also by a failure.
  * max_tar_bytes: of the layer. Errors: E_LIMIT; E_PARSE, it is that of another layer; those of
- * oci_tree_manifest_read().
+ * layer_reading_ops.table(), oci_table_layer(), oci_skeleton_of().
  */
 int lazy_trees_add(struct lazy_trees *t, size_t i, struct buf *text, uint64_t max_tar_bytes,
                    struct err *err);
+/* All are added: ends the process that read them. */
+void lazy_trees_end(struct lazy_trees *t);
 /* That of a layer; borrowed. */
-const struct oci_tree_layer *lazy_trees_get(const struct lazy_trees *t, size_t i);
+const struct lazy_tree *lazy_trees_get(const struct lazy_trees *t, size_t i);
+
+/* A layer's tar without the contents of its files. */
+struct lazy_tar {
+    struct buf flat;
+    struct oci_skeleton skeleton; /* of which it is a view */
+};
+/* *ret: given, lazy_tar_fini(). Blocks. Errors: E_DIGEST, no tar can be made of that tree; those of
+ * layer_reading_ops.table() that do not say so. */
+int lazy_trees_tar(const struct lazy_trees *t, size_t i, struct lazy_tar *ret, struct err *err);
+void lazy_tar_fini(struct lazy_tar *t); /* zeroed is fine */

@@ -18,7 +18,9 @@ enum {
 /* Columns take less than the entries and whiteouts in memory, the texts are in both. */
 #define BODY_MAX ((uint64_t)OCI_LAYER_MEMORY_MAX)
 
-static const char MAGIC[8] = { 'D', 'M', 'L', 'A', 'Y', 'I', 'D', 'X' };
+enum { MAGIC_BYTES = 8 };
+static const char MAGIC[MAGIC_BYTES] = { 'D', 'M', 'L', 'A', 'Y', 'I', 'D', 'X' };
+static const char FLAT_MAGIC[MAGIC_BYTES] = { 'D', 'M', 'L', 'A', 'Y', 'F', 'L', 'T' };
 
 enum column {
     COL_TYPE,
@@ -248,11 +250,11 @@ static int damaged(struct err *err, const char *what)
     return err_set(err, E_CORRUPT, "layer index: %s", what);
 }
 
-static int read_header(struct rd *r, struct header *h, struct err *err)
+static int read_header(struct rd *r, const char *magic, struct header *h, struct err *err)
 {
-    struct str magic = rd_str(r, sizeof MAGIC);
+    struct str found = rd_str(r, MAGIC_BYTES);
     uint32_t version = rd_le32(r);
-    if (!rd_ok(r) || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
+    if (!rd_ok(r) || memcmp(found.p, magic, MAGIC_BYTES) != 0)
         return damaged(err, "it is none");
     if (version != OCI_LAYER_INDEX_VERSION)
         return err_set(err, E_VERSION, "layer index of version %u", version);
@@ -512,38 +514,83 @@ static int read_whiteouts(struct body *b, size_t n, struct oci_layer *layer, str
     return 0;
 }
 
-int oci_layer_index_read(struct str bytes, struct oci_layer **ret, struct err *err)
+/* The parts of an index with this magic: its body as it lies there, and its digests. */
+static int open_index(struct str bytes, const char *magic, struct header *h, struct str *ret_body,
+                      struct str *ret_digests, struct err *err)
 {
-    struct header h;
-    struct body b;
     if (bytes.n < HEADER_BYTES + SUM_BYTES)
         return damaged(err, "it is cut short");
     struct str summed = str_slice(bytes, 0, bytes.n - SUM_BYTES);
     struct rd r = rd_init(summed.p, summed.n);
     struct rd sum = rd_init(bytes.p + summed.n, SUM_BYTES);
-    int status = read_header(&r, &h, err);
+    int status = read_header(&r, magic, h, err);
     if (status < 0)
         return status;
     if (rd_le64(&sum) != oci_layer_index_sum(summed))
         return damaged(err, "its checksum is wrong");
-    struct str packed = rd_str(&r, h.n_packed);
-    b.digests = rd_init(r.p, (size_t)h.n_digests * SHA256_BYTES);
-    if (!rd_ok(&r) || rd_left(&r) != (size_t)h.n_digests * SHA256_BYTES)
-        return damaged(err, "its sizes do not add up");
-    scoped(free_scoped) char *body = NULL;
-    status = unpack(packed, h.n_body, &body, err);
-    if (status < 0)
-        return status;
-    open_body(&b, &h, body);
+    *ret_body = rd_str(&r, h->n_packed);
+    *ret_digests = rd_str(&r, (uint64_t)h->n_digests * SHA256_BYTES);
+    return rd_ok(&r) && rd_left(&r) == 0 ? 0 : damaged(err, "its sizes do not add up");
+}
+
+/* body: h->n_body bytes. */
+static int read_layer(const struct header *h, const char *body, struct str digests,
+                      struct oci_layer **ret, struct err *err)
+{
+    struct body b;
+    b.digests = rd_init(digests.p, digests.n);
+    open_body(&b, h, body);
     scoped(oci_layer_free_scoped) struct oci_layer *layer = xnew(struct oci_layer);
-    memcpy(layer->diff_id, h.diff_id, sizeof layer->diff_id);
-    layer->n_bytes = h.n_tar;
-    layer->n_dropped = h.n_dropped;
+    memcpy(layer->diff_id, h->diff_id, sizeof layer->diff_id);
+    layer->n_bytes = h->n_tar;
+    layer->n_dropped = h->n_dropped;
     layer->text.max_bytes = OCI_LAYER_MEMORY_MAX;
-    status = read_entries(&b, layer, err);
-    status = status < 0 ? status : read_whiteouts(&b, h.n_whiteouts, layer, err);
+    int status = read_entries(&b, layer, err);
+    status = status < 0 ? status : read_whiteouts(&b, h->n_whiteouts, layer, err);
     if (status < 0)
         return status;
     *ret = take_ptr(&layer);
     return 0;
+}
+
+int oci_layer_index_read(struct str bytes, struct oci_layer **ret, struct err *err)
+{
+    struct header h;
+    struct str packed, digests;
+    scoped(free_scoped) char *body = NULL;
+    int r = open_index(bytes, MAGIC, &h, &packed, &digests, err);
+    r = r < 0 ? r : unpack(packed, h.n_body, &body, err);
+    return r < 0 ? r : read_layer(&h, body, digests, ret, err);
+}
+
+/* ---- with its body as it is ---- */
+
+int oci_layer_index_flatten(struct str bytes, struct buf *to, struct err *err)
+{
+    struct header h;
+    struct str packed, digests;
+    scoped(free_scoped) char *body = NULL;
+    int r = open_index(bytes, MAGIC, &h, &packed, &digests, err);
+    r = r < 0 ? r : unpack(packed, h.n_body, &body, err);
+    if (r < 0)
+        return r;
+    size_t start = to->n;
+    (void)buf_add(to, FLAT_MAGIC, MAGIC_BYTES);
+    (void)buf_add_str(to, str_slice(bytes, MAGIC_BYTES, HEADER_BYTES - 8));
+    (void)buf_add_le64(to, h.n_body);
+    (void)buf_add(to, body, (size_t)h.n_body);
+    (void)buf_add_str(to, digests);
+    if (buf_ok(to))
+        (void)buf_add_le64(to, oci_layer_index_sum(str_n(to->p + start, to->n - start)));
+    return buf_ok(to) ? 0 : err_sys(err, to->failed, "layer index");
+}
+
+int oci_layer_index_read_flat(struct str bytes, struct oci_layer **ret, struct err *err)
+{
+    struct header h;
+    struct str body, digests;
+    int r = open_index(bytes, FLAT_MAGIC, &h, &body, &digests, err);
+    if (r >= 0 && body.n != h.n_body)
+        r = damaged(err, "its body has another size");
+    return r < 0 ? r : read_layer(&h, body.p, digests, ret, err);
 }

@@ -34,5 +34,13 @@ int oci_layer_index_write(const struct oci_layer *layer, struct buf *to, struct 
  * oci_layer_free(). Errors: E_CORRUPT; E_VERSION, a newer program wrote it; E_LIMIT; -ENOMEM.
  */
 int oci_layer_index_read(struct str bytes, struct oci_layer **ret, struct err *err);
+/*
+ * Append the flat form of an index: what a confined process gives of a foreign one (oci/table.h).
+ * Its body is not packed, and its first bytes are "DMLAYFLT". Errors: those of reading one; those
+ * of `to`. Entries are not looked at.
+ */
+int oci_layer_index_flatten(struct str bytes, struct buf *to, struct err *err);
+/* As oci_layer_index_read(), of a flat form. */
+int oci_layer_index_read_flat(struct str bytes, struct oci_layer **ret, struct err *err);
 /* What the checksum of these bytes, without it, has to be; for tests that forge an index. */
 uint64_t oci_layer_index_sum(struct str bytes);

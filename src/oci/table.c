@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oci/table.h"
 
+#include "oci/layer_index.h"
 #include "oci/tree_manifest.h"
 
 #include <assert.h>
@@ -144,9 +145,25 @@ static int flatten_tree(const struct oci_table *t, struct buf *to, struct err *e
     return r;
 }
 
+static int flatten_index(const struct oci_table *t, struct buf *to, struct err *err)
+{
+    struct str index;
+    int r = oci_tree_manifest_index(t->bytes, &index, err);
+    return r < 0 ? r : oci_layer_index_flatten(index, to, err);
+}
+
 int oci_table_flatten(const struct oci_table *t, struct buf *to, struct err *err)
 {
-    return t->kind == OCI_TABLE_TREE ? flatten_tree(t, to, err) : flatten_toc(t, to, err);
+    switch (t->kind) {
+    case OCI_TABLE_TREE:
+        return flatten_tree(t, to, err);
+    case OCI_TABLE_LAYER:
+        return flatten_index(t, to, err);
+    case OCI_TABLE_ESTARGZ:
+    case OCI_TABLE_ZSTD_CHUNKED:
+        break;
+    }
+    return flatten_toc(t, to, err);
 }
 
 /* ---- who reads them ---- */
@@ -188,6 +205,8 @@ bool oci_table_reader_has_stalled(const struct oci_table_reader *r)
 /* In memory, with what is made of it. */
 static uint64_t cost_of(const struct oci_table *t, struct str flat)
 {
+    if (t->kind == OCI_TABLE_LAYER)
+        return flat.n;
     if (t->kind != OCI_TABLE_TREE)
         return flat.n / CHUNK_BYTES * CHUNK_COST;
     struct rd r = rd_init(flat.p, flat.n);
@@ -329,4 +348,10 @@ int oci_table_tree(struct str flat, struct oci_table_tree *ret, struct err *err)
     else
         *ret = t;
     return status;
+}
+
+int oci_table_layer(struct str flat, struct oci_layer **ret, struct err *err)
+{
+    int r = oci_layer_index_read_flat(flat, ret, err);
+    return r == E_CORRUPT || r == E_VERSION ? err_ctx(err, E_PARSE, "table of a layer") : r;
 }

@@ -10,6 +10,7 @@
  *     tree    32 DiffID, u64 bytes of the tar, u64 files; 48 bytes each, as the parts of a skeleton
  *             (oci/skeleton.h); u16 each: bytes of the path; the paths; the bytes of the tar that
  *             are in no file
+ *     layer   the flat form of the index of a tree manifest (oci/layer_index.h)
  *
  * Pure; any thread.
  */
@@ -19,9 +20,10 @@
 #include "oci/layer_parse.h"
 #include "oci/skeleton.h"
 
-enum oci_table_kind { OCI_TABLE_TREE, OCI_TABLE_ESTARGZ, OCI_TABLE_ZSTD_CHUNKED };
+/* OCI_TABLE_LAYER: of a tree manifest, too, whose other bytes are not looked at. */
+enum oci_table_kind { OCI_TABLE_TREE, OCI_TABLE_ESTARGZ, OCI_TABLE_ZSTD_CHUNKED, OCI_TABLE_LAYER };
 enum {
-    OCI_TABLE_KINDS = 3,
+    OCI_TABLE_KINDS = 4,
     OCI_TABLE_HEAD_BYTES = 5 * 8 + SHA256_BYTES, /* what precedes the bytes for the child */
     OCI_TABLE_FLAT_MAX = 512 << 20,
     /* Of all tables of a pull that are held at once, and what is made of them. */
@@ -88,3 +90,6 @@ struct oci_table_tree {
 /* *ret: a view of `flat`; given, oci_table_tree_fini(). Errors: E_PARSE, E_LIMIT, -ENOMEM. */
 int oci_table_tree(struct str flat, struct oci_table_tree *ret, struct err *err);
 void oci_table_tree_fini(struct oci_table_tree *t);
+/* The layer of such a table, as its index says. *ret: given, oci_layer_free(). Errors: E_PARSE,
+ * E_LIMIT, -ENOMEM. */
+int oci_table_layer(struct str flat, struct oci_layer **ret, struct err *err);

@@ -92,9 +92,11 @@ static int read_layer(struct oci_tree_layer *l, struct str index, struct str fra
     return r < 0 ? err_ctx(err, r, "tree manifest") : set_skeleton(l, frame, err);
 }
 
-int oci_tree_manifest_read(struct str bytes, struct oci_tree_manifest *ret, struct err *err)
+/* *ret: at the first index; *ret_lengths: at those of the first layer. */
+static int open_manifest(struct str bytes, struct rd *ret, struct rd *ret_lengths, uint32_t *ret_n,
+                         struct err *err)
 {
-    struct rd r = rd_init(bytes.p, bytes.n), lengths;
+    struct rd r = rd_init(bytes.p, bytes.n);
     struct str magic = rd_str(&r, sizeof MAGIC);
     uint32_t version = rd_le32(&r), n = rd_le32(&r);
     if (!rd_ok(&r) || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
@@ -110,14 +112,34 @@ int oci_tree_manifest_read(struct str bytes, struct oci_tree_manifest *ret, stru
     if (rd_le64(&sum) != oci_tree_manifest_sum(summed))
         return damaged(err, "its checksum is wrong");
     struct str table = rd_str(&r, (uint64_t)n * LENGTHS_BYTES);
-    lengths = rd_init(table.p, table.n);
+    *ret_lengths = rd_init(table.p, table.n);
+    *ret = r;
+    *ret_n = n;
+    return 0;
+}
+
+/* Of the next layer. */
+static int next_parts(struct rd *r, struct rd *lengths, struct str *ret_index,
+                      struct str *ret_frame, struct err *err)
+{
+    uint64_t n_index = rd_le64(lengths), n_packed = rd_le64(lengths);
+    *ret_index = rd_str(r, n_index);
+    *ret_frame = rd_str(r, n_packed);
+    return rd_ok(r) && rd_ok(lengths) ? 0 : damaged(err, "it is cut short");
+}
+
+int oci_tree_manifest_read(struct str bytes, struct oci_tree_manifest *ret, struct err *err)
+{
+    struct rd r, lengths;
+    uint32_t n;
+    int status = open_manifest(bytes, &r, &lengths, &n, err);
+    if (status < 0)
+        return status;
     struct oci_tree_manifest m = { xnew_n(struct oci_tree_layer, (size_t)n + 1), n };
-    int status = 0;
     for (size_t i = 0; status >= 0 && i < n; i++) {
-        uint64_t n_index = rd_le64(&lengths), n_packed = rd_le64(&lengths);
-        struct str index = rd_str(&r, n_index), packed = rd_str(&r, n_packed);
-        status = rd_ok(&r) && rd_ok(&lengths) ? read_layer(&m.layers[i], index, packed, err)
-                                              : damaged(err, "it is cut short");
+        struct str index, frame;
+        status = next_parts(&r, &lengths, &index, &frame, err);
+        status = status < 0 ? status : read_layer(&m.layers[i], index, frame, err);
     }
     if (status >= 0 && (!rd_ok(&r) || rd_left(&r) != SUM_BYTES))
         status = damaged(err, "it has another length");
@@ -126,6 +148,17 @@ int oci_tree_manifest_read(struct str bytes, struct oci_tree_manifest *ret, stru
     else
         *ret = m;
     return status;
+}
+
+int oci_tree_manifest_index(struct str bytes, struct str *ret, struct err *err)
+{
+    struct rd r, lengths;
+    struct str frame;
+    uint32_t n;
+    int status = open_manifest(bytes, &r, &lengths, &n, err);
+    if (status >= 0 && n == 0)
+        return err_set(err, E_PARSE, "the tree manifest has no layer");
+    return status < 0 ? status : next_parts(&r, &lengths, ret, &frame, err);
 }
 
 void oci_tree_manifest_fini(struct oci_tree_manifest *m)

@@ -60,6 +60,9 @@ int oci_tree_manifest_write(const struct oci_tree_source *layers, size_t n, stru
  * E_VERSION, E_LIMIT, -ENOMEM.
  */
 int oci_tree_manifest_read(struct str bytes, struct oci_tree_manifest *ret, struct err *err);
+/* The index of the first layer, of which nothing was read yet. *ret: borrowed from `bytes`. Errors:
+ * E_CORRUPT, E_VERSION, E_LIMIT; E_PARSE, there is no layer. */
+int oci_tree_manifest_index(struct str bytes, struct str *ret, struct err *err);
 void oci_tree_manifest_fini(struct oci_tree_manifest *m);
 /* What the checksum of these bytes, without it, has to be; for tests that forge a manifest. */
 uint64_t oci_tree_manifest_sum(struct str bytes);
