@@ -7,6 +7,7 @@
 #include "codec/digest.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
+#include "image/start_list.h"
 #include "image/store_ask.h"
 #include "image/store_control.h"
 #include "test.h"
@@ -164,6 +165,57 @@ TEST(names_are_changed_by_the_process_that_has_the_store)
     CHECK(strcmp(err_text(&err), "the store has no image 'app:v1'") == 0);
     CHECK_ERR(ask(STORE_JOB_TAG, "app:stable", "with blanks ", &err), E_INVALID);
     CHECK_ERR(ask(STORE_JOB_RM, "", "", &err), E_INVALID);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+static int ask_start(const struct oci_digest *config, const char *list, struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *ignored;
+    const struct store_job job = { .kind = STORE_JOB_START,
+                                   .config = *config,
+                                   .list = str_of(list) };
+    int r = store_ask(root, &job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &ignored, err);
+    arena_fini(&a);
+    return r;
+}
+
+TEST(the_list_of_a_start_is_kept_by_the_process_that_has_the_store)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct err err = { 0 };
+    struct arena a = { 0 };
+    struct oci_store_image image;
+    struct oci_manifest manifest;
+    struct oci_config config;
+    struct start_list list = { 0 };
+    struct buf text = BUF_INIT(START_LIST_BYTES_MAX), kept = BUF_INIT(START_LIST_BYTES_MAX);
+    scoped(free_scoped) char *path = xasprintf("%s/list", top);
+    scoped(free_scoped) char *fifo = xasprintf("%s/fifo", top);
+    CHECK_OK(oci_store_image_get(s, STR("app:v1"), &a, &image, &err));
+    CHECK_OK(oci_store_image_load(s, &image.manifest, &a, &manifest, &config, &err));
+    const struct oci_digest *digest = &manifest.config.digest;
+    vec_push(&list.files, image.manifest);
+    CHECK_OK(start_list_write(&list, &text));
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, NULL));
+    CHECK_INT(ask_start(digest, path, &err), STORE_ASKED_DONE);
+    CHECK_OK(start_list_get(s, digest, &kept, &err));
+    CHECK(str_eq(buf_str(&kept), buf_str(&text)));
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, path, STR("none"), 0600, NULL));
+    CHECK_ERR(ask_start(digest, path, &err), E_PARSE);
+    CHECK(mkfifo(fifo, 0600) == 0);
+    CHECK_ERR(ask_start(digest, fifo, &err), E_INVALID); /* which nothing writes */
+    CHECK_ERR(ask_start(digest, "/nowhere", &err), -ENOENT);
+    CHECK_ERR(ask_start(digest, "", &err), E_INVALID);
+    buf_reset(&kept);
+    CHECK_OK(start_list_get(s, digest, &kept, &err));
+    CHECK(str_eq(buf_str(&kept), buf_str(&text)));
+    start_list_fini(&list);
+    buf_fini(&text);
+    buf_fini(&kept);
+    arena_fini(&a);
     store_control_close(c, true);
     oci_store_close(s);
 }
@@ -931,6 +983,8 @@ TEST(a_job_is_read_as_it_was_written)
                                               .wants_original = true } });
     check_same(&(struct store_job){ .kind = STORE_JOB_PULL,
                                     .pull = { .source = STR("s"), .has_login = true } });
+    check_same(&(struct store_job){
+        .kind = STORE_JOB_START, .config = { { 7 } }, .list = STR("/state/list") });
 }
 
 TEST_MAIN

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/image_lazy.h"
 
+#include "base/sys.h"
+#include "cmd/image_store.h"
 #include "container/foreground.h"
 #include "image/layer_child.h"
 #include "wasm/confine.h"
@@ -253,9 +255,24 @@ int image_lazy_record(struct image_lazy *z, struct err *err)
 
 static int keep_list(struct image_lazy *z, struct err *err)
 {
-    scoped(image_store_close_scoped) struct oci_store *s = NULL;
-    int r = image_store_open(z->store, (struct oci_store_opts){ .lock_ms = z->wait_ms }, &s, err);
-    r = r < 0 ? r : start_list_put(s, &z->image.manifest.config.digest, &z->list, err);
+    struct arena a = { 0 };
+    struct json *ignored;
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(START_LIST_BYTES_MAX);
+    scoped(free_scoped) char *dir = realpath(z->state, NULL), *path = NULL;
+    if (!dir)
+        return err_sys(err, -errno, "'%s'", z->state);
+    path = xasprintf("%s/list", dir);
+    struct image_store_job j = { .given = z->store,
+                                 .opts = { .lock_ms = z->wait_ms },
+                                 .job = { .kind = STORE_JOB_START,
+                                          .config = z->image.manifest.config.digest,
+                                          .list = str_of(path) } };
+    int r = start_list_write(&z->list, &text);
+    r = r < 0 ? err_sys(err, r, "list of the start")
+              : sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
+    r = r < 0 ? r : image_store_do(&j, &a, &ignored, err);
+    (void)sys_unlinkat(AT_FDCWD, path, 0);
+    arena_fini(&a);
     if (r >= 0)
         (void)fprintf(stderr, "The start opens %zu files; that is recorded.\n", z->list.files.n);
     return r;

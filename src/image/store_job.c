@@ -3,22 +3,27 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/sys.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "image/linked_dir.h"
 #include "image/provide.h"
+#include "image/start_list.h"
 #include "oci/pull.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 /* ---- the text ---- */
 
 static const char *const kinds[STORE_JOB_KINDS] = {
     [STORE_JOB_TAG] = "tag",     [STORE_JOB_RM] = "rm", [STORE_JOB_PIN] = "pin",
     [STORE_JOB_UNPIN] = "unpin", [STORE_JOB_GC] = "gc", [STORE_JOB_PULL] = "pull",
+    [STORE_JOB_START] = "start",
 };
 
 /* A text of it is used as a path or in a request to a registry. */
@@ -90,6 +95,14 @@ static int read_pull(const struct json *v, struct store_job_pull *p, struct err 
     return r;
 }
 
+static int read_start(const struct json *v, struct store_job *job, struct err *err)
+{
+    int r = oci_digest_parse(json_get_str(v, "config"), &job->config, err);
+    r = r < 0 ? err_set(err, E_INVALID, "'config' is no digest") : 0;
+    r = r < 0 ? r : get_text(v, "list", &job->list, err);
+    return r < 0 || job->list.n ? r : err_set(err, E_INVALID, "a start has a list");
+}
+
 int store_job_read(const struct json *v, struct arena *a, struct store_job *ret, struct err *err)
 {
     struct store_job job = { 0 };
@@ -105,6 +118,8 @@ int store_job_read(const struct json *v, struct arena *a, struct store_job *ret,
         r = read_images(v, a, &job, err);
     if (r >= 0 && job.kind == STORE_JOB_PULL)
         r = read_pull(v, &job.pull, err);
+    if (r >= 0 && job.kind == STORE_JOB_START)
+        r = read_start(v, &job, err);
     if (r >= 0)
         *ret = job;
     return r;
@@ -160,6 +175,12 @@ struct json *store_job_write(const struct store_job *job, struct arena *a)
     }
     if (job->kind == STORE_JOB_PULL)
         write_pull(a, v, &job->pull);
+    if (job->kind == STORE_JOB_START) {
+        char config[OCI_DIGEST_TEXT_SIZE];
+        oci_digest_format(&job->config, config);
+        json_set_str(a, v, "config", str_of(config));
+        json_set_str(a, v, "list", job->list);
+    }
     return v;
 }
 
@@ -183,6 +204,7 @@ static int change_name(struct oci_store *s, const struct store_job *job,
         return oci_store_image_pin(s, image->name, job->kind == STORE_JOB_PIN, err);
     case STORE_JOB_GC:
     case STORE_JOB_PULL:
+    case STORE_JOB_START:
     case STORE_JOB_KINDS:
         break;
     }
@@ -581,6 +603,34 @@ static int pull(struct oci_store *s, const struct store_job *job,
     return r;
 }
 
+/* ---- start ---- */
+
+/* The path is the word of another process: what has no end, or no beginning, is not waited for. */
+static int read_regular(const char *path, struct buf *to, struct err *err)
+{
+    struct stat st;
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_sys(err, fd < 0 ? fd : -errno, "open '%s'", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, E_INVALID, "'%s' is no file", path);
+    scoped(free_scoped) char *self = xasprintf("/proc/self/fd/%d", fd);
+    return sys_read_file(AT_FDCWD, self, to, err);
+}
+
+static int put_start(struct oci_store *s, const struct store_job *job, struct arena *a,
+                     struct err *err)
+{
+    struct start_list list = { 0 };
+    struct err why = { 0 };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(START_LIST_BYTES_MAX);
+    int r = read_regular(str_dup_arena(a, job->list), &text, &why);
+    r = r < 0 ? r : start_list_read(buf_str(&text), &list, &why);
+    r = r < 0 ? r : start_list_put(s, &job->config, &list, &why);
+    start_list_fini(&list);
+    return r < 0 ? err_set(err, r, "list of a start: %s", err_text(&why)) : 0;
+}
+
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,
                   struct err *err)
@@ -591,6 +641,8 @@ int store_job_run(struct oci_store *s, const struct store_job *job,
         r = pull(s, job, watch, a, &v, err);
     else if (job->kind == STORE_JOB_GC)
         r = collect(s, job->is_dry, a, &v, err);
+    else if (job->kind == STORE_JOB_START)
+        r = put_start(s, job, a, err);
     else
         r = change_names(s, job, err);
     if (r < 0)

@@ -12,6 +12,9 @@
  *      "platform":"linux/amd64","form":"both","threads":4,"pin":true,"whole":true,"original":true,
  *      "plainHTTP":true,"allowPrivate":true,"ca":"/etc/ca.pem","stallMilliseconds":30000,
  *      "login":{"user":U,"password":P,"identityToken":T}}
+ *     {"do":"start","config":"sha256:...","list":"/run/x/list"}
+ *
+ * "start" keeps what the start of an image opens (image/start_list.h), which is in a file.
  *
  * Members other than "do" may be left out where nothing is to be said.
  */
@@ -39,6 +42,7 @@ enum store_job_kind {
     STORE_JOB_UNPIN,
     STORE_JOB_GC,
     STORE_JOB_PULL,
+    STORE_JOB_START,
     STORE_JOB_KINDS
 };
 
@@ -66,6 +70,8 @@ struct store_job {
     bool is_again;
     bool is_dry; /* of gc */
     struct store_job_pull pull;
+    struct oci_digest config; /* of a start */
+    struct str list;
 };
 
 /* Pure. Texts are borrowed from v, the array is the arena's. Errors: E_INVALID, E_LIMIT. */
@@ -95,8 +101,8 @@ struct store_job_watch {
  * Do it; blocks. The store is a writer. Several at once on one store. *ret: what it came to, in the
  * arena: {} of names, the members that `image gc -o json` and `image pull -o json` print.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
- * oci_origin_open(), oci_pull(); E_INVALID, the form is not that of the open store; E_CONFLICT,
- * see is_again; -ECANCELED.
+ * oci_origin_open(), oci_pull(), start_list_put(); E_INVALID, the form is not that of the open
+ * store; E_CONFLICT, see is_again; -ECANCELED.
  */
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,

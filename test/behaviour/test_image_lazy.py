@@ -559,6 +559,15 @@ def listed(store):
     return path.read_text().split("\n")[1:-1]
 
 
+def test_a_start_is_recorded_beside_a_server_that_has_the_store(own, tmp_path):
+    before = listed(own[0])
+    with serve(own[0], "--upstream", "127.0.0.1:1") as server:             # which it does not ask
+        status, err = record(own, tmp_path, "--record", script="exit 0")
+        assert status == 0 and "recorded" in err and not server.log
+        assert listed(own[0]) != before
+    assert is_clean(tmp_path)
+
+
 def test_recording_ends_after_its_time(own, tmp_path):
     """TERM is lost before the shell has its trap: then it is killed, and the next try has more time for that."""
     for ms in (100, 1000, 5000, 20000):
