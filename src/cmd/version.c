@@ -18,35 +18,44 @@ static const struct cmd_opt *version_opts(void)
     return opts;
 }
 
-/* "COMMIT DATE", as tools/describe-commit prints them; both are "unknown" without git. */
-static void split(struct str *ret_commit, struct str *ret_date)
+/* What tools/describe-commit printed: commit and date, "unknown" without git, and the version. */
+struct built {
+    struct str commit, date, version;
+};
+
+static struct built built(void)
 {
-    (void)str_cut(STR(DORMOUSE_COMMIT), ' ', ret_commit, ret_date);
+    struct built b;
+    struct str rest;
+    (void)str_cut(STR(DORMOUSE_BUILT), ' ', &b.commit, &rest);
+    (void)str_cut(rest, ' ', &b.date, &b.version);
+    return b;
 }
 
 void cmd_commit(struct str *ret_commit, struct str *ret_date)
 {
-    split(ret_commit, ret_date);
-    if (str_is(*ret_commit, "unknown"))
-        *ret_commit = *ret_date = STR("");
+    struct built b = built();
+    bool is_known = !str_is(b.commit, "unknown");
+    *ret_commit = is_known ? b.commit : STR("");
+    *ret_date = is_known ? b.date : STR("");
 }
 
 static int run(int argc, char **argv)
 {
     size_t n;
-    struct str commit, date;
     int r = cmd_parse(&cmd_version, opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
-    split(&commit, &date);
+    struct built b = built();
     if (strcmp(output, "json") == 0)
-        (void)printf("{\"version\":\"%s\",\"commit\":\"" STR_FMT "\",\"date\":\"" STR_FMT "\"}\n",
-                     DORMOUSE_VERSION, STR_ARG(commit), STR_ARG(date));
+        (void)printf("{\"version\":\"" STR_FMT "\",\"commit\":\"" STR_FMT "\",\"date\":\"" STR_FMT
+                     "\"}\n",
+                     STR_ARG(b.version), STR_ARG(b.commit), STR_ARG(b.date));
     else if (output[0])
         return cmd_failf(CMD_USAGE, "--output is json, not '%s'", output);
     else
-        (void)printf("dormouse %s (commit " STR_FMT ", " STR_FMT ")\n", DORMOUSE_VERSION,
-                     STR_ARG(commit), STR_ARG(date));
+        (void)printf("dormouse " STR_FMT " (commit " STR_FMT ", " STR_FMT ")\n", STR_ARG(b.version),
+                     STR_ARG(b.commit), STR_ARG(b.date));
     return CMD_OK;
 }
 

@@ -104,7 +104,7 @@ def test_a_wrong_value_is_answered_by_what_it_takes(words, says):
 
 def test_version_is_told_to_people_and_programs():
     for words in (["version"], ["--version"], ["-v"]):
-        assert re.match(r"dormouse \d+\.\d+\.\d+", dormouse(*words).stdout)
+        assert re.match(r"dormouse \d+\.\d+\.\d+(-dev\.\d+)?(\+[\w.]+)? \(commit ", dormouse(*words).stdout)
     told = json.loads(dormouse("version", "-o", "json").stdout)
     assert set(told) == {"version", "commit", "date"}
     assert re.fullmatch(r"[0-9a-f]{12}|unknown", told["commit"].removesuffix("+"))
