@@ -652,6 +652,43 @@ TEST(a_node_whose_clock_is_far_ahead_gets_no_plan)
     }
 }
 
+TEST(one_node_has_a_part_of_the_places)
+{
+    begin_cluster(1, 0);
+    bind_pod("a", "n00", "a:v1\nb:v1\nc:v1\nd:v1\ne:v1\nf:v1\n", "");
+    bind_pod("b", "n01", "a:v1\n", "");
+    list_nodes(2, "127.0.0.1", 0);
+    for (size_t i = 0; i < 6; i++)
+        answer(i, 0, &one_image);
+    RUN_UNTIL(t.n_told == ORCHESTRATOR_NODE_MAX);
+    CHECK_INT(stats().running, ORCHESTRATOR_NODE_MAX);
+    CHECK_INT(stats().waiting, 3); /* one is asked for */
+    answer(6, 0, &one_image);
+    CHECK_INT(stats().running, ORCHESTRATOR_NODE_MAX + 1);
+    RUN_UNTIL(t.n_told == ORCHESTRATOR_NODE_MAX + 1);
+    http_reply(t.told[0], 403, NULL, STR("")); /* one of n00 */
+    RUN_UNTIL(stats().failed == 1);
+    CHECK_INT(stats().running, ORCHESTRATOR_NODE_MAX + 1);
+    CHECK_INT(stats().waiting, 1);
+    end(7);
+}
+
+TEST(a_node_that_answers_without_end_is_not_listened_to)
+{
+    enum { LONG = 100 << 10 };
+    scoped(free_scoped) char *says =
+        xasprintf("{\"state\":\"running\",\"more\":\"%0*d\"}", LONG, 0);
+    begin_cluster(1, 0);
+    bind_pod("a", "n00", "app:v1\n", "");
+    list_nodes(1, "127.0.0.1", 0);
+    answer(0, 0, &one_image);
+    RUN_UNTIL(t.n_told == 1);
+    http_reply(t.told[0], 202, NULL, str_of(says));
+    RUN_UNTIL(stats().failed == 1 || t.n_told == 2);
+    CHECK_INT(stats().failed, 1);
+    end(1);
+}
+
 /* Pods' plan of n00, and then prefetches of the image to idle nodes; the number of both. */
 static size_t begin_prefetches(size_t n_nodes)
 {

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-enum { ANSWER_MAX = 1 << 20, TOKEN_S = 60 };
+enum { ANSWER_MAX = 64 << 10, TOKEN_S = 60 }; /* bytes; a node says no more */
 
 /* manifest -> config -> bdm (-> nodes that push) -> ask -> pause -> ask ... -> the end */
 enum send_at { SEND_MANIFEST, SEND_CONFIG, SEND_BDM, SEND_ASK, SEND_PAUSE };
@@ -27,6 +27,7 @@ struct told {
     struct oci_digest digest;
     struct http_call *call;
     int status;
+    size_t n_answer; /* bytes of its answer */
 };
 
 struct image_bdm_send {
@@ -107,7 +108,8 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct image_bdm_send *s = arg;
-    (void)buf_add_str(&s->answer, chunk);
+    if (buf_add_str(&s->answer, chunk) < 0)
+        http_call_cancel(s->call);
 }
 
 static int check_status(struct image_bdm_send *s, struct err *err)
@@ -138,6 +140,8 @@ static void on_call_end(void *arg, int r, const struct err *cause)
     }
     if (s->is_late)
         r = err_set(&err, -ETIMEDOUT, "node '%s' does not answer", s->node);
+    else if (!buf_ok(&s->answer))
+        r = err_set(&err, -EPROTO, "node '%s' answers more than %d bytes", s->node, ANSWER_MAX);
     else if (r < 0)
         r = err_set(&err, r, "node '%s': %s", s->node, err_text(cause));
     else
@@ -238,6 +242,14 @@ static void on_told_head(void *arg, int status, const struct headers *headers)
     t->status = status;
 }
 
+static void on_told_data(void *arg, struct str chunk)
+{
+    struct told *t = arg;
+    t->n_answer += chunk.n;
+    if (t->n_answer > ANSWER_MAX)
+        http_call_cancel(t->call);
+}
+
 static void log_untold(const struct told *t, const struct err *err)
 {
     char why[LOG_QUOTE_MAX];
@@ -258,7 +270,9 @@ static void on_told(void *arg, int r, const struct err *err)
 
 static int tell(struct image_bdm_send *s, struct told *t, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_told_head, .on_end = on_told };
+    static const struct http_call_ops ops = { .on_head = on_told_head,
+                                              .on_data = on_told_data,
+                                              .on_end = on_told };
     char token[IMAGE_BDM_TOKEN_SIZE], digest[OCI_DIGEST_TEXT_SIZE];
     struct headers h = { 0 };
     const struct image_bdm_grant g = image_server_grant("bdm", t->name, &t->digest);

@@ -470,11 +470,32 @@ static void plan_send(struct image_plan *p)
     arena_fini(&a);
 }
 
+static bool has_room(const struct orchestrator *o, const char *to)
+{
+    size_t n = 0;
+    list_each (node, &o->plans[PLAN_SEND])
+        n += strcmp(list_entry(node, struct image_plan, node)->to, to) == 0;
+    return n < ORCHESTRATOR_NODE_MAX;
+}
+
+/* The first that waits and may be sent; NULL: none. */
+static struct image_plan *next_waiting(const struct orchestrator *o)
+{
+    if (!o->is_synced || o->n[PLAN_SEND] >= ORCHESTRATOR_RUNNING_MAX)
+        return NULL;
+    list_each (node, &o->plans[PLAN_WAIT]) {
+        struct image_plan *p = list_entry(node, struct image_plan, node);
+        if (has_room(o, p->to))
+            return p;
+    }
+    return NULL;
+}
+
 static void run_waiting(struct orchestrator *o)
 {
-    while (o->is_synced && o->n[PLAN_SEND] < ORCHESTRATOR_RUNNING_MAX &&
-           !list_is_empty(&o->plans[PLAN_WAIT]))
-        plan_send(list_first(&o->plans[PLAN_WAIT], struct image_plan, node));
+    struct image_plan *p;
+    while ((p = next_waiting(o)))
+        plan_send(p);
 }
 
 /* ---- what is asked for often, ahead ---- */

@@ -27,6 +27,7 @@ enum {
     ORCHESTRATOR_PLANS_MAX = 1024,    /* of an image to a node; further pods get none */
     ORCHESTRATOR_RUNNING_MAX = 32,    /* sent at a time; others wait */
     ORCHESTRATOR_PREFETCHES_MAX = 16, /* of them those that no pod waits for */
+    ORCHESTRATOR_NODE_MAX = 4,        /* of them to one node, which may be slow, or away */
     ORCHESTRATOR_TRIES = 3,           /* of a node that is busy or away */
     ORCHESTRATOR_PAUSE_MS = 500,      /* before the second, doubled for the third */
     ORCHESTRATOR_POLL_MS = 1000,      /* how far a node is */
