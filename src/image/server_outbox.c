@@ -165,7 +165,7 @@ static bool take_have(struct parcel *p)
 static void judge(struct parcel *p)
 {
     struct image_server *s = p->box->s;
-    if (p->r == 0 && p->status / 100 == 2) {
+    if (p->r == 0 && p->status / 100 == 2 && p->read_at == p->to) { /* else it cannot have it */
         node_state_measure(&s->rates, &s->rates.uplink_bps, p->to - p->began_at,
                            clock_mono_ms() - p->began_ms, clock_wall_ms() / 1000);
         image_server_probe_soon(s);
@@ -269,7 +269,8 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct parcel *p = arg;
-    (void)buf_add_str(&p->answer, chunk);
+    if (buf_add_str(&p->answer, chunk) < 0)
+        http_call_cancel(p->call);
 }
 
 static void on_writable(void *arg)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that push layers to the one that a BDM binds: who may, what breaks off, what is wrong, and who is asked instead."""
 import http.client
+import http.server
 import json
+import threading
 import uuid
 
 import pytest
@@ -261,4 +263,29 @@ def test_a_node_pushes_only_what_it_was_told_by_the_cluster(cluster):
     assert n2.send({**mine, "tasks": [{**t, "src": {**t["src"], "node": "n3"}} for t in mine["tasks"]]})[0] == 400
     assert n2.send(mine)[0] == 202  # n1 does not know of it: it is given up at once
     wait_for(lambda: metric(n2, "dormouse_image_pushes_failed_total") == 2, "both to be given up")
+    assert metric(n2, "dormouse_image_pushes_total") == 0
+
+
+class Thanks(http.server.BaseHTTPRequestHandler):
+    """A node that says that it has what it never read."""
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def handle_expect_100(self):
+        self.close_connection = True
+        self.send_response(204)
+        self.end_headers()
+        return False
+
+
+def test_who_says_that_it_has_what_it_never_took_does_not_count(cluster):
+    n1, n2 = cluster.start("n1", "n2")
+    bdm = pushed(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")]))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Thanks) as node:
+        threading.Thread(target=node.serve_forever, daemon=True).start()
+        assert n2.send(of_peer(bdm, "n2", "http://127.0.0.1:%d" % node.server_address[1]))[0] == 202
+        wait_for(lambda: metric(n2, "dormouse_image_pushes_failed_total") + metric(n2, "dormouse_image_pushes_total") == 2, "both to be over")
+        node.shutdown()
     assert metric(n2, "dormouse_image_pushes_total") == 0
