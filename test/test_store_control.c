@@ -3,13 +3,13 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/sys.h"
-#include "cmd/image_store.h"
 #include "codec/digest.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
 #include "image/start_list.h"
 #include "image/store_ask.h"
 #include "image/store_control.h"
+#include "image/store_do.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -402,6 +402,77 @@ TEST(a_second_removal_by_a_digest_removes_no_other_name)
     oci_store_close(s);
 }
 
+static int count_lease(void *arg, struct str id, struct err *err)
+{
+    (void)id, (void)err;
+    ++*(size_t *)arg;
+    return 0;
+}
+
+static size_t count_leases(struct oci_store *s)
+{
+    size_t n = 0;
+    CHECK_OK(oci_store_lease_each(s, count_lease, &n, NULL));
+    return n;
+}
+
+TEST(a_mount_leases_the_image_and_has_what_the_kernel_takes)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct arena a = { 0 };
+    struct json *result;
+    struct oci_store_image image;
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    struct str word = STR("app:v1");
+    struct store_job job = {
+        .kind = STORE_JOB_MOUNT, .images = &word, .n_images = 1, .lease = STR("mount:1")
+    };
+    CHECK_OK(oci_store_image_get(s, word, &a, &image, NULL));
+    for (int i = 0; i < 2; i++) /* again after a server that ended: one lease */
+        CHECK_INT(store_ask(root, &job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL),
+                  STORE_ASKED_DONE);
+    oci_digest_format(&image.manifest, digest);
+    CHECK(str_is(json_get_str(result, "digest"), digest) && !json_getc(result, "unsupported"));
+    CHECK_INT(count_leases(s), 1);
+    scoped(free_scoped) char *dir = oci_store_image_path(s, &image.manifest);
+    scoped(free_scoped) char *made = xasprintf("%s/refuse-2.erofs", dir);
+    CHECK(access(made, F_OK) == 0);
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_DONE);
+    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_DONE);
+    CHECK(access(made, F_OK) == 0);
+    CHECK_ERR(store_ask(root, &job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL), -ENOENT);
+    job = (struct store_job){ .kind = STORE_JOB_UNMOUNT, .lease = STR("mount:1") };
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(store_ask(root, &job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL),
+                  STORE_ASKED_DONE);
+    CHECK_INT(count_leases(s), 0);
+    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_DONE);
+    CHECK(access(made, F_OK) < 0);
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+TEST(a_mount_whose_command_has_gone_has_no_lease)
+{
+    struct arena a = { 0 };
+    struct json *result;
+    struct str word = STR("app:v1");
+    atomic_bool stop = true;
+    const struct store_job_watch watch = { .stop = &stop };
+    const struct store_job job = {
+        .kind = STORE_JOB_MOUNT, .images = &word, .n_images = 1, .lease = STR("mount:1")
+    };
+    new_root();
+    struct oci_store *s = open_store();
+    add_image(s, "app:v1");
+    CHECK_ERR(store_job_run(s, &job, &watch, &a, &result, NULL), -ECANCELED);
+    CHECK_INT(count_leases(s), 0);
+    arena_fini(&a);
+    oci_store_close(s);
+}
+
 TEST(a_pull_leaves_a_name_pinned)
 {
     struct store_control *c;
@@ -737,6 +808,7 @@ TEST(a_server_that_is_killed_at_any_call_leaves_a_job_that_can_be_done_again)
         { .kind = STORE_JOB_PIN, .images = &word, .n_images = 1 },
         { .kind = STORE_JOB_RM, .images = &word, .n_images = 1 },
         { .kind = STORE_JOB_GC },
+        { .kind = STORE_JOB_MOUNT, .images = &word, .n_images = 1, .lease = STR("l") },
     };
     unsigned n_killed = 0;
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++)
@@ -898,12 +970,11 @@ static int tag_by_command(struct err *err)
     struct arena a = { 0 };
     struct json *ignored;
     struct str word = STR("app:v1");
-    struct image_store_job j = {
-        .given = root,
-        .opts = { .must_exist = true },
+    struct store_do d = {
+        .opts = { .root = root, .must_exist = true },
         .job = { .kind = STORE_JOB_TAG, .images = &word, .n_images = 1, .name = STR("b") }
     };
-    int r = image_store_do(&j, &a, &ignored, err);
+    int r = store_do(&d, &a, &ignored, err);
     arena_fini(&a);
     return r;
 }
@@ -985,6 +1056,16 @@ TEST(a_job_is_read_as_it_was_written)
                                     .pull = { .source = STR("s"), .has_login = true } });
     check_same(&(struct store_job){
         .kind = STORE_JOB_START, .config = { { 7 } }, .list = STR("/state/list") });
+    check_same(&(struct store_job){ .kind = STORE_JOB_MOUNT,
+                                    .images = words,
+                                    .n_images = 1,
+                                    .lease = STR("l"),
+                                    .symlink_parent = OCI_SYMLINK_PARENT_FOLLOW,
+                                    .is_sharing = true });
+    check_same(&(struct store_job){ .kind = STORE_JOB_MOUNT,
+                                    .lease = STR("l"),
+                                    .pull = { .source = STR("s"), .max_tar_bytes = 7 } });
+    check_same(&(struct store_job){ .kind = STORE_JOB_UNMOUNT, .lease = STR("l") });
 }
 
 TEST_MAIN

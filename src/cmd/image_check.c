@@ -210,10 +210,9 @@ static int run_gc(int argc, char **argv)
         return r - 1;
     if ((r = image_text_output(where.output, &is_json)) != 0)
         return r;
-    struct image_store_job j = { .given = where.store,
-                                 .opts = { .lock_ms = where.wait_ms, .must_exist = true },
-                                 .job = { .kind = STORE_JOB_GC, .is_dry = dry_run } };
-    r = image_store_do(&j, &a, &result, &err);
+    struct store_do j = { .opts = { .lock_ms = where.wait_ms, .must_exist = true },
+                          .job = { .kind = STORE_JOB_GC, .is_dry = dry_run } };
+    r = image_store_do(where.store, &j, &a, &result, &err);
     if (r == -ENOENT && !is_store()) { /* and none is made */
         r = 0;
         result = store_job_gc_none(dry_run, &a);

@@ -262,15 +262,14 @@ static int keep_list(struct image_lazy *z, struct err *err)
     if (!dir)
         return err_sys(err, -errno, "'%s'", z->state);
     path = xasprintf("%s/list", dir);
-    struct image_store_job j = { .given = z->store,
-                                 .opts = { .lock_ms = z->wait_ms },
-                                 .job = { .kind = STORE_JOB_START,
-                                          .config = z->image.manifest.config.digest,
-                                          .list = str_of(path) } };
+    struct store_do j = { .opts = { .lock_ms = z->wait_ms },
+                          .job = { .kind = STORE_JOB_START,
+                                   .config = z->image.manifest.config.digest,
+                                   .list = str_of(path) } };
     int r = start_list_write(&z->list, &text);
     r = r < 0 ? err_sys(err, r, "list of the start")
               : sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
-    r = r < 0 ? r : image_store_do(&j, &a, &ignored, err);
+    r = r < 0 ? r : image_store_do(z->store, &j, &a, &ignored, err);
     (void)sys_unlinkat(AT_FDCWD, path, 0);
     arena_fini(&a);
     if (r >= 0)

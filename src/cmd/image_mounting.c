@@ -3,10 +3,13 @@
 
 #include "base/buf.h"
 #include "base/sys.h"
+#include "cmd/image_source.h"
+#include "codec/json.h"
 #include "image/layer_rights.h"
 #include "image/stored_layers.h"
 #include "oci/pull.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 enum { UID_MAP_MAX = 4096 };
@@ -32,7 +35,7 @@ char *image_mounting_store(const char *given, const char *data_dir)
     return xasprintf("%s/images", data_dir);
 }
 
-/* ---- from the store ---- */
+/* ---- from the store: into it ---- */
 
 static void origin_scoped(struct oci_origin *origin)
 {
@@ -137,6 +140,117 @@ static int mount_loaded(struct image_mounting *m, struct oci_store *store,
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
+/* ---- from the store, while another process writes it ---- */
+
+static void on_event(void *arg, const struct json *v)
+{
+    (void)arg;
+    if (!json_getc(v, "original"))
+        return;
+    scoped(free_scoped) char *why = str_dup(json_get_str(v, "original"));
+    image_warn_original(why);
+}
+
+/* That process leases the image, and writes what the mount needs. */
+static int ask(struct image_mounting *m, const struct oci_store_opts *how, const char *lease,
+               struct json **ret, struct err *err)
+{
+    struct str image = str_of(m->reference);
+    bool is_there = image_is_in_store(m->reference);
+    struct store_do d = { .opts = *how,
+                          .on_event = on_event,
+                          .job = { .kind = STORE_JOB_MOUNT,
+                                   .images = &image,
+                                   .n_images = is_there,
+                                   .lease = str_of(lease),
+                                   .symlink_parent = m->args->parent,
+                                   .is_sharing = m->sink == ROOT_SINK_CAS,
+                                   .pull = { .platform = str_of(m->args->platform),
+                                             .max_tar_bytes = m->max_bytes,
+                                             .wants_original = m->wants_original } } };
+    int r = is_there ? 0
+                     : image_source_pull(m->reference, &m->args->registry, &m->documents,
+                                         &d.job.pull, &d.alone, err);
+    if (r >= 0 && d.alone) /* a copy can be had */
+        return err_set(err, E_UNSUPPORTED, "the process that writes the store %s", d.alone);
+    return r < 0 ? r : image_store_do(m->args->store, &d, &m->documents, ret, err);
+}
+
+static int mount_leased(struct image_mounting *m, struct oci_store *store, const struct json *v,
+                        struct err *err)
+{
+    struct oci_image image = { 0 };
+    const struct stored stored = { store, &image, m->args->parent };
+    struct str why = json_get_str(v, "unsupported");
+    int r = oci_digest_parse(json_get_str(v, "digest"), &image.digest, err);
+    r = r < 0 ? r
+              : oci_store_image_load(store, &image.digest, &m->documents, &image.manifest,
+                                     &image.config, err);
+    if (r >= 0 && m->args->platform)
+        r = oci_platform_check(&m->args->wanted, &image.config, err);
+    if (r < 0)
+        return r;
+    m->config = image.config;
+    if (why.n)
+        return err_set(err, E_UNSUPPORTED, STR_FMT, STR_ARG(why));
+    bool has_objects = stored_has_objects(&stored);
+    if (has_objects && !stored_can_mount(store, true))
+        return err_set(err, E_UNSUPPORTED, "this kernel mounts no files that images share");
+    m->used = has_objects ? ROOT_SINK_CAS : ROOT_SINK_TARFS;
+    return root_mount_claimed(&stored, m->state, m->target, &m->with, err);
+}
+
+/* Whether the job came to an end, so that there is no lease after an error. */
+static bool is_certain(int r)
+{
+    return r != -EBUSY && r != E_PARSE;
+}
+
+/* The image cannot be mounted from the store, or the process does no such job for this user. */
+static bool can_copy_instead(int r)
+{
+    return r == E_UNSUPPORTED || r == E_DENIED || r == E_INVALID;
+}
+
+static int claim_and_mount(struct image_mounting *m, const struct oci_store_opts *how,
+                           struct oci_store *store, struct err *err)
+{
+    scoped(free_scoped) char *lease = NULL;
+    struct json *v;
+    int r = root_claim(oci_store_root(store), m->state, &lease, err);
+    if (r < 0)
+        return r;
+    r = ask(m, how, lease, &v, err);
+    if (r < 0 && is_certain(r)) {
+        root_unclaim(m->state);
+        return r;
+    }
+    r = r < 0 ? r : mount_leased(m, store, v, err);
+    if (r < 0)
+        (void)root_umount(m->state, m->target, m->wait_ms, NULL);
+    return r;
+}
+
+/* m->is_over, unless that is left to mount_copied(), for --sink auto. */
+static int mount_beside(struct image_mounting *m, const struct oci_store_opts *how, struct err *err)
+{
+    scoped(image_store_close_scoped) struct oci_store *store = NULL;
+    const struct oci_store_opts reader = { .is_reader = true };
+    struct err why = { 0 };
+    int r = image_store_open(m->args->store, reader, &store, err);
+    if (r < 0)
+        return r;
+    r = stored_can_mount(store, m->sink == ROOT_SINK_CAS)
+            ? claim_and_mount(m, how, store, &why)
+            : err_set(&why, E_UNSUPPORTED, "this kernel mounts no images of the store so");
+    m->is_stored = m->is_over = r >= 0;
+    if (m->sink == ROOT_SINK_BEST && can_copy_instead(r))
+        return 0;
+    return r < 0 ? err_set(err, r, "image '%s': %s", m->reference, err_text(&why)) : 0;
+}
+
+/* ---- from the store ---- */
+
 /* As files; E_UNSUPPORTED is left to mount_copied(). */
 static int mount_linked(struct image_mounting *m, struct oci_store *store,
                         const struct oci_image *image, struct err *err)
@@ -147,6 +261,16 @@ static int mount_linked(struct image_mounting *m, struct oci_store *store,
     m->used = ROOT_SINK_DIRS;
     m->is_over = r >= 0;
     return r < 0 && r != E_UNSUPPORTED ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
+/* Links, and layers one by one, are made by the process that writes the store for itself alone. */
+static bool can_ask(const struct image_mounting *m)
+{
+    scoped(free_scoped) char *root = image_store_dir(m->args->store);
+    struct oci_store_holder holder;
+    oci_store_holder(root, &holder);
+    return holder.has_control && !str_has_prefix(str_of(m->reference), STR("store:")) &&
+           m->sink != ROOT_SINK_DIRS && m->sink != ROOT_SINK_LAYERS;
 }
 
 static int mount_stored(struct image_mounting *m, struct err *err)
@@ -162,14 +286,20 @@ static int mount_stored(struct image_mounting *m, struct err *err)
     enum oci_store_form form = m->sink == ROOT_SINK_CAS ? OCI_STORE_CAS : OCI_STORE_RAW;
     const struct oci_store_opts how = {
         .lock_ms = m->wait_ms,
-        .is_hasty = can_copy,
+        .is_hasty = m->sink != ROOT_SINK_LAYERS,
         .form = form,
         .must_exist = is_there,
         .is_as_before = is_there, /* a mount is over when the machine stops */
     };
     r = image_store_open(m->args->store, how, &store, &why);
+    if (r == -EBUSY && can_ask(m))
+        return mount_beside(m, &how, err);
     if (r == -EBUSY && can_copy)
         return 0; /* files or tars of its own: those of the store take a writer */
+    if (r == -EBUSY && m->sink == ROOT_SINK_LAYERS)
+        return err_set(err, r,
+                       "%s; --sink layers takes the store alone, --sink tarfs or cas does not",
+                       err_text(&why));
     if (r < 0)
         return err_set(err, r, "%s", err_text(&why));
     bool can = m->sink != ROOT_SINK_DIRS && stored_can_mount(store, m->sink == ROOT_SINK_CAS);

@@ -21,15 +21,14 @@ static int change(enum store_job_kind kind, char **words, size_t n, const char *
     struct arena a = { 0 };
     struct err err = { 0 };
     struct json *ignored;
-    struct image_store_job j = { .given = where.store,
-                                 .opts = { .lock_ms = where.wait_ms, .must_exist = true },
-                                 .job = { .kind = kind,
-                                          .images = arena_new_n(&a, struct str, n),
-                                          .n_images = n,
-                                          .name = str_of(name) } };
+    struct store_do j = { .opts = { .lock_ms = where.wait_ms, .must_exist = true },
+                          .job = { .kind = kind,
+                                   .images = arena_new_n(&a, struct str, n),
+                                   .n_images = n,
+                                   .name = str_of(name) } };
     for (size_t i = 0; i < n; i++)
         j.job.images[i] = str_of(words[i]);
-    int r = image_store_do(&j, &a, &ignored, &err);
+    int r = image_store_do(where.store, &j, &a, &ignored, &err);
     arena_fini(&a);
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }

@@ -3,16 +3,12 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cmd/image_args.h"
+#include "cmd/image_source.h"
 #include "cmd/image_store.h"
 #include "codec/json.h"
-#include "oci/credentials.h"
 #include "oci/pull.h"
-#include "oci/refactored.h"
 #include "oci/reference.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { BAR_CELLS = 30, DRAW_MS = 100, NOTE_MAX_BYTES = 4096 };
@@ -53,16 +49,6 @@ static const struct cmd_opt *image_pull_opts(void)
 
 /* ---- names ---- */
 
-/* What stands in front of a source that is none of a registry. */
-static bool is_file(struct str source)
-{
-    static const char *const kinds[] = { "oci:", "oci-archive:", "docker-archive:" };
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (str_has_prefix(source, str_of(kinds[i])))
-            return true;
-    return false;
-}
-
 /* "oci:dir/app:v1" is "app:v1", "docker-archive:x.tar:app:v1" too, "oci:dir/app" "app:latest". */
 static char *name_of_file(struct str source)
 {
@@ -87,7 +73,7 @@ static int name_of(struct str source, char **ret, struct err *err)
 {
     struct oci_reference ref;
     scoped(buf_fini_scoped) struct buf whole = BUF_INIT(2 * OCI_STORE_NAME_MAX);
-    if (is_file(source)) {
+    if (image_source_is_file(source)) {
         *ret = name_of_file(source);
         return 0;
     }
@@ -194,93 +180,9 @@ static void on_event(void *arg, const struct json *v)
         draw_bar(p, v);
 }
 
-/* ---- what is asked for ---- */
-
-/* For a server, which has another working directory. */
-static int absolute_path(struct str path, char **ret, struct err *err)
-{
-    char here[PATH_MAX];
-    scoped(free_scoped) char *given = str_dup(path);
-    *ret = realpath(given, NULL);
-    if (*ret)
-        return 0;
-    if (!str_has_prefix(path, STR("/")) && !getcwd(here, sizeof here))
-        return err_sys(err, -errno, "the working directory");
-    *ret = str_has_prefix(path, STR("/")) ? take_ptr(&given) : xasprintf("%s/%s", here, given);
-    return 0;
-}
-
-/* Open only here: "/dev/stdin" is another file in another process. */
-static bool is_of_process(const char *path)
-{
-    return str_has_prefix(str_of(path), STR("/dev/")) ||
-           str_has_prefix(str_of(path), STR("/proc/"));
-}
-
-/* Where a colon ends a path, one that has such a directory above it cannot be given as absolute. */
-static int file_source(struct str source, char **ret, const char **ret_alone, struct err *err)
-{
-    struct str kind, path, rest;
-    scoped(free_scoped) char *absolute = NULL;
-    (void)str_cut(source, ':', &kind, &path);
-    bool has_rest = str_cut(path, ':', &path, &rest);
-    int r = absolute_path(path, &absolute, err);
-    if (r < 0)
-        return r;
-    if (is_of_process(absolute))
-        *ret_alone = "has no such file: it is one of this command";
-    if (strchr(absolute, ':')) {
-        *ret_alone = "can be told no path with a colon";
-        *ret = str_dup(source);
-        return 0;
-    }
-    *ret = xasprintf(STR_FMT ":%s%s" STR_FMT, STR_ARG(kind), absolute, has_rest ? ":" : "",
-                     STR_ARG(rest));
-    return 0;
-}
-
-/* As oci_origin_open() takes it. */
-static int source_of(const char *word, char **ret, const char **ret_alone, struct err *err)
-{
-    if (is_file(str_of(word)))
-        return file_source(str_of(word), ret, ret_alone, err);
-    *ret = xasprintf("%s%s", strncmp(word, "docker://", 9) == 0 ? "" : "docker://", word);
-    return 0;
-}
-
-/* The credentials of this user. Of a reference that is none the pull says so. */
-static int find_login(struct str source, struct arena *a, struct store_job_pull *to,
-                      struct err *err)
-{
-    struct oci_reference ref;
-    struct oci_login login;
-    if (is_file(source) ||
-        oci_reference_parse(str_slice(source, strlen("docker://"), source.n), &ref, NULL) < 0)
-        return 0;
-    int r = oci_login_find(&ref, &login, err);
-    if (r < 0)
-        return r;
-    to->has_login = true;
-    to->user = str_copy_arena(a, str_of(login.user ? login.user : ""));
-    to->password = str_copy_arena(a, str_of(login.password ? login.password : ""));
-    to->identity_token =
-        str_copy_arena(a, str_of(login.identity_token ? login.identity_token : ""));
-    oci_login_fini(&login);
-    return 0;
-}
-
-static int find_ca(struct arena *a, struct store_job_pull *to, struct err *err)
-{
-    scoped(free_scoped) char *path = NULL;
-    int r = registry.ca_file ? absolute_path(str_of(registry.ca_file), &path, err) : 0;
-    if (r >= 0 && path)
-        to->ca = str_copy_arena(a, str_of(path));
-    return r;
-}
-
 /* ---- the command ---- */
 
-static int read_args(struct image_store_job *j, enum image_store_output *output)
+static int read_args(struct store_do *j, enum image_store_output *output)
 {
     static const char *const forms[] = {
         [OCI_STORE_RAW] = "raw",
@@ -309,9 +211,6 @@ static int read_args(struct image_store_job *j, enum image_store_output *output)
     j->job.pull = (struct store_job_pull){ .platform = str_of(platform ? platform : ""),
                                            .form = str_of(form ? form : ""),
                                            .threads = threads,
-                                           .stall_ms = registry.stall_ms,
-                                           .is_plain_http = registry.plain_http,
-                                           .allows_private = registry.allows_private,
                                            .is_pinned = pin,
                                            .is_by_blobs = by_blobs,
                                            .wants_original = wants_original };
@@ -344,21 +243,16 @@ static void print(const struct json *v, enum image_store_output output)
         (void)printf("the refactored form of " STR_FMT "\n", STR_ARG(original));
 }
 
-static int pull(struct image_store_job *j, const char *word, struct arena *a, struct json **ret,
+static int pull(struct store_do *j, const char *word, struct arena *a, struct json **ret,
                 struct err *err)
 {
-    scoped(free_scoped) char *as = NULL, *source = NULL;
-    struct store_job_pull *p = &j->job.pull;
+    scoped(free_scoped) char *as = NULL;
     int r = name_of(str_of(word), &as, err);
-    r = r < 0 ? r : source_of(word, &source, &j->alone, err);
-    r = r < 0 ? r : find_ca(a, p, err);
-    r = r < 0 ? r : find_login(str_of(source), a, p, err);
+    r = r < 0 ? r : image_source_pull(word, &registry, a, &j->job.pull, &j->alone, err);
     if (r < 0)
         return r;
-    p->source = str_of(source);
-    p->wants_original |= !oci_refactored_may(p->source); /* the environment of this command */
     j->job.name = str_of(name ? name : as);
-    return image_store_do(j, a, ret, err);
+    return image_store_do(where.store, j, a, ret, err);
 }
 
 static int run(int argc, char **argv)
@@ -374,7 +268,7 @@ static int run(int argc, char **argv)
         return r - 1;
     if (n != 1)
         return cmd_failf(CMD_USAGE, "which image? 'dormouse image pull --help' says more");
-    struct image_store_job j = { .given = where.store, .on_event = on_event, .arg = &progress };
+    struct store_do j = { .on_event = on_event, .arg = &progress };
     if ((r = read_args(&j, &output)) != 0)
         return r;
     r = pull(&j, argv[0], &a, &result, &err);

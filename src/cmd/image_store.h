@@ -3,8 +3,7 @@
 #pragma once
 
 #include "cmd/cmd.h"
-#include "image/layer_cache.h"
-#include "image/store_job.h"
+#include "image/store_do.h"
 
 #include <stdio.h>
 
@@ -65,23 +64,9 @@ static inline void image_store_close_scoped(struct oci_store **s)
     image_store_close(*s);
 }
 
-struct image_store_job {
-    const char *given;          /* --store */
-    struct oci_store_opts opts; /* of an opening by this process */
-    enum image_cache_policy policy;
-    const char *alone; /* why only this process can do it, after "..., and"; NULL: a server can */
-    struct store_job job;
-    void (*on_event)(void *arg, const struct json *v); /* as in struct store_job_watch */
-    void *arg;
-};
-/*
- * Do a job that writes the store: here, or, while a server has the store's lock, by that server
- * (image/store_control.h). lock_ms: for the end of a process that takes no jobs, and, if it is more
- * than STORE_ASK_TAKEN_MS, for the beginning of the job in one that does. One that ends meanwhile
- * leaves the job to this process, or to the next one. *ret: in the arena. Errors: those of
- * oci_store_open(), store_job_run(), store_ask(); -EBUSY.
- */
-int image_store_do(struct image_store_job *j, struct arena *a, struct json **ret, struct err *err);
+/* store_do() with the store that is `given` as --store. */
+int image_store_do(const char *given, struct store_do *d, struct arena *a, struct json **ret,
+                   struct err *err);
 
 void image_store_print_json(const struct json *v);
 /* A text that others wrote, on a line of its own. */

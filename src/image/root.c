@@ -5,6 +5,7 @@
 #include "image/erofs.h"
 #include "image/layer_tar.h"
 #include "image/linked_dir.h"
+#include "image/store_do.h"
 #include "image/stored_layers.h"
 #include "image/tree_remove.h"
 
@@ -305,12 +306,39 @@ static char *lease_of(const char *state)
     return xasprintf("mount:%s", use);
 }
 
-/* The store that the state names; *ret: NULL if none, or it is gone. */
-static int open_store(const char *state, uint64_t lock_ms, struct oci_store **ret, struct err *err)
+static bool has(const char *state, const char *name)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", state, name);
+    return access(path, F_OK) == 0;
+}
+
+/* The store that a state names. */
+struct place {
+    struct oci_store *store; /* NULL: there is none, it is gone, or another process writes it */
+    char *asked;             /* root of one whose process takes jobs, instead */
+    uint64_t lock_ms;
+};
+
+static void place_fini(struct place *p)
+{
+    oci_store_close(p->store);
+    free(p->asked);
+}
+
+/* Of layers that are mounted one by one the uses are ended by the process that writes the store. */
+static bool can_ask(const char *state, const char *root)
+{
+    struct oci_store_holder holder;
+    oci_store_holder(root, &holder);
+    return holder.has_control && !has(state, "layers") && !has(state, "fs");
+}
+
+/* place_fini() follows, also after an error. */
+static int place_open(const char *state, uint64_t lock_ms, struct place *ret, struct err *err)
 {
     scoped(free_scoped) char *name = xasprintf("%s/store", state);
     scoped(buf_fini_scoped) struct buf root = BUF_INIT(STORE_PATH_MAX);
-    *ret = NULL;
+    *ret = (struct place){ .lock_ms = lock_ms };
     if (access(name, F_OK) < 0)
         return 0;
     int r = sys_read_file(AT_FDCWD, name, &root, err);
@@ -318,17 +346,40 @@ static int open_store(const char *state, uint64_t lock_ms, struct oci_store **re
         return r;
     const struct oci_store_opts opts = { .root = buf_cstr(&root),
                                          .lock_ms = lock_ms,
+                                         .is_hasty = !has(state, "layers"),
                                          .must_exist = true };
     struct err why = { 0 };
-    r = oci_store_open(&opts, ret, &why);
+    r = oci_store_open(&opts, &ret->store, &why);
+    if (r == -EBUSY && can_ask(state, opts.root)) {
+        ret->asked = xstrdup(opts.root);
+        return 0;
+    }
+    if (r == -EBUSY && has(state, "layers"))
+        return err_set(err, r, "%s; layers that are mounted one by one are left when it has ended",
+                       err_text(&why));
     return r < 0 && r != -ENOENT ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
-static int drop_lease(struct oci_store *store, const char *state, struct err *err)
+static int ask_to_drop(const struct place *p, const char *lease, struct err *err)
+{
+    struct arena a = { 0 };
+    struct json *ignored;
+    struct store_do d = {
+        .opts = { .root = p->asked, .lock_ms = p->lock_ms, .must_exist = true },
+        .job = { .kind = STORE_JOB_UNMOUNT, .lease = str_of(lease) },
+    };
+    int r = store_do(&d, &a, &ignored, err);
+    arena_fini(&a);
+    return r;
+}
+
+static int drop_lease(const struct place *p, const char *state, struct err *err)
 {
     scoped(free_scoped) char *id = lease_of(state);
     struct err why = { 0 };
-    int r = store ? oci_store_lease_drop(store, str_of(id), &why) : 0;
+    int r = p->asked   ? ask_to_drop(p, id, &why)
+            : p->store ? oci_store_lease_drop(p->store, str_of(id), &why)
+                       : 0;
     return r < 0 && r != -ENOENT ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
@@ -350,7 +401,7 @@ static void release_layers(struct oci_store *store, const char *state)
 }
 
 /* The lease goes after the mounts, and before the state that says where it is. */
-static int remove_state(struct oci_store *store, const char *state, struct err *err)
+static int remove_state(const struct place *p, const char *state, struct err *err)
 {
     static const char *const points[] = { "lower", "data" };
     int r = 0;
@@ -359,31 +410,31 @@ static int remove_state(struct oci_store *store, const char *state, struct err *
         r = mount_is_point(at) ? mount_remove(at, err) : 0;
     }
     if (r >= 0)
-        release_layers(store, state);
-    r = r < 0 ? r : drop_lease(store, state, err);
-    scoped(free_scoped) char *fs = xasprintf("%s/fs", state);
-    bool has_links = store && access(fs, F_OK) == 0;
+        release_layers(p->store, state);
+    r = r < 0 ? r : drop_lease(p, state, err);
+    bool has_links = p->store && has(state, "fs");
     size_t n;
     uint64_t n_bytes;
     r = r < 0 ? r : tree_remove(AT_FDCWD, state, err);
-    return r < 0 || !has_links ? r : linked_dir_sweep(store, false, &n, &n_bytes, err);
+    return r < 0 || !has_links ? r : linked_dir_sweep(p->store, false, &n, &n_bytes, err);
 }
 
 int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err)
 {
-    scoped(oci_store_close_scoped) struct oci_store *store = NULL;
-    scoped(free_scoped) char *fs = xasprintf("%s/fs", state);
+    struct place place;
     struct err why = { 0 };
     if (access(state, F_OK) < 0)
         return err_sys(err, -errno, "'%s' is no image that is mounted", target);
-    int r = open_store(state, lock_ms, &store, &why);
-    if (r == -EBUSY && access(fs, F_OK) == 0)
+    int r = place_open(state, lock_ms, &place, &why);
+    if (r == -EBUSY && has(state, "fs"))
         r = 0; /* it has no lease, and gc finds its links */
     if (r < 0)
-        return err_set(err, r, "%s", err_text(&why));
-    if (r >= 0 && mount_is_point(target))
+        (void)err_set(err, r, "%s", err_text(&why));
+    else if (mount_is_point(target))
         r = mount_remove(target, err);
-    return r < 0 ? r : remove_state(store, state, err);
+    r = r < 0 ? r : remove_state(&place, state, err);
+    place_fini(&place);
+    return r;
 }
 
 int root_clear(const char *state, const char *target, uint64_t lock_ms, struct err *err)
@@ -405,7 +456,7 @@ int root_mount(const struct unpack_from *from, const char *state, const char *ta
         return r;
     r = mount_state(state, from->image->manifest.n_layers, sink, target, opts, err);
     if (r < 0) {
-        (void)remove_state(NULL, state, NULL);
+        (void)remove_state(&(struct place){ 0 }, state, NULL);
         return r;
     }
     *ret = sink;
@@ -431,11 +482,11 @@ static int write_layers(const struct stored *s, int dir, struct err *err)
                       : err_sys(err, b.failed, "layers");
 }
 
-static int write_store_path(const struct oci_store *store, int dir, struct err *err)
+static int write_store_path(const char *store_root, int dir, struct err *err)
 {
-    scoped(free_scoped) char *root = realpath(oci_store_root(store), NULL);
+    scoped(free_scoped) char *root = realpath(store_root, NULL);
     return root ? write_unsynced(dir, "store", str_of(root), err)
-                : err_sys(err, -errno, "'%s'", oci_store_root(store));
+                : err_sys(err, -errno, "'%s'", store_root);
 }
 
 /* It may be tried again: what the last try left is replaced. */
@@ -451,17 +502,17 @@ int root_lease(struct oci_store *store, const struct oci_digest *manifest, const
     return r < 0 ? r : oci_store_lease(store, str_of(id), manifest, true, err);
 }
 
-/* A state directory that names the store. A crash of the machine ends its lease: nothing is
- * synced. */
-static int write_stored_state(const struct stored *s, const char *state, bool has_layers,
-                              struct err *err)
+/* A state directory that names the store, and layers_of, if that is not NULL. A crash of the
+ * machine ends its lease: nothing is synced. */
+static int write_stored_state(const char *store_root, const char *state,
+                              const struct stored *layers_of, struct err *err)
 {
     struct unpack_stage stage;
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
-    r = write_store_path(s->store, stage.root, err);
-    r = r < 0 || !has_layers ? r : write_layers(s, stage.root, err);
+    r = write_store_path(store_root, stage.root, err);
+    r = r < 0 || !layers_of ? r : write_layers(layers_of, stage.root, err);
     if (r >= 0 && mkdirat(stage.root, "lower", 0700) < 0)
         r = err_sys(err, -errno, "make 'lower'");
     r = r < 0 ? r : unpack_stage_commit(&stage, false, err);
@@ -486,15 +537,12 @@ static int mount_layers(const struct stored *s, int objects, const char *state, 
     return r;
 }
 
-static int lease_and_mount(const struct stored *s, const char *state, const char *target,
-                           const struct root_opts *opts, struct err *err)
+/* With the lease. */
+int root_mount_claimed(const struct stored *s, const char *state, const char *target,
+                       const struct root_opts *opts, struct err *err)
 {
-    scoped(free_scoped) char *id = lease_of(state);
     const struct mount_opts how = { .is_read_only = !opts->is_writable,
                                     .has_suid = opts->has_suid };
-    int r = oci_store_lease(s->store, str_of(id), &s->image->digest, true, err);
-    if (r < 0)
-        return r;
     scoped(fd_scoped) int objects =
         stored_has_objects(s) ? oci_store_objects_fd(s->store, err) : -1;
     if (objects < -1)
@@ -504,7 +552,7 @@ static int lease_and_mount(const struct stored *s, const char *state, const char
     if (!opts->is_writable && objects < 0)
         return stored_mount(s, target, &how, err);
     scoped(free_scoped) char *at = xasprintf("%s/lower", state);
-    r = stored_mount(s, at, &how, err);
+    int r = stored_mount(s, at, &how, err);
     return r < 0 ? r : mount_over_lower(state, "lower", objects, target, opts, &how, err);
 }
 
@@ -512,14 +560,30 @@ int root_mount_stored(const struct stored *stored, const char *state, const char
                       const struct root_opts *opts, struct err *err)
 {
     bool has_layers = opts->sink == ROOT_SINK_LAYERS;
+    const char *store_root = oci_store_root(stored->store);
     int r = (has_layers ? stored_layers_prepare : stored_prepare)(stored, err);
-    r = r < 0 ? r : write_stored_state(stored, state, has_layers, err);
+    r = r < 0 ? r : write_stored_state(store_root, state, has_layers ? stored : NULL, err);
     if (r < 0)
         return r;
-    r = lease_and_mount(stored, state, target, opts, err);
+    scoped(free_scoped) char *id = lease_of(state);
+    r = oci_store_lease(stored->store, str_of(id), &stored->image->digest, true, err);
+    r = r < 0 ? r : root_mount_claimed(stored, state, target, opts, err);
     if (r < 0)
-        (void)remove_state(stored->store, state, NULL);
+        (void)remove_state(&(struct place){ .store = stored->store }, state, NULL);
     return r;
+}
+
+int root_claim(const char *store_root, const char *state, char **ret_lease, struct err *err)
+{
+    int r = write_stored_state(store_root, state, NULL, err);
+    if (r >= 0)
+        *ret_lease = lease_of(state);
+    return r;
+}
+
+void root_unclaim(const char *state)
+{
+    (void)remove_state(&(struct place){ 0 }, state, NULL);
 }
 
 /* Not synced either: after a crash of the machine nothing is mounted. */
@@ -531,7 +595,7 @@ static int write_linked_state(const struct stored *s, const char *state,
     int r = unpack_stage_init(&stage, state, err);
     if (r < 0)
         return r;
-    r = write_store_path(s->store, stage.root, err);
+    r = write_store_path(oci_store_root(s->store), stage.root, err);
     if (r >= 0 && mkdirat(stage.root, "fs", 0700) < 0)
         r = err_sys(err, -errno, "make 'fs'");
     scoped(fd_scoped) int fs = r < 0 ? -1 : open_in(stage.root, "fs", O_RDONLY | O_DIRECTORY, err);
@@ -555,6 +619,6 @@ int root_mount_linked(const struct stored *stored, const char *state, const char
     }
     r = mount_over_lower(state, "fs", -1, target, opts, &how, err);
     if (r < 0)
-        (void)remove_state(stored->store, state, NULL);
+        (void)remove_state(&(struct place){ .store = stored->store }, state, NULL);
     return r;
 }

@@ -12,7 +12,8 @@
  *     all:     upper/ work/                                   what was written to the mount
  *
  * "stored" has a lease on the image, named after the path of the state directory, from before it is
- * mounted until root_umount(), or until the machine starts again.
+ * mounted until root_umount(), or until the machine starts again. While another process has the
+ * store open that takes jobs (image/store_control.h), it makes and drops the lease.
  *
  * Blocking calls, for commands and worker threads.
  */
@@ -53,6 +54,19 @@ int root_mount(const struct unpack_from *from, const char *state, const char *ta
 int root_mount_stored(const struct stored *stored, const char *state, const char *target,
                       const struct root_opts *opts, struct err *err);
 /*
+ * The same while another process writes the store, and takes jobs. root_claim() makes `state`,
+ * which must not exist, with the root of the store; then that process is asked to prepare the image
+ * and to lease it as *ret_lease (given, free()), a job "mount" (image/store_job.h); then
+ * root_mount_claimed(), where stored->store may be a reader, and the sink is not layers. After an
+ * error of these the caller clears the state: root_umount(). Errors: of writing; those of
+ * stored_mount().
+ */
+int root_claim(const char *store_root, const char *state, char **ret_lease, struct err *err);
+/* Instead, where there is certainly no lease: remove the state. */
+void root_unclaim(const char *state);
+int root_mount_claimed(const struct stored *stored, const char *state, const char *target,
+                       const struct root_opts *opts, struct err *err);
+/*
  * The same with files (dirs) from the node store, hard links where other mounts have them
  * (linked_dir.h). Errors: as root_mount_stored(), those of linked_dir_write().
  */
@@ -70,9 +84,11 @@ int root_lease(struct oci_store *store, const struct oci_digest *manifest, const
                struct err *err);
 /*
  * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how
- * long to wait for another process that writes the store; after it, links that no mount has any
- * more are left to gc. Errors: -ENOENT (no state), -EBUSY (something uses it, or the store, and it
- * has a lease: nothing is changed).
+ * long to wait for another process that writes the store, and takes no jobs; after it, links that
+ * no mount has any more are left to gc. Errors: -ENOENT (no state), -EBUSY (something uses it, or
+ * the store, and it has a lease: nothing is changed; of layers that are mounted one by one also
+ * where that process takes jobs); those of store_do(), after which nothing is mounted, and the
+ * state is left for another attempt.
  */
 int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err);
 /* Remove what a killed process left, if nothing is mounted there. Errors: -EBUSY. */

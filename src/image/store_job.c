@@ -11,6 +11,7 @@
 #include "image/linked_dir.h"
 #include "image/provide.h"
 #include "image/start_list.h"
+#include "image/stored.h"
 #include "oci/pull.h"
 
 #include <errno.h>
@@ -21,10 +22,14 @@
 /* ---- the text ---- */
 
 static const char *const kinds[STORE_JOB_KINDS] = {
-    [STORE_JOB_TAG] = "tag",     [STORE_JOB_RM] = "rm", [STORE_JOB_PIN] = "pin",
-    [STORE_JOB_UNPIN] = "unpin", [STORE_JOB_GC] = "gc", [STORE_JOB_PULL] = "pull",
-    [STORE_JOB_START] = "start",
+    [STORE_JOB_TAG] = "tag",     [STORE_JOB_RM] = "rm",       [STORE_JOB_PIN] = "pin",
+    [STORE_JOB_UNPIN] = "unpin", [STORE_JOB_GC] = "gc",       [STORE_JOB_PULL] = "pull",
+    [STORE_JOB_START] = "start", [STORE_JOB_MOUNT] = "mount", [STORE_JOB_UNMOUNT] = "unmount",
 };
+
+static const char *const parents[] = { [OCI_SYMLINK_PARENT_REFUSE] = "refuse",
+                                       [OCI_SYMLINK_PARENT_SHADOW] = "shadow",
+                                       [OCI_SYMLINK_PARENT_FOLLOW] = "follow" };
 
 /* A text of it is used as a path or in a request to a registry. */
 static int get_text(const struct json *v, const char *key, struct str *ret, struct err *err)
@@ -63,7 +68,8 @@ static int read_images(const struct json *v, struct arena *a, struct store_job *
             return err_set(err, E_INVALID, "the name of an image is none");
         job->images[job->n_images++] = s;
     }
-    if (job->n_images == 0 || (job->kind == STORE_JOB_TAG && job->n_images != 1))
+    bool takes_one = job->kind == STORE_JOB_TAG || job->kind == STORE_JOB_MOUNT;
+    if (job->n_images == 0 || (takes_one && job->n_images != 1))
         return err_set(err, E_INVALID, "which image?");
     return 0;
 }
@@ -89,6 +95,7 @@ static int read_pull(const struct json *v, struct store_job_pull *p, struct err 
     r = r < 0 ? r : get_text(v, "ca", &p->ca, err);
     r = r < 0 ? r : get_count(v, "threads", OCI_PULL_THREADS_MAX, &p->threads, err);
     r = r < 0 ? r : get_count(v, "stallMilliseconds", INT64_MAX, &p->stall_ms, err);
+    r = r < 0 ? r : get_count(v, "maxTarBytes", INT64_MAX, &p->max_tar_bytes, err);
     r = r < 0 ? r : read_login(json_getc(v, "login"), p, err);
     if (r >= 0 && p->source.n == 0)
         return err_set(err, E_INVALID, "a pull has a source");
@@ -101,6 +108,24 @@ static int read_start(const struct json *v, struct store_job *job, struct err *e
     r = r < 0 ? err_set(err, E_INVALID, "'config' is no digest") : 0;
     r = r < 0 ? r : get_text(v, "list", &job->list, err);
     return r < 0 || job->list.n ? r : err_set(err, E_INVALID, "a start has a list");
+}
+
+static int read_mount(const struct json *v, struct arena *a, struct store_job *job, struct err *err)
+{
+    struct str how = json_get_str(v, "symlinkParent");
+    size_t i = 0;
+    while (i < ARRAY_LEN(parents) && how.n && !str_is(how, parents[i]))
+        i++;
+    if (i == ARRAY_LEN(parents))
+        return err_set(err, E_INVALID, "'symlinkParent' is refuse, shadow or follow");
+    job->symlink_parent = (enum oci_symlink_parent)i;
+    job->is_sharing = json_bool(json_getc(v, "share"));
+    return json_getc(v, "images") ? read_images(v, a, job, err) : read_pull(v, &job->pull, err);
+}
+
+static bool has_lease(const struct store_job *job)
+{
+    return job->kind == STORE_JOB_MOUNT || job->kind == STORE_JOB_UNMOUNT;
 }
 
 int store_job_read(const struct json *v, struct arena *a, struct store_job *ret, struct err *err)
@@ -120,6 +145,11 @@ int store_job_read(const struct json *v, struct arena *a, struct store_job *ret,
         r = read_pull(v, &job.pull, err);
     if (r >= 0 && job.kind == STORE_JOB_START)
         r = read_start(v, &job, err);
+    if (r >= 0 && job.kind == STORE_JOB_MOUNT)
+        r = read_mount(v, a, &job, err);
+    r = r < 0 ? r : get_text(v, "lease", &job.lease, err);
+    if (r >= 0 && has_lease(&job) && job.lease.n == 0)
+        return err_set(err, E_INVALID, "a mount has a lease");
     if (r >= 0)
         *ret = job;
     return r;
@@ -147,6 +177,8 @@ static void write_pull(struct arena *a, struct json *v, const struct store_job_p
         json_set_int(a, v, "threads", (int64_t)p->threads);
     if (p->stall_ms)
         json_set_int(a, v, "stallMilliseconds", (int64_t)p->stall_ms);
+    if (p->max_tar_bytes)
+        json_set_int(a, v, "maxTarBytes", (int64_t)p->max_tar_bytes);
     set_true(a, v, "plainHTTP", p->is_plain_http);
     set_true(a, v, "allowPrivate", p->allows_private);
     set_true(a, v, "pin", p->is_pinned);
@@ -167,13 +199,18 @@ struct json *store_job_write(const struct store_job *job, struct arena *a)
     set_text(a, v, "name", job->name);
     set_true(a, v, "again", job->is_again);
     set_true(a, v, "dryRun", job->is_dry);
+    set_text(a, v, "lease", job->lease);
     if (job->n_images) {
         struct json *images = json_new_array(a);
         for (size_t i = 0; i < job->n_images; i++)
             json_add(images, json_new_str(a, job->images[i]));
         json_setc(a, v, "images", images);
     }
-    if (job->kind == STORE_JOB_PULL)
+    if (job->kind == STORE_JOB_MOUNT) {
+        json_set_str(a, v, "symlinkParent", str_of(parents[job->symlink_parent]));
+        set_true(a, v, "share", job->is_sharing);
+    }
+    if (job->kind == STORE_JOB_PULL || (job->kind == STORE_JOB_MOUNT && !job->n_images))
         write_pull(a, v, &job->pull);
     if (job->kind == STORE_JOB_START) {
         char config[OCI_DIGEST_TEXT_SIZE];
@@ -205,6 +242,8 @@ static int change_name(struct oci_store *s, const struct store_job *job,
     case STORE_JOB_GC:
     case STORE_JOB_PULL:
     case STORE_JOB_START:
+    case STORE_JOB_MOUNT:
+    case STORE_JOB_UNMOUNT:
     case STORE_JOB_KINDS:
         break;
     }
@@ -546,9 +585,10 @@ static int pull_with(struct pulling *p, const struct store_job *job,
 {
     const struct store_job_pull *q = &job->pull;
     struct oci_pull_result res;
-    struct oci_pull_opts opts = { .name = job->name,
+    struct oci_pull_opts opts = { .name = job->kind == STORE_JOB_PULL ? job->name : STR(""),
                                   .platform = oci_platform_here(),
                                   .threads = (unsigned)q->threads,
+                                  .max_tar_bytes = q->max_tar_bytes,
                                   .is_pinned = q->is_pinned,
                                   .is_by_blobs = q->is_by_blobs,
                                   .demands_platform = q->platform.n > 0,
@@ -631,6 +671,89 @@ static int put_start(struct oci_store *s, const struct store_job *job, struct ar
     return r < 0 ? err_set(err, r, "list of a start: %s", err_text(&why)) : 0;
 }
 
+/* ---- mount ---- */
+
+enum { LEASE_TURNS_MAX = 4 }; /* gc may remove an image without a name before it is leased */
+
+static int pull_unnamed(struct oci_store *s, const struct store_job *job,
+                        const struct store_job_watch *watch, struct arena *a,
+                        struct oci_digest *ret, struct err *err)
+{
+    struct json *v;
+    int r = pull(s, job, watch, a, &v, err);
+    return r < 0 ? r : oci_digest_parse(json_get_str(v, "digest"), ret, err);
+}
+
+/* The image that is asked for, with the lease. */
+static int lease(struct oci_store *s, const struct store_job *job,
+                 const struct store_job_watch *watch, struct arena *a, struct oci_digest *ret,
+                 struct err *err)
+{
+    struct oci_store_image image = { 0 };
+    int r;
+    for (unsigned turn = 0; turn < LEASE_TURNS_MAX; turn++) {
+        struct err why = { 0 };
+        r = job->n_images ? oci_store_image_find(s, job->images[0], a, &image, err)
+                          : pull_unnamed(s, job, watch, a, &image.manifest, err);
+        if (r < 0)
+            return r;
+        r = oci_store_lease(s, job->lease, &image.manifest, true, &why);
+        if (r >= 0) {
+            *ret = image.manifest;
+            return 0;
+        }
+        (void)err_set(err, r, "%s", err_text(&why));
+        if (r != -ENOENT || job->n_images)
+            return r;
+    }
+    return r;
+}
+
+static int prepare(struct oci_store *s, const struct store_job *job, struct oci_image *image,
+                   struct arena *a, struct err *err)
+{
+    const struct stored stored = { s, image, job->symlink_parent };
+    int r = oci_store_image_load(s, &image->digest, a, &image->manifest, &image->config, err);
+    if (r < 0)
+        return r;
+    if (job->n_images)
+        oci_store_image_touch(s, &image->config);
+    r = job->is_sharing ? stored_share(&stored, err) : 0;
+    return r < 0 ? r : stored_prepare(&stored, err);
+}
+
+static int mount(struct oci_store *s, const struct store_job *job,
+                 const struct store_job_watch *watch, struct arena *a, struct json **ret,
+                 struct err *err)
+{
+    struct oci_image image = { 0 };
+    struct err why = { 0 };
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    int r = lease(s, job, watch, a, &image.digest, err);
+    if (r < 0)
+        return r;
+    r = prepare(s, job, &image, a, &why);
+    if (watch->stop && atomic_load(watch->stop)) /* the command has gone, and with it the mount */
+        r = err_set(&why, -ECANCELED, "the mount was canceled");
+    if (r < 0 && r != E_UNSUPPORTED) {
+        (void)oci_store_lease_drop(s, job->lease, NULL);
+        return err_set(err, r, "%s", err_text(&why));
+    }
+    *ret = json_new_object(a);
+    oci_digest_format(&image.digest, digest);
+    json_set_str(a, *ret, "digest", str_of(digest));
+    if (r < 0)
+        json_set_str(a, *ret, "unsupported", str_of(err_text(&why)));
+    return 0;
+}
+
+static int unmount(struct oci_store *s, const struct store_job *job, struct err *err)
+{
+    struct err why = { 0 };
+    int r = oci_store_lease_drop(s, job->lease, &why);
+    return r < 0 && r != -ENOENT ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,
                   struct err *err)
@@ -643,6 +766,10 @@ int store_job_run(struct oci_store *s, const struct store_job *job,
         r = collect(s, job->is_dry, a, &v, err);
     else if (job->kind == STORE_JOB_START)
         r = put_start(s, job, a, err);
+    else if (job->kind == STORE_JOB_MOUNT)
+        r = mount(s, job, watch, a, &v, err);
+    else if (job->kind == STORE_JOB_UNMOUNT)
+        r = unmount(s, job, err);
     else
         r = change_names(s, job, err);
     if (r < 0)

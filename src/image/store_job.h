@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commands do with a node store that they write: names, gc, a pull. A job is done by the
- * process that has the store open: the command itself, or, where a server holds the store's lock,
- * that server, which the command asks by its control socket (image/store_control.h). Both run the
- * same function on the same text, so that the outcome is the same.
+ * What commands do with a node store that they write: names, gc, a pull, what a mount needs. A job
+ * is done by the process that has the store open: the command itself, or, where a server holds the
+ * store's lock, that server, which the command asks by its control socket (image/store_control.h).
+ * Both run the same function on the same text, so that the outcome is the same.
  *
  *     {"do":"tag","images":["app:v1"],"name":"app:stable"}
  *     {"do":"rm","images":["app:v1","0123456789ab"],"again":true}      "pin", "unpin"
@@ -13,6 +13,12 @@
  *      "plainHTTP":true,"allowPrivate":true,"ca":"/etc/ca.pem","stallMilliseconds":30000,
  *      "login":{"user":U,"password":P,"identityToken":T}}
  *     {"do":"start","config":"sha256:...","list":"/run/x/list"}
+ *     {"do":"mount","lease":ID,"images":["app:v1"],"symlinkParent":"shadow","share":true}
+ *     {"do":"mount","lease":ID,"source":"docker://redis:7","maxTarBytes":N}   as of a pull
+ *     {"do":"unmount","lease":ID}
+ *
+ * "mount" leases an image and writes what mounting it takes (image/stored.h); the mount itself is
+ * the command's, and "unmount" is asked after its end. An image that was pulled for it has no name.
  *
  * "start" keeps what the start of an image opens (image/start_list.h), which is in a file.
  *
@@ -24,6 +30,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "oci/store.h"
+#include "oci/tree.h"
 
 #include <stdatomic.h>
 
@@ -43,6 +50,8 @@ enum store_job_kind {
     STORE_JOB_GC,
     STORE_JOB_PULL,
     STORE_JOB_START,
+    STORE_JOB_MOUNT,
+    STORE_JOB_UNMOUNT,
     STORE_JOB_KINDS
 };
 
@@ -55,6 +64,7 @@ struct store_job_pull {
     bool has_login;
     struct str user, password, identity_token;
     uint64_t threads, stall_ms;
+    uint64_t max_tar_bytes; /* of a layer, of a mount; 0: as oci_pull() has it */
     bool is_plain_http, allows_private, is_pinned, is_by_blobs, wants_original;
 };
 
@@ -68,8 +78,11 @@ struct store_job {
     /* Of rm: an earlier attempt may have removed names. None of that name is fine; what is named by
      * a digest stays, since that may be another name by now: E_CONFLICT after all else is done. */
     bool is_again;
-    bool is_dry; /* of gc */
-    struct store_job_pull pull;
+    bool is_dry;                /* of gc */
+    struct store_job_pull pull; /* of a mount as well, where there are no images */
+    struct str lease;           /* of a mount: its id; it ends with this start of the machine */
+    enum oci_symlink_parent symlink_parent;
+    bool is_sharing;          /* of a mount: stored_share() first */
     struct oci_digest config; /* of a start */
     struct str list;
 };
@@ -99,10 +112,13 @@ struct store_job_watch {
 
 /*
  * Do it; blocks. The store is a writer. Several at once on one store. *ret: what it came to, in the
- * arena: {} of names, the members that `image gc -o json` and `image pull -o json` print.
+ * arena: {} of names and unmount, the members that `image gc -o json` and `image pull -o json`
+ * print; of a mount {"digest":D}, and "unsupported" with the reason where the image is leased, but
+ * cannot be mounted from the store.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
- * oci_origin_open(), oci_pull(), start_list_put(); E_INVALID, the form is not that of the open
- * store; E_CONFLICT, see is_again; -ECANCELED.
+ * oci_origin_open(), oci_pull(), start_list_put(), stored_prepare(); E_INVALID, the form is not
+ * that of the open store; E_CONFLICT, see is_again; -ECANCELED. A mount that failed has no lease; a
+ * lease that is not there is dropped.
  */
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,

@@ -57,20 +57,16 @@ static char *objects_suffix(const struct stored *s)
 }
 
 /* Where the EROFS image is, or will be. Given, free(). */
-static int metadata_path(const struct stored *s, char **ret, struct err *err)
+static char *metadata_path(const struct stored *s)
 {
     static const char *const how[] = {
         [OCI_SYMLINK_PARENT_REFUSE] = "refuse",
         [OCI_SYMLINK_PARENT_SHADOW] = "shadow",
         [OCI_SYMLINK_PARENT_FOLLOW] = "follow",
     };
-    scoped(free_scoped) char *dir = NULL;
-    int r = oci_store_image_dir(s->store, &s->image->digest, &dir, err);
-    if (r < 0)
-        return r;
+    scoped(free_scoped) char *dir = oci_store_image_path(s->store, &s->image->digest);
     scoped(free_scoped) char *objects = objects_suffix(s);
-    *ret = xasprintf("%s/%s-%d%s.erofs", dir, how[s->symlink_parent], METADATA_VERSION, objects);
-    return 0;
+    return xasprintf("%s/%s-%d%s.erofs", dir, how[s->symlink_parent], METADATA_VERSION, objects);
 }
 
 /* ---- the tars, as devices ---- */
@@ -221,19 +217,20 @@ static int write_metadata(const struct stored *s, const struct devices *d, const
                           struct err *err)
 {
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(EROFS_IMAGE_MAX);
-    int r = make_metadata(s, d, &out, err);
+    scoped(free_scoped) char *dir = NULL;
+    int r = oci_store_image_dir(s->store, &s->image->digest, &dir, err);
+    r = r < 0 ? r : make_metadata(s, d, &out, err);
     return r < 0 ? r : publish(s, buf_str(&out), path, err);
 }
 
 int stored_prepare(const struct stored *s, struct err *err)
 {
     struct devices d;
-    scoped(free_scoped) char *path = NULL;
     int r = open_devices(s, &d, err);
     if (r < 0)
         return r;
-    r = metadata_path(s, &path, err);
-    int is_bad = r < 0 ? 0 : erofs_file_check(path, NULL);
+    scoped(free_scoped) char *path = metadata_path(s);
+    int is_bad = erofs_file_check(path, NULL);
     if (is_bad == E_CORRUPT || is_bad == -ENOENT)
         r = write_metadata(s, &d, path, err);
     devices_fini(&d);
@@ -254,21 +251,20 @@ int stored_mount(const struct stored *s, const char *target, const struct mount_
                  struct err *err)
 {
     struct devices d;
-    struct err first = { 0 };
-    scoped(free_scoped) char *path = NULL;
+    struct err why = { 0 }, again = { 0 };
     int r = open_devices(s, &d, err);
     if (r < 0)
         return r;
-    r = metadata_path(s, &path, err);
-    if (r >= 0) {
-        r = mount_file(path, &d, target, opts, &first);
-        if (r == -EINVAL || r == -EUCLEAN || r == -EIO) { /* of the file's content */
-            r = write_metadata(s, &d, path, err);
-            r = r < 0 ? r : mount_file(path, &d, target, opts, err);
-        } else if (r < 0) {
-            r = err_set(err, r, "%s", err_text(&first));
+    scoped(free_scoped) char *path = metadata_path(s);
+    r = mount_file(path, &d, target, opts, &why);
+    if (r == -EINVAL || r == -EUCLEAN || r == -EIO) { /* of the file's content */
+        int made = write_metadata(s, &d, path, &again);
+        made = made < 0 ? made : mount_file(path, &d, target, opts, &again);
+        if (made != -EROFS) { /* else a reader, which writes nothing */
+            r = made;
+            why = again;
         }
     }
     devices_fini(&d);
-    return r;
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }

@@ -6,7 +6,8 @@
  * read, and which layers are kept as objects: the things besides the layers that decide its
  * content.
  *
- * Blocking calls, by the process that writes the store.
+ * Blocking calls, by the process that writes the store; what it prepared another one may mount, as
+ * a reader that has a lease on the image.
  */
 #pragma once
 
@@ -39,7 +40,7 @@ int stored_share(const struct stored *s, struct err *err);
  * files; -ENOENT, a layer is missing; of oci_tree_apply(), erofs_write() and writing.
  */
 int stored_prepare(const struct stored *s, struct err *err);
-/* After stored_prepare(). A damaged EROFS image that the kernel refuses is written again. Errors:
- * those of stored_prepare() and mount_erofs(). */
+/* After stored_prepare(). A damaged EROFS image that the kernel refuses is written again, by a
+ * writer. Errors: those of stored_prepare() and mount_erofs(). */
 int stored_mount(const struct stored *s, const char *target, const struct mount_opts *opts,
                  struct err *err);

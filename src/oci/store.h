@@ -372,7 +372,9 @@ int oci_store_image_load(struct oci_store *s, const struct oci_digest *manifest,
 /* How many of its layers are not there. Errors: those of oci_store_image_load(). */
 int oci_store_image_missing(struct oci_store *s, const struct oci_digest *manifest, size_t *ret,
                             struct err *err);
-/* images/<manifest>/, made if it is missing: what is derived from the image. Given, free(). */
+/* images/<manifest>/, whether or not it is there: what is derived from the image. Given, free(). */
+char *oci_store_image_path(struct oci_store *s, const struct oci_digest *manifest);
+/* The same, made if it is missing. -EROFS of a reader. */
 int oci_store_image_dir(struct oci_store *s, const struct oci_digest *manifest, char **ret,
                         struct err *err);
 

@@ -422,6 +422,12 @@ int oci_store_image_find(struct oci_store *s, struct str word, struct arena *a,
     return err_set(err, -ENOENT, "the store has no image '" STR_FMT "'", STR_ARG(word));
 }
 
+char *oci_store_image_path(struct oci_store *s, const struct oci_digest *manifest)
+{
+    struct store_path path = store_path_of("images", manifest, NULL);
+    return xasprintf("%s/%s", s->root, path.p);
+}
+
 int oci_store_image_dir(struct oci_store *s, const struct oci_digest *manifest, char **ret,
                         struct err *err)
 {
@@ -432,7 +438,7 @@ int oci_store_image_dir(struct oci_store *s, const struct oci_digest *manifest, 
     r = sys_mkdirat(s->fd, path.p, 0700);
     if (r < 0 && r != -EEXIST)
         return err_sys(err, r, "make '%s'", path.p);
-    *ret = xasprintf("%s/%s", s->root, path.p);
+    *ret = oci_store_image_path(s, manifest);
     return 0;
 }
 

@@ -11,6 +11,7 @@ import pytest
 
 from conftest import BUILD, DEADLINE_S
 from image_kit import Layout, digest, docker_archive, layer
+from serve_kit import serve
 from tree_kit import difference, snapshot
 
 BASE = layer([("etc", "d", ""), ("etc/motd", "f", os.urandom(300_000)), ("old", "f", b"x"), ("ln", "l", "etc/motd")])
@@ -225,7 +226,48 @@ def test_another_process_that_writes_the_store_is_waited_for(place):
     assert digest(BASE)[7:] in os.listdir(place.store / "layers")
 
 
-def test_beside_a_server_that_writes_the_store_a_mount_takes_a_copy(place):
+def test_beside_a_server_that_takes_jobs_a_mount_has_no_second_copy(place):
+    place.stored("pull", place.reference, "--name", "app:v1")
+    tree = place.tree()
+    with serve(place.store, "--upstream", "127.0.0.1:1"):
+        assert place.mount("app:v1") == {"sink": "tarfs", "fromStore": True}
+        assert difference(snapshot(place.target), tree) == [] and place.count("leases") == 1
+        place.stored("rm", "app:v1")
+        assert json.loads(place.stored("gc", "-o", "json"))["layers"] == 0
+        assert place.umount().returncode == 0 and place.count("leases") == 0 and place.states() == []
+        assert json.loads(place.stored("gc", "-o", "json"))["layers"] == 2
+        # An image that the store does not have; written to, which umount removes.
+        assert place.mount(place.reference, "--rw", "--sink", "tarfs")["fromStore"]
+        (place.target / "mine").write_text("x")
+        assert place.count("layers") == 2 and place.stored("ls", "-o", "name") == ""
+        assert place.umount().returncode == 0 and place.count("leases") == 0 and place.states() == []
+        assert place.mount(place.reference, "--sink", "cas") == {"sink": "cas", "fromStore": True}
+        assert difference(snapshot(place.target), tree) == []
+    # The lease is there for the next process as well.
+    assert json.loads(place.stored("gc", "-o", "json"))["layers"] == 0
+    assert place.umount().returncode == 0 and place.count("leases") == 0 and place.states() == []
+
+
+def test_a_mount_that_fails_beside_a_server_leaves_nothing(place):
+    with serve(place.store, "--upstream", "127.0.0.1:1"):
+        done = place.image("mount", f"oci:{place.path / 'layout'}:none", place.target, "--data-dir", place.data)
+        assert done.returncode == 1 and "no image 'none'" in done.stderr, done.stderr
+        assert place.states() == [] and place.count("leases") == 0
+        place.stored("pull", place.reference, "--name", "app:v1")
+        done = place.image("mount", "app:v1", place.target, "--data-dir", place.data, "--platform", "linux/riscv64")
+        assert done.returncode == 1 and "riscv64" in done.stderr
+        assert place.states() == [] and place.count("leases") == 0 and not os.path.ismount(place.target)
+        done = place.image("mount", "app:v1", place.target, "--data-dir", place.data, "--sink", "layers", "--wait", "0s")
+        assert done.returncode == 1 and "--sink tarfs or cas" in done.stderr
+    # Layers that were mounted one by one are left by the process that writes the store.
+    assert place.mount("app:v1", "--sink", "layers")["sink"] == "layers"
+    with serve(place.store, "--upstream", "127.0.0.1:1"):
+        done = place.umount("--wait", "0s")
+        assert done.returncode == 1 and "mounted one by one" in done.stderr and os.path.ismount(place.target)
+    assert place.umount().returncode == 0 and place.count("leases") == 0 and place.states() == []
+
+
+def test_beside_a_server_that_takes_no_jobs_a_mount_takes_a_copy(place):
     place.stored("pull", place.reference, "--name", "app:v1")
     with open(place.store / "lock", "rb+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import BUILD, DEADLINE_S
 from image_kit import Layout, layer, programs
+from serve_kit import serve
 
 PROGRAMS = ("sh", "cat", "id", "sleep", "touch", "mount", "unshare", "env")
 USERS = b"root:x:0:0::/root:/bin/sh\napp:x:1000:1001::/:/bin/sh\n"
@@ -71,6 +72,25 @@ def run_of_user(layout, tmp_path):
     yield made
     if (made.data / "runs").exists():
         assert made.is_clean()
+
+
+def test_beside_a_server_the_image_is_in_the_store_once(run):
+    store = run.data / "images"
+    with serve(store, "--upstream", "127.0.0.1:1"):
+        names = ["image", "ls", "--store", store, "-o", "name"]
+        done = run("plain")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "plain\n", "")
+        assert len(list((store / "layers").iterdir())) == 1 and run.is_clean()
+        subprocess.run([BUILD / "dormouse", "image", "pull", f"oci:{run.layout}:plain", "--name", "app:v1", "--store", store], check=True, capture_output=True)
+        assert subprocess.run([BUILD / "dormouse", *names], capture_output=True, text=True).stdout == "app:v1\n"
+        # While it runs there is a lease, and what it needs is in the store.
+        process = subprocess.Popen([BUILD / "dormouse", "image", "run", "app:v1", "--data-dir", run.data, "--", "sh", "-c", "echo up; cat"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "up\n"
+        assert len(list((store / "leases").iterdir())) == 1
+        assert not list(run.data.glob("runs/*/state/*.tar")) and not list(run.data.glob("runs/*/state/fs"))
+        process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 0 and run.is_clean()
 
 
 def test_a_platform_that_the_image_is_not_for_is_refused(run):
