@@ -2040,6 +2040,34 @@ TEST(what_can_be_proven_at_the_end_is_proven)
     }
 }
 
+static bool ends_now(void *arg)
+{
+    ++*(size_t *)arg;
+    return true;
+}
+
+TEST(a_proof_at_the_end_can_be_ended)
+{
+    struct ending e;
+    size_t n_asked = 0;
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_MODE);
+    const struct lazy_prover_opts proves = {
+        .trees = &e.said.trees, .view = &e.w.m.view, .must_end = ends_now, .arg = &n_asked
+    };
+    lazy_prover_free(e.prover);
+    e.prover = lazy_prover_new(&proves);
+    CHECK_OK(start_fetch(&e.w));
+    wait_all(&e.w);
+    CHECK_ERR(lazy_prover_prove(e.prover, e.w.fetch, 1, NULL), E_DIGEST);
+    CHECK_INT(n_asked, 0); /* only at the end */
+    CHECK_OK(lazy_prover_finish(e.prover, e.w.fetch, NULL));
+    CHECK_INT(n_asked, 2);
+    CHECK_INT(lazy_prover_missing(e.prover), 2);
+    ending_fini(&e);
+}
+
 TEST(an_end_waits_for_no_store)
 {
     struct ending e;

@@ -71,6 +71,20 @@ static void on_lie(void *arg, const char *why)
     container_foreground_kill();
 }
 
+/* Signals stay blocked after the container: one that came since is for this command. */
+static bool must_end(void *arg)
+{
+    static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+    sigset_t pending;
+    (void)arg;
+    if (sigpending(&pending) < 0)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+        if (sigismember(&pending, signals[i]) == 1)
+            return true;
+    return false;
+}
+
 static void warn_missing(uint32_t missing)
 {
     for (uint32_t i = 0; i < CONFINE_PART_COUNT; i++)
@@ -146,6 +160,7 @@ int image_lazy_mount(struct image_lazy *z, struct err *err)
         .on_lie = on_lie,
         .on_late = on_late,
         .on_refused = on_refused,
+        .must_end = must_end,
         .arg = z,
     };
     block(CONTAINER_FOREGROUND_KILL);

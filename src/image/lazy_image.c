@@ -223,6 +223,12 @@ static void tell_late(void *arg, const char *why)
     tell_end(l, l->opts.on_late, why);
 }
 
+static bool must_end(void *arg)
+{
+    const struct lazy_image *l = arg;
+    return l->opts.must_end && l->opts.must_end(l->opts.arg);
+}
+
 static void tell_deaf(void *arg)
 {
     const struct lazy_image *l = arg;
@@ -351,6 +357,7 @@ static int start_fetching(struct lazy_image *l, struct err *err)
                                              .within_ms = l->opts.prove_ms,
                                              .on_lie = tell_lie,
                                              .on_late = tell_late,
+                                             .must_end = must_end,
                                              .arg = l };
     l->prover = lazy_prover_new(&proves);
     int r = lazy_fetch_start(&opts, &l->fetch, err);

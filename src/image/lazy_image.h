@@ -53,6 +53,8 @@ struct lazy_image_opts {
     void (*on_lie)(void *arg, const char *why);      /* its container must end now */
     void (*on_late)(void *arg, const char *why);     /* prove_ms are over: likewise. At most one of
                                                         the last two is called, once */
+    /* Asked by any thread from lazy_image_finish() on; true: compare no more. NULL: never. */
+    bool (*must_end)(void *arg);
     void *arg;
 };
 

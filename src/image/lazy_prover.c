@@ -31,13 +31,29 @@ struct lazy_prover {
 
 /* ---- one layer ---- */
 
+struct giving {
+    struct lazy_prover *p;
+    struct lazy_fetch *f;
+};
+
+static int give_content(void *arg, const struct oci_skeleton_part *part, oci_skeleton_sink sink,
+                        void *sink_arg, struct err *err)
+{
+    const struct giving *g = arg;
+    const struct lazy_prover_opts *o = &g->p->opts;
+    if (o->must_end && lazy_prover_is_finishing(g->p) && o->must_end(o->arg))
+        return err_set(err, -ECANCELED, "it must end");
+    return lazy_fetch_content(g->f, part, sink, sink_arg, err);
+}
+
 int lazy_prover_prove(struct lazy_prover *p, struct lazy_fetch *f, size_t layer, struct err *err)
 {
+    struct giving giving = { p, f };
     const struct lazy_proof_opts proof = {
         .trees = p->opts.trees,
         .layer = layer,
-        .content = lazy_fetch_content,
-        .content_arg = f,
+        .content = give_content,
+        .content_arg = &giving,
         .reading = p->opts.reading ? p->opts.reading : &layer_parse_here,
         .reading_arg = p->opts.reading_arg,
     };

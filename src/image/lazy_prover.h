@@ -28,6 +28,9 @@ struct lazy_prover_opts {
      * not proven. */
     void (*on_lie)(void *arg, const char *why);
     void (*on_late)(void *arg, const char *why);
+    /* Asked now and then from lazy_prover_finish() on, by any thread; true: what is not proven yet
+     * stays so. NULL: never. */
+    bool (*must_end)(void *arg);
     void *arg;
 };
 
