@@ -54,11 +54,24 @@ static void be_modest(void)
 
 static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
 {
-    const struct scrub *s = arg;
     char which[LOG_QUOTE_MAX], reason[LOG_QUOTE_MAX];
-    log_warn("the image store is damaged", "kind=%s what=\"%s\" reason=\"%s\" removed=%s",
+    (void)arg;
+    log_warn("the image store is damaged", "kind=%s what=\"%s\" reason=\"%s\"",
              oci_store_damage_word(kind), log_quote(which, str_of(what)),
-             log_quote(reason, str_of(why)), s->opts.may_remove ? "yes" : "no");
+             log_quote(reason, str_of(why)));
+}
+
+/* Known once the look has ended: what is held stays, and removing may fail. */
+static void tell_what_was_done(const struct scrub *s)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    const struct oci_store_check_result *f = &s->found;
+    if (f->n_damaged == 0)
+        return;
+    oci_digest_format(&s->cursor, text);
+    log_warn("a layer of the image store was damaged",
+             "layer=%s damaged=%zu removed=%zu made_again=%zu", text, f->n_damaged, f->n_removed,
+             f->n_repaired);
 }
 
 /* The first behind the cursor, else the first of all. false: there is none. */
@@ -136,6 +149,7 @@ static int look_at_next(struct scrub *s, struct err *err)
     s->cursor = d;
     keep_cursor(s);
     int r = oci_store_check_layer(s->opts.store, &how, &d, &s->found, err);
+    tell_what_was_done(s);
     if (s->found.n_removed) {
         struct err why = { 0 };
         (void)layer_cache_settle(s->opts.store, &why);

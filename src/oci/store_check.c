@@ -360,8 +360,9 @@ static int check_index(struct check *c, const struct looking *k, const struct oc
             is_bad < 0 ? err_text(&why) : "it is not what the layer holds");
     if (!c->opts->remove)
         return 0;
-    c->result.n_repaired++;
-    return store_put_file(c->s, store_path_of("meta/index", &k->d, NULL).p, buf_str(&want), err);
+    r = store_put_file(c->s, store_path_of("meta/index", &k->d, NULL).p, buf_str(&want), err);
+    c->result.n_repaired += r >= 0;
+    return r;
 }
 
 /* 1: it was dropped; 0: it is held, and stays, or was not to be removed. */

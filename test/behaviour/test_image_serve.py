@@ -476,6 +476,10 @@ def metric(s, name):
     return int(lines[f"dormouse_image_scrub_{name}_total"])
 
 
+def told_of_damage(s):
+    return next((line for line in s.log if "a layer of the image store was damaged" in line), None)
+
+
 @pytest.mark.parametrize("form", ["raw", "cas"])
 def test_a_mere_mirror_says_what_has_rotted(form, layout, tmp_path):
     store = tmp_path / "store"
@@ -486,8 +490,8 @@ def test_a_mere_mirror_says_what_has_rotted(form, layout, tmp_path):
         place = rot(store, form)
         wait_for(lambda: metric(s, "damaged"), "it is found")
         assert metric(s, "removed") == 0 and place.exists()
-    warned = [line for line in s.log if "the image store is damaged" in line]
-    assert warned and all("removed=no" in line for line in warned)
+        assert "removed=0 made_again=0" in wait_for(lambda: told_of_damage(s), "what was done")
+    assert any("the image store is damaged" in line for line in s.log)
     with serve(store) as s:
         assert b"scrub" not in s.get("/metrics")[2]
 
@@ -498,7 +502,19 @@ def test_a_server_that_writes_removes_what_has_rotted_and_pulls_it_again(upstrea
         rot(store, "both")                                  # before a manifest is served, after which its blobs are held open
         wait_for(lambda: metric(s, "removed"), "it is found")
         assert (store / "scrub").read_text().startswith("sha256:")
+        told = wait_for(lambda: told_of_damage(s), "what was done")
+        assert f"layer={digest(BASE)} damaged=" in told and "removed=1 " in told
         assert s.get("/v2/library/app/manifests/v1")[0] == 200
         assert digest(s.get(f"/v2/library/app/blobs/{blob}")[2]) == blob
     assert (store / "layers" / digest(BASE)[7:] / "data.tar").read_bytes() == BASE
     assert image(store, "check").returncode == 0
+
+
+def test_no_removal_is_told_where_it_fails(upstream, store):
+    with serve(store, "--upstream", upstream.host, "--scrub", "1000Ti") as s:
+        shutil.rmtree(store / "trash", ignore_errors=True)
+        (store / "trash").write_text("no directory")
+        place = rot(store, "both")
+        told = wait_for(lambda: told_of_damage(s), "it is found")
+        assert f"layer={digest(BASE)} damaged=" in told and "removed=0 " in told and place.exists()
+        assert any("reason=" in line and "removed" not in line for line in s.log if "the image store is damaged" in line)
