@@ -25,17 +25,18 @@ static bool is_in(const uint8_t *address, const struct block *b)
 static bool is_public_v4(const uint8_t address[4])
 {
     static const struct block special[] = {
-        { { 0 }, 8 },            /* this network */
-        { { 10 }, 8 },           /* private */
-        { { 100, 64 }, 10 },     /* shared by a carrier; a cloud has its metadata here */
-        { { 127 }, 8 },          /* loopback */
-        { { 169, 254 }, 16 },    /* link-local: metadata of most clouds */
-        { { 172, 16 }, 12 },     /* private */
-        { { 192, 0, 0 }, 24 },   /* protocol assignments */
-        { { 192, 0, 2 }, 24 },   /* documentation */
-        { { 192, 88, 99 }, 24 }, /* 6to4 relays */
-        { { 192, 168 }, 16 },    /* private */
-        { { 198, 18 }, 15 },     /* benchmarks */
+        { { 0 }, 8 },                 /* this network */
+        { { 10 }, 8 },                /* private */
+        { { 100, 64 }, 10 },          /* shared by a carrier; a cloud has its metadata here */
+        { { 127 }, 8 },               /* loopback */
+        { { 169, 254 }, 16 },         /* link-local: metadata of most clouds */
+        { { 168, 63, 129, 16 }, 32 }, /* a cloud, for its machines alone */
+        { { 172, 16 }, 12 },          /* private */
+        { { 192, 0, 0 }, 24 },        /* protocol assignments */
+        { { 192, 0, 2 }, 24 },        /* documentation */
+        { { 192, 88, 99 }, 24 },      /* 6to4 relays */
+        { { 192, 168 }, 16 },         /* private */
+        { { 198, 18 }, 15 },          /* benchmarks */
         { { 198, 51, 100 }, 24 },
         { { 203, 0, 113 }, 24 }, /* documentation */
         { { 224 }, 3 },          /* multicast and beyond */
@@ -133,9 +134,13 @@ bool address_is_machine(const struct address *a)
     static const struct block no_v4[] = { { { 0 }, 8 },                   /* this network */
                                           { { 169, 254 }, 16 },           /* link-local */
                                           { { 100, 100, 100, 200 }, 32 }, /* metadata of a cloud */
+                                          { { 192, 0, 0 }, 24 },          /* of another one */
+                                          { { 168, 63, 129, 16 }, 32 },   /* of one more */
                                           { { 224 }, 3 } };               /* multicast, reserved */
     static const struct block no_v6[] = { { { 0 }, 96 },                  /* unspecified */
-                                          { { 0xfe, 0x80 }, 10 },         /* link-local */
+                                          { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 },
+                                            48 },                 /* NAT64 */
+                                          { { 0xfe, 0x80 }, 10 }, /* link-local */
                                           { { 0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, 0x54 }, 128 },
                                           { { 0xff }, 8 } }; /* multicast */
     const uint8_t *v4 = carried_v4(a->bytes);

@@ -11,7 +11,8 @@
 /*
  * A unicast address that the IANA registries of special purposes (RFC 6890, RFC 8190) do not keep
  * apart: no loopback, no link-local (where clouds have their metadata), no private network, none
- * shared by a carrier, for documentation or of multicast. An IPv6 address that carries an IPv4 one
+ * shared by a carrier, for documentation or of multicast. Nor 168.63.129.16, where a cloud serves
+ * its machines alone. An IPv6 address that carries an IPv4 one
  * (mapped, NAT64, 6to4) is what that is; Teredo is none.
  */
 bool address_is_public(const struct sockaddr *addr);
@@ -30,8 +31,8 @@ bool address_of_socket(const struct sockaddr *addr, struct address *ret);
 bool address_equal(const struct address *a, const struct address *b);
 bool address_is_loopback(const struct address *a);
 /* One that a machine can have, loopback among them: not unspecified, link-local, of a cloud's
- * metadata, multicast or reserved. An IPv6 address that carries an IPv4 one by NAT64 or 6to4 is one
- * if the latter is public. */
+ * metadata or its services, multicast or reserved. An IPv6 address that carries an IPv4 one by
+ * NAT64 or 6to4 is one if the latter is public; none is by a NAT64 of the site (RFC 8215). */
 bool address_is_machine(const struct address *a);
 
 struct address_net {
