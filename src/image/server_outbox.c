@@ -27,7 +27,7 @@ enum {
     AGREE_MS = 5000,      /* until the node says 100 */
     REST_MS = 50,         /* doubled each time, */
     REST_MAX_MS = 1000,   /* up to this */
-    BROKEN_MAX = 8,       /* connections in a row that lead to nothing */
+    BROKEN_MAX = 8,       /* connections in a row, to one node, that lead to nothing */
     ELSEWHERE_MAX = 1000, /* answers that the next byte is another one */
 };
 
@@ -38,7 +38,8 @@ struct box {
     char *deploy, *to; /* to: the name of the node */
     struct http_client *client;
     uint64_t until_ms;
-    size_t n; /* parcels */
+    size_t n, n_active; /* parcels; those that have a slot */
+    unsigned n_broken;  /* connections in a row */
 };
 
 enum parcel_state { PARCEL_WAITING, PARCEL_FINDING, PARCEL_SENDING, PARCEL_RESTING };
@@ -53,10 +54,11 @@ struct parcel {
     char *token;
     enum parcel_state state;
     struct timer timer; /* of a rest, or of a request */
-    unsigned n_rests, n_broken, n_elsewhere;
+    unsigned n_rests, n_elsewhere;
     struct job job;
     bool is_working, has_ended; /* a job runs; the request is over */
     bool has_agreed, is_full;   /* the node said 100; it takes no more just now */
+    bool is_unreadable;         /* here, or shorter than it was */
     int r;                      /* of the job; of the request */
     struct mirror_found found;
     bool is_held;
@@ -106,6 +108,7 @@ static void release(struct parcel *p)
     p->found = (struct mirror_found){ .fd = -1 };
     free(p->piece);
     p->piece = NULL;
+    p->box->n_active--;
     s->n_uploads--;
 }
 
@@ -140,11 +143,23 @@ static void rest(struct parcel *p, uint64_t ms)
     timer_start(s->loop, &p->timer, ms, on_rested);
 }
 
-static void rest_longer(struct parcel *p)
+/* Each time longer. */
+static void rest_again(struct parcel *p, unsigned times)
 {
-    uint64_t ms = (uint64_t)REST_MS << MIN(p->n_rests, 8u);
-    p->n_rests++;
-    rest(p, MIN(ms, (uint64_t)REST_MAX_MS));
+    rest(p, MIN((uint64_t)REST_MS << MIN(times, 8u), (uint64_t)REST_MAX_MS));
+}
+
+/* The node cannot be reached: what is to go there holds no slot of others any longer. */
+static void give_up(struct parcel *of)
+{
+    struct image_server *s = of->box->s;
+    list_each_safe (node, &s->parcels) {
+        struct parcel *p = list_entry(node, struct parcel, node);
+        bool is_idle = p->state == PARCEL_WAITING || p->state == PARCEL_RESTING;
+        if (p != of && p->box == of->box && is_idle)
+            drop(p, "the node cannot be reached");
+    }
+    drop(of, "the node cannot be reached");
 }
 
 /* {"have":N}, of its range. */
@@ -170,14 +185,16 @@ static void judge(struct parcel *p)
                            clock_mono_ms() - p->began_ms, clock_wall_ms() / 1000);
         image_server_probe_soon(s);
         drop(p, NULL);
-    } else if (p->r < 0 && ++p->n_broken < BROKEN_MAX) {
-        rest_longer(p);
+    } else if (p->is_unreadable) {
+        drop(p, "the store cannot be read");
+    } else if (p->r < 0 && ++p->box->n_broken < BROKEN_MAX) {
+        rest_again(p, p->box->n_broken);
     } else if (p->r < 0) {
-        drop(p, "the node cannot be reached, or the store cannot be read");
+        give_up(p);
     } else if (p->status == 409 && take_have(p)) {
         rest(p, 0);
     } else if (p->status == 503 || p->status == 429 || p->status == 408) {
-        rest_longer(p);
+        rest_again(p, p->n_rests++);
     } else {
         drop(p, p->status == 410 ? "the node does not want it any more" : "the node refuses it");
     }
@@ -214,8 +231,8 @@ static void on_piece(struct job *j, int r)
         finish(p);
         return;
     }
-    if (r < 0 || p->piece_n == 0) { /* it cannot be read, or is shorter than it was */
-        p->n_broken = BROKEN_MAX;
+    if (r < 0 || p->piece_n == 0) {
+        p->is_unreadable = true;
         http_call_cancel(p->call);
         return;
     }
@@ -253,7 +270,8 @@ static void on_interim(void *arg, int status, const struct headers *headers)
     if (status != 100 || p->has_agreed)
         return;
     p->has_agreed = true;
-    p->n_broken = p->n_rests = 0;
+    p->n_rests = 0;
+    p->box->n_broken = 0;
     p->began_ms = now;
     timer_start(p->box->s->loop, &p->timer, until > now ? until - now : 0, on_late);
     next_piece(p);
@@ -264,6 +282,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
     struct parcel *p = arg;
     (void)headers;
     p->status = status;
+    p->box->n_broken = 0;
 }
 
 static void on_data(void *arg, struct str chunk)
@@ -367,6 +386,7 @@ static bool start(struct parcel *p)
     if (!p->is_working)
         return false;
     p->state = PARCEL_FINDING;
+    p->box->n_active++;
     p->box->s->n_uploads++;
     return true;
 }
@@ -377,8 +397,9 @@ void image_server_outbox_next(struct image_server *s)
         struct parcel *p = list_entry(node, struct parcel, node);
         if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
             return;
-        if (p->state == PARCEL_WAITING && !start(p))
-            rest_longer(p);
+        bool is_probed = p->box->n_broken && p->box->n_active; /* by one is enough */
+        if (p->state == PARCEL_WAITING && !is_probed && !start(p))
+            rest_again(p, p->n_rests++);
     }
 }
 

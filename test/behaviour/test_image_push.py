@@ -3,6 +3,7 @@
 import http.client
 import http.server
 import json
+import socket
 import threading
 import uuid
 
@@ -289,3 +290,25 @@ def test_who_says_that_it_has_what_it_never_took_does_not_count(cluster):
         wait_for(lambda: metric(n2, "dormouse_image_pushes_failed_total") + metric(n2, "dormouse_image_pushes_total") == 2, "both to be over")
         node.shutdown()
     assert metric(n2, "dormouse_image_pushes_total") == 0
+
+
+def test_a_node_that_breaks_every_connection_is_given_up_with_all_that_is_for_it(cluster):
+    """Eight connections in a row, and not for each of the five ranges."""
+    n1, n2 = cluster.start("n1", "n2")
+    bdm = pushed(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")], split=4))
+    seen = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def answer():
+            while True:
+                try:
+                    connection = listener.accept()[0]
+                except OSError:
+                    return
+                seen.append(connection.recv(1))
+                connection.close()
+        threading.Thread(target=answer, daemon=True).start()
+        assert n2.send(of_peer(bdm, "n2", "http://127.0.0.1:%d" % listener.getsockname()[1]))[0] == 202
+        wait_for(lambda: metric(n2, "dormouse_image_pushes_failed_total") == 5, "all to be given up")
+        listener.shutdown(socket.SHUT_RDWR)
+    assert 8 <= len(seen) <= 10, seen
+    assert metric(n2, "dormouse_image_uploads") == metric(n2, "dormouse_image_pushes_waiting") == 0
