@@ -7,9 +7,12 @@ first byte of a file of the root file system was read ("ready"): `image plan --s
 unpacks, and a mount. Nodes keep all that they got; what smaller caches cost is said by the model (deploy.py).
 
 And once more with all nodes at once: in each of three rounds every node gets another image.
+
+And the new versions again and again to a node that has nothing, from one or two others that have them, which by turns are asked and push.
 """
 import concurrent.futures
 import contextlib
+import datetime
 import http.client
 import json
 import os
@@ -48,6 +51,7 @@ SYSTEMS = {
     "refactored, peers": ("refactored", True),
 }
 
+PUSH_PAIRS = 3
 TOGETHER = ("containerd", "originals, peers", "refactored, peers")
 QUICK = ("containerd", "originals", "refactored, peers")
 
@@ -70,9 +74,10 @@ class Node:
     def start(self):
         key = self.lab.work / "key"
         key.write_text(KEY + "\n")
-        with inside(self.lab.network.name(self.name)):
+        self.log = self.lab.work / f"{self.name}.log"
+        with inside(self.lab.network.name(self.name)), self.log.open("w") as log:
             self.process = subprocess.Popen([self.lab.dormouse, "image", "serve", "--node", self.name, "--cluster-key-file", key, "--listen", "127.0.0.1:0",
-                                             "--plain-http", "--store", self.store], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                                             "--plain-http", "--store", self.store], stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             raise OSError(f"node {self.name} does not start")
@@ -87,6 +92,11 @@ class Node:
             found = json.loads(c.getresponse().read())
             c.close()
         return [v["diff"] for v in found["layers"]]
+
+    def deployed_at(self):
+        """When the last deployment ended, by the node's clock, which is ours."""
+        lines = [line.split()[0] for line in self.log.read_text().splitlines() if "image deployed" in line]
+        return datetime.datetime.fromisoformat(lines[-1].replace("Z", "+00:00")).timestamp()
 
     def stop(self):
         if self.process:
@@ -170,19 +180,19 @@ class Lab:
             out = json.loads(call(self.dormouse, "image", "plan", file, "-o", "json").stdout)
         return {n["node"]: n["seconds"] for n in out["nodes"]}
 
-    def deploy(self, kind, name, where, peers, wait=lambda: None):
-        """where: a node, or a function of the nodes that the plan prefers. wait: before it begins. -> a record."""
+    def deploy(self, kind, name, where, peers, wait=lambda: None, push=False):
+        """where: a node, or a function of the nodes that the plan prefers. wait: before it begins. push: other nodes send unasked. -> a record."""
         one = where if isinstance(where, str) else "any"
         file = self.work / f"cluster-{one}.json"
         file.write_text(json.dumps(self.cluster(kind, name, peers)))
         expected = self.choose(file)
         wait()
-        began = time.monotonic()
+        began, began_at = time.monotonic(), time.time()
         if callable(where):
             where = where(self.choose(file))    # again: what it takes counts
         with inside(self.network.name("master")):
             out = json.loads(call(self.dormouse, "image", "plan", file, "--node", where, "--send", "--cluster-key-file", self.work / "key", "--deadline", "5m",
-                                  "-o", "json").stdout)
+                                  *(["--push"] if push else []), "-o", "json").stdout)
         fetched = time.monotonic() - began
         if out["state"] != "done":
             raise OSError(f"{name} on {where}: {out}")
@@ -191,7 +201,8 @@ class Lab:
         first_byte(root)
         ready = time.monotonic() - began
         shutil.rmtree(root, ignore_errors=True)
-        return {"node": where, "fetched": fetched, "ready": ready, "expected": expected[where], "registry": out.get("registryBytes", 0), "peers": out.get("peerBytes", 0)}
+        return {"node": where, "fetched": fetched, "ready": ready, "expected": expected[where], "registry": out.get("registryBytes", 0), "peers": out.get("peerBytes", 0),
+                "on_node": self.nodes[where].deployed_at() - began_at}
 
     def with_nodes(self, run):
         self.nodes = {n: Node(self, n) for n in NODES}
@@ -232,6 +243,27 @@ class Lab:
 
     def all_at_once(self, kind, peers):
         return self.with_nodes(lambda: self.at_once(lambda name, n, wait: self.deploy(kind, name, n, peers, wait)))
+
+    def again(self, *nodes):
+        for n in nodes:
+            self.nodes[n].stop()
+            self.nodes[n].start()
+
+    def pull_and_push(self, kind, sources):
+        """-> records of both, in pairs"""
+        pull, push = [], []
+
+        def run():
+            for name in [n for n in self.names if n.endswith("-new")]:
+                self.again("n2", "n3")
+                for n in sources:
+                    self.deploy(kind, name, n, True)
+                for i in range(PUSH_PAIRS):
+                    for to in (pull, push) if i % 2 == 0 else (push, pull):
+                        self.again("n1")
+                        to.append(self.deploy(kind, name, "n1", True, push=to is push))
+            return pull, push
+        return self.with_nodes(run)
 
     def pull(self, daemons, name, n, wait=lambda: None):
         """A deployment by containerd. -> a record"""
@@ -380,6 +412,20 @@ def figure_12(lab, results, mbit, rtt_ms):
         results.add("deploy_speedup", {"variant": "nodes", "figure": "12", "over": name, "of": "ready"}, "1", mean(found[name]) / mean(found["predicted time"]))
 
 
+def pull_and_push(lab, results, mbit, rtt_ms):
+    lab.set_network(mbit, rtt_ms)
+    for sources in (("n2",), ("n2", "n3")):
+        for kind in ("original", "refactored"):
+            found = dict(zip(("pull", "push"), lab.pull_and_push(kind, sources)))
+            for how, records in found.items():
+                labels = {"variant": "nodes", "figure": "push", "mbit": mbit, "rtt_ms": rtt_ms, "images": kind, "sources": len(sources), "how": how}
+                values = [r["on_node"] for r in records]
+                results.add("deploy_node_s", labels, "s", sum(values) / len(values), n=len(values), least=min(values), median=quantile(values, 0.5), most=max(values))
+                say(f"  {kind:10} from {len(sources)} nodes by {how}: there after {sum(values) / len(values):5.2f} s ({min(values):.2f} to {max(values):.2f})")
+            ratios = sorted(a["on_node"] / b["on_node"] for a, b in zip(found["pull"], found["push"]))
+            results.add("deploy_speedup", {**labels, "over": "pull", "of": "there"}, "1", quantile(ratios, 0.5), n=len(ratios), least=ratios[0], most=ratios[-1])
+
+
 def run(plan, results):
     if not REGISTRY or not shutil.which("zstd"):
         raise Skipped("no docker-registry or zstd here")
@@ -391,5 +437,7 @@ def run(plan, results):
         figure_14(lab, results, networks, systems)
         at_once(lab, results, networks, systems)
         figure_12(lab, results, *networks[len(networks) // 2])
+        if not plan.quick:
+            pull_and_push(lab, results, *NETWORKS[1])
     finally:
         lab.close()

@@ -357,8 +357,8 @@ const struct cmd cmd_image_plan = {
         "  dormouse image plan cluster.json --node n1 --send --cluster-key-file key\n"
         "\n"
         "The node asks other nodes for layers. With --push those are told as well, and send\n"
-        "unasked, which spares it a round trip for each; they have to reach it at its url, so not\n"
-        "where it is behind address translation. What is not pushed in time is asked for.\n"
+        "unasked, for nodes that do not take connections of other nodes; they have to reach it\n"
+        "at its url. What is not pushed in time is asked for.\n"
         "\n"
         "HOW: peer and registry send at once; after: a node that is fetching the layer sends it\n"
         "when it has it; join: it is under way to this node. ELSE is what is tried next.\n",
