@@ -1084,6 +1084,10 @@ TEST(a_writer_that_stays_is_named_so_and_a_hasty_one_does_not_wait_for_it)
     scoped(free_scoped) char *pid = xasprintf("process %d ", getpid());
     CHECK(strstr(err_text(&err), pid));
     oci_store_close(s);
+    s = open_with((struct oci_store_opts){ .has_control = true });
+    CHECK_ERR(try_open(hasty, &err), -EBUSY);
+    CHECK(!strstr(err_text(&err), "as long as it runs"));
+    oci_store_close(s);
     CHECK_OK(try_open(hasty, NULL));
     s = open_store();
     CHECK_ERR(try_open((struct oci_store_opts){ .is_hasty = true }, &err), -EBUSY);

@@ -330,6 +330,13 @@ void oci_store_holder(const char *root, struct oci_store_holder *ret)
     *ret = fd < 0 ? (struct oci_store_holder){ 0 } : read_holder(fd);
 }
 
+/* For what a hasty writer does not wait. */
+static bool will_stay(int root_fd)
+{
+    struct oci_store_holder h = read_holder(root_fd);
+    return h.is_service || h.has_control;
+}
+
 static int busy(const struct oci_store *s, struct err *err)
 {
     struct oci_store_holder h = read_holder(s->fd);
@@ -362,7 +369,7 @@ static int take_lock(struct oci_store *s, struct err *err)
     while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys(err, -errno, "lock '%s/lock'", s->root);
-        if (clock_mono_ms() >= until || (s->opts.is_hasty && read_holder(s->fd).is_service))
+        if (clock_mono_ms() >= until || (s->opts.is_hasty && will_stay(s->fd)))
             return busy(s, err);
         (void)usleep(LOCK_POLL_US);
     }

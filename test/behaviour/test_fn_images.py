@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import BUILD, wait_for
+from conftest import BUILD, can_mount, wait_for
 from functions_kit import FUNCTIONS, FunctionServer, call
 from image_kit import Layout, digest, docker_archive, layer
 from registry_kit import REGISTRY, cut_after, fake, real
@@ -222,6 +222,17 @@ def test_commands_write_the_store_while_an_image_is_being_pulled(tmp_path, start
             done = image(*words)
             assert done.returncode == 0, (words, done.stderr)
         assert image("ls", "-o", "name").stdout.split() == ["app:v2"]
+        if can_mount():     # without a copy, where this kernel can, and without waiting for the end of the pull
+            at, data = tmp_path / "mnt", ("--data-dir", tmp_path / "mounts")
+            at.mkdir()
+            alone = subprocess.run([DORMOUSE, "image", "mount", f"oci:{tmp_path}/layout:v1", at, "--data-dir", tmp_path / "alone", "-o", "json"],
+                                   capture_output=True, text=True)
+            assert alone.returncode == 0 and subprocess.run([DORMOUSE, "image", "umount", at, "--data-dir", tmp_path / "alone"]).returncode == 0, alone.stderr
+            done = image("mount", "app:v2", at, "-o", "json", "--wait", "1h", *data)
+            assert done.returncode == 0 and json.loads(done.stdout)["fromStore"] == json.loads(alone.stdout)["fromStore"], done.stderr
+            assert len(list((server.data_dir / "images/leases").iterdir())) == json.loads(done.stdout)["fromStore"]
+            done = subprocess.run([DORMOUSE, "image", "umount", at, "--wait", "1h", *data], capture_output=True, text=True)
+            assert done.returncode == 0 and list((server.data_dir / "images/leases").iterdir()) == [], done.stderr
         wait_for(lambda: ready(server, "slow")["reason"] == "ImagePulling", "the pull goes on")
     finally:
         released.set()
