@@ -5,6 +5,7 @@
 #include "codec/json.h"
 #include "image/delta.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #define DOCKER "docker://"
@@ -37,6 +38,20 @@ static int load_older(struct oci_store *s, struct arena *a, struct oci_config *r
     return r < 0 ? r : oci_store_image_load(s, &image.manifest, a, &manifest, ret, err);
 }
 
+/* It is only read, but what is not leased stays for certain while no other process writes it. */
+static int open_store(struct oci_store **ret, struct err *err)
+{
+    struct err why = { 0 };
+    const struct oci_store_opts alone = { .lock_ms = where.wait_ms,
+                                          .is_hasty = true,
+                                          .must_exist = true };
+    int r = image_store_open(where.store, alone, ret, &why);
+    if (r == -EBUSY)
+        return image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, ret,
+                                err);
+    return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+}
+
 static int push(const char *reference, const struct oci_platform *wanted,
                 struct image_deltas_result *ret, struct err *err)
 {
@@ -47,10 +62,9 @@ static int push(const char *reference, const struct oci_platform *wanted,
     scoped(oci_source_free_scoped) struct oci_source *source = NULL;
     scoped(image_store_close_scoped) struct oci_store *s = NULL;
     scoped(oci_remote_free_scoped) struct oci_remote *to = NULL;
-    const struct oci_store_opts store = { .lock_ms = where.wait_ms, .must_exist = true };
     struct str target = str_of(reference + strlen(DOCKER));
     int r = oci_reference_parse(target, &ref, err);
-    r = r < 0 ? r : image_store_open(where.store, store, &s, err);
+    r = r < 0 ? r : open_store(&s, err);
     r = r < 0 ? r : load_older(s, &a, &older, err);
     r = r < 0 ? r : oci_source_open_with(str_of(reference), &registry, &source, err);
     r = r < 0 ? r : oci_source_image(source, wanted, &image, err);
@@ -121,7 +135,9 @@ const struct cmd cmd_image_delta = {
         "the older version fetches them instead of the layers, from any registry; what it makes "
         "is\n"
         "compared with the DiffIDs. Layers of which the delta is more than half of the blob are\n"
-        "left out. The image and its tag stay as they are.\n"
+        "left out. The image and its tag stay as they are. Beside a process that has the store "
+        "open\n"
+        "it is read; should a layer leave it meanwhile, try again.\n"
         "\n"
         "  dormouse image pull docker://localhost:5000/app:v1\n"
         "  dormouse image pull docker://localhost:5000/app:v2\n"

@@ -310,7 +310,8 @@ def with_delta(registry, layout, tmp_path):
     for n in (1, 2):
         registry.add_layout(layout, "app", f"v{n}")
         image(tmp_path / "maker", "pull", f"docker://{registry.host}/app:v{n}")
-    return json.loads(image(tmp_path / "maker", "delta", f"docker://{registry.host}/app:v2", "--from", f"{registry.host}/app:v1", "-o", "json").stdout)
+    with serve(tmp_path / "maker", "--upstream", registry.host):     # it has the store open, which is only read
+        return json.loads(image(tmp_path / "maker", "delta", f"docker://{registry.host}/app:v2", "--from", f"{registry.host}/app:v1", "-o", "json").stdout)
 
 
 def test_an_update_by_a_delta_from_any_registry(layout, tmp_path):
