@@ -402,6 +402,45 @@ TEST(a_second_removal_by_a_digest_removes_no_other_name)
     oci_store_close(s);
 }
 
+static void note_finding(void *arg, const struct json *v)
+{
+    const struct json *f = json_getc(v, "finding");
+    struct buf *to = arg;
+    CHECK(f && json_get_str(f, "why").n);
+    (void)buf_add_str(to, json_get_str(f, "kind"));
+    (void)buf_add_cstr(to, " ");
+}
+
+TEST(what_is_damaged_is_removed_by_the_process_that_has_the_store)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct arena a = { 0 };
+    struct json *result;
+    struct oci_store_layer *layers;
+    size_t n;
+    scoped(buf_fini_scoped) struct buf found = BUF_INIT(1 << 10);
+    const struct store_job job = { .kind = STORE_JOB_CHECK };
+    CHECK_OK(oci_store_layers(s, &layers, &n, NULL));
+    scoped(free_scoped) char *tar = oci_store_layer_path(s, &layers[0].diff_id, "data.tar");
+    CHECK(chmod(tar, 0600) == 0);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, tar, O_WRONLY, 0);
+    CHECK_OK(sys_pwrite_all(fd, "x", 1, 0));
+    CHECK_INT(store_ask(root, &job, STORE_ASK_TAKEN_MS, note_finding, &found, &a, &result, NULL),
+              STORE_ASKED_DONE);
+    CHECK(strcmp(buf_cstr(&found), "layer incomplete ") == 0);
+    CHECK_INT(json_int_or(json_getc(result, "removed"), -1), 1);
+    CHECK_INT(json_int_or(json_getc(result, "incomplete"), -1), 1);
+    CHECK(!oci_store_layer_has(s, &layers[0].diff_id));
+    atomic_bool stop = true;
+    const struct store_job_watch watch = { .stop = &stop };
+    CHECK_ERR(store_job_run(s, &job, &watch, &a, &result, NULL), -ECANCELED);
+    free(layers);
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
 static int count_lease(void *arg, struct str id, struct err *err)
 {
     (void)id, (void)err;
@@ -1066,6 +1105,7 @@ TEST(a_job_is_read_as_it_was_written)
                                     .lease = STR("l"),
                                     .pull = { .source = STR("s"), .max_tar_bytes = 7 } });
     check_same(&(struct store_job){ .kind = STORE_JOB_UNMOUNT, .lease = STR("l") });
+    check_same(&(struct store_job){ .kind = STORE_JOB_CHECK, .bytes_per_s = 7, .is_dry = true });
 }
 
 TEST_MAIN

@@ -4,8 +4,8 @@
 #include "cmd/image_args.h"
 #include "cmd/image_store.h"
 #include "codec/json.h"
-#include "image/erofs_file.h"
-#include "image/layer_child.h"
+
+#include <errno.h>
 
 static struct image_store_args where;
 static bool remove_damaged, dry_run;
@@ -34,64 +34,60 @@ struct findings {
     bool is_text;
 };
 
-static void add_finding(struct findings *f, const char *kind, const char *what, const char *why)
+static long long count_of(const struct json *v, const char *key)
+{
+    return (long long)json_int_or(json_getc(v, key), 0);
+}
+
+static void add_finding(struct findings *f, struct str kind, struct str what, struct str why)
 {
     if (f->is_text) {
         scoped(buf_fini_scoped) struct buf line = BUF_INIT(8192);
-        cmd_add_safe(&line, str_of(what));
+        cmd_add_safe(&line, what);
         (void)buf_add_cstr(&line, ": ");
-        cmd_add_safe(&line, str_of(why));
-        (void)printf("%-10s  %s\n", kind, buf_cstr(&line));
+        cmd_add_safe(&line, why);
+        (void)printf("%-10.*s  %s\n", STR_ARG(kind), buf_cstr(&line));
         return;
     }
     struct json *v = json_new_object(&f->a);
-    json_set_str(&f->a, v, "kind", str_of(kind));
-    json_set_str(&f->a, v, "what", str_of(what));
-    json_set_str(&f->a, v, "why", str_of(why));
+    json_set_str(&f->a, v, "kind", str_copy_arena(&f->a, kind));
+    json_set_str(&f->a, v, "what", str_copy_arena(&f->a, what));
+    json_set_str(&f->a, v, "why", str_copy_arena(&f->a, why));
     json_add(f->list, v);
 }
 
-static void on_directories_damage(void *arg, const char *path, const char *why)
+static void on_event(void *arg, const struct json *v)
 {
-    add_finding(arg, "mount", path, why);
+    const struct json *f = json_getc(v, "finding");
+    if (f)
+        add_finding(arg, json_get_str(f, "kind"), json_get_str(f, "what"), json_get_str(f, "why"));
 }
 
-static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
-{
-    add_finding(arg, oci_store_damage_word(kind), what, why);
-}
-
-static void on_unread(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
-{
-    scoped(free_scoped) char *which = xasprintf("%s %s", oci_store_damage_word(kind), what);
-    add_finding(arg, "unread", which, why);
-}
-
-static void print_check(struct findings *f, const struct oci_store_check_result *res)
+static void print_check(struct findings *f, struct json *v)
 {
     if (f->is_text) {
-        (void)printf(
-            "%zu images, %zu layers, %zu documents, %s read: %zu damaged, %zu removed, %zu "
-            "made again, %zu images incomplete\n",
-            res->n_images, res->n_layers, res->n_documents, image_size_text(res->n_bytes),
-            res->n_damaged, res->n_removed, res->n_repaired, res->n_incomplete);
-        if (res->n_unread)
-            (void)printf("%zu could not be read, and stay\n", res->n_unread);
+        (void)printf("%lld images, %lld layers, %lld documents, %s read: %lld damaged, %lld "
+                     "removed, %lld made again, %lld images incomplete\n",
+                     count_of(v, "images"), count_of(v, "layers"), count_of(v, "documents"),
+                     image_size_text((uint64_t)count_of(v, "bytes")), count_of(v, "damaged"),
+                     count_of(v, "removed"), count_of(v, "repaired"), count_of(v, "incomplete"));
+        if (count_of(v, "unread"))
+            (void)printf("%lld could not be read, and stay\n", count_of(v, "unread"));
         return;
     }
-    struct json *v = json_new_object(&f->a);
-    json_set_int(&f->a, v, "images", (int64_t)res->n_images);
-    json_set_int(&f->a, v, "layers", (int64_t)res->n_layers);
-    json_set_int(&f->a, v, "documents", (int64_t)res->n_documents);
-    json_set_int(&f->a, v, "files", (int64_t)res->n_objects);
-    json_set_int(&f->a, v, "bytes", (int64_t)res->n_bytes);
-    json_set_int(&f->a, v, "damaged", (int64_t)res->n_damaged);
-    json_set_int(&f->a, v, "removed", (int64_t)res->n_removed);
-    json_set_int(&f->a, v, "repaired", (int64_t)res->n_repaired);
-    json_set_int(&f->a, v, "incomplete", (int64_t)res->n_incomplete);
-    json_set_int(&f->a, v, "unread", (int64_t)res->n_unread);
+    (void)json_del(v, STR("unreadError"));
     json_setc(&f->a, v, "findings", f->list);
     image_store_print_json(v);
+}
+
+/* Nothing is changed: a process that has the store open does not matter. */
+static int check_as_reader(const struct store_do *d, struct arena *a, struct json **ret,
+                           struct err *err)
+{
+    const struct store_job_watch watch = { .on_event = d->on_event, .arg = d->arg };
+    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
+    int r = image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, err);
+    return r < 0 ? r : store_job_run(s, &d->job, &watch, a, ret, err);
 }
 
 static int run_check(int argc, char **argv)
@@ -99,8 +95,7 @@ static int run_check(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     bool is_json;
-    struct oci_store_check_result res = { 0 };
-    struct erofs_file_found mounts = { 0 };
+    struct json *res;
     int r = cmd_parse(&cmd_image_check, check_opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
@@ -108,29 +103,25 @@ static int run_check(int argc, char **argv)
         return r;
     struct findings f = { .is_text = !is_json };
     f.list = json_new_array(&f.a);
-    struct oci_store_opts how = { .is_reader = !remove_damaged,
-                                  .must_exist = true,
-                                  .lock_ms = where.wait_ms };
-    struct oci_store_check_opts check = { .remove = remove_damaged,
-                                          .bytes_per_s = rate,
-                                          .on_damage = on_damage,
-                                          .on_unread = on_unread,
-                                          .arg = &f,
-                                          .reading = &layer_child_reading };
-    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
-    r = image_store_open(where.store, how, &s, &err);
-    r = r < 0 ? r : oci_store_check(s, &check, &res, &err);
+    struct store_do d = {
+        .opts = { .must_exist = true, .lock_ms = where.wait_ms },
+        .job = { .kind = STORE_JOB_CHECK, .is_dry = !remove_damaged, .bytes_per_s = rate },
+        .on_event = on_event,
+        .arg = &f,
+    };
+    r = remove_damaged ? image_store_do(where.store, &d, &f.a, &res, &err)
+                       : check_as_reader(&d, &f.a, &res, &err);
+    bool is_damaged = r >= 0 && count_of(res, "damaged");
+    const struct json *unread = r < 0 ? NULL : json_getc(res, "unreadError");
+    if (unread)
+        (void)err_set(&err, -EIO, STR_FMT, STR_ARG(json_get_str(unread, "text")));
     if (r >= 0)
-        r = erofs_file_check_all(s, remove_damaged, on_directories_damage, &f, &mounts, &err);
-    res.n_damaged += mounts.n_damaged;
-    if (r >= 0 || res.n_unread)
-        print_check(&f, &res);
-    if (r >= 0 && remove_damaged)
-        r = oci_store_sweep(s, SIZE_MAX, &err);
+        print_check(&f, res);
+    bool has_failed = r < 0 || unread;
     arena_fini(&f.a);
-    if (r < 0)
+    if (has_failed)
         return cmd_fail(CMD_FAILED, &err);
-    return res.n_damaged && !remove_damaged ? CMD_FAILED : CMD_OK;
+    return is_damaged && !remove_damaged ? CMD_FAILED : CMD_OK;
 }
 
 const struct cmd cmd_image_check = {
@@ -143,7 +134,9 @@ const struct cmd cmd_image_check = {
         "With --remove damaged layers and documents are dropped, names whose documents are\n"
         "lost too, and damaged indexes are made again; pull the images once more then. A\n"
         "damaged file takes along the layers that need it. What cannot be read (an error of\n"
-        "the disk) is named, and stays.\n"
+        "the disk) is named, and stays. A server that has the store open removes for this "
+        "command,\n"
+        "and leaves what it holds.\n"
         "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read.\n"
         "\n"
         "  dormouse image check\n"
@@ -172,11 +165,6 @@ static bool is_store(void)
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
     return image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, NULL) >=
            0;
-}
-
-static long long count_of(const struct json *v, const char *key)
-{
-    return (long long)json_int_or(json_getc(v, key), 0);
 }
 
 static void print_gc(const struct json *v)

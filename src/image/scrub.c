@@ -26,7 +26,7 @@ struct scrub {
     struct timer timer;
     struct scrub_stats stats;
     struct oci_digest cursor; /* the layer that was looked at last */
-    bool stop;                /* read by the thread */
+    atomic_bool stop;         /* read by the thread */
     bool is_running, is_closing;
     struct defer closed;
     void (*done)(void *arg);
@@ -254,7 +254,7 @@ void scrub_close(struct scrub *s, void (*done)(void *arg), void *arg)
     s->done = done;
     s->done_arg = arg;
     timer_stop(s->opts.loop, &s->timer);
-    __atomic_store_n(&s->stop, true, __ATOMIC_RELAXED);
+    atomic_store(&s->stop, true);
     if (!s->is_running)
         defer_start(s->opts.loop, &s->closed, on_closed);
 }

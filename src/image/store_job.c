@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "codec/json.h"
+#include "image/erofs_file.h"
 #include "image/layer_cache.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
@@ -25,6 +26,7 @@ static const char *const kinds[STORE_JOB_KINDS] = {
     [STORE_JOB_TAG] = "tag",     [STORE_JOB_RM] = "rm",       [STORE_JOB_PIN] = "pin",
     [STORE_JOB_UNPIN] = "unpin", [STORE_JOB_GC] = "gc",       [STORE_JOB_PULL] = "pull",
     [STORE_JOB_START] = "start", [STORE_JOB_MOUNT] = "mount", [STORE_JOB_UNMOUNT] = "unmount",
+    [STORE_JOB_CHECK] = "check",
 };
 
 static const char *const parents[] = { [OCI_SYMLINK_PARENT_REFUSE] = "refuse",
@@ -139,6 +141,7 @@ int store_job_read(const struct json *v, struct arena *a, struct store_job *ret,
     job.is_again = json_bool(json_getc(v, "again"));
     job.is_dry = json_bool(json_getc(v, "dryRun"));
     int r = get_text(v, "name", &job.name, err);
+    r = r < 0 ? r : get_count(v, "bytesPerSecond", INT64_MAX, &job.bytes_per_s, err);
     if (r >= 0 && job.kind < STORE_JOB_GC)
         r = read_images(v, a, &job, err);
     if (r >= 0 && job.kind == STORE_JOB_PULL)
@@ -200,6 +203,8 @@ struct json *store_job_write(const struct store_job *job, struct arena *a)
     set_true(a, v, "again", job->is_again);
     set_true(a, v, "dryRun", job->is_dry);
     set_text(a, v, "lease", job->lease);
+    if (job->bytes_per_s)
+        json_set_int(a, v, "bytesPerSecond", (int64_t)job->bytes_per_s);
     if (job->n_images) {
         struct json *images = json_new_array(a);
         for (size_t i = 0; i < job->n_images; i++)
@@ -240,6 +245,7 @@ static int change_name(struct oci_store *s, const struct store_job *job,
     case STORE_JOB_UNPIN:
         return oci_store_image_pin(s, image->name, job->kind == STORE_JOB_PIN, err);
     case STORE_JOB_GC:
+    case STORE_JOB_CHECK:
     case STORE_JOB_PULL:
     case STORE_JOB_START:
     case STORE_JOB_MOUNT:
@@ -364,6 +370,87 @@ static int collect(struct oci_store *s, bool is_dry, struct arena *a, struct jso
     if (r >= 0)
         *ret = collected_json(&c, is_dry, a);
     return r;
+}
+
+/* ---- check ---- */
+
+static void tell_finding(void *arg, const char *kind, const char *what, const char *why)
+{
+    const struct store_job_watch *watch = arg;
+    struct arena a = { 0 };
+    struct json *v = json_new_object(&a), *f = json_obj(&a, v, "finding");
+    json_set_str(&a, f, "kind", str_of(kind));
+    json_set_str(&a, f, "what", str_of(what));
+    json_set_str(&a, f, "why", str_of(why));
+    if (watch->on_event)
+        watch->on_event(watch->arg, v);
+    arena_fini(&a);
+}
+
+static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
+{
+    tell_finding(arg, oci_store_damage_word(kind), what, why);
+}
+
+static void on_unread(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
+{
+    scoped(free_scoped) char *which = xasprintf("%s %s", oci_store_damage_word(kind), what);
+    tell_finding(arg, "unread", which, why);
+}
+
+static void on_mount_damage(void *arg, const char *path, const char *why)
+{
+    tell_finding(arg, "mount", path, why);
+}
+
+static struct json *checked_json(const struct oci_store_check_result *res, struct arena *a)
+{
+    struct json *v = json_new_object(a);
+    json_set_int(a, v, "images", (int64_t)res->n_images);
+    json_set_int(a, v, "layers", (int64_t)res->n_layers);
+    json_set_int(a, v, "documents", (int64_t)res->n_documents);
+    json_set_int(a, v, "files", (int64_t)res->n_objects);
+    json_set_int(a, v, "bytes", (int64_t)res->n_bytes);
+    json_set_int(a, v, "damaged", (int64_t)res->n_damaged);
+    json_set_int(a, v, "removed", (int64_t)res->n_removed);
+    json_set_int(a, v, "repaired", (int64_t)res->n_repaired);
+    json_set_int(a, v, "incomplete", (int64_t)res->n_incomplete);
+    json_set_int(a, v, "unread", (int64_t)res->n_unread);
+    return v;
+}
+
+static int check(struct oci_store *s, const struct store_job *job,
+                 const struct store_job_watch *watch, struct arena *a, struct json **ret,
+                 struct err *err)
+{
+    const struct oci_store_check_opts opts = { .remove = !job->is_dry,
+                                               .bytes_per_s = job->bytes_per_s,
+                                               .stop = watch->stop,
+                                               .on_damage = on_damage,
+                                               .on_unread = on_unread,
+                                               .arg = (void *)watch,
+                                               .reading = &layer_child_reading };
+    struct oci_store_check_result res = { 0 };
+    struct erofs_file_found mounts = { 0 };
+    struct err why = { 0 };
+    int r = oci_store_check(s, &opts, &res, &why);
+    bool is_unread = r < 0 && res.n_unread;
+    if (r < 0 && !is_unread)
+        return err_set(err, r, "%s", err_text(&why));
+    if (!is_unread) {
+        r = erofs_file_check_all(s, !job->is_dry, on_mount_damage, (void *)watch, &mounts, err);
+        r = r < 0 || job->is_dry ? r : oci_store_sweep(s, SIZE_MAX, err);
+        if (r < 0)
+            return r;
+    }
+    res.n_damaged += mounts.n_damaged;
+    *ret = checked_json(&res, a);
+    if (is_unread) {
+        struct json *e = json_obj(a, *ret, "unreadError");
+        json_set_int(a, e, "code", r);
+        json_set_str(a, e, "text", str_of(err_text(&why)));
+    }
+    return 0;
 }
 
 /* ---- pull ---- */
@@ -764,6 +851,8 @@ int store_job_run(struct oci_store *s, const struct store_job *job,
         r = pull(s, job, watch, a, &v, err);
     else if (job->kind == STORE_JOB_GC)
         r = collect(s, job->is_dry, a, &v, err);
+    else if (job->kind == STORE_JOB_CHECK)
+        r = check(s, job, watch, a, &v, err);
     else if (job->kind == STORE_JOB_START)
         r = put_start(s, job, a, err);
     else if (job->kind == STORE_JOB_MOUNT)

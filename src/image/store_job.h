@@ -8,6 +8,7 @@
  *     {"do":"tag","images":["app:v1"],"name":"app:stable"}
  *     {"do":"rm","images":["app:v1","0123456789ab"],"again":true}      "pin", "unpin"
  *     {"do":"gc","dryRun":true}
+ *     {"do":"check","bytesPerSecond":N,"dryRun":true}
  *     {"do":"pull","source":"docker://redis:7","name":"docker.io/library/redis:7",
  *      "platform":"linux/amd64","form":"both","threads":4,"pin":true,"whole":true,"original":true,
  *      "plainHTTP":true,"allowPrivate":true,"ca":"/etc/ca.pem","stallMilliseconds":30000,
@@ -48,6 +49,7 @@ enum store_job_kind {
     STORE_JOB_PIN,
     STORE_JOB_UNPIN,
     STORE_JOB_GC,
+    STORE_JOB_CHECK,
     STORE_JOB_PULL,
     STORE_JOB_START,
     STORE_JOB_MOUNT,
@@ -78,7 +80,8 @@ struct store_job {
     /* Of rm: an earlier attempt may have removed names. None of that name is fine; what is named by
      * a digest stays, since that may be another name by now: E_CONFLICT after all else is done. */
     bool is_again;
-    bool is_dry;                /* of gc */
+    bool is_dry;                /* of gc; of a check, which then may have a reader */
+    uint64_t bytes_per_s;       /* of a check; 0: no limit */
     struct store_job_pull pull; /* of a mount as well, where there are no images */
     struct str lease;           /* of a mount: its id; it ends with this start of the machine */
     enum oci_symlink_parent symlink_parent;
@@ -101,12 +104,13 @@ struct store_job_watch {
      * changed
      *     {"layer":{"diffID":D},"what":"...","why":"..."}                     about a layer
      *     {"note":"..."}                                                      of a registry
+     *     {"finding":{"kind":K,"what":W,"why":Y}}                             of a check
      *     {"original":"..."}   why the image itself is pulled, and no refactored form of it
      */
     void (*on_event)(void *arg, const struct json *v);
     void *arg;
-    /* Set by another thread: a pull ends with -ECANCELED soon after; the rest is done. NULL: never.
-     */
+    /* Set by another thread: a pull, a mount or a check ends with -ECANCELED soon after; the rest
+     * is done. NULL: never. */
     const atomic_bool *stop;
 };
 
@@ -114,7 +118,8 @@ struct store_job_watch {
  * Do it; blocks. The store is a writer. Several at once on one store. *ret: what it came to, in the
  * arena: {} of names and unmount, the members that `image gc -o json` and `image pull -o json`
  * print; of a mount {"digest":D}, and "unsupported" with the reason where the image is leased, but
- * cannot be mounted from the store.
+ * cannot be mounted from the store; of a check the members that `image check -o json` prints, but
+ * for the findings, and "unreadError":{"code":N,"text":T} where something could not be read.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
  * oci_origin_open(), oci_pull(), start_list_put(), stored_prepare(); E_INVALID, the form is not
  * that of the open store; E_CONFLICT, see is_again; -ECANCELED. A mount that failed has no lease; a

@@ -95,8 +95,8 @@ struct oci_store_opts {
     bool is_as_before; /* is_not_durable if the writer before was: of one that imports nothing */
     uint64_t lock_ms;  /* how long to wait for another writer */
     bool is_service;   /* a writer that stays: others are told so */
-    bool is_hasty;     /* for such a one lock_ms does not count */
     bool has_control;  /* a writer that will take jobs of others: they are told so */
+    bool is_hasty;     /* lock_ms does not count for these two */
     enum oci_store_form form;
     uint64_t quota_bytes;                    /* of layers and blobs; 0: none */
     const struct oci_store_cache_ops *cache; /* of a writer; NULL: layers are never evicted */
@@ -439,9 +439,9 @@ enum oci_store_damage_kind {
 const char *oci_store_damage_word(enum oci_store_damage_kind kind);
 
 struct oci_store_check_opts {
-    bool remove;          /* move damaged things to the trash, make indexes again */
-    uint64_t bytes_per_s; /* 0: as fast as it goes; a scrub uses 5 MB/s */
-    const bool *stop;     /* ends early when set by another thread; NULL: never */
+    bool remove;             /* move damaged things to the trash, make indexes again */
+    uint64_t bytes_per_s;    /* 0: as fast as it goes; a scrub uses 5 MB/s */
+    const atomic_bool *stop; /* ends early when set by another thread; NULL: never */
     void (*on_damage)(void *arg, enum oci_store_damage_kind kind, const char *what,
                       const char *why);
     /* It could not be read now (-EIO, -EMFILE), whatever it holds; it stays. NULL: not of interest.

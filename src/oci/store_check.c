@@ -103,7 +103,7 @@ static int pace(struct check *c, size_t n, struct err *err)
 {
     c->result.n_bytes += n;
     for (;;) {
-        if (c->opts->stop && __atomic_load_n(c->opts->stop, __ATOMIC_RELAXED))
+        if (c->opts->stop && atomic_load(c->opts->stop))
             return err_set(err, -ECANCELED, "check");
         if (c->opts->bytes_per_s == 0)
             return 0;

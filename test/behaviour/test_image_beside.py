@@ -35,11 +35,11 @@ class Store:
     def ok(self, *args, **env):
         return self.end(self.start(*args, **env))
 
-    def fails(self, *args, **how):
+    def fails(self, *args, out=False, **how):
         process = self.start(*args, **how)
-        _, err = process.communicate(timeout=DEADLINE_S)
-        assert process.returncode == 1, err
-        return err
+        said = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 1, said
+        return said[0 if out else 1]
 
     def names(self):
         return self.ok("ls", "-o", "name").split()
@@ -113,6 +113,23 @@ def test_names_gc_and_pulls_beside_a_server(store, layout, registry):
         assert store.ok("ls").count("pinned") == 1
     assert not (store.directory / "control").exists() and store.is_sound()
     store.ok("unpin", "app:stable")
+
+
+def test_what_is_damaged_is_found_and_removed_beside_a_server(store, layout, registry):
+    with serve(store.directory, "--upstream", registry.host) as server:
+        store.ok("pull", f"oci:{layout.directory}:v2")
+        tar = sorted(store.directory.glob("layers/*/data.tar"))[0]
+        tar.chmod(0o600)
+        tar.write_bytes(b"x" + tar.read_bytes()[1:])
+        done = json.loads(store.fails("check", "-o", "json", out=True))
+        assert (done["damaged"], done["removed"], done["incomplete"]) == (1, 0, 0) and done["findings"][0]["kind"] == "layer"
+        done = json.loads(store.ok("check", "--remove", "-o", "json"))
+        assert (done["damaged"], done["removed"], done["incomplete"]) == (1, 1, 1)
+        assert [f["kind"] for f in done["findings"]] == ["layer", "incomplete"] and not tar.exists()
+        assert "0 damaged, 0 removed, 0 made again, 1 images incomplete" in store.ok("check", "--remove")
+        assert pid_of(store) == server.process.pid and list((store.directory / "trash").iterdir()) == []
+        store.ok("pull", f"oci:{layout.directory}:v2")
+        assert store.is_sound()
 
 
 def test_a_file_below_a_directory_with_a_colon_is_pulled_by_the_command_alone(store, tmp_path, registry):
