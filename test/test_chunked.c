@@ -8,7 +8,8 @@
 #include "codec/gzip.h"
 #include "codec/stored.h"
 #include "oci/chunked.h"
-#include "oci/estargz_write.h"
+#include "oci/chunked_write.h"
+#include "oci/tar_split.h"
 #include "tar_kit.h"
 
 #include <zstd.h>
@@ -358,26 +359,26 @@ TEST(tables_that_contradict_themselves_are_refused)
 
 /* ---- writing ---- */
 
-static void add_row(struct oci_estargz_table *t, const struct tar_entry *e,
-                    const struct oci_estargz_chunk *chunks, size_t n, uint64_t end)
+static void add_row(struct oci_toc *t, const struct tar_entry *e,
+                    const struct oci_toc_chunk *chunks, size_t n, uint64_t end)
 {
     struct oci_digest file;
     memset(file.bytes, 7, sizeof file.bytes);
-    CHECK_OK(oci_estargz_table_add(t, e, e->type == TAR_FILE ? &file : NULL, chunks, n, end, NULL));
+    CHECK_OK(oci_toc_add(t, e, e->type == TAR_FILE ? &file : NULL, chunks, n, end, NULL));
 }
 
 TEST(a_table_that_was_written_gives_all_chunks)
 {
-    static const struct oci_estargz_chunk chunks[] = { { .offset = 100, .n = 4 << 20 },
-                                                       { .offset = 900, .at = 4 << 20, .n = 10 } };
-    struct oci_estargz_chunk small = { .offset = 2000, .n = 5 };
-    struct oci_estargz_table t;
+    static const struct oci_toc_chunk chunks[] = { { .offset = 100, .n = 4 << 20 },
+                                                   { .offset = 900, .at = 4 << 20, .n = 10 } };
+    struct oci_toc_chunk small = { .offset = 2000, .n = 5 };
+    struct oci_toc t;
     struct oci_chunks c;
     struct oci_chunked_place place = { 5000, 100, 0 }, found;
     struct str json;
     struct buf footer = BUF_INIT(OCI_ESTARGZ_FOOTER_BYTES);
     const struct tar_xattr xattr = { STR("user.a"), STR("\xff") };
-    oci_estargz_table_init(&t);
+    oci_toc_init(&t, OCI_TOC_ESTARGZ);
     add_row(&t, &(struct tar_entry){ .type = TAR_DIR, .path = STR("") }, NULL, 0, 0);
     add_row(&t,
             &(struct tar_entry){ .path = STR("big"),
@@ -391,7 +392,7 @@ TEST(a_table_that_was_written_gives_all_chunks)
             &small, 1, 0);
     add_row(&t, &(struct tar_entry){ .type = TAR_HARDLINK, .path = STR("l"), .link = STR("big") },
             NULL, 0, 0);
-    CHECK_OK(oci_estargz_table_end(&t, &json, NULL));
+    CHECK_OK(oci_toc_end(&t, NULL, &json, NULL));
     CHECK(strstr(json.p, "{\"name\":\"./\",\"type\":\"dir\"}"));
     CHECK(strstr(json.p, "\"mode\":2541") && strstr(json.p, "\"user.a\":\"/w==\""));
     CHECK(strstr(json.p, "\"modtime\":\"2023-11-14T22:13:20Z\"") &&
@@ -407,9 +408,134 @@ TEST(a_table_that_was_written_gives_all_chunks)
     CHECK(c.parts.p[4].from == 2000 && c.parts.p[4].n == 0); /* shares its member */
     oci_chunks_fini(&c);
     const struct tar_entry odd = { .path = STR("caf\xe9") };
-    CHECK_ERR(oci_estargz_table_add(&t, &odd, NULL, NULL, 0, 0, NULL), E_UNSUPPORTED);
-    oci_estargz_table_fini(&t);
+    CHECK_ERR(oci_toc_add(&t, &odd, NULL, NULL, 0, 0, NULL), E_UNSUPPORTED);
+    oci_toc_fini(&t);
     buf_fini(&footer);
+}
+
+static void check_time(const struct tar_entry *e, const char *want)
+{
+    struct oci_toc t;
+    struct str json;
+    oci_toc_init(&t, OCI_TOC_ZSTD_CHUNKED);
+    int r = oci_toc_add(&t, e, NULL, NULL, 0, 0, NULL);
+    if (want) {
+        CHECK_OK(r);
+        CHECK_OK(oci_toc_end(&t, NULL, &json, NULL));
+        if (!strstr(json.p, want))
+            TEST_FAIL("%s", json.p);
+    } else {
+        CHECK_ERR(r, E_UNSUPPORTED);
+    }
+    oci_toc_fini(&t);
+}
+
+TEST(a_table_of_zstd_chunked_has_the_times_of_the_tar)
+{
+    check_time(&(struct tar_entry){ .path = STR("f"), .mtime_s = 1700000000, .mtime_ns = 7 },
+               "\"modtime\":\"2023-11-14T22:13:20.000000007Z\"");
+    check_time(&(struct tar_entry){ .path = STR("f"), .mtime_s = -1 },
+               "\"modtime\":\"1969-12-31T23:59:59Z\"");
+    check_time(&(struct tar_entry){ .path = STR("f"), .mtime_s = 253402300800 }, NULL);
+    check_time(&(struct tar_entry){ .path = STR("f"), .mtime_s = INT64_MIN }, NULL);
+}
+
+TEST(what_follows_a_zstd_chunked_layer_is_found_again)
+{
+    static const struct oci_toc_chunk chunks[] = { { .offset = 100, .n = 4 << 20 },
+                                                   { .offset = 900, .at = 4 << 20, .n = 10 } };
+    struct oci_toc t;
+    struct oci_digest split, found;
+    struct oci_chunks c;
+    struct oci_zstd_chunked_tail tail;
+    struct oci_chunked_place place;
+    struct str json;
+    char text[100];
+    struct buf blob = BUF_INIT(1 << 20), table = BUF_INIT(1 << 20);
+    memset(split.bytes, 9, sizeof split.bytes);
+    oci_toc_init(&t, OCI_TOC_ZSTD_CHUNKED);
+    add_row(&t, &(struct tar_entry){ .path = STR("big"), .size = (4 << 20) + 10 }, chunks, 2, 1000);
+    CHECK_OK(oci_toc_end(&t, &split, &json, NULL));
+    CHECK(strstr(json.p, "\"chunkSize\":10") &&
+          strstr(json.p, "],\"tarSplitDigest\":\"sha256:0909"));
+    CHECK_OK(oci_zstd_chunked_write_tail(json, STR("a frame"), 70, 2000, &blob, &tail, NULL));
+    (void)snprintf(text, sizeof text, "%llu:%llu:%llu:1", (unsigned long long)tail.table.at,
+                   (unsigned long long)tail.table.n, (unsigned long long)tail.table.n_unpacked);
+    CHECK_OK(oci_zstd_chunked_position(str_of(text), 2000 + blob.n, &place, NULL));
+    struct str packed =
+        str_slice(buf_str(&blob), (size_t)place.at - 2000, (size_t)(place.at + place.n) - 2000);
+    sha256_of(packed, found.bytes);
+    CHECK(oci_digest_equal(&found, &tail.digest));
+    CHECK_OK(oci_zstd_chunked_table(packed, &place, &table, NULL));
+    CHECK(str_eq(buf_str(&table), json));
+    CHECK_OK(oci_zstd_chunked_parts(json, &place, &c, NULL));
+    CHECK_INT(c.parts.n, 4); /* before, two chunks, up to the table */
+    CHECK(c.parts.p[2].to == 1000 && c.parts.p[2].at == 4 << 20 && c.parts.p[2].n == 10);
+    CHECK(str_eq(
+        str_slice(buf_str(&blob), (size_t)tail.split.at - 2000, (size_t)tail.split.at - 2000 + 7),
+        STR("a frame")));
+    CHECK_INT(tail.split.n_unpacked, 70);
+    CHECK(str_has_suffix(buf_str(&blob), STR("GNUlInUx")));
+    CHECK_INT(blob.n, tail.split.at + 7 + 8 + 64 - 2000);
+    oci_chunks_fini(&c);
+    oci_toc_fini(&t);
+    buf_fini(&blob);
+    buf_fini(&table);
+}
+
+/* ---- tar-split ---- */
+
+static void inflate_split(struct oci_tar_split *s, struct buf *to)
+{
+    struct str frame;
+    uint64_t n;
+    CHECK_OK(oci_tar_split_end(s, &frame, &n, NULL));
+    CHECK_OK(buf_reserve(to, (size_t)n + 1, &(char *){ NULL }));
+    CHECK_INT(ZSTD_decompress(to->p, (size_t)n + 1, frame.p, frame.n), n);
+    buf_advance(to, (size_t)n);
+}
+
+TEST(a_tar_split_has_all_of_a_tar_but_contents)
+{
+    struct buf lines = BUF_INIT(1 << 20);
+    scoped(oci_tar_split_free_scoped) struct oci_tar_split *s = oci_tar_split_new();
+    oci_tar_split_bytes(s, STR("head"));
+    oci_tar_split_bytes(s, STR("er"));
+    oci_tar_split_entry(s, STR("d/"), 0);
+    oci_tar_split_bytes(s, STR("\x80"));
+    oci_tar_split_content(s, STR("12345"));
+    oci_tar_split_content(s, STR("6789"));
+    oci_tar_split_entry(s, STR("d/\"f"), 9);
+    oci_tar_split_bytes(s, STR("end"));
+    inflate_split(s, &lines);
+    CHECK_STR(buf_str(&lines),
+              "{\"type\":2,\"payload\":\"aGVhZGVy\",\"position\":0}\n"
+              "{\"type\":1,\"name\":\"d/\",\"payload\":null,\"position\":1}\n"
+              "{\"type\":2,\"payload\":\"gA==\",\"position\":2}\n"
+              "{\"type\":1,\"name\":\"d/\\\"f\",\"size\":9,"
+              "\"payload\":\"uQlWx3WkEAE=\",\"position\":3}\n" /* of CRC catalogues */
+              "{\"type\":2,\"payload\":\"ZW5k\",\"position\":4}\n");
+    buf_fini(&lines);
+}
+
+TEST(a_tar_split_is_compressed_as_it_grows)
+{
+    enum { N = 20000 };
+    char header[TAR_BLOCK_BYTES];
+    struct buf lines = BUF_INIT(64 << 20);
+    size_t n = 0;
+    scoped(oci_tar_split_free_scoped) struct oci_tar_split *s = oci_tar_split_new();
+    for (size_t i = 0; i < N; i++) {
+        memset(header, (int)i, sizeof header);
+        oci_tar_split_bytes(s, str_n(header, sizeof header));
+        oci_tar_split_entry(s, STR("f"), 0);
+    }
+    inflate_split(s, &lines);
+    for (const char *at = lines.p; (at = memchr(at, '\n', (size_t)(lines.p + lines.n - at))); at++)
+        n++;
+    CHECK_INT(n, 2 * N);
+    CHECK(strstr(lines.p + lines.n - 60, "\"position\":39999}\n"));
+    buf_fini(&lines);
 }
 
 TEST_MAIN

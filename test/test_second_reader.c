@@ -3,7 +3,7 @@
 #include "image/second_reader.h"
 
 #include "base/sys.h"
-#include "codec/gzip_members.h"
+#include "codec/pieces.h"
 #include "codec/tar_write.h"
 #include "test.h"
 
@@ -80,10 +80,10 @@ static void scene_init(struct scene *s)
     write_tar(&tar);
     CHECK_OK(oci_layer_reader_add(reader, buf_str(&tar), NULL));
     CHECK_OK(oci_layer_reader_end(reader, &s->layer, NULL));
-    struct gzip_members *gzip = gzip_members_new(on_packed, &packed);
-    CHECK_OK(gzip_members_add(gzip, buf_str(&tar), NULL));
-    CHECK_OK(gzip_members_end(gzip, NULL));
-    gzip_members_free(gzip);
+    struct pieces *gzip = pieces_new(PIECES_GZIP, on_packed, &packed);
+    CHECK_OK(pieces_add(gzip, buf_str(&tar), NULL));
+    CHECK_OK(pieces_end(gzip, NULL));
+    pieces_free(gzip);
     sha256_of(buf_str(&packed), s->blob.bytes);
     hex_format(s->blob.bytes, SHA256_BYTES, hex);
     scoped(free_scoped) char *blobs = xasprintf("%s/blobs/sha256", directory);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec/tar_write and codec/gzip_members: what is written reads back equal, and is always equal. */
+/* codec/tar_write and codec/pieces: what is written reads back equal, and is always equal. */
 #include "codec/decompress.h"
-#include "codec/gzip_members.h"
+#include "codec/pieces.h"
 #include "codec/tar_write.h"
 #include "test.h"
 
@@ -197,7 +197,7 @@ TEST(what_the_format_cannot_hold_is_refused)
     CHECK_INT(tar.n, 0);
 }
 
-/* ---- gzip ---- */
+/* ---- compression ---- */
 
 static int add_to_buf(void *arg, struct str bytes, struct err *err)
 {
@@ -205,19 +205,17 @@ static int add_to_buf(void *arg, struct str bytes, struct err *err)
     return buf_add_str(arg, bytes);
 }
 
-static void compress(struct str bytes, size_t step, struct buf *to)
+static void compress(enum pieces_how how, struct str bytes, size_t step, struct buf *to)
 {
-    scoped(gzip_members_free_scoped) struct gzip_members *g = gzip_members_new(add_to_buf, to);
+    scoped(pieces_free_scoped) struct pieces *g = pieces_new(how, add_to_buf, to);
     for (size_t at = 0; at < bytes.n; at += step)
-        CHECK_OK(gzip_members_add(g, str_slice(bytes, at, at + step), NULL));
-    CHECK_OK(gzip_members_end(g, NULL));
+        CHECK_OK(pieces_add(g, str_slice(bytes, at, at + step), NULL));
+    CHECK_OK(pieces_end(g, NULL));
 }
 
-TEST(members_do_not_depend_on_how_the_bytes_came_and_read_back)
+static void check_pieces(enum pieces_how how)
 {
-    static const size_t sizes[] = {
-        0, 1, GZIP_MEMBER_BYTES - 1, GZIP_MEMBER_BYTES, GZIP_MEMBER_BYTES + 1, 9 << 20
-    };
+    static const size_t sizes[] = { 0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 9 << 20 };
     scoped(free_scoped) char *bytes = xalloc(9 << 20);
     for (size_t i = 0; i < 9 << 20; i += 8)
         bytes[i] = (char)test_random();
@@ -225,11 +223,13 @@ TEST(members_do_not_depend_on_how_the_bytes_came_and_read_back)
         scoped(buf_fini_scoped) struct buf one = BUF_INIT(32 << 20), two = BUF_INIT(32 << 20),
                                            back = BUF_INIT(32 << 20);
         struct str all = str_n(bytes, sizes[i]);
-        compress(all, MAX(sizes[i], (size_t)1), &one);
-        compress(all, 65521, &two);
+        compress(how, all, MAX(sizes[i], (size_t)1), &one);
+        compress(how, all, 65521, &two);
         CHECK(str_eq(buf_str(&one), buf_str(&two)));
-        CHECK(memcmp(one.p, "\x1f\x8b\x08\0\0\0\0\0\0\xff", 10) ==
-              0); /* no name, no time, system 255 */
+        if (how == PIECES_GZIP) /* no name, no time, system 255 */
+            CHECK(memcmp(one.p, "\x1f\x8b\x08\0\0\0\0\0\0\xff", 10) == 0);
+        else
+            CHECK(memcmp(one.p, "\x28\xb5\x2f\xfd", 4) == 0);
         scoped(decompressor_free_scoped) struct decompressor *d =
             decompressor_new(add_to_buf, &back);
         CHECK_OK(decompressor_add(d, buf_str(&one), NULL));
@@ -238,23 +238,35 @@ TEST(members_do_not_depend_on_how_the_bytes_came_and_read_back)
     }
 }
 
-TEST(members_end_where_they_are_cut)
+TEST(pieces_do_not_depend_on_how_the_bytes_came_and_read_back)
+{
+    check_pieces(PIECES_GZIP);
+    check_pieces(PIECES_ZSTD);
+}
+
+static void check_cuts(enum pieces_how how)
 {
     scoped(buf_fini_scoped) struct buf whole = BUF_INIT(1 << 20), parts = BUF_INIT(1 << 20);
-    struct gzip_members *g = gzip_members_new(add_to_buf, &whole);
-    CHECK_OK(gzip_members_cut(g, NULL)); /* nothing is there */
+    struct pieces *g = pieces_new(how, add_to_buf, &whole);
+    CHECK_OK(pieces_cut(g, NULL)); /* nothing is there */
     CHECK_INT(whole.n, 0);
-    CHECK_OK(gzip_members_add(g, STR("one"), NULL));
-    CHECK_OK(gzip_members_cut(g, NULL));
-    CHECK_OK(gzip_members_cut(g, NULL));
+    CHECK_OK(pieces_add(g, STR("one"), NULL));
+    CHECK_OK(pieces_cut(g, NULL));
+    CHECK_OK(pieces_cut(g, NULL));
     size_t first = whole.n;
-    CHECK_OK(gzip_members_add(g, STR("two"), NULL));
-    CHECK_OK(gzip_members_end(g, NULL));
-    gzip_members_free(g);
-    compress(STR("one"), 3, &parts);
+    CHECK_OK(pieces_add(g, STR("two"), NULL));
+    CHECK_OK(pieces_end(g, NULL));
+    pieces_free(g);
+    compress(how, STR("one"), 3, &parts);
     CHECK_INT(first, parts.n);
-    compress(STR("two"), 3, &parts);
+    compress(how, STR("two"), 3, &parts);
     CHECK(str_eq(buf_str(&whole), buf_str(&parts)));
+}
+
+TEST(pieces_end_where_they_are_cut)
+{
+    check_cuts(PIECES_GZIP);
+    check_cuts(PIECES_ZSTD);
 }
 
 static int refuse(void *arg, struct str bytes, struct err *err)
@@ -265,9 +277,9 @@ static int refuse(void *arg, struct str bytes, struct err *err)
 
 TEST(an_error_of_the_sink_ends_the_compression)
 {
-    scoped(gzip_members_free_scoped) struct gzip_members *g = gzip_members_new(refuse, NULL);
-    CHECK_OK(gzip_members_add(g, STR("x"), NULL));
-    CHECK_ERR(gzip_members_end(g, NULL), -ENOSPC);
+    scoped(pieces_free_scoped) struct pieces *g = pieces_new(PIECES_GZIP, refuse, NULL);
+    CHECK_OK(pieces_add(g, STR("x"), NULL));
+    CHECK_ERR(pieces_end(g, NULL), -ENOSPC);
 }
 
 TEST_MAIN

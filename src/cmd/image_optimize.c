@@ -95,7 +95,7 @@ static const struct cmd_opt opts[] = {
     { "mtime-exact", 0, "GLOB", "paths whose times have to be equal; may be repeated", CMD_LIST,
       &exact_globs, 0, 0 },
     { "link", 0, "HOW", "none or symlink (none)", CMD_STRING, &link_how, 0, 0 },
-    { "layers", 0, "HOW", "gzip or estargz (gzip)", CMD_STRING, &layers_how, 0, 0 },
+    { "layers", 0, "HOW", "gzip, estargz or zstd-chunked (gzip)", CMD_STRING, &layers_how, 0, 0 },
     { "proof", 0, "HOW", "libarchive, auto or own (auto)", CMD_STRING, &proof, 0, 0 },
     CMD_SECTION("Other"),
     { "threads", 0, "N", "(one for each processor)", CMD_STRING, &threads, 0, 0 },

@@ -50,8 +50,8 @@ static const struct cmd_opt opts[] = {
       "the layout, a tag or digest in the repository, or docker://REPOSITORY:TAG",
       CMD_STRING, &update, 0, 0 },
     { "layers", 0, "HOW",
-      "estargz: with a table of contents, so that clients which know that fetch single files; gzip "
-      "(gzip)",
+      "estargz, zstd-chunked: with a table of contents, so that clients which know that fetch "
+      "single files; gzip (gzip)",
       CMD_STRING, &layers_how, 0, 0 },
     { "start", 0, "FILE",
       "what the start of an image opens, as 'dormouse image run --record' notes it: first in "
@@ -158,6 +158,21 @@ static int check_redundancy(void)
     return cmd_failf(CMD_USAGE, "--redundancy-threshold is a size or auto, not '%s'", redundancy);
 }
 
+static int check_layers(enum image_layer_kind *ret)
+{
+    static const char *const kinds[] = {
+        [IMAGE_LAYER_GZIP] = "gzip",
+        [IMAGE_LAYER_ESTARGZ] = "estargz",
+        [IMAGE_LAYER_ZSTD_CHUNKED] = "zstd-chunked",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        *ret = (enum image_layer_kind)i;
+        if (strcmp(layers_how, kinds[i]) == 0)
+            return 0;
+    }
+    return cmd_failf(CMD_USAGE, "--layers is gzip, estargz or zstd-chunked, not '%s'", layers_how);
+}
+
 static int check_args(struct image_refactor_opts *o, size_t n)
 {
     bool is_replace;
@@ -165,7 +180,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     r = r ? r : one_of("mtime", mtime, "canonical", "exact", &o->atoms.is_exact);
     r = r ? r : one_of("link", link_how, "none", "symlink", &o->atoms.is_linked);
     r = r ? r : one_of("mode", mode, "side", "replace", &is_replace);
-    r = r ? r : one_of("layers", layers_how, "gzip", "estargz", &o->form.is_estargz);
+    r = r ? r : check_layers(&o->form.kind);
     r = r ? r : check_proof(o);
     r = r ? r : check_redundancy();
     if (r)
@@ -178,7 +193,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
                          "--to is oci:DIR[:NAME], docker://REPOSITORY[:TAG] or source, "
                          "not '%s'",
                          to);
-    if (start_files.n && !o->form.is_estargz)
+    if (start_files.n && o->form.kind != IMAGE_LAYER_ESTARGZ)
         return cmd_failf(CMD_USAGE, "--start is about layers of --layers estargz");
     if (update && (n != 1 || is_dry))
         return cmd_failf(CMD_USAGE, "--update takes one image, and no --dry-run");
@@ -717,6 +732,12 @@ const struct cmd cmd_image_refactor = {
         "gzip. Each layer has two more files, stargz.index.json and a landmark, and takes some 5 "
         "%\n"
         "more. Images that share nothing get one such layer, with --force.\n"
+        "\n"
+        "With --layers zstd-chunked podman, CRI-O and dormouse do likewise; layers get smaller "
+        "and\n"
+        "faster to unpack, and no file is added. Engines that know no zstd (docker before 23) "
+        "cannot\n"
+        "pull such images.\n"
         "\n" IMAGE_REFERENCE_HELP "\n"
         "  dormouse image refactor --dry-run oci:app:v1 oci:app:v2 docker-archive:db.tar\n"
         "  dormouse image refactor app:v1 app:v2 --to oci:shared\n"

@@ -3,14 +3,15 @@
 
 #include "base/clock.h"
 #include "codec/json.h"
-#include "oci/estargz_write.h"
+#include "oci/chunked_write.h"
 #include "oci/refactored.h"
 
 #include <stdio.h>
 
-#define CONFIG_TYPE   "application/vnd.oci.image.config.v1+json"
-#define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
-#define LAYER_TYPE    "application/vnd.oci.image.layer.v1.tar+gzip"
+#define CONFIG_TYPE     "application/vnd.oci.image.config.v1+json"
+#define MANIFEST_TYPE   "application/vnd.oci.image.manifest.v1+json"
+#define LAYER_TYPE      "application/vnd.oci.image.layer.v1.tar+gzip"
+#define ZSTD_LAYER_TYPE "application/vnd.oci.image.layer.v1.tar+zstd"
 
 static void set_digest(struct arena *a, struct json *v, const char *key, const struct oci_digest *d)
 {
@@ -120,17 +121,34 @@ int image_config_append(struct str source, const struct oci_digest *below, size_
     return r < 0 ? err_ctx(err, r, "configuration") : 0;
 }
 
+/* What containers/storage asks a layer for (oci/chunked_write.h). */
+static void set_tail(struct arena *a, struct json *annotations,
+                     const struct oci_zstd_chunked_tail *tail)
+{
+    const struct oci_chunked_place *t = &tail->table, *s = &tail->split;
+    set_digest(a, annotations, OCI_ZSTD_CHUNKED_DIGEST_ANNOTATION, &tail->digest);
+    json_set_str(a, annotations, OCI_ZSTD_CHUNKED_TABLE_ANNOTATION,
+                 str_of(arena_printf(a, "%llu:%llu:%llu:1", (unsigned long long)t->at,
+                                     (unsigned long long)t->n, (unsigned long long)t->n_unpacked)));
+    json_set_str(a, annotations, OCI_ZSTD_CHUNKED_SPLIT_ANNOTATION,
+                 str_of(arena_printf(a, "%llu:%llu:%llu", (unsigned long long)s->at,
+                                     (unsigned long long)s->n, (unsigned long long)s->n_unpacked)));
+}
+
 static struct json *layer_json(struct arena *a, const struct image_layer_blob *blob,
                                const char *kind, uint32_t n_sharers)
 {
     struct json *v = json_new_object(a), *annotations = json_obj(a, v, "annotations");
-    json_set_str(a, v, "mediaType", STR(LAYER_TYPE));
+    json_set_str(a, v, "mediaType",
+                 blob->kind == IMAGE_LAYER_ZSTD_CHUNKED ? STR(ZSTD_LAYER_TYPE) : STR(LAYER_TYPE));
     set_digest(a, v, "digest", &blob->digest);
     json_set_int(a, v, "size", (int64_t)blob->size);
     json_set_str(a, annotations, IMAGE_ANNOTATION "kind", str_of(kind));
     set_number(a, annotations, IMAGE_ANNOTATION "sharers", n_sharers);
     set_number(a, annotations, IMAGE_ANNOTATION "files", blob->n_files);
-    if (blob->is_estargz) {
+    if (blob->kind == IMAGE_LAYER_ZSTD_CHUNKED)
+        set_tail(a, annotations, &blob->tail);
+    if (blob->kind == IMAGE_LAYER_ESTARGZ) {
         set_digest(a, annotations, OCI_ESTARGZ_DIGEST_ANNOTATION, &blob->table);
         set_number(a, annotations, OCI_ESTARGZ_TAR_SIZE_ANNOTATION, blob->tar_size);
     }

@@ -2,18 +2,18 @@
 #include "image/layer_write.h"
 
 #include "base/sys.h"
-#include "codec/gzip_members.h"
+#include "codec/pieces.h"
 #include "codec/tar_write.h"
-#include "oci/chunked.h"
-#include "oci/estargz_write.h"
+#include "oci/tar_split.h"
 
 #include <errno.h>
 
 enum {
     HEADER_MAX_BYTES = 4 << 20,
-    /* Smaller contents share their member with the header that follows, as stargz-snapshotter
-     * writes all: a range for so few bytes is not worth asking for. */
+    /* In eStargz smaller contents share their member with the header that follows, as
+     * stargz-snapshotter writes all: a range for so few bytes is not worth asking for. */
     MEMBER_MIN_BYTES = 2 << 10,
+    TAIL_MAX_BYTES = 2 * (256 << 20) + 4096, /* of zstd:chunked: table and tar-split */
 };
 
 static const uint8_t landmark = OCI_ESTARGZ_LANDMARK;
@@ -21,15 +21,17 @@ static const uint8_t landmark = OCI_ESTARGZ_LANDMARK;
 struct layer_writer {
     const struct image_spool *spool;
     int fd;
-    struct gzip_members *gzip;
+    struct pieces *pieces;
     struct sha256 *diff_id, *digest;
     struct buf header;
     struct map names; /* inode -> the item with its first name */
     struct image_layer_blob *blob;
-    struct oci_estargz_table *table;      /* NULL: no eStargz */
-    VEC(struct oci_estargz_chunk) chunks; /* of the file that is being written */
-    struct sha256 *chunk;                 /* of the last of them, */
-    bool is_in_chunk;                     /* which is not full */
+    struct oci_toc *table;            /* NULL: the blob has none */
+    struct oci_tar_split *split;      /* of zstd:chunked; else NULL */
+    VEC(struct oci_toc_chunk) chunks; /* of the file that is being written */
+    struct sha256 *chunk;             /* of the last of them, */
+    bool is_in_chunk;                 /* which is not full */
+    struct arena names_memory;        /* of the name of an entry */
     VEC(struct oci_member) members;
 };
 
@@ -39,13 +41,19 @@ void image_layer_blob_fini(struct image_layer_blob *b)
     *b = (struct image_layer_blob){ 0 };
 }
 
-/* A member, whole: it ends with the number of bytes that it has when it is inflated. */
-static int on_compressed(void *arg, struct str bytes, struct err *err)
+/* A gzip member ends with the number of bytes that it has when it is inflated. */
+static void note_member(struct layer_writer *w, struct str bytes)
 {
-    struct layer_writer *w = arg;
     struct rd size = rd_init(bytes.p + bytes.n - 4, 4);
     struct oci_member one = { .packed = (uint32_t)bytes.n, .raw = rd_le32(&size) };
     vec_push(&w->members, one);
+}
+
+static int on_compressed(void *arg, struct str bytes, struct err *err)
+{
+    struct layer_writer *w = arg;
+    if (w->blob->kind != IMAGE_LAYER_ZSTD_CHUNKED)
+        note_member(w, bytes);
     sha256_add(w->digest, bytes.p, bytes.n);
     w->blob->size += bytes.n;
     int r = sys_write_all(w->fd, bytes.p, bytes.n);
@@ -57,12 +65,14 @@ static int add_to_tar(void *arg, struct str bytes, struct err *err)
     struct layer_writer *w = arg;
     sha256_add(w->diff_id, bytes.p, bytes.n);
     w->blob->tar_size += bytes.n;
-    return gzip_members_add(w->gzip, bytes, err);
+    return pieces_add(w->pieces, bytes, err);
 }
 
 /* What is gathered in w->header. */
 static int flush_header(struct layer_writer *w, struct err *err)
 {
+    if (w->split)
+        oci_tar_split_bytes(w->split, buf_str(&w->header));
     int r = add_to_tar(w, buf_str(&w->header), err);
     buf_reset(&w->header);
     return r;
@@ -112,14 +122,14 @@ static struct tar_entry entry_of(struct layer_writer *w, const struct image_item
 
 static void begin_chunk(struct layer_writer *w, uint64_t at)
 {
-    struct oci_estargz_chunk c = { .offset = w->blob->size, .at = at };
+    struct oci_toc_chunk c = { .offset = w->blob->size, .at = at };
     w->is_in_chunk = true;
     vec_push(&w->chunks, c);
 }
 
 static void end_chunk(struct layer_writer *w)
 {
-    struct oci_estargz_chunk *last = &w->chunks.p[w->chunks.n - 1];
+    struct oci_toc_chunk *last = &w->chunks.p[w->chunks.n - 1];
     sha256_end(w->chunk, last->digest.bytes);
     w->is_in_chunk = false;
 }
@@ -131,14 +141,16 @@ static int add_content(void *arg, struct str bytes, struct err *err)
     int r = 0;
     while (r >= 0 && w->table && bytes.n) {
         if (!w->is_in_chunk)
-            begin_chunk(w, w->chunks.n * (uint64_t)GZIP_MEMBER_BYTES);
-        struct oci_estargz_chunk *c = &w->chunks.p[w->chunks.n - 1];
-        size_t n = (size_t)MIN(GZIP_MEMBER_BYTES - c->n, (uint64_t)bytes.n);
+            begin_chunk(w, w->chunks.n * (uint64_t)PIECE_BYTES);
+        struct oci_toc_chunk *c = &w->chunks.p[w->chunks.n - 1];
+        size_t n = (size_t)MIN(PIECE_BYTES - c->n, (uint64_t)bytes.n);
         struct str part = str_slice(bytes, 0, n);
         sha256_add(w->chunk, part.p, part.n);
+        if (w->split)
+            oci_tar_split_content(w->split, part);
         c->n += n;
         bytes = str_slice(bytes, n, bytes.n);
-        if (c->n == GZIP_MEMBER_BYTES)
+        if (c->n == PIECE_BYTES)
             end_chunk(w);
         r = add_to_tar(w, part, err);
     }
@@ -169,8 +181,12 @@ static int add_row(struct layer_writer *w, const struct tar_entry *t, const stru
         memcpy(file.bytes, c->item->entry->digest, sizeof file.bytes);
     else
         sha256_of(c->bytes, file.bytes);
-    int r = oci_estargz_table_add(w->table, t, t->type == TAR_FILE ? &file : NULL, w->chunks.p,
-                                  w->chunks.n, end_offset, err);
+    bool has_digest = t->type == TAR_FILE && (t->size || w->blob->kind == IMAGE_LAYER_ESTARGZ);
+    int r = oci_toc_add(w->table, t, has_digest ? &file : NULL, w->chunks.p, w->chunks.n,
+                        end_offset, err);
+    if (w->split)
+        oci_tar_split_entry(w->split, oci_toc_name(&w->names_memory, t), t->size);
+    arena_reset(&w->names_memory);
     w->chunks.n = 0;
     return r;
 }
@@ -178,15 +194,16 @@ static int add_row(struct layer_writer *w, const struct tar_entry *t, const stru
 static int add_entry(struct layer_writer *w, const struct tar_entry *t, const struct content *c,
                      struct err *err)
 {
-    bool is_apart = w->table && t->size >= MEMBER_MIN_BYTES;
+    uint64_t least = w->split ? 1 : MEMBER_MIN_BYTES;
+    bool is_apart = w->table && t->size >= least;
     int r = tar_write_header(&w->header, t, err);
     r = r < 0 ? r : flush_header(w, err);
     if (r >= 0 && w->table && t->size)
-        r = gzip_members_cut(w->gzip, err);
+        r = pieces_cut(w->pieces, err);
     if (r >= 0 && t->size)
         r = give_content(w, c, err);
     if (r >= 0 && is_apart)
-        r = gzip_members_cut(w->gzip, err);
+        r = pieces_cut(w->pieces, err);
     r = r < 0 ? r : add_row(w, t, c, is_apart ? w->blob->size : 0, err);
     (void)tar_write_padding(&w->header, t->size);
     return r < 0 ? r : flush_header(w, err);
@@ -210,15 +227,15 @@ static int add_landmark(struct layer_writer *w, bool is_prefetched, struct err *
                                  .mode = 0444,
                                  .size = sizeof landmark };
     const struct content c = { .bytes = str_n(&landmark, sizeof landmark) };
-    return w->table ? add_entry(w, &t, &c, err) : 0;
+    return w->blob->kind == IMAGE_LAYER_ESTARGZ ? add_entry(w, &t, &c, err) : 0;
 }
 
 /* The last entry of the tar, which the table does not list. */
 static int add_table(struct layer_writer *w, uint64_t *ret_offset, struct err *err)
 {
     struct str json;
-    int r = oci_estargz_table_end(w->table, &json, err);
-    r = r < 0 ? r : gzip_members_cut(w->gzip, err);
+    int r = oci_toc_end(w->table, NULL, &json, err);
+    r = r < 0 ? r : pieces_cut(w->pieces, err);
     if (r < 0)
         return r;
     const struct tar_entry t = { .path = STR(OCI_ESTARGZ_TABLE_NAME),
@@ -240,13 +257,33 @@ static int add_footer(struct layer_writer *w, uint64_t table_offset, struct err 
     return on_compressed(w, buf_str(&footer), err);
 }
 
+/* ---- what zstd:chunked has behind the tar ---- */
+
+static int add_tail(struct layer_writer *w, struct err *err)
+{
+    struct str split, json;
+    struct oci_digest digest;
+    uint64_t n_split;
+    scoped(buf_fini_scoped) struct buf tail = BUF_INIT(TAIL_MAX_BYTES);
+    int r = oci_tar_split_end(w->split, &split, &n_split, err);
+    if (r < 0)
+        return r;
+    sha256_of(split, digest.bytes);
+    r = oci_toc_end(w->table, &digest, &json, err);
+    r = r < 0 ? r
+              : oci_zstd_chunked_write_tail(json, split, n_split, w->blob->size, &tail,
+                                            &w->blob->tail, err);
+    return r < 0 ? r : on_compressed(w, buf_str(&tail), err);
+}
+
 /* ---- all of it ---- */
 
 static int write_all(struct layer_writer *w, const struct image_item *items, size_t n,
                      size_t n_first, struct err *err)
 {
     uint64_t table_offset = 0;
-    if (!w->gzip)
+    bool is_estargz = w->blob->kind == IMAGE_LAYER_ESTARGZ;
+    if (!w->pieces || (w->blob->kind == IMAGE_LAYER_ZSTD_CHUNKED && !w->split))
         return err_set(err, -ENOMEM, "compress a layer");
     int r = 0;
     for (size_t i = 0; r >= 0 && i <= n; i++) {
@@ -255,12 +292,14 @@ static int write_all(struct layer_writer *w, const struct image_item *items, siz
         if (r >= 0 && i < n)
             r = add_item(w, &items[i], err);
     }
-    if (r >= 0 && w->table)
+    if (r >= 0 && is_estargz)
         r = add_table(w, &table_offset, err);
     (void)tar_write_end(&w->header);
     r = r < 0 ? r : flush_header(w, err);
-    r = r < 0 ? r : gzip_members_end(w->gzip, err);
-    return r < 0 || !w->table ? r : add_footer(w, table_offset, err);
+    r = r < 0 ? r : pieces_end(w->pieces, err);
+    if (r >= 0 && w->split)
+        r = add_tail(w, err);
+    return r < 0 || !is_estargz ? r : add_footer(w, table_offset, err);
 }
 
 static int by_path(const void *x, const void *y)
@@ -317,8 +356,10 @@ int image_layer_write(struct image_item *items, size_t n, const struct image_spo
                       const struct image_layer_form *form, int fd, struct image_layer_blob *ret,
                       struct err *err)
 {
-    struct image_layer_blob blob = { .is_estargz = form->is_estargz };
-    struct oci_estargz_table table;
+    bool is_estargz = form->kind == IMAGE_LAYER_ESTARGZ;
+    bool is_zstd = form->kind == IMAGE_LAYER_ZSTD_CHUNKED;
+    struct image_layer_blob blob = { .kind = form->kind };
+    struct oci_toc table;
     struct layer_writer w = {
         .spool = spool,
         .fd = fd,
@@ -329,23 +370,25 @@ int image_layer_write(struct image_item *items, size_t n, const struct image_spo
         .blob = &blob,
     };
     size_t n_first = 0;
-    oci_estargz_table_init(&table);
-    w.gzip = gzip_members_new(on_compressed, &w);
-    n = form->is_estargz ? leave_own_names(items, n) : n;
+    oci_toc_init(&table, is_zstd ? OCI_TOC_ZSTD_CHUNKED : OCI_TOC_ESTARGZ);
+    w.table = is_estargz || is_zstd ? &table : NULL;
+    w.split = is_zstd ? oci_tar_split_new() : NULL;
+    w.pieces = pieces_new(is_zstd ? PIECES_ZSTD : PIECES_GZIP, on_compressed, &w);
+    n = is_estargz ? leave_own_names(items, n) : n;
     qsort(items, n, sizeof *items, by_path);
-    if (form->is_estargz) {
-        w.table = &table;
+    if (is_estargz)
         n_first = put_start_first(items, n, form->start);
-    }
     int r = write_all(&w, items, n, n_first, err);
     sha256_end(w.diff_id, blob.diff_id.bytes);
     sha256_end(w.digest, blob.digest.bytes);
-    gzip_members_free(w.gzip);
+    pieces_free(w.pieces);
+    oci_tar_split_free(w.split);
+    arena_fini(&w.names_memory);
     sha256_free(w.diff_id);
     sha256_free(w.digest);
     sha256_free(w.chunk);
     vec_fini(&w.chunks);
-    oci_estargz_table_fini(&table);
+    oci_toc_fini(&table);
     buf_fini(&w.header);
     map_fini(&w.names);
     blob.members = w.members.p;

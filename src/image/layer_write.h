@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A layer of a refactored image as a blob: its entries sorted by the bytes of their paths, so that
- * parents precede what is in them, as a tar (codec/tar_write.h) in gzip (codec/gzip_members.h). Of
+ * parents precede what is in them, as a tar (codec/tar_write.h) in gzip (codec/pieces.h). Of
  * the names of an inode the first holds the content, the others are hard links to it. The same
  * entries give the same bytes.
  *
  * As eStargz the blob is that, too, with members that begin and end where the contents of files do,
- * and three more entries: a landmark and the table of contents (oci/estargz_write.h). Files that
+ * and three more entries: a landmark and the table of contents (oci/chunked_write.h). Files that
  * the start of an image opens come first, with the directories above them.
+ *
+ * As zstd:chunked the same tar is in zstd, with frames that begin and end where contents do; the
+ * table, the tar-split (oci/tar_split.h) and a footer come after the tar, in skippable frames.
  */
 #pragma once
 
 #include "base/map.h"
 #include "image/spool.h"
-#include "oci/image.h"
+#include "oci/chunked_write.h"
 #include "oci/layer_tree.h"
+
+enum image_layer_kind { IMAGE_LAYER_GZIP, IMAGE_LAYER_ESTARGZ, IMAGE_LAYER_ZSTD_CHUNKED };
 
 struct image_item {
     struct str path, link;
@@ -30,21 +35,22 @@ struct image_layer_blob {
     struct oci_digest diff_id, digest;
     uint64_t size, tar_size; /* compressed or not */
     uint64_t n_files;
-    bool is_estargz;
-    struct oci_digest table;    /* of eStargz: of its JSON */
-    struct oci_member *members; /* of the blob, in its order */
+    enum image_layer_kind kind;
+    struct oci_digest table;           /* of eStargz: of its JSON */
+    struct oci_zstd_chunked_tail tail; /* of zstd:chunked */
+    struct oci_member *members;        /* of the blob, in its order; of zstd:chunked none */
     size_t n_members;
 };
 void image_layer_blob_fini(struct image_layer_blob *b);
 
 /* How blobs are written. */
 struct image_layer_form {
-    bool is_estargz;
-    const struct map *start; /* SHA-256 of contents that come first; NULL: none */
+    enum image_layer_kind kind;
+    const struct map *start; /* of eStargz: SHA-256 of contents that come first; NULL: none */
 };
 
 /* Sorts `items`. `fd`: gets the blob. *ret: given, image_layer_blob_fini(). Errors: those of the
- * spool, of tar_write_header(), of oci_estargz_table_add(), what writing gives. */
+ * spool, of tar_write_header(), of oci_toc_add(), what writing gives. */
 int image_layer_write(struct image_item *items, size_t n, const struct image_spool *spool,
                       const struct image_layer_form *form, int fd, struct image_layer_blob *ret,
                       struct err *err);

@@ -3,7 +3,7 @@
 
 #include "image/changes.h"
 #include "image/items.h"
-#include "oci/estargz_write.h"
+#include "oci/chunked_write.h"
 
 enum { SHOWN_BYTES = 120 };
 
@@ -89,7 +89,7 @@ static bool is_linked_content(const struct prover *p, const struct oci_node *nod
 static bool is_of_estargz(const struct prover *p, const struct image_change *c)
 {
     const struct oci_node *node = c->to ? c->to : c->from;
-    return p->r->opts->form.is_estargz && oci_estargz_is_own_name(node->path) &&
+    return p->r->opts->form.kind == IMAGE_LAYER_ESTARGZ && oci_estargz_is_own_name(node->path) &&
            (!c->to || (c->to->inode->entry && c->to->inode->entry->type == TAR_FILE));
 }
 
@@ -120,7 +120,7 @@ static int check_links(const struct prover *p, struct err *err)
     map_each (at, &p->before->nodes) {
         const struct oci_node *from = at->value, *to = oci_tree_find(p->after, from->path);
         if (r < 0 || oci_node_is_dir(from) ||
-            (p->r->opts->form.is_estargz && oci_estargz_is_own_name(from->path)))
+            (p->r->opts->form.kind == IMAGE_LAYER_ESTARGZ && oci_estargz_is_own_name(from->path)))
             continue;
         if (from->inode->n_links != to->inode->n_links) {
             r = refuse(from->path, "has another number of links", err);

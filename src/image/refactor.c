@@ -8,7 +8,7 @@ enum { HEADER_RATIO = 10 }; /* headers of directories compress to about a tenth 
 
 bool image_refactoring_keeps(const struct image_refactoring *r, size_t image)
 {
-    return (r->plan.images[image].n_shared == 0 && !r->opts->form.is_estargz) ||
+    return (r->plan.images[image].n_shared == 0 && r->opts->form.kind == IMAGE_LAYER_GZIP) ||
            (r->images && r->images[image].is_kept);
 }
 
@@ -159,7 +159,7 @@ static int plan(struct image_refactoring *r, struct err *err)
                               : o->gain_threshold,
         .cached = o->cached,
         .is_forced = o->is_forced,
-        .is_for_all = o->form.is_estargz,
+        .is_for_all = o->form.kind != IMAGE_LAYER_GZIP,
     };
     int status = image_plan_make(&in, &r->plan, err);
     if (status >= 0)

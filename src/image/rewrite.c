@@ -152,6 +152,13 @@ static struct str newest_of(const struct image_group *g)
     return newest;
 }
 
+static const char *layers_note(enum image_layer_kind kind)
+{
+    return kind == IMAGE_LAYER_ESTARGZ        ? " layers=estargz"
+           : kind == IMAGE_LAYER_ZSTD_CHUNKED ? " layers=zstd-chunked"
+                                              : "";
+}
+
 static int write_documents(struct rewriter *w, size_t image, struct err *err)
 {
     struct image_refactoring *r = w->r;
@@ -166,8 +173,7 @@ static int write_documents(struct rewriter *w, size_t image, struct err *err)
                    "version=%d layer-threshold=%llu max-layers=%u mtime=%s link=%s%s",
                    PLANNER_VERSION, (unsigned long long)r->opts->layer_threshold,
                    r->opts->max_layers, r->opts->atoms.is_exact ? "exact" : "canonical",
-                   r->opts->atoms.is_linked ? "symlink" : "none",
-                   r->opts->form.is_estargz ? " layers=estargz" : "");
+                   r->opts->atoms.is_linked ? "symlink" : "none", layers_note(r->opts->form.kind));
     int status = image_config_rewrite(m->image.config_text, layers, n, &config, err);
     status =
         status < 0 ? status : oci_layout_document(w->layout, buf_str(&config), &config_digest, err);
@@ -355,7 +361,8 @@ static int stage(struct rewriter *w, struct err *err)
     r->layers = arena_new_n(&r->memory, struct image_layer_blob, r->plan.n_layers);
     r->images = arena_new_n(&r->memory, struct image_refactoring_image, r->group.n);
     for (size_t i = 0; i < r->group.n; i++)
-        r->images[i].is_kept = r->plan.images[i].n_shared == 0 && !r->opts->form.is_estargz &&
+        r->images[i].is_kept = r->plan.images[i].n_shared == 0 &&
+                               r->opts->form.kind == IMAGE_LAYER_GZIP &&
                                can_be_copied(&r->group.members[i]);
     int status = check_linked(r, err);
     status = status < 0 ? status : write_images(w, err);

@@ -26,6 +26,7 @@ struct archive_entry;
     X(struct archive *, archive_read_new, (void))                                                  \
     X(int, archive_read_free, (struct archive *))                                                  \
     X(int, archive_read_support_filter_gzip, (struct archive *))                                   \
+    X(int, archive_read_support_filter_zstd, (struct archive *))                                   \
     X(int, archive_read_support_format_tar, (struct archive *))                                    \
     X(int, archive_read_open_filename, (struct archive *, const char *, size_t))                   \
     X(int, archive_read_next_header, (struct archive *, struct archive_entry **))                  \
@@ -263,6 +264,7 @@ static int check_entry(struct comparison *c, struct archive_entry *a, int status
 static int check_all(struct comparison *c, const char *path, struct err *err)
 {
     struct archive_entry *a;
+    (void)lib.archive_read_support_filter_zstd(c->from); /* one without it takes gzip alone */
     if (lib.archive_read_support_filter_gzip(c->from) != 0 ||
         lib.archive_read_support_format_tar(c->from) != 0 ||
         lib.archive_read_open_filename(c->from, path, READ_BYTES) != 0)

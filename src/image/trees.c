@@ -128,7 +128,7 @@ int image_trees_push(struct image_trees *t, const struct image_trees_image *i,
     for (size_t k = 0; r >= 0 && k < i->image->manifest.n_layers; k++) {
         uint64_t size = i->image->manifest.layers[k].size;
         struct str tree = STR("");
-        if (!i->blobs[k] || size < IMAGE_TREE_LAYER_MIN)
+        if (!i->blobs[k] || i->blobs[k]->n_members == 0 || size < IMAGE_TREE_LAYER_MIN)
             continue;
         r = tree_of(t, i, k, &tree, err);
         if (r < 0 || tree.n == 0 || tree.n >= size)

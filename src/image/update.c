@@ -8,7 +8,7 @@
 #include "image/items.h"
 #include "image/proof.h"
 #include "image/second_reader.h"
-#include "oci/estargz_write.h"
+#include "oci/chunked_write.h"
 #include "oci/layout.h"
 #include "oci/refactored.h"
 
@@ -176,7 +176,7 @@ static void add_whiteouts(struct image_update *u, struct map *needed, struct ima
         const struct oci_node *node = at->value;
         if (!node->parent || oci_tree_find(new, node->path))
             continue;
-        if (u->pair.opts->form.is_estargz && oci_estargz_is_own_name(node->path))
+        if (u->pair.opts->form.kind == IMAGE_LAYER_ESTARGZ && oci_estargz_is_own_name(node->path))
             continue; /* the delta has its own, or needs none */
         const struct oci_node *parent = oci_tree_find(new, node->parent->path);
         if (!parent || !oci_node_is_dir(parent))
