@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image/: a layer as a stream of records, and the process that makes them. */
+#include "base/sanitizer.h"
 #include "image/layer_child.h"
 #include "image/layer_wire.h"
 #include "image/table_child.h"
@@ -542,6 +543,27 @@ static void join_and_wait(pthread_t thread, const struct table_thread *t)
     (void)snprintf(path, sizeof path, "/proc/self/task/%d", (int)t->id);
     while (access(path, F_OK) == 0)
         (void)sched_yield();
+}
+
+TEST(a_reader_that_cannot_be_confined_says_nothing_of_a_table)
+{
+    struct buf tree = BUF_INIT(1 << 20), tar, flat = BUF_INIT(1 << 20);
+    struct script s;
+    struct err err = { 0 };
+    void *process = NULL;
+    if (HAS_SANITIZER || geteuid() != 0)
+        SKIP("it is not confined here, or mounts take root");
+    make_tree(&tree, &tar);
+    make_script(&s, "exec unshare -m sh -c 'mount -t tmpfs none /dev; exec \"$0\" \"$@\"' "
+                    "\"$SELF\" \"$@\""); /* without /dev/null */
+    const struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree) };
+    CHECK_ERR(layer_child_reading.table(&s.opts, &process, &t, NULL, &flat, &err), -EIO);
+    CHECK(strstr(err_text(&err), "/dev/null"));
+    layer_child_reading.end_tables(process);
+    remove_script(&s);
+    buf_fini(&tree);
+    buf_fini(&tar);
+    buf_fini(&flat);
 }
 
 TEST(the_reader_of_tables_outlives_the_thread_that_started_it)

@@ -98,8 +98,8 @@ int table_child_main(void)
     uint8_t digest[SHA256_BYTES];
     sha256_of(STR(""), digest); /* its library reads files, which are out of reach later */
     int r = layer_child_confine(NULL, WORK_BYTES, false, &err);
-    if (r < 0)
-        (void)answer(r, str_of(err_text(&err)));
+    if (r < 0) /* which says nothing of a table */
+        (void)answer(-EIO, str_of(err_text(&err)));
     for (r = r < 0 ? r : 1; r > 0;)
         r = read_one(&err);
     return r < 0;
@@ -110,8 +110,8 @@ int table_child_main(void)
 /* Codes that a child may give; it may be someone else's by now. */
 static bool is_code(int r)
 {
-    static const int codes[] = { E_PARSE,  E_CORRUPT, E_VERSION, E_LIMIT,
-                                 E_DIGEST, -ENOMEM,   -EMSGSIZE, E_UNSUPPORTED };
+    static const int codes[] = { E_PARSE, E_CORRUPT, E_VERSION,     E_LIMIT, E_DIGEST,
+                                 -ENOMEM, -EMSGSIZE, E_UNSUPPORTED, -EIO };
     for (size_t i = 0; i < ARRAY_LEN(codes); i++)
         if (codes[i] == r)
             return true;
