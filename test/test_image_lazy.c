@@ -3,6 +3,9 @@
  * behind a real mount, and what fetches. */
 #include "base/clock.h"
 #include "base/sys.h"
+#include "image/handed.h"
+#include "image/layer_cache.h"
+#include "image/layer_child.h"
 #include "image/lazy_fetch.h"
 #include "image/lazy_fuse.h"
 #include "image/lazy_layers.h"
@@ -13,6 +16,7 @@
 #include "image/mount.h"
 #include "image/run.h"
 #include "image/start_list.h"
+#include "image/store_control.h"
 #include "image/tree_remove.h"
 #include "oci/file_parcel.h"
 #include "oci/table.h"
@@ -2068,6 +2072,90 @@ TEST(a_proof_at_the_end_can_be_ended)
     ending_fini(&e);
 }
 
+/* What a server writes, and the child that reads layers for it, are this program. */
+TEST(a_server_that_has_the_store_gets_the_layers_handed_over)
+{
+    struct ending e;
+    if (why_not())
+        SKIP(why_not());
+    for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+        struct store_control *c;
+        struct arena a = { 0 };
+        struct oci_store_image image;
+        struct oci_store *s;
+        struct stat st;
+        int n_leases = 0;
+        scoped(buf_fini_scoped) struct buf list = BUF_INIT(START_LIST_BYTES_MAX);
+        ending_init(&e, is_wrong ? WRONG_MODE : WRONG_NOTHING);
+        scoped(free_scoped) char *state = xasprintf("%s/state2", e.w.dir);
+        scoped(free_scoped) char *handed = xasprintf("%s/handed", state);
+        CHECK(mkdir(state, 0700) == 0);
+        e.opts.state = state;
+        e.opts.name = STR("app:v1");
+        e.opts.stop = &e.w.stop;
+        const struct oci_store_opts o = { .root = e.store,
+                                          .is_service = true,
+                                          .has_control = true };
+        CHECK_OK(layer_cache_open_store(&o, IMAGE_CACHE_ARC, &s, NULL));
+        CHECK_OK(store_control_start(s, &c, NULL));
+        ending_run(&e);
+        wait_all(&e.w);
+        CHECK_INT(e.reason, is_wrong ? E_DIGEST : 0);
+        CHECK(stat(handed, &st) < 0 && errno == ENOENT);
+        for (size_t i = 0; i < 2; i++)
+            CHECK_INT(oci_store_layer_has(s, &e.said.diff_ids[i]), !is_wrong);
+        CHECK_INT(oci_store_image_get(s, STR("app:v1"), &a, &image, NULL), is_wrong ? -ENOENT : 0);
+        if (!is_wrong) {
+            CHECK(oci_digest_equal(&image.manifest, &e.image.digest));
+            CHECK_STR(image.platform, "linux/amd64");
+            CHECK_OK(start_list_get(s, &e.image.manifest.config.digest, &list, NULL));
+        }
+        CHECK_OK(oci_store_lease_each(s, count_lease, &n_leases, NULL));
+        CHECK_INT(n_leases, !is_wrong);
+        arena_fini(&a);
+        store_control_close(c, true);
+        oci_store_close(s);
+        ending_fini(&e);
+    }
+}
+
+/* Whatever lies there: it is compared, and no FIFO is waited for. */
+TEST(what_is_handed_over_is_compared_before_the_store_has_it)
+{
+    struct ending e;
+    struct err err = { 0 };
+    const struct handed_opts o = { .name = STR("app:v1"), .reading = &layer_parse_here };
+    static const char *const files[] = { "manifest", "config", "start", NULL };
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    struct oci_store *s = open_store(&e, false);
+    scoped(free_scoped) char *path = xasprintf("%s/given", e.w.dir);
+    CHECK(mkdir(path, 0700) == 0);
+    int dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    CHECK_OK(handed_write(dir, &e.image, &e.w.first, &err));
+    for (size_t i = 0; i < 2; i++) {
+        scoped(buf_fini_scoped) struct buf tar = whole_tar(&e.w.m.tars[0]);
+        int fd = handed_new_tar(dir, &e.said.diff_ids[i], &err);
+        CHECK_OK(sys_write_all(fd, tar.p, tar.n));
+        (void)close(fd);
+    }
+    CHECK_ERR(handed_keep(s, path, &o, &err), E_DIGEST); /* of the upper one */
+    CHECK(!oci_store_layer_has(s, &e.said.diff_ids[1]));
+    CHECK_ERR(oci_store_image_get(s, STR("app:v1"), &e.a, &(struct oci_store_image){ 0 }, NULL),
+              -ENOENT);
+    for (size_t i = 0; files[i]; i++) {
+        CHECK(renameat(dir, files[i], dir, "aside") == 0 && mkfifoat(dir, files[i], 0600) == 0);
+        CHECK_ERR(handed_keep(s, path, &o, &err), E_INVALID);
+        CHECK(unlinkat(dir, files[i], 0) == 0);
+        CHECK_ERR(handed_keep(s, path, &o, &err), -ENOENT);
+        CHECK(renameat(dir, "aside", dir, files[i]) == 0);
+    }
+    (void)close(dir);
+    oci_store_close(s);
+    ending_fini(&e);
+}
+
 TEST(an_end_waits_for_no_store)
 {
     struct ending e;
@@ -2175,6 +2263,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && str_is(str_of(argv[1]), LAZY_GUARD_WORD))
         return lazy_guard_main(argc, argv);
+    if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD))
+        return layer_child_main(argc, argv);
     (void)signal(SIGPIPE, SIG_IGN);
     return test_main(argc, argv);
 }

@@ -1106,6 +1106,10 @@ TEST(a_job_is_read_as_it_was_written)
                                     .pull = { .source = STR("s"), .max_tar_bytes = 7 } });
     check_same(&(struct store_job){ .kind = STORE_JOB_UNMOUNT, .lease = STR("l") });
     check_same(&(struct store_job){ .kind = STORE_JOB_CHECK, .bytes_per_s = 7, .is_dry = true });
+    check_same(&(struct store_job){ .kind = STORE_JOB_KEEP,
+                                    .name = STR("n"),
+                                    .from = STR("/state/handed"),
+                                    .lease = STR("l") });
 }
 
 TEST_MAIN

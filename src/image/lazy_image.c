@@ -309,6 +309,7 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
         .image = l->opts.image,
         .name = l->opts.name,
         .state = l->opts.state,
+        .stop = &l->stop,
         .trees = &l->trees,
         .view = &l->view,
         .first = &l->first,

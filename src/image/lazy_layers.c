@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/lazy_layers.h"
 
-#include "base/clock.h"
 #include "base/sys.h"
+#include "image/handed.h"
 #include "image/layer_cache.h"
 #include "image/lazy_proof.h"
 #include "image/root.h"
+#include "image/store_ask.h"
+#include "image/tree_remove.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 enum { STORE_MS = 200 };
 
@@ -61,9 +65,9 @@ static int import(const struct lazy_layers_opts *o, struct oci_store *s, size_t 
     return r == E_DIGEST ? -EIO : r;
 }
 
-static int keep_layer(const struct lazy_layers_opts *o, struct oci_store *s, size_t i,
-                      struct err *err)
+static int keep_layer(void *arg, struct oci_store *s, size_t i, struct err *err)
 {
+    const struct lazy_layers_opts *o = arg;
     struct err why = { 0 };
     int r = import(o, s, i, &why);
     if (r >= 0 || r == -EEXIST) {
@@ -77,56 +81,102 @@ static int keep_layer(const struct lazy_layers_opts *o, struct oci_store *s, siz
     return r < 0 ? err_set(err, r, "layer %zu: %s", i, err_text(&why)) : 0;
 }
 
-static int put_documents(const struct oci_image *image, struct oci_store *s, struct err *err)
+static int keep_here(const struct lazy_layers_opts *o, struct oci_store *s, struct err *err)
 {
-    int r = oci_store_document_put(s, &image->manifest.config.digest, image->config_text, err);
-    if (r >= 0 && image->index_text.n)
-        r = oci_store_document_put(s, &image->index, image->index_text, err);
-    return r < 0 ? r : oci_store_document_put(s, &image->digest, image->manifest_text, err);
+    const struct keep_opts how = { .image = o->image,
+                                   .name = o->name,
+                                   .first = o->first,
+                                   .layer = keep_layer,
+                                   .arg = (void *)(uintptr_t)o };
+    int r = keep_image(s, &how, err);
+    return r < 0 || !o->state ? r : root_lease(s, &o->image->digest, o->state, err);
 }
 
-/* As a pull does. */
-static int put_name(const struct lazy_layers_opts *o, struct oci_store *s, struct err *err)
+/* ---- beside a server ---- */
+
+static int add_to_file(void *arg, struct str bytes, struct err *err)
 {
-    struct arena a = { 0 };
-    struct oci_store_image old;
-    const struct oci_platform *of = &o->image->config.platform;
-    struct oci_store_image image = {
-        .name = o->name,
-        .manifest = o->image->digest,
-        .platform = str_of(arena_printf(&a, STR_FMT "/" STR_FMT "%s" STR_FMT, STR_ARG(of->os),
-                                        STR_ARG(of->architecture), of->variant.n ? "/" : "",
-                                        STR_ARG(of->variant))),
-        .pulled_wall_s = (int64_t)clock_wall_ms() / 1000,
-    };
-    if (o->image->index_text.n)
-        image.index = o->image->index;
-    image.is_pinned = oci_store_image_get(s, o->name, &a, &old, NULL) >= 0 && old.is_pinned;
-    int r = oci_store_image_put(s, &image, err);
-    arena_fini(&a);
+    int r = sys_write_all(*(int *)arg, bytes.p, bytes.n);
+    return r < 0 ? err_sys(err, r, "write the tar of a layer") : 0;
+}
+
+static int write_tar(const struct lazy_layers_opts *o, size_t i, int dir, struct err *err)
+{
+    struct lazy_tar tar;
+    scoped(fd_scoped) int fd = handed_new_tar(dir, &o->trees->diff_ids[i], err);
+    int r = fd < 0 ? fd : lazy_trees_tar(o->trees, i, &tar, err);
+    if (r < 0)
+        return r == E_DIGEST ? -EIO : r; /* it was proven: the child that unpacks it fails now */
+    r = oci_skeleton_make_tar(&tar.skeleton, give_content, (void *)(uintptr_t)o, add_to_file, &fd,
+                              err);
+    lazy_tar_fini(&tar);
     return r;
 }
 
-/* While the layers come, none of them makes room for another one, and no gc takes them. */
-static void hold_all(const struct lazy_layers_opts *o, struct oci_store *s,
-                     void (*f)(struct oci_store *s, const struct oci_digest *d))
+static int write_handed(const struct lazy_layers_opts *o, int dir, struct err *err)
 {
-    f(s, &o->image->digest);
-    f(s, &o->image->manifest.config.digest);
-    for (size_t i = 0; i < o->trees->n; i++)
-        f(s, &o->trees->diff_ids[i]);
+    scoped(oci_store_close_scoped) struct oci_store *reader = NULL;
+    const struct oci_store_opts reads = { .root = o->store, .is_reader = true };
+    bool has_reader = oci_store_open(&reads, &reader, NULL) >= 0;
+    int r = handed_write(dir, o->image, o->first, err);
+    for (size_t i = 0; i < o->trees->n && r >= 0; i++)
+        if (lazy_trees_is_first(o->trees, i) &&
+            !(has_reader && oci_store_layer_has(reader, &o->trees->diff_ids[i])))
+            r = write_tar(o, i, dir, err);
+    return r;
 }
 
-static int keep_in(const struct lazy_layers_opts *o, struct oci_store *s, struct err *err)
+static int ask(const struct lazy_layers_opts *o, const char *dir, struct err *err)
 {
-    int r = 0;
-    for (size_t i = 0; i < o->trees->n && r >= 0; i++)
-        r = lazy_trees_is_first(o->trees, i) ? keep_layer(o, s, i, err) : 0;
-    r = r < 0 ? r : put_documents(o->image, s, err);
-    r = r < 0 ? r : start_list_put(s, &o->image->manifest.config.digest, o->first, err);
-    if (r >= 0 && o->name.n)
-        r = put_name(o, s, err);
-    return r < 0 || !o->state ? r : root_lease(s, &o->image->digest, o->state, err);
+    struct arena a = { 0 };
+    struct json *ignored;
+    scoped(free_scoped) char *lease = NULL;
+    int r = root_lease_as(o->store, o->state, &lease, err);
+    if (r < 0)
+        return r;
+    const struct store_job job = {
+        .kind = STORE_JOB_KEEP, .name = o->name, .from = str_of(dir), .lease = str_of(lease)
+    };
+    r = store_ask_until(o->store, &job, STORE_ASK_TAKEN_MS, o->stop, &a, &ignored, err);
+    arena_fini(&a);
+    if (r == -ECANCELED && !lazy_fetch_is_over(o->fetch)) /* that process ends */
+        r = STORE_ASKED_LOST;
+    if (r >= 0 && r != STORE_ASKED_DONE)
+        return err_set(err, -EBUSY, "the process that has the store open does not answer");
+    return r < 0 ? r : 0;
+}
+
+/* The layers lie on the disk once more until that process has taken them. */
+static int hand_over(const struct lazy_layers_opts *o, struct err *err)
+{
+    static const char name[] = "handed";
+    scoped(free_scoped) char *state = realpath(o->state, NULL);
+    scoped(fd_scoped) int parent =
+        state ? sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0) : -errno;
+    scoped(free_scoped) char *path = xasprintf("%s/%s", state ? state : "", name);
+    if (parent < 0)
+        return err_sys(err, parent, "open '%s'", o->state);
+    if (lazy_prover_prove_all(o->prover, o->fetch, err) == E_DIGEST)
+        return E_DIGEST;
+    if (lazy_prover_missing(o->prover))
+        return err_set(err, -EAGAIN, "its layers cannot be compared with the image now");
+    (void)tree_remove(parent, name, NULL);
+    int r = sys_mkdirat(parent, name, 0700);
+    scoped(fd_scoped) int dir =
+        r < 0 ? r : sys_openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (dir < 0)
+        return err_sys(err, dir, "make '%s'", path);
+    r = write_handed(o, dir, err);
+    r = r < 0 ? r : ask(o, path, err);
+    (void)tree_remove(parent, name, NULL);
+    return r == E_DIGEST ? -EIO : r; /* the layers are proven */
+}
+
+static bool has_server(const struct lazy_layers_opts *o)
+{
+    struct oci_store_holder holder;
+    oci_store_holder(o->store, &holder);
+    return o->state && holder.has_control;
 }
 
 static int keep(const struct lazy_layers_opts *o, struct err *err)
@@ -136,9 +186,10 @@ static int keep(const struct lazy_layers_opts *o, struct err *err)
     struct err why = { 0 };
     int r = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &s, &why);
     if (r >= 0) {
-        hold_all(o, s, oci_store_hold);
-        r = keep_in(o, s, &why);
-        hold_all(o, s, oci_store_release);
+        r = keep_here(o, s, &why);
+    } else if (r == -EBUSY && has_server(o)) {
+        why = (struct err){ 0 };
+        r = hand_over(o, &why);
     }
     if (r < 0 && r != E_DIGEST &&
         lazy_prover_prove_all(o->prover, o->fetch, err) < 0) /* those that were not reached */

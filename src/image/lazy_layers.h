@@ -21,7 +21,9 @@ struct lazy_layers_opts {
     const char *store;
     const struct oci_image *image;
     struct str name;   /* that it gets there; empty: none */
-    const char *state; /* of its mount, which gets a lease on it; NULL: none */
+    const char *state; /* of its mount, which gets a lease on it; NULL: none. A server that has the
+                          store gets the image handed over there (image/handed.h) */
+    const atomic_bool *stop; /* ends waiting for that server; NULL: nothing does */
     const struct lazy_trees *trees;
     const struct lazy_view *view;
     const struct start_list *first;

@@ -490,15 +490,24 @@ static int write_store_path(const char *store_root, int dir, struct err *err)
 }
 
 /* It may be tried again: what the last try left is replaced. */
-int root_lease(struct oci_store *store, const struct oci_digest *manifest, const char *state,
-               struct err *err)
+int root_lease_as(const char *store_root, const char *state, char **ret_lease, struct err *err)
 {
-    scoped(free_scoped) char *id = lease_of(state), *root = realpath(oci_store_root(store), NULL);
+    scoped(free_scoped) char *root = realpath(store_root, NULL);
     if (!root)
-        return err_sys(err, -errno, "'%s'", oci_store_root(store));
+        return err_sys(err, -errno, "'%s'", store_root);
     scoped(fd_scoped) int dir = sys_openat(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0);
     int r = dir < 0 ? err_sys(err, dir, "open '%s'", state)
                     : sys_write_file_atomic(dir, "store", str_of(root), 0600, err);
+    if (r >= 0)
+        *ret_lease = lease_of(state);
+    return r;
+}
+
+int root_lease(struct oci_store *store, const struct oci_digest *manifest, const char *state,
+               struct err *err)
+{
+    scoped(free_scoped) char *id = NULL;
+    int r = root_lease_as(oci_store_root(store), state, &id, err);
     return r < 0 ? r : oci_store_lease(store, str_of(id), manifest, true, err);
 }
 

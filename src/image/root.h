@@ -82,6 +82,8 @@ int root_mount_over(const char *state, int lower_fd, int data_fd, const char *ta
  */
 int root_lease(struct oci_store *store, const struct oci_digest *manifest, const char *state,
                struct err *err);
+/* The same where another process makes the lease, which is to be *ret_lease: given, free(). */
+int root_lease_as(const char *store_root, const char *state, char **ret_lease, struct err *err);
 /*
  * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how
  * long to wait for another process that writes the store, and takes no jobs; after it, links that

@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 16 << 10 };
+enum { READ_BYTES = 16 << 10, STOP_MS = 100 /* how often *stop is looked at */ };
 
 struct asking {
     int fd;
@@ -27,7 +27,13 @@ struct asking {
     struct buf in;
     void (*on_event)(void *arg, const struct json *v);
     void *arg;
+    const atomic_bool *stop; /* NULL: nothing does */
 };
+
+static bool is_stopped(const struct asking *q)
+{
+    return q->stop && atomic_load(q->stop);
+}
 
 /* A connection waits for its place in the queue, and a job for room, until then. */
 static void limit_sending(int fd, uint64_t until_ms)
@@ -96,7 +102,9 @@ static void wait_for_it(struct asking *q)
             return;
         }
         int ms = has_deadline ? (int)MIN(q->taken_by_ms - now, (uint64_t)INT_MAX) : -1;
-        if (poll(&p, 1, ms) > 0)
+        if (q->stop)
+            ms = ms < 0 ? STOP_MS : MIN(ms, (int)STOP_MS);
+        if (poll(&p, 1, ms) > 0 || is_stopped(q))
             return;
     }
 }
@@ -115,6 +123,8 @@ static int read_line(struct asking *q, struct str *ret, struct err *err)
             return err_set(err, E_PARSE, "an answer has more than %d bytes",
                            STORE_CONTROL_LINE_MAX);
         wait_for_it(q);
+        if (is_stopped(q))
+            return err_set(err, -ECANCELED, "it was canceled");
         ssize_t n = recv(q->fd, at, READ_BYTES, 0);
         if (n < 0 && errno == EINTR)
             continue;
@@ -177,22 +187,35 @@ static int take_answers(struct asking *q, struct arena *a, struct json **ret, st
     }
 }
 
-int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
-              void (*on_event)(void *arg, const struct json *v), void *arg, struct arena *a,
-              struct json **ret, struct err *err)
+/* q: what it is to tell, and until when. */
+static int ask(const char *root, const struct store_job *job, uint64_t taken_ms, struct asking *q,
+               struct arena *a, struct json **ret, struct err *err)
 {
     uint64_t now = clock_mono_ms(), taken_by_ms = now + MIN(taken_ms, UINT64_MAX - now);
     scoped(fd_scoped) int fd = connect_to(root, taken_by_ms, err);
     if (fd < 0)
         return fd == -ENOENT ? STORE_ASKED_NO_ONE : fd == -ETIMEDOUT ? STORE_ASKED_LATE : fd;
-    struct asking q = { .fd = fd,
-                        .taken_by_ms = taken_by_ms,
-                        .in = BUF_INIT(STORE_CONTROL_LINE_MAX + READ_BYTES),
-                        .on_event = on_event,
-                        .arg = arg };
-    int r = send_job(&q, job, err);
+    q->fd = fd;
+    q->taken_by_ms = taken_by_ms;
+    q->in = BUF_INIT(STORE_CONTROL_LINE_MAX + READ_BYTES);
+    int r = send_job(q, job, err);
     if (r >= 0)
-        r = r == 0 ? (int)asked_in_vain(&q) : take_answers(&q, a, ret, err);
-    buf_fini(&q.in);
+        r = r == 0 ? (int)asked_in_vain(q) : take_answers(q, a, ret, err);
+    buf_fini(&q->in);
     return r;
+}
+
+int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
+              void (*on_event)(void *arg, const struct json *v), void *arg, struct arena *a,
+              struct json **ret, struct err *err)
+{
+    struct asking q = { .on_event = on_event, .arg = arg };
+    return ask(root, job, taken_ms, &q, a, ret, err);
+}
+
+int store_ask_until(const char *root, const struct store_job *job, uint64_t taken_ms,
+                    const atomic_bool *stop, struct arena *a, struct json **ret, struct err *err)
+{
+    struct asking q = { .stop = stop };
+    return ask(root, job, taken_ms, &q, a, ret, err);
 }

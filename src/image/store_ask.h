@@ -23,3 +23,7 @@ enum store_asked {
 int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
               void (*on_event)(void *arg, const struct json *v), void *arg, struct arena *a,
               struct json **ret, struct err *err);
+/* Likewise, until *stop is set: then it returns -ECANCELED soon, and the process is told that no
+ * client waits any more. */
+int store_ask_until(const char *root, const struct store_job *job, uint64_t taken_ms,
+                    const atomic_bool *stop, struct arena *a, struct json **ret, struct err *err);

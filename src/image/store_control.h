@@ -15,8 +15,8 @@
  * before the lock is released. What a killed process leaves refuses connections, and the next one
  * that takes jobs replaces it. A connection that ends without "taken" has changed nothing: the
  * client looks for the lock again, and a job whose "taken" can no longer be sent is not done. A
- * client that goes away later cancels its pull; names and gc are done at once and to their end.
- * Only root and the user of the process are heard.
+ * client that goes away later cancels its pull, or the keeping of its image; names and gc are done
+ * at once and to their end. Only root and the user of the process are heard.
  *
  * Each job has a thread of its own.
  */

@@ -3,22 +3,20 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/sys.h"
 #include "codec/json.h"
 #include "image/erofs_file.h"
+#include "image/handed.h"
 #include "image/layer_cache.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "image/linked_dir.h"
 #include "image/provide.h"
-#include "image/start_list.h"
 #include "image/stored.h"
 #include "oci/pull.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/stat.h>
 
 /* ---- the text ---- */
 
@@ -26,7 +24,7 @@ static const char *const kinds[STORE_JOB_KINDS] = {
     [STORE_JOB_TAG] = "tag",     [STORE_JOB_RM] = "rm",       [STORE_JOB_PIN] = "pin",
     [STORE_JOB_UNPIN] = "unpin", [STORE_JOB_GC] = "gc",       [STORE_JOB_PULL] = "pull",
     [STORE_JOB_START] = "start", [STORE_JOB_MOUNT] = "mount", [STORE_JOB_UNMOUNT] = "unmount",
-    [STORE_JOB_CHECK] = "check",
+    [STORE_JOB_CHECK] = "check", [STORE_JOB_KEEP] = "keep",
 };
 
 static const char *const parents[] = { [OCI_SYMLINK_PARENT_REFUSE] = "refuse",
@@ -153,6 +151,9 @@ int store_job_read(const struct json *v, struct arena *a, struct store_job *ret,
     r = r < 0 ? r : get_text(v, "lease", &job.lease, err);
     if (r >= 0 && has_lease(&job) && job.lease.n == 0)
         return err_set(err, E_INVALID, "a mount has a lease");
+    r = r < 0 ? r : get_text(v, "from", &job.from, err);
+    if (r >= 0 && job.kind == STORE_JOB_KEEP && job.from.n == 0)
+        return err_set(err, E_INVALID, "where is what is to be kept?");
     if (r >= 0)
         *ret = job;
     return r;
@@ -200,6 +201,7 @@ struct json *store_job_write(const struct store_job *job, struct arena *a)
     struct json *v = json_new_object(a);
     json_set_str(a, v, "do", str_of(kinds[job->kind]));
     set_text(a, v, "name", job->name);
+    set_text(a, v, "from", job->from);
     set_true(a, v, "again", job->is_again);
     set_true(a, v, "dryRun", job->is_dry);
     set_text(a, v, "lease", job->lease);
@@ -250,6 +252,7 @@ static int change_name(struct oci_store *s, const struct store_job *job,
     case STORE_JOB_START:
     case STORE_JOB_MOUNT:
     case STORE_JOB_UNMOUNT:
+    case STORE_JOB_KEEP:
     case STORE_JOB_KINDS:
         break;
     }
@@ -730,20 +733,7 @@ static int pull(struct oci_store *s, const struct store_job *job,
     return r;
 }
 
-/* ---- start ---- */
-
-/* The path is the word of another process: what has no end, or no beginning, is not waited for. */
-static int read_regular(const char *path, struct buf *to, struct err *err)
-{
-    struct stat st;
-    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return err_sys(err, fd < 0 ? fd : -errno, "open '%s'", path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, E_INVALID, "'%s' is no file", path);
-    scoped(free_scoped) char *self = xasprintf("/proc/self/fd/%d", fd);
-    return sys_read_file(AT_FDCWD, self, to, err);
-}
+/* ---- what other processes hand over ---- */
 
 static int put_start(struct oci_store *s, const struct store_job *job, struct arena *a,
                      struct err *err)
@@ -751,11 +741,20 @@ static int put_start(struct oci_store *s, const struct store_job *job, struct ar
     struct start_list list = { 0 };
     struct err why = { 0 };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(START_LIST_BYTES_MAX);
-    int r = read_regular(str_dup_arena(a, job->list), &text, &why);
+    int r = handed_read(AT_FDCWD, str_dup_arena(a, job->list), &text, &why);
     r = r < 0 ? r : start_list_read(buf_str(&text), &list, &why);
     r = r < 0 ? r : start_list_put(s, &job->config, &list, &why);
     start_list_fini(&list);
     return r < 0 ? err_set(err, r, "list of a start: %s", err_text(&why)) : 0;
+}
+
+static int keep(struct oci_store *s, const struct store_job *job,
+                const struct store_job_watch *watch, struct arena *a, struct err *err)
+{
+    const struct handed_opts o = {
+        .name = job->name, .lease = job->lease, .reading = &layer_child_reading, .stop = watch->stop
+    };
+    return handed_keep(s, str_dup_arena(a, job->from), &o, err);
 }
 
 /* ---- mount ---- */
@@ -859,6 +858,8 @@ int store_job_run(struct oci_store *s, const struct store_job *job,
         r = mount(s, job, watch, a, &v, err);
     else if (job->kind == STORE_JOB_UNMOUNT)
         r = unmount(s, job, err);
+    else if (job->kind == STORE_JOB_KEEP)
+        r = keep(s, job, watch, a, err);
     else
         r = change_names(s, job, err);
     if (r < 0)

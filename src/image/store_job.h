@@ -14,6 +14,7 @@
  *      "plainHTTP":true,"allowPrivate":true,"ca":"/etc/ca.pem","stallMilliseconds":30000,
  *      "login":{"user":U,"password":P,"identityToken":T}}
  *     {"do":"start","config":"sha256:...","list":"/run/x/list"}
+ *     {"do":"keep","from":"/run/x/handed","name":"app:v1","lease":ID}
  *     {"do":"mount","lease":ID,"images":["app:v1"],"symlinkParent":"shadow","share":true}
  *     {"do":"mount","lease":ID,"source":"docker://redis:7","maxTarBytes":N}   as of a pull
  *     {"do":"unmount","lease":ID}
@@ -21,6 +22,7 @@
  * "mount" leases an image and writes what mounting it takes (image/stored.h); the mount itself is
  * the command's, and "unmount" is asked after its end. An image that was pulled for it has no name.
  *
+ * "keep" puts an image there that lies in a directory (image/handed.h).
  * "start" keeps what the start of an image opens (image/start_list.h), which is in a file.
  *
  * Members other than "do" may be left out where nothing is to be said.
@@ -54,6 +56,7 @@ enum store_job_kind {
     STORE_JOB_START,
     STORE_JOB_MOUNT,
     STORE_JOB_UNMOUNT,
+    STORE_JOB_KEEP,
     STORE_JOB_KINDS
 };
 
@@ -76,18 +79,18 @@ struct store_job {
      * are found before the first is changed. */
     struct str *images;
     size_t n_images;
-    struct str name; /* of a tag, of a pull */
+    struct str name; /* of a tag, of a pull, of what is to be kept */
     /* Of rm: an earlier attempt may have removed names. None of that name is fine; what is named by
      * a digest stays, since that may be another name by now: E_CONFLICT after all else is done. */
     bool is_again;
     bool is_dry;                /* of gc; of a check, which then may have a reader */
     uint64_t bytes_per_s;       /* of a check; 0: no limit */
     struct store_job_pull pull; /* of a mount as well, where there are no images */
-    struct str lease;           /* of a mount: its id; it ends with this start of the machine */
+    struct str lease;           /* of a mount, or what is kept: its id; a reboot ends it */
     enum oci_symlink_parent symlink_parent;
     bool is_sharing;          /* of a mount: stored_share() first */
     struct oci_digest config; /* of a start */
-    struct str list;
+    struct str list, from;    /* paths, absolute: of a start, of what is to be kept */
 };
 
 /* Pure. Texts are borrowed from v, the array is the arena's. Errors: E_INVALID, E_LIMIT. */
@@ -109,8 +112,8 @@ struct store_job_watch {
      */
     void (*on_event)(void *arg, const struct json *v);
     void *arg;
-    /* Set by another thread: a pull, a mount or a check ends with -ECANCELED soon after; the rest
-     * is done. NULL: never. */
+    /* Set by another thread: a pull, a mount, a check, or keeping an image ends with -ECANCELED
+     * soon after; the rest is done. NULL: never. */
     const atomic_bool *stop;
 };
 
@@ -121,9 +124,9 @@ struct store_job_watch {
  * cannot be mounted from the store; of a check the members that `image check -o json` prints, but
  * for the findings, and "unreadError":{"code":N,"text":T} where something could not be read.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
- * oci_origin_open(), oci_pull(), start_list_put(), stored_prepare(); E_INVALID, the form is not
- * that of the open store; E_CONFLICT, see is_again; -ECANCELED. A mount that failed has no lease; a
- * lease that is not there is dropped.
+ * oci_origin_open(), oci_pull(), start_list_put(), handed_keep(), stored_prepare(); E_INVALID, the
+ * form is not that of the open store; E_CONFLICT, see is_again; -ECANCELED. A mount that failed has
+ * no lease; a lease that is not there is dropped.
  */
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,

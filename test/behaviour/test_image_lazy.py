@@ -263,6 +263,22 @@ def all_stored(images, cloud):
     return all((images / "layers" / d).exists() for d in cloud[2])
 
 
+def test_a_server_that_has_the_store_puts_the_image_there(cloud, valve, tmp_path):
+    image(tmp_path / "images", "gc")
+    with serve(tmp_path / "images", "--upstream", "127.0.0.1:1") as server, lazy(valve, tmp_path) as child:
+        valve.set(open=None)
+        wait_for(lambda: f"{valve.host}/app:v1" in [row["name"] for row in json.loads(image(tmp_path / "images", "ls", "-o", "json").stdout)], "its name is there")
+        assert all_stored(tmp_path / "images", cloud) and list((tmp_path / "images/images").glob("*/start"))
+        wait_for(lambda: list((tmp_path / "images/leases").iterdir()), "and a lease")
+        ask(child, "/hidden")
+        assert child.stdout.readline() == "seenread\n"
+        out, err = child.communicate("", timeout=DEADLINE_S)
+        assert (child.returncode, out, err) == (0, "", "") and not server.log
+        assert list((tmp_path / "images/leases").iterdir()) == []
+    assert is_clean(tmp_path)
+    assert image(tmp_path / "images", "check").returncode == 0
+
+
 def test_two_starts_fetch_an_image_once(cloud, valve, tmp_path):
     with lazy(valve, tmp_path) as first, lazy(valve, tmp_path) as second:
         valve.set(open=None)
