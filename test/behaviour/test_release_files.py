@@ -3,7 +3,10 @@
 import importlib.machinery
 import importlib.util
 import json
+import os
+import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -76,3 +79,26 @@ def test_the_sbom_names_what_each_program_contains(contents, notice, lock):
     assert "library/OpenSSL" in uses["program/dormouse"] and "library/OpenSSL" not in uses["program/dormouse-runner"]
     wasmtime = next(c for c in made["components"] if c["name"] == "wasmtime")
     assert re.fullmatch("[0-9a-f]{64}", wasmtime["hashes"][0]["content"])
+
+
+def paths_of_this_machine(file):
+    """Names of the places where the programs were made that a file contains."""
+    cargo = os.environ.get("CARGO_HOME") or pathlib.Path.home() / ".cargo"
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    data = file.read_bytes()
+    return {place for place in (f"{ROOT}/src/", f"{BUILD.resolve()}/src/", f"{cargo}/registry/", f"{cache}/dormouse/engine/")
+            if place.encode() in data}
+
+
+@pytest.mark.parametrize("program", sbom.PROGRAMS)
+def test_a_program_does_not_depend_on_where_it_was_built(program):
+    assert paths_of_this_machine(BUILD / program) == set()
+
+
+def test_a_path_of_this_machine_is_found():
+    assert f"{ROOT}/src/" in paths_of_this_machine(BUILD / "build.ninja")  # of the header that every file includes
+
+
+def test_no_source_has_the_time_of_the_build():
+    done = subprocess.run(["git", "grep", "-nE", "__(DATE|TIME|TIMESTAMP)__", "--", "*.c", "*.h"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode in (1, 128), done.stdout  # none found, or an archive without git
