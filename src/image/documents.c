@@ -126,10 +126,13 @@ static void set_tail(struct arena *a, struct json *annotations,
                      const struct oci_zstd_chunked_tail *tail)
 {
     const struct oci_chunked_place *t = &tail->table, *s = &tail->split;
+    struct str table =
+        str_of(arena_printf(a, "%llu:%llu:%llu:1", (unsigned long long)t->at,
+                            (unsigned long long)t->n, (unsigned long long)t->n_unpacked));
     set_digest(a, annotations, OCI_ZSTD_CHUNKED_DIGEST_ANNOTATION, &tail->digest);
-    json_set_str(a, annotations, OCI_ZSTD_CHUNKED_TABLE_ANNOTATION,
-                 str_of(arena_printf(a, "%llu:%llu:%llu:1", (unsigned long long)t->at,
-                                     (unsigned long long)t->n, (unsigned long long)t->n_unpacked)));
+    set_digest(a, annotations, OCI_ZSTD_CHUNKED_DIGEST_ANNOTATION_OLD, &tail->digest);
+    json_set_str(a, annotations, OCI_ZSTD_CHUNKED_TABLE_ANNOTATION, table);
+    json_set_str(a, annotations, OCI_ZSTD_CHUNKED_TABLE_ANNOTATION_OLD, table);
     json_set_str(a, annotations, OCI_ZSTD_CHUNKED_SPLIT_ANNOTATION,
                  str_of(arena_printf(a, "%llu:%llu:%llu", (unsigned long long)s->at,
                                      (unsigned long long)s->n, (unsigned long long)s->n_unpacked)));

@@ -26,6 +26,9 @@
 #define OCI_ZSTD_CHUNKED_DIGEST_ANNOTATION "io.github.containers.zstd-chunked.manifest-checksum"
 #define OCI_ZSTD_CHUNKED_TABLE_ANNOTATION  "io.github.containers.zstd-chunked.manifest-position"
 #define OCI_ZSTD_CHUNKED_SPLIT_ANNOTATION  "io.github.containers.zstd-chunked.tarsplit-position"
+/* The first two as containers/storage before 1.44 asks for them: podman of Debian 12. */
+#define OCI_ZSTD_CHUNKED_DIGEST_ANNOTATION_OLD "io.containers.zstd-chunked.manifest-checksum"
+#define OCI_ZSTD_CHUNKED_TABLE_ANNOTATION_OLD  "io.containers.zstd-chunked.manifest-position"
 
 enum {
     OCI_ESTARGZ_LANDMARK = 0xf, /* the content of a landmark, one byte */

@@ -22,6 +22,7 @@ from test_image_refactor import check_layout
 pytestmark = pytest.mark.skipif(not shutil.which("zstd"), reason="no zstd here")
 SKOPEO = shutil.which("skopeo")
 NOTE = "io.github.containers.zstd-chunked."
+OLD_NOTE = "io.containers.zstd-chunked."      # of podman 4.3
 SKIPPABLE = b"\x50\x2a\x4d\x18"
 KINDS = {"reg": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "hardlink": tarfile.LNKTYPE, "char": tarfile.CHRTYPE, "fifo": tarfile.FIFOTYPE}
 
@@ -70,6 +71,7 @@ def table(data, notes):
     assert notes[NOTE + "tarsplit-position"] == f"{split_at}:{split_packed}:{split_unpacked}"
     packed, text = place(data, notes[NOTE + "manifest-position"])
     assert digest(packed) == notes[NOTE + "manifest-checksum"]
+    assert all(notes[OLD_NOTE + key] == notes[NOTE + key] for key in ("manifest-position", "manifest-checksum"))
     packed, lines = place(data, notes[NOTE + "tarsplit-position"])
     doc = json.loads(text)
     assert doc["version"] == 1 and doc["tarSplitDigest"] == digest(packed)
