@@ -6,11 +6,15 @@
 #include "image/fetch.h"
 #include "io/http.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { BLOB_BYTES = 512 << 10, FRONT_BYTES = BLOB_BYTES / 4, HALF_BYTES = FRONT_BYTES };
 
@@ -180,6 +184,44 @@ TEST(a_peer_is_not_silent_while_the_import_blocks)
     oci_store_close(store);
     atomic_store(&peer.stop, true);
     CHECK_INT(pthread_join(peer.thread, NULL), 0);
+    scoped(free_scoped) char *rm = xasprintf("rm -rf %s", root);
+    CHECK_INT(system(rm), 0);
+}
+
+/* 0.0.0.0 is this machine for the kernel. */
+TEST(a_peer_that_is_where_no_machine_can_be_is_not_asked)
+{
+    char root[] = "/tmp/dormouse-fetch-XXXXXX", url[64];
+    struct oci_store *store;
+    struct err err = { 0 };
+    struct image_fetch_result result;
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&at, n) == 0 && listen(fd, 8) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&at, &n) == 0);
+    CHECK(mkdtemp(root));
+    const struct oci_store_opts so = { .root = root };
+    CHECK_OK(oci_store_open(&so, &store, &err));
+    (void)snprintf(url, sizeof url, "http://0.0.0.0:%u", (unsigned)ntohs(at.sin_port));
+    const struct image_transfer_piece piece = { .to = BLOB_BYTES, .n_choices = 1 };
+    const struct image_fetch_source source = { .url = url, .token = "t" };
+    struct image_fetch f = { .store = store,
+                             .size = BLOB_BYTES,
+                             .pieces = &piece,
+                             .n_pieces = 1,
+                             .sources = &source,
+                             .n_sources = 1,
+                             .reading = &layer_parse_here,
+                             .deploy = "d",
+                             .node = "n",
+                             .deadline_ms = clock_mono_ms() + 600000 };
+    sha256_of(str_n(blob, sizeof blob), f.blob.bytes);
+    f.diff_id = f.blob;
+    CHECK_ERR(image_fetch_layer(&f, &result, &err), -EHOSTUNREACH);
+    CHECK(accept4(fd, NULL, NULL, SOCK_CLOEXEC) < 0 && errno == EAGAIN);
+    CHECK(close(fd) == 0);
+    oci_store_close(store);
     scoped(free_scoped) char *rm = xasprintf("rm -rf %s", root);
     CHECK_INT(system(rm), 0);
 }

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/sys.h"
 #include "codec/headers.h"
+#include "io/address.h"
 #include "io/fetch_url.h"
 #include "io/http.h"
 #include "oci/registry.h"
@@ -275,6 +276,7 @@ static int open_client(struct fetching *g, uint32_t source, struct err *err)
                                         .tls = !u.tls      ? NULL
                                                : g->f->tls ? g->f->tls
                                                            : g->tls,
+                                        .may_connect = address_may_connect,
                                         .max_connections = 4,
                                         .connect_timeout_ms = IMAGE_TRANSFER_FIRST_MS };
     r = r < 0 ? r : http_client_new(&g->loop, &o, &g->clients[source], err);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "io/address.h"
 #include "io/fetch_url.h"
 #include "io/http.h"
 
@@ -174,6 +175,7 @@ int peer_probe_start(const struct peer_probe_opts *opts, struct peer_probe **ret
     const struct http_client_opts o = { .host = u.host,
                                         .port = u.port,
                                         .tls = u.tls ? opts->tls : NULL,
+                                        .may_connect = address_may_connect,
                                         .max_connections = 1,
                                         .connect_timeout_ms = PEER_PROBE_STEP_MS };
     r = http_client_new(opts->loop, &o, &p->client, err);

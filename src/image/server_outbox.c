@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
+#include "io/address.h"
 #include "io/fetch_url.h"
 #include "io/tls.h"
 
@@ -419,6 +420,7 @@ static int open_client(struct image_server *s, struct box *b, struct str at, str
                                         .tls = !u.tls          ? NULL
                                                : s->opts.peers ? s->opts.peers
                                                                : s->push_tls,
+                                        .may_connect = address_may_connect,
                                         .max_connections = IMAGE_SERVER_UPLOADS,
                                         .connect_timeout_ms = AGREE_MS };
     r = r < 0 ? r : http_client_new(s->loop, &o, &b->client, err);

@@ -156,6 +156,13 @@ bool address_is_machine(const struct address *a)
     return true;
 }
 
+bool address_may_connect(void *arg, const struct sockaddr *addr)
+{
+    struct address a;
+    (void)arg;
+    return address_of_socket(addr, &a) && address_is_machine(&a);
+}
+
 bool address_equal(const struct address *a, const struct address *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;

@@ -34,6 +34,8 @@ bool address_is_loopback(const struct address *a);
  * metadata or its services, multicast or reserved. An IPv6 address that carries an IPv4 one by
  * NAT64 or 6to4 is one if the latter is public; none is by a NAT64 of the site (RFC 8215). */
 bool address_is_machine(const struct address *a);
+/* The same, as may_connect() of struct http_client_opts; arg: NULL. */
+bool address_may_connect(void *arg, const struct sockaddr *addr);
 
 struct address_net {
     struct address base;
