@@ -256,6 +256,36 @@ TEST(jobs_run_elsewhere_and_come_back_once)
     loop_fini(&loop);
 }
 
+struct masked {
+    struct job job;
+    sigset_t mask;
+};
+
+static void mask_work(struct job *j)
+{
+    (void)pthread_sigmask(SIG_BLOCK, NULL, &container_of(j, struct masked, job)->mask);
+}
+
+static void mask_done(struct job *j, int r)
+{
+    CHECK_OK(r);
+}
+
+TEST(signals_of_the_process_are_not_for_the_threads_of_the_pool)
+{
+    sigset_t own;
+    struct masked m = { .job = { .work = mask_work, .done = mask_done } };
+    setup();
+    CHECK_OK(job_start(&loop, &m.job));
+    loop_run(&loop);
+    CHECK(sigismember(&m.mask, SIGTERM) == 1 && sigismember(&m.mask, SIGINT) == 1);
+    CHECK(sigismember(&m.mask, SIGRTMIN) == 1 && sigismember(&m.mask, SIGCHLD) == 1);
+    CHECK(sigismember(&m.mask, SIGSEGV) == 0 && sigismember(&m.mask, SIGFPE) == 0);
+    CHECK_OK(pthread_sigmask(SIG_BLOCK, NULL, &own));
+    CHECK(sigismember(&own, SIGTERM) == 0);
+    loop_fini(&loop);
+}
+
 TEST(a_cancelled_job_still_comes_back)
 {
     setup();

@@ -6,6 +6,7 @@
 #include "io/loop.h"
 
 #include "base/clock.h"
+#include "io/work_pool.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -186,7 +187,7 @@ static void on_work_done(uv_work_t *uv, int status)
 int job_start(struct loop *loop, struct job *j)
 {
     j->uv.data = j;
-    return uv_queue_work(&loop->uv, &j->uv, on_work, on_work_done);
+    return work_pool_queue(&loop->uv, &j->uv, on_work, on_work_done);
 }
 
 void job_cancel(struct job *j)

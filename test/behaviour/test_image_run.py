@@ -12,6 +12,7 @@ import pytest
 
 from conftest import BUILD, DEADLINE_S
 from image_kit import Layout, layer, programs
+from registry_kit import fake
 from serve_kit import serve
 
 PROGRAMS = ("sh", "cat", "id", "sleep", "touch", "mount", "unshare", "env")
@@ -72,6 +73,24 @@ def run_of_user(layout, tmp_path):
     yield made
     if (made.data / "runs").exists():
         assert made.is_clean()
+
+
+def test_signals_wait_for_the_container_in_all_threads_of_the_command(run):
+    made = Layout(run.data / "made")
+    made.image("v1", [layer(SYSTEM + programs(*PROGRAMS))], compress=lambda t: gzip.compress(t, 1))
+    with fake() as registry:
+        registry.add_layout(made, "app", "v1")      # whose name is looked up by threads that stay
+        process = subprocess.Popen([BUILD / "dormouse", "image", "run", f"docker://localhost:{registry.host.split(':')[1]}/app:v1", "--data-dir", run.data, "--",
+                                    "sh", "-c", "trap 'exit 7' TERM; echo up; while :; do sleep 0.01; done"], stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "up\n"
+        for task in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{task}/status") as f:
+                blocked = next(int(line.split()[1], 16) for line in f if line.startswith("SigBlk"))
+            # The one that waits for signals has those unblocked meanwhile.
+            assert task == str(process.pid) or blocked & (1 << signal.SIGTERM - 1) and blocked & (1 << signal.SIGINT - 1), task
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(DEADLINE_S) == 7 and run.is_clean()
+        process.stdout.close()
 
 
 def test_beside_a_server_the_image_is_in_the_store_once(run):

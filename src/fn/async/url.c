@@ -9,6 +9,7 @@
 
 #include "io/http.h"
 #include "io/tls.h"
+#include "io/work_pool.h"
 #include "modules/module_fetch.h"
 
 #include <arpa/inet.h>
@@ -179,7 +180,7 @@ int url_post_start(struct async *a, struct str url, const struct headers *header
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC };
     p->lookup.data = p;
     if (r >= 0)
-        r = uv_getaddrinfo(&a->loop->uv, &p->lookup, on_lookup, p->url.host, port, &hints);
+        r = work_pool_getaddrinfo(&a->loop->uv, &p->lookup, on_lookup, p->url.host, port, &hints);
     if (r < 0) {
         url_post_free(p);
         return err_sys(err, r, "find host of a URL");
