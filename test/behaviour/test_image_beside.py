@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S, wait_for
+from conftest import BUILD, DEADLINE_S, can_mount, wait_for
 from image_kit import Layout, layer
 from registry_kit import fake
 from serve_kit import serve
@@ -194,6 +194,30 @@ def test_a_pull_ends_with_the_command_that_asked_for_it(store, layout, registry,
     assert store.names() == ["app:v1"] and store.is_sound()
     store.ok("pull", f"{registry.host}/team/web:v2")
     assert store.is_sound()
+
+
+def test_a_mount_that_is_interrupted_leaves_no_lease(store, layout, registry, held, tmp_path):
+    if os.geteuid() != 0 or not can_mount():
+        pytest.skip("no mounts here")
+    begun, released = held
+    at, data = tmp_path / "mnt", ("--data-dir", tmp_path / "data")
+    at.mkdir()
+    store.ok("pull", f"oci:{layout.directory}:v1")
+    with serve(store.directory, "--upstream", registry.host):
+        mount = store.start("mount", f"docker://{registry.host}/team/web:v2", at, "--sink", "tarfs", *data)
+        while not begun.wait(0.05):
+            if mount.poll() is not None:
+                pytest.skip("no EROFS images in files here: " + mount.communicate()[1])
+        mount.send_signal(signal.SIGINT)
+        mount.communicate(timeout=DEADLINE_S)
+        assert mount.returncode == -signal.SIGINT and not os.path.ismount(at)
+        released.set()
+        wait_for(lambda: json.loads(store.ok("gc", "-o", "json", "--dry-run"))["layers"] == len(list(store.directory.glob("layers/*"))) - 1, "the end of the pull")
+        assert list((store.directory / "leases").iterdir()) == []
+        # The next one finds what the command left.
+        mount = store.ok("mount", "app:v1", at, "--sink", "tarfs", *data)
+        store.ok("umount", at, *data)
+        assert list((store.directory / "leases").iterdir()) == [] and list((tmp_path / "data/mounts").iterdir()) == []
 
 
 def test_a_command_goes_on_itself_when_the_server_is_told_to_end(store, layout, registry, held):
