@@ -6,6 +6,7 @@
 #include "codec/digest.h"
 #include "codec/json.h"
 #include "image/layer_cache.h"
+#include "image/layer_child.h"
 #include "image/start_list.h"
 #include "image/store_ask.h"
 #include "image/store_control.h"
@@ -25,6 +26,13 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+
+/* This program is the child that reads layers, too. */
+__attribute__((constructor)) static void be_the_child(int argc, char **argv)
+{
+    if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD))
+        _exit(layer_child_main(argc, argv));
+}
 
 enum { ASKING = 3 * STORE_CONTROL_JOBS_MAX };
 
@@ -75,7 +83,8 @@ static void add_image(struct oci_store *s, const char *name)
         oci_import_free(im);
     }
     (void)snprintf(text, sizeof text,
-                   "{\"os\":\"linux\",\"architecture\":\"amd64\",\"rootfs\":{\"type\":\"layers\","
+                   "{\"os\":\"linux\",\"architecture\":\"amd64\",\"config\":{\"Cmd\":[\"/x\"]},"
+                   "\"rootfs\":{\"type\":\"layers\","
                    "\"diff_ids\":[\"%s\"]}}",
                    layer);
     sha256_of(str_of(text), config.bytes);
@@ -510,6 +519,88 @@ TEST(a_mount_whose_command_has_gone_has_no_lease)
     CHECK_INT(count_leases(s), 0);
     arena_fini(&a);
     oci_store_close(s);
+}
+
+/* ---- for a worker ---- */
+
+static int provide(struct str reference, struct arena *a, struct json **ret, struct err *err)
+{
+    const struct store_job job = {
+        .kind = STORE_JOB_PROVIDE,
+        .lease = STR("fn:here"),
+        .provide = { .reference = reference, .tenant = STR("default"), .policy = PROVIDE_NEVER }
+    };
+    return store_ask(root, &job, STORE_ASK_TAKEN_MS, NULL, NULL, a, ret, err);
+}
+
+TEST(an_image_is_made_ready_and_released_by_the_process_that_has_the_store)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct err err = { 0 };
+    struct arena a = { 0 };
+    struct json *got;
+    add_image(s, "docker.io/library/web:v1");
+    CHECK_ERR(provide(STR("none:v1"), &a, &got, &err), -ENOENT);
+    CHECK_INT(count_leases(s), 0);
+    if (provide(STR("web:v1"), &a, &got, &err) != STORE_ASKED_DONE)
+        TEST_FAIL("%s", err_text(&err));
+    struct str place = json_get_str(got, "place");
+    CHECK_INT(place.n, 64 + 1 + PROVIDE_TENANT_DIGITS);
+    CHECK(json_get_str(got, "config").n > 0 && !json_bool(json_getc(got, "pulled")));
+    scoped(free_scoped) char *dir =
+        xasprintf("%s/images/" STR_FMT "/rootfs", oci_store_root(s), STR_ARG(place));
+    CHECK(access(dir, F_OK) == 0);
+    CHECK_INT(count_leases(s), 1);
+    scoped(free_scoped) char *lease = xasprintf("fn:here:" STR_FMT, STR_ARG(place));
+    const struct store_job drop = { .kind = STORE_JOB_RELEASE, .lease = str_of(lease) };
+    for (int i = 0; i < 2; i++) { /* once more, as after an answer that was lost */
+        CHECK_INT(store_ask(root, &drop, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &got, &err),
+                  STORE_ASKED_DONE);
+        CHECK_INT(count_leases(s), 0);
+    }
+    CHECK(access(dir, F_OK) == 0); /* it was used just now */
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+static void check_unread(const char *text, int want)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    struct store_job job;
+    CHECK_OK(json_parse(&a, str_of(text), NULL, &v, NULL));
+    CHECK_ERR(store_job_read(v, &a, &job, NULL), want);
+    arena_fini(&a);
+}
+
+TEST(what_is_provided_is_read_as_it_was_written)
+{
+    static const char text[] =
+        "{\"do\":\"provide\",\"lease\":\"l\",\"reference\":\"r:5000/a:v1\",\"tenant\":\"t\","
+        "\"ca\":\"/ca\",\"policy\":\"Always\",\"auths\":[\"{}\",\"\"],\"hosts\":[\"*\"],"
+        "\"plainHosts\":[\"r:5000\"]}";
+    struct arena a = { 0 };
+    struct json *v;
+    struct store_job job;
+    scoped(buf_fini_scoped) struct buf again = BUF_INIT(4096);
+    CHECK_OK(json_parse(&a, str_of(text), NULL, &v, NULL));
+    CHECK_OK(store_job_read(v, &a, &job, NULL));
+    CHECK_INT(job.provide.n_auths, 2);
+    CHECK_INT(job.provide.policy, PROVIDE_ALWAYS);
+    CHECK_OK(json_write(&again, store_job_write(&job, &a)));
+    CHECK_STR(buf_str(&again), text);
+    arena_fini(&a);
+    check_unread("{\"do\":\"provide\",\"reference\":\"a\"}", E_INVALID);
+    check_unread("{\"do\":\"provide\",\"lease\":\"l\"}", E_INVALID);
+    check_unread("{\"do\":\"release\"}", E_INVALID);
+    check_unread(
+        "{\"do\":\"provide\",\"reference\":\"a\",\"lease\":\"l\",\"hosts\":[\"a\\u0000b\"]}",
+        E_INVALID);
+    check_unread("{\"do\":\"provide\",\"reference\":\"a\",\"lease\":\"l\","
+                 "\"auths\":[1,2,3,4,5,6,7,8,9]}",
+                 E_LIMIT);
 }
 
 TEST(a_pull_leaves_a_name_pinned)

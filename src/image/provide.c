@@ -173,7 +173,8 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                        .login = &q->login,
                                        .no_login = q->want->n_auths
                                                        ? "none in its imagePullSecrets"
-                                                       : "it names no imagePullSecrets" } };
+                                                       : "it names no imagePullSecrets",
+                                       .stop = q->want->stop } };
     p.show = (struct layer_show){ .s = s,
                                   .reference = q->source,
                                   .registry = &p.registry,
@@ -187,6 +188,7 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                    * found through digests. */
                                   .is_by_blobs = true,
                                   .prefers_refactored = true,
+                                  .stop = q->want->stop,
                                   .on_progress = on_progress,
                                   .on_image = on_image,
                                   .on_layers = on_layers,

@@ -24,6 +24,8 @@
 #include "oci/credentials.h"
 #include "oci/store.h"
 
+#include <stdatomic.h>
+
 enum {
     PROVIDE_TENANT_DIGITS = 16, /* hexadecimal, of the name of its directory */
     PROVIDE_AUTHS_MAX = 8,      /* files of credentials of one image */
@@ -66,6 +68,8 @@ struct provide_want {
     void (*on_bytes)(void *arg);
     void (*on_pulled)(void *arg);
     void *arg;
+    /* Set by another thread: a pull ends with -ECANCELED soon after. NULL: never. */
+    const atomic_bool *stop;
 };
 
 struct provided {

@@ -8,7 +8,9 @@
 #include "image/layer_cache.h"
 #include "image/layer_rights.h"
 #include "image/provide.h"
+#include "image/store_ask.h"
 #include "image/store_control.h"
+#include "image/store_job.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,19 +21,26 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 64 << 10, LOOK_AGAIN_S = 1 };
+enum {
+    READ_BYTES = 64 << 10,
+    LOOK_AGAIN_S = 1,
+    TURN_MS = 100, /* for the lock, before a process that takes jobs is looked for again */
+    ENDS_MAX = 4,  /* processes that end with the job; after each the wait begins again */
+};
 
 struct child {
     struct arena arena; /* of the first line */
-    struct oci_store *store;
+    const struct json *site;
+    const char *root;              /* of the store */
+    uint64_t lock_ms;              /* for another process that has it */
+    pthread_mutex_t opening;       /* of the next two */
+    struct oci_store *store;       /* NULL: not open, or another process has it */
     struct store_control *control; /* NULL: it could not be made */
-    int opened;                    /* of the store; the error of every request */
-    struct err err;
-    struct provide_site site;
-    sem_t room;            /* for threads */
-    pthread_mutex_t write; /* one line at a time */
-    pthread_mutex_t lock;  /* of jobs */
-    pthread_cond_t ended;  /* one of them has */
+    sem_t room;                    /* for threads */
+    sem_t asking;                  /* for jobs that another process does */
+    pthread_mutex_t write;         /* one line at a time */
+    pthread_mutex_t lock;          /* of jobs */
+    pthread_cond_t ended;          /* one of them has */
     struct list jobs;
 };
 
@@ -42,12 +51,12 @@ struct job {
     _Atomic uint64_t came_at_ms; /* its last bytes, or its beginning */
     struct arena arena;
     int64_t id;
-    const struct json *message;
+    struct json *message;
 };
 
 /* ---- answers ---- */
 
-static void answer(struct child *c, struct arena *a, struct json *message)
+static void answer(struct child *c, const struct json *message)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(PROVIDE_LINE_MAX);
     (void)json_write(&line, message);
@@ -56,7 +65,6 @@ static void answer(struct child *c, struct arena *a, struct json *message)
     if (buf_ok(&line))
         (void)sys_write_all(STDOUT_FILENO, line.p, line.n); /* if no one reads, we are killed */
     (void)pthread_mutex_unlock(&c->write);
-    (void)a;
 }
 
 static struct json *new_answer(struct job *j)
@@ -71,88 +79,118 @@ static void answer_error(struct job *j, const struct err *err)
     struct json *v = new_answer(j), *e = json_obj(&j->arena, v, "error");
     json_set_int(&j->arena, e, "code", err->code);
     json_set_str(&j->arena, e, "text", str_of(err_text(err)));
-    answer(j->c, &j->arena, v);
+    answer(j->c, v);
 }
 
-static void on_bytes(void *arg)
+/* On any thread, one at a time. */
+static void on_event(void *arg, const struct json *v)
 {
     struct job *j = arg;
     j->came_at_ms = clock_mono_ms();
-}
-
-static void on_pulled(void *arg)
-{
-    struct job *j = arg;
-    j->is_pulling = false;
-}
-
-static void on_pulling(void *arg)
-{
-    struct job *j = arg;
-    on_bytes(j);
+    if (json_bool(json_getc(v, "pulled")))
+        j->is_pulling = false;
+    if (!json_bool(json_getc(v, "pulling")))
+        return;
+    struct arena a = { 0 };
+    struct json *m = json_new_object(&a);
+    json_set_int(&a, m, "id", j->id);
+    json_set_bool(&a, m, "pulling", true);
     j->is_pulling = true;
-    struct json *v = new_answer(j);
-    json_set_bool(&j->arena, v, "pulling", true);
-    answer(j->c, &j->arena, v);
+    answer(j->c, m);
+    arena_fini(&a);
 }
 
-static void answer_image(struct job *j, const struct provided *p)
+/* ---- where a job is done ---- */
+
+/* Errors: -EBUSY, another process has it. */
+static int open_store(struct child *c, uint64_t lock_ms, struct oci_store **ret, struct err *err)
 {
-    struct arena *a = &j->arena;
-    struct json *v = new_answer(j);
-    char text[OCI_DIGEST_TEXT_SIZE];
-    oci_digest_format(&p->manifest, text);
-    json_set_str(a, v, "manifest", str_of(text));
-    json_set_str(a, v, "dir", str_of(p->dir));
-    json_set_int(a, v, "words", (int64_t)p->n_program);
-    json_set_str(a, v, "config", buf_str(&p->config));
-    json_set_bool(a, v, "pulled", p->was_pulled);
-    answer(j->c, a, v);
+    const struct oci_store_opts opts = { .root = c->root, .lock_ms = lock_ms, .has_control = true };
+    int r = 0;
+    (void)pthread_mutex_lock(&c->opening);
+    if (!c->store && (r = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &c->store, err)) >= 0) {
+        layer_rights_tidy(c->store);
+        (void)store_control_start(c->store, &c->control, NULL);
+    }
+    *ret = c->store;
+    (void)pthread_mutex_unlock(&c->opening);
+    return r;
+}
+
+/* As store_ask(). That process does jobs of commands, too. */
+static int ask_other(struct job *j, const struct store_job *job, struct json **ret, struct err *err)
+{
+    struct child *c = j->c;
+    while (sem_wait(&c->asking) < 0 && errno == EINTR)
+        ;
+    int r = store_ask(c->root, job, c->lock_ms, on_event, j, &j->arena, ret, err);
+    (void)sem_post(&c->asking);
+    return r;
+}
+
+/* As store_ask(). why: of the process that has the lock. */
+static int try_job(struct job *j, const struct store_job *job, uint64_t lock_ms, struct json **ret,
+                   struct err *why, struct err *err)
+{
+    const struct store_job_watch watch = { .on_event = on_event, .arg = j };
+    struct oci_store *s;
+    int r = open_store(j->c, lock_ms, &s, why);
+    if (r == -EBUSY)
+        return ask_other(j, job, ret, err);
+    if (r < 0)
+        return err_set(err, r, "%s", err_text(why));
+    r = store_job_run(s, job, &watch, &j->arena, ret, err);
+    return r < 0 ? r : STORE_ASKED_DONE;
+}
+
+/* Here, or by the process that has the store open: a server that stays, or a command. */
+static int do_job(struct job *j, const struct store_job *job, struct json **ret, struct err *err)
+{
+    struct err why = { 0 };
+    uint64_t since = clock_mono_ms();
+    unsigned n_ends = 0;
+    for (uint64_t lock_ms = 0;;) {
+        int r = try_job(j, job, lock_ms, ret, &why, err);
+        if (r < 0 || r == STORE_ASKED_DONE)
+            return r < 0 ? r : 0;
+        if (r != STORE_ASKED_NO_ONE && n_ends++ < ENDS_MAX)
+            since = clock_mono_ms(); /* before that it may have worked for long */
+        uint64_t passed = clock_mono_ms() - since;
+        if (passed >= j->c->lock_ms || r == STORE_ASKED_LATE)
+            return err_set(err, -EBUSY, "%s", err_text(&why));
+        lock_ms = MIN(j->c->lock_ms - passed, (uint64_t)TURN_MS);
+    }
 }
 
 /* ---- requests ---- */
 
-static enum provide_policy policy_of(struct str word)
+static void answer_image(struct job *j, struct json *image)
 {
-    return str_is(word, "Always")  ? PROVIDE_ALWAYS
-           : str_is(word, "Never") ? PROVIDE_NEVER
-                                   : PROVIDE_IF_NOT_PRESENT;
+    scoped(free_scoped) char *dir =
+        xasprintf("%s/images/" STR_FMT, j->c->root, STR_ARG(json_get_str(image, "place")));
+    json_set_int(&j->arena, image, "id", j->id);
+    json_set_str(&j->arena, image, "dir", str_of(dir));
+    answer(j->c, image);
 }
 
-static void get(struct job *j, const struct json *get)
+static int get(struct job *j, struct json *wanted, struct json **ret, struct err *err)
 {
-    struct err err = { 0 };
-    struct provided p;
-    const struct json *auths = json_getc(get, "auths");
-    struct str texts[PROVIDE_AUTHS_MAX];
-    struct provide_want want = { .reference = json_get_str(get, "reference"),
-                                 .tenant = json_get_str(get, "tenant"),
-                                 .auths = texts,
-                                 .policy = policy_of(json_get_str(get, "policy")),
-                                 .lease = json_get_str(get, "lease"),
-                                 .on_pulling = on_pulling,
-                                 .on_bytes = on_bytes,
-                                 .on_pulled = on_pulled,
-                                 .arg = j };
-    json_each (text, auths)
-        if (want.n_auths < PROVIDE_AUTHS_MAX)
-            texts[want.n_auths++] = json_str(text);
-    if (provide_image(j->c->store, &j->c->site, &want, &p, &err) < 0) {
-        answer_error(j, &err);
-        return;
+    static const char *const of_site[] = { "hosts", "plainHosts", "ca" };
+    struct store_job job;
+    json_set_str(&j->arena, wanted, "do", STR("provide"));
+    for (size_t i = 0; i < ARRAY_LEN(of_site); i++) {
+        const struct json *v = json_getc(j->c->site, of_site[i]);
+        if (v)
+            json_setc(&j->arena, wanted, of_site[i], json_copy(&j->arena, v));
     }
-    answer_image(j, &p);
-    provided_fini(&p);
+    int r = store_job_read(wanted, &j->arena, &job, err);
+    return r < 0 ? r : do_job(j, &job, ret, err);
 }
 
-static void drop(struct job *j, struct str lease)
+static int drop(struct job *j, struct str lease, struct json **ret, struct err *err)
 {
-    struct err err = { 0 };
-    int r = provide_drop(j->c->store, lease, &err);
-    if (r < 0 && r != -ENOENT)
-        answer_error(j, &err);
-    else
-        answer(j->c, &j->arena, new_answer(j));
+    const struct store_job job = { .kind = STORE_JOB_RELEASE, .lease = lease };
+    return do_job(j, &job, ret, err);
 }
 
 /* A pull that waits for its registry takes no room from others: that it may do so for long is no
@@ -196,14 +234,16 @@ static void *run_job(void *arg)
 {
     struct job *j = arg;
     struct child *c = j->c;
-    const struct json *wanted = json_getc(j->message, "get"),
-                      *lease = json_getc(j->message, "drop");
-    if (c->opened < 0)
-        answer_error(j, &c->err);
+    struct err err = { 0 };
+    struct json *result, *wanted = json_getc(j->message, "get");
+    int r = wanted ? get(j, wanted, &result, &err)
+                   : drop(j, json_get_str(j->message, "drop"), &result, &err);
+    if (r < 0)
+        answer_error(j, &err);
     else if (wanted)
-        get(j, wanted);
+        answer_image(j, result);
     else
-        drop(j, json_str(lease));
+        answer(c, new_answer(j));
     remove_job(c, j);
     arena_fini(&j->arena);
     free(j);
@@ -237,33 +277,15 @@ static void begin(struct child *c, struct str line)
 
 /* ---- the first line ---- */
 
-static void open_site(struct child *c, struct str line)
+/* What cannot be read leaves no store, and an error for every request. */
+static void take_site(struct child *c, struct str line)
 {
     struct json *v;
-    c->opened = json_parse(&c->arena, str_copy_arena(&c->arena, line), NULL, &v, &c->err);
-    if (c->opened < 0)
+    if (json_parse(&c->arena, str_copy_arena(&c->arena, line), NULL, &v, NULL) < 0)
         return;
-    struct str ca = json_get_str(v, "ca");
-    const char **hosts = arena_new_n(&c->arena, const char *, PROVIDE_HOSTS_MAX);
-    c->site.hosts = hosts;
-    json_each (host, json_getc(v, "hosts"))
-        if (c->site.n_hosts < PROVIDE_HOSTS_MAX)
-            hosts[c->site.n_hosts++] = str_dup_arena(&c->arena, json_str(host));
-    c->site.ca_file = ca.n ? str_dup_arena(&c->arena, ca) : NULL;
-    c->site.plain_hosts = arena_new_n(&c->arena, struct str, PROVIDE_HOSTS_MAX);
-    json_each (host, json_getc(v, "plainHosts"))
-        if (c->site.n_plain_hosts < PROVIDE_HOSTS_MAX)
-            c->site.plain_hosts[c->site.n_plain_hosts++] = json_str(host);
-    const struct oci_store_opts opts = {
-        .root = str_dup_arena(&c->arena, json_get_str(v, "store")),
-        .lock_ms = (uint64_t)json_int_or(json_getc(v, "lockMilliseconds"), 0),
-        .has_control = true,
-    };
-    c->opened = layer_cache_open_store(&opts, IMAGE_CACHE_ARC, &c->store, &c->err);
-    if (c->opened < 0)
-        return;
-    layer_rights_tidy(c->store);
-    (void)store_control_start(c->store, &c->control, NULL);
+    c->site = v;
+    c->root = str_dup_arena(&c->arena, json_get_str(v, "store"));
+    c->lock_ms = (uint64_t)MAX(json_int_or(json_getc(v, "lockMilliseconds"), 0), (int64_t)0);
 }
 
 /* ---- the whole ---- */
@@ -276,7 +298,7 @@ static bool take_lines(struct child *c, struct buf *in, bool *has_site)
         if (*has_site)
             begin(c, line);
         else
-            open_site(c, line);
+            take_site(c, line);
         *has_site = true;
         buf_consume(in, (size_t)at + 1);
     }
@@ -285,10 +307,12 @@ static bool take_lines(struct child *c, struct buf *in, bool *has_site)
 
 int provide_child_main(void)
 {
-    struct child c = { 0 };
+    struct child c = { .root = "" };
     bool has_site = false;
     scoped(buf_fini_scoped) struct buf in = BUF_INIT(PROVIDE_LINE_MAX + READ_BYTES);
     (void)sem_init(&c.room, 0, PROVIDE_THREADS);
+    (void)sem_init(&c.asking, 0, PROVIDE_ASKING_MAX);
+    (void)pthread_mutex_init(&c.opening, NULL);
     (void)pthread_mutex_init(&c.write, NULL);
     (void)pthread_mutex_init(&c.lock, NULL);
     (void)pthread_cond_init(&c.ended, NULL);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process of its own for provide_image(): it holds the store's lock, the threads and the memory
- * of pulls, none of which a server should have while nothing is pulled, and it may be killed. It
- * reads JSON, a line for each message, and answers likewise; it ends at the end of its input, after
- * the last answer.
+ * of pulls, none of which a server should have while nothing is pulled, and it may be killed. Where
+ * another process has the store open, that one does it (image/store_control.h), with the proxies of
+ * its own environment; so a worker and `image serve` may have one store. It reads JSON, a line for
+ * each message, and answers likewise; it ends at the end of its input, after the last answer.
  *
  *     <- {"store":DIR,"lockMilliseconds":N,"hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}
  *     <- {"id":1,"get":{"reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...]}}
@@ -19,6 +20,7 @@ enum {
     PROVIDE_THREADS = 32,       /* requests at a time; it reads no more of them meanwhile */
     PROVIDE_BUSY_MAX = 4,       /* of them that do something: others wait for a registry */
     PROVIDE_QUIET_MS = 5000,    /* without a byte of a layer is waiting */
+    PROVIDE_ASKING_MAX = 8,     /* requests that another process does, which has other work, too */
 };
 
 /* The first word of the command line that makes a program the child. */

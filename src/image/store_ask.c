@@ -75,7 +75,7 @@ static int send_job(struct asking *q, const struct store_job *job, struct err *e
     (void)buf_add_char(&line, '\n');
     arena_fini(&a);
     if (!buf_ok(&line))
-        return err_set(err, E_LIMIT, "the names are longer than %d bytes", STORE_CONTROL_LINE_MAX);
+        return err_set(err, E_LIMIT, "the job is longer than %d bytes", STORE_CONTROL_LINE_MAX);
     for (size_t at = 0; at < line.n;) {
         limit_sending(q->fd, q->taken_by_ms);
         ssize_t n = send(q->fd, line.p + at, line.n - at, MSG_NOSIGNAL);

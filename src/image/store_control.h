@@ -26,7 +26,7 @@
 
 enum {
     STORE_CONTROL_JOBS_MAX = 16,      /* at once; further clients wait in the kernel */
-    STORE_CONTROL_LINE_MAX = 1 << 20, /* bytes, either way */
+    STORE_CONTROL_LINE_MAX = 4 << 20, /* bytes, either way */
     STORE_CONTROL_READ_MS = 10000,    /* until the job is here */
     STORE_CONTROL_SEND_MS = 10000,    /* that a client reads nothing: then it is gone */
 };

@@ -10,7 +10,7 @@
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "image/linked_dir.h"
-#include "image/provide.h"
+#include "image/provide_job.h"
 #include "image/stored.h"
 #include "oci/pull.h"
 
@@ -21,10 +21,11 @@
 /* ---- the text ---- */
 
 static const char *const kinds[STORE_JOB_KINDS] = {
-    [STORE_JOB_TAG] = "tag",     [STORE_JOB_RM] = "rm",       [STORE_JOB_PIN] = "pin",
-    [STORE_JOB_UNPIN] = "unpin", [STORE_JOB_GC] = "gc",       [STORE_JOB_PULL] = "pull",
-    [STORE_JOB_START] = "start", [STORE_JOB_MOUNT] = "mount", [STORE_JOB_UNMOUNT] = "unmount",
-    [STORE_JOB_CHECK] = "check", [STORE_JOB_KEEP] = "keep",
+    [STORE_JOB_TAG] = "tag",         [STORE_JOB_RM] = "rm",       [STORE_JOB_PIN] = "pin",
+    [STORE_JOB_UNPIN] = "unpin",     [STORE_JOB_GC] = "gc",       [STORE_JOB_PULL] = "pull",
+    [STORE_JOB_START] = "start",     [STORE_JOB_MOUNT] = "mount", [STORE_JOB_UNMOUNT] = "unmount",
+    [STORE_JOB_CHECK] = "check",     [STORE_JOB_KEEP] = "keep",   [STORE_JOB_PROVIDE] = "provide",
+    [STORE_JOB_RELEASE] = "release",
 };
 
 static const char *const parents[] = { [OCI_SYMLINK_PARENT_REFUSE] = "refuse",
@@ -123,9 +124,58 @@ static int read_mount(const struct json *v, struct arena *a, struct store_job *j
     return json_getc(v, "images") ? read_images(v, a, job, err) : read_pull(v, &job->pull, err);
 }
 
+static const char *const policies[] = { [PROVIDE_IF_NOT_PRESENT] = "IfNotPresent",
+                                        [PROVIDE_ALWAYS] = "Always",
+                                        [PROVIDE_NEVER] = "Never" };
+
+static enum provide_policy policy_of(struct str word)
+{
+    size_t i = ARRAY_LEN(policies);
+    while (i-- > 1)
+        if (str_is(word, policies[i]))
+            return (enum provide_policy)i;
+    return PROVIDE_IF_NOT_PRESENT;
+}
+
+/* A list of texts without zero bytes. */
+static int get_list(const struct json *v, const char *key, size_t max, struct arena *a,
+                    struct str **ret, size_t *ret_n, struct err *err)
+{
+    struct str *all = arena_new_n(a, struct str, max);
+    size_t n = 0;
+    json_each (text, json_getc(v, key)) {
+        if (n == max)
+            return err_set(err, E_LIMIT, "'%s' has more than %zu texts", key, max);
+        if (str_find_char(json_str(text), '\0') >= 0)
+            return err_set(err, E_INVALID, "'%s' has what is no text", key);
+        all[n++] = json_str(text);
+    }
+    *ret = all;
+    *ret_n = n;
+    return 0;
+}
+
+static int read_provide(const struct json *v, struct arena *a, struct store_job_provide *p,
+                        struct err *err)
+{
+    p->policy = policy_of(json_get_str(v, "policy"));
+    int r = get_text(v, "reference", &p->reference, err);
+    r = r < 0 ? r : get_text(v, "tenant", &p->tenant, err);
+    r = r < 0 ? r : get_text(v, "ca", &p->ca, err);
+    r = r < 0 ? r : get_list(v, "auths", PROVIDE_AUTHS_MAX, a, &p->auths, &p->n_auths, err);
+    r = r < 0 ? r : get_list(v, "hosts", PROVIDE_HOSTS_MAX, a, &p->hosts, &p->n_hosts, err);
+    r = r < 0 ? r
+              : get_list(v, "plainHosts", PROVIDE_HOSTS_MAX, a, &p->plain_hosts, &p->n_plain_hosts,
+                         err);
+    if (r >= 0 && p->reference.n == 0)
+        return err_set(err, E_INVALID, "which image?");
+    return r;
+}
+
 static bool has_lease(const struct store_job *job)
 {
-    return job->kind == STORE_JOB_MOUNT || job->kind == STORE_JOB_UNMOUNT;
+    return job->kind == STORE_JOB_MOUNT || job->kind == STORE_JOB_UNMOUNT ||
+           job->kind == STORE_JOB_PROVIDE || job->kind == STORE_JOB_RELEASE;
 }
 
 int store_job_read(const struct json *v, struct arena *a, struct store_job *ret, struct err *err)
@@ -150,10 +200,12 @@ int store_job_read(const struct json *v, struct arena *a, struct store_job *ret,
         r = read_mount(v, a, &job, err);
     r = r < 0 ? r : get_text(v, "lease", &job.lease, err);
     if (r >= 0 && has_lease(&job) && job.lease.n == 0)
-        return err_set(err, E_INVALID, "a mount has a lease");
+        return err_set(err, E_INVALID, "'%s' has a lease", kinds[job.kind]);
     r = r < 0 ? r : get_text(v, "from", &job.from, err);
     if (r >= 0 && job.kind == STORE_JOB_KEEP && job.from.n == 0)
         return err_set(err, E_INVALID, "where is what is to be kept?");
+    if (r >= 0 && job.kind == STORE_JOB_PROVIDE)
+        r = read_provide(v, a, &job.provide, err);
     if (r >= 0)
         *ret = job;
     return r;
@@ -196,6 +248,27 @@ static void write_pull(struct arena *a, struct json *v, const struct store_job_p
     set_text(a, login, "identityToken", p->identity_token);
 }
 
+static void set_list(struct arena *a, struct json *v, const char *key, const struct str *all,
+                     size_t n)
+{
+    struct json *list = json_new_array(a);
+    for (size_t i = 0; i < n; i++)
+        json_add(list, json_new_str(a, all[i]));
+    if (n)
+        json_setc(a, v, key, list);
+}
+
+static void write_provide(struct arena *a, struct json *v, const struct store_job_provide *p)
+{
+    set_text(a, v, "reference", p->reference);
+    set_text(a, v, "tenant", p->tenant);
+    set_text(a, v, "ca", p->ca);
+    json_set_str(a, v, "policy", str_of(policies[p->policy]));
+    set_list(a, v, "auths", p->auths, p->n_auths);
+    set_list(a, v, "hosts", p->hosts, p->n_hosts);
+    set_list(a, v, "plainHosts", p->plain_hosts, p->n_plain_hosts);
+}
+
 struct json *store_job_write(const struct store_job *job, struct arena *a)
 {
     struct json *v = json_new_object(a);
@@ -207,12 +280,9 @@ struct json *store_job_write(const struct store_job *job, struct arena *a)
     set_text(a, v, "lease", job->lease);
     if (job->bytes_per_s)
         json_set_int(a, v, "bytesPerSecond", (int64_t)job->bytes_per_s);
-    if (job->n_images) {
-        struct json *images = json_new_array(a);
-        for (size_t i = 0; i < job->n_images; i++)
-            json_add(images, json_new_str(a, job->images[i]));
-        json_setc(a, v, "images", images);
-    }
+    set_list(a, v, "images", job->images, job->n_images);
+    if (job->kind == STORE_JOB_PROVIDE)
+        write_provide(a, v, &job->provide);
     if (job->kind == STORE_JOB_MOUNT) {
         json_set_str(a, v, "symlinkParent", str_of(parents[job->symlink_parent]));
         set_true(a, v, "share", job->is_sharing);
@@ -253,6 +323,8 @@ static int change_name(struct oci_store *s, const struct store_job *job,
     case STORE_JOB_MOUNT:
     case STORE_JOB_UNMOUNT:
     case STORE_JOB_KEEP:
+    case STORE_JOB_PROVIDE:
+    case STORE_JOB_RELEASE:
     case STORE_JOB_KINDS:
         break;
     }
@@ -860,6 +932,10 @@ int store_job_run(struct oci_store *s, const struct store_job *job,
         r = unmount(s, job, err);
     else if (job->kind == STORE_JOB_KEEP)
         r = keep(s, job, watch, a, err);
+    else if (job->kind == STORE_JOB_PROVIDE)
+        r = provide_job_run(s, job, watch, a, &v, err);
+    else if (job->kind == STORE_JOB_RELEASE)
+        r = provide_job_release(s, job->lease, err);
     else
         r = change_names(s, job, err);
     if (r < 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commands do with a node store that they write: names, gc, a pull, what a mount needs. A job
- * is done by the process that has the store open: the command itself, or, where a server holds the
- * store's lock, that server, which the command asks by its control socket (image/store_control.h).
- * Both run the same function on the same text, so that the outcome is the same.
+ * What other processes do with a node store that they write: names, gc, a pull, what a mount needs,
+ * images made ready for the containers of a worker. A job is done by the process that has the store
+ * open: the one that wants it, or, where a server holds the store's lock, that server, which it
+ * asks by its control socket (image/store_control.h). Both run the same function on the same text,
+ * so that the outcome is the same.
  *
  *     {"do":"tag","images":["app:v1"],"name":"app:stable"}
  *     {"do":"rm","images":["app:v1","0123456789ab"],"again":true}      "pin", "unpin"
@@ -18,6 +19,9 @@
  *     {"do":"mount","lease":ID,"images":["app:v1"],"symlinkParent":"shadow","share":true}
  *     {"do":"mount","lease":ID,"source":"docker://redis:7","maxTarBytes":N}   as of a pull
  *     {"do":"unmount","lease":ID}
+ *     {"do":"provide","reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...],
+ *      "hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}              image/provide.h
+ *     {"do":"release","lease":L}
  *
  * "mount" leases an image and writes what mounting it takes (image/stored.h); the mount itself is
  * the command's, and "unmount" is asked after its end. An image that was pulled for it has no name.
@@ -32,6 +36,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "image/provide.h"
 #include "oci/store.h"
 #include "oci/tree.h"
 
@@ -57,6 +62,8 @@ enum store_job_kind {
     STORE_JOB_MOUNT,
     STORE_JOB_UNMOUNT,
     STORE_JOB_KEEP,
+    STORE_JOB_PROVIDE,
+    STORE_JOB_RELEASE, /* of what was provided */
     STORE_JOB_KINDS
 };
 
@@ -73,6 +80,13 @@ struct store_job_pull {
     bool is_plain_http, allows_private, is_pinned, is_by_blobs, wants_original;
 };
 
+struct store_job_provide { /* as struct provide_want and struct provide_site */
+    struct str reference, tenant, ca;
+    enum provide_policy policy;
+    struct str *auths, *hosts, *plain_hosts;
+    size_t n_auths, n_hosts, n_plain_hosts;
+};
+
 struct store_job {
     enum store_job_kind kind;
     /* Names or digests, as oci_store_image_find() takes them; of a tag one, and its new name. All
@@ -86,11 +100,13 @@ struct store_job {
     bool is_dry;                /* of gc; of a check, which then may have a reader */
     uint64_t bytes_per_s;       /* of a check; 0: no limit */
     struct store_job_pull pull; /* of a mount as well, where there are no images */
-    struct str lease;           /* of a mount, or what is kept: its id; a reboot ends it */
+    struct str lease;           /* of a mount, or what is kept: its id; a reboot ends it; of what is
+                                 * provided as in struct provide_want */
     enum oci_symlink_parent symlink_parent;
     bool is_sharing;          /* of a mount: stored_share() first */
     struct oci_digest config; /* of a start */
     struct str list, from;    /* paths, absolute: of a start, of what is to be kept */
+    struct store_job_provide provide;
 };
 
 /* Pure. Texts are borrowed from v, the array is the arena's. Errors: E_INVALID, E_LIMIT. */
@@ -109,6 +125,7 @@ struct store_job_watch {
      *     {"note":"..."}                                                      of a registry
      *     {"finding":{"kind":K,"what":W,"why":Y}}                             of a check
      *     {"original":"..."}   why the image itself is pulled, and no refactored form of it
+     *     {"pulling":true}, {"bytes":true}, {"pulled":true}        as struct provide_want has them
      */
     void (*on_event)(void *arg, const struct json *v);
     void *arg;
@@ -122,11 +139,13 @@ struct store_job_watch {
  * arena: {} of names and unmount, the members that `image gc -o json` and `image pull -o json`
  * print; of a mount {"digest":D}, and "unsupported" with the reason where the image is leased, but
  * cannot be mounted from the store; of a check the members that `image check -o json` prints, but
- * for the findings, and "unreadError":{"code":N,"text":T} where something could not be read.
+ * for the findings, and "unreadError":{"code":N,"text":T} where something could not be read; of
+ * what is provided {"manifest", "place": <manifest>/<tenant> below "images" of the store, "words",
+ * "config", "pulled"}.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
- * oci_origin_open(), oci_pull(), start_list_put(), handed_keep(), stored_prepare(); E_INVALID, the
- * form is not that of the open store; E_CONFLICT, see is_again; -ECANCELED. A mount that failed has
- * no lease; a lease that is not there is dropped.
+ * oci_origin_open(), oci_pull(), start_list_put(), handed_keep(), provide_image(), provide_drop(),
+ * stored_prepare(); E_INVALID, the form is not that of the open store; E_CONFLICT, see is_again;
+ * -ECANCELED. A mount that failed has no lease; a lease that is not there is dropped.
  */
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,

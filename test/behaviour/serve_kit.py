@@ -96,10 +96,10 @@ def token(deploy, blob, source, node, key=KEY, now=None, seconds=600):
 class Node(Serve):
     """A `dormouse image serve` that is a node of a cluster."""
 
-    def __init__(self, directory, name, *args):
+    def __init__(self, directory, name, *args, store=None):
         key = directory / "key"
         key.write_text(KEY + "\n")
-        self.name, self.store = name, directory / name
+        self.name, self.store = name, store or directory / name
         super().__init__(self.store, "--node", name, "--cluster-key-file", key, *args)
 
     def bearer(self, what, blob=NOBODY, **rest):

@@ -9,6 +9,7 @@ import random
 import subprocess
 import threading
 import time
+import uuid
 
 import pytest
 
@@ -16,7 +17,7 @@ from conftest import BUILD, can_mount, wait_for
 from functions_kit import FUNCTIONS, FunctionServer, call
 from image_kit import Layout, digest, docker_archive, layer
 from registry_kit import REGISTRY, cut_after, fake, real
-from serve_kit import serve
+from serve_kit import Node, serve
 from test_fn_containers import MISSING
 
 DORMOUSE = str(BUILD / "dormouse")
@@ -237,6 +238,85 @@ def test_commands_write_the_store_while_an_image_is_being_pulled(tmp_path, start
     finally:
         released.set()
     assert call(server.gateway, "slow.default").status == 200
+
+
+@pytest.fixture
+def beside(tmp_path, registry):
+    """The image service of the worker's node, on the worker's store."""
+    nodes = []
+
+    def begin(server):
+        nodes.append(Node(tmp_path, "n1", "--upstream", registry.host, store=server.data_dir / "images"))
+        return nodes[-1]
+
+    yield begin
+    for node in nodes:
+        node.stop()
+
+
+def holder(server):
+    return int((server.data_dir / "images/lock").read_text().split()[0])
+
+
+def plan(registry, made, repository, node):
+    """The BDM of an image, all of it from the registry."""
+    doc = json.loads(made.blob_of(made.manifests[0]))
+    config = json.loads(made.blob_of(doc["config"]))
+    tasks = [{"id": i, "blob": d["digest"], "diff": diff, "size": d["size"], "raw_size": 0, "enc": "gzip", "range": [0, d["size"]], "prio": i,
+              "src": {"kind": "registry", "repo": repository}, "alt": [], "expect_ms": 100}
+             for i, (d, diff) in enumerate(zip(doc["layers"], config["rootfs"]["diff_ids"]), 1)]
+    return {"v": 1, "deploy": str(uuid.uuid4()), "epoch": 1, "deadline_ms": 60000, "tasks": tasks, "binding": {"node": node.name, "url": node.url},
+            "image": {"ref": f"{registry.host}/{repository}:v1", "manifest": made.manifests[0]["digest"], "config": doc["config"]["digest"]}}
+
+
+def test_a_worker_has_its_images_by_the_image_service_that_has_its_store(tmp_path, start, registry, beside):
+    registry.add_layout(layout(tmp_path / "web"), "team/web", "v1")
+    planned = layout(tmp_path / "planned", more=[layer([("more", "f", b"of the plan")])])
+    registry.add_layout(planned, "team/planned", "v1")
+    server = start()
+    node = beside(server)
+    server.deploy("web", spec(f"{registry.host}/team/web:v1"))
+    assert call(server.gateway, "web.default").body == b"web always by default"
+    assert holder(server) == node.process.pid, "it has the store all the time"
+    assert node.get(f"/v2/team/web/manifests/v1?ns={registry.host}")[0] == 200, "and serves what the function brought"
+    missing = subprocess.run([DORMOUSE, "image", "gc", "--store", server.data_dir / "images", "-o", "json"], capture_output=True, text=True)
+    assert json.loads(missing.stdout)["rootFileSystems"] == 0, "what is in use stays"
+
+    # What a plan brought before the first sandbox is not asked of the registry any more.
+    bdm = plan(registry, planned, "team/planned", node)
+    assert node.send(bdm)[0] == 202 and node.wait(bdm["deploy"])["state"] == "done"
+    asked = requests(registry)
+    server.deploy("planned", spec(f"{registry.host}/team/planned:v1"))
+    assert call(server.gateway, "planned.default", "/read/more").body == b"of the plan"
+    assert requests(registry) == asked
+
+    server.deploy("none", spec(f"{registry.host}/team/none:v1", scale={"initial": 1}))
+    assert "MANIFEST_UNKNOWN" in wait_for(lambda: refused(server, "none"), "its reason")["message"]
+    assert node.stop() == 0
+    server.deploy("after", spec(f"{registry.host}/team/web:v1", args=["after"]))
+    assert call(server.gateway, "after.default").body == b"after always after", "without it the worker goes on itself"
+
+
+def test_an_image_service_that_is_killed_in_the_middle_costs_a_function_nothing(tmp_path, start, registry, beside):
+    registry.add_layout(layout(tmp_path / "layout"), "team/slow", "v1")
+    released, begun = threading.Event(), threading.Event()
+
+    def wait(handler):
+        begun.set()
+        released.wait(60)
+
+    registry.faults.append(("GET", "/blobs/", wait))
+    server = start()
+    node = beside(server)
+    server.deploy("slow", spec(f"{registry.host}/team/slow:v1", scale={"initial": 1}))
+    try:
+        assert begun.wait(60)
+        wait_for(lambda: ready(server, "slow")["reason"] == "ImagePulling", "the condition says so")
+        node.kill()
+    finally:
+        released.set()
+    assert call(server.gateway, "slow.default").status == 200
+    assert ready(server, "slow")["reason"] not in ("ErrImagePull", "ImagePullBackOff")
 
 
 def dockerconfig(host, user, password):
