@@ -81,15 +81,38 @@ static int read_reference(struct asked *q, struct err *err)
     return r;
 }
 
+/* "": everybody, since no credentials are shown. */
+static struct str tenant_of(const struct asked *q)
+{
+    return q->own_name ? q->want->tenant : STR("");
+}
+
 /* ---- what the store has ---- */
 
-static bool has_whole(struct oci_store *s, const char *name, struct oci_digest *ret)
+/* Whoever put the name (a plan for a pod, a command) may have found layers here that are private to
+ * another tenant. */
+static bool may_have_layers(struct oci_store *s, const struct oci_digest *manifest,
+                            struct str tenant, struct arena *a)
+{
+    struct oci_manifest doc;
+    struct oci_config config;
+    if (oci_store_image_load(s, manifest, a, &doc, &config, NULL) < 0)
+        return false;
+    for (size_t i = 0; i < config.n_diff_ids; i++)
+        if (!layer_rights_has(s, &config.diff_ids[i], tenant))
+            return false;
+    return true;
+}
+
+static bool has_whole(struct oci_store *s, const char *name, struct str tenant,
+                      struct oci_digest *ret)
 {
     struct arena a = { 0 };
     struct oci_store_image image;
     size_t missing;
     bool ok = name && oci_store_image_get(s, str_of(name), &a, &image, NULL) >= 0 &&
-              oci_store_image_missing(s, &image.manifest, &missing, NULL) >= 0 && missing == 0;
+              oci_store_image_missing(s, &image.manifest, &missing, NULL) >= 0 && missing == 0 &&
+              may_have_layers(s, &image.manifest, tenant, &a);
     if (ok)
         *ret = image.manifest;
     arena_fini(&a);
@@ -112,11 +135,6 @@ struct pulling {
     struct oci_remote_opts registry;
     struct layer_show show;
 };
-
-static struct str tenant_of(const struct asked *q)
-{
-    return q->own_name ? q->want->tenant : STR("");
-}
 
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
@@ -222,7 +240,8 @@ static int find_or_pull(struct oci_store *s, const struct provide_site *site, co
                         struct provided *to, struct err *err)
 {
     if (q->want->policy != PROVIDE_ALWAYS &&
-        (has_whole(s, q->plain_name, &to->manifest) || has_whole(s, q->own_name, &to->manifest)))
+        (has_whole(s, q->plain_name, tenant_of(q), &to->manifest) ||
+         has_whole(s, q->own_name, tenant_of(q), &to->manifest)))
         return 0;
     if (q->want->policy == PROVIDE_NEVER)
         return err_set(err, -ENOENT,

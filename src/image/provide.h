@@ -15,8 +15,9 @@
  * Tenants: an image that was pulled with credentials has the name "NAME#tenant=TENANT" in the
  * store, so that another tenant has to show credentials of its own before it gets what is here.
  * Bytes are kept once; of a layer that came with credentials another tenant's registry has to bring
- * the bytes again before that tenant has it (image/layer_rights.h). What commands put into the
- * store is for all tenants, by name and by layer.
+ * the bytes again before that tenant has it (image/layer_rights.h). What commands and plans put
+ * into the store is for all tenants, by name and by layer, but for names of images that have a
+ * layer which was here already and is another tenant's.
  */
 #pragma once
 

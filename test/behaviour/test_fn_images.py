@@ -396,6 +396,10 @@ def test_who_knows_the_digest_of_a_private_layer_does_not_get_it(tmp_path, regis
                 known = [digest(document), json.loads(document)["config"]["digest"], digest(secret[0])]
                 assert [mirror.get(f"/v2/team/private/{kind}/{d}")[0] for d in known for kind in ("blobs", "manifests")] == [404] * 6
                 assert mirror.get("/v2/team/private/manifests/v1?ns=" + registry.host)[0] == 404
+            node = Node(tmp_path, "n1", "--upstream", other.host, store=server.data_dir / "images")  # brings it to the node for a pod
+            bdm = plan(other, stolen, "mallory/web", node)
+            assert node.send(bdm)[0] == 202 and node.wait(bdm["deploy"])["layersPresent"] == 3
+            assert node.get(f"/v2/mallory/web/blobs/{digest(secret[0])}")[0] == 404 and node.stop() == 0
             login = dockerconfig(other.host, "any", "word")
             server.create("/api/v1/namespaces/mallory/secrets", {**login, "metadata": {"name": "pull"}})
             for name, more in {"plain": {}, "login": {"imagePullSecrets": [{"name": "pull"}]}}.items():
