@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "io/loop.h"
 #include "store/store.h"
+#include "temp_dir.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -34,26 +35,19 @@ static void on_ready(void *arg, int r, const struct err *err)
 static void setup(void)
 {
     struct err err = { 0 };
-    char dir[] = "/dev/shm/dm-fuzz-api-XXXXXX", other[] = "/tmp/dm-fuzz-api-XXXXXX";
-    const char *at = mkdtemp(dir) ? dir : mkdtemp(other);
-    FUZZ_CHECK(at);
+    char at[TEMP_DIR_BYTES];
+    FUZZ_CHECK(temp_dir_make("dm-fuzz-api", at));
     scoped(free_scoped) char *path = xasprintf("%s/store.db", at);
     FUZZ_CHECK(loop_init(&f.loop, &err) == 0);
     FUZZ_CHECK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err) == 0);
     FUZZ_CHECK(
         api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store, .admin_token = STR("t") },
                 &f.api, &err) == 0);
-    /* The files go when the process does: nothing is left behind by a crash either. */
-    static const char *const names[] = { "store.db", "store.db-wal", "store.db-shm" };
     api_start(f.api, on_ready, NULL);
     while (!f.done)
         (void)loop_turn(&f.loop, true);
     FUZZ_CHECK(f.r >= 0);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        scoped(free_scoped) char *name = xasprintf("%s/%s", at, names[i]);
-        (void)unlink(name);
-    }
-    (void)rmdir(at);
+    temp_dir_remove(at); /* the files are open: nothing is left behind by a crash either */
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)

@@ -115,7 +115,7 @@ static void submit_one(void)
 static void use(const char *dir)
 {
     rig_init(&rig);
-    (void)rmdir(rig.dir);
+    temp_dir_remove(rig.dir);
     (void)snprintf(rig.dir, sizeof rig.dir, "%s", dir);
     (void)snprintf(rig.path, sizeof rig.path, "%s/async.db", dir);
     rig.decide = decide;
@@ -257,14 +257,12 @@ static const char *self_path;
 
 TEST(acknowledged_calls_are_executed_and_have_one_result_after_kills)
 {
-    char dir[64];
+    char dir[TEMP_DIR_BYTES];
     uint64_t rounds = ROUNDS;
     const char *env = getenv("ASYNC_KILL_ROUNDS");
     if (env)
         CHECK_OK(parse_u64(str_of(env), 1, 100000, &rounds));
-    (void)snprintf(dir, sizeof dir, "%s/async-kill-XXXXXX",
-                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    CHECK(mkdtemp(dir));
+    CHECK(temp_dir_make("async-kill", dir));
     calls = xalloc_n(sizeof *calls, NUMBERS_MAX);
     for (uint64_t i = 0; i < rounds; i++)
         round_of(self_path, dir);

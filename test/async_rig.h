@@ -15,6 +15,7 @@
 #include "fn/async/async_int.h"
 #include "io/http.h"
 #include "store_util.h"
+#include "temp_dir.h"
 
 #include <sys/stat.h>
 
@@ -43,7 +44,7 @@ struct played_answer {
 
 struct rig {
     struct loop loop;
-    char dir[64], path[96];
+    char dir[TEMP_DIR_BYTES], path[96];
     struct async *async;
     struct fn_spec spec;
     struct http_server *server;
@@ -256,9 +257,7 @@ static inline void rig_init(struct rig *g)
     *g = (struct rig){ .n_calls = 0 };
     the_rig = g;
     CHECK_OK(loop_init(&g->loop, NULL));
-    const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    (void)snprintf(g->dir, sizeof g->dir, "%s/async-XXXXXX", base);
-    CHECK(mkdtemp(g->dir));
+    CHECK(temp_dir_make("async", g->dir));
     (void)snprintf(g->path, sizeof g->path, "%s/async.db", g->dir);
     list_init(&g->calls);
     g->spec = (struct fn_spec){ .body_max = ASYNC_BODY_MAX,
@@ -331,13 +330,7 @@ static inline void rig_fini(struct rig *g)
     vec_each (o, &g->order)
         free(*o);
     vec_fini(&g->order);
-    static const char *const ends[] = { "", "-wal", "-shm", "-lock", ".lock" };
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        char path[128];
-        (void)snprintf(path, sizeof path, "%s%s", g->path, ends[i]);
-        (void)unlink(path);
-    }
-    (void)rmdir(g->dir);
+    temp_dir_remove(g->dir);
 }
 
 /* As after a restart: the same files, another process would see no more. */

@@ -9,10 +9,10 @@
 #include "codec/gzip.h"
 #include "image/layer_cache.h"
 #include "tar_kit.h"
+#include "temp_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -71,30 +71,15 @@ static void make_image(struct made *m, size_t i)
 
 /* ---- stores ---- */
 
-static char root[64];
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st, (void)type, (void)at;
-    return remove(path);
-}
-
-static void remove_root(void)
-{
-    if (root[0])
-        (void)nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    root[0] = 0;
-}
+static char root[TEMP_DIR_BYTES];
 
 static void new_root(void)
 {
     for (size_t i = 0; i < IMAGES && !is_made; i++)
         make_image(&images[i], i);
     is_made = true;
-    remove_root();
-    (void)snprintf(root, sizeof root, "%s/dm-layer-cache-XXXXXX",
-                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    CHECK(mkdtemp(root));
+    temp_dir_remove(root);
+    CHECK(temp_dir_make("dm-layer-cache", root));
 }
 
 /* What a store with room for n layers of these images and no more has as its quota. */
@@ -365,7 +350,7 @@ TEST(what_is_said_to_be_dead_leaves_first_unless_it_is_used_again)
     CHECK(!has(s, 2) && has(s, 0) && has(s, 1));
     check_agrees(s);
     oci_store_close(s);
-    remove_root();
+    temp_dir_remove(root);
 }
 
 TEST(what_was_prefetched_takes_no_room_from_images_and_leaves_first)
@@ -393,7 +378,7 @@ TEST(what_was_prefetched_takes_no_room_from_images_and_leaves_first)
     CHECK(oci_store_layer_has(s, &images[0].diff_id));
     CHECK(oci_store_layer_has(s, &images[1].diff_id));
     oci_store_close(s);
-    remove_root();
+    temp_dir_remove(root);
 }
 
 TEST(the_first_use_of_what_was_prefetched_is_its_first_reference)
@@ -415,7 +400,7 @@ TEST(the_first_use_of_what_was_prefetched_is_its_first_reference)
     CHECK(!oci_store_layer_has(s, &images[1].diff_id)); /* used before it */
     CHECK(oci_store_layer_has(s, &images[0].diff_id));
     oci_store_close(s);
-    remove_root();
+    temp_dir_remove(root);
 }
 
 TEST(a_restart_changes_no_decision)
@@ -540,7 +525,7 @@ TEST(killed_at_any_call_the_cache_and_the_directory_agree_after_the_next_start)
             if (WIFEXITED(status))
                 break;
         }
-    remove_root();
+    temp_dir_remove(root);
 }
 
 TEST(a_call_that_fails_ends_in_a_clean_error_or_in_success)
@@ -558,7 +543,7 @@ TEST(a_call_that_fails_ends_in_a_clean_error_or_in_success)
             if (n < nth)
                 break;
         }
-    remove_root();
+    temp_dir_remove(root);
 }
 
 /* ---- while room is made ---- */
