@@ -88,6 +88,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     r->requests++;
     if (r->requests <= r->fail_first) {
         http_reply(x, 503, NULL, STR(""));
+    } else if (str_is(req->target, "/no-login")) {
+        http_reply(x, 407, NULL, STR(""));
     } else if (str_is(req->target, "/hang")) {
         return; /* it waits for an answer until it goes */
     } else if (str_is(req->target, "/module")) {
@@ -619,6 +621,60 @@ TEST(a_plain_url_goes_to_the_proxy_of_the_environment)
     wait_for(&r, &r.modules, 1);
     CHECK_INT(r.requests, 1);
     CHECK(unsetenv("http_proxy") == 0);
+    rig_fini(&r);
+}
+
+struct fetched {
+    unsigned n;
+    int r;
+    char text[244];
+};
+
+static void on_fetched(void *arg, int r, const struct err *err)
+{
+    struct fetched *f = arg;
+    f->n++;
+    f->r = r;
+    (void)snprintf(f->text, sizeof f->text, "%s", err_text(err));
+}
+
+static struct fetched fetch(struct rig *r, const char *url, const char *hex)
+{
+    static const char *const any[] = { "127.0.0.1", "*" };
+    const struct module_site site = { .hosts = { any, ARRAY_LEN(any) } };
+    scoped(free_scoped) char *path = xasprintf("%s/fetched", r->dir);
+    struct fetched f = { 0 };
+    struct module_fetch *fetch;
+    const struct module_fetch_opts opts = { .loop = &r->loop,
+                                            .url = url,
+                                            .sha256 = hex,
+                                            .path = path,
+                                            .max_bytes = 1 << 20,
+                                            .idle_ms = DEADLINE_MS,
+                                            .site = &site };
+    CHECK_OK(module_fetch_start(&opts, on_fetched, &f, &fetch, NULL));
+    wait_for(r, &f.n, 1);
+    return f;
+}
+
+/* That of a proxy may be another one the next time, and is none of the server. */
+TEST(a_407_is_the_servers_answer_unless_a_proxy_gives_it)
+{
+    struct rig r;
+    char url[128], hex[SHA256_HEX_SIZE], proxy[64];
+    rig_init(&r);
+    (void)url_of(&r, "/no-login", "the module", url, hex);
+    struct fetched f = fetch(&r, url, hex);
+    CHECK_INT(f.r, E_DENIED);
+    CHECK_STR(str_of(f.text), "the server answers 407");
+    (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u", http_server_port(r.server));
+    CHECK(setenv("http_proxy", proxy, 1) == 0);
+    f = fetch(&r, "http://a.invalid/no-login", hex);
+    CHECK(unsetenv("http_proxy") == 0);
+    CHECK_INT(f.r, -ECONNREFUSED);
+    CHECK_STR(str_of(f.text), "the proxy answers 407: it wants a login, "
+                              "http://USER:PASSWORD@HOST:PORT");
+    CHECK_INT(r.requests, 2);
     rig_fini(&r);
 }
 

@@ -36,7 +36,8 @@ struct module_fetch {
     struct timer idle;
     struct defer next; /* the next hop, or the end */
     struct sha256 *hash;
-    char *location; /* of a redirect */
+    char *location;   /* of a redirect */
+    bool is_by_proxy; /* what answers is a proxy that gets the whole URL */
     unsigned redirects;
     uint64_t n;
     int fd, status;
@@ -201,6 +202,10 @@ static void on_end(void *arg, int r, const struct err *err)
         follow(f);
     } else if (f->status == 200) {
         complete(f);
+    } else if (f->status == 407 && f->is_by_proxy) { /* as a proxy that refuses CONNECT */
+        finish(f, err_set(&f->err, -ECONNREFUSED,
+                          "the proxy answers 407: it wants a login, "
+                          "http://USER:PASSWORD@HOST:PORT"));
     } else {
         bool says_no = f->status >= 400 && f->status < 500 && f->status != 408 && f->status != 429;
         finish(f, err_set(&f->err, says_no ? E_DENIED : -EIO, "the server answers %d", f->status));
@@ -254,15 +259,16 @@ static int begin_hop(struct module_fetch *f)
                                        .proxy_authorization = via.authorization,
                                        .tls = f->tls,
                                        .max_connections = 1 };
+    f->is_by_proxy = proxy && !f->url.tls;
     if (allowed == MODULE_HOST_PUBLIC && !proxy)
         client.may_connect = is_public;
     if (r >= 0)
         r = http_client_new(f->opts.loop, &client, &f->client, &f->err);
     scoped(free_scoped) char *target =
-        proxy && !f->url.tls
+        f->is_by_proxy
             ? xasprintf("http://%s:%u%s", f->url.host, (unsigned)f->url.port, f->url.path)
             : xstrdup(f->url.path);
-    if (proxy && !f->url.tls) {
+    if (f->is_by_proxy) {
         scoped(free_scoped) char *host = xasprintf("%s:%u", f->url.host, (unsigned)f->url.port);
         (void)headers_addc(&h, "host", host);
         if (via.authorization)

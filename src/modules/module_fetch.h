@@ -15,9 +15,10 @@ struct module_fetch;
 
 /*
  * Once, on a later turn, unless cancelled. r 0: the file `path` holds exactly the bytes of the
- * digest, complete and on disk. Errors: E_DIGEST, E_LIMIT, E_DENIED (an HTTP status that says no),
- * -EPERM (modules may not come from the URL's host; err tells nothing but that), those of
- * module_artifact.h, others: it may work the next time.
+ * digest, complete and on disk. Errors: E_DIGEST, E_LIMIT, E_DENIED (an HTTP status of the
+ * server that says no), -EPERM (modules may not come from the URL's host; err tells nothing but
+ * that), those of module_artifact.h, others, as a proxy that wants a login: it may work the next
+ * time.
  * What err says is for the host's own log: it tells of servers that only the host can reach.
  */
 typedef void (*module_fetch_cb)(void *arg, int r, const struct err *err);
