@@ -80,9 +80,9 @@ static int open_stored(const struct image_args *args, const char *reference, str
             "oci-archive:FILE[:NAME], docker-archive:FILE[:NAME] and docker://REFERENCE");
     if (r < 0)
         return err_set(err, r, "%s", err_text(&why));
-    r = oci_store_image_find(o->store, str_of(reference), &o->documents, &image, err);
-    if (r < 0)
-        return r;
+    r = oci_store_image_find(o->store, str_of(reference), &o->documents, &image, &why);
+    if (r < 0) /* the caller names the image */
+        return err_set(err, r, "%s", r == -ENOENT ? "the store has no such image" : err_text(&why));
     o->image.digest = image.manifest;
     return oci_store_image_load(o->store, &image.manifest, &o->documents, &o->image.manifest,
                                 &o->image.config, err);

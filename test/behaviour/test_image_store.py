@@ -87,6 +87,8 @@ def test_images_are_pulled_named_used_and_removed(store, layout, tmp_path):
     assert store.json("check")["damaged"] == 0
     done = store.run("rm", "app:v1")
     assert done.returncode == 1 and "no image 'app:v1'" in done.stderr
+    done = store.run("inspect", "app:v1")
+    assert done.stderr == "error: image 'app:v1': the store has no such image\n", "named once"
 
 
 def test_a_directory_of_others_is_no_store_and_keeps_its_files(layout, tmp_path):
@@ -442,7 +444,7 @@ def test_other_commands_take_names_of_the_store(store, layout, tmp_path, form):
     if form == "both":  # with the blobs kept, it is the manifest that was pulled
         assert got["digest"] == layout.manifests[0]["digest"]
     done = store.run("unpack", "nothing:v1", str(tmp_path / "none"))
-    assert done.returncode == 1 and "no image 'nothing:v1'" in done.stderr
+    assert done.returncode == 1 and "image 'nothing:v1': the store has no such image" in done.stderr
 
 
 def test_a_layer_that_is_damaged_in_the_store_is_not_used(store, layout, tmp_path):
