@@ -2156,6 +2156,32 @@ TEST(what_is_handed_over_is_compared_before_the_store_has_it)
     ending_fini(&e);
 }
 
+TEST(what_is_handed_over_by_a_process_that_has_gone_is_not_leased)
+{
+    struct ending e;
+    atomic_bool stop;
+    const struct handed_opts o = { .lease = STR("given"), .stop = &stop };
+    if (why_not())
+        SKIP(why_not());
+    ending_init(&e, WRONG_NOTHING);
+    struct oci_store *s = open_store(&e, false);
+    import_layers(&e, s);
+    scoped(free_scoped) char *path = xasprintf("%s/given", e.w.dir);
+    CHECK(mkdir(path, 0700) == 0);
+    int dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    CHECK_OK(handed_write(dir, &e.image, &e.w.first, NULL));
+    for (int has_gone = 1; has_gone >= 0; has_gone--) {
+        int n_leases = 0;
+        atomic_store(&stop, has_gone);
+        CHECK_INT(handed_keep(s, path, &o, NULL), has_gone ? -ECANCELED : 0);
+        CHECK_OK(oci_store_lease_each(s, count_lease, &n_leases, NULL));
+        CHECK_INT(n_leases, !has_gone);
+    }
+    (void)close(dir);
+    oci_store_close(s);
+    ending_fini(&e);
+}
+
 TEST(an_end_waits_for_no_store)
 {
     struct ending e;

@@ -140,6 +140,11 @@ int handed_keep(struct oci_store *s, const char *dir, const struct handed_opts *
     r = r < 0 ? r : keep_image(s, &keep, err);
     if (r >= 0 && o->lease.n)
         r = oci_store_lease(s, o->lease, &image.digest, true, err);
+    if (r >= 0 && o->lease.n && o->stop && atomic_load(o->stop)) {
+        /* The giving process has gone, and may have had the lease dropped before there was one. */
+        (void)oci_store_lease_drop(s, o->lease, NULL);
+        r = err_set(err, -ECANCELED, "it was canceled");
+    }
     start_list_fini(&first);
     arena_fini(&a);
     return r;

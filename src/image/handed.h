@@ -20,7 +20,7 @@ struct handed_opts {
     struct str lease; /* on it, which this start of the machine ends; empty: none */
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
     void *reading_arg;
-    const atomic_bool *stop; /* ends it with -ECANCELED; NULL: nothing does */
+    const atomic_bool *stop; /* ends it with -ECANCELED, without the lease; NULL: nothing does */
 };
 
 /* Put it into the store, which is a writer. Blocks. Errors: E_DIGEST, E_PARSE, those of
