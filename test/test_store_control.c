@@ -1015,6 +1015,32 @@ TEST(a_job_that_was_not_taken_in_time_is_not_done_later)
     oci_store_close(s);
 }
 
+TEST(a_client_that_is_stopped_waits_for_no_answer)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct arena a = { 0 };
+    struct json *ignored;
+    struct str word = STR("app:v1");
+    struct store_job job = {
+        .kind = STORE_JOB_TAG, .images = &word, .n_images = 1, .name = STR("b")
+    };
+    atomic_bool stop = true;
+    int silent[STORE_CONTROL_JOBS_MAX];
+    occupy(silent);
+    CHECK_ERR(store_ask_until(root, &job, UINT64_MAX, &stop, &a, &ignored, NULL), -ECANCELED);
+    leave(silent);
+    CHECK_INT(ask(STORE_JOB_TAG, "app:v1", "c", NULL), STORE_ASKED_DONE);
+    CHECK(has(s, "c", NULL) && !has(s, "b", NULL));
+    job.name = STR("d");
+    atomic_store(&stop, false);
+    CHECK_INT(store_ask_until(root, &job, UINT64_MAX, &stop, &a, &ignored, NULL), STORE_ASKED_DONE);
+    CHECK(has(s, "d", NULL));
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
 TEST(neither_a_full_queue_nor_a_long_job_holds_a_client_up_for_longer_than_it_waits)
 {
     enum { WORDS = STORE_CONTROL_LINE_MAX / STORE_JOB_TEXT_MAX - 1 };
