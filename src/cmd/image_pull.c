@@ -303,6 +303,7 @@ const struct cmd cmd_image_pull = {
     "under the same name: it has the same files, in layers that it shares with others. Its\n"
     "configuration has to be the same. --original takes what the tag names, as every command does\n"
     "with DORMOUSE_IMAGE_ORIGINAL=1; an image that is named by its digest is never another one.\n"
+    "To pin the other form name its own digest, which -o json says of a tag.\n"
     "\n"
     "With --no-sync the pull does not wait for the disk. Images are whole as long as the machine\n"
     "runs; when it stops, the next command removes the layers that came so, to be pulled again.\n"

@@ -81,6 +81,17 @@ def test_the_original_is_had_by_digest_and_by_option(tmp_path, registry):
     assert not [p for p in registry.paths() if "/referrers/" in p]
 
 
+def test_a_refactored_form_is_pinned_by_its_own_digest(tmp_path, registry):
+    """Not by the digest of the image: that it has the same files is said by those who push, and not by that digest."""
+    original, refactored = attached(registry, "shop/app", "v1")
+    told = pull(tmp_path, registry, "shop/app:v1", store="told")
+    assert (told["digest"], told["original"]) == (refactored, original)
+    found = pull(tmp_path, registry, f"shop/app@{told['digest']}", store="pinned")
+    assert found["digest"] == refactored and "original" not in found and found["layersPresent"] == 0
+    again = pull(tmp_path, registry, f"shop/app@{told['digest']}", store="told")
+    assert again["layersPresent"] == again["layers"] and again["bytes"] == 0
+
+
 def test_a_store_that_has_the_original_keeps_it(tmp_path, registry):
     original, _ = attached(registry, "shop/app", "v1")
     pull(tmp_path, registry, "shop/app:v1", "--original")
