@@ -804,7 +804,8 @@ static uint64_t waits_of(int status_fd)
     return n;
 }
 
-TEST(without_descriptors_for_a_client_it_rests_and_goes_on_when_there_are_some)
+/* n_files: descriptors that there may be; poll() watches no more of them either. */
+static void rest_with_descriptors(rlim_t n_files)
 {
     static const char job[] = "{\"do\":\"tag\",\"images\":[\"app:v1\"],\"name\":\"b\"}\n";
     struct rlimit old;
@@ -817,8 +818,7 @@ TEST(without_descriptors_for_a_client_it_rests_and_goes_on_when_there_are_some)
     scoped(fd_scoped) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     (void)snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/control", dir);
     CHECK(getrlimit(RLIMIT_NOFILE, &old) == 0);
-    const struct rlimit few = { .rlim_cur = 3,
-                                .rlim_max = old.rlim_max }; /* poll() needs as many */
+    const struct rlimit few = { .rlim_cur = n_files, .rlim_max = old.rlim_max };
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
     CHECK(connect(fd, (const struct sockaddr *)&at, sizeof at) == 0);
     for (uint64_t n = waits_of(status); waits_of(status) < n + 2;)
@@ -829,6 +829,16 @@ TEST(without_descriptors_for_a_client_it_rests_and_goes_on_when_there_are_some)
     CHECK(strstr(buf_cstr(&got), "{\"result\":") && has(s, "b", NULL));
     store_control_close(c, true);
     oci_store_close(s);
+}
+
+TEST(without_descriptors_for_a_client_it_rests_and_goes_on_when_there_are_some)
+{
+    rest_with_descriptors(3);
+}
+
+TEST(it_rests_where_it_may_watch_fewer_descriptors_than_it_has)
+{
+    rest_with_descriptors(1);
 }
 
 /* ---- an end in the middle ---- */

@@ -104,8 +104,11 @@ static void wait_for_it(struct asking *q)
         int ms = has_deadline ? (int)MIN(q->taken_by_ms - now, (uint64_t)INT_MAX) : -1;
         if (q->stop)
             ms = ms < 0 ? STOP_MS : MIN(ms, (int)STOP_MS);
-        if (poll(&p, 1, ms) > 0 || is_stopped(q))
+        int n = poll(&p, 1, ms);
+        if (n > 0 || is_stopped(q))
             return;
+        if (n < 0 && errno != EINTR)
+            (void)usleep(STOP_MS * 1000);
     }
 }
 

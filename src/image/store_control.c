@@ -99,8 +99,11 @@ static int read_line(struct connection *k, struct buf *to, struct str *ret, stru
         uint64_t now = clock_mono_ms();
         struct pollfd p = { .fd = k->fd, .events = POLLIN };
         char *at;
-        if (now >= until || poll(&p, 1, (int)(until - now)) == 0)
+        int n_ready = now >= until ? 0 : poll(&p, 1, (int)(until - now));
+        if (n_ready == 0)
             return err_set(err, -ETIMEDOUT, "no job came");
+        if (n_ready < 0 && errno != EINTR)
+            return err_sys(err, -errno, "wait for a job");
         if (buf_reserve(to, READ_BYTES, &at) < 0)
             return err_set(err, E_LIMIT, "the job has more than %d bytes", STORE_CONTROL_LINE_MAX);
         ssize_t n = recv(k->fd, at, READ_BYTES, MSG_DONTWAIT);
@@ -309,6 +312,8 @@ static void *control_main(void *arg)
         c->is_resting = false;
         if (n > 0)
             take_events(c, &w);
+        else if (n < 0 && errno != EINTR) /* more than may be open now, or no memory */
+            (void)usleep(REST_MS * 1000);
     }
 }
 
