@@ -848,7 +848,10 @@ static void *lose_main(void *arg)
     const int *listener = arg;
     static const char taken[] = "{\"taken\":true}\n";
     int fd = accept4(*listener, NULL, NULL, SOCK_CLOEXEC);
-    CHECK(fd >= 0 && send(fd, taken, sizeof taken - 1, MSG_NOSIGNAL) == sizeof taken - 1);
+    CHECK(fd >= 0);
+    for (char got = 0; got != '\n';)
+        CHECK(recv(fd, &got, 1, 0) == 1);
+    CHECK(send(fd, taken, sizeof taken - 1, MSG_NOSIGNAL) == sizeof taken - 1);
     (void)close(fd);
     return NULL;
 }
