@@ -64,8 +64,8 @@ static void new_root(void)
     CHECK_OK(sys_mkdir_all(top, 0700, NULL));
 }
 
-/* A layer without files, and an image of it. */
-static void add_image(struct oci_store *s, const char *name)
+/* A layer without files, and an image of it that runs `command`. */
+static void add_image_of(struct oci_store *s, const char *name, const char *command)
 {
     static const char tar[1024];
     char layer[OCI_DIGEST_TEXT_SIZE], text[1024], config_text[OCI_DIGEST_TEXT_SIZE];
@@ -83,10 +83,10 @@ static void add_image(struct oci_store *s, const char *name)
         oci_import_free(im);
     }
     (void)snprintf(text, sizeof text,
-                   "{\"os\":\"linux\",\"architecture\":\"amd64\",\"config\":{\"Cmd\":[\"/x\"]},"
+                   "{\"os\":\"linux\",\"architecture\":\"amd64\",\"config\":{\"Cmd\":[\"%s\"]},"
                    "\"rootfs\":{\"type\":\"layers\","
                    "\"diff_ids\":[\"%s\"]}}",
-                   layer);
+                   command, layer);
     sha256_of(str_of(text), config.bytes);
     oci_digest_format(&config, config_text);
     CHECK_OK(oci_store_document_put(s, &config, str_of(text), NULL));
@@ -101,6 +101,11 @@ static void add_image(struct oci_store *s, const char *name)
     CHECK_OK(oci_store_document_put(s, &manifest, str_of(text), NULL));
     const struct oci_store_image image = { .name = str_of(name), .manifest = manifest };
     CHECK_OK(oci_store_image_put(s, &image, NULL));
+}
+
+static void add_image(struct oci_store *s, const char *name)
+{
+    add_image_of(s, name, "/x");
 }
 
 static struct oci_store *open_store(void)
@@ -616,6 +621,120 @@ TEST(a_pull_leaves_a_name_pinned)
     CHECK(has(s, "app:v1", &is_pinned) && is_pinned);
     CHECK_OK(oci_store_image_put(s, &image, NULL));
     CHECK(has(s, "app:v1", &is_pinned) && !is_pinned);
+    arena_fini(&a);
+    store_control_close(c, true);
+    oci_store_close(s);
+}
+
+/* Of an image's name. */
+static char *record_of(const char *name)
+{
+    char hex[SHA256_HEX_SIZE];
+    uint8_t digest[SHA256_BYTES];
+    sha256_of(str_of(name), digest);
+    hex_format(digest, sizeof digest, hex);
+    return xasprintf("%s/refs/%s", root, hex);
+}
+
+/* When a reader has opened the pipe at `path`: let `next` take its place, then write `text`. */
+static void serve_pipe(const char *path, const char *next, struct str text)
+{
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_WRONLY, 0);
+    CHECK_OK(fd);
+    CHECK(rename(next, path) == 0);
+    CHECK_OK(sys_write_all(fd, text.p, text.n));
+}
+
+struct by_digest {
+    struct oci_store *s;
+    enum store_job_kind kind;
+    char *hex;
+};
+
+/* "found:v1" by its digest, then "slow:v1". */
+static void *change_by_digest(void *arg)
+{
+    const struct by_digest *d = arg;
+    struct arena a = { 0 };
+    struct json *ignored;
+    struct str words[] = { str_of(d->hex), STR("slow:v1") };
+    const struct store_job_watch watch = { 0 };
+    const struct store_job job = { .kind = d->kind, .images = words, .n_images = 2 };
+    intptr_t r = store_job_run(d->s, &job, &watch, &a, &ignored, NULL);
+    arena_fini(&a);
+    return (void *)r;
+}
+
+/* Another image gets the name between the search and the change: the record of the second one is a
+ * pipe, so that the job waits there. It lies elsewhere, since the directory is being read. */
+static void move_in_the_middle(enum store_job_kind kind)
+{
+    pthread_t thread;
+    struct arena a = { 0 };
+    struct oci_store_image found, is;
+    char hex[SHA256_HEX_SIZE];
+    void *r;
+    new_root();
+    struct oci_store *s = open_store();
+    add_image_of(s, "found:v1", "/found");
+    add_image(s, "other:v1");
+    add_image(s, "slow:v1");
+    CHECK_OK(oci_store_image_get(s, STR("found:v1"), &a, &found, NULL));
+    CHECK_OK(oci_store_image_pin(s, STR("found:v1"), kind == STORE_JOB_UNPIN, NULL));
+    hex_format(found.manifest.bytes, SHA256_BYTES, hex);
+    scoped(free_scoped) char *record = record_of("slow:v1");
+    scoped(free_scoped) char *path = xasprintf("%s/pipe", root);
+    scoped(free_scoped) char *second = xasprintf("%s/second", root);
+    scoped(free_scoped) char *file = xasprintf("%s/file", root);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
+    CHECK_OK(sys_read_file(AT_FDCWD, record, &text, NULL));
+    CHECK(rename(record, file) == 0 && symlink(path, record) == 0);
+    CHECK(mkfifo(path, 0600) == 0 && mkfifo(second, 0600) == 0);
+    struct by_digest d = { .s = s, .kind = kind, .hex = hex };
+    CHECK_OK(-pthread_create(&thread, NULL, change_by_digest, &d));
+    serve_pipe(path, second, buf_str(&text)); /* to the search by the digest, through all names */
+    int fd = sys_openat(AT_FDCWD, path, O_WRONLY, 0);
+    CHECK_OK(fd); /* the second one is being looked for */
+    CHECK_OK(oci_store_image_get(s, STR("other:v1"), &a, &is, NULL));
+    is.name = STR("found:v1");
+    is.is_pinned = kind == STORE_JOB_UNPIN;
+    CHECK_OK(oci_store_image_put(s, &is, NULL));
+    CHECK(rename(file, path) == 0);
+    CHECK_OK(sys_write_all(fd, text.p, text.n));
+    (void)close(fd);
+    CHECK_OK(-pthread_join(thread, &r));
+    CHECK_ERR((int)(intptr_t)r, E_CONFLICT);
+    CHECK_OK(oci_store_image_get(s, STR("found:v1"), &a, &found, NULL));
+    CHECK(oci_digest_equal(&found.manifest, &is.manifest));
+    CHECK(found.is_pinned == is.is_pinned);
+    CHECK(has(s, "slow:v1", NULL));
+    arena_fini(&a);
+    oci_store_close(s);
+}
+
+TEST(what_is_named_by_its_digest_is_left_alone_once_the_name_is_that_of_another_image)
+{
+    move_in_the_middle(STORE_JOB_RM);
+    move_in_the_middle(STORE_JOB_PIN);
+    move_in_the_middle(STORE_JOB_UNPIN);
+}
+
+TEST(what_is_named_by_its_digest_is_changed)
+{
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    struct arena a = { 0 };
+    struct oci_store_image image;
+    char digest[OCI_DIGEST_TEXT_SIZE];
+    bool is_pinned;
+    CHECK_OK(oci_store_image_get(s, STR("app:v1"), &a, &image, NULL));
+    oci_digest_format(&image.manifest, digest);
+    CHECK_INT(ask(STORE_JOB_PIN, digest, "", NULL), STORE_ASKED_DONE);
+    CHECK(has(s, "app:v1", &is_pinned) && is_pinned);
+    CHECK_INT(ask(STORE_JOB_UNPIN, digest, "", NULL), STORE_ASKED_DONE);
+    CHECK(has(s, "app:v1", &is_pinned) && !is_pinned);
+    CHECK_INT(ask(STORE_JOB_RM, digest, "", NULL), STORE_ASKED_DONE);
+    CHECK(!has(s, "app:v1", NULL));
     arena_fini(&a);
     store_control_close(c, true);
     oci_store_close(s);

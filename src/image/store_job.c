@@ -300,10 +300,29 @@ struct json *store_job_write(const struct store_job *job, struct arena *a)
 
 /* ---- names ---- */
 
-static int change_name(struct oci_store *s, const struct store_job *job,
-                       const struct oci_store_image *image, struct err *err)
+/* "0123456789ab", and not the name of the image. */
+static bool is_by_digest(struct str word, const struct oci_store_image *image)
 {
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(&image->manifest, text);
+    struct str all = str_of(text);
+    struct str hex = str_slice(all, strlen("sha256:"), all.n);
+    return !str_has_prefix(image->name, word) &&
+           (str_has_prefix(hex, word) || str_has_prefix(all, word));
+}
+
+/* An image that was found by its digest is changed as long as its name stands for it. */
+struct named {
+    struct oci_store_image image;
+    bool is_by_digest;
+};
+
+static int change_name(struct oci_store *s, const struct store_job *job, const struct named *of,
+                       struct err *err)
+{
+    const struct oci_store_image *image = &of->image;
     struct oci_store_image as = *image;
+    bool is_pinned = job->kind == STORE_JOB_PIN;
     int r;
     switch (job->kind) {
     case STORE_JOB_TAG:
@@ -311,11 +330,14 @@ static int change_name(struct oci_store *s, const struct store_job *job,
         as.is_pinned = false;
         return oci_store_image_put(s, &as, err);
     case STORE_JOB_RM:
-        r = oci_store_image_remove(s, image->name, err);
+        r = of->is_by_digest ? oci_store_image_remove_if(s, image->name, &image->manifest, err)
+                             : oci_store_image_remove(s, image->name, err);
         return r == -ENOENT ? 0 : r; /* named twice */
     case STORE_JOB_PIN:
     case STORE_JOB_UNPIN:
-        return oci_store_image_pin(s, image->name, job->kind == STORE_JOB_PIN, err);
+        return of->is_by_digest
+                   ? oci_store_image_pin_if(s, image->name, &image->manifest, is_pinned, err)
+                   : oci_store_image_pin(s, image->name, is_pinned, err);
     case STORE_JOB_GC:
     case STORE_JOB_CHECK:
     case STORE_JOB_PULL:
@@ -331,28 +353,19 @@ static int change_name(struct oci_store *s, const struct store_job *job,
     return E_INVALID;
 }
 
-/* "0123456789ab", and not the name of the image. */
-static bool is_by_digest(struct str word, const struct oci_store_image *image)
-{
-    char text[OCI_DIGEST_TEXT_SIZE];
-    oci_digest_format(&image->manifest, text);
-    struct str all = str_of(text);
-    struct str hex = str_slice(all, strlen("sha256:"), all.n);
-    return !str_has_prefix(image->name, word) &&
-           (str_has_prefix(hex, word) || str_has_prefix(all, word));
-}
-
 static int change_names(struct oci_store *s, const struct store_job *job, struct err *err)
 {
     struct arena a = { 0 };
-    struct oci_store_image *images = arena_new_n(&a, struct oci_store_image, job->n_images);
+    struct named *images = arena_new_n(&a, struct named, job->n_images);
     const struct str *unclear = NULL;
     bool is_again = job->kind == STORE_JOB_RM && job->is_again;
     size_t n = 0;
     int r = 0;
     for (size_t i = 0; i < job->n_images && r >= 0; i++) {
-        r = oci_store_image_find(s, job->images[i], &a, &images[n], err);
-        if (r >= 0 && is_again && is_by_digest(job->images[i], &images[n]))
+        r = oci_store_image_find(s, job->images[i], &a, &images[n].image, err);
+        if (r >= 0)
+            images[n].is_by_digest = is_by_digest(job->images[i], &images[n].image);
+        if (r >= 0 && is_again && images[n].is_by_digest)
             unclear = &job->images[i]; /* perhaps another name than the one that is gone */
         else if (r >= 0)
             n++;

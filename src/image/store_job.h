@@ -90,7 +90,8 @@ struct store_job_provide { /* as struct provide_want and struct provide_site */
 struct store_job {
     enum store_job_kind kind;
     /* Names or digests, as oci_store_image_find() takes them; of a tag one, and its new name. All
-     * are found before the first is changed. */
+     * are found before the first is changed. What is named by a digest is E_CONFLICT where its name
+     * is moved to another image meanwhile. */
     struct str *images;
     size_t n_images;
     struct str name; /* of a tag, of a pull, of what is to be kept */
@@ -144,8 +145,8 @@ struct store_job_watch {
  * "config", "pulled"}.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
  * oci_origin_open(), oci_pull(), start_list_put(), handed_keep(), provide_image(), provide_drop(),
- * stored_prepare(); E_INVALID, the form is not that of the open store; E_CONFLICT, see is_again;
- * -ECANCELED. A mount that failed has no lease; a lease that is not there is dropped.
+ * stored_prepare(); E_INVALID, the form is not that of the open store; E_CONFLICT, see images and
+ * is_again; -ECANCELED. A mount that failed has no lease; a lease that is not there is dropped.
  */
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,

@@ -351,6 +351,9 @@ int oci_store_image_move(struct oci_store *s, const struct oci_store_image *imag
 /* Pin what a name stands for, or no longer. Errors: -ENOENT, E_CORRUPT, as oci_store_image_put().
  */
 int oci_store_image_pin(struct oci_store *s, struct str name, bool is_pinned, struct err *err);
+/* The same, as long as the name stands for `manifest`. Errors: E_CONFLICT, it does not. */
+int oci_store_image_pin_if(struct oci_store *s, struct str name, const struct oci_digest *manifest,
+                           bool is_pinned, struct err *err);
 /* By its exact name. Texts live in the arena. Errors: -ENOENT, E_CORRUPT. */
 int oci_store_image_get(struct oci_store *s, struct str name, struct arena *a,
                         struct oci_store_image *ret, struct err *err);
@@ -365,6 +368,10 @@ int oci_store_images(struct oci_store *s, struct arena *a, struct oci_store_imag
                      size_t *ret_n, size_t *ret_damaged, struct err *err);
 /* Remove the name; gc removes the rest. Errors: -ENOENT. */
 int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err);
+/* The same, as long as the name stands for `manifest`. Errors: E_CONFLICT, it does not; E_CORRUPT.
+ */
+int oci_store_image_remove_if(struct oci_store *s, struct str name,
+                              const struct oci_digest *manifest, struct err *err);
 /* Manifest and configuration of an image, in the arena. Errors: -ENOENT, E_CORRUPT, E_PARSE. */
 int oci_store_image_load(struct oci_store *s, const struct oci_digest *manifest, struct arena *a,
                          struct oci_manifest *ret_manifest, struct oci_config *ret_config,

@@ -279,18 +279,48 @@ int oci_store_image_get(struct oci_store *s, struct str name, struct arena *a,
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
-int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err)
+/* With the mutex of names held. What the name stands for; E_CONFLICT: that is not `manifest`. */
+static int get_if(struct oci_store *s, struct str name, const struct oci_digest *manifest,
+                  struct arena *a, struct oci_store_image *ret, struct err *err)
 {
+    int r = oci_store_image_get(s, name, a, ret, err);
+    if (r >= 0 && manifest && !oci_digest_equal(&ret->manifest, manifest))
+        return err_set(err, E_CONFLICT, "the name '" STR_FMT "' stands for another image by now",
+                       STR_ARG(name));
+    return r;
+}
+
+static int remove_image(struct oci_store *s, struct str name, const struct oci_digest *manifest,
+                        struct err *err)
+{
+    struct arena a = { 0 };
+    struct oci_store_image is;
     struct store_path path = record_path("refs", name);
     int r = store_must_write(s, err);
     if (r < 0)
         return r;
     (void)pthread_mutex_lock(&s->names);
-    r = sys_unlinkat(s->fd, path.p, 0);
+    r = manifest ? get_if(s, name, manifest, &a, &is, err) : 0;
+    int removed = r < 0 ? 0 : sys_unlinkat(s->fd, path.p, 0);
     (void)pthread_mutex_unlock(&s->names);
-    if (r == -ENOENT)
-        return err_set(err, r, "the store has no image '" STR_FMT "'", STR_ARG(name));
-    return r < 0 ? err_sys(err, r, "remove '%s'", path.p) : store_sync_dir(s, "refs", err);
+    arena_fini(&a);
+    if (r < 0)
+        return r;
+    if (removed == -ENOENT)
+        return err_set(err, -ENOENT, "the store has no image '" STR_FMT "'", STR_ARG(name));
+    return removed < 0 ? err_sys(err, removed, "remove '%s'", path.p)
+                       : store_sync_dir(s, "refs", err);
+}
+
+int oci_store_image_remove(struct oci_store *s, struct str name, struct err *err)
+{
+    return remove_image(s, name, NULL, err);
+}
+
+int oci_store_image_remove_if(struct oci_store *s, struct str name,
+                              const struct oci_digest *manifest, struct err *err)
+{
+    return remove_image(s, name, manifest, err);
 }
 
 int oci_store_image_move(struct oci_store *s, const struct oci_store_image *image, struct err *err)
@@ -305,17 +335,29 @@ int oci_store_image_move(struct oci_store *s, const struct oci_store_image *imag
     return r;
 }
 
-int oci_store_image_pin(struct oci_store *s, struct str name, bool is_pinned, struct err *err)
+static int pin_image(struct oci_store *s, struct str name, const struct oci_digest *manifest,
+                     bool is_pinned, struct err *err)
 {
     struct arena a = { 0 };
     struct oci_store_image image;
     (void)pthread_mutex_lock(&s->names);
-    int r = oci_store_image_get(s, name, &a, &image, err);
+    int r = get_if(s, name, manifest, &a, &image, err);
     image.is_pinned = is_pinned;
     r = r < 0 ? r : put_image(s, &image, err);
     (void)pthread_mutex_unlock(&s->names);
     arena_fini(&a);
     return r;
+}
+
+int oci_store_image_pin(struct oci_store *s, struct str name, bool is_pinned, struct err *err)
+{
+    return pin_image(s, name, NULL, is_pinned, err);
+}
+
+int oci_store_image_pin_if(struct oci_store *s, struct str name, const struct oci_digest *manifest,
+                           bool is_pinned, struct err *err)
+{
+    return pin_image(s, name, manifest, is_pinned, err);
 }
 
 struct images {
