@@ -1098,6 +1098,25 @@ TEST(a_name_is_changed_to_the_end_when_the_client_goes_away)
     oci_store_close(s);
 }
 
+TEST(a_check_does_not_hold_up_the_end_and_its_client_goes_on_with_it)
+{
+    /* 1024 bytes of a layer take 17 minutes. */
+    static const char job[] = "{\"do\":\"check\",\"bytesPerSecond\":1}\n";
+    static const char taken[] = "{\"taken\":true}\n";
+    struct store_control *c;
+    struct oci_store *s = new_store(&c);
+    scoped(fd_scoped) int fd = connect_raw();
+    scoped(buf_fini_scoped) struct buf got = BUF_INIT(1 << 20);
+    CHECK_INT(send(fd, job, sizeof job - 1, MSG_NOSIGNAL), sizeof job - 1);
+    char begun[sizeof taken] = { 0 };
+    CHECK_INT(recv(fd, begun, sizeof taken - 1, MSG_WAITALL), sizeof taken - 1);
+    CHECK(strcmp(begun, taken) == 0);
+    store_control_close(c, false);
+    read_all(fd, &got);
+    CHECK_INT(got.n, 0);
+    oci_store_close(s);
+}
+
 /* Clients that say nothing take the place of all jobs; further ones wait in the queue. */
 static void occupy(int fds[STORE_CONTROL_JOBS_MAX])
 {

@@ -36,7 +36,7 @@ struct store_control {
     int root_fd, listener, wake; /* wake: an eventfd */
     pthread_t thread;
     bool is_resting;       /* of that thread: it does not look at the listener now */
-    pthread_mutex_t mutex; /* of what follows, and of the last two of connections */
+    pthread_mutex_t mutex; /* of what follows, and of the last three of connections */
     bool is_closing, is_canceling;
     struct list connections;
     size_t n;
@@ -48,9 +48,10 @@ struct connection {
     int fd;
     pthread_t thread;
     atomic_bool stop;
-    bool is_gone;   /* the client; of the accepting thread */
-    bool has_begun; /* the job is here, and will be done */
-    bool is_over;   /* the thread has ended, except for its return */
+    bool is_gone;    /* the client; of the accepting thread */
+    bool has_begun;  /* the job is here, and will be done */
+    bool ends_early; /* the job, with the process: it may take hours */
+    bool is_over;    /* the thread has ended, except for its return */
 };
 
 static void wake(struct store_control *c)
@@ -145,6 +146,16 @@ static bool begin(struct connection *k)
     return may;
 }
 
+/* Of a check: a client goes on with it by itself. */
+static void end_early(struct connection *k)
+{
+    (void)pthread_mutex_lock(&k->c->mutex);
+    k->ends_early = true;
+    if (k->c->is_closing)
+        atomic_store(&k->stop, true);
+    (void)pthread_mutex_unlock(&k->c->mutex);
+}
+
 static int do_job(struct connection *k, struct str text, struct arena *a, struct json **ret,
                   struct err *err)
 {
@@ -158,6 +169,8 @@ static int do_job(struct connection *k, struct str text, struct arena *a, struct
     r = send_line(k, "taken", json_new_bool(a, true));
     if (r < 0) /* the client has gone, perhaps to have the job done elsewhere */
         return err_sys(err, r, "begin the job");
+    if (job.kind == STORE_JOB_CHECK)
+        end_early(k);
     return store_job_run(k->c->s, &job, &watch, a, ret, err);
 }
 
@@ -273,7 +286,7 @@ static void list_watched(struct store_control *c, struct watched *w)
     watch(w, takes_more ? c->listener : -1, POLLIN, NULL);
     list_each (node, &c->connections) {
         struct connection *k = list_entry(node, struct connection, node);
-        if (c->is_canceling)
+        if (c->is_canceling || (c->is_closing && k->ends_early))
             atomic_store(&k->stop, true);
         if (c->is_closing && !k->has_begun)
             (void)shutdown(k->fd, SHUT_RDWR);

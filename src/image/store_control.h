@@ -40,7 +40,8 @@ struct store_control;
  */
 int store_control_start(struct oci_store *s, struct store_control **ret, struct err *err);
 /*
- * Take no more, and wait for the end of those that have begun. is_canceling: pulls among them end
- * with -ECANCELED. Blocks. NULL is fine.
+ * Take no more, and wait for the end of those that have begun. Checks, which may take hours, end
+ * with -ECANCELED; is_canceling: pulls and the keeping of images do so as well. What ends so is not
+ * answered: the client goes on itself. Blocks. NULL is fine.
  */
 void store_control_close(struct store_control *c, bool is_canceling);

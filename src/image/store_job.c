@@ -522,7 +522,7 @@ static int check(struct oci_store *s, const struct store_job *job,
     struct erofs_file_found mounts = { 0 };
     struct err why = { 0 };
     int r = oci_store_check(s, &opts, &res, &why);
-    bool is_unread = r < 0 && res.n_unread;
+    bool is_unread = r < 0 && r != -ECANCELED && res.n_unread;
     if (r < 0 && !is_unread)
         return err_set(err, r, "%s", err_text(&why));
     if (!is_unread) {
