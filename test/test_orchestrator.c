@@ -7,6 +7,7 @@
 #include "image/node_state.h"
 #include "image/orchestrate.h"
 #include "io/http.h"
+#include "io/tls.h"
 #include "node/image_states.h"
 #include "node/node_networks.h"
 #include "node/orchestrator.h"
@@ -340,6 +341,11 @@ static struct {
     struct http_server *nodes; /* all of them */
     struct http_exchange *told[ASKED_MAX];
     size_t n_told;
+    struct http_server *pusher; /* with TLS; NULL: none */
+    struct tls_ctx *pusher_tls;
+    bool is_pusher_told;
+    bool is_push;
+    struct str ca;
     struct watch_hub *hub;
     struct orchestrator *o;
     sched_image_cb cb[ASKED_MAX];
@@ -381,6 +387,8 @@ static void begin_on(struct transport *transport, struct node_networks networks,
                                          .hub = t.hub,
                                          .key = STR("the key of a cluster of tests, long enough"),
                                          .networks = networks,
+                                         .ca_pem = t.ca,
+                                         .is_push = t.is_push,
                                          .prefetch_ms = prefetch_ms,
                                          .ask = ask };
     t.o = orchestrator_new(&o);
@@ -408,6 +416,8 @@ static void end(size_t n_answered)
         answer(i, -ECANCELED, NULL);
     orchestrator_close(t.o);
     watch_hub_close(t.hub, NULL, NULL);
+    if (t.pusher)
+        http_server_close(t.pusher, 0, NULL, NULL);
     if (t.nodes) {
         http_server_close(t.nodes, 0, NULL, NULL);
         fake_settle(&t.cluster);
@@ -415,6 +425,7 @@ static void end(size_t n_answered)
     }
     loop_run(&t.loop);
     loop_fini(&t.loop);
+    tls_ctx_free(t.pusher_tls);
 }
 
 static void bind_pod(const char *pod, const char *node, const char *images, const char *secrets)
@@ -555,13 +566,18 @@ static void on_told(struct http_exchange *x, const struct http_request *req, voi
     http_exchange_set(x, &ops, &t.told[t.n_told++]);
 }
 
-static void begin_cluster(size_t n_networks, uint64_t prefetch_ms)
+static void begin_cluster_with(size_t n_networks, uint64_t prefetch_ms)
 {
     const struct http_server_opts nodes = { .on_request = on_told };
-    memset(&t, 0, sizeof t);
     fake_init(&t.cluster);
     begin_on(&t.cluster.base, (struct node_networks){ loopback, n_networks }, prefetch_ms);
     CHECK_OK(http_server_start(&t.loop, &nodes, &t.nodes, NULL));
+}
+
+static void begin_cluster(size_t n_networks, uint64_t prefetch_ms)
+{
+    memset(&t, 0, sizeof t);
+    begin_cluster_with(n_networks, prefetch_ms);
 }
 
 static void on_deadline(struct timer *timer)
@@ -579,17 +595,35 @@ static void on_deadline(struct timer *timer)
         timer_stop(&t.loop, &deadline);                                                            \
     } while (0)
 
+/* The list that the orchestrator asks for after the first pod. */
+static void send_list(const struct buf *items)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
+    (void)buf_printf(&text,
+                     "{\"kind\":\"NodeImageStateList\",\"apiVersion\":\"dormouse.dev/v1alpha1\","
+                     "\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[%s]}",
+                     buf_cstr(items));
+    CHECK(buf_ok(&text));
+    RUN_UNTIL(t.cluster.n > 0);
+    fake_head(&t.cluster.call[0], 200);
+    fake_data(&t.cluster.call[0], buf_cstr(&text));
+    fake_end(&t.cluster.call[0], 0);
+}
+
+static void add_item(struct buf *items, const struct node_state *s)
+{
+    struct arena a = { 0 };
+    (void)buf_add_cstr(items, items->n ? "," : "");
+    CHECK_OK(json_write(items, node_state_object(&a, s)));
+    arena_fini(&a);
+}
+
 /* What n nodes "n00", "n01", ... at that host tell, skew_s from now; after the first pod. */
 static void list_nodes(size_t n, const char *host, int64_t skew_s)
 {
-    struct arena a = { 0 };
     char name[8], url[64];
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
-    RUN_UNTIL(t.cluster.n > 0);
+    scoped(buf_fini_scoped) struct buf items = BUF_INIT(1 << 20);
     (void)snprintf(url, sizeof url, "http://%s:%u", host, http_server_port(t.nodes));
-    (void)buf_add_cstr(&text, "{\"kind\":\"NodeImageStateList\",\"apiVersion\":"
-                              "\"dormouse.dev/v1alpha1\",\"metadata\":{\"resourceVersion\":\"7\"},"
-                              "\"items\":[");
     for (size_t i = 0; i < n; i++) {
         (void)snprintf(name, sizeof name, "n%02zu", i);
         const struct node_state s = { .node = str_of(name),
@@ -597,14 +631,9 @@ static void list_nodes(size_t n, const char *host, int64_t skew_s)
                                       .reported_wall_s = clock_wall_ms() / 1000 + skew_s,
                                       .upload_slots = 3,
                                       .cache_capacity = 100000 };
-        (void)buf_add_cstr(&text, i ? "," : "");
-        CHECK_OK(json_write(&text, node_state_object(&a, &s)));
+        add_item(&items, &s);
     }
-    (void)buf_add_cstr(&text, "]}");
-    fake_head(&t.cluster.call[0], 200);
-    fake_data(&t.cluster.call[0], buf_cstr(&text));
-    fake_end(&t.cluster.call[0], 0);
-    arena_fini(&a);
+    send_list(&items);
 }
 
 static const struct oci_lookup_layer one_layer = { { { 1 } }, { { 2 } }, 1000 };
@@ -686,6 +715,69 @@ TEST(a_node_that_answers_without_end_is_not_listened_to)
     http_reply(t.told[0], 202, NULL, str_of(says));
     RUN_UNTIL(stats().failed == 1 || t.n_told == 2);
     CHECK_INT(stats().failed, 1);
+    end(1);
+}
+
+/* ---- nodes that push ---- */
+
+static void on_told_to_push(struct http_exchange *x, const struct http_request *req, void *arg)
+{
+    (void)arg;
+    t.is_pusher_told = str_has_prefix(req->target, STR("/v1/bdm?digest="));
+    http_reply(x, 202, NULL, STR(""));
+}
+
+/* t.ca, and a server at 127.0.0.1 whose certificate it has signed. */
+static void make_tls(struct buf *ca)
+{
+    static const char *const names[] = { "127.0.0.1" };
+    scoped(buf_fini_scoped) struct buf ca_key = BUF_INIT(1 << 16), cert = BUF_INIT(1 << 16);
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(1 << 16);
+    CHECK_OK(x509_make_ca("test", ca, &ca_key, NULL));
+    CHECK_OK(
+        x509_make_server(buf_str(ca), buf_str(&ca_key), "test", names, 1, 1, &cert, &key, NULL));
+    CHECK_OK(tls_ctx_new_server(buf_str(&cert), buf_str(&key), STR(""), &t.pusher_tls, NULL));
+    t.ca = buf_str(ca);
+}
+
+TEST(a_node_with_https_is_told_to_push_at_one_without)
+{
+    const struct oci_lookup_layer large = { { { 1 } }, { { 2 } }, 100 << 20 };
+    const struct oci_lookup_image has_large = {
+        .layers = &large, .n = 1, .manifest = { { 3 } }, .config = { { 4 } }
+    };
+    const struct oci_store_layer held = { .diff_id = large.diff_id, .has_blob = true };
+    char url[64], pusher_url[64];
+    scoped(buf_fini_scoped) struct buf ca = BUF_INIT(1 << 16), items = BUF_INIT(1 << 16);
+    scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 10);
+    memset(&t, 0, sizeof t);
+    make_tls(&ca);
+    t.is_push = true;
+    begin_cluster_with(1, 0);
+    const struct http_server_opts pusher = { .tls = t.pusher_tls, .on_request = on_told_to_push };
+    CHECK_OK(http_server_start(&t.loop, &pusher, &t.pusher, NULL));
+    node_state_prefixes(&held, 1, &prefixes);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", http_server_port(t.nodes));
+    (void)snprintf(pusher_url, sizeof pusher_url, "https://127.0.0.1:%u",
+                   http_server_port(t.pusher));
+    const struct node_state to = { .node = STR("n00"),
+                                   .url = str_of(url),
+                                   .reported_wall_s = clock_wall_ms() / 1000,
+                                   .rates = { .registry_bps = 1e6 },
+                                   .upload_slots = 3,
+                                   .cache_capacity = 1 << 30 };
+    struct node_state from = to;
+    from.node = STR("n01");
+    from.url = str_of(pusher_url);
+    from.prefixes = buf_str(&prefixes);
+    add_item(&items, &to);
+    add_item(&items, &from);
+    bind_pod("a", "n00", "app:v1\n", "");
+    send_list(&items);
+    answer(0, 0, &has_large);
+    RUN_UNTIL(t.n_told == 1);
+    http_reply(t.told[0], 202, NULL, STR("{\"state\":\"running\"}"));
+    RUN_UNTIL(t.is_pusher_told);
     end(1);
 }
 

@@ -78,22 +78,22 @@ static int send_it(struct sender *s, struct loop *loop, const struct image_clust
         r = err_set(err, E_INVALID, "node '%s' has no url in the file", s->node);
     if (r >= 0 && s->o->peer_ca)
         r = sys_read_file(AT_FDCWD, s->o->peer_ca, &ca, err);
-    if (r >= 0 && str_has_prefix(url, STR("https:")))
+    struct image_bdm_send_opts o = { .loop = loop,
+                                     .plan = { .file = f,
+                                               .tasks = tasks,
+                                               .key = buf_str(&key),
+                                               .deadline_ms = s->o->deadline_ms,
+                                               .is_push = s->o->is_push,
+                                               .wall_s = clock_wall_ms() / 1000 },
+                                     .poll_ms = POLL_MS,
+                                     .on_end = on_end,
+                                     .arg = s };
+    if (r >= 0 && image_bdm_send_wants_tls(&o.plan))
         r = tls_ctx_new_client(buf_str(&ca), STR(""), STR(""), false, tls, err);
     if (r >= 0) {
-        const struct image_bdm_send_opts o = { .loop = loop,
-                                               .plan = { .file = f,
-                                                         .tasks = tasks,
-                                                         .key = buf_str(&key),
-                                                         .deadline_ms = s->o->deadline_ms,
-                                                         .is_push = s->o->is_push,
-                                                         .wall_s = clock_wall_ms() / 1000 },
-                                               .tls = *tls,
-                                               .poll_ms = POLL_MS,
-                                               .manifest_text = stored_text(s->o, &f->manifest, &a),
-                                               .config_text = stored_text(s->o, &f->config, &a),
-                                               .on_end = on_end,
-                                               .arg = s };
+        o.tls = *tls;
+        o.manifest_text = stored_text(s->o, &f->manifest, &a);
+        o.config_text = stored_text(s->o, &f->config, &a);
         r = image_bdm_send_start(&o, &sent, err);
     }
     arena_fini(&a);

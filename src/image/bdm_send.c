@@ -383,6 +383,23 @@ int image_bdm_key_read(const char *path, struct buf *to, struct err *err)
     return r;
 }
 
+static bool is_https(struct str url)
+{
+    return str_has_prefix(url, STR("https:"));
+}
+
+bool image_bdm_send_wants_tls(const struct image_bdm_plan *plan)
+{
+    const struct image_cluster_file *f = plan->file;
+    bool wants = is_https(f->node_urls[f->o.node]);
+    for (size_t i = 0; i < plan->tasks->all.n && plan->is_push; i++) {
+        const struct image_task *task = &plan->tasks->all.p[i];
+        if (task->kind == IMAGE_TASK_PEER)
+            wants |= is_https(f->node_urls[task->source]);
+    }
+    return wants;
+}
+
 static void keep_text(struct image_bdm_send *s, enum send_at at, struct str text, struct str other,
                       const struct oci_digest *digest)
 {

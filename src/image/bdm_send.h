@@ -47,6 +47,8 @@ struct image_bdm_send_opts {
     void (*on_end)(void *arg, int r, const struct json *outcome, const struct err *err);
     void *arg;
 };
+/* The node of the plan, or one that is to push at it, is at a url with https. Pure. */
+bool image_bdm_send_wants_tls(const struct image_bdm_plan *plan);
 /* Errors: those of image_bdm_plan(); E_LIMIT, the BDM is too large; E_INVALID, the node's url. */
 int image_bdm_send_start(const struct image_bdm_send_opts *opts, struct image_bdm_send **ret,
                          struct err *err);

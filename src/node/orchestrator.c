@@ -391,36 +391,31 @@ static void on_sent(void *arg, int r, const struct json *outcome, const struct e
     run_waiting(o);
 }
 
-static int make_tls(struct orchestrator *o, struct str url, struct err *err)
-{
-    if (o->tls || !str_has_prefix(url, STR("https:")))
-        return 0;
-    return tls_ctx_new_client(str_of(o->ca), STR(""), STR(""), false, &o->tls, err);
-}
-
 static int send_tasks(struct image_plan *p, const struct image_cluster_file *f,
                       const struct image_tasks *tasks, struct err *err)
 {
     struct orchestrator *o = p->o;
-    int r = make_tls(o, f->node_urls[f->o.node], err);
+    struct image_bdm_send_opts so = { .loop = o->opts.loop,
+                                      .plan = { .file = f,
+                                                .tasks = tasks,
+                                                .key = str_of(o->key),
+                                                .deadline_ms = o->opts.deadline_ms,
+                                                .is_prefetch = p->is_prefetch,
+                                                .is_push = o->opts.is_push,
+                                                .wall_s = clock_wall_ms() / 1000 },
+                                      .may_connect = node_networks_may_connect,
+                                      .may_connect_arg = &o->opts.networks,
+                                      .poll_ms = ORCHESTRATOR_POLL_MS,
+                                      .on_end = p->is_prefetch ? on_prefetch_sent : on_sent,
+                                      .arg = p };
+    int r = 0;
+    if (!o->tls && image_bdm_send_wants_tls(&so.plan))
+        r = tls_ctx_new_client(str_of(o->ca), STR(""), STR(""), false, &o->tls, err);
     if (r < 0)
         return r;
+    so.tls = o->tls;
     free(p->url);
     p->url = str_dup(f->node_urls[f->o.node]);
-    const struct image_bdm_send_opts so = { .loop = o->opts.loop,
-                                            .plan = { .file = f,
-                                                      .tasks = tasks,
-                                                      .key = str_of(o->key),
-                                                      .deadline_ms = o->opts.deadline_ms,
-                                                      .is_prefetch = p->is_prefetch,
-                                                      .is_push = o->opts.is_push,
-                                                      .wall_s = clock_wall_ms() / 1000 },
-                                            .tls = o->tls,
-                                            .may_connect = node_networks_may_connect,
-                                            .may_connect_arg = &o->opts.networks,
-                                            .poll_ms = ORCHESTRATOR_POLL_MS,
-                                            .on_end = p->is_prefetch ? on_prefetch_sent : on_sent,
-                                            .arg = p };
     return image_bdm_send_start(&so, &p->send, err);
 }
 
