@@ -144,10 +144,12 @@ static void run_receiver(struct post *p)
     if (n) /* the sender does not touch them before on_taken() */
         f->receiver.on_bytes(f->receiver.arg, str_n(f->bytes, n));
     lock(b);
-    f->n = 0;
-    f->is_taken = n > 0;
-    if (n)
+    if (n || f->is_closed) /* else what is there came since */
+        f->n = 0;
+    if (n) {
+        f->is_taken = true;
         wake_sender(f);
+    }
     bool is_end = !f->is_closed && f->is_left && !f->is_told_end, is_whole = f->is_whole;
     f->is_told_end |= is_end;
     unlock(b);
