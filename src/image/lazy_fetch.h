@@ -28,7 +28,7 @@ enum {
         1 << 20,                   /* of one for what is opened; a small file waits for no more */
     LAZY_FETCH_URGENT_THREADS = 3, /* so many large files keep what is opened from coming */
     LAZY_FETCH_START_TRIES = 4,    /* requests for the files of the start, then it fails */
-    LAZY_FETCH_REFUSED_TRIES = 3,  /* of one file alone: then it is refused for good */
+    LAZY_FETCH_REFUSED_TRIES = 3,  /* that did not bring a file: then it is refused for good */
     LAZY_FETCH_ASK_MS = 250,       /* may_go_on() */
     LAZY_FETCH_AGAIN_MS = 500,     /* after the first failure; doubled up to */
     LAZY_FETCH_AGAIN_MAX_MS = 30 * 1000,
