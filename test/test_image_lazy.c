@@ -746,7 +746,8 @@ struct world {
                                            not unpack */
     struct oci_contents *contents;
     uint64_t max_file_bytes;
-    bool holds_big; /* what it is asked of `big` waits */
+    bool holds_big;  /* what it is asked of `big` waits */
+    bool holds_rest; /* what it is asked without `big` waits */
     VEC(uint32_t) asked;
     size_t n_asked; /* requests */
     size_t n_failures, n_deaf, n_refused;
@@ -793,6 +794,7 @@ static void world_fini(struct world *w)
 {
     (void)pthread_mutex_lock(&w->mutex);
     w->holds_big = false;
+    w->holds_rest = false;
     (void)pthread_cond_broadcast(&w->changed);
     (void)pthread_mutex_unlock(&w->mutex);
     lazy_fetch_free(w->fetch);
@@ -1024,7 +1026,7 @@ static void note_asked(struct world *w, const struct oci_parcel_request *q)
     }
     w->n_asked++;
     (void)pthread_cond_broadcast(&w->changed);
-    while (w->holds_big && has_big)
+    while ((w->holds_big && has_big) || (w->holds_rest && !has_big))
         (void)pthread_cond_wait(&w->changed, &w->mutex);
     (void)pthread_mutex_unlock(&w->mutex);
 }
@@ -1423,6 +1425,35 @@ TEST(a_large_file_that_is_opened_keeps_no_small_one_waiting)
     (void)pthread_mutex_unlock(&w.mutex);
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_INT(c.n, sizeof c.text);
+    wait_all(&w);
+    world_fini(&w);
+}
+
+TEST(an_open_waits_for_its_own_request_when_the_background_did_not_get_the_file)
+{
+    struct world w;
+    pthread_t thread;
+    if (why_not())
+        SKIP(why_not());
+    world_init(&w, 0);
+    w.holds_big = w.holds_rest = true;
+    CHECK_OK(start_fetch(&w));
+    wait_asked(&w, 1); /* the background, for all */
+    struct cat_thread c = { .w = &w, .name = "z" };
+    CHECK(pthread_create(&thread, NULL, cat_main, &c) == 0);
+    wait_asked(&w, 2);
+    (void)pthread_mutex_lock(&w.mutex);
+    w.missing = "third";
+    w.holds_big = false;
+    (void)pthread_cond_broadcast(&w.changed);
+    while (w.n_failures == 0)
+        (void)pthread_cond_wait(&w.changed, &w.mutex);
+    w.missing = NULL;
+    w.holds_rest = false;
+    (void)pthread_cond_broadcast(&w.changed);
+    (void)pthread_mutex_unlock(&w.mutex);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_INT(c.n, 5);
     wait_all(&w);
     world_fini(&w);
 }

@@ -70,6 +70,7 @@ struct lazy_fetch {
 struct batch {
     VEC(uint32_t) files, layers;
     uint64_t n_bytes, max_bytes, now_ms;
+    uint8_t state; /* of its lane */
     size_t most_files;
     bool is_refused;   /* the request as a whole */
     uint64_t again_ms; /* clock: then one that is left out may be tried; UINT64_MAX: none */
@@ -164,12 +165,15 @@ static int error_for_opens(int r)
                : 0;
 }
 
-/* One file alone did not come: it keeps no other one back. */
-static void put_bad(struct lazy_fetch *f, uint32_t file, int r, const struct err *err)
+/* A file of this request did not come: it keeps no other one back. Those that wait for it go on
+ * waiting while the other lane asks for it. */
+static void put_bad(struct lazy_fetch *f, const struct batch *b, uint32_t file, int r,
+                    const struct err *err)
 {
     (void)pthread_mutex_lock(&f->mutex);
     struct item *it = &f->items[file];
-    bool was_wanted = it->is_wanted && it->state != STATE_HERE, is_refused = false;
+    bool is_over = it->state <= b->state;
+    bool was_wanted = it->is_wanted && is_over, is_refused = false;
     if (it->state != STATE_HERE) {
         uint64_t ms = (uint64_t)LAZY_FETCH_AGAIN_MS << MIN(it->n_bad, (uint8_t)16);
         it->bad_ms = clock_mono_ms();
@@ -180,8 +184,8 @@ static void put_bad(struct lazy_fetch *f, uint32_t file, int r, const struct err
         is_refused = error_for_opens(r) == EIO && !it->is_refused &&
                      (it->is_hopeless || it->n_bad >= LAZY_FETCH_REFUSED_TRIES);
         it->is_refused |= is_refused;
-        it->state = STATE_AWAY;
-        it->is_wanted = false;
+        it->state = is_over ? STATE_AWAY : it->state;
+        it->is_wanted &= !was_wanted;
         f->n_wanted -= was_wanted;
         if (it->is_first && !f->first_err.code)
             f->first_err = *err;
@@ -202,14 +206,14 @@ static bool is_large(const struct lazy_fetch *f, uint32_t file)
            (f->opts.max_file_bytes ? f->opts.max_file_bytes : (uint64_t)OCI_PARCEL_BYTES_MAX);
 }
 
-static void put_hopeless(struct lazy_fetch *f, uint32_t file)
+static void put_hopeless(struct lazy_fetch *f, const struct batch *b, uint32_t file)
 {
     struct err err = { 0 };
     int r = err_set(&err, E_UNSUPPORTED,
                     "what the store has of a file of %llu bytes is damaged, and it is too large to "
                     "be fetched alone",
                     (unsigned long long)file_of(f, file)->size);
-    put_bad(f, file, r, &err);
+    put_bad(f, b, file, r, &err);
 }
 
 /* Leaves those in `b` that have to come from the registry. */
@@ -234,7 +238,7 @@ static void take_local(struct lazy_fetch *f, struct batch *b)
         if (!is_large(f, file))
             b->files.p[n++] = file;
         else
-            put_hopeless(f, file);
+            put_hopeless(f, b, file);
     }
     b->files.n = n;
 }
@@ -283,7 +287,7 @@ static int take_parcel(struct lazy_fetch *f, const struct batch *b, struct str a
         at += p.has_file[i] ? file_of(f, file)->size : 0;
         if (one >= 0)
             continue;
-        put_bad(f, file, one, &why);
+        put_bad(f, b, file, one, &why);
         *bad = why;
     }
     return r;
@@ -395,7 +399,7 @@ static void put_back(struct lazy_fetch *f, const struct batch *b, struct lane *l
 {
     bool is_about_files = error_for_opens(r) != 0, is_one = b->files.n == 1;
     if (is_about_files && is_one)
-        put_bad(f, b->files.p[0], r, err);
+        put_bad(f, b, b->files.p[0], r, err);
     (void)pthread_mutex_lock(&f->mutex);
     for (size_t i = 0; i < b->files.n; i++) {
         struct item *it = &f->items[b->files.p[i]];
@@ -457,6 +461,7 @@ static int wait_for_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
 {
     *b = (struct batch){ .now_ms = clock_mono_ms(),
                          .again_ms = UINT64_MAX,
+                         .state = l->state,
                          .most_files = l->most_files };
     if (l->until_ms > b->now_ms) {
         wait_until(f, l->until_ms);
