@@ -164,7 +164,7 @@ static const struct layer_reading_ops
     *reading; /* NULL: each layer is parsed on the pull's thread */
 
 static uint64_t pull_wait_ms;
-static bool pull_has_form, pull_has_no_blobs;
+static bool pull_has_form, pull_has_no_blobs, pull_needs_blobs;
 static size_t n_other_form; /* that pulls told of */
 
 static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
@@ -184,6 +184,7 @@ static int pull_as(struct oci_store *s, size_t image, const char *name, struct e
         .wait_ms = pull_wait_ms,
         .reading = reading,
         .has_form = pull_has_form,
+        .needs_blobs = pull_needs_blobs,
         .on_other_form = on_other_form,
     };
     opts.origin.has_no_blobs = pull_has_no_blobs;
@@ -540,6 +541,29 @@ TEST(a_pull_that_asks_for_a_form_brings_what_layers_that_are_here_lack)
             check_forms(s, m, k);
             oci_store_close(s);
         }
+    CHECK_INT(n_other_form, 0);
+}
+
+TEST(a_pull_that_needs_blobs_brings_them_and_leaves_the_rest_as_it_is)
+{
+    for (int made = OCI_STORE_RAW; made <= OCI_STORE_CAS; made++) {
+        enum oci_store_form m = (enum oci_store_form)made;
+        new_root();
+        struct oci_store *s = open_with((struct oci_store_opts){ .form = m });
+        pull_ok(s, 0, "app");
+        oci_store_close(s);
+        s = open_with((struct oci_store_opts){ .form = OCI_STORE_BOTH });
+        pull_needs_blobs = true;
+        CHECK_OK(pull_as(s, 0, "app", NULL));
+        pull_needs_blobs = false;
+        for (size_t i = 0; i < PER_IMAGE; i++) {
+            check_layer(s, i);
+            check_parts(s, i, has_tars(m), true);
+            CHECK_INT(oci_store_layer_is_shared(s, &world.layers[i].diff_id), m == OCI_STORE_CAS);
+        }
+        CHECK_INT(check_store(s, false).n_damaged, 0);
+        oci_store_close(s);
+    }
     CHECK_INT(n_other_form, 0);
 }
 

@@ -33,6 +33,7 @@ struct image_pull {
     char *name;       /* "docker.io/library/redis:7", also with a digest in the place of the tag */
     char *repository; /* "docker.io/library/redis" */
     bool is_refresh;  /* the store has the image, perhaps an older one */
+    bool has_failed;  /* the last pull of that name */
     bool is_running, has_ended;
     atomic_bool stop;
     struct list waiting; /* struct serving.waiting */
@@ -44,6 +45,7 @@ struct image_pull {
     uint64_t n_bytes, ms;                   /* that came from the registry */
     struct oci_digest pulled;               /* its manifest; zeroed: it failed */
     struct pulled_document index, manifest; /* text NULL: not known, or there is none */
+    bool lacks_blobs; /* the store will not have the blobs that the manifest names */
     int r;
     struct err err;
 };
@@ -75,6 +77,28 @@ static void keep_document(struct pulled_document *d, const struct oci_digest *di
     memcpy(d->media_type, type.p, type.n);
 }
 
+/*
+ * A layer has one blob here. Where another one of the same layer is kept already, or the image
+ * names two, what is asked for by the manifest would not be found.
+ */
+static bool will_have_blobs(struct oci_store *s, const struct oci_image *image)
+{
+    struct map named = { 0 };
+    bool all = true;
+    for (size_t i = 0; all && i < image->manifest.n_layers; i++) {
+        uint64_t size;
+        struct oci_digest kept;
+        const struct oci_digest *d = &image->config.diff_ids[i];
+        const struct oci_digest *blob = &image->manifest.layers[i].digest;
+        const struct oci_digest *other =
+            map_put(&named, str_n(d->bytes, sizeof d->bytes), (void *)blob);
+        all = (!other || oci_digest_equal(other, blob)) &&
+              (oci_store_layer_blob(s, d, &kept, &size, NULL) < 0 || oci_digest_equal(&kept, blob));
+    }
+    map_fini(&named);
+    return all;
+}
+
 static int give_image(void *arg, const struct oci_platform *platform, struct oci_image *ret,
                       struct err *err)
 {
@@ -83,7 +107,9 @@ static int give_image(void *arg, const struct oci_platform *platform, struct oci
     int r = p->origin.image(p->origin.arg, platform, &image, err);
     if (r < 0)
         return r;
+    bool lacks_blobs = !will_have_blobs(p->s->opts.store, &image);
     (void)pthread_mutex_lock(&p->mutex);
+    p->lacks_blobs = lacks_blobs;
     keep_document(&p->manifest, &image.digest, image.manifest_text, image.manifest_type,
                   "application/vnd.oci.image.manifest.v1+json");
     bool is_list = str_find(image.index_text, STR("docker.distribution.manifest.list")) >= 0;
@@ -151,6 +177,7 @@ static int run_pull(struct image_pull *p, struct err *err)
     struct oci_pull_opts opts = { .name = str_of(p->name),
                                   .platform = p->s->opts.platform,
                                   .reading = &layer_child_reading,
+                                  .needs_blobs = true, /* clients get the registry's manifest */
                                   .on_image = on_image,
                                   .on_layers = on_layers,
                                   .on_progress = on_progress,
@@ -230,10 +257,13 @@ static void on_news(struct post *post)
 /* A tag that was compared with the registry's. */
 struct checked_tag {
     uint64_t at_ms;
+    bool is_due;                /* at the next request */
+    bool has_failed;            /* the pull */
     struct oci_digest manifest; /* which the registry's names; zeroed: it did not say */
 };
 
-static void note_checked(struct image_server *s, const char *name, const struct oci_digest *named)
+static void note_checked(struct image_server *s, const char *name, const struct oci_digest *named,
+                         bool has_failed)
 {
     if (s->checked.n >= CHECKED_MAX) {
         map_each (e, &s->checked)
@@ -242,7 +272,9 @@ static void note_checked(struct image_server *s, const char *name, const struct 
         s->checked = (struct map){ 0 };
     }
     struct checked_tag *c = xnew(struct checked_tag);
-    *c = (struct checked_tag){ loop_now_ms(s->loop), *named };
+    *c = (struct checked_tag){ .at_ms = loop_now_ms(s->loop),
+                               .has_failed = has_failed,
+                               .manifest = *named };
     free(map_put(&s->checked, str_of(name), c));
 }
 
@@ -273,7 +305,7 @@ static void end_pull(struct image_pull *p)
                  log_quote(text, str_of(err_text(&p->err))));
     }
     if (p->r >= 0 || p->is_refresh)
-        note_checked(s, p->name, &p->pulled);
+        note_checked(s, p->name, &p->pulled, p->r < 0);
     image_server_state_changed(s);
     list_remove(&p->node); /* a request that looks again starts another */
     list_init(&p->node);
@@ -362,10 +394,13 @@ static struct image_pull *find_pull(struct image_server *s, const char *name,
 static struct image_pull *new_pull(struct image_server *s, const char *name, const char *repository,
                                    bool is_refresh)
 {
+    const struct checked_tag *c = map_get(&s->checked, str_of(name));
     struct image_pull *p = xnew(struct image_pull);
-    *p = (struct image_pull){
-        .s = s, .name = xstrdup(name), .repository = xstrdup(repository), .is_refresh = is_refresh
-    };
+    *p = (struct image_pull){ .s = s,
+                              .name = xstrdup(name),
+                              .repository = xstrdup(repository),
+                              .is_refresh = is_refresh,
+                              .has_failed = is_refresh && c && c->has_failed };
     list_init(&p->waiting);
     (void)pthread_mutex_init(&p->mutex, NULL);
     list_push_back(&s->pulls, &p->node);
@@ -387,14 +422,19 @@ void image_server_unwait(struct serving *g)
         pull_free(p);
 }
 
-/* A document of the pull answers the request. */
+/*
+ * A document of the pull answers the request. Not where its blobs might not follow: then the store
+ * answers, when the pull has ended, by what it has.
+ */
 static bool take_document(struct serving *g, struct image_pull *p)
 {
     struct pulled_document *d = NULL;
     if (g->q.kind != MIRROR_MANIFEST)
         return false;
     (void)pthread_mutex_lock(&p->mutex);
-    if (g->q.tag[0])
+    if (p->lacks_blobs || (p->has_failed && (!p->has_ended || p->r < 0)))
+        d = NULL;
+    else if (g->q.tag[0])
         d = g->accepts_index && p->index.text ? &p->index : &p->manifest;
     else if (oci_digest_equal(&p->index.digest, &g->q.digest))
         d = &p->index;
@@ -447,7 +487,7 @@ static bool is_fresh(struct image_server *s, const char *name, const struct mirr
 {
     static const struct oci_digest none;
     const struct checked_tag *c = map_get(&s->checked, str_of(name));
-    return c && loop_now_ms(s->loop) - c->at_ms < IMAGE_SERVER_TAG_MS &&
+    return c && !c->is_due && loop_now_ms(s->loop) - c->at_ms < IMAGE_SERVER_TAG_MS &&
            (!f->is_refactored || oci_digest_equal(&c->manifest, &none) ||
             oci_digest_equal(&c->manifest, &f->stored));
 }
@@ -484,7 +524,9 @@ bool image_server_replaced(struct image_server *s, const struct oci_reference *r
     scoped(buf_fini_scoped) struct buf name = BUF_INIT(2048);
     scoped(free_scoped) char *repository = xasprintf("%s/%s", ref->host, ref->repository);
     oci_reference_format(ref, &name);
-    free(map_del(&s->checked, buf_str(&name)));
+    struct checked_tag *c = map_get(&s->checked, buf_str(&name));
+    if (c)
+        c->is_due = true;
     if (!pulls || !is_upstream(s, ref->host) || ref->has_digest)
         return false;
     (void)new_pull(s, buf_cstr(&name), repository, true);

@@ -403,7 +403,8 @@ static void tell_other_form(struct pull *p, const struct oci_pull_layer *l, cons
 static bool wants_blobs(const struct pull *p)
 {
     enum oci_store_form form = oci_store_form(p->s);
-    return p->opts->has_form && (form == OCI_STORE_GZ || form == OCI_STORE_BOTH);
+    return p->opts->needs_blobs ||
+           (p->opts->has_form && (form == OCI_STORE_GZ || form == OCI_STORE_BOTH));
 }
 
 /* The content of its files, or its tar, from what the store has. */
@@ -423,7 +424,7 @@ static int add_form(struct pull *p, struct oci_pull_layer *l, struct err *err)
 {
     struct oci_digest blob;
     uint64_t size;
-    int r = add_content(p, l, err);
+    int r = p->opts->has_form ? add_content(p, l, err) : 0;
     if (r < 0)
         return r;
     bool has_blob = oci_store_layer_blob(p->s, &l->diff_id, &blob, &size, NULL) >= 0;
@@ -442,7 +443,8 @@ static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
         return canceled(err);
     if (wants_blobs(p) && p->opts->origin.has_no_blobs)
         tell_other_form(p, l, "the source has no compressed layers");
-    bool is_here = p->opts->has_form && oci_store_layer_has(p->s, &l->diff_id);
+    bool changes = p->opts->has_form || p->opts->needs_blobs;
+    bool is_here = changes && oci_store_layer_has(p->s, &l->diff_id);
     int r = is_here               ? add_form(p, l, err)
             : pull_by_parts(p, l) ? 0
             : must_stop(p)        ? canceled(err)

@@ -103,6 +103,9 @@ struct oci_pull_opts {
      * is made or fetched; what is kept stays, but tars become files (OCI_STORE_CAS). Else they stay
      * as they are. */
     bool has_form;
+    /* Of layers that are here without their blob it is fetched and kept, whatever the form of the
+     * store; what else is kept of them stays as it is, unless has_form. */
+    bool needs_blobs;
     /* Each layer from its first byte, and what came of one that fails is not left for another pull:
      * whoever goes on with it has not been given it. */
     bool is_whole;
