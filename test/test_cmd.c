@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool flag;
@@ -132,6 +133,36 @@ TEST(the_data_directory_may_be_said_by_the_environment)
     CHECK(strcmp(server, root) != 0);
     CHECK_INT(unlink(admin_socket), 0);
     CHECK_INT(rmdir(root), 0);
+}
+
+TEST(the_data_directory_is_absolute)
+{
+    static const char config[] = "kept/kubeconfig";
+    char root[] = "/tmp/dm-test-XXXXXX";
+    scoped(free_scoped) char *before = getcwd(NULL, 0);
+    CHECK(before && mkdtemp(root) && chdir(root) == 0);
+    scoped(free_scoped) char *kept = xasprintf("%s/kept", root);
+    CHECK_INT(mkdir("kept", 0700), 0);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, "kept/admin.sock", STR("x"), 0600, NULL));
+    CHECK_INT(unsetenv("DORMOUSE_DATA_DIR"), 0);
+    CHECK_INT(setenv("KUBECONFIG", config, 1), 0);
+    scoped(free_scoped) char *given = cmd_data_dir("kept");
+    scoped(free_scoped) char *asked = cmd_server_data_dir("kept");
+    scoped(free_scoped) char *beside = cmd_server_data_dir(NULL);
+    CHECK_INT(setenv("DORMOUSE_DATA_DIR", "kept", 1), 0);
+    scoped(free_scoped) char *env = cmd_data_dir(NULL);
+    CHECK_INT(chdir("/"), 0);
+    scoped(free_scoped) char *of_root = cmd_data_dir("kept");
+    scoped(free_scoped) char *nothing = cmd_data_dir("");
+    CHECK_STR(str_of(given), kept);
+    CHECK_STR(str_of(asked), kept);
+    CHECK_STR(str_of(beside), kept);
+    CHECK_STR(str_of(env), kept);
+    CHECK_STR(str_of(of_root), "/kept");
+    CHECK_STR(str_of(nothing), "");
+    CHECK_INT(unsetenv("DORMOUSE_DATA_DIR") | unsetenv("KUBECONFIG"), 0);
+    scoped(free_scoped) char *admin_socket = xasprintf("%s/admin.sock", kept);
+    CHECK_INT(unlink(admin_socket) | rmdir(kept) | rmdir(root) | chdir(before), 0);
 }
 
 TEST(listen_addresses)

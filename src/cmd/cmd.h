@@ -75,7 +75,7 @@ int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 
 /* Where a server keeps its state: the one given, else $DORMOUSE_DATA_DIR, else /var/lib/dormouse as
  * root (of a user namespace: where that may write there), else $XDG_STATE_HOME/dormouse or
- * ~/.local/state/dormouse. Given, free(). */
+ * ~/.local/state/dormouse. Absolute, if the working directory exists. Given, free(). */
 char *cmd_data_dir(const char *given);
 #define CMD_DATA_DIR_DEFAULT                                                                       \
     "($DORMOUSE_DATA_DIR; /var/lib/dormouse as root, else ~/.local/state/dormouse)"

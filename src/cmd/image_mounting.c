@@ -32,7 +32,8 @@ char *image_mounting_store(const char *given, const char *data_dir)
     const char *env = getenv("DORMOUSE_IMAGE_STORE");
     if (given || !data_dir || (env && *env))
         return image_store_dir(given);
-    return xasprintf("%s/images", data_dir);
+    scoped(free_scoped) char *dir = cmd_data_dir(data_dir);
+    return xasprintf("%s/images", dir);
 }
 
 /* ---- from the store: into it ---- */

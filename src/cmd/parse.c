@@ -362,11 +362,21 @@ static bool may_write_system_dir(void)
     return access(SYSTEM_DIR, W_OK) == 0 || (errno == ENOENT && access("/var/lib", W_OK) == 0);
 }
 
+/* For programs that a command starts in another working directory, runtimes of containers. An empty
+ * path names nothing, here too. */
+static char *absolute(const char *path)
+{
+    scoped(free_scoped) char *here = path[0] && path[0] != '/' ? getcwd(NULL, 0) : NULL;
+    if (!here)
+        return xstrdup(path);
+    return xasprintf("%s/%s", strcmp(here, "/") == 0 ? "" : here, path);
+}
+
 char *cmd_data_dir(const char *given)
 {
     const char *chosen = getenv("DORMOUSE_DATA_DIR");
     if (given || (chosen && *chosen))
-        return xstrdup(given ? given : chosen);
+        return absolute(given ? given : chosen);
     if (geteuid() == 0 && may_write_system_dir())
         return xstrdup(SYSTEM_DIR);
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -383,7 +393,7 @@ char *cmd_server_data_dir(const char *given)
         return cmd_data_dir(given);
     scoped(free_scoped) char *dir = xstrndup(config, (size_t)(slash - config));
     scoped(free_scoped) char *admin_socket = xasprintf("%s/admin.sock", dir);
-    return access(admin_socket, F_OK) == 0 ? take_ptr(&dir) : cmd_data_dir(NULL);
+    return access(admin_socket, F_OK) == 0 ? absolute(dir) : cmd_data_dir(NULL);
 }
 
 char *cmd_code_dir(void)

@@ -124,6 +124,15 @@ def test_the_program_of_the_image_runs(run):
     assert done.stdout.split() == ["1000", "1001", "1001", "77", "/tmp/made"], done.stderr
 
 
+def test_the_data_directory_may_be_relative(run, tmp_path, monkeypatch):
+    monkeypatch.delenv("DORMOUSE_IMAGE_STORE", raising=False)
+    words = [BUILD / "dormouse", "image", "run", f"oci:{run.layout}:plain"]
+    for more, env in ((["--data-dir", "data"], {}), (["--data-dir", "./data"], {}), ([], {"DORMOUSE_DATA_DIR": "data"})):
+        done = subprocess.run([*words, *more], cwd=tmp_path, env={**os.environ, **env}, capture_output=True, text=True, timeout=DEADLINE_S)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "plain\n", "")
+        assert run.is_clean() and (run.data / "images/layers").is_dir()
+
+
 def test_standard_files_and_the_exit_status_are_the_programs(run):
     done = run.shell("cat; echo err >&2; exit 42", input="in\n")
     assert (done.returncode, done.stdout, done.stderr) == (42, "in\n", "err\n")
