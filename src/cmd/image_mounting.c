@@ -232,7 +232,7 @@ static int claim_and_mount(struct image_mounting *m, const struct oci_store_opts
     return r;
 }
 
-/* m->is_over, unless that is left to mount_copied(), for --sink auto. */
+/* m->is_over, unless that is left to mount_copied(), for --sink auto and tarfs. */
 static int mount_beside(struct image_mounting *m, const struct oci_store_opts *how, struct err *err)
 {
     scoped(image_store_close_scoped) struct oci_store *store = NULL;
@@ -245,7 +245,8 @@ static int mount_beside(struct image_mounting *m, const struct oci_store_opts *h
             ? claim_and_mount(m, how, store, &why)
             : err_set(&why, E_UNSUPPORTED, "this kernel mounts no images of the store so");
     m->is_stored = m->is_over = r >= 0;
-    if (m->sink == ROOT_SINK_BEST && can_copy_instead(r))
+    bool can_copy = m->sink == ROOT_SINK_BEST || m->sink == ROOT_SINK_TARFS;
+    if (can_copy && can_copy_instead(r))
         return 0;
     return r < 0 ? err_set(err, r, "image '%s': %s", m->reference, err_text(&why)) : 0;
 }

@@ -248,6 +248,20 @@ def test_beside_a_server_that_takes_jobs_a_mount_has_no_second_copy(place):
     assert place.umount().returncode == 0 and place.count("leases") == 0 and place.states() == []
 
 
+@pytest.mark.parametrize("sink", ["auto", "tarfs"])
+def test_beside_a_server_a_tar_that_ends_within_a_block_takes_a_copy(place, sink):
+    cut = layer([("last", "f", b"z" * 700)])
+    place.layout.image("cut", [BASE, cut[:cut.rindex(b"z") + 1]])
+    place.reference = f"oci:{place.path / 'layout'}:cut"
+    place.stored("pull", place.reference, "--name", "app:cut")
+    tree = place.tree()
+    with serve(place.store, "--upstream", "127.0.0.1:1"):
+        for image in ("app:cut", place.reference):
+            assert place.mount(image, "--sink", sink) == {"sink": "tarfs", "fromStore": False}
+            assert difference(snapshot(place.target), tree) == [] and place.count("leases") == 0
+            assert place.umount().returncode == 0 and place.states() == []
+
+
 def test_a_mount_that_fails_beside_a_server_leaves_nothing(place):
     with serve(place.store, "--upstream", "127.0.0.1:1"):
         done = place.image("mount", f"oci:{place.path / 'layout'}:none", place.target, "--data-dir", place.data)
