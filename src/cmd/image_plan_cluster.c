@@ -64,6 +64,20 @@ static struct oci_lookup_image made_of(const struct oci_image *image, struct are
                                       .config_text = image->config_text };
 }
 
+/* What is no name in the store is a reference, as 'image pull' takes it. */
+static int open_image(const struct image_plan_cluster *p, struct image_opened *o, struct err *err)
+{
+    struct err why = { 0 };
+    const char *not_here = "";
+    int e = image_open(p->args, p->reference, o, &why);
+    if (e == -ENOENT && image_is_in_store(p->reference)) {
+        scoped(free_scoped) char *remote = xasprintf("docker://%s", p->reference);
+        not_here = "not in the store; ";
+        e = image_open(p->args, remote, o, &why);
+    }
+    return e < 0 ? err_set(err, e, "%s%s", not_here, err_text(&why)) : e;
+}
+
 int image_plan_cluster_read(const struct image_plan_cluster *p, struct arena *a,
                             struct image_cluster_file *ret, struct err *err)
 {
@@ -72,7 +86,7 @@ int image_plan_cluster_read(const struct image_plan_cluster *p, struct arena *a,
     struct str name = str_of(p->reference);
     if (str_has_prefix(name, STR("docker://")))
         name = str_slice(name, strlen("docker://"), name.n);
-    int e = image_open(p->args, p->reference, &o, err);
+    int e = open_image(p, &o, err);
     e = e < 0 ? e : read_nodes(s, p, err);
     if (e < 0)
         return e;

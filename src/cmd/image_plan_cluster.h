@@ -9,7 +9,8 @@ enum { IMAGE_PLAN_PAGE = 500 }; /* objects of one answer */
 
 struct image_plan_cluster {
     struct image_args *args; /* checked */
-    const char *reference, *kubeconfig, *context;
+    const char *reference;   /* of the store; else as of image_open(), without docker://, too */
+    const char *kubeconfig, *context;
 };
 
 /*

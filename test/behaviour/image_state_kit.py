@@ -56,9 +56,12 @@ class Cluster:
         for d in self.doc["layers"]:
             assert node.get(f"/v2/library/app/blobs/{d['digest']}?ns={self.registry.host}")[0] == 200
 
+    def try_plan(self, image, *args):
+        return subprocess.run([BUILD / "dormouse", "image", "plan", "--image", image, "--kubeconfig", self.api.kubeconfig, "-o", "json", *args],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
+
     def plan(self, *args):
-        done = subprocess.run([BUILD / "dormouse", "image", "plan", "--image", f"docker://{self.name}", "--kubeconfig", self.api.kubeconfig,
-                               "-o", "json", *args], capture_output=True, text=True, timeout=DEADLINE_S)
+        done = self.try_plan(f"docker://{self.name}", *args)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nodes tell a cluster about their images: who writes it, and which decisions change because of it."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
@@ -11,8 +12,8 @@ import time
 
 import pytest
 
-from conftest import ROOT, wait_for
-from image_kit import digest
+from conftest import BUILD, ROOT, wait_for
+from image_kit import Layout, digest, layer
 from image_state_kit import LAYERS, Cluster
 from registry_kit import REGISTRY, real
 from scheduler_kit import Scheduler
@@ -106,6 +107,32 @@ def test_a_plan_from_reports_is_sent_and_reported_again(cluster):
     assert (end["state"], end["layersDone"]) == ("done", 2)
     wait_for(lambda: cluster.has("n1") == 2, "n1 to report its layers")
     assert cluster.plan("--node", "n1")["transfers"] == []
+
+
+def test_the_image_of_a_plan_is_of_the_store_or_else_of_its_registry(cluster, tmp_path):
+    cluster.start("n1")
+    wait_for(lambda: cluster.state("n1"), "the node to report")
+    here = ("--store", tmp_path / "store")
+
+    def planned(image):
+        done = cluster.try_plan(image, *here)
+        assert done.returncode == 0, done.stderr
+        return sorted(t["layer"] for t in json.loads(done.stdout)["transfers"])
+
+    layers = planned(f"docker://{cluster.name}")
+    assert len(layers) == 2 and planned(cluster.name) == layers, "there is no store"
+    end = json.loads(cluster.try_plan(cluster.name, *here, "--send", "--cluster-key-file", cluster.directory / "key").stdout)
+    assert (end["state"], end["layersDone"]) == ("done", 2)
+    other = Layout(tmp_path / "other")
+    other.image("v1", [layer([("other", "f", b"other\n")])])
+    for image in ("other:v1", cluster.name):
+        subprocess.run([BUILD / "dormouse", "image", "pull", f"oci:{other.directory}:v1", "--name", image, *here], check=True, capture_output=True)
+    assert planned(cluster.name) == planned("other:v1") != layers, "the store's comes first"
+    missing = f"{cluster.registry.host}/library/none:v1"
+    done = cluster.try_plan(missing, *here)
+    assert done.returncode == 1 and f"error: not in the store; image 'docker://{missing}': " in done.stderr and "404" in done.stderr
+    done = cluster.try_plan("No Name", *here)
+    assert done.returncode == 1 and "error: not in the store; image 'docker://No Name': " in done.stderr
 
 
 def test_a_plan_made_by_hand_sees_what_another_one_has_under_way(cluster):
