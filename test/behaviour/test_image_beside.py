@@ -208,9 +208,10 @@ def test_a_mount_that_is_interrupted_leaves_no_lease(store, layout, registry, he
         while not begun.wait(0.05):
             if mount.poll() is not None:
                 pytest.skip("no EROFS images in files here: " + mount.communicate()[1])
-        mount.send_signal(signal.SIGINT)
+        # SIGTERM and not SIGINT, which shells have their background processes ignore.
+        mount.send_signal(signal.SIGTERM)
         mount.communicate(timeout=DEADLINE_S)
-        assert mount.returncode == -signal.SIGINT and not os.path.ismount(at)
+        assert mount.returncode == -signal.SIGTERM and not os.path.ismount(at)
         released.set()
         wait_for(lambda: json.loads(store.ok("gc", "-o", "json", "--dry-run"))["layers"] == len(list(store.directory.glob("layers/*"))) - 1, "the end of the pull")
         assert list((store.directory / "leases").iterdir()) == []
