@@ -424,7 +424,8 @@ int root_umount(const char *state, const char *target, uint64_t lock_ms, struct 
     struct place place;
     struct err why = { 0 };
     if (access(state, F_OK) < 0)
-        return err_sys(err, -errno, "'%s' is no image that is mounted", target);
+        return errno == ENOENT ? err_set(err, -ENOENT, "'%s' is no image that is mounted", target)
+                               : err_sys(err, -errno, "look at the state of '%s'", target);
     int r = place_open(state, lock_ms, &place, &why);
     if (r == -EBUSY && has(state, "fs"))
         r = 0; /* it has no lease, and gc finds its links */
