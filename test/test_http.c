@@ -1846,6 +1846,18 @@ TEST(an_idle_client_connection_that_the_server_ends_is_forgotten)
 
 /* ------------------------------------------------------------------ Unix sockets */
 
+TEST(a_unix_socket_in_no_directory_says_so)
+{
+    struct err err = { 0 };
+    struct http_server *none;
+    const struct http_server_opts opts = { .unix_path = "/nonexistent/socket",
+                                           .on_request = on_request };
+    setup_with((struct http_server_opts){ 0 });
+    CHECK_ERR(http_server_start(&loop, &opts, &none, &err), -ENOENT);
+    CHECK_STR(str_of(err_text(&err)), "listen on '/nonexistent/socket': No such file or directory");
+    teardown();
+}
+
 TEST(a_unix_socket_serves_its_owner_only)
 {
     char dir[] = "/tmp/test-http-XXXXXX";

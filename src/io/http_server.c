@@ -393,6 +393,16 @@ static bool is_dead_socket(const char *path)
            errno == ECONNREFUSED;
 }
 
+/* libuv says EACCES for a directory that is not there. */
+static int bind_error(int r, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (r != -EACCES || !slash || slash == path)
+        return r;
+    scoped(free_scoped) char *dir = xstrndup(path, (size_t)(slash - path));
+    return access(dir, F_OK) < 0 && errno == ENOENT ? -ENOENT : r;
+}
+
 static int listen_unix(struct http_server *srv, const char *path, struct err *err)
 {
     char address[STREAM_UNIX_PATH_SIZE];
@@ -408,7 +418,7 @@ static int listen_unix(struct http_server *srv, const char *path, struct err *er
         srv->unix_path = xstrdup(path);
         r = uv_listen(&srv->listener.stream, BACKLOG, on_connection);
     }
-    return r < 0 ? err_sys(err, r, "listen on '%s'", path) : 0;
+    return r < 0 ? err_sys(err, bind_error(r, path), "listen on '%s'", path) : 0;
 }
 
 int http_server_start(struct loop *loop, const struct http_server_opts *opts,

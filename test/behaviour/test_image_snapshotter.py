@@ -362,3 +362,10 @@ def test_a_damaged_journal_is_said_and_nothing_is_removed(stored):
         with pytest.raises(AssertionError, match="damaged"):
             s.start()
         assert s.dirs() == {"1", "2"}
+
+
+def test_a_socket_in_a_directory_that_is_not_there_is_named(tmp_path):
+    at = tmp_path / "none" / "socket"
+    done = subprocess.run([BUILD / "dormouse", "image", "snapshotter", "--socket", at, "--root", tmp_path / "snapshots", "--store", tmp_path / "store"],
+                          capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 1 and f"listen on '{at}': No such file or directory" in done.stderr
