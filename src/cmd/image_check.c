@@ -137,7 +137,8 @@ const struct cmd cmd_image_check = {
         "the disk) is named, and stays. A server that has the store open removes for this "
         "command,\n"
         "and leaves what it holds.\n"
-        "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read.\n"
+        "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read, or\n"
+        "there is no store.\n"
         "\n"
         "  dormouse image check\n"
         "  dormouse image check --remove --rate 5Mi\n",
@@ -158,13 +159,6 @@ static const struct cmd_opt gc_opts[] = {
 static const struct cmd_opt *image_gc_opts(void)
 {
     return gc_opts;
-}
-
-static bool is_store(void)
-{
-    scoped(oci_store_close_scoped) struct oci_store *s = NULL;
-    return image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, NULL) >=
-           0;
 }
 
 static void print_gc(const struct json *v)
@@ -201,10 +195,6 @@ static int run_gc(int argc, char **argv)
     struct store_do j = { .opts = { .lock_ms = where.wait_ms, .must_exist = true },
                           .job = { .kind = STORE_JOB_GC, .is_dry = dry_run } };
     r = image_store_do(where.store, &j, &a, &result, &err);
-    if (r == -ENOENT && !is_store()) { /* and none is made */
-        r = 0;
-        result = store_job_gc_none(dry_run, &a);
-    }
     if (r >= 0 && is_json)
         image_store_print_json(result);
     else if (r >= 0)
@@ -223,7 +213,7 @@ const struct cmd cmd_image_gc = {
         "('dormouse image ls --layers'). A server that has the store open does it for this "
         "command, "
         "and\n"
-        "leaves what it is pulling.\n"
+        "leaves what it is pulling. A store that is not there is an error, and none is made.\n"
         "\n"
         "  dormouse image gc --dry-run\n"
         "  dormouse image gc\n",

@@ -425,11 +425,6 @@ static struct json *collected_json(const struct collected *c, bool is_dry, struc
     return v;
 }
 
-struct json *store_job_gc_none(bool is_dry, struct arena *a)
-{
-    return collected_json(&(struct collected){ 0 }, is_dry, a);
-}
-
 static int collect_all(struct oci_store *s, bool is_dry, struct collected *c, struct err *err)
 {
     size_t n_links = 0;

@@ -151,5 +151,3 @@ struct store_job_watch {
 int store_job_run(struct oci_store *s, const struct store_job *job,
                   const struct store_job_watch *watch, struct arena *a, struct json **ret,
                   struct err *err);
-/* What gc comes to where there is no store. In the arena. */
-struct json *store_job_gc_none(bool is_dry, struct arena *a);
