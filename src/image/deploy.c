@@ -444,6 +444,11 @@ struct str image_deploy_id(const struct image_deploy *d)
     return d->bdm.deploy;
 }
 
+struct str image_deploy_reference(const struct image_deploy *d)
+{
+    return d->bdm.reference;
+}
+
 size_t image_deploy_from_registry(const struct image_deploy *d, struct oci_digest *ret, size_t max)
 {
     size_t n = 0;
@@ -487,6 +492,13 @@ size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LI
         ret[i] = str_of(d->liars[i]);
     (void)pthread_mutex_unlock(&d->mutex);
     return n;
+}
+
+void image_deploy_error(struct image_deploy *d, struct err *ret)
+{
+    (void)pthread_mutex_lock(&d->mutex);
+    *ret = d->err;
+    (void)pthread_mutex_unlock(&d->mutex);
 }
 
 void image_deploy_status(struct image_deploy *d, struct buf *to)

@@ -50,7 +50,8 @@ void image_deploy_stop(struct image_deploy *d);
 /* After on_end(). */
 void image_deploy_free(struct image_deploy *d);
 
-struct str image_deploy_id(const struct image_deploy *d); /* borrowed */
+struct str image_deploy_id(const struct image_deploy *d);        /* borrowed */
+struct str image_deploy_reference(const struct image_deploy *d); /* borrowed */
 /* What peers push at it; borrowed. NULL: nothing. */
 struct image_inbox *image_deploy_inbox(const struct image_deploy *d);
 bool image_deploy_is_prefetch(const struct image_deploy *d);
@@ -70,3 +71,5 @@ size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LI
  *  "peerBytes", "pushedBytes" (of those), "registryBytes", "liars": [NODE], "error"}
  */
 void image_deploy_status(struct image_deploy *d, struct buf *to);
+/* Why it failed; code 0: it has not. */
+void image_deploy_error(struct image_deploy *d, struct err *ret);

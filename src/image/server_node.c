@@ -162,6 +162,22 @@ struct image_inbox *image_server_inbox(struct image_server *s, struct str deploy
     return k ? image_deploy_inbox(k->d) : NULL;
 }
 
+static void log_deployed(struct image_deploy *d, int r)
+{
+    struct err why;
+    char image[LOG_QUOTE_MAX], reason[LOG_QUOTE_MAX];
+    (void)log_quote(image, image_deploy_reference(d));
+    image_deploy_error(d, &why);
+    if (image_deploy_is_prefetch(d))
+        log_debug("layers prefetched", "deploy=" STR_FMT " r=%d", STR_ARG(image_deploy_id(d)), r);
+    else if (r >= 0)
+        log_info("image deployed", "deploy=" STR_FMT " image=\"%s\"", STR_ARG(image_deploy_id(d)),
+                 image);
+    else
+        log_warn("image not deployed", "deploy=" STR_FMT " image=\"%s\" reason=\"%s\"",
+                 STR_ARG(image_deploy_id(d)), image, log_quote(reason, str_of(err_text(&why))));
+}
+
 static void on_deployed(void *arg, struct image_deploy *d, int r)
 {
     struct image_server *s = arg;
@@ -177,12 +193,7 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
     image_server_state_changed(s);
     s->seq++;
     s->n_deploying--;
-    if (image_deploy_is_prefetch(d))
-        log_debug("layers prefetched", "deploy=" STR_FMT " r=%d", STR_ARG(image_deploy_id(d)), r);
-    else if (r >= 0)
-        log_info("image deployed", "deploy=" STR_FMT, STR_ARG(image_deploy_id(d)));
-    else
-        log_warn("image not deployed", "deploy=" STR_FMT, STR_ARG(image_deploy_id(d)));
+    log_deployed(d, r);
     drop_old(s);
     image_server_finish_close(s);
 }

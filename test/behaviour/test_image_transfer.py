@@ -156,6 +156,8 @@ def test_a_liar_alone_leaves_nothing_visible(cluster):
     cluster.start("n1", "n2")
     end = cluster.deploy(cluster.bdm(lambda deploy, d, i: [cluster.peer(deploy, d["digest"], "n2")]))
     assert end["state"] == "failed" and big[:19] in end["error"] and end["liars"] == ["n2"]
+    line = wait_for(lambda: [line for line in cluster.nodes["n1"].log if "image not deployed" in line], "the node's own line")[0]
+    assert "library/app" in line and big[:19] in line.split("reason=")[1]
     cluster.check_whole(is_named=False)
 
 
