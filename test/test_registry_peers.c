@@ -18,6 +18,7 @@ static struct {
     char location[128]; /* of a redirect, or of the token service; empty: a body is sent slowly */
     bool asks_token, is_refusing;
     struct http_exchange *body; /* of the answer that is sent slowly */
+    size_t step; /* bytes that an answer has more than the one before; 0: it is sent slowly */
     unsigned n_seen[SERVERS], n_closed;
     uint64_t n_got;
     bool is_done;
@@ -56,6 +57,8 @@ static void on_body_gone(struct http_exchange *x, int r)
         t.body = NULL;
 }
 
+static char pieces[1000];
+
 static void on_public(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     static const struct http_exchange_ops ops = { .on_gone = on_body_gone };
@@ -64,7 +67,9 @@ static void on_public(struct http_exchange *x, const struct http_request *req, v
     (void)arg;
     t.n_seen[PUBLIC]++;
     (void)snprintf(challenge, sizeof challenge, "Bearer realm=\"%s\",service=s", t.location);
-    if (t.asks_token) {
+    if (t.step) {
+        http_reply(x, 200, NULL, str_n(pieces, MIN(t.n_seen[PUBLIC] * t.step, sizeof pieces)));
+    } else if (t.asks_token) {
         reply(x, 401, "www-authenticate", challenge);
     } else if (t.location[0]) {
         reply(x, 307, "location", t.location);
@@ -132,7 +137,7 @@ static struct oci_registry *open_registry(struct oci_registry_opts o)
                    (unsigned)http_server_port(t.servers[PUBLIC]));
     o.loop = &t.loop;
     o.host = host;
-    o.attempts = 1;
+    o.attempts = o.attempts ? o.attempts : 1;
     CHECK_OK(oci_registry_new(&o, &reg, NULL));
     return reg;
 }
@@ -288,6 +293,35 @@ TEST(a_client_of_the_same_options_has_the_same_bounds)
     CHECK_INT(t.r, -EACCES);
     CHECK_INT(t.n_seen[PUBLIC], 0);
     end(reg);
+}
+
+/* ---- answers that break off ---- */
+
+static void ask_by_pieces(size_t step)
+{
+    begin(NULL);
+    t.step = step;
+    struct oci_registry *reg =
+        open_registry((struct oci_registry_opts){ .attempts = 3, .backoff_ms = 1 });
+    ask(reg, sizeof pieces);
+    turn_until(&t.is_done);
+    end(reg);
+}
+
+TEST(a_blob_that_comes_a_little_at_a_time_is_whole_in_the_end)
+{
+    ask_by_pieces(sizeof pieces / 10);
+    CHECK_OK(t.r);
+    CHECK_INT(t.n_got, sizeof pieces);
+    CHECK_INT(t.n_seen[PUBLIC], 10);
+}
+
+TEST(one_that_comes_byte_by_byte_is_given_up)
+{
+    ask_by_pieces(1);
+    CHECK_INT(t.r, E_DIGEST);
+    CHECK_INT(t.n_seen[PUBLIC], 3 * OCI_REGISTRY_SHORT_ATTEMPTS + 2);
+    CHECK(strstr(err_text(&t.err), "after 14 attempts"));
 }
 
 /* ---- how fast it has to be ---- */

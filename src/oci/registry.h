@@ -20,7 +20,9 @@
 #include <sys/socket.h>
 
 enum {
-    OCI_REGISTRY_ATTEMPTS = 5,     /* in a row without progress */
+    OCI_REGISTRY_ATTEMPTS = 5, /* in a row without progress */
+    /* Attempts of a request that brought a little each, for each of the former. */
+    OCI_REGISTRY_SHORT_ATTEMPTS = 4,
     OCI_REGISTRY_STALL_MS = 30000, /* no head, or no byte of a body, for so long */
     /* A body that brings fewer bytes in so long is given up, as a silent one is. */
     OCI_REGISTRY_SLOW_MS = 60000,

@@ -58,7 +58,8 @@ struct oci_request {
     uint64_t n_paced;   /* bytes since then */
     struct defer turn;
     unsigned attempt, redirects, logins;
-    bool was_sent; /* the server may have seen it, and did not answer */
+    unsigned n_attempts, n_short; /* all of them; those that brought a little */
+    bool was_sent;                /* the server may have seen it, and did not answer */
     bool cancelled;
     bool is_slow;     /* the call was ended for it */
     bool is_by_proxy; /* the call, which names the whole URL */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-    PROGRESS_BYTES = 64 << 10, /* since the last attempt: the count of attempts starts again */
+    PROGRESS_BYTES = 64 << 10, /* since the last attempt; one that brings less is a short one */
     PATH_MAX_BYTES = 120,      /* of a path in a message */
     WORDS_MAX = 100,           /* bytes of the registry's own words in a message */
     BODY_PIECE_BYTES = 64 << 10,
@@ -192,15 +192,27 @@ static void note(struct oci_request *q, const char *why, uint64_t ms)
     q->reg->opts.note(q->reg->opts.arg, text);
 }
 
+/* Progress has the count start again: as often as it likes after many bytes, and a number of times
+ * after a few that came quickly, so that one byte each time does not go on for ever. */
+static void count_attempt(struct oci_request *q, int r)
+{
+    const unsigned short_max = OCI_REGISTRY_SHORT_ATTEMPTS * q->reg->opts.attempts;
+    uint64_t got = q->sink && q->at > q->at_attempt ? q->at - q->at_attempt : 0;
+    bool is_short = got > 0 && got < PROGRESS_BYTES && r != -ETIMEDOUT;
+    if (got >= PROGRESS_BYTES || (is_short && q->n_short < short_max))
+        q->attempt = 0;
+    q->n_short += is_short;
+    q->attempt++;
+    q->n_attempts++;
+}
+
 /* q->err says why. */
 static void try_later(struct oci_request *q, int r)
 {
     uint64_t asked_s = q->status ? retry_after_s(q) : 0;
-    if (q->sink && q->at - q->at_attempt >= PROGRESS_BYTES)
-        q->attempt = 0;
-    q->attempt++;
+    count_attempt(q, r);
     if (q->attempt >= q->reg->opts.attempts) {
-        registry_request_end(q, err_ctx(&q->err, r, "after %u attempts", q->attempt));
+        registry_request_end(q, err_ctx(&q->err, r, "after %u attempts", q->n_attempts));
         return;
     }
     if (asked_s > OCI_REGISTRY_RETRY_AFTER_MAX_S) {
