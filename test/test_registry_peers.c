@@ -286,11 +286,14 @@ TEST(a_client_of_the_same_options_has_the_same_bounds)
     (void)snprintf(host, sizeof host, "127.0.0.1:%u/a:b",
                    (unsigned)http_server_port(t.servers[PUBLIC]));
     CHECK_OK(oci_reference_parse(str_of(host), &ref, NULL));
-    const struct oci_remote_opts o = { .login = &none, .attempts = 1, .may_connect = nowhere };
+    const struct oci_remote_opts o = {
+        .login = &none, .attempts = 1, .may_connect = nowhere, .no_address = "--option names it"
+    };
     CHECK_OK(oci_remote_registry(&ref, &o, &t.loop, &reg, NULL));
     ask(reg, 0);
     turn_until(&t.is_done);
     CHECK_INT(t.r, -EACCES);
+    CHECK(strstr(err_text(&t.err), "at no address that the options allow (--option names it)"));
     CHECK_INT(t.n_seen[PUBLIC], 0);
     end(reg);
 }

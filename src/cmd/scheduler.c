@@ -43,8 +43,8 @@ static const struct cmd_opt opts[] = {
     { "seed", 0, "N", "of the choice among nodes with equal points (random)", CMD_U64, &seed, 0,
       UINT64_MAX },
     { "image-registry", 0, "HOST[:PORT]",
-      "BREAK's plugins may ask it what images are made of; .SUFFIX, or * for any at a public "
-      "address; repeatable (*)",
+      "BREAK's plugins and --send-plans may ask it what images are made of; .SUFFIX, or * for any "
+      "at a public address; repeatable (*)",
       CMD_LIST, &image_registries, 0, 0 },
     CMD_SECTION("Images of pods, to their nodes"),
     CMD_PLAN_OPTS,

@@ -192,6 +192,7 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                        .no_login = q->want->n_auths
                                                        ? "none in its imagePullSecrets"
                                                        : "it names no imagePullSecrets",
+                                       .no_address = "--image-registry HOST:PORT names it",
                                        .stop = q->want->stop } };
     p.show = (struct layer_show){ .s = s,
                                   .reference = q->source,

@@ -458,6 +458,7 @@ static int begin(struct lookup_flight *f, struct err *err)
         .attempts = ATTEMPTS,
         .stall_ms = STALL_MS,
         .may_connect = reach == OCI_LOOKUP_PUBLIC ? is_public : NULL,
+        .no_address = o->no_address,
     };
     f->scope = oci_registry_scope(f->ref.repository, false);
     int r = oci_registry_new(&registry, &f->registry, err);

@@ -43,9 +43,10 @@ struct oci_lookup_opts {
                                    const char *host); /* of a reference; NULL: anywhere */
     bool (*is_plain)(void *arg, const char *host); /* spoken to without TLS; NULL: loopback alone */
     void *arg;                                     /* of both */
-    struct str ca_pem;                             /* trusted besides the system's roots; copied */
-    bool keeps_documents;                          /* struct oci_lookup_image has their texts */
-    uint64_t fresh_ms, limit_ms;                   /* 0: as above */
+    const char *no_address;      /* as in struct oci_registry_opts, of OCI_LOOKUP_PUBLIC */
+    struct str ca_pem;           /* trusted besides the system's roots; copied */
+    bool keeps_documents;        /* struct oci_lookup_image has their texts */
+    uint64_t fresh_ms, limit_ms; /* 0: as above */
 };
 
 struct oci_lookup_layer {

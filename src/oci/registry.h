@@ -50,6 +50,9 @@ struct oci_registry_opts {
     /* What is said, in brackets, where the registry wants credentials and there are none: how the
      * user gives some. Kept; NULL: by 'docker login' or $REGISTRY_AUTH_FILE. */
     const char *no_login;
+    /* What is said, in brackets, where may_connect refuses the registry's own address: which option
+     * allows it. Kept; NULL: nothing. */
+    const char *no_address;
     unsigned attempts;      /* 0: OCI_REGISTRY_ATTEMPTS */
     uint64_t stall_ms;      /* 0: OCI_REGISTRY_STALL_MS */
     uint64_t backoff_ms;    /* 0: OCI_REGISTRY_BACKOFF_MS */

@@ -311,9 +311,11 @@ static void settle_sink(struct oci_request *q)
 
 static void settle_transport(struct oci_request *q, int r)
 {
+    const char *why = q->reg->opts.no_address;
     bool is_ours = registry_same_origin(&q->url, &q->reg->base);
     if (r == -EACCES && is_ours)
-        (void)err_ctx(&q->err, r, "the registry is at no address that the options allow");
+        (void)err_ctx(&q->err, r, "the registry is at no address that the options allow%s%s%s",
+                      why ? " (" : "", why ? why : "", why ? ")" : "");
     else if (r == -EACCES)
         (void)err_ctx(&q->err, r,
                       "%s is public and sends us to a private address (--allow-private)",

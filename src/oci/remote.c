@@ -133,6 +133,7 @@ int oci_remote_registry(const struct oci_reference *ref, const struct oci_remote
         .ca_pem = buf_str(&ca),
         .login = login,
         .no_login = opts->no_login,
+        .no_address = opts->no_address,
         .attempts = opts->attempts,
         .stall_ms = opts->stall_ms,
         .backoff_ms = opts->backoff_ms,

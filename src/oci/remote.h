@@ -26,8 +26,8 @@ struct oci_remote_opts {
     /* Credentials, also when they are empty: anonymous. NULL: as oci_login_find() says. Borrowed.
      */
     const struct oci_login *login;
-    const char *no_login; /* as in struct oci_registry_opts */
-    unsigned attempts;    /* 0 in these three: what oci/registry.h says */
+    const char *no_login, *no_address; /* as in struct oci_registry_opts */
+    unsigned attempts;                 /* 0 in these three: what oci/registry.h says */
     uint64_t stall_ms, backoff_ms;
     oci_registry_note note; /* NULL: none */
     /* Requests end with -ECANCELED soon after another thread has set it, until oci_remote_until()

@@ -122,6 +122,7 @@ static void look_up(struct asked_image *q)
                                               .reach = reach,
                                               .is_plain = is_plain,
                                               .arg = d,
+                                              .no_address = "--image-registry HOST:PORT names it",
                                               .keeps_documents = d->opts.on_bound != NULL,
                                               .ca_pem = d->opts.registries->ca_pem };
         d->lookup = oci_lookup_new(&opts);
