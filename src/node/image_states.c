@@ -95,6 +95,12 @@ bool image_states_refuse(struct image_states *s, struct str name)
     return is_first;
 }
 
+bool image_states_is_refused(const struct image_states *s, struct str name)
+{
+    const struct image_state *e = map_get(&s->by_name, name);
+    return e && e->is_refused;
+}
+
 static struct str url_of(const struct image_state *e)
 {
     return e->is_refused ? STR("") : str_of(e->url);

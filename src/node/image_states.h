@@ -33,6 +33,8 @@ size_t image_states_count(const struct image_states *s);
  */
 bool image_states_refuse(struct image_states *s, struct str name);
 
+bool image_states_is_refused(const struct image_states *s, struct str name);
+
 /* Told in the last IMAGE_ORCHESTRATE_FRESH_MS, or by a clock that is not far ahead
  * (SCHED_NODE_STATE_SKEW_MS). */
 bool image_states_is_fresh(int64_t reported_ms, int64_t wall_ms);

@@ -327,6 +327,19 @@ static void refuse(struct orchestrator *o, struct str node, struct str url)
                  log_quote(quoted, str_slice(url, 0, URL_SHOWN_BYTES)));
 }
 
+/* The node pulls the image as it would without a plan; its pod says why. */
+static void plan_skipped(struct image_plan *p)
+{
+    struct err why = { 0 };
+    p->o->stats.skipped++;
+    if (image_states_is_refused(p->o->states, str_of(p->to))) {
+        (void)err_set(&why, -EACCES,
+                      "the node is where the scheduler sends no plans (--node-network)");
+        write_event(p, &why);
+    }
+    plan_free(p);
+}
+
 /* The address of a name is known when it is connected to. */
 static void refuse_sent(struct image_plan *p)
 {
@@ -377,8 +390,7 @@ static void on_sent(void *arg, int r, const struct json *outcome, const struct e
         set_at(p, PLAN_DONE);
     } else if (r == -EACCES) {
         refuse_sent(p);
-        o->stats.skipped++;
-        plan_free(p);
+        plan_skipped(p);
     } else if (r < 0 && is_worth_another_try(r) && ++p->tries < ORCHESTRATOR_TRIES) {
         set_at(p, PLAN_PAUSE);
         timer_start(o->opts.loop, &p->timer, ORCHESTRATOR_PAUSE_MS << (p->tries - 1),
@@ -437,8 +449,7 @@ static void plan_send(struct image_plan *p)
     struct image_tasks tasks = { 0 };
     int64_t wall_ms = clock_wall_ms();
     if (!can_be_told(o, str_of(p->to), wall_ms)) {
-        o->stats.skipped++;
-        plan_free(p);
+        plan_skipped(p);
         return;
     }
     int r = image_states_describe(o->states, str_of(p->image), &p->made_of, wall_ms, &a, &f, &err);

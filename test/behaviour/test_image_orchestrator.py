@@ -185,6 +185,9 @@ def test_a_node_that_is_where_no_node_may_be_gets_no_plan(cluster, tmp_path):
         wait_for(lambda: plans(scheduler, "skipped") == 2, "n1 to be passed over again")
         assert cluster.has("n1") == 0 and plans(scheduler, "failed") == 0
         assert scheduler.text().count("a node is where no plans are sent") == 1
+        event = wait_for(lambda: [e for e in cluster.api.get("/api/v1/namespaces/default/events").json()["items"] if e["reason"] == "ImagePlanFailed"],
+                         "the Event")[0]
+        assert event["involvedObject"]["name"] in ("a", "b") and "(--node-network)" in event["message"]
     finally:
         assert scheduler.stop() == 0
 
