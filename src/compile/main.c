@@ -9,12 +9,14 @@
  * status 0 means that the module is rejected. Statuses are in wasm/compile_exit.h.
  *
  *     dormouse-compile [--names] [--quick] [--background] WASM CODE INFO
+ *     dormouse-compile --version
  *
  * Each is a path or fd:N, an inherited descriptor. --quick: code that is there soon and runs slower
  * (quick.h). --background: no request waits, so it takes one core at the lowest priority; otherwise
  * a large module takes several cores, and the limit of processor time is low.
  */
 #include "compile/quick.h"
+#include "version.h" /* made by meson: what was built */
 #include "wasm/compile_exit.h"
 #include "wasm/confine.h"
 #include "wasm/confine_calls.h"
@@ -315,6 +317,10 @@ static int exit_status(int code)
 int main(int argc, char **argv)
 {
     struct err err = { 0 };
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        (void)dprintf(STDOUT_FILENO, "dormouse-compile %s\n", strrchr(DORMOUSE_BUILT, ' ') + 1);
+        return 0;
+    }
     int r = run(argc, argv, &err);
     if (r < 0)
         (void)dprintf(STDERR_FILENO, "%s\n", err_text(&err));

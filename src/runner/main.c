@@ -10,6 +10,7 @@
 #include "runner/dirty.h"
 #include "runner/sandbox.h"
 #include "runner/worker.h"
+#include "version.h" /* made by meson: what was built */
 
 #include "base/log.h"
 #include "wasm/engine_config.h"
@@ -20,6 +21,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -104,6 +106,10 @@ int main(int argc, char **argv)
 {
     int type;
     socklen_t n = sizeof type;
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        (void)printf("dormouse-runner %s\n", strrchr(DORMOUSE_BUILT, ' ') + 1);
+        return 0;
+    }
     if (argc != 3 || getsockopt(RUNNER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &n) < 0 ||
         type != SOCK_SEQPACKET) {
         (void)fprintf(stderr, "dormouse-runner is started by dormouse; it is of no use by hand\n");

@@ -107,6 +107,9 @@ def test_version_is_told_to_people_and_programs():
         assert re.match(r"dormouse \d+\.\d+\.\d+(-dev\.\d+)?(\+[\w.]+)? \(commit ", dormouse(*words).stdout)
     told = json.loads(dormouse("version", "-o", "json").stdout)
     assert set(told) == {"version", "commit", "date"}
+    for program in ("dormouse-compile", "dormouse-runner"):
+        done = subprocess.run([BUILD / program, "--version"], capture_output=True, text=True, timeout=DEADLINE_S)
+        assert done.returncode == 0 and done.stdout == f"{program} {told['version']}\n", done
     assert re.fullmatch(r"[0-9a-f]{12}|unknown", told["commit"].removesuffix("+"))
 
 
