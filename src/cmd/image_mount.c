@@ -144,6 +144,9 @@ static int run(int argc, char **argv)
     if (mount_at(argv[1], &m, &err) < 0)
         return cmd_fail(CMD_FAILED, &err);
     const char *sink_word = sinks[m.used];
+    if (how == ROOT_SINK_TARFS && m.used == ROOT_SINK_CAS)
+        (void)fprintf(stderr, "warning: the store keeps files of this image and no tars: mounted "
+                              "as by --sink cas; 'dormouse image pull --form raw' keeps tars\n");
     if (args.is_json)
         (void)printf("{\"sink\": \"%s\", \"fromStore\": %s}\n", sink_word,
                      m.is_stored ? "true" : "false");
@@ -181,7 +184,9 @@ const struct cmd cmd_image_mount = {
     "files (dirs); those of an image in the store are hard links to what other mounts have. With\n"
     "--sink cas the store keeps each file of the image once, whatever images and layers have it,\n"
     "and mounts share memory for it; layers that it kept as tars become such files, and\n"
-    "'image pull --form cas' keeps them so at once. Without --rw the mount is read-only.\n"
+    "'image pull --form cas' keeps them so at once. An image that is kept so is mounted so with\n"
+    "--sink tarfs, too, and 'image run --record' does not take it, until 'image pull --form raw'.\n"
+    "Without --rw the mount is read-only.\n"
     "Set-user-ID files and devices have no effect without --suid, since the image may come from\n"
     "a stranger. A server that has the store open pulls the image, keeps it for the mount, and\n"
     "writes what the kernel needs; with --sink dirs the mount takes a copy then, as it does while\n"

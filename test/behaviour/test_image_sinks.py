@@ -420,6 +420,7 @@ def test_a_store_of_any_form_is_mounted_by_any_kernel(place, form):
         done = place.mount(one, sink)
         if done.returncode == 0:
             place.umount()
+            assert (sink == "tarfs" and form == "cas") == ("as by --sink cas" in done.stderr), (sink, form, done.stderr)
         assert done.returncode == 0 or done.returncode == 1 and ("this kernel" in done.stderr or form == "gz"), done.stderr
     assert place.is_clean()
 
