@@ -43,7 +43,8 @@ static const struct cmd_opt opts[] = {
     { "open-timeout", 0, "DURATION", "so long an open waits for a file with --lazy (1m)",
       CMD_DURATION, &open_ms, 0, 0 },
     { "prove-within", 0, "DURATION",
-      "with --lazy: end a container whose layers are not compared with the image by then (never)",
+      "with --lazy: end a container whose layers are not compared with the image by then (0s: "
+      "never)",
       CMD_DURATION, &prove_ms, 0, 0 },
     { "record", 0, NULL, "record what the program opens, for lazy starts", CMD_FLAG, &is_recording,
       0, 0 },
@@ -226,7 +227,10 @@ const struct cmd cmd_image_run = {
     "a user namespace: in one with a single user every file of the image belongs to that user.\n"
     "\n"
     "With --record the start of an image of the store is recorded: which files are opened, in\n"
-    "which order. 'dormouse image serve' of that store hands the list out, and there, or from\n"
+    "which order. The store has to keep its layers as tars, which 'image pull' does but for "
+    "--form\n"
+    "cas, and 'image mount --sink cas' undoes. 'dormouse image serve' of that store hands the list "
+    "out, and there, or from\n"
     "another node, 'image run --lazy' starts the image when the files of the list are here.\n"
     "Opening another file waits until it came; the rest comes in the background, and then the\n"
     "image is in the store, by its name. After --open-timeout an open fails (EIO) and may be\n"
