@@ -35,6 +35,7 @@ struct image_pull {
     bool is_refresh;  /* the store has the image, perhaps an older one */
     bool has_failed;  /* the last pull of that name */
     bool is_running, has_ended;
+    bool is_outdated; /* the tag was replaced meanwhile: which image the pull found is not known */
     atomic_bool stop;
     struct list waiting; /* struct serving.waiting */
     struct oci_origin origin;
@@ -262,9 +263,9 @@ struct checked_tag {
     struct oci_digest manifest; /* which the registry's names; zeroed: it did not say */
 };
 
-static void note_checked(struct image_server *s, const char *name, const struct oci_digest *named,
-                         bool has_failed)
+static void note_checked(const struct image_pull *p)
 {
+    struct image_server *s = p->s;
     if (s->checked.n >= CHECKED_MAX) {
         map_each (e, &s->checked)
             free(e->value);
@@ -273,9 +274,10 @@ static void note_checked(struct image_server *s, const char *name, const struct 
     }
     struct checked_tag *c = xnew(struct checked_tag);
     *c = (struct checked_tag){ .at_ms = loop_now_ms(s->loop),
-                               .has_failed = has_failed,
-                               .manifest = *named };
-    free(map_put(&s->checked, str_of(name), c));
+                               .is_due = p->is_outdated,
+                               .has_failed = p->r < 0,
+                               .manifest = p->pulled };
+    free(map_put(&s->checked, str_of(p->name), c));
 }
 
 static void note_registry(const struct image_pull *p)
@@ -305,7 +307,7 @@ static void end_pull(struct image_pull *p)
                  log_quote(text, str_of(err_text(&p->err))));
     }
     if (p->r >= 0 || p->is_refresh)
-        note_checked(s, p->name, &p->pulled, p->r < 0);
+        note_checked(p);
     image_server_state_changed(s);
     list_remove(&p->node); /* a request that looks again starts another */
     list_init(&p->node);
@@ -527,6 +529,9 @@ bool image_server_replaced(struct image_server *s, const struct oci_reference *r
     struct checked_tag *c = map_get(&s->checked, buf_str(&name));
     if (c)
         c->is_due = true;
+    struct image_pull *p = find_pull(s, buf_cstr(&name), NULL);
+    if (p && p->is_running)
+        p->is_outdated = true;
     if (!pulls || !is_upstream(s, ref->host) || ref->has_digest)
         return false;
     (void)new_pull(s, buf_cstr(&name), repository, true);
