@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, DEADLINE_S
+from conftest import BUILD, DEADLINE_S, wait_for
 from image_kit import MANIFEST, Layout, digest, layer
 from registry_kit import Fake
 from serve_kit import Node, serve
@@ -110,6 +110,7 @@ def test_a_tag_that_is_compared_again_stands_for_the_same(registry, tmp_path):
     node = Node(tmp_path, "n1", "--upstream", registry.host, store=fill(registry, tmp_path / "store"))
     try:
         assert take(node) == wanted(registry)
+        wait_for(lambda: b"dormouse_image_pulls_total 1\n" in node.get("/metrics")[2], "the pull has ended")
         n = asked_for_tag(registry)
         assert take(node) == wanted(registry) and asked_for_tag(registry) == n
         due(node, registry)
