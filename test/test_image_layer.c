@@ -781,7 +781,7 @@ TEST(a_pull_that_stops_does_not_wait_for_a_table)
     uint64_t held = 0;
     struct buf flat = BUF_INIT(1 << 10);
     const struct oci_table t = { .kind = OCI_TABLE_TREE, .bytes = STR("a table") };
-    make_script(&s, "echo >\"${0%/*}/asked\"; cat >/dev/null; exit 1"); /* and no answer */
+    make_script(&s, ": >\"${0%/*}/asked\"; cat >/dev/null; exit 1"); /* and no answer */
     CHECK_OK(mkfifo(s.asked, 0600));
     struct stopping stopping = { .asked = s.asked };
     CHECK_INT(pthread_create(&thread, NULL, stop_when_asked, &stopping), 0);
