@@ -525,4 +525,20 @@ TEST(a_boot_that_cannot_be_read_is_told_from_one_that_is_not_there)
     CHECK(strcmp(boot, again) == 0);
 }
 
+static uint64_t ms_of(struct timespec ts)
+{
+    CHECK(ts.tv_nsec >= 0 && ts.tv_nsec < 1000000000);
+    return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+TEST(a_time_to_wait_until_carries_into_the_seconds)
+{
+    for (uint64_t ms = 0; ms < 5000; ms += 333) {
+        struct timespec now;
+        CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+        uint64_t until = ms_of(clock_mono_in(ms));
+        CHECK(until >= ms_of(now) + ms && until <= ms_of(clock_mono_in(ms)));
+    }
+}
+
 TEST_MAIN

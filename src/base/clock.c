@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 static _Atomic uint64_t skipped_ms;
 
@@ -33,6 +32,16 @@ uint64_t clock_mono_ns(void)
 uint64_t clock_mono_ms(void)
 {
     return clock_mono_ns() / 1000000;
+}
+
+struct timespec clock_mono_in(uint64_t ms)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    uint64_t ns = (uint64_t)ts.tv_nsec + ms % 1000 * 1000000;
+    ts.tv_sec += (time_t)(ms / 1000 + ns / 1000000000);
+    ts.tv_nsec = (long)(ns % 1000000000);
+    return ts;
 }
 
 int64_t clock_wall_us(void)

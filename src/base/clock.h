@@ -7,8 +7,12 @@
 
 #include "base/str.h"
 
+#include <time.h>
+
 uint64_t clock_mono_ms(void);
 uint64_t clock_mono_ns(void);
+/* CLOCK_MONOTONIC in that long, without what was skipped: for pthread_cond_timedwait(). */
+struct timespec clock_mono_in(uint64_t ms);
 int64_t clock_wall_ms(void); /* since 1970-01-01 UTC */
 int64_t clock_wall_us(void);
 

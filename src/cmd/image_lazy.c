@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/image_lazy.h"
 
+#include "base/clock.h"
 #include "base/sys.h"
 #include "cmd/image_store.h"
 #include "container/foreground.h"
@@ -184,11 +185,7 @@ struct image_lazy_timer {
 /* With the lock. Whether the container is still there then. */
 static bool wait_over(struct image_lazy_timer *t, uint64_t ms)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    uint64_t ns = (uint64_t)until.tv_nsec + ms % 1000 * 1000000;
-    until.tv_sec += (time_t)(ms / 1000 + ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
+    struct timespec until = clock_mono_in(ms);
     for (int r = 0; !t->is_over && r != ETIMEDOUT;)
         r = pthread_cond_timedwait(&t->changed, &t->mutex, &until);
     return !t->is_over;

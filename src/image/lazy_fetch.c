@@ -371,13 +371,8 @@ static void choose_next(struct lazy_fetch *f, struct batch *b)
 /* With the lock. */
 static void wait_until(struct lazy_fetch *f, uint64_t until_ms)
 {
-    struct timespec until;
-    uint64_t now = clock_mono_ms(), ms = until_ms - MIN(until_ms, now);
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    uint64_t now = clock_mono_ms();
+    struct timespec until = clock_mono_in(until_ms - MIN(until_ms, now));
     (void)pthread_cond_timedwait(&f->changed, &f->mutex, &until);
 }
 

@@ -173,17 +173,12 @@ static size_t find_ready(struct lazy_prover *p, uint64_t now, uint64_t *next_ms)
 /* With the lock. */
 static void wait_until(struct lazy_prover *p, uint64_t until_ms)
 {
-    struct timespec until;
     if (until_ms == UINT64_MAX) {
         (void)pthread_cond_wait(&p->changed, &p->mutex);
         return;
     }
-    uint64_t now = clock_mono_ms(), ms = until_ms - MIN(until_ms, now);
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    uint64_t now = clock_mono_ms();
+    struct timespec until = clock_mono_in(until_ms - MIN(until_ms, now));
     (void)pthread_cond_timedwait(&p->changed, &p->mutex, &until);
 }
 
