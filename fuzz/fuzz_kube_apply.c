@@ -6,8 +6,8 @@
  */
 #include "fuzz.h"
 
-#include "kube/apply.h"
-#include "kube/builtin.h"
+#include "kube/model/apply.h"
+#include "kube/model/builtin.h"
 
 enum { ARENA_MAX = 64 << 20 };
 

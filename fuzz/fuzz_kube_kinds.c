@@ -9,12 +9,12 @@
 #include "fuzz.h"
 
 #include "api/admit/admit.h"
-#include "kube/builtin.h"
 #include "kube/kinds/quotas.h"
 #include "kube/kinds/services.h"
-#include "kube/object.h"
-#include "kube/quantity.h"
-#include "kube/table.h"
+#include "kube/model/builtin.h"
+#include "kube/model/object.h"
+#include "kube/model/quantity.h"
+#include "kube/model/table.h"
 
 static const struct kube_resource *resource_of(const struct registry *reg, const struct json *obj)
 {

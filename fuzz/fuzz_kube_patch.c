@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "kube/builtin.h"
-#include "kube/patch.h"
+#include "kube/model/builtin.h"
+#include "kube/model/patch.h"
 
 enum { ARENA_MAX = 64 << 20 };
 

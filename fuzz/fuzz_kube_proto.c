@@ -6,9 +6,9 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "kube/builtin.h"
-#include "kube/proto.h"
-#include "kube/proto_transcode.h"
+#include "kube/model/builtin.h"
+#include "kube/model/proto.h"
+#include "kube/model/proto_transcode.h"
 
 static void there_and_back(struct arena *a, const struct schema *s, const struct json *v)
 {

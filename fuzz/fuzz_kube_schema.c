@@ -6,10 +6,10 @@
  */
 #include "fuzz.h"
 
-#include "kube/builtin.h"
-#include "kube/crd.h"
-#include "kube/object.h"
-#include "kube/table.h"
+#include "kube/model/builtin.h"
+#include "kube/model/crd.h"
+#include "kube/model/object.h"
+#include "kube/model/table.h"
 
 static void check_custom(struct arena *a, const struct json *spec, const struct json *value)
 {

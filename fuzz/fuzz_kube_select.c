@@ -5,10 +5,10 @@
  */
 #include "fuzz.h"
 
-#include "kube/jsonpath.h"
-#include "kube/meta.h"
-#include "kube/quantity.h"
-#include "kube/selector.h"
+#include "kube/model/jsonpath.h"
+#include "kube/model/meta.h"
+#include "kube/model/quantity.h"
+#include "kube/model/selector.h"
 
 static const char object_text[] = "{\"metadata\":{\"name\":\"a\",\"labels\":{\"a\":\"1\",\"b\":"
                                   "\"x\"}},\"spec\":{\"list\":[{\"n\":1,"

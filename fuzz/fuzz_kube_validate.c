@@ -6,8 +6,8 @@
  */
 #include "fuzz.h"
 
-#include "kube/builtin.h"
-#include "kube/object.h"
+#include "kube/model/builtin.h"
+#include "kube/model/object.h"
 
 static const struct kube_resource *resource_of(const struct registry *reg, const struct json *obj)
 {

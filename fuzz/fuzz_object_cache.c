@@ -5,9 +5,9 @@
  */
 #include "fuzz.h"
 
-#include "kube/jsonpath.h"
-#include "kube/object_cache_body.h"
-#include "kube/object_cache_facts.h"
+#include "client/object_cache_body.h"
+#include "client/object_cache_facts.h"
+#include "kube/model/jsonpath.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest host and a module cache that a test plays by hand, for code that stands on wasm/guest.h
- * and wasm/module.h: guests only record what was made of them, modules compile when the test says
+ * A guest host and a module cache that a test plays by hand, for code that stands on guest/guest.h
+ * and guest/module.h: guests only record what was made of them, modules compile when the test says
  * so.
  *
  *     code under test calls module_get()  ->  fake_compile(&fake_gets.at[0], &module)
@@ -12,9 +12,9 @@
 #pragma once
 
 #include "base/mem.h"
+#include "guest/guest.h"
+#include "guest/module.h"
 #include "test.h"
-#include "wasm/guest.h"
-#include "wasm/module.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "kube/transport.h"
+#include "client/transport.h"
 
 #include <errno.h>
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/vec.h"
-#include "wasm/guest.h"
+#include "guest/guest.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,9 +4,9 @@
 
 #include "test.h"
 
+#include "guest/module.h"
 #include "sched/core/scheduler.h"
 #include "sched/wasm/plugins.h"
-#include "wasm/module.h"
 
 #include <sys/stat.h>
 

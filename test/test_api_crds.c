@@ -2,8 +2,8 @@
 /* Custom resources through the API: what definitions promise about versions, selectors, columns. */
 #include "api_fixture.h"
 
-#include "kube/builtin.h"
-#include "kube/proto.h"
+#include "kube/model/builtin.h"
+#include "kube/model/proto.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 #include "api_fixture.h"
 
 #include "codec/yaml.h"
-#include "kube/builtin.h"
-#include "kube/proto.h"
+#include "kube/model/builtin.h"
+#include "kube/model/proto.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wasm/guest_log: what operators log, on disk. */
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

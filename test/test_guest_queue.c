@@ -2,7 +2,7 @@
 /* wasm/guest_queue: deliveries in order per id, ids in turn. */
 #include "test.h"
 
-#include "wasm/guest_queue.h"
+#include "guest/guest_queue.h"
 
 static void add(struct guest_queue *q, uint64_t id, const char *text)
 {

@@ -2,7 +2,7 @@
 /* Guests of ABI v1 in real runners: activations, calls that park, posted calls, broken rules. */
 #include "guest_rig.h"
 
-#include "wasm/runner_pool.h"
+#include "guest/runner_pool.h"
 
 static const struct guest_host_opts awake = { .sleep_never = true };
 static const struct guest_host_opts manual = { .idle_ms = 600000 };

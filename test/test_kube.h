@@ -2,10 +2,10 @@
 /* Helpers of the tests of kube/: JSON in and out, the registry with the built-in kinds. */
 #pragma once
 
-#include "kube/builtin.h"
-#include "kube/crd.h"
-#include "kube/object.h"
-#include "kube/status.h"
+#include "kube/model/builtin.h"
+#include "kube/model/crd.h"
+#include "kube/model/object.h"
+#include "kube/model/status.h"
 #include "test.h"
 
 /* Single quotes stand for double ones, so that JSON reads well in C. */

@@ -3,7 +3,7 @@
 #include "test_kube.h"
 
 #include "base/map.h"
-#include "kube/apply.h"
+#include "kube/model/apply.h"
 
 enum { NOW = 1700000000 };
 

@@ -4,7 +4,7 @@
 
 #include "base/sys.h"
 #include "kube/kinds/quotas.h"
-#include "kube/table.h"
+#include "kube/model/table.h"
 
 #include <fcntl.h>
 

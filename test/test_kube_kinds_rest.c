@@ -5,8 +5,8 @@
  */
 #include "test_kube.h"
 
-#include "kube/meta.h"
-#include "kube/table.h"
+#include "kube/model/meta.h"
+#include "kube/model/table.h"
 
 #define RBAC      "rbac.authorization.k8s.io"
 #define NET       "networking.k8s.io"

@@ -3,9 +3,9 @@
  */
 #include "test_kube.h"
 
-#include "kube/builtin_docs.h"
-#include "kube/builtin_tables.h"
-#include "kube/openapi.h"
+#include "kube/model/builtin_docs.h"
+#include "kube/model/builtin_tables.h"
+#include "kube/model/openapi.h"
 
 #include <errno.h>
 

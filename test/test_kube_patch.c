@@ -3,7 +3,7 @@
  */
 #include "test_kube.h"
 
-#include "kube/patch.h"
+#include "kube/model/patch.h"
 
 static const struct {
     const char *kind, *doc, *patch, *want;

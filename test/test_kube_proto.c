@@ -8,12 +8,12 @@
 
 #include "base/mem.h"
 #include "base/sys.h"
-#include "kube/builtin.h"
-#include "kube/builtin_tables.h"
-#include "kube/object.h"
-#include "kube/proto.h"
-#include "kube/proto_memory.h"
-#include "kube/proto_transcode.h"
+#include "kube/model/builtin.h"
+#include "kube/model/builtin_tables.h"
+#include "kube/model/object.h"
+#include "kube/model/proto.h"
+#include "kube/model/proto_memory.h"
+#include "kube/model/proto_transcode.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "test_kube.h"
 
 #include "base/sys.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -2,11 +2,11 @@
 /* kube/: selectors, JSONPath, tables, quantities, discovery, Status. */
 #include "test_kube.h"
 
-#include "kube/discovery.h"
-#include "kube/jsonpath.h"
-#include "kube/quantity.h"
-#include "kube/selector.h"
-#include "kube/table.h"
+#include "kube/model/discovery.h"
+#include "kube/model/jsonpath.h"
+#include "kube/model/quantity.h"
+#include "kube/model/selector.h"
+#include "kube/model/table.h"
 
 static struct str canonical(struct arena *a, const char *text)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kube/kubeconfig: contexts, files and data, what is missing or refused. */
-#include "kube/kubeconfig.h"
+#include "client/kubeconfig.h"
 
 #include "base/buf.h"
 #include "base/sys.h"
-#include "kube/http_transport.h"
+#include "client/http_transport.h"
 #include "test.h"
 
 #include <errno.h>

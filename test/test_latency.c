@@ -2,7 +2,7 @@
 /* wasm/latency: percentiles out of 88 bytes. */
 #include "test.h"
 
-#include "wasm/latency.h"
+#include "guest/latency.h"
 
 TEST(a_percentile_is_at_most_a_fifth_below_the_truth)
 {

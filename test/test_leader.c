@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kube/leader: who leads, by a Lease in a cluster that is played by hand. */
-#include "kube/leader.h"
+#include "client/leader.h"
 
 #include "codec/json.h"
 #include "fake_transport.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wasm/memory_group: runners and compilers share a control group of memory, where there is one. */
-#include "wasm/memory_group.h"
+#include "guest/memory_group.h"
 
 #include "base/buf.h"
 #include "base/sys.h"

@@ -8,12 +8,12 @@
 #include "base/clock.h"
 #include "base/sanitizer.h"
 #include "base/sys.h"
+#include "guest/module.h"
+#include "guest/module_compile.h"
+#include "guest/module_tenant.h"
 #include "wasm/compile_exit.h"
 #include "wasm/confine.h"
 #include "wasm/engine_config.h"
-#include "wasm/module.h"
-#include "wasm/module_compile.h"
-#include "wasm/module_tenant.h"
 
 #include <dm_engine.h>
 

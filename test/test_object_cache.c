@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kube/object_cache: feeds, subscriptions and reads; the cluster is a transport played by hand. */
-#include "kube/object_cache.h"
+#include "client/object_cache.h"
 
 #include "fake_transport.h"
 #include "test.h"

@@ -2,8 +2,8 @@
 /* kube/object_cache beside a real API server, in one process: what is written is seen and read. */
 #include "api_fixture.h"
 
-#include "kube/http_transport.h"
-#include "kube/object_cache.h"
+#include "client/http_transport.h"
+#include "client/object_cache.h"
 
 struct rig {
     struct fixture f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wasm/pressure: which control group binds us, how full it is, and that the kernel says so. */
-#include "wasm/pressure.h"
+#include "guest/pressure.h"
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kube/reflector: list in pages, watch, list again; the cluster is a transport played by hand. */
-#include "kube/reflector.h"
+#include "client/reflector.h"
 
 #include "fake_transport.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading KubeSchedulerConfiguration: defaults, plugin sets, validation, upstream's words. */
-#include "kube/duration.h"
+#include "kube/model/duration.h"
 #include "sched/config/config.h"
 #include "test.h"
 

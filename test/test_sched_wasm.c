@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "codec/digest.h"
+#include "guest/module.h"
 #include "sched/wasm/objects.h"
 #include "sched/wasm/payload.h"
 #include "sched/wasm/plugin.h"
-#include "wasm/module.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wasm/sleep_policy: how long a guest stays awake without work, and what it is woken ahead of. */
-#include "wasm/sleep_policy.h"
+#include "guest/sleep_policy.h"
 
 #include "test.h"
 

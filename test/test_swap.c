@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wasm/swap: names are free at once, files go in the background, the next process finishes the
  * rest. */
-#include "wasm/swap.h"
+#include "guest/swap.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -4,8 +4,8 @@
 #include "fake_transport.h"
 #include "fault_store.h"
 
+#include "client/watch_hub.h"
 #include "fn/trigger/trigger_int.h"
-#include "kube/watch_hub.h"
 
 /* ------------------------------------------------------------------ a gateway's part */
 

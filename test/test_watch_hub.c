@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kube/watch_hub: sharing, history, reconnects, against a transport played by hand. */
-#include "kube/watch_hub.h"
+#include "client/watch_hub.h"
 
 #include "fake_transport.h"
 #include "test.h"

@@ -2,8 +2,8 @@
 /*
  * usage: pack-descriptions OUT.c IN.txt...
  *
- * Packs the descriptions of built-in types and fields (src/kube/descriptions/) for
- * kube/builtin_docs.c. The form of the texts:
+ * Packs the descriptions of built-in types and fields (src/kube/model/descriptions/) for
+ * kube/model/builtin_docs.c. The form of the texts:
  *
  *     # a comment
  *     package io.k8s.api.core.v1      what follows is of this package
@@ -21,8 +21,8 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "kube/builtin_docs.h"
-#include "kube/builtin_tables.h"
+#include "kube/model/builtin_docs.h"
+#include "kube/model/builtin_tables.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -294,7 +294,7 @@ static void write_c(const char *path, struct str text)
         complain("cannot write %s", path);
         return;
     }
-    (void)fprintf(f, "#include \"kube/builtin_docs.h\"\n\n");
+    (void)fprintf(f, "#include \"kube/model/builtin_docs.h\"\n\n");
     (void)fprintf(f, "const uint32_t builtin_docs_bytes = %zu, builtin_docs_packed_bytes = %zu;\n",
                   text.n, n);
     (void)fprintf(f, "const unsigned char builtin_docs_packed[] = {");

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "kube/http_transport.h"
-#include "kube/object_cache.h"
+#include "client/http_transport.h"
+#include "client/object_cache.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

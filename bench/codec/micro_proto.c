@@ -7,10 +7,10 @@
  *     ninja -C build bench/codec/micro_proto && build/bench/codec/micro_proto
  */
 #include "base/clock.h"
-#include "kube/builtin.h"
-#include "kube/proto.h"
-#include "kube/proto_plan.h"
-#include "kube/proto_transcode.h"
+#include "kube/model/builtin.h"
+#include "kube/model/proto.h"
+#include "kube/model/proto_plan.h"
+#include "kube/model/proto_transcode.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/vec.h"
+#include "client/http_transport.h"
 #include "codec/json.h"
-#include "kube/http_transport.h"
 
 #include <inttypes.h>
 #include <stdio.h>

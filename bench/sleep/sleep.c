@@ -19,7 +19,7 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "wasm/sleep_policy.h"
+#include "guest/sleep_policy.h"
 
 #include <math.h>
 #include <stdio.h>

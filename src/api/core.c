@@ -26,9 +26,9 @@
 #include "base/sys.h"
 #include "codec/digest.h"
 #include "io/http.h"
-#include "kube/crd.h"
-#include "kube/duration.h"
-#include "kube/field.h"
+#include "kube/model/crd.h"
+#include "kube/model/duration.h"
+#include "kube/model/field.h"
 
 #include <assert.h>
 #include <errno.h>

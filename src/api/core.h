@@ -14,10 +14,10 @@
 #include "api/unattended.h"
 #include "base/log.h"
 #include "io/loop.h"
-#include "kube/meta.h"
-#include "kube/object.h"
-#include "kube/resource.h"
-#include "kube/status.h"
+#include "kube/model/meta.h"
+#include "kube/model/object.h"
+#include "kube/model/resource.h"
+#include "kube/model/status.h"
 #include "store/store.h"
 
 struct authz;

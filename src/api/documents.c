@@ -7,7 +7,7 @@
 #include "api/encode.h"
 #include "codec/digest.h"
 #include "codec/gzip.h"
-#include "kube/discovery.h"
+#include "kube/model/discovery.h"
 
 #include <errno.h>
 #include <malloc.h>

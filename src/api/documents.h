@@ -12,7 +12,7 @@
 #pragma once
 
 #include "api/request.h"
-#include "kube/openapi.h"
+#include "kube/model/openapi.h"
 
 enum { DOCUMENT_KEEP_MS = 10000 }; /* after the last request for it */
 /*

@@ -6,12 +6,12 @@
 #include "api/scale.h"
 #include "base/clock.h"
 #include "codec/yaml.h"
-#include "kube/builtin.h"
-#include "kube/crd.h"
-#include "kube/meta.h"
-#include "kube/object.h"
-#include "kube/proto.h"
-#include "kube/proto_transcode.h"
+#include "kube/model/builtin.h"
+#include "kube/model/crd.h"
+#include "kube/model/meta.h"
+#include "kube/model/object.h"
+#include "kube/model/proto.h"
+#include "kube/model/proto_transcode.h"
 
 #include <errno.h>
 

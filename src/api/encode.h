@@ -11,8 +11,8 @@
 #pragma once
 
 #include "api/request.h"
-#include "kube/proto_transcode.h"
-#include "kube/table.h"
+#include "kube/model/proto_transcode.h"
+#include "kube/model/table.h"
 
 /* ---- stored form ---- */
 

@@ -5,7 +5,7 @@
 #include "api/encode.h"
 #include "api/monitor.h"
 #include "api/negotiate.h"
-#include "kube/discovery.h"
+#include "kube/model/discovery.h"
 
 #include <errno.h>
 #include <sys/utsname.h>

@@ -7,7 +7,7 @@
 
 #include "api/core.h"
 #include "api/encode.h"
-#include "kube/selector.h"
+#include "kube/model/selector.h"
 
 struct filter {
     const struct kube_resource *res;

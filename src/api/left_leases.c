@@ -10,7 +10,7 @@
 #include "api/server.h"
 
 #include "base/log.h"
-#include "kube/leader.h"
+#include "client/leader.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transport inside the process (kube/transport.h): the request core without sockets.
+ * The transport inside the process (client/transport.h): the request core without sockets.
  *
  * Callbacks of the transport never run before start() returned, and cancel() only asks: both go
  * through a deferred call, so that a callback may start and cancel whatever it likes while a watch

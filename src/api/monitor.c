@@ -5,7 +5,7 @@
 #include "api/core.h"
 #include "base/clock.h"
 #include "base/map.h"
-#include "kube/builtin_tables.h"
+#include "kube/model/builtin_tables.h"
 
 #include <dirent.h>
 #include <fcntl.h>

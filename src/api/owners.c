@@ -3,7 +3,7 @@
 #include "api/owners.h"
 
 #include "base/map.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 struct entries {
     struct {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "api/request.h"
-#include "kube/resource.h"
+#include "kube/model/resource.h"
 
 struct propagation {
     enum { PROPAGATE_DEFAULT, PROPAGATE_BACKGROUND, PROPAGATE_FOREGROUND, PROPAGATE_ORPHAN } policy;

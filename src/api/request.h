@@ -23,9 +23,9 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "client/transport.h"
 #include "codec/headers.h"
 #include "codec/json.h"
-#include "kube/transport.h"
 
 struct api;
 struct impersonation;

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "codec/url.h"
-#include "kube/resource.h"
+#include "kube/model/resource.h"
 
 enum route_kind {
     ROUTE_UNKNOWN,

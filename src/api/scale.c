@@ -2,8 +2,8 @@
 /* Scale; see scale.h. The paths are validated to be simple: ".spec.replicas". */
 #include "api/scale.h"
 
-#include "kube/meta.h"
-#include "kube/selector.h"
+#include "kube/model/meta.h"
+#include "kube/model/selector.h"
 
 static const struct json *at_path(const struct json *obj, struct str path)
 {

@@ -2,7 +2,7 @@
 /* The scale subresource: autoscaling/v1 Scale from and to the paths that a resource names. */
 #pragma once
 
-#include "kube/resource.h"
+#include "kube/model/resource.h"
 
 /* obj: the whole object in the request's version. */
 struct json *scale_of(struct arena *a, const struct kube_resource *res, const struct json *obj);

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "kube/transport.h"
+#include "client/transport.h"
 
 struct api;
 struct loop;

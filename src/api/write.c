@@ -29,9 +29,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
-#include "kube/apply.h"
-#include "kube/builtin.h"
-#include "kube/patch.h"
+#include "kube/model/apply.h"
+#include "kube/model/builtin.h"
+#include "kube/model/patch.h"
 
 #include <errno.h>
 

@@ -5,10 +5,10 @@
 #include "api/negotiate.h"
 #include "codec/media.h"
 #include "codec/yaml.h"
-#include "kube/builtin.h"
-#include "kube/managed_fields.h"
-#include "kube/patch.h"
-#include "kube/proto.h"
+#include "kube/model/builtin.h"
+#include "kube/model/managed_fields.h"
+#include "kube/model/patch.h"
+#include "kube/model/proto.h"
 
 #include <errno.h>
 

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "client/http_transport.h"
 #include "cmd/image_args.h"
 #include "cmd/kube_client.h"
 #include "cmd/manifest_words.h"
@@ -12,7 +13,6 @@
 #include "io/address.h"
 #include "io/fetch_url.h"
 #include "io/tls.h"
-#include "kube/http_transport.h"
 
 #include <fcntl.h>
 #include <stdio.h>

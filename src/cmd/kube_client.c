@@ -3,9 +3,9 @@
 #include "cmd/kube_client.h"
 
 #include "base/mem.h"
+#include "client/http_transport.h"
 #include "cmd/cmd.h"
 #include "io/loop.h"
-#include "kube/http_transport.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/buf.h"
+#include "client/kubeconfig.h"
 #include "codec/json.h"
-#include "kube/kubeconfig.h"
 
 struct kube_client;
 

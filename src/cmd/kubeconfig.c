@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse kubeconfig: a certificate and a kubeconfig for one more user of a data directory. */
-#include "kube/kubeconfig.h"
+#include "client/kubeconfig.h"
 #include "api/datadir.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -8,7 +8,7 @@
 #include "codec/json.h"
 #include "codec/yaml.h"
 #include "io/tls.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #include <errno.h>
 #include <fcntl.h>

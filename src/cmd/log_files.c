@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "codec/json.h"
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of one operator or function (wasm/guest_log.h): printed as text or as it is, the newest
+ * The log of one operator or function (guest/guest_log.h): printed as text or as it is, the newest
  * lines of it or the young ones, and followed by inotify. Reads files, so that it works while the
  * server is down. Blocking.
  */

@@ -3,10 +3,10 @@
 #include "node/simulated_nodes.h"
 
 #include "base/sys.h"
+#include "client/http_transport.h"
 #include "cmd/cmd.h"
 #include "cmd/kube_client.h"
 #include "codec/yaml.h"
-#include "kube/http_transport.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "base/sys.h"
 #include "cmd/cmd.h"
 #include "cmd/host_opts.h"
+#include "guest/module.h"
 #include "modules/module_reference.h"
-#include "wasm/module.h"
 
 static int open_cache(struct plugin_home *h, const char *data_dir, struct err *err)
 {

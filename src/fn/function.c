@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "codec/digest.h"
 #include "fn/trigger/cron.h"
-#include "kube/meta.h"
-#include "kube/quantity.h"
+#include "kube/model/meta.h"
+#include "kube/model/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>

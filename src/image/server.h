@@ -20,10 +20,10 @@
  */
 #pragma once
 
+#include "client/transport.h"
 #include "image/bdm.h"
 #include "image/mirror_store.h"
 #include "io/http.h"
-#include "kube/transport.h"
 #include "oci/remote.h"
 
 enum {

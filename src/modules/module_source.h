@@ -28,8 +28,8 @@
 #pragma once
 
 #include "base/err.h"
+#include "client/watch_hub.h"
 #include "io/loop.h"
-#include "kube/watch_hub.h"
 #include "modules/module_hosts.h"
 #include "wasm/module_info.h"
 

@@ -2,8 +2,8 @@
 #include "modules/pull_secrets.h"
 
 #include "base/mem.h"
+#include "client/ask.h"
 #include "codec/base64.h"
-#include "kube/ask.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "client/transport.h"
 #include "codec/json.h"
-#include "kube/transport.h"
 
 #define PULL_SECRET_TYPE "kubernetes.io/dockerconfigjson"
 #define PULL_SECRET_KEY  ".dockerconfigjson"

@@ -4,6 +4,8 @@
 
 #include "base/log.h"
 #include "base/sys.h"
+#include "client/http_transport.h"
+#include "client/watch_hub.h"
 #include "codec/json.h"
 #include "container/container.h"
 #include "fn/async/async.h"
@@ -19,16 +21,14 @@
 #include "fn/worker/wasm_runtime.h"
 #include "fn/worker/worker.h"
 #include "fn/worker/worker_http.h"
+#include "guest/guest_log.h"
+#include "guest/module.h"
 #include "io/address.h"
 #include "io/http.h"
 #include "io/tls.h"
-#include "kube/http_transport.h"
-#include "kube/watch_hub.h"
 #include "modules/module_source.h"
 #include "node/images.h"
 #include "node/listener.h"
-#include "wasm/guest_log.h"
-#include "wasm/module.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,17 +3,17 @@
 #include "node/host_impl.h"
 
 #include "base/sys.h"
+#include "client/http_transport.h"
+#include "client/object_cache.h"
+#include "client/watch_hub.h"
 #include "codec/json.h"
 #include "codec/url.h"
-#include "kube/http_transport.h"
-#include "kube/object_cache.h"
-#include "kube/watch_hub.h"
+#include "guest/guest_log.h"
 #include "operator/describe.h"
 #include "operator/dir.h"
 #include "operator/discovery.h"
 #include "operator/identity_transport.h"
 #include "operator/objects.h"
-#include "wasm/guest_log.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -5,14 +5,14 @@
  * same next to the embedded API and against any cluster.
  *
  * Below the data directory it makes modules/ (compiled code), swap/ (hibernated guests), operators/
- * (a place for modules that `Operator` objects name), logs/ (wasm/guest_log.h), each with mode
+ * (a place for modules that `Operator` objects name), logs/ (guest/guest_log.h), each with mode
  * 0700.
  */
 #pragma once
 
 #include "base/buf.h"
+#include "guest/guest.h"
 #include "operator/operator.h"
-#include "wasm/guest.h"
 
 struct host;
 struct url_target;

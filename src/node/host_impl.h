@@ -2,7 +2,7 @@
 /* The parts of an operator host, for host.c and what it tells of itself (host_metrics.c). */
 #pragma once
 
-#include "kube/object_cache.h"
+#include "client/object_cache.h"
 #include "node/host.h"
 
 struct host {

@@ -5,7 +5,7 @@
  */
 #include "node/host_impl.h"
 
-#include "kube/watch_hub.h"
+#include "client/watch_hub.h"
 #include "wasm/confine.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "base/sys.h"
 #include "codec/json.h"
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 #include <fcntl.h>
 

@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include "kube/watch_hub.h"
+#include "client/watch_hub.h"
 #include "node/node_networks.h"
 #include "sched/core/driver.h"
 

@@ -7,13 +7,13 @@
 #include "base/vec.h"
 #include "codec/json.h"
 #include "codec/url.h"
+#include "guest/module.h"
 #include "image/bdm_send.h"
 #include "io/http.h"
 #include "modules/module_artifact.h"
 #include "modules/module_reference.h"
 #include "node/orchestrator.h"
 #include "sched/wasm/plugins.h"
-#include "wasm/module.h"
 
 #include <assert.h>
 #include <errno.h>

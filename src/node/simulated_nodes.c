@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "kube/reflector.h"
+#include "client/reflector.h"
 
 #include <inttypes.h>
 

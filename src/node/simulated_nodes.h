@@ -13,8 +13,8 @@
  */
 #pragma once
 
+#include "client/transport.h"
 #include "io/loop.h"
-#include "kube/transport.h"
 #include "node/simulated_objects.h"
 
 struct simulated_nodes;

@@ -3,7 +3,7 @@
 #include "node/simulated_objects.h"
 
 #include "base/mem.h"
-#include "kube/quantity.h"
+#include "kube/model/quantity.h"
 
 #include <inttypes.h>
 

@@ -16,12 +16,12 @@
  */
 #pragma once
 
+#include "client/transport.h"
+#include "client/watch_hub.h"
+#include "guest/guest.h"
 #include "io/loop.h"
-#include "kube/transport.h"
-#include "kube/watch_hub.h"
 #include "operator/allow.h"
 #include "operator/gate.h"
-#include "wasm/guest.h"
 
 enum {
     CALLS_REQUESTS_MAX = 16,         /* exchanges in flight for one guest; more wait in order */

@@ -18,7 +18,7 @@
 #include "base/vec.h"
 #include "codec/digest.h"
 #include "codec/yaml.h"
-#include "kube/quantity.h"
+#include "kube/model/quantity.h"
 #include "modules/module_fetch.h"
 
 #include <dirent.h>

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "base/err.h"
+#include "client/transport.h"
 #include "io/loop.h"
-#include "kube/transport.h"
 
 enum { DISCOVERY_MAX_BYTES = 2 << 20, DISCOVERY_MAX_GROUPS = 1024 };
 

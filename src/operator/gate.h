@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "kube/resource.h"
+#include "kube/model/resource.h"
 #include "operator/identity.h"
 
 struct gate;

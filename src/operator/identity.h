@@ -19,8 +19,8 @@
  */
 #pragma once
 
+#include "client/transport.h"
 #include "io/loop.h"
-#include "kube/transport.h"
 
 struct identities;
 struct identity; /* of one ServiceAccount; counted, shared by the operators that name it */

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "codec/digest.h"
-#include "kube/meta.h"
-#include "kube/quantity.h"
+#include "kube/model/meta.h"
+#include "kube/model/quantity.h"
 #include "modules/module_fetch.h"
 #include "modules/pull_secrets.h"
 

@@ -8,8 +8,8 @@
 #include "base/map.h"
 #include "base/record.h"
 #include "base/sys.h"
+#include "client/reflector.h"
 #include "codec/json.h"
-#include "kube/reflector.h"
 #include "operator/object_spec.h"
 
 #include <errno.h>

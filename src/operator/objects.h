@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "kube/transport.h"
-#include "kube/watch_hub.h"
+#include "client/transport.h"
+#include "client/watch_hub.h"
 #include "operator/operator.h"
 
 struct objects;

@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "base/record.h"
 #include "base/sys.h"
+#include "guest/guest_log.h"
 #include "operator/operator_plan.h"
-#include "wasm/guest_log.h"
 
 #include <errno.h>
 #include <inttypes.h>

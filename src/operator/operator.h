@@ -19,11 +19,11 @@
  */
 #pragma once
 
+#include "guest/guest.h"
+#include "guest/module.h"
 #include "modules/module_source.h"
 #include "operator/calls.h"
 #include "operator/v1/v1.h"
-#include "wasm/guest.h"
-#include "wasm/module.h"
 
 struct operators;
 struct operator;

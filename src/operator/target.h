@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/resource.h"
+#include "kube/model/resource.h"
 
 struct target {
     enum kube_verb verb;

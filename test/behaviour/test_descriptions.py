@@ -8,8 +8,8 @@ from conftest import BUILD, ROOT
 
 PACKER = BUILD / "src/kube/pack-descriptions"
 HEAD = "package io.k8s.api.core.v1\n"
-SHARED = ROOT / "src/kube/descriptions/shared.txt"
-TEXTS = sorted((ROOT / "src/kube/descriptions").glob("*.txt"))
+SHARED = ROOT / "src/kube/model/descriptions/shared.txt"
+TEXTS = sorted((ROOT / "src/kube/model/descriptions").glob("*.txt"))
 
 
 def pack(tmp_path, *texts):

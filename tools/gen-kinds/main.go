@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// gen-kinds writes src/kube/builtin_tables.c: the structure of Kubernetes' built-in kinds as compact
+// gen-kinds writes src/kube/model/builtin_tables.c: the structure of Kubernetes' built-in kinds as compact
 // constant tables. It walks the types of the published API modules by reflection (JSON names, protobuf
 // numbers, patch strategies) and reads the markers in their sources (+optional, +listType, +default,
 // +enum), so the tables hold facts only.
 //
-//	cd tools/gen-kinds && go run . > ../../src/kube/builtin_tables.c
+//	cd tools/gen-kinds && go run . > ../../src/kube/model/builtin_tables.c
 //
 // The module versions in go.mod decide which Kubernetes release the tables describe.
 package main
@@ -566,7 +566,7 @@ func main() {
 		}
 	}
 	fmt.Fprintf(w, "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by tools/gen-kinds from k8s.io/api %s. Do not edit. */\n", version)
-	fmt.Fprintf(w, "/* clang-format off */\n#include \"kube/builtin_tables.h\"\n\nconst char builtin_api_version[] = %q;\n\n", version)
+	fmt.Fprintf(w, "/* clang-format off */\n#include \"kube/model/builtin_tables.h\"\n\nconst char builtin_api_version[] = %q;\n\n", version)
 
 	fmt.Fprintf(w, "const struct builtin_field_row builtin_fields[] = {\n")
 	first := make([]int, len(g.types))

@@ -3,7 +3,7 @@
 #include "api/admit/admit.h"
 
 #include "kube/kinds/references.h"
-#include "kube/quantity.h"
+#include "kube/model/quantity.h"
 
 #include <stdio.h>
 

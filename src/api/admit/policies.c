@@ -8,7 +8,7 @@
 #include "api/filter.h"
 #include "api/scale.h"
 #include "kube/cel/cel_policy.h"
-#include "kube/selector.h"
+#include "kube/model/selector.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -16,7 +16,7 @@
 #include "api/inner.h"
 #include "base/log.h"
 #include "base/sm.h"
-#include "kube/selector.h"
+#include "kube/model/selector.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "api/auth/node_rules.h"
 
 #include "base/buf.h"
-#include "kube/field.h"
-#include "kube/selector.h"
+#include "kube/model/field.h"
+#include "kube/model/selector.h"
 
 #define USER_PREFIX "system:node:"
 #define GROUP       "system:nodes"

@@ -12,7 +12,7 @@
 #include "api/auth/rbac.h"
 
 #include "base/map.h"
-#include "kube/field.h"
+#include "kube/model/field.h"
 
 struct role {
     uint32_t n;
@@ -23,8 +23,8 @@ struct binding;
 
 struct grant {
     struct grant *next; /* of the same subject */
-    struct binding *of;   /* NULL: an earlier grant of the binding has this subject */
-    uint32_t at, n; /* its key in the binding's text, namespace included */
+    struct binding *of; /* NULL: an earlier grant of the binding has this subject */
+    uint32_t at, n;     /* its key in the binding's text, namespace included */
 };
 
 struct binding {

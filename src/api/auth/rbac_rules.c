@@ -2,7 +2,7 @@
 /* Compiled policy rules; see rbac_rules.h. */
 #include "api/auth/rbac_rules.h"
 
-#include "kube/field.h"
+#include "kube/model/field.h"
 
 #include <assert.h>
 

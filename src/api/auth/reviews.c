@@ -8,8 +8,8 @@
 #include "api/auth/tokens.h"
 #include "api/write.h"
 #include "base/clock.h"
-#include "kube/managed_fields.h"
-#include "kube/selector.h"
+#include "kube/model/managed_fields.h"
+#include "kube/model/selector.h"
 
 /* ------------------------------------------------------------------ in and out */
 

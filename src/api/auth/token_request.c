@@ -12,7 +12,7 @@
 #include "api/auth/reviews.h"
 #include "api/auth/tokens.h"
 #include "base/clock.h"
-#include "kube/builtin.h"
+#include "kube/model/builtin.h"
 
 _Static_assert(TOKEN_AUDIENCES_MAX == 64, "a message says so");
 

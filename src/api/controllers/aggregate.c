@@ -12,7 +12,7 @@
 #include "api/inner.h"
 #include "base/log.h"
 #include "codec/url.h"
-#include "kube/selector.h"
+#include "kube/model/selector.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "api/core.h"
-#include "kube/builtin.h"
-#include "kube/crd.h"
+#include "kube/model/builtin.h"
+#include "kube/model/crd.h"
 
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 

@@ -3,7 +3,7 @@
 #include "fn/control/catalog_impl.h"
 
 #include "base/log.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #include <errno.h>
 #include <inttypes.h>

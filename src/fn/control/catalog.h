@@ -13,9 +13,9 @@
  */
 #pragma once
 
+#include "client/transport.h"
+#include "client/watch_hub.h"
 #include "fn/control/plane.h"
-#include "kube/transport.h"
-#include "kube/watch_hub.h"
 
 struct catalog;
 struct module_sources;

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "codec/base64.h"
 #include "codec/digest.h"
-#include "kube/meta.h"
-#include "kube/quantity.h"
+#include "kube/model/meta.h"
+#include "kube/model/quantity.h"
 #include "modules/pull_secrets.h"
 
 #include <inttypes.h>

@@ -7,9 +7,9 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "client/ask.h"
+#include "client/reflector.h"
 #include "fn/control/catalog.h"
-#include "kube/ask.h"
-#include "kube/reflector.h"
 
 #define FN_GROUP_VERSION "dormouse.dev/v1alpha1"
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #include <inttypes.h>
 

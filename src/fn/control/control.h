@@ -13,9 +13,9 @@
 #pragma once
 
 #include "base/buf.h"
+#include "client/transport.h"
+#include "client/watch_hub.h"
 #include "fn/stream.h"
-#include "kube/transport.h"
-#include "kube/watch_hub.h"
 #include "place/evict.h"
 #include "place/place.h"
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "base/list.h"
+#include "client/leader.h"
 #include "fn/control/catalog.h"
 #include "fn/control/cold_trace.h"
 #include "fn/control/control.h"
 #include "fn/control/plane.h"
-#include "kube/leader.h"
 
 /* A control plane that waits for our end. */
 struct peer_stream {

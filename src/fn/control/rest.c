@@ -14,11 +14,11 @@
 #include "fn/control/control_impl.h"
 
 #include "base/map.h"
+#include "client/ask.h"
 #include "codec/json.h"
 #include "codec/media.h"
 #include "codec/url.h"
 #include "io/http.h"
-#include "kube/ask.h"
 
 #include <errno.h>
 

@@ -18,9 +18,9 @@
 #include "fn/trigger/trigger_int.h"
 
 #include "base/log.h"
+#include "client/transport.h"
+#include "client/watch_hub.h"
 #include "codec/url.h"
-#include "kube/transport.h"
-#include "kube/watch_hub.h"
 
 #include <errno.h>
 

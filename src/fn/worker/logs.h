@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What functions log: wasm/guest_log.h with a file for each function, below DATA/function-logs, a
+ * What functions log: guest/guest_log.h with a file for each function, below DATA/function-logs, a
  * line for each line that an instance or container has written. `dormouse fn logs` reads them.
  *
  * Loop thread only.
@@ -8,7 +8,7 @@
 #pragma once
 
 #include "fn/worker/runtime.h"
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 #define FN_LOGS_DIR "function-logs" /* in the data directory */
 

@@ -16,7 +16,7 @@
 
 #include "fn/worker/images.h"
 #include "fn/worker/runtime.h"
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 enum {
     OCI_SANDBOXES_MAX = 1000,

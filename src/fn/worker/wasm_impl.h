@@ -20,7 +20,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "wasm/runner_pool.h"
+#include "guest/runner_pool.h"
 
 enum {
     WASM_RESTING_MAX = 1024, /* revisions without sandboxes whose module is known */

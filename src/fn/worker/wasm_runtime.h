@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The runtime `wasm`: functions as guests in runner processes of their own pool
- * (docs/function-abi.md is what they see, wasm/runner_pool.h the processes).
+ * (docs/function-abi.md is what they see, guest/runner_pool.h the processes).
  *
  * A sandbox has no address but the runtime's invoker, and is the right to run requests: as many at
  * a time as its callers start, each in an instance of its own. For each revision that has sandboxes
@@ -20,9 +20,9 @@
 #pragma once
 
 #include "fn/worker/runtime.h"
+#include "guest/guest_log.h"
+#include "guest/module.h"
 #include "modules/module_source.h"
-#include "wasm/guest_log.h"
-#include "wasm/module.h"
 
 enum {
     WASM_BODY_BUFFER =

@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "fn/worker/http_invoker.h"
 #include "fn/worker/worker_impl.h"
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,8 +12,8 @@
  */
 #pragma once
 
-#include "kube/quantity.h"
-#include "kube/schema.h"
+#include "kube/model/quantity.h"
+#include "kube/model/schema.h"
 
 enum {
     CEL_MAX_BYTES = 100000,    /* of an expression */

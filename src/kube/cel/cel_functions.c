@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
-#include "kube/duration.h"
+#include "kube/model/duration.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "codec/base64.h"
 #include "codec/url.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #include <arpa/inet.h>
 #include <math.h>

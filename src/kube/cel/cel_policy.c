@@ -3,8 +3,8 @@
 #include "kube/cel/cel_policy.h"
 
 #include "codec/json.h"
-#include "kube/meta.h"
-#include "kube/selector.h"
+#include "kube/model/meta.h"
+#include "kube/model/selector.h"
 
 /* ------------------------------------------------------------------ matching */
 

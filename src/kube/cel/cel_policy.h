@@ -6,8 +6,8 @@
 #pragma once
 
 #include "kube/cel/cel.h"
-#include "kube/field.h"
-#include "kube/resource.h"
+#include "kube/model/field.h"
+#include "kube/model/resource.h"
 
 enum { POLICY_COST_MAX = 10000000 }; /* of all expressions of a policy for one request */
 

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "codec/json.h"
-#include "kube/builtin.h"
 #include "kube/cel/cel_static.h"
+#include "kube/model/builtin.h"
 
 #include <assert.h>
 

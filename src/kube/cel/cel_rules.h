@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "kube/field.h"
-#include "kube/schema.h"
+#include "kube/model/field.h"
+#include "kube/model/schema.h"
 
 enum {
     CEL_BUDGET = 10000000,              /* cost of all rules of one write, as upstream's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apiextensions.k8s.io: CustomResourceDefinitions; their rules are in kube/crd.h. */
-#include "kube/crd.h"
+/* apiextensions.k8s.io: CustomResourceDefinitions; their rules are in kube/model/crd.h. */
 #include "kube/kinds/kinds.h"
+#include "kube/model/crd.h"
 
 static void crd_prepare_create(struct arena *a, struct json *obj)
 {

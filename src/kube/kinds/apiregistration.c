@@ -2,7 +2,7 @@
 /* apiregistration.k8s.io: APIServices. Those with a service behind them are kept, not proxied. */
 #include "codec/base64.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #define GROUP "apiregistration.k8s.io"
 #define NOT_FORWARDED                                                                              \

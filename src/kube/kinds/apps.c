@@ -2,7 +2,7 @@
 /* apps: Deployments and their like, and ReplicationControllers of core. */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "kube/validate/validate.h"
 
 /* Labels may not be changed through the status of a Deployment. */

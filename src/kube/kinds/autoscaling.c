@@ -5,7 +5,7 @@
  */
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "kube/validate/validate.h"
 
 #define NOTE "autoscaling.alpha.kubernetes.io/"

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
-#include "kube/table.h"
+#include "kube/model/meta.h"
+#include "kube/model/table.h"
 #include "kube/validate/validate.h"
 
 /* ------------------------------------------------------------------ Job */

@@ -2,9 +2,9 @@
 /* Cells of tables; see cells.h. */
 #include "kube/kinds/cells.h"
 
-#include "kube/meta.h"
-#include "kube/selector.h"
-#include "kube/table.h"
+#include "kube/model/meta.h"
+#include "kube/model/selector.h"
+#include "kube/model/table.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "codec/base64.h"
 #include "io/tls.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
-#include "kube/table.h"
+#include "kube/model/meta.h"
+#include "kube/model/table.h"
 
 #define GROUP "certificates.k8s.io"
 

@@ -2,7 +2,7 @@
 /* ConfigMaps and Secrets. */
 #include "codec/base64.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 enum { SECRET_MAX_BYTES = 1 << 20 }; /* of the values of one ConfigMap or Secret */
 

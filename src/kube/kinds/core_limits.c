@@ -3,7 +3,7 @@
 #include "base/sys.h"
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "kube/validate/validate.h"
 
 static struct json *cell_created_at(struct arena *a, const struct json *obj, int64_t now_s)

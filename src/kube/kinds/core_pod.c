@@ -4,9 +4,9 @@
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
 #include "kube/kinds/pods.h"
-#include "kube/meta.h"
-#include "kube/quantity.h"
-#include "kube/table.h"
+#include "kube/model/meta.h"
+#include "kube/model/quantity.h"
+#include "kube/model/table.h"
 #include "kube/validate/validate.h"
 
 /* ------------------------------------------------------------------ quality of service */

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "kube/kinds/cells.h"
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "kube/validate/validate.h"
 
 #define CLASS_ANNOTATION "volume.beta.kubernetes.io/storage-class"

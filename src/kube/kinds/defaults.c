@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "kube/builtin.h"
-#include "kube/meta.h"
-#include "kube/quantity.h"
+#include "kube/model/builtin.h"
+#include "kube/model/meta.h"
+#include "kube/model/quantity.h"
 
 #include <assert.h>
 

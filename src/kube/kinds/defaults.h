@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kube/schema.h"
+#include "kube/model/schema.h"
 
 /* Fill in `obj`, which schema_normalize() has brought into shape. Idempotent. */
 void builtin_default(struct arena *a, const struct schema *s, struct json *obj);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery.k8s.io: EndpointSlices. */
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "kube/validate/validate.h"
 
 enum { LIST_MAX_SHOWN = 3 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events, of core and of events.k8s.io: one stored form, two faces. */
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
-#include "kube/table.h"
+#include "kube/model/meta.h"
+#include "kube/model/table.h"
 
 /* The two versions name the same things differently. core/v1, events.k8s.io/v1 */
 static const char *const event_names[][2] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registration of the built-in resources, and what their files share. */
 #include "kube/kinds/kinds.h"
-#include "kube/selector.h"
-#include "kube/table.h"
+#include "kube/model/selector.h"
+#include "kube/model/table.h"
 
 #include <assert.h>
 

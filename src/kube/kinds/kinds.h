@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "kube/builtin.h"
+#include "kube/model/builtin.h"
 
 /* Schemas are filled in when the rows are registered, and `storage` where a row leaves it out. */
 struct kind_list {

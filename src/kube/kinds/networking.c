@@ -2,7 +2,7 @@
 /* networking.k8s.io: Ingresses and their classes, NetworkPolicies, addresses of Services. */
 #include "kube/kinds/kinds.h"
 #include "kube/kinds/services.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "kube/validate/validate.h"
 
 #define GROUP "networking.k8s.io"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is allowed in a Pod and is hardly meant: warnings, in upstream's words and order. */
 #include "base/buf.h"
-#include "kube/field.h"
 #include "kube/kinds/pods.h"
-#include "kube/quantity.h"
+#include "kube/model/field.h"
+#include "kube/model/quantity.h"
 
 enum { LOOK_AT_MAX = 256 }; /* entries that are compared with each other; there is no end to them */
 

@@ -3,7 +3,7 @@
 #include "kube/kinds/quotas.h"
 
 #include "kube/kinds/pods.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #include <stdio.h>
 

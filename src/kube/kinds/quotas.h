@@ -2,8 +2,8 @@
 /* ResourceQuotas: what objects use, and what is left of it. Pure. */
 #pragma once
 
-#include "kube/quantity.h"
-#include "kube/resource.h"
+#include "kube/model/quantity.h"
+#include "kube/model/resource.h"
 
 enum {
     QUOTA_MAX_USES = 64,

@@ -3,8 +3,8 @@
 #include "kube/kinds/references.h"
 
 #include "base/buf.h"
-#include "kube/field.h"
-#include "kube/meta.h"
+#include "kube/model/field.h"
+#include "kube/model/meta.h"
 
 /* Of one pod; further ones are not reported, so that the walk stays linear. */
 enum { RESOURCE_CLAIMS_MAX = 256 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scheduling.k8s.io: PriorityClasses; node.k8s.io: RuntimeClasses. */
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 static const char immutable_text[] = "field is immutable";
 

@@ -9,7 +9,7 @@
 
 #define SERVICES_CIDR "10.96.0.0/12"
 
-#include "kube/field.h"
+#include "kube/model/field.h"
 
 enum {
     SERVICE_NET = 10 << 24 | 96 << 16,

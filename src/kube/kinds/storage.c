@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* storage.k8s.io: classes of volumes, drivers, attachments; storagemigration.k8s.io. */
 #include "kube/kinds/kinds.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "kube/validate/validate.h"
 
 #define GROUP "storage.k8s.io"

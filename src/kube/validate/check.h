@@ -11,8 +11,8 @@
 #pragma once
 
 #include "base/map.h"
-#include "kube/meta.h"
-#include "kube/quantity.h"
+#include "kube/model/meta.h"
+#include "kube/model/quantity.h"
 
 struct spot {
     struct fpath at;

@@ -2,7 +2,7 @@
 /* Selectors of labels and nodes, and what places pods: affinity, tolerations, spreading. */
 #include "kube/validate/check.h"
 
-#include "kube/selector.h"
+#include "kube/model/selector.h"
 
 /* ---- label selectors ---- */
 

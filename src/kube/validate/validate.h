@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "kube/field.h"
+#include "kube/model/field.h"
 
 /* For objects of all built-in kinds: finalizers need a domain, but for the standard ones. */
 void validate_finalizers(struct str group, const struct json *obj, struct field_errors *errs);

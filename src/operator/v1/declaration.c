@@ -10,7 +10,7 @@
 
 #include "base/record.h"
 #include "codec/digest.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 
 #include <assert.h>
 #include <math.h>

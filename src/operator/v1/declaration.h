@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "kube/field_path.h"
+#include "kube/model/field_path.h"
 #include "operator/v1/predicate.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "codec/json.h"
 #include "codec/url.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "operator/allow.h"
 
 #include <errno.h>

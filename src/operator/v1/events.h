@@ -9,8 +9,8 @@
  */
 #pragma once
 
+#include "client/transport.h"
 #include "io/loop.h"
-#include "kube/transport.h"
 
 enum {
     EVENTS_WINDOW_MS = 600000,

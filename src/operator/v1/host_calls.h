@@ -12,10 +12,10 @@
  */
 #pragma once
 
+#include "guest/guest.h"
 #include "operator/allow.h"
 #include "operator/v1/config.h"
 #include "operator/v1/interests.h"
-#include "wasm/guest.h"
 
 enum {
     HOST_CALL_ANSWER_MAX_BYTES = 16 << 20, /* what a guest reads as the result of a call */

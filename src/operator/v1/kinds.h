@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "kube/object_cache.h"
+#include "client/object_cache.h"
 #include "operator/discovery.h"
 
 enum {

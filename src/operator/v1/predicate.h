@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "kube/object_cache.h"
+#include "client/object_cache.h"
 
 enum predicate_kind {
     PREDICATE_GENERATION, /* these four: an update must have changed it */

@@ -16,8 +16,8 @@
 #pragma once
 
 #include "base/list.h"
+#include "guest/guest.h"
 #include "operator/v1/dispatch.h"
-#include "wasm/guest.h"
 
 enum { TRACE_WHAT_MAX = 256 }; /* bytes of a text in a step; cut */
 

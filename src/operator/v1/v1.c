@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/record.h"
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 #include <errno.h>
 #include <stdio.h>

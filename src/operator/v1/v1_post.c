@@ -3,7 +3,7 @@
 #include "operator/v1/v1_impl.h"
 
 #include "base/log.h"
-#include "wasm/guest_log.h"
+#include "guest/guest_log.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of native plugins: defaults and validation. */
 #include "base/mem.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "sched/config/internal.h"
 
 /* ---- defaults ---- */

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "codec/json.h"
-#include "kube/field.h"
+#include "kube/model/field.h"
 
 struct sched_config_plugin {
     struct str name;

@@ -5,7 +5,7 @@
  */
 #include "codec/base64.h"
 #include "codec/json_sort.h"
-#include "kube/duration.h"
+#include "kube/model/duration.h"
 #include "sched/config/internal.h"
 
 /* clang-format off */

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "codec/yaml.h"
-#include "kube/field.h"
+#include "kube/model/field.h"
 #include "sched/config/config.h"
 
 #define SCHED_CONFIG_GROUP   "kubescheduler.config.k8s.io"

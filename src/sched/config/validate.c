@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a configuration must obey, once defaults are in; texts and paths are upstream's. */
 #include "base/mem.h"
-#include "kube/duration.h"
-#include "kube/meta.h"
+#include "kube/model/duration.h"
+#include "kube/model/meta.h"
 #include "sched/config/internal.h"
 
 static void bad_int(struct field_errors *errs, const struct fpath *up, const char *key, int64_t v,

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
-#include "kube/leader.h"
-#include "kube/reflector.h"
+#include "client/leader.h"
+#include "client/reflector.h"
 
 #include <errno.h>
 

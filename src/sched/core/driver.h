@@ -2,10 +2,10 @@
 /*
  * A scheduler on a thread of its own, against a transport.
  *
- * The loop thread watches (kube/reflector.h) and asks the API; the scheduler's thread has the core
- * (scheduler.h), native and Wasm plugins, and waits for extenders; a lane of the core has a further
- * thread while it has work. They exchange messages: objects
- * as the JSON text that came, requests, answers.
+ * The loop thread watches (client/reflector.h) and asks the API; the scheduler's thread has the
+ * core (scheduler.h), native and Wasm plugins, and waits for extenders; a lane of the core has a
+ * further thread while it has work. They exchange messages: objects as the JSON text that came,
+ * requests, answers.
  *
  *     asleep: one watch, of pods without a node; no thread, no timer, no Lease
  *        |  such a pod that is ours, or `eager`
@@ -15,9 +15,9 @@
  */
 #pragma once
 
+#include "client/transport.h"
+#include "client/watch_hub.h"
 #include "io/loop.h"
-#include "kube/transport.h"
-#include "kube/watch_hub.h"
 #include "modules/module_hosts.h"
 #include "sched/core/scheduler.h"
 

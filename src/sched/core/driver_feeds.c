@@ -3,7 +3,7 @@
 #include "sched/core/driver_impl.h"
 
 #include "base/log.h"
-#include "kube/reflector.h"
+#include "client/reflector.h"
 
 #define PODS_NOT_DONE "status.phase!=Succeeded,status.phase!=Failed"
 

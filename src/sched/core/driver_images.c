@@ -6,10 +6,10 @@
  */
 #include "sched/core/driver_impl.h"
 
+#include "client/ask.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/url.h"
-#include "kube/ask.h"
 #include "modules/module_artifact.h"
 #include "modules/pull_secrets.h"
 #include "place/break.h"

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "kube/meta.h"
+#include "kube/model/meta.h"
 #include "sched/explain/explain.h"
 
 #include <errno.h>

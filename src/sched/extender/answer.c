@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/extender/answer.h"
 
-#include "kube/field.h"
+#include "kube/model/field.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Amounts of resources, and the quantities they are read from. */
-#include "kube/quantity.h"
+#include "kube/model/quantity.h"
 #include "sched/object/pack.h"
 
 void sched_amounts_fini(struct words *w, struct sched_amounts *a)

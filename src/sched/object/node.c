@@ -3,7 +3,7 @@
 #include "sched/object/node.h"
 
 #include "base/record.h"
-#include "kube/quantity.h"
+#include "kube/model/quantity.h"
 #include "sched/object/pack.h"
 
 static void node_walk(struct sched_walk *k, struct sched_node *n)

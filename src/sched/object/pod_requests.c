@@ -8,7 +8,7 @@
  * 100m and 200 MiB for containers that name no CPU or memory, for scores.
  * Upstream: PodRequests of component-helpers, PodInfo.CalculateResource.
  */
-#include "kube/quantity.h"
+#include "kube/model/quantity.h"
 #include "sched/object/pack.h"
 
 enum amount { CPU, MEMORY, EPHEMERAL, N_AMOUNTS };

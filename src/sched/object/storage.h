@@ -2,7 +2,7 @@
 /* What volumes and claims have in common, and volumes of the time before CSI. */
 #pragma once
 
-#include "kube/quantity.h"
+#include "kube/model/quantity.h"
 #include "sched/object/match.h"
 
 enum sched_access_mode { /* bits */

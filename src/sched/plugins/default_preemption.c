@@ -5,7 +5,7 @@
  *
  * Upstream: plugins/defaultpreemption, framework/preemption.
  */
-#include "kube/field.h"
+#include "kube/model/field.h"
 #include "sched/plugins/preemption.h"
 #include "sched/plugins/registry.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "kube/resource.h"
+#include "kube/model/resource.h"
 #include "sched/explain/explain.h"
 #include "sched/simulate/simulate.h"
 

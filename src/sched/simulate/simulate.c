@@ -2,10 +2,10 @@
 /* Objects in, time forward, results out; what admission does to pods and claims on their way in. */
 #include "sched/simulate/simulate.h"
 
-#include "kube/builtin.h"
-#include "kube/meta.h"
-#include "kube/object.h"
-#include "kube/status.h"
+#include "kube/model/builtin.h"
+#include "kube/model/meta.h"
+#include "kube/model/object.h"
+#include "kube/model/status.h"
 #include "sched/simulate/internal.h"
 
 #include <errno.h>

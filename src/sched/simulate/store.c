@@ -3,8 +3,8 @@
  * The API of a simulation: objects in memory, and the requests that a scheduler makes. A request is
  * answered later, between two steps of the scheduler, as one over a network is.
  */
-#include "kube/builtin.h"
-#include "kube/patch.h"
+#include "kube/model/builtin.h"
+#include "kube/model/patch.h"
 #include "sched/simulate/internal.h"
 
 #include <errno.h>

@@ -11,9 +11,9 @@
 #include "base/map.h"
 #include "base/random.h"
 #include "base/vec.h"
+#include "guest/module.h"
 #include "modules/module_reference.h"
 #include "sched/wasm/plugin.h"
-#include "wasm/module.h"
 
 #include <dm_engine.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
 /* Pods and nodes as plugins get them; see objects.h. */
 #include "sched/wasm/objects.h"
 
-#include "kube/builtin.h"
-#include "kube/proto.h"
+#include "kube/model/builtin.h"
+#include "kube/model/proto.h"
 #include "sched/wasm/payload.h"
 
 #include <stdio.h>

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request to the Kubernetes API and its whole answer. Loop thread only; the callback never runs
+ * inside ask_start().
+ */
+#pragma once
+
+#include "client/transport.h"
+#include "codec/json.h"
+
+enum { ASK_ANSWER_MAX_BYTES = 8 << 20 };
+
+struct ask;
+struct ask_request {
+    const char *method;
+    struct str target;
+    const char *content_type; /* NULL: no body */
+    struct str body;          /* all borrowed */
+};
+/*
+ * status: of the answer; 0: there was none, and err says why. body: the answer as it came; json:
+ * NULL unless it is JSON. Borrowed.
+ */
+typedef void (*ask_cb)(void *arg, int status, struct str body, const struct json *json,
+                       const struct err *err);
+
+int ask_start(struct transport *t, const struct kube_identity *identity,
+              const struct ask_request *rq, ask_cb cb, void *arg, struct ask **ret,
+              struct err *err);
+/* The callback does not come any more. NULL is fine. */
+void ask_cancel(struct ask *a);

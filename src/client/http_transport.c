@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kubernetes requests over HTTP; see http_transport.h. */
+#include "client/http_transport.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "codec/base64.h"
+#include "io/fetch_url.h"
+#include "io/http.h"
+#include "io/tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+struct http_transport {
+    struct transport base;
+    struct loop *loop;
+    struct http_client *client;
+    struct tls_ctx *tls;
+    /*
+     * For requests with a token of their own: a client certificate would speak first. The same as
+     * above where there is none, else made for the first such request.
+     */
+    struct http_client *bare_client;
+    struct tls_ctx *bare_tls;
+    char *host, *ca_pem, *tls_server_name;
+    uint16_t port;
+    bool has_cert, insecure;
+    char *prefix; /* path of the server URL, "" or "/k8s/clusters/x" */
+    char *token, *token_file, *basic, *impersonate;
+    uint64_t token_read_ms;
+    size_t calls;
+    bool lost; /* said so */
+    bool closing;
+    struct defer close_defer;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+/* The kube_call of this transport. */
+struct call {
+    struct http_transport *t;
+    struct http_call *http;
+    const struct kube_call_ops *ops;
+    void *arg;
+    bool is_own; /* asked with the transport's own credentials */
+};
+
+static void finish_close(struct defer *d)
+{
+    struct http_transport *t = container_of(d, struct http_transport, close_defer);
+    void (*done)(void *) = t->done;
+    void *arg = t->done_arg;
+    tls_ctx_free(t->tls);
+    tls_ctx_free(t->bare_tls);
+    free(t->host);
+    free(t->ca_pem);
+    free(t->tls_server_name);
+    free(t->prefix);
+    free(t->token);
+    free(t->token_file);
+    free(t->basic);
+    free(t->impersonate);
+    free(t);
+    if (done)
+        done(arg);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct call *c = arg;
+    if (c->t->lost) {
+        c->t->lost = false;
+        log_info("cluster answers again", "status=%d", status);
+    }
+    if (status == 401 && c->is_own)
+        c->t->token_read_ms = 0; /* the file may hold a newer one */
+    if (c->ops->on_head)
+        c->ops->on_head(c->arg, status, headers);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct call *c = arg;
+    if (c->ops->on_data)
+        c->ops->on_data(c->arg, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct call *c = arg;
+    struct http_transport *t = c->t;
+    if (r < 0 && r != -ECANCELED && !t->lost && !t->closing) {
+        t->lost = true;
+        log_warn("cluster does not answer, retrying", "reason=\"%s\"",
+                 err ? err_text(err) : err_strerror(r));
+    }
+    t->calls--;
+    c->ops->on_end(c->arg, r, err);
+    free(c);
+    if (t->closing && t->calls == 0)
+        defer_start(t->loop, &t->close_defer, finish_close);
+}
+
+static const struct http_call_ops http_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
+
+/* Service account tokens are replaced on disk before they end. */
+static void refresh_token(struct http_transport *t)
+{
+    uint64_t now = loop_now_ms(t->loop);
+    bool is_fresh =
+        t->token && t->token_read_ms && now - t->token_read_ms < HTTP_TRANSPORT_TOKEN_REFRESH_MS;
+    if (!t->token_file || is_fresh)
+        return;
+    struct err err = { 0 };
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 10);
+    t->token_read_ms = MAX(now, (uint64_t)1);
+    if (sys_read_file(AT_FDCWD, t->token_file, &b, &err) < 0) {
+        log_warn("token file cannot be read", "reason=\"%s\"", err_text(&err));
+        return;
+    }
+    free(t->token);
+    t->token = str_dup(str_trim(buf_str(&b)));
+}
+
+static int add_credentials(struct http_transport *t, const struct kube_identity *identity,
+                           struct headers *h)
+{
+    int r = 0;
+    if (identity && identity->token.n) {
+        scoped(free_scoped) char *value = xasprintf("Bearer " STR_FMT, STR_ARG(identity->token));
+        r = headers_set(h, STR("authorization"), str_of(value));
+        return r < 0 ? r : headers_set(h, STR("user-agent"), STR("dormouse/" DORMOUSE_VERSION));
+    }
+    refresh_token(t);
+    if (t->token || t->basic) {
+        scoped(free_scoped) char *value =
+            t->token ? xasprintf("Bearer %s", t->token) : xasprintf("Basic %s", t->basic);
+        r = headers_set(h, STR("authorization"), str_of(value));
+    }
+    if (r >= 0 && identity && identity->user.n) {
+        r = headers_set(h, STR("impersonate-user"), identity->user);
+        for (size_t i = 0; r >= 0 && i < identity->n_groups; i++)
+            r = headers_add(h, STR("impersonate-group"), identity->groups[i]);
+    } else if (r >= 0 && t->impersonate) {
+        r = headers_set(h, STR("impersonate-user"), str_of(t->impersonate));
+    }
+    if (r >= 0)
+        r = headers_set(h, STR("user-agent"), STR("dormouse/" DORMOUSE_VERSION));
+    return r;
+}
+
+static int new_client(struct http_transport *t, struct tls_ctx *tls, struct http_client **ret,
+                      struct err *err)
+{
+    struct http_client_opts opts = { .host = t->host,
+                                     .port = t->port,
+                                     .tls = tls,
+                                     .server_name = t->tls_server_name,
+                                     .max_connections = HTTP_TRANSPORT_CONNECTIONS,
+                                     .http2 = tls != NULL };
+    return http_client_new(t->loop, &opts, ret, err);
+}
+
+/* Lazily, since most processes have no identities but their own. */
+static int choose_client(struct http_transport *t, const struct kube_identity *identity,
+                         struct http_client **ret, struct err *err)
+{
+    bool bare = t->has_cert && identity && identity->token.n;
+    *ret = bare ? t->bare_client : t->client;
+    if (*ret)
+        return 0;
+    int r = tls_ctx_new_client(str_of(t->ca_pem), STR(""), STR(""), t->insecure, &t->bare_tls, err);
+    if (r >= 0)
+        r = new_client(t, t->bare_tls, ret, err);
+    t->bare_client = *ret;
+    return r;
+}
+
+static int start(struct transport *base, const struct kube_request *req,
+                 const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                 struct err *err)
+{
+    struct http_transport *t = container_of(base, struct http_transport, base);
+    if (t->closing)
+        return err_set(err, -ECANCELED, "the connection to the cluster is being closed");
+    struct headers h = { 0 };
+    struct http_client *client;
+    int r = choose_client(t, req->identity, &client, err);
+    if (r < 0)
+        return r;
+    if (req->headers)
+        r = headers_copy(&h, req->headers);
+    if (r >= 0)
+        r = add_credentials(t, req->identity, &h);
+    if (r < 0) {
+        headers_fini(&h);
+        return err_sys(err, r, "request headers");
+    }
+    scoped(free_scoped) char *target = xasprintf("%s" STR_FMT, t->prefix, STR_ARG(req->target));
+    struct call *c = xnew(struct call);
+    c->t = t;
+    c->is_own = !req->identity || !req->identity->token.n;
+    c->ops = ops;
+    c->arg = arg;
+    struct http_call_opts opts = { .method = req->method,
+                                   .target = str_of(target),
+                                   .headers = &h,
+                                   .body = req->body,
+                                   .head_timeout_ms = req->timeout_ms ? req->timeout_ms : 30000,
+                                   .ops = &http_ops,
+                                   .arg = c };
+    r = http_call_start(client, &opts, &c->http, err);
+    headers_fini(&h);
+    if (r < 0) {
+        free(c);
+        return r;
+    }
+    t->calls++;
+    *ret = (struct kube_call *)c;
+    return 0;
+}
+
+static void pause_call(struct transport *base, struct kube_call *call)
+{
+    http_call_pause(((struct call *)call)->http);
+}
+
+static void resume_call(struct transport *base, struct kube_call *call)
+{
+    http_call_resume(((struct call *)call)->http);
+}
+
+static void cancel_call(struct transport *base, struct kube_call *call)
+{
+    http_call_cancel(((struct call *)call)->http);
+}
+
+static const struct transport_ops ops = {
+    .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call
+};
+
+struct server_url {
+    bool tls;
+    char host[256];
+    uint16_t port;
+    struct str path;
+};
+
+static int parse_url(const char *text, struct server_url *ret, struct err *err)
+{
+    struct str s = str_of(text), authority, host, port;
+    ret->tls = str_has_prefix(s, STR("https://"));
+    if (!ret->tls && !str_has_prefix(s, STR("http://")))
+        return err_set(err, E_INVALID, "server '%s' is neither http:// nor https://",
+                       fetch_url_shown(text));
+    s = str_slice(s, ret->tls ? 8 : 7, s.n);
+    bool has_path = str_cut(s, '/', &authority, &ret->path);
+    ret->path = has_path ? str_slice(s, authority.n, s.n) : STR("");
+    while (ret->path.n && ret->path.p[ret->path.n - 1] == '/')
+        ret->path.n--;
+    uint64_t n = ret->tls ? 443 : 80;
+    if (authority.n && authority.p[0] == '[') {
+        (void)str_cut(str_slice(authority, 1, authority.n), ']', &host, &port);
+        if (port.n && port.p[0] == ':')
+            port = str_slice(port, 1, port.n);
+    } else {
+        (void)str_cut(authority, ':', &host, &port);
+    }
+    if (host.n == 0 || host.n >= sizeof ret->host || strchr(text, '@') ||
+        (port.n && parse_u64(port, 1, 65535, &n) < 0))
+        return err_set(err, E_INVALID, "server '%s' has no valid host and port",
+                       fetch_url_shown(text));
+    memcpy(ret->host, host.p, host.n);
+    ret->host[host.n] = '\0';
+    ret->port = (uint16_t)n;
+    return 0;
+}
+
+int http_transport_new(struct loop *loop, const struct kubeconfig *config,
+                       struct http_transport **ret, struct err *err)
+{
+    struct server_url url;
+    int r = parse_url(config->server, &url, err);
+    if (r < 0)
+        return r;
+    struct http_transport *t = xnew(struct http_transport);
+    t->base.ops = &ops;
+    t->loop = loop;
+    t->prefix = str_dup(url.path);
+    t->host = xstrdup(url.host);
+    t->port = url.port;
+    t->has_cert = url.tls && config->client_cert_pem;
+    t->insecure = config->insecure;
+    if (t->has_cert && config->ca_pem)
+        t->ca_pem = xstrdup(config->ca_pem);
+    if (config->tls_server_name)
+        t->tls_server_name = xstrdup(config->tls_server_name);
+    if (config->token)
+        t->token = xstrdup(config->token);
+    else if (config->token_file)
+        t->token_file = xstrdup(config->token_file);
+    if (config->username && config->password) {
+        scoped(free_scoped) char *pair = xasprintf("%s:%s", config->username, config->password);
+        struct buf b = BUF_INIT(64 << 10);
+        size_t n;
+        (void)base64_encode(&b, str_of(pair), BASE64_STD);
+        t->basic = buf_take(&b, &n);
+    }
+    if (config->impersonate_user)
+        t->impersonate = xstrdup(config->impersonate_user);
+    if (url.tls)
+        r = tls_ctx_new_client(str_of(config->ca_pem), str_of(config->client_cert_pem),
+                               str_of(config->client_key_pem), config->insecure, &t->tls, err);
+    if (r >= 0)
+        r = new_client(t, t->tls, &t->client, err);
+    if (r < 0) {
+        finish_close(&t->close_defer);
+        return err_ctx(err, r, "cluster '%s'", config->server);
+    }
+    *ret = t;
+    return 0;
+}
+
+struct transport *http_transport_base(struct http_transport *t)
+{
+    return &t->base;
+}
+
+void http_transport_close(struct http_transport *t, void (*done)(void *arg), void *arg)
+{
+    t->closing = true;
+    t->done = done;
+    t->done_arg = arg;
+    http_client_close(t->client);
+    if (t->bare_client)
+        http_client_close(t->bare_client);
+    if (t->calls == 0)
+        defer_start(t->loop, &t->close_defer, finish_close);
+}

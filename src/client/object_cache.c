@@ -1,0 +1,985 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cache and its subscriptions; see object_cache.h and, for how it moves, object_cache_impl.h.
+ */
+#include "client/object_cache_impl.h"
+
+#include "base/log.h"
+#include "base/record.h"
+#include "base/sys.h"
+#include "codec/url.h"
+#include "kube/model/jsonpath.h"
+
+enum {
+    WIDEN_AT = 8,
+    WIDEN_LABELS_AT = 16 /* selectors of a resource, beside an embedded API */
+};
+
+/* The oldest change that has not been told. */
+struct pending {
+    struct list node;
+    struct cached_object *before; /* facts only; NULL: it was not there */
+    struct str namespace, name;   /* into the map's key */
+};
+
+/* ---------------------------------------------------------------- callbacks and graves */
+
+static void free_sub(struct object_sub *sub);
+
+void cache_enter(struct object_cache *c)
+{
+    c->depth++;
+}
+
+void cache_leave(struct object_cache *c)
+{
+    assert(c->depth > 0);
+    if (c->depth > 1 || list_is_empty(&c->graves)) {
+        c->depth--;
+        return;
+    }
+    struct list *node;
+    while ((node = list_pop_front(&c->graves)))
+        free_sub(list_entry(node, struct object_sub, pump_node));
+    c->depth--;
+}
+
+void cache_unref_object(void *cache, struct cached_object *o)
+{
+    struct object_cache *c = cache;
+    cached_object_unref(&c->interner, o);
+}
+
+static void on_pump(struct defer *d);
+
+void sub_schedule(struct object_sub *sub)
+{
+    struct object_cache *c = sub->cache;
+    if (sub->dead)
+        return;
+    if (!list_is_linked(&sub->pump_node))
+        list_push_back(&c->pump, &sub->pump_node);
+    defer_start(c->opts.loop, &c->pump_defer, on_pump);
+}
+
+/* ---------------------------------------------------------------- what it sees */
+
+struct str sub_namespace(const struct object_sub *sub)
+{
+    return str_n(sub->tail + sub->shape->n_fields, sub->n_namespace);
+}
+
+struct str sub_name(const struct object_sub *sub)
+{
+    return str_n(sub->tail + sub->shape->n_fields + sub->n_namespace, sub->n_name);
+}
+
+const struct kube_identity *sub_identity(const struct object_sub *sub, struct arena *a)
+{
+    return sub->verdict ? verdict_identity(sub->verdict, a) : NULL;
+}
+
+/* In the arena: the user as whom it is watched. */
+static struct scope scope_of(const struct object_sub *sub, struct arena *a)
+{
+    struct scope s = sub->shape->scope;
+    s.namespace = sub_namespace(sub);
+    s.name = sub_name(sub);
+    if (sub->as_user)
+        s.as = sub_identity(sub, a)->user;
+    return s;
+}
+
+bool sub_covers_name(const struct object_sub *sub, struct str namespace, struct str name)
+{
+    return (sub->n_namespace == 0 || str_eq(sub_namespace(sub), namespace)) &&
+           (sub->n_name == 0 || str_eq(sub_name(sub), name));
+}
+
+bool sub_sees(const struct object_sub *sub, const struct cached_object *o)
+{
+    return sub_covers_name(sub, cached_object_namespace(o), cached_object_name(o)) &&
+           cached_object_has_labels(o, &sub->shape->labels);
+}
+
+bool sub_is_ready(const struct object_sub *sub)
+{
+    return sub->feed->ready && sub->feed->n_lists >= sub->needs_lists;
+}
+
+/* ---------------------------------------------------------------- telling */
+
+static void call(struct object_sub *sub, enum object_event type, const struct cached_object *now,
+                 const struct cached_object *before, bool initial)
+{
+    if (sub->dead)
+        return;
+    sub->cache->stats.delivered++;
+    sub->ops->on_event(sub->arg, type, now, before, initial);
+}
+
+/* As the subscription sees it: what leaves its selector is gone, what enters it is new. */
+static void deliver(struct object_sub *sub, const struct cached_object *before,
+                    const struct cached_object *now, bool initial)
+{
+    if (before && !sub_sees(sub, before))
+        before = NULL;
+    if (now && !sub_sees(sub, now))
+        now = NULL;
+    if (before && now && cached_object_same_uid(before, now)) {
+        call(sub, OBJECT_UPDATED, now, before, initial);
+        return;
+    }
+    if (before)
+        call(sub, OBJECT_DELETED, NULL, before, initial);
+    if (now)
+        call(sub, OBJECT_ADDED, now, NULL, initial);
+}
+
+/* With the last one goes the backlog. */
+static void drop_pending(struct object_sub *sub, struct pending *p)
+{
+    char key[1024];
+    struct backlog *b = sub->backlog;
+    list_remove(&p->node);
+    cached_object_unref(&sub->cache->interner, p->before);
+    size_t n = p->namespace.n + 1 + p->name.n;
+    if (n <= sizeof key) { /* the map's own key does not outlive the entry */
+        memcpy(key, p->namespace.p, n);
+        (void)map_del(&b->map, str_n(key, n));
+    } else {
+        scoped(free_scoped) char *copy = xstrndup(p->namespace.p, n);
+        (void)map_del(&b->map, str_n(copy, n));
+    }
+    free(p);
+    if (!list_is_empty(&b->list))
+        return;
+    map_fini(&b->map);
+    free(take_ptr(&sub->backlog));
+}
+
+/* `before`: counted by the caller. */
+static void add_pending(struct object_sub *sub, const struct cached_object *before,
+                        const struct cached_object *now)
+{
+    const struct cached_object *o = now ? now : before;
+    bool concerns = (before && sub_sees(sub, before)) || (now && sub_sees(sub, now));
+    struct str namespace = cached_object_namespace(o), name = cached_object_name(o);
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)buf_add_str(&key, namespace);
+    (void)buf_add_char(&key, '/');
+    (void)buf_add_str(&key, name);
+    if (!concerns || (sub->backlog && map_has(&sub->backlog->map, buf_str(&key))))
+        return; /* what it has become is looked up when its turn comes */
+    if (!sub->backlog) {
+        sub->backlog = xnew(struct backlog);
+        list_init(&sub->backlog->list);
+    }
+    struct pending *p = xnew(struct pending);
+    (void)map_put(&sub->backlog->map, buf_str(&key), p);
+    struct str held = map_find(&sub->backlog->map, buf_str(&key))->key;
+    p->namespace = str_slice(held, 0, namespace.n);
+    p->name = str_slice(held, namespace.n + 1, held.n);
+    if (before)
+        p->before = cached_object_facts(before);
+    list_push_back(&sub->backlog->list, &p->node);
+}
+
+static bool may_be_told(const struct object_sub *sub)
+{
+    return !sub->verdict || verdict_allows(sub->verdict);
+}
+
+void sub_take(struct object_sub *sub, struct cached_object *before, struct cached_object *now)
+{
+    if (sub->at == SUB_LIVE && !sub->paused && !sub->backlog && may_be_told(sub)) {
+        deliver(sub, before, now, false);
+        return;
+    }
+    add_pending(sub, before, now);
+    if (!sub->paused)
+        sub_schedule(sub);
+}
+
+/* ---------------------------------------------------------------- losing */
+
+void snapshot_unref(struct object_cache *c, struct snapshot *s)
+{
+    if (!s || --s->refs > 0)
+        return;
+    if (s->feed->snapshot == s)
+        s->feed->snapshot = NULL;
+    for (uint32_t i = 0; i < s->n; i++)
+        cached_object_unref(&c->interner, s->o[i]);
+    free(s);
+}
+
+static void go_outside(struct object_sub *sub)
+{
+    sub->at = SUB_OUTSIDE;
+    snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
+    while (sub->backlog)
+        drop_pending(sub, list_first(&sub->backlog->list, struct pending, node));
+}
+
+void sub_tell_error(struct object_sub *sub, int code, const struct err *err)
+{
+    if (sub->told == code || sub->dead)
+        return;
+    sub->told = code;
+    cache_enter(sub->cache);
+    sub->ops->on_error(sub->arg, code, err);
+    cache_leave(sub->cache);
+}
+
+void sub_lose(struct object_sub *sub, int code, const struct err *err)
+{
+    cache_enter(sub->cache);
+    go_outside(sub);
+    reads_fail(sub, code, err);
+    sub_tell_error(sub, code, err);
+    cache_leave(sub->cache);
+}
+
+static void on_denied_retry(struct timer *t)
+{
+    sub_schedule(container_of(t, struct denial, retry)->sub);
+}
+
+static void forget_denial(struct object_sub *sub)
+{
+    if (!sub->denial)
+        return;
+    timer_stop(sub->cache->opts.loop, &sub->denial->retry);
+    list_remove(&sub->denial->node);
+    sub->cache->n_denials--;
+    free(take_ptr(&sub->denial));
+}
+
+static bool was_denied_just_now(const struct object_sub *sub)
+{
+    return sub->denial && timer_is_armed(&sub->denial->retry);
+}
+
+static void deny(struct object_sub *sub)
+{
+    struct err err = *verdict_err(sub->verdict);
+    uint64_t wait = sub->cache->opts.denied_ms;
+    if (!sub->denial) {
+        sub->denial = xnew(struct denial);
+        sub->denial->sub = sub;
+        list_push_back(&sub->cache->denials, &sub->denial->node);
+        sub->cache->n_denials++;
+    }
+    struct denial *d = sub->denial;
+    for (unsigned i = 0; i < d->failures && wait < DENIED_MAX_MS; i++)
+        wait *= 2;
+    wait = MIN(wait, (uint64_t)DENIED_MAX_MS);
+    d->failures++;
+    if (!timer_is_armed(&d->retry))
+        timer_start(sub->cache->opts.loop, &d->retry, wait + sys_random_u64() % (wait / 4 + 1),
+                    on_denied_retry);
+    sub->cache->stats.denied++;
+    sub_lose(sub, E_DENIED, &err);
+}
+
+static void on_ask_again(struct timer *t)
+{
+    struct object_cache *c = container_of(t, struct object_cache, ask_timer);
+    unsigned n = MIN(MIN(c->n_to_ask, c->n_denials), (unsigned)OBJECT_CACHE_ASK_MAX);
+    c->n_to_ask -= MIN(c->n_to_ask, (unsigned)OBJECT_CACHE_ASK_MAX);
+    for (; n > 0; n--) {
+        struct denial *d = list_entry(list_pop_front(&c->denials), struct denial, node);
+        list_push_back(&c->denials, &d->node);
+        d->failures = 0;
+        timer_stop(c->opts.loop, &d->retry);
+        verdict_forget_no(d->sub->verdict);
+        sub_schedule(d->sub);
+    }
+    if (c->n_to_ask)
+        timer_start(c->opts.loop, &c->ask_timer, OBJECT_CACHE_ASK_MS, on_ask_again);
+}
+
+void object_cache_ask_again(struct object_cache *c)
+{
+    c->n_to_ask = c->n_denials;
+    if (c->n_to_ask && !c->closing && !timer_is_armed(&c->ask_timer))
+        timer_start(c->opts.loop, &c->ask_timer, OBJECT_CACHE_ASK_MS, on_ask_again);
+}
+
+/* ---------------------------------------------------------------- moving */
+
+static bool has_work(const struct object_sub *sub)
+{
+    return sub->at != SUB_LIVE || sub->backlog || !list_is_empty(&sub->reads);
+}
+
+static void run_snapshot(struct object_sub *sub)
+{
+    struct snapshot *s = sub->snapshot;
+    for (unsigned n = 0; n < PUMP_PER_TURN && sub->snapshot_at < s->n; n++) {
+        sub->cache->pumped++;
+        deliver(sub, NULL, s->o[sub->snapshot_at++], true);
+        if (sub->dead || sub->paused || sub->snapshot != s)
+            return;
+    }
+    if (sub->snapshot_at < s->n)
+        return;
+    uint64_t rv = s->rv;
+    sub->at = SUB_LIVE;
+    snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
+    sub->told = 0;
+    forget_denial(sub);
+    sub->ops->on_synced(sub->arg, rv);
+}
+
+static void run_pending(struct object_sub *sub)
+{
+    for (unsigned n = 0; n < PUMP_PER_TURN && sub->backlog; n++) {
+        sub->cache->pumped++;
+        struct pending *p = list_first(&sub->backlog->list, struct pending, node);
+        const struct object_table *t = &sub->feed->table;
+        uint32_t slot = object_table_find(t, p->namespace, p->name);
+        struct cached_object *now = slot ? cached_object_ref(object_table_at(t, slot)) : NULL;
+        struct cached_object *before = take_ptr(&p->before);
+        drop_pending(sub, p);
+        if (!before || !now || before->rv != now->rv)
+            deliver(sub, before, now, false);
+        cached_object_unref(&sub->cache->interner, before);
+        cached_object_unref(&sub->cache->interner, now);
+        if (sub->dead || sub->paused || sub->at != SUB_LIVE)
+            return;
+    }
+}
+
+/* Its feed does not stand: reads fail, and what is wrong is told. */
+static void run_without_feed(struct object_sub *sub)
+{
+    const struct feed *f = sub->feed;
+    struct err err = { 0 };
+    if (f->trouble && f->trouble != -EIO) {
+        err = f->trouble_err;
+        sub_lose(sub, f->trouble, &err);
+        return;
+    }
+    (void)err_set(&err, -EAGAIN, "the first list of '" STR_FMT "' is not there yet",
+                  STR_ARG(f->scope.plural));
+    reads_fail(sub, -EAGAIN, &err);
+    if (f->trouble)
+        sub_tell_error(sub, f->trouble, &f->trouble_err);
+}
+
+/* The only place that moves a subscription. */
+static void sub_run(struct object_sub *sub)
+{
+    if (sub->dead || !has_work(sub))
+        return;
+    if (was_denied_just_now(sub)) {
+        reads_fail(sub, E_DENIED, verdict_err(sub->verdict));
+        return;
+    }
+    if (!sub_is_ready(sub)) {
+        run_without_feed(sub);
+        return;
+    }
+    int may = sub->verdict ? verdict_check(sub->verdict, sub) : 1;
+    if (may < 0)
+        deny(sub);
+    if (may <= 0)
+        return;
+    reads_run(sub);
+    if (sub->paused || sub->dead)
+        return;
+    if (sub->at == SUB_OUTSIDE) {
+        sub->snapshot = feed_snapshot(sub->feed, sub);
+        sub->snapshot_at = 0;
+        sub->at = SUB_SNAPSHOT;
+    }
+    if (sub->at == SUB_SNAPSHOT)
+        run_snapshot(sub);
+    else
+        run_pending(sub);
+    if (!sub->dead && !sub->paused && (sub->at == SUB_SNAPSHOT || sub->backlog))
+        sub_schedule(sub);
+}
+
+static void on_pump(struct defer *d)
+{
+    struct object_cache *c = container_of(d, struct object_cache, pump_defer);
+    struct list round;
+    list_move_all(&c->pump, &round);
+    cache_enter(c);
+    struct list *node;
+    c->pumped = 0;
+    while (c->pumped < PUMP_ALL_PER_TURN && (node = list_pop_front(&round)))
+        sub_run(list_entry(node, struct object_sub, pump_node));
+    cache_leave(c);
+    if (list_is_empty(&round))
+        return;
+    /* The rest goes first next time: the others have queued up behind it. */
+    struct list behind;
+    list_move_all(&c->pump, &behind);
+    list_move_all(&round, &c->pump);
+    while ((node = list_pop_front(&behind)))
+        list_push_back(&c->pump, node);
+    defer_start(c->opts.loop, &c->pump_defer, on_pump);
+}
+
+/* ---------------------------------------------------------------- where it belongs */
+
+static bool same_but_place(const struct scope *a, const struct scope *b)
+{
+    return str_eq(a->plural, b->plural) && str_eq(a->group_version, b->group_version) &&
+           str_eq(a->label_selector, b->label_selector) &&
+           str_eq(a->field_selector, b->field_selector) && str_eq(a->strip, b->strip) &&
+           str_eq(a->as, b->as) && a->metadata_only == b->metadata_only;
+}
+
+/* The best feed that there is for it, or NULL. */
+static struct feed *find_feed(const struct object_cache *c, const struct scope *want)
+{
+    struct feed *found = NULL;
+    list_each (node, &c->feeds) {
+        struct feed *f = list_entry(node, struct feed, node);
+        if (!feed_serves(f, want))
+            continue;
+        if (str_eq(f->scope.namespace, want->namespace) && str_eq(f->scope.name, want->name) &&
+            same_but_place(&f->scope, want))
+            return f;
+        if (!found || (f->ready && !found->ready))
+            found = f;
+    }
+    return found;
+}
+
+/* What a new feed for it watches: what was asked for, or more where that serves many. */
+static struct scope widen(const struct object_cache *c, const struct scope *want)
+{
+    struct scope wide = *want;
+    if (want->as.n)
+        return wide; /* who knows what else they may */
+    unsigned narrow = 0, selectors = 0;
+    bool forbidden = false;
+    list_each (node, &c->feeds) {
+        const struct feed *f = list_entry(node, struct feed, node);
+        bool same_resource = str_eq(f->scope.plural, want->plural) &&
+                             str_eq(f->scope.group_version, want->group_version) &&
+                             f->scope.as.n == 0;
+        bool is_wide = f->scope.namespace.n == 0 && f->scope.name.n == 0;
+        forbidden = forbidden || (same_resource && is_wide && f->trouble == E_DENIED);
+        selectors += same_resource && f->scope.label_selector.n;
+        narrow += same_but_place(&f->scope, want) && f->scope.namespace.n && !f->scope.name.n;
+    }
+    if (forbidden)
+        return wide;
+    if (c->opts.embedded) {
+        wide.name = wide.namespace = STR("");
+        if (selectors >= WIDEN_LABELS_AT)
+            wide.label_selector = STR("");
+    } else if (!want->name.n && narrow >= c->opts.widen_at) {
+        wide.namespace = STR("");
+    }
+    return wide;
+}
+
+static struct topic *find_topic(struct feed *f, struct str namespace)
+{
+    struct str name = namespace.n ? namespace : STR("\1");
+    struct topic *t = map_get(&f->topics, name);
+    if (!t) {
+        t = record_alloc(sizeof *t + name.n);
+        memcpy(t->name, name.p, name.n);
+        list_init(&t->subs);
+        (void)map_put(&f->topics, str_n(t->name, name.n), t);
+    }
+    return t;
+}
+
+static int declare_fields(struct object_sub *sub, struct feed *f, struct err *err)
+{
+    uint64_t lists = 0;
+    for (size_t i = 0; i < sub->shape->n_fields; i++) {
+        int r = feed_declare(f, &sub->shape->declared[i], &lists, err);
+        if (r < 0)
+            return r;
+        sub->tail[i] = (uint8_t)r;
+    }
+    sub->needs_lists = lists;
+    return 0;
+}
+
+static struct feed *find_or_open(struct object_sub *sub, struct arena *a)
+{
+    struct object_cache *c = sub->cache;
+    struct scope want = scope_of(sub, a);
+    struct feed *f = find_feed(c, &want);
+    if (f && f->trouble == E_DENIED && sub->verdict && !sub->as_user) {
+        sub->as_user = true;
+        want = scope_of(sub, a);
+        f = find_feed(c, &want);
+    }
+    if (f)
+        return f;
+    want = widen(c, &want);
+    return feed_open(c, &want, want.as.n ? sub_identity(sub, a) : NULL);
+}
+
+int sub_attach(struct object_sub *sub, struct err *err)
+{
+    struct arena a = { 0 };
+    struct feed *f = find_or_open(sub, &a);
+    arena_fini(&a);
+    if (!f)
+        return err_set(err, E_LIMIT, "more than %zu collections are cached",
+                       sub->cache->opts.max_feeds);
+    return sub_link(sub, f, err);
+}
+
+int sub_link(struct object_sub *sub, struct feed *f, struct err *err)
+{
+    int r = declare_fields(sub, f, err);
+    if (r < 0) {
+        feed_left(f);
+        return r;
+    }
+    if (f->reflector)
+        timer_stop(sub->cache->opts.loop, &f->timer);
+    sub->feed = f;
+    f->n_subs++;
+    sub->topic = find_topic(f, sub_namespace(sub));
+    list_push_back(&sub->topic->subs, &sub->node);
+    sub_schedule(sub);
+    return 0;
+}
+
+void sub_detach(struct object_sub *sub)
+{
+    struct feed *f = take_ptr(&sub->feed);
+    if (!f)
+        return;
+    go_outside(sub);
+    list_remove(&sub->node);
+    sub->topic = NULL;
+    f->n_subs--;
+    feed_left(f);
+}
+
+/* ---------------------------------------------------------------- shapes */
+
+/* metadata.name=x and metadata.namespace=x become places, the rest stays a selector. */
+static int take_field_selector(struct shape *shape, struct str text, struct err *err)
+{
+    struct arena *a = &shape->strings;
+    struct selector s;
+    int r = selector_parse_fields(a, text, &s, err);
+    if (r < 0)
+        return err_ctx(err, r, "field selector");
+    struct str *places[] = { &shape->scope.name, &shape->scope.namespace };
+    static const char *const keys[] = { "metadata.name", "metadata.namespace" };
+    size_t kept = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        const struct selector_req *q = &s.reqs[i];
+        size_t place = 0;
+        while (place < ARRAY_LEN(keys) && !str_is(q->key, keys[place]))
+            place++;
+        if (place == ARRAY_LEN(keys) || q->op == SELECTOR_NOT_EQUALS || q->n_values != 1) {
+            s.reqs[kept++] = *q;
+            continue;
+        }
+        if (places[place]->n && !str_eq(*places[place], q->values[0]))
+            return err_set(err, E_INVALID, "field selector contradicts itself");
+        *places[place] = q->values[0];
+    }
+    s.n = kept;
+    shape->scope.field_selector = selector_text(a, &s);
+    return 0;
+}
+
+static int take_strip(struct shape *shape, const struct object_sub_opts *opts, struct err *err)
+{
+    struct arena *a = &shape->strings;
+    struct str *texts = arena_new_n(a, struct str, opts->n_strip + 1);
+    shape->strip = arena_new_n(a, struct strip_path, opts->n_strip + 1);
+    scoped(buf_fini_scoped) struct buf all = BUF_INIT(64 << 10);
+    for (size_t i = 0; i < opts->n_strip; i++) {
+        int r = strip_path_parse(a, opts->strip[i], &shape->strip[i], err);
+        if (r < 0)
+            return err_ctx(err, r, "strip");
+        texts[i] = opts->strip[i];
+        if (str_find_char(texts[i], '\n') >= 0)
+            return err_set(err, E_INVALID, "strip: a path with a newline");
+    }
+    for (size_t i = 1; i < opts->n_strip; i++) /* few: order them, so that equal sets are equal */
+        for (size_t k = i; k > 0 && str_cmp(texts[k - 1], texts[k]) > 0; k--) {
+            struct str other = texts[k];
+            texts[k] = texts[k - 1];
+            texts[k - 1] = other;
+        }
+    for (size_t i = 0; i < opts->n_strip; i++) {
+        (void)buf_add_str(&all, texts[i]);
+        (void)buf_add_char(&all, '\n');
+    }
+    if (!buf_ok(&all))
+        return err_set(err, E_INVALID, "strip: more than %zu bytes of paths", all.max);
+    shape->n_strip = opts->n_strip;
+    shape->scope.strip = str_copy_arena(a, buf_str(&all));
+    return 0;
+}
+
+static int take_fields(struct shape *shape, const struct object_sub_opts *opts, struct err *err)
+{
+    struct arena *a = &shape->strings;
+    if (opts->n_fields > OBJECT_CACHE_FIELDS_MAX)
+        return err_set(err, E_LIMIT, "more than %d fields", OBJECT_CACHE_FIELDS_MAX);
+    shape->declared = arena_new_n(a, struct object_field, opts->n_fields + 1);
+    for (size_t i = 0; i < opts->n_fields; i++) {
+        struct jsonpath *path;
+        struct object_field *field = &shape->declared[i];
+        *field = opts->fields[i];
+        field->text = str_copy_arena(a, opts->fields[i].text);
+        int r = field->kind == OBJECT_FIELD_PATH ? jsonpath_parse(a, field->text, &path, err) : 0;
+        if (r < 0)
+            return err_ctx(err, r, "field '" STR_FMT "'", STR_ARG(field->text));
+    }
+    shape->n_fields = opts->n_fields;
+    return 0;
+}
+
+static int fill_shape(struct shape *shape, const struct object_sub_opts *o, struct err *err)
+{
+    struct arena *a = &shape->strings;
+    if (o->group_version.n == 0 || o->plural.n == 0)
+        return err_set(err, E_INVALID, "a subscription without a resource");
+    if (o->label_selector.n + o->field_selector.n > SELECTORS_MAX_BYTES)
+        return err_set(err, E_INVALID, "selectors of more than %d bytes", SELECTORS_MAX_BYTES);
+    shape->scope = (struct scope){ .group_version = str_copy_arena(a, o->group_version),
+                                   .plural = str_copy_arena(a, o->plural),
+                                   .metadata_only = o->metadata_only };
+    int r = selector_parse_labels(a, o->label_selector, &shape->labels, err);
+    if (r < 0)
+        return err_ctx(err, r, "label selector");
+    shape->scope.label_selector = selector_text(a, &shape->labels);
+    r = take_field_selector(shape, o->field_selector, err);
+    if (r >= 0)
+        r = take_strip(shape, o, err);
+    if (r >= 0)
+        r = take_fields(shape, o, err);
+    return r;
+}
+
+static void add_part(struct buf *to, struct str s)
+{
+    (void)buf_add_le32(to, (uint32_t)s.n);
+    (void)buf_add_str(to, s);
+}
+
+/* All of the options but place and identity, as they were given. */
+static void write_shape_key(const struct object_sub_opts *o, struct buf *to)
+{
+    const struct str parts[] = { o->group_version, o->plural, o->label_selector,
+                                 o->field_selector };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        add_part(to, parts[i]);
+    (void)buf_add_u8(to, o->metadata_only);
+    (void)buf_add_le32(to, (uint32_t)o->n_strip);
+    for (size_t i = 0; i < o->n_strip; i++)
+        add_part(to, o->strip[i]);
+    for (size_t i = 0; i < o->n_fields; i++) {
+        (void)buf_add_u8(to, (uint8_t)o->fields[i].kind);
+        (void)buf_add_u8(to, o->fields[i].indexed);
+        add_part(to, o->fields[i].text);
+    }
+}
+
+static void shape_unref(struct object_cache *c, struct shape *shape)
+{
+    if (--shape->refs > 0)
+        return;
+    (void)map_del(&c->shapes, shape->key);
+    arena_fini(&shape->strings);
+    free(shape);
+}
+
+/* Counted. Errors: E_INVALID, E_LIMIT. */
+static int shape_of(struct object_cache *c, const struct object_sub_opts *opts, struct shape **ret,
+                    struct err *err)
+{
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
+    write_shape_key(opts, &key);
+    struct shape *shape = map_get(&c->shapes, buf_str(&key));
+    if (shape) {
+        shape->refs++;
+        *ret = shape;
+        return 0;
+    }
+    shape = xnew(struct shape);
+    int r = fill_shape(shape, opts, err);
+    if (r < 0) {
+        arena_fini(&shape->strings);
+        free(shape);
+        return r;
+    }
+    shape->refs = 1;
+    shape->key = str_copy_arena(&shape->strings, buf_str(&key));
+    (void)map_put(&c->shapes, shape->key, shape);
+    *ret = shape;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- subscribing */
+
+/* Where both name a place it has to be the same. */
+static int merge_place(struct str asked, struct str selected, struct str *ret, struct err *err)
+{
+    if (asked.n && selected.n && !str_eq(asked, selected))
+        return err_set(err, E_INVALID, "field selector contradicts the name or namespace");
+    *ret = asked.n ? asked : selected;
+    return 0;
+}
+
+static void free_sub(struct object_sub *sub)
+{
+    struct object_cache *c = sub->cache;
+    sub_detach(sub);
+    verdict_unref(sub->verdict);
+    forget_denial(sub);
+    shape_unref(c, sub->shape);
+    c->stats.subscriptions--;
+    record_free(sub);
+}
+
+/* Takes the shape. */
+static struct object_sub *new_sub(struct object_cache *c, const struct object_sub_opts *opts,
+                                  struct shape *shape, struct str namespace, struct str name)
+{
+    struct object_sub *sub = record_alloc(sizeof *sub + shape->n_fields + namespace.n + name.n);
+    sub->cache = c;
+    sub->ops = opts->ops;
+    sub->arg = opts->arg;
+    sub->shape = shape;
+    sub->n_namespace = (uint32_t) namespace.n;
+    sub->n_name = (uint32_t)name.n;
+    uint8_t *text = sub->tail + shape->n_fields;
+    if (namespace.n)
+        memcpy(text, namespace.p, namespace.n);
+    if (name.n)
+        memcpy(text + namespace.n, name.p, name.n);
+    list_init(&sub->reads);
+    c->stats.subscriptions++;
+    return sub;
+}
+
+int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts *opts,
+                           struct object_sub **ret, struct err *err)
+{
+    assert(!c->closing);
+    struct shape *shape;
+    struct str namespace, name;
+    if (c->stats.subscriptions >= OBJECT_CACHE_SUBS_MAX)
+        return err_set(err, E_LIMIT, "more than %d subscriptions", OBJECT_CACHE_SUBS_MAX);
+    int r = shape_of(c, opts, &shape, err);
+    if (r < 0)
+        return r;
+    r = merge_place(opts->namespace, shape->scope.namespace, &namespace, err);
+    if (r >= 0)
+        r = merge_place(opts->name, shape->scope.name, &name, err);
+    if (r < 0) {
+        shape_unref(c, shape);
+        return r;
+    }
+    struct object_sub *sub = new_sub(c, opts, shape, namespace, name);
+    struct scope scope = scope_of(sub, NULL);
+    if (opts->identity)
+        sub->verdict = verdict_ref(c, opts->identity, &scope);
+    r = sub_attach(sub, err);
+    if (r < 0) {
+        free_sub(sub);
+        return r;
+    }
+    *ret = sub;
+    return 0;
+}
+
+void object_sub_cancel(struct object_sub *sub)
+{
+    if (!sub || sub->dead)
+        return;
+    struct object_cache *c = sub->cache;
+    reads_drop(sub);
+    sub->dead = true;
+    forget_denial(sub);
+    list_remove(&sub->pump_node);
+    list_remove(&sub->verdict_node);
+    list_push_back(&c->graves, &sub->pump_node);
+    cache_enter(c);
+    cache_leave(c);
+}
+
+void object_sub_pause(struct object_sub *sub)
+{
+    sub->paused = true;
+}
+
+void object_sub_resume(struct object_sub *sub)
+{
+    sub->paused = false;
+    sub_schedule(sub);
+}
+
+bool object_sub_is_synced(const struct object_sub *sub)
+{
+    return sub->at == SUB_LIVE;
+}
+
+uint64_t object_sub_rv(const struct object_sub *sub)
+{
+    return sub->feed->rv;
+}
+
+/* ---------------------------------------------------------------- facts at once */
+
+const struct cached_object *object_sub_find(const struct object_sub *sub, struct str namespace,
+                                            struct str name)
+{
+    const struct object_table *t = &sub->feed->table;
+    uint32_t slot = sub_is_ready(sub) ? object_table_find(t, namespace, name) : 0;
+    const struct cached_object *o = slot ? object_table_at(t, slot) : NULL;
+    return o && sub_sees(sub, o) ? o : NULL;
+}
+
+size_t object_sub_field(const struct object_sub *sub, const struct cached_object *o, size_t field,
+                        struct str *ret, size_t max)
+{
+    assert(field < sub->shape->n_fields);
+    return cached_object_values(&sub->feed->maker, o, sub->tail[field], ret, max);
+}
+
+struct object_order *object_sub_order(const struct object_sub *sub)
+{
+    return feed_order(sub->feed, sub_namespace(sub));
+}
+
+void object_sub_each(const struct object_sub *sub, struct str namespace, object_each_fn each,
+                     void *arg)
+{
+    const struct object_table *t = &sub->feed->table;
+    if (!sub_is_ready(sub))
+        return;
+    if (namespace.n == 0)
+    namespace = sub_namespace(sub);
+    uint32_t slot = namespace.n ? object_table_ns_first(t, namespace) : object_table_next(t, 0);
+    while (slot) {
+        const struct cached_object *o = object_table_at(t, slot);
+        if (sub_sees(sub, o) && !each(arg, o))
+            return;
+        slot = namespace.n ? object_table_ns_next(t, slot) : object_table_next(t, slot);
+    }
+}
+
+void object_sub_find_by(const struct object_sub *sub, size_t field, struct str value,
+                        struct str namespace, object_each_fn each, void *arg)
+{
+    assert(field < sub->shape->n_fields);
+    const struct object_table *t = &sub->feed->table;
+    size_t i = sub->tail[field];
+    if (!sub_is_ready(sub))
+        return;
+    for (uint32_t node = object_table_lookup(t, i, value, 0); node;
+         node = object_table_lookup(t, i, value, node)) {
+        const struct cached_object *o = object_table_node(t, i, node);
+        bool here = namespace.n == 0 || str_eq(namespace, cached_object_namespace(o));
+        if (here && sub_sees(sub, o) && !each(arg, o))
+            return;
+    }
+}
+
+/* ---------------------------------------------------------------- the cache */
+
+void write_collection(const struct scope *s, struct str namespace, struct buf *to)
+{
+    bool core = str_find_char(s->group_version, '/') < 0;
+    buf_printf(to, "/%s/" STR_FMT, core ? "api" : "apis", STR_ARG(s->group_version));
+    if (namespace.n) {
+        (void)buf_add_cstr(to, "/namespaces/");
+        (void)url_encode(to, namespace);
+    }
+    buf_printf(to, "/" STR_FMT, STR_ARG(s->plural));
+}
+
+int object_cache_new(const struct object_cache_opts *opts, struct object_cache **ret,
+                     struct err *err)
+{
+    struct object_cache *c = xnew(struct object_cache);
+    c->opts = *opts;
+    struct object_cache_opts *o = &c->opts;
+    o->max_objects = o->max_objects ? o->max_objects : (size_t)OBJECT_CACHE_OBJECTS_MAX;
+    o->max_bytes = o->max_bytes ? o->max_bytes : (size_t)OBJECT_CACHE_BYTES_MAX;
+    o->max_feeds = o->max_feeds ? o->max_feeds : (size_t)OBJECT_CACHE_FEEDS_MAX;
+    o->grace_ms = o->grace_ms ? o->grace_ms : (uint64_t)OBJECT_CACHE_GRACE_MS;
+    o->verdict_ms = o->verdict_ms ? o->verdict_ms : (uint64_t)OBJECT_CACHE_VERDICT_MS;
+    o->denied_ms = o->denied_ms ? o->denied_ms : (uint64_t)DENIED_FIRST_MS;
+    o->widen_at = o->widen_at ? o->widen_at : (unsigned)WIDEN_AT;
+    c->seed = sys_random_u64();
+    c->interner.seed = c->seed;
+    c->packer = body_packer_new(o->loop);
+    list_init(&c->feeds);
+    list_init(&c->pump);
+    list_init(&c->denials);
+    list_init(&c->graves);
+    c->verdicts.borrows_keys = c->shapes.borrows_keys = true;
+    *ret = c;
+    return 0;
+}
+
+static void finish_close(void *arg)
+{
+    struct object_cache *c = arg;
+    void (*closed)(void *) = c->closed;
+    void *closed_arg = c->closed_arg;
+    interner_fini(&c->interner);
+    map_fini(&c->verdicts);
+    map_fini(&c->shapes);
+    free(c->recent);
+    free(c);
+    if (closed)
+        closed(closed_arg);
+}
+
+static void on_close(struct defer *d)
+{
+    struct object_cache *c = container_of(d, struct object_cache, close_defer);
+    body_packer_close(c->packer, finish_close, c);
+}
+
+void cache_call_ended(struct object_cache *c)
+{
+    c->calls--;
+    if (c->closing && c->calls == 0)
+        defer_start(c->opts.loop, &c->close_defer, on_close);
+}
+
+void object_cache_close(struct object_cache *c, void (*done)(void *arg), void *arg)
+{
+    assert(c->depth == 0 && c->stats.subscriptions == 0);
+    c->closing = true;
+    c->closed = done;
+    c->closed_arg = arg;
+    defer_cancel(&c->pump_defer);
+    timer_stop(c->opts.loop, &c->recent_timer);
+    timer_stop(c->opts.loop, &c->ask_timer);
+    while (!list_is_empty(&c->feeds))
+        feed_free(list_first(&c->feeds, struct feed, node));
+    if (c->calls == 0)
+        defer_start(c->opts.loop, &c->close_defer, on_close);
+}
+
+void object_cache_get_stats(const struct object_cache *c, struct object_cache_stats *ret)
+{
+    *ret = c->stats;
+    ret->fact_bytes += c->interner.bytes;
+    list_each (node, &c->feeds) {
+        const struct feed *f = list_entry(node, struct feed, node);
+        ret->fact_bytes += sizeof *f + object_table_bytes(&f->table);
+        if (f->maker.codec)
+            ret->body_bytes += body_codec_bytes(f->maker.codec);
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The objects of one feed: found by namespace and name, walked by namespace, found by the values of
+ * indexed fields.
+ *
+ *     slots    [ object, next and previous of its namespace ]     16 bytes an object
+ *     places   hash of namespace and name -> slot                 4 bytes a place, at most 3/4 full
+ *     index    hash of a value -> chain of { hash, slot, next }   12 bytes a value, 4 a bucket
+ *
+ * An index holds no values: the objects have them. Slot 0 is none. Pure.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "client/object_cache_facts.h"
+
+struct table_slot {
+    struct cached_object *o; /* NULL: free, and ns_next is the next free one */
+    uint32_t ns_prev, ns_next;
+};
+struct table_ns {
+    uint32_t first, last, n; /* in the order of coming, which after a list is that of names */
+};
+struct value_node {
+    uint32_t hash, slot, next;
+};
+struct value_index {
+    struct value_node *nodes; /* [1..] */
+    uint32_t n_nodes, cap, n_used, free_node;
+    uint32_t *buckets;
+    uint32_t n_buckets; /* a power of two */
+};
+struct object_table {
+    const struct object_maker *maker; /* kept: how values are found in objects */
+    struct table_slot *slots;         /* [1..] */
+    uint32_t n, n_slots, cap, free_slot;
+    uint32_t *places;
+    uint32_t n_places;
+    struct map namespaces;                                /* -> struct table_ns */
+    struct value_index *indexes[OBJECT_CACHE_FIELDS_MAX]; /* by field; NULL: not indexed */
+};
+
+void object_table_init(struct object_table *t, const struct object_maker *maker);
+/* Objects go to unref(). Indexes stay declared. */
+void object_table_reset(struct object_table *t, void (*unref)(void *arg, struct cached_object *o),
+                        void *arg);
+void object_table_fini(struct object_table *t); /* must be empty */
+
+uint32_t object_table_find(const struct object_table *t, struct str namespace, struct str name);
+static inline struct cached_object *object_table_at(const struct object_table *t, uint32_t slot)
+{
+    return t->slots[slot].o;
+}
+/* Add or replace; `o` is taken, the object that was there before is given, or NULL. */
+struct cached_object *object_table_put(struct object_table *t, struct cached_object *o);
+/* Given. */
+struct cached_object *object_table_remove(struct object_table *t, uint32_t slot);
+/* From slot 0 on; 0: no more. The table must not be changed meanwhile, but for replacing. */
+uint32_t object_table_next(const struct object_table *t, uint32_t slot);
+uint32_t object_table_ns_first(const struct object_table *t, struct str namespace);
+static inline uint32_t object_table_ns_next(const struct object_table *t, uint32_t slot)
+{
+    return t->slots[slot].ns_next;
+}
+size_t object_table_ns_count(const struct object_table *t, struct str namespace);
+
+/* Index a field from now on, of the objects there are as well. */
+void object_table_index(struct object_table *t, size_t field);
+/* Next node behind `node` (0: the first) that has this value. */
+uint32_t object_table_lookup(const struct object_table *t, size_t field, struct str value,
+                             uint32_t node);
+static inline struct cached_object *object_table_node(const struct object_table *t, size_t field,
+                                                      uint32_t node)
+{
+    return t->slots[t->indexes[field]->nodes[node].slot].o;
+}
+size_t object_table_bytes(const struct object_table *t);

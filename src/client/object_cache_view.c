@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an identity may see; see object_cache_impl.h.
+ *
+ * One verdict for all subscriptions of an identity to the same place. It is asked for by reviews,
+ * of "list" and then "watch": SubjectAccessReviews in the cache's own name, which need no
+ * credential of the identity; if the cache may not make those, SelfSubjectAccessReviews in the
+ * identity's name; if there are no reviews, a list of one object. A verdict that cannot be had is
+ * no yes: subscriptions wait, and ask again with back-off.
+ *
+ *     UNKNOWN -> list? -> watch? -> YES | NO -> (old) UNKNOWN ...
+ */
+#include "client/object_cache_impl.h"
+
+#include "base/log.h"
+#include "base/record.h"
+
+enum { ANSWER_MAX_BYTES = 256 << 10, ASK_RETRY_FIRST_MS = 500, ASK_RETRY_MAX_MS = 30000 };
+
+enum way { BY_SUBJECT_REVIEW, BY_SELF_REVIEW, BY_LISTING };
+enum question { MAY_LIST, MAY_WATCH };
+static const char *const verbs[] = { "list", "watch" };
+
+/*
+ * A small record: thousands of them rest. Who asks and for what stand in its key alone, and are
+ * read from there when they are needed.
+ */
+struct verdict {
+    struct object_cache *cache;
+    struct asking *asking; /* NULL: nobody asks */
+    struct err *denied;    /* why; NULL unless it was */
+    struct list waiters;   /* object_sub.verdict_node */
+    uint64_t at_ms;        /* of the answer */
+    unsigned refs;
+    bool known, allowed;
+    uint8_t way; /* enum way */
+    uint32_t key_n;
+    char key[]; /* of cache->verdicts */
+};
+
+/* From the first question until it was decided. */
+struct asking {
+    struct verdict *verdict;
+    enum question question;
+    struct kube_call *call;
+    int status;
+    struct buf answer;
+    struct timer retry;
+    unsigned failures;
+};
+
+/* What the key says; texts lie in it. */
+struct subject {
+    struct arena lists;
+    struct kube_identity identity;
+    struct scope scope;
+};
+
+static void ask(struct verdict *v);
+
+/* ---------------------------------------------------------------- keys */
+
+/* A length of one byte, or of five. */
+enum { LONG_TEXT = 255 };
+
+static void add_count(struct buf *to, size_t n)
+{
+    (void)buf_add_u8(to, (uint8_t)MIN(n, (size_t)LONG_TEXT));
+    if (n >= LONG_TEXT)
+        (void)buf_add_le32(to, (uint32_t)n);
+}
+
+static size_t read_count(struct rd *r)
+{
+    uint8_t n = rd_u8(r);
+    return n < LONG_TEXT ? n : rd_le32(r);
+}
+
+static void add_part(struct buf *to, struct str s)
+{
+    add_count(to, s.n);
+    (void)buf_add_str(to, s);
+}
+
+static struct str read_part(struct rd *r)
+{
+    return rd_str(r, read_count(r));
+}
+
+static void write_key(const struct kube_identity *id, const struct scope *s, struct buf *to)
+{
+    const struct str parts[] = { id->user,  id->uid,      s->group_version,
+                                 s->plural, s->namespace, s->name };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        add_part(to, parts[i]);
+    add_count(to, id->n_groups);
+    for (size_t i = 0; i < id->n_groups; i++)
+        add_part(to, id->groups[i]);
+    add_count(to, id->n_extra);
+    for (size_t i = 0; i < id->n_extra; i++) {
+        add_part(to, id->extra[i].key);
+        add_count(to, id->extra[i].n);
+        for (size_t k = 0; k < id->extra[i].n; k++)
+            add_part(to, id->extra[i].values[k]);
+    }
+}
+
+static struct str *read_parts(struct rd *r, struct arena *a, size_t n)
+{
+    struct str *parts = arena_new_n(a, struct str, n + 1);
+    for (size_t i = 0; i < n; i++)
+        parts[i] = read_part(r);
+    return parts;
+}
+
+static void read_key(const struct verdict *v, struct subject *ret)
+{
+    struct rd r = rd_init(v->key, v->key_n);
+    struct kube_identity *id = &ret->identity;
+    struct scope *s = &ret->scope;
+    *ret = (struct subject){ 0 };
+    struct str *const parts[] = { &id->user,  &id->uid,      &s->group_version,
+                                  &s->plural, &s->namespace, &s->name };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        *parts[i] = read_part(&r);
+    id->n_groups = read_count(&r);
+    id->groups = read_parts(&r, &ret->lists, id->n_groups);
+    id->n_extra = read_count(&r);
+    struct kube_extra *extra = arena_new_n(&ret->lists, struct kube_extra, id->n_extra + 1);
+    for (size_t i = 0; i < id->n_extra; i++) {
+        extra[i].key = read_part(&r);
+        extra[i].n = read_count(&r);
+        extra[i].values = read_parts(&r, &ret->lists, extra[i].n);
+    }
+    id->extra = extra;
+    assert(rd_ok(&r) && rd_left(&r) == 0);
+}
+
+static void subject_fini(struct subject *s)
+{
+    arena_fini(&s->lists);
+}
+
+const struct kube_identity *verdict_identity(const struct verdict *v, struct arena *a)
+{
+    struct subject who;
+    read_key(v, &who);
+    struct kube_identity *copy = kube_identity_copy(a, &who.identity);
+    subject_fini(&who);
+    return copy;
+}
+
+/* ---------------------------------------------------------------- sharing */
+
+struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
+                            const struct scope *scope)
+{
+    scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
+    write_key(id, scope, &key);
+    struct verdict *v = map_get(&c->verdicts, buf_str(&key));
+    if (v) {
+        v->refs++;
+        return v;
+    }
+    v = record_alloc(sizeof *v + key.n);
+    v->cache = c;
+    v->refs = 1;
+    v->key_n = (uint32_t)key.n;
+    memcpy(v->key, key.p, key.n);
+    list_init(&v->waiters);
+    (void)map_put(&c->verdicts, str_n(v->key, v->key_n), v);
+    return v;
+}
+
+static void end_asking(struct verdict *v)
+{
+    struct asking *a = take_ptr(&v->asking);
+    if (!a)
+        return;
+    timer_stop(v->cache->opts.loop, &a->retry);
+    buf_fini(&a->answer);
+    free(a);
+}
+
+static void free_verdict(struct verdict *v)
+{
+    end_asking(v);
+    free(v->denied);
+    record_free(v);
+}
+
+void verdict_unref(struct verdict *v)
+{
+    if (!v || --v->refs > 0)
+        return;
+    struct object_cache *c = v->cache;
+    (void)map_del(&c->verdicts, str_n(v->key, v->key_n));
+    if (v->asking && v->asking->call)
+        transport_cancel(c->opts.transport, v->asking->call); /* its end frees */
+    else
+        free_verdict(v);
+}
+
+/* ---------------------------------------------------------------- answers */
+
+bool verdict_allows(const struct verdict *v)
+{
+    return v->known && v->allowed &&
+           loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.verdict_ms;
+}
+
+const struct err *verdict_err(const struct verdict *v)
+{
+    static const struct err none;
+    return v->denied ? v->denied : &none;
+}
+
+static bool is_fresh_no(const struct verdict *v)
+{
+    return v->known && !v->allowed &&
+           loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.denied_ms;
+}
+
+void verdict_forget_no(struct verdict *v)
+{
+    if (v->known && !v->allowed)
+        v->known = false;
+}
+
+static void wake_waiters(struct verdict *v)
+{
+    struct list *node;
+    while ((node = list_pop_front(&v->waiters)))
+        sub_schedule(list_entry(node, struct object_sub, verdict_node));
+}
+
+static void decide(struct verdict *v, bool allowed, struct str reason)
+{
+    v->known = true;
+    v->allowed = allowed;
+    v->at_ms = loop_now_ms(v->cache->opts.loop);
+    free(take_ptr(&v->denied));
+    if (!allowed) {
+        struct subject of;
+        read_key(v, &of);
+        v->denied = xnew(struct err);
+        (void)err_set(v->denied, E_DENIED,
+                      "'" STR_FMT "' may not list and watch '" STR_FMT "' in %s" STR_FMT
+                      "%s" STR_FMT,
+                      STR_ARG(of.identity.user), STR_ARG(of.scope.plural),
+                      of.scope.namespace.n ? "namespace " : "all namespaces",
+                      STR_ARG(of.scope.namespace), reason.n ? ": " : "", STR_ARG(reason));
+        subject_fini(&of);
+    }
+    end_asking(v); /* nothing is asked for a while; `reason` lay in the answer */
+    wake_waiters(v);
+}
+
+static void on_ask_again(struct timer *t)
+{
+    ask(container_of(t, struct asking, retry)->verdict);
+}
+
+/* Callbacks may cancel any of them, which takes it off whichever list it is on. */
+static void tell_waiting(struct verdict *v, const struct err *err)
+{
+    struct list round, *node;
+    cache_enter(v->cache);
+    list_move_all(&v->waiters, &round);
+    while ((node = list_pop_front(&round))) {
+        list_push_back(&v->waiters, node);
+        sub_tell_error(list_entry(node, struct object_sub, verdict_node), -EIO, err);
+    }
+    cache_leave(v->cache);
+}
+
+/* Nothing was decided. */
+static void ask_later(struct verdict *v, const char *why)
+{
+    struct asking *a = v->asking;
+    struct subject of;
+    struct err err = { 0 };
+    read_key(v, &of);
+    (void)err_set(&err, -EIO, "cannot find out what '" STR_FMT "' may do: %s",
+                  STR_ARG(of.identity.user), why);
+    subject_fini(&of);
+    uint64_t wait = ASK_RETRY_FIRST_MS;
+    for (unsigned i = 0; i < a->failures && wait < ASK_RETRY_MAX_MS; i++)
+        wait *= 2;
+    a->failures++;
+    a->question = MAY_LIST;
+    timer_start(v->cache->opts.loop, &a->retry, MIN(wait, (uint64_t)ASK_RETRY_MAX_MS),
+                on_ask_again);
+    if (a->failures == 2)
+        tell_waiting(v, &err);
+}
+
+static void take_review(struct verdict *v)
+{
+    struct arena a = { .max_bytes = (size_t)ANSWER_MAX_BYTES * 16 };
+    struct json *review;
+    if (json_parse(&a, buf_str(&v->asking->answer), NULL, &review, NULL) < 0) {
+        ask_later(v, "the review does not parse");
+    } else {
+        const struct json *status = json_getc(review, "status");
+        bool allowed = json_bool(json_getc(status, "allowed"));
+        if (allowed && v->asking->question == MAY_LIST) {
+            v->asking->question = MAY_WATCH;
+            ask(v);
+        } else {
+            decide(v, allowed, json_get_str(status, "reason"));
+        }
+    }
+    arena_fini(&a);
+}
+
+static void take_answer(struct verdict *v, int r, const struct err *err)
+{
+    bool is_review = v->way != BY_LISTING;
+    int status = v->asking->status;
+    if (r < 0) {
+        ask_later(v, err_text(err));
+    } else if (is_review && (status == 200 || status == 201)) {
+        take_review(v);
+    } else if (is_review && (status == 403 || status == 404 || status == 405)) {
+        v->way++;
+        v->asking->question = MAY_LIST;
+        ask(v);
+    } else if (!is_review && (status == 200 || status == 404)) {
+        decide(v, true, STR("")); /* of what there is not (yet), nothing is to be hidden */
+    } else if (!is_review && status == 403) {
+        decide(v, false, STR("a list is forbidden"));
+    } else {
+        char why[48];
+        (void)snprintf(why, sizeof why, "status %d", status);
+        ask_later(v, why);
+    }
+}
+
+/* ---------------------------------------------------------------- asking */
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct verdict *v = arg;
+    v->asking->status = status;
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct verdict *v = arg;
+    (void)buf_add_str(&v->asking->answer, chunk);
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct verdict *v = arg;
+    struct object_cache *c = v->cache;
+    v->asking->call = NULL;
+    if (v->refs == 0)
+        free_verdict(v);
+    else
+        take_answer(v, r, err);
+    cache_call_ended(c);
+}
+
+static const struct kube_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
+
+static void add_text(struct buf *to, const char *before, struct str s)
+{
+    (void)buf_add_cstr(to, before);
+    (void)json_write_str(to, s);
+}
+
+/* Accounts are in groups that their tokens do not name. */
+static void write_groups(const struct kube_identity *id, struct buf *to)
+{
+    static const char account[] = "system:serviceaccount:";
+    (void)buf_add_cstr(to, ",\"groups\":[\"system:authenticated\"");
+    for (size_t i = 0; i < id->n_groups; i++)
+        add_text(to, ",", id->groups[i]);
+    if (id->n_groups == 0 && str_has_prefix(id->user, str_of(account))) {
+        struct str namespace, name;
+        (void)str_cut(str_slice(id->user, sizeof account - 1, id->user.n), ':', &namespace, &name);
+        buf_printf(to, ",\"system:serviceaccounts\",\"system:serviceaccounts:" STR_FMT "\"",
+                   STR_ARG(namespace));
+    }
+    (void)buf_add_char(to, ']');
+}
+
+/* Who is asked for: as the identity would show itself. */
+static void write_subject(const struct kube_identity *id, struct buf *to)
+{
+    add_text(to, "\"user\":", id->user);
+    if (id->uid.n)
+        add_text(to, ",\"uid\":", id->uid);
+    write_groups(id, to);
+    for (size_t i = 0; i < id->n_extra; i++) {
+        add_text(to, i ? "," : ",\"extra\":{", id->extra[i].key);
+        for (size_t k = 0; k < id->extra[i].n; k++)
+            add_text(to, k ? "," : ":[", id->extra[i].values[k]);
+        (void)buf_add_cstr(to, id->extra[i].n ? "]" : ":[]");
+    }
+    (void)buf_add_cstr(to, id->n_extra ? "}," : ",");
+}
+
+static void write_review(const struct verdict *v, const struct subject *of, struct buf *to)
+{
+    struct str group = STR(""), version = of->scope.group_version;
+    if (str_find_char(version, '/') >= 0)
+        (void)str_cut(of->scope.group_version, '/', &group, &version);
+    const struct {
+        const char *key;
+        struct str value;
+    } members[] = { { "verb", str_of(verbs[v->asking->question]) },
+                    { "group", group },
+                    { "version", version },
+                    { "resource", of->scope.plural },
+                    { "namespace", of->scope.namespace },
+                    { "name", of->scope.name } };
+    bool by_subject = v->way == BY_SUBJECT_REVIEW;
+    buf_printf(to, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"%s\",\"spec\":{",
+               by_subject ? "SubjectAccessReview" : "SelfSubjectAccessReview");
+    if (by_subject)
+        write_subject(&of->identity, to);
+    (void)buf_add_cstr(to, "\"resourceAttributes\":{");
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        buf_printf(to, "%s\"%s\":", i ? "," : "", members[i].key);
+        (void)json_write_str(to, members[i].value);
+    }
+    (void)buf_add_cstr(to, "}}}");
+}
+
+static void ask(struct verdict *v)
+{
+    struct object_cache *c = v->cache;
+    scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
+    scoped(buf_fini_scoped) struct buf body = BUF_INIT(64 << 10);
+    struct headers h = { 0 };
+    struct subject of;
+    read_key(v, &of);
+    struct kube_request req = { .identity = &of.identity, .headers = &h };
+    if (v->way == BY_SUBJECT_REVIEW)
+        req.identity = c->opts.identity;
+    (void)headers_addc(&h, "accept", "application/json");
+    if (v->way == BY_LISTING) {
+        write_collection(&of.scope, of.scope.namespace, &target);
+        (void)buf_add_cstr(&target, "?limit=1");
+        req.method = STR("GET");
+    } else {
+        buf_printf(&target, "/apis/authorization.k8s.io/v1/%ssubjectaccessreviews",
+                   v->way == BY_SELF_REVIEW ? "self" : "");
+        write_review(v, &of, &body);
+        (void)headers_addc(&h, "content-type", "application/json");
+        req.method = STR("POST");
+    }
+    req.target = buf_str(&target);
+    req.body = buf_str(&body);
+    buf_reset(&v->asking->answer);
+    v->asking->status = 0;
+    struct err err = { 0 };
+    int r = transport_start(c->opts.transport, &req, &call_ops, v, &v->asking->call, &err);
+    headers_fini(&h);
+    subject_fini(&of);
+    if (r < 0)
+        ask_later(v, err_text(&err));
+    else
+        c->calls++;
+}
+
+int verdict_check(struct verdict *v, struct object_sub *waiter)
+{
+    if (verdict_allows(v))
+        return 1;
+    if (is_fresh_no(v))
+        return E_DENIED;
+    if (!list_is_linked(&waiter->verdict_node))
+        list_push_back(&v->waiters, &waiter->verdict_node);
+    if (!v->asking) {
+        v->asking = xnew(struct asking);
+        v->asking->verdict = v;
+        buf_init(&v->asking->answer, ANSWER_MAX_BYTES);
+        ask(v);
+    }
+    return 0;
+}

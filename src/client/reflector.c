@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * List, watch, list again; see reflector.h. The names that a list brought, and those known before
+ * it, are compared at its end: what is missing was deleted meanwhile.
+ */
+#include "client/reflector.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/sys.h"
+#include "codec/url.h"
+#include "kube/model/meta.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct reflector {
+    struct reflector_opts opts;
+    struct arena strings; /* the key's */
+    struct kube_call *call;
+    struct buf page;
+    int status; /* of the list or the watch */
+    char *continue_token;
+    uint64_t rv;      /* of the list */
+    uint64_t round;   /* counts lists; what has an older mark at the end of one is gone */
+    struct map known; /* "namespace/name" -> round, as pointer; unless the user keeps them */
+    bool streaming;   /* the list that runs is a stream */
+    bool no_streams;  /* the server has none */
+    bool stream_done, stream_broken; /* it has brought everything; it makes no sense */
+    struct timer quiet;
+    struct watch_sub *sub;
+    struct timer retry;
+    struct defer begin;
+    unsigned failures;
+    bool synced, said, closed;
+    bool busy; /* inside a callback: closing leaves the memory to leave() */
+    bool relist;
+};
+
+static void start_list(struct reflector *r);
+static void on_retry(struct timer *t);
+
+static void free_reflector(struct reflector *r)
+{
+    map_fini(&r->known);
+    buf_fini(&r->page);
+    arena_fini(&r->strings);
+    free(r->continue_token);
+    free(r);
+}
+
+/* Around everything that may call the user, who may close us there. */
+static void enter(struct reflector *r)
+{
+    assert(!r->busy);
+    r->busy = true;
+}
+
+static void leave(struct reflector *r)
+{
+    r->busy = false;
+    if (r->closed && !r->call)
+        free_reflector(r);
+}
+
+static void retry(struct reflector *r, const char *why)
+{
+    if (r->opts.ops->on_trouble) {
+        struct err err = { 0 };
+        (void)err_set(&err, E_UNSUPPORTED, "%s", why);
+        r->opts.ops->on_trouble(r->opts.arg, r->status, &err);
+        if (r->closed)
+            return;
+    }
+    uint64_t wait = REFLECTOR_RETRY_FIRST_MS;
+    for (unsigned i = 0; i < r->failures && wait < REFLECTOR_RETRY_MAX_MS; i++)
+        wait *= 2;
+    wait = MIN(wait, (uint64_t)REFLECTOR_RETRY_MAX_MS);
+    r->failures++;
+    if (r->failures == 3 && !r->said) {
+        r->said = true;
+        log_warn("list or watch fails, retrying", "resource=" STR_FMT " reason=\"%s\"",
+                 STR_ARG(r->opts.key.plural), why);
+    }
+    timer_start(r->opts.loop, &r->retry, wait / 2 + sys_random_u64() % (wait / 2 + 1), on_retry);
+}
+
+static struct str object_key(struct arena *a, const struct json *meta)
+{
+    return str_of(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(json_get_str(meta, "namespace")),
+                               STR_ARG(json_get_str(meta, "name"))));
+}
+
+static void take_object(struct reflector *r, struct arena *a, const struct json *object)
+{
+    const struct json *meta = json_getc(object, "metadata");
+    if (!r->opts.ops->on_list_end)
+        (void)map_put(&r->known, object_key(a, meta), (void *)(uintptr_t)r->round);
+    r->opts.ops->on_object(r->opts.arg, object);
+}
+
+static void drop_object(struct reflector *r, struct str key)
+{
+    struct str namespace, name;
+    (void)str_cut(key, '/', &namespace, &name);
+    r->opts.ops->on_deleted(r->opts.arg, namespace, name);
+}
+
+/* ---------------------------------------------------------------- watch */
+
+/*
+ * Only now it works: who may list and not watch would otherwise list again and again without a
+ * pause.
+ */
+static void on_open(void *arg, int status, struct str body)
+{
+    struct reflector *r = arg;
+    r->status = status;
+    if (status != 200)
+        return; /* on_watch_end() follows */
+    if (r->said)
+        log_info("list and watch work again", "resource=" STR_FMT, STR_ARG(r->opts.key.plural));
+    r->failures = 0;
+    r->said = false;
+    enter(r);
+    if (r->opts.ops->on_watching)
+        r->opts.ops->on_watching(r->opts.arg);
+    leave(r);
+}
+
+static void tell_progress(struct reflector *r, uint64_t rv)
+{
+    if (rv > r->rv)
+        r->rv = rv;
+    if (r->opts.ops->on_progress && rv && !r->closed)
+        r->opts.ops->on_progress(r->opts.arg, rv);
+}
+
+static void on_event(void *arg, const struct watch_event *ev)
+{
+    struct reflector *r = arg;
+    if (ev->is_error)
+        return; /* on_watch_end() follows */
+    if (ev->is_bookmark) {
+        enter(r);
+        tell_progress(r, ev->rv);
+        leave(r);
+        return;
+    }
+    struct arena a = { 0 };
+    struct json *event;
+    uint64_t rv = ev->rv;
+    enter(r);
+    if (r->opts.ops->on_text)
+        r->opts.ops->on_text(r->opts.arg, false, ev->line);
+    else if (json_parse(&a, ev->line, NULL, &event, NULL) >= 0) {
+        const struct json *object = json_getc(event, "object");
+        if (str_is(json_get_str(event, "type"), "DELETED")) {
+            struct str key = object_key(&a, json_getc(object, "metadata"));
+            (void)map_del(&r->known, key);
+            drop_object(r, key);
+        } else {
+            take_object(r, &a, object);
+        }
+    }
+    arena_fini(&a);
+    tell_progress(r, rv);
+    leave(r);
+}
+
+static void on_watch_end(void *arg)
+{
+    struct reflector *r = arg;
+    char why[64];
+    r->sub = NULL;
+    (void)snprintf(why, sizeof why, "watch ended, status %d", r->status);
+    enter(r);
+    retry(r, why);
+    leave(r);
+}
+
+static const struct watch_sub_ops watch_ops = {
+    .on_open = on_open, .on_event = on_event, .on_end = on_watch_end, .needs_no_history = true
+};
+
+static void start_watch(struct reflector *r)
+{
+    struct err err = { 0 };
+    bool bookmarks = r->opts.ops->on_progress != NULL;
+    r->status = 0;
+    if (watch_hub_subscribe(r->opts.hub, &r->opts.key, r->rv, bookmarks, &watch_ops, r, &r->sub,
+                            &err) < 0)
+        retry(r, err_text(&err));
+}
+
+/* ---------------------------------------------------------------- list */
+
+/* What this round did not see was deleted. */
+static void drop_unseen(struct reflector *r)
+{
+    struct arena a = { 0 };
+    size_t n = 0;
+    struct str *gone = arena_new_n(&a, struct str, r->known.n);
+    map_each (e, &r->known)
+        if ((uintptr_t)e->value != r->round)
+            gone[n++] = str_copy_arena(&a, e->key);
+    for (size_t i = 0; i < n && !r->closed; i++) {
+        (void)map_del(&r->known, gone[i]);
+        drop_object(r, gone[i]);
+    }
+    arena_fini(&a);
+}
+
+/* The list is complete. */
+static void finish_list(struct reflector *r)
+{
+    if (r->opts.ops->on_list_end)
+        r->opts.ops->on_list_end(r->opts.arg, r->rv);
+    else
+        drop_unseen(r);
+    if (r->closed)
+        return;
+    start_watch(r);
+    if (!r->synced && !r->closed) {
+        r->synced = true;
+        if (r->opts.ops->on_synced)
+            r->opts.ops->on_synced(r->opts.arg);
+    }
+}
+
+static void take_page(struct reflector *r, struct arena *a, const struct json *list)
+{
+    if (r->opts.ops->on_text) {
+        r->opts.ops->on_text(r->opts.arg, true, buf_str(&r->page));
+        return;
+    }
+    json_each (item, json_getc(list, "items")) {
+        meta_name_item(a, list, item);
+        take_object(r, a, item);
+        if (r->closed)
+            break;
+    }
+}
+
+/* Returns 0 at the end of the list, 1 when another page follows, or a negative code. */
+static int read_page(struct reflector *r)
+{
+    struct arena a = { .max_bytes = (size_t)REFLECTOR_PAGE_MAX_BYTES * 16 };
+    struct json *list;
+    int code = json_parse(&a, buf_str(&r->page), NULL, &list, NULL);
+    const struct json *meta = code < 0 ? NULL : json_getc(list, "metadata");
+    uint64_t rv = 0;
+    if (code >= 0 && parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rv) < 0)
+        code = E_PARSE;
+    if (code >= 0) {
+        r->rv = rv;
+        take_page(r, &a, list);
+        free(r->continue_token);
+        struct str token = json_get_str(meta, "continue");
+        r->continue_token = token.n ? str_dup(token) : NULL;
+        code = r->continue_token ? 1 : 0;
+    }
+    arena_fini(&a);
+    return code;
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct reflector *r = arg;
+    r->status = status;
+}
+
+/* ---------------------------------------------------------------- list as a stream */
+
+static void on_quiet(struct timer *t)
+{
+    struct reflector *r = container_of(t, struct reflector, quiet);
+    r->no_streams = true;
+    if (r->call)
+        transport_cancel(r->opts.transport, r->call);
+}
+
+/* Nothing that still comes counts. */
+static void end_stream(struct reflector *r, bool done)
+{
+    r->stream_done = done;
+    r->stream_broken = !done;
+    transport_cancel(r->opts.transport, r->call);
+}
+
+/* A bookmark with an annotation says that everything there was has been sent. */
+static void on_line(struct reflector *r, struct str line)
+{
+    struct arena a = { .max_bytes = (size_t)WATCH_LINE_MAX_BYTES * 16 };
+    struct json *event;
+    if (json_parse(&a, line, NULL, &event, NULL) < 0) {
+        arena_fini(&a);
+        end_stream(r, false);
+        return;
+    }
+    struct str type = json_get_str(event, "type");
+    const struct json *object = json_getc(event, "object");
+    const struct json *meta = json_getc(object, "metadata");
+    if (str_is(type, "ADDED") || str_is(type, "MODIFIED")) {
+        take_object(r, &a, object);
+    } else if (str_is(type, "BOOKMARK")) {
+        const struct json *notes = json_getc(meta, "annotations");
+        uint64_t rv;
+        if (str_is(json_get_str(notes, "k8s.io/initial-events-end"), "true") &&
+            parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rv) >= 0) {
+            r->rv = rv;
+            end_stream(r, true);
+        }
+    } else { /* ERROR, or DELETED: not a state at one version */
+        end_stream(r, false);
+    }
+    arena_fini(&a);
+}
+
+static bool is_over(const struct reflector *r)
+{
+    return r->closed || r->stream_done || r->stream_broken;
+}
+
+static void take_lines(struct reflector *r, struct str rest)
+{
+    struct str line;
+    while (!is_over(r) && str_find_char(rest, '\n') >= 0) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        if (r->page.n) {
+            (void)buf_add_str(&r->page, line);
+            line = buf_str(&r->page);
+        }
+        if (str_trim(line).n && buf_ok(&r->page))
+            on_line(r, line);
+        buf_reset(&r->page);
+    }
+    if (!is_over(r) && buf_add_str(&r->page, rest) < 0)
+        end_stream(r, false);
+}
+
+/* ---------------------------------------------------------------- list in pages */
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct reflector *r = arg;
+    if (r->closed)
+        return;
+    if (!r->streaming || r->status != 200) {
+        (void)buf_add_str(&r->page, chunk);
+        return;
+    }
+    timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
+    enter(r);
+    take_lines(r, chunk);
+    leave(r);
+}
+
+/* 400, 404, 405, 406, 422: it does not know such a watch. Whether it has the resource, and what we
+ * may do, the list shows. */
+static bool refuses_streams(const struct reflector *r)
+{
+    return r->no_streams || (r->status >= 400 && r->status < 500 && r->status != 429);
+}
+
+static void end_streamed(struct reflector *r, int code, const struct err *err)
+{
+    timer_stop(r->opts.loop, &r->quiet);
+    r->streaming = false;
+    buf_fini(&r->page);
+    if (r->stream_done) {
+        finish_list(r);
+    } else if (refuses_streams(r)) {
+        r->no_streams = true;
+        start_list(r);
+    } else {
+        retry(r, code < 0 && err && err->text[0] ? err->text : "the streamed list ended early");
+    }
+}
+
+static void end_page(struct reflector *r, int code, const struct err *err)
+{
+    if (code >= 0 && r->status == 200 && buf_ok(&r->page))
+        code = read_page(r);
+    else if (code >= 0)
+        code = E_UNSUPPORTED;
+    if (r->closed)
+        return;
+    buf_fini(&r->page);
+    if (code == 1) {
+        start_list(r);
+    } else if (code == 0) {
+        finish_list(r);
+    } else {
+        if (r->status == 403 || r->status == 404)
+            r->no_streams = false;          /* it was not the stream that was refused */
+        free(take_ptr(&r->continue_token)); /* also a continue token that has expired (410) */
+        char why[64];
+        (void)snprintf(why, sizeof why, "status %d, %s", r->status, err_strerror(code));
+        retry(r, err && err->text[0] ? err->text : why);
+    }
+}
+
+static void on_end(void *arg, int code, const struct err *err)
+{
+    struct reflector *r = arg;
+    r->call = NULL;
+    enter(r);
+    if (r->closed)
+        ; /* leave() does the rest */
+    else if (r->streaming)
+        end_streamed(r, code, err);
+    else
+        end_page(r, code, err);
+    leave(r);
+}
+
+static const struct kube_call_ops list_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
+
+static void write_target(struct reflector *r, struct buf *target)
+{
+    const struct watch_key *k = &r->opts.key;
+    bool core = str_find_char(k->group_version, '/') < 0;
+    buf_printf(target, "/%s/" STR_FMT "/", core ? "api" : "apis", STR_ARG(k->group_version));
+    if (k->namespace.n)
+        buf_printf(target, "namespaces/" STR_FMT "/", STR_ARG(k->namespace));
+    buf_add_str(target, k->plural);
+    if (r->streaming)
+        buf_add_cstr(target, "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true"
+                             "&resourceVersionMatch=NotOlderThan");
+    else
+        buf_printf(target, "?limit=%d", REFLECTOR_PAGE);
+    const struct url_pair pairs[] = { { STR("labelSelector"), k->label_selector },
+                                      { STR("fieldSelector"), k->field_selector },
+                                      { STR("continue"), str_of(r->continue_token) } };
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+        if (pairs[i].value.n == 0)
+            continue;
+        buf_printf(target, "&" STR_FMT "=", STR_ARG(pairs[i].name));
+        (void)url_encode(target, pairs[i].value);
+    }
+}
+
+static const char *media_type(const struct reflector *r)
+{
+    if (!r->opts.key.metadata_only)
+        return "application/json";
+    return r->streaming ? WATCH_METADATA_ACCEPT
+                        : "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+}
+
+/* The next page, or the whole. */
+static void start_list(struct reflector *r)
+{
+    if (!r->continue_token) {
+        r->round++;
+        r->relist = false;
+        if (r->opts.ops->on_list_begin)
+            r->opts.ops->on_list_begin(r->opts.arg);
+        if (r->closed)
+            return;
+    }
+    r->streaming = r->opts.streams && !r->no_streams;
+    r->stream_done = r->stream_broken = false;
+    buf_init(&r->page, r->streaming ? WATCH_LINE_MAX_BYTES : REFLECTOR_PAGE_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
+    write_target(r, &target);
+    r->status = 0;
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "accept", media_type(r));
+    struct kube_request req = { .identity = r->opts.identity,
+                                .method = STR("GET"),
+                                .target = buf_str(&target),
+                                .headers = &h };
+    struct err err = { 0 };
+    int code = transport_start(r->opts.transport, &req, &list_ops, r, &r->call, &err);
+    headers_fini(&h);
+    if (code < 0) {
+        r->streaming = false;
+        retry(r, err_text(&err));
+    } else if (r->streaming) {
+        timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
+    }
+}
+
+static void begin_list(struct reflector *r)
+{
+    enter(r);
+    start_list(r);
+    leave(r);
+}
+
+static void on_retry(struct timer *t)
+{
+    begin_list(container_of(t, struct reflector, retry));
+}
+
+static void on_begin(struct defer *d)
+{
+    begin_list(container_of(d, struct reflector, begin));
+}
+
+int reflector_start(const struct reflector_opts *opts, struct reflector **ret, struct err *err)
+{
+    struct reflector *r = xnew(struct reflector);
+    r->opts = *opts;
+    struct watch_key *k = &r->opts.key;
+    struct str *copied[] = { &k->group_version, &k->plural, &k->namespace, &k->label_selector,
+                             &k->field_selector };
+    for (size_t i = 0; i < ARRAY_LEN(copied); i++)
+        *copied[i] = str_copy_arena(&r->strings, *copied[i]);
+    assert(!opts->ops->on_list_begin == !opts->ops->on_list_end);
+    assert(!opts->ops->on_text || (opts->ops->on_list_begin && !opts->streams));
+    defer_start(opts->loop, &r->begin, on_begin);
+    *ret = r;
+    return 0;
+}
+
+void reflector_relist(struct reflector *r)
+{
+    if (r->closed || r->call || r->relist || timer_is_armed(&r->retry))
+        return;
+    r->relist = true;
+    if (r->sub)
+        watch_sub_cancel(take_ptr(&r->sub));
+    defer_start(r->opts.loop, &r->begin, on_begin);
+}
+
+void reflector_close(struct reflector *r)
+{
+    if (!r)
+        return;
+    r->closed = true;
+    timer_stop(r->opts.loop, &r->retry);
+    timer_stop(r->opts.loop, &r->quiet);
+    defer_cancel(&r->begin);
+    if (r->sub)
+        watch_sub_cancel(take_ptr(&r->sub));
+    if (r->call)
+        transport_cancel(r->opts.transport, r->call);
+    else if (!r->busy)
+        free_reflector(r);
+}

@@ -1,0 +1,878 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shared watches; see watch_hub.h.
+ *
+ * An upstream keeps a ring of events, numbered by sequence. A subscriber that is live needs no
+ * place in it: an event finds its live subscribers through the list of its namespace. A subscriber
+ * that joins late, or is paused, has a cursor (the next sequence number it wants) and is pumped
+ * along the ring until it has caught up. The ring's low mark (floor_rv) is the version from which
+ * it is complete.
+ *
+ *     upstream:  CONNECTING -> OPEN -> (ended) WAITING -> CONNECTING ...     DEAD: refused or
+ * expired
+ */
+#include "client/watch_hub.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/record.h"
+#include "base/sys.h"
+#include "client/identity.h"
+#include "codec/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    KEY_MAX_BYTES = 2048,
+    PUMP_PER_TURN = 64,
+    REFUSAL_MAX_BYTES = 64 << 10,
+    STEADY_MS = 10000 /* a stream that lasted this long ends in peace: no back-off */
+};
+
+/* A watch event of type ERROR; all three are string literals. */
+#define ERROR_STATUS(message, reason, code)                                                        \
+    "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"   \
+    "\"status\":\"Failure\",\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" code  \
+    "}}"
+
+struct past_event {
+    char *line;
+    size_t n;
+    uint64_t rv;
+    struct str namespace; /* into line's block, behind the line */
+    bool is_bookmark;
+};
+
+/* Subscribers of one namespace; "" is those that want all. */
+struct topic {
+    struct list subs;
+    size_t n;
+};
+
+enum upstream_state { UP_CONNECTING, UP_OPEN, UP_WAITING, UP_DEAD };
+
+struct upstream {
+    struct watch_hub *hub;
+    char *key;    /* map key, "gv|plural|ns|labels|fields" */
+    char *target; /* path and selectors, without resourceVersion */
+    enum upstream_state state;
+    struct kube_call *call;  /* until its on_end */
+    uint64_t last_rv;        /* newest version seen, where a reconnect goes on */
+    uint64_t floor_rv;       /* the ring holds every event after this version */
+    struct past_event *ring; /* WATCH_HISTORY_MAX_EVENTS slots, allocated on the first event */
+    uint64_t first_seq, next_seq;
+    size_t bytes;
+    struct buf partial; /* a line not complete yet; a refusal's body */
+    int status;         /* of the response head */
+    unsigned failures;
+    uint64_t opened_ms;
+    bool said_lost;
+    bool broken;     /* we cancelled the call because of what it brought */
+    bool delivering; /* events are being handed out; freeing waits */
+    struct timer retry;
+    struct map topics; /* namespace -> struct topic; key "\1" for all */
+    size_t n_subs;
+    size_t n_following; /* of them live, and in need of no history */
+    bool metadata_only;
+    struct arena strings;
+    const struct kube_identity *identity; /* NULL: the hub's */
+};
+
+/* Namespaced subscriptions to one resource that stand, of either kind. */
+struct narrow {
+    unsigned n_subs;
+    bool only; /* the watch over all namespaces was forbidden */
+};
+
+struct watch_sub {
+    struct upstream *up;
+    struct narrow *narrow; /* counts it; NULL: not namespaced, or not counted */
+    struct topic *topic;
+    struct list node;      /* in its topic */
+    struct list pump_node; /* on the hub's list of those that have a cursor and may run */
+    struct str namespace;  /* filter; owned by the topic's map key; "" none */
+    uint64_t rv;           /* version the subscriber has seen */
+    uint64_t cursor;       /* sequence number wanted next, while !live */
+    bool live, paused, opened, bookmarks;
+    bool expired; /* asked for a version older than the ring is complete from */
+    const struct watch_sub_ops *ops;
+    void *arg;
+};
+
+struct watch_hub {
+    struct loop *loop;
+    struct transport *transport;
+    const struct kube_identity *identity;
+    unsigned widen_at, max_upstreams;
+    struct map upstreams;
+    struct map narrow; /* "gv|plural|labels|fields" -> struct narrow; kept as long as the hub */
+    struct list pump;
+    struct defer pump_defer;
+    struct watch_hub_stats stats;
+    size_t calls; /* upstream calls not ended yet */
+    bool closing;
+    struct defer close_defer;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static const char ALL_NAMESPACES[] = "\1";
+
+static void connect_upstream(struct upstream *up);
+static void on_pump(struct defer *d);
+
+/* ---------------------------------------------------------------- subscribers */
+
+static void schedule_pump(struct watch_sub *sub)
+{
+    struct watch_hub *hub = sub->up->hub;
+    if (!list_is_linked(&sub->pump_node))
+        list_push_back(&hub->pump, &sub->pump_node);
+    defer_start(hub->loop, &hub->pump_defer, on_pump);
+}
+
+/* The only place that says whether a subscriber takes events as they come. */
+static void set_live(struct watch_sub *sub, bool live)
+{
+    if (sub->ops->needs_no_history)
+        sub->up->n_following += (size_t)live - (size_t)sub->live;
+    sub->live = live;
+}
+
+static void release_sub(struct watch_sub *sub)
+{
+    struct upstream *up = sub->up;
+    set_live(sub, false);
+    list_remove(&sub->pump_node);
+    list_remove(&sub->node);
+    sub->topic->n--;
+    if (sub->narrow)
+        sub->narrow->n_subs--;
+    up->n_subs--;
+    up->hub->stats.subscribers--;
+    /* An empty topic or upstream goes in the pump's turn, when nobody walks over it. */
+    defer_start(up->hub->loop, &up->hub->pump_defer, on_pump);
+    record_free(sub);
+}
+
+static void end_sub(struct watch_sub *sub)
+{
+    const struct watch_sub_ops *ops = sub->ops;
+    void *arg = sub->arg;
+    release_sub(sub);
+    ops->on_end(arg);
+}
+
+/* true when the subscriber wants it; a bookmark only when asked for. */
+static bool wants(const struct watch_sub *sub, const struct past_event *ev)
+{
+    if (ev->is_bookmark)
+        return sub->bookmarks && ev->rv > sub->rv;
+    if (ev->rv && ev->rv <= sub->rv)
+        return false;
+    return sub->namespace.n == 0 || str_eq(sub->namespace, ev->namespace);
+}
+
+static void hand_out(struct watch_sub *sub, const struct past_event *ev)
+{
+    struct watch_event out = { .line = str_n(ev->line, ev->n),
+                               .rv = ev->rv,
+                               .is_bookmark = ev->is_bookmark };
+    if (ev->rv)
+        sub->rv = ev->rv;
+    sub->ops->on_event(sub->arg, &out);
+}
+
+static void expire_sub(struct watch_sub *sub)
+{
+    struct watch_event ev = {
+        .line = STR(ERROR_STATUS("too old resource version", "Expired", "410")),
+        .is_error = true,
+    };
+    sub->up->hub->stats.expired++;
+    sub->ops->on_event(sub->arg, &ev);
+}
+
+/*
+ * A callback may cancel its own subscription or any other, so the pump takes one subscriber at a
+ * time from the hub's list, and re-reads everything behind each callback through `current`.
+ */
+static struct watch_sub *current; /* being called back; NULL once it was cancelled */
+
+/* Returns false when the subscription ended during the callback. */
+#define CALL_SUB(sub, call)                                                                        \
+    ({                                                                                             \
+        struct watch_sub *outer_ = current;                                                        \
+        current = (sub);                                                                           \
+        call;                                                                                      \
+        bool alive_ = current == (sub);                                                            \
+        current = outer_;                                                                          \
+        alive_;                                                                                    \
+    })
+
+static bool is_open(const struct upstream *up)
+{
+    /* Once it stood, a reconnect is the upstream's own affair. */
+    return up->state == UP_OPEN || (up->state != UP_DEAD && up->status == 200);
+}
+
+/* Move one subscriber along the ring. */
+static void pump_sub(struct watch_sub *sub)
+{
+    struct upstream *up = sub->up;
+    if (sub->paused || up->state == UP_DEAD)
+        return;
+    if (!sub->opened) {
+        if (!is_open(up))
+            return; /* on_open comes when the upstream stands */
+        sub->opened = true;
+        if (!CALL_SUB(sub, sub->ops->on_open(sub->arg, 200, STR(""))))
+            return;
+    }
+    if (sub->live || sub->paused)
+        return;
+    if (sub->expired || sub->cursor < up->first_seq) {
+        if (CALL_SUB(sub, expire_sub(sub)))
+            end_sub(sub);
+        return;
+    }
+    for (unsigned n = 0; sub->cursor < up->next_seq && n < PUMP_PER_TURN; n++) {
+        const struct past_event *ev = &up->ring[sub->cursor % WATCH_HISTORY_MAX_EVENTS];
+        sub->cursor++;
+        if (!wants(sub, ev))
+            continue;
+        if (!CALL_SUB(sub, hand_out(sub, ev)))
+            return;
+        if (sub->paused)
+            return;
+    }
+    if (sub->cursor == up->next_seq)
+        set_live(sub, true);
+    else
+        schedule_pump(sub);
+}
+
+static void free_topics(struct upstream *up)
+{
+    map_each (e, &up->topics)
+        record_free(e->value);
+    map_fini(&up->topics);
+}
+
+static void free_upstream(struct upstream *up)
+{
+    assert(!up->call && up->n_subs == 0);
+    timer_stop(up->hub->loop, &up->retry);
+    for (uint64_t s = up->first_seq; s < up->next_seq; s++)
+        free(up->ring[s % WATCH_HISTORY_MAX_EVENTS].line);
+    up->hub->stats.history_events -= up->next_seq - up->first_seq;
+    up->hub->stats.history_bytes -= up->bytes;
+    up->hub->stats.upstreams--;
+    free(up->ring);
+    free_topics(up);
+    buf_fini(&up->partial);
+    arena_fini(&up->strings);
+    free(up->target);
+    free(up->key);
+    free(up);
+}
+
+/* Nobody listens: end the upstream; its memory goes when its call has ended. */
+static void drop_upstream(struct upstream *up)
+{
+    if (map_get(&up->hub->upstreams, str_of(up->key)) == up)
+        (void)map_del(&up->hub->upstreams, str_of(up->key));
+    up->state = UP_DEAD;
+    if (up->call)
+        transport_cancel(up->hub->transport, up->call);
+    else
+        free_upstream(up);
+}
+
+static void sweep(struct watch_hub *hub)
+{
+    struct upstream *idle[16];
+    size_t n;
+    do {
+        n = 0;
+        map_each (e, &hub->upstreams) {
+            struct upstream *up = e->value;
+            if (up->n_subs == 0 && !up->delivering && n < ARRAY_LEN(idle))
+                idle[n++] = up;
+        }
+        for (size_t i = 0; i < n; i++)
+            drop_upstream(idle[i]);
+    } while (n == ARRAY_LEN(idle));
+}
+
+static void on_pump(struct defer *d)
+{
+    struct watch_hub *hub = container_of(d, struct watch_hub, pump_defer);
+    struct list round;
+    list_move_all(&hub->pump, &round);
+    struct list *node;
+    while ((node = list_pop_front(&round)))
+        pump_sub(list_entry(node, struct watch_sub, pump_node));
+    sweep(hub);
+}
+
+static void finish_close(struct defer *d)
+{
+    struct watch_hub *hub = container_of(d, struct watch_hub, close_defer);
+    void (*closed)(void *) = hub->closed;
+    void *arg = hub->closed_arg;
+    defer_cancel(&hub->pump_defer);
+    map_fini(&hub->upstreams);
+    map_each (e, &hub->narrow)
+        free(e->value);
+    map_fini(&hub->narrow);
+    free(hub);
+    if (closed)
+        closed(arg);
+}
+
+/* ---------------------------------------------------------------- ring */
+
+static void forget_oldest(struct upstream *up)
+{
+    struct past_event *ev = &up->ring[up->first_seq % WATCH_HISTORY_MAX_EVENTS];
+    if (ev->rv > up->floor_rv)
+        up->floor_rv = ev->rv;
+    up->bytes -= ev->n;
+    up->hub->stats.history_bytes -= ev->n;
+    up->hub->stats.history_events--;
+    free(ev->line);
+    up->first_seq++;
+}
+
+static struct past_event *remember(struct upstream *up, struct str line, struct str namespace,
+                                   uint64_t rv, bool is_bookmark)
+{
+    if (!up->ring)
+        up->ring = xnew_n(struct past_event, WATCH_HISTORY_MAX_EVENTS);
+    while (up->next_seq - up->first_seq == WATCH_HISTORY_MAX_EVENTS ||
+           (up->next_seq > up->first_seq && up->bytes + line.n > WATCH_HISTORY_MAX_BYTES))
+        forget_oldest(up);
+    struct past_event *ev = &up->ring[up->next_seq++ % WATCH_HISTORY_MAX_EVENTS];
+    char *block = xalloc(line.n + namespace.n + 1);
+    memcpy(block, line.p, line.n);
+    if (namespace.n)
+        memcpy(block + line.n, namespace.p, namespace.n);
+    *ev = (struct past_event){ .line = block,
+                               .n = line.n,
+                               .rv = rv,
+                               .namespace = str_n(block + line.n, namespace.n),
+                               .is_bookmark = is_bookmark };
+    up->bytes += line.n;
+    up->hub->stats.history_bytes += line.n;
+    up->hub->stats.history_events++;
+    return ev;
+}
+
+/* Nobody wants anything twice, and nobody has a place in the ring: it begins at its first page. */
+static void forget_all(struct upstream *up)
+{
+    while (up->first_seq < up->next_seq)
+        forget_oldest(up);
+    up->first_seq = up->next_seq = 0;
+}
+
+/* To the live subscribers of one topic. Those that pause meanwhile keep their place. */
+static void distribute(struct upstream *up, struct str topic_name, uint64_t seq)
+{
+    struct topic *t = map_get(&up->topics, topic_name);
+    if (!t || t->n == 0)
+        return;
+    /* Callbacks may cancel any subscription: collect first, then go by identity through the list.
+     */
+    struct list round;
+    list_move_all(&t->subs, &round);
+    struct list *node;
+    while ((node = list_pop_front(&round))) {
+        struct watch_sub *sub = list_entry(node, struct watch_sub, node);
+        list_push_back(&t->subs, &sub->node);
+        if (!sub->live)
+            continue;
+        const struct past_event *ev = &up->ring[seq % WATCH_HISTORY_MAX_EVENTS];
+        if (wants(sub, ev))
+            (void)CALL_SUB(sub, hand_out(sub, ev));
+    }
+}
+
+/* ---------------------------------------------------------------- upstream stream */
+
+/*
+ * Forbidden is only the watch over all namespaces, which was our choice: the subscriber lists
+ * again, and its next subscription is to its own namespace.
+ */
+static bool was_widened(struct watch_sub *sub, int status)
+{
+    if (status != 403 || sub->namespace.n == 0 || !sub->narrow)
+        return false;
+    sub->narrow->only = true;
+    return true;
+}
+
+/* Tell everybody something last and end them: an ERROR event (line), or a refusal before the watch
+ * stood. */
+static void end_all(struct upstream *up, int status, struct str body)
+{
+    scoped(buf_fini_scoped) struct buf line = BUF_INIT(REFUSAL_MAX_BYTES + 256);
+    body = str_trim(body);
+    if (body.n && body.p[0] == '{')
+        buf_printf(&line, "{\"type\":\"ERROR\",\"object\":" STR_FMT "}", STR_ARG(body));
+    else
+        buf_printf(&line, ERROR_STATUS("watch refused", "InternalError", "%d"), status);
+    up->state = UP_DEAD;
+    (void)map_del(&up->hub->upstreams, str_of(up->key));
+    up->delivering = true;
+    map_each (e, &up->topics) {
+        struct topic *t = e->value;
+        while (!list_is_empty(&t->subs)) {
+            struct watch_sub *sub = list_first(&t->subs, struct watch_sub, node);
+            bool alive, expires = status == 410 || was_widened(sub, status);
+            if (!sub->opened) {
+                alive = CALL_SUB(sub, sub->ops->on_open(sub->arg, expires ? 200 : status, body));
+                if (alive && expires)
+                    alive = CALL_SUB(sub, expire_sub(sub));
+            } else if (expires) {
+                alive = CALL_SUB(sub, expire_sub(sub));
+            } else {
+                struct watch_event ev = { .line = buf_str(&line), .is_error = true };
+                alive = CALL_SUB(sub, sub->ops->on_event(sub->arg, &ev));
+            }
+            if (alive)
+                end_sub(sub);
+        }
+    }
+    up->delivering = false;
+}
+
+/* What came makes no sense: connect again, with back-off even if it comes again at once. */
+static void break_stream(struct upstream *up)
+{
+    up->failures++;
+    up->broken = true;
+    transport_cancel(up->hub->transport, up->call);
+}
+
+/* One complete line of the watch. Returns false when the upstream ended by it. */
+static bool on_line(struct upstream *up, struct str line)
+{
+    line = str_trim(line);
+    if (line.n == 0)
+        return true;
+    struct arena arena = { .max_bytes = (size_t)WATCH_LINE_MAX_BYTES * 16 };
+    struct json *event;
+    struct err err = { 0 };
+    if (json_parse(&arena, line, NULL, &event, &err) < 0) {
+        log_warn("watch: event does not parse, reconnecting", "watch=%s reason=\"%s\"", up->target,
+                 err_text(&err));
+        arena_fini(&arena);
+        break_stream(up);
+        return false;
+    }
+    struct str type = json_get_str(event, "type");
+    struct json *object = json_getc(event, "object");
+    struct json *meta = json_getc(object, "metadata");
+    struct str namespace = json_get_str(meta, "namespace");
+    uint64_t rv = 0;
+    (void)parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rv);
+    if (str_is(type, "ERROR")) {
+        int64_t code = json_int_or(json_getc(object, "code"), 500);
+        arena_fini(&arena);
+        if (code !=
+            410) { /* the server's trouble, not the subscribers': go on from the last version */
+            log_warn("watch: server ended it, reconnecting", "watch=%s code=%d", up->target,
+                     (int)code);
+            break_stream(up);
+            return false;
+        }
+        transport_cancel(up->hub->transport, up->call);
+        end_all(up, 410, STR(""));
+        return false;
+    }
+    bool is_bookmark = str_is(type, "BOOKMARK");
+    if (!up->broken)
+        up->failures = 0;
+    up->hub->stats.events++;
+    if (rv > up->last_rv)
+        up->last_rv = rv;
+    struct past_event *ev = remember(up, line, namespace, rv, is_bookmark);
+    namespace = ev->namespace;
+    arena_fini(&arena);
+    uint64_t seq = up->next_seq - 1;
+    up->delivering = true;
+    distribute(up, STR("\1"), seq);
+    if (namespace.n && !is_bookmark)
+        distribute(up, namespace, seq);
+    if (is_bookmark) {
+        map_each (e, &up->topics)
+            if (!str_is(e->key, ALL_NAMESPACES))
+                distribute(up, e->key, seq);
+    }
+    up->delivering = false;
+    if (up->n_following == up->n_subs)
+        forget_all(up);
+    return true;
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct upstream *up = arg;
+    if (up->state == UP_DEAD)
+        return;
+    up->status = status;
+    buf_reset(&up->partial);
+    if (status != 200)
+        return; /* the body says why; decided at its end */
+    up->state = UP_OPEN;
+    up->opened_ms = loop_now_ms(up->hub->loop);
+    if (up->said_lost)
+        log_info("watch: connected again", "watch=%s", up->target);
+    up->said_lost = false;
+    map_each (e, &up->topics) {
+        struct topic *t = e->value;
+        list_each (node, &t->subs) {
+            struct watch_sub *sub = list_entry(node, struct watch_sub, node);
+            if (!sub->opened)
+                schedule_pump(sub);
+        }
+    }
+}
+
+static void break_oversized(struct upstream *up)
+{
+    log_warn("watch: event too large, reconnecting", "watch=%s limit=%d", up->target,
+             WATCH_LINE_MAX_BYTES);
+    break_stream(up);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+    struct upstream *up = arg;
+    if (up->state == UP_DEAD || up->broken)
+        return;
+    if (up->status != 200) {
+        if (up->partial.n + chunk.n <= REFUSAL_MAX_BYTES)
+            (void)buf_add_str(&up->partial, chunk);
+        return;
+    }
+    struct str line, rest = chunk;
+    while (str_find_char(rest, '\n') >= 0) {
+        (void)str_cut(rest, '\n', &line, &rest);
+        if (up->partial.n) {
+            if (buf_add_str(&up->partial, line) < 0) {
+                break_oversized(up);
+                return;
+            }
+            size_t n;
+            char *whole = buf_take(&up->partial, &n);
+            bool more = on_line(up, str_n(whole, n));
+            free(whole);
+            if (!more)
+                return;
+        } else if (!on_line(up, line)) {
+            return;
+        }
+    }
+    if (rest.n && buf_add_str(&up->partial, rest) < 0)
+        break_oversized(up);
+}
+
+static void on_retry(struct timer *t)
+{
+    connect_upstream(container_of(t, struct upstream, retry));
+}
+
+static void retry_later(struct upstream *up, const char *why)
+{
+    uint64_t wait = 0;
+    if (up->failures) {
+        wait = WATCH_RETRY_FIRST_MS;
+        for (unsigned i = 1; i < up->failures && wait < WATCH_RETRY_MAX_MS; i++)
+            wait *= 2;
+        wait = MIN(wait, (uint64_t)WATCH_RETRY_MAX_MS);
+        wait = wait / 2 + sys_random_u64() % (wait / 2 + 1);
+    }
+    if (up->failures == 3 && !up->said_lost) {
+        up->said_lost = true;
+        log_warn("watch: cannot connect, retrying", "watch=%s reason=\"%s\"", up->target, why);
+    }
+    up->failures++;
+    up->state = UP_WAITING;
+    up->hub->stats.reconnects++;
+    timer_start(up->hub->loop, &up->retry, wait, on_retry);
+}
+
+/* A refusal that waiting does not mend is the subscribers' affair. */
+static bool is_final(int status)
+{
+    return status >= 400 && status < 500 && status != 401 && status != 408 && status != 429;
+}
+
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct upstream *up = arg;
+    struct watch_hub *hub = up->hub;
+    up->call = NULL;
+    hub->calls--;
+    if (up->state == UP_DEAD) {
+        free_upstream(up);
+        if (hub->closing && hub->calls == 0)
+            defer_start(hub->loop, &hub->close_defer, finish_close);
+        return;
+    }
+    bool was_open = up->state == UP_OPEN; /* else the status may be that of the stream before */
+    bool answered = up->status != 0;
+    int status = up->status;
+    if (answered && is_final(status) && r == 0) {
+        size_t n;
+        scoped(free_scoped) char *body = buf_take(&up->partial, &n);
+        end_all(up, status, str_n(body, n));
+        free_upstream(up);
+        return;
+    }
+    if (status != 200)
+        up->status = 0;
+    else if (was_open && !up->broken && loop_now_ms(hub->loop) - up->opened_ms > STEADY_MS)
+        up->failures = 0;
+    up->broken = false;
+    buf_reset(&up->partial);
+    retry_later(up, r < 0 && err ? err_text(err) : "stream ended");
+}
+
+static const struct kube_call_ops call_ops = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
+
+static void connect_upstream(struct upstream *up)
+{
+    struct watch_hub *hub = up->hub;
+    scoped(buf_fini_scoped) struct buf target = BUF_INIT(KEY_MAX_BYTES * 4);
+    buf_printf(&target, "%s&resourceVersion=%" PRIu64, up->target, up->last_rv);
+    struct kube_request req = { .identity = up->identity ? up->identity : hub->identity,
+                                .method = STR("GET"),
+                                .target = buf_str(&target) };
+    struct headers accept = { 0 };
+    if (up->metadata_only) {
+        (void)headers_addc(&accept, "accept", WATCH_METADATA_ACCEPT);
+        req.headers = &accept;
+    }
+    struct err err = { 0 };
+    bool stood = up->status == 200;
+    up->state = UP_CONNECTING;
+    int r = transport_start(hub->transport, &req, &call_ops, up, &up->call, &err);
+    headers_fini(&accept);
+    if (r < 0) {
+        retry_later(up, err_text(&err));
+        return;
+    }
+    hub->calls++;
+    if (!stood)
+        up->status = 0;
+}
+
+/* ---------------------------------------------------------------- public */
+
+int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct watch_hub **ret,
+                  struct err *err)
+{
+    struct watch_hub *hub = xnew(struct watch_hub);
+    hub->loop = loop;
+    hub->transport = opts->transport;
+    hub->identity = opts->identity;
+    hub->widen_at = opts->widen_at;
+    hub->max_upstreams = opts->max_upstreams ? opts->max_upstreams : (unsigned)WATCH_UPSTREAMS_MAX;
+    list_init(&hub->pump);
+    *ret = hub;
+    return 0;
+}
+
+void watch_hub_close(struct watch_hub *hub, void (*done)(void *arg), void *arg)
+{
+    assert(hub->stats.subscribers == 0);
+    hub->closing = true;
+    hub->closed = done;
+    hub->closed_arg = arg;
+    sweep(hub);
+    if (hub->calls == 0)
+        defer_start(hub->loop, &hub->close_defer, finish_close);
+}
+
+static void add_query(struct buf *b, const char *name, struct str value)
+{
+    if (value.n == 0)
+        return;
+    buf_printf(b, "&%s=", name);
+    for (size_t i = 0; i < value.n; i++) {
+        unsigned char c = (unsigned char)value.p[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     strchr("-._~", c);
+        if (plain && c)
+            buf_add_char(b, (char)c);
+        else
+            buf_printf(b, "%%%02X", c);
+    }
+}
+
+static char *make_target(const struct watch_key *key, struct str namespace)
+{
+    struct buf b = BUF_INIT(KEY_MAX_BYTES * 4);
+    bool core = str_find_char(key->group_version, '/') < 0;
+    buf_printf(&b, "/%s/" STR_FMT "/", core ? "api" : "apis", STR_ARG(key->group_version));
+    if (namespace.n)
+        buf_printf(&b, "namespaces/" STR_FMT "/", STR_ARG(namespace));
+    buf_add_str(&b, key->plural);
+    buf_add_cstr(&b, "?watch=true&allowWatchBookmarks=true");
+    add_query(&b, "labelSelector", key->label_selector);
+    add_query(&b, "fieldSelector", key->field_selector);
+    size_t n;
+    return buf_take(&b, &n);
+}
+
+static struct str key_user(const struct watch_key *key)
+{
+    return key->identity ? key->identity->user : STR("");
+}
+
+/* NULL: there are too many. */
+static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key,
+                                      struct str namespace, uint64_t rv)
+{
+    char name[KEY_MAX_BYTES * 2];
+    int n = snprintf(name, sizeof name,
+                     STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|%s|" STR_FMT,
+                     STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(namespace),
+                     STR_ARG(key->label_selector), STR_ARG(key->field_selector),
+                     key->metadata_only ? "metadata" : "", STR_ARG(key_user(key)));
+    struct upstream *up = map_get(&hub->upstreams, str_n(name, (size_t)n));
+    if (up)
+        return up;
+    if (hub->stats.upstreams >= hub->max_upstreams)
+        return NULL;
+    up = xnew(struct upstream);
+    up->hub = hub;
+    up->key = xstrndup(name, (size_t)n);
+    up->target = make_target(key, namespace);
+    up->last_rv = up->floor_rv = rv;
+    up->metadata_only = key->metadata_only;
+    up->identity = kube_identity_copy(&up->strings, key->identity);
+    buf_init(&up->partial, WATCH_LINE_MAX_BYTES);
+    (void)map_put(&hub->upstreams, str_of(up->key), up);
+    hub->stats.upstreams++;
+    connect_upstream(up);
+    return up;
+}
+
+/* The count that a namespaced subscription goes into; NULL: none is kept. */
+static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key *key)
+{
+    if (key->namespace.n == 0 || key->identity || hub->widen_at == 0 || hub->widen_at == UINT_MAX)
+        return NULL;
+    char text[KEY_MAX_BYTES * 2];
+    int n =
+        snprintf(text, sizeof text, STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT "|" STR_FMT,
+                 STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(key->label_selector),
+                 STR_ARG(key->field_selector), STR_ARG(key_user(key)));
+    struct str name = str_n(text, (size_t)n);
+    struct narrow *narrow = map_get(&hub->narrow, name);
+    if (!narrow) {
+        narrow = xnew(struct narrow);
+        (void)map_put(&hub->narrow, name, narrow);
+    }
+    return narrow;
+}
+
+static bool use_wide(const struct watch_hub *hub, const struct watch_key *key,
+                     const struct narrow *narrow)
+{
+    if (key->namespace.n == 0)
+        return true;
+    if (key->identity) /* who knows what else they may */
+        return false;
+    if (hub->widen_at == 0)
+        return true;
+    return narrow && !narrow->only && narrow->n_subs >= hub->widen_at;
+}
+
+int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint64_t rv,
+                        bool bookmarks, const struct watch_sub_ops *ops, void *arg,
+                        struct watch_sub **ret, struct err *err)
+{
+    size_t total = key->group_version.n + key->plural.n + key->namespace.n + key->label_selector.n +
+                   key->field_selector.n + key_user(key).n;
+    if (key->group_version.n == 0 || key->plural.n == 0 || rv == 0)
+        return err_set(err, -EINVAL, "watch without a resource or version");
+    if (total > KEY_MAX_BYTES)
+        return err_set(err, -E2BIG, "watch selectors are longer than %d bytes", KEY_MAX_BYTES);
+    assert(!hub->closing);
+    struct narrow *narrow = find_narrow(hub, key);
+    bool wide = use_wide(hub, key, narrow);
+    struct upstream *up = open_upstream(hub, key, wide ? STR("") : key->namespace, rv);
+    if (!up)
+        return err_set(err, E_LIMIT, "more than %u watches of different collections and selectors",
+                       hub->max_upstreams);
+    struct str topic_name = wide && key->namespace.n ? key->namespace : STR("\1");
+    struct topic *topic = map_get(&up->topics, topic_name);
+    if (!topic) {
+        topic = record_new(struct topic);
+        list_init(&topic->subs);
+        (void)map_put(&up->topics, topic_name, topic);
+    }
+    struct watch_sub *sub = record_new(struct watch_sub);
+    sub->up = up;
+    sub->topic = topic;
+    sub->narrow = narrow;
+    sub->rv = rv;
+    sub->bookmarks = bookmarks;
+    sub->ops = ops;
+    sub->arg = arg;
+    if (wide && key->namespace.n)
+        sub->namespace = map_find(&up->topics, key->namespace)->key;
+    sub->cursor = up->first_seq;
+    sub->expired = rv < up->floor_rv;
+    list_push_back(&topic->subs, &sub->node);
+    topic->n++;
+    if (narrow)
+        narrow->n_subs++;
+    up->n_subs++;
+    hub->stats.subscribers++;
+    schedule_pump(sub);
+    *ret = sub;
+    return 0;
+}
+
+void watch_sub_pause(struct watch_sub *sub)
+{
+    if (sub->paused)
+        return;
+    sub->paused = true;
+    if (sub->live) {
+        set_live(sub, false);
+        sub->cursor = sub->up->next_seq;
+    }
+}
+
+void watch_sub_resume(struct watch_sub *sub)
+{
+    if (!sub->paused)
+        return;
+    sub->paused = false;
+    schedule_pump(sub);
+}
+
+void watch_sub_cancel(struct watch_sub *sub)
+{
+    if (current == sub)
+        current = NULL;
+    release_sub(sub);
+}
+
+void watch_hub_get_stats(const struct watch_hub *hub, struct watch_hub_stats *ret)
+{
+    *ret = hub->stats;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths of names; see field_path.h. */
+#include "kube/model/field_path.h"
+
+static bool is_name_char(char c)
+{
+    return c != '.' && c != '[' && c != ']' && c != '\'' && c != '"' && (unsigned char)c > ' ';
+}
+
+static int take_name(struct str *at, struct str *ret, struct err *err)
+{
+    size_t n = 0;
+    while (n < at->n && is_name_char(at->p[n]))
+        n++;
+    if (n == 0)
+        return err_set(err, E_INVALID, "a name is missing after '.'");
+    *ret = str_slice(*at, 0, n);
+    *at = str_slice(*at, n, at->n);
+    return 0;
+}
+
+/* Behind '[': '*]' or a quoted name and ']'. */
+static int take_bracket(struct str *at, struct str *ret, struct err *err)
+{
+    if (str_has_prefix(*at, STR("*]"))) {
+        *ret = (struct str){ 0 };
+        *at = str_slice(*at, 2, at->n);
+        return 0;
+    }
+    char quote = at->n ? at->p[0] : 0;
+    if (quote != '\'' && quote != '"')
+        return err_set(err, E_INVALID, "'[' is followed by neither '*' nor a quoted name");
+    struct str rest = str_slice(*at, 1, at->n);
+    ptrdiff_t end = str_find_char(rest, quote);
+    if (end <= 0)
+        return err_set(err, E_INVALID, "a quoted name is empty or not closed");
+    *ret = str_slice(rest, 0, (size_t)end);
+    *at = str_slice(rest, (size_t)end + 1, rest.n);
+    if (!str_has_prefix(*at, STR("]")))
+        return err_set(err, E_INVALID, "']' is missing");
+    *at = str_slice(*at, 1, at->n);
+    return 0;
+}
+
+int field_path_parse(struct arena *a, struct str text, const struct field_path **ret,
+                     struct err *err)
+{
+    struct str steps[FIELD_PATH_MAX_STEPS];
+    size_t n = 0;
+    if (text.n > FIELD_PATH_MAX_BYTES)
+        return err_set(err, E_INVALID, "a field path is longer than %d bytes",
+                       FIELD_PATH_MAX_BYTES);
+    if (text.n == 0 || (text.p[0] != '.' && text.p[0] != '['))
+        return err_set(err, E_INVALID, "a field path begins with '.'");
+    for (struct str at = text; at.n;) {
+        char c = at.p[0];
+        if (n == FIELD_PATH_MAX_STEPS)
+            return err_set(err, E_INVALID, "a field path has more than %d steps",
+                           FIELD_PATH_MAX_STEPS);
+        at = str_slice(at, 1, at.n);
+        int r = c == '.'   ? take_name(&at, &steps[n++], err)
+                : c == '[' ? take_bracket(&at, &steps[n++], err)
+                           : err_set(err, E_INVALID, "unexpected '%c' in a field path", c);
+        if (r < 0)
+            return r;
+    }
+    struct field_path *p = arena_alloc(a, sizeof *p + n * sizeof p->steps[0]);
+    p->n = n;
+    for (size_t i = 0; i < n; i++)
+        p->steps[i] = steps[i].p ? str_copy_arena(a, steps[i]) : (struct str){ 0 };
+    *ret = p;
+    return 0;
+}
+
+static bool walk(const struct field_path *p, size_t at, const struct json *v,
+                 bool (*fn)(void *arg, const struct json *value), void *arg)
+{
+    if (!v)
+        return true;
+    if (at == p->n)
+        return fn(arg, v);
+    if (p->steps[at].p)
+        return !json_is(v, JSON_OBJECT) || walk(p, at + 1, json_get(v, p->steps[at]), fn, arg);
+    if (!json_is(v, JSON_ARRAY))
+        return true;
+    json_each (child, v)
+        if (!walk(p, at + 1, child, fn, arg))
+            return false;
+    return true;
+}
+
+bool field_path_each(const struct field_path *p, const struct json *root,
+                     bool (*fn)(void *arg, const struct json *value), void *arg)
+{
+    return walk(p, 0, root, fn, arg);
+}
+
+static bool keep_first(void *arg, const struct json *value)
+{
+    *(const struct json **)arg = value;
+    return false;
+}
+
+const struct json *field_path_first(const struct field_path *p, const struct json *root)
+{
+    const struct json *found = NULL;
+    (void)walk(p, 0, root, keep_first, &found);
+    return found;
+}
+
+static void strip(const struct field_path *p, size_t at, struct json *v)
+{
+    if (p->steps[at].p) {
+        if (!json_is(v, JSON_OBJECT))
+            return;
+        if (at + 1 == p->n)
+            (void)json_del(v, p->steps[at]);
+        else
+            strip(p, at + 1, json_get(v, p->steps[at]));
+        return;
+    }
+    if (!json_is(v, JSON_ARRAY))
+        return;
+    while (at + 1 == p->n && v->first)
+        (void)json_remove(v, v->first);
+    json_each (child, v)
+        strip(p, at + 1, child);
+}
+
+void field_path_strip(const struct field_path *p, struct json *root)
+{
+    if (root)
+        strip(p, 0, root);
+}
