@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks of the tree find: circles of directories, in made-up trees."""
+"""What the checks of the tree find: circles of directories and names without a prefix, in made-up trees."""
+import json
 import subprocess
 
 import pytest
@@ -72,3 +73,86 @@ def test_an_exception_without_its_include_or_its_circle_is_stale(tmp_path):
 def test_an_exception_that_cannot_be_read_is_an_error(tmp_path):
     assert check_layers(tmp_path, {}, known=["api api/auth"]) == [
         "tools/known-circles.txt:2: 'api api/auth' is not 'FROM -> TO'"]
+
+
+class Names:
+    """A tree with sources in src/ and a build directory with their objects, as Meson lays them out."""
+
+    def __init__(self, tree):
+        self.tree, self.commands = tree, []
+        (tree / "tools").mkdir()
+        (tree / "build").mkdir()
+
+    def add(self, path, text, library):
+        source, output = self.tree / path, f"{library}.p/{path.replace('/', '_')}.o"
+        for file, content in ((source, text), (self.tree / "build" / output, "")):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+        if path.endswith(".c"):
+            subprocess.run(["cc", "-c", "-o", self.tree / "build" / output, source], check=True)
+            self.commands.append({"directory": str(self.tree / "build"), "file": f"../{path}", "output": output})
+        return self
+
+    def check(self, *options, known=None, prefixes=""):
+        if known is not None:
+            (self.tree / "tools/known-names.txt").write_text(known)
+        (self.tree / "tools/name-prefixes.txt").write_text(prefixes)
+        (self.tree / "build/compile_commands.json").write_text(json.dumps(self.commands))
+        done = subprocess.run([ROOT / "tools/check-names", self.tree / "build", "--tree", self.tree, *options], capture_output=True, text=True)
+        assert (done.returncode == 0) == (done.stdout == ""), done.stderr
+        return done.stdout.splitlines()
+
+
+LIBRARY = "src/guest/libdm_guest.a"
+
+
+def test_names_with_the_prefix_of_file_or_directory_are_right(tmp_path):
+    names = Names(tmp_path).add("src/guest/runner_pool.c", """
+        int runner_pool_size; void runner_start(void) {} void guest_end(void) {} static void hidden(void) {}
+        void guests_stop(void) { hidden(); }""", LIBRARY)
+    names.add("src/guest/identity.c", "void identities_new(void) {} int IDENTITY_ALL;", LIBRARY)
+    names.add("src/cmd/main.c", "int main(void) { return 0; }", "dormouse").add("src/runner/main.c", "int main(void) { return 0; }", "dormouse-runner")
+    assert names.check() == []
+
+
+def test_a_name_without_prefix_is_found(tmp_path):
+    names = Names(tmp_path).add("src/guest/runner_pool.c", "void pool_start(void) {} int runner; void runnerstop(void) {}", LIBRARY)
+    assert names.check() == [f"src/guest/runner_pool.c: {name} has no prefix of its file or directory" for name in ("pool_start", "runnerstop")]
+    assert names.check(prefixes="src/guest pool\n", known="prefix runnerstop\n") == []
+    assert names.check(prefixes="src/guest/runner_pool.c pool runnerstop\n", known="") == []
+    assert names.check(prefixes="src/guest pool runnerstop\nsrc/no x\n") == ["tools/name-prefixes.txt: there is no src/no"]
+
+
+def test_a_symbol_with_two_definitions_is_found(tmp_path):
+    names = Names(tmp_path).add("src/guest/guest.c", "int guest_size;", LIBRARY).add("src/guest/x/guest.c", "int guest_size;", "src/guest/x/libdm_x.a")
+    assert names.check() == ["guest_size has definitions in src/guest/guest.c, src/guest/x/guest.c"]
+
+
+def test_a_tag_with_two_meanings_is_found(tmp_path):
+    names = Names(tmp_path).add("src/guest/guest.c", "struct guest { int size; }; enum worker { A };  /* struct reader { */", LIBRARY)
+    names.add("src/guest/worker.h", "struct worker\n{ struct guest *one; }; struct worker *worker_new(void);", LIBRARY)
+    names.add("src/guest/reader.h", "struct reader { struct part { int a; } parts[2]; };", LIBRARY)
+    says = "the tag worker means 2 things: src/guest/guest.c, src/guest/worker.h"
+    assert names.check() == [says]
+    assert names.check(known="tag worker 2\n") == []
+    names.add("src/guest/more.c", "union worker { int a; };", LIBRARY)
+    assert names.check() == ["the tag worker means 3 things: src/guest/guest.c, src/guest/more.c, src/guest/worker.h; 2 are known"]
+
+
+def test_what_is_known_and_right_by_now_is_stale(tmp_path):
+    names = Names(tmp_path).add("src/guest/guest.c", "struct row { int a; }; int row_size;", LIBRARY)
+    names.add("src/guest/table.c", "struct row { int b; };", LIBRARY)
+    known = "# names\nprefix row_size\nprefix row_gone\ntag row 3\ntag column 2\n"
+    better = "is better than that: {} (tools/check-names BUILD_DIR --shrink)"
+    assert names.check(known=known) == [
+        "tools/known-names.txt:3: 'prefix row_gone' " + better.format("remove the line"),
+        "tools/known-names.txt:4: 'tag row' " + better.format("the number is 2"),
+        "tools/known-names.txt:5: 'tag column' " + better.format("remove the line")]
+    assert names.check("--shrink") == []
+    assert (tmp_path / "tools/known-names.txt").read_text() == "# names\nprefix row_size\ntag row 2\n"
+
+
+def test_shrinking_adds_nothing(tmp_path):
+    names = Names(tmp_path).add("src/guest/guest.c", "int row_size;", LIBRARY)
+    assert names.check("--shrink", known="") == ["src/guest/guest.c: row_size has no prefix of its file or directory"]
+    assert (tmp_path / "tools/known-names.txt").read_text() == ""
