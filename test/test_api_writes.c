@@ -144,4 +144,107 @@ TEST(a_patch_of_a_large_object_that_loses_many_times_is_still_done)
     fixture_fini(&f);
 }
 
+/* ------------------------------------------------------------------ namespaces */
+
+/* Write what the server has not seen: by another server on the same store. */
+static void on_written_behind(void *arg, const struct store_txn_result *res, const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)err;
+    CHECK_OK(res->r);
+    f->done = true;
+}
+
+static void write_behind(struct fixture *f, const struct store_op *op)
+{
+    f->done = false;
+    CHECK_OK(store_txn(f->store, op, 1, on_written_behind, f, NULL));
+    wait_done(f);
+}
+
+#define SPACE     "/api/v1/namespaces/space"
+#define SPACE_KEY "/registry/namespaces/space"
+#define SPACE_MAP(name)                                                                            \
+    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"" name "\"}}"
+
+static void make_space(struct fixture *f)
+{
+    want(f, 201, "POST", "/api/v1/namespaces",
+         "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"space\"}}");
+}
+
+TEST(a_create_sees_each_change_of_its_namespace)
+{
+    struct fixture f;
+    fixture_init(&f);
+    make_space(&f);
+    want(&f, 201, "POST", SPACE "/configmaps", SPACE_MAP("a"));
+    CHECK(namespace_table_find(&f.api->namespace_table, STR("space")) > 0);
+    want(&f, 200, "PUT", SPACE,
+         "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"space\","
+         "\"labels\":{\"a\":\"b\"}}}");
+    want(&f, 201, "POST", SPACE "/configmaps", SPACE_MAP("b"));
+    want(&f, 200, "DELETE", SPACE, NULL);
+    CHECK(namespace_table_find(&f.api->namespace_table, STR("space")) == 0);
+    struct json *no = want(&f, 403, "POST", SPACE "/configmaps", SPACE_MAP("c"));
+    CHECK(str_find(json_get_str(no, "message"), STR("because it is being terminated")) > 0);
+    settle(&f);
+    want(&f, 404, "POST", SPACE "/configmaps", SPACE_MAP("c"));
+    make_space(&f);
+    want(&f, 201, "POST", SPACE "/configmaps", SPACE_MAP("c"));
+    fixture_fini(&f);
+}
+
+TEST(a_namespace_that_another_server_changed_is_read_again)
+{
+    struct fixture f;
+    fixture_init(&f);
+    make_space(&f);
+    want(&f, 201, "POST", SPACE "/configmaps", SPACE_MAP("a"));
+    const struct rival v = rival_of(&f, SPACE_KEY);
+    write_behind(&f, &(struct store_op){ .kind = STORE_PUT, .key = v.key, .value = v.value });
+    want(&f, 201, "POST", SPACE "/configmaps", SPACE_MAP("b"));
+
+    scoped(buf_fini_scoped) struct buf leaving = BUF_INIT(BUF_MAX_DEFAULT);
+    long at = str_find(v.value, STR("\"metadata\":{")) + 12;
+    (void)buf_add_str(&leaving, str_slice(v.value, 0, (size_t)at));
+    (void)buf_add_cstr(&leaving, "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",");
+    (void)buf_add_str(&leaving, str_slice(v.value, (size_t)at, v.value.n));
+    write_behind(&f,
+                 &(struct store_op){ .kind = STORE_PUT, .key = v.key, .value = buf_str(&leaving) });
+    struct answer a =
+        ask(&f, "POST", SPACE "/configmaps?dryRun=All", "application/json", NULL, SPACE_MAP("c"));
+    CHECK(a.status == 403 || a.status == 404); /* the server has begun to empty it */
+    answer_fini(&a);
+    a = ask(&f, "POST", SPACE "/configmaps", "application/json", NULL, SPACE_MAP("c"));
+    CHECK(a.status == 403 || a.status == 404);
+    answer_fini(&a);
+    settle(&f);
+
+    make_space(&f);
+    want(&f, 201, "POST", SPACE "/configmaps", SPACE_MAP("d"));
+    want(&f, 200, "DELETE", SPACE "/configmaps/d", NULL);
+    write_behind(&f, &(struct store_op){ .kind = STORE_DELETE, .key = STR(SPACE_KEY) });
+    want(&f, 404, "POST", SPACE "/configmaps?dryRun=All", SPACE_MAP("e"));
+    want(&f, 404, "POST", SPACE "/configmaps", SPACE_MAP("e"));
+    fixture_fini(&f);
+}
+
+TEST(the_table_of_namespaces_is_bounded)
+{
+    struct namespace_table t = { 0 };
+    char name[16];
+    for (unsigned i = 0; i <= NAMESPACE_TABLE_MAX; i++) {
+        snprintf(name, sizeof name, "n%u", i);
+        namespace_table_put(&t, str_of(name), i + 1);
+        CHECK(namespace_table_find(&t, str_of(name)) == i + 1);
+        CHECK(t.revs.n <= NAMESPACE_TABLE_MAX);
+    }
+    namespace_table_put(&t, str_of(name), 1); /* read before the last write */
+    CHECK(namespace_table_find(&t, str_of(name)) == NAMESPACE_TABLE_MAX + 1);
+    namespace_table_forget(&t, str_of(name));
+    CHECK(namespace_table_find(&t, str_of(name)) == 0);
+    namespace_table_fini(&t);
+}
+
 TEST_MAIN

@@ -933,6 +933,7 @@ static void api_free(struct api *api)
     buf_fini(&api->ca_key);
     flows_fini(&api->flows);
     lines_fini(&api->lines);
+    namespace_table_fini(&api->namespace_table);
     documents_fini(&api->documents);
     unattended_fini(&api->unattended);
     free(api->commit);

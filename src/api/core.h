@@ -9,6 +9,7 @@
 #include "api/controllers/retry.h"
 #include "api/documents.h"
 #include "api/metrics.h"
+#include "api/namespace_table.h"
 #include "api/request.h"
 #include "api/server.h"
 #include "api/unattended.h"
@@ -53,6 +54,7 @@ struct api {
     struct defer large_turn;
     struct flows flows;
     struct lines lines; /* of writes, by key */
+    struct namespace_table namespace_table;
     struct log_rate damage_log;
     struct documents documents;
     size_t n_inflight, body_bytes, n_compressing;

@@ -748,6 +748,8 @@ static void create_lost(struct write *w, size_t failed_op)
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     bool ns_moved = w->ns_key.n && failed_op == 0;
+    if (ns_moved)
+        namespace_table_forget(&rq->api->namespace_table, rq->route.ns);
     bool generated =
         json_path(w->input, "metadata", "generateName", NULL) && meta_name(w->input).n == 0;
     unsigned max = ns_moved || w->patch_type == PATCH_APPLY ? WRITE_MAX_ATTEMPTS
@@ -992,6 +994,16 @@ static void admit(struct request *rq)
         shape_and_commit(w);
 }
 
+/* The namespace takes the object, as of w->ns_rev. */
+static void enter_namespace(struct write *w)
+{
+    struct request *rq = w->rq;
+    if (!rq->line.line && quotas_in(rq->api->quotas, rq->route.ns))
+        write_in_turn(rq, key_quotas(rq), admit);
+    else
+        admit(rq);
+}
+
 static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                          const struct err *err)
 {
@@ -1010,10 +1022,8 @@ static void on_namespace(void *arg, int r, const struct store_kv *kv, uint64_t r
         return;
     }
     w->ns_rev = kv->mod_rev;
-    if (!rq->line.line && quotas_in(rq->api->quotas, rq->route.ns))
-        write_in_turn(rq, key_quotas(rq), admit);
-    else
-        admit(rq);
+    namespace_table_put(&rq->api->namespace_table, rq->route.ns, w->ns_rev);
+    enter_namespace(w);
 }
 
 /* A namespaced object is made only in a namespace that is there and stays for the transaction. */
@@ -1027,6 +1037,12 @@ static void read_namespace(struct write *w)
     }
     w->ns_key =
         str_of(arena_printf(&rq->arena, "/registry/namespaces/" STR_FMT, STR_ARG(rq->route.ns)));
+    /* A dry run has no transaction that compares the revision. */
+    w->ns_rev = w->opts.dry_run ? 0 : namespace_table_find(&rq->api->namespace_table, rq->route.ns);
+    if (w->ns_rev) {
+        enter_namespace(w);
+        return;
+    }
     request_busy(rq);
     int r = store_get(rq->api->store, w->ns_key, 0, on_namespace, w, &err);
     if (r < 0 && !request_idle(rq))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys that are read over and over, such as the namespace of every object that is created: their
- * newest values in memory.
+ * Keys that are read over and over, such as the account of every pod that is created: their newest
+ * values in memory.
  *
  * The reader connection drops its whole page cache after each commit of the writer, so a read
  * between two commits costs some seven page reads; a hit costs none. The owner tells of every key

@@ -113,6 +113,17 @@ static bool is_crd(const struct kube_resource *res)
            str_is(res->plural, "customresourcedefinitions");
 }
 
+/* Keep the table of Namespaces that take new objects (namespace_table.h) current. */
+static void note_namespace(struct api *api, const struct written *w)
+{
+    if (w->res->group.n || !str_is(w->res->plural, "namespaces"))
+        return;
+    if (w->obj && !meta_is_deleting(w->obj))
+        namespace_table_put(&api->namespace_table, w->name, w->rev);
+    else
+        namespace_table_forget(&api->namespace_table, w->name);
+}
+
 void controllers_lost(struct api *api, const struct kube_resource *res, struct str ns,
                       struct str name, struct str key, uint64_t rev)
 {
@@ -125,6 +136,7 @@ void controllers_lost(struct api *api, const struct kube_resource *res, struct s
     };
     if (is_crd(res))
         crds_written(api->crds, name, w.value, rev);
+    note_namespace(api, &w);
     accounts_written(api->accounts, &w);
     aggregate_written(api->aggregate, &w);
     quotas_written(api->quotas, &w);
@@ -141,6 +153,7 @@ void controllers_written(struct api *api, const struct written *w)
         crds_written(api->crds, w->name, w->value, w->rev);
         gc_kinds_changed(api->gc);
     }
+    note_namespace(api, w);
     gc_written(api->gc, w);
     accounts_written(api->accounts, w);
     aggregate_written(api->aggregate, w);
