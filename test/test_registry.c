@@ -76,7 +76,7 @@ TEST(what_is_no_reference_is_refused)
         "a@sha256:12",
         "docker.io/",
         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-        "a@b@" DIGEST,
+        ("a@b@" DIGEST),
         "http://example.org/a",
         "user@example.org/a",
     };

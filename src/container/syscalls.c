@@ -510,7 +510,7 @@ static int add_rules(scmp_filter_ctx f)
                              SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NAMESPACES, 0));
     if (r == 0)
         r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-                             SCMP_A0(SCMP_CMP_LT, SOCKET_VSOCK));
+                             SCMP_A0(SCMP_CMP_LT, SOCKET_VSOCK, 0));
     if (r == 0)
         r = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     return r;
