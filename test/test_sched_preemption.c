@@ -137,6 +137,7 @@ static int rig_start_with(struct rig *r, const char *args, struct err *err)
     r->profile.framework = (struct sched_framework){
         .words = r->words,
         .cache = r->cache,
+        .nominator = sched_queue_nominator(r->queue),
         .queue = r->queue,
         .api = &r->api,
         .now_ms = rig_now,
@@ -996,10 +997,10 @@ TEST(nominations_of_lower_priority_are_withdrawn)
         sched_object_unref(r.words, pod);
     }
     check_preempts(&r, &preemptor, "n1", "");
-    CHECK_STR(sched_queue_nomination(r.queue, STR("low-uid")), "");
-    CHECK_STR(sched_queue_nomination(r.queue, STR("unsaid-uid")), "");
-    CHECK_STR(sched_queue_nomination(r.queue, STR("high-uid")), "n1");
-    CHECK_STR(sched_queue_nomination(r.queue, STR("far-uid")), "n2");
+    CHECK_STR(sched_nominator_node(sched_queue_nominator(r.queue), STR("low-uid")), "");
+    CHECK_STR(sched_nominator_node(sched_queue_nominator(r.queue), STR("unsaid-uid")), "");
+    CHECK_STR(sched_nominator_node(sched_queue_nominator(r.queue), STR("high-uid")), "n1");
+    CHECK_STR(sched_nominator_node(sched_queue_nominator(r.queue), STR("far-uid")), "n2");
     check_asked(&r,
                 xstrdup("PATCH " PODS "low/status {\"metadata\":{\"uid\":\"low-uid\"},\"status\":{"
                         "\"nominatedNodeName\":null}}"),

@@ -268,13 +268,14 @@ static void script_pop(struct str name)
 static void script_nominated(struct str node, struct str rest)
 {
     size_t n = 0, i = 0;
-    const struct sched_pod *const *pods = sched_queue_nominated(queue, node, &n);
+    const struct sched_pod *const *pods =
+        sched_nominator_pods(sched_queue_nominator(queue), words_find(words, node), &n);
     for (; rest.n; i++) {
         struct str word;
         (void)str_cut(rest, ' ', &word, &rest);
         CHECK(i < n);
         CHECK(str_eq(pods[i]->o.name, word));
-        CHECK(str_eq(sched_queue_nomination(queue, word), node));
+        CHECK(str_eq(sched_nominator_node(sched_queue_nominator(queue), word), node));
         const struct sched_queued *q = sched_queue_get(queue, word);
         CHECK(!q || q->pod == pods[i] || strcmp(place_of(word), "in-flight") == 0);
     }
@@ -1132,9 +1133,10 @@ static void m_check_nominations(void)
         char name[16];
         size_t n;
         (void)snprintf(name, sizeof name, "n%d", node);
-        const struct sched_pod *const *pods = sched_queue_nominated(queue, str_of(name), &n);
+        const struct sched_pod *const *pods =
+            sched_nominator_pods(sched_queue_nominator(queue), words_find(words, str_of(name)), &n);
         for (size_t i = 0; i < n; i++)
-            CHECK_STR(sched_queue_nomination(queue, pods[i]->o.uid), name);
+            CHECK_STR(sched_nominator_node(sched_queue_nominator(queue), pods[i]->o.uid), name);
         total += n;
     }
     for (int i = 0; i < M_PODS; i++) {
@@ -1142,7 +1144,7 @@ static void m_check_nominations(void)
         if (model[i].nominated >= 0)
             (void)snprintf(name, sizeof name, "n%d", model[i].nominated);
         want += model[i].nominated >= 0;
-        CHECK_STR(sched_queue_nomination(queue, str_of(model[i].name)), name);
+        CHECK_STR(sched_nominator_node(sched_queue_nominator(queue), str_of(model[i].name)), name);
     }
     CHECK_INT(total, want);
 }
@@ -1311,7 +1313,8 @@ static void print_state(const char *popped)
         char name[16];
         size_t n;
         (void)snprintf(name, sizeof name, "n%d", node);
-        const struct sched_pod *const *pods = sched_queue_nominated(queue, str_of(name), &n);
+        const struct sched_pod *const *pods =
+            sched_nominator_pods(sched_queue_nominator(queue), words_find(words, str_of(name)), &n);
         for (size_t i = 0; i < n; i++)
             add_word(pods[i]->o.name, '@', name);
     }

@@ -220,7 +220,7 @@ static void assume(struct search *f, const struct sched_node_info *node)
         return;
     }
     (void)map_put(&s->by_uid, a->pod->o.uid, a);
-    if (sched_queue_nomination(s->queue, a->pod->o.uid).n > 0)
+    if (sched_nominator_node(sched_queue_nominator(s->queue), a->pod->o.uid).n > 0)
         sched_queue_nominate(s->queue, a->pod, STR(""));
     reserve(a, node);
 }

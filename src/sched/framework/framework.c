@@ -2,8 +2,8 @@
 /* Filters, dry runs, normalizing: what core and plugins both do with a profile's plugins. */
 #include "sched/framework/framework.h"
 
+#include "sched/framework/nominator.h"
 #include "sched/framework/profile.h"
-#include "sched/queue/queue.h"
 
 void sched_step_done(struct sched_step *step, const struct sched_status *status)
 {
@@ -113,8 +113,8 @@ const struct sched_status *sched_filters_nominated(struct sched_cycle *cycle,
     struct sched_framework *f = cycle->framework;
     size_t n = 0;
     const struct sched_pod *const *pods = NULL;
-    if (f->queue)
-        pods = sched_queue_nominated_to(f->queue, node->node->name, &n);
+    if (f->nominator)
+        pods = sched_nominator_pods(f->nominator, node->node->name, &n);
     const struct sched_pod **kept;
     n = keep_nominated(cycle, pods, n, &kept);
     if (n == 0)

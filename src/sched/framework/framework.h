@@ -45,6 +45,7 @@ struct sched_reference {
 };
 
 struct sched_profile;
+struct sched_nominator;
 struct sched_queue;
 struct sched_image_ops;
 
@@ -58,8 +59,9 @@ struct sched_framework {
      */
     struct sched_cache *cache;
     const struct sched_cache
-        *live;                 /* as told last; the same one where there is no copy. NULL: so */
-    struct sched_queue *queue; /* for nominations */
+        *live; /* as told last; the same one where there is no copy. NULL: so */
+    const struct sched_nominator *nominator; /* NULL: nobody is nominated */
+    struct sched_queue *queue; /* plugins activate pods and withdraw nominations through it */
     struct sched_api *api;
     uint64_t (*now_ms)(void *arg); /* monotonic; virtual in tests and simulations */
     int64_t (*wall_ms)(void *arg); /* since 1970 */

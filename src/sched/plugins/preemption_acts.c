@@ -260,7 +260,7 @@ static void withdraw_nominations(struct eviction *job)
 {
     struct sched_framework *f = job->acts->framework;
     size_t n;
-    const struct sched_pod *const *all = sched_queue_nominated(f->queue, word_str(job->node), &n);
+    const struct sched_pod *const *all = sched_nominator_pods(f->nominator, job->node, &n);
     job->withdrawn = xnew_n(struct act, MAX(n, (size_t)1));
     for (size_t i = 0; i < n; i++)
         if (all[i]->priority < job->preemptor->priority)

@@ -7,7 +7,6 @@
  *     index.c      which plugins want which events; unschedulable pods by the plugins that refused
  *     heaps.c      the four orders: active, back-off, error back-off, unschedulable by time
  *     in_flight.c  events that came while pods were being tried
- *     nominator.c  who is nominated to which node
  */
 #pragma once
 
@@ -110,15 +109,6 @@ struct matches {
     size_t n, cap;
 };
 
-/* ---- nominations ---- */
-
-struct nominated_node;
-struct nominator {
-    struct map by_uid;               /* struct nomination */
-    struct nominated_node **by_node; /* by the id of the node's word */
-    size_t cap;
-};
-
 /* ---- what moves are counted under ---- */
 
 #define CAUSES(X)                                                                                  \
@@ -160,7 +150,7 @@ struct sched_queue {
     VEC(struct group *) groups;
     struct list in_flight; /* marks of pods, and events, as they came */
     size_t n_events;
-    struct nominator nominator;
+    struct sched_nominator nominator;
     struct arena arena;               /* of PreEnqueue's statuses */
     VEC(struct candidate) candidates; /* whom an event moves; kept for its memory */
     struct matches matches;           /* likewise: plugins that have a say in it */
@@ -227,18 +217,6 @@ void move_to_active(struct sched_queue *q, struct queued *p, const struct cause 
 void take_out(struct sched_queue *q, struct queued *p);
 bool is_backing_off(const struct queued *p, uint64_t now_ms);
 uint64_t backoff_end(const struct sched_queue *q, const struct queued *p);
-
-/* nominator.c */
-void nominator_set(struct sched_queue *q, const struct sched_pod *pod, struct str node);
-void nominator_del(struct sched_queue *q, struct str uid);
-/* The pod became another object: its status decides, but one that never spoke of a nomination keeps
- * what was noted here. */
-void nominator_update(struct sched_queue *q, const struct sched_pod *before,
-                      const struct sched_pod *after);
-void nominator_fini(struct sched_queue *q);
-
-/* It became another object, its nomination stands. */
-void nominator_swap(struct sched_queue *q, const struct sched_pod *after);
 
 /* queue.c: references */
 const struct sched_pod *pod_ref(const struct sched_pod *pod);

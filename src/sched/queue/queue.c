@@ -22,6 +22,7 @@ struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts)
 {
     struct sched_queue *q = xnew(struct sched_queue);
     q->opts = *opts;
+    sched_nominator_init(&q->nominator, opts->words);
     if (!q->opts.backoff_first_ms)
         q->opts.backoff_first_ms = 1000;
     if (!q->opts.backoff_max_ms)
@@ -56,7 +57,7 @@ void sched_queue_free(struct sched_queue *q)
     if (!q)
         return;
     in_flight_fini(q);
-    nominator_fini(q);
+    sched_nominator_fini(&q->nominator);
     map_each (e, &q->pods)
         free_pod(q, e->value);
     map_fini(&q->pods);
@@ -147,7 +148,7 @@ static void update(struct sched_queue *q, struct queued *p, const struct sched_p
 {
     const struct sched_pod *before = pod_ref(p->pub.pod);
     set_pod(q, p, pod);
-    nominator_update(q, before, pod);
+    sched_nominator_update(&q->nominator, before, pod);
     switch (p->place) {
     case IN_ACTIVE:
         heap_changed(&p->profile->orders->active, p);
@@ -194,7 +195,7 @@ static void drop(struct sched_queue *q, struct queued *p)
 /* Who tries it does not know yet, and holds on to it. */
 void sched_queue_del(struct sched_queue *q, struct str uid)
 {
-    nominator_del(q, uid);
+    sched_nominator_del(&q->nominator, uid);
     struct queued *p = map_get(&q->pods, uid);
     if (!p)
         return;
@@ -302,7 +303,7 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
     if (p->newer) {
         set_pod(q, p, p->newer);
         set_newer(q, p, NULL);
-        nominator_swap(q, p->pub.pod);
+        sched_nominator_swap(&q->nominator, p->pub.pod);
     }
     count_attempt(q, p, rejected_by, pending_by, now_ms);
     enum strategy s = strategy_in_flight(q, p);
@@ -354,7 +355,7 @@ void sched_queue_reload(struct sched_queue *q, uint64_t now_ms)
             p->is_stale = true;
             p->is_deleted = p->is_deleted || !p->profile;
         } else if (!p->profile) {
-            nominator_del(q, p->pub.pod->o.uid);
+            sched_nominator_del(&q->nominator, p->pub.pod->o.uid);
             drop(q, p);
         } else {
             move_to_active(q, p, &by_add, false, now_ms);
@@ -414,4 +415,17 @@ void sched_queue_each(const struct sched_queue *q,
         if (!p->is_deleted)
             each(arg, &p->pub, place_name(p));
     }
+}
+
+void sched_queue_nominate(struct sched_queue *q, const struct sched_pod *pod, struct str node)
+{
+    if (str_is_empty(node))
+        sched_nominator_del(&q->nominator, pod->o.uid);
+    else if (sched_queue_get(q, pod->o.uid))
+        sched_nominator_set(&q->nominator, pod, node);
+}
+
+const struct sched_nominator *sched_queue_nominator(const struct sched_queue *q)
+{
+    return &q->nominator;
 }

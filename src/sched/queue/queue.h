@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "sched/framework/nominator.h"
 #include "sched/framework/profile.h"
 
 enum {
@@ -111,13 +112,8 @@ void sched_queue_reload(struct sched_queue *q, uint64_t now_ms);
 /* Pods that will be removed to make room: counted as if they were on their node (nominator). */
 /* node "": the nomination is withdrawn. Nothing for a pod that is not in the queue. */
 void sched_queue_nominate(struct sched_queue *q, const struct sched_pod *pod, struct str node);
-/* Those nominated to a node; borrowed until the next change. */
-const struct sched_pod *const *sched_queue_nominated(const struct sched_queue *q, struct str node,
-                                                     size_t *ret_n);
-const struct sched_pod *const *sched_queue_nominated_to(const struct sched_queue *q,
-                                                        const struct word *node, size_t *ret_n);
-/* Where a pod is nominated to; "" nowhere. */
-struct str sched_queue_nomination(const struct sched_queue *q, struct str uid);
+/* Who is nominated where; borrowed, as long as the queue. */
+const struct sched_nominator *sched_queue_nominator(const struct sched_queue *q);
 
 const struct sched_queued *sched_queue_get(const struct sched_queue *q, struct str uid);
 struct sched_queue_count {
