@@ -136,7 +136,7 @@ void move_to_active(struct sched_queue *q, struct queued *p, const struct cause 
     heap_add(&p->profile->orders->active, p);
     count_incoming(q, INTO_ACTIVE, why);
     if (why->renominates)
-        nominator_set(q, p->pub.pod, p->pub.pod->nominated_node);
+        sched_nominator_set(&q->nominator, p->pub.pod, p->pub.pod->nominated_node);
 }
 
 /* PreEnqueue is asked now, and not when it leaves. */
