@@ -2,7 +2,7 @@
 /* Operator objects, whatever their schema let through: what is accepted is within all limits. */
 #include "fuzz.h"
 
-#include "operator/object_spec.h"
+#include "operator/host/object_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -8,8 +8,8 @@
 
 #include "codec/bincode.h"
 #include "codec/url.h"
-#include "operator/calls.h"
 #include "operator/discovery.h"
+#include "operator/host/calls.h"
 
 #include <errno.h>
 #include <limits.h>

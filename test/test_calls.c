@@ -3,7 +3,7 @@
  * operator/calls: what guests of G1 and G2 get for what they ask. The guest is
  * a fake that records deliveries; the cluster is a transport played by hand.
  */
-#include "operator/calls.h"
+#include "operator/host/calls.h"
 
 #include "codec/bincode.h"
 #include "fake_transport.h"

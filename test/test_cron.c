@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "fn/trigger/cron.h"
+#include "fn/cron/cron.h"
 
 static const char zoneinfo[] = "/usr/share/zoneinfo";
 

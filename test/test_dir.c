@@ -3,7 +3,7 @@
  * operator/dir: wasm_config.yaml in a real directory with real inotify, operators whose modules and
  * guests are played by hand.
  */
-#include "operator/dir.h"
+#include "operator/host/dir.h"
 
 #include "base/sys.h"
 #include "fake_guests.h"

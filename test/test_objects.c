@@ -3,7 +3,7 @@
  * operator/objects: Operator objects followed, their status and events written; the cluster is a
  * transport played by hand, so are guests and modules.
  */
-#include "operator/objects.h"
+#include "operator/host/objects.h"
 
 #include "codec/json.h"
 #include "fake_guests.h"

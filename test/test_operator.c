@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* operator/operator: specs made into guests, replaced, paused and removed, beside a guest host
  * played by hand. */
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 #include "fake_guests.h"
 #include "fake_transport.h"

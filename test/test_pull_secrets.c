@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "fake_transport.h"
-#include "operator/object_spec.h"
+#include "operator/host/object_spec.h"
 #include "test.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* The scheduler on its thread against the embedded API, as its own user under RBAC. */
 #include "api_fixture.h"
 #include "base/clock.h"
-#include "sched/core/driver.h"
+#include "sched/driver/driver.h"
 
 struct setup {
     struct fixture f;

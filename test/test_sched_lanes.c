@@ -8,7 +8,7 @@
 #include "sched_wasm_rig.h"
 
 #include "base/random.h"
-#include "sched/core/turn.h"
+#include "sched/driver/turn.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 /* The lock that is lent: more than one thread lends it, and more than one waits. */
 #include "test.h"
 
-#include "sched/core/turn.h"
+#include "sched/driver/turn.h"
 
 #include <sched.h>
 

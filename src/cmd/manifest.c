@@ -4,7 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/manifest_words.h"
 #include "codec/yaml.h"
-#include "operator/objects.h"
+#include "operator/host/objects.h"
 
 #include <stdio.h>
 #include <string.h>

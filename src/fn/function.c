@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "codec/digest.h"
-#include "fn/trigger/cron.h"
+#include "fn/cron/cron.h"
 #include "kube/model/meta.h"
 #include "kube/model/quantity.h"
 

@@ -6,7 +6,7 @@
  *     GET /guests    JSON list, as `dormouse guests -o json`
  *     GET /status    JSON: process ids (runners included) and counts
  *     GET /functions JSON list of what the gateway of this process has done
- *     GET /operator?namespace=NS&name=NAME   JSON: operator/describe.h
+ *     GET /operator?namespace=NS&name=NAME   JSON: operator/host/describe.h
  *     GET /trace?namespace=NS&name=NAME      JSON lines as they happen: operator/v1/trace.h
  *     GET /scheduler/explain?namespace=NS&name=POD   JSON: sched/explain/explain.h
  *     /v1/namespaces/NS/functions...         functions by REST: fn/control/rest.c

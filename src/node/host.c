@@ -9,11 +9,11 @@
 #include "codec/json.h"
 #include "codec/url.h"
 #include "guest/guest_log.h"
-#include "operator/describe.h"
-#include "operator/dir.h"
 #include "operator/discovery.h"
+#include "operator/host/describe.h"
+#include "operator/host/dir.h"
+#include "operator/host/objects.h"
 #include "operator/identity_transport.h"
-#include "operator/objects.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "guest/guest.h"
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 struct host;
 struct url_target;

@@ -21,7 +21,7 @@
 
 #include "client/watch_hub.h"
 #include "node/node_networks.h"
-#include "sched/core/driver.h"
+#include "sched/driver/driver.h"
 
 enum {
     ORCHESTRATOR_PLANS_MAX = 1024,    /* of an image to a node; further pods get none */

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "modules/module_hosts.h"
 #include "node/node_networks.h"
-#include "sched/core/driver.h"
+#include "sched/driver/driver.h"
 
 struct scheduling;
 struct url_target;

@@ -17,8 +17,8 @@
 #include "node/health.h"
 #include "node/host.h"
 #include "node/trace_page.h"
-#include "operator/describe.h"
-#include "operator/objects.h"
+#include "operator/host/describe.h"
+#include "operator/host/objects.h"
 #include "sched/object/node_image_state.h"
 
 #include <fcntl.h>

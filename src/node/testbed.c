@@ -10,7 +10,7 @@
 #include "node/cluster.h"
 #include "node/host.h"
 #include "operator/discovery.h"
-#include "operator/objects.h"
+#include "operator/host/objects.h"
 
 #include <errno.h>
 

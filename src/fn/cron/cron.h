@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "fn/trigger/zone.h"
+#include "fn/cron/zone.h"
 
 enum { CRON_TEXT_MAX = 256, CRON_HORIZON_YEARS = 8 };
 

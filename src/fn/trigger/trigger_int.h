@@ -6,7 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "fn/trigger/cron.h"
+#include "fn/cron/cron.h"
 #include "fn/trigger/trigger.h"
 #include "io/http.h"
 

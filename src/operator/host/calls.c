@@ -6,7 +6,7 @@
  * while its exchange still runs is an orphan (calls == NULL) and frees itself at the exchange's
  * end.
  */
-#include "operator/calls.h"
+#include "operator/host/calls.h"
 
 #include "base/buf.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `dormouse operator describe` and `dormouse guests` show; see describe.h. */
-#include "operator/describe.h"
+#include "operator/host/describe.h"
 
 #include "codec/json.h"
 

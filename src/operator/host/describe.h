@@ -2,7 +2,7 @@
 /* All there is to know about one operator, for `dormouse operator describe`. */
 #pragma once
 
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 /* One JSON object appended. now_ms: of the loop. */
 void operator_describe(const struct operator* o, uint64_t now_ms, struct buf *to);

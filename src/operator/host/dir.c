@@ -9,7 +9,7 @@
  * an editor or a checkout has it away for a moment, the pairs of files beside it are not read in
  * its place.
  */
-#include "operator/dir.h"
+#include "operator/host/dir.h"
 
 #include "base/buf.h"
 #include "base/log.h"

@@ -26,7 +26,7 @@
  */
 #pragma once
 
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 struct dir;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Specs of Operator objects; see object_spec.h. */
-#include "operator/object_spec.h"
+#include "operator/host/object_spec.h"
 
 #include "base/buf.h"
 #include "codec/digest.h"

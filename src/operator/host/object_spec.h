@@ -3,7 +3,7 @@
 #pragma once
 
 #include "codec/json.h"
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 struct object_spec_opts {
     char *const *module_dirs; /* real paths; spec.module.file must lie below one of them */

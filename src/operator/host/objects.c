@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operator objects; see objects.h. */
-#include "operator/objects.h"
+#include "operator/host/objects.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 #include "base/sys.h"
 #include "client/reflector.h"
 #include "codec/json.h"
-#include "operator/object_spec.h"
+#include "operator/host/object_spec.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 
 #include "client/transport.h"
 #include "client/watch_hub.h"
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 struct objects;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators: specs made into running guests; see operator.h and operator_plan.h. */
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 #include "base/log.h"
 #include "base/map.h"
 #include "base/record.h"
 #include "base/sys.h"
 #include "guest/guest_log.h"
-#include "operator/operator_plan.h"
+#include "operator/host/operator_plan.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -22,7 +22,7 @@
 #include "guest/guest.h"
 #include "guest/module.h"
 #include "modules/module_source.h"
-#include "operator/calls.h"
+#include "operator/host/calls.h"
 #include "operator/v1/v1.h"
 
 struct operators;

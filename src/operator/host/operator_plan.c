@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans of operators; see operator_plan.h. */
-#include "operator/operator_plan.h"
+#include "operator/host/operator_plan.h"
 
 #include "base/buf.h"
 #include "base/record.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "operator/operator.h"
+#include "operator/host/operator.h"
 
 /* A text of the spec; those that were not given are NULL. */
 enum plan_text {

@@ -3,7 +3,7 @@
  * The driver itself: asleep and awake, the Lease, its end; see driver.h. Read from
  * sched_driver_start() at the end upwards.
  */
-#include "sched/core/driver_impl.h"
+#include "sched/driver/driver_impl.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests of the scheduler's thread, on the loop. */
-#include "sched/core/driver_impl.h"
+#include "sched/driver/driver_impl.h"
 
 #include "base/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watches of all kinds, whose texts go to the scheduler's thread. */
-#include "sched/core/driver_impl.h"
+#include "sched/driver/driver_impl.h"
 
 #include "base/log.h"
 #include "client/reflector.h"

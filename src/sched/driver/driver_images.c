@@ -4,7 +4,7 @@
  * scheduler may, as kubelet would; then the registry is asked (oci/lookup.h). A secret that cannot
  * be read is as good as none: the registry decides.
  */
-#include "sched/core/driver_impl.h"
+#include "sched/driver/driver_impl.h"
 
 #include "client/ask.h"
 #include "codec/base64.h"

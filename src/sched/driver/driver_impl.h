@@ -7,8 +7,8 @@
 #pragma once
 
 #include "oci/lookup.h"
-#include "sched/core/driver.h"
-#include "sched/core/turn.h"
+#include "sched/driver/driver.h"
+#include "sched/driver/turn.h"
 #include "sched/extender/extender.h"
 #include "sched/wasm/plugins.h"
 

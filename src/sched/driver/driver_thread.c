@@ -4,7 +4,7 @@
  * requests to the loop once for each round. It blocks while there is nothing to do; a timer of the
  * core is the end of that wait.
  */
-#include "sched/core/driver_impl.h"
+#include "sched/driver/driver_impl.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lock that can be lent; see turn.h. */
-#include "sched/core/turn.h"
+#include "sched/driver/turn.h"
 
 #include <stdlib.h>
 
