@@ -636,6 +636,15 @@ int db_open(struct db *db, const char *path, int cache_kib, struct err *err)
     return db_exec(db, pragmas, "open", err);
 }
 
+int db_check_writable(struct db *db, struct err *err)
+{
+    if (sqlite3_db_readonly(db->sql, "main") != 0)
+        return db_error(db, SQLITE_READONLY, "the file was opened read-only", err);
+    /* That the log is read-only shows when a change begins. */
+    int r = db_run(db, DB_BEGIN, err);
+    return r < 0 ? r : db_run(db, DB_ROLLBACK, err);
+}
+
 void db_trust(struct db *db)
 {
     (void)sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);

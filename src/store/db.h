@@ -139,6 +139,11 @@ int db_read_version(struct db *db, struct err *err);
 int db_check_structure(struct db *db, struct err *err);
 /* Upgrade a file of an older version. To be called after db_check(). A crash loses no data. */
 int db_upgrade(struct db *db, struct err *err);
+/*
+ * -EROFS (or -EACCES) if the connection can only read: SQLite opens a file or its log read-only
+ * when it cannot open it otherwise, also if there was only no descriptor left, and says nothing.
+ */
+int db_check_writable(struct db *db, struct err *err);
 /* The newest revision given, or the floor. */
 int db_newest(struct db *db, uint64_t *ret, struct err *err);
 /* Make `floor` the newest revision, and the oldest that can be read. */

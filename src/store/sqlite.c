@@ -353,6 +353,8 @@ static int open_connections(struct sqlite_store *s, const char *path, bool clean
     if (r >= 0)
         r = db_upgrade(&s->writer.db, err);
     if (r >= 0)
+        r = db_check_writable(&s->writer.db, err);
+    if (r >= 0)
         r = db_open(&s->reader, path, READER_CACHE_KIB, err);
     return r;
 }
