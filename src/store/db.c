@@ -32,6 +32,31 @@ static const char *const statement_texts[] = {
 
 /* ------------------------------------------------------------------ errors */
 
+static int last_errno(sqlite3_file *f)
+{
+    int e = 0;
+    bool is_known =
+        f && f->pMethods && f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &e) == SQLITE_OK;
+    return is_known ? e : 0;
+}
+
+/*
+ * SQLite calls a file damaged that the disk does not let it read (SQLITE_IOERR_CORRUPTFS becomes
+ * SQLITE_CORRUPT): the last error of the file or its log tells the two apart. It stays set, so a
+ * file that is really damaged after a read error is reported as an I/O error, which it is also.
+ */
+static bool is_read_error(struct db *db)
+{
+    static const int files[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
+    for (size_t i = 0; db->sql && i < ARRAY_LEN(files); i++) {
+        sqlite3_file *f = NULL;
+        if (sqlite3_file_control(db->sql, "main", files[i], &f) == SQLITE_OK &&
+            last_errno(f) == EIO)
+            return true;
+    }
+    return false;
+}
+
 static int code_of(struct db *db, int rc)
 {
     int sys = db->sql ? sqlite3_system_errno(db->sql) : 0;
@@ -40,6 +65,7 @@ static int code_of(struct db *db, int rc)
         return -ENOSPC;
     switch (rc & 0xff) {
     case SQLITE_CORRUPT:
+        return is_read_error(db) ? -EIO : E_CORRUPT;
     case SQLITE_NOTADB:
     case SQLITE_SCHEMA:
     case SQLITE_ERROR: /* a table or column of ours is not there */
