@@ -8,8 +8,9 @@
 
 #include "kube/model/builtin.h"
 #include "kube/model/crd.h"
-#include "kube/model/object.h"
 #include "kube/model/table.h"
+#include "kube/rules/object_rules.h"
+#include "kube/rules/rules.h"
 
 static void check_custom(struct arena *a, const struct json *spec, const struct json *value)
 {
@@ -60,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct json *root;
     if (!reg.generation) {
         registry_init(&reg);
-        builtin_register(&reg);
+        rules_register(&reg);
     }
     if (size <= 8192 && json_parse(&a, str_n(data, size), NULL, &root, NULL) == 0 &&
         root->type == JSON_ARRAY && root->n == 2) {

@@ -7,7 +7,8 @@
 #include "fuzz.h"
 
 #include "kube/model/builtin.h"
-#include "kube/model/object.h"
+#include "kube/rules/object_rules.h"
+#include "kube/rules/rules.h"
 
 static const struct kube_resource *resource_of(const struct registry *reg, const struct json *obj)
 {
@@ -55,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct json *root;
     if (!reg.generation) {
         registry_init(&reg);
-        builtin_register(&reg);
+        rules_register(&reg);
     }
     if (size <= 32768 && json_parse(&a, str_n(data, size), NULL, &root, NULL) == 0 &&
         root->type == JSON_ARRAY)

@@ -4,8 +4,10 @@
 
 #include "kube/model/builtin.h"
 #include "kube/model/crd.h"
-#include "kube/model/object.h"
 #include "kube/model/status.h"
+#include "kube/rules/crd_status.h"
+#include "kube/rules/object_rules.h"
+#include "kube/rules/rules.h"
 #include "test.h"
 
 /* Single quotes stand for double ones, so that JSON reads well in C. */
@@ -43,7 +45,7 @@ static inline struct registry *test_registry(void)
     static struct registry reg;
     if (!reg.generation) {
         registry_init(&reg);
-        builtin_register(&reg);
+        rules_register(&reg);
     }
     return &reg;
 }

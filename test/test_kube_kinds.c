@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kube/kinds: what the built-in kinds become when they are decoded, created, updated, shown. */
+/* kube/rules/kinds: what the built-in kinds become when they are decoded, created, updated, shown.
+ */
 #include "test_kube.h"
 
 #include "base/sys.h"
-#include "kube/kinds/quotas.h"
 #include "kube/model/table.h"
+#include "kube/rules/kinds/quotas.h"
 
 #include <fcntl.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube/kinds/: the groups beside core, apps, batch, autoscaling and policy. Tables of JSON in and
- * JSON out; what is expected is what upstream's defaults, strategies and printers make of it.
+ * kube/rules/kinds/: the groups beside core, apps, batch, autoscaling and policy. Tables of JSON in
+ * and JSON out; what is expected is what upstream's defaults, strategies and printers make of it.
  */
 #include "test_kube.h"
 

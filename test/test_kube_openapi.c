@@ -6,6 +6,7 @@
 #include "kube/model/builtin_docs.h"
 #include "kube/model/builtin_tables.h"
 #include "kube/model/openapi.h"
+#include "kube/rules/rules.h"
 
 #include <errno.h>
 
@@ -93,7 +94,7 @@ TEST(definitions_are_described_in_both_versions)
     struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
     char before[OPENAPI_HASH_MAX], after[OPENAPI_HASH_MAX];
     registry_init(&reg);
-    builtin_register(&reg);
+    rules_register(&reg);
     struct json *obj = parse(&a, crd_text);
     CHECK_OK(crd_new(obj, &c, NULL));
     const struct kube_resource *const *served;
@@ -357,7 +358,7 @@ TEST(documents_in_protobuf_have_what_those_in_json_have)
     struct registry reg;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
     registry_init(&reg);
-    builtin_register(&reg);
+    rules_register(&reg);
     CHECK_OK(openapi_v2(&reg, OPENAPI_PROTOBUF, &b));
     struct str doc = buf_str(&b);
     CHECK_STR(only(doc, 1), "2.0");

@@ -10,10 +10,10 @@
 #include "base/sys.h"
 #include "kube/model/builtin.h"
 #include "kube/model/builtin_tables.h"
-#include "kube/model/object.h"
 #include "kube/model/proto.h"
 #include "kube/model/proto_memory.h"
 #include "kube/model/proto_transcode.h"
+#include "kube/rules/object_rules.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,6 +4,7 @@
 
 #include "base/sys.h"
 #include "kube/model/meta.h"
+#include "kube/rules/crd_validate.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube/validate/: a faultless object of each kind, changes to it, and what upstream says of the
- * result. Expected texts come from upstream.
+ * kube/rules/validate/: a faultless object of each kind, changes to it, and what upstream says of
+ * the result. Expected texts come from upstream.
  */
 #include "test_kube.h"
 
-#include "kube/validate/validate.h"
+#include "kube/rules/validate/validate.h"
 
 typedef void (*validate_fn)(const struct json *obj, const struct json *old,
                             struct field_errors *errs);

@@ -29,6 +29,7 @@
 #include "kube/model/crd.h"
 #include "kube/model/duration.h"
 #include "kube/model/field.h"
+#include "kube/rules/rules.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -849,7 +850,7 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     lines_init(&api->lines, api->loop);
     documents_init(&api->documents, api);
     registry_init(&api->reg);
-    builtin_register(&api->reg);
+    rules_register(&api->reg);
     *ret = api;
     return 0;
 }

@@ -16,9 +16,9 @@
 #include "base/log.h"
 #include "io/loop.h"
 #include "kube/model/meta.h"
-#include "kube/model/object.h"
 #include "kube/model/resource.h"
 #include "kube/model/status.h"
+#include "kube/rules/object_rules.h"
 #include "store/store.h"
 
 struct authz;

@@ -26,6 +26,7 @@
 #include "api/propagation.h"
 #include "api/unsafe_delete.h"
 #include "base/clock.h"
+#include "kube/rules/crd_status.h"
 
 #include <errno.h>
 

@@ -9,9 +9,9 @@
 #include "kube/model/builtin.h"
 #include "kube/model/crd.h"
 #include "kube/model/meta.h"
-#include "kube/model/object.h"
 #include "kube/model/proto.h"
 #include "kube/model/proto_transcode.h"
+#include "kube/rules/object_rules.h"
 
 #include <errno.h>
 

@@ -14,9 +14,9 @@
 #include "api/inner.h"
 #include "api/write.h"
 #include "base/clock.h"
-#include "kube/kinds/pods.h"
 #include "kube/model/builtin.h"
 #include "kube/model/selector.h"
+#include "kube/rules/kinds/pods.h"
 
 #include <errno.h>
 

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "kube/kinds/references.h"
+#include "kube/rules/kinds/references.h"
 #include "store/store.h"
 
 #define PLACED_PREFIX "/placed/"

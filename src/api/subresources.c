@@ -4,8 +4,8 @@
 
 #include "api/write.h"
 #include "base/clock.h"
-#include "kube/kinds/pods.h"
-#include "kube/validate/validate.h"
+#include "kube/rules/kinds/pods.h"
+#include "kube/rules/validate/validate.h"
 
 #define BINDING "io.k8s.api.core.v1.Binding"
 

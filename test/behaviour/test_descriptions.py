@@ -6,7 +6,7 @@ import pytest
 
 from conftest import BUILD, ROOT
 
-PACKER = BUILD / "src/kube/pack-descriptions"
+PACKER = BUILD / "src/kube/model/pack-descriptions"
 HEAD = "package io.k8s.api.core.v1\n"
 SHARED = ROOT / "src/kube/model/descriptions/shared.txt"
 TEXTS = sorted((ROOT / "src/kube/model/descriptions").glob("*.txt"))
@@ -18,7 +18,7 @@ def pack(tmp_path, *texts):
 
 def test_the_texts_of_the_tree_pack_the_same_way_each_time(tmp_path):
     assert pack(tmp_path, *TEXTS).returncode == 0
-    assert (tmp_path / "out.c").read_text() == (BUILD / "src/kube/builtin_docs_packed.c").read_text()
+    assert (tmp_path / "out.c").read_text() == (BUILD / "src/kube/model/builtin_docs_packed.c").read_text()
 
 
 @pytest.mark.parametrize("text, complaint", [

@@ -8,7 +8,7 @@
 #include "api/encode.h"
 #include "base/log.h"
 #include "base/sys.h"
-#include "kube/kinds/quotas.h"
+#include "kube/rules/kinds/quotas.h"
 
 #include <errno.h>
 

@@ -2,8 +2,8 @@
 /* The rules of admission; see admit.h. */
 #include "api/admit/admit.h"
 
-#include "kube/kinds/references.h"
 #include "kube/model/quantity.h"
+#include "kube/rules/kinds/references.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "api/admit/claims.h"
 
 #include "base/sys.h"
-#include "kube/kinds/services.h"
+#include "kube/rules/kinds/services.h"
 
 #define PREFIX "/claims/services/"
 

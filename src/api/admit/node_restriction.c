@@ -3,8 +3,8 @@
 #include "api/admit/node_restriction.h"
 
 #include "api/auth/node_rules.h"
-#include "kube/kinds/references.h"
 #include "kube/model/field.h"
+#include "kube/rules/kinds/references.h"
 
 #define LEASES_IN "kube-node-lease"
 #define MIRROR    "kubernetes.io/config.mirror"

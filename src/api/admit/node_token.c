@@ -12,8 +12,8 @@
  */
 #include "api/admit/node_restriction.h"
 
-#include "kube/kinds/references.h"
 #include "kube/model/field.h"
+#include "kube/rules/kinds/references.h"
 
 enum at { AT_POD, AT_CLAIM, AT_VOLUME, AT_DRIVER };
 

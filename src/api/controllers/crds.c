@@ -20,6 +20,8 @@
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kube/rules/crd_status.h"
+#include "kube/rules/rules.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -641,7 +643,7 @@ struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
         .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES)
     };
     registry_init(&c->builtin);
-    builtin_register(&c->builtin);
+    rules_register(&c->builtin);
     load_start(c);
     return c;
 }

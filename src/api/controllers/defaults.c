@@ -12,7 +12,7 @@
 #include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/log.h"
-#include "kube/kinds/services.h"
+#include "kube/rules/kinds/services.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
  *
  * In memory is one record for each namespace that has a quota, until a count finds none there.
  */
-#include "kube/kinds/quotas.h"
+#include "kube/rules/kinds/quotas.h"
 #include "api/controllers/controllers.h"
 #include "api/controllers/retry.h"
 #include "api/encode.h"

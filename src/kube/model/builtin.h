@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Built-in kinds: schemas expanded from generated constant tables (builtin_tables.c, made by
- * tools/gen-kinds), and the list of resources that are served.
+ * tools/gen-kinds). rules/rules.h has the list of resources that are served.
  *
  * The tables have no pointers, so they cost no relocated pages; a type costs memory only from its
  * first use on, and then for the life of the process.
@@ -25,6 +25,3 @@ struct str builtin_go_name(const struct schema *s);
  */
 enum { BUILTIN_NO_FIELD = 255 };
 const uint8_t *builtin_field_order(const struct schema *s);
-
-/* Add the built-in resources that are served. */
-void builtin_register(struct registry *reg);

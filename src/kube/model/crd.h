@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CustomResourceDefinitions: from object to served resources, and the conditions of their status.
- * Pure: the API server stores objects and calls these.
+ * CustomResourceDefinitions: from object to served resources. Their validation and the conditions
+ * of their status are in rules/. Pure: the API server stores objects and calls these.
  */
 #pragma once
 
@@ -32,48 +32,12 @@ const struct kube_resource *crd_storage(const struct crd *c);
  * version they are stored in, and in no other.
  */
 bool crd_wants_webhook(const struct crd *c);
-/* spec.conversion has an invalid CA bundle: the definition is not established. */
-bool crd_has_bad_bundle(const struct json *obj);
 /* The warning for the client that writes such a definition. */
 void crd_warn(struct arena *a, const struct json *obj, const struct json *old,
               void (*say)(void *arg, struct str text), void *arg);
 
-/* Validation of the object itself with upstream's texts; old NULL for create. */
-/* The name of a new one. */
-void crd_validate_name(const struct json *obj, struct field_errors *errs);
-void crd_validate(const struct json *obj, const struct json *old, struct field_errors *errs);
 /* What an object of a definition with scale has at the scale's paths (crd_scale.c). */
 void crd_validate_scale(const struct kube_resource *r, const struct json *obj,
                         struct field_errors *errs);
 /* Upstream's defaults: names, listKind, conversion, scope of versions. */
 void crd_default(struct arena *a, struct json *obj);
-
-/*
- * Names: which of spec.names can be accepted, given what other definitions of the group have
- * accepted
- * (`others`: array of CRD objects, self included or not) and the built-in resources. Sets
- * status.acceptedNames, the conditions NamesAccepted and Established, status.storedVersions.
- * true if status changed. `now`: RFC 3339 time of transitions.
- */
-bool crd_update_status(struct arena *a, struct json *obj, const struct json *others,
-                       const struct registry *builtin, struct str now);
-/* Set or replace one condition; the transition time moves only when the status flips. true if
- * changed. */
-bool crd_set_condition(struct arena *a, struct json *obj, const char *type, bool status,
-                       const char *reason, const char *message, struct str now);
-bool crd_has_condition(const struct json *obj, const char *type);
-
-/* Groups of the Kubernetes project itself require a review, which an annotation names. */
-#define CRD_APPROVED_BY "api-approved.kubernetes.io"
-enum crd_approval_state {
-    CRD_APPROVED,
-    CRD_APPROVAL_BYPASSED,
-    CRD_APPROVAL_MISSING,
-    CRD_APPROVAL_INVALID
-};
-struct crd_approval {
-    enum crd_approval_state state;
-    const char *reason; /* NULL: the group requires none */
-    const char *message;
-};
-struct crd_approval crd_approval(struct arena *a, const struct json *obj);

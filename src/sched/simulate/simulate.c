@@ -4,8 +4,9 @@
 
 #include "kube/model/builtin.h"
 #include "kube/model/meta.h"
-#include "kube/model/object.h"
 #include "kube/model/status.h"
+#include "kube/rules/object_rules.h"
+#include "kube/rules/rules.h"
 #include "sched/simulate/internal.h"
 
 #include <errno.h>
@@ -111,7 +112,7 @@ int simulation_new(const struct simulation_opts *opts, struct simulation **ret, 
     s->explain = explain_new();
     buf_init(&s->notes, BUF_MAX_DEFAULT);
     registry_init(&s->registry);
-    builtin_register(&s->registry);
+    rules_register(&s->registry);
     int r = sched_new(&o, &s->sched, err);
     if (r < 0) {
         simulation_free(s);

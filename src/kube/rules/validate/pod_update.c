@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may change of a pod once it is there, and what its status may become. */
+#include "kube/rules/validate/check.h"
+
+/* ---- annotations ---- */
+
+static bool is_fixed_annotation(struct str key)
+{
+    return str_is(key, MIRROR_POD) || str_has_prefix(key, STR(APP_ARMOR_PREFIX));
+}
+
+static const char *fixed_annotation_name(struct str key, bool update)
+{
+    if (str_is(key, MIRROR_POD))
+        return update ? "may not remove or update mirror pod annotation"
+                      : "may not add mirror pod annotation";
+    return update ? "may not remove or update AppArmor annotations"
+                  : "may not add AppArmor annotations";
+}
+
+static void fixed_annotations(const struct spot *s, const struct json *old)
+{
+    struct map now = { 0 }, before = { 0 };
+    json_each (an, s->v)
+        if (is_fixed_annotation(an->key))
+            (void)map_put(&now, an->key, an);
+    json_each (an, old) {
+        if (!is_fixed_annotation(an->key))
+            continue;
+        struct spot at = spot_key(s, an);
+        if (!json_same(map_get(&now, an->key), an))
+            say_forbidden(&at, fixed_annotation_name(an->key, true));
+        (void)map_put(&before, an->key, an);
+    }
+    json_each (an, s->v) {
+        struct spot at = spot_key(s, an);
+        if (is_fixed_annotation(an->key) && !map_has(&before, an->key))
+            say_forbidden(&at, fixed_annotation_name(an->key, false));
+    }
+    map_fini(&now);
+    map_fini(&before);
+}
+
+/* ---- containers and tolerations ---- */
+
+/* false: lists of different lengths, no point in going on. */
+static bool container_images(const struct spot *spec, const char *name, const struct json *old)
+{
+    MEMBER(list, spec, name);
+    const struct json *before = json_getc(old, name);
+    if (spot_count(&list) != (json_is(before, JSON_ARRAY) ? before->n : 0)) {
+        say_forbidden(&list, "pod updates may not add or remove containers");
+        return false;
+    }
+    spot_each (c, i, &list) {
+        MEMBER(image, &c, "image");
+        need(&image, NULL);
+        image_without_blanks(&c);
+    }
+    return true;
+}
+
+/* A deadline may be set and come nearer. false: stop. */
+static bool deadline_update(const struct spot *spec, const struct json *old)
+{
+    MEMBER(deadline, spec, "activeDeadlineSeconds");
+    const struct json *before = json_getc(old, "activeDeadlineSeconds");
+    int64_t now = spot_number(&deadline);
+    if (deadline.v && (now < 0 || now > INT32_MAX)) {
+        say_invalid(&deadline, "must be between 0 and 2147483647, inclusive");
+        return false;
+    }
+    if (deadline.v && json_is(before, JSON_NUMBER) && json_int_or(before, 0) < now) {
+        say_invalid(&deadline, "must be less than or equal to previous value");
+        return false;
+    }
+    if (!deadline.v && json_is(before, JSON_NUMBER))
+        say_invalid(&deadline, "must not update from a positive integer to nil value");
+    return true;
+}
+
+/* A toleration without its seconds, as text. */
+static struct str toleration_id(struct arena *a, const struct json *t)
+{
+    static const char *const members[] = { "key", "operator", "value", "effect" };
+    struct json *id = json_new_array(a);
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        json_add(id, json_new_str(a, json_get_str(t, members[i])));
+    struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    (void)json_write(&b, id);
+    struct str text = str_copy_arena(a, buf_str(&b));
+    buf_fini(&b);
+    return text;
+}
+
+static void tolerations_update(const struct spot *spec, const struct json *old)
+{
+    MEMBER(list, spec, "tolerations");
+    struct map now = { 0 };
+    bool kept = true;
+    json_each (t, list.v)
+        (void)map_put(&now, toleration_id(spec->errs->a, t), t);
+    json_each (t, json_getc(old, "tolerations"))
+        kept = kept && map_has(&now, toleration_id(spec->errs->a, t));
+    map_fini(&now);
+    if (kept)
+        tolerations(&list, NULL);
+    else
+        say_forbidden(&list,
+                      "existing toleration can not be modified except its tolerationSeconds");
+}
+
+static void gates_update(const struct spot *spec, const struct json *old)
+{
+    MEMBER(list, spec, "schedulingGates");
+    struct map before = { 0 };
+    json_each (gate, json_getc(old, "schedulingGates"))
+        (void)map_put(&before, json_get_str(gate, "name"), gate);
+    spot_each (gate, i, &list) {
+        MEMBER(name, &gate, "name");
+        if (!map_has(&before, spot_text(&name)))
+            say_forbidden(&name, say_text(&name,
+                                          "only deletion is allowed, but found new scheduling gate "
+                                          "'" STR_FMT "'",
+                                          STR_ARG(spot_text(&name))));
+    }
+    map_fini(&before);
+}
+
+static void take(struct arena *a, struct json *to, const struct json *from, const char *name)
+{
+    const struct json *v = json_getc(from, name);
+    if (v)
+        json_setc(a, to, name, json_clone(a, v));
+    else
+        (void)json_del(to, str_of(name));
+}
+
+static void take_images(struct arena *a, struct json *to, const struct json *from, const char *list)
+{
+    const struct json *old = json_first(json_getc(from, list));
+    json_each (c, json_getc(to, list)) {
+        if (old)
+            take(a, c, old, "image");
+        old = old ? old->next : NULL;
+    }
+}
+
+/* ---- pods that wait at a gate may still be told where to go ---- */
+
+static bool only_adds(const struct json *now, const struct json *old)
+{
+    const struct json *n = json_first(now);
+    json_each (o, old) {
+        if (!n || !json_equal(n, o))
+            return false;
+        n = n->next;
+    }
+    return true;
+}
+
+static bool term_only_adds(const struct json *now, const struct json *old)
+{
+    const struct json *expressions = json_getc(old, "matchExpressions");
+    const struct json *fields = json_getc(old, "matchFields");
+    if (!json_first(expressions) && !json_first(fields))
+        return !json_first(json_getc(now, "matchExpressions")) &&
+               !json_first(json_getc(now, "matchFields"));
+    return only_adds(json_getc(now, "matchExpressions"), expressions) &&
+           only_adds(json_getc(now, "matchFields"), fields);
+}
+
+#define NODE_AFFINITY "affinity", "nodeAffinity"
+#define REQUIRED      "requiredDuringSchedulingIgnoredDuringExecution"
+
+static void gated_affinity(const struct spot *spec, const struct json *old)
+{
+    MEMBER(place, spec, "affinity");
+    MEMBER(node, &place, "nodeAffinity");
+    MEMBER(required, &node, REQUIRED);
+    MEMBER(terms, &required, "nodeSelectorTerms");
+    const struct json *before = json_path(old, NODE_AFFINITY, REQUIRED, "nodeSelectorTerms", NULL);
+    size_t n_before = json_is(before, JSON_ARRAY) ? before->n : 0;
+    if (n_before == 0)
+        return;
+    if (n_before != spot_count(&terms)) {
+        say_invalid(&terms,
+                    "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+        return;
+    }
+    const struct json *o = before->first;
+    spot_each (term, i, &terms) {
+        if (!term_only_adds(term.v, o))
+            say_invalid(&term, "only additions are allowed (no mutations or deletions)");
+        o = o->next;
+    }
+}
+
+static bool selector_only_adds(const struct json *now, const struct json *old)
+{
+    struct map members = { 0 };
+    bool kept = true;
+    json_each (m, now)
+        (void)map_put(&members, m->key, m);
+    json_each (m, old)
+        kept = kept && json_same(map_get(&members, m->key), m);
+    map_fini(&members);
+    return kept;
+}
+
+/* What was allowed to change is put back into `same`. */
+static void gated_update(const struct spot *spec, const struct json *old, struct json *same)
+{
+    struct arena *a = spec->errs->a;
+    MEMBER(selector, spec, "nodeSelector");
+    if (!json_same(selector.v, json_getc(old, "nodeSelector"))) {
+        if (!selector_only_adds(selector.v, json_getc(old, "nodeSelector")))
+            say_invalid_value(&selector, sorted_map(a, selector.v),
+                              "only additions to spec.nodeSelector are allowed (no mutations or "
+                              "deletions)");
+        take(a, same, old, "nodeSelector");
+    }
+    const struct json *before = json_path(old, NODE_AFFINITY, NULL);
+    if (json_same(json_path(spec->v, NODE_AFFINITY, NULL), before))
+        return;
+    gated_affinity(spec, old);
+    struct json *affinity_now = json_getc(same, "affinity");
+    if (before)
+        json_setc(a, json_obj(a, same, "affinity"), "nodeAffinity", json_clone(a, before));
+    else if (affinity_now)
+        (void)json_del(affinity_now, STR("nodeAffinity"));
+    if (affinity_now && affinity_now->n == 0 && !json_getc(old, "affinity"))
+        (void)json_del(same, STR("affinity"));
+}
+
+/* ---- the rest may not change ---- */
+
+static void spec_update(const struct spot *spec, const struct json *old)
+{
+    struct arena *a = spec->errs->a;
+    struct json *same = json_clone(a, spec->v);
+    const struct json *grace = json_getc(old, "terminationGracePeriodSeconds");
+    take_images(a, same, old, "containers");
+    take_images(a, same, old, "initContainers");
+    take(a, same, old, "activeDeadlineSeconds");
+    take(a, same, old, "schedulingGates");
+    take(a, same, old, "tolerations");
+    if (json_int_or(grace, 0) < 0 && member_number(spec, "terminationGracePeriodSeconds") == 1)
+        take(a, same, old, "terminationGracePeriodSeconds");
+    if (json_first(json_getc(old, "schedulingGates")))
+        gated_update(spec, old, same);
+    if (!json_equal(same, old))
+        say_forbidden(spec,
+                      say_text(spec,
+                               "pod updates may not change fields other than "
+                               "`spec.containers[*].image`,`spec.initContainers[*].image`,"
+                               "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+                               "existing tolerations),`spec.terminationGracePeriodSeconds` (allow "
+                               "it to be set to 1 if it was previously negative)\n%s",
+                               go_diff(a, old, same, "PodSpec")));
+}
+
+void pod_update(const struct spot *root, const struct json *old)
+{
+    MEMBER(metadata, root, "metadata");
+    MEMBER(annotated, &metadata, "annotations");
+    MEMBER(spec, root, "spec");
+    const struct json *old_spec = json_getc(old, "spec");
+    fixed_annotations(&annotated, json_path(old, "metadata", "annotations", NULL));
+    if (!container_images(&spec, "containers", old_spec) ||
+        !container_images(&spec, "initContainers", old_spec) || !deadline_update(&spec, old_spec))
+        return;
+    tolerations_update(&spec, old_spec);
+    gates_update(&spec, old_spec);
+    if (!json_same(spec.v, old_spec))
+        spec_update(&spec, old_spec);
+}
+
+/* ---- status ---- */
+
+static void state_transitions(const struct spot *list, const struct json *old, const char *policy,
+                              const struct map *sidecars)
+{
+    struct map running = { 0 }; /* names of those that are not terminated now */
+    size_t i = 0;
+    if (strcmp(policy, "Always") == 0)
+        return;
+    json_each (s, list->v)
+        if (!json_is(json_path(s, "state", "terminated", NULL), JSON_OBJECT))
+            (void)map_put(&running, json_get_str(s, "name"), s);
+    json_each (s, old) {
+        struct spot item = spot_item(list, s, i++), state = spot_member(&item, "state");
+        const struct json *end = json_getc(state.v, "terminated");
+        struct str name = json_get_str(s, "name");
+        if (!json_is(end, JSON_OBJECT) || (sidecars && map_has(sidecars, name)) ||
+            (json_int_or(json_getc(end, "exitCode"), 0) != 0 && strcmp(policy, "OnFailure") == 0))
+            continue;
+        if (map_has(&running, name))
+            say_forbidden(&state, "may not be transitioned to non-terminated state");
+    }
+    map_fini(&running);
+}
+
+static struct json *shown_addresses(const struct spot *list)
+{
+    struct json *all = json_new_array(list->errs->a);
+    json_each (item, list->v)
+        json_add(all, go_struct(list->errs->a, item, "IP=ip/\"\""));
+    return all;
+}
+
+static void status_addresses(const struct spot *list)
+{
+    struct map seen = { 0 };
+    spot_each (item, i, list) {
+        struct spot at = item;
+        at.v = json_getc(item.v, "ip");
+        must_ip(&at, NULL);
+        if (map_put(&seen, spot_text(&at), &seen))
+            say_duplicate(&item);
+    }
+    map_fini(&seen);
+    if (spot_count(list) > 1 && (spot_count(list) > 2 || !is_dual_stack(list->v, "ip", false)))
+        say_invalid_value(list, shown_addresses(list),
+                          "may specify no more than one IP for each IP family");
+}
+
+static void host_addresses(const struct spot *status)
+{
+    MEMBER(list, status, "hostIPs");
+    const struct json *first = json_first(list.v);
+    if (first && !str_eq(json_get_str(first, "ip"), member_text(status, "hostIP"))) {
+        struct spot item = spot_item(&list, first, 0), ip = spot_member(&item, "ip");
+        say_invalid_text(&ip, "must be equal to `hostIP`");
+    }
+    status_addresses(&list);
+}
+
+static void conditions(const struct spot *list)
+{
+    WORDS(of_system, WORD("PodScheduled"), WORD("Ready"), WORD("Initialized"));
+    spot_each (c, i, list) {
+        MEMBER(seen, &c, "observedGeneration");
+        struct spot type = spot_named(&c, "Type", json_getc(c.v, "type"));
+        if (spot_number(&seen) < 0)
+            say_invalid(&seen, "must be a non-negative integer");
+        if (!words_has(&of_system, spot_text(&type)))
+            must_qualified_name(&type, NULL);
+    }
+}
+
+void pod_status_update(const struct spot *root, const struct json *old)
+{
+    MEMBER(status, root, "status");
+    MEMBER(regular, &status, "containerStatuses");
+    MEMBER(init, &status, "initContainerStatuses");
+    MEMBER(ephemeral, &status, "ephemeralContainerStatuses");
+    MEMBER(listed, &status, "conditions");
+    MEMBER(pod_ips, &status, "podIPs");
+    MEMBER(qos, &status, "qosClass");
+    MEMBER(nominated, &status, "nominatedNodeName");
+    const struct json *before = json_getc(old, "status"), *spec = json_getc(old, "spec");
+    char *policy = str_dup_arena(root->errs->a, json_get_str(spec, "restartPolicy"));
+    struct map sidecars = { 0 };
+    json_each (c, json_getc(spec, "initContainers"))
+        if (str_is(json_get_str(c, "restartPolicy"), "Always"))
+            (void)map_put(&sidecars, json_get_str(c, "name"), c);
+    conditions(&listed);
+    if (!json_same(nominated.v, json_getc(before, "nominatedNodeName")))
+        a_subdomain(&nominated, NULL);
+    if (!str_eq(spot_text(&qos), json_get_str(before, "qosClass")))
+        say_invalid_text(&qos, "field is immutable");
+    state_transitions(&regular, json_getc(before, "containerStatuses"), policy, NULL);
+    state_transitions(&init, json_getc(before, "initContainerStatuses"), policy, &sidecars);
+    state_transitions(&ephemeral, json_getc(before, "ephemeralContainerStatuses"), "Never", NULL);
+    status_addresses(&pod_ips);
+    host_addresses(&status);
+    map_fini(&sidecars);
+}
