@@ -5,6 +5,7 @@
  * behaviour/test_scheduler_call.py.
  */
 #include "test.h"
+#include "wasi_lines.h"
 
 #include "base/clock.h"
 #include "codec/digest.h"
@@ -244,7 +245,7 @@ static void on_closed(void *arg)
     ((struct rig *)arg)->is_over = true;
 }
 
-static void setup_with(struct rig *r, const char *module, unsigned instances_max, unsigned call_ms)
+static void setup_host(struct rig *r)
 {
     struct err err = { 0 };
     *r = (struct rig){ 0 };
@@ -254,6 +255,11 @@ static void setup_with(struct rig *r, const char *module, unsigned instances_max
     const struct module_cache_config config = { .dir = r->dir };
     CHECK_OK(module_cache_new(&r->loop, &config, &r->cache, &err));
     r->host = wplugin_host_new(&r->loop, r->cache, NULL);
+}
+
+static void setup_with(struct rig *r, const char *module, unsigned instances_max, unsigned call_ms)
+{
+    setup_host(r);
     scoped(free_scoped) char *url = xasprintf("file://%s/%s.wasm", getenv("TEST_WASM_DIR"), module);
     const struct wplugin_config c = { .name = STR("state"),
                                       .guest_url = str_of(url),
@@ -334,6 +340,63 @@ TEST(what_is_done_in_a_fork_stays_there)
     CHECK_INT(called(r.plugin, WPLUGIN_HOOK_SCORE, "pod").score, 7);
     wplugin_fork_free(f);
     teardown(&r);
+}
+
+/* ---- WASI ---- */
+
+static void on_refused(struct wplugin *p, struct str error, void *arg)
+{
+    char **ret = arg;
+    CHECK(!p);
+    *ret = xasprintf(STR_FMT, STR_ARG(error));
+}
+
+/* The start of this plugin prints and fails, so that the error has what it printed. */
+static void check_wasi(bool deterministic)
+{
+    struct rig r;
+    char *error = NULL;
+    setup_host(&r);
+    const struct str args[] = { STR("one"), STR("two") };
+    scoped(free_scoped) char *url =
+        xasprintf("file://%s/wasi-plugin.wasm", getenv("TEST_GUESTS_DIR"));
+    const struct wplugin_config c = { .name = STR("wasi"),
+                                      .guest_url = str_of(url),
+                                      .args = args,
+                                      .n_args = ARRAY_LEN(args),
+                                      .deterministic = deterministic };
+    wplugin_load(r.host, &c, on_refused, &error);
+    while (!error)
+        (void)loop_turn(&r.loop, true);
+    CHECK(strstr(error, "module closed with exit_code(1)"));
+    char *at = strstr(error, "probe ");
+    CHECK(at);
+    struct str rest = str_of(at), line;
+    for (size_t i = 0; i < ARRAY_LEN(wasi_lines); i++) {
+        const char *want = wasi_lines[i];
+        char text[128];
+        if (str_has_prefix(str_of(want), STR("environ ")))
+            continue; /* there is none */
+        if (strcmp(want, "environ_count 1") == 0)
+            want = "environ_count 0";
+        if (deterministic && strcmp(want, "wall_year 1") == 0)
+            want = "wall_year 0"; /* 2022 */
+        (void)snprintf(text, sizeof text, "probe %s", want);
+        (void)str_cut(rest, '\n', &line, &rest);
+        CHECK_STR(line, text);
+    }
+    free(error);
+    teardown(&r);
+}
+
+TEST(all_functions_of_wasi_answer_plugins_as_documented)
+{
+    check_wasi(false);
+}
+
+TEST(deterministic_plugins_get_their_own_clocks)
+{
+    check_wasi(true);
 }
 
 TEST(the_table_of_a_plugin_is_limited)

@@ -7,7 +7,6 @@
 #include "runner/worker.h"
 
 #include "codec/bincode.h"
-#include "wasm/engine_config.h"
 
 enum { OP_REQUEST, OP_DELAY, OP_WATCH }; /* struct guest_op */
 
@@ -34,7 +33,7 @@ static wasm_trap_t *start_op(struct instance *in, struct proto_op *op, uint64_t 
         return instance_fail(in, "the payloads of its operations are too large");
     if (in->ops_room == 0)
         return instance_fail(in, "too many operations outstanding");
-    const void *p = instance_range(in, (uint32_t)at, n);
+    const void *p = wasi_range(&in->wasi, (uint32_t)at, n);
     if (!p)
         return instance_fail(in, "the payload of an operation is not in its memory");
     op->payload = str_n(p, n);
@@ -81,36 +80,13 @@ static wasm_trap_t *abi_delay(void *env, wasmtime_caller_t *caller, wasmtime_val
 
 /* ---- linking ---- */
 
-static void add_types(wasm_valtype_vec_t *to, struct str letters)
-{
-    wasm_valtype_vec_new_uninitialized(to, letters.n);
-    for (size_t i = 0; i < letters.n; i++)
-        to->data[i] = wasm_valtype_new(letters.p[i] == 'I' ? WASM_I64 : WASM_I32);
-}
-
-int define_func(wasmtime_linker_t *linker, const char *module, const char *name, const char *sig,
-                wasmtime_func_unchecked_callback_t fn, struct err *err)
-{
-    struct str letters[2];
-    wasm_valtype_vec_t params, results;
-    (void)str_cut(str_of(sig), ':', &letters[0], &letters[1]);
-    add_types(&params, letters[0]);
-    add_types(&results, letters[1]);
-    wasm_functype_t *type = wasm_functype_new(&params, &results);
-    wasmtime_error_t *e = wasmtime_linker_define_func_unchecked(
-        linker, module, strlen(module), name, strlen(name), type, fn, NULL, NULL);
-    wasm_functype_delete(type);
-    return e ? engine_err(err, E_INVALID, e, name) : 0;
-}
-
 int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err)
 {
     static const struct {
         enum guest_abi abi;
-        const char *module, *name, *sig;
-        wasmtime_func_unchecked_callback_t fn;
+        struct engine_func func;
     } rows[] = {
-#define ROW(abi, module, name, sig, fn) { abi, module, name, sig, fn },
+#define ROW(abi, module, name, sig, fn) { abi, { module, name, sig, fn } },
         ABI_IMPORTS(ROW)
 #undef ROW
     };
@@ -123,7 +99,6 @@ int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err)
         status = wasi_define(linker, true, err);
     for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
         if (rows[i].abi == abi)
-            status =
-                define_func(linker, rows[i].module, rows[i].name, rows[i].sig, rows[i].fn, err);
+            status = engine_define(linker, &rows[i].func, err);
     return status;
 }

@@ -86,8 +86,8 @@ void dirty_init(struct dirty *d, struct instance *in, bool use_pagemap)
 {
     d->fd = in->runner->pagemap_fd;
     d->old_way = use_pagemap || !in->runner->has_pagemap_scan;
-    d->base = d->at = (uint64_t)(uintptr_t)wasmtime_memory_data(in->cx, &in->memory);
-    d->end = d->base + wasmtime_memory_data_size(in->cx, &in->memory);
+    d->base = d->at = (uint64_t)(uintptr_t)wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
+    d->end = d->base + wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory);
     d->n = d->next = 0;
 }
 

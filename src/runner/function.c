@@ -127,9 +127,10 @@ static int begin(struct instance *in, const struct proto_run *run, struct err *e
     in->next_id = run->next_id;
     in->log_debug = (run->flags & RUN_LOG_DEBUG) != 0;
     in->activation_ms = run->activation_ms;
-    in->has_exited = in->is_late = false;
+    in->wasi.has_exited = in->is_late = false;
     in->failed[0] = 0;
-    if (in->abi == GUEST_ABI_COMMAND && proto_get_setup(run->setup, &in->setup) < 0)
+    if (in->abi == GUEST_ABI_COMMAND &&
+        (!run->setup.n || instance_set_environment(in, run->setup) < 0))
         return err_set(err, E_PARSE, "malformed environment");
     return 0;
 }
@@ -140,8 +141,9 @@ static enum guest_fn_end end_of(const struct instance *in, int status, int32_t v
         return GUEST_FN_TOO_LARGE;
     if (in->is_late)
         return GUEST_FN_LATE;
-    if (in->has_exited)
-        return in->abi == GUEST_ABI_COMMAND && in->exit_code == 0 ? GUEST_FN_DONE : GUEST_FN_EXITED;
+    if (in->wasi.has_exited)
+        return in->abi == GUEST_ABI_COMMAND && in->wasi.exit_code == 0 ? GUEST_FN_DONE
+                                                                       : GUEST_FN_EXITED;
     if (status < 0)
         return GUEST_FN_TRAPPED;
     return value ? GUEST_FN_EXITED : GUEST_FN_DONE;
@@ -156,7 +158,7 @@ static void note_end(struct instance *in, enum guest_fn_end end, int32_t value,
         in, &(struct proto_note){ .kind = NOTE_FN_END,
                                   .number = end,
                                   .token = in->token,
-                                  .value = in->has_exited ? in->exit_code : value,
+                                  .value = in->wasi.has_exited ? in->wasi.exit_code : value,
                                   .head = str_of(end == GUEST_FN_TRAPPED ? why->text : "") });
 }
 
@@ -172,7 +174,7 @@ static int serve(struct worker *w, struct instance *in, bool *ret_ok, struct err
     enum guest_fn_end end = end_of(in, status, value);
     note_end(in, end, value, &why);
     if (in->abi == GUEST_ABI_COMMAND)
-        in->setup = (struct proto_setup){ 0 }; /* lies in the order */
+        (void)instance_set_environment(in, STR_NULL); /* it lies in the order */
     in->token = 0;
     *ret_ok = end == GUEST_FN_DONE;
     return 0;
@@ -255,7 +257,7 @@ static wasm_trap_t *get_range(struct instance *in, const char *name, const wasmt
                               unsigned i, struct str *ret)
 {
     uint32_t at = U32(i), len = U32(i + 1);
-    const char *p = len ? instance_range(in, at, len) : "";
+    const char *p = len ? wasi_range(&in->wasi, at, len) : "";
     if (!p)
         return instance_fail(in, "%s: [%u, %u + %u) is not in its memory", name, at, at, len);
     *ret = str_n(p, len);
@@ -419,18 +421,13 @@ FN(log)
 
 int fn_define(wasmtime_linker_t *linker, struct err *err)
 {
-    static const struct {
-        const char *name, *sig;
-        wasmtime_func_unchecked_callback_t fn;
-    } rows[] = {
-#define ROW(name, sig) { #name, sig, fn_##name },
+    static const struct engine_func rows[] = {
+#define ROW(name, sig) { FN_MODULE, #name, sig, fn_##name },
         FN_IMPORTS(ROW)
 #undef ROW
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        int status = define_func(linker, FN_MODULE, rows[i].name, rows[i].sig, rows[i].fn, err);
-        if (status < 0)
-            return status;
-    }
-    return 0;
+    int status = 0;
+    for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
+        status = engine_define(linker, &rows[i], err);
+    return status;
 }

@@ -4,8 +4,6 @@
 
 #include "wasm/engine_config.h"
 
-#include <stdio.h>
-
 static size_t global_bytes(char letter)
 {
     return letter == 'v' ? 16 : 8;
@@ -14,18 +12,11 @@ static size_t global_bytes(char letter)
 /* Looked up by name once, since instances of functions are reset again and again. */
 static bool find_global(struct instance *in, size_t i, wasmtime_global_t *ret)
 {
-    char name[24];
     if (in->globals && i < in->n_globals) {
         *ret = in->globals[i];
         return true;
     }
-    int n = snprintf(name, sizeof name, "__dm_g%zu", i);
-    wasmtime_extern_t e;
-    if (!wasmtime_instance_export_get(in->cx, &in->handle, name, (size_t)n, &e) ||
-        e.kind != WASMTIME_EXTERN_GLOBAL)
-        return false;
-    *ret = e.of.global;
-    return true;
+    return engine_global(in->wasi.cx, &in->handle, i, ret);
 }
 
 static wasmtime_valkind_t kind_of(char letter)
@@ -52,7 +43,7 @@ int globals_save(struct instance *in, char *to, size_t *ret_n, struct err *err)
         wasmtime_val_t value = { 0 };
         if (!find_global(in, i, &global))
             return err_set(err, E_UNSUPPORTED, "global %zu is not exported", i);
-        wasmtime_global_get(in->cx, &global, &value);
+        wasmtime_global_get(in->wasi.cx, &global, &value);
         size_t n = global_bytes(in->module->globals[i]);
         if (value.kind != kind_of(in->module->globals[i]))
             return err_set(err, E_UNSUPPORTED, "global %zu has another type", i);
@@ -73,7 +64,7 @@ int globals_restore(struct instance *in, struct str saved, struct err *err)
         if (!rd_ok(&r) || !find_global(in, i, &global))
             return err_set(err, E_CORRUPT, "the saved globals are not those of the module");
         memcpy(&value.of, bytes.p, bytes.n);
-        wasmtime_error_t *e = wasmtime_global_set(in->cx, &global, &value);
+        wasmtime_error_t *e = wasmtime_global_set(in->wasi.cx, &global, &value);
         if (e)
             return engine_err(err, E_CORRUPT, e, "restore a global");
     }

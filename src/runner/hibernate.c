@@ -101,7 +101,7 @@ struct image {
 /* The part of the memory that a fresh instance gets from the module. */
 static struct image image_of(const struct instance *in)
 {
-    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
+    uint64_t size = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory);
     uint64_t hi = MIN(page_up(in->module->image_hi), size);
     return (struct image){ MIN(page_down(in->module->image_lo), hi), hi };
 }
@@ -137,7 +137,7 @@ static uint64_t growth_of_range(int fd, const uint8_t *memory, uint64_t from, ui
 /* What write_memory() and write_record() would add; fewer than 0: it cannot be told. */
 static int64_t count_growth(struct instance *in, const struct proto_run *run, uint64_t size)
 {
-    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     struct image image = run->flags & RUN_FIRST ? image_of(in) : (struct image){ 0, 0 };
     uint64_t from, to, bytes = growth_of_range(in->swap_fd, memory, image.lo, image.hi);
     struct dirty d;
@@ -181,7 +181,7 @@ static int check_room(struct instance *in, const struct proto_run *run, uint64_t
 static int write_memory(struct instance *in, const struct saving *s, bool use_pagemap,
                         uint64_t *ret_dirty)
 {
-    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     struct image image = s->is_first ? image_of(in) : (struct image){ 0, 0 };
     int r = write_range(s, memory, image.lo, image.hi);
     struct dirty d;
@@ -231,7 +231,7 @@ static int write_record(struct instance *in, const struct proto_run *run,
         r = snapshot_write_declaration(in->swap_fd, run->memory_max_bytes,
                                        str_n(in->declaration, in->declaration_n));
     struct snapshot s = {
-        .clock_offset_ns = in->clock_offset_ns,
+        .clock_offset_ns = in->wasi.clock_offset_ns,
         .memory_pages = saved->memory_pages,
         .globals_n = (uint32_t)saved->n_globals,
         .sums_sum = snapshot_sum(record + SNAPSHOT_HEADER_BYTES, sums_bytes),
@@ -262,7 +262,7 @@ static int save(struct instance *in, const struct proto_run *run, struct hiberna
 {
     struct stat st;
     bool has_record = (run->flags & RUN_RECORD) != 0;
-    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory), dirty;
+    uint64_t size = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory), dirty;
     uint64_t needed = has_record ? snapshot_file_bytes(run->memory_max_bytes) : size;
     if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < needed ||
         (has_record && size > run->memory_max_bytes))
@@ -310,12 +310,13 @@ int hibernate_save(struct instance *in, const struct proto_run *run, struct hibe
 
 static int map_file(struct instance *in, struct err *err)
 {
-    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
+    uint64_t size = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory);
     if (size == 0)
         return 0;
     void *at;
-    int r = sys_mmap(wasmtime_memory_data(in->cx, &in->memory), size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, in->swap_fd, 0, &at);
+    int r =
+        sys_mmap(wasmtime_memory_data(in->wasi.cx, &in->wasi.memory), size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, in->swap_fd, 0, &at);
     return r < 0 ? err_sys(err, r, "map the swap file") : 0;
 }
 
@@ -326,8 +327,8 @@ static int map_file(struct instance *in, struct err *err)
 /* Its event will find the pages mapped. Only what is stored: reading holes would fill them. */
 static void populate(struct instance *in)
 {
-    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
-    off_t size = (off_t)wasmtime_memory_data_size(in->cx, &in->memory), at = 0;
+    uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
+    off_t size = (off_t)wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory), at = 0;
     while (at < size) {
         off_t data = lseek(in->swap_fd, at, SEEK_DATA);
         off_t hole = data < 0 ? data : lseek(in->swap_fd, data, SEEK_HOLE);
@@ -358,8 +359,8 @@ static void clear_image(uint8_t *memory, struct image image, uint64_t from, uint
  * says. */
 static int read_file(struct instance *in, struct err *err)
 {
-    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
-    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory), at = 0;
+    uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
+    uint64_t size = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory), at = 0;
     struct image image = image_of(in);
     while (at < size) {
         off_t data = lseek(in->swap_fd, (off_t)at, SEEK_DATA);
@@ -383,12 +384,12 @@ static int read_file(struct instance *in, struct err *err)
 
 static int grow(struct instance *in, uint32_t pages, struct err *err)
 {
-    uint64_t now = wasmtime_memory_size(in->cx, &in->memory), before;
+    uint64_t now = wasmtime_memory_size(in->wasi.cx, &in->wasi.memory), before;
     if (pages < now)
         return err_set(err, E_CORRUPT, "the saved memory is smaller than the module's");
     if (pages == now)
         return 0;
-    wasmtime_error_t *e = wasmtime_memory_grow(in->cx, &in->memory, pages - now, &before);
+    wasmtime_error_t *e = wasmtime_memory_grow(in->wasi.cx, &in->wasi.memory, pages - now, &before);
     return e ? engine_err(err, -ENOMEM, e, "grow the memory") : 0;
 }
 
@@ -469,7 +470,7 @@ int hibernate_restore(struct instance *in, const struct proto_run *run, struct e
     int r = grow(in, run->memory_pages, err);
     if (r < 0)
         return r;
-    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
+    uint64_t size = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory);
     if (in->swap_fd < 0 || fstat(in->swap_fd, &st) < 0 || (uint64_t)st.st_size < size)
         return err_set(err, E_CORRUPT, "the swap file is missing or too small");
     if (run->flags & RUN_RECORD) {

@@ -2,6 +2,7 @@
 /* Making, calling and ending instances; see instance.h. */
 #include "runner/instance.h"
 
+#include "runner/function.h"
 #include "runner/sandbox.h"
 #include "runner/worker.h"
 
@@ -26,14 +27,6 @@ static const struct entry_row entry_rows[] = {
 #undef ROW
 };
 
-void *instance_range(struct instance *in, uint32_t at, uint64_t n)
-{
-    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
-    if (n > size || at > size - n)
-        return NULL;
-    return wasmtime_memory_data(in->cx, &in->memory) + at;
-}
-
 wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
 {
     va_list ap;
@@ -43,35 +36,77 @@ wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED);
 }
 
-/* ---- failures ---- */
+/* ---- WASI ---- */
 
-static const char *trap_name(wasmtime_trap_code_t code)
+enum { OUTPUT_MAX = 1 << 20 }; /* bytes of log that one call takes; the guest sees a short write */
+
+static struct instance *instance_of_wasi(struct wasi_ctx *c)
 {
-    switch (code) {
-    case WASMTIME_TRAP_CODE_STACK_OVERFLOW:
-        return "stack overflow";
-    case WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS:
-        return "access outside of its memory";
-    case WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS:
-        return "access outside of a table";
-    case WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL:
-        return "call of a null function";
-    case WASMTIME_TRAP_CODE_BAD_SIGNATURE:
-        return "indirect call of the wrong type";
-    case WASMTIME_TRAP_CODE_INTEGER_OVERFLOW:
-        return "integer overflow";
-    case WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO:
-        return "integer division by zero";
-    case WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER:
-        return "conversion of a number that is not an integer";
-    case WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED:
-        return "unreachable code reached";
-    case WASMTIME_TRAP_CODE_INTERRUPT:
-        return "ran longer than an activation may";
-    default:
-        return "trap";
-    }
+    return container_of(c, struct instance, wasi);
 }
+
+static wasm_trap_t *wasi_fail(struct wasi_ctx *c, const struct engine_func *row, const char *text)
+{
+    return instance_fail(instance_of_wasi(c), "%s", text);
+}
+
+static void log_line_part(struct instance *in, uint32_t fd, struct str part)
+{
+    struct buf *line = &in->lines[fd - 1];
+    size_t room = PROTO_LOG_LINE_MAX - line->n;
+    (void)buf_add_str(line, str_slice(part, 0, room)); /* the rest of a long line is cut */
+}
+
+static int64_t wasi_write_log(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
+                              wasm_trap_t **trap)
+{
+    struct instance *in = instance_of_wasi(c);
+    struct str line, rest, text = str_slice(bytes, 0, OUTPUT_MAX - MIN(before, OUTPUT_MAX));
+    int64_t taken = (int64_t)text.n;
+    while (str_cut(text, '\n', &line, &rest)) {
+        if (in->lines[fd - 1].n == 0 && line.n <= PROTO_LOG_LINE_MAX) {
+            instance_log(in, fd, line);
+        } else {
+            log_line_part(in, fd, line);
+            instance_log(in, fd, buf_str(&in->lines[fd - 1]));
+            buf_reset(&in->lines[fd - 1]);
+        }
+        text = rest;
+    }
+    log_line_part(in, fd, text);
+    return taken;
+}
+
+/* The standard output of a command is its answer, standard error is its log. */
+static int64_t wasi_write_answer(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
+                                 wasm_trap_t **trap)
+{
+    if (fd != 1)
+        return wasi_write_log(c, fd, bytes, before, trap);
+    int32_t e = function_write(instance_of_wasi(c), bytes, trap);
+    if (e < 0)
+        return e == GUEST_E_TOO_LARGE ? -WASI_FBIG : -WASI_PIPE;
+    return (int64_t)bytes.n;
+}
+
+static int64_t wasi_read_body(struct wasi_ctx *c, char *to, uint32_t n, bool may_wait,
+                              wasm_trap_t **trap)
+{
+    int32_t got = function_read(instance_of_wasi(c), to, n, may_wait, trap);
+    return got < 0 ? -WASI_IO : got;
+}
+
+static const struct wasi_grants wasi_of_guests = {
+    .fail = wasi_fail, .pointers_trap = true, .clock_resolution_ns = 1, .write = wasi_write_log
+};
+/* A command that handles a request. */
+static const struct wasi_grants wasi_of_commands = { .fail = wasi_fail,
+                                                     .pointers_trap = true,
+                                                     .clock_resolution_ns = 1,
+                                                     .write = wasi_write_answer,
+                                                     .read = wasi_read_body };
+
+/* ---- failures ---- */
 
 /* Consumes e and trap, of which one is set, and says why the guest failed. */
 static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, const char *what,
@@ -94,8 +129,8 @@ static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, 
     bool has_code = wasmtime_trap_code(trap, &code);
     wasm_trap_delete(trap);
     /* Out of memory has many faces; what they have in common is told. */
-    uint64_t used = in->has_memory ? wasmtime_memory_data_size(in->cx, &in->memory) : 0;
-    const char *name = has_code ? trap_name(code) : "trap";
+    uint64_t used = in->has_memory ? wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory) : 0;
+    const char *name = has_code ? engine_trap_name(code, ENGINE_TRAP_OURS) : "trap";
     if (used && used + MIN((uint64_t)MEMORY_NEARLY, in->memory_max / 4) > in->memory_max)
         return err_set(err, E_TRAP, "%s: %s, with %llu of %llu KiB of memory in use", what, name,
                        (unsigned long long)used >> 10, (unsigned long long)in->memory_max >> 10);
@@ -147,7 +182,7 @@ static wasmtime_error_t *on_epoch(wasmtime_context_t *cx, void *data, uint64_t *
 void instance_go_on(struct instance *in, uint64_t left)
 {
     in->deadline = runner_ticks() + left;
-    wasmtime_context_set_epoch_deadline(in->cx, slice(in, left));
+    wasmtime_context_set_epoch_deadline(in->wasi.cx, slice(in, left));
 }
 
 static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
@@ -156,7 +191,7 @@ static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_
     in->limits.refused_bytes = 0; /* what an earlier call survived is not why this one fails */
     instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
     wasm_trap_t *trap = NULL;
-    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->cx, f, args, n, &trap);
+    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->wasi.cx, f, args, n, &trap);
     return e || trap ? failure(in, e, trap, what, err) : 0;
 }
 
@@ -179,7 +214,7 @@ static bool has_sig(const struct instance *in, const wasmtime_func_t *f, const c
 {
     struct str params, results;
     (void)str_cut(str_of(sig), ':', &params, &results);
-    wasm_functype_t *type = wasmtime_func_type(in->cx, f);
+    wasm_functype_t *type = wasmtime_func_type(in->wasi.cx, f);
     bool ok = is_type(wasm_functype_params(type), params) &&
               is_type(wasm_functype_results(type), results);
     wasm_functype_delete(type);
@@ -189,8 +224,7 @@ static bool has_sig(const struct instance *in, const wasmtime_func_t *f, const c
 static bool get_export(struct instance *in, const char *name, wasmtime_extern_kind_t kind,
                        wasmtime_extern_t *ret)
 {
-    return wasmtime_instance_export_get(in->cx, &in->handle, name, strlen(name), ret) &&
-           ret->kind == kind;
+    return engine_export(in->wasi.cx, &in->handle, name, kind, ret);
 }
 
 /* `check`: also verify the types; once per module and ABI is enough, they cannot change. */
@@ -199,7 +233,7 @@ static int find_entries(struct instance *in, bool check, struct err *err)
     wasmtime_extern_t e;
     if (!get_export(in, "__dm_mem", WASMTIME_EXTERN_MEMORY, &e))
         return err_set(err, E_UNSUPPORTED, "the module has no memory");
-    in->memory = e.of.memory;
+    in->wasi.memory = e.of.memory;
     in->has_memory = true;
     in->is_reactor = get_export(in, ABI_INITIALIZE, WASMTIME_EXTERN_FUNC, &e);
     for (size_t i = 0; i < ARRAY_LEN(entry_rows); i++) {
@@ -237,13 +271,24 @@ static int prepare(struct runner *r, struct run_module *m, enum guest_abi abi, s
     return e ? engine_err(err, E_UNSUPPORTED, e, "link the module") : 0;
 }
 
+int instance_set_environment(struct instance *in, struct str setup)
+{
+    struct proto_setup s = { 0 };
+    int status = setup.n ? proto_get_setup(setup, &s) : 0;
+    if (status < 0)
+        return status;
+    in->wasi.args = (struct wasi_strings){ s.n_args, s.args };
+    in->wasi.env = (struct wasi_strings){ s.n_env, s.env };
+    return 0;
+}
+
 static int copy_setup(struct instance *in, struct str setup, struct err *err)
 {
     in->setup_bytes = mem_try(setup.n);
     if (!in->setup_bytes)
         return err_sys(err, -ENOMEM, "copy the environment");
     memcpy(in->setup_bytes, setup.p, setup.n);
-    if (proto_get_setup(str_n(in->setup_bytes, setup.n), &in->setup) < 0)
+    if (!setup.n || instance_set_environment(in, str_n(in->setup_bytes, setup.n)) < 0)
         return err_set(err, E_PARSE, "malformed environment");
     return 0;
 }
@@ -261,12 +306,13 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
     scoped(instance_free_scoped) struct instance *in = xnew(struct instance);
     in->runner = r;
     in->module = m;
+    in->wasi.grants = &wasi_of_guests;
     m->n_instances++;
     in->abi = run->abi;
     in->guest = run->guest;
     in->incarnation = run->incarnation;
     in->activation_ms = run->activation_ms;
-    in->clock_offset_ns = run->clock_offset_ns;
+    in->wasi.clock_offset_ns = run->clock_offset_ns;
     in->swap_fd = -1;
     buf_init(&in->lines[0], PROTO_LOG_LINE_MAX);
     buf_init(&in->lines[1], PROTO_LOG_LINE_MAX);
@@ -277,15 +323,15 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
     r->guest_bytes += in->limit_bytes;
     sandbox_allow_memory(r);
     in->store = wasmtime_store_new(r->engine, in, NULL);
-    in->cx = wasmtime_store_context(in->store);
-    in->memory_max = engine_limit_store(in->store, &in->limits, run->memory_max_bytes,
-                                        !m->is_dissolvable);
+    in->wasi.cx = wasmtime_store_context(in->store);
+    in->memory_max =
+        engine_limit_store(in->store, &in->limits, run->memory_max_bytes, !m->is_dissolvable);
     if (has_slices(in->abi))
         wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);
     instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
     wasm_trap_t *trap = NULL;
     wasmtime_error_t *e =
-        wasmtime_instance_pre_instantiate(m->pre[run->abi], in->cx, &in->handle, &trap);
+        wasmtime_instance_pre_instantiate(m->pre[run->abi], in->wasi.cx, &in->handle, &trap);
     if (e || trap)
         return failure(in, e, trap, "instantiate", err);
     status = find_entries(in, is_first_of_abi, err);
@@ -321,13 +367,13 @@ void instance_free(struct instance *in)
 /* An exit with status 0 inside the entry point means "initialised"; any other one is a failure. */
 static int start_result(struct instance *in, int status, struct err *err)
 {
-    if (!in->has_exited)
+    if (!in->wasi.has_exited)
         return status;
-    in->has_exited = false;
+    in->wasi.has_exited = false;
     in->failed[0] = 0;
-    if (in->exit_code == 0)
+    if (in->wasi.exit_code == 0)
         return 0;
-    return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
+    return err_set(err, E_TRAP, "the guest exited with status %d", in->wasi.exit_code);
 }
 
 /* A function without parameters and results, looked up because it is called once. */
@@ -342,9 +388,15 @@ static int call_once(struct instance *in, const char *name, struct err *err)
 
 /* ---- V1 ---- */
 
-static void begin_phase(struct instance *in, int phase, uint64_t token, struct str result)
+static void set_phase(struct instance *in, int phase)
 {
     in->phase = phase;
+    in->wasi.grants = function_has_body(in) ? &wasi_of_commands : &wasi_of_guests;
+}
+
+static void begin_phase(struct instance *in, int phase, uint64_t token, struct str result)
+{
+    set_phase(in, phase);
     in->token = token;
     in->n_posts = in->n_posted_logs = in->worker->message_n = 0;
     in->result = result;
@@ -352,11 +404,11 @@ static void begin_phase(struct instance *in, int phase, uint64_t token, struct s
 
 static int end_phase(struct instance *in, int status, struct err *err)
 {
-    in->phase = V1_IDLE;
+    set_phase(in, V1_IDLE);
     in->token = 0;
     in->result = STR_NULL;
-    if (in->has_exited)
-        return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
+    if (in->wasi.has_exited)
+        return err_set(err, E_TRAP, "the guest exited with status %d", in->wasi.exit_code);
     return status;
 }
 
@@ -431,7 +483,7 @@ int instance_handle(struct instance *in, uint64_t token, int32_t *ret, struct er
     const char *what = in->abi == GUEST_ABI_HTTP ? "handle" : "_start";
     begin_phase(in, V1_ACTIVATION, token, STR_NULL);
     int status = call(in, &in->entries[ENTRY_WAKEUP], v, 0, what, err);
-    in->phase = V1_IDLE;
+    set_phase(in, V1_IDLE);
     *ret = in->abi == GUEST_ABI_HTTP ? v[0].i32 : 0;
     return status;
 }
@@ -459,7 +511,7 @@ static int hand_over(struct instance *in, struct str payload, uint32_t *ret_at, 
         return status;
     uint32_t at = (uint32_t)v[0].i32;
     if (payload.n) {
-        void *to = instance_range(in, at, payload.n); /* the memory may just have grown */
+        void *to = wasi_range(&in->wasi, at, payload.n); /* the memory may just have grown */
         if (!to || at == 0)
             return err_set(err, E_TRAP, "allocate(%zu) gave %u, which is not in the guest's memory",
                            payload.n, at);
@@ -500,8 +552,8 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
     case GUEST_ABI_HTTP:
         break;
     }
-    if (in->has_exited)
-        return err_set(err, E_TRAP, "the guest exited with status %d", in->exit_code);
+    if (in->wasi.has_exited)
+        return err_set(err, E_TRAP, "the guest exited with status %d", in->wasi.exit_code);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runner/runner.h"
+#include "wasm/wasi.h"
 
 struct worker;
 struct template;
@@ -29,6 +30,7 @@ struct request {
 };
 
 struct instance {
+    struct wasi_ctx wasi; /* first: the store's data points to it */
     struct runner *runner;
     struct worker *worker; /* the thread that carries out its command */
     struct run_module *module;
@@ -36,9 +38,7 @@ struct instance {
     uint32_t incarnation;
     uint64_t guest;
     wasmtime_store_t *store;
-    wasmtime_context_t *cx;
     wasmtime_instance_t handle;
-    wasmtime_memory_t memory;
     struct dm_store_limits limits;
     uint64_t memory_max;  /* bytes that its memory may grow to */
     uint64_t limit_bytes; /* for memory and tables */
@@ -50,18 +50,14 @@ struct instance {
     uint64_t deadline; /* of the call into it, in runner_ticks() */
     uint32_t ops_room;
     uint64_t next_id;
-    uint64_t clock_offset_ns;
     char *setup_bytes;
-    struct proto_setup setup;
 
     int swap_fd;          /* -1: none yet */
     uint32_t dirty_pages; /* as last counted */
     uint64_t dirty_at_ms; /* when */
 
     struct buf lines[2]; /* begun lines of standard output and error */
-    bool has_exited;
-    int32_t exit_code;
-    char failed[200]; /* set by the host function that ended the guest */
+    char failed[200];    /* set by the host function that ended the guest */
 
     /* V1 */
     enum { V1_IDLE, V1_SETUP, V1_ACTIVATION } phase;
@@ -95,7 +91,13 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
                  struct err *err);
 void instance_free(struct instance *in);
 DEFINE_SCOPED(instance, instance_free)
+_Static_assert(offsetof(struct instance, wasi) == 0, "the store's data is a struct wasi_ctx");
 
+/*
+ * Arguments and environment, encoded as proto_setup; kept until the next call. Empty: none of both.
+ * Errors: as proto_get_setup(); nothing is changed then.
+ */
+int instance_set_environment(struct instance *in, struct str setup);
 /* The start function, if the module had one, and the entry point. */
 int instance_start(struct instance *in, struct err *err);
 /* Functions: what runs once for a module, and then each request; *ret: what the handler returned.
@@ -117,9 +119,6 @@ static inline struct instance *instance_of(wasmtime_caller_t *caller)
 {
     return wasmtime_context_get_data(wasmtime_caller_context(caller));
 }
-/* [at, at + n) of the guest's memory, or NULL if that is not all inside. Valid until the guest
- * runs. */
-void *instance_range(struct instance *in, uint32_t at, uint64_t n);
 /* End the guest with this reason: the result of the host function. */
 wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -134,7 +133,3 @@ int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err);
 int v1_define(wasmtime_linker_t *linker, struct err *err);
 /* Those of functions that are reactors. */
 int fn_define(wasmtime_linker_t *linker, struct err *err);
-int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err);
-/* One function by name, its type from the letters of wasm/module_info.h. */
-int define_func(wasmtime_linker_t *linker, const char *module, const char *name, const char *sig,
-                wasmtime_func_unchecked_callback_t fn, struct err *err);

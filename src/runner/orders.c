@@ -267,7 +267,7 @@ int order_run(struct worker *w, struct err *err)
         status = activate(in, run, &a, &why);
     if (in) {
         a.next_id = in->next_id > a.next_id ? in->next_id : a.next_id;
-        a.clock_offset_ns = in->clock_offset_ns;
+        a.clock_offset_ns = in->wasi.clock_offset_ns;
     }
     if (status < 0) {
         a.flags = ANSWER_TRAPPED;
@@ -278,7 +278,7 @@ int order_run(struct worker *w, struct err *err)
         return order_answer(w, &a, &why, err);
     }
     a.flags = ANSWER_DONE;
-    a.memory_pages = (uint32_t)wasmtime_memory_size(in->cx, &in->memory);
+    a.memory_pages = (uint32_t)wasmtime_memory_size(in->wasi.cx, &in->wasi.memory);
     a.dirty_pages = in->dirty_pages;
     if ((run->flags & RUN_SUSPEND) && (w->outcome.n_ops || w->outcome.n_notes)) {
         a.flags |= ANSWER_MORE;

@@ -65,7 +65,7 @@ struct runner {
     size_t dissolved_bytes; /* since the last trim */
     uint64_t guest_bytes;   /* that the instances may have */
     struct confine_report confined;
-    int group_fd; /* of the group to join; -1: there is none */
+    int group_fd;      /* of the group to join; -1: there is none */
     uint64_t data_max; /* that the process may have; see sandbox.h */
 };
 

@@ -80,7 +80,7 @@ static void note_page(struct template *t, const uint8_t *memory, uint64_t at)
 /* What the module's data covers, and what initialisation has written. */
 static int find_pages(struct template *t, struct instance *in)
 {
-    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     uint64_t from, to, image = in->module->image_lo / PAGE * PAGE;
     uint64_t image_end = MIN(in->module->image_hi, t->bytes);
     struct dirty d;
@@ -119,8 +119,8 @@ static int save_to_file(struct template *t, const uint8_t *memory)
 
 static int snapshot(struct template *t, struct instance *in, struct err *err)
 {
-    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
-    t->bytes = wasmtime_memory_data_size(in->cx, &in->memory);
+    const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
+    t->bytes = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory);
     int r = find_pages(t, in);
     if (r == 0 && t->stored.n > TEMPLATE_COPY_PAGES) {
         r = save_to_file(t, memory);
@@ -131,7 +131,7 @@ static int snapshot(struct template *t, struct instance *in, struct err *err)
     }
     if (r < 0)
         return err_sys(err, r, "keep the memory after initialisation");
-    t->clock_offset_ns = in->clock_offset_ns;
+    t->clock_offset_ns = in->wasi.clock_offset_ns;
     r = globals_save(in, t->globals, &t->n_globals, err);
     if (r == 0)
         r = globals_find_all(in, err);
@@ -189,15 +189,16 @@ static void keep(struct template *t, struct instance *in)
 static int map_memory(const struct template *t, struct instance *in, struct err *err)
 {
     void *at;
-    int r = sys_mmap(wasmtime_memory_data(in->cx, &in->memory), t->bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, t->fd, 0, &at);
+    int r =
+        sys_mmap(wasmtime_memory_data(in->wasi.cx, &in->wasi.memory), t->bytes,
+                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, t->fd, 0, &at);
     return r < 0 ? err_sys(err, r, "map the memory after initialisation") : 0;
 }
 
 /* Page by page, or all of it at once where that is less. */
 static bool reset_memory(const struct template *t, struct instance *in)
 {
-    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     struct dirty d;
     uint64_t from, to, pages = 0;
     int more;
@@ -217,16 +218,17 @@ static bool reset_memory(const struct template *t, struct instance *in)
 /* As it was before its request; false: it cannot be. */
 static bool reset(const struct template *t, struct instance *in)
 {
-    if (wasmtime_memory_data_size(in->cx, &in->memory) != t->bytes || !reset_memory(t, in))
+    if (wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory) != t->bytes ||
+        !reset_memory(t, in))
         return false;
     struct request *q = &in->request;
     free(q->kept_body);
     *q = (struct request){ 0 };
     in->result = STR_NULL;
-    in->has_exited = false;
-    in->exit_code = 0;
+    in->wasi.has_exited = false;
+    in->wasi.exit_code = 0;
     in->failed[0] = 0;
-    in->clock_offset_ns = t->clock_offset_ns;
+    in->wasi.clock_offset_ns = t->clock_offset_ns;
     buf_reset(&in->lines[0]);
     buf_reset(&in->lines[1]);
     return globals_restore(in, str_n(t->globals, t->n_globals), NULL) == 0;
@@ -251,21 +253,21 @@ void template_give(struct instance *in, bool is_ok)
 /* A fresh instance gets what initialisation has made of it. */
 static int restore(const struct template *t, struct instance *in, struct err *err)
 {
-    uint64_t now = wasmtime_memory_data_size(in->cx, &in->memory), before;
+    uint64_t now = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory), before;
     int r = 0;
     if (t->bytes > now) {
-        wasmtime_error_t *e = wasmtime_memory_grow(in->cx, &in->memory,
+        wasmtime_error_t *e = wasmtime_memory_grow(in->wasi.cx, &in->wasi.memory,
                                                    (t->bytes - now) / MODULE_PAGE_BYTES, &before);
         if (e)
             return engine_err(err, -ENOMEM, e, "grow the memory");
     }
-    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     if (t->touched.n > TEMPLATE_COPY_PAGES && t->fd >= 0)
         r = map_memory(t, in, err);
     else
         for (size_t i = 0; i < t->touched.n; i++)
             put_page(t, memory, (uint64_t)t->touched.p[i] * PAGE);
-    in->clock_offset_ns = t->clock_offset_ns;
+    in->wasi.clock_offset_ns = t->clock_offset_ns;
     if (r == 0)
         r = globals_find_all(in, err);
     return r < 0 ? r : globals_restore(in, str_n(t->globals, t->n_globals), err);

@@ -23,7 +23,7 @@ static wasm_trap_t *get_range(struct instance *in, const char *name, const wasmt
                               unsigned i, struct str *ret)
 {
     uint32_t at = U32(i), len = U32(i + 1);
-    const char *p = len ? instance_range(in, at, len) : "";
+    const char *p = len ? wasi_range(&in->wasi, at, len) : "";
     if (!p)
         return instance_fail(in, "%s: R-memory: [%u, %u + %u) is not in its memory", name, at, at,
                              len);
@@ -55,7 +55,7 @@ static wasm_trap_t *park(struct instance *in, const char *name, const struct pro
 /* The record of its first suspend takes it. The guest has not run meanwhile. */
 static void keep_declaration(struct instance *in, uint32_t at, size_t n)
 {
-    const char *p = n ? instance_range(in, at, n) : "";
+    const char *p = n ? wasi_range(&in->wasi, at, n) : "";
     in->declaration = p ? mem_try(n + 1) : NULL;
     in->declaration_n = (uint32_t)n;
     if (in->declaration)
@@ -259,18 +259,13 @@ V1(log)
 
 int v1_define(wasmtime_linker_t *linker, struct err *err)
 {
-    static const struct {
-        const char *name, *sig;
-        wasmtime_func_unchecked_callback_t fn;
-    } rows[] = {
-#define ROW(name, sig) { #name, sig, v1_##name },
+    static const struct engine_func rows[] = {
+#define ROW(name, sig) { V1_MODULE, #name, sig, v1_##name },
         V1_IMPORTS(ROW)
 #undef ROW
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        int status = define_func(linker, V1_MODULE, rows[i].name, rows[i].sig, rows[i].fn, err);
-        if (status < 0)
-            return status;
-    }
-    return 0;
+    int status = 0;
+    for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
+        status = engine_define(linker, &rows[i], err);
+    return status;
 }

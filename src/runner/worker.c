@@ -278,7 +278,7 @@ static void send_call(struct instance *in, enum proto_kind kind, struct proto_ca
     call->guest = in->guest;
     call->seq = w->run.seq;
     call->token = in->token;
-    call->clock_offset_ns = in->clock_offset_ns;
+    call->clock_offset_ns = in->wasi.clock_offset_ns;
     call->logs_left_out = o->logs_left_out;
     call->n_notes = o->n_notes;
     call->cpu_us = worker_take_cpu_us(w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Raw access to the ABIs for modules that test a host: no SDK in between, no heap, nothing hidden.
- * Compiled with -DG1, -DG2 or -DV1. In V1 a delay is a read that parks its guest, the probe wakes
+ * Compiled with -DG1, -DG2, -DV1 or -DPLUGIN (the start of a scheduler plugin). In V1 a delay is a read that parks its guest, the probe wakes
  * with the payload of an activation, and what the reads left goes into v1_sum.
  *
  * A probe defines probe_start() and probe_wake(). Lines it prints begin with "probe ".
@@ -45,6 +45,11 @@ static inline uint64_t abi_delay(uint64_t ms)
             v1_sum = (v1_sum ^ part[i]) * 1099511628211u;
     return ms;
 }
+#elif defined(PLUGIN)
+static inline uint64_t abi_delay(uint64_t ms)
+{
+    return ms;
+}
 #else
 IMPORT("delay-abi", "delay") uint64_t abi_delay(uint64_t ms);
 #endif
@@ -67,6 +72,7 @@ void probe_wake(uint64_t id, bool end, const unsigned char *p, uint32_t n);
 
 /* ---- exports ---- */
 
+#ifndef PLUGIN
 /*
  * Wake-up payloads go to the end of the memory, which grows when one is larger than the room there;
  * each overwrites the one before.
@@ -87,8 +93,9 @@ static unsigned char *probe_buffer(uint32_t n)
     }
     return at;
 }
+#endif
 
-#if !defined(V1) && !defined(PROBE_OWN_ALLOCATE)
+#if !defined(V1) && !defined(PLUGIN) && !defined(PROBE_OWN_ALLOCATE)
 EXPORT("allocate") void *allocate(uint32_t n);
 void *allocate(uint32_t n)
 {
@@ -135,6 +142,19 @@ int64_t v1_activate(uint32_t n)
     return (int64_t)(v1_sum % 1000);
 }
 #endif
+#endif
+
+#ifdef PLUGIN
+EXPORT("_start") void _start(void);
+void _start(void)
+{
+    probe_start();
+}
+EXPORT("filter") int32_t filter(void);
+int32_t filter(void)
+{
+    return 0;
+}
 #endif
 
 #ifdef G2
@@ -244,7 +264,7 @@ static inline uint32_t probe_put_str(unsigned char *out, const char *s)
 }
 
 /* GET path, no headers, no body. */
-#ifndef V1
+#if !defined(V1) && !defined(PLUGIN)
 static inline uint64_t probe_get(const char *path)
 {
     unsigned char out[512];

@@ -150,28 +150,6 @@ void whost_release(struct wplugin_host *h)
     h->engine = NULL;
 }
 
-static void add_types(wasm_valtype_vec_t *to, struct str letters)
-{
-    wasm_valtype_vec_new_uninitialized(to, letters.n);
-    for (size_t i = 0; i < letters.n; i++)
-        to->data[i] = wasm_valtype_new(letters.p[i] == 'I' ? WASM_I64 : WASM_I32);
-}
-
-static int define(wasmtime_linker_t *linker, const struct import_row *row, struct err *err)
-{
-    struct str letters[2];
-    wasm_valtype_vec_t params, results;
-    (void)str_cut(str_of(row->sig), ':', &letters[0], &letters[1]);
-    add_types(&params, letters[0]);
-    add_types(&results, letters[1]);
-    wasm_functype_t *type = wasm_functype_new(&params, &results);
-    wasmtime_error_t *e =
-        wasmtime_linker_define_func_unchecked(linker, row->module, strlen(row->module), row->name,
-                                              strlen(row->name), type, row->fn, (void *)row, NULL);
-    wasm_functype_delete(type);
-    return e ? engine_err(err, E_INVALID, e, row->name) : 0;
-}
-
 int whost_linker(struct wplugin_host *h, int generation, wasmtime_linker_t **ret, struct err *err)
 {
     int r = 0;
@@ -180,11 +158,10 @@ int whost_linker(struct wplugin_host *h, int generation, wasmtime_linker_t **ret
         return 0;
     }
     wasmtime_linker_t *linker = wasmtime_linker_new(h->engine);
-    for (size_t i = 0; i < wplugin_n_wasi && r == 0; i++)
-        r = define(linker, &wplugin_wasi[i], err);
+    r = wasi_define(linker, false, err);
     for (size_t i = 0; i < wplugin_n_imports && r == 0; i++)
         if (wplugin_imports[i].generation < 0 || wplugin_imports[i].generation == generation)
-            r = define(linker, &wplugin_imports[i], err);
+            r = engine_define(linker, &wplugin_imports[i].func, err);
     if (r < 0) {
         wasmtime_linker_delete(linker);
         return r;

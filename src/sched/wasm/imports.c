@@ -21,7 +21,7 @@ static wasm_trap_t *give(struct winstance *in, const void *row, wasmtime_val_raw
 {
     uint32_t limit = U32(at + 1);
     if (value.n && value.n <= limit) {
-        uint8_t *to = winstance_range(in, U32(at), value.n);
+        uint8_t *to = wasi_range(&in->wasi, U32(at), value.n);
         if (!to)
             return winstance_fail(in, row, "out of memory");
         memcpy(to, value.p, value.n);
@@ -34,14 +34,14 @@ static wasm_trap_t *give(struct winstance *in, const void *row, wasmtime_val_raw
 static wasm_trap_t *take(struct winstance *in, const void *row, const wasmtime_val_raw_t *v,
                          unsigned at, const char *what, struct str *ret)
 {
-    const uint8_t *p = winstance_range(in, U32(at), U32(at + 1));
+    const uint8_t *p = wasi_range(&in->wasi, U32(at), U32(at + 1));
     if (!p)
         return winstance_fail(in, row, "out of memory reading %s", what);
     *ret = str_n(p, U32(at + 1));
     return NULL;
 }
 
-static wasm_trap_t *outside(struct winstance *in, const struct import_row *row)
+static wasm_trap_t *outside(struct winstance *in, const struct engine_func *row)
 {
     return winstance_fail(in, row, "%s.%s is of use during a hook only", row->module, row->name);
 }
@@ -211,7 +211,7 @@ IMPORT(result_status_reason)
     struct winstance *in = winstance_of(caller);
     if (!in->input)
         return outside(in, env);
-    if (!winstance_range(in, U32(0), U32(1))) {
+    if (!wasi_range(&in->wasi, U32(0), U32(1))) {
         in->result->message = STR("BUG: out of memory reading message");
         return NULL;
     }
@@ -276,7 +276,7 @@ IMPORT(event_recorder_eventf)
 /* The buffer may be too small or nowhere: then nothing is told. */
 static void put_found(struct winstance *in, uint32_t at, bool found)
 {
-    uint8_t *to = winstance_range(in, at, 8);
+    uint8_t *to = wasi_range(&in->wasi, at, 8);
     if (!to)
         return;
     memset(to, 0, 8);
@@ -310,7 +310,7 @@ IMPORT(get_waiting_pod)
         put_found(in, U32(2), false);
         return NULL;
     }
-    uint8_t *to = pod.n <= U32(3) ? winstance_range(in, U32(2), pod.n) : NULL;
+    uint8_t *to = pod.n <= U32(3) ? wasi_range(&in->wasi, U32(2), pod.n) : NULL;
     if (to)
         memcpy(to, pod.p, pod.n);
     return NULL;
@@ -421,7 +421,7 @@ static void log_text(struct winstance *in, int32_t severity, struct str text)
 IMPORT(klog_log)
 {
     struct winstance *in = winstance_of(caller);
-    const uint8_t *p = winstance_range(in, U32(1), U32(2));
+    const uint8_t *p = wasi_range(&in->wasi, U32(1), U32(2));
     if (p && is_logged(in, v[0].i32))
         log_text(in, v[0].i32, str_n(p, U32(2)));
     return NULL;
@@ -430,8 +430,8 @@ IMPORT(klog_log)
 IMPORT(klog_logs)
 {
     struct winstance *in = winstance_of(caller);
-    const uint8_t *p = winstance_range(in, U32(1), U32(2));
-    const uint8_t *kvs = winstance_range(in, U32(3), U32(4));
+    const uint8_t *p = wasi_range(&in->wasi, U32(1), U32(2));
+    const uint8_t *kvs = wasi_range(&in->wasi, U32(3), U32(4));
     const struct str *parts;
     if (!p || !kvs || !is_logged(in, v[0].i32))
         return NULL;
@@ -458,37 +458,37 @@ IMPORT(klog_logs)
 #define OURS      "dormouse_scheduler"
 
 const struct import_row wplugin_imports[] = {
-    { API, "node", "iiii:i", api_node, GENERATION_B },
-    { API, "node", "ii:i", api_node_of_hook, GENERATION_A },
-    { API, "nodeList", "ii:i", api_node_list, -1 },
-    { API, "pod", "ii:i", current_pod, GENERATION_A },
-    { API, "podInfo", "ii:i", target_pod, GENERATION_A },
-    { API, "nodeName", "ii:i", current_node_name, GENERATION_A },
-    { SCHEDULER, "get_config", "ii:i", get_config, -1 },
-    { SCHEDULER, "currentPod", "ii:i", current_pod, -1 },
-    { SCHEDULER, "targetPod", "ii:i", target_pod, -1 },
-    { SCHEDULER, "currentNodeName", "ii:i", current_node_name, -1 },
-    { SCHEDULER, "filteredNodeList", "ii:i", filtered_node_list, GENERATION_B },
-    { SCHEDULER, "nodeImageStates", "iiii:i", node_image_states, -1 },
-    { SCHEDULER, "nodeToStatusMap", "ii:i", node_to_status_map, -1 },
-    { SCHEDULER, "nodeScoreList", "ii:i", node_score_list, -1 },
-    { SCHEDULER, "result.status_reason", "ii:", result_status_reason, -1 },
-    { SCHEDULER, "result.node_names", "ii:", result_node_names, -1 },
-    { SCHEDULER, "result.nominated_node_name", "ii:", result_nominated_node_name, -1 },
-    { SCHEDULER, "result.normalized_score_list", "ii:", result_normalized_score_list, -1 },
-    { SCHEDULER, "result.cluster_events", "ii:", result_cluster_events, -1 },
-    { SCHEDULER, "handle.eventrecorder.eventf", "ii:", event_recorder_eventf, -1 },
-    { SCHEDULER, "handle.reject_waiting_pod", "iiii:", reject_waiting_pod, -1 },
-    { SCHEDULER, "handle.get_waiting_pod", "iiii:", get_waiting_pod, -1 },
-    { OURS, "nodePods", "iiii:i", node_pods, -1 },
-    { OURS, "nodeField", "iiiiiiii:i", node_field, -1 },
-    { OURS, "podField", "iiiiii:i", pod_field, -1 },
-    { OURS, "nodeChanges", "Iii:i", node_changes, -1 },
-    { OURS, "event", "ii:i", event, -1 },
-    { OURS, "eventOld", "ii:i", event_old, -1 },
-    { OURS, "eventNew", "ii:i", event_new, -1 },
-    { KLOG, "severity", ":i", klog_severity, -1 },
-    { KLOG, "log", "iii:", klog_log, -1 },
-    { KLOG, "logs", "iiiii:", klog_logs, -1 },
+    { { API, "node", "iiii:i", api_node }, GENERATION_B },
+    { { API, "node", "ii:i", api_node_of_hook }, GENERATION_A },
+    { { API, "nodeList", "ii:i", api_node_list }, -1 },
+    { { API, "pod", "ii:i", current_pod }, GENERATION_A },
+    { { API, "podInfo", "ii:i", target_pod }, GENERATION_A },
+    { { API, "nodeName", "ii:i", current_node_name }, GENERATION_A },
+    { { SCHEDULER, "get_config", "ii:i", get_config }, -1 },
+    { { SCHEDULER, "currentPod", "ii:i", current_pod }, -1 },
+    { { SCHEDULER, "targetPod", "ii:i", target_pod }, -1 },
+    { { SCHEDULER, "currentNodeName", "ii:i", current_node_name }, -1 },
+    { { SCHEDULER, "filteredNodeList", "ii:i", filtered_node_list }, GENERATION_B },
+    { { SCHEDULER, "nodeImageStates", "iiii:i", node_image_states }, -1 },
+    { { SCHEDULER, "nodeToStatusMap", "ii:i", node_to_status_map }, -1 },
+    { { SCHEDULER, "nodeScoreList", "ii:i", node_score_list }, -1 },
+    { { SCHEDULER, "result.status_reason", "ii:", result_status_reason }, -1 },
+    { { SCHEDULER, "result.node_names", "ii:", result_node_names }, -1 },
+    { { SCHEDULER, "result.nominated_node_name", "ii:", result_nominated_node_name }, -1 },
+    { { SCHEDULER, "result.normalized_score_list", "ii:", result_normalized_score_list }, -1 },
+    { { SCHEDULER, "result.cluster_events", "ii:", result_cluster_events }, -1 },
+    { { SCHEDULER, "handle.eventrecorder.eventf", "ii:", event_recorder_eventf }, -1 },
+    { { SCHEDULER, "handle.reject_waiting_pod", "iiii:", reject_waiting_pod }, -1 },
+    { { SCHEDULER, "handle.get_waiting_pod", "iiii:", get_waiting_pod }, -1 },
+    { { OURS, "nodePods", "iiii:i", node_pods }, -1 },
+    { { OURS, "nodeField", "iiiiiiii:i", node_field }, -1 },
+    { { OURS, "podField", "iiiiii:i", pod_field }, -1 },
+    { { OURS, "nodeChanges", "Iii:i", node_changes }, -1 },
+    { { OURS, "event", "ii:i", event }, -1 },
+    { { OURS, "eventOld", "ii:i", event_old }, -1 },
+    { { OURS, "eventNew", "ii:i", event_new }, -1 },
+    { { KLOG, "severity", ":i", klog_severity }, -1 },
+    { { KLOG, "log", "iii:", klog_log }, -1 },
+    { { KLOG, "logs", "iiiii:", klog_logs }, -1 },
 };
 const size_t wplugin_n_imports = ARRAY_LEN(wplugin_imports);

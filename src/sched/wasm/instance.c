@@ -9,14 +9,6 @@
 
 enum { FAILED_MAX_BYTES = 16 << 10, SEED = 42 };
 
-uint8_t *winstance_range(struct winstance *in, uint32_t at, uint64_t n)
-{
-    uint64_t size = wasmtime_memory_data_size(in->cx, &in->memory);
-    if (n > size || at > size - n)
-        return NULL;
-    return wasmtime_memory_data(in->cx, &in->memory) + at;
-}
-
 wasm_trap_t *winstance_fail(struct winstance *in, const void *row, const char *fmt, ...)
 {
     va_list ap;
@@ -35,35 +27,61 @@ static unsigned call_limit_ms(const struct winstance *in)
     return own ? MIN(own, in->plugin->config.call_ms) : in->plugin->config.call_ms;
 }
 
-/* ---- failures ---- */
+/* ---- WASI: arguments, output, clocks, randomness; no environment, no input ---- */
 
-static const char *trap_name(wasmtime_trap_code_t code)
+#define DETERMINISTIC_EPOCH_MS UINT64_C(1640995200000) /* 2022-01-01T00:00:00Z */
+
+static struct winstance *winstance_of_wasi(struct wasi_ctx *c)
 {
-    switch (code) {
-    case WASMTIME_TRAP_CODE_STACK_OVERFLOW:
-        return "stack overflow";
-    case WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS:
-        return "out of bounds memory access";
-    case WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS:
-    case WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL:
-        return "invalid table access";
-    case WASMTIME_TRAP_CODE_BAD_SIGNATURE:
-        return "indirect call type mismatch";
-    case WASMTIME_TRAP_CODE_INTEGER_OVERFLOW:
-        return "integer overflow";
-    case WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO:
-        return "integer divide by zero";
-    case WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER:
-        return "invalid conversion to integer";
-    default:
-        return "unreachable";
-    }
+    return container_of(c, struct winstance, wasi);
 }
+
+static wasm_trap_t *wasi_fail(struct wasi_ctx *c, const struct engine_func *row, const char *text)
+{
+    return winstance_fail(winstance_of_wasi(c), row, "%s", text);
+}
+
+/* The head is kept; a guest that prints more does not notice. */
+static int64_t wasi_write(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
+                          wasm_trap_t **trap)
+{
+    struct buf *output = &winstance_of_wasi(c)->output;
+    (void)buf_add_str(output, str_slice(bytes, 0, WPLUGIN_OUTPUT_MAX_BYTES - output->n));
+    return (int64_t)bytes.n;
+}
+
+/* Clocks advance by a millisecond at each reading, from the beginning of 2022 (realtime) and from
+ * zero. */
+static uint64_t wasi_steady_clock(struct wasi_ctx *c, uint32_t id)
+{
+    uint64_t ms = winstance_of_wasi(c)->clock_ms++;
+    if (id == WASI_CLOCK_REALTIME)
+        ms += DETERMINISTIC_EPOCH_MS;
+    return ms * 1000000 + c->clock_offset_ns;
+}
+
+/* The same numbers in each instance. */
+static void wasi_steady_random(struct wasi_ctx *c, uint8_t *to, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = (uint8_t)rng_next(&winstance_of_wasi(c)->rng);
+}
+
+static const struct wasi_grants wasi_of_plugins = { .fail = wasi_fail,
+                                                    .clock_resolution_ns = 1,
+                                                    .write = wasi_write };
+static const struct wasi_grants wasi_of_deterministic_plugins = { .fail = wasi_fail,
+                                                                  .clock = wasi_steady_clock,
+                                                                  .clock_resolution_ns = 1000000,
+                                                                  .random = wasi_steady_random,
+                                                                  .write = wasi_write };
+
+/* ---- failures ---- */
 
 static void add_error(struct winstance *in, wasmtime_error_t *e, struct buf *to)
 {
     wasm_frame_vec_t frames;
-    if (in->has_failed && !in->has_exited) {
+    if (in->has_failed && !in->wasi.has_exited) {
         (void)buf_add_str(to, buf_str(&in->failed));
         (void)buf_add_cstr(to, " (recovered by wazero)");
         wasmtime_error_wasm_trace(e, &frames);
@@ -89,7 +107,7 @@ static void add_trap(struct winstance *in, wasm_trap_t *trap, struct buf *to)
     else if ((in->is_late = code == WASMTIME_TRAP_CODE_INTERRUPT))
         (void)buf_printf(to, "the call took longer than %u ms", call_limit_ms(in));
     else
-        (void)buf_printf(to, "wasm error: %s", trap_name(code));
+        (void)buf_printf(to, "wasm error: %s", engine_trap_name(code, ENGINE_TRAP_WAZERO));
     if (code == WASMTIME_TRAP_CODE_STACK_OVERFLOW)
         wasm_frame_vec_delete(&frames);
     else
@@ -101,8 +119,8 @@ static void add_trap(struct winstance *in, wasm_trap_t *trap, struct buf *to)
 static void add_failure(struct winstance *in, wasmtime_error_t *e, wasm_trap_t *trap,
                         struct buf *to)
 {
-    if (in->has_exited) {
-        (void)buf_printf(to, "module closed with exit_code(%u)", (unsigned)in->exit_code);
+    if (in->wasi.has_exited) {
+        (void)buf_printf(to, "module closed with exit_code(%u)", (unsigned)in->wasi.exit_code);
         if (e)
             wasmtime_error_delete(e);
         if (trap)
@@ -118,14 +136,14 @@ bool winstance_call(struct winstance *in, const wasmtime_func_t *f, wasmtime_val
                     struct buf *error)
 {
     wasm_trap_t *trap = NULL;
-    in->has_failed = in->has_exited = in->is_late = false;
+    in->has_failed = in->wasi.has_exited = in->is_late = false;
     in->failed_in = NULL;
     in->is_used = true;
     whost_enter(in->plugin->host);
     unsigned limit_ms = call_limit_ms(in);
     bool runs = !in->plugin->host->is_interrupted;
-    wasmtime_context_set_epoch_deadline(in->cx, runs ? 2 + limit_ms / HOST_TICK_MS : 0);
-    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->cx, f, v, 1, &trap);
+    wasmtime_context_set_epoch_deadline(in->wasi.cx, runs ? 2 + limit_ms / HOST_TICK_MS : 0);
+    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->wasi.cx, f, v, 1, &trap);
     whost_leave(in->plugin->host);
     if (e || trap)
         add_failure(in, e, trap, error);
@@ -137,8 +155,7 @@ bool winstance_call(struct winstance *in, const wasmtime_func_t *f, wasmtime_val
 static bool get_export(struct winstance *in, const char *name, wasmtime_extern_kind_t kind,
                        wasmtime_extern_t *ret)
 {
-    return wasmtime_instance_export_get(in->cx, &in->handle, name, strlen(name), ret) &&
-           ret->kind == kind;
+    return engine_export(in->wasi.cx, &in->handle, name, kind, ret);
 }
 
 static void find_exports(struct winstance *in)
@@ -146,7 +163,7 @@ static void find_exports(struct winstance *in)
     wasmtime_extern_t e = { 0 };
     bool ok = get_export(in, "memory", WASMTIME_EXTERN_MEMORY, &e);
     assert(ok); /* the module says so */
-    in->memory = e.of.memory;
+    in->wasi.memory = e.of.memory;
     for (enum wplugin_hook hook = 0; hook < WPLUGIN_HOOK_COUNT; hook++) {
         if (!wplugin_exports(in->plugin, hook))
             continue;
@@ -163,12 +180,12 @@ static bool run_once(struct winstance *in, const char *name, struct buf *error)
     wasmtime_extern_t e;
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(FAILED_MAX_BYTES + WPLUGIN_OUTPUT_MAX_BYTES);
     if (!get_export(in, name, WASMTIME_EXTERN_FUNC, &e) ||
-        winstance_call(in, &e.of.func, v, &why) || (in->has_exited && in->exit_code == 0))
+        winstance_call(in, &e.of.func, v, &why) || (in->wasi.has_exited && in->wasi.exit_code == 0))
         return true;
     (void)buf_add_str(error, buf_str(&in->output));
     if (in->output.n)
         (void)buf_add_char(error, '\n');
-    if (in->has_exited)
+    if (in->wasi.has_exited)
         (void)buf_add_str(error, buf_str(&why));
     else
         (void)buf_printf(error, "module[%u] function[%s] failed: %s", in->number,
@@ -189,9 +206,9 @@ static bool initialise(struct winstance *in, struct buf *error)
 static bool instantiate(struct winstance *in, struct buf *error)
 {
     wasm_trap_t *trap = NULL;
-    wasmtime_context_set_epoch_deadline(in->cx, UINT32_MAX);
+    wasmtime_context_set_epoch_deadline(in->wasi.cx, UINT32_MAX);
     wasmtime_error_t *e =
-        wasmtime_instance_pre_instantiate(in->plugin->pre, in->cx, &in->handle, &trap);
+        wasmtime_instance_pre_instantiate(in->plugin->pre, in->wasi.cx, &in->handle, &trap);
     if (e || trap)
         add_failure(in, e, trap, error);
     return !e && !trap;
@@ -203,12 +220,14 @@ int winstance_new(struct wplugin *p, const struct wstate *image, struct winstanc
     struct err err = { 0 };
     scoped(winstance_free_scoped) struct winstance *in = xnew(struct winstance);
     in->plugin = p;
+    in->wasi.grants = p->config.deterministic ? &wasi_of_deterministic_plugins : &wasi_of_plugins;
+    in->wasi.args = p->args;
     in->number = __atomic_add_fetch(&p->n_created, 1, __ATOMIC_RELAXED);
     in->output = BUF_INIT(WPLUGIN_OUTPUT_MAX_BYTES);
     in->failed = BUF_INIT(FAILED_MAX_BYTES);
     in->rng.state = SEED;
     in->store = wasmtime_store_new(p->host->engine, in, NULL);
-    in->cx = wasmtime_store_context(in->store);
+    in->wasi.cx = wasmtime_store_context(in->store);
     (void)engine_limit_store(in->store, &in->limits, p->config.memory_max_bytes,
                              !p->module->info->is_dissolvable);
     if (!instantiate(in, error))
@@ -245,7 +264,7 @@ static bool set_global(struct winstance *in, const struct wplugin_node_code *at)
 {
     wasmtime_extern_t e;
     wasmtime_val_t now = { 0 }, value = { .kind = WASMTIME_I32, .of.i32 = at->code };
-    if (!wasmtime_instance_export_get(in->cx, &in->handle, at->node.p, at->node.n, &e) ||
+    if (!wasmtime_instance_export_get(in->wasi.cx, &in->handle, at->node.p, at->node.n, &e) ||
         e.kind != WASMTIME_EXTERN_GLOBAL)
         return false;
     const struct module_extern *x = NULL;
@@ -255,8 +274,8 @@ static bool set_global(struct winstance *in, const struct wplugin_node_code *at)
             x = &info->exports[i];
     if (!x || !str_is(x->sig, "im"))
         return false;
-    wasmtime_global_get(in->cx, &e.of.global, &now);
-    wasmtime_error_t *error = wasmtime_global_set(in->cx, &e.of.global, &value);
+    wasmtime_global_get(in->wasi.cx, &e.of.global, &now);
+    wasmtime_error_t *error = wasmtime_global_set(in->wasi.cx, &e.of.global, &value);
     if (error)
         wasmtime_error_delete(error);
     return !error;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the plugin host share. Reading order: plugin.c (loading and hooks), pool.c
- * (which instance serves which pod), instance.c (one instance and its failures), imports.c and
- * wasi.c (what guests call), state.c (instances made from others), symbols.c (stack traces), host.c
- * (engine and clock), source.c (where modules come from).
+ * (which instance serves which pod), instance.c (one instance, its failures and its WASI),
+ * imports.c (what guests call), state.c (instances made from others), symbols.c (stack traces),
+ * host.c (engine and clock), source.c (where modules come from).
  */
 #pragma once
 
@@ -14,18 +14,17 @@
 #include "guest/module.h"
 #include "modules/module_reference.h"
 #include "sched/wasm/plugin.h"
+#include "wasm/wasi.h"
 
-#include <dm_engine.h>
 #include <pthread.h>
 
 enum { GENERATION_A, GENERATION_B, GENERATION_COUNT }; /* of the ABI */
 
 enum { HOST_TICK_MS = 10 }; /* epochs, while guests run */
 
-/* A function that guests import. */
+/* A function that guests import, beside those of WASI. */
 struct import_row {
-    const char *module, *name, *sig; /* "ii:i" as in module_info.h */
-    wasmtime_func_unchecked_callback_t fn;
+    struct engine_func func;
     int generation; /* the only one, or -1 */
 };
 
@@ -58,10 +57,10 @@ int whost_linker(struct wplugin_host *h, int generation, wasmtime_linker_t **ret
 void whost_enter(struct wplugin_host *h); /* a guest is about to run */
 void whost_leave(struct wplugin_host *h);
 
-/* ---- imports.c, wasi.c ---- */
+/* ---- imports.c ---- */
 
-extern const struct import_row wplugin_imports[], wplugin_wasi[];
-extern const size_t wplugin_n_imports, wplugin_n_wasi;
+extern const struct import_row wplugin_imports[];
+extern const size_t wplugin_n_imports;
 
 /* ---- symbols.c ---- */
 
@@ -72,8 +71,8 @@ void symbols_free(struct symbols *t);
 /* "(i32,i32) i32"; "" when it is not known. */
 const char *symbols_type(const struct symbols *t, uint32_t function);
 /* The frames of what failed, without the trailing newline; takes `frames`. */
-void symbols_add_frames(const struct symbols *t, struct buf *to, const struct import_row *failed_in,
-                        wasm_frame_vec_t *frames);
+void symbols_add_frames(const struct symbols *t, struct buf *to,
+                        const struct engine_func *failed_in, wasm_frame_vec_t *frames);
 
 /* ---- state.c ---- */
 
@@ -98,13 +97,12 @@ int wstate_apply(const struct wstate *image, struct winstance *in, struct err *e
 /* ---- instance.c ---- */
 
 struct winstance {
-    struct list node; /* plugin->instances: the one used last at the end */
+    struct wasi_ctx wasi; /* first: the store's data points to it */
+    struct list node;     /* plugin->instances: the one used last at the end */
     struct wplugin *plugin;
     wasmtime_store_t *store;
     struct dm_store_limits limits;
-    wasmtime_context_t *cx;
     wasmtime_instance_t handle;
-    wasmtime_memory_t memory;
     wasmtime_func_t hooks[WPLUGIN_HOOK_COUNT];
     unsigned number; /* of its plugin, from 1 */
 
@@ -121,14 +119,14 @@ struct winstance {
     struct str pushed_names, pushed_scores, pushed_events;
     struct buf output;
     struct buf failed; /* why a host function ended the guest */
-    const struct import_row *failed_in;
-    bool has_failed, has_exited, is_late;
-    int32_t exit_code;
+    const struct engine_func *failed_in;
+    bool has_failed, is_late;
 
     uint64_t clock_ms; /* deterministic: readings so far */
-    uint64_t skipped_ns;
     struct rng rng;
 };
+
+_Static_assert(offsetof(struct winstance, wasi) == 0, "the store's data is a struct wasi_ctx");
 
 static inline struct winstance *winstance_of(wasmtime_caller_t *caller)
 {
@@ -149,8 +147,6 @@ bool winstance_call(struct winstance *in, const wasmtime_func_t *f, wasmtime_val
 bool winstance_set_globals(struct winstance *in, const struct wplugin_input *input,
                            struct buf *error);
 
-/* NULL: [at, at + n) is not in its memory. */
-uint8_t *winstance_range(struct winstance *in, uint32_t at, uint64_t n);
 /* End the guest with this text, in this function. */
 wasm_trap_t *winstance_fail(struct winstance *in, const void *row, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -159,7 +155,8 @@ wasm_trap_t *winstance_fail(struct winstance *in, const void *row, const char *f
 
 struct wplugin {
     struct wplugin_host *host;
-    struct wplugin_config config; /* its strings are in the arena */
+    struct wplugin_config config; /* its strings are in the arena; no args */
+    struct wasi_strings args;     /* in the arena */
     struct arena arena;
     struct module *module;
     char manifest[OCI_DIGEST_TEXT_SIZE]; /* of the artifact that it is of; "": of none */

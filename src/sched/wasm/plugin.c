@@ -229,27 +229,35 @@ static void add_sig(struct buf *to, struct str sig)
     add_types(to, results);
 }
 
-static const struct import_row *find_row(const struct wplugin *p, const struct import_row *rows,
-                                         size_t n, const struct module_extern *x,
-                                         bool *ret_has_module)
+static bool is_import(const struct module_extern *x, const struct engine_func *row,
+                      bool *ret_has_module)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!str_is(x->module, rows[i].module))
-            continue;
-        *ret_has_module = true;
-        if (str_is(x->name, rows[i].name) &&
-            (rows[i].generation < 0 || rows[i].generation == p->generation))
-            return &rows[i];
+    if (!str_is(x->module, row->module))
+        return false;
+    *ret_has_module = true;
+    return str_is(x->name, row->name);
+}
+
+static const struct engine_func *find_import(const struct wplugin *p, const struct module_extern *x,
+                                             bool *ret_has_module)
+{
+    *ret_has_module = false;
+    for (size_t i = 0; i < wplugin_n_imports; i++) {
+        const struct import_row *row = &wplugin_imports[i];
+        if (is_import(x, &row->func, ret_has_module) &&
+            (row->generation < 0 || row->generation == p->generation))
+            return &row->func;
     }
+    for (size_t i = 0; i < wasi_n_functions; i++)
+        if (is_import(x, &wasi_functions[i], ret_has_module))
+            return &wasi_functions[i];
     return NULL;
 }
 
 static bool check_import(const struct wplugin *p, const struct module_extern *x, struct buf *error)
 {
-    bool has_module = false;
-    const struct import_row *row = find_row(p, wplugin_imports, wplugin_n_imports, x, &has_module);
-    if (!row)
-        row = find_row(p, wplugin_wasi, wplugin_n_wasi, x, &has_module);
+    bool has_module;
+    const struct engine_func *row = find_import(p, x, &has_module);
     if (row && x->kind == MODULE_FUNC && str_is(x->sig, row->sig))
         return true;
     if (!has_module) {
@@ -463,16 +471,29 @@ static void fail_later(struct defer *d)
     finish(container_of(d, struct load, defer));
 }
 
+/* One after another, each with its NUL, as WASI hands them over; one with a NUL inside ends there.
+ */
+static void copy_args(struct wplugin *p, const struct wplugin_config *c)
+{
+    scoped(buf_fini_scoped) struct buf all = BUF_INIT(BUF_MAX_DEFAULT);
+    for (size_t i = 0; i < c->n_args; i++) {
+        ptrdiff_t nul = str_find_char(c->args[i], '\0');
+        (void)buf_add_str(&all, nul < 0 ? c->args[i] : str_slice(c->args[i], 0, (size_t)nul));
+        (void)buf_add_char(&all, '\0');
+    }
+    if (buf_ok(&all))
+        p->args =
+            (struct wasi_strings){ (uint32_t)c->n_args, str_copy_arena(&p->arena, buf_str(&all)) };
+}
+
 static void copy_config(struct wplugin *p, const struct wplugin_config *c)
 {
     p->config = *c;
     p->config.name = str_copy_arena(&p->arena, c->name);
     p->config.guest_url = str_copy_arena(&p->arena, c->guest_url);
     p->config.guest_config = str_copy_arena(&p->arena, c->guest_config);
-    struct str *args = arena_new_n(&p->arena, struct str, c->n_args + 1);
-    for (size_t i = 0; i < c->n_args; i++)
-        args[i] = str_copy_arena(&p->arena, c->args[i]);
-    p->config.args = args;
+    p->config.args = NULL;
+    copy_args(p, c);
     if (!c->memory_max_bytes)
         p->config.memory_max_bytes = WPLUGIN_MEMORY_MAX_BYTES;
     if (!c->call_ms)

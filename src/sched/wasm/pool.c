@@ -180,7 +180,7 @@ void wpool_give(struct winstance *in, enum wplugin_hook hook)
     in->is_busy = false;
     if (hook == WPLUGIN_HOOK_UNRESERVE || hook == WPLUGIN_HOOK_POSTBIND)
         in->is_bound = false;
-    if (in->has_failed || in->has_exited) {
+    if (in->has_failed || in->wasi.has_exited) {
         lose(p, in);
         retire(p, in);
     }

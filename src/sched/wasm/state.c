@@ -9,23 +9,10 @@
 #include "base/sys.h"
 #include "wasm/engine_config.h"
 
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
-
-static bool find_global(struct winstance *in, size_t i, wasmtime_global_t *ret)
-{
-    char name[24];
-    wasmtime_extern_t e;
-    int n = snprintf(name, sizeof name, "__dm_g%zu", i);
-    if (!wasmtime_instance_export_get(in->cx, &in->handle, name, (size_t)n, &e) ||
-        e.kind != WASMTIME_EXTERN_GLOBAL)
-        return false;
-    *ret = e.of.global;
-    return true;
-}
 
 static bool is_zero(const uint8_t *page)
 {
@@ -37,7 +24,7 @@ static bool is_zero(const uint8_t *page)
 /* Pages of zeros stay holes. */
 static int save_memory(struct wstate *image, struct winstance *in)
 {
-    const uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     int r = 0;
     /* Zeros where the module has data have to be mapped, too. */
     if (in->plugin->module->info->image_hi)
@@ -64,14 +51,14 @@ struct wstate *wstate_new(struct winstance *in)
     struct wstate *image = xalloc(sizeof *image + info->globals.n * sizeof image->globals[0]);
     image->fd = -1;
     image->n_globals = info->globals.n;
-    image->bytes = wasmtime_memory_data_size(in->cx, &in->memory);
+    image->bytes = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory);
     image->clock_ms = in->clock_ms;
     image->rng = in->rng;
     int r = MIN(save_memory(image, in), 0);
     for (size_t i = 0; i < image->n_globals && r == 0; i++) {
         wasmtime_global_t global;
-        if (find_global(in, i, &global))
-            wasmtime_global_get(in->cx, &global, &image->globals[i]);
+        if (engine_global(in->wasi.cx, &in->handle, i, &global))
+            wasmtime_global_get(in->wasi.cx, &global, &image->globals[i]);
         else
             r = E_UNSUPPORTED;
     }
@@ -92,15 +79,15 @@ void wstate_free(struct wstate *image)
 
 int wstate_apply(const struct wstate *image, struct winstance *in, struct err *err)
 {
-    uint64_t now = wasmtime_memory_data_size(in->cx, &in->memory), before;
+    uint64_t now = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory), before;
     void *at;
     wasmtime_error_t *e = NULL;
     if (image->bytes > now)
-        e = wasmtime_memory_grow(in->cx, &in->memory, (image->bytes - now) / MODULE_PAGE_BYTES,
-                                 &before);
+        e = wasmtime_memory_grow(in->wasi.cx, &in->wasi.memory,
+                                 (image->bytes - now) / MODULE_PAGE_BYTES, &before);
     if (e)
         return engine_err(err, E_LIMIT, e, "grow the memory");
-    uint8_t *memory = wasmtime_memory_data(in->cx, &in->memory);
+    uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     /* Without a file all is zeros, and so the module has no data either. */
     int r = image->fd < 0 ? 0
                           : sys_mmap(memory, image->bytes, PROT_READ | PROT_WRITE,
@@ -109,9 +96,9 @@ int wstate_apply(const struct wstate *image, struct winstance *in, struct err *e
         return err_sys(err, r, "map a memory");
     for (size_t i = 0; i < image->n_globals; i++) {
         wasmtime_global_t global;
-        if (!find_global(in, i, &global))
+        if (!engine_global(in->wasi.cx, &in->handle, i, &global))
             return err_set(err, E_UNSUPPORTED, "global %zu is not exported", i);
-        e = wasmtime_global_set(in->cx, &global, &image->globals[i]);
+        e = wasmtime_global_set(in->wasi.cx, &global, &image->globals[i]);
         if (e)
             return engine_err(err, E_UNSUPPORTED, e, "restore a global");
     }

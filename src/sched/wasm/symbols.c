@@ -159,7 +159,7 @@ const char *symbols_type(const struct symbols *t, uint32_t function)
     return t && type < t->n_types ? t->types[type] : "";
 }
 
-static void add_host_frame(struct buf *to, const struct import_row *row)
+static void add_host_frame(struct buf *to, const struct engine_func *row)
 {
     struct str params, results;
     (void)str_cut(str_of(row->sig), ':', &params, &results);
@@ -171,8 +171,8 @@ static void add_host_frame(struct buf *to, const struct import_row *row)
         (void)buf_add_cstr(to, results.p[0] == 'I' ? " i64" : " i32");
 }
 
-void symbols_add_frames(const struct symbols *t, struct buf *to, const struct import_row *failed_in,
-                        wasm_frame_vec_t *frames)
+void symbols_add_frames(const struct symbols *t, struct buf *to,
+                        const struct engine_func *failed_in, wasm_frame_vec_t *frames)
 {
     enum { FRAMES_MAX = 30 };
     size_t room = FRAMES_MAX;

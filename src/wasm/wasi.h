@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * WASI preview 1 for guests of every ABI: arguments, environment, clocks, randomness, output and,
+ * where granted, an input. All 46 functions link; one that is not granted fails with the errno that
+ * toolchains expect. Nothing here reaches a file or the network.
+ *
+ * What a guest is granted is a table, struct wasi_grants: operators, functions and scheduler
+ * plugins each have one. wasi.c is compiled by each program against the engine build that it links.
+ * All functions run on the thread that runs the guest.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+#include "wasm/engine_host.h"
+
+enum wasi_errno {
+    WASI_SUCCESS = 0,
+    WASI_BADF = 8,
+    WASI_FAULT = 21,
+    WASI_FBIG = 22,
+    WASI_INVAL = 28,
+    WASI_IO = 29,
+    WASI_NOSYS = 52,
+    WASI_NOTSUP = 58,
+    WASI_PIPE = 64,
+    WASI_SPIPE = 70
+};
+
+enum { WASI_CLOCK_REALTIME, WASI_CLOCK_MONOTONIC, WASI_CLOCK_COUNT };
+
+/* The most of one call. */
+enum {
+    WASI_RANDOM_MAX_BYTES = 64 << 10,
+    WASI_IOVECS_MAX = 1024,
+    WASI_POLL_MAX = 1024 /* subscriptions */
+};
+
+struct wasi_ctx;
+
+/* A function that is NULL is granted in its plain form, or not at all, as said. */
+struct wasi_grants {
+    /* End the guest; the result is the trap that its call returns. row: of the host function. */
+    wasm_trap_t *(*fail)(struct wasi_ctx *c, const struct engine_func *row, const char *text);
+    /* A pointer outside of the guest's memory ends it; else the call answers WASI_FAULT. */
+    bool pointers_trap;
+    /* Nanoseconds by a clock of WASI_CLOCK_*. NULL: the machine's; the monotonic one is ahead by
+     * clock_offset_ns. */
+    uint64_t (*clock)(struct wasi_ctx *c, uint32_t id);
+    uint64_t clock_resolution_ns;
+    /* NULL: the kernel's. */
+    void (*random)(struct wasi_ctx *c, uint8_t *to, uint32_t n);
+    /*
+     * Standard output (fd 1) and error (2). before: bytes that this call has taken already. Returns
+     * the bytes taken, or a negative wasi_errno; *trap: set when the guest has to return at once.
+     */
+    int64_t (*write)(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
+                     wasm_trap_t **trap);
+    /*
+     * Up to n bytes of standard input; 0: the end, or nothing is there and may_wait is false.
+     * Errors as for write. NULL: the input has ended. With it, input and output are streams that
+     * are always ready, else character devices.
+     */
+    int64_t (*read)(struct wasi_ctx *c, char *to, uint32_t n, bool may_wait, wasm_trap_t **trap);
+};
+
+struct wasi_strings {
+    uint32_t n;
+    struct str bytes; /* each with its NUL */
+};
+
+/*
+ * One instance. The data of its store has to be the address of a struct that begins with this; the
+ * owner sets grants, cx, memory, args and env before the guest runs, and may change grants between
+ * calls into it.
+ */
+struct wasi_ctx {
+    const struct wasi_grants *grants; /* kept */
+    wasmtime_context_t *cx;
+    wasmtime_memory_t memory;
+    struct wasi_strings args, env; /* kept */
+    uint64_t clock_offset_ns;      /* added by poll_oneoff: no guest waits */
+    bool has_exited;               /* by proc_exit, which ends the call */
+    int32_t exit_code;
+};
+
+/* [at, at + n) of the guest's memory, or NULL if that is not all inside. Valid until the guest
+ * runs. */
+static inline void *wasi_range(const struct wasi_ctx *c, uint32_t at, uint64_t n)
+{
+    uint64_t size = wasmtime_memory_data_size(c->cx, &c->memory);
+    if (n > size || at > size - n)
+        return NULL;
+    return wasmtime_memory_data(c->cx, &c->memory) + at;
+}
+
+/* All 46, of wasi_snapshot_preview1. */
+extern const struct engine_func wasi_functions[];
+extern const size_t wasi_n_functions;
+/* Define them in a linker. is_old: wasi_unstable, the version before. Errors: E_INVALID. */
+int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err);
