@@ -440,14 +440,14 @@ TEST(a_certificate_that_could_not_be_written_is_written_later)
     f.opened = on_opened;
     open_server(&f);
     settle(&f);
-    size_t timers = f.loop.n_timers;
+    size_t timers = f.loop.timers.n;
     store_fails(FAULT_WRITES, "/registry/certificates.k8s.io/");
     faulty.n_spared = 2; /* the request and its approval */
     make_approved(&f);
-    CHECK_INT(f.loop.n_timers, timers + 1);
+    CHECK_INT(f.loop.timers.n, timers + 1);
     CHECK_STR(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate"), "");
     store_works();
-    while (f.loop.n_timers > timers || controllers_busy(f.api))
+    while (f.loop.timers.n > timers || controllers_busy(f.api))
         (void)loop_turn(&f.loop, true);
     CHECK(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate").n > 0);
     stop(&f);

@@ -26,7 +26,7 @@ static size_t start(struct fixture *f)
     f->opened = on_opened;
     open_server(f);
     settle(f);
-    return f->loop.n_timers;
+    return f->loop.timers.n;
 }
 
 static void stop(struct fixture *f)
@@ -39,7 +39,7 @@ static void stop(struct fixture *f)
 /* Until something has failed and a controller waits to try again. */
 static void until_retry(struct fixture *f, size_t timers)
 {
-    while (faulty.n_struck == 0 || f->loop.n_timers == timers || controllers_busy(f->api))
+    while (faulty.n_struck == 0 || f->loop.timers.n == timers || controllers_busy(f->api))
         (void)loop_turn(&f->loop, true);
 }
 
@@ -51,7 +51,7 @@ static void until_gone(struct fixture *f, const char *path)
 
 static void until_quiet(struct fixture *f, size_t timers)
 {
-    while (controllers_busy(f->api) || f->loop.n_timers > timers)
+    while (controllers_busy(f->api) || f->loop.timers.n > timers)
         (void)loop_turn(&f->loop, true);
 }
 
@@ -129,7 +129,7 @@ TEST(a_namespace_whose_contents_are_not_followed_any_more_goes_with_the_last_of_
                "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}");
     (void)want(&f, 200, "DELETE", SPACES "/n", NULL);
     settle(&f);
-    CHECK_INT(f.loop.n_timers, timers); /* it waits, and nothing has failed */
+    CHECK_INT(f.loop.timers.n, timers); /* it waits, and nothing has failed */
     CHECK_INT(store_ends_watches("/registry/"), 1);
     (void)want(&f, 200, "PATCH", SPACES "/n/configmaps/a", "{\"metadata\":{\"finalizers\":null}}");
     until_gone(&f, SPACES "/n");
@@ -220,7 +220,7 @@ TEST(a_definition_that_others_hold_is_released_once)
     make_mice(&f, "[\"x.io/y\"]");
     (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
     settle(&f);
-    CHECK_INT(f.loop.n_timers, timers);
+    CHECK_INT(f.loop.timers.n, timers);
     uint64_t before = n_requests(&f);
     const struct json *crd = want(&f, 200, "GET", CRDS "/mice.zoo.io", NULL);
     CHECK_INT(n_requests(&f) - before, 1); /* nobody else asked anything */

@@ -403,16 +403,16 @@ TEST(events_go_when_their_time_has_come)
 {
     struct fixture f;
     fixture_init(&f);
-    size_t timers = f.loop.n_timers;
+    size_t timers = f.loop.timers.n;
     open_with_ttl(&f, 1000);
     make_event(&f, "one", 0);
-    CHECK_INT(f.loop.n_timers, timers + 1);
+    CHECK_INT(f.loop.timers.n, timers + 1);
     make_event(&f, "two", 0);
-    CHECK_INT(f.loop.n_timers, timers + 1); /* one for all */
+    CHECK_INT(f.loop.timers.n, timers + 1); /* one for all */
     until_gone(&f, NS "events/one");
     until_gone(&f, NS "events/two");
     settle(&f);
-    CHECK_INT(f.loop.n_timers, timers); /* and none when there are no Events */
+    CHECK_INT(f.loop.timers.n, timers); /* and none when there are no Events */
     fixture_fini(&f);
 }
 

@@ -719,7 +719,7 @@ TEST(a_requeue_wakes_the_loop_and_an_idle_dispatcher_arms_nothing)
         (void)loop_turn(&loop, true);
     answer(&p, 0);
     turn();
-    CHECK_INT(loop.n_timers, 0);
+    CHECK_INT(loop.timers.n, 0);
     unplay(&p);
     end_all();
 }

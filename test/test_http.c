@@ -1110,10 +1110,10 @@ TEST(a_refused_peer_that_keeps_talking_is_cut)
 TEST(an_idle_connection_ends_and_then_nothing_is_armed)
 {
     setup_with((struct http_server_opts){ .keepalive_ms = 30 });
-    CHECK_INT(loop.n_timers, 0);
+    CHECK_INT(loop.timers.n, 0);
     const char *all = raw_talk(STR("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"));
     CHECK_STARTS(all, "HTTP/1.1 200 ");
-    WAIT_FOR(loop.n_timers == 1); /* the guard */
+    WAIT_FOR(loop.timers.n == 1); /* the guard */
     CHECK(!uv_is_active((uv_handle_t *)&loop.idle));
     teardown();
 }
@@ -1125,7 +1125,7 @@ TEST(an_open_watch_arms_no_timer)
     raw_open(&raw);
     raw_send(&raw, STR("GET /watch HTTP/1.1\r\nHost: a\r\n\r\n"));
     WAIT_FOR(raw_has(&raw, "begun"));
-    CHECK_INT(loop.n_timers, 0);
+    CHECK_INT(loop.timers.n, 0);
     raw_close(&raw);
     teardown();
 }
@@ -1558,7 +1558,7 @@ TEST(an_idle_client_closes_its_connections)
     CHECK_INT(http_server_connections(server), 3);
     loop_skip(&loop, 3000);
     WAIT_FOR(http_server_connections(server) == 0);
-    CHECK_INT(loop.n_timers, 0);
+    CHECK_INT(loop.timers.n, 0);
     http_client_close(client);
     teardown();
 }
@@ -1833,7 +1833,7 @@ TEST(an_idle_client_connection_that_the_server_ends_is_forgotten)
     call(&r, "POST", "/echo", STR("a"), 0);
     WAIT_FOR(r.ends);
     reply_fini(&r);
-    WAIT_FOR(loop.n_timers ==
+    WAIT_FOR(loop.timers.n ==
              1); /* the server's idle timer and the client's are gone with the connection */
     r = (struct reply){ 0 };
     call(&r, "POST", "/echo", STR("b"), 0);

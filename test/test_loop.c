@@ -150,7 +150,7 @@ TEST(random_timers_run_sorted_and_stopped_ones_do_not)
             want[i] = timer_is_armed(&all[i].timer);
             armed += want[i];
         }
-        CHECK_INT(loop.n_timers, armed);
+        CHECK_INT(loop.timers.n, armed);
         loop_run(&loop);
         for (unsigned i = 0; i < N; i++)
             CHECK_INT(all[i].runs, want[i]);

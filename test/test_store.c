@@ -781,13 +781,13 @@ TEST(a_window_of_time_and_count_is_kept)
     fx_open(&fx);
     for (int i = 0; i < 10; i++)
         fx_put(&fx, "/a", "x");
-    CHECK(fx.loop.n_timers <= 1); /* for resting; there is nothing to compact */
+    CHECK(fx.loop.timers.n <= 1); /* for resting; there is nothing to compact */
     for (int i = 0; i < 10; i++)
         fx_put(&fx, "/a", "x");
     while (store_compacted(fx.store) < 10) /* the timer does it; nothing else is going on */
         fx_turn(&fx);
     CHECK_INT(store_compacted(fx.store), 10);
-    while (fx.loop.n_timers) /* and then there is nothing to wait for */
+    while (fx.loop.timers.n) /* and then there is nothing to wait for */
         fx_turn(&fx);
     CHECK(fx_get(&fx, "/a", 10).found);
     CHECK_ERR(fx_get(&fx, "/a", 9).r, E_EXPIRED);
@@ -835,8 +835,8 @@ TEST(an_idle_store_has_checkpointed_and_arms_nothing)
         (void)snprintf(key, sizeof key, "/k/%d", i);
         fx_put(&fx, key, "x");
     }
-    CHECK_INT(fx.loop.n_timers, 1);
-    while (fx.loop.n_timers)
+    CHECK_INT(fx.loop.timers.n, 1);
+    while (fx.loop.timers.n)
         fx_turn(&fx);
     struct store_stats stats;
     do { /* the writer reports its checkpoint when another report wakes the loop, at the latest */
@@ -844,8 +844,8 @@ TEST(an_idle_store_has_checkpointed_and_arms_nothing)
         store_stats(fx.store, &stats);
     } while (stats.fsyncs < stats.commits + 3);
     fx_get(&fx, "/k/1", 0); /* a read makes it rest again */
-    CHECK_INT(fx.loop.n_timers, 1);
-    while (fx.loop.n_timers)
+    CHECK_INT(fx.loop.timers.n, 1);
+    while (fx.loop.timers.n)
         fx_turn(&fx);
     fx_close(&fx);
     CHECK_INT(wal_size(&fx), 0);

@@ -15,7 +15,7 @@
  */
 #include "client/object_cache_impl.h"
 
-#include "base/vec.h"
+#include "base/heap.h"
 #include "codec/url.h"
 #include "kube/model/meta.h"
 #include "kube/model/object.h"
@@ -53,9 +53,9 @@ struct object_read {
     struct buf body; /* of the API's answer */
     struct buf out;  /* items */
     VEC(struct item) items;
-    const struct cached_object **found; /* KEYS: counted; those not read yet */
-    size_t n_found, next_found;
-    size_t n_total; /* what the list means behind the token; n_found of them are of this page */
+    VEC(const struct cached_object *) found; /* KEYS: counted; those not read yet */
+    size_t next_found;
+    size_t n_total; /* what the list means behind the token; found.n of them are of this page */
     object_done_fn done;
     void *arg;
     struct str token; /* of the next page, in strings */
@@ -68,9 +68,10 @@ static void run_read(struct object_read *rd);
 
 static void free_read(struct object_read *rd)
 {
-    for (; rd->next_found < rd->n_found; rd->next_found++)
-        cache_unref_object(rd->cache, (struct cached_object *)(uintptr_t)rd->found[rd->next_found]);
-    free(rd->found);
+    for (; rd->next_found < rd->found.n; rd->next_found++)
+        cache_unref_object(rd->cache,
+                           (struct cached_object *)(uintptr_t)rd->found.p[rd->next_found]);
+    vec_fini(&rd->found);
     buf_fini(&rd->body);
     buf_fini(&rd->out);
     vec_fini(&rd->items);
@@ -264,91 +265,52 @@ static bool is_after(const struct cached_object *o, struct str token)
     return d > 0 || (d == 0 && str_cmp(cached_object_name(o), name) > 0);
 }
 
-struct gathering {
-    struct object_read *rd;
-    size_t cap;
-};
-
 /*
  * A page of many: what was found is a heap with the last one on top, and whatever comes before that
  * one takes its place. So 50,000 objects cost a comparison each and not a sort.
  */
-static void swap_found(struct object_read *rd, size_t i, size_t k)
+static bool is_further(const void *a, const void *b, const void *arg)
 {
-    const struct cached_object *o = rd->found[i];
-    rd->found[i] = rd->found[k];
-    rd->found[k] = o;
+    return by_place(a, b) > 0;
 }
 
-static void sift_up(struct object_read *rd)
-{
-    for (size_t i = rd->n_found - 1; i > 0; i = (i - 1) / 2) {
-        if (by_place(&rd->found[i], &rd->found[(i - 1) / 2]) <= 0)
-            return;
-        swap_found(rd, i, (i - 1) / 2);
-    }
-}
-
-static void replace_last(struct object_read *rd, const struct cached_object *o)
-{
-    if (by_place(&o, &rd->found[0]) > 0)
-        return;
-    rd->found[0] = o;
-    for (size_t i = 0;;) {
-        size_t last = i, child = 2 * i + 1;
-        for (size_t k = child; k < child + 2 && k < rd->n_found; k++)
-            if (by_place(&rd->found[k], &rd->found[last]) > 0)
-                last = k;
-        if (last == i)
-            return;
-        swap_found(rd, i, last);
-        i = last;
-    }
-}
+static const struct heap_kind furthest_first = { sizeof(const struct cached_object *), is_further,
+                                                 NULL };
 
 static bool gather(void *arg, const struct cached_object *o)
 {
-    struct gathering *g = arg;
-    struct object_read *rd = g->rd;
+    struct object_read *rd = arg;
     struct str token = str_slice(rd->q.continue_from, 1, rd->q.continue_from.n);
     if (!cached_object_has_labels(o, &rd->labels) || !is_after(o, token) ||
         (rd->q.namespace.n && !str_eq(cached_object_namespace(o), rd->q.namespace)) ||
         (rd->q.name.n && !str_eq(cached_object_name(o), rd->q.name)))
         return true;
     rd->n_total++;
-    if (rd->fields.n == 0 && rd->n_found == rd->q.limit) {
-        replace_last(rd, o);
-        return true;
-    }
-    if (rd->n_found == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : 64;
-        rd->found = xrealloc(rd->found, g->cap * sizeof *rd->found);
-    }
-    rd->found[rd->n_found++] = o;
     if (rd->fields.n == 0)
-        sift_up(rd);
+        heap_offer(&furthest_first, NULL, &rd->found, o, rd->q.limit);
+    else
+        vec_push(&rd->found, o);
     return true;
 }
 
 /* What the list means, in order; counted. */
 static void gather_all(struct object_read *rd)
 {
-    struct gathering g = { .rd = rd };
     struct object_sub *sub = rd->sub;
     if (rd->q.by_field)
-        object_sub_find_by(sub, rd->q.field, rd->q.value, rd->q.namespace, gather, &g);
+        object_sub_find_by(sub, rd->q.field, rd->q.value, rd->q.namespace, gather, rd);
     else
-        object_sub_each(sub, rd->q.namespace, gather, &g);
-    if (rd->n_found)
-        qsort(rd->found, rd->n_found, sizeof *rd->found, by_place);
-    for (size_t i = 0; i < rd->n_found; i++)
-        (void)cached_object_ref((struct cached_object *)(uintptr_t)rd->found[i]);
+        object_sub_each(sub, rd->q.namespace, gather, rd);
+    if (rd->found.n)
+        qsort(rd->found.p, rd->found.n, sizeof *rd->found.p, by_place);
+    for (size_t i = 0; i < rd->found.n; i++)
+        (void)cached_object_ref((struct cached_object *)(uintptr_t)rd->found.p[i]);
     rd->rv = sub->feed->rv;
 }
 
 static void unref_found(struct object_read *rd)
 {
-    cache_unref_object(rd->cache, (struct cached_object *)(uintptr_t)rd->found[rd->next_found]);
+    cache_unref_object(rd->cache, (struct cached_object *)(uintptr_t)rd->found.p[rd->next_found]);
     rd->next_found++;
 }
 
@@ -368,8 +330,8 @@ static void list_table(struct object_read *rd)
     struct err err = { 0 };
     int r = 0;
     gather_all(rd);
-    while (rd->next_found < rd->n_found && r >= 0) {
-        const struct cached_object *o = rd->found[rd->next_found];
+    while (rd->next_found < rd->found.n && r >= 0) {
+        const struct cached_object *o = rd->found.p[rd->next_found];
         if (rd->q.view == OBJECT_KEYS && rd->fields.n == 0)
             put_key(rd, o);
         else
@@ -667,15 +629,15 @@ static void read_next_key(struct object_read *rd)
 {
     if (rd->at == READ_KEYS) {
         if (is_page_full(rd))
-            end_page(rd, rd->found[rd->next_found]);
+            end_page(rd, rd->found.p[rd->next_found]);
         unref_found(rd);
     }
-    if (rd->next_found == rd->n_found || is_page_full(rd)) {
+    if (rd->next_found == rd->found.n || is_page_full(rd)) {
         struct err err = { 0 };
         finish(rd, 0, &err);
         return;
     }
-    const struct cached_object *o = rd->found[rd->next_found];
+    const struct cached_object *o = rd->found.p[rd->next_found];
     ask_one(rd, READ_KEYS, cached_object_namespace(o), cached_object_name(o));
 }
 

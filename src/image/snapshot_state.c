@@ -5,9 +5,9 @@
  */
 #include "image/snapshot_state.h"
 
+#include "base/heap.h"
 #include "base/map.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -603,65 +603,33 @@ static int by_name(const void *a, const void *b)
     return str_cmp(name_of(x), name_of(y));
 }
 
-/* p[0] is the highest of n in a heap, or was replaced: it goes where it belongs. */
-static void sift_down(const struct snapshot_record **p, size_t n)
+static bool is_higher(const void *a, const void *b, const void *arg)
 {
-    for (size_t at = 0, child = 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && by_name(&p[child], &p[child + 1]) < 0)
-            child++;
-        if (by_name(&p[at], &p[child]) >= 0)
-            return;
-        const struct snapshot_record *r = p[at];
-        p[at] = p[child];
-        p[child] = r;
-        at = child;
-    }
+    return by_name(a, b) > 0;
 }
 
-static void sift_up(const struct snapshot_record **p, size_t at)
-{
-    for (; at > 0 && by_name(&p[(at - 1) / 2], &p[at]) < 0; at = (at - 1) / 2) {
-        const struct snapshot_record *r = p[at];
-        p[at] = p[(at - 1) / 2];
-        p[(at - 1) / 2] = r;
-    }
-}
-
-/* The lowest `max` of them, in any order: a heap with the highest on top. Returns their number. */
-static size_t pick_lowest(const struct snapshot_state *s, struct str after, size_t max,
-                          const struct snapshot_record **ret)
-{
-    size_t n = 0;
-    map_each (e, &s->names) {
-        const struct snapshot_record *r = e->value;
-        if (after.n && str_cmp(name_of(r), after) <= 0)
-            continue;
-        if (n < max) {
-            ret[n] = r;
-            sift_up(ret, n++);
-        } else if (by_name(&r, &ret[0]) < 0) {
-            ret[0] = r;
-            sift_down(ret, n);
-        }
-    }
-    return n;
-}
+static const struct heap_kind highest_first = { sizeof(const struct snapshot_record *), is_higher,
+                                                NULL };
 
 int snapshot_state_after(const struct snapshot_state *s, struct str after, size_t max,
                          int (*fn)(void *arg, const struct snapshot_event *e), void *arg,
                          size_t *ret_n)
 {
     int r = 0;
-    scoped(free_scoped) const struct snapshot_record **all =
-        xnew_n(const struct snapshot_record *, MIN(max, s->names.n) + 1);
-    size_t n = max ? pick_lowest(s, after, max, all) : 0;
-    if (n)
-        qsort(all, n, sizeof(struct snapshot_record *), by_name);
-    for (size_t i = 0; i < n && r == 0; i++) {
-        const struct snapshot_event e = event_of(all[i]);
+    VEC(const struct snapshot_record *) lowest = { 0 };
+    map_each (e, &s->names) {
+        const struct snapshot_record *rec = e->value;
+        if (max && (after.n == 0 || str_cmp(name_of(rec), after) > 0))
+            heap_offer(&highest_first, NULL, &lowest, rec, max);
+    }
+    if (lowest.n)
+        qsort(lowest.p, lowest.n, sizeof *lowest.p, by_name);
+    for (size_t i = 0; i < lowest.n && r == 0; i++) {
+        const struct snapshot_event e = event_of(lowest.p[i]);
         r = fn(arg, &e);
     }
-    *ret_n = n;
+    *ret_n = lowest.n;
+    vec_fini(&lowest);
     return r;
 }
 

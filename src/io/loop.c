@@ -6,6 +6,7 @@
 #include "io/loop.h"
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "io/work_pool.h"
 
 #include <errno.h>
@@ -54,49 +55,17 @@ void defer_cancel(struct defer *d)
 
 /* ------------------------------------------------------------------ timers */
 
-static void heap_put(struct loop *loop, size_t at, struct timer *t)
+static bool timer_before(const void *a, const void *b, const void *arg)
 {
-    loop->heap[at] = t;
-    t->heap_at = at;
+    return (*(struct timer *const *)a)->due_ms < (*(struct timer *const *)b)->due_ms;
 }
 
-static void heap_up(struct loop *loop, size_t at)
+static void timer_placed(void *entry, size_t place)
 {
-    struct timer *t = loop->heap[at];
-    for (; at > 1 && loop->heap[at / 2]->due_ms > t->due_ms; at /= 2)
-        heap_put(loop, at, loop->heap[at / 2]);
-    heap_put(loop, at, t);
+    (*(struct timer **)entry)->heap_at = place;
 }
 
-static void heap_down(struct loop *loop, size_t at)
-{
-    struct timer *t = loop->heap[at];
-    for (;;) {
-        size_t child = at * 2;
-        if (child > loop->n_timers)
-            break;
-        if (child < loop->n_timers && loop->heap[child + 1]->due_ms < loop->heap[child]->due_ms)
-            child++;
-        if (loop->heap[child]->due_ms >= t->due_ms)
-            break;
-        heap_put(loop, at, loop->heap[child]);
-        at = child;
-    }
-    heap_put(loop, at, t);
-}
-
-static void heap_remove(struct loop *loop, struct timer *t)
-{
-    size_t at = t->heap_at;
-    assert(at && at <= loop->n_timers && loop->heap[at] == t);
-    struct timer *last = loop->heap[loop->n_timers--];
-    t->heap_at = 0;
-    if (last == t)
-        return;
-    heap_put(loop, at, last);
-    heap_up(loop, at);
-    heap_down(loop, last->heap_at);
-}
+static const struct heap_kind by_due = { sizeof(struct timer *), timer_before, timer_placed };
 
 static void on_uv_timer(uv_timer_t *uv);
 
@@ -108,11 +77,11 @@ static void arm(struct loop *loop, uint64_t at_least_ms)
 {
     if (loop->in_timers)
         return;
-    if (loop->n_timers == 0) {
+    if (loop->timers.n == 0) {
         (void)uv_timer_stop(&loop->uv_timer);
         return;
     }
-    uint64_t now = loop_now_ms(loop), due = loop->heap[1]->due_ms;
+    uint64_t now = loop_now_ms(loop), due = loop->timers.p[0]->due_ms;
     uint64_t after = due > now ? due - now : 0;
     (void)uv_timer_start(&loop->uv_timer, on_uv_timer, MAX(after, at_least_ms), 0);
 }
@@ -123,11 +92,11 @@ static void on_uv_timer(uv_timer_t *uv)
 {
     struct loop *loop = uv->data;
     uint64_t now = loop_now_ms(loop);
-    size_t left = MIN(loop->n_timers, (size_t)LOOP_TIMERS_PER_TURN);
+    size_t left = MIN(loop->timers.n, (size_t)LOOP_TIMERS_PER_TURN);
     loop->in_timers = true;
-    for (; left && loop->n_timers && loop->heap[1]->due_ms <= now; left--) {
-        struct timer *t = loop->heap[1];
-        heap_remove(loop, t);
+    for (; left && loop->timers.n && loop->timers.p[0]->due_ms <= now; left--) {
+        struct timer *t = loop->timers.p[0];
+        heap_remove(&by_due, NULL, &loop->timers, 1);
         t->run(t);
     }
     loop->in_timers = false;
@@ -143,20 +112,15 @@ void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
     uint64_t due;
     if (__builtin_add_overflow(loop_now_ms(loop), after_ms, &due))
         due = UINT64_MAX;
-    struct timer *first = loop->n_timers ? loop->heap[1] : NULL;
+    struct timer *first = loop->timers.n ? loop->timers.p[0] : NULL;
     uint64_t first_due = first ? first->due_ms : 0;
     t->run = run;
     t->due_ms = due;
-    if (!t->heap_at) {
-        if (loop->n_timers + 1 >= loop->heap_cap) {
-            loop->heap_cap = loop->heap_cap ? loop->heap_cap * 2 : 16;
-            loop->heap = xrealloc(loop->heap, loop->heap_cap * sizeof(struct timer *));
-        }
-        heap_put(loop, ++loop->n_timers, t);
-    }
-    heap_up(loop, t->heap_at);
-    heap_down(loop, t->heap_at);
-    if (loop->heap[1] != first || loop->heap[1]->due_ms != first_due)
+    if (t->heap_at)
+        heap_fix(&by_due, NULL, &loop->timers, t->heap_at);
+    else
+        heap_push(&by_due, NULL, &loop->timers, t);
+    if (loop->timers.p[0] != first || first->due_ms != first_due)
         arm(loop, 0);
 }
 
@@ -165,7 +129,7 @@ void timer_stop(struct loop *loop, struct timer *t)
     if (!t->heap_at)
         return;
     bool was_first = t->heap_at == 1;
-    heap_remove(loop, t);
+    heap_remove(&by_due, NULL, &loop->timers, t->heap_at);
     if (was_first)
         arm(loop, 0);
 }
@@ -360,7 +324,7 @@ void loop_fini(struct loop *loop)
 {
     assert(list_is_empty(&loop->deferred) && list_is_empty(&loop->posted) &&
            list_is_empty(&loop->batch));
-    assert(loop->n_timers == 0 && loop->holds == 0);
+    assert(loop->timers.n == 0 && loop->holds == 0);
     /* A thread that has handed over the last post may be about to write, and leaves then. */
     while (atomic_load(&loop->wakers) > 0)
         (void)sched_yield();
@@ -368,9 +332,8 @@ void loop_fini(struct loop *loop)
     close_own(loop);
     (void)close(loop->wake_fd);
     uv_mutex_destroy(&loop->post_lock);
-    free(loop->heap);
+    vec_fini(&loop->timers);
     free(loop->scratch);
-    loop->heap = NULL;
     loop->scratch = NULL;
 }
 
@@ -410,7 +373,7 @@ void loop_skip(struct loop *loop, uint64_t ms)
 
 uint64_t loop_next_timer_ms(const struct loop *loop)
 {
-    return loop->n_timers ? loop->heap[1]->due_ms : UINT64_MAX;
+    return loop->timers.n ? loop->timers.p[0]->due_ms : UINT64_MAX;
 }
 
 bool loop_is_idle(struct loop *loop)

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "base/vec.h"
 
 #include <stdatomic.h>
 #include <uv.h>
@@ -26,13 +27,12 @@ struct timer;
 
 struct loop {
     uv_loop_t uv;
-    struct list deferred; /* struct defer */
-    uv_idle_t idle;       /* active only while something is deferred */
-    struct timer **heap;  /* [1..n_timers], the earliest first */
-    size_t n_timers, heap_cap;
-    uv_timer_t uv_timer; /* armed for heap[1] */
-    bool in_timers;      /* heap runs; the uv timer is armed once afterwards */
-    bool single_turn;    /* loop_turn() runs */
+    struct list deferred;       /* struct defer */
+    uv_idle_t idle;             /* active only while something is deferred */
+    VEC(struct timer *) timers; /* a heap, the earliest first */
+    uv_timer_t uv_timer;        /* armed for timers.p[0] */
+    bool in_timers;             /* timers run; the uv timer is armed once afterwards */
+    bool single_turn;           /* loop_turn() runs */
     uv_mutex_t post_lock;
     struct list posted; /* struct post, guarded by post_lock */
     bool is_woken;      /* as well: wake_fd was written and not read since */

@@ -9,6 +9,7 @@
  */
 #include "operator/work_queue.h"
 
+#include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/record.h"
@@ -18,6 +19,7 @@
 
 enum {
     TABLE_MIN = 8,
+    WAITS_MIN = 3,
     BACKOFF_BASE_US = 5000,
     BACKOFF_MAX_US = 1000000000,
     RATE_PER_SECOND = 10,
@@ -70,8 +72,7 @@ struct keys {
     struct work_timer timer;
     struct work_item **table; /* NULL: free; cap is a power of two */
     uint32_t n_keys, cap;
-    struct wait *waits; /* [1..n_waits] */
-    uint32_t n_waits, waits_cap;
+    VEC(struct wait) waits; /* a heap, the earliest hard end first */
     uint32_t n_ready[WORK_PRIORITY_COUNT], n_running, n_again;
     struct list ready[WORK_PRIORITY_COUNT], running;
 };
@@ -233,53 +234,45 @@ static void table_del(struct keys *k, const struct work_item *item)
 
 /* ---- waits ---- */
 
-static void wait_put(struct keys *k, uint32_t at, struct wait w)
+static bool wait_before(const void *a, const void *b, const void *arg)
 {
-    k->waits[at] = w;
-    w.item->wait_at = at;
+    return ((const struct wait *)a)->hard_us < ((const struct wait *)b)->hard_us;
 }
 
-static void wait_sift(struct keys *k, uint32_t at, struct wait w)
+static void wait_placed(void *entry, size_t place)
 {
-    while (at > 1 && k->waits[at / 2].hard_us > w.hard_us) {
-        wait_put(k, at, k->waits[at / 2]);
-        at /= 2;
-    }
-    while (at * 2 <= k->n_waits) {
-        uint32_t child = at * 2;
-        if (child < k->n_waits && k->waits[child + 1].hard_us < k->waits[child].hard_us)
-            child++;
-        if (k->waits[child].hard_us >= w.hard_us)
-            break;
-        wait_put(k, at, k->waits[child]);
-        at = child;
-    }
-    wait_put(k, at, w);
+    ((struct wait *)entry)->item->wait_at = (uint32_t)place;
 }
+
+static const struct heap_kind by_hard_end = { sizeof(struct wait), wait_before, wait_placed };
 
 /* Arm the queue's timer for what its heap begins with. */
 static void wait_arm(struct work_queue *q)
 {
     struct keys *k = q->keys;
-    if (k->n_waits == 0)
+    const struct wait *first = k->waits.p;
+    if (k->waits.n == 0)
         work_timers_clear(&q->qs->timers, &k->timer);
-    else if (k->timer.heap_at == 0 || k->timer.hard_us != k->waits[1].hard_us ||
-             k->timer.soft_us != k->waits[1].soft_us)
-        work_timers_set(&q->qs->timers, &k->timer, k->waits[1].soft_us, k->waits[1].hard_us);
+    else if (k->timer.heap_at == 0 || k->timer.hard_us != first->hard_us ||
+             k->timer.soft_us != first->soft_us)
+        work_timers_set(&q->qs->timers, &k->timer, first->soft_us, first->hard_us);
 }
 
 static void wait_set(struct work_queue *q, struct work_item *item, uint64_t soft_us,
                      uint64_t hard_us)
 {
     struct keys *k = q->keys;
-    if (item->wait_at == 0) {
-        if (k->n_waits + 1 >= k->waits_cap) {
-            k->waits_cap = k->waits_cap ? k->waits_cap * 2 : 4;
-            k->waits = xrealloc(k->waits, k->waits_cap * sizeof *k->waits);
+    struct wait w = { soft_us, hard_us, item };
+    if (item->wait_at) {
+        k->waits.p[item->wait_at - 1] = w;
+        heap_fix(&by_hard_end, NULL, &k->waits, item->wait_at);
+    } else {
+        if (k->waits.cap == 0) { /* one key is what most queues have */
+            k->waits.cap = WAITS_MIN;
+            k->waits.p = xnew_n(struct wait, WAITS_MIN);
         }
-        item->wait_at = ++k->n_waits;
+        heap_push(&by_hard_end, NULL, &k->waits, w);
     }
-    wait_sift(k, item->wait_at, (struct wait){ soft_us, hard_us, item });
     wait_arm(q);
 }
 
@@ -287,20 +280,13 @@ static void wait_set(struct work_queue *q, struct work_item *item, uint64_t soft
 static void wait_remove(struct work_queue *q, struct work_item *item)
 {
     struct keys *k = q->keys;
-    uint32_t at = item->wait_at;
-    if (at == 0)
+    if (item->wait_at == 0)
         return;
-    item->wait_at = 0;
     item->wait_reasons = 0;
     item->is_result_wait = false;
-    struct wait last = k->waits[k->n_waits--];
-    if (last.item != item)
-        wait_sift(k, at, last);
-    if (k->n_waits == 0) {
-        free(k->waits);
-        k->waits = NULL;
-        k->waits_cap = 0;
-    }
+    heap_remove(&by_hard_end, NULL, &k->waits, item->wait_at);
+    if (k->waits.n == 0)
+        vec_fini(&k->waits);
 }
 
 /* ---- keys ---- */
@@ -328,7 +314,7 @@ static struct keys *keys_new(struct work_queue *q)
 
 static void keys_drop(struct work_queue *q)
 {
-    assert(!q->keys->waits && q->keys->timer.heap_at == 0);
+    assert(!q->keys->waits.p && q->keys->timer.heap_at == 0);
     free(q->keys->table);
     free(q->keys);
     q->keys = AT_REST;
@@ -443,7 +429,7 @@ static void item_wait(struct work_queue *q, struct work_item *item, uint32_t rea
         wait_set(q, item, soft_us, hard_us);
         return;
     }
-    const struct wait *old = &q->keys->waits[item->wait_at];
+    const struct wait *old = &q->keys->waits.p[item->wait_at - 1];
     bool is_earlier = soft_us < old->soft_us;
     if (item->is_result_wait && is_earlier)
         item->wait_reasons = 0;
@@ -458,8 +444,8 @@ static void item_wait(struct work_queue *q, struct work_item *item, uint32_t rea
 static void on_timer(struct work_timer *t, uint64_t now_us)
 {
     struct work_queue *q = container_of(t, struct keys, timer)->queue;
-    while (q->keys->n_waits > 0 && q->keys->waits[1].soft_us <= now_us) {
-        struct work_item *item = q->keys->waits[1].item;
+    while (q->keys->waits.n > 0 && q->keys->waits.p[0].soft_us <= now_us) {
+        struct work_item *item = q->keys->waits.p[0].item;
         uint32_t reasons = item->wait_reasons;
         enum work_priority priority = item->wait_priority;
         wait_remove(q, item);
@@ -508,8 +494,8 @@ void work_queue_clear(struct work_queue *q)
         while (!list_is_empty(&q->keys->ready[i]))
             drop_ready(q, list_first(&q->keys->ready[i], struct work_item, node));
     }
-    while (q->keys->n_waits > 0) {
-        struct work_item *item = q->keys->waits[q->keys->n_waits].item;
+    while (q->keys->waits.n > 0) {
+        struct work_item *item = q->keys->waits.p[q->keys->waits.n - 1].item;
         if (item->is_running)
             wait_remove(q, item);
         else
@@ -704,7 +690,7 @@ size_t work_queue_depth(const struct work_queue *q)
 
 size_t work_queue_waiting(const struct work_queue *q)
 {
-    return q->keys->n_waits;
+    return q->keys->waits.n;
 }
 
 size_t work_queue_running(const struct work_queue *q)
@@ -720,7 +706,7 @@ bool work_queue_has(const struct work_queue *q, struct work_key key)
 
 uint64_t work_queue_next_due_us(const struct work_queue *q)
 {
-    return q->keys->n_waits ? q->keys->waits[1].soft_us : WORK_NEVER;
+    return q->keys->waits.n ? q->keys->waits.p[0].soft_us : WORK_NEVER;
 }
 
 void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wait *w, void *arg),
@@ -737,7 +723,7 @@ void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wa
                        : is_waiting     ? item->wait_reasons
                                         : item->reasons,
             .attempt = item->failures,
-            .due_us = is_waiting ? q->keys->waits[item->wait_at].soft_us : 0,
+            .due_us = is_waiting ? q->keys->waits.p[item->wait_at - 1].soft_us : 0,
             .is_running = item->is_running,
         };
         if (!fn(&w, arg))
@@ -752,7 +738,7 @@ void work_queue_get_stats(const struct work_queue *q, uint64_t now_us, struct wo
         .retries = q->n_retries,
         .dropped = q->n_dropped,
         .depth = work_queue_depth(q) + q->keys->n_again,
-        .waiting = q->keys->n_waits,
+        .waiting = q->keys->waits.n,
         .running = q->keys->n_running,
     };
     if (ret->running == 0)

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 #define WORK_NEVER UINT64_MAX
 
@@ -23,9 +23,8 @@ struct work_timer {
 
 /* Zero-initialised is valid and empty. */
 struct work_timers {
-    struct work_timer **heap; /* [1..n], the earliest hard end first */
-    size_t n, cap;
-    uint64_t n_wakeups; /* calls of work_timers_run() that ran something */
+    VEC(struct work_timer *) heap; /* the earliest hard end first */
+    uint64_t n_wakeups;            /* calls of work_timers_run() that ran something */
 };
 
 /* All nodes must have been disarmed. */

@@ -2,7 +2,7 @@
 /* Which sandbox goes; see evict.h. */
 #include "place/evict.h"
 
-#include <assert.h>
+#include "base/heap.h"
 
 uint32_t place_reserved_share(const struct place_node *node)
 {
@@ -31,43 +31,32 @@ static bool goes_before(const struct place_books *books, const struct place_vict
     return a->sequence > b->sequence;
 }
 
-/* Keep ret_at[0..n) a heap whose top is the one that goes last of those chosen. */
-static void sift_down(const struct place_books *b, const struct place_victim *s, size_t *at,
-                      size_t n, size_t i)
+struct victims {
+    const struct place_books *books;
+    const struct place_victim *sandboxes;
+};
+
+/* The heap of those chosen has on top the one that goes last. */
+static bool goes_after(const void *a, const void *b, const void *arg)
 {
-    for (;;) {
-        size_t last = i, left = 2 * i + 1, right = left + 1;
-        if (left < n && goes_before(b, &s[at[last]], &s[at[left]]))
-            last = left;
-        if (right < n && goes_before(b, &s[at[last]], &s[at[right]]))
-            last = right;
-        if (last == i)
-            return;
-        size_t t = at[i];
-        at[i] = at[last];
-        at[last] = t;
-        i = last;
-    }
+    const struct victims *v = arg;
+    return goes_before(v->books, &v->sandboxes[*(const size_t *)b],
+                       &v->sandboxes[*(const size_t *)a]);
 }
+
+static const struct heap_kind by_going = { sizeof(size_t), goes_after, NULL };
 
 static void evict_idlest(const struct place_books *b, const struct place_victim *s, size_t n,
                          size_t k, size_t *at)
 {
-    for (size_t i = 0; i < k; i++)
-        at[i] = i;
-    for (size_t i = k / 2; i-- > 0;)
-        sift_down(b, s, at, k, i);
-    for (size_t i = k; i < n; i++) {
-        if (!goes_before(b, &s[i], &s[at[0]]))
-            continue;
-        at[0] = i;
-        sift_down(b, s, at, k, 0);
-    }
-    for (size_t left = k; left > 1; left--) {
-        size_t t = at[0];
-        at[0] = at[left - 1];
-        at[left - 1] = t;
-        sift_down(b, s, at, left - 1, 0);
+    struct victims v = { b, s };
+    VEC(size_t) chosen = { .p = at, .cap = k };
+    for (size_t i = 0; i < n; i++)
+        heap_offer(&by_going, &v, &chosen, i, k);
+    while (chosen.n > 1) {
+        size_t last = at[0];
+        heap_remove(&by_going, &v, &chosen, 1);
+        at[chosen.n] = last;
     }
 }
 

@@ -2,7 +2,7 @@
 /* Lanes; see lane.h. */
 #include "fn/async/lane.h"
 
-#include <assert.h>
+#include "base/heap.h"
 
 void lanes_init(struct lanes *ls, size_t lane_running_max, size_t windows_max)
 {
@@ -21,8 +21,8 @@ void lanes_fini(struct lanes *ls)
     map_each (e, &ls->by_key)
         lane_free(e->value);
     map_fini(&ls->by_key);
-    free(ls->heap);
-    *ls = (struct lanes){ .n_heap = 0 };
+    vec_fini(&ls->waiting);
+    *ls = (struct lanes){ .entries = 0 };
 }
 
 struct lane *lanes_get(struct lanes *ls, struct str key)
@@ -45,54 +45,23 @@ static uint64_t begins_ms(const struct lane *l)
     return MAX(l->window[l->first].wall_ms, l->held_wall_ms);
 }
 
-static void heap_set(struct lanes *ls, size_t i, struct lane *l)
+static bool lane_before(const void *a, const void *b, const void *arg)
 {
-    ls->heap[i] = l;
-    l->heap_at = i;
+    return begins_ms(*(struct lane *const *)a) < begins_ms(*(struct lane *const *)b);
 }
 
-static void heap_up(struct lanes *ls, size_t i, struct lane *l)
+static void lane_placed(void *entry, size_t place)
 {
-    for (; i > 1 && begins_ms(ls->heap[i / 2]) > begins_ms(l); i /= 2)
-        heap_set(ls, i, ls->heap[i / 2]);
-    heap_set(ls, i, l);
+    (*(struct lane **)entry)->heap_at = place;
 }
 
-static void heap_down(struct lanes *ls, size_t i, struct lane *l)
-{
-    for (size_t child; (child = i * 2) <= ls->n_heap; i = child) {
-        if (child < ls->n_heap && begins_ms(ls->heap[child + 1]) < begins_ms(ls->heap[child]))
-            child++;
-        if (begins_ms(ls->heap[child]) >= begins_ms(l))
-            break;
-        heap_set(ls, i, ls->heap[child]);
-    }
-    heap_set(ls, i, l);
-}
-
-static void heap_add(struct lanes *ls, struct lane *l)
-{
-    if (ls->n_heap + 2 > ls->heap_cap) {
-        ls->heap_cap = ls->heap_cap ? ls->heap_cap * 2 : 16;
-        ls->heap = xrealloc(ls->heap, ls->heap_cap * sizeof *ls->heap);
-    }
-    heap_up(ls, ++ls->n_heap, l);
-}
+static const struct heap_kind by_time = { sizeof(struct lane *), lane_before, lane_placed };
 
 /* Before its time changes: the order of the others does not depend on it. */
-static void heap_remove(struct lanes *ls, struct lane *l)
+static void stop_waiting(struct lanes *ls, struct lane *l)
 {
-    size_t i = l->heap_at;
-    if (i == 0)
-        return;
-    l->heap_at = 0;
-    struct lane *last = ls->heap[ls->n_heap--];
-    if (last == l)
-        return;
-    if (i > 1 && begins_ms(ls->heap[i / 2]) > begins_ms(last))
-        heap_up(ls, i, last);
-    else
-        heap_down(ls, i, last);
+    if (l->heap_at)
+        heap_remove(&by_time, NULL, &ls->waiting, l->heap_at);
 }
 
 /* Where it belongs after a change. In the ring it keeps its turn: lanes_next() looks again. */
@@ -102,7 +71,7 @@ static void place(struct lanes *ls, struct lane *l)
     if (!may_run)
         list_remove(&l->ready);
     else if (!list_is_linked(&l->ready))
-        heap_add(ls, l);
+        heap_push(&by_time, NULL, &ls->waiting, l);
 }
 
 /* ------------------------------------------------------------------ window */
@@ -167,7 +136,7 @@ static void window_trim(struct lanes *ls, struct lane *l)
 
 void lane_add(struct lanes *ls, struct lane *l, const struct due *d)
 {
-    heap_remove(ls, l);
+    stop_waiting(ls, l);
     l->pending++;
     ls->pending++;
     /* While a page is read nobody knows on which side of it this row came to lie. */
@@ -199,7 +168,7 @@ size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n
 {
     size_t n_new = 0;
     assert(l->reading);
-    heap_remove(ls, l);
+    stop_waiting(ls, l);
     l->reading = false;
     l->is_read = true;
     for (size_t i = 0; i < n; i++)
@@ -230,9 +199,9 @@ void lane_page_failed(struct lane *l)
 
 struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
 {
-    while (ls->n_heap > 0 && begins_ms(ls->heap[1]) <= wall_now_ms) {
-        struct lane *l = ls->heap[1];
-        heap_remove(ls, l);
+    while (ls->waiting.n > 0 && begins_ms(ls->waiting.p[0]) <= wall_now_ms) {
+        struct lane *l = ls->waiting.p[0];
+        stop_waiting(ls, l);
         list_push_back(&ls->ring, &l->ready);
     }
     for (struct list *node; (node = list_pop_front(&ls->ring));) {
@@ -260,7 +229,7 @@ struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
 void lane_done(struct lanes *ls, struct lane *l)
 {
     assert(l->running > 0 && ls->running > 0);
-    heap_remove(ls, l);
+    stop_waiting(ls, l);
     l->running--;
     ls->running--;
     if (l->pending > 0) { /* after a restart the count may be behind: it is made while calls run */
@@ -271,7 +240,7 @@ void lane_done(struct lanes *ls, struct lane *l)
     if (l->n > 0 || l->more || l->reading || l->running > 0)
         return;
     ls->pending -= l->pending;
-    heap_remove(ls, l);
+    stop_waiting(ls, l);
     list_remove(&l->ready);
     (void)map_del(&ls->by_key, l->key);
     lane_free(l);
@@ -286,7 +255,7 @@ void lane_full(struct lanes *ls, struct lane *l)
 
 void lane_late(struct lanes *ls, struct lane *l)
 {
-    heap_remove(ls, l);
+    stop_waiting(ls, l);
     l->limit = MAX(l->limit / 2, (size_t)1);
     l->good = 0;
     place(ls, l);
@@ -302,7 +271,7 @@ void lane_good(struct lanes *ls, struct lane *l)
 
 void lane_hold(struct lanes *ls, struct lane *l, uint64_t wall_ms)
 {
-    heap_remove(ls, l);
+    stop_waiting(ls, l);
     l->held_wall_ms = MAX(l->held_wall_ms, wall_ms);
     list_remove(&l->ready);
     place(ls, l);
@@ -312,5 +281,5 @@ uint64_t lanes_next_ms(const struct lanes *ls)
 {
     if (!list_is_empty(&ls->ring))
         return 0;
-    return ls->n_heap > 0 ? begins_ms(ls->heap[1]) : UINT64_MAX;
+    return ls->waiting.n > 0 ? begins_ms(ls->waiting.p[0]) : UINT64_MAX;
 }

@@ -16,6 +16,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "fn/async/record.h"
 
 struct due {
@@ -43,15 +44,14 @@ struct lane {
     uint64_t pending;      /* all calls, on disk too */
     uint64_t held_wall_ms; /* none begins before this */
     struct list ready;     /* in lanes.ring */
-    size_t heap_at;        /* in lanes.heap; 0: not */
+    size_t heap_at;        /* in lanes.waiting; 0: not */
 };
 
 struct lanes {
     struct map by_key; /* struct lane */
     struct list ring;
-    struct lane **heap; /* [1..n_heap] */
-    size_t n_heap, heap_cap;
-    size_t entries; /* of all windows */
+    VEC(struct lane *) waiting; /* a heap by the time of their first calls */
+    size_t entries;             /* of all windows */
     size_t running;
     uint64_t pending;
     size_t lane_running_max, windows_max;

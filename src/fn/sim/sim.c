@@ -5,9 +5,8 @@
  */
 #include "fn/sim/sim.h"
 
-#include "base/vec.h"
+#include "base/heap.h"
 
-#include <assert.h>
 #include <math.h>
 
 enum {
@@ -86,7 +85,7 @@ struct sim {
     struct function *functions;
     VEC(struct sandbox) sandboxes;
     struct ids unused;
-    VEC(struct event) heap;
+    VEC(struct event) events; /* a heap by time */
     uint64_t seq, now_us;
     uint32_t *node_running; /* calls */
     uint64_t open;          /* calls that are not answered */
@@ -143,39 +142,25 @@ static void advance(struct sim *s, uint64_t to_us)
     s->now_us = MAX(s->now_us, to_us);
 }
 
-static bool is_before(const struct event *a, const struct event *b)
+static bool event_before(const void *pa, const void *pb, const void *arg)
 {
+    const struct event *a = pa, *b = pb;
     return a->at_us != b->at_us ? a->at_us < b->at_us : a->seq < b->seq;
 }
+
+static const struct heap_kind by_time = { sizeof(struct event), event_before, NULL };
 
 static void event_push(struct sim *s, struct event e)
 {
     e.seq = s->seq++;
-    vec_push(&s->heap, e);
-    size_t i = s->heap.n - 1;
-    for (; i > 0 && is_before(&e, &s->heap.p[(i - 1) / 2]); i = (i - 1) / 2)
-        s->heap.p[i] = s->heap.p[(i - 1) / 2];
-    s->heap.p[i] = e;
+    heap_push(&by_time, NULL, &s->events, e);
 }
 
 static struct event event_pop(struct sim *s)
 {
-    struct event top = s->heap.p[0], last = s->heap.p[--s->heap.n];
-    size_t i = 0, n = s->heap.n;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= n)
-            break;
-        if (child + 1 < n && is_before(&s->heap.p[child + 1], &s->heap.p[child]))
-            child++;
-        if (!is_before(&s->heap.p[child], &last))
-            break;
-        s->heap.p[i] = s->heap.p[child];
-        i = child;
-    }
-    if (n)
-        s->heap.p[i] = last;
-    return top;
+    struct event first = s->events.p[0];
+    heap_remove(&by_time, NULL, &s->events, 1);
+    return first;
 }
 
 /* ---- functions and their sandboxes ---- */
@@ -531,7 +516,7 @@ static void event_run(struct sim *s)
 
 static void run_until(struct sim *s, uint64_t until_us)
 {
-    while (s->heap.n && s->heap.p[0].at_us <= until_us)
+    while (s->events.n && s->events.p[0].at_us <= until_us)
         event_run(s);
     advance(s, until_us);
 }
@@ -606,7 +591,7 @@ static void sim_fini(struct sim *s)
     free(s->node_running);
     vec_fini(&s->sandboxes);
     vec_fini(&s->unused);
-    vec_fini(&s->heap);
+    vec_fini(&s->events);
     vec_fini(&s->waits_ms);
     place_free(s->place);
     place_books_free(s->books);
@@ -682,7 +667,7 @@ int sim_run(const struct trace *t, const struct sim_options *options, struct sim
         run_until(&s, (m + 1) * 60000000ULL);
     }
     uint64_t end_us = s.now_us + SIM_LINGER_MS * 1000ULL;
-    while (r >= 0 && s.open && s.heap.n && s.heap.p[0].at_us <= end_us)
+    while (r >= 0 && s.open && s.events.n && s.events.p[0].at_us <= end_us)
         event_run(&s);
     if (r >= 0) {
         summarize(&s);

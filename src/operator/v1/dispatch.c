@@ -45,7 +45,7 @@ void dispatch_free(struct dispatch *d)
     timer_stop(d->loop, &d->timer);
     work_queues_free(d->queues);
     buf_fini(&d->payload);
-    free(d->heap);
+    vec_fini(&d->startable);
     free(d);
 }
 
@@ -81,7 +81,7 @@ void dispatch_operator_free(struct dispatch_operator *o)
             dispatch_set_inactive(o, &o->instances[i], INSTANCE_NONE, 0);
     }
     if (o->heap_at)
-        dispatch_heap_remove(o);
+        dispatch_startable_remove(o);
     for (unsigned i = 0; i < o->n_controllers; i++)
         controller_fini(&o->controllers[i]);
     work_timers_clear(work_queues_timers(d->queues), &o->timer);

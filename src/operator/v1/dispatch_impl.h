@@ -39,9 +39,8 @@ struct dispatch {
     uint64_t (*now_us)(void);
     struct work_queues *queues;
     struct list operators;
-    struct dispatch_operator **heap; /* those that can start something, [1..n_heap] by vtime */
-    size_t n_heap, heap_cap;
-    uint64_t vtime; /* of whoever started last */
+    VEC(struct dispatch_operator *) startable; /* a heap by vtime */
+    uint64_t vtime;                            /* of whoever started last */
     uint64_t last_token;
     unsigned n_busy, n_active, max_busy;
     struct list growths; /* operators that want an instance or more keys of a list */
@@ -106,7 +105,7 @@ void dispatch_update(struct dispatch_operator *o);
 void dispatch_pump_later(struct dispatch *d);
 /* CPU time that it has used, or did not use after all. */
 void dispatch_charge(struct dispatch_operator *o, int64_t us);
-void dispatch_heap_remove(struct dispatch_operator *o);
+void dispatch_startable_remove(struct dispatch_operator *o);
 bool dispatch_may_tell(const struct dispatch_instance *in, uint64_t now);
 struct dispatch_instance *dispatch_idle_instance(struct dispatch_operator *o);
 /*

@@ -11,6 +11,7 @@
  * its operator's activations cost lately when it begins, and the difference when it ends, since
  * several of one operator may be under way before the first has ended.
  */
+#include "base/heap.h"
 #include "base/log.h"
 #include "operator/v1/dispatch_impl.h"
 
@@ -32,55 +33,34 @@ void dispatch_pump_later(struct dispatch *d)
 
 /* ---- the heap of operators that can start something ---- */
 
-static void heap_put(struct dispatch *d, size_t at, struct dispatch_operator *o)
+static bool operator_before(const void *a, const void *b, const void *arg)
 {
-    d->heap[at] = o;
-    o->heap_at = at;
+    return (*(struct dispatch_operator *const *)a)->vtime <
+           (*(struct dispatch_operator *const *)b)->vtime;
 }
 
-static void heap_sift(struct dispatch *d, size_t at, struct dispatch_operator *o)
+static void operator_placed(void *entry, size_t place)
 {
-    while (at > 1 && d->heap[at / 2]->vtime > o->vtime) {
-        heap_put(d, at, d->heap[at / 2]);
-        at /= 2;
-    }
-    while (at * 2 <= d->n_heap) {
-        size_t child = at * 2;
-        if (child < d->n_heap && d->heap[child + 1]->vtime < d->heap[child]->vtime)
-            child++;
-        if (d->heap[child]->vtime >= o->vtime)
-            break;
-        heap_put(d, at, d->heap[child]);
-        at = child;
-    }
-    heap_put(d, at, o);
+    (*(struct dispatch_operator **)entry)->heap_at = place;
 }
+
+static const struct heap_kind by_vtime = { sizeof(struct dispatch_operator *), operator_before,
+                                           operator_placed };
 
 /* Whoever had nothing to do, or waited for its instance, has saved up a little time, no more. */
-static void heap_add(struct dispatch_operator *o)
+static void startable_add(struct dispatch_operator *o)
 {
     struct dispatch *d = o->d;
-    if (d->n_heap + 1 >= d->heap_cap) {
-        d->heap_cap = d->heap_cap ? d->heap_cap * 2 : 16;
-        d->heap = xrealloc(d->heap, d->heap_cap * sizeof(struct dispatch_operator *));
-    }
     o->vtime = MAX(o->vtime, d->vtime > CREDIT_US ? d->vtime - CREDIT_US : 0);
-    heap_sift(d, ++d->n_heap, o);
+    heap_push(&by_vtime, NULL, &d->startable, o);
 }
 
-void dispatch_heap_remove(struct dispatch_operator *o)
+void dispatch_startable_remove(struct dispatch_operator *o)
 {
     struct dispatch *d = o->d;
-    size_t at = o->heap_at;
-    o->heap_at = 0;
-    struct dispatch_operator *last = d->heap[d->n_heap--];
-    if (last != o)
-        heap_sift(d, at, last);
-    if (d->n_heap == 0) {
-        free(d->heap);
-        d->heap = NULL;
-        d->heap_cap = 0;
-    }
+    heap_remove(&by_vtime, NULL, &d->startable, o->heap_at);
+    if (d->startable.n == 0)
+        vec_fini(&d->startable);
 }
 
 void dispatch_charge(struct dispatch_operator *o, int64_t us)
@@ -88,7 +68,7 @@ void dispatch_charge(struct dispatch_operator *o, int64_t us)
     int64_t by = us * DISPATCH_WEIGHT_DEFAULT / (int64_t)o->weight;
     o->vtime = by < 0 && o->vtime < (uint64_t)-by ? 0 : o->vtime + (uint64_t)by;
     if (o->heap_at)
-        heap_sift(o->d, o->heap_at, o);
+        heap_fix(&by_vtime, NULL, &o->d->startable, o->heap_at);
 }
 
 /* ---- what could be started ---- */
@@ -215,9 +195,9 @@ void dispatch_update(struct dispatch_operator *o)
     uint64_t now = d->now_us();
     bool can = can_start(o, now);
     if (can && !o->heap_at)
-        heap_add(o);
+        startable_add(o);
     else if (!can && o->heap_at)
-        dispatch_heap_remove(o);
+        dispatch_startable_remove(o);
     if (!list_is_linked(&o->growth_node) && wants_growth(o, now))
         list_push_back(&d->growths, &o->growth_node);
     if (o->n_active == 0 && o->drained && !list_is_linked(&o->drain_node))
@@ -353,9 +333,9 @@ static void run_growths(struct dispatch *d, uint64_t now)
 static void run_starts(struct dispatch *d, uint64_t now)
 {
     unsigned n = 0;
-    while (d->n_heap > 0 && d->n_busy < d->max_busy && d->n_active < DISPATCH_ACTIVE_MAX &&
+    while (d->startable.n > 0 && d->n_busy < d->max_busy && d->n_active < DISPATCH_ACTIVE_MAX &&
            n++ < STARTS_PER_TURN) {
-        struct dispatch_operator *o = d->heap[1];
+        struct dispatch_operator *o = d->startable.p[0];
         if (can_start(o, now)) {
             d->vtime = MAX(d->vtime, o->vtime);
             dispatch_start_one(o, now);
@@ -376,7 +356,8 @@ static void on_pump(struct defer *defer)
     run_starts(d, now);
     d->in_pump = false;
     bool has_room = d->n_busy < d->max_busy && d->n_active < DISPATCH_ACTIVE_MAX;
-    if ((d->n_heap > 0 && has_room) || !list_is_empty(&d->growths) || !list_is_empty(&d->drained))
+    if ((d->startable.n > 0 && has_room) || !list_is_empty(&d->growths) ||
+        !list_is_empty(&d->drained))
         dispatch_pump_later(d);
     arm(d, d->now_us());
 }

@@ -3,59 +3,25 @@
 #include "sched/core/internal.h"
 
 #include "base/clock.h"
+#include "base/heap.h"
 
 #include <errno.h>
 
 /* ---- timers: a heap by time ---- */
 
-static bool timer_before(const struct sched_timer *a, const struct sched_timer *b)
+static bool timer_before(const void *pa, const void *pb, const void *arg)
 {
+    const struct sched_timer *a = pa, *b = pb;
     return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->seq < b->seq;
 }
 
-static void timer_up(struct sched *s, size_t i)
-{
-    struct sched_timer t = s->timers.p[i];
-    while (i > 0 && timer_before(&t, &s->timers.p[(i - 1) / 2])) {
-        s->timers.p[i] = s->timers.p[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    s->timers.p[i] = t;
-}
-
-static void timer_down(struct sched *s, size_t i)
-{
-    struct sched_timer t = s->timers.p[i];
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= s->timers.n)
-            break;
-        if (child + 1 < s->timers.n && timer_before(&s->timers.p[child + 1], &s->timers.p[child]))
-            child++;
-        if (!timer_before(&s->timers.p[child], &t))
-            break;
-        s->timers.p[i] = s->timers.p[child];
-        i = child;
-    }
-    s->timers.p[i] = t;
-}
-
-static void timer_remove(struct sched *s, size_t i)
-{
-    struct sched_timer last = s->timers.p[--s->timers.n];
-    if (i == s->timers.n)
-        return;
-    s->timers.p[i] = last;
-    timer_up(s, i);
-    timer_down(s, i);
-}
+static const struct heap_kind by_due = { sizeof(struct sched_timer), timer_before, NULL };
 
 static void timer_add(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg,
                       struct sched_lane *lane)
 {
     struct sched_timer t = { s->now_ms + ms, s->timer_seq++, run, arg, lane };
-    vec_push(&s->timers, t);
-    timer_up(s, s->timers.n - 1);
+    heap_push(&by_due, NULL, &s->timers, t);
 }
 
 void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg)
@@ -67,7 +33,7 @@ void sched_cancel_after(struct sched *s, void (*run)(void *arg), void *arg)
 {
     for (size_t i = s->timers.n; i-- > 0;)
         if (s->timers.p[i].run == run && s->timers.p[i].arg == arg)
-            timer_remove(s, i);
+            heap_remove(&by_due, NULL, &s->timers, i + 1);
 }
 
 /* Without a node there is nothing that time could change: pods wait for one, and no timer runs. */
@@ -83,7 +49,7 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms)
     s->now_ms = MAX(s->now_ms, now_ms);
     while (s->timers.n > 0 && s->timers.p[0].due_ms <= s->now_ms) {
         struct sched_timer t = s->timers.p[0];
-        timer_remove(s, 0);
+        heap_remove(&by_due, NULL, &s->timers, 1);
         if (t.lane && lane_is_behind(t.lane))
             lane_timer(t.lane, t.run, t.arg);
         else

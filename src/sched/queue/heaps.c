@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binary heaps of pods (each knows its place in its heap), and by what they are ordered. */
+/* Heaps of pods, and by what they are ordered. */
 #include "sched/queue/internal.h"
+
+#include "base/heap.h"
 
 /* Equal to the QueueSort plugin: who came first, so that the order never depends on the heap. */
 bool less_active(const struct queued *a, const struct queued *b)
@@ -32,67 +34,34 @@ bool less_flush(const struct queued *a, const struct queued *b)
     return a->flush_ms != b->flush_ms ? a->flush_ms < b->flush_ms : a->seq < b->seq;
 }
 
-static void put_at(struct heap *h, size_t i, struct queued *p)
+static bool pod_before(const void *a, const void *b, const void *heap)
 {
-    h->items.p[i] = p;
-    p->heap_at = (uint32_t)i;
+    return ((const struct pod_heap *)heap)
+        ->less(*(struct queued *const *)a, *(struct queued *const *)b);
 }
 
-static size_t rise(struct heap *h, size_t i)
+static void pod_placed(void *entry, size_t place)
 {
-    struct queued *p = h->items.p[i];
-    while (i > 0 && h->less(p, h->items.p[(i - 1) / 2])) {
-        put_at(h, i, h->items.p[(i - 1) / 2]);
-        i = (i - 1) / 2;
-    }
-    put_at(h, i, p);
-    return i;
+    (*(struct queued **)entry)->heap_at = (uint32_t)place;
 }
 
-static void sink(struct heap *h, size_t i)
+static const struct heap_kind of_pods = { sizeof(struct queued *), pod_before, pod_placed };
+
+void pod_heap_add(struct pod_heap *h, struct queued *p)
 {
-    struct queued *p = h->items.p[i];
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= h->items.n)
-            break;
-        if (child + 1 < h->items.n && h->less(h->items.p[child + 1], h->items.p[child]))
-            child++;
-        if (!h->less(h->items.p[child], p))
-            break;
-        put_at(h, i, h->items.p[child]);
-        i = child;
-    }
-    put_at(h, i, p);
+    heap_push(&of_pods, h, &h->items, p);
 }
 
-void heap_add(struct heap *h, struct queued *p)
+void pod_heap_fix(struct pod_heap *h, struct queued *p)
 {
-    vec_push(&h->items, p);
-    (void)rise(h, h->items.n - 1);
+    assert(h->items.p[p->heap_at - 1] == p);
+    heap_fix(&of_pods, h, &h->items, p->heap_at);
 }
 
-void heap_changed(struct heap *h, struct queued *p)
+void pod_heap_remove(struct pod_heap *h, struct queued *p)
 {
-    assert(h->items.p[p->heap_at] == p);
-    if (rise(h, p->heap_at) == p->heap_at)
-        sink(h, p->heap_at);
-}
-
-void heap_remove(struct heap *h, struct queued *p)
-{
-    size_t i = p->heap_at;
-    assert(h->items.p[i] == p);
-    struct queued *last = h->items.p[--h->items.n];
-    if (last == p)
-        return;
-    put_at(h, i, last);
-    heap_changed(h, last);
-}
-
-void heap_fini(struct heap *h)
-{
-    vec_fini(&h->items);
+    assert(h->items.p[p->heap_at - 1] == p);
+    heap_remove(&of_pods, h, &h->items, p->heap_at);
 }
 
 void orders_init(struct orders *o)
@@ -102,6 +71,6 @@ void orders_init(struct orders *o)
 
 void orders_fini(struct orders *o)
 {
-    heap_fini(&o->active);
-    heap_fini(&o->backoff);
+    vec_fini(&o->active.items);
+    vec_fini(&o->backoff.items);
 }

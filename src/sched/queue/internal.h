@@ -18,10 +18,10 @@
 /* ---- heaps ---- */
 
 struct queued;
-typedef bool (*heap_less_fn)(const struct queued *a, const struct queued *b);
-struct heap {
+typedef bool (*pod_less_fn)(const struct queued *a, const struct queued *b);
+struct pod_heap {
     VEC(struct queued *) items;
-    heap_less_fn less;
+    pod_less_fn less;
 };
 
 /* ---- index ---- */
@@ -38,7 +38,7 @@ struct interest {
 
 /* Pods that can be popped. */
 struct orders {
-    struct heap active, backoff;
+    struct pod_heap active, backoff;
 };
 
 /* What the queue works out of a profile when its first pod comes. */
@@ -84,7 +84,7 @@ struct queued {
     const struct sched_pod *newer; /* as it is now, while an older one is in flight */
     const struct profile_index *profile;
     enum place place;
-    uint32_t heap_at;
+    uint32_t heap_at;    /* 0: in none */
     uint64_t seq;        /* of added_ms: who came first in the same millisecond */
     uint64_t backoff_ms; /* when its back-off ends, aligned; 0: none */
     uint64_t flush_ms;   /* when it is tried again without an event; UINT64_MAX: never */
@@ -144,7 +144,7 @@ struct sched_queue {
     struct sched_queue_opts opts;
     struct map pods; /* by uid: struct queued */
     struct orders shared;
-    struct heap error_backoff, unschedulable;
+    struct pod_heap error_backoff, unschedulable;
     size_t n_gated, n_in_flight;
     VEC(struct profile_index *) profiles;
     VEC(struct group *) groups;
@@ -163,14 +163,13 @@ bool less_active(const struct queued *a, const struct queued *b);
 bool less_backoff(const struct queued *a, const struct queued *b);
 bool less_error_backoff(const struct queued *a, const struct queued *b);
 bool less_flush(const struct queued *a, const struct queued *b);
-void heap_add(struct heap *h, struct queued *p);
-void heap_remove(struct heap *h, struct queued *p);
-void heap_changed(struct heap *h, struct queued *p); /* its order may have */
-static inline struct queued *heap_first(const struct heap *h)
+void pod_heap_add(struct pod_heap *h, struct queued *p);
+void pod_heap_remove(struct pod_heap *h, struct queued *p);
+void pod_heap_fix(struct pod_heap *h, struct queued *p); /* its order may have changed */
+static inline struct queued *pod_heap_first(const struct pod_heap *h)
 {
     return h->items.n ? h->items.p[0] : NULL;
 }
-void heap_fini(struct heap *h);
 void orders_init(struct orders *o);
 void orders_fini(struct orders *o);
 

@@ -62,8 +62,8 @@ void sched_queue_free(struct sched_queue *q)
         free_pod(q, e->value);
     map_fini(&q->pods);
     orders_fini(&q->shared);
-    heap_fini(&q->error_backoff);
-    heap_fini(&q->unschedulable);
+    vec_fini(&q->error_backoff.items);
+    vec_fini(&q->unschedulable.items);
     groups_fini(q);
     profile_indices_fini(q);
     vec_fini(&q->candidates);
@@ -151,10 +151,10 @@ static void update(struct sched_queue *q, struct queued *p, const struct sched_p
     sched_nominator_update(&q->nominator, before, pod);
     switch (p->place) {
     case IN_ACTIVE:
-        heap_changed(&p->profile->orders->active, p);
+        pod_heap_fix(&p->profile->orders->active, p);
         break;
     case IN_BACKOFF:
-        heap_changed(&p->profile->orders->backoff, p);
+        pod_heap_fix(&p->profile->orders->backoff, p);
         break;
     case IN_ERROR_BACKOFF:
         break; /* ordered by time alone */
@@ -222,16 +222,16 @@ static const struct orders *orders_of(const struct sched_queue *q,
 bool sched_queue_has(const struct sched_queue *q, const struct sched_profile *profile)
 {
     const struct orders *o = orders_of(q, profile);
-    return o && (heap_first(&o->active) || heap_first(&o->backoff));
+    return o && (pod_heap_first(&o->active) || pod_heap_first(&o->backoff));
 }
 
 const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
                                               const struct sched_profile *profile, uint64_t now_ms)
 {
     const struct orders *o = orders_of(q, profile);
-    struct queued *p = o ? heap_first(&o->active) : NULL;
+    struct queued *p = o ? pod_heap_first(&o->active) : NULL;
     if (!p) {
-        p = o ? heap_first(&o->backoff) : NULL;
+        p = o ? pod_heap_first(&o->backoff) : NULL;
         if (!p)
             return NULL;
         count_incoming(q, INTO_ACTIVE, &by_early_pop);
