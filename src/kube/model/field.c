@@ -22,47 +22,12 @@ const char *field_error_reason(enum field_error_type type)
     return field_error_words[type].reason;
 }
 
-void fpath_write(struct buf *to, const struct fpath *path)
-{
-    const struct fpath *chain[FPATH_MAX_DEPTH];
-    size_t n = 0;
-    for (; path && n < FPATH_MAX_DEPTH; path = path->up)
-        chain[n++] = path;
-    bool first = true;
-    while (n > 0) {
-        const struct fpath *p = chain[--n];
-        switch (p->kind) {
-        case FPATH_CHILD:
-            if (!first)
-                (void)buf_add_char(to, '.');
-            (void)buf_add_str(to, p->name);
-            break;
-        case FPATH_INDEX:
-            (void)buf_printf(to, "[%zu]", p->index);
-            break;
-        case FPATH_KEY:
-            (void)buf_add_char(to, '[');
-            (void)buf_add_str(to, p->name);
-            (void)buf_add_char(to, ']');
-            break;
-        }
-        first = false;
-    }
-}
-
 /* The bytes of b in the arena; b is released. */
 static struct str take_text(struct arena *a, struct buf *b)
 {
     struct str s = str_copy_arena(a, buf_str(b));
     buf_fini(b);
     return s;
-}
-
-struct str fpath_text(struct arena *a, const struct fpath *path)
-{
-    struct buf b = BUF_INIT(FIELD_TEXT_MAX_BYTES);
-    fpath_write(&b, path);
-    return take_text(a, &b);
 }
 
 void go_quote(struct buf *to, struct str s)

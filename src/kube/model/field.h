@@ -1,39 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong with an object, and where: paths of fields and lists of complaints, worded like
- * upstream's field errors, because clients and people read them.
- *
- * A path is a chain of small structs on the callers' stacks; it becomes text only when an error is
- * reported. Errors live in the arena of their list.
+ * What is wrong with an object, and where (codec/fpath.h): lists of field errors, worded like
+ * upstream's, because clients and people read them. Errors live in the arena of their list.
  */
 #pragma once
 
+#include "codec/fpath.h"
 #include "codec/json.h"
-
-/* NULL stands for the root. `up` is borrowed; do not let a path outlive its parent. */
-struct fpath {
-    const struct fpath *up;
-    enum { FPATH_CHILD, FPATH_INDEX, FPATH_KEY } kind;
-    struct str name; /* child: ".name"; key: "[name]" */
-    size_t index;    /* "[3]" */
-};
-
-static inline struct fpath fpath_child(const struct fpath *up, struct str name)
-{
-    return (struct fpath){ .up = up, .kind = FPATH_CHILD, .name = name };
-}
-static inline struct fpath fpath_index(const struct fpath *up, size_t index)
-{
-    return (struct fpath){ .up = up, .kind = FPATH_INDEX, .index = index };
-}
-static inline struct fpath fpath_key(const struct fpath *up, struct str key)
-{
-    return (struct fpath){ .up = up, .kind = FPATH_KEY, .name = key };
-}
-/* "spec.versions[0].name"; the root is "". Deeper than FPATH_MAX_DEPTH is cut at the outer end. */
-enum { FPATH_MAX_DEPTH = 600 };
-void fpath_write(struct buf *to, const struct fpath *path);
-struct str fpath_text(struct arena *a, const struct fpath *path);
 
 /* name, the cause's reason in a Status, the words in front of the message */
 #define FIELD_ERROR_TYPES(X)                                                                       \
