@@ -2,577 +2,334 @@
 /*
  * Declarations; see declaration.h.
  *
- * Each kind of object is a table of members: name, reader, where the value goes. What no table
- * names is refused with its path. Order: readers, tables from the leaves up, checks across
- * objects.
+ * Each kind of object is a table for codec/bind. Order: strings, tables from the leaves up with the
+ * checks across objects.
  */
 #include "operator/v1/declaration.h"
 
 #include "base/record.h"
+#include "codec/bind.h"
 #include "codec/digest.h"
 #include "kube/model/meta.h"
 
 #include <assert.h>
-#include <math.h>
-
-enum { PATH_MAX_BYTES = 200 };
 
 struct reader {
+    struct bind b;
     struct declaration *d;
-    struct arena *a; /* d->arena */
-    char path[PATH_MAX_BYTES];
-    size_t n_path;
-    struct err *err;
-    /* while a WATCH is read */
-    enum watch_role role;
-    uint8_t controller;
-    unsigned n_predicates;
+    enum watch_role role;  /* of the watch that is read */
+    uint8_t controller;    /* of that watch */
+    unsigned n_predicates; /* of that watch */
+    unsigned depth;        /* of the predicate that is read */
 };
 
-struct member {
-    const char *name;
-    int (*read)(struct reader *rd, const struct json *v, void *at, const struct member *m);
-    size_t offset; /* in the struct that is filled */
-    bool required;
-    uint64_t min, max; /* of numbers; strings: of bytes */
-};
-
-/* ---------------------------------------------------------------- where we are */
-
-static void path_cut(struct reader *rd, size_t n)
+static struct reader *reader_of(struct bind *b)
 {
-    rd->n_path = n;
-    rd->path[n] = 0;
+    return container_of(b, struct reader, b);
 }
 
-static void path_add(struct reader *rd, const char *sep, struct str name, const char *end)
-{
-    size_t room = sizeof rd->path - rd->n_path;
-    char text[PATH_MAX_BYTES];
-    size_t n = 0;
-    for (const char *p = sep; *p && n + 1 < sizeof text; p++)
-        text[n++] = *p;
-    for (size_t i = 0; i < name.n && i < 80 && n + 1 < sizeof text; i++)
-        text[n++] = (unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f ? '?' : name.p[i];
-    for (const char *p = end; *p && n + 1 < sizeof text; p++)
-        text[n++] = *p;
-    n = MIN(n, room - 1);
-    memcpy(rd->path + rd->n_path, text, n);
-    path_cut(rd, rd->n_path + n);
-}
+/* ---------------------------------------------------------------- strings */
 
-static size_t path_enter(struct reader *rd, struct str name)
-{
-    size_t before = rd->n_path;
-    path_add(rd, before ? "." : "", name, "");
-    return before;
-}
-
-static size_t path_enter_at(struct reader *rd, size_t i)
-{
-    size_t before = rd->n_path;
-    char digits[24], *p = digits + sizeof digits;
-    do
-        *--p = (char)('0' + i % 10);
-    while (i /= 10);
-    path_add(rd, "[", str_n(p, (size_t)(digits + sizeof digits - p)), "]");
-    return before;
-}
-
-#define FAIL(rd, ...) fail((rd), E_INVALID, __VA_ARGS__)
-static int fail(struct reader *rd, int code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static int fail(struct reader *rd, int code, const char *fmt, ...)
-{
-    va_list ap;
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1024);
-    va_start(ap, fmt);
-    (void)buf_vprintf(&text, fmt, ap);
-    va_end(ap);
-    return err_set(rd->err, code, "%s: %s", rd->n_path ? rd->path : "declaration", buf_cstr(&text));
-}
-
-/* ---------------------------------------------------------------- readers */
-
-static int wants(struct reader *rd, const struct json *v, enum json_type type, const char *what)
-{
-    return json_is(v, type) ? 0 : FAIL(rd, "must be %s", what);
-}
-
-static int read_object(struct reader *rd, const struct json *v, const struct member *members,
-                       size_t n, void *to)
-{
-    int r = wants(rd, v, JSON_OBJECT, "an object");
-    if (r < 0)
-        return r;
-    json_each (child, v) {
-        const struct member *m = NULL;
-        for (size_t i = 0; i < n && !m; i++)
-            if (str_is(child->key, members[i].name))
-                m = &members[i];
-        size_t before = path_enter(rd, child->key);
-        r = m ? m->read(rd, child, (char *)to + m->offset, m) : FAIL(rd, "there is no such member");
-        if (r < 0)
-            return r;
-        path_cut(rd, before);
-    }
-    for (size_t i = 0; i < n; i++)
-        if (members[i].required && !json_getc(v, members[i].name)) {
-            (void)path_enter(rd, str_of(members[i].name));
-            return FAIL(rd, "is missing");
-        }
-    return 0;
-}
-#define READ_OBJECT(rd, v, table, to) read_object((rd), (v), (table), ARRAY_LEN(table), (to))
-
-/*
- * Elements of an array into a new array of `size` bytes each, which grows under the eyes of `read`:
- * it compares an element with those before it.
- */
-static int read_array(struct reader *rd, const struct json *v, size_t max, size_t size,
-                      int (*read)(struct reader *rd, const struct json *v, void *at), void **ret,
-                      size_t *ret_n)
-{
-    int r = wants(rd, v, JSON_ARRAY, "an array");
-    if (r < 0)
-        return r;
-    if (v->n > max)
-        return fail(rd, E_LIMIT, "has more than %zu entries", max);
-    char *p = *ret = arena_alloc_n(rd->a, size, v->n ? v->n : 1);
-    *ret_n = 0;
-    json_each (child, v) {
-        size_t before = path_enter_at(rd, *ret_n);
-        r = read(rd, child, p + *ret_n * size);
-        if (r < 0)
-            return r;
-        path_cut(rd, before);
-        ++*ret_n;
-    }
-    return 0;
-}
-
-static int read_bool(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    if (!json_is_bool(v))
-        return FAIL(rd, "must be true or false");
-    *(bool *)at = json_bool(v);
-    return 0;
-}
-
-static int read_text(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    int r = wants(rd, v, JSON_STRING, "a string");
-    if (r < 0)
-        return r;
-    struct str s = json_str(v);
-    if (s.n < m->min)
-        return FAIL(rd, "must not be empty");
-    if (m->max && s.n > m->max)
-        return fail(rd, E_LIMIT, "is longer than %llu bytes", (unsigned long long)m->max);
-    if (memchr(s.p, 0, s.n))
-        return FAIL(rd, "contains a NUL");
-    *(struct str *)at = str_copy_arena(rd->a, s);
-    return 0;
-}
-
-static int check_rule(struct reader *rd, struct str s, meta_rule rule)
+static int check_rule(struct bind *b, struct str s, meta_rule rule)
 {
     struct meta_problems problems = rule(s);
     return problems.n == 0
                ? 0
-               : FAIL(rd, "'" STR_FMT "': %s", STR_ARG(str_slice(s, 0, 80)), problems.text[0]);
+               : BIND_FAIL(b, "'" STR_FMT "': %s", STR_ARG(str_slice(s, 0, 80)), problems.text[0]);
 }
 
-/* A name of the guest's own: it stands in labels of metrics, log lines and file names. */
-static int read_name(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static bool is_letter(char c)
 {
-    struct member bounds = { .min = 1, .max = DECLARATION_MAX_NAME_BYTES };
-    int r = read_text(rd, v, at, &bounds);
-    if (r < 0)
-        return r;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The guest's own names are in labels of metrics, log lines and file names. */
+static int check_name(struct bind *b, const struct json *v, void *at)
+{
     struct str s = *(struct str *)at;
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '-' || c == '_' || c == '.'))
-            return FAIL(rd, "a name consists of letters, digits, '-', '_' and '.'");
-    }
+    for (size_t i = 0; i < s.n; i++)
+        if (!is_letter(s.p[i]) && !is_digit(s.p[i]) && !strchr("-_.", s.p[i]))
+            return BIND_FAIL(b, "a name consists of letters, digits, '-', '_' and '.'");
     return 0;
 }
 
-static int read_subdomain(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_subdomain(struct bind *b, const struct json *v, void *at)
 {
-    struct member bounds = { .min = 1, .max = 253 };
-    int r = read_text(rd, v, at, &bounds);
-    return r < 0 ? r : check_rule(rd, *(struct str *)at, meta_check_dns1123_subdomain);
+    return check_rule(b, *(struct str *)at, meta_check_dns1123_subdomain);
 }
 
 /* Of an object: some kinds (RBAC) take more than a DNS name. */
-static int read_object_name(struct reader *rd, const struct json *v, void *at,
-                            const struct member *m)
+static int check_object_name(struct bind *b, const struct json *v, void *at)
 {
-    struct member bounds = { .min = 1, .max = 253 };
-    int r = read_text(rd, v, at, &bounds);
-    return r < 0 ? r : check_rule(rd, *(struct str *)at, meta_check_path_segment);
+    return check_rule(b, *(struct str *)at, meta_check_path_segment);
 }
 
-static int read_namespace(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_namespace(struct bind *b, const struct json *v, void *at)
 {
-    struct member bounds = { .min = 1, .max = 63 };
-    int r = read_text(rd, v, at, &bounds);
-    return r < 0 ? r : check_rule(rd, *(struct str *)at, meta_check_dns1123_label);
+    return check_rule(b, *(struct str *)at, meta_check_dns1123_label);
 }
 
-static int read_label_key(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_label_key(struct bind *b, const struct json *v, void *at)
 {
-    struct member bounds = { .min = 1, .max = 317 };
-    int r = read_text(rd, v, at, &bounds);
-    return r < 0 ? r : check_rule(rd, *(struct str *)at, meta_check_qualified_name);
+    return check_rule(b, *(struct str *)at, meta_check_qualified_name);
 }
 
-static int read_integer(struct reader *rd, const struct json *v, const struct member *m,
-                        uint64_t *ret)
+/* The text of a struct declaration_field. */
+static int check_field(struct bind *b, const struct json *v, void *at)
 {
-    int64_t n = 0;
-    if (!json_is(v, JSON_NUMBER) || json_int(v, &n) < 0)
-        return FAIL(rd, "must be an integer");
-    if (n < 0 || (uint64_t)n < m->min || (uint64_t)n > m->max)
-        return FAIL(rd, "must be from %llu to %llu", (unsigned long long)m->min,
-                    (unsigned long long)m->max);
-    *ret = (uint64_t)n;
-    return 0;
-}
-
-static int read_u64(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    return read_integer(rd, v, m, at);
-}
-
-static int read_u32(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    uint64_t n = 0;
-    int r = read_integer(rd, v, m, &n);
-    if (r >= 0)
-        *(uint32_t *)at = (uint32_t)n;
-    return r;
-}
-
-static int read_seconds(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    uint64_t n = 0;
-    int r = read_integer(rd, v, m, &n);
-    if (r >= 0)
-        *(uint64_t *)at = n * 1000;
-    return r;
-}
-
-/* One of the words of a list that ends with NULL; its place goes to an enum. */
-static int read_word(struct reader *rd, const struct json *v, const char *const *words, int *ret)
-{
-    scoped(buf_fini_scoped) struct buf all = BUF_INIT(512);
-    for (int i = 0; words[i]; i++) {
-        if (json_is(v, JSON_STRING) && str_is(json_str(v), words[i])) {
-            *ret = i;
-            return 0;
-        }
-        (void)buf_printf(&all, "%s'%s'", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
-    }
-    return FAIL(rd, "must be %s", buf_cstr(&all));
-}
-
-static int read_field(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    struct declaration_field *f = at;
-    struct member bounds = { .min = 1, .max = FIELD_PATH_MAX_BYTES };
+    struct declaration_field *f = container_of(at, struct declaration_field, text);
     struct err err = { 0 };
-    int r = read_text(rd, v, &f->text, &bounds);
-    if (r < 0)
-        return r;
-    if (field_path_parse(rd->a, f->text, &f->path, &err) < 0)
-        return FAIL(rd, "%s", err_text(&err));
+    if (field_path_parse(b->arena, f->text, &f->path, &err) < 0)
+        return BIND_FAIL(b, "%s", err_text(&err));
     return 0;
+}
+
+#define NAME        .min = 1, .max = DECLARATION_MAX_NAME_BYTES, .check = check_name
+#define SUBDOMAIN   .min = 1, .max = 253, .check = check_subdomain
+#define OBJECT_NAME .min = 1, .max = 253, .check = check_object_name
+#define NAMESPACE   .min = 1, .max = 63, .check = check_namespace
+#define LABEL_KEY   .min = 1, .max = 317, .check = check_label_key
+#define FIELD       .min = 1, .max = FIELD_PATH_MAX_BYTES, .check = check_field
+
+/* Lists are short: the pairs are compared. Returns one that is there twice, NULL: none. */
+static const struct str *repeated(const void *list, size_t n, size_t stride, size_t name_at)
+{
+    const char *names = (const char *)list + name_at;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(*(const struct str *)(names + i * stride),
+                       *(const struct str *)(names + j * stride)))
+                return (const struct str *)(names + i * stride);
+    return NULL;
 }
 
 /* ---------------------------------------------------------------- predicates */
 
-static int read_predicate(struct reader *rd, const struct json *v, unsigned depth,
-                          struct predicate **ret);
+static const struct bind_table predicate_table;
 
-static int read_changed(struct reader *rd, const struct json *v, struct predicate *p)
+static int read_on(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    static const char *const words[] = { "generation", "labels", "annotations", "resourceVersion",
-                                         NULL };
-    static const enum predicate_kind kinds[] = { PREDICATE_GENERATION, PREDICATE_LABELS,
-                                                 PREDICATE_ANNOTATIONS,
-                                                 PREDICATE_RESOURCE_VERSION };
-    int i = 0;
-    int r = read_word(rd, v, words, &i);
-    if (r >= 0)
-        p->kind = kinds[i];
+    static const char *const names[] = {
+        [OBJECT_ADDED] = "create", [OBJECT_UPDATED] = "update", [OBJECT_DELETED] = "delete"
+    };
+    static const struct bind_field event = { .kind = BIND_KIND_ENUM,
+                                             .size = sizeof(unsigned),
+                                             .names = names,
+                                             .n_names = ARRAY_LEN(names) };
+    struct predicate *p = to;
+    p->kind = PREDICATE_ON;
+    if (!json_is(v, JSON_ARRAY))
+        return BIND_FAIL(b, "must be an array");
+    json_each (child, v) {
+        unsigned i = 0;
+        int r = bind_read_value(b, &event, child, &i);
+        if (r < 0)
+            return r;
+        p->types |= 1u << i;
+    }
+    return p->types ? 0 : BIND_FAIL(b, "must not be empty");
+}
+
+static int read_labels(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
+{
+    struct predicate *p = to;
+    struct err err = { 0 };
+    p->kind = PREDICATE_MATCHES;
+    if (!json_is(v, JSON_STRING))
+        return BIND_FAIL(b, "must be a label selector");
+    if (selector_parse_labels(b->arena, json_str(v), &p->selector, &err) < 0)
+        return BIND_FAIL(b, "%s", err_text(&err));
+    return 0;
+}
+
+static int read_predicate(struct bind *b, const struct json *v, struct predicate **ret)
+{
+    struct reader *rd = reader_of(b);
+    struct predicate *p = *ret = arena_new(b->arena, struct predicate);
+    if (rd->depth == PREDICATE_MAX_DEPTH)
+        return bind_fail(b, E_LIMIT, "predicates are nested more than %d deep",
+                         PREDICATE_MAX_DEPTH);
+    if (++rd->n_predicates > PREDICATE_MAX_NODES)
+        return bind_fail(b, E_LIMIT, "a watch has more than %d predicates", PREDICATE_MAX_NODES);
+    if (json_is(v, JSON_OBJECT) && v->n != 1)
+        return BIND_FAIL(b,
+                         "must have exactly one of 'changed', 'on', 'labels', 'and', 'or', 'not'");
+    rd->depth++;
+    int r = bind_read(b, &predicate_table, v, p);
+    rd->depth--;
     return r;
 }
 
-static int read_on(struct reader *rd, const struct json *v, struct predicate *p)
+static int read_children(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    static const char *const words[] = { "create", "update", "delete", NULL };
-    static const enum object_event types[] = { OBJECT_ADDED, OBJECT_UPDATED, OBJECT_DELETED };
-    p->kind = PREDICATE_ON;
-    int r = wants(rd, v, JSON_ARRAY, "an array");
-    if (r < 0)
-        return r;
-    json_each (child, v) {
-        int i = 0;
-        r = read_word(rd, child, words, &i);
-        if (r < 0)
-            return r;
-        p->types |= 1u << types[i];
-    }
-    return p->types ? 0 : FAIL(rd, "must not be empty");
-}
-
-static int read_labels(struct reader *rd, const struct json *v, struct predicate *p)
-{
-    struct err err = { 0 };
-    p->kind = PREDICATE_MATCHES;
-    int r = wants(rd, v, JSON_STRING, "a label selector");
-    if (r < 0)
-        return r;
-    if (selector_parse_labels(rd->a, json_str(v), &p->selector, &err) < 0)
-        return FAIL(rd, "%s", err_text(&err));
-    return 0;
-}
-
-static int read_children(struct reader *rd, const struct json *v, struct predicate *p,
-                         unsigned depth)
-{
-    int r = wants(rd, v, JSON_ARRAY, "an array");
-    if (r < 0)
-        return r;
-    if (v->n == 0)
-        return FAIL(rd, "must not be empty");
+    struct predicate *p = to, *child;
     const struct predicate **last = &p->first;
+    const struct fpath *here = b->at;
     size_t i = 0;
-    json_each (child, v) {
-        struct predicate *made = NULL;
-        size_t before = path_enter_at(rd, i++);
-        r = read_predicate(rd, child, depth + 1, &made);
+    p->kind = str_is(f->name, "and") ? PREDICATE_AND : PREDICATE_OR;
+    if (!json_is(v, JSON_ARRAY))
+        return BIND_FAIL(b, "must be an array");
+    if (v->n == 0)
+        return BIND_FAIL(b, "must not be empty");
+    json_each (item, v) {
+        struct fpath at = fpath_index(here, i++);
+        b->at = &at;
+        int r = read_predicate(b, item, &child);
+        b->at = here;
         if (r < 0)
             return r;
-        path_cut(rd, before);
-        *last = made;
-        last = &made->next;
+        *last = child;
+        last = &child->next;
     }
     return 0;
 }
 
-static int read_predicate(struct reader *rd, const struct json *v, unsigned depth,
-                          struct predicate **ret)
+static int read_not(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    struct predicate *p = arena_new(rd->a, struct predicate), *child = NULL;
-    int r = wants(rd, v, JSON_OBJECT, "an object");
-    if (r < 0)
-        return r;
-    if (depth > PREDICATE_MAX_DEPTH)
-        return fail(rd, E_LIMIT, "predicates are nested more than %d deep", PREDICATE_MAX_DEPTH);
-    if (++rd->n_predicates > PREDICATE_MAX_NODES)
-        return fail(rd, E_LIMIT, "a watch has more than %d predicates", PREDICATE_MAX_NODES);
-    if (v->n != 1)
-        return FAIL(rd, "must have exactly one of 'changed', 'on', 'labels', 'and', 'or', 'not'");
-    const struct json *only = v->first;
-    size_t before = path_enter(rd, only->key);
-    if (str_is(only->key, "changed")) {
-        r = read_changed(rd, only, p);
-    } else if (str_is(only->key, "on")) {
-        r = read_on(rd, only, p);
-    } else if (str_is(only->key, "labels")) {
-        r = read_labels(rd, only, p);
-    } else if (str_is(only->key, "and") || str_is(only->key, "or")) {
-        p->kind = str_is(only->key, "and") ? PREDICATE_AND : PREDICATE_OR;
-        r = read_children(rd, only, p, depth);
-    } else if (str_is(only->key, "not")) {
-        p->kind = PREDICATE_NOT;
-        r = read_predicate(rd, only, depth + 1, &child);
-        p->first = child;
-    } else {
-        r = FAIL(rd, "there is no such predicate");
-    }
-    if (r < 0)
-        return r;
-    path_cut(rd, before);
-    *ret = p;
-    return 0;
+    struct predicate *p = to, *child;
+    p->kind = PREDICATE_NOT;
+    int r = read_predicate(b, v, &child);
+    p->first = child;
+    return r;
 }
 
-static int read_predicate_member(struct reader *rd, const struct json *v, void *at,
-                                 const struct member *m)
+static const char *const changes[] = { [PREDICATE_GENERATION] = "generation",
+                                       [PREDICATE_LABELS] = "labels",
+                                       [PREDICATE_ANNOTATIONS] = "annotations",
+                                       [PREDICATE_RESOURCE_VERSION] = "resourceVersion" };
+static const struct bind_field predicate_fields[] = {
+    BIND_ENUM("changed", struct predicate, kind, changes),
+    BIND_WHOLE("on", read_on),
+    BIND_WHOLE("labels", read_labels),
+    BIND_WHOLE("and", read_children),
+    BIND_WHOLE("or", read_children),
+    BIND_WHOLE("not", read_not),
+};
+static const struct bind_table predicate_table = BIND_TABLE(predicate_fields);
+
+static int read_watch_predicate(struct bind *b, const struct bind_field *f, const struct json *v,
+                                void *to)
 {
     struct predicate *p = NULL;
-    if (rd->role == WATCH_CACHE)
-        return FAIL(rd, "a cache wakes nobody, so it has no predicate");
-    rd->n_predicates = 0;
-    int r = read_predicate(rd, v, 1, &p);
+    if (reader_of(b)->role == WATCH_CACHE)
+        return BIND_FAIL(b, "a cache wakes nobody, so it has no predicate");
+    reader_of(b)->n_predicates = 0;
+    int r = read_predicate(b, v, &p);
     if (r >= 0)
-        *(const struct predicate **)at = p;
+        *(const struct predicate **)to = p;
     return r;
 }
 
 /* ---------------------------------------------------------------- mappings */
 
-static int must_be_true(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int must_be_true(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    return json_bool(v) ? 0 : FAIL(rd, "can only be true");
+    return json_bool(v) ? 0 : BIND_FAIL(b, "can only be true");
 }
 
-static int read_map_value(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    static const char *const words[] = { "name", "namespacedName", "uid", NULL };
-    struct declaration_map *map = at;
-    int i = 0;
-    int r = read_word(rd, v, words, &i);
-    if (r >= 0)
-        map->value = i == 0 ? MAP_VALUE_NAME : i == 1 ? MAP_VALUE_NAMESPACED_NAME : MAP_VALUE_UID;
-    return r;
-}
+static const char *const map_values[] = { [MAP_VALUE_NAME] = "name",
+                                          [MAP_VALUE_NAMESPACED_NAME] = "namespacedName",
+                                          [MAP_VALUE_UID] = "uid" };
+static const struct bind_field map_key_fields[] = {
+    BIND_STR("namespace", struct declaration_map, namespace, NAMESPACE),
+    BIND_STR("name", struct declaration_map, name, OBJECT_NAME, .flags = BIND_REQUIRED),
+};
+static const struct bind_table map_key = BIND_TABLE(map_key_fields);
 
-static int read_map_key(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    static const struct member members[] = {
-        { .name = "namespace",
-          .read = read_namespace,
-          .offset = offsetof(struct declaration_map, namespace) },
-        { .name = "name",
-          .read = read_object_name,
-          .offset = offsetof(struct declaration_map, name),
-          .required = true },
-    };
-    return READ_OBJECT(rd, v, members, at);
-}
+static const struct bind_field by_owner[] = { BIND_WHOLE("owner", must_be_true) };
+static const struct bind_field by_field[] = {
+    BIND_STR("field", struct declaration_map, field.text, FIELD),
+    BIND_STR("namespaceField", struct declaration_map, namespace_field.text, FIELD),
+};
+static const struct bind_field by_label[] = {
+    BIND_STR("label", struct declaration_map, text, LABEL_KEY),
+};
+static const struct bind_field by_annotation[] = {
+    BIND_STR("annotation", struct declaration_map, text, LABEL_KEY),
+};
+static const struct bind_field by_index[] = {
+    BIND_STR("index", struct declaration_map, text, NAME),
+    BIND_ENUM("value", struct declaration_map, value, map_values, .flags = BIND_REQUIRED),
+};
+static const struct bind_field by_all[] = {
+    BIND_WHOLE("all", must_be_true),
+    BIND_BOOL("sameNamespace", struct declaration_map, same_namespace),
+};
+static const struct bind_field by_key[] = { BIND_INLINE("key", &map_key) };
 
-static int read_map(struct reader *rd, const struct json *v, void *at, const struct member *m)
+/* Which table, the member of its first field says. */
+static const struct bind_table maps[] = {
+    [MAP_OWNER] = BIND_TABLE(by_owner), [MAP_FIELD] = BIND_TABLE(by_field),
+    [MAP_LABEL] = BIND_TABLE(by_label), [MAP_ANNOTATION] = BIND_TABLE(by_annotation),
+    [MAP_INDEX] = BIND_TABLE(by_index), [MAP_ALL] = BIND_TABLE(by_all),
+    [MAP_KEY] = BIND_TABLE(by_key),
+};
+
+static int read_map(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    static const struct member by_owner[] = { { .name = "owner", .read = must_be_true } };
-    static const struct member by_field[] = {
-        { .name = "field", .read = read_field, .offset = offsetof(struct declaration_map, field) },
-        { .name = "namespaceField",
-          .read = read_field,
-          .offset = offsetof(struct declaration_map, namespace_field) },
-    };
-    static const struct member by_label[] = {
-        { .name = "label",
-          .read = read_label_key,
-          .offset = offsetof(struct declaration_map, text) },
-    };
-    static const struct member by_annotation[] = {
-        { .name = "annotation",
-          .read = read_label_key,
-          .offset = offsetof(struct declaration_map, text) },
-    };
-    static const struct member by_index[] = {
-        { .name = "index", .read = read_name, .offset = offsetof(struct declaration_map, text) },
-        { .name = "value", .read = read_map_value, .required = true },
-    };
-    static const struct member by_all[] = {
-        { .name = "all", .read = must_be_true },
-        { .name = "sameNamespace",
-          .read = read_bool,
-          .offset = offsetof(struct declaration_map, same_namespace) },
-    };
-    static const struct member by_key[] = { { .name = "key", .read = read_map_key } };
-    if (rd->role != WATCH_MAPPED)
-        return FAIL(rd, "only entries of 'watches' have a map");
-    int r = wants(rd, v, JSON_OBJECT, "an object");
-    if (r < 0)
-        return r;
-    struct declaration_map *map = arena_new(rd->a, struct declaration_map);
-    *(struct declaration_map **)at = map;
-#define BY(word, KIND, table)                                                                      \
-    if (json_getc(v, word)) {                                                                      \
-        map->kind = KIND;                                                                          \
-        return READ_OBJECT(rd, v, table, map);                                                     \
-    }
-    BY("owner", MAP_OWNER, by_owner)
-    BY("field", MAP_FIELD, by_field)
-    BY("label", MAP_LABEL, by_label)
-    BY("annotation", MAP_ANNOTATION, by_annotation)
-    BY("index", MAP_INDEX, by_index)
-    BY("all", MAP_ALL, by_all)
-    BY("key", MAP_KEY, by_key)
-#undef BY
-    return FAIL(rd, "must have one of 'owner', 'field', 'label', 'annotation', 'index', 'all', "
-                    "'key'");
+    if (reader_of(b)->role != WATCH_MAPPED)
+        return BIND_FAIL(b, "only entries of 'watches' have a map");
+    if (!json_is(v, JSON_OBJECT))
+        return BIND_FAIL(b, "must be an object");
+    struct declaration_map *map = arena_new(b->arena, struct declaration_map);
+    *(struct declaration_map **)to = map;
+    for (size_t i = 0; i < ARRAY_LEN(maps); i++)
+        if (json_get(v, maps[i].fields[0].name)) {
+            map->kind = (unsigned)i;
+            return bind_read(b, &maps[i], v, map);
+        }
+    return BIND_FAIL(b, "must have one of 'owner', 'field', 'label', 'annotation', 'index', 'all', "
+                        "'key'");
 }
 
 /* ---------------------------------------------------------------- watches */
 
-static int read_index(struct reader *rd, const struct json *v, void *at)
+static int check_index(struct bind *b, const struct json *v, void *at)
 {
-    static const struct member members[] = {
-        { .name = "name",
-          .read = read_name,
-          .offset = offsetof(struct declaration_index, name),
-          .required = true },
-        { .name = "field",
-          .read = read_field,
-          .offset = offsetof(struct declaration_index, field) },
-        { .name = "label",
-          .read = read_label_key,
-          .offset = offsetof(struct declaration_index, label) },
-        { .name = "owner", .read = must_be_true },
-    };
     struct declaration_index *index = at;
-    int r = READ_OBJECT(rd, v, members, index);
-    if (r < 0)
-        return r;
     if (v->n != 2)
-        return FAIL(rd, "must have exactly one of 'field', 'label', 'owner'");
+        return BIND_FAIL(b, "must have exactly one of 'field', 'label', 'owner'");
     index->kind = index->field.path ? INDEX_FIELD : index->label.n ? INDEX_LABEL : INDEX_OWNER;
     return 0;
 }
 
-static int read_indexes(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static const struct bind_field index_fields[] = {
+    BIND_STR("name", struct declaration_index, name, NAME, .flags = BIND_REQUIRED),
+    BIND_STR("field", struct declaration_index, field.text, FIELD),
+    BIND_STR("label", struct declaration_index, label, LABEL_KEY),
+    BIND_WHOLE("owner", must_be_true),
+};
+static const struct bind_table index_table = BIND_TABLE(index_fields, .check = check_index);
+
+static int check_indexes(struct bind *b, const struct json *v, void *at)
 {
-    struct declaration_watch *w = at;
-    int r = read_array(rd, v, DECLARATION_MAX_INDEXES, sizeof *w->indexes, read_index,
-                       (void **)&w->indexes, &w->n_indexes);
-    for (size_t i = 0; r >= 0 && i < w->n_indexes; i++)
-        for (size_t j = 0; j < i; j++)
-            if (str_eq(w->indexes[i].name, w->indexes[j].name))
-                return FAIL(rd, "two indexes are named '" STR_FMT "'", STR_ARG(w->indexes[i].name));
-    return r;
+    const struct declaration_watch *w = container_of(at, struct declaration_watch, indexes);
+    const struct str *twice = repeated(w->indexes, w->n_indexes, sizeof *w->indexes,
+                                       offsetof(struct declaration_index, name));
+    return twice ? BIND_FAIL(b, "two indexes are named '" STR_FMT "'", STR_ARG(*twice)) : 0;
 }
 
-static int read_strip_path(struct reader *rd, const struct json *v, void *at)
+static int check_strip(struct bind *b, const struct json *v, void *at)
 {
-    struct declaration_field f = { 0 };
-    int r = read_field(rd, v, &f, NULL);
-    if (r < 0)
-        return r;
-    if (f.path->steps[0].p &&
-        (str_is(f.path->steps[0], "apiVersion") || str_is(f.path->steps[0], "kind")))
-        return FAIL(rd, "cannot be stripped");
-    if (f.path->steps[0].p && str_is(f.path->steps[0], "metadata")) {
-        static const char *const kept[] = { "name",   "namespace",       "uid",
-                                            "labels", "resourceVersion", "ownerReferences" };
-        bool hits = f.path->n == 1;
-        for (size_t i = 0; i < ARRAY_LEN(kept) && f.path->n > 1; i++)
-            hits |= str_is(f.path->steps[1], kept[i]);
-        if (hits)
-            return FAIL(rd, "cannot be stripped");
+    static const char *const kept[] = { "name",   "namespace",       "uid",
+                                        "labels", "resourceVersion", "ownerReferences" };
+    const struct field_path *path;
+    struct err err = { 0 };
+    if (field_path_parse(b->arena, *(struct str *)at, &path, &err) < 0)
+        return BIND_FAIL(b, "%s", err_text(&err));
+    struct str first = path->steps[0].p ? path->steps[0] : STR("");
+    bool hits = str_is(first, "apiVersion") || str_is(first, "kind");
+    if (str_is(first, "metadata")) {
+        hits = path->n == 1;
+        for (size_t i = 0; i < ARRAY_LEN(kept) && path->n > 1; i++)
+            hits |= str_is(path->steps[1], kept[i]);
     }
-    *(struct str *)at = f.text;
-    return 0;
-}
-
-static int read_strip(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    struct declaration_watch *w = at;
-    return read_array(rd, v, DECLARATION_MAX_STRIP, sizeof *w->strip, read_strip_path,
-                      (void **)&w->strip, &w->n_strip);
-}
-
-static int read_one_namespace(struct reader *rd, const struct json *v, void *at)
-{
-    return read_namespace(rd, v, at, NULL);
+    return hits ? BIND_FAIL(b, "cannot be stripped") : 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -580,127 +337,64 @@ static int by_name(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static int read_namespaces(struct reader *rd, const struct json *v, void *at,
-                           const struct member *m)
+static int check_namespaces(struct bind *b, const struct json *v, void *at)
 {
-    struct declaration_watch *w = at;
-    int r = read_array(rd, v, DECLARATION_MAX_NAMESPACES, sizeof *w->namespaces, read_one_namespace,
-                       (void **)&w->namespaces, &w->n_namespaces);
-    if (r < 0)
-        return r;
+    struct declaration_watch *w = container_of(at, struct declaration_watch, namespaces);
     if (w->n_namespaces == 0)
-        return FAIL(rd, "must not be empty; without it, all namespaces are watched");
+        return BIND_FAIL(b, "must not be empty; without it, all namespaces are watched");
     qsort(w->namespaces, w->n_namespaces, sizeof *w->namespaces, by_name);
-    for (size_t i = 1; i < w->n_namespaces; i++)
-        if (str_eq(w->namespaces[i], w->namespaces[i - 1]))
-            return FAIL(rd, "'" STR_FMT "' is there twice", STR_ARG(w->namespaces[i]));
-    return 0;
+    const struct str *twice = repeated(w->namespaces, w->n_namespaces, sizeof(struct str), 0);
+    return twice ? BIND_FAIL(b, "'" STR_FMT "' is there twice", STR_ARG(*twice)) : 0;
 }
 
-static int read_selector(struct reader *rd, const struct json *v, void *at,
-                         int (*parse)(struct arena *a, struct str text, struct selector *ret,
-                                      struct err *err))
+static int check_selector(struct bind *b, const void *at,
+                          int (*parse)(struct arena *a, struct str text, struct selector *ret,
+                                       struct err *err))
 {
-    struct member bounds = { .max = 2048 }; /* what a shared watch takes (watch_hub.h) */
     struct selector ignored;
     struct err err = { 0 };
-    int r = read_text(rd, v, at, &bounds);
-    if (r < 0)
-        return r;
     struct arena scratch = { 0 };
-    r = parse(&scratch, *(struct str *)at, &ignored, &err);
+    int r = parse(&scratch, *(const struct str *)at, &ignored, &err);
     arena_fini(&scratch);
-    return r < 0 ? FAIL(rd, "%s", err_text(&err)) : 0;
+    return r < 0 ? BIND_FAIL(b, "%s", err_text(&err)) : 0;
 }
 
-static int read_label_selector(struct reader *rd, const struct json *v, void *at,
-                               const struct member *m)
+static int check_label_selector(struct bind *b, const struct json *v, void *at)
 {
-    return read_selector(rd, v, at, selector_parse_labels);
+    return check_selector(b, at, selector_parse_labels);
 }
 
-static int read_field_selector(struct reader *rd, const struct json *v, void *at,
-                               const struct member *m)
+static int check_field_selector(struct bind *b, const struct json *v, void *at)
 {
-    return read_selector(rd, v, at, selector_parse_fields);
+    return check_selector(b, at, selector_parse_fields);
 }
 
 /* "v1", "group/v1" */
-static int read_api_version(struct reader *rd, const struct json *v, void *at,
-                            const struct member *m)
+static int check_api_version(struct bind *b, const struct json *v, void *at)
 {
-    struct member bounds = { .min = 1, .max = 317 };
-    struct str group, version;
-    int r = read_text(rd, v, at, &bounds);
-    if (r < 0)
-        return r;
-    struct str s = *(struct str *)at;
+    struct str s = *(struct str *)at, group, version;
     if (!str_cut(s, '/', &group, &version))
-        return check_rule(rd, s, meta_check_dns1035_label);
-    r = check_rule(rd, group, meta_check_dns1123_subdomain);
-    return r < 0 ? r : check_rule(rd, version, meta_check_dns1035_label);
+        return check_rule(b, s, meta_check_dns1035_label);
+    int r = check_rule(b, group, meta_check_dns1123_subdomain);
+    return r < 0 ? r : check_rule(b, version, meta_check_dns1035_label);
 }
 
-static int read_kind(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_kind(struct bind *b, const struct json *v, void *at)
 {
-    struct member bounds = { .min = 1, .max = 63 };
-    int r = read_text(rd, v, at, &bounds);
-    if (r < 0)
-        return r;
     struct str s = *(struct str *)at;
     for (size_t i = 0; i < s.n; i++)
-        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
-              (i && s.p[i] >= '0' && s.p[i] <= '9')))
-            return FAIL(rd, "a kind consists of letters and digits");
+        if (!is_letter(s.p[i]) && (i == 0 || !is_digit(s.p[i])))
+            return BIND_FAIL(b, "a kind consists of letters and digits");
     return 0;
 }
 
-static int read_any_owner(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_any_owner(struct bind *b, const struct json *v, void *at)
 {
-    if (rd->role != WATCH_OWNS)
-        return FAIL(rd, "only entries of 'owns' have it");
-    return read_bool(rd, v, at, m);
+    return reader_of(b)->role == WATCH_OWNS ? 0 : BIND_FAIL(b, "only entries of 'owns' have it");
 }
 
-static const struct member watch_members[] = {
-    { .name = "id",
-      .read = read_name,
-      .offset = offsetof(struct declaration_watch, id),
-      .required = true },
-    { .name = "apiVersion",
-      .read = read_api_version,
-      .offset = offsetof(struct declaration_watch, api_version),
-      .required = true },
-    { .name = "kind",
-      .read = read_kind,
-      .offset = offsetof(struct declaration_watch, kind),
-      .required = true },
-    { .name = "namespaces", .read = read_namespaces },
-    { .name = "name",
-      .read = read_object_name,
-      .offset = offsetof(struct declaration_watch, name) },
-    { .name = "labelSelector",
-      .read = read_label_selector,
-      .offset = offsetof(struct declaration_watch, label_selector) },
-    { .name = "fieldSelector",
-      .read = read_field_selector,
-      .offset = offsetof(struct declaration_watch, field_selector) },
-    { .name = "metadataOnly",
-      .read = read_bool,
-      .offset = offsetof(struct declaration_watch, metadata_only) },
-    { .name = "anyOwner",
-      .read = read_any_owner,
-      .offset = offsetof(struct declaration_watch, any_owner) },
-    { .name = "strip", .read = read_strip },
-    { .name = "indexes", .read = read_indexes },
-    { .name = "predicate",
-      .read = read_predicate_member,
-      .offset = offsetof(struct declaration_watch, predicate) },
-    { .name = "map", .read = read_map, .offset = offsetof(struct declaration_watch, map) },
-};
-
 /* metadataOnly leaves nothing else to be found. */
-static int check_metadata_fields(struct reader *rd, const struct declaration_watch *w)
+static int check_metadata_fields(struct bind *b, const struct declaration_watch *w)
 {
     for (size_t i = 0; w->metadata_only && i < w->n_indexes; i++) {
         const struct declaration_index *index = &w->indexes[i];
@@ -708,164 +402,139 @@ static int check_metadata_fields(struct reader *rd, const struct declaration_wat
             continue;
         struct str first = index->field.path->steps[0];
         if (!first.p || !str_is(first, "metadata"))
-            return FAIL(rd, "index '" STR_FMT "' is of a field that metadataOnly leaves out",
-                        STR_ARG(index->name));
+            return BIND_FAIL(b, "index '" STR_FMT "' is of a field that metadataOnly leaves out",
+                             STR_ARG(index->name));
     }
     return 0;
 }
 
-/* Append to the table of watches, whose room was made beforehand. */
-static int read_watch(struct reader *rd, const struct json *v)
+static int check_watch(struct bind *b, const struct json *v, void *at)
 {
-    struct declaration *d = rd->d;
-    if (d->n_watches == DECLARATION_MAX_WATCHES)
-        return fail(rd, E_LIMIT, "there are more than %d watches", DECLARATION_MAX_WATCHES);
-    struct declaration_watch *w = &d->watches[d->n_watches];
-    w->role = rd->role;
-    w->controller = rd->controller;
-    int r = READ_OBJECT(rd, v, watch_members, w);
-    if (r < 0)
-        return r;
-    if (w->role == WATCH_MAPPED && !json_getc(v, "map"))
-        return FAIL(rd, "has no 'map', which says whose keys its events concern");
+    struct declaration *d = reader_of(b)->d;
+    struct declaration_watch *w = at;
+    if (w->role == WATCH_MAPPED && !w->map)
+        return BIND_FAIL(b, "has no 'map', which says whose keys its events concern");
     for (size_t i = 0; i < d->n_watches; i++)
         if (str_eq(d->watches[i].id, w->id))
-            return FAIL(rd, "R-id: '" STR_FMT "' is the id of another watch", STR_ARG(w->id));
-    d->n_watches++;
-    return check_metadata_fields(rd, w);
+            return BIND_FAIL(b, "R-id: '" STR_FMT "' is the id of another watch", STR_ARG(w->id));
+    return check_metadata_fields(b, w);
 }
 
-static int read_watches(struct reader *rd, const struct json *v, enum watch_role role)
+enum { WATCH_SELECTOR_MAX_BYTES = 2048 }; /* what a shared watch takes (client/watch_hub.h) */
+
+static const struct bind_field one_namespace = { .kind = BIND_KIND_STR, NAMESPACE };
+static const struct bind_field one_strip = {
+    .kind = BIND_KIND_STR, .min = 1, .max = FIELD_PATH_MAX_BYTES, .check = check_strip
+};
+#define WATCH struct declaration_watch
+static const struct bind_field watch_fields[] = {
+    BIND_STR("id", WATCH, id, NAME, .flags = BIND_REQUIRED),
+    BIND_STR("apiVersion", WATCH, api_version, .min = 1, .max = 317, .check = check_api_version,
+             .flags = BIND_REQUIRED),
+    BIND_STR("kind", WATCH, kind, .min = 1, .max = 63, .check = check_kind, .flags = BIND_REQUIRED),
+    BIND_ARRAY("namespaces", WATCH, namespaces, n_namespaces, &one_namespace,
+               DECLARATION_MAX_NAMESPACES, .check = check_namespaces),
+    BIND_STR("name", WATCH, name, OBJECT_NAME),
+    BIND_STR("labelSelector", WATCH, label_selector, .max = WATCH_SELECTOR_MAX_BYTES,
+             .check = check_label_selector),
+    BIND_STR("fieldSelector", WATCH, field_selector, .max = WATCH_SELECTOR_MAX_BYTES,
+             .check = check_field_selector),
+    BIND_BOOL("metadataOnly", WATCH, metadata_only),
+    BIND_BOOL("anyOwner", WATCH, any_owner, .check = check_any_owner),
+    BIND_ARRAY("strip", WATCH, strip, n_strip, &one_strip, DECLARATION_MAX_STRIP),
+    BIND_OBJECTS("indexes", WATCH, indexes, n_indexes, &index_table, DECLARATION_MAX_INDEXES,
+                 .check = check_indexes),
+    BIND_CUSTOM("predicate", WATCH, predicate, read_watch_predicate),
+    BIND_CUSTOM("map", WATCH, map, read_map),
+};
+static const struct bind_table watch_table = BIND_TABLE(watch_fields, .check = check_watch);
+
+/* Append to the table of watches, whose room was made beforehand. */
+static int read_watch(struct bind *b, const struct json *v, enum watch_role role)
 {
-    int r = wants(rd, v, JSON_ARRAY, "an array");
+    struct reader *rd = reader_of(b);
+    struct declaration *d = rd->d;
+    if (d->n_watches == DECLARATION_MAX_WATCHES)
+        return bind_fail(b, E_LIMIT, "there are more than %d watches", DECLARATION_MAX_WATCHES);
+    struct declaration_watch *w = &d->watches[d->n_watches];
+    w->role = rd->role = role;
+    w->controller = rd->controller;
+    int r = bind_read(b, &watch_table, v, w);
+    if (r >= 0)
+        d->n_watches++;
+    return r;
+}
+
+static int read_watches(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
+{
+    enum watch_role role = str_is(f->name, "owns")      ? WATCH_OWNS
+                           : str_is(f->name, "watches") ? WATCH_MAPPED
+                                                        : WATCH_CACHE;
+    const struct fpath *here = b->at;
     size_t i = 0;
-    rd->role = role;
-    json_each (child, v) {
+    int r = 0;
+    if (!json_is(v, JSON_ARRAY))
+        return BIND_FAIL(b, "must be an array");
+    json_each (item, v) {
+        struct fpath at = fpath_index(here, i++);
+        b->at = &at;
+        r = read_watch(b, item, role);
+        b->at = here;
         if (r < 0)
             return r;
-        size_t before = path_enter_at(rd, i++);
-        r = read_watch(rd, child);
-        if (r >= 0)
-            path_cut(rd, before);
     }
     return r;
 }
 
 /* ---------------------------------------------------------------- controllers */
 
-static int skip(struct reader *rd, const struct json *v, void *at, const struct member *m)
+/* The first of its watches, whatever the order in the text. */
+static int read_for(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    return 0; /* read in an order of its own */
+    struct reader *rd = reader_of(b);
+    struct declaration_controller *c = to;
+    rd->controller = (uint8_t)(c - rd->d->controllers);
+    c->first_watch = (uint32_t)rd->d->n_watches;
+    return read_watch(b, v, WATCH_FOR);
 }
 
-static int read_backoff(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_backoff(struct bind *b, const struct json *v, void *at)
 {
-    static const struct member members[] = {
-        { .name = "baseMs",
-          .read = read_u64,
-          .offset = offsetof(struct declaration_controller, backoff_base_ms),
-          .min = 1,
-          .max = 86400000 },
-        { .name = "maxMs",
-          .read = read_u64,
-          .offset = offsetof(struct declaration_controller, backoff_max_ms),
-          .min = 1,
-          .max = 86400000 },
-    };
-    struct declaration_controller *c = at;
-    int r = READ_OBJECT(rd, v, members, c);
-    if (r < 0)
-        return r;
-    return c->backoff_base_ms <= c->backoff_max_ms ? 0 : FAIL(rd, "baseMs is larger than maxMs");
+    const struct declaration_controller *c = at;
+    return c->backoff_base_ms <= c->backoff_max_ms ? 0
+                                                   : BIND_FAIL(b, "baseMs is larger than maxMs");
 }
 
-static int read_per_second(struct reader *rd, const struct json *v, void *at,
-                           const struct member *m)
+static int check_rate(struct bind *b, const struct json *v, void *at)
 {
-    double value = 0;
-    if (!json_is(v, JSON_NUMBER) || json_float(v, &value) < 0 || !(value >= 0.001 && value <= 1e6))
-        return FAIL(rd, "must be a number from 0.001 to 1000000");
-    *(double *)at = value;
+    double rate = *(double *)at;
+    return rate >= 0.001 && rate <= 1e6 ? 0
+                                        : BIND_FAIL(b, "must be a number from 0.001 to 1000000");
+}
+
+/* Of seconds. */
+static int check_resync(struct bind *b, const struct json *v, void *at)
+{
+    *(uint64_t *)at *= 1000;
     return 0;
 }
 
-static int read_rate(struct reader *rd, const struct json *v, void *at, const struct member *m)
-{
-    static const struct member members[] = {
-        { .name = "perSecond",
-          .read = read_per_second,
-          .offset = offsetof(struct declaration_controller, rate_per_s) },
-        { .name = "burst",
-          .read = read_u32,
-          .offset = offsetof(struct declaration_controller, rate_burst),
-          .min = 1,
-          .max = 1000000 },
-    };
-    return READ_OBJECT(rd, v, members, at);
-}
-
-static const struct member controller_members[] = {
-    { .name = "name",
-      .read = read_name,
-      .offset = offsetof(struct declaration_controller, name),
-      .required = true },
-    { .name = "for", .read = skip, .required = true },
-    { .name = "owns", .read = skip },
-    { .name = "watches", .read = skip },
-    { .name = "concurrency",
-      .read = read_u32,
-      .offset = offsetof(struct declaration_controller, concurrency),
-      .min = 1,
-      .max = DECLARATION_MAX_INSTANCES },
-    { .name = "resyncSeconds",
-      .read = read_seconds,
-      .offset = offsetof(struct declaration_controller, resync_ms),
-      .min = 0,
-      .max = 31536000 },
-    { .name = "backoff", .read = read_backoff },
-    { .name = "rate", .read = read_rate },
-    { .name = "slackPercent",
-      .read = read_u32,
-      .offset = offsetof(struct declaration_controller, slack_percent),
-      .min = 0,
-      .max = 100 },
-    { .name = "debounceMs",
-      .read = read_u32,
-      .offset = offsetof(struct declaration_controller, debounce_ms),
-      .min = 0,
-      .max = 60000 },
+#define CONTROLLER struct declaration_controller
+static const struct bind_field backoff_fields[] = {
+    BIND_UINT("baseMs", CONTROLLER, backoff_base_ms, .min = 1, .max = 86400000),
+    BIND_UINT("maxMs", CONTROLLER, backoff_max_ms, .min = 1, .max = 86400000),
 };
-
-/* Its watches, the primary first whatever the order in the text. */
-static int read_controller_watches(struct reader *rd, const struct json *v)
-{
-    static const struct {
-        const char *name;
-        enum watch_role role;
-    } lists[] = { { "owns", WATCH_OWNS }, { "watches", WATCH_MAPPED } };
-    rd->role = WATCH_FOR;
-    size_t before = path_enter(rd, STR("for"));
-    int r = read_watch(rd, json_getc(v, "for"));
-    if (r < 0)
-        return r;
-    path_cut(rd, before);
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        const struct json *list = json_getc(v, lists[i].name);
-        if (!list)
-            continue;
-        before = path_enter(rd, str_of(lists[i].name));
-        r = read_watches(rd, list, lists[i].role);
-        if (r < 0)
-            return r;
-        path_cut(rd, before);
-    }
-    return 0;
-}
+static const struct bind_table backoff_table = BIND_TABLE(backoff_fields, .check = check_backoff);
+static const struct bind_field rate_fields[] = {
+    BIND_FLOAT("perSecond", CONTROLLER, rate_per_s, .check = check_rate),
+    BIND_UINT("burst", CONTROLLER, rate_burst, .min = 1, .max = 1000000),
+};
+static const struct bind_table rate_table = BIND_TABLE(rate_fields);
 
 /* A map by index needs that index at the primary. */
-static int resolve_maps(struct reader *rd, const struct declaration_controller *c)
+static int resolve_maps(struct bind *b, const struct declaration_controller *c)
 {
-    struct declaration_watch *primary = &rd->d->watches[c->first_watch];
+    struct declaration_watch *primary = &reader_of(b)->d->watches[c->first_watch];
     for (uint32_t i = 1; i < c->n_watches; i++) {
         struct declaration_watch *w = primary + i;
         if (w->role != WATCH_MAPPED || w->map->kind != MAP_INDEX)
@@ -877,88 +546,78 @@ static int resolve_maps(struct reader *rd, const struct declaration_controller *
                 w->map->index = (uint32_t)at;
         }
         if (!found)
-            return FAIL(rd, "watch '" STR_FMT "' maps by index '" STR_FMT "', which 'for' lacks",
-                        STR_ARG(w->id), STR_ARG(w->map->text));
+            return BIND_FAIL(b,
+                             "watch '" STR_FMT "' maps by index '" STR_FMT "', which 'for' lacks",
+                             STR_ARG(w->id), STR_ARG(w->map->text));
     }
     return 0;
 }
 
-static int read_controller(struct reader *rd, const struct json *v, void *at)
+static int check_controller(struct bind *b, const struct json *v, void *at)
 {
+    const struct declaration *d = reader_of(b)->d;
     struct declaration_controller *c = at;
-    *c = (struct declaration_controller){ .first_watch = (uint32_t)rd->d->n_watches,
-                                          .concurrency = 1,
-                                          .resync_ms = 36000ull * 1000,
-                                          .backoff_base_ms = 5,
-                                          .backoff_max_ms = 1000000,
-                                          .rate_per_s = 10,
-                                          .rate_burst = 100,
-                                          .slack_percent = 5 };
-    int r = READ_OBJECT(rd, v, controller_members, c);
-    if (r < 0)
-        return r;
-    rd->controller = (uint8_t)(c - rd->d->controllers);
-    r = read_controller_watches(rd, v);
-    if (r < 0)
-        return r;
-    c->n_watches = (uint32_t)rd->d->n_watches - c->first_watch;
-    if (c->concurrency > rd->d->instances)
-        return FAIL(rd, "concurrency %u is more than the declared 'instances', %u", c->concurrency,
-                    rd->d->instances);
-    for (const struct declaration_controller *other = rd->d->controllers; other < c; other++)
+    c->n_watches = (uint32_t)d->n_watches - c->first_watch;
+    if (c->concurrency > d->instances)
+        return BIND_FAIL(b, "concurrency %u is more than the declared 'instances', %u",
+                         c->concurrency, d->instances);
+    for (const struct declaration_controller *other = d->controllers; other < c; other++)
         if (str_eq(other->name, c->name))
-            return FAIL(rd, "another controller is named '" STR_FMT "'", STR_ARG(c->name));
-    return resolve_maps(rd, c);
+            return BIND_FAIL(b, "another controller is named '" STR_FMT "'", STR_ARG(c->name));
+    return resolve_maps(b, c);
 }
+
+static const struct bind_field controller_fields[] = {
+    BIND_STR("name", CONTROLLER, name, NAME, .flags = BIND_REQUIRED),
+    BIND_WHOLE("for", read_for, .flags = BIND_REQUIRED | BIND_LATER),
+    BIND_WHOLE("owns", read_watches, .flags = BIND_LATER),
+    BIND_WHOLE("watches", read_watches, .flags = BIND_LATER),
+    BIND_UINT("concurrency", CONTROLLER, concurrency, .min = 1, .max = DECLARATION_MAX_INSTANCES),
+    BIND_UINT("resyncSeconds", CONTROLLER, resync_ms, .max = 31536000, .check = check_resync),
+    BIND_INLINE("backoff", &backoff_table),
+    BIND_INLINE("rate", &rate_table),
+    BIND_UINT("slackPercent", CONTROLLER, slack_percent, .max = 100),
+    BIND_UINT("debounceMs", CONTROLLER, debounce_ms, .max = 60000),
+};
+static const struct declaration_controller controller_preset = { .concurrency = 1,
+                                                                 .resync_ms = 36000ull * 1000,
+                                                                 .backoff_base_ms = 5,
+                                                                 .backoff_max_ms = 1000000,
+                                                                 .rate_per_s = 10,
+                                                                 .rate_burst = 100,
+                                                                 .slack_percent = 5 };
+static const struct bind_table controller_table =
+    BIND_TABLE(controller_fields, .size = sizeof(CONTROLLER), .preset = &controller_preset,
+               .check = check_controller);
 
 /* ---------------------------------------------------------------- configurations */
 
-static int read_on_change(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_config(struct bind *b, const struct json *v, void *at)
 {
-    static const char *const words[] = { "none", "activate", "reconcile", NULL };
     struct declaration_config *c = at;
-    int i = 0;
-    int r = read_word(rd, v, words, &i);
-    if (r >= 0)
-        c->on_change = i == 0   ? CONFIG_CHANGE_NONE
-                       : i == 1 ? CONFIG_CHANGE_ACTIVATE
-                                : CONFIG_CHANGE_RECONCILE;
-    return r;
-}
-
-static int read_config(struct reader *rd, const struct json *v, void *at)
-{
-    static const struct member members[] = {
-        { .name = "name",
-          .read = read_name,
-          .offset = offsetof(struct declaration_config, name),
-          .required = true },
-        { .name = "configMap",
-          .read = read_subdomain,
-          .offset = offsetof(struct declaration_config, object) },
-        { .name = "secret",
-          .read = read_subdomain,
-          .offset = offsetof(struct declaration_config, object) },
-        { .name = "namespace",
-          .read = read_namespace,
-          .offset = offsetof(struct declaration_config, namespace) },
-        { .name = "optional",
-          .read = read_bool,
-          .offset = offsetof(struct declaration_config, optional) },
-        { .name = "onChange", .read = read_on_change },
-    };
-    struct declaration_config *c = at;
-    int r = READ_OBJECT(rd, v, members, c);
-    if (r < 0)
-        return r;
     c->secret = json_getc(v, "secret") != NULL;
     if (c->secret == (json_getc(v, "configMap") != NULL))
-        return FAIL(rd, "must have exactly one of 'configMap', 'secret'");
-    for (const struct declaration_config *other = rd->d->configs; other < c; other++)
+        return BIND_FAIL(b, "must have exactly one of 'configMap', 'secret'");
+    for (const struct declaration_config *other = reader_of(b)->d->configs; other < c; other++)
         if (str_eq(other->name, c->name))
-            return FAIL(rd, "another configuration is named '" STR_FMT "'", STR_ARG(c->name));
+            return BIND_FAIL(b, "another configuration is named '" STR_FMT "'", STR_ARG(c->name));
     return 0;
 }
+
+#define CONFIG struct declaration_config
+static const char *const on_changes[] = { [CONFIG_CHANGE_NONE] = "none",
+                                          [CONFIG_CHANGE_ACTIVATE] = "activate",
+                                          [CONFIG_CHANGE_RECONCILE] = "reconcile" };
+static const struct bind_field config_fields[] = {
+    BIND_STR("name", CONFIG, name, NAME, .flags = BIND_REQUIRED),
+    BIND_STR("configMap", CONFIG, object, SUBDOMAIN),
+    BIND_STR("secret", CONFIG, object, SUBDOMAIN),
+    BIND_STR("namespace", CONFIG, namespace, NAMESPACE),
+    BIND_BOOL("optional", CONFIG, optional),
+    BIND_ENUM("onChange", CONFIG, on_change, on_changes),
+};
+static const struct bind_table config_table =
+    BIND_TABLE(config_fields, .size = sizeof(CONFIG), .check = check_config);
 
 /* ---------------------------------------------------------------- metrics */
 
@@ -974,149 +633,111 @@ static bool is_prometheus_name(struct str s, bool colon)
     return s.n > 0;
 }
 
-static int read_label_name(struct reader *rd, const struct json *v, void *at)
+static int check_label_name(struct bind *b, const struct json *v, void *at)
 {
-    struct member bounds = { .min = 1, .max = 128 };
-    int r = read_text(rd, v, at, &bounds);
-    if (r < 0)
-        return r;
     struct str s = *(struct str *)at;
     if (!is_prometheus_name(s, false) || str_has_prefix(s, STR("__")))
-        return FAIL(rd, "'" STR_FMT "' is no name of a Prometheus label", STR_ARG(s));
+        return BIND_FAIL(b, "'" STR_FMT "' is no name of a Prometheus label", STR_ARG(s));
     if (str_is(s, "operator") || str_is(s, "le"))
-        return FAIL(rd, "the label '" STR_FMT "' is the host's", STR_ARG(s));
+        return BIND_FAIL(b, "the label '" STR_FMT "' is the host's", STR_ARG(s));
     return 0;
 }
 
-static int read_metric_labels(struct reader *rd, const struct json *v, void *at,
-                              const struct member *m)
+static int check_labels(struct bind *b, const struct json *v, void *at)
 {
-    struct declaration_metric *metric = at;
-    int r = read_array(rd, v, DECLARATION_MAX_LABELS, sizeof *metric->labels, read_label_name,
-                       (void **)&metric->labels, &metric->n_labels);
-    for (size_t i = 0; r >= 0 && i < metric->n_labels; i++)
-        for (size_t j = 0; j < i; j++)
-            if (str_eq(metric->labels[i], metric->labels[j]))
-                return FAIL(rd, "'" STR_FMT "' is there twice", STR_ARG(metric->labels[i]));
-    return r;
+    const struct declaration_metric *m = container_of(at, struct declaration_metric, labels);
+    const struct str *twice = repeated(m->labels, m->n_labels, sizeof(struct str), 0);
+    return twice ? BIND_FAIL(b, "'" STR_FMT "' is there twice", STR_ARG(*twice)) : 0;
 }
 
-static int read_bound(struct reader *rd, const struct json *v, void *at)
+static int check_buckets(struct bind *b, const struct json *v, void *at)
 {
-    if (!json_is(v, JSON_NUMBER) || json_float(v, at) < 0 || !isfinite(*(double *)at))
-        return FAIL(rd, "must be a number");
+    const struct declaration_metric *m = container_of(at, struct declaration_metric, buckets);
+    if (m->n_buckets == 0)
+        return BIND_FAIL(b, "must not be empty");
+    for (size_t i = 1; i < m->n_buckets; i++)
+        if (m->buckets[i] <= m->buckets[i - 1])
+            return BIND_FAIL(b, "bounds must rise");
     return 0;
 }
 
-static int read_buckets(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int check_metric_name(struct bind *b, const struct json *v, void *at)
 {
-    struct declaration_metric *metric = at;
-    int r = read_array(rd, v, DECLARATION_MAX_BUCKETS, sizeof *metric->buckets, read_bound,
-                       (void **)&metric->buckets, &metric->n_buckets);
-    if (r < 0)
-        return r;
-    if (metric->n_buckets == 0)
-        return FAIL(rd, "must not be empty");
-    for (size_t i = 1; i < metric->n_buckets; i++)
-        if (metric->buckets[i] <= metric->buckets[i - 1])
-            return FAIL(rd, "bounds must rise");
-    return 0;
-}
-
-static int read_metric_type(struct reader *rd, const struct json *v, void *at,
-                            const struct member *m)
-{
-    static const char *const words[] = { "counter", "gauge", "histogram", NULL };
-    struct declaration_metric *metric = at;
-    int i = 0;
-    int r = read_word(rd, v, words, &i);
-    if (r >= 0)
-        metric->type = i == 0 ? METRIC_COUNTER : i == 1 ? METRIC_GAUGE : METRIC_HISTOGRAM;
-    return r;
-}
-
-static int read_metric_name(struct reader *rd, const struct json *v, void *at,
-                            const struct member *m)
-{
-    struct member bounds = { .min = 1, .max = 128 };
-    int r = read_text(rd, v, at, &bounds);
-    if (r < 0)
-        return r;
     struct str s = *(struct str *)at;
     if (!is_prometheus_name(s, true))
-        return FAIL(rd, "'" STR_FMT "' is no name of a Prometheus metric", STR_ARG(s));
+        return BIND_FAIL(b, "'" STR_FMT "' is no name of a Prometheus metric", STR_ARG(s));
     if (str_has_prefix(s, STR("dormouse_")) || str_has_prefix(s, STR("controller_runtime_")) ||
         str_has_prefix(s, STR("workqueue_")))
-        return FAIL(rd, "names of this prefix are the host's");
+        return BIND_FAIL(b, "names of this prefix are the host's");
     return 0;
 }
 
 /* Prometheus' own. */
 static const double default_buckets[] = { .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10 };
 
-static int read_metric(struct reader *rd, const struct json *v, void *at)
+static int check_metric(struct bind *b, const struct json *v, void *at)
 {
-    static const struct member members[] = {
-        { .name = "name",
-          .read = read_metric_name,
-          .offset = offsetof(struct declaration_metric, name),
-          .required = true },
-        { .name = "type", .read = read_metric_type, .required = true },
-        { .name = "help",
-          .read = read_text,
-          .offset = offsetof(struct declaration_metric, help),
-          .max = 1024 },
-        { .name = "labels", .read = read_metric_labels },
-        { .name = "buckets", .read = read_buckets },
-    };
-    struct declaration_metric *metric = at;
-    int r = READ_OBJECT(rd, v, members, metric);
-    if (r < 0)
-        return r;
-    if (metric->n_buckets && metric->type != METRIC_HISTOGRAM)
-        return FAIL(rd, "only a histogram has buckets");
-    if (metric->type == METRIC_HISTOGRAM && !metric->n_buckets) {
-        metric->n_buckets = ARRAY_LEN(default_buckets);
-        metric->buckets = arena_new_n(rd->a, double, metric->n_buckets);
-        memcpy(metric->buckets, default_buckets, sizeof default_buckets);
+    struct declaration_metric *m = at;
+    if (m->n_buckets && m->type != METRIC_HISTOGRAM)
+        return BIND_FAIL(b, "only a histogram has buckets");
+    if (m->type == METRIC_HISTOGRAM && !m->n_buckets) {
+        m->n_buckets = ARRAY_LEN(default_buckets);
+        m->buckets = arena_new_n(b->arena, double, m->n_buckets);
+        memcpy(m->buckets, default_buckets, sizeof default_buckets);
     }
-    for (const struct declaration_metric *other = rd->d->metrics; other < metric; other++)
-        if (str_eq(other->name, metric->name))
-            return FAIL(rd, "another metric is named '" STR_FMT "'", STR_ARG(metric->name));
+    for (const struct declaration_metric *other = reader_of(b)->d->metrics; other < m; other++)
+        if (str_eq(other->name, m->name))
+            return BIND_FAIL(b, "another metric is named '" STR_FMT "'", STR_ARG(m->name));
     return 0;
 }
+
+#define METRIC struct declaration_metric
+static const char *const metric_types[] = {
+    [METRIC_COUNTER] = "counter", [METRIC_GAUGE] = "gauge", [METRIC_HISTOGRAM] = "histogram"
+};
+static const struct bind_field label_name = {
+    .kind = BIND_KIND_STR, .min = 1, .max = 128, .check = check_label_name
+};
+static const struct bind_field bound = { .kind = BIND_KIND_FLOAT };
+static const struct bind_field metric_fields[] = {
+    BIND_STR("name", METRIC, name, .min = 1, .max = 128, .check = check_metric_name,
+             .flags = BIND_REQUIRED),
+    BIND_ENUM("type", METRIC, type, metric_types, .flags = BIND_REQUIRED),
+    BIND_STR("help", METRIC, help, .max = 1024),
+    BIND_ARRAY("labels", METRIC, labels, n_labels, &label_name, DECLARATION_MAX_LABELS,
+               .check = check_labels),
+    BIND_ARRAY("buckets", METRIC, buckets, n_buckets, &bound, DECLARATION_MAX_BUCKETS,
+               .check = check_buckets),
+};
+static const struct bind_table metric_table =
+    BIND_TABLE(metric_fields, .size = sizeof(METRIC), .check = check_metric);
 
 /* ---------------------------------------------------------------- the whole */
 
-static int read_version(struct reader *rd, const struct json *v, void *at, const struct member *m)
+static int read_version(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    int64_t n = 0;
-    if (!json_is(v, JSON_NUMBER) || json_int(v, &n) < 0 || n != 1)
-        return FAIL(rd, "must be 1");
-    return 0;
+    return json_int_or(v, 0) == 1 ? 0 : BIND_FAIL(b, "must be 1");
 }
 
-static const struct member members_of_all[] = {
-    { .name = "abi", .read = read_version },
-    { .name = "name", .read = read_text, .offset = offsetof(struct declaration, name), .max = 253 },
-    { .name = "version",
-      .read = read_text,
-      .offset = offsetof(struct declaration, version),
-      .max = 253 },
-    { .name = "stateless", .read = read_bool, .offset = offsetof(struct declaration, stateless) },
-    { .name = "instances",
-      .read = read_u32,
-      .offset = offsetof(struct declaration, instances),
-      .min = 1,
-      .max = DECLARATION_MAX_INSTANCES },
-    { .name = "controllers", .read = skip, .required = true },
-    { .name = "caches", .read = skip },
-    { .name = "config", .read = skip },
-    { .name = "metrics", .read = skip },
+#define ALL struct declaration
+static const struct bind_field declaration_fields[] = {
+    BIND_WHOLE("abi", read_version),
+    BIND_STR("name", ALL, name, .max = 253),
+    BIND_STR("version", ALL, version, .max = 253),
+    BIND_BOOL("stateless", ALL, stateless),
+    BIND_UINT("instances", ALL, instances, .min = 1, .max = DECLARATION_MAX_INSTANCES),
+    BIND_OBJECTS("controllers", ALL, controllers, n_controllers, &controller_table,
+                 DECLARATION_MAX_CONTROLLERS, .flags = BIND_REQUIRED | BIND_LATER),
+    BIND_WHOLE("caches", read_watches, .flags = BIND_LATER),
+    BIND_OBJECTS("config", ALL, configs, n_configs, &config_table, DECLARATION_MAX_CONFIGS,
+                 .flags = BIND_LATER),
+    BIND_OBJECTS("metrics", ALL, metrics, n_metrics, &metric_table, DECLARATION_MAX_METRICS,
+                 .flags = BIND_LATER),
 };
+static const struct bind_table declaration_table = BIND_TABLE(declaration_fields);
 
 /* Room for all watches, so that the table does not move while it grows. */
-static void make_watches(struct reader *rd, const struct json *v)
+static void make_watches(struct declaration *d, const struct json *v)
 {
     size_t n = json_getc(v, "caches") ? json_getc(v, "caches")->n : 0;
     json_each (c, json_getc(v, "controllers")) {
@@ -1125,44 +746,7 @@ static void make_watches(struct reader *rd, const struct json *v)
              (json_is(watches, JSON_ARRAY) ? watches->n : 0);
     }
     n = MIN(n, (size_t)DECLARATION_MAX_WATCHES);
-    rd->d->watches = arena_new_n(rd->a, struct declaration_watch, n ? n : 1);
-}
-
-/* One of the arrays of the whole; nothing if it is not there. */
-static int read_list(struct reader *rd, const struct json *all, const char *name, size_t max,
-                     size_t size, int (*read)(struct reader *rd, const struct json *v, void *at),
-                     void **ret, size_t *ret_n)
-{
-    const struct json *list = json_getc(all, name);
-    if (!list)
-        return 0;
-    size_t before = path_enter(rd, str_of(name));
-    int r = read_array(rd, list, max, size, read, ret, ret_n);
-    if (r >= 0)
-        path_cut(rd, before);
-    return r;
-}
-
-static int read_lists(struct reader *rd, const struct json *v)
-{
-    struct declaration *d = rd->d;
-    make_watches(rd, v);
-    int r = read_list(rd, v, "controllers", DECLARATION_MAX_CONTROLLERS, sizeof *d->controllers,
-                      read_controller, (void **)&d->controllers, &d->n_controllers);
-    const struct json *caches = json_getc(v, "caches");
-    if (r >= 0 && caches) {
-        size_t before = path_enter(rd, STR("caches"));
-        r = read_watches(rd, caches, WATCH_CACHE);
-        if (r >= 0)
-            path_cut(rd, before);
-    }
-    if (r >= 0)
-        r = read_list(rd, v, "config", DECLARATION_MAX_CONFIGS, sizeof *d->configs, read_config,
-                      (void **)&d->configs, &d->n_configs);
-    if (r >= 0)
-        r = read_list(rd, v, "metrics", DECLARATION_MAX_METRICS, sizeof *d->metrics, read_metric,
-                      (void **)&d->metrics, &d->n_metrics);
-    return r;
+    d->watches = arena_new_n(&d->arena, struct declaration_watch, n ? n : 1);
 }
 
 static int parse(struct declaration *d, struct str bytes, struct err *err)
@@ -1170,15 +754,19 @@ static int parse(struct declaration *d, struct str bytes, struct err *err)
     struct arena scratch = { .max_bytes = (size_t)DECLARATION_MAX_BYTES * 64 };
     struct json_parse_opts opts = { .max_depth = DECLARATION_MAX_DEPTH };
     struct json *v = NULL;
-    struct reader rd = { .d = d, .a = &d->arena, .err = err };
+    struct reader rd = { .b = { .arena = &d->arena,
+                                .err = err,
+                                .mode = BIND_STRICT | BIND_COPIES,
+                                .root = "declaration" },
+                         .d = d };
     d->instances = 1;
     int r = json_parse(&scratch, bytes, &opts, &v, err);
-    if (r < 0)
+    if (r < 0) {
         r = err_ctx(err, r, "declaration");
-    else
-        r = READ_OBJECT(&rd, v, members_of_all, d);
-    if (r >= 0)
-        r = read_lists(&rd, v);
+    } else {
+        make_watches(d, v);
+        r = bind_read(&rd.b, &declaration_table, v, d);
+    }
     arena_fini(&scratch);
     return r;
 }
