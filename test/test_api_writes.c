@@ -84,7 +84,9 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static void patch(struct patching *p, const char *type, const char *target, const char *body)
 {
-    static const struct kube_call_ops ops = { on_head, on_data, on_end };
+    static const struct kube_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end };
     struct headers h = { 0 };
     struct kube_call *call;
     CHECK_OK(headers_addc(&h, "content-type", type));

@@ -363,4 +363,93 @@ TEST(a_definition_that_vanishes_takes_its_objects_and_brings_new_ones)
     rig_fini(&r);
 }
 
+/* ---------------------------------------------------------------- the head beside the bytes */
+
+struct heads {
+    struct buf seen; /* "+a " */
+    unsigned lines;  /* events that came as bytes alone */
+    bool ended;
+};
+
+static void on_any_head(void *arg, int status, const struct headers *headers)
+{
+    CHECK_INT(status, 200);
+}
+
+static void on_bytes(void *arg, struct str chunk)
+{
+    ((struct heads *)arg)->lines++;
+}
+
+static void on_watch_event(void *arg, const struct watch_event *ev)
+{
+    struct heads *h = arg;
+    struct arena a = { 0 };
+    struct watch_event scanned;
+    CHECK_OK(watch_event_scan(&a, ev->line, &scanned, NULL));
+    CHECK_INT(ev->type, scanned.type);
+    CHECK(str_eq(ev->namespace, scanned.namespace) && str_eq(ev->name, scanned.name));
+    CHECK_INT(ev->rv, scanned.rv);
+    CHECK(ev->ends_initial == scanned.ends_initial);
+    CHECK(ev->object.p == scanned.object.p && ev->object.n == scanned.object.n);
+    buf_printf(&h->seen, "%c" STR_FMT " ", "+*-B!"[ev->type], STR_ARG(ev->name));
+    arena_fini(&a);
+}
+
+static void on_heads_end(void *arg, int code, const struct err *err)
+{
+    ((struct heads *)arg)->ended = true;
+}
+
+static void check_heads(const char *target, const char *accept, const char *wanted)
+{
+    static const struct kube_call_ops heads_ops = { .on_head = on_any_head,
+                                                    .on_data = on_bytes,
+                                                    .on_event = on_watch_event,
+                                                    .on_end = on_heads_end };
+    struct rig r;
+    struct heads h = { .seen = BUF_INIT(4096) };
+    rig_init(&r, (struct object_cache_opts){ .embedded = true });
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
+    struct transport *t = api_transport(r.f.api);
+    struct headers headers = { 0 };
+    (void)headers_addc(&headers, "accept", accept);
+    struct kube_request req = { .method = STR("GET"),
+                                .target = str_of(target),
+                                .headers = &headers };
+    struct kube_call *call;
+    CHECK_OK(transport_start(t, &req, &heads_ops, &h, &call, NULL));
+    headers_fini(&headers);
+    settle(&r.f);
+    (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"b\"}}");
+    (void)want(&r.f, 200, "PUT", MAPS "/b",
+               "{\"metadata\":{\"name\":\"b\"},\"data\":{\"object\":\"\\\"object\\\":\"}}");
+    (void)want(&r.f, 200, "DELETE", MAPS "/b", "");
+    settle(&r.f);
+    (void)want(&r.f, 201, "POST", "/api/v1/namespaces/default/secrets",
+               "{\"metadata\":{\"name\":\"s\"}}");
+    settle(&r.f);
+    api_tell_progress(r.f.api);
+    settle(&r.f);
+    CHECK_STR(buf_str(&h.seen), wanted);
+    CHECK_INT(h.lines, 0);
+    transport_cancel(t, call);
+    while (!h.ended)
+        (void)loop_turn(&r.f.loop, true);
+    buf_fini(&h.seen);
+    rig_fini(&r);
+}
+
+#define ALL_MAPS                                                                                   \
+    "/api/v1/configmaps?watch=1&allowWatchBookmarks=true&fieldSelector=metadata.name!%3Dx"
+
+TEST(in_process_the_head_of_each_event_comes_beside_its_bytes)
+{
+    check_heads(ALL_MAPS "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+                "application/json", "+a B +b *b -b B ");
+    check_heads("/api/v1/namespaces/default/configmaps?watch=1&allowWatchBookmarks=true"
+                "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+                WATCH_METADATA_ACCEPT, "+a B +b *b -b B ");
+}
+
 TEST_MAIN

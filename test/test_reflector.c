@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kube/reflector: list in pages, watch, list again; the cluster is a transport played by hand. */
+/* client/reflector: list in pages, watch, list again; the cluster is a transport played by hand. */
 #include "client/reflector.h"
 
 #include "fake_transport.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kube/watch_hub: sharing, history, reconnects, against a transport played by hand. */
+/* client/watch_hub: sharing, history, reconnects, against a transport played by hand. */
 #include "client/watch_hub.h"
 
 #include "fake_transport.h"
@@ -28,10 +28,10 @@ static void on_event(void *arg, const struct watch_event *ev)
     CHECK(l->status);
     if (l->events.n)
         buf_add_char(&l->events, ' ');
-    if (ev->is_error)
+    if (ev->type == WATCH_EVENT_ERROR)
         buf_add_char(&l->events, 'E');
     else
-        buf_printf(&l->events, "%s%" PRIu64, ev->is_bookmark ? "B" : "", ev->rv);
+        buf_printf(&l->events, "%s%" PRIu64, ev->type == WATCH_EVENT_BOOKMARK ? "B" : "", ev->rv);
     if (l->cancel_on_event) {
         watch_sub_cancel(l->sub);
         l->sub = NULL;

@@ -9,6 +9,7 @@
 #include "api/auth/authn.h"
 #include "api/core.h"
 #include "api/request.h"
+#include "client/watch_event.h"
 #include "io/http.h"
 
 #include <assert.h>
@@ -60,6 +61,17 @@ static bool sink_write(struct request *rq, struct str chunk)
     return !c->was_full;
 }
 
+static bool sink_event(struct request *rq, const struct watch_event *ev)
+{
+    struct kube_call *c = rq->sink_data;
+    if (c->cancelled)
+        return true;
+    if (!c->ops->on_event || c->paused || c->pending.n)
+        return sink_write(rq, str_n(ev->line.p, ev->line.n + 1));
+    c->ops->on_event(c->arg, ev);
+    return true;
+}
+
 static size_t sink_pending(const struct request *rq)
 {
     const struct kube_call *c = rq->sink_data;
@@ -94,6 +106,7 @@ static void sink_read_body(struct request *rq, uint64_t max_bytes)
 static const struct sink_ops local_sink = {
     .head = sink_head,
     .write = sink_write,
+    .event = sink_event,
     .pending = sink_pending,
     .end = sink_end,
     .abort = sink_abort,

@@ -32,6 +32,7 @@ struct impersonation;
 struct request;
 struct kube_resource;
 struct tls_peer;
+struct watch_event;
 struct websocket;
 
 enum {
@@ -57,6 +58,11 @@ struct sink_ops {
     /* body_n: exact length, or HTTP_CHUNKED. Once, before write() and end(). */
     void (*head)(struct request *rq, int status, const struct headers *headers, uint64_t body_n);
     bool (*write)(struct request *rq, struct str chunk); /* false: wait for request_writable() */
+    /*
+     * write() of an event of a watch in JSON: its line ends in the newline behind ev->line. NULL:
+     * the sink takes bytes only.
+     */
+    bool (*event)(struct request *rq, const struct watch_event *ev);
     size_t (*pending)(const struct request *rq);
     void (*end)(struct request *rq);
     void (*abort)(struct request *rq); /* cut: the client must not take the answer for complete */

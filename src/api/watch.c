@@ -26,6 +26,7 @@
 #include "base/sm.h"
 #include "base/sys.h"
 #include "base/vec.h"
+#include "client/watch_event.h"
 #include "io/http.h"
 
 #include <assert.h>
@@ -197,6 +198,36 @@ static void put(struct watcher *w, struct str bytes)
 }
 
 /*
+ * The bytes of one event. A sink in this process gets what they are about beside them, so that it
+ * need not parse them. key: of the object in the store; "" for a bookmark.
+ */
+static void put_event(struct watcher *w, struct str bytes, struct str key, struct watch_event ev)
+{
+    static const struct str object = { "\"object\":", 9 }; /* only the type stands before it */
+    const struct request *rq = w->rq;
+    if (!bytes.n || !rq->sink->event || rq->rep.format != FORMAT_JSON ||
+        rq->rep.kind == REP_TABLE) {
+        put(w, bytes);
+        return;
+    }
+    if (key.n)
+        key_split(rq->res, w->filter.prefix, key, &ev.namespace, &ev.name);
+    ev.line = str_slice(bytes, 0, bytes.n - 1);
+    size_t at = (size_t)str_find(ev.line, object) + object.n;
+    ev.object = str_slice(ev.line, at, ev.line.n - 1);
+    assert(ev.object.n && ev.object.p[0] == '{' && bytes.p[bytes.n - 1] == '\n');
+    if (!rq->sink->event(w->rq, &ev))
+        w->full = true;
+}
+
+static enum watch_event_type event_type_of(const char *word)
+{
+    return word[0] == 'A'   ? WATCH_EVENT_ADDED
+           : word[0] == 'M' ? WATCH_EVENT_MODIFIED
+                            : WATCH_EVENT_DELETED;
+}
+
+/*
  * What this watcher's selectors and columns take is bounded for each event; past it the watch ends,
  * since it can no longer tell what the client should see.
  */
@@ -210,7 +241,8 @@ static void send_event(struct watcher *w, struct event *e)
     w->too_much = w->too_much || budget_is_over(&budget);
     if (!type || w->too_much)
         return;
-    put(w, bytes);
+    put_event(w, bytes, e->ev->kv.key,
+              (struct watch_event){ .type = event_type_of(type), .rv = e->ev->kv.mod_rev });
     w->columns_sent = true;
     w->told = e->ev->kv.mod_rev;
     w->rq->api->metrics.watch_events++;
@@ -293,7 +325,8 @@ static void send_bookmark(struct watcher *w)
     arena_reset(&w->scratch);
     encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, !w->columns_sent, &b);
     w->columns_sent = true;
-    put(w, buf_str(&b));
+    put_event(w, buf_str(&b), STR(""),
+              (struct watch_event){ .type = WATCH_EVENT_BOOKMARK, .rv = progress });
 }
 
 /* A client that watches again begins where this watch ends. */
@@ -539,7 +572,9 @@ static void initial_done(struct watcher *w)
                         &b);
         w->columns_sent = true;
         arena_reset(&w->scratch);
-        put(w, buf_str(&b));
+        put_event(w, buf_str(&b), STR(""),
+                  (struct watch_event){
+                      .type = WATCH_EVENT_BOOKMARK, .rv = w->at_rev, .ends_initial = true });
     }
     w->full = false; /* on_writable brings the watcher on if it is */
     go_live(w);
@@ -566,7 +601,8 @@ static void send_initial(struct watcher *w, const struct store_kv *kv)
     w->columns_sent = true;
     if (budget_is_over(&rq->budget))
         return;
-    put(w, buf_str(&b));
+    put_event(w, buf_str(&b), kv->key,
+              (struct watch_event){ .type = WATCH_EVENT_ADDED, .rv = kv->mod_rev });
     rq->api->metrics.watch_events++;
 }
 

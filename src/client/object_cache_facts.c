@@ -786,11 +786,9 @@ static struct cached_object *assemble(const struct draft *d, struct str body)
     return o;
 }
 
-int cached_object_make(struct object_maker *m, struct json *object, struct cached_object **ret,
-                       struct err *err)
+static int make_object(struct object_maker *m, const struct json *object,
+                       struct cached_object **ret, struct err *err)
 {
-    for (size_t i = 0; i < m->n_strip; i++)
-        strip_path_apply(&m->strip[i], object);
     const struct json *meta = json_getc(object, "metadata");
     struct draft d = { .owners = BUF_INIT(UINT16_MAX), .fields = BUF_INIT(BUF_MAX_DEFAULT) };
     m->scratch.max = WATCH_LINE_MAX_BYTES;
@@ -823,6 +821,20 @@ int cached_object_make(struct object_maker *m, struct json *object, struct cache
     if (m->scratch.cap > (64 << 10)) /* one that was unusual */
         buf_fini(&m->scratch);
     return 0;
+}
+
+int cached_object_make(struct object_maker *m, const struct json *object,
+                       struct cached_object **ret, struct err *err)
+{
+    if (m->n_strip == 0)
+        return make_object(m, object, ret, err);
+    struct arena a = { 0 };
+    struct json *stripped = json_copy(&a, object);
+    for (size_t i = 0; i < m->n_strip; i++)
+        strip_path_apply(&m->strip[i], stripped);
+    int r = make_object(m, stripped, ret, err);
+    arena_fini(&a);
+    return r;
 }
 
 /* ---------------------------------------------------------------- writing */

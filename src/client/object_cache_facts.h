@@ -92,11 +92,11 @@ struct object_maker {
 };
 
 /*
- * Facts and body of `object`, which is changed: what is stripped goes. E_INVALID: it has no name,
- * or what is longer than can be held. -EMSGSIZE: more than WATCH_LINE_MAX_BYTES.
+ * Facts and body of `object`, without what is stripped. E_INVALID: it has no name, or a part that
+ * is longer than can be held. -EMSGSIZE: more than WATCH_LINE_MAX_BYTES.
  */
-int cached_object_make(struct object_maker *m, struct json *object, struct cached_object **ret,
-                       struct err *err);
+int cached_object_make(struct object_maker *m, const struct json *object,
+                       struct cached_object **ret, struct err *err);
 struct cached_object *cached_object_ref(struct cached_object *o);
 void cached_object_unref(struct interner *in, struct cached_object *o); /* NULL is fine */
 /* The facts alone, for whoever keeps an old state; given. */

@@ -339,8 +339,7 @@ static void on_object(void *arg, const struct json *object)
     struct cached_object *o;
     struct err err = { 0 };
     f->maker.keeps_this_one = f->maker.drops_bodies && !f->listing && !same;
-    /* The tree is the reflector's and ends with this call; what is stripped goes from it. */
-    if (cached_object_make(&f->maker, (struct json *)(uintptr_t)object, &o, &err) < 0) {
+    if (cached_object_make(&f->maker, object, &o, &err) < 0) {
         log_warn("cache: object cannot be held", "resource=" STR_FMT " reason=\"%s\"",
                  STR_ARG(f->scope.plural), err_text(&err));
         return;

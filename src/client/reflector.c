@@ -20,7 +20,8 @@ struct reflector {
     struct arena strings; /* the key's */
     struct kube_call *call;
     struct buf page;
-    int status; /* of the list or the watch */
+    struct watch_lines lines; /* of a streamed list */
+    int status;               /* of the list or the watch */
     char *continue_token;
     uint64_t rv;      /* of the list */
     uint64_t round;   /* counts lists; what has an older mark at the end of one is gone */
@@ -44,6 +45,7 @@ static void on_retry(struct timer *t);
 static void free_reflector(struct reflector *r)
 {
     map_fini(&r->known);
+    watch_lines_reset(&r->lines);
     buf_fini(&r->page);
     arena_fini(&r->strings);
     free(r->continue_token);
@@ -86,25 +88,20 @@ static void retry(struct reflector *r, const char *why)
     timer_start(r->opts.loop, &r->retry, wait / 2 + sys_random_u64() % (wait / 2 + 1), on_retry);
 }
 
-static struct str object_key(struct arena *a, const struct json *meta)
+static struct str object_key(struct arena *a, struct str namespace, struct str name)
 {
-    return str_of(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(json_get_str(meta, "namespace")),
-                               STR_ARG(json_get_str(meta, "name"))));
+    return str_of(arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name)));
 }
 
-static void take_object(struct reflector *r, struct arena *a, const struct json *object)
+static void take_object(struct reflector *r, struct str namespace, struct str name,
+                        const struct json *object)
 {
-    const struct json *meta = json_getc(object, "metadata");
-    if (!r->opts.ops->on_list_end)
-        (void)map_put(&r->known, object_key(a, meta), (void *)(uintptr_t)r->round);
+    if (!r->opts.ops->on_list_end) {
+        struct arena a = { 0 };
+        (void)map_put(&r->known, object_key(&a, namespace, name), (void *)(uintptr_t)r->round);
+        arena_fini(&a);
+    }
     r->opts.ops->on_object(r->opts.arg, object);
-}
-
-static void drop_object(struct reflector *r, struct str key)
-{
-    struct str namespace, name;
-    (void)str_cut(key, '/', &namespace, &name);
-    r->opts.ops->on_deleted(r->opts.arg, namespace, name);
 }
 
 /* ---------------------------------------------------------------- watch */
@@ -137,35 +134,44 @@ static void tell_progress(struct reflector *r, uint64_t rv)
         r->opts.ops->on_progress(r->opts.arg, rv);
 }
 
+static void take_deleted(struct reflector *r, const struct watch_event *ev)
+{
+    if (!r->opts.ops->on_list_end) {
+        struct arena a = { 0 };
+        (void)map_del(&r->known, object_key(&a, ev->namespace, ev->name));
+        arena_fini(&a);
+    }
+    r->opts.ops->on_deleted(r->opts.arg, ev->namespace, ev->name);
+}
+
+/* What the watch brought is not what the object is: the next list says. */
+static void distrust_watch(struct reflector *r)
+{
+    watch_sub_cancel(take_ptr(&r->sub));
+    retry(r, "an event of the watch does not parse");
+}
+
 static void on_event(void *arg, const struct watch_event *ev)
 {
     struct reflector *r = arg;
-    if (ev->is_error)
+    if (ev->type == WATCH_EVENT_ERROR)
         return; /* on_watch_end() follows */
-    if (ev->is_bookmark) {
-        enter(r);
-        tell_progress(r, ev->rv);
-        leave(r);
-        return;
-    }
-    struct arena a = { 0 };
-    struct json *event;
-    uint64_t rv = ev->rv;
     enter(r);
-    if (r->opts.ops->on_text)
+    const struct json *object = NULL;
+    if (ev->type == WATCH_EVENT_BOOKMARK) {
+        tell_progress(r, ev->rv);
+    } else if (r->opts.ops->on_text) {
         r->opts.ops->on_text(r->opts.arg, false, ev->line);
-    else if (json_parse(&a, ev->line, NULL, &event, NULL) >= 0) {
-        const struct json *object = json_getc(event, "object");
-        if (str_is(json_get_str(event, "type"), "DELETED")) {
-            struct str key = object_key(&a, json_getc(object, "metadata"));
-            (void)map_del(&r->known, key);
-            drop_object(r, key);
-        } else {
-            take_object(r, &a, object);
-        }
+        tell_progress(r, ev->rv);
+    } else if (ev->type == WATCH_EVENT_DELETED) {
+        take_deleted(r, ev);
+        tell_progress(r, ev->rv);
+    } else if ((object = watch_event_object(ev))) {
+        take_object(r, ev->namespace, ev->name, object);
+        tell_progress(r, ev->rv);
+    } else {
+        distrust_watch(r);
     }
-    arena_fini(&a);
-    tell_progress(r, rv);
     leave(r);
 }
 
@@ -206,8 +212,10 @@ static void drop_unseen(struct reflector *r)
         if ((uintptr_t)e->value != r->round)
             gone[n++] = str_copy_arena(&a, e->key);
     for (size_t i = 0; i < n && !r->closed; i++) {
+        struct str namespace, name;
         (void)map_del(&r->known, gone[i]);
-        drop_object(r, gone[i]);
+        (void)str_cut(gone[i], '/', &namespace, &name);
+        r->opts.ops->on_deleted(r->opts.arg, namespace, name);
     }
     arena_fini(&a);
 }
@@ -237,7 +245,8 @@ static void take_page(struct reflector *r, struct arena *a, const struct json *l
     }
     json_each (item, json_getc(list, "items")) {
         meta_name_item(a, list, item);
-        take_object(r, a, item);
+        const struct json *meta = json_getc(item, "metadata");
+        take_object(r, json_get_str(meta, "namespace"), json_get_str(meta, "name"), item);
         if (r->closed)
             break;
     }
@@ -289,33 +298,34 @@ static void end_stream(struct reflector *r, bool done)
     transport_cancel(r->opts.transport, r->call);
 }
 
-/* A bookmark with an annotation says that everything there was has been sent. */
-static void on_line(struct reflector *r, struct str line)
+/* From the source, in process with its head and over HTTP as it was scanned. */
+static void take_streamed(struct reflector *r, const struct watch_event *from)
 {
-    struct arena a = { .max_bytes = (size_t)WATCH_LINE_MAX_BYTES * 16 };
-    struct json *event;
-    if (json_parse(&a, line, NULL, &event, NULL) < 0) {
-        arena_fini(&a);
-        end_stream(r, false);
-        return;
-    }
-    struct str type = json_get_str(event, "type");
-    const struct json *object = json_getc(event, "object");
-    const struct json *meta = json_getc(object, "metadata");
-    if (str_is(type, "ADDED") || str_is(type, "MODIFIED")) {
-        take_object(r, &a, object);
-    } else if (str_is(type, "BOOKMARK")) {
-        const struct json *notes = json_getc(meta, "annotations");
-        uint64_t rv;
-        if (str_is(json_get_str(notes, "k8s.io/initial-events-end"), "true") &&
-            parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rv) >= 0) {
-            r->rv = rv;
+    struct watch_tree tree = { 0 };
+    struct watch_event ev = *from;
+    const struct json *object = NULL;
+    ev.tree = &tree;
+    switch (ev.type) {
+    case WATCH_EVENT_ADDED:
+    case WATCH_EVENT_MODIFIED:
+        object = watch_event_object(&ev);
+        if (object)
+            take_object(r, ev.namespace, ev.name, object);
+        else
+            end_stream(r, false);
+        break;
+    case WATCH_EVENT_BOOKMARK:
+        if (ev.ends_initial && ev.rv) {
+            r->rv = ev.rv;
             end_stream(r, true);
         }
-    } else { /* ERROR, or DELETED: not a state at one version */
+        break;
+    case WATCH_EVENT_DELETED: /* not a state at one version */
+    case WATCH_EVENT_ERROR:
         end_stream(r, false);
+        break;
     }
-    arena_fini(&a);
+    watch_tree_fini(&tree);
 }
 
 static bool is_over(const struct reflector *r)
@@ -326,18 +336,30 @@ static bool is_over(const struct reflector *r)
 static void take_lines(struct reflector *r, struct str rest)
 {
     struct str line;
-    while (!is_over(r) && str_find_char(rest, '\n') >= 0) {
-        (void)str_cut(rest, '\n', &line, &rest);
-        if (r->page.n) {
-            (void)buf_add_str(&r->page, line);
-            line = buf_str(&r->page);
-        }
-        if (str_trim(line).n && buf_ok(&r->page))
-            on_line(r, line);
-        buf_reset(&r->page);
+    int code = 0;
+    while (!is_over(r) && (code = watch_lines_next(&r->lines, &rest, &line)) > 0) {
+        struct arena a = { .max_bytes = WATCH_LINE_MAX_BYTES };
+        struct watch_event ev;
+        if (watch_event_scan(&a, line, &ev, NULL) >= 0)
+            take_streamed(r, &ev);
+        else
+            end_stream(r, false);
+        arena_fini(&a);
     }
-    if (!is_over(r) && buf_add_str(&r->page, rest) < 0)
+    if (!is_over(r) && code < 0)
         end_stream(r, false);
+}
+
+static void on_stream_event(void *arg, const struct watch_event *ev)
+{
+    struct reflector *r = arg;
+    if (is_over(r))
+        return;
+    assert(r->streaming);
+    timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
+    enter(r);
+    take_streamed(r, ev);
+    leave(r);
 }
 
 /* ---------------------------------------------------------------- list in pages */
@@ -368,6 +390,7 @@ static void end_streamed(struct reflector *r, int code, const struct err *err)
 {
     timer_stop(r->opts.loop, &r->quiet);
     r->streaming = false;
+    watch_lines_reset(&r->lines);
     buf_fini(&r->page);
     if (r->stream_done) {
         finish_list(r);
@@ -416,9 +439,9 @@ static void on_end(void *arg, int code, const struct err *err)
     leave(r);
 }
 
-static const struct kube_call_ops list_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct kube_call_ops list_ops = {
+    .on_head = on_head, .on_data = on_data, .on_event = on_stream_event, .on_end = on_end
+};
 
 static void write_target(struct reflector *r, struct buf *target)
 {
@@ -465,7 +488,8 @@ static void start_list(struct reflector *r)
     }
     r->streaming = r->opts.streams && !r->no_streams;
     r->stream_done = r->stream_broken = false;
-    buf_init(&r->page, r->streaming ? WATCH_LINE_MAX_BYTES : REFLECTOR_PAGE_MAX_BYTES);
+    buf_init(&r->page, REFLECTOR_PAGE_MAX_BYTES);
+    watch_lines_init(&r->lines);
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
     write_target(r, &target);
     r->status = 0;

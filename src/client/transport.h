@@ -41,11 +41,19 @@ struct kube_request {
 };
 
 struct kube_call; /* valid until on_end has returned */
+struct watch_event;
 
-/* None may be NULL. */
+/* None but on_event may be NULL. */
 struct kube_call_ops {
     void (*on_head)(void *arg, int status, const struct headers *headers); /* at most once */
     void (*on_data)(void *arg, struct str chunk);                          /* decoded bytes */
+    /*
+     * An event of a watch in JSON, instead of on_data() with its line, from a source that knows
+     * what it is about without reading it: the API server of this process. Between events lines
+     * may come through on_data() all the same, such as those that a pause has held back. NULL:
+     * lines only.
+     */
+    void (*on_event)(void *arg, const struct watch_event *ev);
     void (*on_end)(void *arg, int r, const struct err *err); /* exactly once; 0: complete */
 };
 

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared watches; see watch_hub.h.
+ * Shared watches; see watch_hub.h and docs/internals/client.md.
  *
- * An upstream keeps a ring of events, numbered by sequence. A subscriber that is live needs no
- * place in it: an event finds its live subscribers through the list of its namespace. A subscriber
- * that joins late, or is paused, has a cursor (the next sequence number it wants) and is pumped
- * along the ring until it has caught up. The ring's low mark (floor_rv) is the version from which
- * it is complete.
+ * An upstream keeps a ring of events, numbered by sequence. A live subscription needs no place in
+ * it: an event finds its live subscriptions through the list of its namespace. A subscription that
+ * joins late, or is paused, has a cursor (the next sequence number it wants) and is pumped along
+ * the ring until it has caught up. The ring's low mark (floor_rv) is the version from which it is
+ * complete. While all subscriptions are live and need no history, the ring stays empty and an event
+ * is passed on where it lies.
  *
- *     upstream:  CONNECTING -> OPEN -> (ended) WAITING -> CONNECTING ...     DEAD: refused or
- * expired
+ *     upstream:      CONNECTING -> OPEN -> (ended) WAITING -> CONNECTING ...
+ *                    any -> DEAD: refused, expired, or no subscription left
+ *
+ *     subscription:  OPENING -> BEHIND <-> LIVE
+ *                    any -> ENDED: cancelled, expired, or the upstream is DEAD
+ *
+ * Callbacks may cancel any subscription, also the one that is called. Memory of an ended
+ * subscription is freed from the loop (on_pump), when no callback runs.
  */
 #include "client/watch_hub.h"
 
@@ -19,7 +26,6 @@
 #include "base/record.h"
 #include "base/sys.h"
 #include "client/identity.h"
-#include "codec/json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,15 +44,13 @@ enum {
     "\"status\":\"Failure\",\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" code  \
     "}}"
 
+/* An event in the ring. Its strings lie in one block, the line first. */
 struct past_event {
-    char *line;
-    size_t n;
-    uint64_t rv;
-    struct str namespace; /* into line's block, behind the line */
-    bool is_bookmark;
+    struct watch_event ev;
+    char *block;
 };
 
-/* Subscribers of one namespace; "" is those that want all. */
+/* Subscriptions of one namespace; "" is those that want all. */
 struct topic {
     struct list subs;
     size_t n;
@@ -65,7 +69,8 @@ struct upstream {
     struct past_event *ring; /* WATCH_HISTORY_MAX_EVENTS slots, allocated on the first event */
     uint64_t first_seq, next_seq;
     size_t bytes;
-    struct buf partial; /* a line not complete yet; a refusal's body */
+    struct watch_lines lines;
+    struct buf refusal; /* body of an answer that is no stream */
     int status;         /* of the response head */
     unsigned failures;
     uint64_t opened_ms;
@@ -87,16 +92,19 @@ struct narrow {
     bool only; /* the watch over all namespaces was forbidden */
 };
 
+enum sub_state { SUB_OPENING, SUB_BEHIND, SUB_LIVE, SUB_ENDED };
+
 struct watch_sub {
     struct upstream *up;
     struct narrow *narrow; /* counts it; NULL: not namespaced, or not counted */
     struct topic *topic;
     struct list node;      /* in its topic */
-    struct list pump_node; /* on the hub's list of those that have a cursor and may run */
+    struct list pump_node; /* on the hub's pump: it may run; ENDED: on its graves */
     struct str namespace;  /* filter; owned by the topic's map key; "" none */
     uint64_t rv;           /* version the subscriber has seen */
-    uint64_t cursor;       /* sequence number wanted next, while !live */
-    bool live, paused, opened, bookmarks;
+    uint64_t cursor;       /* sequence number wanted next, unless LIVE */
+    enum sub_state state;
+    bool paused, bookmarks;
     bool expired; /* asked for a version older than the ring is complete from */
     const struct watch_sub_ops *ops;
     void *arg;
@@ -109,7 +117,7 @@ struct watch_hub {
     unsigned widen_at, max_upstreams;
     struct map upstreams;
     struct map narrow; /* "gv|plural|labels|fields" -> struct narrow; kept as long as the hub */
-    struct list pump;
+    struct list pump, graves;
     struct defer pump_defer;
     struct watch_hub_stats stats;
     size_t calls; /* upstream calls not ended yet */
@@ -134,84 +142,81 @@ static void schedule_pump(struct watch_sub *sub)
     defer_start(hub->loop, &hub->pump_defer, on_pump);
 }
 
-/* The only place that says whether a subscriber takes events as they come. */
-static void set_live(struct watch_sub *sub, bool live)
+/* The only place that moves a subscription. */
+static void set_state(struct watch_sub *sub, enum sub_state state)
 {
+    assert(sub->state != SUB_ENDED);
     if (sub->ops->needs_no_history)
-        sub->up->n_following += (size_t)live - (size_t)sub->live;
-    sub->live = live;
+        sub->up->n_following += (size_t)(state == SUB_LIVE) - (size_t)(sub->state == SUB_LIVE);
+    sub->state = state;
 }
 
-static void release_sub(struct watch_sub *sub)
+/* No callback comes any more. */
+static void end_sub(struct watch_sub *sub)
 {
     struct upstream *up = sub->up;
-    set_live(sub, false);
+    struct watch_hub *hub = up->hub;
+    set_state(sub, SUB_ENDED);
     list_remove(&sub->pump_node);
+    list_push_back(&hub->graves, &sub->pump_node);
     list_remove(&sub->node);
     sub->topic->n--;
     if (sub->narrow)
         sub->narrow->n_subs--;
     up->n_subs--;
-    up->hub->stats.subscribers--;
-    /* An empty topic or upstream goes in the pump's turn, when nobody walks over it. */
-    defer_start(up->hub->loop, &up->hub->pump_defer, on_pump);
-    record_free(sub);
+    hub->stats.subscribers--;
+    /* An upstream without subscriptions ends in the pump's turn, when no loop walks over it. */
+    defer_start(hub->loop, &hub->pump_defer, on_pump);
 }
 
-static void end_sub(struct watch_sub *sub)
+static void free_ended(struct watch_hub *hub)
 {
-    const struct watch_sub_ops *ops = sub->ops;
-    void *arg = sub->arg;
-    release_sub(sub);
-    ops->on_end(arg);
+    struct list *node;
+    while ((node = list_pop_front(&hub->graves)))
+        record_free(list_entry(node, struct watch_sub, pump_node));
 }
 
 /* true when the subscriber wants it; a bookmark only when asked for. */
-static bool wants(const struct watch_sub *sub, const struct past_event *ev)
+static bool wants(const struct watch_sub *sub, const struct watch_event *ev)
 {
-    if (ev->is_bookmark)
+    if (ev->type == WATCH_EVENT_BOOKMARK)
         return sub->bookmarks && ev->rv > sub->rv;
     if (ev->rv && ev->rv <= sub->rv)
         return false;
     return sub->namespace.n == 0 || str_eq(sub->namespace, ev->namespace);
 }
 
-static void hand_out(struct watch_sub *sub, const struct past_event *ev)
+static void hand_out(struct watch_sub *sub, const struct watch_event *ev)
 {
-    struct watch_event out = { .line = str_n(ev->line, ev->n),
-                               .rv = ev->rv,
-                               .is_bookmark = ev->is_bookmark };
     if (ev->rv)
         sub->rv = ev->rv;
-    sub->ops->on_event(sub->arg, &out);
+    sub->ops->on_event(sub->arg, ev);
+}
+
+/* The last event of a subscription: an ERROR, then the end. */
+static void tell_error(struct watch_sub *sub, struct str line, int code)
+{
+    struct watch_tree tree = { 0 };
+    struct watch_event ev = {
+        .type = WATCH_EVENT_ERROR, .code = code, .line = line, .tree = &tree
+    };
+    sub->ops->on_event(sub->arg, &ev);
+    watch_tree_fini(&tree);
+}
+
+static void tell_end(struct watch_sub *sub)
+{
+    if (sub->state == SUB_ENDED)
+        return;
+    end_sub(sub);
+    sub->ops->on_end(sub->arg);
 }
 
 static void expire_sub(struct watch_sub *sub)
 {
-    struct watch_event ev = {
-        .line = STR(ERROR_STATUS("too old resource version", "Expired", "410")),
-        .is_error = true,
-    };
     sub->up->hub->stats.expired++;
-    sub->ops->on_event(sub->arg, &ev);
+    tell_error(sub, STR(ERROR_STATUS("too old resource version", "Expired", "410")), 410);
 }
-
-/*
- * A callback may cancel its own subscription or any other, so the pump takes one subscriber at a
- * time from the hub's list, and re-reads everything behind each callback through `current`.
- */
-static struct watch_sub *current; /* being called back; NULL once it was cancelled */
-
-/* Returns false when the subscription ended during the callback. */
-#define CALL_SUB(sub, call)                                                                        \
-    ({                                                                                             \
-        struct watch_sub *outer_ = current;                                                        \
-        current = (sub);                                                                           \
-        call;                                                                                      \
-        bool alive_ = current == (sub);                                                            \
-        current = outer_;                                                                          \
-        alive_;                                                                                    \
-    })
 
 static bool is_open(const struct upstream *up)
 {
@@ -219,38 +224,37 @@ static bool is_open(const struct upstream *up)
     return up->state == UP_OPEN || (up->state != UP_DEAD && up->status == 200);
 }
 
-/* Move one subscriber along the ring. */
+/* Move one subscription along the ring. */
 static void pump_sub(struct watch_sub *sub)
 {
     struct upstream *up = sub->up;
     if (sub->paused || up->state == UP_DEAD)
         return;
-    if (!sub->opened) {
+    if (sub->state == SUB_OPENING) {
         if (!is_open(up))
             return; /* on_open comes when the upstream stands */
-        sub->opened = true;
-        if (!CALL_SUB(sub, sub->ops->on_open(sub->arg, 200, STR(""))))
-            return;
+        set_state(sub, SUB_BEHIND);
+        sub->ops->on_open(sub->arg, 200, STR(""));
     }
-    if (sub->live || sub->paused)
+    if (sub->state != SUB_BEHIND || sub->paused)
         return;
     if (sub->expired || sub->cursor < up->first_seq) {
-        if (CALL_SUB(sub, expire_sub(sub)))
-            end_sub(sub);
+        expire_sub(sub);
+        tell_end(sub);
         return;
     }
     for (unsigned n = 0; sub->cursor < up->next_seq && n < PUMP_PER_TURN; n++) {
-        const struct past_event *ev = &up->ring[sub->cursor % WATCH_HISTORY_MAX_EVENTS];
-        sub->cursor++;
-        if (!wants(sub, ev))
-            continue;
-        if (!CALL_SUB(sub, hand_out(sub, ev)))
-            return;
-        if (sub->paused)
+        struct watch_tree tree = { 0 };
+        struct watch_event ev = up->ring[sub->cursor++ % WATCH_HISTORY_MAX_EVENTS].ev;
+        ev.tree = &tree;
+        if (wants(sub, &ev))
+            hand_out(sub, &ev);
+        watch_tree_fini(&tree);
+        if (sub->state == SUB_ENDED || sub->paused)
             return;
     }
     if (sub->cursor == up->next_seq)
-        set_live(sub, true);
+        set_state(sub, SUB_LIVE);
     else
         schedule_pump(sub);
 }
@@ -267,20 +271,21 @@ static void free_upstream(struct upstream *up)
     assert(!up->call && up->n_subs == 0);
     timer_stop(up->hub->loop, &up->retry);
     for (uint64_t s = up->first_seq; s < up->next_seq; s++)
-        free(up->ring[s % WATCH_HISTORY_MAX_EVENTS].line);
+        free(up->ring[s % WATCH_HISTORY_MAX_EVENTS].block);
     up->hub->stats.history_events -= up->next_seq - up->first_seq;
     up->hub->stats.history_bytes -= up->bytes;
     up->hub->stats.upstreams--;
     free(up->ring);
     free_topics(up);
-    buf_fini(&up->partial);
+    watch_lines_reset(&up->lines);
+    buf_fini(&up->refusal);
     arena_fini(&up->strings);
     free(up->target);
     free(up->key);
     free(up);
 }
 
-/* Nobody listens: end the upstream; its memory goes when its call has ended. */
+/* No subscription is left: end the upstream. Its memory is freed when its call has ended. */
 static void drop_upstream(struct upstream *up)
 {
     if (map_get(&up->hub->upstreams, str_of(up->key)) == up)
@@ -312,10 +317,12 @@ static void on_pump(struct defer *d)
 {
     struct watch_hub *hub = container_of(d, struct watch_hub, pump_defer);
     struct list round;
+    free_ended(hub);
     list_move_all(&hub->pump, &round);
     struct list *node;
     while ((node = list_pop_front(&round)))
         pump_sub(list_entry(node, struct watch_sub, pump_node));
+    free_ended(hub);
     sweep(hub);
 }
 
@@ -325,6 +332,7 @@ static void finish_close(struct defer *d)
     void (*closed)(void *) = hub->closed;
     void *arg = hub->closed_arg;
     defer_cancel(&hub->pump_defer);
+    free_ended(hub);
     map_fini(&hub->upstreams);
     map_each (e, &hub->narrow)
         free(e->value);
@@ -339,40 +347,41 @@ static void finish_close(struct defer *d)
 static void forget_oldest(struct upstream *up)
 {
     struct past_event *ev = &up->ring[up->first_seq % WATCH_HISTORY_MAX_EVENTS];
-    if (ev->rv > up->floor_rv)
-        up->floor_rv = ev->rv;
-    up->bytes -= ev->n;
-    up->hub->stats.history_bytes -= ev->n;
+    up->floor_rv = MAX(up->floor_rv, ev->ev.rv);
+    up->bytes -= ev->ev.line.n;
+    up->hub->stats.history_bytes -= ev->ev.line.n;
     up->hub->stats.history_events--;
-    free(ev->line);
+    free(ev->block);
     up->first_seq++;
 }
 
-static struct past_event *remember(struct upstream *up, struct str line, struct str namespace,
-                                   uint64_t rv, bool is_bookmark)
+static void remember(struct upstream *up, const struct watch_event *ev)
 {
+    size_t n = ev->line.n, n_namespace = ev->namespace.n, n_name = ev->name.n;
     if (!up->ring)
         up->ring = xnew_n(struct past_event, WATCH_HISTORY_MAX_EVENTS);
     while (up->next_seq - up->first_seq == WATCH_HISTORY_MAX_EVENTS ||
-           (up->next_seq > up->first_seq && up->bytes + line.n > WATCH_HISTORY_MAX_BYTES))
+           (up->next_seq > up->first_seq && up->bytes + n > WATCH_HISTORY_MAX_BYTES))
         forget_oldest(up);
-    struct past_event *ev = &up->ring[up->next_seq++ % WATCH_HISTORY_MAX_EVENTS];
-    char *block = xalloc(line.n + namespace.n + 1);
-    memcpy(block, line.p, line.n);
-    if (namespace.n)
-        memcpy(block + line.n, namespace.p, namespace.n);
-    *ev = (struct past_event){ .line = block,
-                               .n = line.n,
-                               .rv = rv,
-                               .namespace = str_n(block + line.n, namespace.n),
-                               .is_bookmark = is_bookmark };
-    up->bytes += line.n;
-    up->hub->stats.history_bytes += line.n;
+    struct past_event *past = &up->ring[up->next_seq++ % WATCH_HISTORY_MAX_EVENTS];
+    char *block = xalloc(n + n_namespace + n_name + 1);
+    memcpy(block, ev->line.p, n);
+    if (n_namespace)
+        memcpy(block + n, ev->namespace.p, n_namespace);
+    if (n_name)
+        memcpy(block + n + n_namespace, ev->name.p, n_name);
+    *past = (struct past_event){ .ev = *ev, .block = block };
+    past->ev.line = str_n(block, n);
+    past->ev.object = str_n(block + (ev->object.p - ev->line.p), ev->object.n);
+    past->ev.namespace = str_n(block + n, n_namespace);
+    past->ev.name = str_n(block + n + n_namespace, n_name);
+    past->ev.tree = NULL;
+    up->bytes += n;
+    up->hub->stats.history_bytes += n;
     up->hub->stats.history_events++;
-    return ev;
 }
 
-/* Nobody wants anything twice, and nobody has a place in the ring: it begins at its first page. */
+/* No subscription holds a cursor: drop the history and restart the ring at slot 0. */
 static void forget_all(struct upstream *up)
 {
     while (up->first_seq < up->next_seq)
@@ -380,26 +389,41 @@ static void forget_all(struct upstream *up)
     up->first_seq = up->next_seq = 0;
 }
 
-/* To the live subscribers of one topic. Those that pause meanwhile keep their place. */
-static void distribute(struct upstream *up, struct str topic_name, uint64_t seq)
+/* To the live subscriptions of one topic. Those that pause meanwhile keep their place. */
+static void distribute(struct upstream *up, struct str topic_name, const struct watch_event *ev)
 {
     struct topic *t = map_get(&up->topics, topic_name);
     if (!t || t->n == 0)
         return;
-    /* Callbacks may cancel any subscription: collect first, then go by identity through the list.
-     */
+    /* Callbacks may cancel any subscription, which takes it off the list that it is on. */
     struct list round;
     list_move_all(&t->subs, &round);
     struct list *node;
     while ((node = list_pop_front(&round))) {
         struct watch_sub *sub = list_entry(node, struct watch_sub, node);
         list_push_back(&t->subs, &sub->node);
-        if (!sub->live)
-            continue;
-        const struct past_event *ev = &up->ring[seq % WATCH_HISTORY_MAX_EVENTS];
-        if (wants(sub, ev))
-            (void)CALL_SUB(sub, hand_out(sub, ev));
+        if (sub->state == SUB_LIVE && wants(sub, ev))
+            hand_out(sub, ev);
     }
+}
+
+static void distribute_to_all(struct upstream *up, const struct watch_event *ev)
+{
+    bool is_bookmark = ev->type == WATCH_EVENT_BOOKMARK;
+    distribute(up, STR("\1"), ev);
+    if (ev->namespace.n && !is_bookmark)
+        distribute(up, ev->namespace, ev);
+    if (!is_bookmark)
+        return;
+    struct arena a = { 0 }; /* a callback may subscribe to another namespace */
+    size_t n = 0;
+    struct str *names = arena_new_n(&a, struct str, up->topics.n);
+    map_each (e, &up->topics)
+        if (!str_is(e->key, ALL_NAMESPACES))
+            names[n++] = str_copy_arena(&a, e->key);
+    for (size_t i = 0; i < n; i++)
+        distribute(up, names[i], ev);
+    arena_fini(&a);
 }
 
 /* ---------------------------------------------------------------- upstream stream */
@@ -416,8 +440,7 @@ static bool was_widened(struct watch_sub *sub, int status)
     return true;
 }
 
-/* Tell everybody something last and end them: an ERROR event (line), or a refusal before the watch
- * stood. */
+/* End all subscriptions: with an ERROR event, or with a refusal before the watch stood. */
 static void end_all(struct upstream *up, int status, struct str body)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(REFUSAL_MAX_BYTES + 256);
@@ -428,27 +451,21 @@ static void end_all(struct upstream *up, int status, struct str body)
         buf_printf(&line, ERROR_STATUS("watch refused", "InternalError", "%d"), status);
     up->state = UP_DEAD;
     (void)map_del(&up->hub->upstreams, str_of(up->key));
-    up->delivering = true;
     map_each (e, &up->topics) {
         struct topic *t = e->value;
         while (!list_is_empty(&t->subs)) {
             struct watch_sub *sub = list_first(&t->subs, struct watch_sub, node);
-            bool alive, expires = status == 410 || was_widened(sub, status);
-            if (!sub->opened) {
-                alive = CALL_SUB(sub, sub->ops->on_open(sub->arg, expires ? 200 : status, body));
-                if (alive && expires)
-                    alive = CALL_SUB(sub, expire_sub(sub));
-            } else if (expires) {
-                alive = CALL_SUB(sub, expire_sub(sub));
-            } else {
-                struct watch_event ev = { .line = buf_str(&line), .is_error = true };
-                alive = CALL_SUB(sub, sub->ops->on_event(sub->arg, &ev));
-            }
-            if (alive)
-                end_sub(sub);
+            bool expires = status == 410 || was_widened(sub, status);
+            bool was_opening = sub->state == SUB_OPENING;
+            if (was_opening)
+                sub->ops->on_open(sub->arg, expires ? 200 : status, body);
+            if (sub->state != SUB_ENDED && expires)
+                expire_sub(sub);
+            else if (sub->state != SUB_ENDED && !was_opening)
+                tell_error(sub, buf_str(&line), status);
+            tell_end(sub);
         }
     }
-    up->delivering = false;
 }
 
 /* What came makes no sense: connect again, with back-off even if it comes again at once. */
@@ -459,65 +476,46 @@ static void break_stream(struct upstream *up)
     transport_cancel(up->hub->transport, up->call);
 }
 
-/* One complete line of the watch. Returns false when the upstream ended by it. */
-static bool on_line(struct upstream *up, struct str line)
+/* The server's trouble: go on from the last version. 410 is that of the subscriptions. */
+static void take_error(struct upstream *up, int code)
 {
-    line = str_trim(line);
-    if (line.n == 0)
-        return true;
-    struct arena arena = { .max_bytes = (size_t)WATCH_LINE_MAX_BYTES * 16 };
-    struct json *event;
-    struct err err = { 0 };
-    if (json_parse(&arena, line, NULL, &event, &err) < 0) {
-        log_warn("watch: event does not parse, reconnecting", "watch=%s reason=\"%s\"", up->target,
-                 err_text(&err));
-        arena_fini(&arena);
-        break_stream(up);
-        return false;
-    }
-    struct str type = json_get_str(event, "type");
-    struct json *object = json_getc(event, "object");
-    struct json *meta = json_getc(object, "metadata");
-    struct str namespace = json_get_str(meta, "namespace");
-    uint64_t rv = 0;
-    (void)parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rv);
-    if (str_is(type, "ERROR")) {
-        int64_t code = json_int_or(json_getc(object, "code"), 500);
-        arena_fini(&arena);
-        if (code !=
-            410) { /* the server's trouble, not the subscribers': go on from the last version */
-            log_warn("watch: server ended it, reconnecting", "watch=%s code=%d", up->target,
-                     (int)code);
-            break_stream(up);
-            return false;
-        }
+    if (code == 410) {
         transport_cancel(up->hub->transport, up->call);
         end_all(up, 410, STR(""));
-        return false;
+        return;
     }
-    bool is_bookmark = str_is(type, "BOOKMARK");
-    if (!up->broken)
-        up->failures = 0;
+    log_warn("watch: server ended it, reconnecting", "watch=%s code=%d", up->target,
+             code ? code : 500);
+    break_stream(up);
+}
+
+/* From the source, in process with its head and over HTTP as it was scanned. */
+static void on_event(void *arg, const struct watch_event *from)
+{
+    struct upstream *up = arg;
+    if (up->state == UP_DEAD || up->broken)
+        return;
+    if (from->type == WATCH_EVENT_ERROR) {
+        take_error(up, from->code);
+        return;
+    }
+    struct watch_tree tree = { 0 };
+    struct watch_event ev = *from;
+    ev.tree = &tree;
+    up->failures = 0;
     up->hub->stats.events++;
-    if (rv > up->last_rv)
-        up->last_rv = rv;
-    struct past_event *ev = remember(up, line, namespace, rv, is_bookmark);
-    namespace = ev->namespace;
-    arena_fini(&arena);
-    uint64_t seq = up->next_seq - 1;
+    up->last_rv = MAX(up->last_rv, ev.rv);
     up->delivering = true;
-    distribute(up, STR("\1"), seq);
-    if (namespace.n && !is_bookmark)
-        distribute(up, namespace, seq);
-    if (is_bookmark) {
-        map_each (e, &up->topics)
-            if (!str_is(e->key, ALL_NAMESPACES))
-                distribute(up, e->key, seq);
-    }
+    bool all_follow = up->n_following == up->n_subs && up->first_seq == up->next_seq;
+    if (all_follow)
+        up->floor_rv = MAX(up->floor_rv, ev.rv);
+    else
+        remember(up, &ev);
+    distribute_to_all(up, &ev);
     up->delivering = false;
-    if (up->n_following == up->n_subs)
+    watch_tree_fini(&tree);
+    if (!all_follow && up->n_following == up->n_subs)
         forget_all(up);
-    return true;
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
@@ -526,7 +524,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
     if (up->state == UP_DEAD)
         return;
     up->status = status;
-    buf_reset(&up->partial);
+    watch_lines_reset(&up->lines);
     if (status != 200)
         return; /* the body says why; decided at its end */
     up->state = UP_OPEN;
@@ -538,49 +536,46 @@ static void on_head(void *arg, int status, const struct headers *headers)
         struct topic *t = e->value;
         list_each (node, &t->subs) {
             struct watch_sub *sub = list_entry(node, struct watch_sub, node);
-            if (!sub->opened)
+            if (sub->state == SUB_OPENING)
                 schedule_pump(sub);
         }
     }
 }
 
-static void break_oversized(struct upstream *up)
+/* One line of the stream. */
+static void take_line(struct upstream *up, struct str line)
 {
-    log_warn("watch: event too large, reconnecting", "watch=%s limit=%d", up->target,
-             WATCH_LINE_MAX_BYTES);
-    break_stream(up);
+    struct arena a = { .max_bytes = WATCH_LINE_MAX_BYTES };
+    struct watch_event ev;
+    struct err err = { 0 };
+    if (watch_event_scan(&a, line, &ev, &err) >= 0) {
+        on_event(up, &ev);
+    } else {
+        log_warn("watch: event does not parse, reconnecting", "watch=%s reason=\"%s\"", up->target,
+                 err_text(&err));
+        break_stream(up);
+    }
+    arena_fini(&a);
 }
 
 static void on_data(void *arg, struct str chunk)
 {
     struct upstream *up = arg;
-    if (up->state == UP_DEAD || up->broken)
-        return;
+    struct str line;
+    int r = 0;
     if (up->status != 200) {
-        if (up->partial.n + chunk.n <= REFUSAL_MAX_BYTES)
-            (void)buf_add_str(&up->partial, chunk);
+        if (up->state != UP_DEAD && up->refusal.n + chunk.n <= REFUSAL_MAX_BYTES)
+            (void)buf_add_str(&up->refusal, chunk);
         return;
     }
-    struct str line, rest = chunk;
-    while (str_find_char(rest, '\n') >= 0) {
-        (void)str_cut(rest, '\n', &line, &rest);
-        if (up->partial.n) {
-            if (buf_add_str(&up->partial, line) < 0) {
-                break_oversized(up);
-                return;
-            }
-            size_t n;
-            char *whole = buf_take(&up->partial, &n);
-            bool more = on_line(up, str_n(whole, n));
-            free(whole);
-            if (!more)
-                return;
-        } else if (!on_line(up, line)) {
-            return;
-        }
+    while (up->state != UP_DEAD && !up->broken &&
+           (r = watch_lines_next(&up->lines, &chunk, &line)) > 0)
+        take_line(up, line);
+    if (r < 0) {
+        log_warn("watch: event too large, reconnecting", "watch=%s limit=%d", up->target,
+                 WATCH_LINE_MAX_BYTES);
+        break_stream(up);
     }
-    if (rest.n && buf_add_str(&up->partial, rest) < 0)
-        break_oversized(up);
 }
 
 static void on_retry(struct timer *t)
@@ -631,7 +626,7 @@ static void on_end(void *arg, int r, const struct err *err)
     int status = up->status;
     if (answered && is_final(status) && r == 0) {
         size_t n;
-        scoped(free_scoped) char *body = buf_take(&up->partial, &n);
+        scoped(free_scoped) char *body = buf_take(&up->refusal, &n);
         end_all(up, status, str_n(body, n));
         free_upstream(up);
         return;
@@ -641,13 +636,14 @@ static void on_end(void *arg, int r, const struct err *err)
     else if (was_open && !up->broken && loop_now_ms(hub->loop) - up->opened_ms > STEADY_MS)
         up->failures = 0;
     up->broken = false;
-    buf_reset(&up->partial);
+    watch_lines_reset(&up->lines);
+    buf_reset(&up->refusal);
     retry_later(up, r < 0 && err ? err_text(err) : "stream ended");
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct kube_call_ops call_ops = {
+    .on_head = on_head, .on_data = on_data, .on_event = on_event, .on_end = on_end
+};
 
 static void connect_upstream(struct upstream *up)
 {
@@ -688,6 +684,7 @@ int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct w
     hub->widen_at = opts->widen_at;
     hub->max_upstreams = opts->max_upstreams ? opts->max_upstreams : (unsigned)WATCH_UPSTREAMS_MAX;
     list_init(&hub->pump);
+    list_init(&hub->graves);
     *ret = hub;
     return 0;
 }
@@ -761,7 +758,8 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
     up->last_rv = up->floor_rv = rv;
     up->metadata_only = key->metadata_only;
     up->identity = kube_identity_copy(&up->strings, key->identity);
-    buf_init(&up->partial, WATCH_LINE_MAX_BYTES);
+    watch_lines_init(&up->lines);
+    buf_init(&up->refusal, REFUSAL_MAX_BYTES);
     (void)map_put(&hub->upstreams, str_of(up->key), up);
     hub->stats.upstreams++;
     connect_upstream(up);
@@ -850,9 +848,10 @@ void watch_sub_pause(struct watch_sub *sub)
 {
     if (sub->paused)
         return;
+    assert(!sub->ops->needs_no_history);
     sub->paused = true;
-    if (sub->live) {
-        set_live(sub, false);
+    if (sub->state == SUB_LIVE) {
+        set_state(sub, SUB_BEHIND);
         sub->cursor = sub->up->next_seq;
     }
 }
@@ -867,9 +866,7 @@ void watch_sub_resume(struct watch_sub *sub)
 
 void watch_sub_cancel(struct watch_sub *sub)
 {
-    if (current == sub)
-        current = NULL;
-    release_sub(sub);
+    end_sub(sub);
 }
 
 void watch_hub_get_stats(const struct watch_hub *hub, struct watch_hub_stats *ret)

@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "client/transport.h"
+#include "client/watch_event.h"
 #include "io/loop.h"
 
 struct watch_hub;
@@ -29,7 +30,6 @@ enum {
     WATCH_HISTORY_MAX_EVENTS = 512,      /* kept for late subscribers, per upstream watch */
     WATCH_HISTORY_MAX_BYTES = 256 << 10, /* both bounds hold; at least the newest event is kept */
     WATCH_UPSTREAMS_MAX = 8192,          /* subscribers choose selectors, so how many there are */
-    WATCH_LINE_MAX_BYTES = 8 << 20,      /* one event; a longer one breaks the stream */
     WATCH_RETRY_FIRST_MS = 100,          /* reconnect; doubles with jitter */
     WATCH_RETRY_MAX_MS = 30000
 };
@@ -55,23 +55,17 @@ struct watch_key {
     const struct kube_identity *identity;
 };
 
-struct watch_event {
-    struct str line; /* raw JSON, no newline; borrowed for the call */
-    uint64_t rv;     /* of the object; 0 where it has none */
-    bool is_bookmark;
-    bool is_error; /* an ERROR event; the stream ends behind it */
-};
-
 struct watch_sub_ops {
     /*
      * Once, first: 200 when the watch stands; else what the server refused it with (4xx, 5xx) and
      * its Status body, then on_end follows.
      */
     void (*on_open)(void *arg, int status, struct str body);
+    /* Borrowed for the call. After an ERROR event (410 or a refusal) on_end follows. */
     void (*on_event)(void *arg, const struct watch_event *ev);
     void (*on_end)(void *arg); /* last call, not after watch_sub_cancel() */
     /* It keeps up with events and never pauses; a watch that has only such subscribers keeps no
-     * history. */
+     * history and copies nothing. */
     bool needs_no_history;
 };
 
@@ -88,7 +82,7 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
 /* Hold events back; they wait in the history. Falling out of it means a 410 when resumed. */
 void watch_sub_pause(struct watch_sub *sub);
 void watch_sub_resume(struct watch_sub *sub);
-/* No callback comes any more; sub is gone. Fine inside its own callbacks. */
+/* No callback comes any more; sub is gone. Allowed inside any callback. */
 void watch_sub_cancel(struct watch_sub *sub);
 
 struct watch_hub_stats {

@@ -134,7 +134,9 @@ int kube_client_ask(struct kube_client *c, struct arena *a, const char *method, 
                     const char *content_type, struct str body, struct kube_answer *ret,
                     struct err *err)
 {
-    static const struct kube_call_ops ops = { on_head, on_data, on_end };
+    static const struct kube_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end };
     struct headers headers = { 0 };
     if (content_type)
         (void)headers_add(&headers, STR("content-type"), str_of(content_type));

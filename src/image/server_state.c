@@ -137,7 +137,9 @@ static uint64_t sum_of(const struct node_state *f)
 
 static int write_state(struct image_server_state *t, struct err *err)
 {
-    static const struct kube_call_ops ops = { on_head, on_data, on_end };
+    static const struct kube_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end };
     struct image_server *s = t->s;
     struct arena a = { 0 };
     struct headers h = { 0 };

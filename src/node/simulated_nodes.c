@@ -430,7 +430,9 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static void start(struct simulated_nodes *s, struct work *w)
 {
-    static const struct kube_call_ops ops = { on_head, on_data, on_end };
+    static const struct kube_call_ops ops = { .on_head = on_head,
+                                              .on_data = on_data,
+                                              .on_end = on_end };
     struct request rq = { .target = BUF_INIT(8192), .body = BUF_INIT(BUF_MAX_DEFAULT) };
     struct headers headers = { 0 };
     struct kube_call *call;

@@ -150,7 +150,9 @@ static int recorder_start(struct transport *transport, const struct kube_request
                           const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
                           struct err *err)
 {
-    static const struct kube_call_ops under_ops = { on_head, on_data, on_end };
+    static const struct kube_call_ops under_ops = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
     struct testbed *t = container_of(transport, struct testbed, recorder);
     struct recorded *c = xnew(struct recorded);
     c->t = t;
@@ -350,7 +352,9 @@ int testbed_request(struct testbed *t, const char *method, struct str target,
                     const char *content_type, struct str body, int *ret_status,
                     struct buf *ret_body, struct err *err)
 {
-    static const struct kube_call_ops ops = { asked_head, asked_data, asked_end };
+    static const struct kube_call_ops ops = { .on_head = asked_head,
+                                              .on_data = asked_data,
+                                              .on_end = asked_end };
     struct asked a = { .body = ret_body };
     struct headers h = { 0 };
     struct kube_call *call;

@@ -181,7 +181,9 @@ static void on_end(void *arg, int r, const struct err *err)
         on_fetched(w, r < 0 ? r : w->body.failed, err);
 }
 
-static const struct kube_call_ops fetch_ops = { on_head, on_data, on_end };
+static const struct kube_call_ops fetch_ops = { .on_head = on_head,
+                                                .on_data = on_data,
+                                                .on_end = on_end };
 
 static void fetch(struct watch *w, struct str target)
 {
@@ -492,14 +494,15 @@ static void on_open(void *arg, int status, struct str body)
 
 static void on_event(void *arg, const struct watch_event *ev)
 {
+    static const char *const words[] = { [WATCH_EVENT_ADDED] = "added",
+                                         [WATCH_EVENT_MODIFIED] = "modified",
+                                         [WATCH_EVENT_DELETED] = "deleted" };
     struct watch *w = arg;
-    struct arena a = { 0 };
-    struct json *event;
-    if (ev->is_error) {
+    if (ev->type == WATCH_EVENT_ERROR) {
         w->status = 410; /* on_sub_end() follows */
         return;
     }
-    if (ev->is_bookmark) {
+    if (ev->type == WATCH_EVENT_BOOKMARK) {
         if (w->in_flight == 0 && ev->rv > w->rv &&
             clock_wall_ms() - w->wall_noted_ms > NOTE_EVERY_MS) {
             w->rv = ev->rv;
@@ -507,16 +510,9 @@ static void on_event(void *arg, const struct watch_event *ev)
         }
         return;
     }
-    if (json_parse(&a, ev->line, NULL, &event, NULL) >= 0) {
-        struct str type = json_get_str(event, "type");
-        const char *word = str_is(type, "ADDED")      ? "added"
-                           : str_is(type, "MODIFIED") ? "modified"
-                           : str_is(type, "DELETED")  ? "deleted"
-                                                      : NULL;
-        if (word)
-            tell(w, word, json_getc(event, "object"), ev->rv, ev->rv);
-    }
-    arena_fini(&a);
+    const struct json *object = watch_event_object(ev);
+    if (object)
+        tell(w, words[ev->type], object, ev->rv, ev->rv);
     if (w->in_flight >= TRIGGER_WATCH_INFLIGHT_MAX && !w->paused) {
         w->paused = true;
         watch_sub_pause(w->sub);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One event of a watch, on its way from the source to the subscriptions.
+ *
+ * The head (type, namespace, name, resourceVersion) is known without a tree: in process the API
+ * server hands it over next to the bytes, from the key in the store; over HTTP it is scanned out of
+ * the line. The tree of the object is made when the first subscriber looks inside, and shared by
+ * all that follow; an event that nobody looks into is never parsed.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+struct json;
+
+enum {
+    WATCH_LINE_MAX_BYTES = 8 << 20 /* one event; a longer one breaks the stream */
+};
+
+enum watch_event_type {
+    WATCH_EVENT_ADDED,
+    WATCH_EVENT_MODIFIED,
+    WATCH_EVENT_DELETED,
+    WATCH_EVENT_BOOKMARK,
+    WATCH_EVENT_ERROR
+};
+
+/* The tree of one event, as far as it was asked for. A zeroed one is "not yet". */
+struct watch_tree {
+    struct arena arena;
+    struct json *object;
+    bool is_read; /* object is what came of it; NULL: it does not parse */
+};
+
+/* All strings are borrowed for the call that hands the event over. */
+struct watch_event {
+    enum watch_event_type type;
+    struct str namespace, name; /* of the object; "" where it has none, as a bookmark */
+    uint64_t rv;       /* its resourceVersion, of a DELETED one that of the deletion; 0: none */
+    bool ends_initial; /* a bookmark: the state that the watch began with is complete */
+    int code;          /* ERROR: of its Status; 0: it says none */
+    struct str line;   /* {"type":...,"object":...}, no newline */
+    struct str object; /* the object's part of the line */
+    struct watch_tree *tree; /* NULL: the event comes from a source, which reads nothing */
+};
+
+/*
+ * Scan the head out of a line. ret->tree is NULL. Text with escapes is decoded into the arena.
+ * E_PARSE: it is no event. Only the structure of the object is looked at: what is wrong inside
+ * shows when it is parsed.
+ */
+int watch_event_scan(struct arena *a, struct str line, struct watch_event *ret, struct err *err);
+
+/*
+ * The tree of the event's object, parsed by the first call. Borrowed as long as the event.
+ * NULL: it does not parse. Not for events of a source.
+ */
+const struct json *watch_event_object(const struct watch_event *ev);
+void watch_tree_fini(struct watch_tree *t);
+
+/* ---- lines of a stream ---- */
+
+/* Cuts what comes in chunks into lines. Embedded by its user. */
+struct watch_lines {
+    struct buf partial; /* the line that is not complete yet */
+    bool handed_out;    /* partial is the line that watch_lines_next() gave last */
+};
+
+void watch_lines_init(struct watch_lines *l);
+void watch_lines_reset(struct watch_lines *l); /* gives the memory back */
+/*
+ * Take the next line out of *rest, blanks around it trimmed, blank lines left out. 1: *ret is one,
+ * borrowed until the next call; 0: there is no complete one, and the rest is kept; -EMSGSIZE: it is
+ * longer than WATCH_LINE_MAX_BYTES.
+ */
+int watch_lines_next(struct watch_lines *l, struct str *rest, struct str *ret);
