@@ -22,7 +22,6 @@
 #include "fn/worker/worker.h"
 #include "fn/worker/worker_http.h"
 #include "guest/guest_log.h"
-#include "guest/module.h"
 #include "io/address.h"
 #include "io/http.h"
 #include "io/tls.h"
@@ -67,7 +66,6 @@ struct functions {
     struct simulation *simulation;
     struct images *images; /* of containers */
     char *image_store;
-    struct module_cache *modules;
     struct module_sources *sources;
     char *module_dirs[FUNCTIONS_DIRS_MAX + 1]; /* real paths */
     size_t n_module_dirs;
@@ -441,17 +439,11 @@ static int start_control(struct functions *f, struct err *err)
 
 static int start_wasm(struct functions *f, struct runtime **ret, struct err *err)
 {
-    scoped(free_scoped) char *cache_dir = make_dir(f, "modules", err);
-    if (!cache_dir)
-        return err && err->code ? err->code : -EACCES;
-    struct module_cache_config cache = { .dir = cache_dir };
     int r = open_sources(f, err);
-    if (r >= 0)
-        r = module_cache_new(f->opts.loop, &cache, &f->modules, err);
     if (r < 0)
         return r;
     struct wasm_runtime_opts opts = { .loop = f->opts.loop,
-                                      .modules = f->modules,
+                                      .modules = f->opts.modules,
                                       .sources = f->sources,
                                       .logs = f->logs,
                                       .module_dirs = (const char *const *)f->module_dirs,
@@ -714,23 +706,14 @@ static void stop_sources(void *arg)
     stop_hub(f);
 }
 
-static void stop_modules(void *arg)
-{
-    struct functions *f = arg;
-    if (f->modules)
-        module_cache_close(take_ptr(&f->modules), stop_sources, f);
-    else
-        stop_sources(f);
-}
-
 static void stop_control_http(void *arg)
 {
     struct functions *f = arg;
     f->control = NULL;
     if (f->control_http)
-        http_server_close(take_ptr(&f->control_http), 0, stop_modules, f);
+        http_server_close(take_ptr(&f->control_http), 0, stop_sources, f);
     else
-        stop_modules(f);
+        stop_sources(f);
 }
 
 static void stop_control(void *arg)

@@ -3,9 +3,8 @@
  * The roles of functions that this process has, put together: control plane, gateway, worker. Roles
  * of one process speak over streams in it; others dial the control planes' addresses.
  *
- * Below the data directory: worker.json (this node's identity), modules/ (compiled code),
- * fn-downloads/, function-logs/, functions/ (a place for modules that Functions name), async.db,
- * oci/.
+ * Below the data directory: worker.json (this node's identity), fn-downloads/, function-logs/,
+ * functions/ (a place for modules that Functions name), async.db, oci/.
  */
 #pragma once
 
@@ -17,6 +16,7 @@
 #include "place/place.h"
 
 struct functions;
+struct module_cache;
 struct transport;
 struct http_exchange;
 struct http_request;
@@ -41,9 +41,10 @@ struct functions_opts { /* strings are kept */
     struct loop *loop;
     unsigned roles;
     const char *data_dir;
-    const char *name;            /* of this node; NULL: as worker.json keeps it */
-    struct transport *transport; /* kept; NULL: neither control plane nor what reads objects */
-    bool embedded;               /* the API is in this process */
+    struct module_cache *modules; /* kept; of the process; NULL without the worker role */
+    const char *name;             /* of this node; NULL: as worker.json keeps it */
+    struct transport *transport;  /* kept; NULL: neither control plane nor what reads objects */
+    bool embedded;                /* the API is in this process */
 
     struct functions_address control;  /* streams of other processes, and REST */
     const char *const *control_planes; /* without the control role: where it is; with it: others */

@@ -49,18 +49,12 @@ static char *make_dir(const struct host_opts *opts, const char *name, struct err
     return NULL;
 }
 
-static int start_mechanisms(struct host *h, const char *modules_dir, const char *swap_dir,
-                            struct err *err)
+static int start_mechanisms(struct host *h, const char *swap_dir, struct err *err)
 {
     const struct host_opts *o = &h->opts;
-    struct module_cache_config cache = { .dir = o->code_dir ? o->code_dir : modules_dir,
-                                         .no_background = o->is_short_lived };
-    int r = module_cache_new(o->loop, &cache, &h->modules, err);
-    if (r < 0)
-        return r;
     struct guest_host_opts guests = o->guests;
     guests.swap_dir = swap_dir;
-    r = guest_host_new(o->loop, &guests, &h->guests, err);
+    int r = guest_host_new(o->loop, &guests, &h->guests, err);
     if (r < 0)
         return err_ctx(err, r, "guest host");
     struct watch_hub_opts hub = { .transport = o->transport };
@@ -151,17 +145,16 @@ static int start_cache(struct host *h, const char *downloads_dir, struct err *er
 
 int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
 {
-    scoped(free_scoped) char *modules_dir = make_dir(opts, "modules", err);
     scoped(free_scoped) char *swap_dir = make_dir(opts, "swap", err);
     scoped(free_scoped) char *operators_dir = make_dir(opts, "operators", err);
     scoped(free_scoped) char *logs_dir = xasprintf("%s/logs", opts->data_dir);
     scoped(free_scoped) char *downloads_dir = make_dir(opts, "downloads", err);
-    if (!modules_dir || !swap_dir || !operators_dir || !downloads_dir)
+    if (!swap_dir || !operators_dir || !downloads_dir)
         return err ? err->code : -EACCES;
     struct host *h = xnew(struct host);
     h->opts = *opts;
     h->logs = guest_logs_new(logs_dir);
-    int r = start_mechanisms(h, modules_dir, swap_dir, err);
+    int r = start_mechanisms(h, swap_dir, err);
     if (r >= 0) {
         h->discovery = discovery_new(opts->loop, opts->transport);
         h->env = (struct calls_env){ .loop = opts->loop,
@@ -177,7 +170,7 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
                                     .identities = h->identities,
                                     .logs = h->logs,
                                     .guests = h->guests,
-                                    .modules = h->modules,
+                                    .modules = opts->modules,
                                     .sources = h->sources,
                                     .standby = opts->standby,
                                     .v1 = h->v1,
@@ -249,22 +242,13 @@ static void on_guests_closed(void *arg)
         on_cache_closed(h);
 }
 
-static void on_modules_closed(void *arg)
+static void on_operators_closed(void *arg)
 {
     struct host *h = arg;
     if (h->guests)
         guest_host_close(h->guests, on_guests_closed, h);
     else
         on_guests_closed(h);
-}
-
-static void on_operators_closed(void *arg)
-{
-    struct host *h = arg;
-    if (h->modules)
-        module_cache_close(h->modules, on_modules_closed, h);
-    else
-        on_modules_closed(h);
 }
 
 /* Guests are asleep, for the next process to go on with them. */

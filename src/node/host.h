@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operator host of one process, put together: module cache, guest host, shared watches,
+ * The operator host of one process, put together: guest host, shared watches,
  * operators, and where their specs come from. It needs a transport and nothing else, so it is the
  * same next to the embedded API and against any cluster.
  *
- * Below the data directory it makes modules/ (compiled code), swap/ (hibernated guests), operators/
+ * Below the data directory it makes swap/ (hibernated guests), operators/
  * (a place for modules that `Operator` objects name), logs/ (guest/guest_log.h), each with mode
  * 0700.
  */
@@ -27,10 +27,9 @@ enum host_identity {
 struct host_opts {
     struct loop *loop;
     const char *data_dir;
-    const char *code_dir;        /* of compiled modules; NULL: data_dir/modules */
-    bool is_short_lived;         /* it leaves the optimizing of modules to others */
-    struct transport *transport; /* kept */
-    bool embedded;               /* the API is in this process: watch resources, not namespaces */
+    struct module_cache *modules; /* kept; of the process */
+    struct transport *transport;  /* kept */
+    bool embedded;                /* the API is in this process: watch resources, not namespaces */
     /* Have its watches told how far they are, as in object_cache.h; NULL beside any other API. */
     void (*request_progress)(void *arg);
     void *progress_arg;
@@ -76,6 +75,8 @@ struct operator* host_find(const struct host *h, const struct url_target *target
 
 /* Prometheus text, and the JSON list of `dormouse guests`. */
 void host_metrics(const struct host *h, struct buf *to);
+/* Prometheus text of the process's module cache. */
+void host_modules_metrics(const struct module_cache *modules, struct buf *to);
 void host_guests_json(const struct host *h, struct buf *to);
 
 /* For testbeds. false: something is under way, and `why` names it; timers do not count. */

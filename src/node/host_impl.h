@@ -7,7 +7,6 @@
 
 struct host {
     struct host_opts opts;
-    struct module_cache *modules;
     struct guest_host *guests;
     struct watch_hub *hub;
     struct discovery *discovery;

@@ -199,11 +199,9 @@ void host_metrics(const struct host *h, struct buf *to)
 {
     struct guest_host_stats g;
     struct watch_hub_stats w;
-    struct module_cache_stats m;
     struct sums sums = { 0 };
     guest_host_get_stats(h->guests, &g);
     watch_hub_get_stats(h->hub, &w);
-    module_cache_stats(h->modules, &m);
     guest_host_each(h->guests, add_sums, &sums);
     gauge(to, "dormouse_operators", "gauge", "Operators known.", operators_count(h->operators));
     gauge(to, "dormouse_guests", "gauge", "Guests of any state.", g.guests);
@@ -238,6 +236,16 @@ void host_metrics(const struct host *h, struct buf *to)
           w.expired);
     gauge(to, "dormouse_watch_history_bytes", "gauge", "Events kept for late subscribers.",
           w.history_bytes);
+    wake_histogram(to, &g);
+    cache_metrics(h->cache, to);
+    each_operator(h, to);
+    v1_host_metrics(h->v1, to);
+}
+
+void host_modules_metrics(const struct module_cache *modules, struct buf *to)
+{
+    struct module_cache_stats m;
+    module_cache_stats(modules, &m);
     gauge(to, "dormouse_modules_compiled_total", "counter", "Modules compiled.", m.compiled);
     gauge(to, "dormouse_modules_compiled_quickly_total", "counter",
           "Modules of which quick code was made.", m.quick);
@@ -249,8 +257,4 @@ void host_metrics(const struct host *h, struct buf *to)
           m.waiting);
     gauge(to, "dormouse_modules_refused_total", "counter", "Modules refused.", m.refused);
     gauge(to, "dormouse_module_cache_bytes", "gauge", "Compiled code on disk.", m.bytes);
-    wake_histogram(to, &g);
-    cache_metrics(h->cache, to);
-    each_operator(h, to);
-    v1_host_metrics(h->v1, to);
 }

@@ -7,7 +7,6 @@
 #include "base/vec.h"
 #include "codec/json.h"
 #include "codec/url.h"
-#include "guest/module.h"
 #include "image/bdm_send.h"
 #include "io/http.h"
 #include "modules/module_artifact.h"
@@ -46,7 +45,6 @@ struct followed_tag {
 
 struct scheduling {
     struct scheduling_opts opts;
-    struct module_cache *modules;
     struct module_references *references;
     VEC(struct followed_tag *) tags; /* that are looked for */
     struct timer check;
@@ -436,7 +434,7 @@ static int start_driver(struct scheduling *s, struct err *err)
         .loop = s->opts.loop,
         .transport = s->opts.transport,
         .hub = s->hub,
-        .modules = s->modules,
+        .modules = s->opts.modules,
         .references = s->references,
         .registries = &s->image_registries,
         .identity = s->opts.embedded ? &embedded_identity : NULL,
@@ -507,9 +505,7 @@ static int start_orchestrator(struct scheduling *s, struct err *err)
 
 static int start(struct scheduling *s, struct err *err)
 {
-    scoped(free_scoped) char *modules = xasprintf("%s/modules", s->opts.data_dir);
     scoped(free_scoped) char *plugins = xasprintf("%s/plugins", s->opts.data_dir);
-    const struct module_cache_config cache = { .dir = modules };
     const struct module_references_opts references = { .loop = s->opts.loop,
                                                        .dir = plugins,
                                                        .site = s->opts.registries };
@@ -519,7 +515,6 @@ static int start(struct scheduling *s, struct err *err)
     s->references = module_references_new(&references);
     int r = later ? 0 : read_version(s, &s->now, err);
     r = r < 0 ? r : read_registries(s, err);
-    r = r < 0 ? r : module_cache_new(s->opts.loop, &cache, &s->modules, err);
     r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
     r = r < 0 ? r : start_orchestrator(s, err);
     r = r < 0 ? r : start_driver(s, err);
@@ -573,23 +568,14 @@ static void close_file(void *arg)
         on_all_gone(s);
 }
 
-static void close_modules(void *arg)
-{
-    struct scheduling *s = arg;
-    if (s->modules)
-        module_cache_close(take_ptr(&s->modules), close_file, s);
-    else
-        close_file(s);
-}
-
 static void close_hub(void *arg)
 {
     struct scheduling *s = arg;
     orchestrator_close(take_ptr(&s->orchestrator));
     if (s->hub)
-        watch_hub_close(take_ptr(&s->hub), close_modules, s);
+        watch_hub_close(take_ptr(&s->hub), close_file, s);
     else
-        close_modules(s);
+        close_file(s);
 }
 
 void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg)

@@ -42,10 +42,10 @@ struct scheduling_plans {
 
 struct scheduling_opts { /* strings are kept */
     struct loop *loop;
-    const char *data_dir;        /* modules/ below it has compiled plugins, plugins/ those that
-                                  * registries gave */
-    struct transport *transport; /* kept */
-    const char *config_file;     /* NULL: the defaults */
+    const char *data_dir;         /* plugins/ below it has those that registries gave */
+    struct module_cache *modules; /* kept; of the process */
+    struct transport *transport;  /* kept */
+    const char *config_file;      /* NULL: the defaults */
     struct scheduling_leader leader;
     bool embedded;     /* the API is in this process, and nobody else schedules: no Lease, no work
                           before the first pod */

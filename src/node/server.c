@@ -10,6 +10,7 @@
 #include "codec/json.h"
 #include "codec/url.h"
 #include "fn/function.h"
+#include "guest/module.h"
 #include "io/address.h"
 #include "io/http.h"
 #include "node/admin.h"
@@ -38,7 +39,8 @@ struct server {
     bool made_dir;
     struct cluster *cluster;
     struct http_transport *remote;
-    uint16_t api_port; /* of that; 0: not known */
+    uint16_t api_port;            /* of that; 0: not known */
+    struct module_cache *modules; /* NULL: no service has guests */
     struct host *host;
     struct functions *functions;
     struct scheduling *scheduling;
@@ -101,13 +103,22 @@ static void stop_leader(void *arg)
         stop_transport(s);
 }
 
+static void stop_modules(void *arg)
+{
+    struct server *s = arg;
+    if (s->modules)
+        module_cache_close(take_ptr(&s->modules), stop_leader, s);
+    else
+        stop_leader(s);
+}
+
 static void stop_host(void *arg)
 {
     struct server *s = arg;
     if (s->host)
-        host_stop(take_ptr(&s->host), stop_leader, s);
+        host_stop(take_ptr(&s->host), stop_modules, s);
     else
-        stop_leader(s);
+        stop_modules(s);
 }
 
 static void stop_scheduling(void *arg)
@@ -188,6 +199,8 @@ static int render_metrics(void *arg, const struct url_target *target, struct buf
     struct server *s = arg;
     if (s->cluster)
         api_metrics(cluster_api(s->cluster), to);
+    if (s->modules)
+        host_modules_metrics(s->modules, to);
     if (s->host)
         host_metrics(s->host, to);
     if (s->functions)
@@ -424,11 +437,25 @@ static void on_policy(void *arg)
         host_rights_changed(s->host);
 }
 
+/* One module cache for all services of the process: one queue of compilations, one limit. */
+static int start_modules(struct server *s, struct err *err)
+{
+    const struct server_opts *o = &s->opts;
+    const struct functions_opts *f = &o->functions;
+    bool has_worker = (f->roles & FUNCTIONS_WORKER) && !f->simulate;
+    if (!o->with_operators && !o->with_scheduler && !has_worker)
+        return 0;
+    scoped(free_scoped) char *dir = xasprintf("%s/modules", o->data_dir);
+    const struct module_cache_config config = { .dir = dir };
+    return module_cache_new(&s->loop, &config, &s->modules, err);
+}
+
 static int start_host(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
     struct host_opts opts = { .loop = &s->loop,
                               .data_dir = o->data_dir,
+                              .modules = s->modules,
                               .transport = transport,
                               .embedded = s->cluster != NULL,
                               .module_dirs = o->module_dirs,
@@ -465,6 +492,7 @@ static int start_functions(struct server *s, struct transport *transport, struct
     struct functions_opts opts = s->opts.functions;
     opts.loop = &s->loop;
     opts.data_dir = s->opts.data_dir;
+    opts.modules = s->modules;
     opts.transport = transport;
     opts.embedded = s->cluster != NULL;
     opts.on_ready = on_functions_ready;
@@ -490,6 +518,7 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
     struct scheduling_opts opts = s->opts.scheduler;
     opts.loop = &s->loop;
     opts.data_dir = s->opts.data_dir;
+    opts.modules = s->modules;
     opts.transport = transport;
     opts.embedded = s->cluster != NULL;
     opts.on_ready = on_scheduling_ready;
@@ -501,7 +530,9 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
 static void start_services(struct server *s, struct transport *transport)
 {
     struct err err = { 0 };
-    int r = start_host(s, transport, &err);
+    int r = start_modules(s, &err);
+    if (r >= 0)
+        r = start_host(s, transport, &err);
     if (r >= 0)
         r = start_functions(s, transport, &err);
     if (r >= 0)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "codec/json.h"
 #include "codec/url.h"
+#include "guest/module.h"
 #include "node/cluster.h"
 #include "node/host.h"
 #include "operator/discovery.h"
@@ -26,6 +27,7 @@ struct fault {
 struct testbed {
     struct loop loop;
     char *data_dir, *modules_dir, *code_dir;
+    struct module_cache *modules;
     struct cluster *cluster;
     struct host *host;
     struct discovery *discovery;
@@ -460,11 +462,16 @@ static int start_parts(struct testbed *t, struct err *err)
     if (r < 0)
         return r;
     t->discovery = discovery_new(&t->loop, api_transport(cluster_api(t->cluster)));
+    scoped(free_scoped) char *in_data = xasprintf("%s/modules", t->data_dir);
+    const struct module_cache_config modules = { .dir = t->code_dir ? t->code_dir : in_data,
+                                                 .no_background = true };
+    r = module_cache_new(&t->loop, &modules, &t->modules, err);
+    if (r < 0)
+        return r;
     const char *const dirs[] = { t->modules_dir };
     struct host_opts host = { .loop = &t->loop,
                               .data_dir = t->data_dir,
-                              .code_dir = t->code_dir,
-                              .is_short_lived = true,
+                              .modules = t->modules,
                               .transport = &t->recorder,
                               .embedded = true,
                               .module_dirs = dirs,
@@ -519,6 +526,10 @@ void testbed_stop(struct testbed *t)
         return;
     if (t->host) {
         host_stop(t->host, on_stopped, t);
+        stop_part(t);
+    }
+    if (t->modules) {
+        module_cache_close(t->modules, on_stopped, t);
         stop_part(t);
     }
     discovery_free(t->discovery);

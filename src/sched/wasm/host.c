@@ -18,6 +18,7 @@ struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *ca
     h->cache = cache;
     h->references = references;
     list_init(&h->sources);
+    list_init(&h->compiling);
     list_init(&h->starts);
     (void)pthread_mutex_init(&h->tick_lock, NULL);
     (void)pthread_cond_init(&h->tick_more, NULL);
@@ -40,11 +41,6 @@ void wplugin_host_interrupt(struct wplugin_host *h)
     h->is_interrupted = true;
     for (unsigned i = 0; i < TICKS && h->engine; i++)
         wasmtime_engine_increment_epoch(h->engine);
-}
-
-void wplugin_host_end_loads(struct wplugin_host *h)
-{
-    wsource_end_all(h);
 }
 
 /* ---- the ticker ---- */

@@ -39,8 +39,9 @@ struct wplugin_host {
     wasmtime_linker_t *linkers[GENERATION_COUNT];
     unsigned n_plugins; /* and loads that need the engine */
     unsigned n_loads;
-    struct list starts; /* loads whose start waits for a thread */
-    unsigned n_starts;  /* threads */
+    struct list compiling; /* loads (plugin.c) */
+    struct list starts;    /* loads whose start waits for a thread */
+    unsigned n_starts;     /* threads */
     /* The thread that advances epochs: it blocks when no guest has run for a while. */
     pthread_t ticker;
     pthread_mutex_t tick_lock;

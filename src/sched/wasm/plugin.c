@@ -293,7 +293,9 @@ struct load {
     struct buf wasm; /* until it is compiled */
     struct buf error;
     struct defer defer;
-    struct list node; /* in host->starts, until there is a thread for its start */
+    struct module_get *get; /* being compiled */
+    struct list
+        node; /* in host->compiling; in host->starts, until there is a thread for its start */
     pthread_t thread;
     struct post post; /* of it */
 };
@@ -429,6 +431,8 @@ static void on_module(struct module *m, int status, const struct err *err, void 
 {
     struct load *l = arg;
     struct wplugin *p = l->plugin;
+    l->get = NULL;
+    list_remove(&l->node);
     p->module = m;
     if (status < 0) {
         (void)buf_printf(&l->error, "wasm: error compiling guest: %s", err_text(err));
@@ -460,10 +464,19 @@ static void on_source(void *arg, struct str wasm, const struct module_pin *pin, 
     struct module_want want = { .flags = MODULE_KEEP_NAMES | MODULE_OPTIMIZED };
     l->wasm = BUF_INIT(MODULE_WASM_BYTES_MAX);
     if (buf_add_str(&l->wasm, wasm) < 0 ||
-        module_get_bytes(l->plugin->host->cache, wasm, &want, on_module, l, NULL, &err) < 0) {
+        module_get_bytes(l->plugin->host->cache, wasm, &want, on_module, l, &l->get, &err) < 0) {
         (void)buf_printf(&l->error, "wasm: error compiling guest: %s", err_text(&err));
         finish(l);
+        return;
     }
+    list_push_back(&l->plugin->host->compiling, &l->node);
+}
+
+void wplugin_host_end_loads(struct wplugin_host *h)
+{
+    wsource_end_all(h);
+    list_each (node, &h->compiling)
+        module_get_cancel(list_entry(node, struct load, node)->get);
 }
 
 static void fail_later(struct defer *d)

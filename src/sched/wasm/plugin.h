@@ -185,7 +185,8 @@ void wplugin_host_free(struct wplugin_host *host);
 /* Calls under way fail as if they had taken too long, and so do later ones, at once. For the end.
  * Any thread, while a plugin is loaded. */
 void wplugin_host_interrupt(struct wplugin_host *host);
-/* Modules that are being fetched fail soon, so that no server holds up the end. Loop thread. */
+/* Modules that are being fetched or compiled fail soon, so that neither a server nor the compiler
+ * holds up the end. Loop thread. */
 void wplugin_host_end_loads(struct wplugin_host *host);
 
 /* Exactly once, on the loop thread, not before wplugin_load() has returned. p: given,
