@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// gen-kinds writes src/kube/model/builtin_tables.c: the structure of Kubernetes' built-in kinds as compact
-// constant tables. It walks the types of the published API modules by reflection (JSON names, protobuf
-// numbers, patch strategies) and reads the markers in their sources (+optional, +listType, +default,
-// +enum), so the tables hold facts only.
+// gen-kinds writes src/kube/model/types/: the structure of Kubernetes' built-in kinds as text, a file for each API
+// group, which tools/pack-types.c makes into tables when dormouse is built. It walks the types of the published API
+// modules by reflection (JSON names, protobuf numbers, patch strategies) and reads the markers in their sources
+// (+optional, +listType, +default, +enum), so the texts hold facts only. tools/pack-types.c explains their form.
 //
-//	cd tools/gen-kinds && go run . > ../../src/kube/model/builtin_tables.c
+//	cd tools/gen-kinds && go run . ../../src/kube/model/types
 //
-// The module versions in go.mod decide which Kubernetes release the tables describe.
+// The module versions in go.mod decide which Kubernetes release the texts describe.
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -19,6 +18,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime/debug"
@@ -48,57 +48,43 @@ var metaKinds = []any{
 	metav1.APIResourceList{}, metav1.APIVersions{}, metav1.LabelSelector{},
 }
 
-// Types with their own JSON form: path.Name -> schema type in C.
+// Types with their own JSON form: path.Name -> their name in the texts.
 var special = map[string]string{
-	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":                     "SCHEMA_TIME",
-	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":                "SCHEMA_MICRO_TIME",
-	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":                 "SCHEMA_DURATION",
-	"k8s.io/apimachinery/pkg/apis/meta/v1.FieldsV1":                 "SCHEMA_FIELDS",
-	"k8s.io/apimachinery/pkg/api/resource.Quantity":                 "SCHEMA_QUANTITY",
-	"k8s.io/apimachinery/pkg/util/intstr.IntOrString":               "SCHEMA_INT_OR_STRING",
-	"k8s.io/apimachinery/pkg/runtime.RawExtension":                  "SCHEMA_RAW",
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON": "SCHEMA_ANY",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":                     "Time",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":                "MicroTime",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":                 "Duration",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.FieldsV1":                 "FieldsV1",
+	"k8s.io/apimachinery/pkg/api/resource.Quantity":                 "Quantity",
+	"k8s.io/apimachinery/pkg/util/intstr.IntOrString":               "IntOrString",
+	"k8s.io/apimachinery/pkg/runtime.RawExtension":                  "RawExtension",
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON": "any",
 }
 
-// Unions of a JSONSchemaProps and something else, and which message they are in protobuf.
+// Unions of a JSONSchemaProps and something else, which stands behind the "|"; "[]" is an array of them.
 var unions = map[string]string{
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrArray":       "SCHEMA_OR_ARRAY",
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrBool":        "SCHEMA_OR_BOOL",
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrStringArray": "SCHEMA_OR_STRINGS",
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrArray":       "[]",
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrBool":        "bool",
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaPropsOrStringArray": "[]string",
 }
 
-type node struct {
-	kind, listType string
-	flags          []string
-	ref            int // type of an object, node of items; -1 none
-	keys           []string
-	patchKey       string
-	def            string
-	enum           []string
-}
-
-func (n node) id() string { return fmt.Sprintf("%+v", n) }
-
+// field is one line of a type.
 type field struct {
-	name               string
-	node, proto, outer int
-	flags              []string
+	name, text string // text: type, number and attributes
 }
 
 type typ struct {
-	name, goName string
-	atomic       bool
-	fields       []field
+	path, name string
+	atomic     bool
+	fields     []field
 }
 
 type gen struct {
-	types     []typ
-	typeIndex map[reflect.Type]int
-	nodes     []node
-	nodeIndex map[string]int
+	types     []*typ
+	typeIndex map[reflect.Type]*typ
 	docs      map[string]map[string]*ast.TypeSpec
 	typeDocs  map[string]string
 	enums     map[string][]string
+	used      map[string]bool // names of enums that fields have
 	fset      *token.FileSet
 	loaded    map[string]bool
 }
@@ -208,79 +194,72 @@ func (g *gen) fieldMarkers(t reflect.Type, name string) map[string][]string {
 
 func qualified(t reflect.Type) string { return t.PkgPath() + "." + t.Name() }
 
-// openAPIName: k8s.io/api/core/v1.Pod -> io.k8s.api.core.v1.Pod
-func openAPIName(t reflect.Type) string {
-	path, rest, _ := strings.Cut(t.PkgPath(), "/")
-	parts := strings.Split(path, ".")
-	for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {
-		parts[i], parts[j] = parts[j], parts[i]
-	}
-	return strings.Join(parts, ".") + "." + strings.ReplaceAll(rest, "/", ".") + "." + t.Name()
+// openAPIPackage: k8s.io/api/core/v1 -> io.k8s.api.core.v1
+func openAPIPackage(path string) string {
+	host, rest, _ := strings.Cut(path, "/")
+	parts := strings.Split(host, ".")
+	slices.Reverse(parts)
+	return strings.Join(parts, ".") + "." + strings.ReplaceAll(rest, "/", ".")
 }
 
-func (g *gen) addNode(n node) int {
-	id := n.id()
-	if i, ok := g.nodeIndex[id]; ok {
-		return i
-	}
-	g.nodes = append(g.nodes, n)
-	g.nodeIndex[id] = len(g.nodes) - 1
-	return len(g.nodes) - 1
+// alias: k8s.io/api/core/v1 -> corev1
+func alias(path string) string {
+	parts := strings.Split(path, "/")
+	return parts[len(parts)-2] + parts[len(parts)-1]
 }
 
-// describe gives the node of a type, without what the place of use adds.
-func (g *gen) describe(t reflect.Type) node {
+// refer names a type in the file of another, which may be of another package.
+func (g *gen) refer(t reflect.Type, from *typ) string {
+	if t.PkgPath() == from.path {
+		return t.Name()
+	}
+	return alias(t.PkgPath()) + "." + t.Name()
+}
+
+// describe gives the text of a type, and whether it is a struct that is atomic wherever it stands.
+func (g *gen) describe(t reflect.Type, from *typ) (string, bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	n := node{ref: -1}
 	if s, ok := special[qualified(t)]; ok {
-		n.kind = s
-		return n
+		return s, false
 	}
-	if flag, ok := unions[qualified(t)]; ok {
-		n.kind, n.flags = "SCHEMA_ANY", []string{flag}
-		n.ref = g.addNode(node{kind: "SCHEMA_OBJECT", ref: g.addType(reflect.TypeOf(apiextensions.JSONSchemaProps{}))})
-		return n
-	}
-	if qualified(t) == "k8s.io/apimachinery/pkg/apis/meta/v1.WatchEvent" {
-		n.kind = "SCHEMA_RAW"
-		return n
+	if other, ok := unions[qualified(t)]; ok {
+		props := reflect.TypeOf(apiextensions.JSONSchemaProps{})
+		g.addType(props)
+		return g.refer(props, from) + "|" + other, false
 	}
 	switch t.Kind() {
 	case reflect.String:
-		n.kind = "SCHEMA_STRING"
-		if _, ok := g.typeMarkers(t)["enum"]; ok {
-			n.enum = append([]string(nil), g.enums[qualified(t)]...)
-			sort.Strings(n.enum)
+		if _, ok := g.typeMarkers(t)["enum"]; ok && len(g.enums[qualified(t)]) > 0 {
+			g.used[qualified(t)] = true
+			return g.refer(t, from), false
 		}
+		return "string", false
 	case reflect.Bool:
-		n.kind = "SCHEMA_BOOL"
+		return "bool", false
 	case reflect.Int32, reflect.Uint8, reflect.Uint32:
-		n.kind = "SCHEMA_INT32"
+		return "int32", false
 	case reflect.Int64, reflect.Int, reflect.Uint16:
-		n.kind = "SCHEMA_INT64"
+		return "int64", false
 	case reflect.Float64:
-		n.kind = "SCHEMA_NUMBER"
+		return "float64", false
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			n.kind = "SCHEMA_BYTES"
-			break
+			return "[]byte", false
 		}
-		n.kind, n.ref = "SCHEMA_ARRAY", g.addNode(g.describe(t.Elem()))
+		text, _ := g.describe(t.Elem(), from)
+		return "[]" + text, false
 	case reflect.Map:
-		n.kind, n.ref = "SCHEMA_MAP", g.addNode(g.describe(t.Elem()))
+		text, _ := g.describe(t.Elem(), from)
+		return "map[string]" + text, false
 	case reflect.Struct:
-		n.kind, n.ref = "SCHEMA_OBJECT", g.addType(t)
-		if contains(g.typeMarkers(t)["structType"], "atomic") {
-			n.flags = append(n.flags, "SCHEMA_ATOMIC_MAP")
-		}
+		return g.refer(t, from), g.addType(t).atomic
 	case reflect.Interface:
-		n.kind = "SCHEMA_ANY"
-	default:
-		fail("no schema for %v (%v)", t, t.Kind())
+		return "any", false
 	}
-	return n
+	fail("no type for %v (%v)", t, t.Kind())
+	return "", false
 }
 
 func contains(l []string, s string) bool {
@@ -292,17 +271,15 @@ func contains(l []string, s string) bool {
 	return false
 }
 
-func (g *gen) addType(t reflect.Type) int {
-	if i, ok := g.typeIndex[t]; ok {
-		return i
+func (g *gen) addType(t reflect.Type) *typ {
+	if d, ok := g.typeIndex[t]; ok {
+		return d
 	}
-	i := len(g.types)
-	g.typeIndex[t] = i
-	pkg := t.PkgPath()[strings.LastIndex(t.PkgPath(), "/")+1:]
-	g.types = append(g.types, typ{name: openAPIName(t), goName: pkg + "." + t.Name()})
-	fields := g.fields(t, 0, false)
-	g.types[i].fields = fields
-	return i
+	d := &typ{path: t.PkgPath(), name: t.Name(), atomic: contains(g.typeMarkers(t)["structType"], "atomic")}
+	g.typeIndex[t] = d
+	g.types = append(g.types, d)
+	d.fields = g.fields(t, d, nil, false)
+	return d
 }
 
 func protoNumber(f reflect.StructField) int {
@@ -315,7 +292,23 @@ func protoNumber(f reflect.StructField) int {
 	return n
 }
 
-func (g *gen) fields(t reflect.Type, outer int, noProto bool) []field {
+// number writes where a field lies in its type's message: the numbers of the embedded messages, then its own.
+func number(path []int) string {
+	if !slices.ContainsFunc(path, func(n int) bool { return n != 0 }) {
+		return ""
+	}
+	text := " ="
+	for i, n := range path {
+		if i > 0 {
+			text += "."
+		}
+		text += strconv.Itoa(n)
+	}
+	return text
+}
+
+// fields of t, which is d or embedded in it; outer are the numbers of the messages that it is embedded in.
+func (g *gen) fields(t reflect.Type, d *typ, outer []int, noProto bool) []field {
 	var out []field
 	for i := 0; i < t.NumField(); i++ {
 		f := t.Field(i)
@@ -332,97 +325,91 @@ func (g *gen) fields(t reflect.Type, outer int, noProto bool) []field {
 			for et.Kind() == reflect.Pointer {
 				et = et.Elem()
 			}
-			// Embedded messages nest at most twice; the outermost stands in the low byte.
-			if number > 255 || outer > 255 {
-				fail("%v.%s: embedded too deep", t, f.Name)
+			inner := outer
+			if number != 0 {
+				inner = append(slices.Clone(outer), number)
 			}
-			inner := number
-			if outer != 0 {
-				inner = outer | number<<8
-			}
-			out = append(out, g.fields(et, inner, number == 0)...)
+			out = append(out, g.fields(et, d, inner, number == 0)...)
 			continue
 		}
 		if name == "" {
 			name = f.Name
 		}
-		m := g.fieldMarkers(t, f.Name)
-		n := g.describe(f.Type)
-		fd := field{name: name, proto: number, outer: outer}
-		if _, message := f.Type.MethodByName("Marshal"); message && f.Type.Kind() == reflect.Slice && number != 0 {
-			/* A named list type (Verbs) is a message of its own, whose field 1 is the list. */
-			if outer != 0 || number > 255 {
-				fail("%v.%s: protobuf number %d of an embedded list", t, name, number)
-			}
-			fd.proto, fd.outer = 1, number
-		}
-		optional := strings.Contains(","+opts+",", ",omitempty,") || strings.Contains(","+opts+",", ",omitzero,")
-		_, marked := m["optional"]
-		_, markedNew := m["k8s:optional"]
-		_, required := m["required"]
-		if required || !(optional || marked || markedNew) {
-			fd.flags = append(fd.flags, "FIELD_IS_REQUIRED")
-		}
-		if strings.Contains(","+opts+",", ",omitempty,") {
-			fd.flags = append(fd.flags, "FIELD_OMIT_EMPTY")
-		}
-		if strings.Contains(","+opts+",", ",omitzero,") {
-			fd.flags = append(fd.flags, "FIELD_OMIT_ZERO")
-		}
-		if f.Type.Kind() == reflect.Pointer {
-			fd.flags = append(fd.flags, "FIELD_POINTER")
-		}
-		if _, ok := m["nullable"]; ok {
-			n.flags = append(n.flags, "SCHEMA_NULLABLE")
-		}
-		list := m["listType"]
-		list = append(list, m["k8s:listType"]...)
-		switch {
-		case contains(list, "map"):
-			n.listType = "SCHEMA_LIST_MAP"
-			n.keys = append(n.keys, m["listMapKey"]...)
-			if len(n.keys) == 0 {
-				n.keys = append(n.keys, m["k8s:listMapKey"]...)
-			}
-		case contains(list, "set"):
-			n.listType = "SCHEMA_LIST_SET"
-		case contains(list, "atomic"):
-			n.flags = append(n.flags, "SCHEMA_ATOMIC_LIST")
-		}
-		if contains(m["mapType"], "atomic") || contains(m["structType"], "atomic") {
-			n.flags = append(n.flags, "SCHEMA_ATOMIC_MAP")
-		}
-		if contains(m["mapType"], "granular") || contains(m["structType"], "granular") {
-			/* The field takes back what its type says. */
-			n.flags = slices.DeleteFunc(n.flags, func(f string) bool { return f == "SCHEMA_ATOMIC_MAP" })
-		}
-		for _, s := range strings.Split(f.Tag.Get("patchStrategy"), ",") {
-			switch s {
-			case "merge":
-				n.flags = append(n.flags, "SCHEMA_PATCH_MERGE")
-			case "retainKeys":
-				n.flags = append(n.flags, "SCHEMA_PATCH_RETAIN_KEYS")
-			case "replace":
-				n.flags = append(n.flags, "SCHEMA_PATCH_REPLACE")
-			}
-		}
-		n.patchKey = f.Tag.Get("patchMergeKey")
-		if d := m["default"]; len(d) == 1 {
-			if strings.HasPrefix(d[0], "ref(") {
-				name := strings.TrimSuffix(strings.TrimPrefix(d[0], "ref("), ")")
-				name = name[strings.LastIndex(name, ".")+1:]
-				n.def = g.constant(t.PkgPath(), name)
-			} else if json.Valid([]byte(d[0])) {
-				n.def = d[0]
-			} else {
-				fail("%v.%s: default %s", t, f.Name, d[0])
-			}
-		}
-		sort.Strings(n.flags)
-		fd.node = g.addNode(n)
-		out = append(out, fd)
+		out = append(out, field{name: name, text: g.fieldText(t, d, f, opts, append(slices.Clone(outer), number))})
 	}
 	return out
+}
+
+func (g *gen) fieldText(t reflect.Type, d *typ, f reflect.StructField, opts string, path []int) string {
+	m := g.fieldMarkers(t, f.Name)
+	text, atomic := g.describe(f.Type, d)
+	if f.Type.Kind() == reflect.Pointer {
+		text = "*" + text
+	}
+	if _, message := f.Type.MethodByName("Marshal"); message && f.Type.Kind() == reflect.Slice && path[len(path)-1] != 0 {
+		path = append(path, 1) // a named list type (Verbs) is a message of its own, whose field 1 is the list
+	}
+	text += number(path)
+	add := func(attribute string) { text += " " + attribute }
+	omitempty := strings.Contains(","+opts+",", ",omitempty,")
+	omitzero := strings.Contains(","+opts+",", ",omitzero,")
+	_, marked := m["optional"]
+	_, markedNew := m["k8s:optional"]
+	_, required := m["required"]
+	if required || !(omitempty || omitzero || marked || markedNew) {
+		add("required")
+	}
+	if omitempty {
+		add("omitempty")
+	}
+	if omitzero {
+		add("omitzero")
+	}
+	if _, ok := m["nullable"]; ok {
+		add("nullable")
+	}
+	list := append(m["listType"], m["k8s:listType"]...)
+	switch {
+	case contains(list, "map"):
+		keys := m["listMapKey"]
+		if len(keys) == 0 {
+			keys = m["k8s:listMapKey"]
+		}
+		add("listType=map listMapKey=" + strings.Join(keys, ","))
+	case contains(list, "set"):
+		add("listType=set")
+	case contains(list, "atomic"):
+		add("listType=atomic")
+	}
+	granular := contains(m["mapType"], "granular") || contains(m["structType"], "granular")
+	switch {
+	case atomic && granular:
+		add("granular") // the field takes back what its type says
+	case !atomic && !granular && (contains(m["mapType"], "atomic") || contains(m["structType"], "atomic")):
+		add("atomic")
+	}
+	if s := f.Tag.Get("patchStrategy"); s != "" {
+		add("patchStrategy=" + s)
+	}
+	if k := f.Tag.Get("patchMergeKey"); k != "" {
+		add("patchMergeKey=" + k)
+	}
+	if v := m["default"]; len(v) == 1 {
+		add("default=" + g.defaultValue(t, f, v[0])) // last: it may have blanks
+	}
+	return text
+}
+
+// defaultValue gives the JSON of a +default marker.
+func (g *gen) defaultValue(t reflect.Type, f reflect.StructField, marker string) string {
+	if strings.HasPrefix(marker, "ref(") {
+		name := strings.TrimSuffix(strings.TrimPrefix(marker, "ref("), ")")
+		return g.constant(t.PkgPath(), name[strings.LastIndex(name, ".")+1:])
+	}
+	if !json.Valid([]byte(marker)) {
+		fail("%v.%s: default %s", t, f.Name, marker)
+	}
+	return marker
 }
 
 // constant finds the JSON of a string constant that a +default=ref() names.
@@ -474,56 +461,111 @@ func fail(format string, args ...any) {
 	os.Exit(1)
 }
 
-// protoPath is where a field lies in its type's message: the numbers of the embedded messages, then its own.
-func (f field) protoPath() []int {
-	var path []int
-	for outer := f.outer; outer != 0; outer >>= 8 {
-		path = append(path, outer&0xff)
-	}
-	return append(path, f.proto)
-}
-
-// protoOrder lists a type's fields as they follow each other on the wire.
-func (t typ) protoOrder() []int {
-	var order []int
-	for i, f := range t.fields {
-		if f.proto != 0 {
-			order = append(order, i)
+// release is the version of k8s.io/api.
+func release() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == "k8s.io/api" {
+				return d.Version
+			}
 		}
 	}
-	sort.SliceStable(order, func(i, j int) bool {
-		return slices.Compare(t.fields[order[i]].protoPath(), t.fields[order[j]].protoPath()) < 0
-	})
-	return order
+	return "unknown"
 }
 
-// pool lays strings out one after another and hands out their offsets; offset 0 is "".
-type pool struct {
-	text  []string
-	at    map[string]int
-	bytes int
+// fileOf: k8s.io/api/core/v1 -> core.txt
+func fileOf(path string) string {
+	parts := strings.Split(path, "/")
+	return parts[len(parts)-2] + ".txt"
 }
 
-func (p *pool) add(s string) int {
-	if i, ok := p.at[s]; ok {
-		return i
+// word quotes a value that is no plain word.
+func word(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\"\\#") {
+		return strconv.Quote(s)
 	}
-	p.at[s] = p.bytes
-	p.text = append(p.text, s)
-	p.bytes += len(s) + 1
-	return p.at[s]
+	return s
 }
 
-func or(flags []string) string {
-	if len(flags) == 0 {
-		return "0"
+type kind struct {
+	gvk schema.GroupVersionKind
+	typ *typ
+}
+
+// writePackage writes what is of one package: its kinds, enums and types.
+func (g *gen) writePackage(w *strings.Builder, path string, kinds []kind) {
+	imports := map[string]string{}
+	mention := func(text string) {
+		for _, t := range g.types {
+			if t.path != path && strings.Contains(text, alias(t.path)+".") {
+				imports[alias(t.path)] = openAPIPackage(t.path)
+			}
+		}
 	}
-	return strings.Join(flags, " | ")
+	var body strings.Builder
+	for _, k := range kinds {
+		if k.typ.path == path {
+			fmt.Fprintf(&body, "kind %s %s", k.gvk.GroupVersion(), k.gvk.Kind)
+			if k.gvk.Kind != k.typ.name {
+				fmt.Fprintf(&body, " = %s", k.typ.name)
+			}
+			body.WriteString("\n")
+		}
+	}
+	var enums []string
+	for name := range g.used {
+		if strings.HasPrefix(name, path+".") {
+			enums = append(enums, name)
+		}
+	}
+	sort.Strings(enums)
+	for _, name := range enums {
+		values := slices.Clone(g.enums[name])
+		sort.Strings(values)
+		fmt.Fprintf(&body, "\nenum %s", strings.TrimPrefix(name, path+"."))
+		for _, v := range values {
+			body.WriteString(" " + word(v))
+		}
+	}
+	if len(enums) > 0 {
+		body.WriteString("\n")
+	}
+	for _, t := range g.types {
+		if t.path != path {
+			continue
+		}
+		fmt.Fprintf(&body, "\ntype %s", t.name)
+		if t.atomic {
+			body.WriteString(" atomic")
+		}
+		body.WriteString("\n")
+		wide := 0
+		for _, f := range t.fields {
+			wide = max(wide, len(f.name))
+			mention(f.text)
+		}
+		for _, f := range t.fields {
+			fmt.Fprintf(&body, "  %-*s  %s\n", wide, f.name, f.text)
+		}
+	}
+	fmt.Fprintf(w, "\npackage %s\n", openAPIPackage(path))
+	names := make([]string, 0, len(imports))
+	for name := range imports {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		fmt.Fprintf(w, "import %s %s\n", name, imports[name])
+	}
+	w.WriteString(body.String())
 }
 
 func main() {
-	g := &gen{typeIndex: map[reflect.Type]int{}, nodeIndex: map[string]int{}, docs: map[string]map[string]*ast.TypeSpec{},
-		typeDocs: map[string]string{}, enums: map[string][]string{}, fset: token.NewFileSet(), loaded: map[string]bool{}}
+	if len(os.Args) != 2 {
+		fail("usage: gen-kinds DIRECTORY")
+	}
+	g := &gen{typeIndex: map[reflect.Type]*typ{}, docs: map[string]map[string]*ast.TypeSpec{}, typeDocs: map[string]string{},
+		enums: map[string][]string{}, used: map[string]bool{}, fset: token.NewFileSet(), loaded: map[string]bool{}}
 	s := runtime.NewScheme()
 	check(clientscheme.AddToScheme(s))
 	check(apiextensions.AddToScheme(s))
@@ -531,10 +573,6 @@ func main() {
 	check(admission.AddToScheme(s))
 	check(apidiscovery.AddToScheme(s))
 
-	type kind struct {
-		gvk schema.GroupVersionKind
-		typ int
-	}
 	known := s.AllKnownTypes()
 	var gvks []schema.GroupVersionKind
 	for gvk, t := range known {
@@ -553,118 +591,26 @@ func main() {
 		kinds = append(kinds, kind{schema.GroupVersionKind{Group: "meta.k8s.io", Version: "v1", Kind: t.Name()}, g.addType(t)})
 	}
 
-	w := bufio.NewWriter(os.Stdout)
-	defer w.Flush()
-	strs := &pool{at: map[string]int{}}
-	strs.add("")
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == "k8s.io/api" {
-				version = d.Version
-			}
-		}
-	}
-	fmt.Fprintf(w, "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by tools/gen-kinds from k8s.io/api %s. Do not edit. */\n", version)
-	fmt.Fprintf(w, "/* clang-format off */\n#include \"kube/model/builtin_tables.h\"\n\nconst char builtin_api_version[] = %q;\n\n", version)
-
-	fmt.Fprintf(w, "const struct builtin_field_row builtin_fields[] = {\n")
-	first := make([]int, len(g.types))
-	n := 0
-	for i, t := range g.types {
-		first[i] = n
-		fmt.Fprintf(w, "    /* %s */\n", t.goName)
-		for _, f := range t.fields {
-			fmt.Fprintf(w, "    { %d, %d, %d, %d, %s }, /* %s */\n", strs.add(f.name), f.node, f.proto, f.outer, or(f.flags), f.name)
-			n++
-		}
-	}
-	fmt.Fprintf(w, "};\n\nconst struct builtin_type_row builtin_types[] = {\n")
-	for i, t := range g.types {
-		fmt.Fprintf(w, "    { %d, %d, %d, %d },\n", strs.add(t.name), strs.add(t.goName), first[i], len(t.fields))
-	}
-	fmt.Fprintf(w, "};\nconst uint16_t builtin_n_types = %d;\n\n", len(g.types))
-
-	fmt.Fprintf(w, "/* Of each type the numbers of its fields in the order of protobuf, filled up with 255. */\n")
-	fmt.Fprintf(w, "const uint8_t builtin_proto_order[] = {\n")
+	files := map[string]*strings.Builder{}
+	done := map[string]bool{}
+	var paths []string
 	for _, t := range g.types {
-		order := t.protoOrder()
-		if len(t.fields) == 0 {
-			continue
-		}
-		if len(t.fields) >= 255 {
-			fail("%s has %d fields", t.name, len(t.fields))
-		}
-		fmt.Fprintf(w, "   ")
-		for i := range t.fields {
-			n := 255
-			if i < len(order) {
-				n = order[i]
-			}
-			fmt.Fprintf(w, " %d,", n)
-		}
-		fmt.Fprintf(w, "\n")
-	}
-	fmt.Fprintf(w, "};\n\n")
-
-	fmt.Fprintf(w, "/* Lists of strings: a count, then offsets. */\nconst uint32_t builtin_lists[] = {\n    0,\n")
-	lists, nlists := map[string]int{"": 0}, 1
-	list := func(l []string) int {
-		id := strings.Join(l, "\x00")
-		if i, ok := lists[id]; ok {
-			return i
-		}
-		lists[id] = nlists
-		fmt.Fprintf(w, "    %d,", len(l))
-		for _, s := range l {
-			fmt.Fprintf(w, " %d,", strs.add(s))
-		}
-		fmt.Fprintf(w, "\n")
-		nlists += 1 + len(l)
-		return lists[id]
-	}
-	type lists2 struct{ keys, enum int }
-	refs := make([]lists2, len(g.nodes))
-	for i, nd := range g.nodes {
-		refs[i] = lists2{list(nd.keys), list(nd.enum)}
-	}
-	fmt.Fprintf(w, "};\n\nconst struct builtin_node_row builtin_nodes[] = {\n")
-	for i, nd := range g.nodes {
-		lt := nd.listType
-		if lt == "" {
-			lt = "0"
-		}
-		fmt.Fprintf(w, "    { %s, %s, %s, %d, %d, %d, %d, %d },\n", nd.kind, lt, or(nd.flags), nd.ref+1, refs[i].keys, refs[i].enum, strs.add(nd.patchKey), strs.add(nd.def))
-	}
-	fmt.Fprintf(w, "};\nconst uint16_t builtin_n_nodes = %d;\n\n", len(g.nodes))
-
-	fmt.Fprintf(w, "const struct builtin_kind_row builtin_kinds[] = {\n")
-	for _, k := range kinds {
-		fmt.Fprintf(w, "    { %d, %d, %d, %d }, /* %s/%s %s */\n", strs.add(k.gvk.Group), strs.add(k.gvk.Version), strs.add(k.gvk.Kind), k.typ, k.gvk.Group, k.gvk.Version, k.gvk.Kind)
-	}
-	fmt.Fprintf(w, "};\nconst uint16_t builtin_n_kinds = %d;\n\n", len(kinds))
-
-	fmt.Fprintf(w, "const char builtin_strings[] =\n")
-	for _, s := range strs.text {
-		fmt.Fprintf(w, "    %s \"\\0\"\n", cString(s))
-	}
-	fmt.Fprintf(w, "    ;\n")
-}
-
-func cString(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c > '~':
-			fmt.Fprintf(&b, "\\%03o", c)
-		default:
-			b.WriteByte(c)
+		if !done[t.path] {
+			done[t.path] = true
+			paths = append(paths, t.path)
 		}
 	}
-	b.WriteByte('"')
-	return b.String()
+	sort.Strings(paths)
+	for _, path := range paths {
+		w := files[fileOf(path)]
+		if w == nil {
+			w = &strings.Builder{}
+			fmt.Fprintf(w, "# Written by tools/gen-kinds; tools/pack-types.c explains the form.\nrelease %s\n", release())
+			files[fileOf(path)] = w
+		}
+		g.writePackage(w, path, kinds)
+	}
+	for name, w := range files {
+		check(os.WriteFile(filepath.Join(os.Args[1], name), []byte(w.String()), 0o644))
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Built-in kinds: schemas expanded from generated constant tables (builtin_tables.c, made by
- * tools/gen-kinds). rules/rules.h has the list of resources that are served.
+ * Built-in kinds: schemas expanded from constant tables, which the build makes of the texts in
+ * types/ (tools/pack-types.c). rules/rules.h has the list of resources that are served.
  *
  * The tables have no pointers, so they cost no relocated pages; a type costs memory only from its
  * first use on, and then for the life of the process.
