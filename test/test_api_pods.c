@@ -46,18 +46,19 @@ TEST(a_pod_begins_pending_with_its_quality_of_service)
 /* So that whoever reads the pod, schedulers above all, needs to know of selectors alone. */
 TEST(label_keys_become_a_part_of_selectors)
 {
-#define MERGED(operator) "{\"key\":\"app\",\"operator\":\"" operator "\",\"values\":[\"p\"]}"
+#define MERGED(operator) "{\"key\":\"app\",\"operator\":\"" operator"\",\"values\":[\"p\"]}"
 #define TERM             "\"topologyKey\":\"zone\",\"labelSelector\":"
     struct fixture f;
     fixture_init(&f);
     struct json *spec = json_getc(
-        make_pod(&f, "p",
-                 ",\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
-                 "[{" TERM "{},\"matchLabelKeys\":[\"app\",\"none\"]}]},\"podAntiAffinity\":{"
-                 "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,"
-                 "\"podAffinityTerm\":{" TERM "{\"matchLabels\":{\"a\":\"b\"}},"
-                 "\"mismatchLabelKeys\":[\"app\"]}}]}},\"topologySpreadConstraints\":[{\"maxSkew\":1,"
-                 "\"whenUnsatisfiable\":\"DoNotSchedule\"," TERM "{},\"matchLabelKeys\":[\"app\"]}]"),
+        make_pod(
+            &f, "p",
+            ",\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+            "[{" TERM "{},\"matchLabelKeys\":[\"app\",\"none\"]}]},\"podAntiAffinity\":{"
+            "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,"
+            "\"podAffinityTerm\":{" TERM "{\"matchLabels\":{\"a\":\"b\"}},"
+            "\"mismatchLabelKeys\":[\"app\"]}}]}},\"topologySpreadConstraints\":[{\"maxSkew\":1,"
+            "\"whenUnsatisfiable\":\"DoNotSchedule\"," TERM "{},\"matchLabelKeys\":[\"app\"]}]"),
         "spec");
     struct buf text = BUF_INIT(1 << 16);
     json_write(&text, json_getc(spec, "affinity"));
@@ -65,7 +66,8 @@ TEST(label_keys_become_a_part_of_selectors)
     static const char *const parts[] = {
         "\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
         "\"labelSelector\":{\"matchExpressions\":[" MERGED("In") "]}",
-        "\"labelSelector\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[" MERGED("NotIn") "]}",
+        "\"labelSelector\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[" MERGED(
+            "NotIn") "]}",
         "\"DoNotSchedule\",\"labelSelector\":{\"matchExpressions\":[" MERGED("In") "]}",
     };
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)

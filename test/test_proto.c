@@ -125,8 +125,8 @@ TEST(an_answer_carries_logs_and_operations)
     proto_begin(&b);
     proto_put_answer(&b, &a, buf_str(&logs), buf_str(&ops), STR_NULL);
     CHECK_OK(proto_get_answer(str_slice(buf_str(&b), PROTO_FRAME_BYTES, b.n), &got, NULL));
-    CHECK(got.code == -5 && got.swap_bytes == 11 && got.swap_needs_bytes == 15 && got.suspend_us == 13 &&
-          got.logs_left_out == 14);
+    CHECK(got.code == -5 && got.swap_bytes == 11 && got.swap_needs_bytes == 15 &&
+          got.suspend_us == 13 && got.logs_left_out == 14);
     CHECK_STR(got.text, "why");
     struct proto_log log;
     struct proto_op op;

@@ -675,8 +675,9 @@ TEST(a_claim_gets_its_node_and_the_pod_waits_for_the_volume)
                "'volume.kubernetes.io/selected-node':'n2'}}}");
     kit_answer(&k, 200, "{'metadata':{'resourceVersion':'50'}}");
     CHECK(!t.has_result);
-    CHECK_STR(waits_for(&t), "a provisioner makes a volume for PersistentVolumeClaim 'c' (StorageClass "
-                             "'made') on the node");
+    CHECK_STR(waits_for(&t),
+              "a provisioner makes a volume for PersistentVolumeClaim 'c' (StorageClass "
+              "'made') on the node");
     static const char claim[] =
         "{'metadata':{'namespace':'ns','name':'c','uid':'c-uid','resourceVersion':'%d',"
         "'annotations':{'volume.kubernetes.io/selected-node':'n2'%s}},'spec':{'storageClassName':"

@@ -26,10 +26,9 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "fn-schedule: %s\n", err_text(&err));
         return 1;
     }
-    struct trace_draw draw = { .seed = seed,
-                               .arrivals = TRACE_EXPONENTIAL,
-                               .shift = true,
-                               .scale = strtod(argv[4], NULL) };
+    struct trace_draw draw = {
+        .seed = seed, .arrivals = TRACE_EXPONENTIAL, .shift = true, .scale = strtod(argv[4], NULL)
+    };
     struct trace_calls calls = { 0 };
     for (uint32_t minute = (uint32_t)from; minute < MIN(to, t->n_minutes); minute++) {
         trace_draw_minute(t, &draw, minute, &calls);

@@ -158,8 +158,7 @@ static bool is_worth_it(const struct request *rq, int status, uint64_t body_n)
 {
     bool watch = rq->res && rq->route.verb == KUBE_WATCH;
     return !watch && status == 200 && body_n > COMPRESS_MIN_BYTES && compress_may(rq) &&
-           !headers_get(&rq->extra, "content-encoding").p &&
-           rq->api->n_compressing < COMPRESS_MAX;
+           !headers_get(&rq->extra, "content-encoding").p && rq->api->n_compressing < COMPRESS_MAX;
 }
 
 void compress_begin(struct request *rq, struct headers *h, uint64_t body_n, uint64_t *ret_n)

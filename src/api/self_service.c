@@ -51,7 +51,8 @@ void self_service_publish(struct api *api, const char *host, uint16_t port)
         &b,
         "[{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"kubernetes\","
         "\"namespace\":\"default\",\"labels\":{\"component\":\"apiserver\",\"provider\":"
-        "\"kubernetes\"}},\"spec\":{\"clusterIP\":\"10.96.0.1\",\"ipFamilyPolicy\":\"SingleStack\",\"ports\":[{\"name\":\"https\","
+        "\"kubernetes\"}},\"spec\":{\"clusterIP\":\"10.96.0.1\",\"ipFamilyPolicy\":\"SingleStack\","
+        "\"ports\":[{\"name\":\"https\","
         "\"protocol\":\"TCP\",\"port\":443,\"targetPort\":%u}]}}",
         port);
     if (find_address(host, ip))

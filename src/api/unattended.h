@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workloads that stay objects: a Deployment is stored and served like any other kind, and its Pods
- * are made by a controller, which this process does not have. The client that creates one gets a warning.
+ * are made by a controller, which this process does not have. The client that creates one gets a
+ * warning.
  */
 #pragma once
 

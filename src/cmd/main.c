@@ -33,14 +33,10 @@ static const char outro[] = "\n"
 /* Titles of the groups in the help, by the first word of their commands. */
 static const struct {
     const char *word, *title;
-} sections[] = { { "up", "Clusters" },
-                 { "operator", "Operators" },
-                 { "fn", "Functions" },
-                 { "scheduler", "Scheduling" },
-                 { "image", "Images" },
-                 { "module", "Modules" },
-                 { "guests", "What runs here" },
-                 { "kubeconfig", "Administration" } };
+} sections[] = { { "up", "Clusters" },           { "operator", "Operators" },
+                 { "fn", "Functions" },          { "scheduler", "Scheduling" },
+                 { "image", "Images" },          { "module", "Modules" },
+                 { "guests", "What runs here" }, { "kubeconfig", "Administration" } };
 
 static void print_help(FILE *to)
 {

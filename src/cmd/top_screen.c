@@ -64,9 +64,9 @@ static int print_once(const struct top_view *v, const char *dir, bool reverse)
     X(cbreak)                                                                                      \
     X(curs_set)                                                                                    \
     X(keypad)                                                                                      \
-    X(wtimeout) X(wgetch) X(werase) X(wmove) X(waddnstr) X(wattrset) X(wrefresh) X(clearok)        \
-        X(getmaxx) X(getmaxy) X(has_colors) X(start_color) X(use_default_colors) X(init_pair)      \
-            X(COLOR_PAIR)
+    X(wtimeout)                                                                                    \
+    X(wgetch) X(werase) X(wmove) X(waddnstr) X(wattrset) X(wrefresh) X(clearok) X(getmaxx)         \
+        X(getmaxy) X(has_colors) X(start_color) X(use_default_colors) X(init_pair) X(COLOR_PAIR)
 
 static struct {
 #define CURSES_MEMBER(name) __typeof__(name) *name;

@@ -17,5 +17,5 @@ void gzip_free(struct gzip *g);
 /* end: nothing follows. Errors: those of `out`; then only gzip_free(). */
 int gzip_add(struct gzip *g, struct str bytes, bool end, struct buf *out);
 
-/* The whole of what was compressed. Errors: E_PARSE, and those of `out`, whose maximum bounds it. */
+/* All of what was compressed. Errors: E_PARSE, and those of `out`, whose maximum bounds it. */
 int gunzip(struct str bytes, struct buf *out);

@@ -10,7 +10,7 @@ struct layer_dir_record {
     struct str path;
     struct file_attrs attrs;
     bool is_implicit; /* no layer has an entry for it */
-    uint32_t layer; /* that wrote it last */
+    uint32_t layer;   /* that wrote it last */
     bool is_opaque;
     /* Where links are followed, a directory has several paths, and a path stands for another
      * directory later: the inode that was meant, and when. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The round trip to a registry: GET /v2/ opens the connection, another one is the round trip. Any
- * answer below 500 counts, but 429: also that it wants credentials; none are sent. Through the proxy
- * of the environment where there is one, as pulls go. How fast a registry sends is measured by
- * pulls (image/node_state.h): there is nothing that every registry would send for the asking.
+ * answer below 500 counts, but 429: also that it wants credentials; none are sent. Through the
+ * proxy of the environment where there is one, as pulls go. How fast a registry sends is measured
+ * by pulls (image/node_state.h): there is nothing that every registry would send for the asking.
  *
  * Loop thread only.
  */

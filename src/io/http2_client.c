@@ -463,8 +463,7 @@ void h2_link_open(struct link *l)
     list_init(&l->h2->calls);
     list_init(&l->h2->todo);
     l->h2->ng = session_new(l);
-    h2_ping_init(&l->h2->ping, &l->s, l->h2->ng, c->ping_ms,
-                 c->ping_timeout_ms);
+    h2_ping_init(&l->h2->ping, &l->s, l->h2->ng, c->ping_ms, c->ping_timeout_ms);
     (void)nghttp2_submit_settings(l->h2->ng, NGHTTP2_FLAG_NONE, settings, ARRAY_LEN(settings));
     (void)nghttp2_session_set_local_window_size(l->h2->ng, NGHTTP2_FLAG_NONE, 0,
                                                 CONNECTION_WINDOW_BYTES);

@@ -909,7 +909,8 @@ static int look_up(struct link *l, struct err *err)
     char port[8];
     (void)snprintf(port, sizeof port, "%u", peer_port(c));
     lookup->link = l;
-    int r = work_pool_getaddrinfo(&c->loop->uv, &lookup->req, on_lookup, peer_host(c), port, &hints);
+    int r =
+        work_pool_getaddrinfo(&c->loop->uv, &lookup->req, on_lookup, peer_host(c), port, &hints);
     if (r < 0) {
         free(lookup);
         return err_sys(err, r, "find %s'%s'", peer_kind(c), peer_host(c));

@@ -34,8 +34,8 @@ enum {
      * collection of the cache may have.
      */
     WORK_QUEUE_MAX_DELETED = 1 << 20,
-    WORK_NAME_MAX = 253,            /* bytes of a name or of a namespace (DNS subdomain) */
-    WORK_DELAY_MAX_MS_LOG2 = 40     /* longer waits are cut to 2^40 ms */
+    WORK_NAME_MAX = 253,        /* bytes of a name or of a namespace (DNS subdomain) */
+    WORK_DELAY_MAX_MS_LOG2 = 40 /* longer waits are cut to 2^40 ms */
 };
 
 /* Why a key is worked on: bit, text of the guest ABI (docs/guest-abi.md, section 4). */

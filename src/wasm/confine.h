@@ -75,9 +75,9 @@ struct confine_child {
 /*
  * Start it as the first process of a PID namespace of its own, with all signals at their defaults.
  * That process reaps nothing. SIGKILL and SIGSTOP from outside act on it as on any other; all other
- * signals are ignored where it has no handler for them. Without root the namespace belongs to a user
- * namespace in which only this user and group exist. Where the kernel refuses, the child shares the
- * namespaces of this process. Any thread; blocks until the child's exec. Returns its
+ * signals are ignored where it has no handler for them. Without root the namespace belongs to a
+ * user namespace in which only this user and group exist. Where the kernel refuses, the child
+ * shares the namespaces of this process. Any thread; blocks until the child's exec. Returns its
  * process id, a child of this process. Errors: of starting it.
  */
 int confine_spawn(const struct confine_child *child, struct err *err);

@@ -23,15 +23,15 @@ W(args_sizes_get, i, i)
 W(environ_get, i, i)
 W(environ_sizes_get, i, i)
 W(clock_res_get, i, i)
-W(clock_time_get, i, I, i) W(fd_advise, i, I, I, i) W(fd_allocate, i, I, I) W(fd_close, i)
-    W(fd_datasync, i) W(fd_fdstat_get, i, i) W(fd_fdstat_set_flags, i, i)
-        W(fd_fdstat_set_rights, i, I, I) W(fd_filestat_get, i, i) W(fd_filestat_set_size, i, I)
-            W(fd_filestat_set_times, i, I, I, i) W(fd_pread, i, i, i, I, i) W(fd_prestat_get, i, i)
-                W(fd_prestat_dir_name, i, i, i) W(fd_pwrite, i, i, i, I, i) W(fd_read, i, i, i, i)
-                    W(fd_readdir, i, i, i, I, i) W(fd_renumber, i, i) W(fd_seek, i, I, i, i)
-                        W(fd_sync, i) W(fd_tell, i, i) W(fd_write, i, i, i,
-                                                         i) W(path_create_directory, i, i,
-                                                              i) W(path_filestat_get, i, i, i, i, i)
+W(clock_time_get, i, I, i)
+W(fd_advise, i, I, I, i) W(fd_allocate, i, I, I) W(fd_close, i) W(fd_datasync, i)
+    W(fd_fdstat_get, i, i) W(fd_fdstat_set_flags, i, i) W(fd_fdstat_set_rights, i, I, I)
+        W(fd_filestat_get, i, i) W(fd_filestat_set_size, i, I) W(fd_filestat_set_times, i, I, I, i)
+            W(fd_pread, i, i, i, I, i) W(fd_prestat_get, i, i) W(fd_prestat_dir_name, i, i, i)
+                W(fd_pwrite, i, i, i, I, i) W(fd_read, i, i, i, i) W(fd_readdir, i, i, i, I, i)
+                    W(fd_renumber, i, i) W(fd_seek, i, I, i, i) W(fd_sync, i) W(fd_tell, i, i)
+                        W(fd_write, i, i, i, i) W(path_create_directory, i, i,
+                                                  i) W(path_filestat_get, i, i, i, i, i)
                             W(path_filestat_set_times, i, i, i, i, I, I,
                               i) W(path_link, i, i, i, i, i, i,
                                    i) W(path_open, i, i, i, i, i, I, I, i, i)
