@@ -61,7 +61,7 @@ static int be_runtime(void *arg)
         what = argv[0];
         (void)execv(argv[0], (char *const *)argv);
     }
-    (void)dprintf(STDERR_FILENO, "error: %s: %s\n", what, strerror(errno));
+    (void)dprintf(STDERR_FILENO, "error: %s: %s\n", what, err_strerror(-errno));
     _exit(STATUS_NO_RUNTIME);
 }
 

@@ -204,7 +204,8 @@ void guest_log_add(struct guest_logs *logs, const char *namespace, const char *n
         uint64_t skipped;
         logs->lost++;
         if (log_rate_ok(&rate, 60000, &skipped))
-            log_warn("lines of operators are lost", "dir=%s error=\"%s\"", logs->dir, strerror(-r));
+            log_warn("lines of operators are lost", "dir=%s error=\"%s\"", logs->dir,
+                     err_strerror(r));
         close_file(logs); /* a part of the line may be there: end_torn_line() */
         return;
     }

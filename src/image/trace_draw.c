@@ -191,7 +191,7 @@ int image_trace_draw(const struct image_trace_draw *d, struct image_trace *ret, 
     double requests = (double)d->requests_per_day * d->sites * d->days;
     if (d->images < 1 || d->images > IMAGE_TRACE_IMAGES_MAX || d->sites < 1 ||
         d->sites > IMAGE_TRACE_SITES_MAX || d->days < 1 || d->days > 3650 ||
-        d->requests_per_day < 1 || requests > IMAGE_TRACE_REQUESTS_MAX / 2)
+        d->requests_per_day < 1 || 2 * requests > IMAGE_TRACE_REQUESTS_MAX)
         return err_set(err, E_INVALID, "too many or no images, sites, days or requests to draw");
     if (!(d->zipf >= 0 && d->zipf <= 10) || !is_part(d->overlap) || !is_part(d->drift) ||
         !is_part(d->burst) || d->burst_mean > 1000)

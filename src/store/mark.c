@@ -46,8 +46,10 @@ static bool parse_line(struct str line, const char *boot, struct mark_known *ret
     struct mark_known known;
     uint64_t clean;
     char file_boot[BOOT_ID_BYTES], again[LINE_MAX_BYTES];
-    if (!str_cut(rest, ' ', &word, &rest) || !str_cut(rest, ' ', &word, &rest) ||
-        !take_number(&rest, "reserved", &known.reserved) ||
+    for (int i = 0; i < 2; i++)
+        if (!str_cut(rest, ' ', &word, &rest))
+            return false;
+    if (!take_number(&rest, "reserved", &known.reserved) ||
         !take_number(&rest, "seen", &known.seen) || !take_number(&rest, "clean", &clean) ||
         !str_has_prefix(rest, STR("boot=")) || rest.n < 5 + BOOT_ID_BYTES)
         return false;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checks of the tree find: circles of directories and names without a prefix, in made-up trees."""
 import json
+import os
 import subprocess
 
 import pytest
@@ -156,3 +157,68 @@ def test_shrinking_adds_nothing(tmp_path):
     names = Names(tmp_path).add("src/guest/guest.c", "int row_size;", LIBRARY)
     assert names.check("--shrink", known="") == ["src/guest/guest.c: row_size has no prefix of its file or directory"]
     assert (tmp_path / "tools/known-names.txt").read_text() == ""
+
+
+class Changed:
+    """A repository with sources, and stand-ins for clang-format and clang-tidy that dislike files with certain words."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        (tree / "bin").mkdir()
+        for name, text in (("clang-format", 'shift 2; ! grep -l "bad format" "$@" >&2'),
+                           ("clang-tidy", 'for p; do :; done; echo "1 warnings generated."; echo "$p" >>tidied; ! grep -H "bad code" "$p"')):
+            (tree / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+            (tree / "bin" / name).chmod(0o755)
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *args):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *args], cwd=self.tree, check=True, capture_output=True)
+
+    def commit(self, **files):
+        for name, text in files.items():
+            path = self.tree / name.replace("__", "/").replace("_c", ".c").replace("_h", ".h")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.git("add", "-A", "--", ":!bin", ":!tidied")
+        self.git("commit", "-q", "-m", "it")
+        return self
+
+    def check(self, *args, status=0, **more):
+        """The lines; the files that clang-tidy has seen."""
+        (self.tree / "tidied").write_text("")
+        env = dict(os.environ, PATH=f"{self.tree}/bin:{os.environ['PATH']}", **more)
+        done = subprocess.run([ROOT / "tools/check-changed", "build", *args], cwd=self.tree, capture_output=True, text=True, env=env)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout.splitlines(), sorted((self.tree / "tidied").read_text().split())
+
+
+def test_a_first_commit_has_nothing_to_compare_with(tmp_path):
+    changed = Changed(tmp_path).commit(src__a_c="bad format bad code\n")
+    assert changed.check() == (["no commit to compare with: nothing is checked"], [])
+
+
+def test_the_last_commit_of_the_only_branch_is_checked(tmp_path):
+    changed = Changed(tmp_path).commit(src__old_c="bad code bad format\n", src__a_h="\n", src__a_c="\n")
+    changed.commit(src__new_c="bad code\n", test__t_c="bad format\n", src__a_h="int a;\n", docs="bad format\n")
+    lines, tidied = changed.check(status=1)
+    assert tidied == ["src/a.c", "src/new.c"] and lines[0].startswith("3 files of C")
+    assert lines[1:] == ["FAILED: clang-format; ./dev fmt mends it", "src/new.c:bad code", "FAILED: clang-tidy src/new.c"]
+
+
+def test_a_branch_is_checked_from_where_it_left_the_default_branch(tmp_path):
+    changed = Changed(tmp_path).commit(src__old_c="bad code\n", src__moved_c="bad code\n" * 9).commit(src__base_c="bad code\n")
+    changed.git("checkout", "-q", "-b", "topic")
+    changed.commit(src__one_c="\n").commit(src__two_c="\n")
+    changed.git("mv", "src/moved.c", "src/there.c")
+    changed.commit()
+    (tmp_path / "src/one.c").write_text("not committed\n")
+    lines, tidied = changed.check()
+    assert tidied == ["src/one.c", "src/two.c"]
+    assert changed.check("--base", "HEAD^^")[1] == ["src/one.c", "src/two.c"]
+    assert changed.check("--base", "HEAD^")[1] == ["src/one.c"]
+
+
+def test_time_for_clang_tidy_is_bounded(tmp_path):
+    changed = Changed(tmp_path).commit(src__a_c="\n").commit(src__b_c="bad code\n")
+    lines, tidied = changed.check(TIDY_S="-1")
+    assert (lines[1:], tidied) == (["not checked by clang-tidy: src/b.c"], [])

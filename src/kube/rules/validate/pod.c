@@ -56,8 +56,7 @@ static void put_name(const struct spot *container, void *names)
 static bool is_deletion_cost(struct str s)
 {
     int64_t n;
-    return parse_i64(s, INT32_MIN, INT32_MAX, &n) == 0 &&
-           (s.p[0] == '-' || s.p[0] != '0' || s.n == 1);
+    return parse_i64(s, INT32_MIN, INT32_MAX, &n) == 0 && (s.p[0] != '0' || s.n == 1);
 }
 
 /* Annotations with a meaning for the pod. */
