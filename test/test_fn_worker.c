@@ -1350,7 +1350,7 @@ TEST(many_workers_are_simulated_each_with_its_own_stream)
                                  .prefix = "w-",
                                  .on_synced = on_crowd_synced,
                                  .arg = &c };
-    CHECK_OK(simulation_start(&o, &s, NULL));
+    CHECK_OK(simulate_start(&o, &s, NULL));
     while (c.hellos < 100)
         (void)loop_turn(&loop, false);
     order m = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
@@ -1361,9 +1361,9 @@ TEST(many_workers_are_simulated_each_with_its_own_stream)
         fn_stream_send(c.s[i], &m.base);
     while (!c.synced)
         (void)loop_turn(&loop, false);
-    simulation_count(s, &counts);
+    simulate_count(s, &counts);
     CHECK(counts.is_welcome);
-    simulation_stop(s, on_crowd_stopped, &c);
+    simulate_stop(s, on_crowd_stopped, &c);
     while (!c.stopped)
         (void)loop_turn(&loop, false);
     for (unsigned i = 0; i < c.n; i++)

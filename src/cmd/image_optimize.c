@@ -389,8 +389,8 @@ static void note_failure(struct optimizer *o, const char *key, const char *what,
         return;
     uint64_t ms = image_retries_failed(&o->retries, key, clock_mono_ms());
     if (!is_once)
-        optimize_event("failed", "what=\"%s\" again_ms=%llu error=\"%s\"", what,
-                       (unsigned long long)ms, err_text(err));
+        image_optimize_event("failed", "what=\"%s\" again_ms=%llu error=\"%s\"", what,
+                             (unsigned long long)ms, err_text(err));
 }
 
 /* ---- images that cannot be read ---- */
@@ -429,7 +429,7 @@ static int leave_out(struct optimizer *o, struct group *g, const struct json *do
         if (!i)
             continue;
         if (!i->unreadable_wall_s)
-            optimize_event("unreadable", "name=%s", i->name);
+            image_optimize_event("unreadable", "name=%s", i->name);
         i->unreadable_wall_s = now;
         names[n++] = i->name;
     }
@@ -496,7 +496,7 @@ static int take_lease(struct optimizer *o, const struct group *g, struct image_l
     while (r >= 0 && (r = image_lease_take(*ret, &wait_ms, err)) == 0) {
         bool is_other = image_lease_holder(*ret)[0];
         if (is_other && !was_said)
-            optimize_event("waiting", "images=%zu holder=%s", g->n, image_lease_holder(*ret));
+            image_optimize_event("waiting", "images=%zu holder=%s", g->n, image_lease_holder(*ret));
         was_said = was_said || is_other;
         if (must_stop(o, wait_ms))
             return err_set(err, -ECANCELED, "ended by a signal");
@@ -512,18 +512,19 @@ static int64_t number(const struct json *doc, const char *key)
 static void tell_result(const struct group *g, const struct json *doc)
 {
     if (!json_bool(json_getc(doc, "written"))) {
-        optimize_event("skipped", "images=%zu reason=\"" STR_FMT "\"", g->n,
-                       STR_ARG(json_get_str(doc, "reason")));
+        image_optimize_event("skipped", "images=%zu reason=\"" STR_FMT "\"", g->n,
+                             STR_ARG(json_get_str(doc, "reason")));
         return;
     }
-    optimize_event("refactored", "images=%zu before=%lld after=%lld uploaded=%lld", g->n,
-                   (long long)number(doc, "storedBefore"), (long long)number(doc, "stored"),
-                   (long long)number(json_getc(doc, "blobs"), "bytes"));
+    image_optimize_event("refactored", "images=%zu before=%lld after=%lld uploaded=%lld", g->n,
+                         (long long)number(doc, "storedBefore"), (long long)number(doc, "stored"),
+                         (long long)number(json_getc(doc, "blobs"), "bytes"));
     json_each (i, json_getc(doc, "images"))
         if (!json_bool(json_getc(i, "unchanged")))
-            optimize_event("attached", "repository=" STR_FMT " source=" STR_FMT " digest=" STR_FMT,
-                           STR_ARG(json_get_str(i, "repository")),
-                           STR_ARG(json_get_str(i, "source")), STR_ARG(json_get_str(i, "digest")));
+            image_optimize_event(
+                "attached", "repository=" STR_FMT " source=" STR_FMT " digest=" STR_FMT,
+                STR_ARG(json_get_str(i, "repository")), STR_ARG(json_get_str(i, "source")),
+                STR_ARG(json_get_str(i, "digest")));
 }
 
 /* Tags that the run moved: the group as it is now is not to be planned again. What moved otherwise
@@ -544,7 +545,7 @@ static int work_on(struct optimizer *o, struct group *g, struct err *err)
 {
     scoped(image_lease_free_scoped) struct image_lease *lease = NULL;
     struct json *doc = NULL;
-    optimize_event("working", "images=%zu first=%s", g->n, g->images[0]->name);
+    image_optimize_event("working", "images=%zu first=%s", g->n, g->images[0]->name);
     int r = take_lease(o, g, &lease, err);
     r = r < 0 ? r : refactor_group(o, g, lease, &doc, err);
     if (r < 0)
@@ -699,13 +700,13 @@ static void on_trouble(void *arg, const char *name, const struct err *err)
     struct optimizer *o = arg;
     o->has_failed = true;
     o->err = *err;
-    optimize_event("trouble", "name=%s error=\"%s\"", name, err_text(err));
+    image_optimize_event("trouble", "name=%s error=\"%s\"", name, err_text(err));
 }
 
 static void on_ignored(void *arg, const char *name, const struct err *err)
 {
     (void)arg;
-    optimize_event("ignored", "name=%s reason=\"%s\"", name, err_text(err));
+    image_optimize_event("ignored", "name=%s reason=\"%s\"", name, err_text(err));
 }
 
 static bool on_must_stop(void *arg)
@@ -717,9 +718,9 @@ static int look(struct optimizer *o, struct err *err)
 {
     int r = image_watch_look(o->watch, err);
     if (r < 0 && r != -ECANCELED && !is_once)
-        optimize_event("failed", "what=look again_ms=%llu error=\"%s\"",
-                       (unsigned long long)watch_ms, err_text(err));
-    optimize_screen(o->watch);
+        image_optimize_event("failed", "what=look again_ms=%llu error=\"%s\"",
+                             (unsigned long long)watch_ms, err_text(err));
+    image_optimize_screen(o->watch);
     return r;
 }
 
@@ -742,7 +743,7 @@ static int pass(struct optimizer *o, struct err *err)
             r = status;
         }
     }
-    optimize_screen(o->watch);
+    image_optimize_screen(o->watch);
     arena_fini(&o->memory);
     o->memory = (struct arena){ 0 };
     return r;
@@ -826,7 +827,8 @@ static int lock_state(struct optimizer *o, struct err *err)
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys(err, -errno, "lock '%s'", path);
         if (!was_said)
-            optimize_event("waiting", "state=%s reason=\"another optimizer uses it\"", o->dir);
+            image_optimize_event("waiting", "state=%s reason=\"another optimizer uses it\"",
+                                 o->dir);
         was_said = true;
         if (must_stop(o, 200))
             return err_set(err, -ECANCELED, "ended by a signal");
@@ -880,7 +882,7 @@ static int optimize(const char *const *words, size_t n, struct err *err)
         .registry = &looking,
         .platform = &args.wanted,
         .state_file = file,
-        .news = optimize_tell,
+        .news = image_optimize_print,
         .news_arg = (void *)&to,
         .trouble = on_trouble,
         .ignored = on_ignored,
@@ -930,7 +932,7 @@ static int check_args(const char *const *words, size_t n)
     if (image_watch_check_words(words, n, registry_host, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     for (size_t i = 0; i < news.n; i++)
-        if (optimize_news_check(news.at[i], key_file != NULL, &err) < 0)
+        if (image_optimize_check(news.at[i], key_file != NULL, &err) < 0)
             return cmd_fail(CMD_USAGE, &err);
     return check_refactoring();
 }
@@ -947,7 +949,7 @@ static int run(int argc, char **argv)
     r = r ? r : image_args_check(&args);
     r = r ? r : check_args((const char *const *)w->at, n);
     if (r == 0) {
-        optimize_output(args.is_json);
+        image_optimize_output(args.is_json);
         r = optimize((const char *const *)w->at, n, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : 0;
     }
     arena_fini(&a);

@@ -22,7 +22,7 @@ static bool is_json_output, is_terminal;
 static char shown[SHOWN_EVENTS][EVENT_MAX_BYTES];
 static size_t n_shown;
 
-void optimize_output(bool is_json)
+void image_optimize_output(bool is_json)
 {
     is_json_output = is_json;
     is_terminal = !is_json && isatty(STDOUT_FILENO);
@@ -43,7 +43,7 @@ static void print_json(const char *time, const char *kind, struct str text)
     arena_fini(&a);
 }
 
-void optimize_event(const char *kind, const char *fmt, ...)
+void image_optimize_event(const char *kind, const char *fmt, ...)
 {
     char time[RFC3339_MAX], text[EVENT_MAX_BYTES];
     scoped(buf_fini_scoped) struct buf safe = BUF_INIT(4 * EVENT_MAX_BYTES);
@@ -67,7 +67,7 @@ void optimize_event(const char *kind, const char *fmt, ...)
 
 /* ---- the table ---- */
 
-void optimize_screen(const struct image_watch *w)
+void image_optimize_screen(const struct image_watch *w)
 {
     static const char *const head[] = { "IMAGE", "DIGEST", "LAYERS" };
     struct arena a = { 0 };
@@ -176,7 +176,7 @@ static void tell_node(const struct optimize_news *to, struct arena *a, const cha
     image_bdm_token(to->key, &g, clock_wall_ms() / 1000, TOKEN_S, token);
     if (post(to, a, arena_printf(a, "%s/v1/images/replaced", url),
              arena_printf(a, "?digest=%s", named), token, text, &err) < 0)
-        optimize_event("untold", "node=%s reason=\"%s\"", name, err_text(&err));
+        image_optimize_event("untold", "node=%s reason=\"%s\"", name, err_text(&err));
 }
 
 static bool is_url(const char *where)
@@ -185,7 +185,7 @@ static bool is_url(const char *where)
            str_has_prefix(str_of(where), STR("https://"));
 }
 
-int optimize_news_check(const char *where, bool has_key, struct err *err)
+int image_optimize_check(const char *where, bool has_key, struct err *err)
 {
     scoped(free_scoped) char *dir = xstrdup(where);
     struct stat st;
@@ -228,7 +228,7 @@ static int tell_all(const struct optimize_news *to, struct arena *a, const struc
     return r;
 }
 
-int optimize_tell(void *arg, const struct image_news *n, struct err *err)
+int image_optimize_print(void *arg, const struct image_news *n, struct err *err)
 {
     static const char *const kinds[] = {
         [IMAGE_NEWS_APPEARED] = "found", [IMAGE_NEWS_MOVED] = "moved", [IMAGE_NEWS_GONE] = "gone"
@@ -236,9 +236,9 @@ int optimize_tell(void *arg, const struct image_news *n, struct err *err)
     struct arena a = { 0 };
     int r = n->kind == IMAGE_NEWS_APPEARED ? 0 : tell_all(arg, &a, n, err);
     if (r >= 0)
-        optimize_event(kinds[n->kind], "name=%s%s%s%s%s dead=%zu", n->name, n->old ? " old=" : "",
-                       digest_text(&a, n->old), n->new ? " new=" : "", digest_text(&a, n->new),
-                       n->n_dead);
+        image_optimize_event(kinds[n->kind], "name=%s%s%s%s%s dead=%zu", n->name,
+                             n->old ? " old=" : "", digest_text(&a, n->old), n->new ? " new=" : "",
+                             digest_text(&a, n->new), n->n_dead);
     arena_fini(&a);
     return r;
 }

@@ -7,11 +7,12 @@
 #include "image/watch.h"
 
 /* Lines of JSON instead of text; call first. */
-void optimize_output(bool is_json);
+void image_optimize_output(bool is_json);
 /* "TIME KIND key=value ..." */
-void optimize_event(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void image_optimize_event(const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Draw the table again; nothing unless standard output is a terminal. */
-void optimize_screen(const struct image_watch *w);
+void image_optimize_screen(const struct image_watch *w);
 
 struct optimize_news {
     const struct cmd_list *where; /* files, URLs, nodes as NAME=URL */
@@ -23,7 +24,7 @@ struct optimize_news {
  * {"name", "old", "new", "dead": [...]} to all of `where`: appended to a file, or POSTed. A node
  * that cannot be told is an event; it finds out when it next compares the tag.
  */
-int optimize_tell(void *arg, const struct image_news *n, struct err *err);
+int image_optimize_print(void *arg, const struct image_news *n, struct err *err);
 /* Can `where` be told news: a URL of HTTP(S), a node (with a key), or a file in a directory that
  * there is? Errors: E_INVALID, what stat() gives. */
-int optimize_news_check(const char *where, bool has_key, struct err *err);
+int image_optimize_check(const char *where, bool has_key, struct err *err);

@@ -53,7 +53,7 @@ __attribute__((noreturn)) static void run_child(const struct test_project *proje
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(WHY_MAX_BYTES);
     unsigned steps;
     uint64_t began = clock_mono_ms() - clock_skipped_ms();
-    int r = test_file_run(project, path, data_dir, &steps, &why);
+    int r = operator_test_file_run(project, path, data_dir, &steps, &why);
     uint64_t took = clock_mono_ms() - clock_skipped_ms() - began;
     if (r == 0)
         (void)printf("ok   %s (%u steps, %llu ms)\n", path, steps, (unsigned long long)took);

@@ -599,8 +599,8 @@ static int run_test(struct run *run, const char *path, const struct json *test,
     return r;
 }
 
-int test_file_run(const struct test_project *project, const char *path, const char *data_dir,
-                  unsigned *ret_steps, struct buf *why)
+int operator_test_file_run(const struct test_project *project, const char *path,
+                           const char *data_dir, unsigned *ret_steps, struct buf *why)
 {
     struct run run = { .project = project, .why = why };
     struct yaml_marks marks = { 0 };

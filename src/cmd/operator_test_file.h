@@ -19,5 +19,5 @@ struct test_project {
  * Run one file against a new cluster in data_dir. Returns 0 when all is as it should be; else a
  * negative code and why, with step and line.
  */
-int test_file_run(const struct test_project *project, const char *path, const char *data_dir,
-                  unsigned *ret_steps, struct buf *why);
+int operator_test_file_run(const struct test_project *project, const char *path,
+                           const char *data_dir, unsigned *ret_steps, struct buf *why);

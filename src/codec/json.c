@@ -85,7 +85,7 @@ bool json_bool(const struct json *v)
 
 int json_int(const struct json *v, int64_t *ret)
 {
-    return json_is(v, JSON_NUMBER) ? number_to_int(v->s, ret) : -EINVAL;
+    return json_is(v, JSON_NUMBER) ? json_number_to_int(v->s, ret) : -EINVAL;
 }
 
 int64_t json_int_or(const struct json *v, int64_t otherwise)
@@ -96,7 +96,7 @@ int64_t json_int_or(const struct json *v, int64_t otherwise)
 
 int json_float(const struct json *v, double *ret)
 {
-    return json_is(v, JSON_NUMBER) ? number_to_float(v->s, ret) : -EINVAL;
+    return json_is(v, JSON_NUMBER) ? json_number_to_float(v->s, ret) : -EINVAL;
 }
 
 /* ---- equality ---- */
@@ -150,7 +150,7 @@ bool json_equal_work(const struct json *a, const struct json *b, uint64_t *work)
     case JSON_TRUE:
         return true;
     case JSON_NUMBER:
-        return number_equal(a->s, b->s);
+        return json_number_equal(a->s, b->s);
     case JSON_STRING:
         return str_eq(a->s, b->s);
     case JSON_ARRAY:
@@ -204,7 +204,7 @@ struct json *json_new_float(struct arena *a, double v)
     char text[NUMBER_FLOAT_MAX];
     if (!isfinite(v))
         return json_new_null(a);
-    return new_text(a, JSON_NUMBER, str_n(text, number_from_float(v, text)));
+    return new_text(a, JSON_NUMBER, str_n(text, json_number_from_float(v, text)));
 }
 
 struct json *json_new_str(struct arena *a, struct str s)

@@ -93,7 +93,7 @@ static char next_digit(const char **p)
     return *(*p)++;
 }
 
-bool number_equal(struct str a, struct str b)
+bool json_number_equal(struct str a, struct str b)
 {
     if (str_eq(a, b))
         return true;
@@ -107,7 +107,7 @@ bool number_equal(struct str a, struct str b)
     return true;
 }
 
-int number_to_int(struct str text, int64_t *ret)
+int json_number_to_int(struct str text, int64_t *ret)
 {
     int r = parse_i64(text, INT64_MIN, INT64_MAX, ret);
     if (r == 0)
@@ -156,7 +156,7 @@ static double long_to_float(const struct decimal *d)
     return strtod(text, NULL);
 }
 
-int number_to_float(struct str text, double *ret)
+int json_number_to_float(struct str text, double *ret)
 {
     struct decimal d = take_apart(text);
     double v = 0;
@@ -263,7 +263,7 @@ static size_t put_plain(char *out, const struct digits *g)
     return (size_t)(p - out);
 }
 
-size_t number_from_float(double v, char out[NUMBER_FLOAT_MAX])
+size_t json_number_from_float(double v, char out[NUMBER_FLOAT_MAX])
 {
     assert(isfinite(v));
     char *p = out;

@@ -5,12 +5,12 @@
 #include "base/str.h"
 
 /* Same mathematical value, however written: 10, 1e1 and 10.0 are equal, and so are -0 and 0. */
-bool number_equal(struct str a, struct str b);
+bool json_number_equal(struct str a, struct str b);
 /* 0, or -EINVAL unless an integer that fits. */
-int number_to_int(struct str text, int64_t *ret);
+int json_number_to_int(struct str text, int64_t *ret);
 /* Nearest double; -EINVAL when it is too large for one. */
-int number_to_float(struct str text, double *ret);
+int json_number_to_float(struct str text, double *ret);
 
 enum { NUMBER_FLOAT_MAX = 32 };
 /* The shortest text that reads back equal, in Go's choice of notation; its length. v is finite. */
-size_t number_from_float(double v, char out[NUMBER_FLOAT_MAX]);
+size_t json_number_from_float(double v, char out[NUMBER_FLOAT_MAX]);

@@ -113,10 +113,10 @@ static bool is_float(struct str s)
 static bool read_float(struct str s, struct yaml_scalar *ret)
 {
     double v;
-    if (!is_float(s) || number_to_float(str_slice(s, s.p[0] == '+', s.n), &v) < 0)
+    if (!is_float(s) || json_number_to_float(str_slice(s, s.p[0] == '+', s.n), &v) < 0)
         return false;
     ret->kind = YAML_FLOAT;
-    ret->n = number_from_float(v, ret->text);
+    ret->n = json_number_from_float(v, ret->text);
     return true;
 }
 

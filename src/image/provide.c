@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void provided_fini(struct provided *p)
+void provide_result_fini(struct provided *p)
 {
     free(p->dir);
     buf_fini(&p->config);
@@ -347,7 +347,7 @@ int provide_image(struct oci_store *s, const struct provide_site *site,
         (void)oci_store_lease_drop(s, str_of(lease), NULL);
     asked_fini(&q);
     if (r < 0) {
-        provided_fini(&p);
+        provide_result_fini(&p);
         return r;
     }
     *ret = p;

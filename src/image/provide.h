@@ -81,7 +81,7 @@ struct provided {
     bool was_pulled;   /* something was asked for */
 };
 
-void provided_fini(struct provided *p);
+void provide_result_fini(struct provided *p);
 
 /*
  * The lease stands on success only. Errors: E_INVALID (the reference, the user that the image

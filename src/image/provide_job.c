@@ -96,7 +96,7 @@ int provide_job_run(struct oci_store *s, const struct store_job *job,
     if (r < 0)
         return r;
     *ret = provided_json(s, &got, a);
-    provided_fini(&got);
+    provide_result_fini(&got);
     return 0;
 }
 

@@ -335,7 +335,7 @@ static void h1_read_body(struct http_exchange *base, uint64_t max_bytes)
         x->continue_owed = false;
         stream_write(&x->base.c->s, STR("HTTP/1.1 100 Continue\r\n\r\n"));
     }
-    body_pace_start(&x->pace, x->base.c);
+    http_body_pace_start(&x->pace, x->base.c);
     x->active_ms = loop_now_ms(x->base.c->srv->loop);
     stream_resume(&x->base.c->s);
     stream_kick(&x->base.c->s);
@@ -357,7 +357,7 @@ static void h1_resume_body(struct http_exchange *base)
         return;
     x->body_paused = false;
     x->body_resumed = true;
-    body_pace_start(&x->pace, x->base.c);
+    http_body_pace_start(&x->pace, x->base.c);
     x->active_ms = loop_now_ms(x->base.c->srv->loop);
     stream_resume(&x->base.c->s);
 }
@@ -518,7 +518,7 @@ static void on_exchange_timer(struct timer *t)
     }
     if (!is_body_owed(x))
         return;
-    if (silent < c->srv->body_idle_ms && !body_pace_is_too_slow(&x->pace, c)) {
+    if (silent < c->srv->body_idle_ms && !http_body_pace_is_too_slow(&x->pace, c)) {
         timer_start(c->srv->loop, t, c->srv->body_idle_ms - silent, on_exchange_timer);
         return;
     }

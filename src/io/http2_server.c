@@ -494,7 +494,7 @@ static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
         return;
     st->body_wanted = true;
     st->body_max = max_bytes;
-    body_pace_start(&st->pace, base->c);
+    http_body_pace_start(&st->pace, base->c);
     st->active_ms = now_ms(st->h2);
     uint64_t n = base->req.has_body ? base->req.content_length : 0;
     if (n != UINT64_MAX && n > max_bytes) {
@@ -522,7 +522,7 @@ static void h2_resume_body(struct http_exchange *base)
     if (st->complete || !st->body_paused)
         return;
     st->body_paused = false;
-    body_pace_start(&st->pace, base->c);
+    http_body_pace_start(&st->pace, base->c);
     st->active_ms = now_ms(st->h2);
     note(st);
 }
@@ -555,7 +555,7 @@ static uint64_t patience(const struct h2_stream *st)
     if (st->in.at == IN_HEAD)
         in = left_of(st->active_ms, srv->head_timeout_ms, now);
     else if (st->in.at == IN_BODY && is_body_wanted_now(st) && !st->base.body_may_idle)
-        in = body_pace_is_too_slow(&st->pace, st->h2->c)
+        in = http_body_pace_is_too_slow(&st->pace, st->h2->c)
                  ? 0
                  : left_of(st->active_ms, srv->body_idle_ms, now);
     if (waiting(st))

@@ -13,12 +13,12 @@ void http_exchange_fini(struct http_exchange *x)
     headers_fini(&x->trailers);
 }
 
-void body_pace_start(struct body_pace *p, const struct conn *c)
+void http_body_pace_start(struct body_pace *p, const struct conn *c)
 {
     *p = (struct body_pace){ .since_ms = loop_now_ms(c->srv->loop) };
 }
 
-bool body_pace_is_too_slow(const struct body_pace *p, const struct conn *c)
+bool http_body_pace_is_too_slow(const struct body_pace *p, const struct conn *c)
 {
     uint64_t ms = loop_now_ms(c->srv->loop) - p->since_ms;
     return ms > 2 * c->srv->body_idle_ms && p->bytes < ms * HTTP_BODY_MIN_BYTES_PER_S / 1000;

@@ -117,8 +117,8 @@ struct body_pace {
     uint64_t since_ms, bytes;
 };
 /* Begin to measure, or begin again after a pause. */
-void body_pace_start(struct body_pace *p, const struct conn *c);
-bool body_pace_is_too_slow(const struct body_pace *p, const struct conn *c);
+void http_body_pace_start(struct body_pace *p, const struct conn *c);
+bool http_body_pace_is_too_slow(const struct body_pace *p, const struct conn *c);
 
 void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c);
 void http_exchange_fini(struct http_exchange *x);

@@ -488,9 +488,9 @@ static int start_simulation(struct functions *f, struct err *err)
                                     .seed = 1,
                                     .on_synced = on_worker_synced,
                                     .arg = f };
-    int r = simulation_start(&opts, &f->simulation, err);
+    int r = simulate_start(&opts, &f->simulation, err);
     if (r >= 0 && f->worker_http)
-        worker_http_serve(f->worker_http, simulation_invoker(f->simulation));
+        worker_http_serve(f->worker_http, simulate_invoker(f->simulation));
     return r;
 }
 
@@ -743,7 +743,7 @@ static void stop_worker(void *arg)
                     has(f, FUNCTIONS_CONTROL) && !f->control_http ? 0 : FUNCTIONS_DRAIN_MS / 2,
                     stop_images, f);
     else if (f->simulation)
-        simulation_stop(take_ptr(&f->simulation), stop_images, f);
+        simulate_stop(take_ptr(&f->simulation), stop_images, f);
     else
         stop_images(f);
 }

@@ -94,7 +94,7 @@ int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err)
     if (status == 0 && abi == GUEST_ABI_V1)
         return v1_define(linker, err);
     if (status == 0 && abi == GUEST_ABI_HTTP)
-        return fn_define(linker, err);
+        return runner_define_function(linker, err);
     if (status == 0 && abi == GUEST_ABI_G1)
         status = wasi_define(linker, true, err);
     for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)

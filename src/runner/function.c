@@ -419,7 +419,7 @@ FN(log)
     return NULL;
 }
 
-int fn_define(wasmtime_linker_t *linker, struct err *err)
+int runner_define_function(wasmtime_linker_t *linker, struct err *err)
 {
     static const struct engine_func rows[] = {
 #define ROW(name, sig) { FN_MODULE, #name, sig, fn_##name },

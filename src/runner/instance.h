@@ -132,4 +132,4 @@ int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err);
 /* Those of ABI v1 beside WASI. */
 int v1_define(wasmtime_linker_t *linker, struct err *err);
 /* Those of functions that are reactors. */
-int fn_define(wasmtime_linker_t *linker, struct err *err);
+int runner_define_function(wasmtime_linker_t *linker, struct err *err);

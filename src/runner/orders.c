@@ -233,7 +233,7 @@ int order_answer(struct worker *w, struct proto_answer *a, const struct err *why
     proto_begin(&w->out);
     proto_put_answer(&w->out, a, buf_str(&o->logs), buf_str(&o->ops), buf_str(&o->notes));
     int status = proto_send(RUNNER_SOCKET, &w->out, -1, err);
-    outcome_reset(&w->outcome);
+    worker_outcome_reset(&w->outcome);
     return status;
 }
 

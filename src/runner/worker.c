@@ -31,7 +31,7 @@ _Static_assert((int)PROTO_NOTES_BYTES_MAX >=
 
 /* ---- life ---- */
 
-void outcome_reset(struct outcome *o)
+void worker_outcome_reset(struct outcome *o)
 {
     buf_reset(&o->ops);
     buf_reset(&o->logs);
@@ -287,7 +287,7 @@ static void send_call(struct instance *in, enum proto_kind kind, struct proto_ca
     int status = proto_send(RUNNER_SOCKET, &w->out, -1, &err);
     if (status < 0)
         end_process(status, &err);
-    outcome_reset(o);
+    worker_outcome_reset(o);
     if (w->out.cap > OUT_BYTES_KEPT)
         buf_fini(&w->out);
 }

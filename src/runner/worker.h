@@ -76,4 +76,4 @@ void worker_send_notes(struct instance *in);
 /* The same, when that is much. */
 int worker_flush(struct instance *in, struct err *err);
 
-void outcome_reset(struct outcome *o);
+void worker_outcome_reset(struct outcome *o);

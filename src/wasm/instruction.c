@@ -100,7 +100,7 @@ static void rd_memarg(struct rd *r)
     (void)rd_leb(r, 64);
 }
 
-enum instruction rd_instruction(struct rd *r, uint32_t *ret_opcode)
+enum instruction instruction_read(struct rd *r, uint32_t *ret_opcode)
 {
     uint32_t op = rd_u8(r);
     unsigned imm = imm_of[op];

@@ -14,4 +14,4 @@ enum instruction {
 
 /* Reads one instruction of a function's body; whether it was whole, rd_ok() tells. *ret_opcode: for
  * opcodes with a prefix, the prefix shifted by 16 and the second opcode. */
-enum instruction rd_instruction(struct rd *r, uint32_t *ret_opcode);
+enum instruction instruction_read(struct rd *r, uint32_t *ret_opcode);

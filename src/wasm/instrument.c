@@ -577,7 +577,7 @@ static int scan_body(struct scan *s, struct str body, struct err *err)
     }
     while (rd_left(&r) > 0) {
         uint32_t opcode;
-        switch (rd_instruction(&r, &opcode)) {
+        switch (instruction_read(&r, &opcode)) {
         case INSTRUCTION_PLAIN:
             continue;
         case INSTRUCTION_MUTATES:

@@ -313,7 +313,7 @@ static void learn_status(struct entry *e, const struct json *object)
     const struct json *status = json_getc(object, "status");
     int64_t ready = json_int_or(json_getc(status, "readyRevision"), 0), us;
     uint64_t version;
-    e->status_hash = status_hash_of(status);
+    e->status_hash = catalog_status_hash(status);
     if (parse_u64(meta_resource_version(object), 0, UINT64_MAX, &version) >= 0)
         e->version = version;
     if (e->ready == 0 && ready > 0 && ready <= UINT32_MAX)
@@ -338,7 +338,7 @@ static void replace_status(struct entry *e)
     bool is_tried = is_other && e->status_hash == e->other_hash;
     e->other_hash = is_other ? e->status_hash : 0;
     if (is_other && !is_tried)
-        entry_touch(e);
+        catalog_entry_touch(e);
 }
 
 static void on_function(void *arg, const struct json *object)
@@ -376,7 +376,7 @@ static void on_function(void *arg, const struct json *object)
     if (e->number)
         catalog_on_change(c, e->number);
     else
-        entry_touch(e);
+        catalog_entry_touch(e);
     arena_fini(&a);
 }
 
@@ -502,7 +502,7 @@ void catalog_on_change(struct catalog *c, uint32_t function)
     if (!e || !plane_view(c->opts.plane, function, &v))
         return;
     e->ready = v.latest_ready;
-    entry_touch(e);
+    catalog_entry_touch(e);
 }
 
 void catalog_set_leads(struct catalog *c, bool leads)
@@ -512,7 +512,7 @@ void catalog_set_leads(struct catalog *c, bool leads)
         return;
     map_each (e, &c->entries)
         if (((struct entry *)e->value)->generation)
-            entry_touch(e->value);
+            catalog_entry_touch(e->value);
 }
 
 void catalog_set_url(struct catalog *c, const char *url)

@@ -89,9 +89,9 @@ void catalog_set_trouble(struct entry *e, const char *reason, const char *messag
 void catalog_check_synced(struct catalog *c);
 
 /* ---- catalog_write.c ---- */
-void entry_touch(struct entry *e); /* something of it is to be written */
+void catalog_entry_touch(struct entry *e); /* something of it is to be written */
 /* Of the status as an object has it; what catalog_write.c compares with. */
-uint64_t status_hash_of(const struct json *status);
+uint64_t catalog_status_hash(const struct json *status);
 void catalog_end_persists(struct catalog *c);
 
 /* ---- catalog_module.c ---- */

@@ -40,14 +40,14 @@ static void module_found(struct entry *e)
     catalog_end_search(e);
     catalog_set_trouble(e, NULL, NULL);
     plane_try_again(e->c->opts.plane, e->number);
-    entry_touch(e);
+    catalog_entry_touch(e);
 }
 
 static void module_missing(struct module_search *s, const char *reason, const struct err *err)
 {
     s->is_answered = true;
     catalog_set_trouble(s->e, reason, err_text(err));
-    entry_touch(s->e);
+    catalog_entry_touch(s->e);
 }
 
 /* ---------------------------------------------------------------- files */

@@ -102,7 +102,7 @@ static uint64_t hash_json(const struct json *v)
     return h;
 }
 
-uint64_t status_hash_of(const struct json *status)
+uint64_t catalog_status_hash(const struct json *status)
 {
     struct arena a = { 0 };
     if (!status)
@@ -141,7 +141,7 @@ static void on_written(void *arg, int status, struct str body, const struct json
                   e->name, status, err_text(err));
     if (!ok && status != 404) { /* 404: it is gone, and the watch will say so */
         timer_start(c->opts.loop, &c->write_timer, CATALOG_RETRY_MS, on_write_timer);
-        entry_touch(e);
+        catalog_entry_touch(e);
     }
     write_next(c);
 }
@@ -156,7 +156,7 @@ static void on_revision_written(void *arg, int status, struct str body, const st
             r->is_written |= r->number == number;
     on_written(arg, status == 201 ? 404 : status, body, json, err);
     if (status == 201 && e->generation)
-        entry_touch(e);
+        catalog_entry_touch(e);
 }
 
 static bool write_call(struct entry *e, const char *method, struct str target, const char *type,
@@ -207,7 +207,7 @@ static void on_collected(void *arg, int status, struct str body, const struct js
 {
     struct entry *e = arg;
     on_written(arg, status, body, json, err);
-    entry_touch(e);
+    catalog_entry_touch(e);
 }
 
 /* The oldest that no traffic reaches, where there are too many. */
@@ -364,7 +364,7 @@ static void write_next(struct catalog *c)
         list_push_back(&c->dirty, node);
 }
 
-void entry_touch(struct entry *e)
+void catalog_entry_touch(struct entry *e)
 {
     struct catalog *c = e->c;
     if (!c->leads || c->closed || !e->uid[0])

@@ -171,7 +171,7 @@ static void drop_config(struct plane *p, struct config *c)
 
 static void free_revision(struct revision *rev)
 {
-    revision_rest(rev);
+    plane_revision_rest(rev);
     plane_wake_revision(rev);
     scale_fini(&rev->scale);
     place_tally_fini(&rev->held);
@@ -267,9 +267,9 @@ static void judge_reachable(struct function *f)
         if (f->dropped || was == now[i])
             continue;
         if (now[i])
-            revision_begin(rev);
+            plane_revision_begin(rev);
         else
-            revision_recount(rev);
+            plane_revision_recount(rev);
     }
     free(now);
 }
@@ -401,7 +401,7 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     plane_tidy(p, f);
     for (uint32_t i = 0; i < f->n_revisions; i++) /* scale's settings hold at once */
         if (f->revisions[i]->active || f->revisions[i]->first != TABLE_NONE)
-            revision_recount(f->revisions[i]);
+            plane_revision_recount(f->revisions[i]);
     plane_changed(p, f);
     return (int)f->number;
 }
@@ -420,10 +420,10 @@ void plane_drop_function(struct plane *p, uint32_t number)
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         struct revision *rev = f->revisions[i];
         rev->reachable = false;
-        revision_rest(rev);
+        plane_revision_rest(rev);
         for (uint32_t slot = rev->first, next; slot != TABLE_NONE; slot = next) {
             next = p->table.at[slot].next;
-            sandbox_delete(p, slot);
+            plane_sandbox_delete(p, slot);
         }
     }
     plane_tidy(p, f);
@@ -449,7 +449,7 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
         rev->env = fresh;
         if (is_new && rev->reason) { /* found without it */
             rev->env_at_ms = loop_now_ms(p->loop);
-            revision_try_again(rev);
+            plane_revision_try_again(rev);
             return;
         }
     } else if (!rev->env) {
@@ -460,7 +460,7 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
         plane_tell(rev);
     }
     rev->env_at_ms = loop_now_ms(p->loop);
-    revision_env(rev);
+    plane_revision_env(rev);
 }
 
 void plane_try_again(struct plane *p, uint32_t number)
@@ -469,7 +469,7 @@ void plane_try_again(struct plane *p, uint32_t number)
     struct revision *rev = f && !f->dropped ? find_revision(f, f->latest) : NULL;
     if (!rev)
         return;
-    revision_try_again(rev);
+    plane_revision_try_again(rev);
     if (rev->is_ready || rev->config->scale.initial > 0)
         return;
     rev->is_ready = true;
@@ -546,7 +546,7 @@ void plane_lead(struct plane *p, uint64_t term)
         struct function *f = p->functions.p[i];
         for (uint32_t k = 0; f && k < f->n_revisions; k++)
             if (f->revisions[k]->reachable)
-                revision_begin(f->revisions[k]);
+                plane_revision_begin(f->revisions[k]);
     }
     p->expects = false;
     plane_welcome_callers(p);
@@ -568,7 +568,7 @@ static void forget_sandboxes(struct plane *p)
         struct function *f = p->functions.p[i];
         for (uint32_t k = 0; f && k < f->n_revisions; k++) {
             struct revision *rev = f->revisions[k];
-            revision_rest(rev);
+            plane_revision_rest(rev);
             plane_wake_revision(rev);
             scale_fini(&rev->scale);
             place_tally_fini(&rev->held);

@@ -112,7 +112,7 @@ static Dormouse__Fn__V1__Endpoint *new_endpoint(struct bulletin *b, uint32_t slo
     struct buf address = BUF_INIT(1024);
     Dormouse__Fn__V1__Endpoint *e = arena_new(&b->arena, Dormouse__Fn__V1__Endpoint);
     dormouse__fn__v1__endpoint__init(e);
-    sandbox_add_address(p, slot, &address);
+    plane_sandbox_add_address(p, slot, &address);
     e->sandbox = s->id;
     e->function = s->function;
     e->revision = s->revision;
@@ -366,8 +366,8 @@ static void take_broken(struct gateway *g, uint64_t id)
              STR_ARG(rev->f->ns->name), rev->f->name, p->workers.p[s->worker]->peer.name,
              g->peer.name);
     p->died++;
-    sandbox_delete(p, slot);
-    revision_recount(rev);
+    plane_sandbox_delete(p, slot);
+    plane_revision_recount(rev);
 }
 
 static void tell_members(struct plane *p)
@@ -382,7 +382,7 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
     struct gateway *g = arg;
     struct plane *p = g->peer.p;
     const Dormouse__Fn__V1__GatewayReport *m = (const Dormouse__Fn__V1__GatewayReport *)message;
-    peer_heard(&g->peer);
+    plane_peer_heard(&g->peer);
     g->endpoints_version = MAX(g->endpoints_version, m->endpoints_version);
     if (g->is_leaving != m->is_leaving) {
         g->is_leaving = m->is_leaving;
@@ -393,12 +393,12 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
     for (size_t i = 0; i < m->n_loads; i++) {
         struct revision *rev = plane_revision_of(p, m->loads[i]->function, m->loads[i]->revision);
         if (rev && !rev->f->dropped)
-            revision_load(rev, g, m->loads[i]);
+            plane_revision_load(rev, g, m->loads[i]);
     }
     for (size_t i = 0; i < m->n_broken; i++)
         take_broken(g, m->broken[i]);
     for (size_t i = 0; i < m->n_drained; i++)
-        sandbox_drained(p, m->drained[i], g);
+        plane_sandbox_drained(p, m->drained[i], g);
 }
 
 static void on_gateway_end(void *arg, int r, const struct err *err)
@@ -410,7 +410,7 @@ static void on_gateway_end(void *arg, int r, const struct err *err)
     if (g->is_leaving)
         plane_gateway_lost(g); /* as it said */
     else
-        peer_broke(&g->peer);
+        plane_peer_broke(&g->peer);
 }
 
 static const struct fn_stream_ops gateway_ops = { .on_message = on_gateway_message,
@@ -519,7 +519,7 @@ void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayR
     g->peer.address = xstrdup(hello->address);
     plane_caller_free(caller);
     fn_stream_set(g->peer.stream, &gateway_ops, g);
-    peer_heard(&g->peer);
+    plane_peer_heard(&g->peer);
     log_info("gateway", "gateway=%s address=%s", g->peer.name, g->peer.address);
     plane_flush_gateways(p); /* so that the snapshot is what the version says */
     g->is_welcome = true;

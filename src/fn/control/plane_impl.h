@@ -233,48 +233,48 @@ void plane_send_later(struct plane *p);
 void plane_tell(struct revision *rev); /* on_change, if the world may see a difference */
 
 /* ---- plane_scale.c ---- */
-void revision_begin(struct revision *rev);
+void plane_revision_begin(struct revision *rev);
 /* Reachability or configuration has changed. */
-void revision_recount(struct revision *rev);
-void revision_rest(struct revision *rev); /* timers and load are forgotten */
-void revision_load(struct revision *rev, struct gateway *g,
-                   const Dormouse__Fn__V1__FunctionLoad *m);
+void plane_revision_recount(struct revision *rev);
+void plane_revision_rest(struct revision *rev); /* timers and load are forgotten */
+void plane_revision_load(struct revision *rev, struct gateway *g,
+                         const Dormouse__Fn__V1__FunctionLoad *m);
 /* The gateway's share of every load is none, or (keep) is none unless it tells again. */
 void plane_drop_shares(struct plane *p, struct gateway *g);
-void revision_env(struct revision *rev);
+void plane_revision_env(struct revision *rev);
 /* Clear the back-off and the obstacles of earlier attempts. */
-void revision_try_again(struct revision *rev);
+void plane_revision_try_again(struct revision *rev);
 void plane_feed_hungry(struct plane *p);
 /* It is ready, as the worker says. */
-void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
-void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
+void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
+void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 /* It is being created; its module is being compiled. */
-void sandbox_compiling(struct plane *p, uint32_t slot);
-void sandbox_pulling(struct plane *p, uint32_t slot);
+void plane_sandbox_compiling(struct plane *p, uint32_t slot);
+void plane_sandbox_pulling(struct plane *p, uint32_t slot);
 /* It is no more, whatever the state; recreated if it is still wanted. */
-void sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
+void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
 /* Orders its worker to delete it; endpoints are told. */
-void sandbox_delete(struct plane *p, uint32_t slot);
+void plane_sandbox_delete(struct plane *p, uint32_t slot);
 /* Its worker is to be free of it: drained and deleted, and made elsewhere if it is still wanted. */
-void sandbox_withdraw(struct plane *p, uint32_t slot);
-void sandbox_drained(struct plane *p, uint64_t id, struct gateway *g);
+void plane_sandbox_withdraw(struct plane *p, uint32_t slot);
+void plane_sandbox_drained(struct plane *p, uint64_t id, struct gateway *g);
 /* All of this gateway's drains are as good as done. */
 void plane_forget_drains(struct plane *p, struct gateway *g);
 /* Into the books: found at a worker. TABLE_NONE: no room. */
-uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready);
-void sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker);
-void sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to);
+uint32_t plane_sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready);
+void plane_sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker);
+void plane_sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to);
 bool plane_has_room(const struct plane *p);
 
 /* ---- plane_place.c ---- */
 /* Choose and reserve a place for one more sandbox; as place_decide(). */
-int revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid,
-                   struct place_choice *ret, struct err *err);
-void revision_held_by(struct revision *rev, uint32_t node);
+int plane_revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid,
+                         struct place_choice *ret, struct err *err);
+void plane_revision_held_by(struct revision *rev, uint32_t node);
 /* The node goes: nobody's module is there. */
 void plane_forget_node(struct plane *p, uint32_t node);
 /* Before a decision of escargot: now and then what all functions have planned is levelled. */
-void revision_level(struct revision *rev);
+void plane_revision_level(struct revision *rev);
 
 /* ---- plane_worker.c ---- */
 void plane_order_create(struct worker *w, uint64_t id);
@@ -322,7 +322,7 @@ void plane_redirect_callers(struct plane *p);
 void plane_caller_free(struct caller *g); /* without its stream */
 /* It has seen a leader after us: it is sent away, we ask who leads. false: go on. */
 bool plane_caller_is_late(struct caller *g, uint64_t highest_term);
-void peer_heard(struct peer *peer);
+void plane_peer_heard(struct peer *peer);
 /* The stream has ended or is of no use; the lease decides what becomes of the peer. */
-void peer_broke(struct peer *peer);
+void plane_peer_broke(struct peer *peer);
 void plane_watch_leases(struct plane *p);

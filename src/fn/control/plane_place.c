@@ -39,8 +39,8 @@ static void study_popularity(struct plane *p)
     vec_fini(&gaps);
 }
 
-int revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid,
-                   struct place_choice *ret, struct err *err)
+int plane_revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid,
+                         struct place_choice *ret, struct err *err)
 {
     struct place_constraints constraints = { .selector = rev->config->selector,
                                              .n_selector = rev->config->n_selector };
@@ -55,7 +55,7 @@ int revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid
     return place_decide(rev->p->place, &rq, ret, err);
 }
 
-void revision_held_by(struct revision *rev, uint32_t node)
+void plane_revision_held_by(struct revision *rev, uint32_t node)
 {
     if (!place_tally_of(&rev->held, node))
         place_tally_add(&rev->held, node, 1);
@@ -69,7 +69,7 @@ void plane_forget_node(struct plane *p, uint32_t node)
         place_tally_forget(&rev->held, node);
 }
 
-void revision_level(struct revision *rev)
+void plane_revision_level(struct revision *rev)
 {
     struct plane *p = rev->p;
     uint64_t now = loop_now_ms(p->loop);

@@ -49,7 +49,7 @@ static struct active *need_active(struct revision *rev)
     return rev->active;
 }
 
-void revision_rest(struct revision *rev)
+void plane_revision_rest(struct revision *rev)
 {
     struct active *a = take_ptr(&rev->active);
     if (!a)
@@ -68,7 +68,7 @@ static void rest_if_idle(struct revision *rev)
     struct active *a = rev->active;
     if (a && !timer_is_armed(&a->tick) && !timer_is_armed(&a->retry) && a->shares.n == 0 &&
         !list_is_linked(&a->hungry) && !a->waits_env && rev->creating == 0)
-        revision_rest(rev);
+        plane_revision_rest(rev);
 }
 
 static void arm_tick(struct revision *rev, uint64_t next_ms)
@@ -240,7 +240,7 @@ static bool create_one(struct revision *rev)
         wait_for_room(rev, "TooManySandboxes", "the control plane's table is full");
         return false;
     }
-    if (revision_place(rev, a->avoid, a->n_avoid, &where, &err) < 0) {
+    if (plane_revision_place(rev, a->avoid, a->n_avoid, &where, &err) < 0) {
         explain_runtime(p, rev->config, &err);
         wait_for_room(rev, "Unschedulable", err_text(&err));
         return false;
@@ -319,7 +319,7 @@ static void on_drain_timer(struct timer *t)
             continue;
         drop_drain(p, i - 1);
         if (slot != TABLE_NONE && p->table.at[slot].state == SANDBOX_DRAINING)
-            sandbox_delete(p, slot);
+            plane_sandbox_delete(p, slot);
     }
     if (p->draining.n)
         timer_start(p->loop, &p->drain_timer, DRAIN_CHECK_MS, on_drain_timer);
@@ -350,7 +350,7 @@ static void check_drains(struct plane *p)
         timer_start(p->loop, &p->drain_timer, 0, on_drain_timer);
 }
 
-void sandbox_drained(struct plane *p, uint64_t id, struct gateway *g)
+void plane_sandbox_drained(struct plane *p, uint64_t id, struct gateway *g)
 {
     uint32_t slot = table_find(&p->table, id);
     struct drain *d = slot == TABLE_NONE ? NULL : find_drain(p, slot);
@@ -377,7 +377,7 @@ static uint32_t cancel_creations(struct revision *rev, uint32_t n)
         next = p->table.at[slot].next;
         if (p->table.at[slot].state != SANDBOX_CREATING)
             continue;
-        sandbox_delete(p, slot);
+        plane_sandbox_delete(p, slot);
         done++;
     }
     return done;
@@ -424,7 +424,7 @@ static void shrink(struct revision *rev, uint32_t n)
     vec_fini(&slots);
 }
 
-void sandbox_delete(struct plane *p, uint32_t slot)
+void plane_sandbox_delete(struct plane *p, uint32_t slot)
 {
     struct sandbox *s = &p->table.at[slot];
     struct revision *rev = plane_revision_of(p, s->function, s->revision);
@@ -450,17 +450,17 @@ void sandbox_delete(struct plane *p, uint32_t slot)
     plane_send_later(p);
 }
 
-void sandbox_withdraw(struct plane *p, uint32_t slot)
+void plane_sandbox_withdraw(struct plane *p, uint32_t slot)
 {
     struct sandbox *s = &p->table.at[slot];
     struct revision *rev = plane_revision_of(p, s->function, s->revision);
     if (s->state == SANDBOX_READY)
         begin_drain(rev, slot);
     else if (s->state == SANDBOX_CREATING)
-        sandbox_delete(p, slot);
+        plane_sandbox_delete(p, slot);
     else
         return;
-    revision_recount(rev);
+    plane_revision_recount(rev);
 }
 
 /* ---------------------------------------------------------------- decisions */
@@ -479,7 +479,7 @@ static void apply(struct revision *rev, const struct scale_decision *d)
     rest_if_idle(rev);
 }
 
-void revision_begin(struct revision *rev)
+void plane_revision_begin(struct revision *rev)
 {
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
@@ -489,7 +489,7 @@ void revision_begin(struct revision *rev)
     apply(rev, &d);
 }
 
-void revision_recount(struct revision *rev)
+void plane_revision_recount(struct revision *rev)
 {
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
@@ -507,7 +507,7 @@ static void on_tick(struct timer *t)
     struct revision *rev = container_of(t, struct active, tick)->rev;
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
-    revision_level(rev);
+    plane_revision_level(rev);
     scale_tick(&rev->scale, &rev->config->scale, now_ms(rev->p), &counts, &d);
     apply(rev, &d);
 }
@@ -520,11 +520,11 @@ static void on_retry(struct timer *t)
         tell_gateways(rev);
         rest_if_idle(rev);
     } else {
-        revision_recount(rev);
+        plane_revision_recount(rev);
     }
 }
 
-void revision_try_again(struct revision *rev)
+void plane_revision_try_again(struct revision *rev)
 {
     if (rev->active) {
         rev->active->failures = 0;
@@ -532,13 +532,13 @@ void revision_try_again(struct revision *rev)
         timer_stop(rev->p->loop, &rev->active->retry);
     }
     clear_trouble(rev);
-    revision_recount(rev);
+    plane_revision_recount(rev);
 }
 
-void revision_env(struct revision *rev)
+void plane_revision_env(struct revision *rev)
 {
     if (rev->env)
-        revision_recount(rev);
+        plane_revision_recount(rev);
     else if (rev->active)
         back_off(rev, false);
 }
@@ -555,7 +555,7 @@ static void on_feed(struct defer *d)
             list_push_back(&p->hungry, node);
             continue;
         }
-        revision_recount(rev);
+        plane_revision_recount(rev);
         misses += rev->active && list_is_linked(&rev->active->hungry);
     }
 }
@@ -595,7 +595,8 @@ static void take_idle(struct active *a, const Dormouse__Fn__V1__FunctionLoad *m)
         vec_push(&a->idle, m->idle[i]);
 }
 
-void revision_load(struct revision *rev, struct gateway *g, const Dormouse__Fn__V1__FunctionLoad *m)
+void plane_revision_load(struct revision *rev, struct gateway *g,
+                         const Dormouse__Fn__V1__FunctionLoad *m)
 {
     struct active *a = need_active(rev);
     struct share *s = find_share(a, g);
@@ -685,7 +686,7 @@ static uint64_t trace_creation(struct plane *p, const struct sandbox *s,
     return us;
 }
 
-void sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker)
+void plane_sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker)
 {
     struct sandbox *s = &p->table.at[slot];
     const struct worker *w = p->workers.p[s->worker];
@@ -707,7 +708,7 @@ void sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bo
     table_set_address(&p->table, slot, at.n <= PLANE_NAME_MAX ? address : "");
 }
 
-void sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to)
+void plane_sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to)
 {
     const struct sandbox *s = &p->table.at[slot];
     const struct worker *w = p->workers.p[s->worker];
@@ -761,12 +762,12 @@ static void begin_preparing(struct plane *p, uint32_t slot, bool is_pull)
     plane_tell(rev);
 }
 
-void sandbox_compiling(struct plane *p, uint32_t slot)
+void plane_sandbox_compiling(struct plane *p, uint32_t slot)
 {
     begin_preparing(p, slot, false);
 }
 
-void sandbox_pulling(struct plane *p, uint32_t slot)
+void plane_sandbox_pulling(struct plane *p, uint32_t slot)
 {
     begin_preparing(p, slot, true);
 }
@@ -789,7 +790,7 @@ static void stop_assuming(struct revision *rev)
     plane_tell(rev);
 }
 
-void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
+void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     struct sandbox *s = &p->table.at[slot];
     struct revision *rev = plane_revision_of(p, s->function, s->revision);
@@ -802,8 +803,8 @@ void sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Creat
     rev->creating--;
     rev->ready++;
     end_preparing(rev);
-    revision_held_by(rev, p->workers.p[s->worker]->node);
-    sandbox_set_address(p, slot, m->address, m->by_worker);
+    plane_revision_held_by(rev, p->workers.p[s->worker]->node);
+    plane_sandbox_set_address(p, slot, m->address, m->by_worker);
     if (p->opts.persists)
         p->opts.ops->on_persist(p->opts.arg, rev->f->number, s->id, false);
     else
@@ -880,7 +881,7 @@ static const char *failure_reason(const struct revision *rev, const Dormouse__Fn
     return m->reason[0] ? m->reason : "SandboxFailed";
 }
 
-void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
+void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     struct sandbox *s = &p->table.at[slot];
     struct revision *rev = plane_revision_of(p, s->function, s->revision);
@@ -912,7 +913,7 @@ void sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Crea
     plane_tidy(p, rev->f);
 }
 
-void sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
+void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
 {
     struct sandbox *s = &p->table.at[slot];
     struct revision *rev = plane_revision_of(p, s->function, s->revision);
@@ -931,13 +932,13 @@ void sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
     if (young && !rev->f->dropped)
         back_off(rev, false);
     if (was_wanted)
-        revision_recount(rev);
+        plane_revision_recount(rev);
     rest_if_idle(rev);
     plane_feed_hungry(p);
     plane_tidy(p, rev->f);
 }
 
-uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready)
+uint32_t plane_sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready)
 {
     struct plane *p = rev->p;
     if (p->table.n_used >= PLANE_SANDBOXES_MAX)
@@ -960,7 +961,7 @@ uint32_t sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bo
         clear_trouble(rev);
     if (is_ready) {
         stop_assuming(rev);
-        revision_held_by(rev, w->node);
+        plane_revision_held_by(rev, w->node);
     }
     scale_recover(&rev->scale, &rev->config->scale, now_ms(p), rev->ready + rev->creating, &d);
     arm_tick(rev, d.next_ms);

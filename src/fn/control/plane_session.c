@@ -212,12 +212,12 @@ void plane_watch_leases(struct plane *p)
     timer_start(p->loop, &p->lease_timer, p->lease_ms / 4, on_lease_timer);
 }
 
-void peer_heard(struct peer *peer)
+void plane_peer_heard(struct peer *peer)
 {
     peer->heard_ms = loop_now_ms(peer->p->loop);
 }
 
-void peer_broke(struct peer *peer)
+void plane_peer_broke(struct peer *peer)
 {
     fn_stream_close(take_ptr(&peer->stream));
     plane_watch_leases(peer->p);

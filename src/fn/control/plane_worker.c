@@ -434,7 +434,7 @@ static void take_ready(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__
     Dormouse__Fn__V1__Created failed = *m;
     struct err err = { 0 };
     if (plane_check_endpoint(w, m->address, m->by_worker, &err) >= 0) {
-        sandbox_ready(w->peer.p, slot, m);
+        plane_sandbox_ready(w->peer.p, slot, m);
         return;
     }
     w->peer.p->refused++;
@@ -442,7 +442,7 @@ static void take_ready(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__
     failed.reason = (char *)(uintptr_t) "AddressDenied";
     failed.breakdown = NULL;
     plane_order_delete(w, m->sandbox, 0);
-    sandbox_failed(w->peer.p, slot, &failed);
+    plane_sandbox_failed(w->peer.p, slot, &failed);
 }
 
 static void take_created(struct worker *w, const Dormouse__Fn__V1__Created *m)
@@ -457,7 +457,7 @@ static void take_created(struct worker *w, const Dormouse__Fn__V1__Created *m)
     } else if (ok) {
         take_ready(w, slot, m);
     } else {
-        sandbox_failed(p, slot, m);
+        plane_sandbox_failed(p, slot, m);
     }
 }
 
@@ -466,7 +466,7 @@ static void take_compiling(struct worker *w, uint64_t id)
     struct plane *p = w->peer.p;
     uint32_t slot = table_find(&p->table, id);
     if (slot != TABLE_NONE && p->table.at[slot].worker == w->index)
-        sandbox_compiling(p, slot);
+        plane_sandbox_compiling(p, slot);
 }
 
 static void take_pulling(struct worker *w, uint64_t id)
@@ -474,7 +474,7 @@ static void take_pulling(struct worker *w, uint64_t id)
     struct plane *p = w->peer.p;
     uint32_t slot = table_find(&p->table, id);
     if (slot != TABLE_NONE && p->table.at[slot].worker == w->index)
-        sandbox_pulling(p, slot);
+        plane_sandbox_pulling(p, slot);
 }
 
 static void take_gone(struct worker *w, const Dormouse__Fn__V1__Gone *m)
@@ -482,7 +482,7 @@ static void take_gone(struct worker *w, const Dormouse__Fn__V1__Gone *m)
     struct plane *p = w->peer.p;
     uint32_t slot = table_find(&p->table, m->sandbox);
     if (slot != TABLE_NONE && p->table.at[slot].worker == w->index)
-        sandbox_gone(p, slot, m->reason);
+        plane_sandbox_gone(p, slot, m->reason);
 }
 
 /* It is about to stop: its sandboxes go when their requests have ended, others take their place. */
@@ -496,14 +496,14 @@ static void leave(struct worker *w)
     place_node_set_schedulable(p->books, w->node, false);
     for (uint32_t slot = 0; slot < p->table.n; slot++)
         if (p->table.at[slot].id && p->table.at[slot].worker == w->index)
-            sandbox_withdraw(p, slot);
+            plane_sandbox_withdraw(p, slot);
 }
 
 static void on_worker_message(void *arg, const ProtobufCMessage *message)
 {
     struct worker *w = arg;
     const Dormouse__Fn__V1__WorkerReport *m = (const Dormouse__Fn__V1__WorkerReport *)message;
-    peer_heard(&w->peer);
+    plane_peer_heard(&w->peer);
     for (size_t i = 0; i < m->n_compiling; i++) /* before they are ready in the same report */
         take_compiling(w, m->compiling[i]);
     for (size_t i = 0; i < m->n_pulling; i++)
@@ -528,7 +528,7 @@ static void on_worker_end(void *arg, int r, const struct err *err)
     log_info("worker's stream has ended", "worker=%s reason=\"%s\"", w->peer.name,
              r < 0 && err ? err_text(err) : "");
     place_node_set_schedulable(w->peer.p->books, w->node, false);
-    peer_broke(&w->peer);
+    plane_peer_broke(&w->peer);
 }
 
 static const struct fn_stream_ops worker_ops = { .on_message = on_worker_message,
@@ -557,7 +557,7 @@ void plane_worker_lost(struct worker *w)
     place_node_set_schedulable(p->books, w->node, false);
     for (uint32_t slot = 0; slot < p->table.n && w->n_sandboxes; slot++)
         if (p->table.at[slot].id && p->table.at[slot].worker == w->index)
-            sandbox_gone(p, slot, "WorkerLost");
+            plane_sandbox_gone(p, slot, "WorkerLost");
     plane_forget_node(p, w->node);
     place_node_remove(p->books, w->node);
     free_worker(w);
@@ -667,7 +667,7 @@ static void meet_unknown(struct worker *w, const Dormouse__Fn__V1__Existing *e)
         p->refused++;
         rev = NULL;
     }
-    uint32_t slot = rev ? sandbox_recover(rev, w, e->sandbox, e->is_ready) : TABLE_NONE;
+    uint32_t slot = rev ? plane_sandbox_recover(rev, w, e->sandbox, e->is_ready) : TABLE_NONE;
     if (slot == TABLE_NONE) {
         p->orphans++;
         plane_order_delete(w, e->sandbox, FN_GRACE_MS_DEFAULT);
@@ -676,7 +676,7 @@ static void meet_unknown(struct worker *w, const Dormouse__Fn__V1__Existing *e)
     adopt(w, slot);
     if (!e->is_ready)
         return;
-    sandbox_set_address(p, slot, e->address, e->by_worker);
+    plane_sandbox_set_address(p, slot, e->address, e->by_worker);
     vec_push(&p->adds, e->sandbox);
     plane_send_later(p);
 }
@@ -700,7 +700,7 @@ static void miss(struct worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
         if (s->state == SANDBOX_CREATING)
             plane_order_create(w, s->id);
         else
-            sandbox_gone(p, slot, "NotThereAnyMore");
+            plane_sandbox_gone(p, slot, "NotThereAnyMore");
     }
     free(there.at);
 }
@@ -749,7 +749,7 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     w->is_leaving = false;
     plane_caller_free(g);
     fn_stream_set(w->peer.stream, &worker_ops, w);
-    peer_heard(&w->peer);
+    plane_peer_heard(&w->peer);
     set_node(w, hello);
     free(w->known.at);
     w->known = (struct number_set){ 0 };

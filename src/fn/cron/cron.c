@@ -208,14 +208,14 @@ static int64_t next_day(const struct zone *z, int64_t s, const struct civil *t)
 {
     int64_t passed = t->hour * 3600 + t->minute * 60 + t->second;
     int64_t at = s + DAY_S - passed;
-    struct civil c = civil_of(at + zone_offset(z, at));
+    struct civil c = zone_civil_of(at + zone_offset(z, at));
     int64_t off = c.hour * 3600 + c.minute * 60 + c.second;
     if (off == 0)
         return at;
     if (c.day == t->day) /* the day had 25 hours */
         return at + DAY_S - off;
     int64_t back = at - off;
-    struct civil b = civil_of(back + zone_offset(z, back));
+    struct civil b = zone_civil_of(back + zone_offset(z, back));
     return b.day == c.day ? back : at;
 }
 
@@ -225,7 +225,7 @@ int64_t cron_next(const struct cron *c, const struct zone *z, int64_t after_s)
         return (after_s / (int64_t)c->every_s + 1) * (int64_t)c->every_s;
     int64_t limit = after_s + (int64_t)CRON_HORIZON_YEARS * 366 * DAY_S, s = after_s + 1;
     for (;;) {
-        struct civil t = civil_of(s + zone_offset(z, s));
+        struct civil t = zone_civil_of(s + zone_offset(z, s));
         if (s > limit)
             return 0;
         if (!day_matches(c, &t))

@@ -35,7 +35,7 @@ struct zone {
 /* ------------------------------------------------------------------ calendar */
 
 /* Counts years from March, so that leap days come last (Howard Hinnant's days_from_civil). */
-int64_t civil_days(int64_t year, unsigned month, unsigned day)
+int64_t zone_civil_days(int64_t year, unsigned month, unsigned day)
 {
     year -= month <= 2;
     int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -44,7 +44,7 @@ int64_t civil_days(int64_t year, unsigned month, unsigned day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-struct civil civil_of(int64_t s)
+struct civil zone_civil_of(int64_t s)
 {
     int64_t days = s / DAY_S, left = s % DAY_S;
     if (left < 0) {
@@ -173,20 +173,20 @@ static int64_t change_in(const struct change *c, int64_t year)
     int64_t day = 0;
     switch (c->kind) {
     case CHANGE_MONTH: {
-        int64_t first = civil_days(year, (unsigned)c->month, 1);
+        int64_t first = zone_civil_days(year, (unsigned)c->month, 1);
         int64_t weekday = ((first + 4) % 7 + 7) % 7;
         day = first + (c->day - weekday + 7) % 7 + (c->week - 1) * 7;
-        int64_t next = c->month == 12 ? civil_days(year + 1, 1, 1)
-                                      : civil_days(year, (unsigned)c->month + 1, 1);
+        int64_t next = c->month == 12 ? zone_civil_days(year + 1, 1, 1)
+                                      : zone_civil_days(year, (unsigned)c->month + 1, 1);
         while (day >= next)
             day -= 7;
         break;
     }
     case CHANGE_JULIAN:
-        day = civil_days(year, 1, 1) + c->day - 1 + (is_leap(year) && c->day >= 60);
+        day = zone_civil_days(year, 1, 1) + c->day - 1 + (is_leap(year) && c->day >= 60);
         break;
     case CHANGE_DAY:
-        day = civil_days(year, 1, 1) + c->day;
+        day = zone_civil_days(year, 1, 1) + c->day;
         break;
     }
     return day * DAY_S + c->time_s;
@@ -196,7 +196,7 @@ static int32_t rule_offset(const struct rule *r, int64_t utc_s)
 {
     if (!r->has_summer)
         return r->standard_s;
-    int64_t year = civil_of(utc_s + r->standard_s).year;
+    int64_t year = zone_civil_of(utc_s + r->standard_s).year;
     int64_t summer = change_in(&r->to_summer, year) - r->standard_s;
     int64_t standard = change_in(&r->to_standard, year) - r->summer_s;
     bool is_summer = summer < standard ? utc_s >= summer && utc_s < standard

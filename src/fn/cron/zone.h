@@ -30,5 +30,5 @@ struct civil {
     unsigned hour, minute, second;
 };
 /* Of the proleptic Gregorian calendar; seconds as if there were no zone. */
-struct civil civil_of(int64_t s);
-int64_t civil_days(int64_t year, unsigned month, unsigned day); /* since 1970-01-01 */
+struct civil zone_civil_of(int64_t s);
+int64_t zone_civil_days(int64_t year, unsigned month, unsigned day); /* since 1970-01-01 */

@@ -157,7 +157,7 @@ static struct gateway_call *of_exchange(struct gateway *g, struct http_exchange 
     return c;
 }
 
-void calls_on_request(struct http_exchange *x, const struct http_request *req, void *arg)
+void gateway_on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     static const struct refusal bad_spec = { 503, "InvalidFunction", 0 };
     static const struct refusal no_tag = { 404, "UnknownTag", 0 };
@@ -177,7 +177,7 @@ void calls_on_request(struct http_exchange *x, const struct http_request *req, v
             refuse_unknown(g, x, &f, is_named ? &route : NULL);
         return;
     }
-    const struct fn_spec *spec = function_spec(g, fn);
+    const struct fn_spec *spec = gateway_function_spec(g, fn);
     if (!spec) {
         refusal_send(x, f.is_grpc, &bad_spec, NULL, "the function's spec cannot be read here");
         return;

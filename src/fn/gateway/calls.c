@@ -63,7 +63,7 @@ void call_free(struct gateway_call *c)
     list_remove(&c->live);
     g->n_live--;
     if (c->pool)
-        pool_let_go(g, c->pool);
+        gateway_pool_unref(g, c->pool);
     if (c->arena) {
         headers_fini((struct headers *)c->request);
         arena_fini(c->arena);
@@ -116,7 +116,7 @@ void call_use_function(struct gateway_call *c, const struct function *f, uint32_
 
 void call_use_pool(struct gateway_call *c, struct function *f)
 {
-    c->pool = pool_get(c->g, f, c->revision);
+    c->pool = gateway_pool_get(c->g, f, c->revision);
     c->pool->n_calls++;
     c->pool->arrived++;
 }
@@ -342,7 +342,7 @@ static void run_in(struct gateway_call *c, struct balance_place *place)
     attempt_start(c);
 }
 
-void pool_hand_off(struct gateway *g, struct pool *p)
+void gateway_pool_hand_off(struct gateway *g, struct pool *p)
 {
     if (p->is_handing || p->queue.n == 0)
         return;
@@ -360,7 +360,7 @@ void pool_hand_off(struct gateway *g, struct pool *p)
         run_in(c, place);
     }
     p->is_handing = false;
-    pool_let_go(g, p);
+    gateway_pool_unref(g, p);
 }
 
 static void refuse_queue_full(struct gateway_call *c)
@@ -396,7 +396,8 @@ void call_place(struct gateway_call *c)
         run_in(c, place);
         return;
     }
-    const struct failure *f = p->n_sandboxes == 0 ? function_failure(p->fn, p->revision) : NULL;
+    const struct failure *f =
+        p->n_sandboxes == 0 ? gateway_function_failure(p->fn, p->revision) : NULL;
     if (f && f->is_permanent) {
         fail_as(c, f);
         return;
@@ -546,7 +547,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
     p->finished++;
     p->duration_us += gateway_now_us() - c->started_us;
     if (r == -ECONNREFUSED)
-        sandbox_eject(g, s);
+        gateway_sandbox_eject(g, s);
     if (c->is_lost && r == -ECANCELED)
         r = -ECONNRESET, reason = "SandboxLost";
     bool cut_short = r == 0 && (!c->head_sent || (c->answer_left && c->answer_left != UINT64_MAX));
@@ -562,10 +563,10 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
         struct refusal why = refusal_of(r, reason);
         call_fail(c, &why, err && err->text[0] ? err->text : err_strerror(r));
     }
-    sandbox_left(g, s);
+    gateway_sandbox_left(g, s);
     call_settle(c);
-    pool_hand_off(g, p);
-    pool_let_go(g, p);
+    gateway_pool_hand_off(g, p);
+    gateway_pool_unref(g, p);
 }
 
 /* ---------------------------------------------------------------- the answer */
@@ -818,7 +819,7 @@ static void route_again(struct gateway_call *c)
         call_forward(c, member);
         return;
     }
-    const struct fn_spec *spec = function_spec(g, f);
+    const struct fn_spec *spec = gateway_function_spec(g, f);
     if (!c->pool && spec) {
         call_use_spec(c, spec);
         if (split_choose(&f->split, &g->random, spec, c->fields.tag, c->request, f->latest,
@@ -861,7 +862,7 @@ void calls_reroute(struct gateway *g)
         size_t member = 0;
         (void)directory_owns(g, c->pool->fn, &member);
         call_leave_queue(c);
-        pool_let_go(g, c->pool);
+        gateway_pool_unref(g, c->pool);
         c->pool = NULL;
         call_forward(c, member);
     }
@@ -870,7 +871,7 @@ void calls_reroute(struct gateway *g)
 
 /* ---------------------------------------------------------------- from the control plane */
 
-void pool_refuse_all(struct gateway *g, struct pool *p)
+void gateway_pool_refuse_all(struct gateway *g, struct pool *p)
 {
     static const struct refusal gone = { 404, "UnknownFunction", 0 };
     while (p->queue.n) {
@@ -880,7 +881,7 @@ void pool_refuse_all(struct gateway *g, struct pool *p)
     }
 }
 
-void pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why)
+void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why)
 {
     while (p->queue.n) {
         struct gateway_call *c = container_of(queue_first(&p->queue), struct gateway_call, waiting);
@@ -907,7 +908,7 @@ static void waited_too_long(struct gateway_call *c)
 {
     static const struct refusal queue_timeout = { 503, "QueueTimeout", 1 };
     const struct failure *f =
-        c->pool && c->pool->fn ? function_failure(c->pool->fn, c->pool->revision) : NULL;
+        c->pool && c->pool->fn ? gateway_function_failure(c->pool->fn, c->pool->revision) : NULL;
     if (f && c->pool->n_sandboxes == 0)
         fail_as(c, f);
     else

@@ -87,7 +87,7 @@ static const struct fn_spec *spec_read(struct gateway *g, struct spec *s)
     return parsed;
 }
 
-const struct fn_spec *function_spec(struct gateway *g, struct function *f)
+const struct fn_spec *gateway_function_spec(struct gateway *g, struct function *f)
 {
     return spec_read(g, f->spec);
 }
@@ -129,7 +129,7 @@ struct function *directory_find_path(const struct gateway *g, struct str target)
     return NULL;
 }
 
-bool function_has(const struct function *f, uint32_t revision)
+bool gateway_function_has(const struct function *f, uint32_t revision)
 {
     for (size_t i = 0; i < f->n_revisions; i++)
         if (f->revisions[i] == revision)
@@ -191,7 +191,7 @@ static void add_routes(struct gateway *g, struct function *f)
     if (str_find(f->spec->text, STR("\"hosts\"")) < 0 &&
         str_find(f->spec->text, STR("\"paths\"")) < 0)
         return;
-    const struct fn_spec *spec = function_spec(g, f);
+    const struct fn_spec *spec = gateway_function_spec(g, f);
     for (size_t i = 0; spec && i < spec->n_hosts; i++) {
         char clean[ROUTE_HOST_MAX + 1];
         struct str host = route_clean_host(spec->hosts[i], clean);
@@ -234,7 +234,7 @@ static void forget_routes(struct gateway *g, struct function *f)
 
 static void tell(struct gateway *g, struct function *f, bool is_there)
 {
-    const struct fn_spec *spec = is_there && g->listeners.n ? function_spec(g, f) : NULL;
+    const struct fn_spec *spec = is_there && g->listeners.n ? gateway_function_spec(g, f) : NULL;
     vec_each (l, &g->listeners)
         l->fn(l->arg, function_namespace(f), function_name(f), spec);
 }
@@ -252,7 +252,7 @@ static void failure_remove(struct function *f, uint32_t revision)
         }
 }
 
-const struct failure *function_failure(const struct function *f, uint32_t revision)
+const struct failure *gateway_function_failure(const struct function *f, uint32_t revision)
 {
     for (const struct failure *x = f->failures; x; x = x->next)
         if (x->revision == revision)
@@ -275,7 +275,7 @@ static void pool_set_spec(struct gateway *g, struct pool *p, struct spec *s)
 static void pool_configure(struct gateway *g, struct pool *p)
 {
     pool_set_spec(g, p, p->fn->spec);
-    const struct fn_spec *spec = function_spec(g, p->fn);
+    const struct fn_spec *spec = gateway_function_spec(g, p->fn);
     if (!spec)
         return;
     balance_set(&p->balance, spec->balance, spec->concurrency, spec->scale.target);
@@ -294,8 +294,8 @@ static void function_remove(struct gateway *g, struct function *f)
         pool_set_spec(g, p, NULL);
         load_forget(g, p);
         p->n_calls++; /* not while it is looked at */
-        pool_refuse_all(g, p);
-        pool_let_go(g, p);
+        gateway_pool_refuse_all(g, p);
+        gateway_pool_unref(g, p);
     }
     while (f->failures)
         failure_remove(f, f->failures->revision);
@@ -377,7 +377,7 @@ static void apply_function(struct gateway *g, const function_message *m)
         tell(g, f, true);
     for (struct pool *p = f->pools, *next; p; p = next) {
         next = p->next;
-        pool_hand_off(g, p); /* the limit may have grown */
+        gateway_pool_hand_off(g, p); /* the limit may have grown */
     }
 }
 
@@ -406,15 +406,15 @@ static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
     for (struct pool *p = f->pools; p; p = p->next)
         if (p->revision == m->revision && p->n_sandboxes == 0) {
             p->n_calls++;
-            pool_fail_waiting(g, p, x);
-            pool_let_go(g, p);
+            gateway_pool_fail_waiting(g, p, x);
+            gateway_pool_unref(g, p);
             return;
         }
 }
 
 /* ---------------------------------------------------------------- pools */
 
-struct pool *pool_get(struct gateway *g, struct function *f, uint32_t revision)
+struct pool *gateway_pool_get(struct gateway *g, struct function *f, uint32_t revision)
 {
     for (struct pool *p = f->pools; p; p = p->next)
         if (p->revision == revision)
@@ -444,14 +444,14 @@ static void pool_drop_if_unused(struct gateway *g, struct pool *p)
     free(p);
 }
 
-void pool_let_go(struct gateway *g, struct pool *p)
+void gateway_pool_unref(struct gateway *g, struct pool *p)
 {
     assert(p->n_calls > 0);
     p->n_calls--;
     pool_drop_if_unused(g, p);
 }
 
-void pool_rest(struct gateway *g, struct pool *p)
+void gateway_pool_rest(struct gateway *g, struct pool *p)
 {
     pool_drop_if_unused(g, p);
 }
@@ -487,7 +487,7 @@ static void sandbox_retire(struct gateway *g, struct sandbox *s)
     sandbox_free(g, s);
 }
 
-void sandbox_left(struct gateway *g, struct sandbox *s)
+void gateway_sandbox_left(struct gateway *g, struct sandbox *s)
 {
     balance_give(&s->pool->balance, &s->place);
     if (s->place.running)
@@ -497,7 +497,7 @@ void sandbox_left(struct gateway *g, struct sandbox *s)
         sandbox_retire(g, s);
 }
 
-void sandbox_eject(struct gateway *g, struct sandbox *s)
+void gateway_sandbox_eject(struct gateway *g, struct sandbox *s)
 {
     bool is_address = s->upstream && upstream_is_refusing(s->upstream);
     struct list *same = is_address ? upstream_sandboxes(s->upstream) : NULL;
@@ -549,11 +549,11 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
         s->is_draining = s->is_ejected = s->is_doubted = false;
         if (was_out)
             balance_add(&s->pool->balance, &s->place);
-        pool_hand_off(g, s->pool);
+        gateway_pool_hand_off(g, s->pool);
         return;
     }
     struct function *f = by_number(g, m->function);
-    const struct fn_spec *spec = f ? function_spec(g, f) : NULL;
+    const struct fn_spec *spec = f ? gateway_function_spec(g, f) : NULL;
     struct err err = { 0 };
     if (!spec || g->sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
         log_warn("gateway: a sandbox is left out", "sandbox=%llu function=%u sandboxes=%zu",
@@ -572,12 +572,12 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
         load_urgent(g);
         return;
     }
-    s->pool = pool_get(g, f, m->revision);
+    s->pool = gateway_pool_get(g, f, m->revision);
     s->pool->n_sandboxes++;
     failure_remove(f, m->revision);
     (void)map_put(&g->sandboxes, id_key(&s->id), s);
     balance_add(&s->pool->balance, &s->place);
-    pool_hand_off(g, s->pool);
+    gateway_pool_hand_off(g, s->pool);
 }
 
 static void apply_drain(struct gateway *g, uint64_t id)

@@ -17,7 +17,7 @@ static int listen_on(struct gateway *g, struct err *err)
     const struct http_server_opts opts = { .host = g->opts.host,
                                            .port = g->opts.port,
                                            .tls = g->opts.tls,
-                                           .on_request = calls_on_request,
+                                           .on_request = gateway_on_request,
                                            .arg = g,
                                            .half_closed_ms = GATEWAY_HALF_CLOSED_MS,
                                            .http2 = true,
@@ -32,7 +32,7 @@ static void release(struct gateway *g)
     calls_fini(g);
     load_fini(g);
     directory_fini(g);
-    trace_stop(g);
+    gateway_trace_stop(g);
     timer_stop(g->loop, &g->trust);
     free(g->name);
     free(g->domain);
@@ -62,7 +62,7 @@ int gateway_start(const struct gateway_opts *opts, struct gateway **ret, struct 
     directory_init(g);
     int r = listen_on(g, err);
     if (r >= 0 && opts->trace_dir)
-        r = trace_start(g, opts->trace_dir, err);
+        r = gateway_trace_start(g, opts->trace_dir, err);
     if (r < 0) {
         if (g->server)
             http_server_close(g->server, 0, no_server, NULL);
@@ -133,7 +133,7 @@ void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg),
 const struct fn_spec *gateway_spec(struct gateway *g, struct str namespace, struct str name)
 {
     struct function *f = directory_find(g, namespace, name);
-    return f ? function_spec(g, f) : NULL;
+    return f ? gateway_function_spec(g, f) : NULL;
 }
 
 void gateway_on_function(struct gateway *g,
@@ -144,7 +144,7 @@ void gateway_on_function(struct gateway *g,
     vec_push(&g->listeners, ((struct listener){ fn, arg }));
     map_each (e, &g->functions) {
         struct function *f = e->value;
-        const struct fn_spec *spec = function_spec(g, f);
+        const struct fn_spec *spec = gateway_function_spec(g, f);
         if (spec)
             fn(arg, function_namespace(f), function_name(f), spec);
     }

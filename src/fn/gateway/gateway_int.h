@@ -110,7 +110,7 @@ struct pool {
     uint32_t running, queued; /* requests in sandboxes, and waiting for one */
     struct balance balance;
     struct queue queue;
-    bool is_handing; /* pool_hand_off() runs */
+    bool is_handing; /* gateway_pool_hand_off() runs */
     /* What the next report says (load.c). */
     struct list active, hungry;
     uint64_t since_us;
@@ -290,18 +290,19 @@ static inline struct str function_name(const struct function *f)
     return str_n(f->key.p + f->namespace_n + 1, f->key.n - f->namespace_n - 1u);
 }
 /* NULL: it cannot be read. Valid until the caller returns to the loop, or while a pool is there. */
-const struct fn_spec *function_spec(struct gateway *g, struct function *f);
-bool function_has(const struct function *f, uint32_t revision);
-const struct failure *function_failure(const struct function *f, uint32_t revision);
+const struct fn_spec *gateway_function_spec(struct gateway *g, struct function *f);
+bool gateway_function_has(const struct function *f, uint32_t revision);
+const struct failure *gateway_function_failure(const struct function *f, uint32_t revision);
 /* NULL: none. */
 struct policy *directory_policy(const struct gateway *g, struct str namespace);
-struct pool *pool_get(struct gateway *g, struct function *f, uint32_t revision);
-void pool_let_go(struct gateway *g, struct pool *p); /* a call lets go */
-void pool_rest(struct gateway *g, struct pool *p);   /* nothing is left to report; it may go */
+struct pool *gateway_pool_get(struct gateway *g, struct function *f, uint32_t revision);
+void gateway_pool_unref(struct gateway *g, struct pool *p); /* a call lets go */
+void gateway_pool_rest(struct gateway *g,
+                       struct pool *p); /* nothing is left to report; it may go */
 /* No new requests; it is reported. If its address refuses, others there go with it. */
-void sandbox_eject(struct gateway *g, struct sandbox *s);
+void gateway_sandbox_eject(struct gateway *g, struct sandbox *s);
 /* A request has left it. */
-void sandbox_left(struct gateway *g, struct sandbox *s);
+void gateway_sandbox_left(struct gateway *g, struct sandbox *s);
 /*
  * A new leader begins: what it does not name, sandboxes and gateways, is not taken for gone before
  * these had time to reach it.
@@ -317,13 +318,13 @@ void calls_init(struct gateway *g);
 void calls_fini(struct gateway *g);
 /* Nothing runs: give back what was kept for the next calls. */
 void calls_trim(struct gateway *g);
-void calls_on_request(struct http_exchange *x, const struct http_request *req, void *arg);
+void gateway_on_request(struct http_exchange *x, const struct http_request *req, void *arg);
 /* Waiting requests go to sandboxes with room. */
-void pool_hand_off(struct gateway *g, struct pool *p);
+void gateway_pool_hand_off(struct gateway *g, struct pool *p);
 /* Its function is gone: what waits is answered. */
-void pool_refuse_all(struct gateway *g, struct pool *p);
+void gateway_pool_refuse_all(struct gateway *g, struct pool *p);
 /* Its sandboxes cannot be made: what waits is answered. */
-void pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why);
+void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why);
 /* What runs in this sandbox has failed. */
 void calls_lose_sandbox(struct gateway *g, struct sandbox *s);
 /* Whatever has not ended is cut. */
@@ -376,9 +377,9 @@ void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint6
 void stats_free(struct function *f);
 /* What was counted for revisions that are gone is counted for none (00000). */
 void stats_fold(struct function *f);
-int trace_start(struct gateway *g, const char *dir, struct err *err);
-void trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us);
-void trace_stop(struct gateway *g);
+int gateway_trace_start(struct gateway *g, const char *dir, struct err *err);
+void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us);
+void gateway_trace_stop(struct gateway *g);
 void histogram_add(struct histogram *h, uint64_t us);
 
 /* ---- gateway.c ---- */

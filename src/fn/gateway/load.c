@@ -174,7 +174,7 @@ static void take_active(struct gateway *g, struct batch *b, size_t n)
         list_remove(&p->hungry);
         list_remove(&p->active);
         if (p->running + p->queued == 0)
-            pool_rest(g, p);
+            gateway_pool_rest(g, p);
         else
             list_push_back(&g->active, &p->active);
     }
@@ -254,7 +254,7 @@ void load_fini(struct gateway *g)
     while (!list_is_empty(&g->active)) {
         struct pool *p = list_first(&g->active, struct pool, active);
         load_forget(g, p);
-        pool_rest(g, p);
+        gateway_pool_rest(g, p);
     }
     vec_fini(&g->broken);
     vec_fini(&g->drained);

@@ -99,7 +99,7 @@ void stats_fold(struct function *f)
 {
     for (struct stats **at = &f->stats; *at;) {
         struct stats *s = *at;
-        if (s->revision == 0 || function_has(f, s->revision)) {
+        if (s->revision == 0 || gateway_function_has(f, s->revision)) {
             at = &s->next;
             continue;
         }
@@ -134,7 +134,7 @@ void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint6
             histogram_add(&g->first_byte, c->head_us - c->started_us);
     }
     if (g->trace && c->pool)
-        trace_call(g, c, now_us);
+        gateway_trace_call(g, c, now_us);
 }
 
 /* ---------------------------------------------------------------- Prometheus */
@@ -416,7 +416,7 @@ static void on_trace_timer(struct timer *timer)
     trace_write(container_of(timer, struct trace, later));
 }
 
-int trace_start(struct gateway *g, const char *dir, struct err *err)
+int gateway_trace_start(struct gateway *g, const char *dir, struct err *err)
 {
     static const char columns[] =
         "time,service_name,container_id,get_metadata,add_deployment,cold_start,load_balancing,"
@@ -467,7 +467,7 @@ static void take_phases(const struct gateway_call *c, uint64_t now_us, struct ph
  * sandbox; add_deployment: from its first endpoint to leaving the queue; cc_throttling: waiting
  * where all were busy; load_balancing: choosing one; other: what is left of the whole.
  */
-void trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
+void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
 {
     struct trace *t = g->trace;
     struct phases p;
@@ -494,7 +494,7 @@ void trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us
         timer_start(g->loop, &t->later, TRACE_WRITE_MS, on_trace_timer);
 }
 
-void trace_stop(struct gateway *g)
+void gateway_trace_stop(struct gateway *g)
 {
     struct trace *t = g->trace;
     if (!t)

@@ -126,7 +126,7 @@ static int table_float(const struct table *t, int column, double min, double max
 {
     struct str s = t->row[column];
     double v;
-    if (s.n > 40 || !is_number(s) || number_to_float(s, &v) < 0)
+    if (s.n > 40 || !is_number(s) || json_number_to_float(s, &v) < 0)
         return table_fail(t, "not a number:", s);
     *ret = fmin(fmax(v, min), max);
     return 0;

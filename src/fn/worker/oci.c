@@ -16,13 +16,13 @@ static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
 {
     struct oci *o = of(rt);
     struct err err = { 0 };
-    struct box *b = box_new(o, id, r);
+    struct box *b = oci_box_new(o, id, r);
     b->is_wanted = true;
     int code = o->boxes.n > OCI_SANDBOXES_MAX
                    ? err_set(&err, E_LIMIT, "this worker has as many containers as it can")
                    : oci_plan_give(r->data, b, &err);
     if (code < 0)
-        box_refuse(b, &err);
+        oci_box_refuse(b, &err);
 }
 
 struct farewell { /* on_destroyed() for what is not known */
@@ -53,7 +53,7 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
         defer_start(o->loop, &f->turn, on_farewell);
         return;
     }
-    box_destroy(b, grace_ms);
+    oci_box_destroy(b, grace_ms);
 }
 
 static void prepare(struct runtime *rt, struct runtime_revision *r)
@@ -69,7 +69,7 @@ static void forget(struct runtime *rt, struct runtime_revision *r)
 
 static void recover(struct runtime *rt)
 {
-    box_recover_all(of(rt));
+    oci_box_recover_all(of(rt));
 }
 
 static void on_host_closed(void *arg)

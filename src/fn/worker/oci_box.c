@@ -29,14 +29,14 @@ static const struct sm_state box_table[] = {
     [BOX_ENDING] = { "ending", 0 },
 };
 
-uint32_t box_lap_us(struct box *b)
+uint32_t oci_box_lap_us(struct box *b)
 {
     uint64_t now = clock_mono_ns(), us = (now - b->at_ns) / 1000;
     b->at_ns = now;
     return (uint32_t)MIN(us, (uint64_t)UINT32_MAX);
 }
 
-struct box *box_new(struct oci *o, uint64_t id, const struct runtime_revision *of)
+struct box *oci_box_new(struct oci *o, uint64_t id, const struct runtime_revision *of)
 {
     struct box *b = xnew(struct box);
     b->o = o;
@@ -135,20 +135,20 @@ static void end(struct box *b, uint32_t grace_ms)
         defer_start(b->o->loop, &b->turn, on_turn);
 }
 
-void box_fail(struct box *b, int r, const char *text)
+void oci_box_fail(struct box *b, int r, const char *text)
 {
     if (b->is_wanted)
         tell_lost(b, r, text);
     end(b, 0);
 }
 
-void box_refuse(struct box *b, const struct err *err)
+void oci_box_refuse(struct box *b, const struct err *err)
 {
     b->refusal = *err;
     defer_start(b->o->loop, &b->turn, on_turn);
 }
 
-void box_destroy(struct box *b, uint32_t grace_ms)
+void oci_box_destroy(struct box *b, uint32_t grace_ms)
 {
     b->owes_farewell = true;
     b->is_wanted = false;
@@ -161,9 +161,9 @@ static void on_probed(void *arg, int r, const struct err *err)
 {
     struct box *b = arg;
     b->probe = NULL;
-    b->took.readiness_probe = box_lap_us(b);
+    b->took.readiness_probe = oci_box_lap_us(b);
     if (r < 0) {
-        box_fail(b, r, err_text(err));
+        oci_box_fail(b, r, err_text(err));
         return;
     }
     sm_move(&b->sm, BOX_READY);
@@ -180,9 +180,9 @@ static void on_started(void *arg, int r, const struct err *err)
     b->took.sandbox_create = took.files_us;
     b->took.network_setup = took.network_us;
     b->took.sandbox_start = took.start_us;
-    (void)box_lap_us(b);
+    (void)oci_box_lap_us(b);
     if (r < 0) {
-        box_fail(b, r, err_text(err));
+        oci_box_fail(b, r, err_text(err));
         return;
     }
     struct probe_opts o = { .address = container_address(b->container),
@@ -194,14 +194,14 @@ static void on_started(void *arg, int r, const struct err *err)
     sm_move(&b->sm, BOX_PROBING);
     r = probe_start(b->o->loop, &o, &b->probe, &why);
     if (r < 0)
-        box_fail(b, r, err_text(&why));
+        oci_box_fail(b, r, err_text(&why));
 }
 
 static void on_ended(void *arg, const struct container_end *how)
 {
     struct box *b = arg;
     if (b->is_wanted)
-        box_fail(b, -EPIPE, how->text);
+        oci_box_fail(b, -EPIPE, how->text);
 }
 
 static void on_removed(void *arg)
@@ -243,8 +243,8 @@ static void write_note(const struct box *b, struct buf *to)
     (void)buf_printf(to, ",\"revision\":%u,\"port\":%u}", b->of.revision, b->port);
 }
 
-int box_make(struct box *b, const struct runtime_revision *r, const struct oci_config_made *made,
-             struct str config, struct err *err)
+int oci_box_make(struct box *b, const struct runtime_revision *r,
+                 const struct oci_config_made *made, struct str config, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf note = BUF_INIT(NOTE_MAX);
     scoped(free_scoped) struct str *files = xnew_n(struct str, r->n_secrets + 1);
@@ -294,7 +294,7 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
                                    .uid = uid,
                                    .revision =
                                        (uint32_t)json_int_or(json_getc(note, "revision"), 0) };
-    struct box *b = box_new(o, id, &of);
+    struct box *b = oci_box_new(o, id, &of);
     struct str image = json_get_str(note, "image");
     b->container = c;
     b->port = (uint16_t)json_int_or(json_getc(note, "port"), 0);
@@ -308,7 +308,7 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
     return b;
 }
 
-void box_recover_all(struct oci *o)
+void oci_box_recover_all(struct oci *o)
 {
     container_host_recover(o->host, on_found, &events, o);
 }

@@ -82,23 +82,23 @@ int oci_plan_give(struct oci_plan *p, struct box *b, struct err *err);
 /* ---- oci_box.c ---- */
 
 /* In state IMAGE, and in the table. Strings are copied. */
-struct box *box_new(struct oci *o, uint64_t id, const struct runtime_revision *of);
+struct box *oci_box_new(struct oci *o, uint64_t id, const struct runtime_revision *of);
 /*
  * What it is made of is here: its container is made, by the user of `made`; its files are the
  * secrets of `r`. Errors: those of container_start(); the box has none then.
  */
-int box_make(struct box *b, const struct runtime_revision *r, const struct oci_config_made *made,
-             struct str config, struct err *err);
+int oci_box_make(struct box *b, const struct runtime_revision *r,
+                 const struct oci_config_made *made, struct str config, struct err *err);
 /* The worker does not want it any more. */
-void box_destroy(struct box *b, uint32_t grace_ms);
+void oci_box_destroy(struct box *b, uint32_t grace_ms);
 /* Report it to the worker, unless that gave the container up, and end the container. */
-void box_fail(struct box *b, int r, const char *text);
+void oci_box_fail(struct box *b, int r, const char *text);
 /* The same on a later turn. */
-void box_refuse(struct box *b, const struct err *err);
+void oci_box_refuse(struct box *b, const struct err *err);
 /* Since the last call: for the breakdown. */
-uint32_t box_lap_us(struct box *b);
+uint32_t oci_box_lap_us(struct box *b);
 /* Containers of an earlier process: told by on_recovered(), or removed. */
-void box_recover_all(struct oci *o);
+void oci_box_recover_all(struct oci *o);
 
 static inline struct str box_key(const uint64_t *id)
 {

@@ -134,7 +134,7 @@ static int take(const struct oci_plan *p, struct box *b, struct err *err)
     b->image = p->image;
     if (b->image)
         p->o->images.ops->ref(p->o->images.arg, b->image);
-    return box_make(b, p->r, &p->made, buf_str(&p->config), err);
+    return oci_box_make(b, p->r, &p->made, buf_str(&p->config), err);
 }
 
 static void on_pulling(struct fn_image_call *c)
@@ -173,11 +173,11 @@ static void on_image(struct fn_image_call *c, int r, struct fn_image *image, con
     list_move_all(&p->waiting, &boxes);
     while (!list_is_empty(&boxes)) {
         struct box *b = list_entry(list_pop_front(&boxes), struct box, queued);
-        b->took.image_fetch = box_lap_us(b);
+        b->took.image_fetch = oci_box_lap_us(b);
         struct err cause = why;
         int code = r < 0 ? r : take(p, b, &cause);
         if (code < 0)
-            box_fail(b, code, err_text(&cause));
+            oci_box_fail(b, code, err_text(&cause));
     }
 }
 

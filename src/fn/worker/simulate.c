@@ -70,7 +70,7 @@ static const struct invoker_ops invoker_ops = { .start = start,
                                                 .resume = resume_answer,
                                                 .cancel = cancel };
 
-struct invoker *simulation_invoker(struct simulation *s)
+struct invoker *simulate_invoker(struct simulation *s)
 {
     return &s->invoker;
 }
@@ -105,7 +105,7 @@ static int start_one(struct simulation *s, const struct simulation_opts *o, uint
     return worker_start(&w, &s->workers[i], err);
 }
 
-int simulation_start(const struct simulation_opts *o, struct simulation **ret, struct err *err)
+int simulate_start(const struct simulation_opts *o, struct simulation **ret, struct err *err)
 {
     if (o->n_workers == 0 || o->n_workers > SIMULATION_WORKERS_MAX || !o->prefix[0])
         return err_set(err, E_INVALID, "1 to %d simulated workers, and a prefix of their names",
@@ -126,7 +126,7 @@ int simulation_start(const struct simulation_opts *o, struct simulation **ret, s
     return 0;
 }
 
-void simulation_count(const struct simulation *s, struct worker_counts *ret)
+void simulate_count(const struct simulation *s, struct worker_counts *ret)
 {
     *ret = (struct worker_counts){ .is_welcome = true };
     for (uint32_t i = 0; i < s->n; i++) {
@@ -159,7 +159,7 @@ static void on_stopped(void *arg)
     done(done_arg);
 }
 
-void simulation_stop(struct simulation *s, void (*done)(void *arg), void *arg)
+void simulate_stop(struct simulation *s, void (*done)(void *arg), void *arg)
 {
     s->done = done;
     s->done_arg = arg;

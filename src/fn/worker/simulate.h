@@ -26,9 +26,9 @@ struct simulation_opts {
     void *arg;
 };
 
-int simulation_start(const struct simulation_opts *opts, struct simulation **ret, struct err *err);
+int simulate_start(const struct simulation_opts *opts, struct simulation **ret, struct err *err);
 /* Calls any sandbox of any of them. */
-struct invoker *simulation_invoker(struct simulation *s);
+struct invoker *simulate_invoker(struct simulation *s);
 /* Sums over all of them. */
-void simulation_count(const struct simulation *s, struct worker_counts *ret);
-void simulation_stop(struct simulation *s, void (*done)(void *arg), void *arg);
+void simulate_count(const struct simulation *s, struct worker_counts *ret);
+void simulate_stop(struct simulation *s, void (*done)(void *arg), void *arg);

@@ -108,14 +108,14 @@ static void on_created(void *arg, uint64_t id, int r, const char *address,
         return; /* ordered to go meanwhile: on_destroyed() follows */
     if (r < 0) {
         w->total.failed++;
-        report_failed(w, id, r, err);
+        worker_report_failed(w, id, r, err);
         free_sandbox(w, s);
         return;
     }
     w->total.created++;
     move_sandbox(w, s, SANDBOX_READY);
     set_address(w, s, address);
-    report_ready(w, s, breakdown);
+    worker_report_ready(w, s, breakdown);
 }
 
 static void on_compiling(void *arg, uint64_t id)
@@ -123,7 +123,7 @@ static void on_compiling(void *arg, uint64_t id)
     struct worker *w = arg;
     const struct sandbox *s = worker_sandbox(w, id);
     if (s && s->sm.at == SANDBOX_CREATING)
-        report_compiling(w, id);
+        worker_report_compiling(w, id);
 }
 
 static void on_pulling(void *arg, uint64_t id)
@@ -131,7 +131,7 @@ static void on_pulling(void *arg, uint64_t id)
     struct worker *w = arg;
     const struct sandbox *s = worker_sandbox(w, id);
     if (s && s->sm.at == SANDBOX_CREATING)
-        report_pulling(w, id);
+        worker_report_pulling(w, id);
 }
 
 static void on_gone(void *arg, uint64_t id, const char *reason)
@@ -141,7 +141,7 @@ static void on_gone(void *arg, uint64_t id, const char *reason)
     if (!s || s->sm.at != SANDBOX_READY)
         return;
     w->total.gone++;
-    report_gone(w, id, reason);
+    worker_report_gone(w, id, reason);
     free_sandbox(w, s);
 }
 
@@ -152,7 +152,7 @@ static void on_destroyed(void *arg, uint64_t id)
     if (!s || s->sm.at != SANDBOX_DESTROYING)
         return;
     w->total.destroyed++;
-    report_gone(w, id, "");
+    worker_report_gone(w, id, "");
     free_sandbox(w, s);
 }
 
@@ -182,14 +182,14 @@ static void refuse_create(struct worker *w, uint64_t id, int r, const char *text
 {
     struct err err = { 0 };
     w->total.failed++;
-    report_failed(w, id, err_set(&err, r, "%s", text), &err);
+    worker_report_failed(w, id, err_set(&err, r, "%s", text), &err);
 }
 
 static void create_again(struct worker *w, struct sandbox *s)
 {
     s->is_adopted = true;
     if (s->sm.at == SANDBOX_READY)
-        report_ready(w, s, NULL);
+        worker_report_ready(w, s, NULL);
     else if (s->sm.at == SANDBOX_DESTROYING)
         refuse_create(w, s->id, -ESTALE, "this sandbox is being deleted");
 }
@@ -241,7 +241,7 @@ static void do_delete(struct worker *w, const Dormouse__Fn__V1__Delete *d)
     if (s)
         destroy_sandbox(w, s, d->grace_ms);
     else
-        report_gone(w, d->sandbox, ""); /* again: the first answer was lost */
+        worker_report_gone(w, d->sandbox, ""); /* again: the first answer was lost */
 }
 
 static void do_functions(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *m)
@@ -320,9 +320,9 @@ static void welcome(struct worker *w, const Dormouse__Fn__V1__Welcome *m)
     revisions_new_term(&w->revisions);
     timer_start(w->loop, &w->orphans, WORKER_ORPHAN_MS, on_orphans);
     w->at = WORKER_WELCOME;
-    report_keep_lease(w);
+    worker_report_keep_lease(w);
     if (w->created.n || w->gone.n || w->is_stopping)
-        report_want(w);
+        worker_report_want(w);
     if (w->on_synced) {
         void (*synced)(void *) = w->on_synced;
         w->on_synced = NULL;
@@ -392,7 +392,7 @@ static void dial(struct worker *w)
     fn_stream_set(w->stream, &stream_ops, w);
     w->at = WORKER_HELLO;
     w->seq = 0;
-    report_hello(w);
+    worker_report_hello(w);
     timer_start(w->loop, &w->dial_timer, WORKER_WELCOME_MS, on_no_welcome);
 }
 
@@ -422,7 +422,7 @@ static void lose_stream(struct worker *w, const char *why)
     timer_stop(w->loop, &w->lease);
     timer_stop(w->loop, &w->orphans); /* sandboxes live on without a control plane */
     defer_cancel(&w->report);
-    report_clear(w);
+    worker_report_clear(w);
     w->at = WORKER_AWAY;
     if (w->is_closing)
         return;
@@ -524,7 +524,7 @@ static void on_runtime_closed(void *arg)
 static void finish_stop(struct worker *w)
 {
     w->is_closing = true;
-    report_flush(w);
+    worker_report_flush(w);
     timer_stop(w->loop, &w->dial_timer);
     lose_stream(w, "stopping");
     revisions_fini(&w->revisions);
@@ -551,7 +551,7 @@ void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), v
     w->is_stopping = true;
     w->done = done;
     w->done_arg = arg;
-    report_want(w);
+    worker_report_want(w);
     timer_start(w->loop, &w->stop_timer, w->sandboxes.n ? grace_ms : 0, on_stop_grace);
 }
 

@@ -102,19 +102,19 @@ void worker_invoker_fini(struct worker *w);
 /* ---- worker_report.c: leaves once in a turn of the loop, while a control plane is there ---- */
 
 /* All sandboxes, as the first message of a stream. */
-void report_hello(struct worker *w);
+void worker_report_hello(struct worker *w);
 /* breakdown NULL: told before. */
-void report_ready(struct worker *w, const struct sandbox *s,
-                  const Dormouse__Fn__V1__Breakdown *breakdown);
-void report_failed(struct worker *w, uint64_t sandbox, int r, const struct err *err);
-void report_gone(struct worker *w, uint64_t sandbox, const char *reason);
-void report_compiling(struct worker *w, uint64_t sandbox);
-void report_pulling(struct worker *w, uint64_t sandbox);
+void worker_report_ready(struct worker *w, const struct sandbox *s,
+                         const Dormouse__Fn__V1__Breakdown *breakdown);
+void worker_report_failed(struct worker *w, uint64_t sandbox, int r, const struct err *err);
+void worker_report_gone(struct worker *w, uint64_t sandbox, const char *reason);
+void worker_report_compiling(struct worker *w, uint64_t sandbox);
+void worker_report_pulling(struct worker *w, uint64_t sandbox);
 /* Even if there is no news. */
-void report_want(struct worker *w);
+void worker_report_want(struct worker *w);
 /* What waits leaves now. */
-void report_flush(struct worker *w);
+void worker_report_flush(struct worker *w);
 /* What waits is worth nothing: the stream has ended, and the next hello says it all. */
-void report_clear(struct worker *w);
+void worker_report_clear(struct worker *w);
 /* Signs of life for w->lease_ms from now on; 0: none. */
-void report_keep_lease(struct worker *w);
+void worker_report_keep_lease(struct worker *w);

@@ -14,13 +14,13 @@ enum {
 
 static void on_report(struct defer *d);
 
-void report_want(struct worker *w)
+void worker_report_want(struct worker *w)
 {
     if (w->at == WORKER_WELCOME)
         defer_start(w->loop, &w->report, on_report);
 }
 
-void report_clear(struct worker *w)
+void worker_report_clear(struct worker *w)
 {
     vec_each (c, &w->created)
         free(c->text);
@@ -48,35 +48,35 @@ static void tell_created(struct worker *w, struct created c)
         return;
     }
     vec_push(&w->created, c);
-    report_want(w);
+    worker_report_want(w);
 }
 
-void report_gone(struct worker *w, uint64_t id, const char *reason)
+void worker_report_gone(struct worker *w, uint64_t id, const char *reason)
 {
     if (!has_listener(w))
         return;
     vec_push(&w->gone, ((struct gone){ id, xstrdup(reason) }));
-    report_want(w);
+    worker_report_want(w);
 }
 
-void report_compiling(struct worker *w, uint64_t id)
+void worker_report_compiling(struct worker *w, uint64_t id)
 {
     if (!has_listener(w) || w->compiling.n == WORKER_REPORT_MAX)
         return;
     vec_push(&w->compiling, id);
-    report_want(w);
+    worker_report_want(w);
 }
 
-void report_pulling(struct worker *w, uint64_t id)
+void worker_report_pulling(struct worker *w, uint64_t id)
 {
     if (!has_listener(w) || w->pulling.n == WORKER_REPORT_MAX)
         return;
     vec_push(&w->pulling, id);
-    report_want(w);
+    worker_report_want(w);
 }
 
-void report_ready(struct worker *w, const struct sandbox *s,
-                  const Dormouse__Fn__V1__Breakdown *breakdown)
+void worker_report_ready(struct worker *w, const struct sandbox *s,
+                         const Dormouse__Fn__V1__Breakdown *breakdown)
 {
     struct created c = { .sandbox = s->id, .by_worker = s->by_worker };
     c.text = s->address ? xstrdup(s->address) : NULL;
@@ -87,7 +87,7 @@ void report_ready(struct worker *w, const struct sandbox *s,
     tell_created(w, c);
 }
 
-void report_failed(struct worker *w, uint64_t id, int r, const struct err *err)
+void worker_report_failed(struct worker *w, uint64_t id, int r, const struct err *err)
 {
     struct created c = { .sandbox = id, .is_error = true };
     c.text = xstrdup(err_text(err));
@@ -192,7 +192,7 @@ static void on_report(struct defer *d)
         c += nc;
         g += ng;
     } while (c < w->created.n || g < w->gone.n);
-    report_clear(w);
+    worker_report_clear(w);
 }
 
 static void on_lease(struct timer *t)
@@ -204,14 +204,14 @@ static void on_lease(struct timer *t)
     timer_start(w->loop, &w->lease, quarter, on_lease);
 }
 
-void report_keep_lease(struct worker *w)
+void worker_report_keep_lease(struct worker *w)
 {
     timer_stop(w->loop, &w->lease);
     if (w->lease_ms)
         timer_start(w->loop, &w->lease, MAX(w->lease_ms / 4, 1), on_lease);
 }
 
-void report_flush(struct worker *w)
+void worker_report_flush(struct worker *w)
 {
     if (!list_is_linked(&w->report.node))
         return;
@@ -256,7 +256,7 @@ static void add_labels(struct worker *w, Dormouse__Fn__V1__WorkerHello *hello)
     }
 }
 
-void report_hello(struct worker *w)
+void worker_report_hello(struct worker *w)
 {
     Dormouse__Fn__V1__WorkerReport m = DORMOUSE__FN__V1__WORKER_REPORT__INIT;
     Dormouse__Fn__V1__WorkerHello hello = DORMOUSE__FN__V1__WORKER_HELLO__INIT;

@@ -22,7 +22,7 @@ struct instance {
     struct guest *guest;
     struct gate *gate;
     struct calls *calls; /* of G1 and G2 */
-    struct plan *plan;
+    struct operator_plan *plan;
     struct module *module;
     uint64_t started_ms;
     uint64_t tried_at; /* its count of activations when it last failed */
@@ -39,14 +39,14 @@ struct refusal {
 struct operator
 {
     struct operators *os;
-    struct plan *spec;            /* the newest */
+    struct operator_plan *spec;   /* the newest */
     struct module_source *source; /* of spec; tells of its first module and of later ones */
     struct module_get *get;       /* compiling */
     struct module *module;        /* compiled; takes over when nothing runs an activation */
     struct instance run;          /* guest NULL: none */
     struct v1 *v1;                /* what outlives guests of ABI v1; NULL: never was one */
     /* What ran well before `run`, to return to. */
-    struct plan *good;
+    struct operator_plan *good;
     struct module *good_module;
     char *returned;            /* why it was returned to; NULL: it was not */
     struct refusal *refusal;   /* of what was to replace `run`; NULL: nothing was refused */
@@ -166,7 +166,7 @@ static void refuse(struct operator* o, const char *reason, const struct err *err
 
 static void forget_good(struct operator* o)
 {
-    plan_unref(take_ptr(&o->good));
+    operator_plan_unref(take_ptr(&o->good));
     module_unref(take_ptr(&o->good_module));
 }
 
@@ -183,7 +183,7 @@ static void end_instance(struct operator* o)
     identity_unref(take_ptr(&o->identity));
     guest_free(run->guest);
     free(take_ptr(&o->kept_awake));
-    plan_unref(run->plan);
+    operator_plan_unref(run->plan);
     module_unref(run->module);
     *run = (struct instance){ 0 };
 }
@@ -226,7 +226,7 @@ static void on_denied(void *arg)
 /* Was it a limit of its own that the guest failed by? */
 static void blame_limit(struct operator* o, const struct err *why)
 {
-    const struct plan *p = o->run.plan;
+    const struct operator_plan *p = o->run.plan;
     uint64_t max = p->memory_max_bytes ? p->memory_max_bytes : GUEST_MEMORY_MAX_DEFAULT;
     if (why && strstr(err_text(why), "KiB of memory in use"))
         limit_hit(o, "memory", "it failed with nearly all of its %" PRIu64 " KiB of memory in use",
@@ -442,30 +442,30 @@ static int detect_abi(const struct module_info *info, int wanted, enum guest_abi
 
 /* ---------------------------------------------------------------- taking over */
 
-static struct identity *plan_identity(struct operator* o, const struct plan *p)
+static struct identity *plan_identity(struct operator* o, const struct operator_plan *p)
 {
-    const char *namespace = plan_text(p, PLAN_ACCOUNT_NAMESPACE);
+    const char *namespace = operator_plan_text(p, PLAN_ACCOUNT_NAMESPACE);
     struct identity_spec spec = { .namespace = namespace ? namespace : namespace_of(o),
-                                  .account = plan_text(p, PLAN_ACCOUNT),
+                                  .account = operator_plan_text(p, PLAN_ACCOUNT),
                                   .create = p->create_account,
                                   .owner = name_of(o),
-                                  .owner_uid = plan_text(p, PLAN_UID) };
+                                  .owner_uid = operator_plan_text(p, PLAN_UID) };
     return spec.account ? identity_of(o->os->opts.identities, &spec) : NULL;
 }
 
-static int make_guest(struct operator* o, const struct plan *p, struct module *m,
+static int make_guest(struct operator* o, const struct operator_plan *p, struct module *m,
                       enum guest_abi abi, struct guest **ret, struct err *err)
 {
     struct arena lists = { 0 };
     struct guest_spec spec = { .namespace = namespace_of(o),
                                .name = name_of(o),
-                               .uid = plan_text(p, PLAN_UID),
+                               .uid = operator_plan_text(p, PLAN_UID),
                                .generation = p->generation,
                                .abi = abi,
                                .module = m,
-                               .env = plan_env(p, &lists),
+                               .env = operator_plan_env(p, &lists),
                                .n_env = p->n_env,
-                               .args = plan_args(p, &lists),
+                               .args = operator_plan_args(p, &lists),
                                .n_args = p->n_args,
                                .memory_max_bytes = p->memory_max_bytes,
                                .activation_ms = p->activation_ms,
@@ -491,7 +491,7 @@ static int make_guest(struct operator* o, const struct plan *p, struct module *m
 /* Connect the guest with the world, as the operator. */
 static void attach(struct operator* o, struct instance *run)
 {
-    const struct plan *p = run->plan;
+    const struct operator_plan *p = run->plan;
     struct identity *identity = plan_identity(o, p);
     struct gate_opts gate = { .loop = o->os->opts.loop,
                               .transport = o->os->opts.env->transport,
@@ -527,13 +527,13 @@ static void keep_good(struct operator* o)
     if (!run->guest || !run->settled || run->failures)
         return;
     forget_good(o);
-    o->good = plan_ref(run->plan);
+    o->good = operator_plan_ref(run->plan);
     o->good_module = module_ref(run->module);
 }
 
 /* The old guest goes when the new one is made, so that a refusal changes nothing. */
-static int start_instance(struct operator* o, struct plan *p, struct module *m, const char **reason,
-                          struct err *err)
+static int start_instance(struct operator* o, struct operator_plan *p, struct module *m,
+                          const char **reason, struct err *err)
 {
     struct instance run = { .started_ms = loop_now_ms(o->os->opts.loop) };
     *reason = "ModuleUnsupported";
@@ -548,7 +548,7 @@ static int start_instance(struct operator* o, struct plan *p, struct module *m, 
     r = make_guest(o, p, m, abi, &run.guest, err);
     if (r < 0)
         return r;
-    run.plan = plan_ref(p);
+    run.plan = operator_plan_ref(p);
     run.module = module_ref(m);
     end_instance(o);
     if (run.abi != GUEST_ABI_V1)
@@ -608,7 +608,7 @@ static void return_to_good(struct operator* o)
 {
     struct err err = { 0 };
     const char *reason;
-    scoped(plan_unref_scoped) struct plan *p = take_ptr(&o->good);
+    scoped(operator_plan_unref_scoped) struct operator_plan *p = take_ptr(&o->good);
     scoped(module_unref_scoped) struct module *m = take_ptr(&o->good_module);
     scoped(free_scoped) char *why =
         xasprintf("generation %" PRIu64 " with module %.12s failed %u times in a row (%s); "
@@ -638,7 +638,7 @@ static void free_operator(struct operator* o)
     forget_good(o);
     module_source_close(o->source);
     drop_fd(o);
-    plan_unref(o->spec);
+    operator_plan_unref(o->spec);
     module_unref(o->module);
     free(o->limit);
     free(o->kept_awake);
@@ -656,9 +656,9 @@ static bool is_running(const struct operator* o, const struct module *m)
     return o->run.guest && o->run.plan == o->spec && strcmp(o->run.module->hash, m->hash) == 0;
 }
 
-static bool is_other_digest(const struct plan *p, const struct module *m)
+static bool is_other_digest(const struct operator_plan *p, const struct module *m)
 {
-    const char *wanted = plan_text(p, PLAN_SHA256);
+    const char *wanted = operator_plan_text(p, PLAN_SHA256);
     return wanted && strcmp(wanted, m->hash) != 0;
 }
 
@@ -713,7 +713,7 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
         refuse_module(o, r, &err);
     } else if (is_other_digest(o->spec, m)) {
         (void)err_set(&err, E_DIGEST, "the module has the digest %s, not %s", m->hash,
-                      plan_text(o->spec, PLAN_SHA256));
+                      operator_plan_text(o->spec, PLAN_SHA256));
         module_unref(m);
         refuse(o, "ModuleDigestWrong", &err);
     } else if (is_running(o, m)) {
@@ -794,7 +794,7 @@ static void begin(struct operator* o)
     }
     if (!o->run.guest)
         changed(o, OPERATOR_PREPARING, "Compiling", NULL);
-    struct module_origin origin = plan_origin(o->spec);
+    struct module_origin origin = operator_plan_origin(o->spec);
     int fd = module_source_open(o->os->opts.sources, &origin, &source_ops, o, &o->source, &err);
     if (fd >= 0)
         take_fd_of_source(o, fd);
@@ -974,8 +974,8 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
         o->fd = -1;
         (void)map_put(&os->map, str_n(o->text, key.n), o);
     }
-    plan_unref(o->spec);
-    o->spec = plan_new(spec);
+    operator_plan_unref(o->spec);
+    o->spec = operator_plan_new(spec);
     free(take_ptr(&o->limit));
     o->must_return = false;
     free(take_ptr(&o->returned));
@@ -1023,7 +1023,7 @@ void operator_view(const struct operator* o, struct operator_view *ret)
     const struct instance *run = &o->run;
     *ret = (struct operator_view){ .namespace = namespace_of(o),
                                    .name = name_of(o),
-                                   .uid = plan_text(o->spec, PLAN_UID),
+                                   .uid = operator_plan_text(o->spec, PLAN_UID),
                                    .generation = o->spec->generation,
                                    .running_generation = run->guest ? run->plan->generation : 0,
                                    .phase = o->phase,

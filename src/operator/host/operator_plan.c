@@ -34,7 +34,7 @@ static void add_item(struct buf *to, struct str s)
     (void)buf_add_str(to, s);
 }
 
-struct plan *plan_new(struct operator_spec *spec)
+struct operator_plan *operator_plan_new(struct operator_spec *spec)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
     uint16_t has = 0;
@@ -47,7 +47,7 @@ struct plan *plan_new(struct operator_spec *spec)
     for (size_t i = 0; i < spec->n_args; i++)
         add_item(&text, spec->args[i]);
     assert(buf_ok(&text)); /* the spec was checked */
-    struct plan *p = record_alloc(sizeof *p + text.n);
+    struct operator_plan *p = record_alloc(sizeof *p + text.n);
     memcpy(p->text, text.p, text.n);
     p->refs = 1;
     p->from = (uint8_t)spec->origin.from;
@@ -77,7 +77,7 @@ struct plan *plan_new(struct operator_spec *spec)
 
 _Static_assert(OPERATOR_ENV_MAX <= UINT16_MAX && OPERATOR_ARGS_MAX <= UINT8_MAX, "counts fit");
 
-const char *plan_text(const struct plan *p, enum plan_text which)
+const char *operator_plan_text(const struct operator_plan *p, enum operator_plan_text which)
 {
     const char *at = p->text;
     if (!(p->has & 1u << which))
@@ -88,21 +88,21 @@ const char *plan_text(const struct plan *p, enum plan_text which)
     return at;
 }
 
-struct module_origin plan_origin(const struct plan *p)
+struct module_origin operator_plan_origin(const struct operator_plan *p)
 {
     return (struct module_origin){ .from = p->from,
-                                   .path = plan_text(p, PLAN_PATH),
-                                   .namespace = plan_text(p, PLAN_MAP_NAMESPACE),
-                                   .name = plan_text(p, PLAN_MAP_NAME),
-                                   .key = plan_text(p, PLAN_MAP_KEY),
-                                   .url = plan_text(p, PLAN_URL),
-                                   .sha256 = plan_text(p, PLAN_SHA256),
-                                   .pull_secrets = plan_text(p, PLAN_PULL_SECRETS),
+                                   .path = operator_plan_text(p, PLAN_PATH),
+                                   .namespace = operator_plan_text(p, PLAN_MAP_NAMESPACE),
+                                   .name = operator_plan_text(p, PLAN_MAP_NAME),
+                                   .key = operator_plan_text(p, PLAN_MAP_KEY),
+                                   .url = operator_plan_text(p, PLAN_URL),
+                                   .sha256 = operator_plan_text(p, PLAN_SHA256),
+                                   .pull_secrets = operator_plan_text(p, PLAN_PULL_SECRETS),
                                    .uses_login = p->uses_login };
 }
 
 /* The items of both lists, one after the other. */
-static struct rd items_of(const struct plan *p)
+static struct rd items_of(const struct operator_plan *p)
 {
     return rd_init(p->text + p->lists_at, p->lists_n);
 }
@@ -113,7 +113,7 @@ static struct str read_item(struct rd *r)
     return rd_str(r, n);
 }
 
-struct guest_env *plan_env(const struct plan *p, struct arena *a)
+struct guest_env *operator_plan_env(const struct operator_plan *p, struct arena *a)
 {
     struct rd r = items_of(p);
     struct guest_env *env = arena_new_n(a, struct guest_env, p->n_env + 1u);
@@ -124,7 +124,7 @@ struct guest_env *plan_env(const struct plan *p, struct arena *a)
     return env;
 }
 
-struct str *plan_args(const struct plan *p, struct arena *a)
+struct str *operator_plan_args(const struct operator_plan *p, struct arena *a)
 {
     struct rd r = items_of(p);
     struct str *args = arena_new_n(a, struct str, p->n_args + 1u);
@@ -135,13 +135,13 @@ struct str *plan_args(const struct plan *p, struct arena *a)
     return args;
 }
 
-struct plan *plan_ref(struct plan *p)
+struct operator_plan *operator_plan_ref(struct operator_plan *p)
 {
     p->refs++;
     return p;
 }
 
-void plan_unref(struct plan *p)
+void operator_plan_unref(struct operator_plan *p)
 {
     if (!p || --p->refs > 0)
         return;

@@ -9,7 +9,7 @@
 #include "operator/host/operator.h"
 
 /* A text of the spec; those that were not given are NULL. */
-enum plan_text {
+enum operator_plan_text {
     PLAN_UID,
     PLAN_ACCOUNT,           /* NULL: the host's own identity */
     PLAN_ACCOUNT_NAMESPACE, /* NULL: the operator's */
@@ -23,10 +23,10 @@ enum plan_text {
     PLAN_TEXTS
 };
 
-struct plan {
+struct operator_plan {
     unsigned refs;
     uint8_t from, abi; /* of the origin; enum operator_abi */
-    uint16_t has;      /* 1 << enum plan_text */
+    uint16_t has;      /* 1 << enum operator_plan_text */
     uint64_t generation;
     uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms;
     uint32_t cpu_share, requests_per_second, request_burst, log_lines_per_second;
@@ -40,14 +40,14 @@ struct plan {
 };
 
 /* Borrowed; found by looking through the texts. */
-const char *plan_text(const struct plan *p, enum plan_text which);
-struct module_origin plan_origin(const struct plan *p);
+const char *operator_plan_text(const struct operator_plan *p, enum operator_plan_text which);
+struct module_origin operator_plan_origin(const struct operator_plan *p);
 /* In the arena; their texts are borrowed. */
-struct guest_env *plan_env(const struct plan *p, struct arena *a);
-struct str *plan_args(const struct plan *p, struct arena *a);
+struct guest_env *operator_plan_env(const struct operator_plan *p, struct arena *a);
+struct str *operator_plan_args(const struct operator_plan *p, struct arena *a);
 
 /* Takes spec->allow, copies the rest. */
-struct plan *plan_new(struct operator_spec *spec);
-struct plan *plan_ref(struct plan *p);
-void plan_unref(struct plan *p); /* NULL is fine */
-DEFINE_SCOPED(plan, plan_unref)
+struct operator_plan *operator_plan_new(struct operator_spec *spec);
+struct operator_plan *operator_plan_ref(struct operator_plan *p);
+void operator_plan_unref(struct operator_plan *p); /* NULL is fine */
+DEFINE_SCOPED(operator_plan, operator_plan_unref)

@@ -59,7 +59,7 @@ struct interests {
 
 static void find_later(struct watch *w, enum watch_state state, const char *why);
 
-const char *watch_state_name(enum watch_state state)
+const char *v1_watch_state_name(enum watch_state state)
 {
     static const char *const names[] = { "Finding",   "WaitingForKind", "Syncing",    "Synced",
                                          "Forbidden", "LimitReached",   "Unavailable" };

@@ -79,7 +79,7 @@ enum watch_state {
     WATCH_LIMITED,
     WATCH_UNAVAILABLE
 };
-const char *watch_state_name(enum watch_state state); /* "Synced", "WaitingForKind", ... */
+const char *v1_watch_state_name(enum watch_state state); /* "Synced", "WaitingForKind", ... */
 
 struct watch_view {
     enum watch_state state;

@@ -33,7 +33,7 @@ static void say_what_waits(const struct v1 *v, char text[V1_SUMMARY_MAX])
             continue;
         (void)snprintf(text, V1_SUMMARY_MAX,
                        "watch '" STR_FMT "' of " STR_FMT " " STR_FMT ": %s%s%s", STR_ARG(w->id),
-                       STR_ARG(w->api_version), STR_ARG(w->kind), watch_state_name(view.state),
+                       STR_ARG(w->api_version), STR_ARG(w->kind), v1_watch_state_name(view.state),
                        view.why[0] ? ": " : "", view.why);
         return;
     }
@@ -74,7 +74,7 @@ static void write_watches(const struct v1 *v, struct buf *to)
         (void)buf_add_cstr(to, ",\"kind\":");
         (void)json_write_str(to, w->kind);
         (void)buf_printf(to, ",\"role\":\"%s\",\"state\":\"%s\"", roles[w->role],
-                         watch_state_name(view.state));
+                         v1_watch_state_name(view.state));
         if (w->role != WATCH_CACHE) {
             (void)buf_add_cstr(to, ",\"controller\":");
             (void)json_write_str(to, v->declaration->controllers[w->controller].name);

@@ -24,7 +24,7 @@ void binding_unreserve(struct attempt *a)
         if (p->ops->unreserve)
             p->ops->unreserve(p, &a->cycle);
     }
-    figures_point(a, POINT_UNRESERVE, SCHED_SUCCESS);
+    sched_metrics_point(a, POINT_UNRESERVE, SCHED_SUCCESS);
 }
 
 static bool is_another(void *arg, const struct sched_pod *pod)
@@ -38,20 +38,20 @@ static void binding_failed(struct attempt *a, const struct sched_status *status)
     struct sched *s = a->s;
     bool rejected = sched_is_rejected(status);
     binding_unreserve(a);
-    const struct sched_pod *pod = placed_pod(s, a->pod);
+    const struct sched_pod *pod = sched_placed_pod(s, a->pod);
     lanes_forget(s, pod);
     if (!rejected)
-        tell_freed(s, pod, NULL);
+        sched_publish_freed(s, pod, NULL);
     struct outcome o;
-    outcome_of(a, status, &o);
+    sched_outcome_of(a, status, &o);
     if (a->at != AT_PERMIT) { /* it had a node: whatever was in the way, it is tried again soon */
         o.message = sched_status_message(&a->arena, status);
         o.rejected_by = o.pending_by = 0;
     }
-    attempt_failed(a, &o);
+    sched_attempt_failed(a, &o);
     /* After it went back: otherwise this would count as something that happened to it meanwhile. */
     if (rejected)
-        tell_freed(s, pod, &(struct sched_queue_check){ is_another, (void *)pod });
+        sched_publish_freed(s, pod, &(struct sched_queue_check){ is_another, (void *)pod });
     sched_object_unref(s->words, (void *)pod);
 }
 
@@ -59,7 +59,7 @@ static void bound(struct attempt *a)
 {
     struct sched *s = a->s;
     s->stats.scheduled++;
-    figures_bound(a);
+    sched_metrics_bound(a);
     lanes_bound(s, a->pod);
     sched_queue_done(s->queue, a->pod->o.uid);
     if (s->opts.on_bound) {
@@ -77,18 +77,18 @@ static void bound(struct attempt *a)
         struct sched_plugin *p = a->profile->at[SCHED_AT_POST_BIND][i];
         p->ops->post_bind(p, &a->cycle);
     }
-    figures_point(a, SCHED_AT_POST_BIND, SCHED_SUCCESS);
-    attempt_end(a);
+    sched_metrics_point(a, SCHED_AT_POST_BIND, SCHED_SUCCESS);
+    sched_attempt_end(a);
 }
 
-const char *attempt_void_reason(const struct attempt *a)
+const char *sched_attempt_void_reason(const struct attempt *a)
 {
     const struct sched *s = a->s;
     if (s->is_ending)
         return "the scheduler ends";
     if (!s->leads)
         return "another scheduler leads now";
-    const struct pending *p = pending_of(s, &a->pod->o);
+    const struct pending *p = sched_pending_of(s, &a->pod->o);
     if (!p || !str_eq(p->pod->o.uid, a->pod->o.uid))
         return "pod was deleted or bound by somebody else";
     return NULL;
@@ -132,9 +132,9 @@ static void take(struct attempt *a, const struct sched_status *status)
 /* Others (autoscalers) see where a pod is going to be whose binding takes its time. */
 static void announce(struct attempt *a)
 {
-    struct pending *p = pending_of(a->s, &a->pod->o);
+    struct pending *p = sched_pending_of(a->s, &a->pod->o);
     if (p && !a->is_announced)
-        write_nomination(a->s, p, word_str(a->host));
+        sched_write_nomination(a->s, p, word_str(a->host));
     a->is_announced = true;
 }
 
@@ -189,18 +189,18 @@ void binding_run(struct attempt *a)
             break;
         case AT_PRE_BIND:
             if (code != SCHED_SUCCESS) {
-                figures_point(a, SCHED_AT_PRE_BIND, code);
+                sched_metrics_point(a, SCHED_AT_PRE_BIND, code);
                 binding_failed(a, step_failed(a, "PreBind", a->status));
                 return;
             }
-            reason = attempt_void_reason(a);
+            reason = sched_attempt_void_reason(a);
             if (reason) {
                 binding_failed(a, sched_status(&a->arena, SCHED_ERROR, "%s", reason));
                 return;
             }
             if (next_pre_bind(a))
                 break;
-            figures_point(a, SCHED_AT_PRE_BIND, SCHED_SUCCESS);
+            sched_metrics_point(a, SCHED_AT_PRE_BIND, SCHED_SUCCESS);
             a->at = AT_BIND;
             a->next = 0;
             a->status = NULL;
@@ -210,7 +210,7 @@ void binding_run(struct attempt *a)
             }
             break;
         case AT_BIND:
-            figures_point(a, SCHED_AT_BIND, code);
+            sched_metrics_point(a, SCHED_AT_BIND, code);
             if (code == SCHED_SUCCESS) {
                 bound(a);
                 return;
@@ -219,7 +219,7 @@ void binding_run(struct attempt *a)
                 binding_failed(a, step_failed(a, "Bind", a->status));
                 return;
             }
-            reason = attempt_void_reason(a);
+            reason = sched_attempt_void_reason(a);
             if (reason) {
                 binding_failed(a, sched_status(&a->arena, SCHED_ERROR, "%s", reason));
                 return;
@@ -306,7 +306,7 @@ void binding_make_ready(struct attempt *a, const struct sched_status *status)
     a->is_ready = true;
     s->n_waiting--;
     permit_cancel_timer(a);
-    figures_permit(a, sched_code(status));
+    sched_metrics_permit(a, sched_code(status));
     list_remove(&a->node);
     list_push_back(a->lane ? &a->lane->ready : &s->ready, &a->node);
 }
@@ -366,7 +366,8 @@ void binding_void_all(struct sched *s)
     }
     for (size_t i = 0; i < waiting.n; i++) {
         struct attempt *a = waiting.p[i];
-        binding_make_ready(a, sched_status(&a->arena, SCHED_ERROR, "%s", attempt_void_reason(a)));
+        binding_make_ready(
+            a, sched_status(&a->arena, SCHED_ERROR, "%s", sched_attempt_void_reason(a)));
     }
     vec_fini(&waiting);
     binding_run_ready(s);
@@ -406,14 +407,14 @@ void binding_start(struct attempt *a)
     struct sched *s = a->s;
     a->step.done = on_step_done;
     const struct sched_status *status = run_permit(a);
-    figures_point(a, SCHED_AT_PERMIT,
-                  !status && a->n_permits > 0 ? SCHED_WAIT : sched_code(status));
+    sched_metrics_point(a, SCHED_AT_PERMIT,
+                        !status && a->n_permits > 0 ? SCHED_WAIT : sched_code(status));
     if (status) {
         struct outcome o;
         binding_unreserve(a);
         lanes_forget(s, a->pod);
-        outcome_of(a, status, &o);
-        attempt_failed(a, &o);
+        sched_outcome_of(a, status, &o);
+        sched_attempt_failed(a, &o);
         return;
     }
     a->at = AT_PERMIT;

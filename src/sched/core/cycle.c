@@ -11,8 +11,8 @@
 
 /* ---- attempts ---- */
 
-struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile,
-                            const struct sched_pod *pod)
+struct attempt *sched_attempt_new(struct sched *s, const struct sched_profile *profile,
+                                  const struct sched_pod *pod)
 {
     struct attempt *a;
     if (list_is_empty(&s->spare)) {
@@ -42,7 +42,7 @@ struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile
     return a;
 }
 
-void attempt_end(struct attempt *a)
+void sched_attempt_end(struct attempt *a)
 {
     struct sched *s = a->s;
     for (unsigned i = 0; i < a->profile->n_plugins; i++) {
@@ -56,7 +56,7 @@ void attempt_end(struct attempt *a)
     s->n_attempts--;
     sched_object_unref(s->words, (void *)a->pod);
     word_unref(s->words, a->host);
-    profile_set_unref(a->set);
+    sched_profile_set_unref(a->set);
     if (s->n_spare < SPARE_ATTEMPTS_MAX) {
         arena_reset(&a->arena);
         list_push_front(&s->spare, &a->node);
@@ -100,7 +100,7 @@ static void run_post_filter(struct search *f, struct outcome *o)
             } else if (o->nominated.n > 0) {
                 f->s->stats.preemptions++;
                 f->s->stats.victims += pf.n_victims;
-                figures_victims(f->s, pf.n_victims);
+                sched_metrics_victims(f->s, pf.n_victims);
             }
             f->post_filter_message = sched_status_message(&a->arena, status);
             n_messages = 0;
@@ -114,7 +114,7 @@ static void run_post_filter(struct search *f, struct outcome *o)
         struct sched_status all = { SCHED_UNSCHEDULABLE, messages, n_messages, STR("") };
         f->post_filter_message = sched_status_message(&a->arena, &all);
     }
-    figures_point(a, SCHED_AT_POST_FILTER, sched_code(status));
+    sched_metrics_point(a, SCHED_AT_POST_FILTER, sched_code(status));
 }
 
 /* ---- the cycle ---- */
@@ -147,8 +147,8 @@ static const struct sched_node_info *choose(struct search *f, struct outcome *o)
     search_nodes(f);
     if (!f->error && f->n_feasible == 1 && !f->all_nodes)
         return f->a->view->scratch.feasible[0];
-    if (!f->error && f->n_feasible > 0 && search_score(f))
-        return search_best(f);
+    if (!f->error && f->n_feasible > 0 && sched_search_score(f))
+        return sched_search_best(f);
     if (f->error) {
         *o = (struct outcome){ .code = SCHED_ERROR,
                                .message = sched_status_message(&f->a->arena, f->error),
@@ -164,9 +164,9 @@ static const struct sched_node_info *choose(struct search *f, struct outcome *o)
 static void fit_error(struct search *f, struct outcome *o)
 {
     if (o->message.n == 0 && o->code != SCHED_ERROR)
-        o->message =
-            fit_error_text(&f->a->arena, f->n_all, f->a->view->scratch.statuses, f->n_statuses,
-                           f->absent, f->pre_filter_message, f->post_filter_message);
+        o->message = sched_fit_error_text(&f->a->arena, f->n_all, f->a->view->scratch.statuses,
+                                          f->n_statuses, f->absent, f->pre_filter_message,
+                                          f->post_filter_message);
 }
 
 static void tell_decision(const struct search *f, const struct sched_pod *pod,
@@ -188,7 +188,7 @@ static void reserve(struct attempt *a, const struct sched_node_info *node)
         const struct sched_status *s = p->ops->reserve ? p->ops->reserve(p, &a->cycle, node) : NULL;
         if (sched_code(s) == SCHED_SUCCESS)
             continue;
-        figures_point(a, SCHED_AT_RESERVE, sched_code(s));
+        sched_metrics_point(a, SCHED_AT_RESERVE, sched_code(s));
         s = sched_is_rejected(s)
                 ? sched_status_by(&a->arena, s, p->name)
                 : sched_status(&a->arena, SCHED_ERROR,
@@ -196,11 +196,11 @@ static void reserve(struct attempt *a, const struct sched_node_info *node)
                                STR_ARG(sched_status_message(&a->arena, s)));
         binding_unreserve(a);
         lanes_forget(a->s, a->pod);
-        outcome_of(a, s, &o);
-        attempt_failed(a, &o);
+        sched_outcome_of(a, s, &o);
+        sched_attempt_failed(a, &o);
         return;
     }
-    figures_point(a, SCHED_AT_RESERVE, SCHED_SUCCESS);
+    sched_metrics_point(a, SCHED_AT_RESERVE, SCHED_SUCCESS);
     binding_start(a);
 }
 
@@ -215,8 +215,8 @@ static void assume(struct search *f, const struct sched_node_info *node)
     a->cycle.node = a->host;
     int r = lanes_assume(s, a->pod, a->host, &err);
     if (r < 0) {
-        outcome_of(a, sched_status(&a->arena, SCHED_ERROR, "%s", err_text(&err)), &o);
-        attempt_failed(a, &o);
+        sched_outcome_of(a, sched_status(&a->arena, SCHED_ERROR, "%s", err_text(&err)), &o);
+        sched_attempt_failed(a, &o);
         return;
     }
     (void)map_put(&s->by_uid, a->pod->o.uid, a);
@@ -235,7 +235,7 @@ static void run_cycle(struct attempt *a)
     const struct sched_node_info *node = choose(&f, &o);
     if (!node && o.code == SCHED_UNSCHEDULABLE)
         run_post_filter(&f, &o);
-    figures_algorithm(a);
+    sched_metrics_algorithm(a);
     if (!node)
         fit_error(&f, &o);
     if (a->lane)
@@ -244,7 +244,7 @@ static void run_cycle(struct attempt *a)
     if (node)
         assume(&f, node);
     else
-        attempt_failed(a, &o);
+        sched_attempt_failed(a, &o);
 }
 
 /* Pods that are not to be tried after all. */
@@ -275,7 +275,7 @@ bool cycle_step(struct sched *s, struct sched_lane *lane)
         return true;
     }
     s->stats.attempts++;
-    struct attempt *a = attempt_new(s, profile, q->pod);
+    struct attempt *a = sched_attempt_new(s, profile, q->pod);
     a->attempts = q->attempts;
     a->first_ms = q->first_attempt_ms;
     a->started_ns = a->point_ns = clock_mono_ns();
@@ -297,7 +297,7 @@ static void explain_as(struct sched *s, const struct sched_profile *profile,
                        const struct sched_pod *pod, const struct sched_pod *told,
                        const struct sched_observer *observer, void *arg)
 {
-    struct attempt *a = attempt_new(s, profile, pod);
+    struct attempt *a = sched_attempt_new(s, profile, pod);
     a->metrics = NULL;
     a->cycle.is_dry_run = true;
     struct rng rng = s->rng;
@@ -310,7 +310,7 @@ static void explain_as(struct sched *s, const struct sched_profile *profile,
         fit_error(&f, &o);
     tell_decision(&f, told, node ? node->node->name : NULL, &o);
     s->rng = rng;
-    attempt_end(a);
+    sched_attempt_end(a);
 }
 
 /* A pod that has a node, as if it came now: it is off its node meanwhile. */
@@ -372,7 +372,7 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     s->now_ms = MAX(s->now_ms, now_ms);
     if (s->is_ending)
         return err_set(err, -ECANCELED, "the scheduler ends");
-    const struct pending *p = pending_get(s, namespace, name);
+    const struct pending *p = sched_pending_get(s, namespace, name);
     const struct sched_pod *pod =
         p ? p->pod : sched_cache_get(s->view.cache, SCHED_POD, namespace, name);
     if (!pod)

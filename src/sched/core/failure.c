@@ -70,9 +70,10 @@ static void add_reasons(struct histogram_of_reasons *h, struct buf *out)
         (void)buf_add_char(out, '.');
 }
 
-struct str fit_error_text(struct arena *a, size_t n_nodes, const struct sched_node_status *statuses,
-                          size_t n, const struct sched_status *absent, struct str pre_filter,
-                          struct str post_filter)
+struct str sched_fit_error_text(struct arena *a, size_t n_nodes,
+                                const struct sched_node_status *statuses, size_t n,
+                                const struct sched_status *absent, struct str pre_filter,
+                                struct str post_filter)
 {
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(MESSAGE_MAX_BYTES);
     (void)buf_printf(&out, "0/%zu nodes are available:", n_nodes);
@@ -92,7 +93,7 @@ struct str fit_error_text(struct arena *a, size_t n_nodes, const struct sched_no
     return str_copy_arena(a, buf_str(&out));
 }
 
-void outcome_of(struct attempt *a, const struct sched_status *status, struct outcome *ret)
+void sched_outcome_of(struct attempt *a, const struct sched_status *status, struct outcome *ret)
 {
     *ret = (struct outcome){ .code = sched_code(status), .overrides = true };
     if (!sched_is_rejected(status)) {
@@ -101,7 +102,7 @@ void outcome_of(struct attempt *a, const struct sched_status *status, struct out
         return;
     }
     struct sched_node_status one = { NULL, status };
-    ret->message = fit_error_text(&a->arena, 1, &one, 1, NULL, STR(""), STR(""));
+    ret->message = sched_fit_error_text(&a->arena, 1, &one, 1, NULL, STR(""), STR(""));
     for (unsigned i = 0; i < a->profile->n_plugins; i++) {
         if (!str_eq(a->profile->plugins[i]->name, status->plugin))
             continue;
@@ -136,7 +137,7 @@ static void note_nomination(struct pending *p, struct str node)
 /* What we believed to have written was not: the next attempt writes it again. */
 static void forget_status(struct patch *p)
 {
-    struct pending *pod = pending_get(p->s, p->namespace, p->name);
+    struct pending *pod = sched_pending_get(p->s, p->namespace, p->name);
     if (!pod || !str_eq(pod->pod->o.uid, p->uid))
         return;
     free(pod->message);
@@ -162,7 +163,7 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
 /* A later one was sent meanwhile, and what this one says is not so any more. */
 static bool is_overtaken(const struct patch *p)
 {
-    const struct pending *pod = pending_get(p->s, p->namespace, p->name);
+    const struct pending *pod = sched_pending_get(p->s, p->namespace, p->name);
     return p->tries > 0 && pod && str_eq(pod->pod->o.uid, p->uid) && pod->n_patches != p->number;
 }
 
@@ -184,7 +185,7 @@ static void patch_send(void *arg)
     sched_call(p->s, &rq, on_patched, p);
 }
 
-void patches_fini(struct sched *s)
+void sched_patches_fini(struct sched *s)
 {
     while (!list_is_empty(&s->patches))
         free(list_entry(list_pop_front(&s->patches), struct patch, node));
@@ -216,7 +217,7 @@ static void patch_status(struct sched *s, const struct sched_pod *pod, struct st
     p->uid = put_string(&at, pod->o.uid);
     p->target = put_string(&at, buf_str(&target));
     p->body = put_string(&at, body);
-    struct pending *pending = pending_get(s, pod->o.namespace, pod->o.name);
+    struct pending *pending = sched_pending_get(s, pod->o.namespace, pod->o.name);
     p->number = pending ? ++pending->n_patches : 0;
     patch_send(p);
 }
@@ -238,7 +239,7 @@ static void add_nomination(struct buf *body, struct str node)
         (void)buf_add_cstr(body, "null");
 }
 
-void write_nomination(struct sched *s, struct pending *p, struct str node)
+void sched_write_nomination(struct sched *s, struct pending *p, struct str node)
 {
     if (str_eq(str_of(p->nominated), node))
         return;
@@ -327,7 +328,7 @@ static void complain(struct sched *s, const struct sched_pod *pod, struct str me
                  STR_ARG(pod->o.name), (unsigned long long)skipped, log_quote(why, message));
 }
 
-void attempt_failed(struct attempt *a, const struct outcome *o)
+void sched_attempt_failed(struct attempt *a, const struct outcome *o)
 {
     struct sched *s = a->s;
     bool is_error = o->code == SCHED_ERROR || o->code == SCHED_SKIP || o->code == SCHED_WAIT ||
@@ -336,13 +337,13 @@ void attempt_failed(struct attempt *a, const struct outcome *o)
         s->stats.errors++;
     else
         s->stats.unschedulable++;
-    figures_attempt(a, is_error ? RESULT_ERROR : RESULT_UNSCHEDULABLE);
+    sched_metrics_attempt(a, is_error ? RESULT_ERROR : RESULT_UNSCHEDULABLE);
     struct str uid = a->pod->o.uid;
-    struct pending *p = pending_of(s, &a->pod->o);
+    struct pending *p = sched_pending_of(s, &a->pod->o);
     if (s->is_ending || !p || !str_eq(p->pod->o.uid, uid)) {
         /* It is gone, or somebody has bound it. */
         sched_queue_done(s->queue, uid);
-        attempt_end(a);
+        sched_attempt_end(a);
         return;
     }
     /* Plugins of a configuration that is no more: nobody knows what helps. */
@@ -359,5 +360,5 @@ void attempt_failed(struct attempt *a, const struct outcome *o)
         record_failure(a, p->pod, o->message);
         write_status(s, p, is_error ? "SchedulerError" : "Unschedulable", o);
     }
-    attempt_end(a);
+    sched_attempt_end(a);
 }

@@ -226,30 +226,31 @@ struct outcome {
 };
 
 /* ---- scheduler.c ---- */
-void view_fini(struct view *v);
+void sched_view_fini(struct view *v);
 /* Its answer is heard. */
-void api_call_end(struct api_call *call, int r, int status, struct str body, const struct err *err);
+void sched_api_call_end(struct api_call *call, int r, int status, struct str body,
+                        const struct err *err);
 /* Forgets what sched_after() was given with these two. */
 void sched_cancel_after(struct sched *s, void (*run)(void *arg), void *arg);
-void profile_set_unref(struct profile_set *set);
+void sched_profile_set_unref(struct profile_set *set);
 void sched_call(struct sched *s, const struct sched_api_request *rq, sched_api_done done,
                 void *arg);
 void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg);
 const struct sched_profile *sched_profile_of(const struct sched *s, struct str scheduler_name);
 /* Its key in s->pending; borrowed until the next call. */
-struct pending *pending_of(const struct sched *s, const struct sched_object *pod);
-struct pending *pending_get(const struct sched *s, struct str namespace, struct str name);
+struct pending *sched_pending_of(const struct sched *s, const struct sched_object *pod);
+struct pending *sched_pending_get(const struct sched *s, struct str namespace, struct str name);
 
 /* ---- objects.c ---- */
-void pending_free(struct sched *s, struct pending *p);
+void sched_pending_free(struct sched *s, struct pending *p);
 /* Plugins and the queue hear of it; check: which pods of the queue, or NULL. */
-void tell_event(struct sched *s, const struct sched_event *event,
-                const struct sched_queue_check *check);
+void sched_publish_event(struct sched *s, const struct sched_event *event,
+                         const struct sched_queue_check *check);
 /* The pod as it stands on the node that we chose, or else itself. Given. */
-const struct sched_pod *placed_pod(struct sched *s, const struct sched_pod *pod);
+const struct sched_pod *sched_placed_pod(struct sched *s, const struct sched_pod *pod);
 /* What a pod held on its node is free again. */
-void tell_freed(struct sched *s, const struct sched_pod *pod,
-                const struct sched_queue_check *check);
+void sched_publish_freed(struct sched *s, const struct sched_pod *pod,
+                         const struct sched_queue_check *check);
 
 /* ---- lane.c ---- */
 /* NULL: the profile has none. Before its plugins are made; lane_begin() after. */
@@ -291,10 +292,10 @@ bool lane_env_is_behind(void *arg);
 /* ---- cycle.c ---- */
 /* One attempt of a lane's first pod (NULL: of all that have none). false: there was none. */
 bool cycle_step(struct sched *s, struct sched_lane *lane);
-struct attempt *attempt_new(struct sched *s, const struct sched_profile *profile,
-                            const struct sched_pod *pod);
+struct attempt *sched_attempt_new(struct sched *s, const struct sched_profile *profile,
+                                  const struct sched_pod *pod);
 /* Frees it; the plugins hear of its end. */
-void attempt_end(struct attempt *a);
+void sched_attempt_end(struct attempt *a);
 
 /* ---- known_images.c ---- */
 void known_images_init(struct known_images *m);
@@ -304,7 +305,7 @@ extern const struct sched_image_ops known_images_ops; /* arg: the scheduler */
 
 /* ---- binding.c ---- */
 /* Why it is not to be bound after all; NULL: it is. */
-const char *attempt_void_reason(const struct attempt *a);
+const char *sched_attempt_void_reason(const struct attempt *a);
 /* Behind assume, Reserve and Permit. */
 void binding_start(struct attempt *a);
 /* Unreserve in reverse order. */
@@ -324,17 +325,18 @@ void binding_void_all(struct sched *s);
 /* ---- failure.c ---- */
 /* "0/5 nodes are available: ..."; statuses: of nodes that were looked at; absent: of the rest, or
  * NULL. */
-struct str fit_error_text(struct arena *a, size_t n_nodes, const struct sched_node_status *statuses,
-                          size_t n, const struct sched_status *absent, struct str pre_filter,
-                          struct str post_filter);
+struct str sched_fit_error_text(struct arena *a, size_t n_nodes,
+                                const struct sched_node_status *statuses, size_t n,
+                                const struct sched_status *absent, struct str pre_filter,
+                                struct str post_filter);
 /* The outcome of a plugin's refusal behind the filters. */
-void outcome_of(struct attempt *a, const struct sched_status *status, struct outcome *ret);
+void sched_outcome_of(struct attempt *a, const struct sched_status *status, struct outcome *ret);
 /* Back to the queue, condition and Event. The attempt ends. */
-void attempt_failed(struct attempt *a, const struct outcome *o);
+void sched_attempt_failed(struct attempt *a, const struct outcome *o);
 /* status.nominatedNodeName alone, of a pod that will be bound late. */
-void write_nomination(struct sched *s, struct pending *p, struct str node);
+void sched_write_nomination(struct sched *s, struct pending *p, struct str node);
 
-void patches_fini(struct sched *s);
+void sched_patches_fini(struct sched *s);
 
 /* ---- recorder.c ---- */
 void recorder_add(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod,
@@ -346,13 +348,13 @@ void recorder_add_about(struct sched *s, const struct sched_profile *profile,
 void recorder_fini(struct sched *s);
 
 /* ---- metrics.c: figures ---- */
-struct profile_metrics *figures_of(struct sched *s, struct str scheduler_name);
-void figures_fini(struct sched *s);
+struct profile_metrics *sched_metrics_of(struct sched *s, struct str scheduler_name);
+void sched_metrics_fini(struct sched *s);
 /* The time since a->point_ns, which becomes now. */
-void figures_point(struct attempt *a, unsigned point, enum sched_code code);
-void figures_attempt(struct attempt *a, unsigned result);
-void figures_algorithm(struct attempt *a);
-void figures_bound(struct attempt *a);
-void figures_permit(struct attempt *a, enum sched_code code);
+void sched_metrics_point(struct attempt *a, unsigned point, enum sched_code code);
+void sched_metrics_attempt(struct attempt *a, unsigned result);
+void sched_metrics_algorithm(struct attempt *a);
+void sched_metrics_bound(struct attempt *a);
+void sched_metrics_permit(struct attempt *a, enum sched_code code);
 /* Of one preemption. */
-void figures_victims(struct sched *s, size_t n);
+void sched_metrics_victims(struct sched *s, size_t n);

@@ -109,8 +109,8 @@ static void op_apply(struct sched_lane *l, struct lane_op *op)
                                                         op->event.before, op->object });
         break;
     case OP_ANSWER:
-        api_call_end(op->answer.call, op->answer.r, op->answer.status, op->answer.body,
-                     op->answer.err);
+        sched_api_call_end(op->answer.call, op->answer.r, op->answer.status, op->answer.body,
+                           op->answer.err);
         break;
     case OP_TIMER:
         op->timer.run(op->timer.arg);
@@ -330,7 +330,7 @@ const struct sched_node_info *lane_settle(struct attempt *a, const struct sched_
     struct sched *s = a->s;
     struct word *host = node ? word_ref(node->node->name) : NULL;
     bool has_changed = lane_sync(a->lane);
-    const char *reason = attempt_void_reason(a);
+    const char *reason = sched_attempt_void_reason(a);
     if (host && has_changed)
         node = sched_cache_node(a->lane->cache, host);
     const struct sched_status *status = NULL;
@@ -342,7 +342,7 @@ const struct sched_node_info *lane_settle(struct attempt *a, const struct sched_
             host->text,
             STR_ARG(node ? sched_status_message(&a->arena, status) : STR("it was removed")));
     if (status) {
-        outcome_of(a, status, o);
+        sched_outcome_of(a, status, o);
         node = NULL;
     }
     word_unref(s->words, host);
@@ -411,7 +411,7 @@ bool sched_lane_run(struct sched_lane *l)
     if (is_more)
         return true;
     l->is_taken = false;
-    profile_set_unref(l->set); /* which may end the lane */
+    sched_profile_set_unref(l->set); /* which may end the lane */
     return false;
 }
 
@@ -422,7 +422,7 @@ void sched_resume(struct sched *s)
 
 void sched_ask(struct sched *s, struct str namespace, struct str name, struct sched_asked *asked)
 {
-    const struct pending *p = pending_get(s, namespace, name);
+    const struct pending *p = sched_pending_get(s, namespace, name);
     const struct sched_pod *pod =
         p ? p->pod : sched_cache_get(s->view.cache, SCHED_POD, namespace, name);
     const struct sched_profile *profile = pod ? sched_profile_of(s, pod->scheduler_name) : NULL;
@@ -489,6 +489,6 @@ void lane_free(struct sched_lane *l)
         struct sched_asked *asked = list_entry(list_pop_front(&l->asked), struct sched_asked, node);
         asked->run(asked);
     }
-    view_fini(&l->view);
+    sched_view_fini(&l->view);
     free(l);
 }

@@ -28,7 +28,7 @@ static void observe(struct histogram *h, const struct scale *scale, double value
     h->sum += value;
 }
 
-struct profile_metrics *figures_of(struct sched *s, struct str scheduler_name)
+struct profile_metrics *sched_metrics_of(struct sched *s, struct str scheduler_name)
 {
     for (size_t i = 0; i < s->profile_metrics.n; i++)
         if (str_is(scheduler_name, s->profile_metrics.p[i]->name))
@@ -39,7 +39,7 @@ struct profile_metrics *figures_of(struct sched *s, struct str scheduler_name)
     return m;
 }
 
-void figures_fini(struct sched *s)
+void sched_metrics_fini(struct sched *s)
 {
     for (size_t i = 0; i < s->profile_metrics.n; i++) {
         struct profile_metrics *m = s->profile_metrics.p[i];
@@ -54,7 +54,7 @@ void figures_fini(struct sched *s)
         free(s->sli[i]);
 }
 
-void figures_point(struct attempt *a, unsigned point, enum sched_code code)
+void sched_metrics_point(struct attempt *a, unsigned point, enum sched_code code)
 {
     if (!a->metrics)
         return;
@@ -71,7 +71,7 @@ static double since(uint64_t start_ns)
     return (double)(clock_mono_ns() - start_ns) / 1e9;
 }
 
-void figures_attempt(struct attempt *a, unsigned result)
+void sched_metrics_attempt(struct attempt *a, unsigned result)
 {
     if (!a->metrics)
         return;
@@ -79,15 +79,15 @@ void figures_attempt(struct attempt *a, unsigned result)
     observe(&a->metrics->latency[result], &attempt_scale, since(a->started_ns));
 }
 
-void figures_algorithm(struct attempt *a)
+void sched_metrics_algorithm(struct attempt *a)
 {
     observe(&a->s->algorithm, &attempt_scale, since(a->started_ns));
 }
 
-void figures_bound(struct attempt *a)
+void sched_metrics_bound(struct attempt *a)
 {
     struct sched *s = a->s;
-    figures_attempt(a, RESULT_SCHEDULED);
+    sched_metrics_attempt(a, RESULT_SCHEDULED);
     observe(&s->pod_attempts, &tries_scale, a->attempts);
     struct histogram **h = &s->sli[MIN(a->attempts, (unsigned)ARRAY_LEN(s->sli) - 1)];
     if (!*h)
@@ -95,12 +95,12 @@ void figures_bound(struct attempt *a)
     observe(*h, &sli_scale, (double)(s->now_ms - MIN(s->now_ms, a->first_ms)) / 1e3);
 }
 
-void figures_permit(struct attempt *a, enum sched_code code)
+void sched_metrics_permit(struct attempt *a, enum sched_code code)
 {
     observe(&a->s->permit_wait[code], &attempt_scale, since(a->permit_began_ns));
 }
 
-void figures_victims(struct sched *s, size_t n)
+void sched_metrics_victims(struct sched *s, size_t n)
 {
     observe(&s->victims, &victims_scale, (double)n);
 }

@@ -40,18 +40,18 @@ static struct str key_of(struct str namespace, struct str name, char space[KEY_M
     return str_n(space, namespace.n + 1 + name.n);
 }
 
-struct pending *pending_get(const struct sched *s, struct str namespace, struct str name)
+struct pending *sched_pending_get(const struct sched *s, struct str namespace, struct str name)
 {
     char space[KEY_MAX_BYTES];
     return map_get(&s->pending, key_of(namespace, name, space));
 }
 
-struct pending *pending_of(const struct sched *s, const struct sched_object *pod)
+struct pending *sched_pending_of(const struct sched *s, const struct sched_object *pod)
 {
-    return pending_get(s, pod->namespace, pod->name);
+    return sched_pending_get(s, pod->namespace, pod->name);
 }
 
-void pending_free(struct sched *s, struct pending *p)
+void sched_pending_free(struct sched *s, struct pending *p)
 {
     sched_object_unref(s->words, (void *)p->pod);
     free(p->reason);
@@ -84,8 +84,8 @@ static void read_status(struct pending *p, const struct json *pod)
 
 /* Plugins of before a reload hear of it too: bindings that go on with them may wait for it, and
  * end in it, and the last one takes its plugins along. */
-void tell_event(struct sched *s, const struct sched_event *event,
-                const struct sched_queue_check *check)
+void sched_publish_event(struct sched *s, const struct sched_event *event,
+                         const struct sched_queue_check *check)
 {
     struct list *node = s->sets.next;
     while (node != &s->sets) {
@@ -94,17 +94,18 @@ void tell_event(struct sched *s, const struct sched_event *event,
         for (size_t i = 0; i < set->n; i++)
             lane_event(set->envs[i].lane, &set->profiles[i], event);
         node = node->next;
-        profile_set_unref(set);
+        sched_profile_set_unref(set);
     }
     sched_queue_event_where(s->queue, event, check, s->now_ms);
 }
 
-void tell_freed(struct sched *s, const struct sched_pod *pod, const struct sched_queue_check *check)
+void sched_publish_freed(struct sched *s, const struct sched_pod *pod,
+                         const struct sched_queue_check *check)
 {
     struct sched_event event = { .resource = SCHED_ON_ASSIGNED_POD,
                                  .actions = SCHED_DELETE,
                                  .before = &pod->o };
-    tell_event(s, &event, check);
+    sched_publish_event(s, &event, check);
 }
 
 static void tell(struct sched *s, enum sched_resource resource, unsigned actions,
@@ -113,7 +114,7 @@ static void tell(struct sched *s, enum sched_resource resource, unsigned actions
     if (resource == SCHED_RESOURCE_COUNT || actions == 0)
         return;
     struct sched_event event = { resource, actions, before, after };
-    tell_event(s, &event, NULL);
+    sched_publish_event(s, &event, NULL);
 }
 
 static bool is_not_above(void *arg, const struct sched_pod *pod)
@@ -125,12 +126,12 @@ static bool is_not_above(void *arg, const struct sched_pod *pod)
 /* It counted as if it were on the node that it was nominated to, for pods that are not above it. */
 static void tell_nomination_gone(struct sched *s, const struct sched_pod *pod)
 {
-    tell_freed(s, pod, &(struct sched_queue_check){ is_not_above, (void *)pod });
+    sched_publish_freed(s, pod, &(struct sched_queue_check){ is_not_above, (void *)pod });
 }
 
 /* ---- pods ---- */
 
-const struct sched_pod *placed_pod(struct sched *s, const struct sched_pod *pod)
+const struct sched_pod *sched_placed_pod(struct sched *s, const struct sched_pod *pod)
 {
     const struct sched_pod *placed =
         sched_cache_get(s->view.cache, SCHED_POD, pod->o.namespace, pod->o.name);
@@ -142,10 +143,10 @@ const struct sched_pod *placed_pod(struct sched *s, const struct sched_pod *pod)
 /* It counts on a node, and is about to go or gone: its place is free, its binding in vain. */
 static void assumed_pod_goes(struct sched *s, const struct sched_pod *pod)
 {
-    const struct sched_pod *placed = placed_pod(s, pod);
+    const struct sched_pod *placed = sched_placed_pod(s, pod);
     if (!binding_reject(s, pod->o.uid, STR(""), STR("removed")))
         lanes_forget(s, pod);
-    tell_freed(s, placed, NULL);
+    sched_publish_freed(s, placed, NULL);
     sched_object_unref(s->words, (void *)placed);
 }
 
@@ -160,7 +161,7 @@ static void pending_remove(struct sched *s, struct pending *p, bool bound)
         assumed_pod_goes(s, pod);
     else if (!bound && pod->nominated_node.n > 0)
         tell_nomination_gone(s, pod);
-    pending_free(s, p);
+    sched_pending_free(s, p);
 }
 
 static int put_assigned(struct sched *s, struct pending *p, const struct sched_pod *pod,
@@ -227,7 +228,7 @@ static int put_pending(struct sched *s, struct pending *p, const struct sched_po
 
 static void del_pod(struct sched *s, struct str namespace, struct str name)
 {
-    struct pending *p = pending_get(s, namespace, name);
+    struct pending *p = sched_pending_get(s, namespace, name);
     if (p)
         pending_remove(s, p, false);
     struct sched_object *old = NULL;
@@ -240,7 +241,7 @@ static void del_pod(struct sched *s, struct str namespace, struct str name)
 static int put_pod(struct sched *s, const struct sched_pod *pod, const struct json *json,
                    struct err *err)
 {
-    struct pending *p = pending_of(s, &pod->o);
+    struct pending *p = sched_pending_of(s, &pod->o);
     if (pod->is_done) {
         del_pod(s, pod->o.namespace, pod->o.name);
         return 0;

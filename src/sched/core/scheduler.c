@@ -62,10 +62,11 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms)
 
 /* ---- requests ---- */
 
-void api_call_end(struct api_call *call, int r, int status, struct str body, const struct err *err)
+void sched_api_call_end(struct api_call *call, int r, int status, struct str body,
+                        const struct err *err)
 {
     call->done(call->arg, r, status, body, err);
-    profile_set_unref(call->set);
+    sched_profile_set_unref(call->set);
     free(call);
 }
 
@@ -80,7 +81,7 @@ static void on_answer(void *arg, int r, int status, struct str body, const struc
     if (call->lane && lane_is_behind(call->lane))
         lane_answer(call->lane, call, r, status, body, err);
     else
-        api_call_end(call, r, status, body, err);
+        sched_api_call_end(call, r, status, body, err);
 }
 
 /* env: of the plugin that asks; NULL: core does. */
@@ -121,7 +122,7 @@ static void cancel_calls(struct sched *s)
         list_remove(&call->node);
         call->s = NULL;
         call->done(call->arg, -ECANCELED, 0, STR(""), &err);
-        profile_set_unref(call->set);
+        sched_profile_set_unref(call->set);
         call->set = NULL;
     }
 }
@@ -204,7 +205,7 @@ static bool allow_waiting_pod(struct sched_framework *f, struct str uid, struct 
 
 /* ---- profiles ---- */
 
-void profile_set_unref(struct profile_set *set)
+void sched_profile_set_unref(struct profile_set *set)
 {
     if (!set || --set->refs > 0)
         return;
@@ -302,11 +303,11 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
         set->n = i + 1;
         if (env->lane)
             lane_begin(env->lane);
-        set->metrics[i] = figures_of(s, p->scheduler_name);
+        set->metrics[i] = sched_metrics_of(s, p->scheduler_name);
         r = check_queue_sort(set, config, i, err);
     }
     if (r < 0) {
-        profile_set_unref(set);
+        sched_profile_set_unref(set);
         return err_ctx(err, r, "initializing profiles");
     }
     *ret = set;
@@ -371,7 +372,7 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     return 0;
 }
 
-void view_fini(struct view *v)
+void sched_view_fini(struct view *v)
 {
     sched_cache_free(v->cache);
     free(v->scratch.feasible);
@@ -394,7 +395,7 @@ static void free_attempts(struct sched *s)
         while (!list_is_empty(lists[i])) {
             struct attempt *a = list_first(lists[i], struct attempt, node);
             binding_unreserve(a);
-            attempt_end(a);
+            sched_attempt_end(a);
         }
     }
     while (!list_is_empty(&s->spare)) {
@@ -414,17 +415,17 @@ void sched_free(struct sched *s)
     free_attempts(s);
     cancel_calls(s); /* what plugins asked for at the end */
     recorder_fini(s);
-    patches_fini(s);
-    profile_set_unref(s->set);
+    sched_patches_fini(s);
+    sched_profile_set_unref(s->set);
     sched_queue_free(s->queue);
     known_images_fini(s);
     map_each (e, &s->pending)
-        pending_free(s, e->value);
+        sched_pending_free(s, e->value);
     map_fini(&s->pending);
     map_fini(&s->by_uid);
-    view_fini(&s->view);
+    sched_view_fini(&s->view);
     words_free(s->words);
-    figures_fini(s);
+    sched_metrics_fini(s);
     vec_fini(&s->timers);
     free(s);
 }
@@ -471,7 +472,7 @@ int sched_reload(struct sched *s, const struct sched_config *config,
     s->set = set;
     sched_queue_set_backoff(s->queue, config->backoff_first_ms, config->backoff_max_ms);
     sched_queue_reload(s->queue, s->now_ms);
-    profile_set_unref(old);
+    sched_profile_set_unref(old);
     return 0;
 }
 

@@ -73,7 +73,7 @@ static bool run_pre_score(struct search *f)
     return true;
 }
 
-bool search_score(struct search *f)
+bool sched_search_score(struct search *f)
 {
     struct view *v = f->a->view;
     const struct sched_profile *profile = f->a->profile;
@@ -82,13 +82,13 @@ bool search_score(struct search *f)
     if (profile->n_at[SCHED_AT_SCORE] == 0 && !fw->extenders)
         return true;
     bool ok = run_pre_score(f);
-    figures_point(f->a, SCHED_AT_PRE_SCORE, sched_code(f->error));
+    sched_metrics_point(f->a, SCHED_AT_PRE_SCORE, sched_code(f->error));
     for (unsigned i = 0; ok && i < profile->n_at[SCHED_AT_SCORE]; i++) {
         struct sched_plugin *p = profile->at[SCHED_AT_SCORE][i];
         if (!(f->a->cycle.skip_score & UINT64_C(1) << p->position))
             ok = score_by(f, p);
     }
-    figures_point(f->a, SCHED_AT_SCORE, sched_code(f->error));
+    sched_metrics_point(f->a, SCHED_AT_SCORE, sched_code(f->error));
     if (ok && fw->extenders)
         fw->extenders->prioritize(fw->extenders_arg, &f->a->cycle, v->scratch.feasible,
                                   f->n_feasible, v->scratch.sums);
@@ -104,7 +104,7 @@ static struct sched_plugin *tie_breaker(const struct sched_profile *profile)
 }
 
 /* The highest; of several, each is as likely, unless a plugin knows better. */
-const struct sched_node_info *search_best(const struct search *f)
+const struct sched_node_info *sched_search_best(const struct search *f)
 {
     struct view *v = f->a->view;
     const int64_t *sums = v->scratch.sums;

@@ -306,14 +306,14 @@ void search_nodes(struct search *f)
     scratch_reserve(a->view, f->n_all + 1);
     struct pre_filter pf;
     bool goes_on = run_pre_filter(f, &pf);
-    figures_point(a, SCHED_AT_PRE_FILTER, sched_code(f->error ? f->error : f->absent));
+    sched_metrics_point(a, SCHED_AT_PRE_FILTER, sched_code(f->error ? f->error : f->absent));
     if (!goes_on) {
         for (size_t i = 0; !f->error && i < f->n_all; i++) /* preemption looks at each */
             note_refusal(f, nodes[i], f->absent, f->absent->plugin);
         return;
     }
     if (try_nominated(f)) {
-        figures_point(a, SCHED_AT_FILTER, SCHED_SUCCESS);
+        sched_metrics_point(a, SCHED_AT_FILTER, SCHED_SUCCESS);
         return;
     }
     size_t n = f->n_all;
@@ -322,6 +322,6 @@ void search_nodes(struct search *f)
     run_filters(f, nodes, n);
     if (!f->all_nodes)
         a->view->next_start = (a->view->next_start + f->n_feasible + f->n_statuses) % f->n_all;
-    figures_point(a, SCHED_AT_FILTER, f->error ? SCHED_ERROR : SCHED_SUCCESS);
+    sched_metrics_point(a, SCHED_AT_FILTER, f->error ? SCHED_ERROR : SCHED_SUCCESS);
     run_extenders(f);
 }

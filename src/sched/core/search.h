@@ -27,6 +27,6 @@ void search_reject(struct search *f, const struct sched_plugin *by, const struct
 
 /* ---- score.c ---- */
 /* PreScore, Score, extenders: the points of all that fit, scratch.sums. false: f->error. */
-bool search_score(struct search *f);
+bool sched_search_score(struct search *f);
 /* The highest; of several, each is as likely, unless a plugin knows better. */
-const struct sched_node_info *search_best(const struct search *f);
+const struct sched_node_info *sched_search_best(const struct search *f);

@@ -302,7 +302,7 @@ static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
     if (!s || !node->node)
         return;
     const struct sched_labels *labels =
-        namespace_labels(p->p.framework->cache, cycle->pod->namespace_word);
+        terms_namespace_labels(p->p.framework->cache, cycle->pod->namespace_word);
     for (uint32_t i = 0; i < other->required_anti.n; i++) {
         const struct sched_affinity_term *t = &other->required_anti.p[i];
         if (!term_matches_with(t, cycle->pod, labels))

@@ -125,9 +125,9 @@ static void tally_free(struct tallies *ts, struct tally *t)
         if (ts->memo[i].tally == t)
             memo_clear(ts, &ts->memo[i]);
     ts->bytes -= t->bytes;
-    population_unref(&ts->topologies, t->population);
+    topology_population_unref(&ts->topologies, t->population);
     topology_unref(&ts->topologies, t->topology);
-    node_filter_unref(&ts->topologies, t->filter);
+    topology_node_filter_unref(&ts->topologies, t->filter);
     sched_object_unref(ts->c->words, (void *)(uintptr_t)t->pod);
     word_unref(ts->c->words, t->namespace);
     alike_selector_fini(ts->c->words, &t->selector);
@@ -148,7 +148,7 @@ static struct tally *tally_new(struct tallies *ts, const struct tally_key *k, st
     t->filter = f;
     t->wants_nodes_alone = k->wants_nodes_alone;
     if (k->wants_min)
-        t->population = population_ref(&ts->topologies, t->topology, f);
+        t->population = topology_population_ref(&ts->topologies, t->topology, f);
     if (k->kind == TALLY_SPREAD) {
         t->namespace = word_ref(k->nodes.pod->namespace_word);
         alike_selector_copy(&t->selector, k->selector);
@@ -172,7 +172,7 @@ static bool asks_nodes(const struct tally_key *k, const struct node_question *q)
     for (uint32_t i = 0; i < q->n_keys; i++)
         if (q->keys[i] != k->topology_key)
             return true;
-    return node_question_asks(q);
+    return topology_node_filter_asks(q);
 }
 
 /* In front, as used in this cycle, and up to date. */
@@ -194,7 +194,7 @@ static struct tally *get(struct tallies *ts, const struct tally_key *k,
     struct node_filter *f = NULL;
 
     if (asks_nodes(k, &k->nodes))
-        f = node_filter_ref(&ts->topologies, &k->nodes);
+        f = topology_node_filter_ref(&ts->topologies, &k->nodes);
     uint64_t hash = tally_hash(k, f, given, n_given);
     struct tally *t = ts->buckets[hash % BUCKETS];
     while (t && (t->hash != hash || !tally_is(t, k, f, given, n_given)))
@@ -203,7 +203,7 @@ static struct tally *get(struct tallies *ts, const struct tally_key *k,
     if (is_new)
         t = tally_new(ts, k, f, given, n_given, hash);
     else
-        node_filter_unref(&ts->topologies, f);
+        topology_node_filter_unref(&ts->topologies, f);
     use(ts, t, is_new);
     while (ts->bytes > ts->c->tally_bytes_max && ts->oldest->epoch < ts->epoch)
         tally_free(ts, ts->oldest);
@@ -215,7 +215,7 @@ static struct tally *get_by_terms(struct tallies *ts, const struct tally_key *k)
 {
     const struct census_classes *terms = &ts->c->terms;
     const struct sched_labels *namespace =
-        namespace_labels(ts->c->cache, k->nodes.pod->namespace_word);
+        terms_namespace_labels(ts->c->cache, k->nodes.pod->namespace_word);
     uint32_t n = 0;
 
     if (ts->cap_given < terms->n) {

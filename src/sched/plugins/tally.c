@@ -270,9 +270,9 @@ void tally_sync(struct census *c, struct tally *t, bool is_new)
 
     topology_sync(c, t->topology);
     if (t->filter)
-        node_filter_sync(c, t->filter);
+        topology_node_filter_sync(c, t->filter);
     if (t->population)
-        population_sync(t->population);
+        topology_population_sync(t->population);
     bool has_sums = !is_new && t->topology_version == t->topology->version &&
                     (!t->filter || t->filter_version == t->filter->version) &&
                     (!t->population || t->population_version == t->population->version);

@@ -4,8 +4,8 @@
 
 #include "sched/object/namespace.h"
 
-const struct sched_labels *namespace_labels(const struct sched_cache *cache,
-                                            const struct word *name)
+const struct sched_labels *terms_namespace_labels(const struct sched_cache *cache,
+                                                  const struct word *name)
 {
     static const struct sched_labels none;
     const struct sched_namespace *ns =
@@ -32,7 +32,7 @@ static bool selects_namespace(const struct sched_cache *cache, const struct sche
     const struct sched_selector *s = &t->namespace_selector;
     if (s->nothing || s->n == 0)
         return !s->nothing;
-    return sched_selector_matches(s, namespace_labels(cache, name)) ||
+    return sched_selector_matches(s, terms_namespace_labels(cache, name)) ||
            sched_selector_matches(s, &none);
 }
 

@@ -5,8 +5,8 @@
 #include "sched/cache/cache.h"
 
 /* Labels of a namespace; empty where it is unknown. Borrowed until namespaces change. */
-const struct sched_labels *namespace_labels(const struct sched_cache *cache,
-                                            const struct word *name);
+const struct sched_labels *terms_namespace_labels(const struct sched_cache *cache,
+                                                  const struct word *name);
 /* A term of the pod that is to be placed, about one that is there. */
 bool term_matches(const struct sched_cache *cache, const struct sched_affinity_term *t,
                   const struct sched_pod *other);
@@ -15,4 +15,4 @@ bool terms_match(const struct sched_cache *cache, const struct sched_affinity_te
                  const struct sched_pod *other);
 /* A term of a pod that is there, about one of a namespace with these labels; NULL: without any. */
 bool term_matches_with(const struct sched_affinity_term *t, const struct sched_pod *other,
-                       const struct sched_labels *namespace_labels);
+                       const struct sched_labels *terms_namespace_labels);

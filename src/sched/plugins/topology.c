@@ -166,7 +166,7 @@ static bool filter_counts(const struct node_filter *f, const struct sched_node *
            (!f->honors_taints || tolerates_node(f->pod, node));
 }
 
-void node_filter_sync(struct census *c, struct node_filter *f)
+void topology_node_filter_sync(struct census *c, struct node_filter *f)
 {
     if (f->shape == c->shape)
         return;
@@ -191,7 +191,7 @@ static bool asks_affinity(const struct node_question *q)
            (q->pod->node_selector.n > 0 || q->pod->has_required_node_affinity);
 }
 
-bool node_question_asks(const struct node_question *q)
+bool topology_node_filter_asks(const struct node_question *q)
 {
     return asks_affinity(q) || q->honors_taints;
 }
@@ -236,7 +236,7 @@ static struct node_filter *filter_new(struct topologies *ts, const struct node_q
     return f;
 }
 
-struct node_filter *node_filter_ref(struct topologies *ts, const struct node_question *q)
+struct node_filter *topology_node_filter_ref(struct topologies *ts, const struct node_question *q)
 {
     uint64_t hash = filter_hash(q);
     struct node_filter *f = ts->filters;
@@ -248,7 +248,7 @@ struct node_filter *node_filter_ref(struct topologies *ts, const struct node_que
     return f;
 }
 
-void node_filter_unref(struct topologies *ts, struct node_filter *f)
+void topology_node_filter_unref(struct topologies *ts, struct node_filter *f)
 {
     if (!f || --f->refs > 0)
         return;
@@ -266,8 +266,8 @@ void node_filter_unref(struct topologies *ts, struct node_filter *f)
 
 /* ---- populations ---- */
 
-struct population *population_ref(struct topologies *ts, const struct topology *o,
-                                  const struct node_filter *f)
+struct population *topology_population_ref(struct topologies *ts, const struct topology *o,
+                                           const struct node_filter *f)
 {
     struct population *p = ts->populations;
     while (p && (p->topology != o || p->filter != f))
@@ -283,7 +283,7 @@ struct population *population_ref(struct topologies *ts, const struct topology *
     return p;
 }
 
-void population_unref(struct topologies *ts, struct population *p)
+void topology_population_unref(struct topologies *ts, struct population *p)
 {
     if (!p || --p->refs > 0)
         return;
@@ -295,7 +295,7 @@ void population_unref(struct topologies *ts, struct population *p)
     free(p);
 }
 
-void population_sync(struct population *p)
+void topology_population_sync(struct population *p)
 {
     const struct topology *o = p->topology;
     const struct node_filter *f = p->filter;

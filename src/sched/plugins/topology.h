@@ -64,17 +64,17 @@ struct topology *topology_ref(struct topologies *ts, const struct word *key);
 void topology_unref(struct topologies *ts, struct topology *t);
 void topology_sync(struct census *c, struct topology *t);
 
-struct node_filter *node_filter_ref(struct topologies *ts, const struct node_question *q);
-void node_filter_unref(struct topologies *ts, struct node_filter *f); /* NULL is fine */
-void node_filter_sync(struct census *c, struct node_filter *f);
+struct node_filter *topology_node_filter_ref(struct topologies *ts, const struct node_question *q);
+void topology_node_filter_unref(struct topologies *ts, struct node_filter *f); /* NULL is fine */
+void topology_node_filter_sync(struct census *c, struct node_filter *f);
 /* Some nodes that have all labels may not count. */
-bool node_question_asks(const struct node_question *q);
+bool topology_node_filter_asks(const struct node_question *q);
 
-struct population *population_ref(struct topologies *ts, const struct topology *t,
-                                  const struct node_filter *f);
-void population_unref(struct topologies *ts, struct population *p); /* NULL is fine */
+struct population *topology_population_ref(struct topologies *ts, const struct topology *t,
+                                           const struct node_filter *f);
+void topology_population_unref(struct topologies *ts, struct population *p); /* NULL is fine */
 /* After topology and filter. */
-void population_sync(struct population *p);
+void topology_population_sync(struct population *p);
 
 /* All indices of nodes that both know are below it. */
 static inline uint32_t topology_nodes(const struct topology *t, const struct node_filter *f)

@@ -5,7 +5,7 @@
 #include "base/heap.h"
 
 /* Equal to the QueueSort plugin: who came first, so that the order never depends on the heap. */
-bool less_active(const struct queued *a, const struct queued *b)
+bool queue_less_active(const struct queued *a, const struct queued *b)
 {
     struct sched_plugin *sort = a->profile->sort;
     if (sort) {
@@ -17,19 +17,19 @@ bool less_active(const struct queued *a, const struct queued *b)
 }
 
 /* Ends are aligned to seconds; within one, pods stand as in active (KEP-5142). */
-bool less_backoff(const struct queued *a, const struct queued *b)
+bool queue_less_backoff(const struct queued *a, const struct queued *b)
 {
     if (a->backoff_ms != b->backoff_ms)
         return a->backoff_ms < b->backoff_ms;
-    return less_active(a, b);
+    return queue_less_active(a, b);
 }
 
-bool less_error_backoff(const struct queued *a, const struct queued *b)
+bool queue_less_error_backoff(const struct queued *a, const struct queued *b)
 {
     return a->backoff_ms != b->backoff_ms ? a->backoff_ms < b->backoff_ms : a->seq < b->seq;
 }
 
-bool less_flush(const struct queued *a, const struct queued *b)
+bool queue_less_flush(const struct queued *a, const struct queued *b)
 {
     return a->flush_ms != b->flush_ms ? a->flush_ms < b->flush_ms : a->seq < b->seq;
 }
@@ -64,12 +64,12 @@ void pod_heap_remove(struct pod_heap *h, struct queued *p)
     heap_remove(&of_pods, h, &h->items, p->heap_at);
 }
 
-void orders_init(struct orders *o)
+void queue_orders_init(struct orders *o)
 {
-    *o = (struct orders){ .active.less = less_active, .backoff.less = less_backoff };
+    *o = (struct orders){ .active.less = queue_less_active, .backoff.less = queue_less_backoff };
 }
 
-void orders_fini(struct orders *o)
+void queue_orders_fini(struct orders *o)
 {
     vec_fini(&o->active.items);
     vec_fini(&o->backoff.items);

@@ -77,7 +77,7 @@ static struct profile_index *index_new(const struct sched_profile *profile)
     return x;
 }
 
-const struct profile_index *profile_index_of(struct sched_queue *q, struct str scheduler_name)
+const struct profile_index *queue_profile_index_of(struct sched_queue *q, struct str scheduler_name)
 {
     const struct sched_profile *profile = q->opts.profile(q->opts.arg, scheduler_name);
     if (!profile)
@@ -89,18 +89,18 @@ const struct profile_index *profile_index_of(struct sched_queue *q, struct str s
     x->orders = &q->shared;
     if (profile->is_apart) {
         x->orders = xnew(struct orders);
-        orders_init(x->orders);
+        queue_orders_init(x->orders);
     }
     vec_push(&q->profiles, x);
     return x;
 }
 
-void profile_indices_fini(struct sched_queue *q)
+void queue_profile_indices_fini(struct sched_queue *q)
 {
     vec_each (x, &q->profiles) {
         vec_fini(&(*x)->interests);
         if ((*x)->orders != &q->shared) {
-            orders_fini((*x)->orders);
+            queue_orders_fini((*x)->orders);
             free((*x)->orders);
         }
         free(*x);
@@ -108,7 +108,7 @@ void profile_indices_fini(struct sched_queue *q)
     vec_fini(&q->profiles);
 }
 
-uint64_t profile_wants(const struct profile_index *x, const struct sched_event *event)
+uint64_t queue_profile_wants(const struct profile_index *x, const struct sched_event *event)
 {
     uint64_t mask = x->wants_wildcard;
     for (unsigned bits = event->actions; bits; bits &= bits - 1)
@@ -141,19 +141,19 @@ static struct group *group_of(struct sched_queue *q, const struct queued *p)
     return empty;
 }
 
-void group_add(struct sched_queue *q, struct queued *p)
+void queue_group_add(struct sched_queue *q, struct queued *p)
 {
     p->group = group_of(q, p);
     list_push_back(&p->group->pods, &p->in_group);
 }
 
-void group_remove(struct queued *p)
+void queue_group_remove(struct queued *p)
 {
     list_remove(&p->in_group);
     p->group = NULL;
 }
 
-void groups_fini(struct sched_queue *q)
+void queue_groups_fini(struct sched_queue *q)
 {
     vec_each (g, &q->groups)
         free(*g);

@@ -159,10 +159,10 @@ struct sched_queue {
 };
 
 /* heaps.c */
-bool less_active(const struct queued *a, const struct queued *b);
-bool less_backoff(const struct queued *a, const struct queued *b);
-bool less_error_backoff(const struct queued *a, const struct queued *b);
-bool less_flush(const struct queued *a, const struct queued *b);
+bool queue_less_active(const struct queued *a, const struct queued *b);
+bool queue_less_backoff(const struct queued *a, const struct queued *b);
+bool queue_less_error_backoff(const struct queued *a, const struct queued *b);
+bool queue_less_flush(const struct queued *a, const struct queued *b);
 void pod_heap_add(struct pod_heap *h, struct queued *p);
 void pod_heap_remove(struct pod_heap *h, struct queued *p);
 void pod_heap_fix(struct pod_heap *h, struct queued *p); /* its order may have changed */
@@ -170,22 +170,23 @@ static inline struct queued *pod_heap_first(const struct pod_heap *h)
 {
     return h->items.n ? h->items.p[0] : NULL;
 }
-void orders_init(struct orders *o);
-void orders_fini(struct orders *o);
+void queue_orders_init(struct orders *o);
+void queue_orders_fini(struct orders *o);
 
 /* index.c */
 /* NULL: the scheduler's name is nobody's here. */
-const struct profile_index *profile_index_of(struct sched_queue *q, struct str scheduler_name);
-void profile_indices_fini(struct sched_queue *q);
+const struct profile_index *queue_profile_index_of(struct sched_queue *q,
+                                                   struct str scheduler_name);
+void queue_profile_indices_fini(struct sched_queue *q);
 /* Plugins of a profile that want one of the event's actions. */
-uint64_t profile_wants(const struct profile_index *x, const struct sched_event *event);
+uint64_t queue_profile_wants(const struct profile_index *x, const struct sched_event *event);
 static inline bool event_is_wildcard(const struct sched_event *e)
 {
     return e->resource == SCHED_ON_WILDCARD && e->actions == SCHED_ALL_ACTIONS;
 }
-void group_add(struct sched_queue *q, struct queued *p);
-void group_remove(struct queued *p);
-void groups_fini(struct sched_queue *q);
+void queue_group_add(struct sched_queue *q, struct queued *p);
+void queue_group_remove(struct queued *p);
+void queue_groups_fini(struct sched_queue *q);
 
 /* in_flight.c */
 void in_flight_begin(struct sched_queue *q, struct queued *p);
@@ -201,22 +202,22 @@ void in_flight_lose(struct sched_queue *q);
 void in_flight_fini(struct sched_queue *q);
 
 /* metrics.c */
-void count_incoming(struct sched_queue *q, unsigned into, const struct cause *why);
+void queue_count_incoming(struct sched_queue *q, unsigned into, const struct cause *why);
 
 /* moves.c */
-enum strategy strategy_of(struct sched_queue *q, const struct queued *p,
-                          const struct sched_event *event);
-enum strategy strategy_in_flight(struct sched_queue *q, const struct queued *p);
+enum strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
+                                const struct sched_event *event);
+enum strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p);
 /* From nowhere to where the strategy says; a gate may hold it. */
-void requeue(struct sched_queue *q, struct queued *p, enum strategy s, const struct cause *why,
-             uint64_t now_ms);
+void queue_requeue(struct sched_queue *q, struct queued *p, enum strategy s,
+                   const struct cause *why, uint64_t now_ms);
 void move_to_active(struct sched_queue *q, struct queued *p, const struct cause *why,
                     bool skips_gates, uint64_t now_ms);
 /* Out of the heap or group that it is in; IN_FLIGHT stays in the list of events. */
-void take_out(struct sched_queue *q, struct queued *p);
-bool is_backing_off(const struct queued *p, uint64_t now_ms);
-uint64_t backoff_end(const struct sched_queue *q, const struct queued *p);
+void queue_take_out(struct sched_queue *q, struct queued *p);
+bool queue_is_backing_off(const struct queued *p, uint64_t now_ms);
+uint64_t queue_backoff_end(const struct sched_queue *q, const struct queued *p);
 
 /* queue.c: references */
-const struct sched_pod *pod_ref(const struct sched_pod *pod);
-void pod_unref(struct sched_queue *q, const struct sched_pod *pod);
+const struct sched_pod *queue_pod_ref(const struct sched_pod *pod);
+void queue_pod_unref(struct sched_queue *q, const struct sched_pod *pod);

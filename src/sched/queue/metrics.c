@@ -12,7 +12,7 @@ static const char *const kind_names[CAUSE_COUNT] = { NULL,
 #undef CAUSE_NAME
 };
 
-void count_incoming(struct sched_queue *q, unsigned into, const struct cause *why)
+void queue_count_incoming(struct sched_queue *q, unsigned into, const struct cause *why)
 {
     if (why->kind != BY_EVENT)
         q->counters.by_kind[into][why->kind]++;

@@ -16,7 +16,7 @@ static uint64_t window_of(uint64_t ms)
  * Attempts that plugins refused count, and errors in a row count by themselves: refusals punish a
  * pod for the cycles it costs, errors protect the API.
  */
-uint64_t backoff_end(const struct sched_queue *q, const struct queued *p)
+uint64_t queue_backoff_end(const struct sched_queue *q, const struct queued *p)
 {
     uint32_t count = p->pub.error_count ? p->pub.error_count : p->pub.unschedulable_count;
     if (count == 0)
@@ -28,7 +28,7 @@ uint64_t backoff_end(const struct sched_queue *q, const struct queued *p)
 }
 
 /* Also in the second in which it ends. */
-bool is_backing_off(const struct queued *p, uint64_t now_ms)
+bool queue_is_backing_off(const struct queued *p, uint64_t now_ms)
 {
     return p->backoff_ms != 0 && p->backoff_ms >= window_of(now_ms);
 }
@@ -72,7 +72,7 @@ static bool is_let_in(struct sched_queue *q, struct queued *p)
 
 /* ---- from place to place ---- */
 
-void take_out(struct sched_queue *q, struct queued *p)
+void queue_take_out(struct sched_queue *q, struct queued *p)
 {
     switch (p->place) {
     case IN_ACTIVE:
@@ -86,7 +86,7 @@ void take_out(struct sched_queue *q, struct queued *p)
         break;
     case IN_UNSCHEDULABLE:
         pod_heap_remove(&q->unschedulable, p);
-        group_remove(p);
+        queue_group_remove(p);
         q->n_gated -= p->pub.is_gated;
         break;
     case IN_FLIGHT:
@@ -117,9 +117,9 @@ static void move_to_unschedulable(struct sched_queue *q, struct queued *p, const
     p->place = IN_UNSCHEDULABLE;
     p->flush_ms = flush_time(q, p, now_ms);
     pod_heap_add(&q->unschedulable, p);
-    group_add(q, p);
+    queue_group_add(q, p);
     q->n_gated += p->pub.is_gated;
-    count_incoming(q, INTO_UNSCHEDULABLE, why);
+    queue_count_incoming(q, INTO_UNSCHEDULABLE, why);
 }
 
 void move_to_active(struct sched_queue *q, struct queued *p, const struct cause *why,
@@ -134,7 +134,7 @@ void move_to_active(struct sched_queue *q, struct queued *p, const struct cause 
         p->pub.first_attempt_ms = now_ms;
     p->place = IN_ACTIVE;
     pod_heap_add(&p->profile->orders->active, p);
-    count_incoming(q, INTO_ACTIVE, why);
+    queue_count_incoming(q, INTO_ACTIVE, why);
     if (why->renominates)
         sched_nominator_set(&q->nominator, p->pub.pod, p->pub.pod->nominated_node);
 }
@@ -151,15 +151,15 @@ static void move_to_backoff(struct sched_queue *q, struct queued *p, const struc
     bool is_error = !p->pub.rejected_by && !p->pub.pending_by;
     p->place = is_error ? IN_ERROR_BACKOFF : IN_BACKOFF;
     pod_heap_add(is_error ? &q->error_backoff : &p->profile->orders->backoff, p);
-    count_incoming(q, INTO_BACKOFF, why);
+    queue_count_incoming(q, INTO_BACKOFF, why);
 }
 
-void requeue(struct sched_queue *q, struct queued *p, enum strategy s, const struct cause *why,
-             uint64_t now_ms)
+void queue_requeue(struct sched_queue *q, struct queued *p, enum strategy s,
+                   const struct cause *why, uint64_t now_ms)
 {
     if (s == STAY)
         move_to_unschedulable(q, p, why, now_ms);
-    else if (s == AFTER_BACKOFF && is_backing_off(p, now_ms))
+    else if (s == AFTER_BACKOFF && queue_is_backing_off(p, now_ms))
         move_to_backoff(q, p, why, now_ms);
     else
         move_to_active(q, p, why, false, now_ms);
@@ -189,7 +189,7 @@ static void match(const struct profile_index *x, uint64_t rejectors,
                   const struct sched_event *event, struct matches *ret)
 {
     ret->n = 0;
-    rejectors &= profile_wants(x, event);
+    rejectors &= queue_profile_wants(x, event);
     for (size_t at = 0; rejectors && at < x->interests.n; at++) {
         const struct interest *i = &x->interests.p[at];
         if ((rejectors & i->bit) && sched_event_matches(&i->reg, event))
@@ -222,8 +222,8 @@ static enum strategy strategy_among(const struct queued *p, const struct sched_e
     return s;
 }
 
-enum strategy strategy_of(struct sched_queue *q, const struct queued *p,
-                          const struct sched_event *event)
+enum strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
+                                const struct sched_event *event)
 {
     match(p->profile, p->pub.rejected_by | p->pub.pending_by, event, &q->matches);
     return strategy_among(p, event, &q->matches);
@@ -237,12 +237,12 @@ struct in_flight_search {
 static bool consider(void *arg, const struct sched_event *event)
 {
     struct in_flight_search *s = arg;
-    enum strategy one = strategy_of(s->q, s->pod, event);
+    enum strategy one = queue_strategy_of(s->q, s->pod, event);
     s->best = MAX(s->best, one);
     return s->best == AT_ONCE || (s->best == AFTER_BACKOFF && !s->pod->pub.pending_by);
 }
 
-enum strategy strategy_in_flight(struct sched_queue *q, const struct queued *p)
+enum strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p)
 {
     if (p->lost_events || (!p->pub.rejected_by && !p->pub.pending_by))
         return AFTER_BACKOFF;
@@ -256,7 +256,7 @@ static bool is_of_interest(const struct sched_queue *q, const struct sched_event
     if (event_is_wildcard(event))
         return true;
     for (size_t i = 0; i < q->profiles.n; i++)
-        if (profile_wants(q->profiles.p[i], event))
+        if (queue_profile_wants(q->profiles.p[i], event))
             return true;
     return false;
 }
@@ -267,7 +267,7 @@ static bool concerns(const struct group *g, const struct sched_event *event)
     if (list_is_empty(&g->pods))
         return false;
     bool all = event_is_wildcard(event);
-    uint64_t wants = all ? g->profile->wants_wildcard : profile_wants(g->profile, event);
+    uint64_t wants = all ? g->profile->wants_wildcard : queue_profile_wants(g->profile, event);
     if (g->gate && !(wants & g->gate))
         return false;
     return all || !g->rejectors || (wants & g->rejectors);
@@ -300,8 +300,8 @@ static void move_concerned(struct sched_queue *q, const struct sched_event *even
         if (concerns(*g, event))
             find_in_group(q, *g, event, check);
     vec_each (c, &q->candidates) {
-        take_out(q, c->pod);
-        requeue(q, c->pod, c->strategy, &why, now_ms);
+        queue_take_out(q, c->pod);
+        queue_requeue(q, c->pod, c->strategy, &why, now_ms);
     }
 }
 
@@ -335,11 +335,11 @@ void sched_queue_activate(struct sched_queue *q, struct str uid, uint64_t now_ms
     switch (p->place) {
     case IN_BACKOFF:
     case IN_ERROR_BACKOFF:
-        take_out(q, p);
+        queue_take_out(q, p);
         move_to_active(q, p, &why, true, now_ms);
         break;
     case IN_UNSCHEDULABLE:
-        take_out(q, p);
+        queue_take_out(q, p);
         move_to_active(q, p, &why, false, now_ms);
         break;
     case IN_FLIGHT:
@@ -358,9 +358,9 @@ void sched_queue_activate(struct sched_queue *q, struct str uid, uint64_t now_ms
 static void end_backoffs(struct sched_queue *q, struct pod_heap *h, uint64_t now_ms)
 {
     static const struct cause why = { .kind = BY_BACKOFF_ENDED };
-    for (struct queued *p = pod_heap_first(h); p && !is_backing_off(p, now_ms);
+    for (struct queued *p = pod_heap_first(h); p && !queue_is_backing_off(p, now_ms);
          p = pod_heap_first(h)) {
-        take_out(q, p);
+        queue_take_out(q, p);
         move_to_active(q, p, &why, true, now_ms);
     }
 }
@@ -372,9 +372,9 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
     static const struct cause why = { .kind = BY_TIMED_OUT };
     for (struct queued *p = pod_heap_first(&q->unschedulable); p && p->flush_ms <= now_ms;
          p = pod_heap_first(&q->unschedulable)) {
-        take_out(q, p);
+        queue_take_out(q, p);
         p->pub.was_flushed = true;
-        requeue(q, p, strategy_of(q, p, &event), &why, now_ms);
+        queue_requeue(q, p, queue_strategy_of(q, p, &event), &why, now_ms);
     }
 }
 

@@ -8,12 +8,12 @@ static const struct cause by_add = { .resource = SCHED_ON_UNSCHEDULED_POD,
 static const struct cause by_failure = { .kind = BY_ATTEMPT_FAILED };
 static const struct cause by_early_pop = { .kind = BY_POPPED_EARLY };
 
-const struct sched_pod *pod_ref(const struct sched_pod *pod)
+const struct sched_pod *queue_pod_ref(const struct sched_pod *pod)
 {
     return sched_object_ref((void *)(uintptr_t)pod);
 }
 
-void pod_unref(struct sched_queue *q, const struct sched_pod *pod)
+void queue_pod_unref(struct sched_queue *q, const struct sched_pod *pod)
 {
     sched_object_unref(q->opts.words, (void *)(uintptr_t)pod);
 }
@@ -32,9 +32,9 @@ struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts)
     if (!q->opts.pods_max)
         q->opts.pods_max = SCHED_QUEUE_PODS_MAX;
     q->pods.borrows_keys = true;
-    orders_init(&q->shared);
-    q->error_backoff.less = less_error_backoff;
-    q->unschedulable.less = less_flush;
+    queue_orders_init(&q->shared);
+    q->error_backoff.less = queue_less_error_backoff;
+    q->unschedulable.less = queue_less_flush;
     list_init(&q->in_flight);
     return q;
 }
@@ -47,8 +47,8 @@ void sched_queue_set_backoff(struct sched_queue *q, uint64_t first_ms, uint64_t 
 
 static void free_pod(struct sched_queue *q, struct queued *p)
 {
-    pod_unref(q, p->pub.pod);
-    pod_unref(q, p->newer);
+    queue_pod_unref(q, p->pub.pod);
+    queue_pod_unref(q, p->newer);
     free(p);
 }
 
@@ -61,11 +61,11 @@ void sched_queue_free(struct sched_queue *q)
     map_each (e, &q->pods)
         free_pod(q, e->value);
     map_fini(&q->pods);
-    orders_fini(&q->shared);
+    queue_orders_fini(&q->shared);
     vec_fini(&q->error_backoff.items);
     vec_fini(&q->unschedulable.items);
-    groups_fini(q);
-    profile_indices_fini(q);
+    queue_groups_fini(q);
+    queue_profile_indices_fini(q);
     vec_fini(&q->candidates);
     vec_fini(&q->matches);
     arena_fini(&q->arena);
@@ -80,20 +80,20 @@ static void set_pod(struct sched_queue *q, struct queued *p, const struct sched_
     const struct sched_pod *old = p->pub.pod;
     if (old)
         (void)map_del(&q->pods, old->o.uid);
-    p->pub.pod = pod_ref(pod);
+    p->pub.pod = queue_pod_ref(pod);
     (void)map_put(&q->pods, pod->o.uid, p);
-    pod_unref(q, old);
+    queue_pod_unref(q, old);
 }
 
 static void set_newer(struct sched_queue *q, struct queued *p, const struct sched_pod *pod)
 {
-    pod_unref(q, p->newer);
-    p->newer = pod ? pod_ref(pod) : NULL;
+    queue_pod_unref(q, p->newer);
+    p->newer = pod ? queue_pod_ref(pod) : NULL;
 }
 
 static int add(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_ms, struct err *err)
 {
-    const struct profile_index *profile = profile_index_of(q, pod->scheduler_name);
+    const struct profile_index *profile = queue_profile_index_of(q, pod->scheduler_name);
     if (!profile)
         return 0;
     if (q->pods.n >= q->opts.pods_max)
@@ -131,22 +131,22 @@ static void update_unschedulable(struct sched_queue *q, struct queued *p,
     unsigned bits = sched_pod_changes(event.before, event.after);
     for (; bits && p->place == IN_UNSCHEDULABLE; bits &= bits - 1) {
         event.actions = bits & -bits;
-        enum strategy s = strategy_of(q, p, &event);
+        enum strategy s = queue_strategy_of(q, p, &event);
         if (s == STAY)
             continue;
-        take_out(q, p);
-        requeue(q, p, s,
-                &(struct cause){ .resource = event.resource,
-                                 .actions = event.actions,
-                                 .renominates = event.actions == SCHED_UPDATE },
-                now_ms);
+        queue_take_out(q, p);
+        queue_requeue(q, p, s,
+                      &(struct cause){ .resource = event.resource,
+                                       .actions = event.actions,
+                                       .renominates = event.actions == SCHED_UPDATE },
+                      now_ms);
     }
 }
 
 static void update(struct sched_queue *q, struct queued *p, const struct sched_pod *pod,
                    uint64_t now_ms)
 {
-    const struct sched_pod *before = pod_ref(p->pub.pod);
+    const struct sched_pod *before = queue_pod_ref(p->pub.pod);
     set_pod(q, p, pod);
     sched_nominator_update(&q->nominator, before, pod);
     switch (p->place) {
@@ -165,7 +165,7 @@ static void update(struct sched_queue *q, struct queued *p, const struct sched_p
     case IN_NOTHING:
         assert(false);
     }
-    pod_unref(q, before);
+    queue_pod_unref(q, before);
 }
 
 int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_ms,
@@ -187,7 +187,7 @@ int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t
 
 static void drop(struct sched_queue *q, struct queued *p)
 {
-    take_out(q, p);
+    queue_take_out(q, p);
     (void)map_del(&q->pods, p->pub.pod->o.uid);
     free_pod(q, p);
 }
@@ -234,9 +234,9 @@ const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
         p = o ? pod_heap_first(&o->backoff) : NULL;
         if (!p)
             return NULL;
-        count_incoming(q, INTO_ACTIVE, &by_early_pop);
+        queue_count_incoming(q, INTO_ACTIVE, &by_early_pop);
     }
-    take_out(q, p);
+    queue_take_out(q, p);
     if (p->pub.first_attempt_ms == 0)
         p->pub.first_attempt_ms = now_ms;
     p->pub.attempts++;
@@ -284,7 +284,7 @@ static void count_attempt(struct sched_queue *q, struct queued *p, uint64_t reje
     }
     p->pub.added_ms = now_ms;
     p->seq = q->next_seq++;
-    p->backoff_ms = backoff_end(q, p);
+    p->backoff_ms = queue_backoff_end(q, p);
     if (p->is_stale) /* their numbers mean other plugins now */
         p->pub.rejected_by = p->pub.pending_by = 0;
     p->is_stale = false;
@@ -306,9 +306,9 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
         sched_nominator_swap(&q->nominator, p->pub.pod);
     }
     count_attempt(q, p, rejected_by, pending_by, now_ms);
-    enum strategy s = strategy_in_flight(q, p);
-    take_out(q, p);
-    requeue(q, p, s, &by_failure, now_ms);
+    enum strategy s = queue_strategy_in_flight(q, p);
+    queue_take_out(q, p);
+    queue_requeue(q, p, s, &by_failure, now_ms);
 }
 
 /* ---- other profiles ---- */
@@ -337,8 +337,8 @@ static void forget_plugins(struct sched_queue *q)
     q->n_gated = 0;
     q->shared.active.items.n = q->shared.backoff.items.n = q->error_backoff.items.n = 0;
     q->unschedulable.items.n = 0;
-    groups_fini(q);
-    profile_indices_fini(q);
+    queue_groups_fini(q);
+    queue_profile_indices_fini(q);
 }
 
 void sched_queue_reload(struct sched_queue *q, uint64_t now_ms)
@@ -350,7 +350,7 @@ void sched_queue_reload(struct sched_queue *q, uint64_t now_ms)
         qsort(q->candidates.p, q->candidates.n, sizeof *q->candidates.p, compare_seq);
     vec_each (c, &q->candidates) {
         struct queued *p = c->pod;
-        p->profile = profile_index_of(q, p->pub.pod->scheduler_name);
+        p->profile = queue_profile_index_of(q, p->pub.pod->scheduler_name);
         if (p->place == IN_FLIGHT) {
             p->is_stale = true;
             p->is_deleted = p->is_deleted || !p->profile;
