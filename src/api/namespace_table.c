@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-struct entry {
+struct namespace_entry {
     uint64_t rev;
     char name[]; /* the map's key */
 };
@@ -18,13 +18,13 @@ void namespace_table_fini(struct namespace_table *t)
 
 uint64_t namespace_table_find(const struct namespace_table *t, struct str name)
 {
-    const struct entry *e = map_get(&t->revs, name);
+    const struct namespace_entry *e = map_get(&t->revs, name);
     return e ? e->rev : 0;
 }
 
 void namespace_table_put(struct namespace_table *t, struct str name, uint64_t rev)
 {
-    struct entry *e = map_get(&t->revs, name);
+    struct namespace_entry *e = map_get(&t->revs, name);
     if (e) {
         e->rev = MAX(e->rev, rev);
         return;

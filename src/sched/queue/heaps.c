@@ -47,18 +47,18 @@ static void pod_placed(void *entry, size_t place)
 
 static const struct heap_kind of_pods = { sizeof(struct queued *), pod_before, pod_placed };
 
-void pod_heap_add(struct pod_heap *h, struct queued *p)
+void queue_heap_add(struct pod_heap *h, struct queued *p)
 {
     heap_push(&of_pods, h, &h->items, p);
 }
 
-void pod_heap_fix(struct pod_heap *h, struct queued *p)
+void queue_heap_fix(struct pod_heap *h, struct queued *p)
 {
     assert(h->items.p[p->heap_at - 1] == p);
     heap_fix(&of_pods, h, &h->items, p->heap_at);
 }
 
-void pod_heap_remove(struct pod_heap *h, struct queued *p)
+void queue_heap_remove(struct pod_heap *h, struct queued *p)
 {
     assert(h->items.p[p->heap_at - 1] == p);
     heap_remove(&of_pods, h, &h->items, p->heap_at);

@@ -163,10 +163,10 @@ bool queue_less_active(const struct queued *a, const struct queued *b);
 bool queue_less_backoff(const struct queued *a, const struct queued *b);
 bool queue_less_error_backoff(const struct queued *a, const struct queued *b);
 bool queue_less_flush(const struct queued *a, const struct queued *b);
-void pod_heap_add(struct pod_heap *h, struct queued *p);
-void pod_heap_remove(struct pod_heap *h, struct queued *p);
-void pod_heap_fix(struct pod_heap *h, struct queued *p); /* its order may have changed */
-static inline struct queued *pod_heap_first(const struct pod_heap *h)
+void queue_heap_add(struct pod_heap *h, struct queued *p);
+void queue_heap_remove(struct pod_heap *h, struct queued *p);
+void queue_heap_fix(struct pod_heap *h, struct queued *p); /* its order may have changed */
+static inline struct queued *queue_heap_first(const struct pod_heap *h)
 {
     return h->items.n ? h->items.p[0] : NULL;
 }

@@ -76,16 +76,16 @@ void queue_take_out(struct sched_queue *q, struct queued *p)
 {
     switch (p->place) {
     case IN_ACTIVE:
-        pod_heap_remove(&p->profile->orders->active, p);
+        queue_heap_remove(&p->profile->orders->active, p);
         break;
     case IN_BACKOFF:
-        pod_heap_remove(&p->profile->orders->backoff, p);
+        queue_heap_remove(&p->profile->orders->backoff, p);
         break;
     case IN_ERROR_BACKOFF:
-        pod_heap_remove(&q->error_backoff, p);
+        queue_heap_remove(&q->error_backoff, p);
         break;
     case IN_UNSCHEDULABLE:
-        pod_heap_remove(&q->unschedulable, p);
+        queue_heap_remove(&q->unschedulable, p);
         queue_group_remove(p);
         q->n_gated -= p->pub.is_gated;
         break;
@@ -116,7 +116,7 @@ static void move_to_unschedulable(struct sched_queue *q, struct queued *p, const
     assert(p->place == IN_NOTHING);
     p->place = IN_UNSCHEDULABLE;
     p->flush_ms = flush_time(q, p, now_ms);
-    pod_heap_add(&q->unschedulable, p);
+    queue_heap_add(&q->unschedulable, p);
     queue_group_add(q, p);
     q->n_gated += p->pub.is_gated;
     queue_count_incoming(q, INTO_UNSCHEDULABLE, why);
@@ -133,7 +133,7 @@ void move_to_active(struct sched_queue *q, struct queued *p, const struct cause 
     if (p->pub.first_attempt_ms == 0)
         p->pub.first_attempt_ms = now_ms;
     p->place = IN_ACTIVE;
-    pod_heap_add(&p->profile->orders->active, p);
+    queue_heap_add(&p->profile->orders->active, p);
     queue_count_incoming(q, INTO_ACTIVE, why);
     if (why->renominates)
         sched_nominator_set(&q->nominator, p->pub.pod, p->pub.pod->nominated_node);
@@ -150,7 +150,7 @@ static void move_to_backoff(struct sched_queue *q, struct queued *p, const struc
     }
     bool is_error = !p->pub.rejected_by && !p->pub.pending_by;
     p->place = is_error ? IN_ERROR_BACKOFF : IN_BACKOFF;
-    pod_heap_add(is_error ? &q->error_backoff : &p->profile->orders->backoff, p);
+    queue_heap_add(is_error ? &q->error_backoff : &p->profile->orders->backoff, p);
     queue_count_incoming(q, INTO_BACKOFF, why);
 }
 
@@ -358,8 +358,8 @@ void sched_queue_activate(struct sched_queue *q, struct str uid, uint64_t now_ms
 static void end_backoffs(struct sched_queue *q, struct pod_heap *h, uint64_t now_ms)
 {
     static const struct cause why = { .kind = BY_BACKOFF_ENDED };
-    for (struct queued *p = pod_heap_first(h); p && !queue_is_backing_off(p, now_ms);
-         p = pod_heap_first(h)) {
+    for (struct queued *p = queue_heap_first(h); p && !queue_is_backing_off(p, now_ms);
+         p = queue_heap_first(h)) {
         queue_take_out(q, p);
         move_to_active(q, p, &why, true, now_ms);
     }
@@ -370,8 +370,8 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
     static const struct sched_event event = { .resource = SCHED_ON_WILDCARD,
                                               .actions = SCHED_ALL_ACTIONS };
     static const struct cause why = { .kind = BY_TIMED_OUT };
-    for (struct queued *p = pod_heap_first(&q->unschedulable); p && p->flush_ms <= now_ms;
-         p = pod_heap_first(&q->unschedulable)) {
+    for (struct queued *p = queue_heap_first(&q->unschedulable); p && p->flush_ms <= now_ms;
+         p = queue_heap_first(&q->unschedulable)) {
         queue_take_out(q, p);
         p->pub.was_flushed = true;
         queue_requeue(q, p, queue_strategy_of(q, p, &event), &why, now_ms);
@@ -381,7 +381,7 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
 /* When the first one may leave. */
 static uint64_t backoff_next(const struct orders *o)
 {
-    return o->backoff.items.n ? pod_heap_first(&o->backoff)->backoff_ms + WINDOW_MS : UINT64_MAX;
+    return o->backoff.items.n ? queue_heap_first(&o->backoff)->backoff_ms + WINDOW_MS : UINT64_MAX;
 }
 
 uint64_t sched_queue_tick(struct sched_queue *q, uint64_t now_ms)
@@ -396,8 +396,8 @@ uint64_t sched_queue_tick(struct sched_queue *q, uint64_t now_ms)
     for (size_t i = 0; i < q->profiles.n; i++)
         next = MIN(next, backoff_next(q->profiles.p[i]->orders));
     if (q->error_backoff.items.n)
-        next = MIN(next, pod_heap_first(&q->error_backoff)->backoff_ms + WINDOW_MS);
+        next = MIN(next, queue_heap_first(&q->error_backoff)->backoff_ms + WINDOW_MS);
     if (q->unschedulable.items.n)
-        next = MIN(next, pod_heap_first(&q->unschedulable)->flush_ms);
+        next = MIN(next, queue_heap_first(&q->unschedulable)->flush_ms);
     return next;
 }

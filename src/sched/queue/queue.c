@@ -151,10 +151,10 @@ static void update(struct sched_queue *q, struct queued *p, const struct sched_p
     sched_nominator_update(&q->nominator, before, pod);
     switch (p->place) {
     case IN_ACTIVE:
-        pod_heap_fix(&p->profile->orders->active, p);
+        queue_heap_fix(&p->profile->orders->active, p);
         break;
     case IN_BACKOFF:
-        pod_heap_fix(&p->profile->orders->backoff, p);
+        queue_heap_fix(&p->profile->orders->backoff, p);
         break;
     case IN_ERROR_BACKOFF:
         break; /* ordered by time alone */
@@ -222,16 +222,16 @@ static const struct orders *orders_of(const struct sched_queue *q,
 bool sched_queue_has(const struct sched_queue *q, const struct sched_profile *profile)
 {
     const struct orders *o = orders_of(q, profile);
-    return o && (pod_heap_first(&o->active) || pod_heap_first(&o->backoff));
+    return o && (queue_heap_first(&o->active) || queue_heap_first(&o->backoff));
 }
 
 const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
                                               const struct sched_profile *profile, uint64_t now_ms)
 {
     const struct orders *o = orders_of(q, profile);
-    struct queued *p = o ? pod_heap_first(&o->active) : NULL;
+    struct queued *p = o ? queue_heap_first(&o->active) : NULL;
     if (!p) {
-        p = o ? pod_heap_first(&o->backoff) : NULL;
+        p = o ? queue_heap_first(&o->backoff) : NULL;
         if (!p)
             return NULL;
         queue_count_incoming(q, INTO_ACTIVE, &by_early_pop);
