@@ -30,6 +30,7 @@ enum {
     WATCH_HISTORY_MAX_EVENTS = 512,      /* kept for late subscribers, per upstream watch */
     WATCH_HISTORY_MAX_BYTES = 256 << 10, /* both bounds hold; at least the newest event is kept */
     WATCH_UPSTREAMS_MAX = 8192,          /* subscribers choose selectors, so how many there are */
+    WATCH_WIDEN_AFTER = 8,               /* a good widen_at where a watch costs a connection */
     WATCH_RETRY_FIRST_MS = 100,          /* reconnect; doubles with jitter */
     WATCH_RETRY_MAX_MS = 30000
 };

@@ -4,8 +4,6 @@
 
 #include "base/log.h"
 #include "base/sys.h"
-#include "client/http_transport.h"
-#include "client/watch_hub.h"
 #include "codec/json.h"
 #include "container/container.h"
 #include "fn/async/async.h"
@@ -37,19 +35,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum {
-    TOKEN_MAX_BYTES = 4096,
-    TOKEN_MADE_BYTES = 32,
-    PEM_MAX_BYTES = 1 << 20,
-    /* Against a cluster that is not ours, as for operators. */
-    MAX_UPSTREAMS = HTTP_TRANSPORT_CONNECTIONS * 3 / 4
-};
+enum { TOKEN_MAX_BYTES = 4096, TOKEN_MADE_BYTES = 32, PEM_MAX_BYTES = 1 << 20 };
 
 struct functions {
     struct functions_opts opts;
     char *name, *token;
     uint64_t incarnation;
-    struct watch_hub *hub;
     struct control *control;
     struct link_server *link;
     struct http_server *control_http;
@@ -113,7 +104,7 @@ static void start_triggers(struct functions *f)
                                  .async = f->async,
                                  .functions = trigger_over_gateway(f->gateway),
                                  .transport = f->opts.transport,
-                                 .hub = f->hub };
+                                 .hub = f->opts.hub };
     if (triggers_start(&opts, &f->triggers, &err) < 0)
         log_error("triggers of functions do not work", "err=\"%s\"", err.text);
 }
@@ -273,7 +264,7 @@ static int open_sources(struct functions *f, struct err *err)
         return err && err->code ? err->code : -EACCES;
     struct module_sources_opts sources = { .loop = o->loop,
                                            .transport = o->transport,
-                                           .hub = f->hub,
+                                           .hub = f->opts.hub,
                                            .dir = downloads,
                                            .site = o->module_site };
     int r = module_sources_new(&sources, &f->sources, err);
@@ -409,7 +400,7 @@ static int start_control(struct functions *f, struct err *err)
         return r;
     struct control_opts opts = { .loop = o->loop,
                                  .transport = o->transport,
-                                 .hub = f->hub,
+                                 .hub = f->opts.hub,
                                  .has_tls = o->tls_ca != NULL,
                                  .worker_networks = o->worker_networks,
                                  .n_worker_networks = o->n_worker_networks,
@@ -690,20 +681,11 @@ static void free_functions(struct functions *f)
         done(arg);
 }
 
-static void stop_hub(void *arg)
-{
-    struct functions *f = arg;
-    if (f->hub)
-        watch_hub_close(take_ptr(&f->hub), (void (*)(void *))free_functions, f);
-    else
-        free_functions(f);
-}
-
 static void stop_sources(void *arg)
 {
     struct functions *f = arg;
     module_sources_close(take_ptr(&f->sources));
-    stop_hub(f);
+    free_functions(f);
 }
 
 static void stop_control_http(void *arg)
@@ -844,11 +826,6 @@ static int start_roles(struct functions *f, struct err *err)
                                        .tls = f->client_tls,
                                        .token = f->token };
     int r = link_dialer_new(&dialer, &f->dialer, err);
-    if (r >= 0 && o->transport) {
-        struct watch_hub_opts hub = { .transport = o->transport,
-                                      .max_upstreams = o->embedded ? 0 : MAX_UPSTREAMS };
-        r = watch_hub_new(o->loop, &hub, &f->hub, err);
-    }
     if (r >= 0 && has(f, FUNCTIONS_WORKER) && !o->simulate)
         (void)open_sources(f, NULL); /* start_wasm() says what is wrong */
     if (r >= 0 && has(f, FUNCTIONS_CONTROL))

@@ -20,6 +20,7 @@ struct module_cache;
 struct transport;
 struct http_exchange;
 struct http_request;
+struct watch_hub;
 
 enum functions_role { FUNCTIONS_CONTROL = 1, FUNCTIONS_GATEWAY = 2, FUNCTIONS_WORKER = 4 };
 
@@ -44,6 +45,7 @@ struct functions_opts { /* strings are kept */
     struct module_cache *modules; /* kept; of the process; NULL without the worker role */
     const char *name;             /* of this node; NULL: as worker.json keeps it */
     struct transport *transport;  /* kept; NULL: neither control plane nor what reads objects */
+    struct watch_hub *hub;        /* kept; the process's, over that transport; NULL with it */
     bool embedded;                /* the API is in this process */
 
     struct functions_address control;  /* streams of other processes, and REST */

@@ -3,9 +3,7 @@
 #include "node/host_impl.h"
 
 #include "base/sys.h"
-#include "client/http_transport.h"
 #include "client/object_cache.h"
-#include "client/watch_hub.h"
 #include "codec/json.h"
 #include "codec/url.h"
 #include "guest/guest_log.h"
@@ -17,13 +15,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-
-/* Against a cluster that is not ours. */
-enum {
-    WIDEN_AFTER = 8, /* namespaced watches of one resource */
-    MAX_UPSTREAMS =
-        HTTP_TRANSPORT_CONNECTIONS * 3 / 4 /* each holds a connection; requests need some, too */
-};
 
 static void on_change(struct operator* o, void *arg)
 {
@@ -55,14 +46,7 @@ static int start_mechanisms(struct host *h, const char *swap_dir, struct err *er
     struct guest_host_opts guests = o->guests;
     guests.swap_dir = swap_dir;
     int r = guest_host_new(o->loop, &guests, &h->guests, err);
-    if (r < 0)
-        return err_ctx(err, r, "guest host");
-    struct watch_hub_opts hub = { .transport = o->transport };
-    if (!o->embedded) {
-        hub.widen_at = WIDEN_AFTER;
-        hub.max_upstreams = MAX_UPSTREAMS;
-    }
-    return watch_hub_new(o->loop, &hub, &h->hub, err);
+    return r < 0 ? err_ctx(err, r, "guest host") : 0;
 }
 
 static int start_source(struct host *h, const char *operators_dir, struct err *err)
@@ -80,7 +64,7 @@ static int start_source(struct host *h, const char *operators_dir, struct err *e
         dirs[i + 1] = o->module_dirs[i];
     struct objects_opts opts = { .loop = o->loop,
                                  .transport = o->transport,
-                                 .hub = h->hub,
+                                 .hub = o->hub,
                                  .module_dirs = dirs,
                                  .n_module_dirs = o->n_module_dirs + 1,
                                  .sources = h->sources,
@@ -121,9 +105,9 @@ static int start_cache(struct host *h, const char *downloads_dir, struct err *er
                                        .transport = h->in_their_names
                                                         ? identity_transport_base(h->in_their_names)
                                                         : o->transport,
-                                       .hub = h->hub,
+                                       .hub = o->hub,
                                        .embedded = o->embedded,
-                                       .widen_at = WIDEN_AFTER,
+                                       .widen_at = WATCH_WIDEN_AFTER,
                                        .request_progress = o->request_progress,
                                        .arg = o->progress_arg };
     int r = object_cache_new(&cache, &h->cache, err);
@@ -137,7 +121,7 @@ static int start_cache(struct host *h, const char *downloads_dir, struct err *er
     h->v1 = v1_host_new(&v1);
     struct module_sources_opts sources = { .loop = o->loop,
                                            .transport = o->transport,
-                                           .hub = h->hub,
+                                           .hub = o->hub,
                                            .dir = downloads_dir,
                                            .site = o->module_site };
     return module_sources_new(&sources, &h->sources, err);
@@ -159,7 +143,7 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
         h->discovery = discovery_new(opts->loop, opts->transport);
         h->env = (struct calls_env){ .loop = opts->loop,
                                      .transport = opts->transport,
-                                     .hub = h->hub,
+                                     .hub = opts->hub,
                                      .discovery = h->discovery };
         start_identities(h);
         r = start_cache(h, downloads_dir, err);
@@ -208,27 +192,18 @@ bool host_is_synced(const struct host *h)
 
 /* ---------------------------------------------------------------- stopping, one after the other */
 
-static void on_hub_closed(void *arg)
+static void on_cache_closed(void *arg)
 {
     struct host *h = arg;
     void (*stopped)(void *) = h->stopped;
     void *stopped_arg = h->stopped_arg;
+    discovery_free(h->discovery);
     identity_transport_close(h->in_their_names);
     identities_close(h->identities);
     guest_logs_free(h->logs);
     free(h);
     if (stopped)
         stopped(stopped_arg);
-}
-
-static void on_cache_closed(void *arg)
-{
-    struct host *h = arg;
-    discovery_free(take_ptr(&h->discovery));
-    if (h->hub)
-        watch_hub_close(h->hub, on_hub_closed, h);
-    else
-        on_hub_closed(h);
 }
 
 static void on_guests_closed(void *arg)

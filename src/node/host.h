@@ -16,6 +16,7 @@
 
 struct host;
 struct url_target;
+struct watch_hub;
 
 /* As whom operators act that name a ServiceAccount, or have one by default. */
 enum host_identity {
@@ -29,6 +30,7 @@ struct host_opts {
     const char *data_dir;
     struct module_cache *modules; /* kept; of the process */
     struct transport *transport;  /* kept */
+    struct watch_hub *hub;        /* kept; the process's, over that transport */
     bool embedded;                /* the API is in this process: watch resources, not namespaces */
     /* Have its watches told how far they are, as in object_cache.h; NULL beside any other API. */
     void (*request_progress)(void *arg);

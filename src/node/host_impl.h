@@ -8,7 +8,6 @@
 struct host {
     struct host_opts opts;
     struct guest_host *guests;
-    struct watch_hub *hub;
     struct discovery *discovery;
     struct guest_logs *logs;
     struct identities *identities;             /* NULL: operators act as the host */

@@ -201,7 +201,7 @@ void host_metrics(const struct host *h, struct buf *to)
     struct watch_hub_stats w;
     struct sums sums = { 0 };
     guest_host_get_stats(h->guests, &g);
-    watch_hub_get_stats(h->hub, &w);
+    watch_hub_get_stats(h->opts.hub, &w);
     guest_host_each(h->guests, add_sums, &sums);
     gauge(to, "dormouse_operators", "gauge", "Operators known.", operators_count(h->operators));
     gauge(to, "dormouse_guests", "gauge", "Guests of any state.", g.guests);

@@ -23,7 +23,6 @@
 
 enum {
     FILE_REST_MS = 200, /* after its last change the file is read */
-    HUB_UPSTREAMS_MAX = 64,
     CA_MAX_BYTES = 1 << 20,
 };
 
@@ -51,7 +50,6 @@ struct scheduling {
     size_t n_looking;
     bool has_moved; /* one of them */
     bool must_try;  /* what was refused names registries: it may work the next time */
-    struct watch_hub *hub;
     struct sched_driver *driver;
     struct sched_registries image_registries;
     struct buf ca;
@@ -433,7 +431,7 @@ static int start_driver(struct scheduling *s, struct err *err)
     struct sched_driver_opts opts = {
         .loop = s->opts.loop,
         .transport = s->opts.transport,
-        .hub = s->hub,
+        .hub = s->opts.hub,
         .modules = s->opts.modules,
         .references = s->references,
         .registries = &s->image_registries,
@@ -489,7 +487,7 @@ static int start_orchestrator(struct scheduling *s, struct err *err)
         return err_ctx(err, r, "--send-plans");
     const struct orchestrator_opts o = { .loop = s->opts.loop,
                                          .transport = s->opts.transport,
-                                         .hub = s->hub,
+                                         .hub = s->opts.hub,
                                          .identity = s->opts.embedded ? &embedded_identity : NULL,
                                          .key = buf_str(&key),
                                          .ca_pem = buf_str(&ca),
@@ -509,13 +507,10 @@ static int start(struct scheduling *s, struct err *err)
     const struct module_references_opts references = { .loop = s->opts.loop,
                                                        .dir = plugins,
                                                        .site = s->opts.registries };
-    const struct watch_hub_opts hub = { .transport = s->opts.transport,
-                                        .max_upstreams = s->opts.embedded ? 0 : HUB_UPSTREAMS_MAX };
     bool later = s->opts.embedded && !s->opts.config_file;
     s->references = module_references_new(&references);
     int r = later ? 0 : read_version(s, &s->now, err);
     r = r < 0 ? r : read_registries(s, err);
-    r = r < 0 ? r : watch_hub_new(s->opts.loop, &hub, &s->hub, err);
     r = r < 0 ? r : start_orchestrator(s, err);
     r = r < 0 ? r : start_driver(s, err);
     return r < 0 ? r : watch_file(s, err);
@@ -568,14 +563,11 @@ static void close_file(void *arg)
         on_all_gone(s);
 }
 
-static void close_hub(void *arg)
+static void close_orchestrator(void *arg)
 {
     struct scheduling *s = arg;
     orchestrator_close(take_ptr(&s->orchestrator));
-    if (s->hub)
-        watch_hub_close(take_ptr(&s->hub), close_file, s);
-    else
-        close_file(s);
+    close_file(s);
 }
 
 void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg)
@@ -587,9 +579,9 @@ void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg)
     timer_stop(s->opts.loop, &s->check);
     drop_tags(s);
     if (s->driver)
-        sched_driver_stop(take_ptr(&s->driver), close_hub, s);
+        sched_driver_stop(take_ptr(&s->driver), close_orchestrator, s);
     else
-        close_hub(s);
+        close_orchestrator(s);
 }
 
 /* ---- what it tells ---- */

@@ -21,6 +21,7 @@
 
 struct scheduling;
 struct url_target;
+struct watch_hub;
 struct http_exchange;
 
 /* What the command line says of leader election, over what the configuration does. */
@@ -45,6 +46,7 @@ struct scheduling_opts { /* strings are kept */
     const char *data_dir;         /* plugins/ below it has those that registries gave */
     struct module_cache *modules; /* kept; of the process */
     struct transport *transport;  /* kept */
+    struct watch_hub *hub;        /* kept; the process's, over that transport */
     const char *config_file;      /* NULL: the defaults */
     struct scheduling_leader leader;
     bool embedded;     /* the API is in this process, and nobody else schedules: no Lease, no work

@@ -7,6 +7,7 @@
 #include "base/sys.h"
 #include "client/http_transport.h"
 #include "client/leader.h"
+#include "client/watch_hub.h"
 #include "codec/json.h"
 #include "codec/url.h"
 #include "fn/function.h"
@@ -30,7 +31,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STATUS_LINE_MS = 1000, LOCKS_MAX_BYTES = 1 << 20 };
+enum {
+    STATUS_LINE_MS = 1000,
+    LOCKS_MAX_BYTES = 1 << 20,
+    /* Of another cluster, where each watch holds a connection; requests need some, too. */
+    UPSTREAMS_MAX = HTTP_TRANSPORT_CONNECTIONS * 3 / 4
+};
 
 struct server {
     struct server_opts opts;
@@ -39,7 +45,8 @@ struct server {
     bool made_dir;
     struct cluster *cluster;
     struct http_transport *remote;
-    uint16_t api_port;            /* of that; 0: not known */
+    struct watch_hub *hub;        /* of all services; NULL: none needs an API */
+    uint16_t api_port;            /* of the remote API; 0: not known */
     struct module_cache *modules; /* NULL: no service has guests */
     struct host *host;
     struct functions *functions;
@@ -93,14 +100,24 @@ static void stop_transport(void *arg)
         on_all_stopped(s);
 }
 
+/* Its subscribers are the services. */
+static void stop_hub(void *arg)
+{
+    struct server *s = arg;
+    if (s->hub)
+        watch_hub_close(take_ptr(&s->hub), stop_transport, s);
+    else
+        stop_transport(s);
+}
+
 /* After the guests, so that nobody starts them elsewhere before they have ended here. */
 static void stop_leader(void *arg)
 {
     struct server *s = arg;
     if (s->leader)
-        leader_stop(take_ptr(&s->leader), stop_transport, s);
+        leader_stop(take_ptr(&s->leader), stop_hub, s);
     else
-        stop_transport(s);
+        stop_hub(s);
 }
 
 static void stop_modules(void *arg)
@@ -457,6 +474,7 @@ static int start_host(struct server *s, struct transport *transport, struct err 
                               .data_dir = o->data_dir,
                               .modules = s->modules,
                               .transport = transport,
+                              .hub = s->hub,
                               .embedded = s->cluster != NULL,
                               .module_dirs = o->module_dirs,
                               .n_module_dirs = o->n_module_dirs,
@@ -494,6 +512,7 @@ static int start_functions(struct server *s, struct transport *transport, struct
     opts.data_dir = s->opts.data_dir;
     opts.modules = s->modules;
     opts.transport = transport;
+    opts.hub = s->hub;
     opts.embedded = s->cluster != NULL;
     opts.on_ready = on_functions_ready;
     opts.arg = s;
@@ -520,10 +539,22 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
     opts.data_dir = s->opts.data_dir;
     opts.modules = s->modules;
     opts.transport = transport;
+    opts.hub = s->hub;
     opts.embedded = s->cluster != NULL;
     opts.on_ready = on_scheduling_ready;
     opts.arg = s;
     return s->opts.with_scheduler ? scheduling_start(&opts, &s->scheduling, err) : 0;
+}
+
+/* One for the process: what two services watch is watched once. */
+static int start_hub(struct server *s, struct transport *transport, struct err *err)
+{
+    struct watch_hub_opts opts = { .transport = transport };
+    if (!s->cluster) {
+        opts.widen_at = WATCH_WIDEN_AFTER;
+        opts.max_upstreams = UPSTREAMS_MAX;
+    }
+    return transport ? watch_hub_new(&s->loop, &opts, &s->hub, err) : 0;
 }
 
 /* transport NULL: roles that need none. */
@@ -531,6 +562,8 @@ static void start_services(struct server *s, struct transport *transport)
 {
     struct err err = { 0 };
     int r = start_modules(s, &err);
+    if (r >= 0)
+        r = start_hub(s, transport, &err);
     if (r >= 0)
         r = start_host(s, transport, &err);
     if (r >= 0)

@@ -5,6 +5,7 @@
 #include "api/server.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "client/watch_hub.h"
 #include "codec/json.h"
 #include "codec/url.h"
 #include "guest/module.h"
@@ -29,6 +30,7 @@ struct testbed {
     char *data_dir, *modules_dir, *code_dir;
     struct module_cache *modules;
     struct cluster *cluster;
+    struct watch_hub *hub;
     struct host *host;
     struct discovery *discovery;
     struct transport recorder; /* what the host asks goes through it */
@@ -468,11 +470,16 @@ static int start_parts(struct testbed *t, struct err *err)
     r = module_cache_new(&t->loop, &modules, &t->modules, err);
     if (r < 0)
         return r;
+    const struct watch_hub_opts hub = { .transport = &t->recorder };
+    r = watch_hub_new(&t->loop, &hub, &t->hub, err);
+    if (r < 0)
+        return r;
     const char *const dirs[] = { t->modules_dir };
     struct host_opts host = { .loop = &t->loop,
                               .data_dir = t->data_dir,
                               .modules = t->modules,
                               .transport = &t->recorder,
+                              .hub = t->hub,
                               .embedded = true,
                               .module_dirs = dirs,
                               .n_module_dirs = 1 };
@@ -526,6 +533,10 @@ void testbed_stop(struct testbed *t)
         return;
     if (t->host) {
         host_stop(t->host, on_stopped, t);
+        stop_part(t);
+    }
+    if (t->hub) {
+        watch_hub_close(t->hub, on_stopped, t);
         stop_part(t);
     }
     if (t->modules) {
