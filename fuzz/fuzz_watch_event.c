@@ -22,6 +22,13 @@ static void check_head(struct arena *a, struct str line)
     watch_tree_fini(&on_demand);
 }
 
+static void check_page(struct arena *a, struct str text)
+{
+    struct watch_page page;
+    if (watch_page_scan(a, text, &page, NULL) >= 0)
+        FUZZ_CHECK(page.rv > 0 && page.continue_token.n <= text.n);
+}
+
 static void check_lines(struct str text)
 {
     struct watch_lines l;
@@ -46,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct arena a = { .max_bytes = 64 << 20 };
     struct str text = str_n((const char *)data, n);
     check_head(&a, text);
+    check_page(&a, text);
     check_lines(text);
     arena_fini(&a);
     return 0;

@@ -150,6 +150,30 @@ TEST(the_tree_is_made_once_by_the_first_that_looks_and_not_before)
     arena_fini(&a);
 }
 
+TEST(a_page_says_its_revision_and_where_the_next_one_begins)
+{
+    struct arena a = { 0 };
+    struct watch_page page;
+    CHECK_OK(watch_page_scan(&a,
+                             STR("{\"kind\":\"PodList\",\"items\":[{\"metadata\":{"
+                                 "\"resourceVersion\":\"3\",\"continue\":\"no\"}}],\"metadata\":{"
+                                 "\"remainingItemCount\":7,\"continue\":\"a\\u0062\","
+                                 "\"resourceVersion\":\"12\"}}\n"),
+                             &page, NULL));
+    CHECK_INT(page.rv, 12);
+    CHECK_STR(page.continue_token, "ab");
+    CHECK_OK(watch_page_scan(&a, STR("{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":null}"),
+                             &page, NULL));
+    CHECK(page.rv == 1 && page.continue_token.n == 0);
+    CHECK_ERR(watch_page_scan(&a, STR("{\"items\":[]}"), &page, NULL), E_PARSE);
+    CHECK_ERR(watch_page_scan(&a, STR("{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":["),
+                              &page, NULL),
+              E_PARSE);
+    CHECK_ERR(watch_page_scan(&a, STR("{\"metadata\":{\"resourceVersion\":\"x\"}}"), &page, NULL),
+              E_PARSE);
+    arena_fini(&a);
+}
+
 TEST(lines_come_out_whole_however_the_chunks_are_cut)
 {
     static const char text[] = "one\n\n  two \r\n\nthree\nfour";

@@ -237,12 +237,8 @@ static void finish_list(struct reflector *r)
     }
 }
 
-static void take_page(struct reflector *r, struct arena *a, const struct json *list)
+static void take_items(struct reflector *r, struct arena *a, const struct json *list)
 {
-    if (r->opts.ops->on_text) {
-        r->opts.ops->on_text(r->opts.arg, true, buf_str(&r->page));
-        return;
-    }
     json_each (item, json_getc(list, "items")) {
         meta_name_item(a, list, item);
         const struct json *meta = json_getc(item, "metadata");
@@ -252,22 +248,26 @@ static void take_page(struct reflector *r, struct arena *a, const struct json *l
     }
 }
 
-/* Returns 0 at the end of the list, 1 when another page follows, or a negative code. */
+/*
+ * Returns 0 at the end of the list, 1 when another page follows, or a negative code. A page whose
+ * user reads the text elsewhere is not parsed.
+ */
 static int read_page(struct reflector *r)
 {
     struct arena a = { .max_bytes = (size_t)REFLECTOR_PAGE_MAX_BYTES * 16 };
-    struct json *list;
-    int code = json_parse(&a, buf_str(&r->page), NULL, &list, NULL);
-    const struct json *meta = code < 0 ? NULL : json_getc(list, "metadata");
-    uint64_t rv = 0;
-    if (code >= 0 && parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rv) < 0)
-        code = E_PARSE;
+    struct json *list = NULL;
+    struct watch_page page;
+    int code = watch_page_scan(&a, buf_str(&r->page), &page, NULL);
+    if (code >= 0 && !r->opts.ops->on_text)
+        code = json_parse(&a, buf_str(&r->page), NULL, &list, NULL);
     if (code >= 0) {
-        r->rv = rv;
-        take_page(r, &a, list);
+        r->rv = page.rv;
         free(r->continue_token);
-        struct str token = json_get_str(meta, "continue");
-        r->continue_token = token.n ? str_dup(token) : NULL;
+        r->continue_token = page.continue_token.n ? str_dup(page.continue_token) : NULL;
+        if (r->opts.ops->on_text)
+            r->opts.ops->on_text(r->opts.arg, true, buf_str(&r->page));
+        else
+            take_items(r, &a, list);
         code = r->continue_token ? 1 : 0;
     }
     arena_fini(&a);

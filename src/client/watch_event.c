@@ -13,6 +13,7 @@ struct scan {
     struct arena *a;
     struct watch_event *ev;
     bool has_type, has_object;
+    struct watch_page *page;
 };
 
 /* A string, decoded; other scalars give "", containers are skipped and do so too. */
@@ -128,6 +129,37 @@ int watch_event_scan(struct arena *a, struct str line, struct watch_event *ret, 
     if (!ok || !c.has_type || !c.has_object)
         return err_set(err, E_PARSE, "no event of a watch, at byte %zu", (size_t)(c.s.p - line.p));
     *ret = ev;
+    return 0;
+}
+
+static bool scan_list_meta(struct scan *c, struct str key)
+{
+    struct str text;
+    if (!scan_text(c, &text))
+        return false;
+    if (str_is(key, "resourceVersion"))
+        return parse_u64(text, 1, UINT64_MAX, &c->page->rv) >= 0;
+    if (str_is(key, "continue"))
+        c->page->continue_token = text;
+    return true;
+}
+
+static bool scan_list(struct scan *c, struct str key)
+{
+    struct str skipped;
+    return str_is(key, "metadata") ? scan_members(c, scan_list_meta)
+                                   : json_scan_value(&c->s, &skipped);
+}
+
+int watch_page_scan(struct arena *a, struct str page, struct watch_page *ret, struct err *err)
+{
+    struct watch_page p = { 0 };
+    struct scan c = { .s = json_scan_init(page), .a = a, .page = &p };
+    bool ok = json_scan_peek(&c.s) == '{' && scan_members(&c, scan_list) &&
+              json_scan_peek(&c.s) == 0 && c.s.p == c.s.end;
+    if (!ok || p.rv == 0)
+        return err_set(err, E_PARSE, "no page of a list, at byte %zu", (size_t)(c.s.p - page.p));
+    *ret = p;
     return 0;
 }
 

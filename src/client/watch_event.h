@@ -57,6 +57,16 @@ struct watch_event {
 int watch_event_scan(struct arena *a, struct str line, struct watch_event *ret, struct err *err);
 
 /*
+ * What is around the items of a page of a list (a List), without a tree. E_PARSE: it is none, or
+ * says no revision.
+ */
+struct watch_page {
+    uint64_t rv;
+    struct str continue_token; /* "" at the end; borrowed from the page or the arena */
+};
+int watch_page_scan(struct arena *a, struct str page, struct watch_page *ret, struct err *err);
+
+/*
  * The tree of the event's object, parsed by the first call. Borrowed as long as the event.
  * NULL: it does not parse. Not for events of a source.
  */
