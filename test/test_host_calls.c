@@ -57,6 +57,17 @@ static void request(struct rig *r, const char *head, const char *body)
     r->call = host_call_begin(&r->env, &call, on_done, r);
 }
 
+/* An answer that is known at once comes in the next turn all the same. */
+static void early(struct rig *r)
+{
+    unsigned before = r->answers;
+    CHECK(r->call);
+    while (r->answers == before)
+        (void)loop_turn(&r->loop, false);
+    CHECK_INT(r->answers, before + 1);
+    r->call = NULL;
+}
+
 /* The three parts of an answer. */
 static uint32_t answer(const struct rig *r, struct str *headers, struct str *body)
 {
@@ -95,7 +106,7 @@ TEST(a_bad_head_is_the_guests_mistake)
     struct rig r;
     rig_init(&r, NULL);
     request(&r, "GET /api/v1/pods?watch=1", "");
-    CHECK(!r.call);
+    early(&r);
     CHECK_INT(r.value, GUEST_E_INVALID);
     CHECK_STR(buf_str(&r.bytes), "a request cannot watch: declare a watch");
     CHECK_INT(r.fake.n, 0);
@@ -111,7 +122,7 @@ TEST(what_the_allow_list_lacks_is_a_status_of_kubernetes)
     CHECK_OK(allow_add(&allow, &verb, 1, &path, 1, NULL));
     rig_init(&r, allow);
     request(&r, "DELETE /api/v1/namespaces/a/configmaps/b", "");
-    CHECK(!r.call);
+    early(&r);
     CHECK_INT(answer(&r, &headers, &body), 403);
     CHECK(str_find(headers, STR("dormouse-error: denied\n")) >= 0);
     CHECK(str_find(body, STR("\"reason\":\"Forbidden\"")) >= 0);
@@ -138,7 +149,7 @@ TEST(what_goes_wrong_on_the_way_is_an_answer)
     CHECK(str_find(headers, STR("dormouse-error: timeout\n")) >= 0);
     r.fake.refuse = -EMFILE;
     request(&r, "GET /version", "");
-    CHECK(!r.call);
+    early(&r);
     CHECK_INT(answer(&r, &headers, &body), 503);
     rig_fini(&r);
 }

@@ -23,6 +23,7 @@ struct body_packer {
     unsigned trainings;
     void (*closed)(void *arg); /* set while closing */
     void *closed_arg;
+    struct defer close_defer;
 };
 
 struct body_codec {
@@ -91,6 +92,11 @@ static void finish_close(struct body_packer *p)
     closed(arg);
 }
 
+static void on_close(struct defer *d)
+{
+    finish_close(container_of(d, struct body_packer, close_defer));
+}
+
 void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg)
 {
     assert(list_is_empty(&p->codecs));
@@ -99,7 +105,7 @@ void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg
     p->closed = done;
     p->closed_arg = arg;
     if (p->trainings == 0)
-        finish_close(p);
+        defer_start(p->loop, &p->close_defer, on_close);
 }
 
 /* ---------------------------------------------------------------- training */

@@ -29,7 +29,7 @@ enum {
 };
 
 struct body_packer *body_packer_new(struct loop *loop);
-/* Codecs must be closed. done: once, from the loop or at once, when their trainings have ended. */
+/* Codecs must be closed. done: once, from the loop, when their trainings have ended. */
 void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg);
 
 /* on_ready: once, from the loop, when the dictionary stands. */

@@ -16,7 +16,11 @@ struct host_call {
     enum guest_call_kind kind;
     host_call_done_fn done;
     void *arg;
-    bool *ended; /* while it is being begun: set when it ends */
+    /* An answer known while the call is begun, for the next turn of the loop. */
+    bool is_begun;
+    struct defer turn;
+    int64_t early_value;
+    struct buf early;
     char what[WHAT_MAX];
     /* API_REQUEST */
     struct kube_call *exchange;
@@ -78,8 +82,10 @@ static void free_call(struct host_call *c)
 {
     if (timer_is_armed(&c->timeout)) /* whose exchange ends later may have lost its env */
         timer_stop(c->env->loop, &c->timeout);
+    defer_cancel(&c->turn);
     headers_fini(&c->headers);
     buf_fini(&c->in);
+    buf_fini(&c->early);
     if (c->list) {
         arena_fini(&c->list->arena);
         buf_fini(&c->list->items);
@@ -88,15 +94,28 @@ static void free_call(struct host_call *c)
     free(c);
 }
 
+static void on_turn(struct defer *d);
+
 /* The only place that answers. */
 static void finish(struct host_call *c, int64_t value, struct str bytes)
 {
-    if (c->ended)
-        *c->ended = true;
+    if (!c->is_begun) {
+        c->early_value = value;
+        buf_init(&c->early, BUF_MAX_DEFAULT);
+        (void)buf_add_str(&c->early, bytes);
+        defer_start(c->env->loop, &c->turn, on_turn);
+        return;
+    }
     if (timer_is_armed(&c->timeout)) /* done() may free what the call stands on */
         timer_stop(c->env->loop, &c->timeout);
     c->done(c->arg, value, bytes);
     free_call(c);
+}
+
+static void on_turn(struct defer *d)
+{
+    struct host_call *c = container_of(d, struct host_call, turn);
+    finish(c, c->early_value, buf_str(&c->early));
 }
 
 static void finish_error(struct host_call *c, enum guest_error code, struct str text)
@@ -580,12 +599,10 @@ struct host_call *host_call_begin(const struct host_calls *env, const struct gue
                                   host_call_done_fn done, void *arg)
 {
     struct host_call *c = xnew(struct host_call);
-    bool ended = false;
     c->env = env;
     c->kind = call->kind;
     c->done = done;
     c->arg = arg;
-    c->ended = &ended;
     switch (call->kind) {
     case GUEST_CALL_DECLARE:
         assert(false); /* the caller's */
@@ -603,9 +620,7 @@ struct host_call *host_call_begin(const struct host_calls *env, const struct gue
         begin_config(c, call->head);
         break;
     }
-    if (ended)
-        return NULL;
-    c->ended = NULL;
+    c->is_begun = true;
     return c;
 }
 

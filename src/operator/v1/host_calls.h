@@ -7,8 +7,7 @@
  *                                                  |
  *     guest_reply()     <- done() <----------------'
  *
- * The answer may come at once, from host_call_begin() itself. A call that is given up ends without
- * a word; what a request has done by then stays done.
+ * A call that is given up ends without an answer; what a request has done by then stays done.
  */
 #pragma once
 
@@ -42,8 +41,8 @@ struct host_call;
 typedef void (*host_call_done_fn)(void *arg, int64_t value, struct str bytes);
 
 /*
- * Every kind but GUEST_CALL_DECLARE. Strings of `call` are borrowed. done() is called once, perhaps
- * before this returns: then NULL comes back. Else the call, until done() or host_call_cancel().
+ * Every kind but GUEST_CALL_DECLARE. Strings of `call` are borrowed. done() is called once, not
+ * before this has returned. The call is valid until done() or host_call_cancel().
  */
 struct host_call *host_call_begin(const struct host_calls *env, const struct guest_call *call,
                                   host_call_done_fn done, void *arg);
