@@ -137,7 +137,7 @@ static inline int crew_object(void *arg, unsigned controller, struct work_key ke
 }
 
 static inline int crew_activate(void *arg, unsigned instance, uint64_t token, struct str payload,
-                                struct err *err)
+                                bool lacks_object, struct err *err)
 {
     struct crew *c = arg;
     struct dispatch_view view;

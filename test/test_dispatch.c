@@ -31,6 +31,7 @@ struct player {
     uint64_t cpu_us[DISPATCH_INSTANCES_MAX], cost_us; /* cost: added at each activation */
     unsigned n_started, n_ended, next_object, list_at, list_to, n_anew, most_waiting;
     int activate_result;
+    bool lacks_object; /* the last activation */
     struct dispatch_result last_result;
     char last_message[64];
     unsigned n_results;
@@ -42,16 +43,22 @@ static int play_object(void *arg, unsigned controller, struct work_key key, stru
     if (str_is(key.name, "gone"))
         return -ENOENT;
     if (str_is(key.name, "large")) {
+        for (int i = 0; i <= DISPATCH_OBJECT_MAX_BYTES; i++)
+            (void)buf_add_char(to, ' ');
+        return 0;
+    }
+    if (str_is(key.name, "unread")) {
         (void)buf_add_str(to, STR("{\"half\":"));
-        return -E2BIG;
+        return -EAGAIN;
     }
     return buf_add_str(to, STR("{}"));
 }
 
 static int play_activate(void *arg, unsigned instance, uint64_t token, struct str payload,
-                         struct err *err)
+                         bool lacks_object, struct err *err)
 {
     struct player *p = arg;
+    p->lacks_object = lacks_object;
     if (p->activate_result < 0)
         return err_set(err, p->activate_result, "not now");
     struct asked a = { instance, token, str_dup(payload) };
@@ -216,13 +223,34 @@ TEST(an_activation_says_what_and_why)
     answer(&p, 0);
     add(&p, 0, "large", WORK_CREATE, WORK_NORMAL);
     CHECK(strstr(asked(&p, "large")->payload, "\"attempt\":0}"));
+    CHECK(!p.lacks_object);
+    answer(&p, 0);
+    add(&p, 0, "unread", WORK_CREATE, WORK_NORMAL);
+    CHECK(strstr(asked(&p, "unread")->payload, "\"attempt\":0}"));
+    CHECK(p.lacks_object);
     answer(&p, 0);
     CHECK_OK(dispatch_add(p.o, 0, (struct work_key){ STR(""), STR("a\"b:c") }, WORK_CREATE,
                           WORK_NORMAL, NULL));
     turn();
-    CHECK(strstr(p.asked.p[3].payload, "\"namespace\":\"\",\"name\":\"a\\\"b:c\""));
+    CHECK(strstr(p.asked.p[4].payload, "\"namespace\":\"\",\"name\":\"a\\\"b:c\""));
     unplay(&p);
     end_all();
+}
+
+TEST(a_payload_takes_the_object_that_was_read_for_it)
+{
+    struct str payload = STR("{\"type\":\"reconcile\"}");
+    scoped(buf_fini_scoped) struct buf to = BUF_INIT(1 << 20);
+    dispatch_add_object(payload, STR("{\"a\":1}"), &to);
+    CHECK_STR(buf_str(&to), "{\"type\":\"reconcile\",\"object\":{\"a\":1}}");
+    buf_reset(&to);
+    dispatch_add_object(payload, STR(""), &to);
+    CHECK_STR(buf_str(&to), "{\"type\":\"reconcile\",\"object\":null}");
+    buf_reset(&to);
+    scoped(free_scoped) char *large = xalloc(DISPATCH_OBJECT_MAX_BYTES + 1);
+    memset(large, ' ', DISPATCH_OBJECT_MAX_BYTES + 1);
+    dispatch_add_object(payload, str_n(large, DISPATCH_OBJECT_MAX_BYTES + 1), &to);
+    CHECK_STR(buf_str(&to), "{\"type\":\"reconcile\"}");
 }
 
 TEST(results_say_what_becomes_of_a_key)

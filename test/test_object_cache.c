@@ -1117,6 +1117,11 @@ TEST(beside_an_embedded_api_the_body_of_an_event_is_at_hand_for_a_moment)
     CHECK_OK(get(&r, 0, (struct object_query){ .namespace = STR("ns"), .name = STR("a") }));
     check_same(buf_str(&r.rd.items), pod("ns", "a", 6, "\"app\":\"z\"", "n"), NULL);
     CHECK_INT(r.fake.n, 2);
+    scoped(buf_fini_scoped) struct buf at_once = BUF_INIT(4096);
+    CHECK_OK(object_sub_write(r.u[0].sub, STR("ns"), STR("a"), &at_once));
+    CHECK(str_find(buf_str(&r.rd.items), buf_str(&at_once)) >= 0);
+    CHECK_ERR(object_sub_write(r.u[0].sub, STR("ns"), STR("b"), &at_once), -ENOENT);
+    CHECK(str_find(buf_str(&r.rd.items), buf_str(&at_once)) >= 0);
     for (int i = 0; i < 3000; i++) { /* far more than may stay */
         char name[16];
         (void)snprintf(name, sizeof name, "p%d", i);
@@ -1124,8 +1129,28 @@ TEST(beside_an_embedded_api_the_body_of_an_event_is_at_hand_for_a_moment)
         object_cache_get_stats(r.cache, &s);
         CHECK(s.body_bytes <= 256 << 10);
     }
+    CHECK_ERR(object_sub_write(r.u[0].sub, STR("ns"), STR("a"), &at_once), -EAGAIN);
     begin_read(&r, 0, false, (struct object_query){ .namespace = STR("ns"), .name = STR("a") });
     (void)expect(&r, "/api/v1/namespaces/ns/pods/a");
+    rig_fini(&r);
+}
+
+TEST(a_held_body_is_written_at_once_with_what_the_subscription_strips_left_out)
+{
+    struct rig r;
+    const struct str strip[] = { STR(".spec") };
+    rig_init(&r, &(struct object_cache_opts){ 0 });
+    subscribe(&r, 0, (struct object_sub_opts){ 0 });
+    (void)stand(&r, "a", 5);
+    subscribe(&r, 1, (struct object_sub_opts){ .strip = strip, .n_strip = 1 });
+    turn(&r);
+    scoped(buf_fini_scoped) struct buf to = BUF_INIT(4096), small = BUF_INIT(16);
+    CHECK_OK(object_sub_write(r.u[0].sub, STR("ns"), STR("a"), &to));
+    CHECK_OK(get(&r, 0, (struct object_query){ .namespace = STR("ns"), .name = STR("a") }));
+    CHECK(str_find(buf_str(&r.rd.items), buf_str(&to)) >= 0);
+    CHECK_ERR(object_sub_write(r.u[0].sub, STR("ns"), STR("a"), &small), -EMSGSIZE);
+    CHECK_INT(small.n, 0);
+    CHECK_ERR(object_sub_write(r.u[1].sub, STR("ns"), STR("a"), &to), -EAGAIN);
     rig_fini(&r);
 }
 

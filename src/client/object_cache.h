@@ -273,6 +273,13 @@ struct object_query {
  */
 int object_sub_get(struct object_sub *sub, const struct object_query *query, object_done_fn done,
                    void *arg, struct object_read **ret, struct err *err);
+/*
+ * Append the JSON of one object as object_sub_get() would give it with OBJECT_FULL, where that
+ * takes no wait: its body is held (beside an embedded API for a moment after an event), and the
+ * identity may see it by a recent answer. -ENOENT: the subscription has no such object; -EAGAIN:
+ * not at hand, ask object_sub_get(); what `to` says when it is full. On error nothing is appended.
+ */
+int object_sub_write(struct object_sub *sub, struct str namespace, struct str name, struct buf *to);
 /* In the order of namespace and name. */
 int object_sub_list(struct object_sub *sub, const struct object_query *query, object_done_fn done,
                     void *arg, struct object_read **ret, struct err *err);

@@ -765,6 +765,27 @@ int object_sub_get(struct object_sub *sub, const struct object_query *query, obj
     return begin_read(sub, query, false, done, arg, ret, err);
 }
 
+int object_sub_write(struct object_sub *sub, struct str namespace, struct str name, struct buf *to)
+{
+    const struct object_cache *c = sub->cache;
+    struct feed *f = sub->feed;
+    if (sub->at != SUB_LIVE || !sub_is_ready(sub) ||
+        (sub->verdict && !verdict_allows(sub->verdict)))
+        return -EAGAIN;
+    const struct cached_object *o = object_sub_find(sub, namespace, name);
+    if (!o)
+        return -ENOENT;
+    if ((c->opts.embedded && o->body_n == 0) || !str_eq(f->scope.strip, sub->shape->scope.strip))
+        return -EAGAIN;
+    size_t before = to->n;
+    int r = feed_write(f, o, sub->shape->scope.metadata_only, to, NULL);
+    if (r >= 0 && !buf_ok(to))
+        r = to->failed;
+    if (r < 0)
+        to->n = before;
+    return r;
+}
+
 int object_sub_list(struct object_sub *sub, const struct object_query *query, object_done_fn done,
                     void *arg, struct object_read **ret, struct err *err)
 {

@@ -71,17 +71,19 @@ struct dispatch_result {
 /* An operator's own half: its cache, its guests. arg: of the operator. */
 struct dispatch_ops {
     /*
-     * Append the primary of a key, one JSON object. -ENOENT: it is not there (null);
-     * -E2BIG: larger than DISPATCH_OBJECT_MAX_BYTES. Nothing may stay appended then.
+     * Append the primary of a key, one JSON object. -ENOENT: it is not there (null); -EAGAIN: it
+     * takes a read, which is for activate(). What is appended then, or is larger than
+     * DISPATCH_OBJECT_MAX_BYTES, is left out.
      */
     int (*object)(void *arg, unsigned controller, struct work_key key, struct buf *to);
     /*
      * Begin an activation, by guest_activate(); dispatch_activated() or dispatch_instance_gone()
-     * must follow, later. payload is borrowed for the call. -ESTALE: the guest is gone, and the
+     * must follow, later. payload is borrowed for the call. lacks_object: object() has answered
+     * -EAGAIN; dispatch_add_object() adds what a read brings. -ESTALE: the guest is gone, and the
      * instance useless until it is ready anew. Other errors: tried again after a second.
      */
     int (*activate)(void *arg, unsigned instance, uint64_t token, struct str payload,
-                    struct err *err);
+                    bool lacks_object, struct err *err);
     /*
      * Start another instance (never 0); dispatch_instance_ready() follows when it has declared, or
      * dispatch_instance_gone(). NULL: there is only one.
@@ -99,6 +101,12 @@ struct dispatch_ops {
     /* From dispatch_activated() and dispatch_instance_gone(). May be NULL. */
     void (*on_result)(void *arg, const struct dispatch_result *result);
 };
+
+/*
+ * A payload that lacks its object, with it; object.n 0: there is none (null). One larger than
+ * DISPATCH_OBJECT_MAX_BYTES is left out: the guest reads it.
+ */
+void dispatch_add_object(struct str payload, struct str object, struct buf *to);
 
 /* name: "namespace/name", for the label `operator`; kept, as ops is. It begins held by
  * DISPATCH_HOLD_START. */

@@ -27,22 +27,37 @@ static unsigned instance_number(const struct dispatch_operator *o,
     return (unsigned)(in - o->instances);
 }
 
-static void add_object(struct dispatch_operator *o, unsigned controller, struct work_key key,
+/* Returns whether it takes a read. */
+static bool add_object(struct dispatch_operator *o, unsigned controller, struct work_key key,
                        struct buf *to)
 {
     size_t before = to->n;
     (void)buf_add_str(to, STR(",\"object\":"));
+    size_t from = to->n;
     int r = o->ops->object(o->arg, controller, key, to);
     if (r == -ENOENT) {
-        to->n = before;
-        (void)buf_add_str(to, STR(",\"object\":null"));
-    } else if (r < 0) {
+        to->n = from;
+        (void)buf_add_str(to, STR("null"));
+    } else if (r < 0 || to->failed || to->n - from > DISPATCH_OBJECT_MAX_BYTES) {
         to->n = before;
         to->failed = 0;
     }
+    return r == -EAGAIN;
 }
 
-static void build_reconcile(struct dispatch_operator *o, unsigned controller,
+void dispatch_add_object(struct str payload, struct str object, struct buf *to)
+{
+    assert(payload.n && payload.p[payload.n - 1] == '}');
+    (void)buf_add_str(to, str_slice(payload, 0, payload.n - 1));
+    if (object.n <= DISPATCH_OBJECT_MAX_BYTES) {
+        (void)buf_add_str(to, STR(",\"object\":"));
+        (void)buf_add_str(to, object.n ? object : STR("null"));
+    }
+    (void)buf_add_char(to, '}');
+}
+
+/* Returns whether its object takes a read. */
+static bool build_reconcile(struct dispatch_operator *o, unsigned controller,
                             const struct work_task *task, struct buf *to)
 {
     (void)buf_add_str(to, STR("{\"type\":\"reconcile\",\"controller\":"));
@@ -60,8 +75,9 @@ static void build_reconcile(struct dispatch_operator *o, unsigned controller,
         comma = ",";
     }
     (void)buf_printf(to, "],\"attempt\":%u", task->attempt);
-    add_object(o, controller, task->key, to);
+    bool lacks_object = add_object(o, controller, task->key, to);
     (void)buf_add_char(to, '}');
+    return lacks_object;
 }
 
 static void build_config(const struct dispatch_operator *o, unsigned config, struct buf *to)
@@ -118,20 +134,22 @@ static void give_back(struct dispatch_operator *o, struct dispatch_instance *in,
 static void begin(struct dispatch_operator *o, struct dispatch_instance *in, uint64_t now)
 {
     struct dispatch *d = o->d;
+    bool lacks_object = false;
     set_active(o, in, now);
     dispatch_charge(o, (int64_t)in->charged_us);
     buf_reset(&d->payload);
     if (in->item) {
         struct work_task task;
         work_item_get(in->item, &task);
-        build_reconcile(o, in->controller, &task, &d->payload);
+        lacks_object = build_reconcile(o, in->controller, &task, &d->payload);
     } else {
         build_config(o, in->config, &d->payload);
     }
     struct err err = { 0 };
     int r = d->payload.failed;
     if (r == 0)
-        r = o->ops->activate(o->arg, instance_number(o, in), in->token, buf_str(&d->payload), &err);
+        r = o->ops->activate(o->arg, instance_number(o, in), in->token, buf_str(&d->payload),
+                             lacks_object, &err);
     if (d->payload.cap > PAYLOAD_KEEP_BYTES) {
         buf_fini(&d->payload);
         buf_init(&d->payload, DISPATCH_PAYLOAD_MAX_BYTES);

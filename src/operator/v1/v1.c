@@ -357,14 +357,21 @@ static void on_log(struct guest *g, int fd, struct str line, void *arg)
 
 /* ---------------------------------------------------------------- activations */
 
-/* The object itself is read when the activation begins: it need not be in memory. */
+/* Where the primaries of a controller's keys are; NULL: nowhere. */
+static struct object_sub *primaries(struct v1 *v, unsigned controller, struct str namespace)
+{
+    size_t watch = v->declaration->controllers[controller].first_watch;
+    return v->is_watching ? interests_sub(v->calls.interests, watch, namespace) : NULL;
+}
+
+/*
+ * The body that the cache holds goes with the key. Beside the embedded API it holds those of the
+ * last events only: others take a read of the store, which on_activate() begins.
+ */
 static int on_object(void *arg, unsigned controller, struct work_key key, struct buf *to)
 {
-    struct v1 *v = arg;
-    size_t watch = v->declaration->controllers[controller].first_watch;
-    struct object_sub *sub =
-        v->is_watching ? interests_sub(v->calls.interests, watch, key.namespace) : NULL;
-    return sub && object_sub_find(sub, key.namespace, key.name) ? -E2BIG : -ENOENT;
+    struct object_sub *sub = primaries(arg, controller, key.namespace);
+    return sub ? object_sub_write(sub, key.namespace, key.name, to) : -ENOENT;
 }
 
 static int hand_over(struct v1_instance *in, uint64_t token, struct str payload, struct err *err)
@@ -391,22 +398,18 @@ static void on_object_read(void *arg, int r, const struct object_result *res,
     struct err err = { 0 };
     scoped(buf_fini_scoped) struct buf payload =
         BUF_INIT(GUEST_V1_QUERY_MAX + DISPATCH_OBJECT_MAX_BYTES);
+    struct str whole = str_n(s->payload, s->n); /* after other errors the guest reads it */
     in->start = NULL;
-    (void)buf_add(&payload, s->payload, s->n - 1); /* without its '}' */
-    if (r >= 0 && res->n && res->items[0].n <= DISPATCH_OBJECT_MAX_BYTES) {
-        (void)buf_add_cstr(&payload, ",\"object\":");
-        (void)buf_add_str(&payload, res->items[0]);
-    } else if (r == -ENOENT) {
-        (void)buf_add_cstr(&payload, ",\"object\":null");
-    }
-    (void)buf_add_char(&payload, '}');
-    struct str whole = buf_ok(&payload) ? buf_str(&payload) : str_n(s->payload, s->n);
+    if (r >= 0 || r == -ENOENT)
+        dispatch_add_object(whole, r >= 0 && res->n ? res->items[0] : STR(""), &payload);
+    if (payload.n && buf_ok(&payload))
+        whole = buf_str(&payload);
     if (hand_over(in, s->token, whole, &err) < 0)
         guest_fail(in->guest, &err);
 }
 
 static int on_activate(void *arg, unsigned instance, uint64_t token, struct str payload,
-                       struct err *err)
+                       bool lacks_object, struct err *err)
 {
     struct v1 *v = arg;
     struct v1_instance *in = instance_of(v, instance);
@@ -415,10 +418,9 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     struct object_sub *sub = NULL;
     if (!in || !in->guest)
         return err_set(err, -ESTALE, "the guest is gone");
-    if (v->is_watching && dispatch_current(v->dispatch, instance, &controller, &task))
-        sub = interests_sub(v->calls.interests, v->declaration->controllers[controller].first_watch,
-                            task.key.namespace);
-    if (!sub || !object_sub_find(sub, task.key.namespace, task.key.name))
+    if (lacks_object && dispatch_current(v->dispatch, instance, &controller, &task))
+        sub = primaries(v, controller, task.key.namespace);
+    if (!sub)
         return hand_over(in, token, payload, err);
     struct object_query query = { .namespace = task.key.namespace,
                                   .name = task.key.name,
