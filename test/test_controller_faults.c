@@ -209,7 +209,7 @@ static uint64_t n_requests(const struct fixture *f)
 {
     uint64_t n = 0;
     map_each (e, &f->api->metrics.series)
-        n += ((const struct metrics_series *)e->value)->n;
+        n += ((const struct metrics_series *)e->value)->us.n;
     return n;
 }
 

@@ -5,15 +5,14 @@
  */
 #pragma once
 
-#include "base/buf.h"
+#include "base/histogram.h"
 #include "base/map.h"
 
 enum { METRICS_BUCKETS = 27, METRICS_CODES_MAX = 12, METRICS_SERIES_MAX = 4096 };
 
 /* One combination of verb, group, version, resource, subresource, scope. */
 struct metrics_series {
-    uint64_t n, sum_us;
-    uint64_t bucket[METRICS_BUCKETS]; /* not cumulative; what is longer than all is in n alone */
+    HISTOGRAM(uint64_t, METRICS_BUCKETS) us;
     struct {
         uint32_t code; /* 0: the rest of the table is empty */
         uint32_t n;
@@ -31,5 +30,3 @@ void metrics_fini(struct metrics *m);
  * counted. */
 void metrics_request(struct metrics *m, struct str labels, int code, uint64_t us);
 void metrics_write(const struct metrics *m, struct buf *to);
-/* The two lines that stand before a metric. */
-void metrics_head(struct buf *to, const char *name, const char *type, const char *help);

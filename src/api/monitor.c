@@ -72,8 +72,8 @@ static void write_inflight(const struct api *api, struct buf *to)
         const struct request *rq = list_entry(node, struct request, node);
         writing += rq->counted && !str_is(rq->method, "GET") && !str_is(rq->method, "HEAD");
     }
-    metrics_head(to, "apiserver_current_inflight_requests", "gauge",
-                 "Requests that are being worked on.");
+    metric_head(to, "apiserver_current_inflight_requests", "gauge",
+                "Requests that are being worked on.");
     (void)buf_printf(to,
                      "apiserver_current_inflight_requests{request_kind=\"mutating\"} %zu\n"
                      "apiserver_current_inflight_requests{request_kind=\"readOnly\"} %zu\n",
@@ -103,7 +103,7 @@ static void write_watches(const struct api *api, struct buf *to)
         ++*n;
         arena_fini(&a);
     }
-    metrics_head(to, "apiserver_longrunning_requests", "gauge", "Watches that are open.");
+    metric_head(to, "apiserver_longrunning_requests", "gauge", "Watches that are open.");
     map_each (e, &counts) {
         n = e->value;
         (void)buf_printf(to, "apiserver_longrunning_requests{" STR_FMT "} %zu\n", STR_ARG(e->key),
@@ -116,7 +116,7 @@ static void write_watches(const struct api *api, struct buf *to)
 static void write_u64(struct buf *to, const char *name, const char *type, const char *help,
                       const char *labels, uint64_t v)
 {
-    metrics_head(to, name, type, help);
+    metric_head(to, name, type, help);
     (void)buf_printf(to, "%s%s %llu\n", name, labels, (unsigned long long)v);
 }
 
@@ -165,7 +165,7 @@ static void write_process(struct buf *to)
     if (getrusage(RUSAGE_SELF, &use) == 0) {
         uint64_t us = (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 +
                       (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-        metrics_head(to, "process_cpu_seconds_total", "counter", "CPU time of the process.");
+        metric_head(to, "process_cpu_seconds_total", "counter", "CPU time of the process.");
         (void)buf_printf(to, "process_cpu_seconds_total %llu.%06llu\n",
                          (unsigned long long)(us / 1000000), (unsigned long long)(us % 1000000));
     }
@@ -195,7 +195,7 @@ void api_metrics(const struct api *api, struct buf *to)
     flow_metrics(&api->flows, to);
     write_store(api, to);
     write_process(to);
-    metrics_head(to, "kubernetes_build_info", "gauge", "What this server claims to be.");
+    metric_head(to, "kubernetes_build_info", "gauge", "What this server claims to be.");
     struct arena a = { 0 };
     (void)buf_printf(
         to, "kubernetes_build_info{major=\"1\",minor=\"" STR_FMT "\",git_version=\"%s\"} 1\n",

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/histogram.h"
 #include "base/str.h"
 #include "guest/module.h"
 #include "io/loop.h"
@@ -258,16 +259,19 @@ void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg
 /* As guest_stats.cpu_us; cheap. */
 uint64_t guest_cpu_us(const struct guest *g);
 
-enum { GUEST_WAKE_BUCKETS = 12 };
+enum { GUEST_WAKE_BOUNDS = 12 };
+/* Of wakes, in us; those ahead of time are counted (n) without a duration. */
+struct guest_wake_times {
+    HISTOGRAM_FIELDS(uint64_t, GUEST_WAKE_BOUNDS);
+};
+extern const struct histogram_kind guest_wake_kind;
 struct guest_host_stats {
     unsigned runners, guests, awake, asleep, failed;
     unsigned commands; /* to runners, without an answer yet */
     uint32_t confined; /* runners, as in struct confine_report (wasm/confine.h) */
     uint64_t runner_starts, runner_losses, wakes, suspends, activations;
-    /* Wakes that took at most guest_wake_bound_us(i), and longer than the bound before it. */
-    uint64_t wake_buckets[GUEST_WAKE_BUCKETS], wake_us_sum;
+    struct guest_wake_times wake_us;
 };
-uint64_t guest_wake_bound_us(size_t bucket);
 void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret);
 /* Put every idle guest to sleep now, as under memory pressure; returns how many. */
 unsigned guest_host_relieve(struct guest_host *h);

@@ -265,20 +265,15 @@ void guest_note_wake(struct guest *g)
     uint64_t took_us = (clock_mono_ns() - a->sent_ns) / 1000;
     a->has_woken = true;
     g->wakes++;
-    g->host->wakes++;
     if (a->is_early) { /* nobody waited */
+        g->host->wake_us.n++;
         g->wakes_ahead = (uint16_t)MIN(g->wakes_ahead + 1, UINT16_MAX);
         return;
     }
     g->wake_us_last = (uint32_t)MIN(took_us, (uint64_t)UINT32_MAX);
     g->wake_us = sleep_average(g->wake_us, took_us);
     latency_add(&g->latency, took_us);
-    g->host->wake_us_sum += took_us;
-    for (size_t i = 0; i < GUEST_WAKE_BUCKETS; i++)
-        if (took_us <= guest_wake_bound_us(i)) {
-            g->host->wake_buckets[i]++;
-            break;
-        }
+    histogram_add(&guest_wake_kind, &g->host->wake_us, took_us);
 }
 
 /* What the activations of a command did. */

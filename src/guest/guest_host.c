@@ -273,11 +273,9 @@ void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg
         fn(list_entry(node, struct guest, node), arg);
 }
 
-/* 50 us, 100 us, 200 us ... 102 ms */
-uint64_t guest_wake_bound_us(size_t bucket)
-{
-    return UINT64_C(50) << bucket;
-}
+static const double wake_bounds_us[GUEST_WAKE_BOUNDS] = { 50,   100,  200,   400,   800,   1600,
+                                                          3200, 6400, 12800, 25600, 51200, 102400 };
+const struct histogram_kind guest_wake_kind = { wake_bounds_us, GUEST_WAKE_BOUNDS, 1e6, 6, NULL };
 
 void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret)
 {
@@ -290,12 +288,11 @@ void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *r
         .awake = h->n_awake,
         .runner_starts = pool.starts,
         .runner_losses = pool.losses,
-        .wakes = h->wakes,
+        .wakes = h->wake_us.n,
         .suspends = h->suspends,
         .activations = h->activations,
-        .wake_us_sum = h->wake_us_sum,
+        .wake_us = h->wake_us,
     };
-    memcpy(ret->wake_buckets, h->wake_buckets, sizeof ret->wake_buckets);
     list_each (node, &h->guests) {
         const struct guest *g = list_entry(node, struct guest, node);
         ret->guests++;

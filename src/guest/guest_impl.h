@@ -151,8 +151,8 @@ struct guest_host {
     struct list short_of_swap; /* awake for want of room, longest first */
     struct defer swap_room;    /* some was given back */
     unsigned n_awake;
-    uint64_t wakes, suspends, activations;
-    uint64_t wake_buckets[GUEST_WAKE_BUCKETS], wake_us_sum;
+    uint64_t suspends, activations;
+    struct guest_wake_times wake_us;
     struct log_rate disk_rate;
     struct pressure pressure;
     bool is_closing;

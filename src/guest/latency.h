@@ -2,6 +2,9 @@
 /*
  * A histogram of latencies in 88 bytes: four buckets for each power of two, up to 4 s. The past
  * fades: when a bucket is full, all are halved.
+ *
+ * Beside base/histogram because each guest has one: there the same buckets take 368 bytes and a
+ * search among 88 bounds, here a count costs 4 ns, and percentiles are of late.
  */
 #pragma once
 

@@ -10,15 +10,10 @@
 
 #include <inttypes.h>
 
-static void family(struct buf *to, const char *name, const char *type, const char *help)
-{
-    (void)buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
 static void gauge(struct buf *to, const char *name, const char *type, const char *help,
                   uint64_t value)
 {
-    family(to, name, type, help);
+    metric_head(to, name, type, help);
     (void)buf_printf(to, "%s %" PRIu64 "\n", name, value);
 }
 
@@ -41,17 +36,11 @@ static void add_sums(struct guest *g, void *arg)
 
 static void wake_histogram(struct buf *to, const struct guest_host_stats *g)
 {
-    static const char name[] = "dormouse_guest_wake_seconds";
-    uint64_t n = 0;
-    family(to, name, "histogram",
-           "From the decision to wake a guest until it has handled what it was woken for.");
-    for (size_t i = 0; i < GUEST_WAKE_BUCKETS; i++) {
-        n += g->wake_buckets[i];
-        (void)buf_printf(to, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
-                         (double)guest_wake_bound_us(i) / 1e6, n);
-    }
-    (void)buf_printf(to, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.6f\n%s_count %" PRIu64 "\n",
-                     name, g->wakes, name, (double)g->wake_us_sum / 1e6, name, g->wakes);
+    metric_head(to, "dormouse_guest_wake_seconds", "histogram",
+                "From the decision to wake a guest until it has handled what it was woken for.");
+    histogram_write(to, &guest_wake_kind,
+                    &(struct histogram_text){ .name = STR("dormouse_guest_wake_seconds") },
+                    histogram_view(&g->wake_us));
 }
 
 /* ---- of each operator ---- */
@@ -148,14 +137,14 @@ static void add_requests(struct operator* o, void *arg)
 
 static void each_operator(const struct host *h, struct buf *to)
 {
-    family(to, "rest_client_requests_total", "counter",
-           "Requests of an operator to the API, since its guest was made.");
+    metric_head(to, "rest_client_requests_total", "counter",
+                "Requests of an operator to the API, since its guest was made.");
     operators_each(h->operators, add_requests, to);
     for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-        family(to, columns[i].name, columns[i].type, columns[i].help);
+        metric_head(to, columns[i].name, columns[i].type, columns[i].help);
         guest_host_each(h->guests, add_row, &(struct rows){ to, &columns[i] });
     }
-    family(to, "dormouse_operator_wake_seconds", "gauge", "Of its latest wakes.");
+    metric_head(to, "dormouse_operator_wake_seconds", "gauge", "Of its latest wakes.");
     guest_host_each(h->guests, add_wake_rows, to);
 }
 
@@ -188,8 +177,8 @@ static void confinement(struct buf *to, const struct guest_host_stats *g)
     static const char name[] = "dormouse_runner_confinement";
     if (g->runner_starts == 0)
         return;
-    family(to, name, "gauge",
-           "What confines runners beside the filter of system calls: 1 in force.");
+    metric_head(to, name, "gauge",
+                "What confines runners beside the filter of system calls: 1 in force.");
     for (unsigned i = 0; i < CONFINE_PART_COUNT; i++)
         (void)buf_printf(to, "%s{part=\"%s\"} %u\n", name, confine_word((enum confine_part)i),
                          g->confined >> i & 1);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/crowd.h"
+#include "base/histogram.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -164,11 +165,11 @@ struct failure {
     uint32_t function, revision;
 };
 
-enum { PLANE_BUCKETS = 14 };
-extern const uint32_t plane_bucket_us[PLANE_BUCKETS];
-struct histogram {
-    uint64_t counts[PLANE_BUCKETS + 1], sum_us, n;
+enum { PLANE_BOUNDS = 14 };
+struct plane_start_times { /* in us */
+    HISTOGRAM_FIELDS(uint64_t, PLANE_BOUNDS);
 };
+extern const struct histogram_kind plane_start_kind;
 
 struct plane {
     struct plane_opts opts;
@@ -218,7 +219,7 @@ struct plane {
     uint64_t lease_due_ms; /* of lease_timer */
 
     uint64_t created, failed, died, deleted, orphans, refused;
-    struct histogram start[9]; /* by phase; the last: whole, from the decision */
+    struct plane_start_times start[9]; /* by phase; the last: whole, from the decision */
 };
 
 /* ---- plane.c ---- */

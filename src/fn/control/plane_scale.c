@@ -18,9 +18,9 @@ enum {
     IDLE_MAX = 64, /* of what a gateway says is idle */
 };
 
-const uint32_t plane_bucket_us[PLANE_BUCKETS] = { 100,    250,     500,     1000,    2500,
-                                                  5000,   10000,   25000,   50000,   100000,
-                                                  250000, 1000000, 5000000, 30000000 };
+static const double start_bounds_us[PLANE_BOUNDS] = { 100,  250,  500,   1e3,   2500, 5e3, 10e3,
+                                                      25e3, 50e3, 100e3, 250e3, 1e6,  5e6, 30e6 };
+const struct histogram_kind plane_start_kind = { start_bounds_us, PLANE_BOUNDS, 1e6, 6, NULL };
 
 static uint64_t now_ms(const struct plane *p)
 {
@@ -649,16 +649,6 @@ void plane_drop_shares(struct plane *p, struct gateway *g)
 
 /* ---------------------------------------------------------------- what becomes of them */
 
-static void observe(struct histogram *h, uint64_t us)
-{
-    size_t i = 0;
-    while (i < PLANE_BUCKETS && us > plane_bucket_us[i])
-        i++;
-    h->counts[i]++;
-    h->sum_us += us;
-    h->n++;
-}
-
 static uint64_t trace_creation(struct plane *p, const struct sandbox *s,
                                const Dormouse__Fn__V1__Created *m, bool ok)
 {
@@ -671,10 +661,10 @@ static uint64_t trace_creation(struct plane *p, const struct sandbox *s,
                               b->readiness_probe, b->snapshot_creation,
                               b->find_snapshot,   b->total };
         for (size_t i = 0; i < ARRAY_LEN(phases); i++)
-            observe(&p->start[i], phases[i]);
+            histogram_add(&plane_start_kind, &p->start[i], phases[i]);
     }
     if (ok)
-        observe(&p->start[8], us);
+        histogram_add(&plane_start_kind, &p->start[8], us);
     struct plane_created c = { .namespace = rev->f->ns->name,
                                .name = str_of(rev->f->name),
                                .sandbox = s->id,

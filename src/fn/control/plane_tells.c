@@ -64,31 +64,11 @@ static const char *const phases[] = { "image_fetch",   "sandbox_create",  "sandb
                                       "network_setup", "readiness_probe", "snapshot_creation",
                                       "find_snapshot", "worker",          "total" };
 
-static void add_histogram(struct buf *to, const struct histogram *h, const char *phase)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i <= PLANE_BUCKETS; i++) {
-        sum += h->counts[i];
-        if (i < PLANE_BUCKETS)
-            buf_printf(
-                to, "dormouse_fn_cold_start_seconds_bucket{phase=\"%s\",le=\"%g\"} %" PRIu64 "\n",
-                phase, plane_bucket_us[i] / 1e6, sum);
-        else
-            buf_printf(
-                to, "dormouse_fn_cold_start_seconds_bucket{phase=\"%s\",le=\"+Inf\"} %" PRIu64 "\n",
-                phase, sum);
-    }
-    buf_printf(to,
-               "dormouse_fn_cold_start_seconds_sum{phase=\"%s\"} %.6f\n"
-               "dormouse_fn_cold_start_seconds_count{phase=\"%s\"} %" PRIu64 "\n",
-               phase, (double)h->sum_us / 1e6, phase, h->n);
-}
-
 static void add_one(struct buf *to, const char *name, const char *type, const char *help,
                     uint64_t value)
 {
-    buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name,
-               value);
+    metric_head(to, name, type, help);
+    buf_printf(to, "%s %" PRIu64 "\n", name, value);
 }
 
 void plane_metrics(const struct plane *p, struct buf *to)
@@ -120,10 +100,14 @@ void plane_metrics(const struct plane *p, struct buf *to)
             n.deleted);
     add_one(to, "dormouse_fn_control_orphans_total", "counter",
             "sandboxes that belonged to nothing", n.orphans);
-    buf_add_cstr(to, "# HELP dormouse_fn_cold_start_seconds from the decision to a ready sandbox, "
-                     "and its parts\n# TYPE dormouse_fn_cold_start_seconds histogram\n");
-    for (size_t i = 0; i < ARRAY_LEN(phases); i++)
-        add_histogram(to, &p->start[i], phases[i]);
+    metric_head(to, "dormouse_fn_cold_start_seconds", "histogram",
+                "from the decision to a ready sandbox, and its parts");
+    for (size_t i = 0; i < ARRAY_LEN(phases); i++) {
+        scoped(free_scoped) char *labels = xasprintf("phase=\"%s\"", phases[i]);
+        const struct histogram_text text = { .name = STR("dormouse_fn_cold_start_seconds"),
+                                             .labels = str_of(labels) };
+        histogram_write(to, &plane_start_kind, &text, histogram_view(&p->start[i]));
+    }
 }
 
 static void add_peer(struct arena *a, struct json *to, const struct peer *peer)

@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/histogram.h"
 #include "base/map.h"
 #include "base/sm.h"
 #include "base/vec.h"
@@ -193,10 +194,9 @@ struct listener {
     void *arg;
 };
 
-enum { STATS_COLD_BUCKETS = 20 };
-struct histogram {
-    uint64_t n, sum_us;
-    uint32_t bucket[STATS_COLD_BUCKETS];
+enum { STATS_COLD_BOUNDS = 19 };
+struct gateway_times { /* in us */
+    HISTOGRAM_FIELDS(uint32_t, STATS_COLD_BOUNDS);
 };
 
 struct gateway {
@@ -259,7 +259,7 @@ struct gateway {
     uint32_t n_queued, n_running;
 
     /* stats.c */
-    struct histogram cold_start, queue_wait, first_byte;
+    struct gateway_times cold_start, queue_wait, first_byte;
     uint64_t n_unknown, n_forwarded, n_retries, n_ejected, n_aborted, n_refused_terms;
     struct trace *trace;
 
@@ -380,7 +380,6 @@ void stats_fold(struct function *f);
 int gateway_trace_start(struct gateway *g, const char *dir, struct err *err);
 void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us);
 void gateway_trace_stop(struct gateway *g);
-void histogram_add(struct histogram *h, uint64_t us);
 
 /* ---- gateway.c ---- */
 void gateway_check_stopped(struct gateway *g);

@@ -17,47 +17,35 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* Knative's, of its activator and queue-proxy, as far as they matter here. */
-static const uint32_t bounds_ms[] = { 1,   2,    5,    10,   20,    40,    60,    100,   200,
-                                      500, 1000, 2000, 5000, 10000, 30000, 60000, 300000 };
-/* Cold starts, in us: the interesting ones are short. */
-static const uint64_t bounds_us[STATS_COLD_BUCKETS] = {
-    50,     100,    200,    500,     1000,    2000,    5000,     10000,    20000,    50000,
-    100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 20000000, 60000000, UINT64_MAX
-};
-
 enum {
     /* Revisions with buckets; one has 40 lines of them, and who reads them has to store them. */
     STATS_HISTOGRAMS_MAX = 500
 };
-enum { CLASSES = 6, LATENCIES = ARRAY_LEN(bounds_ms) };
+enum { CLASSES = 6, LATENCIES = 17 };
+
+/* Knative's, of its activator and queue-proxy, as far as they matter here; shown in ms. */
+static const double latency_bounds_us[LATENCIES] = { 1e3,  2e3,   5e3,   10e3,  20e3, 40e3,
+                                                     60e3, 100e3, 200e3, 500e3, 1e6,  2e6,
+                                                     5e6,  10e6,  30e6,  60e6,  300e6 };
+static const struct histogram_kind latencies = { latency_bounds_us, LATENCIES, 1e3, 3, NULL };
+/* Cold starts: the interesting ones are short. */
+static const double cold_bounds_us[STATS_COLD_BOUNDS] = { 50,    100,   200,   500,  1e3,
+                                                          2e3,   5e3,   10e3,  20e3, 50e3,
+                                                          100e3, 200e3, 500e3, 1e6,  2e6,
+                                                          5e6,   10e6,  20e6,  60e6 };
+static const struct histogram_kind cold_times = { cold_bounds_us, STATS_COLD_BOUNDS, 1e6, 6, NULL };
+
+struct latency_times {
+    HISTOGRAM_FIELDS(uint32_t, LATENCIES);
+};
 
 struct stats { /* of one revision */
     struct stats *next;
     uint32_t revision;
     uint64_t by_class[CLASSES]; /* statuses / 100; [0]: the client left */
-    uint64_t latency_us, app_us, n_app, n_cold;
-    uint32_t latency[LATENCIES], app[LATENCIES]; /* not cumulative */
+    uint64_t n_cold;
+    struct latency_times all, app; /* app: the part in the sandbox */
 };
-
-void histogram_add(struct histogram *h, uint64_t us)
-{
-    size_t i = 0;
-    while (us > bounds_us[i])
-        i++;
-    h->bucket[i]++;
-    h->n++;
-    h->sum_us += us;
-}
-
-static void add(uint32_t *buckets, uint64_t us)
-{
-    for (size_t i = 0; i < LATENCIES; i++)
-        if (us <= bounds_ms[i] * UINT64_C(1000)) {
-            buckets[i]++;
-            return;
-        }
-}
 
 static struct stats *stats_of(struct function *f, uint32_t revision)
 {
@@ -80,17 +68,20 @@ void stats_free(struct function *f)
     }
 }
 
+static void merge_times(struct latency_times *to, const struct latency_times *from)
+{
+    for (size_t i = 0; i < LATENCIES; i++)
+        to->counts[i] += from->counts[i];
+    to->n += from->n;
+    to->sum += from->sum;
+}
+
 static void merge(struct stats *to, const struct stats *from)
 {
     for (size_t i = 0; i < CLASSES; i++)
         to->by_class[i] += from->by_class[i];
-    for (size_t i = 0; i < LATENCIES; i++) {
-        to->latency[i] += from->latency[i];
-        to->app[i] += from->app[i];
-    }
-    to->latency_us += from->latency_us;
-    to->app_us += from->app_us;
-    to->n_app += from->n_app;
+    merge_times(&to->all, &from->all);
+    merge_times(&to->app, &from->app);
     to->n_cold += from->n_cold;
 }
 
@@ -117,21 +108,18 @@ void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint6
         struct stats *s = stats_of(c->pool->fn, c->pool->revision);
         bool client_left = status == STATS_CLIENT_GONE;
         s->by_class[client_left ? 0 : MIN(status / 100, CLASSES - 1)]++;
-        s->latency_us += now_us - c->arrived_us;
-        add(s->latency, now_us - c->arrived_us);
+        histogram_add(&latencies, &s->all, now_us - c->arrived_us);
         if (c->started_us) {
             s->n_cold += c->is_cold;
-            s->n_app++;
-            s->app_us += now_us - c->started_us;
-            add(s->app, now_us - c->started_us);
+            histogram_add(&latencies, &s->app, now_us - c->started_us);
         }
     }
     if (c->pool && c->started_us) {
-        histogram_add(&g->queue_wait, c->started_us - c->queued_us);
+        histogram_add(&cold_times, &g->queue_wait, c->started_us - c->queued_us);
         if (c->is_cold)
-            histogram_add(&g->cold_start, c->started_us - c->queued_us);
+            histogram_add(&cold_times, &g->cold_start, c->started_us - c->queued_us);
         if (c->head_us)
-            histogram_add(&g->first_byte, c->head_us - c->started_us);
+            histogram_add(&cold_times, &g->first_byte, c->head_us - c->started_us);
     }
     if (g->trace && c->pool)
         gateway_trace_call(g, c, now_us);
@@ -139,22 +127,17 @@ void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint6
 
 /* ---------------------------------------------------------------- Prometheus */
 
-static void head(struct buf *to, const char *name, const char *type, const char *help)
-{
-    (void)buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
 static void value(struct buf *to, const char *name, const char *type, const char *help, uint64_t v)
 {
-    head(to, name, type, help);
+    metric_head(to, name, type, help);
     (void)buf_printf(to, "%s %llu\n", name, (unsigned long long)v);
 }
 
-static void labels(struct buf *to, const struct function *f, uint32_t revision)
+/* Without braces; taken, free(). */
+static char *labels(const struct function *f, uint32_t revision)
 {
     struct str ns = function_namespace(f), name = function_name(f);
-    (void)buf_printf(to,
-                     "{namespace_name=\"" STR_FMT "\",configuration_name=\"" STR_FMT
+    return xasprintf("namespace_name=\"" STR_FMT "\",configuration_name=\"" STR_FMT
                      "\",revision_name=\"" STR_FMT "-%05u\"",
                      STR_ARG(ns), STR_ARG(name), STR_ARG(name), revision);
 }
@@ -162,37 +145,16 @@ static void labels(struct buf *to, const struct function *f, uint32_t revision)
 static void write_counts(const struct gateway *g, struct buf *to)
 {
     static const char *const classes[CLASSES] = { "499", "1xx", "2xx", "3xx", "4xx", "5xx" };
-    head(to, "revision_request_count", "counter", "Requests answered, by class of status.");
+    metric_head(to, "revision_request_count", "counter", "Requests answered, by class of status.");
     map_each (e, &g->functions)
         for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
             for (size_t i = 0; i < CLASSES; i++) {
                 if (!s->by_class[i])
                     continue;
-                (void)buf_add_cstr(to, "revision_request_count");
-                labels(to, e->value, s->revision);
-                (void)buf_printf(to, ",response_code_class=\"%s\"} %llu\n", classes[i],
-                                 (unsigned long long)s->by_class[i]);
+                scoped(free_scoped) char *of = labels(e->value, s->revision);
+                (void)buf_printf(to, "revision_request_count{%s,response_code_class=\"%s\"} %llu\n",
+                                 of, classes[i], (unsigned long long)s->by_class[i]);
             }
-}
-
-static void write_latency(struct buf *to, const char *name, const struct function *f,
-                          uint32_t revision, const uint32_t *buckets, uint64_t n, uint64_t sum_us)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; buckets && i <= LATENCIES; i++) {
-        (void)buf_printf(to, "%s_bucket", name);
-        labels(to, f, revision);
-        sum = i < LATENCIES ? sum + buckets[i] : n;
-        if (i < LATENCIES)
-            (void)buf_printf(to, ",le=\"%u\"} %llu\n", bounds_ms[i], (unsigned long long)sum);
-        else
-            (void)buf_printf(to, ",le=\"+Inf\"} %llu\n", (unsigned long long)sum);
-    }
-    (void)buf_printf(to, "%s_sum", name);
-    labels(to, f, revision);
-    (void)buf_printf(to, "} %.3f\n%s_count", (double)sum_us / 1000, name);
-    labels(to, f, revision);
-    (void)buf_printf(to, "} %llu\n", (unsigned long long)n);
 }
 
 /* Past STATS_HISTOGRAMS_MAX revisions that were ever called: sums and counts alone. */
@@ -205,35 +167,37 @@ static bool has_buckets(const struct gateway *g)
     return n <= STATS_HISTOGRAMS_MAX;
 }
 
-static void write_latencies(const struct gateway *g, struct buf *to)
+static void write_latency(const struct gateway *g, struct buf *to, const char *name,
+                          const char *help, size_t at)
 {
-    bool buckets = has_buckets(g);
-    head(to, "revision_request_latencies", "histogram",
-         "From the request's arrival to its answer's end, in ms.");
+    enum histogram_lines lines = has_buckets(g) ? HISTOGRAM_ALL : HISTOGRAM_SUM;
+    metric_head(to, name, "histogram", help);
     map_each (e, &g->functions)
         for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next) {
-            uint64_t n = 0;
-            for (size_t i = 0; i < CLASSES; i++)
-                n += s->by_class[i];
-            write_latency(to, "revision_request_latencies", e->value, s->revision,
-                          buckets ? s->latency : NULL, n, s->latency_us);
+            const struct latency_times *t = (const void *)((const char *)s + at);
+            scoped(free_scoped) char *of = labels(e->value, s->revision);
+            const struct histogram_text text = { str_of(name), str_of(of), lines, NULL };
+            histogram_write(to, &latencies, &text, histogram_view(t));
         }
-    head(to, "revision_app_request_latencies", "histogram", "The part in the sandbox, in ms.");
-    map_each (e, &g->functions)
-        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
-            write_latency(to, "revision_app_request_latencies", e->value, s->revision,
-                          buckets ? s->app : NULL, s->n_app, s->app_us);
+}
+
+static void write_latencies(const struct gateway *g, struct buf *to)
+{
+    write_latency(g, to, "revision_request_latencies",
+                  "From the request's arrival to its answer's end, in ms.",
+                  offsetof(struct stats, all));
+    write_latency(g, to, "revision_app_request_latencies", "The part in the sandbox, in ms.",
+                  offsetof(struct stats, app));
 }
 
 static void write_gauge(const struct gateway *g, struct buf *to, const char *name, const char *help,
                         uint32_t (*read)(const struct pool *p))
 {
-    head(to, name, "gauge", help);
+    metric_head(to, name, "gauge", help);
     map_each (e, &g->functions)
         for (const struct pool *p = ((struct function *)e->value)->pools; p; p = p->next) {
-            (void)buf_add_cstr(to, name);
-            labels(to, e->value, p->revision);
-            (void)buf_printf(to, "} %u\n", read(p));
+            scoped(free_scoped) char *of = labels(e->value, p->revision);
+            (void)buf_printf(to, "%s{%s} %u\n", name, of, read(p));
         }
 }
 
@@ -252,21 +216,12 @@ static uint32_t read_sandboxes(const struct pool *p)
     return p->n_sandboxes;
 }
 
-static void write_histogram(struct buf *to, const char *name, const char *phase,
-                            const struct histogram *h)
+static void write_phase(struct buf *to, const char *phase, const struct gateway_times *t)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < STATS_COLD_BUCKETS; i++) {
-        sum += h->bucket[i];
-        (void)buf_printf(to, "%s_bucket{phase=\"%s\",le=\"", name, phase);
-        if (bounds_us[i] == UINT64_MAX)
-            (void)buf_add_cstr(to, "+Inf");
-        else
-            (void)buf_printf(to, "%g", (double)bounds_us[i] / 1e6);
-        (void)buf_printf(to, "\"} %llu\n", (unsigned long long)sum);
-    }
-    (void)buf_printf(to, "%s_sum{phase=\"%s\"} %.6f\n%s_count{phase=\"%s\"} %llu\n", name, phase,
-                     (double)h->sum_us / 1e6, name, phase, (unsigned long long)h->n);
+    scoped(free_scoped) char *of = xasprintf("phase=\"%s\"", phase);
+    const struct histogram_text text = { .name = STR("dormouse_gateway_seconds"),
+                                         .labels = str_of(of) };
+    histogram_write(to, &cold_times, &text, histogram_view(t));
 }
 
 void gateway_metrics(const struct gateway *g, struct buf *to)
@@ -276,13 +231,13 @@ void gateway_metrics(const struct gateway *g, struct buf *to)
     write_gauge(g, to, "request_concurrency", "Requests that run or wait.", read_concurrency);
     write_gauge(g, to, "queue_depth", "Requests that wait for a sandbox.", read_queued);
     write_gauge(g, to, "dormouse_gateway_sandboxes", "Sandboxes that are known.", read_sandboxes);
-    head(
+    metric_head(
         to, "dormouse_gateway_seconds", "histogram",
         "Waiting for room in a sandbox (queue; cold_start: those that found none at all), and from "
         "there to the answer's head (first_byte).");
-    write_histogram(to, "dormouse_gateway_seconds", "queue", &g->queue_wait);
-    write_histogram(to, "dormouse_gateway_seconds", "cold_start", &g->cold_start);
-    write_histogram(to, "dormouse_gateway_seconds", "first_byte", &g->first_byte);
+    write_phase(to, "queue", &g->queue_wait);
+    write_phase(to, "cold_start", &g->cold_start);
+    write_phase(to, "first_byte", &g->first_byte);
     value(to, "dormouse_gateway_functions", "gauge", "Functions that are known.", g->functions.n);
     value(to, "dormouse_gateway_unknown_total", "counter", "Requests for no known function.",
           g->n_unknown);
@@ -306,8 +261,8 @@ static uint32_t quantile_ms(const uint64_t *buckets, uint64_t n, double part)
     uint64_t sum = 0;
     for (size_t i = 0; i < LATENCIES; i++)
         if ((sum += buckets[i]) > 0 && (double)sum >= part * (double)n)
-            return bounds_ms[i];
-    return bounds_ms[LATENCIES - 1];
+            return (uint32_t)(latency_bounds_us[i] / 1e3);
+    return (uint32_t)(latency_bounds_us[LATENCIES - 1] / 1e3);
 }
 
 static void write_function(const struct function *f, struct buf *to)
@@ -318,7 +273,7 @@ static void write_function(const struct function *f, struct buf *to)
         for (size_t i = 0; i < CLASSES; i++)
             n += s->by_class[i];
         for (size_t i = 0; i < LATENCIES; i++)
-            latency[i] += s->latency[i];
+            latency[i] += s->all.counts[i];
         n_bad += s->by_class[5];
         n_cold += s->n_cold;
     }

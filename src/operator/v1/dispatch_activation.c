@@ -186,7 +186,7 @@ void dispatch_start_one(struct dispatch_operator *o, uint64_t now)
     in->item = work_queue_take(c->queue, now, &waited_us);
     if (!c->counts)
         c->counts = xnew(struct dispatch_counts);
-    dispatch_times_add(&c->counts->queued, waited_us);
+    histogram_add(&dispatch_times_kind, &c->counts->queued, waited_us);
     begin(o, in, now);
 }
 
@@ -212,7 +212,7 @@ static void count(struct dispatch_operator *o, const struct dispatch_result *res
                   struct dispatch_counts *c)
 {
     o->n_activations++;
-    dispatch_times_add(&c->worked, result->work_us);
+    histogram_add(&dispatch_times_kind, &c->worked, result->work_us);
     c->trapped += result->trapped;
     switch (result->end) {
     case WORK_DONE:

@@ -7,15 +7,16 @@
  */
 #pragma once
 
+#include "base/histogram.h"
 #include "operator/v1/dispatch.h"
 
-enum { DISPATCH_BUCKETS = 21, DISPATCH_PAYLOAD_MAX_BYTES = DISPATCH_OBJECT_MAX_BYTES + (16 << 10) };
+enum { DISPATCH_BOUNDS = 21, DISPATCH_PAYLOAD_MAX_BYTES = DISPATCH_OBJECT_MAX_BYTES + (16 << 10) };
 
-/* Durations: how many up to each bound of dispatch_metrics.c, and beyond the last. */
+/* Durations in us. */
 struct dispatch_times {
-    uint32_t buckets[DISPATCH_BUCKETS + 1];
-    uint64_t sum_us;
+    HISTOGRAM_FIELDS(uint32_t, DISPATCH_BOUNDS);
 };
+extern const struct histogram_kind dispatch_times_kind;
 
 /* Made when a controller is activated first. */
 struct dispatch_counts {
@@ -126,5 +127,3 @@ void dispatch_set_inactive(struct dispatch_operator *o, struct dispatch_instance
                            enum instance_state state, uint64_t now);
 
 /* ---- dispatch_metrics.c ---- */
-
-void dispatch_times_add(struct dispatch_times *t, uint64_t us);

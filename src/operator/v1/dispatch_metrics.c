@@ -10,28 +10,33 @@
 
 #include <inttypes.h>
 
-static const struct {
-    uint32_t us;
-    bool is_client_gos;
-    const char *le;
-} bounds[DISPATCH_BUCKETS] = {
-    { 10, true, "1e-05" },     { 100, true, "0.0001" },    { 250, false, "0.00025" },
-    { 500, false, "0.0005" },  { 1000, true, "0.001" },    { 2500, false, "0.0025" },
-    { 5000, false, "0.005" },  { 10000, true, "0.01" },    { 25000, false, "0.025" },
-    { 50000, false, "0.05" },  { 100000, true, "0.1" },    { 250000, false, "0.25" },
-    { 500000, false, "0.5" },  { 1000000, true, "1" },     { 2500000, false, "2.5" },
-    { 5000000, false, "5" },   { 10000000, true, "10" },   { 30000000, false, "30" },
-    { 60000000, false, "60" }, { 100000000, true, "100" }, { 1000000000, true, "1000" },
-};
-
-void dispatch_times_add(struct dispatch_times *t, uint64_t us)
-{
-    size_t i = 0;
-    while (i < DISPATCH_BUCKETS && us > bounds[i].us)
-        i++;
-    t->buckets[i]++;
-    t->sum_us += us;
-}
+#define BOUNDS(X)                                                                                  \
+    X(10, 1)                                                                                       \
+    X(100, 1)                                                                                      \
+    X(250, 0)                                                                                      \
+    X(500, 0)                                                                                      \
+    X(1e3, 1)                                                                                      \
+    X(2500, 0)                                                                                     \
+    X(5e3, 0)                                                                                      \
+    X(10e3, 1)                                                                                     \
+    X(25e3, 0)                                                                                     \
+    X(50e3, 0)                                                                                     \
+    X(100e3, 1)                                                                                    \
+    X(250e3, 0)                                                                                    \
+    X(500e3, 0)                                                                                    \
+    X(1e6, 1)                                                                                      \
+    X(2.5e6, 0)                                                                                    \
+    X(5e6, 0)                                                                                      \
+    X(10e6, 1)                                                                                     \
+    X(30e6, 0)                                                                                     \
+    X(60e6, 0)                                                                                     \
+    X(100e6, 1)                                                                                    \
+    X(1000e6, 1)
+#define US(us, is_client_gos)            us,
+#define IS_CLIENT_GOS(us, is_client_gos) is_client_gos,
+static const double bounds_us[DISPATCH_BOUNDS] = { BOUNDS(US) };
+static const bool are_client_gos[DISPATCH_BOUNDS] = { BOUNDS(IS_CLIENT_GOS) };
+const struct histogram_kind dispatch_times_kind = { bounds_us, DISPATCH_BOUNDS, 1e6, 6, NULL };
 
 /* ---- text ---- */
 
@@ -44,52 +49,36 @@ struct series {
     bool is_brief; /* histograms without buckets */
 };
 
-static void seconds(struct buf *to, uint64_t us)
+/* client-go's metrics have the queue's name as well. more: after these, with its comma. */
+static char *labels(const struct series *s, const char *more)
 {
-    (void)buf_printf(to, "%" PRIu64 ".%06" PRIu64 "\n", us / 1000000, us % 1000000);
-}
-
-/* client-go's metrics have the queue's name as well. */
-static void labels(const struct series *s, const char *suffix, const char *more)
-{
-    bool is_queue = strncmp(s->metric, "workqueue", 9) == 0;
-    (void)buf_printf(s->to, "%s%s{", s->metric, suffix);
-    if (is_queue)
-        (void)buf_printf(s->to, "name=\"%s\",", s->c->name);
-    (void)buf_printf(s->to, "controller=\"%s\",operator=\"%s\"%s} ", s->c->name, s->o->name, more);
+    if (strncmp(s->metric, "workqueue", 9) == 0)
+        return xasprintf("name=\"%s\",controller=\"%s\",operator=\"%s\"%s", s->c->name, s->c->name,
+                         s->o->name, more);
+    return xasprintf("controller=\"%s\",operator=\"%s\"%s", s->c->name, s->o->name, more);
 }
 
 static void number(const struct series *s, const char *more, uint64_t value)
 {
-    labels(s, "", more);
-    (void)buf_printf(s->to, "%" PRIu64 "\n", value);
+    scoped(free_scoped) char *of = labels(s, more);
+    (void)buf_printf(s->to, "%s{%s} %" PRIu64 "\n", s->metric, of, value);
 }
 
 static void duration(const struct series *s, uint64_t us)
 {
-    labels(s, "", "");
-    seconds(s->to, us);
+    scoped(free_scoped) char *of = labels(s, "");
+    (void)buf_printf(s->to, "%s{%s} %" PRIu64 ".%06" PRIu64 "\n", s->metric, of, us / 1000000,
+                     us % 1000000);
 }
 
 static void histogram(const struct series *s, const struct dispatch_times *t, bool is_client_gos)
 {
-    uint64_t n = 0;
-    for (size_t i = 0; i < DISPATCH_BUCKETS; i++) {
-        n += t->buckets[i];
-        if (s->is_brief || (is_client_gos && !bounds[i].is_client_gos))
-            continue;
-        char le[32];
-        (void)snprintf(le, sizeof le, ",le=\"%s\"", bounds[i].le);
-        labels(s, "_bucket", le);
-        (void)buf_printf(s->to, "%" PRIu64 "\n", n);
-    }
-    n += t->buckets[DISPATCH_BUCKETS];
-    labels(s, "_bucket", ",le=\"+Inf\"");
-    (void)buf_printf(s->to, "%" PRIu64 "\n", n);
-    labels(s, "_sum", "");
-    seconds(s->to, t->sum_us);
-    labels(s, "_count", "");
-    (void)buf_printf(s->to, "%" PRIu64 "\n", n);
+    scoped(free_scoped) char *of = labels(s, "");
+    const struct histogram_text text = { .name = str_of(s->metric),
+                                         .labels = str_of(of),
+                                         .lines = s->is_brief ? HISTOGRAM_TOTAL : HISTOGRAM_ALL,
+                                         .is_shown = is_client_gos ? are_client_gos : NULL };
+    histogram_write(s->to, &dispatch_times_kind, &text, histogram_view(t));
 }
 
 /* controller-runtime's numbers for the priorities. */
@@ -221,8 +210,7 @@ void dispatch_metrics(const struct dispatch *d, struct buf *to)
     bool is_brief = count_active(d) > DISPATCH_METRICS_DETAILED;
     uint64_t now_us = d->now_us();
     for (size_t m = 0; m < ARRAY_LEN(metrics); m++) {
-        (void)buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", metrics[m].name, metrics[m].help,
-                         metrics[m].name, metrics[m].type);
+        metric_head(to, metrics[m].name, metrics[m].type, metrics[m].help);
         list_each (node, &d->operators) {
             const struct dispatch_operator *o = list_entry(node, struct dispatch_operator, node);
             for (size_t i = 0; i < o->n_controllers; i++) {

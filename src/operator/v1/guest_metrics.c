@@ -2,6 +2,8 @@
 /* Metrics of guests; see guest_metrics.h. */
 #include "operator/v1/guest_metrics.h"
 
+#include "base/histogram.h"
+
 #include <math.h>
 
 /* One label set of one metric. Its key in the map: index of the metric, then the labels as text. */
@@ -107,6 +109,21 @@ static struct sample *find_sample(struct guest_metrics *m, uint32_t index, struc
     return s;
 }
 
+static void write_number(struct buf *to, double v)
+{
+    struct arena a = { 0 };
+    if (isinf(v))
+        (void)buf_add_cstr(to, v < 0 ? "-Inf" : "+Inf");
+    else
+        (void)buf_add_str(to, json_new_float(&a, v)->s);
+    arena_fini(&a);
+}
+
+static struct histogram_kind kind_of(const struct declaration_metric *d)
+{
+    return (struct histogram_kind){ d->buckets, d->n_buckets, 1, -1, write_number };
+}
+
 int guest_metrics_observe(struct guest_metrics *m, uint32_t index, struct str labels, double value,
                           struct err *err)
 {
@@ -128,6 +145,8 @@ int guest_metrics_observe(struct guest_metrics *m, uint32_t index, struct str la
         m->left_out++;
         return err_set(err, E_LIMIT, "more than %d label sets", GUEST_METRICS_MAX_SETS);
     }
+    struct histogram_kind kind;
+    size_t at;
     switch (d->type) {
     case METRIC_COUNTER:
         s->value += value;
@@ -138,11 +157,10 @@ int guest_metrics_observe(struct guest_metrics *m, uint32_t index, struct str la
     case METRIC_HISTOGRAM:
         s->value += value;
         s->count++;
-        for (size_t i = 0; i < d->n_buckets; i++)
-            if (value <= d->buckets[i]) {
-                s->buckets[i]++;
-                break;
-            }
+        kind = kind_of(d);
+        at = histogram_bucket(&kind, value);
+        if (at < d->n_buckets)
+            s->buckets[at]++;
         break;
     }
     return 0;
@@ -150,56 +168,22 @@ int guest_metrics_observe(struct guest_metrics *m, uint32_t index, struct str la
 
 /* ---------------------------------------------------------------- text */
 
-static void write_number(struct buf *to, double v)
-{
-    struct arena a = { 0 };
-    if (isinf(v))
-        (void)buf_add_cstr(to, v < 0 ? "-Inf" : "+Inf");
-    else
-        (void)buf_add_str(to, json_new_float(&a, v)->s);
-    arena_fini(&a);
-}
-
-/* name_suffix{operator="a/b",labels,le="1"} */
-static void write_head(struct buf *to, const struct declaration_metric *d, const char *suffix,
-                       const char *operator_name, const char *labels, const double *le,
-                       bool is_infinite)
-{
-    (void)buf_printf(to, STR_FMT "%s{operator=\"%s\"%s%s", STR_ARG(d->name), suffix, operator_name,
-                     labels[0] ? "," : "", labels);
-    if (le) {
-        (void)buf_add_cstr(to, ",le=\"");
-        if (is_infinite)
-            (void)buf_add_cstr(to, "+Inf");
-        else
-            write_number(to, *le);
-        (void)buf_add_char(to, '"');
-    }
-    (void)buf_add_cstr(to, "} ");
-}
-
 static void write_sample(struct buf *to, const struct declaration_metric *d, const struct sample *s,
                          const char *name)
 {
-    if (d->type != METRIC_HISTOGRAM) {
-        write_head(to, d, "", name, s->labels, NULL, false);
-        write_number(to, s->value);
-        (void)buf_add_char(to, '\n');
+    scoped(free_scoped) char *labels =
+        xasprintf("operator=\"%s\"%s%s", name, s->labels[0] ? "," : "", s->labels);
+    if (d->type == METRIC_HISTOGRAM) {
+        const struct histogram_kind kind = kind_of(d);
+        const struct histogram_text text = { .name = d->name, .labels = str_of(labels) };
+        histogram_write(
+            to, &kind, &text,
+            (struct histogram_view){ s->buckets, sizeof *s->buckets, s->count, s->value });
         return;
     }
-    uint64_t sum = 0;
-    for (size_t i = 0; i < d->n_buckets; i++) {
-        sum += s->buckets[i];
-        write_head(to, d, "_bucket", name, s->labels, &d->buckets[i], false);
-        (void)buf_printf(to, "%llu\n", (unsigned long long)sum);
-    }
-    write_head(to, d, "_bucket", name, s->labels, &d->buckets[0], true);
-    (void)buf_printf(to, "%llu\n", (unsigned long long)s->count);
-    write_head(to, d, "_sum", name, s->labels, NULL, false);
+    (void)buf_printf(to, STR_FMT "{%s} ", STR_ARG(d->name), labels);
     write_number(to, s->value);
     (void)buf_add_char(to, '\n');
-    write_head(to, d, "_count", name, s->labels, NULL, false);
-    (void)buf_printf(to, "%llu\n", (unsigned long long)s->count);
 }
 
 /* A metric that another operator has declared under the same name, with the same type. */

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "base/histogram.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -151,10 +152,9 @@ struct api_call {
     void *arg;
 };
 
-#define HISTOGRAM_BUCKETS_MAX 20
-struct histogram {
-    uint64_t counts[HISTOGRAM_BUCKETS_MAX + 1];
-    double sum;
+enum { METRIC_BOUNDS_MAX = 20 };
+struct metric_times {
+    HISTOGRAM_FIELDS(uint64_t, METRIC_BOUNDS_MAX);
 };
 enum { RESULT_SCHEDULED, RESULT_UNSCHEDULABLE, RESULT_ERROR, RESULT_COUNT };
 enum { CODE_COUNT = SCHED_PENDING + 1 };
@@ -162,8 +162,8 @@ enum { POINT_UNRESERVE = SCHED_POINT_COUNT, METRIC_POINT_COUNT };
 struct profile_metrics {
     char *name;
     uint64_t attempts[RESULT_COUNT];
-    struct histogram latency[RESULT_COUNT];
-    struct histogram *points[METRIC_POINT_COUNT][CODE_COUNT];
+    struct metric_times latency[RESULT_COUNT];
+    struct metric_times *points[METRIC_POINT_COUNT][CODE_COUNT];
 };
 
 struct recorder {
@@ -210,8 +210,8 @@ struct sched {
     struct recorder recorder;
     struct log_rate complaints; /* of attempts that ended in an error */
     VEC(struct profile_metrics *) profile_metrics;
-    struct histogram algorithm, victims, pod_attempts, permit_wait[CODE_COUNT];
-    struct histogram *sli[16]; /* by number of attempts; [15]: 15+ */
+    struct metric_times algorithm, victims, pod_attempts, permit_wait[CODE_COUNT];
+    struct metric_times *sli[16]; /* by number of attempts; [15]: 15+ */
     struct sched_stats stats;
     uint64_t preemption_attempts;
 };

@@ -7,26 +7,23 @@
 
 #include "base/clock.h"
 
-/* first, factor, number of bounds */
-struct scale {
-    double first, factor;
-    unsigned n;
-};
-static const struct scale attempt_scale = { 0.001, 2, 15 }, point_scale = { 0.0001, 2, 12 },
-                          sli_scale = { 0.01, 2, 20 }, victims_scale = { 1, 2, 7 },
-                          tries_scale = { 1, 2, 5 };
+#define DOUBLING_5(x)  (x), 2 * (x), 4 * (x), 8 * (x), 16 * (x)
+#define DOUBLING_10(x) DOUBLING_5(x), DOUBLING_5(32 * (x))
+static const double attempt_bounds[] = { DOUBLING_10(0.001), DOUBLING_5(1024 * 0.001) };
+static const double point_bounds[] = { DOUBLING_10(0.0001), 1024 * 0.0001, 2048 * 0.0001 };
+static const double sli_bounds[] = { DOUBLING_10(0.01), DOUBLING_10(1024 * 0.01) };
+static const double victims_bounds[] = { DOUBLING_5(1), 32, 64 };
+static const double tries_bounds[] = { DOUBLING_5(1) };
 
-static void observe(struct histogram *h, const struct scale *scale, double value)
-{
-    double bound = scale->first;
-    unsigned i = 0;
-    while (i < scale->n && value > bound) {
-        bound *= scale->factor;
-        i++;
+#define KIND(bounds)                                                                               \
+    {                                                                                              \
+        bounds, ARRAY_LEN(bounds), 1, -1, NULL                                                     \
     }
-    h->counts[i]++;
-    h->sum += value;
-}
+static const struct histogram_kind attempt_kind = KIND(attempt_bounds),
+                                   point_kind = KIND(point_bounds), sli_kind = KIND(sli_bounds),
+                                   victims_kind = KIND(victims_bounds),
+                                   tries_kind = KIND(tries_bounds);
+_Static_assert(ARRAY_LEN(sli_bounds) == METRIC_BOUNDS_MAX, "the longest of them");
 
 struct profile_metrics *sched_metrics_of(struct sched *s, struct str scheduler_name)
 {
@@ -58,11 +55,11 @@ void sched_metrics_point(struct attempt *a, unsigned point, enum sched_code code
 {
     if (!a->metrics)
         return;
-    struct histogram **h = &a->metrics->points[point][code];
+    struct metric_times **h = &a->metrics->points[point][code];
     if (!*h)
-        *h = xnew(struct histogram);
+        *h = xnew(struct metric_times);
     uint64_t now = clock_mono_ns();
-    observe(*h, &point_scale, (double)(now - a->point_ns) / 1e9);
+    histogram_add(&point_kind, *h, (double)(now - a->point_ns) / 1e9);
     a->point_ns = now;
 }
 
@@ -76,68 +73,51 @@ void sched_metrics_attempt(struct attempt *a, unsigned result)
     if (!a->metrics)
         return;
     a->metrics->attempts[result]++;
-    observe(&a->metrics->latency[result], &attempt_scale, since(a->started_ns));
+    histogram_add(&attempt_kind, &a->metrics->latency[result], since(a->started_ns));
 }
 
 void sched_metrics_algorithm(struct attempt *a)
 {
-    observe(&a->s->algorithm, &attempt_scale, since(a->started_ns));
+    histogram_add(&attempt_kind, &a->s->algorithm, since(a->started_ns));
 }
 
 void sched_metrics_bound(struct attempt *a)
 {
     struct sched *s = a->s;
     sched_metrics_attempt(a, RESULT_SCHEDULED);
-    observe(&s->pod_attempts, &tries_scale, a->attempts);
-    struct histogram **h = &s->sli[MIN(a->attempts, (unsigned)ARRAY_LEN(s->sli) - 1)];
+    histogram_add(&tries_kind, &s->pod_attempts, a->attempts);
+    struct metric_times **h = &s->sli[MIN(a->attempts, (unsigned)ARRAY_LEN(s->sli) - 1)];
     if (!*h)
-        *h = xnew(struct histogram);
-    observe(*h, &sli_scale, (double)(s->now_ms - MIN(s->now_ms, a->first_ms)) / 1e3);
+        *h = xnew(struct metric_times);
+    histogram_add(&sli_kind, *h, (double)(s->now_ms - MIN(s->now_ms, a->first_ms)) / 1e3);
 }
 
 void sched_metrics_permit(struct attempt *a, enum sched_code code)
 {
-    observe(&a->s->permit_wait[code], &attempt_scale, since(a->permit_began_ns));
+    histogram_add(&attempt_kind, &a->s->permit_wait[code], since(a->permit_began_ns));
 }
 
 void sched_metrics_victims(struct sched *s, size_t n)
 {
-    observe(&s->victims, &victims_scale, (double)n);
+    histogram_add(&victims_kind, &s->victims, (double)n);
 }
 
 /* ---- writing ---- */
 
-static void head(struct buf *out, const char *name, const char *type, const char *help)
+static void put(struct buf *out, const char *name, const char *labels,
+                const struct histogram_kind *kind, const struct metric_times *h)
 {
-    (void)buf_printf(out, "# HELP scheduler_%s %s\n# TYPE scheduler_%s %s\n", name, help, name,
-                     type);
-}
-
-/* labels: "a=\"b\"" or "" */
-static void put(struct buf *out, const char *name, const char *labels, const struct scale *scale,
-                const struct histogram *h)
-{
-    const char *comma = *labels ? "," : "";
-    uint64_t n = 0;
-    double bound = scale->first;
-    for (unsigned i = 0; i < scale->n; i++, bound *= scale->factor) {
-        n += h->counts[i];
-        (void)buf_printf(out, "scheduler_%s_bucket{%s%sle=\"%g\"} %llu\n", name, labels, comma,
-                         bound, (unsigned long long)n);
-    }
-    n += h->counts[scale->n];
-    (void)buf_printf(out, "scheduler_%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, labels, comma,
-                     (unsigned long long)n);
-    const char *open = *labels ? "{" : "", *close = *labels ? "}" : "";
-    (void)buf_printf(out, "scheduler_%s_sum%s%s%s %g\nscheduler_%s_count%s%s%s %llu\n", name, open,
-                     labels, close, h->sum, name, open, labels, close, (unsigned long long)n);
+    histogram_write(out, kind,
+                    &(struct histogram_text){ .name = str_of(name), .labels = str_of(labels) },
+                    histogram_view(h));
 }
 
 static const char *const result_names[RESULT_COUNT] = { "scheduled", "unschedulable", "error" };
 
 static void put_attempts(const struct sched *s, struct buf *out)
 {
-    head(out, "schedule_attempts_total", "counter", "Attempts to place pods, by their result.");
+    metric_head(out, "scheduler_schedule_attempts_total", "counter",
+                "Attempts to place pods, by their result.");
     for (size_t i = 0; i < s->profile_metrics.n; i++) {
         const struct profile_metrics *m = s->profile_metrics.p[i];
         for (unsigned r = 0; r < RESULT_COUNT; r++)
@@ -146,15 +126,16 @@ static void put_attempts(const struct sched *s, struct buf *out)
                     out, "scheduler_schedule_attempts_total{profile=\"%s\",result=\"%s\"} %llu\n",
                     m->name, result_names[r], (unsigned long long)m->attempts[r]);
     }
-    head(out, "scheduling_attempt_duration_seconds", "histogram",
-         "Attempts, with binding, by their result.");
+    metric_head(out, "scheduler_scheduling_attempt_duration_seconds", "histogram",
+                "Attempts, with binding, by their result.");
     for (size_t i = 0; i < s->profile_metrics.n; i++) {
         const struct profile_metrics *m = s->profile_metrics.p[i];
         for (unsigned r = 0; r < RESULT_COUNT; r++) {
             if (!m->attempts[r])
                 continue;
             char *labels = xasprintf("profile=\"%s\",result=\"%s\"", m->name, result_names[r]);
-            put(out, "scheduling_attempt_duration_seconds", labels, &attempt_scale, &m->latency[r]);
+            put(out, "scheduler_scheduling_attempt_duration_seconds", labels, &attempt_kind,
+                &m->latency[r]);
             free(labels);
         }
     }
@@ -162,8 +143,8 @@ static void put_attempts(const struct sched *s, struct buf *out)
 
 static void put_points(const struct sched *s, struct buf *out)
 {
-    head(out, "framework_extension_point_duration_seconds", "histogram",
-         "All plugins of an extension point in one attempt.");
+    metric_head(out, "scheduler_framework_extension_point_duration_seconds", "histogram",
+                "All plugins of an extension point in one attempt.");
     for (size_t i = 0; i < s->profile_metrics.n; i++) {
         const struct profile_metrics *m = s->profile_metrics.p[i];
         for (unsigned p = 0; p < METRIC_POINT_COUNT; p++) {
@@ -174,8 +155,8 @@ static void put_points(const struct sched *s, struct buf *out)
                     "extension_point=\"%s\",profile=\"%s\",status=\"%s\"",
                     p == POINT_UNRESERVE ? "Unreserve" : sched_point_name((enum sched_point)p),
                     m->name, sched_code_name((enum sched_code)c));
-                put(out, "framework_extension_point_duration_seconds", labels, &point_scale,
-                    m->points[p][c]);
+                put(out, "scheduler_framework_extension_point_duration_seconds", labels,
+                    &point_kind, m->points[p][c]);
                 free(labels);
             }
         }
@@ -184,26 +165,24 @@ static void put_points(const struct sched *s, struct buf *out)
 
 static void put_pods(const struct sched *s, struct buf *out)
 {
-    head(out, "pod_scheduling_attempts", "histogram", "Attempts that pods took to be placed.");
-    put(out, "pod_scheduling_attempts", "", &tries_scale, &s->pod_attempts);
-    head(out, "pod_scheduling_sli_duration_seconds", "histogram",
-         "Pods, from entering the queue to being bound, by attempts.");
+    metric_head(out, "scheduler_pod_scheduling_attempts", "histogram",
+                "Attempts that pods took to be placed.");
+    put(out, "scheduler_pod_scheduling_attempts", "", &tries_kind, &s->pod_attempts);
+    metric_head(out, "scheduler_pod_scheduling_sli_duration_seconds", "histogram",
+                "Pods, from entering the queue to being bound, by attempts.");
     for (size_t i = 0; i < ARRAY_LEN(s->sli); i++) {
         if (!s->sli[i])
             continue;
         char *labels = xasprintf("attempts=\"%zu%s\"", i, i + 1 == ARRAY_LEN(s->sli) ? "+" : "");
-        put(out, "pod_scheduling_sli_duration_seconds", labels, &sli_scale, s->sli[i]);
+        put(out, "scheduler_pod_scheduling_sli_duration_seconds", labels, &sli_kind, s->sli[i]);
         free(labels);
     }
-    head(out, "permit_wait_duration_seconds", "histogram", "Waiting in Permit.");
+    metric_head(out, "scheduler_permit_wait_duration_seconds", "histogram", "Waiting in Permit.");
     for (unsigned c = 0; c < CODE_COUNT; c++) {
         char *labels = xasprintf("result=\"%s\"", sched_code_name((enum sched_code)c));
-        const struct histogram *h = &s->permit_wait[c];
-        bool used = false;
-        for (unsigned i = 0; i <= attempt_scale.n; i++)
-            used |= h->counts[i] > 0;
-        if (used)
-            put(out, "permit_wait_duration_seconds", labels, &attempt_scale, h);
+        const struct metric_times *h = &s->permit_wait[c];
+        if (h->n)
+            put(out, "scheduler_permit_wait_duration_seconds", labels, &attempt_kind, h);
         free(labels);
     }
 }
@@ -214,25 +193,29 @@ void sched_metrics(const struct sched *s, struct buf *out)
     sched_stats(s, &stats);
     sched_queue_metrics(s->queue, out);
     put_attempts(s, out);
-    head(out, "scheduling_algorithm_duration_seconds", "histogram",
-         "Filtering, scoring and preemption of an attempt.");
-    put(out, "scheduling_algorithm_duration_seconds", "", &attempt_scale, &s->algorithm);
+    metric_head(out, "scheduler_scheduling_algorithm_duration_seconds", "histogram",
+                "Filtering, scoring and preemption of an attempt.");
+    put(out, "scheduler_scheduling_algorithm_duration_seconds", "", &attempt_kind, &s->algorithm);
     put_points(s, out);
     put_pods(s, out);
-    head(out, "preemption_attempts_total", "counter", "Attempts to make room by preemption.");
+    metric_head(out, "scheduler_preemption_attempts_total", "counter",
+                "Attempts to make room by preemption.");
     (void)buf_printf(out, "scheduler_preemption_attempts_total %llu\n",
                      (unsigned long long)s->preemption_attempts);
-    head(out, "preemption_victims", "histogram", "Pods that made room, by preemption.");
-    put(out, "preemption_victims", "", &victims_scale, &s->victims);
-    head(out, "cache_size", "gauge", "Nodes, pods and assumed pods that are known.");
+    metric_head(out, "scheduler_preemption_victims", "histogram",
+                "Pods that made room, by preemption.");
+    put(out, "scheduler_preemption_victims", "", &victims_kind, &s->victims);
+    metric_head(out, "scheduler_cache_size", "gauge",
+                "Nodes, pods and assumed pods that are known.");
     (void)buf_printf(out,
                      "scheduler_cache_size{type=\"nodes\"} %zu\n"
                      "scheduler_cache_size{type=\"pods\"} %zu\n"
                      "scheduler_cache_size{type=\"assumed_pods\"} %zu\n",
                      stats.nodes, stats.pods, stats.assumed);
-    head(out, "goroutines", "gauge", "Binding cycles under way.");
+    metric_head(out, "scheduler_goroutines", "gauge", "Binding cycles under way.");
     (void)buf_printf(out, "scheduler_goroutines{operation=\"binding\"} %zu\n", stats.binding);
-    head(out, "dropped_events_total", "counter", "Events that the API could not take in time.");
+    metric_head(out, "scheduler_dropped_events_total", "counter",
+                "Events that the API could not take in time.");
     (void)buf_printf(out, "scheduler_dropped_events_total %llu\n",
                      (unsigned long long)s->recorder.dropped);
 }

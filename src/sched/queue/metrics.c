@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the queue counts, in Prometheus' text format. */
-#include "base/buf.h"
+#include "base/histogram.h"
 #include "sched/queue/internal.h"
 
 #include <inttypes.h>
@@ -20,17 +20,11 @@ void queue_count_incoming(struct sched_queue *q, unsigned into, const struct cau
         q->counters.by_event[into][why->resource][__builtin_ctz(why->actions)]++;
 }
 
-static void head(struct buf *out, const char *name, const char *type, const char *help)
-{
-    (void)buf_printf(out, "# HELP scheduler_%s %s\n# TYPE scheduler_%s %s\n", name, help, name,
-                     type);
-}
-
 static void print_pending(const struct sched_queue *q, struct buf *out)
 {
     struct sched_queue_count n;
     sched_queue_count(q, &n);
-    head(out, "pending_pods", "gauge", "Pods that wait, by where.");
+    metric_head(out, "scheduler_pending_pods", "gauge", "Pods that wait, by where.");
     (void)buf_printf(out,
                      "scheduler_pending_pods{queue=\"active\"} %zu\n"
                      "scheduler_pending_pods{queue=\"backoff\"} %zu\n"
@@ -41,8 +35,8 @@ static void print_pending(const struct sched_queue *q, struct buf *out)
 
 static void print_incoming(const struct sched_queue *q, struct buf *out)
 {
-    head(out, "queue_incoming_pods_total", "counter",
-         "Pods put into a queue, by what brought them.");
+    metric_head(out, "scheduler_queue_incoming_pods_total", "counter",
+                "Pods put into a queue, by what brought them.");
     for (unsigned i = 0; i < INTO_COUNT; i++) {
         for (unsigned k = 0; k < CAUSE_COUNT; k++)
             if (q->counters.by_kind[i][k])
@@ -64,7 +58,8 @@ static void print_incoming(const struct sched_queue *q, struct buf *out)
 
 static void print_unschedulable(const struct sched_queue *q, struct buf *out)
 {
-    head(out, "unschedulable_pods", "gauge", "Waiting pods that a plugin refused.");
+    metric_head(out, "scheduler_unschedulable_pods", "gauge",
+                "Waiting pods that a plugin refused.");
     for (size_t at = 0; at < q->profiles.n; at++) {
         const struct profile_index *x = q->profiles.p[at];
         const struct sched_profile *profile = x->profile;
@@ -104,7 +99,8 @@ static void print_in_flight(const struct sched_queue *q, struct buf *out)
 {
     struct kept_events kept = { 0 };
     in_flight_each(q, count_kept, &kept);
-    head(out, "inflight_events", "gauge", "Pods that are tried, and events kept for them.");
+    metric_head(out, "scheduler_inflight_events", "gauge",
+                "Pods that are tried, and events kept for them.");
     (void)buf_printf(out,
                      "scheduler_inflight_events{event=\"PodPopped\"} %zu\n"
                      "scheduler_inflight_events{event=\"ForceActivate\"} %zu\n",
@@ -115,8 +111,8 @@ static void print_in_flight(const struct sched_queue *q, struct buf *out)
                 (void)buf_printf(out, "scheduler_inflight_events{event=\"%s%s\"} %zu\n",
                                  sched_resource_name((enum sched_resource)r),
                                  sched_action_name(1U << a), kept.n[r][a]);
-    head(out, "pod_scheduled_after_flush_total", "counter",
-         "Pods placed after they had waited in vain for an event.");
+    metric_head(out, "scheduler_pod_scheduled_after_flush_total", "counter",
+                "Pods placed after they had waited in vain for an event.");
     (void)buf_printf(out, "scheduler_pod_scheduled_after_flush_total %" PRIu64 "\n",
                      q->counters.placed_after_flush);
 }
