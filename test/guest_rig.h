@@ -12,6 +12,7 @@
 #include "base/sys.h"
 #include "base/vec.h"
 #include "guest/guest.h"
+#include "guest/runner_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +23,7 @@
 struct rig {
     struct loop loop;
     struct module_cache *cache;
+    struct runner_pool *runners;
     struct guest_host *host;
     char dir[64];
     bool is_closed;
@@ -65,6 +67,9 @@ struct actor {
 /* Not 0: what reading the boot of the machine gives to hosts, which open nothing before it. */
 static int rig_boot_code;
 
+/* Not NULL: the program of the runners of the next rig. */
+static const char *rig_runner;
+
 static inline void rig_open(struct rig *r, struct guest_host_opts opts)
 {
     struct err err = { 0 };
@@ -80,6 +85,9 @@ static inline void rig_open(struct rig *r, struct guest_host_opts opts)
     (void)snprintf(swap, sizeof swap, "%s/swap", r->dir);
     if (!opts.swap_dir)
         opts.swap_dir = swap;
+    r->runners = pool_new(&r->loop, rig_runner);
+    rig_runner = NULL;
+    opts.runners = r->runners;
     if (rig_boot_code)
         sys_fail_nth(SYS_OPENAT, 1, rig_boot_code);
     if (guest_host_new(&r->loop, &opts, &r->host, &err) < 0)
@@ -113,6 +121,7 @@ static inline void rig_close(struct rig *r)
     bool host_closed = false, cache_closed = false;
     guest_host_close(r->host, rig_on_closed, &host_closed);
     WAIT(r, host_closed);
+    pool_free(r->runners);
     module_cache_close(r->cache, rig_on_closed, &cache_closed);
     WAIT(r, cache_closed);
     loop_run(&r->loop);

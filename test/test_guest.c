@@ -600,7 +600,8 @@ TEST(runners_that_talk_nonsense_are_ended)
         (void)snprintf(path, sizeof path, "%s-%s", fake, tricks[i]);
         (void)unlink(path);
         CHECK_OK(symlink(fake, path));
-        rig_open(&r, (struct guest_host_opts){ .runner_path = path, .sleep_never = true });
+        rig_runner = path;
+        rig_open(&r, awake);
         struct module *m = rig_module(&r, "twin-g2");
         actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
         struct guest_host_stats s = { 0 };
@@ -618,11 +619,62 @@ TEST(runners_that_talk_nonsense_are_ended)
     }
 }
 
+/* A host is a class of the pool; functions are another one. */
+TEST(classes_of_a_pool_share_no_runner_and_end_apart)
+{
+    struct rig r;
+    struct actor a = { 0 }, b = { 0 };
+    struct guest_host_stats s;
+    bool closed = false;
+    int of_a, of_b, now, more[2];
+    rig_open(&r, awake);
+    struct guest_host *first = r.host, *second;
+    scoped(free_scoped) char *swap = xasprintf("%s/swap2", r.dir);
+    struct guest_host_opts opts = awake;
+    opts.swap_dir = swap;
+    opts.runners = r.runners;
+    CHECK_OK(guest_host_new(&r.loop, &opts, &second, NULL));
+    struct module *m = rig_module(&r, "twin-g2");
+    actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    r.host = second;
+    actor_open(&b, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
+    WAIT(&r, actor_is_idle(&a) && actor_is_idle(&b));
+    CHECK_INT(guest_host_pids(first, &of_a, 1), 1);
+    CHECK_INT(guest_host_pids(second, &of_b, 1), 1);
+    CHECK(of_a != of_b);
+
+    /* A crash in one class: the other's guest stays where it is, in its incarnation. */
+    CHECK_OK(kill(of_a, SIGKILL));
+    WAIT(&r, actor_stats(&a).incarnation == 1 && actor_is_idle(&a));
+    guest_host_get_stats(second, &s);
+    CHECK_INT(s.runner_losses, 0);
+    CHECK_INT(s.runner_starts, 1);
+    CHECK_INT(guest_host_pids(second, &now, 1), 1);
+    CHECK_INT(now, of_b);
+    CHECK_INT(actor_stats(&b).incarnation, 0);
+    guest_host_get_stats(first, &s);
+    CHECK_INT(s.runner_losses, 1);
+    CHECK_INT(s.runner_starts, 2);
+
+    /* The end of one class: the other works on. */
+    actor_close(&a);
+    guest_host_close(first, rig_on_closed, &closed);
+    WAIT(&r, closed);
+    actor_complete(&b, 0, 0);
+    WAIT(&r, b.ops.n == 2 && actor_is_idle(&b));
+    CHECK_INT(guest_host_pids(second, more, 2), 1);
+    CHECK_INT(more[0], of_b);
+    actor_close(&b);
+    module_unref(m);
+    rig_close(&r);
+}
+
 TEST(a_missing_runner_fails_the_guest_and_says_so)
 {
     struct rig r;
     struct actor a = { 0 };
-    rig_open(&r, (struct guest_host_opts){ .runner_path = "/nonexistent/runner" });
+    rig_runner = "/nonexistent/runner";
+    rig_open(&r, (struct guest_host_opts){ 0 });
     struct module *m = rig_module(&r, "twin-g2");
     actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_G2 });
     WAIT(&r, actor_state(&a) == GUEST_FAILED);

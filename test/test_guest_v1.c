@@ -671,7 +671,8 @@ TEST(runners_that_lie_about_guests_are_ended)
         (void)snprintf(path, sizeof path, "%s-%s", fake, tricks[i]);
         (void)unlink(path);
         CHECK_OK(symlink(fake, path));
-        rig_open(&r, (struct guest_host_opts){ .runner_path = path, .sleep_never = true });
+        rig_runner = path;
+        rig_open(&r, awake);
         struct module *m = rig_module(&r, "v1");
         a.holds_declare = true;
         actor_open(&a, &r, (struct guest_spec){ .module = m, .abi = GUEST_ABI_V1 });

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "fn/worker/wasm_runtime.h"
+#include "guest/runner_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +21,7 @@
 struct fn_rig {
     struct loop loop;
     struct module_cache *cache;
+    struct runner_pool *runners;
     struct module_sources *sources;
     struct guest_logs *logs;
     struct runtime *runtime;
@@ -114,13 +116,14 @@ static inline void fn_rig_open_with(struct fn_rig *rig, unsigned max_runners, co
     const char *examples = getenv("TEST_EXAMPLES_DIR");
     scoped(free_scoped) char *real_examples = realpath(examples ? examples : ".", NULL);
     const char *dirs[] = { real, rig->dir, real_examples };
+    rig->runners = pool_new(&rig->loop, runner);
     const struct wasm_runtime_opts opts = { .loop = &rig->loop,
                                             .modules = rig->cache,
                                             .sources = rig->sources,
                                             .logs = rig->logs,
                                             .module_dirs = dirs,
                                             .n_module_dirs = 3,
-                                            .runner_path = runner,
+                                            .runners = rig->runners,
                                             .max_runners = max_runners,
                                             .templates_max = rig->templates_max,
                                             .compiling_ms = rig->compiling_ms };
@@ -161,6 +164,7 @@ static inline void fn_rig_close(struct fn_rig *rig)
     rig->runtime->ops->close(rig->runtime, fn_on_closed, &runtime);
     FN_WAIT(rig, runtime);
     module_sources_close(rig->sources);
+    pool_free(rig->runners);
     module_cache_close(rig->cache, fn_on_closed, &cache);
     FN_WAIT(rig, cache);
     guest_logs_free(rig->logs);

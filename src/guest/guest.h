@@ -26,6 +26,7 @@
 #include "wasm/abi.h"
 
 struct guest_host;
+struct runner_pool;
 struct guest;
 
 enum guest_state { GUEST_COLD, GUEST_RUNNING, GUEST_AWAKE, GUEST_ASLEEP, GUEST_FAILED };
@@ -49,10 +50,9 @@ enum {
 };
 
 struct guest_host_opts {
-    const char *swap_dir; /* made with mode 0700; swap files of guests */
-    const char
-        *runner_path; /* NULL: $DORMOUSE_RUNNER, else "dormouse-runner" beside our own executable */
-    uint64_t swap_quota_bytes; /* of all swap files; 0: 1 GiB. Never exceeded */
+    const char *swap_dir;        /* made with mode 0700; swap files of guests */
+    struct runner_pool *runners; /* kept; of the process: guests get a class of it */
+    uint64_t swap_quota_bytes;   /* of all swap files; 0: 1 GiB. Never exceeded */
     uint64_t
         idle_ms; /* sleep after this long without work when the cost model has no data; 0: 1000 */
     bool sleep_always;  /* hibernate after every activation (benchmark) */
@@ -75,7 +75,7 @@ int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct
  * makes it ASLEEP instead of AWAKE, anything else lets it start anew, with another DECLARE.
  */
 void guest_host_drain(struct guest_host *h, void (*done)(void *arg), void *arg);
-/* Dissolve what is awake (2 s, then by force), end the runners; done() last. Guests must be freed
+/* Dissolve what is awake (2 s, then by force), end its runners; done() last. Guests must be freed
  * before or by done. */
 void guest_host_close(struct guest_host *h, void (*done)(void *arg), void *arg);
 

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <unistd.h>
 
 enum {
     PUMP_MAX = 64, /* commands sent in one turn */
@@ -109,25 +108,12 @@ static void pool_on_room(void *arg)
 
 /* ---- life ---- */
 
-static const struct runner_pool_ops pool_ops = {
+static const struct runner_class_ops class_ops = {
     .on_answer = guest_on_answer,
     .on_call = guest_on_call,
     .on_lost = guest_on_lost,
     .on_room = pool_on_room,
 };
-
-/* $DORMOUSE_RUNNER, else the program of that name beside ours. */
-static char *find_runner_path(const char *given)
-{
-    const char *env = getenv("DORMOUSE_RUNNER");
-    if (given || env)
-        return xstrdup(given ? given : env);
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-    while (n > 0 && self[n - 1] != '/')
-        n--;
-    return xasprintf("%.*sdormouse-runner", n > 0 ? (int)n : 0, self);
-}
 
 static void on_left(struct timer *timer)
 {
@@ -151,17 +137,15 @@ int guest_host_new(struct loop *loop, const struct guest_host_opts *opts, struct
     h->opts.idle_ms = opts->idle_ms ? opts->idle_ms : IDLE_MS_DEFAULT;
     h->opts.swap_quota_bytes = opts->swap_quota_bytes ? opts->swap_quota_bytes : SWAP_QUOTA_DEFAULT;
     h->opts.swap_dir = NULL; /* not kept */
-    h->opts.runner_path = h->runner_path = find_runner_path(opts->runner_path);
     h->swap = swap;
     list_init(&h->guests);
     list_init(&h->ready);
     list_init(&h->idle);
     list_init(&h->dead);
     list_init(&h->short_of_swap);
-    h->pool = pool_new(loop,
-                       &(struct runner_pool_opts){ .runner_path = h->runner_path,
-                                                   .max_runners = opts->max_runners },
-                       &pool_ops, h);
+    h->runners = pool_open_class(opts->runners,
+                                 &(struct runner_class_opts){ .max_runners = opts->max_runners },
+                                 &class_ops, h);
     (void)memcpy(h->boot, boot, sizeof h->boot);
     if (swap.has_left)
         timer_start(loop, &h->left, LEFT_MS, on_left);
@@ -179,7 +163,6 @@ static void on_pressure_closed(void *arg)
     reap_dead(h);
     assert(list_is_empty(&h->guests));
     swap_fini(&h->swap);
-    free(h->runner_path);
     free(h);
 }
 
@@ -199,7 +182,7 @@ static void on_closing(struct timer *timer)
             timer_stop(h->loop, &g->active->parked);
         }
     }
-    pool_close(h->pool, on_pool_closed, h);
+    pool_close_class(h->runners, on_pool_closed, h);
 }
 
 /* ---- falling asleep for the next process ---- */
@@ -279,8 +262,8 @@ const struct histogram_kind guest_wake_kind = { wake_bounds_us, GUEST_WAKE_BOUND
 
 void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *ret)
 {
-    struct runner_pool_stats pool;
-    pool_get_stats(h->pool, &pool);
+    struct runner_class_stats pool;
+    pool_get_stats(h->runners, &pool);
     *ret = (struct guest_host_stats){
         .runners = pool.runners,
         .commands = pool.commands,
@@ -303,5 +286,5 @@ void guest_host_get_stats(const struct guest_host *h, struct guest_host_stats *r
 
 size_t guest_host_pids(const struct guest_host *h, int *ret, size_t max)
 {
-    return pool_pids(h->pool, ret, max);
+    return pool_pids(h->runners, ret, max);
 }

@@ -140,9 +140,8 @@ struct guest {
 struct guest_host {
     struct loop *loop;
     struct guest_host_opts opts;
-    char *runner_path;
     struct swap swap;
-    struct runner_pool *pool;
+    struct runner_class *runners;
     struct list guests, ready, idle, dead;
     struct defer pump;
     uint64_t serial;

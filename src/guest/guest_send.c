@@ -90,7 +90,7 @@ static int place(struct guest *g, struct err *err)
         return pool_can_send(&g->active->tenant) ? 0 : -EAGAIN;
     g->active->tenant.may_park = g->abi == GUEST_ABI_V1;
     enum runner_share share = g->suspect ? RUNNER_ALONE : g->slow ? RUNNER_SLOW : RUNNER_SHARED;
-    int r = pool_place(g->host->pool, &g->active->tenant, g->module, share, err);
+    int r = pool_place(g->host->runners, &g->active->tenant, g->module, share, err);
     if (r == 0)
         g->active->has_swap_fd = false;
     return r;

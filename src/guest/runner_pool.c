@@ -70,7 +70,8 @@ struct pool_unsent {
 
 struct runner {
     struct runner_pool *pool;
-    struct list node;
+    struct runner_class *class;
+    struct list node; /* of the pool */
     struct sm sm;
     unsigned core;
     int pid, sock, pidfd;
@@ -88,24 +89,32 @@ struct runner {
     struct timer linger;
 };
 
-struct runner_pool {
-    struct loop *loop;
-    const struct runner_pool_ops *ops;
+/* What has tenants of one kind: runners of its own, limits, counts. */
+struct runner_class {
+    struct runner_pool *pool;
+    struct list node; /* of the pool */
+    const struct runner_class_ops *ops;
     void *arg;
-    struct runner_pool_opts opts;
-    struct list runners;
+    struct runner_class_opts opts;
     unsigned n_runners, n_commands, start_failures;
     uint64_t starts, losses;
+    struct timer backoff; /* armed while no runner may be started */
+    struct defer room;
+    struct defer closing; /* pool_close_class() without any runner */
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+struct runner_pool {
+    struct loop *loop;
+    char *runner_path;
+    struct list classes, runners;
+    unsigned n_commands;
     uint32_t confined; /* struct confine_report, of the runners */
     bool is_confined_known;
     struct timer watchdog; /* armed while commands are in flight */
-    struct timer backoff;  /* armed while no runner may be started */
-    struct defer room;
-    struct buf message;   /* being encoded */
-    struct proto_in in;   /* being received */
-    struct defer closing; /* pool_close() without any runner */
-    void (*done)(void *arg);
-    void *done_arg;
+    struct buf message;    /* being encoded */
+    struct proto_in in;    /* being received */
 };
 
 static void runner_lost(struct runner *r, const struct err *why);
@@ -134,22 +143,28 @@ static unsigned core_count(void)
     return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
-static void pool_free(struct runner_pool *p)
+static void class_free(struct runner_class *c)
 {
-    void (*done)(void *arg) = p->done;
-    void *arg = p->done_arg;
-    defer_cancel(&p->closing);
-    buf_fini(&p->message);
-    proto_in_fini(&p->in);
-    memory_group_unref();
-    free(p);
+    void (*done)(void *arg) = c->done;
+    void *arg = c->done_arg;
+    assert(c->n_runners == 0 && c->n_commands == 0);
+    defer_cancel(&c->closing);
+    list_remove(&c->node);
+    free(c);
     done(arg);
 }
 
 static void on_room(struct defer *d)
 {
-    struct runner_pool *p = container_of(d, struct runner_pool, room);
-    p->ops->on_room(p->arg);
+    struct runner_class *c = container_of(d, struct runner_class, room);
+    c->ops->on_room(c->arg);
+}
+
+/* pool_place() or pool_can_send() may have another answer now. */
+static void tell_room(struct runner_class *c)
+{
+    if (!c->done)
+        defer_start(c->pool->loop, &c->room, on_room);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -157,18 +172,17 @@ static void on_handle_closed(uv_handle_t *handle)
     struct runner *r = handle->data;
     if (--r->n_handles > 0)
         return;
-    struct runner_pool *p = r->pool;
+    struct runner_class *c = r->class;
     list_remove(&r->node);
-    p->n_runners--;
-    timer_stop(p->loop, &r->linger);
+    c->n_runners--;
+    timer_stop(r->pool->loop, &r->linger);
     (void)close(r->pidfd);
     vec_fini(&r->free_slots);
     vec_fini(&r->free_module_ids);
     free(r);
-    if (!p->done)
-        defer_start(p->loop, &p->room, on_room);
-    else if (list_is_empty(&p->runners))
-        pool_free(p);
+    tell_room(c);
+    if (c->done && c->n_runners == 0)
+        class_free(c);
 }
 
 static void on_process_end(uv_poll_t *poll, int status, int events)
@@ -250,12 +264,12 @@ static int socket_pair(int *ret_ours, int *ret_theirs, struct err *err)
     return 0;
 }
 
-static unsigned count_of(const struct runner_pool *p, enum runner_share share)
+static unsigned count_of(const struct runner_class *c, enum runner_share share)
 {
     unsigned n = 0;
-    list_each (node, &p->runners) {
+    list_each (node, &c->pool->runners) {
         const struct runner *r = list_entry(node, struct runner, node);
-        n += r->share == share && r->sm.at != RUNNER_CLOSING;
+        n += r->class == c && r->share == share && r->sm.at != RUNNER_CLOSING;
     }
     return n;
 }
@@ -278,18 +292,19 @@ static unsigned core_for_slow(const struct runner_pool *p)
     return core_for(1);
 }
 
-static int runner_start(struct runner_pool *p, enum runner_share share, struct runner **ret,
+static int runner_start(struct runner_class *c, enum runner_share share, struct runner **ret,
                         struct err *err)
 {
+    struct runner_pool *p = c->pool;
     scoped(fd_scoped) int ours = -1;
     scoped(fd_scoped) int theirs = -1;
     int status = socket_pair(&ours, &theirs, err);
     if (status < 0)
         return status;
-    unsigned n = share == RUNNER_SHARED ? count_of(p, share) : MAX(p->n_runners, 1);
+    unsigned n = share == RUNNER_SHARED ? count_of(c, share) : MAX(c->n_runners, 1);
     unsigned core = share == RUNNER_SLOW ? core_for_slow(p) : core_for(n);
     const char *how = share == RUNNER_SLOW ? "slow" : n == 0 ? "shared" : "own";
-    int pid = spawn(p->opts.runner_path, core, how, theirs, err);
+    int pid = spawn(p->runner_path, core, how, theirs, err);
     if (pid < 0)
         return pid;
     scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -301,6 +316,7 @@ static int runner_start(struct runner_pool *p, enum runner_share share, struct r
     }
     struct runner *r = xnew(struct runner);
     r->pool = p;
+    r->class = c;
     r->core = core;
     r->pid = pid;
     r->sock = take_fd(&ours);
@@ -313,8 +329,8 @@ static int runner_start(struct runner_pool *p, enum runner_share share, struct r
     list_init(&r->unsent);
     list_init(&r->idle_modules);
     list_push_back(&p->runners, &r->node);
-    p->n_runners++;
-    p->starts++;
+    c->n_runners++;
+    c->starts++;
     status = watch(r, err);
     assert(status == 0); /* both are open and can be polled */
     log_debug("runner started", "pid=%d core=%u", pid, core);
@@ -473,7 +489,7 @@ static int load_module(struct runner *r, struct module *m, struct pool_module **
 static bool has_turns(const struct runner *r, bool may_park)
 {
     return r->n_commands < RUNNER_COMMANDS_MAX &&
-           (!may_park || r->n_commands + r->n_parked < r->pool->opts.parked_max);
+           (!may_park || r->n_commands + r->n_parked < r->class->opts.parked_max);
 }
 
 static bool has_room(const struct runner *r, bool may_park)
@@ -489,12 +505,12 @@ static bool is_deep(const struct runner *r)
 }
 
 /* The first runner as long as it keeps up; later ones live from what queues there. */
-static struct runner *choose(struct runner_pool *p, enum runner_share share, bool may_park)
+static struct runner *choose(struct runner_class *c, enum runner_share share, bool may_park)
 {
     struct runner *best = NULL;
-    list_each (node, &p->runners) {
+    list_each (node, &c->pool->runners) {
         struct runner *r = list_entry(node, struct runner, node);
-        if (r->share != share || !has_room(r, may_park))
+        if (r->class != c || r->share != share || !has_room(r, may_park))
             continue;
         if (!is_deep(r))
             return r;
@@ -504,26 +520,26 @@ static struct runner *choose(struct runner_pool *p, enum runner_share share, boo
     return best;
 }
 
-static bool may_start(const struct runner_pool *p, enum runner_share share)
+static bool may_start(const struct runner_class *c, enum runner_share share)
 {
     switch (share) {
     case RUNNER_SHARED:
-        return count_of(p, share) < p->opts.max_runners;
+        return count_of(c, share) < c->opts.max_runners;
     case RUNNER_SLOW:
-        return count_of(p, share) == 0;
+        return count_of(c, share) == 0;
     case RUNNER_ALONE:
-        return p->n_runners <= p->opts.max_runners + 1;
+        return c->n_runners <= c->opts.max_runners + 1;
     }
     return false;
 }
 
-static int find_runner(struct runner_pool *p, enum runner_share share, bool may_park,
+static int find_runner(struct runner_class *c, enum runner_share share, bool may_park,
                        struct runner **ret, struct err *err)
 {
-    struct runner *r = share == RUNNER_ALONE ? NULL : choose(p, share, may_park);
-    bool start = (!r || is_deep(r)) && may_start(p, share);
-    if (start && !timer_is_armed(&p->backoff)) {
-        int status = runner_start(p, share, &r, err);
+    struct runner *r = share == RUNNER_ALONE ? NULL : choose(c, share, may_park);
+    bool start = (!r || is_deep(r)) && may_start(c, share);
+    if (start && !timer_is_armed(&c->backoff)) {
+        int status = runner_start(c, share, &r, err);
         if (status < 0 && !r)
             return status;
     }
@@ -548,13 +564,13 @@ static void settle(struct tenant *t, struct runner *r, struct pool_module *pm)
     timer_stop(r->pool->loop, &r->linger);
 }
 
-int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum runner_share share,
+int pool_place(struct runner_class *c, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err)
 {
     struct runner *r = NULL;
     struct pool_module *pm;
-    assert(!t->runner && !p->done);
-    int status = find_runner(p, share, t->may_park, &r, err);
+    assert(!t->runner && !c->done);
+    int status = find_runner(c, share, t->may_park, &r, err);
     if (status < 0)
         return status;
     status = load_module(r, m, &pm, err);
@@ -625,7 +641,9 @@ static void on_watchdog(struct timer *timer);
 static void remove_commands(struct runner *r, unsigned n)
 {
     struct runner_pool *p = r->pool;
+    assert(r->n_commands >= n);
     r->n_commands -= n;
+    r->class->n_commands -= n;
     p->n_commands -= n;
     if (r->n_commands < RUNNER_COMMANDS_DEEP)
         r->deep_since_ms = 0;
@@ -639,6 +657,7 @@ static void add_turn(struct runner *r, struct pool_command *c)
     struct runner_pool *p = r->pool;
     list_push_back(&r->commands, &c->node);
     p->n_commands++;
+    r->class->n_commands++;
     if (r->n_commands++ == 0)
         r->progress_ms = clock_mono_ms();
     if (r->n_commands == RUNNER_COMMANDS_DEEP && !r->deep_since_ms)
@@ -722,8 +741,7 @@ void pool_drop(struct tenant *t)
         vec_push(&r->free_slots, t->slot);
     leave(t);
     rest(r);
-    if (!r->pool->done)
-        defer_start(r->pool->loop, &r->pool->room, on_room);
+    tell_room(r->class);
 }
 
 void pool_mingle(struct tenant *t)
@@ -786,6 +804,7 @@ static void put_back(struct runner *r, struct pool_command *c)
     list_remove(&c->node);
     list_push_front(&r->commands, &c->node);
     r->n_commands++;
+    r->class->n_commands++;
     r->pool->n_commands++;
 }
 
@@ -801,7 +820,7 @@ static int on_call(struct runner *r, struct str body, bool is_call, struct err *
     struct tenant *t = c->tenant;
     r->progress_ms = clock_mono_ms();
     if (!is_call)
-        return t ? r->pool->ops->on_call(t, &call, false, err) : 0;
+        return t ? r->class->ops->on_call(t, &call, false, err) : 0;
     list_remove(&c->node);
     if (!t) { /* the drop that is under way is its next turn */
         assert(c->marker);
@@ -813,7 +832,7 @@ static int on_call(struct runner *r, struct str body, bool is_call, struct err *
     c->is_parked = c->has_parked = true;
     list_push_back(&r->parked, &c->node);
     r->n_parked++;
-    status = r->pool->ops->on_call(t, &call, true, err);
+    status = r->class->ops->on_call(t, &call, true, err);
     if (status < 0) {
         r->n_parked--;
         c->is_parked = false;
@@ -838,13 +857,13 @@ static int on_answer(struct runner *r, struct str body, struct err *err)
         if (c->has_more)
             return err_set(err, E_INVALID, "more than two answers to a command");
         c->has_more = true;
-        return t ? r->pool->ops->on_answer(t, &a, err) : 0;
+        return t ? r->class->ops->on_answer(t, &a, err) : 0;
     }
     list_remove(&c->node);
     remove_commands(r, 1);
     if (t) {
         t->sent = NULL;
-        status = r->pool->ops->on_answer(t, &a, err);
+        status = r->class->ops->on_answer(t, &a, err);
         if (status < 0) {
             t->sent = c;
             put_back(r, c);
@@ -887,7 +906,7 @@ static int on_hello(struct runner *r, struct str body, struct err *err)
     if (r->sm.at != RUNNER_STARTING || hello.version != PROTO_VERSION)
         return err_set(err, E_VERSION, "the runner is of another version of dormouse");
     sm_move(&r->sm, RUNNER_SERVING);
-    r->pool->start_failures = 0;
+    r->class->start_failures = 0;
     note_confinement(r->pool, &hello);
     return 0;
 }
@@ -948,11 +967,10 @@ static int receive(struct runner *r, int max)
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
     struct runner *r = poll->data;
-    struct runner_pool *p = r->pool;
     if (events & UV_WRITABLE)
         send_unsent(r);
-    if (receive(r, MESSAGES_PER_TURN) > 0 && r->sm.at != RUNNER_CLOSING && !p->done)
-        defer_start(p->loop, &p->room, on_room);
+    if (receive(r, MESSAGES_PER_TURN) > 0 && r->sm.at != RUNNER_CLOSING)
+        tell_room(r->class);
 }
 
 /*
@@ -970,21 +988,22 @@ static void hear_out(struct runner *r)
 
 static void on_backoff(struct timer *timer)
 {
-    struct runner_pool *p = container_of(timer, struct runner_pool, backoff);
-    p->ops->on_room(p->arg);
+    struct runner_class *c = container_of(timer, struct runner_class, backoff);
+    c->ops->on_room(c->arg);
 }
 
 /* One that did not even say HELLO will hardly do better at once. */
-static void count_start_failure(struct runner_pool *p)
+static void count_start_failure(struct runner_class *c)
 {
-    unsigned n = p->start_failures++;
-    log_error("runner did not come up", "path=\"%s\" failures=%u", p->opts.runner_path, n + 1);
-    timer_start(p->loop, &p->backoff, (uint64_t)RUNNER_START_BACKOFF_MS << MIN(n, 6u), on_backoff);
+    unsigned n = c->start_failures++;
+    log_error("runner did not come up", "path=\"%s\" failures=%u", c->pool->runner_path, n + 1);
+    timer_start(c->pool->loop, &c->backoff, (uint64_t)RUNNER_START_BACKOFF_MS << MIN(n, 6u),
+                on_backoff);
 }
 
 static void tell_tenants(struct runner *r, bool was_starting, const struct err *why)
 {
-    struct runner_pool *p = r->pool;
+    struct runner_class *c = r->class;
     struct tenant *running = NULL;
     if (!list_is_empty(&r->commands))
         running = list_first(&r->commands, struct pool_command, node)->tenant;
@@ -998,8 +1017,8 @@ static void tell_tenants(struct runner *r, bool was_starting, const struct err *
         if (t->sent)
             t->sent->tenant = NULL;
         leave(t);
-        if (!p->done)
-            p->ops->on_lost(t, how, why);
+        if (!c->done)
+            c->ops->on_lost(t, how, why);
     }
 }
 
@@ -1007,6 +1026,7 @@ static void tell_tenants(struct runner *r, bool was_starting, const struct err *
 static void runner_lost(struct runner *r, const struct err *why)
 {
     struct runner_pool *p = r->pool;
+    struct runner_class *c = r->class;
     bool was_starting = r->sm.at == RUNNER_STARTING, had_tenants = r->n_tenants > 0;
     assert(r->sm.at != RUNNER_CLOSING);
     sm_move(&r->sm, RUNNER_CLOSING);
@@ -1014,9 +1034,9 @@ static void runner_lost(struct runner *r, const struct err *why)
     if (r->pid > 0)
         (void)confine_signal(r->pid, SIGKILL); /* it holds nothing that is not ours to give up */
     if (had_tenants || r->n_commands)
-        p->losses++;
-    if (was_starting && why->code && !p->done)
-        count_start_failure(p);
+        c->losses++;
+    if (was_starting && why->code && !c->done)
+        count_start_failure(c);
     tell_tenants(r, was_starting, why);
     while (!list_is_empty(&r->commands))
         free(list_entry(list_pop_front(&r->commands), struct pool_command, node));
@@ -1032,8 +1052,7 @@ static void runner_lost(struct runner *r, const struct err *why)
     uv_close((uv_handle_t *)&r->sock_poll, on_handle_closed);
     (void)close(r->sock); /* its end, if it is still there */
     r->sock = -1;
-    if (!p->done)
-        defer_start(p->loop, &p->room, on_room);
+    tell_room(c);
 }
 
 /* A runner that is silent for longer than its command may take hangs. */
@@ -1071,62 +1090,107 @@ static void on_watchdog(struct timer *timer)
 
 /* ---- the pool ---- */
 
-struct runner_pool *pool_new(struct loop *loop, const struct runner_pool_opts *opts,
-                             const struct runner_pool_ops *ops, void *arg)
+/* $DORMOUSE_RUNNER, else the program of that name beside ours. */
+static char *find_runner_path(const char *given)
+{
+    const char *env = getenv("DORMOUSE_RUNNER");
+    if (given || env)
+        return xstrdup(given ? given : env);
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+    while (n > 0 && self[n - 1] != '/')
+        n--;
+    return xasprintf("%.*sdormouse-runner", n > 0 ? (int)n : 0, self);
+}
+
+struct runner_pool *pool_new(struct loop *loop, const char *runner_path)
 {
     struct runner_pool *p = xnew(struct runner_pool);
     memory_group_ref();
     p->loop = loop;
-    p->opts = *opts;
-    if (p->opts.max_runners == 0)
-        p->opts.max_runners = core_count();
-    if (p->opts.parked_max == 0)
-        p->opts.parked_max = RUNNER_PARKED_MAX;
-    p->ops = ops;
-    p->arg = arg;
+    p->runner_path = find_runner_path(runner_path);
+    list_init(&p->classes);
     list_init(&p->runners);
     buf_init(&p->message, PROTO_FRAME_BYTES + PROTO_BODY_MAX);
     p->in = PROTO_IN_INIT;
     return p;
 }
 
-static void on_closing(struct defer *d)
+void pool_free(struct runner_pool *p)
 {
-    pool_free(container_of(d, struct runner_pool, closing));
+    if (!p)
+        return;
+    assert(list_is_empty(&p->classes) && list_is_empty(&p->runners) && p->n_commands == 0);
+    timer_stop(p->loop, &p->watchdog);
+    buf_fini(&p->message);
+    proto_in_fini(&p->in);
+    memory_group_unref();
+    free(p->runner_path);
+    free(p);
 }
 
-void pool_close(struct runner_pool *p, void (*done)(void *arg), void *arg)
+const char *pool_runner_path(const struct runner_pool *p)
 {
-    p->done = done;
-    p->done_arg = arg;
-    timer_stop(p->loop, &p->watchdog);
-    timer_stop(p->loop, &p->backoff);
-    defer_cancel(&p->room);
+    return p->runner_path;
+}
+
+struct runner_class *pool_open_class(struct runner_pool *p, const struct runner_class_opts *opts,
+                                     const struct runner_class_ops *ops, void *arg)
+{
+    struct runner_class *c = xnew(struct runner_class);
+    c->pool = p;
+    c->opts = *opts;
+    if (c->opts.max_runners == 0)
+        c->opts.max_runners = core_count();
+    if (c->opts.parked_max == 0)
+        c->opts.parked_max = RUNNER_PARKED_MAX;
+    c->ops = ops;
+    c->arg = arg;
+    list_push_back(&p->classes, &c->node);
+    return c;
+}
+
+static void on_closing(struct defer *d)
+{
+    class_free(container_of(d, struct runner_class, closing));
+}
+
+void pool_close_class(struct runner_class *c, void (*done)(void *arg), void *arg)
+{
+    struct runner_pool *p = c->pool;
+    assert(!c->done);
+    c->done = done;
+    c->done_arg = arg;
+    timer_stop(p->loop, &c->backoff);
+    defer_cancel(&c->room);
     list_each_safe (node, &p->runners) {
         struct runner *r = list_entry(node, struct runner, node);
         struct err why = { 0 };
-        if (r->sm.at != RUNNER_CLOSING)
+        if (r->class == c && r->sm.at != RUNNER_CLOSING)
             runner_lost(r, &why);
     }
-    if (list_is_empty(&p->runners))
-        defer_start(p->loop, &p->closing, on_closing);
+    if (c->n_runners == 0)
+        defer_start(p->loop, &c->closing, on_closing);
 }
 
-void pool_get_stats(const struct runner_pool *p, struct runner_pool_stats *ret)
+void pool_get_stats(const struct runner_class *c, struct runner_class_stats *ret)
 {
-    *ret = (struct runner_pool_stats){
-        .commands = p->n_commands, .starts = p->starts, .confined = p->confined, .losses = p->losses
-    };
-    list_each (node, &p->runners)
-        ret->runners += list_entry(node, struct runner, node)->sm.at != RUNNER_CLOSING;
+    *ret = (struct runner_class_stats){ .commands = c->n_commands,
+                                        .starts = c->starts,
+                                        .confined = c->pool->confined,
+                                        .losses = c->losses };
+    list_each (node, &c->pool->runners) {
+        const struct runner *r = list_entry(node, struct runner, node);
+        ret->runners += r->class == c && r->sm.at != RUNNER_CLOSING;
+    }
 }
 
-size_t pool_pids(const struct runner_pool *p, int *ret, size_t max)
+size_t pool_pids(const struct runner_class *c, int *ret, size_t max)
 {
     size_t n = 0;
-    list_each (node, &p->runners) {
+    list_each (node, &c->pool->runners) {
         const struct runner *r = list_entry(node, struct runner, node);
-        if (r->sm.at != RUNNER_CLOSING && n < max)
+        if (r->class == c && r->sm.at != RUNNER_CLOSING && n < max)
             ret[n++] = r->pid;
     }
     return n;

@@ -9,10 +9,15 @@
  *                              |               | silence                            |
  *                              `---------------`------------------------------------'
  *
- * The first runner shares main's core, each further one has its own and is started only when
- * commands have queued for a while, more than a burst lasts. A runner takes turns as proto.h says:
- * a message out of turn, or one that its user rejects, ends it. When a runner is gone each tenant
- * hears of it once, and is nowhere then.
+ * A process has one pool, and in it a class for each kind of user: operators and functions. A
+ * runner has tenants of one class alone, and each class has its own limits, back-off and counts, so
+ * that neither queues behind the other, or ends with it. Program, watchdog, message buffers and
+ * memory group are the pool's.
+ *
+ * The first runner of a class shares main's core, each further one has its own and is started only
+ * when commands have queued for a while, more than a burst lasts. A runner takes turns as proto.h
+ * says: a message out of turn, or one that its user rejects, ends it. When a runner is gone each
+ * tenant hears of it once, and is nowhere then.
  *
  * Loop thread only; callbacks run from the loop, never inside a call made on the pool.
  */
@@ -46,6 +51,7 @@ enum runner_share {
 
 struct runner;
 struct runner_pool;
+struct runner_class;
 struct pool_module;
 
 /* One guest in a runner; embedded by the user, zero-initialised. */
@@ -66,7 +72,7 @@ enum tenant_lost {
     LOST_AT_START /* the runner did not come up: nothing of this tenant had begun */
 };
 
-struct runner_pool_ops {
+struct runner_class_ops {
     /* `a` answers the command of `t`. A negative result ends the runner. */
     int (*on_answer)(struct tenant *t, const struct proto_answer *a, struct err *err);
     /* CALL: the command of `t` is parked until pool_reply(), which may be called at once.
@@ -78,29 +84,37 @@ struct runner_pool_ops {
     void (*on_room)(void *arg);
 };
 
-struct runner_pool_opts {
-    const char *runner_path; /* kept */
-    unsigned max_runners;    /* 0: one per core */
-    unsigned parked_max;     /* 0: RUNNER_PARKED_MAX */
+struct runner_class_opts {
+    unsigned max_runners; /* 0: one per core */
+    unsigned parked_max;  /* 0: RUNNER_PARKED_MAX */
 };
 
-struct runner_pool_stats {
+struct runner_class_stats {
     unsigned runners, commands; /* commands: without an answer yet */
     uint64_t starts, losses;
     uint32_t confined; /* as in struct confine_report; 0 before the first runner */
 };
 
-struct runner_pool *pool_new(struct loop *loop, const struct runner_pool_opts *opts,
-                             const struct runner_pool_ops *ops, void *arg);
-/* Ends every runner at once. No callback but `done` comes any more, when the last one is reaped. */
-void pool_close(struct runner_pool *p, void (*done)(void *arg), void *arg);
+/* Starts no process. runner_path: copied; NULL: $DORMOUSE_RUNNER, else "dormouse-runner" beside our
+ * own program. */
+struct runner_pool *pool_new(struct loop *loop, const char *runner_path);
+/* Every class is closed; NULL is fine. */
+void pool_free(struct runner_pool *p);
+const char *pool_runner_path(const struct runner_pool *p);
+
+/* p, ops: kept until the class is closed. */
+struct runner_class *pool_open_class(struct runner_pool *p, const struct runner_class_opts *opts,
+                                     const struct runner_class_ops *ops, void *arg);
+/* Ends every runner of the class at once. No callback but `done` comes any more, when the last one
+ * is reaped; it may free the pool. */
+void pool_close_class(struct runner_class *c, void (*done)(void *arg), void *arg);
 
 /*
  * Find a runner for `t`, starting one if need be, and see that it has the module.
  * Errors: -EAGAIN none has room now, on_room follows; what module_open() or starting a process
  * returns.
  */
-int pool_place(struct runner_pool *p, struct tenant *t, struct module *m, enum runner_share share,
+int pool_place(struct runner_class *c, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err);
 /* `t` into the runner of `of`, and of its module. Errors: -EAGAIN it has no room. */
 int pool_place_beside(struct tenant *t, const struct tenant *of, struct err *err);
@@ -131,6 +145,6 @@ void pool_drop(struct tenant *t);
 /* The tenant's runner may have others again. */
 void pool_mingle(struct tenant *t);
 
-void pool_get_stats(const struct runner_pool *p, struct runner_pool_stats *ret);
+void pool_get_stats(const struct runner_class *c, struct runner_class_stats *ret);
 /* Process ids, for tests and accounting; returns how many there are. */
-size_t pool_pids(const struct runner_pool *p, int *ret, size_t max);
+size_t pool_pids(const struct runner_class *c, int *ret, size_t max);

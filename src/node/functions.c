@@ -435,6 +435,7 @@ static int start_wasm(struct functions *f, struct runtime **ret, struct err *err
         return r;
     struct wasm_runtime_opts opts = { .loop = f->opts.loop,
                                       .modules = f->opts.modules,
+                                      .runners = f->opts.runners,
                                       .sources = f->sources,
                                       .logs = f->logs,
                                       .module_dirs = (const char *const *)f->module_dirs,

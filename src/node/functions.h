@@ -17,6 +17,7 @@
 
 struct functions;
 struct module_cache;
+struct runner_pool;
 struct transport;
 struct http_exchange;
 struct http_request;
@@ -43,6 +44,7 @@ struct functions_opts { /* strings are kept */
     unsigned roles;
     const char *data_dir;
     struct module_cache *modules; /* kept; of the process; NULL without the worker role */
+    struct runner_pool *runners;  /* the same */
     const char *name;             /* of this node; NULL: as worker.json keeps it */
     struct transport *transport;  /* kept; NULL: neither control plane nor what reads objects */
     struct watch_hub *hub;        /* kept; the process's, over that transport; NULL with it */

@@ -45,6 +45,7 @@ static int start_mechanisms(struct host *h, const char *swap_dir, struct err *er
     const struct host_opts *o = &h->opts;
     struct guest_host_opts guests = o->guests;
     guests.swap_dir = swap_dir;
+    guests.runners = o->runners;
     int r = guest_host_new(o->loop, &guests, &h->guests, err);
     return r < 0 ? err_ctx(err, r, "guest host") : 0;
 }

@@ -29,6 +29,7 @@ struct host_opts {
     struct loop *loop;
     const char *data_dir;
     struct module_cache *modules; /* kept; of the process */
+    struct runner_pool *runners;  /* the same */
     struct transport *transport;  /* kept */
     struct watch_hub *hub;        /* kept; the process's, over that transport */
     bool embedded;                /* the API is in this process: watch resources, not namespaces */
@@ -42,7 +43,7 @@ struct host_opts {
     const char *namespace;     /* Operator objects of this one alone; NULL: of all */
     bool standby;              /* begin so; see host_set_standby() */
     enum host_identity identity;
-    struct guest_host_opts guests; /* swap_dir is filled in */
+    struct guest_host_opts guests; /* swap_dir and runners are filled in */
     /* Every operator known at start has been applied. */
     void (*on_synced)(void *arg);
     void *arg;

@@ -12,6 +12,7 @@
 #include "codec/url.h"
 #include "fn/function.h"
 #include "guest/module.h"
+#include "guest/runner_pool.h"
 #include "io/address.h"
 #include "io/http.h"
 #include "node/admin.h"
@@ -47,7 +48,8 @@ struct server {
     struct http_transport *remote;
     struct watch_hub *hub;        /* of all services; NULL: none needs an API */
     uint16_t api_port;            /* of the remote API; 0: not known */
-    struct module_cache *modules; /* NULL: no service has guests */
+    struct module_cache *modules; /* NULL: no service has guests; as the next one */
+    struct runner_pool *runners;
     struct host *host;
     struct functions *functions;
     struct scheduling *scheduling;
@@ -120,9 +122,10 @@ static void stop_leader(void *arg)
         stop_hub(s);
 }
 
-static void stop_modules(void *arg)
+static void stop_mechanisms(void *arg)
 {
     struct server *s = arg;
+    pool_free(take_ptr(&s->runners));
     if (s->modules)
         module_cache_close(take_ptr(&s->modules), stop_leader, s);
     else
@@ -133,9 +136,9 @@ static void stop_host(void *arg)
 {
     struct server *s = arg;
     if (s->host)
-        host_stop(take_ptr(&s->host), stop_modules, s);
+        host_stop(take_ptr(&s->host), stop_mechanisms, s);
     else
-        stop_modules(s);
+        stop_mechanisms(s);
 }
 
 static void stop_scheduling(void *arg)
@@ -454,8 +457,8 @@ static void on_policy(void *arg)
         host_rights_changed(s->host);
 }
 
-/* One module cache for all services of the process: one queue of compilations, one limit. */
-static int start_modules(struct server *s, struct err *err)
+/* One module cache and one pool of runners for all services of the process. */
+static int start_mechanisms(struct server *s, struct err *err)
 {
     const struct server_opts *o = &s->opts;
     const struct functions_opts *f = &o->functions;
@@ -464,6 +467,7 @@ static int start_modules(struct server *s, struct err *err)
         return 0;
     scoped(free_scoped) char *dir = xasprintf("%s/modules", o->data_dir);
     const struct module_cache_config config = { .dir = dir };
+    s->runners = pool_new(&s->loop, NULL);
     return module_cache_new(&s->loop, &config, &s->modules, err);
 }
 
@@ -473,6 +477,7 @@ static int start_host(struct server *s, struct transport *transport, struct err 
     struct host_opts opts = { .loop = &s->loop,
                               .data_dir = o->data_dir,
                               .modules = s->modules,
+                              .runners = s->runners,
                               .transport = transport,
                               .hub = s->hub,
                               .embedded = s->cluster != NULL,
@@ -511,6 +516,7 @@ static int start_functions(struct server *s, struct transport *transport, struct
     opts.loop = &s->loop;
     opts.data_dir = s->opts.data_dir;
     opts.modules = s->modules;
+    opts.runners = s->runners;
     opts.transport = transport;
     opts.hub = s->hub;
     opts.embedded = s->cluster != NULL;
@@ -561,7 +567,7 @@ static int start_hub(struct server *s, struct transport *transport, struct err *
 static void start_services(struct server *s, struct transport *transport)
 {
     struct err err = { 0 };
-    int r = start_modules(s, &err);
+    int r = start_mechanisms(s, &err);
     if (r >= 0)
         r = start_hub(s, transport, &err);
     if (r >= 0)

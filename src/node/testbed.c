@@ -9,6 +9,7 @@
 #include "codec/json.h"
 #include "codec/url.h"
 #include "guest/module.h"
+#include "guest/runner_pool.h"
 #include "node/cluster.h"
 #include "node/host.h"
 #include "operator/discovery.h"
@@ -29,6 +30,7 @@ struct testbed {
     struct loop loop;
     char *data_dir, *modules_dir, *code_dir;
     struct module_cache *modules;
+    struct runner_pool *runners;
     struct cluster *cluster;
     struct watch_hub *hub;
     struct host *host;
@@ -474,10 +476,12 @@ static int start_parts(struct testbed *t, struct err *err)
     r = watch_hub_new(&t->loop, &hub, &t->hub, err);
     if (r < 0)
         return r;
+    t->runners = pool_new(&t->loop, NULL);
     const char *const dirs[] = { t->modules_dir };
     struct host_opts host = { .loop = &t->loop,
                               .data_dir = t->data_dir,
                               .modules = t->modules,
+                              .runners = t->runners,
                               .transport = &t->recorder,
                               .hub = t->hub,
                               .embedded = true,
@@ -539,6 +543,7 @@ void testbed_stop(struct testbed *t)
         watch_hub_close(t->hub, on_stopped, t);
         stop_part(t);
     }
+    pool_free(t->runners);
     if (t->modules) {
         module_cache_close(t->modules, on_stopped, t);
         stop_part(t);

@@ -403,6 +403,6 @@ static void on_lost(struct tenant *t, enum tenant_lost how, const struct err *wh
         wasm_deliver(x);
 }
 
-const struct runner_pool_ops wasm_pool_ops = {
+const struct runner_class_ops wasm_class_ops = {
     .on_answer = on_answer, .on_call = on_call, .on_lost = on_lost, .on_room = wasm_on_room
 };

@@ -141,9 +141,9 @@ int wasm_base_new(struct wasm_revision *rev, struct err *err)
     if (rt->n_bases >= rt->opts.templates_max)
         (void)make_room(rt, NULL);
     enum runner_share share = b->is_slow ? RUNNER_SLOW : RUNNER_SHARED;
-    int r = pool_place(rt->pool, &b->seat.tenant, rev->module, share, err);
+    int r = pool_place(rt->runners, &b->seat.tenant, rev->module, share, err);
     if (r == -EAGAIN && make_room(rt, NULL))
-        r = pool_place(rt->pool, &b->seat.tenant, rev->module, share, err);
+        r = pool_place(rt->runners, &b->seat.tenant, rev->module, share, err);
     if (r == 0 && (has_base_there(rev, b) || !pool_can_send(&b->seat.tenant))) {
         pool_release(&b->seat.tenant);
         r = err_set(err, -EAGAIN, "no runner has room");

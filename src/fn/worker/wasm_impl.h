@@ -42,8 +42,7 @@ struct wasm_rt {
     struct invoker invoker;
     struct wasm_runtime_opts opts;
     char **dirs;
-    char *runner_path;
-    struct runner_pool *pool;
+    struct runner_class *runners; /* NULL: closed */
     /* "uid/revision", of a twin with a number behind it -> wasm_revision, with those that rest */
     struct map revisions;
     struct list resting;  /* longest first */
@@ -286,4 +285,4 @@ void wasm_invocation_free(struct invocation *x);
 
 /* ---- wasm_answer.c ---- */
 
-extern const struct runner_pool_ops wasm_pool_ops;
+extern const struct runner_class_ops wasm_class_ops;

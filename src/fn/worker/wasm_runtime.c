@@ -631,7 +631,6 @@ static void rt_free(struct wasm_rt *rt)
     for (size_t i = 0; i < rt->opts.n_module_dirs; i++)
         free(rt->dirs[i]);
     free(rt->dirs);
-    free(rt->runner_path);
     map_fini(&rt->revisions);
     map_fini(&rt->sandboxes);
     free(rt);
@@ -640,14 +639,14 @@ static void rt_free(struct wasm_rt *rt)
 
 void wasm_free_if_closed(struct wasm_rt *rt)
 {
-    if (rt->is_closing && !rt->pool && rt->n_gets == 0 && rt->n_invocations == 0)
+    if (rt->is_closing && !rt->runners && rt->n_gets == 0 && rt->n_invocations == 0)
         rt_free(rt);
 }
 
-static void on_pool_closed(void *arg)
+static void on_runners_closed(void *arg)
 {
     struct wasm_rt *rt = arg;
-    rt->pool = NULL;
+    rt->runners = NULL;
     wasm_free_if_closed(rt);
 }
 
@@ -678,7 +677,7 @@ static void wasm_close(struct runtime *t, void (*done)(void *arg), void *arg)
     wasm_files_fini(rt);
     defer_cancel(&rt->pump);
     timer_stop(rt->opts.loop, &rt->tidy);
-    pool_close(rt->pool, on_pool_closed, rt);
+    pool_close_class(rt->runners, on_runners_closed, rt);
 }
 
 static const struct runtime_ops runtime_ops = { .name = "wasm",
@@ -689,23 +688,9 @@ static const struct runtime_ops runtime_ops = { .name = "wasm",
                                                 .recover = wasm_recover,
                                                 .close = wasm_close };
 
-static char *find_runner(const char *given)
-{
-    const char *from_env = getenv("DORMOUSE_RUNNER");
-    if (given || from_env)
-        return xstrdup(given ? given : from_env);
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[MAX(n, 0)] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    return xasprintf("%s/dormouse-runner", slash ? self : ".");
-}
-
 int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret, struct err *err)
 {
-    scoped(free_scoped) char *path = find_runner(opts->runner_path);
+    const char *path = pool_runner_path(opts->runners);
     if (access(path, X_OK) < 0)
         return err_sys(err, -errno, "runner '%s'", path);
     struct wasm_rt *rt = xnew(struct wasm_rt);
@@ -715,7 +700,6 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     rt->opts = *opts;
     if (!rt->opts.compiling_ms)
         rt->opts.compiling_ms = WASM_COMPILING_MS;
-    rt->runner_path = take_ptr(&path);
     if (rt->opts.templates_max == 0)
         rt->opts.templates_max = WASM_TEMPLATES_MAX;
     rt->dirs = xnew_n(char *, opts->n_module_dirs + 1);
@@ -733,10 +717,9 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     list_init(&rt->spare);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     rt->max_runners = opts->max_runners ? opts->max_runners : (unsigned)MAX(cores, 1L);
-    const struct runner_pool_opts pool_opts = { .runner_path = rt->runner_path,
-                                                .max_runners = opts->max_runners,
-                                                .parked_max = WASM_PARKED_MAX };
-    rt->pool = pool_new(opts->loop, &pool_opts, &wasm_pool_ops, rt);
+    const struct runner_class_opts class_opts = { .max_runners = opts->max_runners,
+                                                  .parked_max = WASM_PARKED_MAX };
+    rt->runners = pool_open_class(opts->runners, &class_opts, &wasm_class_ops, rt);
     *ret = &rt->runtime;
     return 0;
 }
@@ -744,8 +727,8 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
 void wasm_runtime_get_stats(const struct runtime *t, struct wasm_runtime_stats *ret)
 {
     const struct wasm_rt *rt = container_of(t, struct wasm_rt, runtime);
-    struct runner_pool_stats pool;
-    pool_get_stats(rt->pool, &pool);
+    struct runner_class_stats pool;
+    pool_get_stats(rt->runners, &pool);
     *ret = (struct wasm_runtime_stats){ .runners = pool.runners,
                                         .runner_starts = pool.starts,
                                         .runner_losses = pool.losses,
@@ -760,5 +743,5 @@ void wasm_runtime_get_stats(const struct runtime *t, struct wasm_runtime_stats *
 
 size_t wasm_runtime_pids(const struct runtime *t, int *ret, size_t max)
 {
-    return pool_pids(container_of(t, struct wasm_rt, runtime)->pool, ret, max);
+    return pool_pids(container_of(t, struct wasm_rt, runtime)->runners, ret, max);
 }

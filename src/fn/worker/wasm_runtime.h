@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime `wasm`: functions as guests in runner processes of their own pool
+ * The runtime `wasm`: functions as guests in runner processes of their own class
  * (docs/function-abi.md is what they see, guest/runner_pool.h the processes).
  *
  * A sandbox has no address but the runtime's invoker, and is the right to run requests: as many at
@@ -37,6 +37,8 @@ enum {
     WASM_LOG_LINES_BURST = 1000 /* after silence */
 };
 
+struct runner_pool;
+
 struct wasm_runtime_opts {
     struct loop *loop;
     struct module_cache *modules;   /* kept; may be shared with operators */
@@ -45,10 +47,10 @@ struct wasm_runtime_opts {
     /* Where spec.module.file may lie; copied, as they are when the runtime is made. */
     const char *const *module_dirs;
     size_t n_module_dirs;
-    const char *runner_path; /* copied; NULL: $DORMOUSE_RUNNER, else beside our own program */
-    unsigned max_runners;    /* 0: one per core */
-    unsigned templates_max;  /* 0: WASM_TEMPLATES_MAX */
-    uint64_t compiling_ms;   /* on_compiling after this; 0: WASM_COMPILING_MS */
+    struct runner_pool *runners; /* kept; of the process: functions get a class of it */
+    unsigned max_runners;        /* 0: one per core */
+    unsigned templates_max;      /* 0: WASM_TEMPLATES_MAX */
+    uint64_t compiling_ms;       /* on_compiling after this; 0: WASM_COMPILING_MS */
 };
 
 /* Starts no process. Freed by ops->close(). Errors: -ENOENT no runner is there. */
