@@ -87,6 +87,8 @@ TEST(what_breaks_a_rule_is_named)
         { "{}", "spec needs one of module, image and fake" },
         { "{\"module\":{\"file\":\"a\"},\"fake\":{}}", "spec needs one of" },
         { "{\"module\":{}}", "spec.module needs one of" },
+        { "{\"module\":null}", "spec.module must be an object" },
+        { "{\"fake\":{},\"args\":[\"a\",1]}", "spec.args[1] must be a string" },
         { "{\"module\":{\"file\":\"\"}}", "names nothing" },
         { "{\"module\":{\"url\":\"http://x/y\"}}", "needs spec.module.sha256" },
         { "{\"module\":{\"file\":\"a\",\"sha256\":\"12\"}}", "64 hexadecimal" },

@@ -3,12 +3,12 @@
 #include "fn/function.h"
 
 #include "base/buf.h"
+#include "codec/bind.h"
 #include "codec/digest.h"
 #include "fn/cron/cron.h"
 #include "kube/model/meta.h"
 #include "kube/model/quantity.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 enum { CPU_MILLI_MAX = 1024000 };
@@ -45,90 +45,28 @@ void fn_template_json(const struct json *spec, struct buf *to)
     buf_add_cstr(to, *between == '{' ? "{}" : "}");
 }
 
-/* ---------------------------------------------------------------- scalars */
+/* ---------------------------------------------------------------- words */
 
 /*
- * The schema has these bounds; they are checked again, since a cluster may have an older one. A
- * member that is not there leaves *ret.
+ * The schema has the bounds of these tables; they are checked again, since a cluster may have an
+ * older one. Messages are "PATH TEXT".
  */
-static int read_u64(const struct json *at, const char *path, const char *key, uint64_t min,
-                    uint64_t max, uint64_t *ret, struct err *err)
+static int say(struct bind *b, const struct bind_problem *p)
 {
-    const struct json *v = json_getc(at, key);
-    int64_t n = 0;
-    if (!v)
-        return 0;
-    if (json_int(v, &n) < 0 || n < 0 || (uint64_t)n < min || (uint64_t)n > max)
-        return err_set(err, E_INVALID,
-                       "spec.%s%s must be an integer between %" PRIu64 " and %" PRIu64, path, key,
-                       min, max);
-    *ret = (uint64_t)n;
-    return 0;
+    struct bind_problem q = *p;
+    q.code = E_INVALID;
+    if (p->fault == BIND_NO_SUCH_NAME)
+        q.text = arena_printf(b->arena, "'" STR_FMT "' is none of the values it may have",
+                              STR_ARG(json_str(p->value)));
+    return bind_say(b, &q);
 }
 
-static int read_u32(const struct json *at, const char *path, const char *key, uint64_t min,
-                    uint64_t max, uint32_t *ret, struct err *err)
+static int read_spec(struct arena *a, const struct bind_table *t, const struct json *spec, void *to,
+                     struct err *err)
 {
-    uint64_t n = *ret;
-    int r = read_u64(at, path, key, min, max, &n, err);
-    if (r >= 0)
-        *ret = (uint32_t)n;
-    return r;
-}
-
-/* A quantity, in thousandths if `is_milli`. */
-static int read_quantity(const struct json *at, const char *path, const char *key, bool is_milli,
-                         uint64_t min, uint64_t max, uint64_t *ret, struct err *err)
-{
-    const struct json *v = json_getc(at, key);
-    struct quantity q;
-    if (!v)
-        return 0;
-    int r =
-        quantity_parse(v->type == JSON_STRING || v->type == JSON_NUMBER ? v->s : STR(""), &q, err);
-    if (r < 0)
-        return err_ctx(err, r, "spec.%s%s", path, key);
-    int64_t n = is_milli ? quantity_milli(q) : quantity_value(q);
-    if (n < 0 || (uint64_t)n < min || (uint64_t)n > max)
-        return err_set(err, E_INVALID, "spec.%s%s must be between %" PRIu64 " and %" PRIu64 "%s",
-                       path, key, min, max, is_milli ? " thousandths" : "");
-    *ret = (uint64_t)n;
-    return 0;
-}
-
-struct word {
-    const char *text;
-    int value;
-};
-
-static int read_word(const struct json *at, const char *path, const char *key,
-                     const struct word *words, size_t n, int *ret, struct err *err)
-{
-    const struct json *v = json_getc(at, key);
-    if (!v)
-        return 0;
-    for (size_t i = 0; i < n; i++)
-        if (str_is(json_str(v), words[i].text)) {
-            *ret = words[i].value;
-            return 0;
-        }
-    return err_set(err, E_INVALID, "spec.%s%s '" STR_FMT "' is none of the values it may have",
-                   path, key, STR_ARG(json_str(v)));
-}
-
-static int read_strings(struct arena *a, const struct json *list, const char *key, size_t max,
-                        struct str **ret, size_t *ret_n, struct err *err)
-{
-    if (list && list->n > max)
-        return err_set(err, E_INVALID, "spec.%s has more than %zu entries", key, max);
-    *ret = arena_new_n(a, struct str, list ? list->n : 0);
-    *ret_n = 0;
-    json_each (item, list) {
-        if (!json_is(item, JSON_STRING))
-            return err_set(err, E_INVALID, "spec.%s[%zu] is no string", key, *ret_n);
-        (*ret)[(*ret_n)++] = json_str(item);
-    }
-    return 0;
+    const struct fpath root = fpath_child(NULL, STR("spec"));
+    struct bind b = { .arena = a, .err = err, .at = &root, .between = " ", .say = say };
+    return bind_read(&b, t, spec, to);
 }
 
 /* Of a Secret or ConfigMap. It becomes a part of a path that is asked with the control plane's
@@ -140,67 +78,110 @@ static bool is_object_name(struct str s)
 
 /* ---------------------------------------------------------------- template */
 
-static int read_module(const struct json *module, struct fn_template *t, struct err *err)
+#define TEMPLATE struct fn_template
+
+static int check_config_map(struct bind *b, const struct json *v, void *at)
 {
-    const struct json *file = json_getc(module, "file"), *map = json_getc(module, "configMap"),
-                      *url = json_getc(module, "url");
+    return is_object_name(*(struct str *)at) ? 0 : BIND_FAIL(b, "is no name of a ConfigMap");
+}
+
+static int check_sha256(struct bind *b, const struct json *v, void *at)
+{
+    const struct str *s = at;
     uint8_t digest[SHA256_BYTES];
-    if ((file != NULL) + (map != NULL) + (url != NULL) != 1)
-        return err_set(err, E_INVALID, "spec.module needs one of file, configMap and url");
-    t->runtime = FN_WASM;
-    t->file = json_str(file);
-    t->config_map = json_get_str(map, "name");
-    t->key = json_get_str(map, "key");
-    if (map && !t->key.n)
-        t->key = STR("module.wasm");
-    t->url = json_str(url);
-    t->sha256 = json_get_str(module, "sha256");
+    return s->n == 0 || hex_parse(*s, digest, sizeof digest)
+               ? 0
+               : BIND_FAIL(b, "is not 64 hexadecimal digits");
+}
+
+static int check_module(struct bind *b, const struct json *v, void *at)
+{
+    struct fn_template *t = at;
+    bool has_map = json_getc(v, "configMap"), has_url = json_getc(v, "url");
+    if ((json_getc(v, "file") != NULL) + has_map + has_url != 1)
+        return BIND_FAIL(b, "needs one of file, configMap and url");
     if (!t->file.n && !t->config_map.n && !t->url.n)
-        return err_set(err, E_INVALID, "spec.module names nothing");
-    if (map && !is_object_name(t->config_map))
-        return err_set(err, E_INVALID, "spec.module.configMap.name is no name of a ConfigMap");
-    if (t->sha256.n && !hex_parse(t->sha256, digest, sizeof digest))
-        return err_set(err, E_INVALID, "spec.module.sha256 is not 64 hexadecimal digits");
-    if (url && !t->sha256.n)
-        return err_set(err, E_INVALID, "spec.module.url needs spec.module.sha256");
+        return BIND_FAIL(b, "names nothing");
+    if (has_map && !t->key.n)
+        t->key = STR("module.wasm");
+    if (has_url && !t->sha256.n)
+        return bind_fail_in(b, "url", E_INVALID, "needs spec.module.sha256");
     return 0;
 }
 
-static int read_env(struct arena *a, const struct json *list, struct fn_template *t,
-                    struct err *err)
+static const struct bind_field config_map_fields[] = {
+    BIND_STR("name", TEMPLATE, config_map, .check = check_config_map),
+    BIND_STR("key", TEMPLATE, key),
+};
+static const struct bind_table config_map_table = BIND_TABLE(config_map_fields);
+static const struct bind_field module_fields[] = {
+    BIND_STR("file", TEMPLATE, file),
+    BIND_INLINE("configMap", &config_map_table),
+    BIND_STR("url", TEMPLATE, url),
+    BIND_STR("sha256", TEMPLATE, sha256, .check = check_sha256),
+};
+static const struct bind_table module_table = BIND_TABLE(module_fields, .check = check_module);
+
+static int check_image(struct bind *b, const struct json *v, void *at)
 {
-    if (list && list->n > FN_ENV_MAX)
-        return err_set(err, E_INVALID, "spec.env has more than %d entries", FN_ENV_MAX);
-    t->env = arena_new_n(a, struct fn_env, list ? list->n : 0);
-    json_each (item, list) {
-        struct fn_env *e = &t->env[t->n_env];
-        const struct json *value = json_getc(item, "value"), *from = json_getc(item, "valueFrom"),
-                          *secret = json_getc(from, "secretKeyRef"),
-                          *map = json_getc(from, "configMapKeyRef"), *ref = secret ? secret : map;
-        *e = (struct fn_env){ .name = json_get_str(item, "name"),
-                              .value = json_str(value),
-                              .is_secret = secret != NULL,
-                              .object = json_get_str(ref, "name"),
-                              .key = json_get_str(ref, "key"),
-                              .is_optional = json_bool(json_getc(ref, "optional")) };
-        if (!e->name.n || memchr(e->name.p, '=', e->name.n) || memchr(e->name.p, 0, e->name.n))
-            return err_set(err, E_INVALID, "spec.env[%zu].name is no name of a variable", t->n_env);
-        if ((value && from) || (secret && map) || (from && (!e->object.n || !e->key.n)))
-            return err_set(err, E_INVALID,
-                           "spec.env[%zu] needs one of value, valueFrom.secretKeyRef and "
-                           "valueFrom.configMapKeyRef, these with name and key",
-                           t->n_env);
-        if (from && !is_object_name(e->object))
-            return err_set(err, E_INVALID,
-                           "spec.env[%zu].valueFrom has a name that is none of a Secret or "
-                           "ConfigMap",
-                           t->n_env);
-        if (memchr(e->value.p ? e->value.p : "", 0, e->value.n))
-            return err_set(err, E_INVALID, "spec.env[%zu].value contains NUL", t->n_env);
-        t->n_env++;
-    }
+    const struct fn_template *t = at;
+    return !t->image.n == !t->bundle.n ? BIND_FAIL(b, "needs one of reference and bundle") : 0;
+}
+
+static const char *const pull_policies[] = { [FN_PULL_IF_NOT_PRESENT] = "IfNotPresent",
+                                             [FN_PULL_ALWAYS] = "Always",
+                                             [FN_PULL_NEVER] = "Never" };
+static const struct bind_field image_fields[] = {
+    BIND_STR("reference", TEMPLATE, image),
+    BIND_STR("bundle", TEMPLATE, bundle),
+    BIND_ENUM("pullPolicy", TEMPLATE, pull, pull_policies),
+};
+static const struct bind_table image_table = BIND_TABLE(image_fields, .check = check_image);
+static const struct bind_field fake_fields[] = {
+    BIND_UINT("createMilliseconds", TEMPLATE, fake_create_ms, .max = 600000),
+    BIND_UINT("workMilliseconds", TEMPLATE, fake_work_ms, .max = 600000),
+};
+static const struct bind_table fake_table = BIND_TABLE(fake_fields);
+
+static int check_variable(struct bind *b, const struct json *v, void *at)
+{
+    struct str s = *(struct str *)at;
+    return s.n && str_find_char(s, '=') < 0 ? 0 : BIND_FAIL(b, "is no name of a variable");
+}
+
+static int check_env(struct bind *b, const struct json *v, void *at)
+{
+    struct fn_env *e = at;
+    const struct json *from = json_getc(v, "valueFrom");
+    bool has_map = json_getc(from, "configMapKeyRef");
+    e->is_secret = json_getc(from, "secretKeyRef");
+    if ((json_getc(v, "value") && from) || (e->is_secret && has_map) ||
+        (from && (!e->object.n || !e->key.n)))
+        return BIND_FAIL(b, "needs one of value, valueFrom.secretKeyRef and "
+                            "valueFrom.configMapKeyRef, these with name and key");
+    if (from && !is_object_name(e->object))
+        return bind_fail_in(b, "valueFrom", E_INVALID,
+                            "has a name that is none of a Secret or ConfigMap");
     return 0;
 }
+
+static const struct bind_field reference_fields[] = {
+    BIND_STR("name", struct fn_env, object),
+    BIND_STR("key", struct fn_env, key),
+    BIND_BOOL("optional", struct fn_env, is_optional),
+};
+static const struct bind_table reference_table = BIND_TABLE(reference_fields);
+static const struct bind_field value_from_fields[] = {
+    BIND_INLINE("secretKeyRef", &reference_table),
+    BIND_INLINE("configMapKeyRef", &reference_table),
+};
+static const struct bind_table value_from_table = BIND_TABLE(value_from_fields);
+static const struct bind_field env_fields[] = {
+    BIND_STR("name", struct fn_env, name, .check = check_variable, .flags = BIND_REQUIRED),
+    BIND_STR("value", struct fn_env, value),
+    BIND_INLINE("valueFrom", &value_from_table),
+};
+static const struct bind_table env_table = BIND_TABLE(env_fields, .check = check_env);
 
 /* A path that begins at the root and has no "." or ".." in it. */
 static bool is_plain_path(struct str path)
@@ -218,135 +199,94 @@ static bool is_plain_path(struct str path)
     return true;
 }
 
-static int read_secrets(struct arena *a, const struct json *list, struct fn_template *t,
-                        struct err *err)
+static int check_secret(struct bind *b, const struct json *v, void *at)
 {
-    if (list && list->n > FN_SECRETS_MAX)
-        return err_set(err, E_INVALID, "spec.secrets has more than %d entries", FN_SECRETS_MAX);
-    t->secrets = arena_new_n(a, struct fn_secret_file, list ? list->n : 0);
-    json_each (item, list) {
-        struct fn_secret_file s = { json_get_str(item, "secretName"),
-                                    json_get_str(item, "mountPath") };
-        if (!s.secret.n || !is_plain_path(s.path) || s.path.n == 1)
-            return err_set(err, E_INVALID,
-                           "spec.secrets[%zu] needs secretName, and a mountPath below /",
-                           t->n_secrets);
-        if (!is_object_name(s.secret))
-            return err_set(err, E_INVALID, "spec.secrets[%zu].secretName is no name of a Secret",
-                           t->n_secrets);
-        t->secrets[t->n_secrets++] = s;
-    }
-    return 0;
+    const struct fn_secret_file *s = at;
+    if (!s->secret.n || !is_plain_path(s->path) || s->path.n == 1)
+        return BIND_FAIL(b, "needs secretName, and a mountPath below /");
+    return is_object_name(s->secret)
+               ? 0
+               : bind_fail_in(b, "secretName", E_INVALID, "is no name of a Secret");
 }
 
-static int read_pull_secrets(struct arena *a, const struct json *list, struct fn_template *t,
-                             struct err *err)
+static int check_pull_secret(struct bind *b, const struct json *v, void *at)
 {
-    if (list && list->n > FN_PULL_SECRETS_MAX)
-        return err_set(err, E_INVALID, "spec.imagePullSecrets has more than %d entries",
-                       FN_PULL_SECRETS_MAX);
-    t->pull_secrets = arena_new_n(a, struct str, list ? list->n : 0);
-    json_each (item, list) {
-        struct str name = json_get_str(item, "name");
-        if (!is_object_name(name))
-            return err_set(err, E_INVALID, "spec.imagePullSecrets[%zu].name is no name of a Secret",
-                           t->n_pull_secrets);
-        t->pull_secrets[t->n_pull_secrets++] = name;
-    }
-    return 0;
+    return is_object_name(*(struct str *)at) ? 0 : BIND_FAIL(b, "is no name of a Secret");
 }
 
-static int read_image(const struct json *image, struct fn_template *t, struct err *err)
+static int check_readiness_path(struct bind *b, const struct json *v, void *at)
 {
-    static const struct word policies[] = { { "IfNotPresent", FN_PULL_IF_NOT_PRESENT },
-                                            { "Always", FN_PULL_ALWAYS },
-                                            { "Never", FN_PULL_NEVER } };
-    int policy = FN_PULL_IF_NOT_PRESENT;
-    t->runtime = FN_OCI;
-    t->image = json_get_str(image, "reference");
-    t->bundle = json_get_str(image, "bundle");
-    if (!t->image.n == !t->bundle.n)
-        return err_set(err, E_INVALID, "spec.image needs one of reference and bundle");
-    int r = read_word(image, "image.", "pullPolicy", policies, ARRAY_LEN(policies), &policy, err);
-    t->pull = (enum fn_pull)policy;
-    return r;
+    const struct str *s = at;
+    return s->n && s->p[0] != '/' ? BIND_FAIL(b, "does not begin with '/'") : 0;
 }
 
-static int read_node_selector(struct arena *a, const struct json *map, struct fn_template *t,
-                              struct err *err)
-{
-    t->node_selector = arena_new_n(a, struct fn_name_value, map ? map->n : 0);
-    json_each (item, map) {
-        if (!json_is(item, JSON_STRING))
-            return err_set(err, E_INVALID, "spec.nodeSelector has a value that is no string");
-        t->node_selector[t->n_node_selector++] =
-            (struct fn_name_value){ item->key, json_str(item) };
-    }
-    return 0;
-}
+static const struct bind_field secret_fields[] = {
+    BIND_STR("secretName", struct fn_secret_file, secret),
+    BIND_STR("mountPath", struct fn_secret_file, path),
+};
+static const struct bind_table secret_table = BIND_TABLE(secret_fields, .check = check_secret);
+/* An element of pull_secrets, which is a name and nothing else. */
+static const struct bind_field pull_secret_fields[] = {
+    { .name = { "name", 4 },
+      .kind = BIND_KIND_STR,
+      .flags = BIND_REQUIRED,
+      .check = check_pull_secret },
+};
+static const struct bind_table pull_secret_table = BIND_TABLE(pull_secret_fields);
+static const struct bind_field resource_fields[] = {
+    BIND_CUSTOM("cpu", TEMPLATE, cpu_milli, quantity_bind_milli, .min = 1, .max = CPU_MILLI_MAX,
+                .has_at = BIND_HAS(TEMPLATE, has_cpu_limit)),
+    BIND_CUSTOM("memory", TEMPLATE, memory, quantity_bind, .min = MEMORY_MIN, .max = MEMORY_MAX),
+    BIND_UINT("pids", TEMPLATE, pids_max, .min = 1, .max = 4194304),
+};
+static const struct bind_table resource_table = BIND_TABLE(resource_fields);
+static const struct bind_field readiness_fields[] = {
+    BIND_STR("path", TEMPLATE, readiness_path, .check = check_readiness_path),
+    BIND_UINT("timeoutMilliseconds", TEMPLATE, readiness_ms, .min = 1, .max = 3600000),
+};
+static const struct bind_table readiness_table = BIND_TABLE(readiness_fields);
+
+static const char *const abis[] = { [FN_ABI_COMMAND] = "command", [FN_ABI_REACTOR] = "reactor" };
+static const char *const protocols[] = {
+    [FN_HTTP1] = "http1", [FN_H2C] = "h2c", [FN_GRPC] = "grpc"
+};
+static const struct bind_field template_fields[] = {
+    BIND_INLINE("module", &module_table),
+    BIND_INLINE("image", &image_table),
+    BIND_INLINE("fake", &fake_table),
+    BIND_ENUM("abi", TEMPLATE, abi, abis),
+    BIND_BOOL("reuse", TEMPLATE, reuse),
+    BIND_ENUM("protocol", TEMPLATE, protocol, protocols),
+    BIND_UINT("port", TEMPLATE, port, .min = 1),
+    BIND_INLINE("resources", &resource_table),
+    BIND_INLINE("readiness", &readiness_table),
+    BIND_STRS("args", TEMPLATE, args, n_args, FN_ARGS_MAX),
+    BIND_STRS("command", TEMPLATE, command, n_command, FN_ARGS_MAX),
+    BIND_OBJECTS("imagePullSecrets", TEMPLATE, pull_secrets, n_pull_secrets, &pull_secret_table,
+                 FN_PULL_SECRETS_MAX),
+    BIND_OBJECTS("env", TEMPLATE, env, n_env, &env_table, FN_ENV_MAX),
+    BIND_OBJECTS("secrets", TEMPLATE, secrets, n_secrets, &secret_table, FN_SECRETS_MAX),
+    BIND_STR_MAP("nodeSelector", TEMPLATE, node_selector, n_node_selector, struct fn_name_value,
+                 name, value, FN_NODE_SELECTOR_MAX),
+};
+static const struct bind_table template_table = BIND_TABLE(template_fields);
 
 int fn_template_read(struct arena *a, const struct json *spec, struct fn_template *ret,
                      struct err *err)
 {
-    static const struct word abis[] = { { "command", FN_ABI_COMMAND },
-                                        { "reactor", FN_ABI_REACTOR } };
-    static const struct word protocols[] = { { "http1", FN_HTTP1 },
-                                             { "h2c", FN_H2C },
-                                             { "grpc", FN_GRPC } };
-    const struct json *module = json_getc(spec, "module"), *image = json_getc(spec, "image"),
-                      *fake = json_getc(spec, "fake"), *resources = json_getc(spec, "resources"),
-                      *readiness = json_getc(spec, "readiness");
-    int abi = FN_ABI_AUTO, protocol = FN_HTTP1;
-    uint32_t port = 8080;
-    int r = 0;
-    *ret = (struct fn_template){ .cpu_milli = FN_CPU_DEFAULT,
-                                 .memory = FN_MEMORY_DEFAULT,
+    bool module = json_getc(spec, "module"), image = json_getc(spec, "image"),
+         fake = json_getc(spec, "fake");
+    *ret = (struct fn_template){ .runtime = module  ? FN_WASM
+                                            : image ? FN_OCI
+                                                    : FN_FAKE,
+                                 .cpu_milli = image ? FN_CPU_DEFAULT : FN_LIGHT_CPU,
+                                 .memory = fake ? FN_LIGHT_MEMORY : FN_MEMORY_DEFAULT,
                                  .pids_max = 1024,
-                                 .readiness_ms = 30000,
-                                 .reuse = json_bool(json_getc(spec, "reuse")),
-                                 .readiness_path = json_get_str(readiness, "path") };
-    if ((module != NULL) + (image != NULL) + (fake != NULL) != 1)
+                                 .port = 8080,
+                                 .readiness_ms = 30000 };
+    if (module + image + fake != 1)
         return err_set(err, E_INVALID, "spec needs one of module, image and fake");
-    if (!image)
-        ret->cpu_milli = FN_LIGHT_CPU;
-    if (module) {
-        r = read_module(module, ret, err);
-    } else if (image) {
-        r = read_image(image, ret, err);
-    } else {
-        ret->runtime = FN_FAKE;
-        ret->memory = FN_LIGHT_MEMORY;
-        r = read_u64(fake, "fake.", "createMilliseconds", 0, 600000, &ret->fake_create_ms, err);
-        if (r >= 0)
-            r = read_u64(fake, "fake.", "workMilliseconds", 0, 600000, &ret->fake_work_ms, err);
-    }
-    if (r < 0 || (r = read_word(spec, "", "abi", abis, ARRAY_LEN(abis), &abi, err)) < 0 ||
-        (r = read_word(spec, "", "protocol", protocols, ARRAY_LEN(protocols), &protocol, err)) <
-            0 ||
-        (r = read_u32(spec, "", "port", 1, 65535, &port, err)) < 0 ||
-        (r = read_quantity(resources, "resources.", "cpu", true, 1, CPU_MILLI_MAX, &ret->cpu_milli,
-                           err)) < 0 ||
-        (r = read_quantity(resources, "resources.", "memory", false, MEMORY_MIN, MEMORY_MAX,
-                           &ret->memory, err)) < 0 ||
-        (r = read_u64(resources, "resources.", "pids", 1, 4194304, &ret->pids_max, err)) < 0 ||
-        (r = read_u64(readiness, "readiness.", "timeoutMilliseconds", 1, 3600000,
-                      &ret->readiness_ms, err)) < 0 ||
-        (r = read_strings(a, json_getc(spec, "args"), "args", FN_ARGS_MAX, &ret->args, &ret->n_args,
-                          err)) < 0 ||
-        (r = read_strings(a, json_getc(spec, "command"), "command", FN_ARGS_MAX, &ret->command,
-                          &ret->n_command, err)) < 0 ||
-        (r = read_pull_secrets(a, json_getc(spec, "imagePullSecrets"), ret, err)) < 0 ||
-        (r = read_env(a, json_getc(spec, "env"), ret, err)) < 0 ||
-        (r = read_secrets(a, json_getc(spec, "secrets"), ret, err)) < 0 ||
-        (r = read_node_selector(a, json_getc(spec, "nodeSelector"), ret, err)) < 0)
-        return r;
-    ret->has_cpu_limit = json_getc(resources, "cpu") != NULL;
-    ret->abi = (enum fn_abi)abi;
-    ret->protocol = (enum fn_protocol)protocol;
-    ret->port = (uint16_t)port;
-    if (ret->readiness_path.n && ret->readiness_path.p[0] != '/')
-        return err_set(err, E_INVALID, "spec.readiness.path does not begin with '/'");
-    return 0;
+    return read_spec(a, &template_table, spec, ret, err);
 }
 
 uint64_t fn_reserved_memory(const struct fn_template *t)
@@ -356,135 +296,107 @@ uint64_t fn_reserved_memory(const struct fn_template *t)
 
 /* ---------------------------------------------------------------- the rest */
 
-static int read_scale(const struct json *spec, struct fn_scale *s, struct err *err)
+#define SCALE struct fn_scale
+#define SPEC  struct fn_spec
+
+static int check_scale(struct bind *b, const struct json *v, void *at)
 {
-    static const struct word policies[] = { { "kpa", FN_SCALE_KPA },
-                                            { "dirigent", FN_SCALE_DIRIGENT },
-                                            { "mu", FN_SCALE_MU },
-                                            { "escargot", FN_SCALE_ESCARGOT },
-                                            { "hybrid", FN_SCALE_HYBRID } };
-    static const struct word metrics[] = { { "concurrency", FN_METRIC_CONCURRENCY },
-                                           { "rps", FN_METRIC_RPS } };
-    const struct json *at = json_getc(spec, "scale"), *c = json_getc(spec, "concurrency"),
-                      *burst = json_getc(at, "burstCapacity");
-    int policy = FN_SCALE_KPA, metric = FN_METRIC_CONCURRENCY, r;
-    *s = (struct fn_scale){ .utilization = 70,
-                            .max = UINT32_MAX,
-                            .activation = 1,
-                            .stable_ms = 60000,
-                            .panic_window_percent = 10,
-                            .panic_threshold_percent = 200,
-                            .up_rate_percent = 100000,
-                            .down_rate_percent = 200 };
-    const struct {
-        const char *key;
-        uint64_t min, max;
-        uint32_t *to;
-    } numbers[] = {
-        { "min", 0, 100000, &s->min },
-        { "max", 1, 100000, &s->max },
-        { "initial", 0, 100000, &s->initial },
-        { "activation", 1, 100000, &s->activation },
-        { "panicWindowPercent", 1, 100, &s->panic_window_percent },
-        { "panicThresholdPercent", 110, 1000, &s->panic_threshold_percent },
-        { "maxUpPercent", 101, 100000000, &s->up_rate_percent },
-        { "maxDownPercent", 101, 100000000, &s->down_rate_percent },
-    };
-    r = read_word(at, "scale.", "policy", policies, ARRAY_LEN(policies), &policy, err);
-    if (r < 0)
-        return r;
-    if (policy == FN_SCALE_DIRIGENT)
-        s->utilization = 100;
-    if ((r = read_word(c, "concurrency.", "metric", metrics, ARRAY_LEN(metrics), &metric, err)) <
-            0 ||
-        (r = read_u32(c, "concurrency.", "target", 1, 1000000, &s->target, err)) < 0 ||
-        (r = read_u32(c, "concurrency.", "utilizationPercent", 1, 100, &s->utilization, err)) < 0 ||
-        (r = read_u64(at, "scale.", "stableMilliseconds", 6000, 3600000, &s->stable_ms, err)) < 0 ||
-        (r = read_u64(at, "scale.", "downDelayMilliseconds", 0, 3600000, &s->down_delay_ms, err)) <
-            0 ||
-        (r = read_u64(at, "scale.", "idleMilliseconds", 0, WEEK_MS, &s->idle_ms, err)) < 0)
-        return r;
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        if ((r = read_u32(at, "scale.", numbers[i].key, numbers[i].min, numbers[i].max,
-                          numbers[i].to, err)) < 0)
-            return r;
-    if (burst && (json_int(burst, &s->burst) < 0 || s->burst < -1 || s->burst > 1000000))
-        return err_set(err, E_INVALID, "spec.scale.burstCapacity must be between -1 and 1000000");
-    if (s->min > s->max || s->initial > s->max)
-        return err_set(err, E_INVALID, "spec.scale.max is less than min or initial");
-    if (s->activation > s->max)
-        s->activation = s->max;
-    s->policy = (enum fn_scale_policy)policy;
-    s->metric = (enum fn_metric)metric;
+    const struct fn_scale *s = at;
+    return s->min > s->max || s->initial > s->max
+               ? bind_fail_in(b, "max", E_INVALID, "is less than min or initial")
+               : 0;
+}
+
+static const char *const policies[] = { [FN_SCALE_KPA] = "kpa",
+                                        [FN_SCALE_DIRIGENT] = "dirigent",
+                                        [FN_SCALE_MU] = "mu",
+                                        [FN_SCALE_ESCARGOT] = "escargot",
+                                        [FN_SCALE_HYBRID] = "hybrid" };
+static const struct bind_field scale_fields[] = {
+    BIND_ENUM("policy", SCALE, policy, policies),
+    BIND_UINT("stableMilliseconds", SCALE, stable_ms, .min = 6000, .max = 3600000),
+    BIND_UINT("downDelayMilliseconds", SCALE, down_delay_ms, .max = 3600000),
+    BIND_UINT("idleMilliseconds", SCALE, idle_ms, .max = WEEK_MS),
+    BIND_UINT("min", SCALE, min, .max = 100000),
+    BIND_UINT("max", SCALE, max, .min = 1, .max = 100000),
+    BIND_UINT("initial", SCALE, initial, .max = 100000),
+    BIND_UINT("activation", SCALE, activation, .min = 1, .max = 100000),
+    BIND_UINT("panicWindowPercent", SCALE, panic_window_percent, .min = 1, .max = 100),
+    BIND_UINT("panicThresholdPercent", SCALE, panic_threshold_percent, .min = 110, .max = 1000),
+    BIND_UINT("maxUpPercent", SCALE, up_rate_percent, .min = 101, .max = 100000000),
+    BIND_UINT("maxDownPercent", SCALE, down_rate_percent, .min = 101, .max = 100000000),
+    BIND_INT("burstCapacity", SCALE, burst, .min = -1, .max = 1000000),
+};
+static const struct bind_table scale_table = BIND_TABLE(scale_fields, .check = check_scale);
+
+static const char *const metrics[] = {
+    [FN_METRIC_CONCURRENCY] = "concurrency", [FN_METRIC_RPS] = "rps"
+};
+static const struct bind_field concurrency_fields[] = {
+    BIND_UINT("limit", SPEC, concurrency, .max = 100000),
+    BIND_ENUM("metric", SPEC, scale.metric, metrics),
+    BIND_UINT("target", SPEC, scale.target, .min = 1, .max = 1000000),
+    BIND_UINT("utilizationPercent", SPEC, scale.utilization, .min = 1, .max = 100),
+};
+static const struct bind_table concurrency_table = BIND_TABLE(concurrency_fields);
+
+static int check_entry(struct bind *b, const struct json *v, void *at)
+{
+    const struct fn_traffic *t = at;
+    const struct json *header = json_getc(v, "header");
+    if (header && !t->header.n)
+        return bind_fail_in(b, "header", E_INVALID, "has no name");
+    if (header && t->percent)
+        return BIND_FAIL(b, "has a header and a percentage: two entries are needed for that");
     return 0;
 }
 
-static int read_traffic(struct arena *a, const struct json *list, struct fn_spec *s,
-                        struct err *err)
+static int check_traffic(struct bind *b, const struct json *v, void *at)
 {
+    const struct fn_spec *s = container_of(at, struct fn_spec, traffic);
     uint64_t sum = 0;
     bool has_percent = false;
-    if (list && list->n > FN_TRAFFIC_MAX)
-        return err_set(err, E_INVALID, "spec.traffic has more than %d entries", FN_TRAFFIC_MAX);
-    s->traffic = arena_new_n(a, struct fn_traffic, list ? list->n : 0);
-    json_each (item, list) {
-        struct fn_traffic *t = &s->traffic[s->n_traffic++];
-        const struct json *header = json_getc(item, "header");
-        *t = (struct fn_traffic){ .tag = json_get_str(item, "tag"),
-                                  .header = json_get_str(header, "name"),
-                                  .value = json_get_str(header, "value") };
-        int r = read_u32(item, "traffic.", "revision", 1, 1000000, &t->revision, err);
-        if (r >= 0)
-            r = read_u32(item, "traffic.", "percent", 0, 100, &t->percent, err);
-        if (r < 0)
-            return r;
-        if (header && !t->header.n)
-            return err_set(err, E_INVALID, "spec.traffic[%zu].header has no name",
-                           s->n_traffic - 1);
-        if (header && t->percent)
-            return err_set(err, E_INVALID,
-                           "spec.traffic[%zu] has a header and a percentage: two entries are "
-                           "needed for that",
-                           s->n_traffic - 1);
+    json_each (item, v)
         has_percent |= json_getc(item, "percent") != NULL;
-        sum += t->percent;
-    }
-    if (has_percent && sum != 100)
-        return err_set(err, E_INVALID,
-                       "the percentages of spec.traffic add up to %" PRIu64 " instead of 100", sum);
-    return 0;
+    for (size_t i = 0; i < s->n_traffic; i++)
+        sum += s->traffic[i].percent;
+    return has_percent && sum != 100
+               ? BIND_FAIL(b, "has percentages that add up to %" PRIu64 " instead of 100", sum)
+               : 0;
 }
 
-static int read_async(struct arena *a, const struct json *at, struct fn_async *s, struct err *err)
-{
-    const struct json *list = json_getc(at, "retryOn"), *dead = json_getc(at, "deadLetter");
-    int r;
-    *s = (struct fn_async){ .attempts = 3,
-                            .backoff_ms = 1000,
-                            .backoff_max_ms = 300000,
-                            .age_max_ms = 6 * 3600000,
-                            .result_ttl_ms = 3600000,
-                            .dead_letter_function = json_get_str(dead, "function"),
-                            .dead_letter_url = json_get_str(dead, "url") };
-    if ((r = read_u32(at, "async.", "attempts", 1, 100, &s->attempts, err)) < 0 ||
-        (r = read_u64(at, "async.", "backoffMilliseconds", 1, WEEK_MS, &s->backoff_ms, err)) < 0 ||
-        (r = read_u64(at, "async.", "maxBackoffMilliseconds", 1, WEEK_MS, &s->backoff_max_ms,
-                      err)) < 0 ||
-        (r = read_u64(at, "async.", "maxAgeMilliseconds", 1, WEEK_MS, &s->age_max_ms, err)) < 0 ||
-        (r = read_u64(at, "async.", "resultMilliseconds", 0, WEEK_MS, &s->result_ttl_ms, err)) < 0)
-        return r;
-    if (list && list->n > 64)
-        return err_set(err, E_INVALID, "spec.async.retryOn has more than 64 entries");
-    uint16_t *statuses = arena_new_n(a, uint16_t, list ? list->n : 0);
-    json_each (item, list) {
-        int64_t n = json_int_or(item, 0);
-        if (n < 100 || n > 599)
-            return err_set(err, E_INVALID, "spec.async.retryOn has a value that is no status");
-        statuses[s->n_retry_on++] = (uint16_t)n;
-    }
-    s->retry_on = statuses;
-    return 0;
-}
+static const struct bind_field header_fields[] = {
+    BIND_STR("name", struct fn_traffic, header),
+    BIND_STR("value", struct fn_traffic, value),
+};
+static const struct bind_table header_table = BIND_TABLE(header_fields);
+static const struct bind_field traffic_fields[] = {
+    BIND_UINT("revision", struct fn_traffic, revision, .min = 1, .max = 1000000),
+    BIND_UINT("percent", struct fn_traffic, percent, .max = 100),
+    BIND_STR("tag", struct fn_traffic, tag),
+    BIND_INLINE("header", &header_table),
+};
+static const struct bind_table traffic_table = BIND_TABLE(traffic_fields, .check = check_entry);
+
+#define ASYNC struct fn_async
+static const struct bind_field http_status = {
+    .kind = BIND_KIND_UINT, .size = sizeof(uint16_t), .min = 100, .max = 599
+};
+static const struct bind_field dead_letter_fields[] = {
+    BIND_STR("function", ASYNC, dead_letter_function),
+    BIND_STR("url", ASYNC, dead_letter_url),
+};
+static const struct bind_table dead_letter_table = BIND_TABLE(dead_letter_fields);
+static const struct bind_field async_fields[] = {
+    BIND_UINT("attempts", ASYNC, attempts, .min = 1, .max = 100),
+    BIND_UINT("backoffMilliseconds", ASYNC, backoff_ms, .min = 1, .max = WEEK_MS),
+    BIND_UINT("maxBackoffMilliseconds", ASYNC, backoff_max_ms, .min = 1, .max = WEEK_MS),
+    BIND_UINT("maxAgeMilliseconds", ASYNC, age_max_ms, .min = 1, .max = WEEK_MS),
+    BIND_UINT("resultMilliseconds", ASYNC, result_ttl_ms, .max = WEEK_MS),
+    BIND_ARRAY("retryOn", ASYNC, retry_on, n_retry_on, &http_status, FN_RETRY_ON_MAX),
+    BIND_INLINE("deadLetter", &dead_letter_table),
+};
+static const struct bind_table async_table = BIND_TABLE(async_fields);
 
 /* Letters, digits, '.', '-', '_', and as many slashes as said. */
 static bool is_plain_word(struct str s, size_t max, unsigned n_slashes)
@@ -499,153 +411,185 @@ static bool is_plain_word(struct str s, size_t max, unsigned n_slashes)
     return s.n > 0 && s.n <= max;
 }
 
-static int check_watch(const struct fn_trigger *t, struct err *err)
+static int check_watch(struct bind *b, const struct fn_trigger *t)
 {
     if (!t->api_version.n || !t->kind_name.n || !(t->on_added || t->on_modified || t->on_deleted))
-        return err_set(err, E_INVALID,
-                       "spec.triggers: '" STR_FMT
-                       "' needs apiVersion, kind, and something to watch for",
-                       STR_ARG(t->name));
+        return BIND_FAIL(b, "needs apiVersion, kind, and something to watch for");
     if (!is_plain_word(t->api_version, 253, 1) || str_find(t->api_version, STR("..")) >= 0 ||
         !is_plain_word(t->kind_name, 253, 0) ||
         (t->namespace.n && !str_is(t->namespace, "*") &&
          (!is_plain_word(t->namespace, FN_NAME_MAX, 0) || str_find_char(t->namespace, '.') >= 0)))
-        return err_set(err, E_INVALID,
-                       "spec.triggers: apiVersion, kind or namespace of '" STR_FMT "' is no name",
-                       STR_ARG(t->name));
+        return BIND_FAIL(b, "has an apiVersion, kind or namespace that is no name");
     return 0;
 }
 
-static int check_schedule(const struct fn_trigger *t, struct err *err)
+static int check_schedule(struct bind *b, const struct fn_trigger *t)
 {
     struct cron cron;
     struct err why = { 0 };
     if (!t->cron.n)
-        return err_set(err, E_INVALID, "spec.triggers: '" STR_FMT "' has no schedule",
-                       STR_ARG(t->name));
+        return BIND_FAIL(b, "has no schedule");
     if (cron_parse(t->cron, &cron, &why) < 0)
-        return err_set(err, E_INVALID, "spec.triggers: schedule of '" STR_FMT "': %s",
-                       STR_ARG(t->name), err_text(&why));
+        return BIND_FAIL(b, "schedule of '" STR_FMT "': %s", STR_ARG(t->name), err_text(&why));
     return 0;
 }
 
-static int read_trigger(const struct json *item, struct fn_trigger *t, struct err *err)
+static int check_trigger(struct bind *b, const struct json *v, void *at)
 {
-    const struct json *cron = json_getc(item, "cron"), *event = json_getc(item, "event"),
-                      *watch = json_getc(item, "watch"), *on = json_getc(watch, "on");
-    *t = (struct fn_trigger){ .name = json_get_str(item, "name"),
-                              .path = json_get_str(item, "path") };
-    if (!t->name.n || (cron != NULL) + (event != NULL) + (watch != NULL) != 1)
-        return err_set(err, E_INVALID,
-                       "an entry of spec.triggers needs a name, and one of cron, event and watch");
+    struct fn_trigger *t = at;
+    bool cron = json_getc(v, "cron"), event = json_getc(v, "event"), watch = json_getc(v, "watch");
+    if (!t->name.n || cron + event + watch != 1)
+        return BIND_FAIL(b, "needs a name, and one of cron, event and watch");
     /* It is part of the keys of what it makes, which are of bounded length. */
     if (!is_plain_word(t->name, FN_NAME_MAX, 0))
-        return err_set(err, E_INVALID,
-                       "spec.triggers: '" STR_FMT
-                       "' is no name: letters, digits, '.', '-', '_', at most %d",
-                       STR_ARG(str_slice(t->name, 0, 80)), FN_NAME_MAX);
+        return bind_fail_in(b, "name", E_INVALID,
+                            "'" STR_FMT "' is no name: letters, digits, '.', '-', '_', at most %d",
+                            STR_ARG(str_slice(t->name, 0, 80)), FN_NAME_MAX);
     if (!t->path.n)
         t->path = STR("/");
     if (t->path.p[0] != '/')
-        return err_set(err, E_INVALID,
-                       "spec.triggers: path of '" STR_FMT "' does not begin with '/'",
-                       STR_ARG(t->name));
-    if (cron) {
-        t->kind = FN_TRIGGER_CRON;
-        t->cron = json_get_str(cron, "schedule");
-        t->time_zone = json_get_str(cron, "timeZone");
-        t->body = json_get_str(cron, "body");
-        return check_schedule(t, err);
-    }
-    if (event) {
-        t->kind = FN_TRIGGER_EVENT;
-        t->type = json_get_str(event, "type");
-        t->source = json_get_str(event, "source");
-        return 0;
-    }
-    t->kind = FN_TRIGGER_WATCH;
-    t->api_version = json_get_str(watch, "apiVersion");
-    t->kind_name = json_get_str(watch, "kind");
-    t->namespace = json_get_str(watch, "namespace");
-    t->label_selector = json_get_str(watch, "labelSelector");
-    t->on_added = t->on_modified = t->on_deleted = json_first(on) == NULL;
-    json_each (word, on) {
+        return bind_fail_in(b, "path", E_INVALID, "does not begin with '/'");
+    t->kind = cron ? FN_TRIGGER_CRON : event ? FN_TRIGGER_EVENT : FN_TRIGGER_WATCH;
+    return cron ? check_schedule(b, t) : watch ? check_watch(b, t) : 0;
+}
+
+/* Words of a later version are ignored. */
+static int read_on(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
+{
+    struct fn_trigger *t = to;
+    json_each (word, v) {
         t->on_added |= str_is(json_str(word), "Added");
         t->on_modified |= str_is(json_str(word), "Modified");
         t->on_deleted |= str_is(json_str(word), "Deleted");
     }
-    return check_watch(t, err);
-}
-
-static int read_triggers(struct arena *a, const struct json *list, struct fn_spec *s,
-                         struct err *err)
-{
-    if (list && list->n > FN_TRIGGERS_MAX)
-        return err_set(err, E_INVALID, "spec.triggers has more than %d entries", FN_TRIGGERS_MAX);
-    s->triggers = arena_new_n(a, struct fn_trigger, list ? list->n : 0);
-    json_each (item, list) {
-        int r = read_trigger(item, &s->triggers[s->n_triggers], err);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < s->n_triggers; i++)
-            if (str_eq(s->triggers[i].name, s->triggers[s->n_triggers].name))
-                return err_set(err, E_INVALID, "spec.triggers has two of the name '" STR_FMT "'",
-                               STR_ARG(s->triggers[i].name));
-        s->n_triggers++;
-    }
     return 0;
 }
 
+static int check_watched(struct bind *b, const struct json *v, void *at)
+{
+    struct fn_trigger *t = at;
+    if (!json_first(json_getc(v, "on")))
+        t->on_added = t->on_modified = t->on_deleted = true;
+    return 0;
+}
+
+#define TRIGGER struct fn_trigger
+static const struct bind_field cron_fields[] = {
+    BIND_STR("schedule", TRIGGER, cron),
+    BIND_STR("timeZone", TRIGGER, time_zone),
+    BIND_STR("body", TRIGGER, body),
+};
+static const struct bind_table cron_table = BIND_TABLE(cron_fields);
+static const struct bind_field event_fields[] = {
+    BIND_STR("type", TRIGGER, type),
+    BIND_STR("source", TRIGGER, source),
+};
+static const struct bind_table event_table = BIND_TABLE(event_fields);
+static const struct bind_field watch_fields[] = {
+    BIND_STR("apiVersion", TRIGGER, api_version),
+    BIND_STR("kind", TRIGGER, kind_name),
+    BIND_STR("namespace", TRIGGER, namespace),
+    BIND_STR("labelSelector", TRIGGER, label_selector),
+    BIND_WHOLE("on", read_on),
+};
+static const struct bind_table watch_table = BIND_TABLE(watch_fields, .check = check_watched);
+static const struct bind_field trigger_fields[] = {
+    BIND_STR("name", TRIGGER, name),    BIND_STR("path", TRIGGER, path),
+    BIND_INLINE("cron", &cron_table),   BIND_INLINE("event", &event_table),
+    BIND_INLINE("watch", &watch_table),
+};
+static const struct bind_table trigger_table = BIND_TABLE(trigger_fields, .check = check_trigger);
+
+static int check_triggers(struct bind *b, const struct json *v, void *at)
+{
+    const struct fn_spec *s = container_of(at, struct fn_spec, triggers);
+    for (size_t i = 0; i < s->n_triggers; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(s->triggers[i].name, s->triggers[j].name))
+                return BIND_FAIL(b, "has two of the name '" STR_FMT "'",
+                                 STR_ARG(s->triggers[i].name));
+    return 0;
+}
+
+static int check_path(struct bind *b, const struct json *v, void *at)
+{
+    struct str s = *(struct str *)at;
+    return is_plain_path(s) && s.n > 1 ? 0 : BIND_FAIL(b, "is no path below /");
+}
+
+static int check_host(struct bind *b, const struct json *v, void *at)
+{
+    return is_plain_word(*(struct str *)at, FN_HOST_MAX, 0) ? 0
+                                                            : BIND_FAIL(b, "is no name of a host");
+}
+
+static const struct bind_field path_item = { .kind = BIND_KIND_STR, .check = check_path };
+static const struct bind_field host_item = { .kind = BIND_KIND_STR, .check = check_host };
+static const struct bind_field timeout_fields[] = {
+    BIND_UINT("requestMilliseconds", SPEC, request_ms, .min = 1, .max = FN_REQUEST_MS_MAX),
+    BIND_UINT("queueMilliseconds", SPEC, queue_ms, .min = 1, .max = FN_REQUEST_MS_MAX),
+    BIND_UINT("idleMilliseconds", SPEC, idle_ms, .max = FN_REQUEST_MS_MAX),
+    BIND_UINT("graceMilliseconds", SPEC, grace_ms, .max = 600000),
+};
+static const struct bind_table timeout_table = BIND_TABLE(timeout_fields);
+static const struct bind_field queue_fields[] = {
+    BIND_UINT("max", SPEC, queue_max, .max = FN_QUEUE_MAX),
+};
+static const struct bind_table queue_table = BIND_TABLE(queue_fields);
+static const struct bind_field limit_fields[] = {
+    BIND_CUSTOM("bodyBytes", SPEC, body_max, quantity_bind, .max = BYTES_MAX),
+    BIND_CUSTOM("responseBytes", SPEC, response_max, quantity_bind, .max = BYTES_MAX),
+};
+static const struct bind_table limit_table = BIND_TABLE(limit_fields);
+static const char *const balances[] = { [FN_FIRST_FREE] = "first-free",
+                                        [FN_P2C] = "p2c",
+                                        [FN_ROUND_ROBIN] = "round-robin",
+                                        [FN_LEAST_IN_FLIGHT] = "least-in-flight",
+                                        [FN_RANDOM] = "random" };
+static const struct bind_field spec_fields[] = {
+    BIND_INLINE("concurrency", &concurrency_table),
+    BIND_OBJECT("scale", SPEC, scale, &scale_table),
+    BIND_INLINE("timeouts", &timeout_table),
+    BIND_INLINE("queue", &queue_table),
+    BIND_INLINE("limits", &limit_table),
+    BIND_ENUM("balance", SPEC, balance, balances),
+    BIND_BOOL("public", SPEC, is_public),
+    BIND_ARRAY("hosts", SPEC, hosts, n_hosts, &host_item, FN_HOSTS_MAX),
+    BIND_ARRAY("paths", SPEC, paths, n_paths, &path_item, FN_HOSTS_MAX),
+    BIND_OBJECTS("traffic", SPEC, traffic, n_traffic, &traffic_table, FN_TRAFFIC_MAX,
+                 .check = check_traffic),
+    BIND_OBJECT("async", SPEC, async, &async_table),
+    BIND_OBJECTS("triggers", SPEC, triggers, n_triggers, &trigger_table, FN_TRIGGERS_MAX,
+                 .check = check_triggers),
+};
+static const struct bind_table spec_table = BIND_TABLE(spec_fields);
+
 int fn_spec_read(struct arena *a, const struct json *spec, struct fn_spec *ret, struct err *err)
 {
-    static const struct word balances[] = { { "first-free", FN_FIRST_FREE },
-                                            { "p2c", FN_P2C },
-                                            { "round-robin", FN_ROUND_ROBIN },
-                                            { "least-in-flight", FN_LEAST_IN_FLIGHT },
-                                            { "random", FN_RANDOM } };
-    const struct json *timeouts = json_getc(spec, "timeouts"), *limits = json_getc(spec, "limits"),
-                      *paths = json_getc(spec, "paths");
-    int balance = FN_FIRST_FREE, r;
     *ret = (struct fn_spec){ .request_ms = FN_REQUEST_MS_DEFAULT,
                              .queue_ms = FN_QUEUE_MS_DEFAULT,
                              .queue_max = FN_QUEUE_MAX_DEFAULT,
                              .grace_ms = FN_GRACE_MS_DEFAULT,
                              .body_max = FN_BODY_MAX_DEFAULT,
-                             .is_public = json_bool(json_getc(spec, "public")) };
-    if ((r = fn_template_read(a, spec, &ret->t, err)) < 0)
+                             .scale = { .max = UINT32_MAX,
+                                        .activation = 1,
+                                        .stable_ms = 60000,
+                                        .panic_window_percent = 10,
+                                        .panic_threshold_percent = 200,
+                                        .up_rate_percent = 100000,
+                                        .down_rate_percent = 200 },
+                             .async = { .attempts = 3,
+                                        .backoff_ms = 1000,
+                                        .backoff_max_ms = 300000,
+                                        .age_max_ms = 6 * 3600000,
+                                        .result_ttl_ms = 3600000 } };
+    int r = fn_template_read(a, spec, &ret->t, err);
+    if (r < 0)
         return r;
     ret->concurrency = ret->t.runtime == FN_OCI ? 0 : 1;
-    if ((r = read_u32(json_getc(spec, "concurrency"), "concurrency.", "limit", 0, 100000,
-                      &ret->concurrency, err)) < 0 ||
-        (r = read_scale(spec, &ret->scale, err)) < 0 ||
-        (r = read_u64(timeouts, "timeouts.", "requestMilliseconds", 1, FN_REQUEST_MS_MAX,
-                      &ret->request_ms, err)) < 0 ||
-        (r = read_u64(timeouts, "timeouts.", "queueMilliseconds", 1, FN_REQUEST_MS_MAX,
-                      &ret->queue_ms, err)) < 0 ||
-        (r = read_u64(timeouts, "timeouts.", "idleMilliseconds", 0, FN_REQUEST_MS_MAX,
-                      &ret->idle_ms, err)) < 0 ||
-        (r = read_u64(timeouts, "timeouts.", "graceMilliseconds", 0, 600000, &ret->grace_ms, err)) <
-            0 ||
-        (r = read_u32(json_getc(spec, "queue"), "queue.", "max", 0, FN_QUEUE_MAX, &ret->queue_max,
-                      err)) < 0 ||
-        (r = read_quantity(limits, "limits.", "bodyBytes", false, 0, BYTES_MAX, &ret->body_max,
-                           err)) < 0 ||
-        (r = read_quantity(limits, "limits.", "responseBytes", false, 0, BYTES_MAX,
-                           &ret->response_max, err)) < 0 ||
-        (r = read_word(spec, "", "balance", balances, ARRAY_LEN(balances), &balance, err)) < 0 ||
-        (r = read_strings(a, json_getc(spec, "hosts"), "hosts", FN_HOSTS_MAX, &ret->hosts,
-                          &ret->n_hosts, err)) < 0 ||
-        (r = read_strings(a, paths, "paths", FN_HOSTS_MAX, &ret->paths, &ret->n_paths, err)) < 0 ||
-        (r = read_traffic(a, json_getc(spec, "traffic"), ret, err)) < 0 ||
-        (r = read_async(a, json_getc(spec, "async"), &ret->async, err)) < 0 ||
-        (r = read_triggers(a, json_getc(spec, "triggers"), ret, err)) < 0)
-        return r;
-    for (size_t i = 0; i < ret->n_paths; i++)
-        if (!is_plain_path(ret->paths[i]) || ret->paths[i].n < 2)
-            return err_set(err, E_INVALID, "spec.paths[%zu] is no path below /", i);
-    for (size_t i = 0; i < ret->n_hosts; i++)
-        if (!is_plain_word(ret->hosts[i], FN_HOST_MAX, 0))
-            return err_set(err, E_INVALID, "spec.hosts[%zu] is no name of a host", i);
-    ret->balance = (enum fn_balance)balance;
-    return 0;
+    r = read_spec(a, &spec_table, spec, ret, err);
+    if (!ret->scale.utilization)
+        ret->scale.utilization = ret->scale.policy == FN_SCALE_DIRIGENT ? 100 : 70;
+    ret->scale.activation = MIN(ret->scale.activation, ret->scale.max);
+    return r;
 }

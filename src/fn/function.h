@@ -34,9 +34,11 @@ enum {
     FN_ENV_MAX_BYTES = 64 << 10, /* resolved, together */
     FN_SECRETS_MAX = 16,
     FN_PULL_SECRETS_MAX = 8,
+    FN_NODE_SELECTOR_MAX = 1024,
     FN_HOSTS_MAX = 16, /* and paths */
     FN_TRAFFIC_MAX = 16,
     FN_TRIGGERS_MAX = 32,
+    FN_RETRY_ON_MAX = 64,
     FN_REVISIONS_MAX = 20, /* kept; the oldest without traffic go */
     FN_BODY_MAX_DEFAULT = 16 << 20,
     FN_REQUEST_MS_DEFAULT = 300000,

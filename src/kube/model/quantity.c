@@ -193,3 +193,31 @@ int64_t quantity_milli(struct quantity q)
 {
     return rounded_up(q.nano, NANO / 1000);
 }
+
+/* ---- in tables ---- */
+
+static int bind_units(struct bind *b, const struct bind_field *f, const struct json *v,
+                      int64_t (*units)(struct quantity q), const char *words, uint64_t *to)
+{
+    struct quantity q;
+    struct err why = { 0 };
+    struct str text = v->type == JSON_STRING || v->type == JSON_NUMBER ? v->s : STR("");
+    if (quantity_parse(text, &q, &why) < 0)
+        return BIND_FAIL(b, "%s", err_text(&why));
+    int64_t n = units(q);
+    if (n < f->min || n > f->max)
+        return BIND_FAIL(b, "must be between %lld and %lld%s", (long long)f->min, (long long)f->max,
+                         words);
+    *to = (uint64_t)n;
+    return 0;
+}
+
+int quantity_bind(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
+{
+    return bind_units(b, f, v, quantity_value, "", to);
+}
+
+int quantity_bind_milli(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
+{
+    return bind_units(b, f, v, quantity_milli, " thousandths", to);
+}

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "codec/bind.h"
 
 enum quantity_format { QUANTITY_DECIMAL_SI, QUANTITY_BINARY_SI, QUANTITY_DECIMAL_EXPONENT };
 
@@ -22,3 +23,10 @@ int quantity_cmp(struct quantity a, struct quantity b);
 /* Rounded up, saturating. */
 int64_t quantity_value(struct quantity q);
 int64_t quantity_milli(struct quantity q);
+
+/*
+ * Readers for tables (codec/bind.h): a string or number into a uint64_t, within .min and .max.
+ * Milli: in thousandths, as are the bounds.
+ */
+int quantity_bind(struct bind *b, const struct bind_field *f, const struct json *v, void *to);
+int quantity_bind_milli(struct bind *b, const struct bind_field *f, const struct json *v, void *to);
