@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "codec/json.h"
+#include "codec/bind.h"
 #include "image/erofs_file.h"
 #include "image/handed.h"
 #include "image/layer_cache.h"
@@ -32,145 +32,99 @@ static const char *const parents[] = { [OCI_SYMLINK_PARENT_REFUSE] = "refuse",
                                        [OCI_SYMLINK_PARENT_SHADOW] = "shadow",
                                        [OCI_SYMLINK_PARENT_FOLLOW] = "follow" };
 
-/* A text of it is used as a path or in a request to a registry. */
-static int get_text(const struct json *v, const char *key, struct str *ret, struct err *err)
+/* A text is used as a path or in a request to a registry. */
+#define TEXT .max = STORE_JOB_TEXT_MAX
+
+static int read_image(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    struct str s = json_get_str(v, key);
-    if (s.n > STORE_JOB_TEXT_MAX)
-        return err_set(err, E_LIMIT, "'%s' has more than %d bytes", key, STORE_JOB_TEXT_MAX);
-    if (str_find_char(s, '\0') >= 0)
-        return err_set(err, E_INVALID, "'%s' is no text", key);
-    *ret = s;
+    struct str s = json_str(v);
+    if (s.n == 0 || s.n > STORE_JOB_TEXT_MAX || str_find_char(s, '\0') >= 0)
+        return BIND_FAIL(b, "the name of an image is none");
+    *(struct str *)to = s;
     return 0;
 }
 
-static int get_count(const struct json *v, const char *key, uint64_t max, uint64_t *ret,
-                     struct err *err)
+static struct json *write_image(struct arena *a, const struct bind_field *f, const void *from)
 {
-    const struct json *member = json_getc(v, key);
-    int64_t n = 0;
-    if (member && (json_int(member, &n) < 0 || n < 0 || (uint64_t)n > max))
-        return err_set(err, E_INVALID, "'%s' is no number from 0 to %llu", key,
-                       (unsigned long long)max);
-    *ret = (uint64_t)n;
-    return 0;
+    return json_new_str(a, *(const struct str *)from);
 }
 
-static int read_images(const struct json *v, struct arena *a, struct store_job *job,
-                       struct err *err)
+static const struct bind_field image_name = { .kind = BIND_KIND_CUSTOM,
+                                              .read = read_image,
+                                              .write = write_image };
+static const struct bind_field job_fields[] = {
+    BIND_ENUM("do", struct store_job, kind, kinds, .flags = BIND_LAX | BIND_ALWAYS),
+    BIND_STR("name", struct store_job, name, TEXT),
+    BIND_STR("from", struct store_job, from, TEXT),
+    BIND_BOOL("again", struct store_job, is_again),
+    BIND_BOOL("dryRun", struct store_job, is_dry),
+    BIND_STR("lease", struct store_job, lease, TEXT),
+    BIND_UINT("bytesPerSecond", struct store_job, bytes_per_s),
+    BIND_ARRAY("images", struct store_job, images, n_images, &image_name, STORE_JOB_IMAGES_MAX),
+};
+static const struct bind_table job_table = BIND_TABLE(job_fields);
+
+#define PULL struct store_job_pull
+static int check_pull(struct bind *b, const struct json *v, void *at)
 {
-    const struct json *images = json_getc(v, "images");
-    job->images = arena_new_n(a, struct str, STORE_JOB_IMAGES_MAX);
-    json_each (image, images) {
-        struct str s = json_str(image);
-        if (job->n_images == STORE_JOB_IMAGES_MAX)
-            return err_set(err, E_LIMIT, "more than %d images", STORE_JOB_IMAGES_MAX);
-        if (s.n == 0 || s.n > STORE_JOB_TEXT_MAX || str_find_char(s, '\0') >= 0)
-            return err_set(err, E_INVALID, "the name of an image is none");
-        job->images[job->n_images++] = s;
-    }
-    bool takes_one = job->kind == STORE_JOB_TAG || job->kind == STORE_JOB_MOUNT;
-    if (job->n_images == 0 || (takes_one && job->n_images != 1))
-        return err_set(err, E_INVALID, "which image?");
-    return 0;
+    return ((PULL *)at)->source.n ? 0 : BIND_FAIL(b, "a pull has a source");
 }
 
-static int read_login(const struct json *v, struct store_job_pull *p, struct err *err)
-{
-    p->has_login = v != NULL;
-    int r = get_text(v, "user", &p->user, err);
-    r = r < 0 ? r : get_text(v, "password", &p->password, err);
-    return r < 0 ? r : get_text(v, "identityToken", &p->identity_token, err);
-}
+static const struct bind_field login_fields[] = {
+    BIND_STR("user", PULL, user, TEXT),
+    BIND_STR("password", PULL, password, TEXT),
+    BIND_STR("identityToken", PULL, identity_token, TEXT),
+};
+static const struct bind_table login_table = BIND_TABLE(login_fields);
+static const struct bind_field pull_fields[] = {
+    BIND_STR("source", PULL, source, TEXT),
+    BIND_STR("platform", PULL, platform, TEXT),
+    BIND_STR("form", PULL, form, TEXT),
+    BIND_STR("ca", PULL, ca, TEXT),
+    BIND_UINT("threads", PULL, threads, .max = OCI_PULL_THREADS_MAX),
+    BIND_UINT("stallMilliseconds", PULL, stall_ms),
+    BIND_UINT("maxTarBytes", PULL, max_tar_bytes),
+    BIND_BOOL("plainHTTP", PULL, is_plain_http),
+    BIND_BOOL("allowPrivate", PULL, allows_private),
+    BIND_BOOL("pin", PULL, is_pinned),
+    BIND_BOOL("whole", PULL, is_by_blobs),
+    BIND_BOOL("original", PULL, wants_original),
+    BIND_INLINE("login", &login_table, .has_at = BIND_HAS(PULL, has_login)),
+};
+static const struct bind_table pull_table = BIND_TABLE(pull_fields, .check = check_pull);
 
-static int read_pull(const struct json *v, struct store_job_pull *p, struct err *err)
-{
-    p->is_plain_http = json_bool(json_getc(v, "plainHTTP"));
-    p->allows_private = json_bool(json_getc(v, "allowPrivate"));
-    p->is_pinned = json_bool(json_getc(v, "pin"));
-    p->is_by_blobs = json_bool(json_getc(v, "whole"));
-    p->wants_original = json_bool(json_getc(v, "original"));
-    int r = get_text(v, "source", &p->source, err);
-    r = r < 0 ? r : get_text(v, "platform", &p->platform, err);
-    r = r < 0 ? r : get_text(v, "form", &p->form, err);
-    r = r < 0 ? r : get_text(v, "ca", &p->ca, err);
-    r = r < 0 ? r : get_count(v, "threads", OCI_PULL_THREADS_MAX, &p->threads, err);
-    r = r < 0 ? r : get_count(v, "stallMilliseconds", INT64_MAX, &p->stall_ms, err);
-    r = r < 0 ? r : get_count(v, "maxTarBytes", INT64_MAX, &p->max_tar_bytes, err);
-    r = r < 0 ? r : read_login(json_getc(v, "login"), p, err);
-    if (r >= 0 && p->source.n == 0)
-        return err_set(err, E_INVALID, "a pull has a source");
-    return r;
-}
+static const struct bind_field start_fields[] = {
+    BIND_CUSTOM("config", struct store_job, config, oci_digest_bind, .write = oci_digest_bind_write,
+                .flags = BIND_REQUIRED),
+    BIND_STR("list", struct store_job, list, .min = 1, TEXT, .flags = BIND_REQUIRED),
+};
+static const struct bind_table start_table = BIND_TABLE(start_fields);
 
-static int read_start(const struct json *v, struct store_job *job, struct err *err)
-{
-    int r = oci_digest_parse(json_get_str(v, "config"), &job->config, err);
-    r = r < 0 ? err_set(err, E_INVALID, "'config' is no digest") : 0;
-    r = r < 0 ? r : get_text(v, "list", &job->list, err);
-    return r < 0 || job->list.n ? r : err_set(err, E_INVALID, "a start has a list");
-}
+static const struct bind_field mount_fields[] = {
+    BIND_ENUM("symlinkParent", struct store_job, symlink_parent, parents, .flags = BIND_ALWAYS),
+    BIND_BOOL("share", struct store_job, is_sharing),
+};
+static const struct bind_table mount_table = BIND_TABLE(mount_fields);
 
-static int read_mount(const struct json *v, struct arena *a, struct store_job *job, struct err *err)
+#define PROVIDE struct store_job_provide
+static int check_provide(struct bind *b, const struct json *v, void *at)
 {
-    struct str how = json_get_str(v, "symlinkParent");
-    size_t i = 0;
-    while (i < ARRAY_LEN(parents) && how.n && !str_is(how, parents[i]))
-        i++;
-    if (i == ARRAY_LEN(parents))
-        return err_set(err, E_INVALID, "'symlinkParent' is refuse, shadow or follow");
-    job->symlink_parent = (enum oci_symlink_parent)i;
-    job->is_sharing = json_bool(json_getc(v, "share"));
-    return json_getc(v, "images") ? read_images(v, a, job, err) : read_pull(v, &job->pull, err);
+    return ((PROVIDE *)at)->reference.n ? 0 : BIND_FAIL(b, "which image?");
 }
 
 static const char *const policies[] = { [PROVIDE_IF_NOT_PRESENT] = "IfNotPresent",
                                         [PROVIDE_ALWAYS] = "Always",
                                         [PROVIDE_NEVER] = "Never" };
-
-static enum provide_policy policy_of(struct str word)
-{
-    size_t i = ARRAY_LEN(policies);
-    while (i-- > 1)
-        if (str_is(word, policies[i]))
-            return (enum provide_policy)i;
-    return PROVIDE_IF_NOT_PRESENT;
-}
-
-/* A list of texts without zero bytes. */
-static int get_list(const struct json *v, const char *key, size_t max, struct arena *a,
-                    struct str **ret, size_t *ret_n, struct err *err)
-{
-    struct str *all = arena_new_n(a, struct str, max);
-    size_t n = 0;
-    json_each (text, json_getc(v, key)) {
-        if (n == max)
-            return err_set(err, E_LIMIT, "'%s' has more than %zu texts", key, max);
-        if (str_find_char(json_str(text), '\0') >= 0)
-            return err_set(err, E_INVALID, "'%s' has what is no text", key);
-        all[n++] = json_str(text);
-    }
-    *ret = all;
-    *ret_n = n;
-    return 0;
-}
-
-static int read_provide(const struct json *v, struct arena *a, struct store_job_provide *p,
-                        struct err *err)
-{
-    p->policy = policy_of(json_get_str(v, "policy"));
-    int r = get_text(v, "reference", &p->reference, err);
-    r = r < 0 ? r : get_text(v, "tenant", &p->tenant, err);
-    r = r < 0 ? r : get_text(v, "ca", &p->ca, err);
-    r = r < 0 ? r : get_list(v, "auths", PROVIDE_AUTHS_MAX, a, &p->auths, &p->n_auths, err);
-    r = r < 0 ? r : get_list(v, "hosts", PROVIDE_HOSTS_MAX, a, &p->hosts, &p->n_hosts, err);
-    r = r < 0 ? r
-              : get_list(v, "plainHosts", PROVIDE_HOSTS_MAX, a, &p->plain_hosts, &p->n_plain_hosts,
-                         err);
-    if (r >= 0 && p->reference.n == 0)
-        return err_set(err, E_INVALID, "which image?");
-    return r;
-}
+static const struct bind_field provide_fields[] = {
+    BIND_STR("reference", PROVIDE, reference, TEXT),
+    BIND_STR("tenant", PROVIDE, tenant, TEXT),
+    BIND_STR("ca", PROVIDE, ca, TEXT),
+    BIND_ENUM("policy", PROVIDE, policy, policies, .flags = BIND_LAX | BIND_ALWAYS),
+    BIND_STRS("auths", PROVIDE, auths, n_auths, PROVIDE_AUTHS_MAX),
+    BIND_STRS("hosts", PROVIDE, hosts, n_hosts, PROVIDE_HOSTS_MAX),
+    BIND_STRS("plainHosts", PROVIDE, plain_hosts, n_plain_hosts, PROVIDE_HOSTS_MAX),
+};
+static const struct bind_table provide_table = BIND_TABLE(provide_fields, .check = check_provide);
 
 static bool has_lease(const struct store_job *job)
 {
@@ -178,123 +132,55 @@ static bool has_lease(const struct store_job *job)
            job->kind == STORE_JOB_PROVIDE || job->kind == STORE_JOB_RELEASE;
 }
 
+static int check_images(const struct store_job *job, struct err *err)
+{
+    bool takes_one = job->kind == STORE_JOB_TAG || job->kind == STORE_JOB_MOUNT;
+    return job->n_images == 0 || (takes_one && job->n_images != 1)
+               ? err_set(err, E_INVALID, "which image?")
+               : 0;
+}
+
 int store_job_read(const struct json *v, struct arena *a, struct store_job *ret, struct err *err)
 {
-    struct store_job job = { 0 };
-    struct str word = json_get_str(v, "do");
-    while (job.kind < STORE_JOB_KINDS && !str_is(word, kinds[job.kind]))
-        job.kind++;
+    struct store_job job = { .kind = STORE_JOB_KINDS };
+    struct bind b = { .arena = a, .err = err };
+    int r = bind_read(&b, &job_table, v, &job);
+    if (r < 0)
+        return r;
     if (job.kind == STORE_JOB_KINDS)
         return err_set(err, E_INVALID, "no such job");
-    job.is_again = json_bool(json_getc(v, "again"));
-    job.is_dry = json_bool(json_getc(v, "dryRun"));
-    int r = get_text(v, "name", &job.name, err);
-    r = r < 0 ? r : get_count(v, "bytesPerSecond", INT64_MAX, &job.bytes_per_s, err);
-    if (r >= 0 && job.kind < STORE_JOB_GC)
-        r = read_images(v, a, &job, err);
-    if (r >= 0 && job.kind == STORE_JOB_PULL)
-        r = read_pull(v, &job.pull, err);
+    bool is_mount = job.kind == STORE_JOB_MOUNT, has_images = json_getc(v, "images");
+    if (job.kind < STORE_JOB_GC || (is_mount && has_images))
+        r = check_images(&job, err);
+    if (r >= 0 && (job.kind == STORE_JOB_PULL || (is_mount && !has_images)))
+        r = bind_read(&b, &pull_table, v, &job.pull);
     if (r >= 0 && job.kind == STORE_JOB_START)
-        r = read_start(v, &job, err);
-    if (r >= 0 && job.kind == STORE_JOB_MOUNT)
-        r = read_mount(v, a, &job, err);
-    r = r < 0 ? r : get_text(v, "lease", &job.lease, err);
+        r = bind_read(&b, &start_table, v, &job);
+    if (r >= 0 && is_mount)
+        r = bind_read(&b, &mount_table, v, &job);
     if (r >= 0 && has_lease(&job) && job.lease.n == 0)
         return err_set(err, E_INVALID, "'%s' has a lease", kinds[job.kind]);
-    r = r < 0 ? r : get_text(v, "from", &job.from, err);
     if (r >= 0 && job.kind == STORE_JOB_KEEP && job.from.n == 0)
         return err_set(err, E_INVALID, "where is what is to be kept?");
     if (r >= 0 && job.kind == STORE_JOB_PROVIDE)
-        r = read_provide(v, a, &job.provide, err);
+        r = bind_read(&b, &provide_table, v, &job.provide);
     if (r >= 0)
         *ret = job;
     return r;
 }
 
-static void set_text(struct arena *a, struct json *v, const char *key, struct str s)
-{
-    if (s.n)
-        json_set_str(a, v, key, s);
-}
-
-static void set_true(struct arena *a, struct json *v, const char *key, bool is_so)
-{
-    if (is_so)
-        json_set_bool(a, v, key, true);
-}
-
-static void write_pull(struct arena *a, struct json *v, const struct store_job_pull *p)
-{
-    set_text(a, v, "source", p->source);
-    set_text(a, v, "platform", p->platform);
-    set_text(a, v, "form", p->form);
-    set_text(a, v, "ca", p->ca);
-    if (p->threads)
-        json_set_int(a, v, "threads", (int64_t)p->threads);
-    if (p->stall_ms)
-        json_set_int(a, v, "stallMilliseconds", (int64_t)p->stall_ms);
-    if (p->max_tar_bytes)
-        json_set_int(a, v, "maxTarBytes", (int64_t)p->max_tar_bytes);
-    set_true(a, v, "plainHTTP", p->is_plain_http);
-    set_true(a, v, "allowPrivate", p->allows_private);
-    set_true(a, v, "pin", p->is_pinned);
-    set_true(a, v, "whole", p->is_by_blobs);
-    set_true(a, v, "original", p->wants_original);
-    if (!p->has_login)
-        return;
-    struct json *login = json_obj(a, v, "login");
-    set_text(a, login, "user", p->user);
-    set_text(a, login, "password", p->password);
-    set_text(a, login, "identityToken", p->identity_token);
-}
-
-static void set_list(struct arena *a, struct json *v, const char *key, const struct str *all,
-                     size_t n)
-{
-    struct json *list = json_new_array(a);
-    for (size_t i = 0; i < n; i++)
-        json_add(list, json_new_str(a, all[i]));
-    if (n)
-        json_setc(a, v, key, list);
-}
-
-static void write_provide(struct arena *a, struct json *v, const struct store_job_provide *p)
-{
-    set_text(a, v, "reference", p->reference);
-    set_text(a, v, "tenant", p->tenant);
-    set_text(a, v, "ca", p->ca);
-    json_set_str(a, v, "policy", str_of(policies[p->policy]));
-    set_list(a, v, "auths", p->auths, p->n_auths);
-    set_list(a, v, "hosts", p->hosts, p->n_hosts);
-    set_list(a, v, "plainHosts", p->plain_hosts, p->n_plain_hosts);
-}
-
 struct json *store_job_write(const struct store_job *job, struct arena *a)
 {
-    struct json *v = json_new_object(a);
-    json_set_str(a, v, "do", str_of(kinds[job->kind]));
-    set_text(a, v, "name", job->name);
-    set_text(a, v, "from", job->from);
-    set_true(a, v, "again", job->is_again);
-    set_true(a, v, "dryRun", job->is_dry);
-    set_text(a, v, "lease", job->lease);
-    if (job->bytes_per_s)
-        json_set_int(a, v, "bytesPerSecond", (int64_t)job->bytes_per_s);
-    set_list(a, v, "images", job->images, job->n_images);
+    struct json *v = bind_write(a, &job_table, job);
+    bool is_mount = job->kind == STORE_JOB_MOUNT;
     if (job->kind == STORE_JOB_PROVIDE)
-        write_provide(a, v, &job->provide);
-    if (job->kind == STORE_JOB_MOUNT) {
-        json_set_str(a, v, "symlinkParent", str_of(parents[job->symlink_parent]));
-        set_true(a, v, "share", job->is_sharing);
-    }
-    if (job->kind == STORE_JOB_PULL || (job->kind == STORE_JOB_MOUNT && !job->n_images))
-        write_pull(a, v, &job->pull);
-    if (job->kind == STORE_JOB_START) {
-        char config[OCI_DIGEST_TEXT_SIZE];
-        oci_digest_format(&job->config, config);
-        json_set_str(a, v, "config", str_of(config));
-        json_set_str(a, v, "list", job->list);
-    }
+        bind_write_into(a, &provide_table, &job->provide, v);
+    if (is_mount)
+        bind_write_into(a, &mount_table, job, v);
+    if (job->kind == STORE_JOB_PULL || (is_mount && !job->n_images))
+        bind_write_into(a, &pull_table, &job->pull, v);
+    if (job->kind == STORE_JOB_START)
+        bind_write_into(a, &start_table, job, v);
     return v;
 }
 

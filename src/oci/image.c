@@ -42,6 +42,18 @@ bool oci_digest_equal(const struct oci_digest *a, const struct oci_digest *b)
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
+int oci_digest_bind(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
+{
+    return oci_digest_parse(json_str(v), to, NULL) < 0 ? BIND_FAIL(b, "not a sha256 digest") : 0;
+}
+
+struct json *oci_digest_bind_write(struct arena *a, const struct bind_field *f, const void *from)
+{
+    char text[OCI_DIGEST_TEXT_SIZE];
+    oci_digest_format(from, text);
+    return json_new_cstr(a, text);
+}
+
 /* ---- documents ---- */
 
 static int parse(struct arena *a, struct str text, struct json **ret, struct err *err)

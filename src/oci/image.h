@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "codec/bind.h"
 #include "codec/digest.h"
 
 enum {
@@ -30,6 +31,11 @@ enum { OCI_DIGEST_TEXT_SIZE = 7 + 64 + 1 }; /* with its NUL */
 int oci_digest_parse(struct str text, struct oci_digest *ret, struct err *err);
 void oci_digest_format(const struct oci_digest *d, char ret[OCI_DIGEST_TEXT_SIZE]);
 bool oci_digest_equal(const struct oci_digest *a, const struct oci_digest *b);
+/* In tables (codec/bind.h): BIND_DIGEST("config", struct x, config). */
+int oci_digest_bind(struct bind *b, const struct bind_field *f, const struct json *v, void *to);
+struct json *oci_digest_bind_write(struct arena *a, const struct bind_field *f, const void *from);
+#define BIND_DIGEST(key, type, member, ...)                                                        \
+    BIND_CUSTOM(key, type, member, oci_digest_bind, .write = oci_digest_bind_write, ##__VA_ARGS__)
 
 /* Takes the bytes of a blob piece by piece; a negative code ends it. */
 typedef int (*oci_blob_sink)(void *arg, struct str bytes, struct err *err);
