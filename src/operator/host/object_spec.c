@@ -10,12 +10,10 @@
 #include "modules/pull_secrets.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 enum { SIZE_MIN = 64 << 10, SECRET_NAME_MAX = 254 /* with a blank */ };
-#define SIZE_LIMIT ((uint64_t)4 << 30)
+#define SIZE_LIMIT (INT64_C(4) << 30)
 
 static int read_allow(struct arena *a, const struct json *list, struct allow **ret, struct err *err)
 {
@@ -35,61 +33,28 @@ static int read_allow(struct arena *a, const struct json *list, struct allow **r
     return 0;
 }
 
-/* A quantity of bytes, 0 when it is not there. */
-static int read_size(const struct json *limits, const char *key, uint64_t *ret, struct err *err)
-{
-    const struct json *v = json_getc(limits, key);
-    struct quantity q;
-    int64_t n = 0;
-    if (!v)
-        return 0;
-    if (json_is(v, JSON_STRING)) {
-        int r = quantity_parse(json_str(v), &q, err);
-        if (r < 0)
-            return err_ctx(err, r, "spec.limits.%s", key);
-        n = quantity_value(q);
-    } else if (json_int(v, &n) < 0) {
-        n = 0;
-    }
-    if (n < SIZE_MIN || (uint64_t)n > SIZE_LIMIT)
-        return err_set(err, E_INVALID, "spec.limits.%s must be between 64Ki and 4Gi", key);
-    *ret = (uint64_t)n;
-    return 0;
-}
-
-/* The schema has its bounds; they are checked again, since a cluster may have an older one. */
-static int read_number(const struct json *limits, const char *key, int64_t max, uint64_t *ret,
-                       struct err *err)
-{
-    const struct json *v = json_getc(limits, key);
-    int64_t n = 0;
-    if (!v)
-        return 0;
-    if (json_int(v, &n) < 0 || n < 1 || n > max)
-        return err_set(err, E_INVALID, "spec.limits.%s must be between 1 and %" PRId64, key, max);
-    *ret = (uint64_t)n;
-    return 0;
-}
+/* The schema has these bounds; they are checked again, since a cluster may have an older one. */
+#define SPEC struct operator_spec
+static const struct bind_field limit_fields[] = {
+    BIND_CUSTOM("memory", SPEC, memory_max_bytes, quantity_bind, .min = SIZE_MIN,
+                .max = SIZE_LIMIT),
+    BIND_CUSTOM("swap", SPEC, swap_max_bytes, quantity_bind, .min = SIZE_MIN, .max = SIZE_LIMIT),
+    BIND_UINT("activationMilliseconds", SPEC, activation_ms, .min = 1,
+              .max = GUEST_ACTIVATION_MS_MAX),
+    BIND_UINT("idleMilliseconds", SPEC, idle_ms, .min = 1, .max = INT64_MAX / 2),
+    BIND_UINT("cpuShare", SPEC, cpu_share, .min = 1, .max = OPERATOR_CPU_SHARE_MAX),
+    BIND_UINT("requestsPerSecond", SPEC, requests_per_second, .min = 1, .max = OPERATOR_RATE_MAX),
+    BIND_UINT("burst", SPEC, request_burst, .min = 1, .max = OPERATOR_BURST_MAX),
+    BIND_UINT("logLinesPerSecond", SPEC, log_lines_per_second, .min = 1,
+              .max = OPERATOR_LOG_RATE_MAX),
+};
+static const struct bind_table limit_table = BIND_TABLE(limit_fields);
 
 static int read_limits(const struct json *limits, struct operator_spec *spec, struct err *err)
 {
-    const struct {
-        const char *key;
-        int64_t max;
-        uint64_t *to;
-    } numbers[] = {
-        { "activationMilliseconds", GUEST_ACTIVATION_MS_MAX, &spec->activation_ms },
-        { "idleMilliseconds", INT64_MAX / 2, &spec->idle_ms },
-        { "cpuShare", OPERATOR_CPU_SHARE_MAX, &spec->cpu_share },
-        { "requestsPerSecond", OPERATOR_RATE_MAX, &spec->requests_per_second },
-        { "burst", OPERATOR_BURST_MAX, &spec->request_burst },
-        { "logLinesPerSecond", OPERATOR_LOG_RATE_MAX, &spec->log_lines_per_second },
-    };
-    int r = read_size(limits, "memory", &spec->memory_max_bytes, err);
-    if (r >= 0)
-        r = read_size(limits, "swap", &spec->swap_max_bytes, err);
-    for (size_t i = 0; r >= 0 && i < ARRAY_LEN(numbers); i++)
-        r = read_number(limits, numbers[i].key, numbers[i].max, numbers[i].to, err);
+    const struct fpath root = fpath_child(NULL, STR("spec.limits"));
+    struct bind b = { .err = err, .at = &root };
+    int r = limits ? bind_read(&b, &limit_table, limits, spec) : 0;
     if (r >= 0 && spec->request_burst && !spec->requests_per_second)
         return err_set(err, E_INVALID, "spec.limits.burst is nothing without requestsPerSecond");
     return r;
