@@ -360,16 +360,36 @@ static int missing_member(struct bind *b, const struct bind_field *f)
     return r;
 }
 
+static inline bool is_name(const struct bind_field *f, struct str name)
+{
+    return f->name.n == name.n && memcmp(f->name.p, name.p, name.n) == 0;
+}
+
 /* From `from` on, and around; n: none has the name. */
-static size_t find(const struct bind_table *t, struct str name, size_t from)
+static inline size_t find(const struct bind_table *t, struct str name, size_t from)
 {
     for (size_t i = from; i < t->n; i++)
-        if (t->fields[i].name.n == name.n && memcmp(t->fields[i].name.p, name.p, name.n) == 0)
+        if (is_name(&t->fields[i], name))
             return i;
     for (size_t i = 0; i < from; i++)
-        if (t->fields[i].name.n == name.n && memcmp(t->fields[i].name.p, name.p, name.n) == 0)
+        if (is_name(&t->fields[i], name))
             return i;
     return t->n;
+}
+
+void bind_pick(const struct bind_table *t, const struct json *v, void *to)
+{
+    size_t next = 0;
+    if (!json_is(v, JSON_OBJECT))
+        return;
+    json_each (m, v) {
+        size_t i = find(t, m->key, next);
+        if (i == t->n)
+            continue;
+        assert(t->fields[i].kind == BIND_KIND_JSON);
+        *(const struct json **)((char *)to + t->fields[i].at) = m;
+        next = i + 1;
+    }
 }
 
 /* Those that are required, then those that come later. */
@@ -405,10 +425,6 @@ static int read_members(struct bind *b, const struct bind_table *t, const struct
         const struct bind_field *f = &t->fields[i];
         next = i + 1;
         seen |= UINT64_C(1) << i;
-        if (f->kind == BIND_KIND_JSON && !f->check && !f->has_at) {
-            *(const struct json **)((char *)to + f->at) = m;
-            continue;
-        }
         r = f->flags & BIND_LATER ? 0 : read_field(b, f, m, to);
         if (r < 0)
             return r;

@@ -153,6 +153,8 @@ struct bind {
  * Errors: E_INVALID and E_LIMIT with the path, or what b->say() and checks returned.
  */
 int bind_read(struct bind *b, const struct bind_table *t, const struct json *v, void *to);
+/* The same for a table of BIND_JSON alone, fast: nothing can be wrong. No object: no member. */
+void bind_pick(const struct bind_table *t, const struct json *v, void *to);
 /* One value by a field, without its place and name: `to` is the member itself. */
 int bind_read_value(struct bind *b, const struct bind_field *f, const struct json *v, void *to);
 

@@ -79,15 +79,3 @@ void sched_walk_amounts(struct sched_walk *k, struct sched_amounts *a)
     for (uint32_t i = 0; i < a->n_scalars; i++)
         sched_walk_word(k, a->scalars[i].name);
 }
-
-void sched_pick(const struct json *o, const struct sched_member *table, size_t n, void *ret)
-{
-    if (!json_is(o, JSON_OBJECT))
-        return;
-    json_each (m, o)
-        for (size_t i = 0; i < n; i++)
-            if (str_eq(m->key, table[i].key)) {
-                memcpy((char *)ret + table[i].at, &m, sizeof m);
-                break;
-            }
-}

@@ -65,14 +65,6 @@ void sched_selector_merge_keys(struct words *w, struct arena *a, struct sched_se
                                const struct json *keys, enum sched_selector_op op,
                                const struct sched_labels *labels);
 
-/* Members of an object by name, in one pass over it: ret[table[i].at] points to the member. */
-struct sched_member {
-    struct str key;
-    size_t at; /* of a `const struct json *` in a struct */
-};
-void sched_pick(const struct json *o, const struct sched_member *table, size_t n, void *ret);
-#define SCHED_PICK(json, table, ret) sched_pick((json), (table), ARRAY_LEN(table), (ret))
-
 /* JSON's text of a quantity, "" for what is none. */
 struct str sched_quantity_text(const struct json *v);
 /* In 1e-9, exact; E_INVALID with upstream's text. */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/record.h"
+#include "codec/bind.h"
 #include "sched/object/pack.h"
 
 /* ---- walking ---- */
@@ -130,20 +131,22 @@ static void read_controller(struct words *w, struct arena *a, const struct json 
 struct meta {
     const struct json *labels, *annotations, *owners, *generation, *created, *deleted;
 };
-static const struct sched_member meta_members[] = {
-    { { "labels", 6 }, offsetof(struct meta, labels) },
-    { { "annotations", 11 }, offsetof(struct meta, annotations) },
-    { { "ownerReferences", 15 }, offsetof(struct meta, owners) },
-    { { "generation", 10 }, offsetof(struct meta, generation) },
-    { { "creationTimestamp", 17 }, offsetof(struct meta, created) },
-    { { "deletionTimestamp", 17 }, offsetof(struct meta, deleted) },
+/* In the order in which API servers write them: bind_pick() then compares one name a member. */
+static const struct bind_field meta_fields[] = {
+    BIND_JSON("generation", struct meta, generation),
+    BIND_JSON("creationTimestamp", struct meta, created),
+    BIND_JSON("deletionTimestamp", struct meta, deleted),
+    BIND_JSON("labels", struct meta, labels),
+    BIND_JSON("annotations", struct meta, annotations),
+    BIND_JSON("ownerReferences", struct meta, owners),
 };
+static const struct bind_table meta_table = BIND_TABLE(meta_fields);
 
 static int read_meta(struct words *w, struct arena *a, const struct json *json, struct sched_pod *p,
                      struct err *err)
 {
     struct meta m = { 0 };
-    SCHED_PICK(json, meta_members, &m);
+    bind_pick(&meta_table, json, &m);
     p->namespace_word = words_get(w, p->o.namespace);
     p->generation = json_int_or(m.generation, 0);
     p->created_ms = time_ms(m.created);
@@ -159,16 +162,17 @@ struct status {
     const struct json *phase, *nominated, *started, *conditions, *statuses, *init_statuses;
     const struct json *resources, *allocated;
 };
-static const struct sched_member status_members[] = {
-    { { "phase", 5 }, offsetof(struct status, phase) },
-    { { "nominatedNodeName", 17 }, offsetof(struct status, nominated) },
-    { { "startTime", 9 }, offsetof(struct status, started) },
-    { { "conditions", 10 }, offsetof(struct status, conditions) },
-    { { "containerStatuses", 17 }, offsetof(struct status, statuses) },
-    { { "initContainerStatuses", 21 }, offsetof(struct status, init_statuses) },
-    { { "resources", 9 }, offsetof(struct status, resources) },
-    { { "allocatedResources", 18 }, offsetof(struct status, allocated) },
+static const struct bind_field status_fields[] = {
+    BIND_JSON("phase", struct status, phase),
+    BIND_JSON("conditions", struct status, conditions),
+    BIND_JSON("nominatedNodeName", struct status, nominated),
+    BIND_JSON("startTime", struct status, started),
+    BIND_JSON("initContainerStatuses", struct status, init_statuses),
+    BIND_JSON("containerStatuses", struct status, statuses),
+    BIND_JSON("resources", struct status, resources),
+    BIND_JSON("allocatedResources", struct status, allocated),
 };
+static const struct bind_table status_table = BIND_TABLE(status_fields);
 
 static bool is_victim(const struct json *conditions)
 {
@@ -182,7 +186,7 @@ static bool is_victim(const struct json *conditions)
 static void read_status(const struct json *json, struct sched_pod *p, struct sched_pod_json *parts)
 {
     struct status s = { 0 };
-    SCHED_PICK(json, status_members, &s);
+    bind_pick(&status_table, json, &s);
     struct str phase = json_str(s.phase);
     p->is_done = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
     p->nominated_node = json_str(s.nominated);
@@ -204,26 +208,27 @@ struct spec {
     const struct json *init_containers, *volumes, *gates, *claims, *resources, *overhead,
         *pull_secrets;
 };
-static const struct sched_member spec_members[] = {
-    { { "containers", 10 }, offsetof(struct spec, containers) },
-    { { "initContainers", 14 }, offsetof(struct spec, init_containers) },
-    { { "volumes", 7 }, offsetof(struct spec, volumes) },
-    { { "nodeName", 8 }, offsetof(struct spec, node_name) },
-    { { "schedulerName", 13 }, offsetof(struct spec, scheduler_name) },
-    { { "priority", 8 }, offsetof(struct spec, priority) },
-    { { "preemptionPolicy", 16 }, offsetof(struct spec, preemption_policy) },
-    { { "hostNetwork", 11 }, offsetof(struct spec, host_network) },
-    { { "hostUsers", 9 }, offsetof(struct spec, host_users) },
-    { { "tolerations", 11 }, offsetof(struct spec, tolerations) },
-    { { "nodeSelector", 12 }, offsetof(struct spec, node_selector) },
-    { { "affinity", 8 }, offsetof(struct spec, affinity) },
-    { { "topologySpreadConstraints", 25 }, offsetof(struct spec, spreads) },
-    { { "schedulingGates", 15 }, offsetof(struct spec, gates) },
-    { { "resourceClaims", 14 }, offsetof(struct spec, claims) },
-    { { "resources", 9 }, offsetof(struct spec, resources) },
-    { { "overhead", 8 }, offsetof(struct spec, overhead) },
-    { { "imagePullSecrets", 16 }, offsetof(struct spec, pull_secrets) },
+static const struct bind_field spec_fields[] = {
+    BIND_JSON("volumes", struct spec, volumes),
+    BIND_JSON("initContainers", struct spec, init_containers),
+    BIND_JSON("containers", struct spec, containers),
+    BIND_JSON("nodeSelector", struct spec, node_selector),
+    BIND_JSON("nodeName", struct spec, node_name),
+    BIND_JSON("hostNetwork", struct spec, host_network),
+    BIND_JSON("imagePullSecrets", struct spec, pull_secrets),
+    BIND_JSON("affinity", struct spec, affinity),
+    BIND_JSON("schedulerName", struct spec, scheduler_name),
+    BIND_JSON("tolerations", struct spec, tolerations),
+    BIND_JSON("priority", struct spec, priority),
+    BIND_JSON("preemptionPolicy", struct spec, preemption_policy),
+    BIND_JSON("overhead", struct spec, overhead),
+    BIND_JSON("topologySpreadConstraints", struct spec, spreads),
+    BIND_JSON("hostUsers", struct spec, host_users),
+    BIND_JSON("schedulingGates", struct spec, gates),
+    BIND_JSON("resourceClaims", struct spec, claims),
+    BIND_JSON("resources", struct spec, resources),
 };
+static const struct bind_table spec_table = BIND_TABLE(spec_fields);
 
 static bool effect_of(struct str s, enum sched_taint_effect *ret)
 {
@@ -496,7 +501,7 @@ static int read_parts(struct words *w, struct arena *a, const struct json *json,
 {
     struct spec s = { 0 };
     struct sched_pod_json parts = { 0 };
-    SCHED_PICK(json_getc(json, "spec"), spec_members, &s);
+    bind_pick(&spec_table, json_getc(json, "spec"), &s);
     parts.containers = s.containers;
     parts.init_containers = s.init_containers;
     parts.resources = s.resources;
