@@ -293,7 +293,7 @@ void unwatch(struct watching *w)
 
 void settle(struct fixture *f)
 {
-    while (controllers_busy(f->api))
+    while (api_parts_busy(f->api))
         (void)loop_turn(&f->loop, true);
 }
 

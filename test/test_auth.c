@@ -447,7 +447,7 @@ TEST(a_certificate_that_could_not_be_written_is_written_later)
     CHECK_INT(f.loop.timers.n, timers + 1);
     CHECK_STR(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate"), "");
     store_works();
-    while (f.loop.timers.n > timers || controllers_busy(f.api))
+    while (f.loop.timers.n > timers || api_parts_busy(f.api))
         (void)loop_turn(&f.loop, true);
     CHECK(text_at(want(&f, 200, "GET", CSRS "/u", NULL), "status", "certificate").n > 0);
     stop(&f);

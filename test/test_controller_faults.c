@@ -39,7 +39,7 @@ static void stop(struct fixture *f)
 /* Until something has failed and a controller waits to try again. */
 static void until_retry(struct fixture *f, size_t timers)
 {
-    while (faulty.n_struck == 0 || f->loop.timers.n == timers || controllers_busy(f->api))
+    while (faulty.n_struck == 0 || f->loop.timers.n == timers || api_parts_busy(f->api))
         (void)loop_turn(&f->loop, true);
 }
 
@@ -51,7 +51,7 @@ static void until_gone(struct fixture *f, const char *path)
 
 static void until_quiet(struct fixture *f, size_t timers)
 {
-    while (controllers_busy(f->api) || f->loop.timers.n > timers)
+    while (api_parts_busy(f->api) || f->loop.timers.n > timers)
         (void)loop_turn(&f->loop, true);
 }
 
@@ -288,10 +288,10 @@ TEST(quotas_that_could_not_be_read_at_the_start_hold)
     open_server(&f);
     until_retry(&f, timers);
     store_works();
-    CHECK(quotas_in(f.api->quotas, STR("kube-system"))); /* for all it knows */
+    CHECK(quotas_in(f.api->controllers->quotas, STR("kube-system"))); /* for all it knows */
     (void)want(&f, 403, "POST", NS "secrets", "{\"metadata\":{\"name\":\"b\"}}");
     until_quiet(&f, timers);
-    CHECK(!quotas_in(f.api->quotas, STR("kube-system")));
+    CHECK(!quotas_in(f.api->controllers->quotas, STR("kube-system")));
     (void)want(&f, 403, "POST", NS "secrets", "{\"metadata\":{\"name\":\"b\"}}");
     stop(&f);
 }
@@ -331,10 +331,10 @@ TEST(a_status_that_somebody_else_wrote_is_put_right)
                "{\"status\":{\"used\":{\"count/secrets\":\"4\"}}}");
     settle(&f);
     CHECK_STR(used(&f), "0");
-    CHECK(quotas_in(f.api->quotas, STR("default")));
+    CHECK(quotas_in(f.api->controllers->quotas, STR("default")));
     (void)want(&f, 200, "DELETE", QUOTA, NULL);
     settle(&f);
-    CHECK(!quotas_in(f.api->quotas, STR("default"))); /* nothing is kept of it */
+    CHECK(!quotas_in(f.api->controllers->quotas, STR("default"))); /* nothing is kept of it */
     stop(&f);
 }
 

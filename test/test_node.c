@@ -6,6 +6,7 @@
  */
 #include "api/auth/node_graph.h"
 #include "api/auth/rbac_bootstrap.h"
+#include "api/identity.h"
 #include "api/placed.h"
 #include "api_fixture.h"
 #include "codec/jwt.h"
@@ -57,15 +58,15 @@ TEST(a_node_is_a_user_of_the_group_of_nodes)
     struct arena a = { 0 };
     struct kube_identity who = node_user(&a, "n1");
     struct str node;
-    CHECK(node_of(&who, &node) && str_is(node, "n1"));
+    CHECK(identity_is_node(&who, &node) && str_is(node, "n1"));
     who.user = STR("system:node:");
-    CHECK(node_of(&who, &node) && node.n == 0);
+    CHECK(identity_is_node(&who, &node) && node.n == 0);
     who.user = STR("system:nodes:n1");
-    CHECK(!node_of(&who, &node));
+    CHECK(!identity_is_node(&who, &node));
     who = node_user(&a, "n1");
     who.groups = others;
     who.n_groups = 1;
-    CHECK(!node_of(&who, &node));
+    CHECK(!identity_is_node(&who, &node));
     arena_fini(&a);
 }
 

@@ -10,22 +10,20 @@
  */
 #include "api/core.h"
 
-#include "api/auth/authn.h"
-#include "api/auth/authz.h"
-#include "api/auth/reviews.h"
-#include "api/auth/token_request.h"
-#include "api/auth/tokens.h"
+#include "api/admission.h"
 #include "api/compress.h"
-#include "api/controllers/controllers.h"
 #include "api/encode.h"
 #include "api/monitor.h"
 #include "api/negotiate.h"
+#include "api/part.h"
+#include "api/permission.h"
 #include "api/subresources.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
 #include "codec/digest.h"
 #include "io/http.h"
+#include "kube/model/builtin.h"
 #include "kube/model/crd.h"
 #include "kube/model/duration.h"
 #include "kube/model/field.h"
@@ -244,16 +242,21 @@ void reply_status(struct request *rq, const struct json *status)
 
 enum { DAMAGE_LOG_MS = 60000 }; /* a damaged object may be read by many clients */
 
-void reply_err(struct request *rq, int r, const struct err *err)
+struct json *api_error(struct request *rq, int r, const struct err *err)
 {
-    const struct json *status = status_from_err(&rq->arena, r, err);
+    struct json *status = status_from_err(&rq->arena, r, err);
     uint64_t skipped = 0;
     bool repeats = r == E_DIGEST && !log_rate_ok(&rq->api->damage_log, DAMAGE_LOG_MS, &skipped);
     if (status_code(status) >= 500 && !repeats)
         log_error("request failed", "method=" STR_FMT " path=" STR_FMT " error=\"%s\" skipped=%llu",
                   STR_ARG(rq->method), STR_ARG(rq->route.path),
                   err ? err_text(err) : err_strerror(r), (unsigned long long)skipped);
-    reply_status(rq, status);
+    return status;
+}
+
+void reply_err(struct request *rq, int r, const struct err *err)
+{
+    reply_status(rq, api_error(rq, r, err));
 }
 
 void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err)
@@ -267,8 +270,6 @@ void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struc
                                                       (unsigned long long)store_compacted(s)))));
     else if (r == E_FUTURE)
         reply_status(rq, status_future(a, wanted_rev, store_revision(s)));
-    else if (r == -EBUSY)
-        reply_status(rq, status_too_many_requests(a, 1));
     else
         reply_err(rq, r, err);
 }
@@ -380,7 +381,7 @@ static struct json *find_resource(struct request *rq)
     const struct kube_resource *res =
         registry_find(&api->reg, rt->group, rt->version, rt->resource);
     if (!res && rq->in_process && str_is(rq->identity.user, API_CONTROLLER_USER))
-        res = crds_find_stored(api->crds, rt->group, rt->version, rt->resource);
+        res = api->needs->find_stored(api, rt->group, rt->version, rt->resource);
     if (!res) {
         rq->no_page = !is_builtin_group(&api->reg, rt->group);
         return status_no_resource(&rq->arena);
@@ -528,7 +529,7 @@ static struct json *flow_step(struct request *rq)
 {
     if (rq->in_process)
         return NULL;
-    const struct api_attributes at = authz_attributes(rq);
+    const struct api_attributes at = permission_attributes(rq);
     const struct flow_question q = {
         .user = rq->identity.user,
         .groups = rq->identity.groups,
@@ -575,9 +576,24 @@ static struct json *check_timeout(struct request *rq)
     return status_bad_request(a, str_copy_arena(a, buf_str(&text)));
 }
 
+static struct json *authenticate(struct request *rq)
+{
+    return rq->api->needs->authenticate(rq);
+}
+
+static struct json *impersonate(struct request *rq)
+{
+    return rq->api->needs->impersonate(rq);
+}
+
+static struct json *authorize(struct request *rq)
+{
+    return rq->api->needs->authorize(rq);
+}
+
 static struct json *(*const head_steps[])(struct request *rq) = {
-    admit_load, authn_step, impersonate_step, route, check_timeout, flow_step,
-    authz_step, find,       negotiate
+    admit_load, authenticate, impersonate, route,    check_timeout,
+    flow_step,  authorize,    find,        negotiate
 };
 
 /* Apply the verb; what it cannot answer at once it continues from a store callback. */
@@ -600,9 +616,8 @@ static void run(struct request *rq)
         watch_begin(rq);
         return;
     case KUBE_CREATE:
-        if (reviews_serve(rq) || token_request_serve(rq))
-            return;
-        write_create(rq);
+        if (!rq->api->needs->serve(rq))
+            write_create(rq);
         return;
     case KUBE_UPDATE:
         write_update(rq);
@@ -812,33 +827,18 @@ bool request_idle(struct request *rq)
 
 /* ------------------------------------------------------------------ the server */
 
-int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
+struct api *api_core_new(const struct api_opts *opts, const struct api_needs *needs)
 {
-    struct tokens *tokens = NULL;
     struct api *api = xnew(struct api);
-    int r = tokens_new(&(struct tokens_opts){ .api = api,
-                                              .admin = opts->admin_token,
-                                              .file = opts->token_file,
-                                              .sa_key = opts->sa_key,
-                                              .issuer = opts->sa_issuer },
-                       &tokens, err);
-    if (r < 0) {
-        free(api);
-        return r;
-    }
-    api->tokens = tokens;
+    api->needs = needs;
     api->transport.ops = &api_local_ops;
     api->loop = opts->loop;
     api->store = opts->store;
     api->authorize = opts->authorize;
     api->authorize_arg = opts->authorize_arg;
     api->with_rbac = opts->rbac;
-    api->with_anonymous = opts->rbac && opts->anonymous;
     api->ca_cert = BUF_INIT(1 << 20);
     (void)buf_add_str(&api->ca_cert, opts->ca_cert);
-    api->ca_key = BUF_INIT(1 << 20);
-    (void)buf_add_str(&api->ca_key, opts->ca_key);
-    api->event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000;
     api->commit = str_dup(opts->commit);
     api->commit_date = str_dup(opts->commit_date);
     api->unattended.is_on = opts->warn_unattended;
@@ -851,8 +851,8 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     documents_init(&api->documents, api);
     registry_init(&api->reg);
     rules_register(&api->reg);
-    *ret = api;
-    return 0;
+    api->chain = xnew(struct admission_chain);
+    return api;
 }
 
 struct transport *api_transport(struct api *api)
@@ -867,47 +867,11 @@ void api_on_renewal(struct api *api, int64_t at_s, int64_t (*renew)(void *arg), 
     api->renew_arg = arg;
 }
 
-static void started(struct api *api, int r, const struct err *err)
+static void on_parts_ready(void *arg, int r, const struct err *err)
 {
+    struct api *api = arg;
     api->ready = r >= 0;
     api->on_ready(api->on_ready_arg, r, err);
-}
-
-static void on_controllers_ready(void *arg, int r, const struct err *err)
-{
-    started(arg, r, err);
-}
-
-static void on_authz_ready(void *arg, int r, const struct err *err)
-{
-    struct api *api = arg;
-    if (r < 0 || api->closing)
-        started(api, r < 0 ? r : -ECANCELED, err);
-    else
-        controllers_start(api, on_controllers_ready, api);
-}
-
-static void on_namespaces_ready(void *arg, int r, const struct err *err)
-{
-    struct api *api = arg;
-    if (r < 0 || api->closing) {
-        started(api, r < 0 ? r : -ECANCELED, err);
-    } else if (!api->with_rbac) {
-        controllers_start(api, on_controllers_ready, api);
-    } else {
-        api->authz = authz_start(api, on_authz_ready, api);
-        api->authorize = authz_decide;
-        api->authorize_arg = api->authz;
-    }
-}
-
-static void on_crds_ready(void *arg, int r, const struct err *err)
-{
-    struct api *api = arg;
-    if (r < 0 || api->closing)
-        started(api, r < 0 ? r : -ECANCELED, err);
-    else
-        api->namespaces = namespaces_start(api, on_namespaces_ready, api);
 }
 
 void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct err *err),
@@ -915,15 +879,13 @@ void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct 
 {
     api->on_ready = on_ready;
     api->on_ready_arg = arg;
-    api->crds = crds_start(api, on_crds_ready, api);
+    api_start_parts(api, on_parts_ready, api);
 }
 
-static void api_free(struct api *api)
+void api_core_free(struct api *api)
 {
     assert(list_is_empty(&api->requests));
-    void (*done)(void *arg) = api->on_closed;
-    void *arg = api->on_closed_arg;
-    controllers_free(api);
+    api_free_parts(api);
     timer_stop(api->loop, &api->bookmark_timer);
     timer_stop(api->loop, &api->reauthorize_timer);
     map_fini(&api->revoked);
@@ -931,7 +893,6 @@ static void api_free(struct api *api)
     registry_fini(&api->reg);
     metrics_fini(&api->metrics);
     buf_fini(&api->ca_cert);
-    buf_fini(&api->ca_key);
     flows_fini(&api->flows);
     lines_fini(&api->lines);
     namespace_table_fini(&api->namespace_table);
@@ -940,24 +901,27 @@ static void api_free(struct api *api)
     free(api->commit);
     free(api->commit_date);
     defer_cancel(&api->large_turn);
-    tokens_free(api->tokens);
+    free(api->chain);
     free(api);
-    done(arg);
 }
 
 static void close_turn(struct defer *d)
 {
-    api_free(container_of(d, struct api, close_defer));
+    struct api *api = container_of(d, struct api, close_defer);
+    void (*done)(void *arg) = api->on_closed;
+    void *arg = api->on_closed_arg;
+    api_core_free(api);
+    done(arg);
 }
 
 /* Requests keep coming to their end; the last one, or the listener, lets the server go. */
 static void close_step(struct api *api)
 {
-    if (api->http_closed && list_is_empty(&api->requests) && !controllers_busy(api))
+    if (api->http_closed && list_is_empty(&api->requests) && !api_parts_busy(api))
         defer_start(api->loop, &api->close_defer, close_turn);
 }
 
-void controllers_idle(struct api *api)
+void api_part_idle(struct api *api)
 {
     if (api->closing)
         close_step(api);
@@ -977,7 +941,7 @@ void api_close(struct api *api, uint64_t grace_ms, void (*done)(void *arg), void
     api->closing = true;
     api->on_closed = done;
     api->on_closed_arg = arg;
-    controllers_stop(api);
+    api_stop_parts(api);
     watch_close_all(api);
     if (api->http) {
         http_server_close(api->http, grace_ms, on_http_closed, api);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the API server, shared by the files of src/api. Reading order: request.h, core.c
- * (the steps), read.c, write.c, watch.c, encode.c; then auth/ (who asks, and what he may do),
- * admit/ (what other objects say about a write) and controllers/ (what follows from a write).
+ * The core of the API server, shared by the files of src/api and by the libraries on top of it:
+ * auth/ (who asks, and what he may do), admit/ (what other objects say about a write) and
+ * controllers/ (what follows from a write). Those do not include each other; setup/ wires them.
+ * Reading order: request.h, core.c (the steps), read.c, admission.h, write.c, watch.c, encode.c.
  */
 #pragma once
 
-#include "api/controllers/retry.h"
 #include "api/documents.h"
 #include "api/metrics.h"
 #include "api/namespace_table.h"
@@ -21,30 +21,62 @@
 #include "kube/rules/object_rules.h"
 #include "store/store.h"
 
-struct authz;
-struct account_secrets;
-struct accounts;
-struct aggregate;
-struct crds;
-struct defaults;
-struct expiry;
-struct quotas;
-struct gc;
-struct namespaces;
-struct tokens;
+struct admission_chain;
+struct api_part_ops;
+
+/* States of the libraries beside the core, which alone know what is in them. */
+struct admit;
+struct auth;
+struct controllers;
 
 /* A controller has read what it needs, or cannot. */
 typedef void (*controller_ready_cb)(void *arg, int r, const struct err *err);
+
+/* What the core needs of those libraries; api/setup supplies it. */
+struct api_needs {
+    /* Steps of a request: NULL, or the Status to answer; may wait (request.waiting). */
+    struct json *(*authenticate)(struct request *rq);
+    struct json *(*impersonate)(struct request *rq);
+    struct json *(*authorize)(struct request *rq);
+    /* Keep what of a request's header says who asks. */
+    void (*take_credentials)(struct request *rq, const struct headers *headers);
+    /* Serve a create that stores nothing, as a SubjectAccessReview; false: it is none. */
+    bool (*serve)(struct request *rq);
+    /* What /.well-known/openid-configuration and /openid/v1/jwks answer; NULL: nothing. */
+    struct json *(*openid_document)(struct request *rq, struct str address);
+    struct json *(*openid_keys)(struct request *rq);
+    /* Revision of the definition behind a resource: older objects were shaped by another schema.
+     * 0: built-in. */
+    uint64_t (*schema_revision)(const struct api *api, const struct kube_resource *res);
+    /* A stored kind, served or not, for the server's own requests. NULL: there is none. */
+    const struct kube_resource *(*find_stored)(const struct api *api, struct str group,
+                                               struct str version, struct str plural);
+    /* The indices of owners (owners.h) and of nodes (placed.h) cover all objects at the revision,
+     * 0: now. */
+    bool (*has_indices)(const struct api *api, uint64_t at_rev);
+};
+
+enum { API_PARTS_MAX = 8 };
 
 struct api {
     struct transport transport;
     struct loop *loop;
     struct store *store;
     struct registry reg;
-    struct tokens *tokens;
+    const struct api_needs *needs;
+    struct admit *admit;
+    struct auth *auth;
+    struct controllers *controllers;
+    struct api_part { /* see part.h */
+        const struct api_part_ops *ops;
+        void *self;
+    } parts[API_PARTS_MAX];
+    size_t n_parts, n_started;
+    controller_ready_cb parts_ready;
+    void *parts_ready_arg;
     api_authorize_fn authorize;
     void *authorize_arg;
-    bool with_rbac, with_anonymous;
+    bool with_rbac;
 
     struct http_server *http;
     struct list requests;
@@ -55,6 +87,7 @@ struct api {
     struct flows flows;
     struct lines lines; /* of writes, by key */
     struct namespace_table namespace_table;
+    struct admission_chain *chain; /* what happens to a write; see admission.h */
     struct log_rate damage_log;
     struct documents documents;
     size_t n_inflight, body_bytes, n_compressing;
@@ -65,29 +98,11 @@ struct api {
     uint64_t watch_min_ms; /* a watch without a timeout of its own lasts one to two of these */
     struct timer reauthorize_timer;
     struct map revoked; /* keys deleted since the last pass; empty without watches */
-    struct crds *crds;
-    struct namespaces *namespaces;
-    struct authz *authz; /* NULL without RBAC */
     void (*on_policy)(void *arg);
     void *on_policy_arg;
-    struct gc *gc;
-    struct accounts *accounts;
-    struct aggregate *aggregate;
-    struct defaults *defaults;
-    struct account_secrets *account_secrets;
-    struct expiry *expiry;
-    struct quotas *quotas;
-    struct policies *policies;
     struct unattended unattended;
-    struct buf ca_cert, ca_key;
-    size_t csrs_in_flight;  /* signed, being written; and the reading of what is left to sign */
-    struct retry csr_retry; /* of that reading */
-    size_t policy_types_in_flight; /* statuses being written, and the reading of policies */
-    struct retry policy_types_retry;
-    uint64_t event_ttl_ms;
+    struct buf ca_cert;
     char *commit, *commit_date;
-    controller_ready_cb controllers_ready;
-    void *controllers_ready_arg;
     struct metrics metrics;
 
     int64_t renew_at_s;
@@ -109,6 +124,11 @@ struct api {
 
 extern const struct transport_ops api_local_ops;
 
+/* The core alone, for api_new(). needs: kept. */
+struct api *api_core_new(const struct api_opts *opts, const struct api_needs *needs);
+/* With its parts; before api_start(), or at the end of api_close(). */
+void api_core_free(struct api *api);
+
 /* ---- answers (core.c); each may be called once for a request and is nothing once it is gone ----
  */
 
@@ -120,6 +140,8 @@ void reply_status(struct request *rq, const struct json *status);
 /* An error of ours: becomes a Status; internal ones are logged. */
 void reply_err(struct request *rq, int r, const struct err *err);
 void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err);
+/* What the last two would answer to a failure of the store at its newest revision, and log. */
+struct json *api_error(struct request *rq, int r, const struct err *err);
 /* The head alone. content_type: NULL for none. */
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
 /*
@@ -154,6 +176,16 @@ void write_delete_collection(struct request *rq);
 void endpoint_serve(struct request *rq);
 void openapi_serve_v2(struct request *rq);
 void openapi_serve_v3(struct request *rq);
+
+/* ---- definitions ---- */
+
+#define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
+
+static inline bool api_is_definition(const struct kube_resource *res)
+{
+    return str_is(res->group, "apiextensions.k8s.io") &&
+           str_is(res->plural, "customresourcedefinitions");
+}
 
 /* ---- keys ---- */
 

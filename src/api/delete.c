@@ -15,17 +15,17 @@
  */
 #include "api/write.h"
 
-#include "api/admit/claims.h"
-#include "api/admit/node_restriction.h"
-#include "api/admit/policies.h"
-#include "api/controllers/controllers.h"
+#include "api/admission.h"
 #include "api/encode.h"
 #include "api/filter.h"
 #include "api/negotiate.h"
 #include "api/owners.h"
+#include "api/part.h"
 #include "api/propagation.h"
 #include "api/unsafe_delete.h"
 #include "base/clock.h"
+#include "kube/model/builtin.h"
+#include "kube/model/crd.h"
 #include "kube/rules/crd_status.h"
 
 #include <errno.h>
@@ -50,9 +50,9 @@ enum removed { REMOVED_GONE, REMOVED_MARKED, REMOVED_ABSENT, REMOVED_REFUSED };
 
 struct removal {
     struct request *rq;
+    struct admission ad;
     const struct delete_options *opts;
     struct str key, name;
-    unsigned attempt;
     struct json *obj; /* as it was, or as it is now when marked; in the request's version */
     struct json *old; /* as it was */
     struct str value; /* stored bytes: the last ones, or the marked ones */
@@ -157,12 +157,6 @@ static bool is_namespace(const struct kube_resource *res)
     return res->group.n == 0 && str_is(res->plural, "namespaces");
 }
 
-static bool is_crd(const struct kube_resource *res)
-{
-    return str_is(res->group, "apiextensions.k8s.io") &&
-           str_is(res->plural, "customresourcedefinitions");
-}
-
 static struct json *check_preconditions(const struct removal *rm)
 {
     struct request *rq = rm->rq;
@@ -170,7 +164,7 @@ static struct json *check_preconditions(const struct removal *rm)
     struct str uid = meta_uid(rm->obj), rev = meta_resource_version(rm->obj);
     const char *why = NULL;
     const struct kube_resource *as = rq->res->crd ? rq->res : rq->res->storage;
-    bool own_way = is_namespace(rq->res) || is_crd(rq->res);
+    bool own_way = is_namespace(rq->res) || api_is_definition(rq->res);
     if (own_way && rm->opts->uid.n && !str_eq(rm->opts->uid, uid)) /* they check it themselves */
         return status_conflict(a, as->group, as->plural, rm->name,
                                arena_printf(a,
@@ -193,23 +187,6 @@ static struct json *check_preconditions(const struct removal *rm)
     return why ? status_conflict(a, as->group, as->kind, rm->name, why) : NULL;
 }
 
-static struct json *check_allowed(const struct removal *rm)
-{
-    static const char *const kept[] = { "default", "kube-system", "kube-public" };
-    struct request *rq = rm->rq;
-    if (str_is(rq->res->kind, "PriorityClass") && !rq->res->crd &&
-        (str_is(rm->name, "system-node-critical") || str_is(rm->name, "system-cluster-critical")))
-        return status_forbidden(&rq->arena, rq->res->group, rq->res->plural, rm->name,
-                                STR("this is a system priority class and cannot be deleted"));
-    if (!is_namespace(rq->res))
-        return NULL;
-    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-        if (str_is(rm->name, kept[i]))
-            return status_forbidden(&rq->arena, STR(""), STR("namespaces"), rm->name,
-                                    STR("this namespace may not be deleted"));
-    return NULL;
-}
-
 /* Kinds that something has to be done about before they go. */
 static void begin_deletion(struct removal *rm, const char *now)
 {
@@ -218,7 +195,7 @@ static void begin_deletion(struct removal *rm, const char *now)
     struct json *meta = meta_of(a, rm->obj);
     if (res->strategy->has_spec_finalizers)
         json_set_str(a, json_obj(a, rm->obj, "status"), "phase", STR("Terminating"));
-    if (!is_crd(res))
+    if (!api_is_definition(res))
         return;
     struct json *list = json_getc(meta, "finalizers");
     if (!json_is(list, JSON_ARRAY)) {
@@ -252,7 +229,8 @@ static void mark(struct removal *rm)
     rfc3339_format(now_s, now);
     rfc3339_format(begun_us / 1000000 + rm->left_s, end);
     json_set_str(a, meta, "deletionTimestamp", str_of(end));
-    bool own_way = is_namespace(rm->rq->res) || is_crd(rm->rq->res); /* and mark it themselves */
+    bool own_way =
+        is_namespace(rm->rq->res) || api_is_definition(rm->rq->res); /* and mark it themselves */
     if (!own_way)
         json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
     if (generation > 0 && !again && !own_way)
@@ -294,16 +272,16 @@ static void on_removed(void *arg, const struct store_txn_result *res, const stru
     struct request *rq = rm->rq;
     bool marked = rm->marked.n > 0;
     if (res->r >= 0)
-        controllers_written(rq->api, &(struct written){ .res = rq->res,
-                                                        .key = rm->key,
-                                                        .name = rm->name,
-                                                        .old = rm->old,
-                                                        .obj = marked ? rm->obj : NULL,
-                                                        .value = buf_str(&rm->marked),
-                                                        .rev = res->rev });
+        api_written(rq->api, &(struct written){ .res = rq->res,
+                                                .key = rm->key,
+                                                .name = rm->name,
+                                                .old = rm->old,
+                                                .obj = marked ? rm->obj : NULL,
+                                                .value = buf_str(&rm->marked),
+                                                .rev = res->rev });
     if (request_idle(rq))
         return;
-    if (res->r == E_CONFLICT && ++rm->attempt < REMOVAL_MAX_ATTEMPTS) {
+    if (res->r == E_CONFLICT && ++rm->ad.attempt < REMOVAL_MAX_ATTEMPTS) {
         removal_read(rm);
     } else if (res->r == E_CONFLICT) {
         refuse(rm, status_modified(&rq->arena, rq->route.group, rq->route.resource, rm->name));
@@ -335,12 +313,11 @@ static void removal_commit(struct removal *rm)
         rm->done(rm, marked ? REMOVED_MARKED : REMOVED_GONE);
         return;
     }
-    struct claims claims = { 0 };
     const struct json *left = marked ? rm->obj : NULL;
     int r = owners_ops(&rq->arena, rm->key, rm->old, left, ops, &n, &err);
     placed_ops(&rq->arena, rm->key, rm->old, left, ops, &n);
     if (r >= 0 && !marked)
-        r = claims_ops(&rq->arena, &claims, rq->res, rm->obj, NULL, ops, &n, &err);
+        r = admission_writes(&rm->ad, false, ops, &n, &err);
     if (r < 0) {
         refuse(rm, status_from_err(&rq->arena, r, &err));
         return;
@@ -366,9 +343,9 @@ static int64_t time_left(const struct removal *rm, bool *ret_shorter)
     return *ret_shorter ? opts->grace_s : given_s;
 }
 
-static void on_admitted(void *arg, struct json *no)
+static void on_admitted(struct admission *ad, struct json *no)
 {
-    struct removal *rm = arg;
+    struct removal *rm = container_of(ad, struct removal, ad);
     struct request *rq = rm->rq;
     struct err err = { 0 };
     if (!no && arena_is_full(&rq->arena)) /* a policy that is ignored may not have been evaluated */
@@ -382,8 +359,8 @@ static void on_admitted(void *arg, struct json *no)
     rm->left_s = time_left(rm, &shorter);
     rm->old = json_clone(&rq->arena, rm->obj);
     bool changed = propagation_apply(&rq->arena, rq->res, rm->obj, &rm->opts->propagation);
-    bool at_once =
-        rm->left_s == 0 && write_is_finished(rq->res, rm->obj) && (!is_crd(rq->res) || deleting);
+    bool at_once = rm->left_s == 0 && write_is_finished(rq->res, rm->obj) &&
+                   (!api_is_definition(rq->res) || deleting);
     if (!at_once && deleting && !shorter && !changed) {
         rm->done(rm, REMOVED_MARKED);
         return;
@@ -406,18 +383,21 @@ static void on_admitted(void *arg, struct json *no)
 static void removal_decide(struct removal *rm)
 {
     struct json *no = check_preconditions(rm);
-    if (!no)
-        no = check_allowed(rm);
-    if (!no)
-        no = node_restrict_delete(rm->rq, rm->name, rm->obj);
-    if (no || !policies_wanted(rm->rq)) {
-        on_admitted(rm, no);
+    if (no) {
+        refuse(rm, no);
         return;
     }
-    const struct policy_target target = {
-        .operation = "DELETE", .name = rm->name, .old = rm->obj, .dry_run = rm->opts->dry_run
-    };
-    policies_check(rm->rq, &target, on_admitted, rm);
+    rm->ad = (struct admission){ .rq = rm->rq,
+                                 .op = ADMISSION_DELETE,
+                                 .dry_run = rm->opts->dry_run,
+                                 .name = rm->name,
+                                 .old = rm->obj,
+                                 .removes = true,
+                                 .attempt = rm->ad.attempt,
+                                 .done = on_admitted };
+    admission_begin(&rm->ad);
+    if (admission_run(&rm->ad, ADMISSION_SHAPED, &no))
+        on_admitted(&rm->ad, no);
 }
 
 static void on_damaged_removed(void *arg, const struct store_txn_result *res, const struct err *err)
@@ -427,7 +407,7 @@ static void on_damaged_removed(void *arg, const struct store_txn_result *res, co
     if (res->r >= 0) {
         log_warn("an object that cannot be read was deleted", "key=" STR_FMT " user=" STR_FMT,
                  STR_ARG(rm->key), STR_ARG(rq->identity.user));
-        controllers_lost(rq->api, rq->res, rq->route.ns, rm->name, rm->key, res->rev);
+        api_lost(rq->api, rq->res, rq->route.ns, rm->name, rm->key, res->rev);
     }
     if (request_idle(rq))
         return;
@@ -537,8 +517,9 @@ static void on_delete_gone(struct request *rq)
     buf_fini(&rm->marked);
 }
 
-static void delete_in_turn(struct request *rq)
+static void delete_in_turn(void *arg)
 {
+    struct request *rq = arg;
     struct removal *rm = rq->work;
     if (rm->opts->is_unsafe)
         remove_damaged(rm);
@@ -696,8 +677,6 @@ static void add_removal(struct sweep *s, struct removal *rm, const struct store_
                             .arg = s };
     key_split(s->rq->res, s->filter.prefix, rm->key, &ns, &name);
     rm->name = name;
-    if (policies_wanted(s->rq))
-        budget_allow(&s->rq->budget, API_WORK_OF_POLICIES);
 }
 
 static void on_sweep_page(void *arg, int r, const struct store_page *page, const struct err *err)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths that name no resource: discovery, version, health, OpenAPI, metrics. */
-#include "api/auth/tokens.h"
 #include "api/core.h"
 #include "api/encode.h"
 #include "api/monitor.h"
@@ -146,37 +145,20 @@ static void reply_public(struct request *rq, const char *type, const struct json
     reply_bytes(rq, 200, type, buf_str(&b));
 }
 
-static struct json *one_string(struct arena *a, struct str s)
-{
-    struct json *v = json_new_array(a);
-    json_add(v, json_new_str(a, s));
-    return v;
-}
-
 static void serve_oidc(struct request *rq)
 {
-    struct arena *a = &rq->arena;
-    const struct tokens *t = rq->api->tokens;
-    struct str address = server_address(rq);
-    if (!tokens_can_issue(t)) {
+    const struct json *v = rq->api->needs->openid_document(rq, server_address(rq));
+    if (v)
+        reply_public(rq, "application/json", v);
+    else
         reply_no_page(rq);
-        return;
-    }
-    struct json *v = json_new_object(a);
-    json_set_str(a, v, "issuer", tokens_issuer(t));
-    json_set_str(a, v, "jwks_uri",
-                 str_of(arena_printf(a, "https://" STR_FMT "/openid/v1/jwks", STR_ARG(address))));
-    json_setc(a, v, "response_types_supported", one_string(a, STR("id_token")));
-    json_setc(a, v, "subject_types_supported", one_string(a, STR("public")));
-    json_setc(a, v, "id_token_signing_alg_values_supported", one_string(a, tokens_alg(t)));
-    reply_public(rq, "application/json", v);
 }
 
 static void serve_oidc_keys(struct request *rq)
 {
-    const struct tokens *t = rq->api->tokens;
-    if (tokens_can_issue(t))
-        reply_public(rq, "application/jwk-set+json", tokens_jwks(&rq->arena, t));
+    const struct json *v = rq->api->needs->openid_keys(rq);
+    if (v)
+        reply_public(rq, "application/jwk-set+json", v);
     else
         reply_no_page(rq);
 }

@@ -10,7 +10,7 @@
  */
 #include "api/subresources.h"
 
-#include "api/admit/node_restriction.h"
+#include "api/admission.h"
 #include "api/inner.h"
 #include "api/write.h"
 #include "base/clock.h"
@@ -26,6 +26,7 @@ enum { EVICTION_MAX_ATTEMPTS = 16, DISRUPTED_PODS_MAX = 2000 };
 
 struct eviction {
     struct request *rq;
+    struct admission ad;
     struct json *options; /* DeleteOptions */
     bool dry_run;
     struct json *pod, *budget;
@@ -331,29 +332,39 @@ static void on_budgets(void *arg, int r, struct str body)
 
 /* ------------------------------------------------------------------ the pod */
 
+static void on_admitted(struct admission *ad, struct json *no)
+{
+    struct eviction *e = container_of(ad, struct eviction, ad);
+    if (no) {
+        reply_status(e->rq, no);
+        return;
+    }
+    e->budget = NULL;
+    struct str phase = json_str(json_path(e->pod, "status", "phase", NULL));
+    bool over = str_is(phase, "Succeeded") || str_is(phase, "Failed") || meta_is_deleting(e->pod);
+    if (over || str_is(phase, "Pending"))
+        evict(e, !over);
+    else
+        call(e, "GET", budgets_path(e, NULL), NULL, on_budgets);
+}
+
 static void on_pod(void *arg, int r, struct str body)
 {
     struct eviction *e = arg;
-    struct json *v = answer_of(e, r, body);
+    struct json *v = answer_of(e, r, body), *no = NULL;
     if (!v)
         return;
     if (r != 200) {
         reply_status(e->rq, v);
         return;
     }
-    struct json *no = node_restrict_evict(e->rq, v);
-    if (no) {
-        reply_status(e->rq, no);
-        return;
-    }
     e->pod = v;
-    e->budget = NULL;
-    struct str phase = json_str(json_path(v, "status", "phase", NULL));
-    bool over = str_is(phase, "Succeeded") || str_is(phase, "Failed") || meta_is_deleting(v);
-    if (over || str_is(phase, "Pending"))
-        evict(e, !over);
-    else
-        call(e, "GET", budgets_path(e, NULL), NULL, on_budgets);
+    e->ad = (struct admission){
+        .rq = e->rq, .op = ADMISSION_ASK, .name = e->rq->route.name, .old = v, .done = on_admitted
+    };
+    admission_begin(&e->ad);
+    if (admission_run(&e->ad, ADMISSION_SHAPED, &no))
+        on_admitted(&e->ad, no);
 }
 
 static void read_pod(struct eviction *e)

@@ -2,7 +2,6 @@
 /* Selection of objects; see filter.h. */
 #include "api/filter.h"
 
-#include "api/controllers/controllers.h"
 #include "api/placed.h"
 
 static struct json *parse_labels(struct request *rq, struct filter *f)
@@ -70,7 +69,7 @@ struct json *filter_parse(struct request *rq, struct filter *ret)
 
 void filter_narrow(const struct filter *f, const struct request *rq, struct store_range *range)
 {
-    if (f->index.n == 0 || !gc_has_indices(rq->api->gc, range->at_rev))
+    if (f->index.n == 0 || !rq->api->needs->has_indices(rq->api, range->at_rev))
         return;
     range->index = f->index;
     range->index_root = f->prefix.n;
@@ -106,5 +105,5 @@ struct stored stored_of(const struct api *api, const struct kube_resource *res,
 {
     return (struct stored){ .value = kv->value,
                             .rev = kv->mod_rev,
-                            .is_current = kv->mod_rev > crds_revision(api->crds, res) };
+                            .is_current = kv->mod_rev > api->needs->schema_revision(api, res) };
 }

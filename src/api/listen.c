@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP listener: feeds exchanges to the request core and takes its answers. */
-#include "api/auth/authn.h"
 #include "api/core.h"
 #include "api/request.h"
 #include "api/self_service.h"
@@ -114,7 +113,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     rq->user_agent = header(rq, req, "user-agent");
     rq->audit_id = header(rq, req, "audit-id");
     rq->if_none_match = header(rq, req, "if-none-match");
-    authn_take(rq, req->headers);
+    rq->api->needs->take_credentials(rq, req->headers);
     if (req->upgrade)
         rq->socket = websocket_take(rq, req->headers);
     struct tls_peer cert;

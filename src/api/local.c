@@ -6,7 +6,7 @@
  * through a deferred call, so that a callback may start and cancel whatever it likes while a watch
  * hub walks over its watchers.
  */
-#include "api/auth/authn.h"
+#include "api/identity.h"
 #include "api/core.h"
 #include "api/request.h"
 #include "client/watch_event.h"

@@ -19,7 +19,7 @@ enum { NAMESPACE_TABLE_MAX = 4096 }; /* entries; one more empties the table, whi
 
 /* Zeroed: empty. */
 struct namespace_table {
-    struct map revs; /* name -> struct entry */
+    struct map revs; /* name -> struct namespace_entry */
 };
 
 void namespace_table_fini(struct namespace_table *t);

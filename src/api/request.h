@@ -140,7 +140,8 @@ struct request {
 
     /* the verb's own continuation */
     void *work;
-    void (*on_turn)(struct request *rq); /* called when its turn in the line comes */
+    void (*on_turn)(void *arg); /* called when its turn in the line comes */
+    void *on_turn_arg;
     void (*on_writable)(struct request *rq);
     void (*on_gone)(
         struct request *rq); /* release what `work` holds; no store callback is outstanding */

@@ -2,7 +2,7 @@
 /* The option that deletes what cannot be read; see unsafe_delete.h. */
 #include "api/unsafe_delete.h"
 
-#include "api/auth/authz.h"
+#include "api/permission.h"
 
 #define UNSAFE      "ignoreStoreReadErrorWithClusterBreakingPotential"
 #define UNSAFE_VERB "unsafe-delete-ignore-read-errors"
@@ -50,7 +50,7 @@ struct json *unsafe_delete_may(struct request *rq)
 {
     const struct api *api = rq->api;
     scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
-    struct api_attributes at = authz_attributes(rq);
+    struct api_attributes at = permission_attributes(rq);
     at.verb = STR(UNSAFE_VERB);
     if (!api->authorize || api->authorize(api->authorize_arg, &at, &reason))
         return NULL;

@@ -16,11 +16,10 @@
  * Nothing is queued for a slow client beyond the sink's own buffer: what it misses stays in the
  * store. One that stays stalled is cut off.
  */
-#include "api/auth/authz.h"
-#include "api/controllers/controllers.h"
 #include "api/filter.h"
 #include "api/list_options.h"
 #include "api/negotiate.h"
+#include "api/permission.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sm.h"
@@ -746,7 +745,7 @@ static bool is_allowed_still(const struct api *api, struct request *rq)
     for (size_t i = 0; api->revoked.n && i < rq->n_token_keys; i++)
         if (map_has(&api->revoked, rq->token_keys[i]))
             return false;
-    const struct api_attributes at = authz_attributes(rq);
+    const struct api_attributes at = permission_attributes(rq);
     return !api->authorize || api->authorize(api->authorize_arg, &at, NULL);
 }
 

@@ -47,7 +47,12 @@ void write_action(struct request *rq, const struct write_action *action);
  * until the request is answered. A request is refused if it waits too long or if too many wait
  * before it.
  */
-void write_in_turn(struct request *rq, struct str key, void (*run)(struct request *rq));
+void write_in_turn(struct request *rq, struct str key, void (*run)(void *rq));
+/*
+ * The same for a stage of the write: run() comes only after LINE_WAIT, from the loop; after
+ * LINE_FULL the caller refuses. A request has one place.
+ */
+enum line_answer write_queue(struct request *rq, struct str key, void (*run)(void *arg), void *arg);
 
 /* By content type; PATCH_NONE: of no patch, or of a type that is not served. */
 enum patch_type write_patch_type(const struct request *rq);

@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims; see claims.h. */
-#include "api/admit/claims.h"
+/*
+ * What an object holds and no other may: addresses and node ports of Services. Each is a key of
+ * its own in the store, written and removed in the transaction that writes the object, so that
+ * nothing has to be remembered and nothing can leak. Those of an object that was removed because it
+ * could not be read stay until another Service wants them: then they are reclaimed.
+ *
+ *     /claims/services/ips/10.96.0.1  ->  default/kubernetes
+ */
+#include "api/admit/admit.h"
 
 #include "base/sys.h"
 #include "kube/rules/kinds/services.h"
 
 #define PREFIX "/claims/services/"
 
-static bool holds_claims(const struct kube_resource *res)
+enum { CLAIMS_MAX_ATTEMPTS = 64 }; /* at finding something free */
+
+/* The claims of one write, in the request's arena. */
+struct claims {
+    const struct service_claim *asked; /* what the client chose itself */
+    size_t n_asked;
+    const struct str *keys; /* of the operations */
+};
+
+static bool holds_claims(void *self, const struct admission *ad)
 {
-    return res->group.n == 0 && str_is(res->plural, "services");
+    (void)self;
+    return admission_is_core(ad, "services");
 }
 
 static struct service_claim *claims_of(struct arena *a, const struct json *obj, size_t *ret_n)
@@ -27,16 +44,19 @@ static bool has_claim(const struct service_claim *list, size_t n, struct str key
     return false;
 }
 
-struct json *claims_choose(struct request *rq, struct claims *c, struct json *obj,
-                           const struct json *old)
+/* Choose what the object does not say. */
+static struct json *claims_apply(void *self, struct admission *ad, void *state)
 {
-    struct field_errors errs = field_errors_init(&rq->arena);
-    if (!holds_claims(rq->res))
+    struct claims *c = state;
+    struct arena *a = &ad->rq->arena;
+    struct field_errors errs = field_errors_init(a);
+    (void)self;
+    if (ad->part != OBJECT_WHOLE)
         return NULL;
-    c->asked = claims_of(&rq->arena, obj, &c->n_asked);
-    service_allocate(&rq->arena, obj, old, sys_random_u64(), &errs);
+    c->asked = claims_of(a, ad->obj, &c->n_asked);
+    service_allocate(a, ad->obj, ad->old, sys_random_u64(), &errs);
     return errs.n == 0 ? NULL
-                       : status_invalid(&rq->arena, STR(""), STR("Service"), meta_name(obj), &errs);
+                       : status_invalid(a, STR(""), STR("Service"), meta_name(ad->obj), &errs);
 }
 
 static struct str key_of(struct arena *a, struct str claim)
@@ -44,16 +64,17 @@ static struct str key_of(struct arena *a, struct str claim)
     return str_of(arena_printf(a, PREFIX STR_FMT, STR_ARG(claim)));
 }
 
-int claims_ops(struct arena *a, struct claims *c, const struct kube_resource *res,
-               const struct json *old, const struct json *obj, struct store_op *ops, size_t *n,
-               struct err *err)
+/* From what `old` holds to what `obj` holds. */
+static int claims_writes(void *self, struct admission *ad, void *state, struct store_op *ops,
+                         size_t *n, struct err *err)
 {
-    size_t n_had, n_has;
-    c->first = *n;
-    c->n = 0;
-    if (!holds_claims(res))
-        return 0;
-    const struct service_claim *had = claims_of(a, old, &n_had), *has = claims_of(a, obj, &n_has);
+    struct claims *c = state;
+    struct arena *a = &ad->rq->arena;
+    const struct json *obj = ad->removes ? NULL : ad->obj;
+    size_t n_had, n_has, at = 0;
+    (void)self;
+    const struct service_claim *had = claims_of(a, ad->old, &n_had),
+                               *has = claims_of(a, obj, &n_has);
     if (*n + n_had + n_has > STORE_TXN_MAX_OPS)
         return err_set(err, E_LIMIT, "a Service with more than %d ports of the node",
                        SERVICE_MAX_CLAIMS / 2);
@@ -65,7 +86,7 @@ int claims_ops(struct arena *a, struct claims *c, const struct kube_resource *re
     for (size_t i = 0; i < n_has; i++) {
         if (has_claim(had, n_had, has[i].key))
             continue;
-        keys[c->n++] = has[i].key;
+        keys[at++] = has[i].key;
         ops[(*n)++] = (struct store_op){
             .kind = STORE_PUT, .key = key_of(a, has[i].key), .value = holder, .cmp = STORE_ABSENT
         };
@@ -73,35 +94,58 @@ int claims_ops(struct arena *a, struct claims *c, const struct kube_resource *re
     for (size_t i = 0; i < n_had; i++) {
         if (has_claim(has, n_has, had[i].key))
             continue;
-        keys[c->n++] = had[i].key;
+        keys[at++] = had[i].key;
         ops[(*n)++] = (struct store_op){ .kind = STORE_DELETE, .key = key_of(a, had[i].key) };
     }
     c->keys = keys;
     return 0;
 }
 
-bool claims_lost(const struct claims *c, size_t failed_op)
-{
-    return failed_op >= c->first && failed_op < c->first + c->n;
-}
-
 /* ------------------------------------------------------------------ claims without a holder */
 
 struct reclaim {
-    struct request *rq;
+    struct admission *ad;
+    const struct claims *claims;
     struct str claim; /* as service_claim.key */
     uint64_t rev;     /* when it was written */
-    void (*done)(void *arg, bool is_free);
-    void *arg;
 };
+
+/* The client had asked for just this; NULL: another choice may do. */
+static struct json *refuse_asked(const struct reclaim *rc)
+{
+    struct admission *ad = rc->ad;
+    const struct claims *c = rc->claims;
+    struct arena *a = &ad->rq->arena;
+    struct field_errors errs = field_errors_init(a);
+    for (size_t i = 0; i < c->n_asked; i++)
+        if (str_eq(c->asked[i].key, rc->claim))
+            service_claim_taken(&c->asked[i], ad->obj, &errs);
+    return errs.n == 0 ? NULL
+                       : status_invalid(a, STR(""), STR("Service"), meta_name(ad->obj), &errs);
+}
+
+/* NULL: the write may be tried again. */
+static struct json *verdict(const struct reclaim *rc, bool is_free)
+{
+    struct json *no = is_free ? NULL : refuse_asked(rc);
+    if (!no && rc->ad->attempt >= CLAIMS_MAX_ATTEMPTS)
+        no = status_internal(&rc->ad->rq->arena,
+                             STR("failed to allocate a serviceIP: range is full"));
+    return no;
+}
+
+static void finish(const struct reclaim *rc, bool is_free)
+{
+    admission_continue(rc->ad, verdict(rc, is_free));
+}
 
 /* Lost to another write: that one may have removed it. */
 static void on_claim_removed(void *arg, const struct store_txn_result *res, const struct err *err)
 {
     struct reclaim *rc = arg;
     (void)err;
-    if (!request_idle(rc->rq))
-        rc->done(rc->arg, res->r >= 0 || res->r == E_CONFLICT);
+    if (!request_idle(rc->ad->rq))
+        finish(rc, res->r >= 0 || res->r == E_CONFLICT);
 }
 
 /* One that cannot be read may hold it. */
@@ -120,13 +164,13 @@ static void on_holder(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                       const struct err *err)
 {
     struct reclaim *rc = arg;
-    struct request *rq = rc->rq;
+    struct request *rq = rc->ad->rq;
     (void)rev;
     (void)err;
     if (request_idle(rq))
         return;
     if (r < 0 || (kv && is_holder(&rq->arena, kv, rc->claim))) {
-        rc->done(rc->arg, false);
+        finish(rc, false);
         return;
     }
     const struct store_op op = { .kind = STORE_DELETE,
@@ -136,21 +180,21 @@ static void on_holder(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     request_busy(rq);
     r = store_txn(rq->api->store, &op, 1, on_claim_removed, rc, NULL);
     if (r < 0 && !request_idle(rq))
-        rc->done(rc->arg, false);
+        finish(rc, false);
 }
 
 static void on_claim(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {
     struct reclaim *rc = arg;
-    struct request *rq = rc->rq;
+    struct request *rq = rc->ad->rq;
     struct str ns, name;
     (void)rev;
     (void)err;
     if (request_idle(rq))
         return;
     if (r < 0 || !kv || !str_cut(kv->value, '/', &ns, &name)) {
-        rc->done(rc->arg, r >= 0 && !kv);
+        finish(rc, r >= 0 && !kv);
         return;
     }
     rc->rev = kv->mod_rev;
@@ -158,28 +202,48 @@ static void on_claim(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     r = store_get(rq->api->store, key_object(&rq->arena, rq->res, ns, name), 0, on_holder, rc,
                   NULL);
     if (r < 0 && !request_idle(rq))
-        rc->done(rc->arg, false);
+        finish(rc, false);
 }
 
-int claims_reclaim(struct request *rq, const struct claims *c, size_t failed_op,
-                   void (*done)(void *arg, bool is_free), void *arg)
+/*
+ * Another Service holds what was chosen: choose again, unless the client did. A claim whose Service
+ * does not hold it is removed first.
+ */
+static struct json *claims_lost(void *self, struct admission *ad, void *state, size_t failed_op)
 {
+    struct request *rq = ad->rq;
     struct reclaim *rc = arena_new(&rq->arena, struct reclaim);
-    *rc = (struct reclaim){
-        .rq = rq, .claim = c->keys[failed_op - c->first], .done = done, .arg = arg
-    };
-    request_busy(rq);
+    const struct claims *c = state;
+    (void)self;
+    *rc = (struct reclaim){ .ad = ad, .claims = c, .claim = c->keys[failed_op] };
     int r = store_get(rq->api->store, key_of(&rq->arena, rc->claim), 0, on_claim, rc, NULL);
-    return r < 0 && !request_idle(rq) ? r : 0;
+    if (r < 0)
+        return verdict(rc, false);
+    request_busy(rq);
+    admission_wait(ad);
+    return NULL;
 }
 
-struct json *claims_refuse(struct request *rq, const struct claims *c, const struct json *obj,
-                           size_t failed_op)
+static const struct admission_stage claims = { .name = "addresses and ports",
+                                               .point = ADMISSION_PREPARED,
+                                               .ops = ADMISSION_ON(ADMISSION_CREATE) |
+                                                      ADMISSION_ON(ADMISSION_UPDATE),
+                                               .state_bytes = sizeof(struct claims),
+                                               .wanted = holds_claims,
+                                               .apply = claims_apply,
+                                               .writes = claims_writes,
+                                               .lost = claims_lost };
+
+/* A deletion gives back what the object holds. */
+static const struct admission_stage released = { .name = "addresses and ports (deletion)",
+                                                 .point = ADMISSION_READ,
+                                                 .ops = ADMISSION_ON(ADMISSION_DELETE),
+                                                 .state_bytes = sizeof(struct claims),
+                                                 .wanted = holds_claims,
+                                                 .writes = claims_writes };
+
+void claims_register(struct admit *ad, struct admission_chain *c)
 {
-    struct field_errors errs = field_errors_init(&rq->arena);
-    for (size_t i = 0; i < c->n_asked; i++)
-        if (str_eq(c->asked[i].key, c->keys[failed_op - c->first]))
-            service_claim_taken(&c->asked[i], obj, &errs);
-    return errs.n == 0 ? NULL
-                       : status_invalid(&rq->arena, STR(""), STR("Service"), meta_name(obj), &errs);
+    admission_register(c, &claims, ad);
+    admission_register(c, &released, ad);
 }

@@ -2,12 +2,17 @@
 /* What nodes may write; see node_restriction.h. */
 #include "api/admit/node_restriction.h"
 
-#include "api/auth/node_rules.h"
+#include "api/admit/admit.h"
+#include "api/identity.h"
+#include "codec/base64.h"
+#include "io/tls.h"
 #include "kube/model/field.h"
 #include "kube/rules/kinds/references.h"
 
 #define LEASES_IN "kube-node-lease"
 #define MIRROR    "kubernetes.io/config.mirror"
+
+enum { CSR_MAX_BYTES = 64 << 10 };
 
 enum operation { CREATE, UPDATE, DELETE };
 
@@ -352,7 +357,7 @@ static const struct {
 
 bool node_restricts(const struct request *rq, struct str *ret_node)
 {
-    return rq->api->authz && node_of(&rq->identity, ret_node);
+    return rq->api->with_rbac && identity_is_node(&rq->identity, ret_node);
 }
 
 static struct json *forbid(struct attempt *t, const char *why)
@@ -396,31 +401,66 @@ static struct json *judge(struct request *rq, enum operation op, struct str name
     return NULL;
 }
 
-struct json *node_restrict_create(struct request *rq, const struct json *obj,
-                                  const struct json *node)
+/* The user's own Node, which decides what it may do to pods. */
+struct restriction {
+    struct json *node;
+};
+
+static bool is_by_node(void *self, const struct admission *ad)
 {
-    return judge(rq, CREATE, meta_name(obj), obj, NULL, node);
+    struct str node;
+    (void)self;
+    return node_restricts(ad->rq, &node);
 }
 
-struct json *node_restrict_update(struct request *rq, const struct json *obj,
-                                  const struct json *old)
+static struct json *restriction_read(void *self, struct admission *ad, void *state)
 {
-    return judge(rq, UPDATE, rq->route.name, obj, old, NULL);
-}
-
-struct json *node_restrict_delete(struct request *rq, struct str name, const struct json *old)
-{
-    return judge(rq, DELETE, name, NULL, old, NULL);
-}
-
-struct json *node_restrict_evict(struct request *rq, const struct json *pod)
-{
-    struct attempt t = { .rq = rq, .a = &rq->arena, .shown = rq->route.name };
-    if (!node_restricts(rq, &t.node))
+    struct restriction *re = state;
+    struct request *rq = ad->rq;
+    struct str node;
+    (void)self;
+    (void)node_restricts(rq, &node);
+    if (ad->op != ADMISSION_CREATE || !admission_is_core(ad, "pods") || node.n == 0)
         return NULL;
+    const struct kube_resource *res =
+        registry_find(&rq->api->reg, STR(""), STR("v1"), STR("nodes"));
+    return admission_get(ad, key_object(&rq->arena, res, STR(""), node), &re->node);
+}
+
+static struct json *restriction_apply(void *self, struct admission *ad, void *state)
+{
+    const struct restriction *re = state;
+    struct request *rq = ad->rq;
+    (void)self;
+    if (ad->op == ADMISSION_DELETE)
+        return judge(rq, DELETE, ad->name, NULL, ad->old, NULL);
+    if (ad->op == ADMISSION_CREATE)
+        return judge(rq, CREATE, meta_name(ad->obj), ad->obj, NULL, re->node);
+    return judge(rq, UPDATE, rq->route.name, ad->obj, ad->old, NULL);
+}
+
+static const struct admission_stage restriction = { .name = "NodeRestriction",
+                                                    .point = ADMISSION_TAKEN,
+                                                    .ops = ADMISSION_ON(ADMISSION_CREATE) |
+                                                           ADMISSION_ON(ADMISSION_UPDATE) |
+                                                           ADMISSION_ON(ADMISSION_ACTION) |
+                                                           ADMISSION_ON(ADMISSION_DELETE),
+                                                    .state_bytes = sizeof(struct restriction),
+                                                    .wanted = is_by_node,
+                                                    .read = restriction_read,
+                                                    .apply = restriction_apply };
+
+/* ---- subresources that store nothing themselves ---- */
+
+static struct json *eviction_apply(void *self, struct admission *ad, void *state)
+{
+    struct attempt t = { .rq = ad->rq, .a = &ad->rq->arena, .shown = ad->rq->route.name };
+    (void)self;
+    (void)state;
+    (void)node_restricts(ad->rq, &t.node);
     if (t.node.n == 0)
         return forbid_nameless(&t);
-    if (str_eq(node_of_pod(pod), t.node))
+    if (str_eq(node_of_pod(ad->old), t.node))
         return NULL;
     return forbid(&t, arena_printf(t.a,
                                    "node " STR_FMT
@@ -428,13 +468,71 @@ struct json *node_restrict_evict(struct request *rq, const struct json *pod)
                                    STR_ARG(t.node)));
 }
 
-const char *node_restrict_request(struct request *rq, struct str signer, struct str common_name)
+static bool is_eviction(void *self, const struct admission *ad)
 {
-    struct str node;
-    bool of_nodes = str_is(signer, "kubernetes.io/kubelet-serving") ||
-                    str_is(signer, "kubernetes.io/kube-apiserver-client-kubelet");
-    if (!of_nodes || !node_restricts(rq, &node) || str_eq(common_name, rq->identity.user))
+    return str_is(ad->rq->route.subresource, "eviction") && is_by_node(self, ad);
+}
+
+static const struct admission_stage eviction = { .name = "NodeRestriction (eviction)",
+                                                 .point = ADMISSION_TAKEN,
+                                                 .ops = ADMISSION_ON(ADMISSION_ASK),
+                                                 .wanted = is_eviction,
+                                                 .apply = eviction_apply };
+
+static bool is_token(void *self, const struct admission *ad)
+{
+    return str_is(ad->rq->route.subresource, "token") && is_by_node(self, ad);
+}
+
+static const struct admission_stage token = { .name = "NodeRestriction (tokens)",
+                                              .point = ADMISSION_TAKEN,
+                                              .ops = ADMISSION_ON(ADMISSION_ASK),
+                                              .wanted = is_token,
+                                              .apply = node_token_apply };
+
+/* ---- certificate requests ---- */
+
+static bool is_certificate(void *self, const struct admission *ad)
+{
+    const struct kube_resource *res = ad->rq->res;
+    return str_is(res->group, "certificates.k8s.io") &&
+           str_is(res->plural, "certificatesigningrequests") && is_by_node(self, ad);
+}
+
+/* To the signers of nodes in its own name. One that cannot be read is refused by a later stage. */
+static struct json *certificate_apply(void *self, struct admission *ad, void *state)
+{
+    struct request *rq = ad->rq;
+    const struct json *spec = json_getc(ad->obj, "spec");
+    struct str signer = json_get_str(spec, "signerName"), node;
+    struct x509_subject who;
+    struct err err = { 0 };
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    (void)self;
+    (void)state;
+    if (!str_is(signer, "kubernetes.io/kubelet-serving") &&
+        !str_is(signer, "kubernetes.io/kube-apiserver-client-kubelet"))
         return NULL;
-    return arena_printf(&rq->arena, "can only create a node CSR with CN=system:node:" STR_FMT,
-                        STR_ARG(node));
+    if (base64_decode(&pem, json_get_str(spec, "request"), BASE64_LENIENT) < 0 ||
+        x509_read_request(buf_str(&pem), &rq->arena, &who, &err) < 0 ||
+        str_eq(who.common_name, rq->identity.user))
+        return NULL;
+    (void)node_restricts(rq, &node);
+    return admission_forbid(
+        ad, arena_printf(&rq->arena, "can only create a node CSR with CN=system:node:" STR_FMT,
+                         STR_ARG(node)));
+}
+
+static const struct admission_stage certificate = { .name = "NodeRestriction (certificates)",
+                                                    .point = ADMISSION_VALIDATED,
+                                                    .ops = ADMISSION_ON(ADMISSION_CREATE),
+                                                    .wanted = is_certificate,
+                                                    .apply = certificate_apply };
+
+void node_restriction_register(struct admit *ad, struct admission_chain *c)
+{
+    admission_register(c, &restriction, ad);
+    admission_register(c, &eviction, ad);
+    admission_register(c, &token, ad);
+    admission_register(c, &certificate, ad);
 }

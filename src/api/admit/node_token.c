@@ -21,6 +21,7 @@ enum { DRIVERS_MAX = 64 }; /* volumes of one pod that are followed to their driv
 
 struct check {
     struct request *rq;
+    struct admission *ad;
     struct str node, audience;
     const struct json *ref; /* boundObjectRef */
     const struct json *pod, *next_volume;
@@ -29,14 +30,16 @@ struct check {
     struct str name;     /* of what is being read */
     struct buf problems; /* what was not there, by commas */
     size_t n_problems;
-    void (*done)(void *arg, struct json *no);
-    void *arg;
+    struct json *no; /* the verdict, where nothing had to be read */
 };
 
 static void end(struct check *c, struct json *no)
 {
     buf_fini(&c->problems);
-    c->done(c->arg, no);
+    if (c->ad->waiting)
+        admission_continue(c->ad, no);
+    else
+        c->no = no;
 }
 
 static void forbid(struct check *c, const char *why)
@@ -68,10 +71,13 @@ static void read_object(struct check *c, enum at at, const char *group, const ch
         registry_find(&rq->api->reg, str_of(group), STR("v1"), str_of(plural));
     c->at = at;
     c->name = name;
-    request_busy(rq);
     int r = store_get(rq->api->store, key_object(&rq->arena, res, ns, name), 0, on_object, c, &err);
-    if (r < 0 && !request_idle(rq))
-        end(c, status_from_err(&rq->arena, r, &err));
+    if (r < 0) {
+        end(c, api_error(rq, r, &err));
+        return;
+    }
+    request_busy(rq);
+    admission_wait(c->ad);
 }
 
 /* What upstream's listers say. */
@@ -230,7 +236,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     if (request_idle(rq))
         return;
     if (r < 0) {
-        end(c, status_from_err(&rq->arena, r, err));
+        end(c, api_error(rq, r, err));
         return;
     }
     if (kv && json_parse(&rq->arena, str_copy_arena(&rq->arena, kv->value), NULL, &obj, NULL) < 0)
@@ -238,22 +244,23 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     take_object(c, obj);
 }
 
-void node_restrict_token(struct request *rq, const struct json *token,
-                         void (*done)(void *arg, struct json *no), void *arg)
+struct json *node_token_apply(void *self, struct admission *ad, void *state)
 {
+    struct request *rq = ad->rq;
+    const struct json *token = ad->input;
     struct check *c = arena_new(&rq->arena, struct check);
     const struct json *audiences = json_path(token, "spec", "audiences", NULL);
     size_t n = json_is(audiences, JSON_ARRAY) ? audiences->n : 0;
+    (void)self;
+    (void)state;
     *c = (struct check){ .rq = rq,
+                         .ad = ad,
                          .ref = json_path(token, "spec", "boundObjectRef", NULL),
                          .audience = json_str(json_first(audiences)),
-                         .problems = BUF_INIT(BUF_MAX_DEFAULT),
-                         .done = done,
-                         .arg = arg };
+                         .problems = BUF_INIT(BUF_MAX_DEFAULT) };
     struct str name = json_get_str(c->ref, "name");
-    if (!node_restricts(rq, &c->node))
-        end(c, NULL);
-    else if (c->node.n == 0)
+    (void)node_restricts(rq, &c->node);
+    if (c->node.n == 0)
         forbid(c, arena_printf(&rq->arena, "could not determine node from user %s",
                                quoted(&rq->arena, rq->identity.user)));
     else if (!str_is(json_get_str(c->ref, "apiVersion"), "v1") ||
@@ -265,4 +272,5 @@ void node_restrict_token(struct request *rq, const struct json *token,
         forbid(c, "node may only request 0 or 1 audiences");
     else
         read_object(c, AT_POD, "", "pods", rq->route.ns, name);
+    return c->no;
 }

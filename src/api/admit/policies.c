@@ -2,10 +2,10 @@
 /* Policies in force, and what they need to be asked; see policies.h. */
 #include "api/admit/policies.h"
 
-#include "api/auth/authn.h"
-#include "api/controllers/controllers.h"
 #include "api/encode.h"
 #include "api/filter.h"
+#include "api/identity.h"
+#include "api/part.h"
 #include "api/scale.h"
 #include "kube/cel/cel_policy.h"
 #include "kube/model/selector.h"
@@ -68,11 +68,12 @@ void policies_lost(struct policies *p, const struct kube_resource *res, struct s
     }
 }
 
-bool policies_wanted(const struct request *rq)
+static bool policies_wanted(void *self, const struct admission *ad)
 {
-    const struct policies *p = rq->api->policies;
-    return p && (p->texts[BINDING].n > 0 || p->n_damaged) && !is_kind(rq->res, POLICY) &&
-           !is_kind(rq->res, BINDING);
+    const struct admit *admit = self;
+    const struct policies *p = admit->policies;
+    return p && (p->texts[BINDING].n > 0 || p->n_damaged) && !is_kind(ad->rq->res, POLICY) &&
+           !is_kind(ad->rq->res, BINDING);
 }
 
 /* ------------------------------------------------------------------ one request */
@@ -88,16 +89,16 @@ struct hook {
 
 struct check {
     struct request *rq;
+    struct admission *ad;
+    const struct policies *policies;
     struct policy_request about;
     struct cel_authorizer authorizer;
     struct cel_access asked_for;    /* what the request itself is about */
     struct hook *first, *last, *at; /* at: whose parameters are being read */
-    bool need_space;
-    const struct hook *denier; /* the first one */
+    const struct hook *denier;      /* the first one */
     struct str message, reason;
     const struct hook *asked; /* being evaluated */
-    void (*done)(void *arg, struct json *status);
-    void *arg;
+    struct json *no;          /* the verdict, where nothing had to be read */
 };
 
 static struct str name_in(const struct json *obj)
@@ -187,11 +188,19 @@ static void evaluate(struct check *c, struct hook *h)
     arena_fini(&a);
 }
 
+static void end(struct check *c, struct json *no)
+{
+    if (c->ad->waiting)
+        admission_continue(c->ad, no);
+    else
+        c->no = no;
+}
+
 static void finish(struct check *c)
 {
     for (struct hook *h = c->first; h; h = h->next)
         evaluate(c, h);
-    c->done(c->arg, c->denier ? refusal(c) : NULL);
+    end(c, c->denier ? refusal(c) : NULL);
 }
 
 /* ---- parameters ---- */
@@ -303,16 +312,17 @@ static bool begin_params(struct check *c, struct hook *h)
                      "binding that matches cluster-scoped resources");
         return false;
     }
-    request_busy(rq);
     const struct store_range range = { .prefix = key_prefix_ns(a, res, ns),
                                        .limit = POLICIES_MAX_PARAMS };
     int r = name.n ? store_get(rq->api->store, key_object(a, res, ns, name), 0, on_param, c, NULL)
                    : store_range(rq->api->store, &range, on_params, c, NULL);
-    if (r >= 0)
-        return true;
-    rq->busy--; /* nothing has begun */
-    no_params(h, "failed to configure binding: the store cannot be read");
-    return false;
+    if (r < 0) {
+        no_params(h, "failed to configure binding: the store cannot be read");
+        return false;
+    }
+    request_busy(rq);
+    admission_wait(c->ad);
+    return true;
 }
 
 static void read_params(struct check *c)
@@ -337,7 +347,7 @@ static void on_space(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     if (request_idle(c->rq))
         return;
     if (r < 0) {
-        c->done(c->arg, status_from_err(&c->rq->arena, r, err));
+        end(c, status_from_err(&c->rq->arena, r, err));
         return;
     }
     if (kv)
@@ -352,11 +362,14 @@ static void read_space(struct check *c)
     struct request *rq = c->rq;
     struct str key =
         str_of(arena_printf(&rq->arena, "/registry/namespaces/" STR_FMT, STR_ARG(c->about.ns)));
-    request_busy(rq);
     struct err err = { 0 };
     int r = store_get(rq->api->store, key, 0, on_space, c, &err);
-    if (r < 0 && !request_idle(rq))
-        c->done(c->arg, status_from_err(&rq->arena, r, &err));
+    if (r < 0) {
+        end(c, status_from_err(&rq->arena, r, &err));
+        return;
+    }
+    request_busy(rq);
+    admission_wait(c->ad);
 }
 
 /* ---- what users may do ---- */
@@ -405,7 +418,7 @@ static bool may_match(struct check *c, const struct json *policy, const struct j
 static void find_hooks(struct check *c)
 {
     struct arena *a = &c->rq->arena;
-    const struct policies *p = c->rq->api->policies;
+    const struct policies *p = c->policies;
     map_each (m, &p->texts[BINDING]) {
         struct json *binding, *policy;
         const char *text = m->value;
@@ -431,40 +444,46 @@ static bool is_namespaces(const struct kube_resource *res)
     return res->group.n == 0 && str_is(res->plural, "namespaces");
 }
 
-void policies_check(struct request *rq, const struct policy_target *target,
-                    void (*done)(void *arg, struct json *status), void *arg)
+static const char *operation(const struct admission *ad)
 {
+    return ad->op == ADMISSION_CREATE ? "CREATE" : ad->op == ADMISSION_DELETE ? "DELETE" : "UPDATE";
+}
+
+static struct json *policies_apply(void *self, struct admission *ad, void *state)
+{
+    const struct admit *admit = self;
+    struct request *rq = ad->rq;
     struct arena *a = &rq->arena;
-    if (rq->api->policies->n_damaged) {
-        done(arg,
-             status_internal(a, STR("a stored admission policy or binding is damaged, and what "
-                                    "it forbids is not known: 'dormouse store check' shows it "
-                                    "and, with --remove, deletes it")));
-        return;
-    }
+    (void)state;
+    if (admit->policies->n_damaged)
+        return status_internal(a, STR("a stored admission policy or binding is damaged, and what "
+                                      "it forbids is not known: 'dormouse store check' shows it "
+                                      "and, with --remove, deletes it"));
+    if (rq->route.verb == KUBE_DELETECOLLECTION && ad->attempt == 0)
+        budget_allow(&rq->budget, API_WORK_OF_POLICIES);
     struct check *c = arena_new(a, struct check);
     bool scale = rq->sub && str_is(rq->sub->name, "scale");
-    const struct json *object = target->object, *old = target->old;
+    const struct json *object = ad->obj, *old = ad->old;
     *c = (struct check){ .rq = rq,
+                         .ad = ad,
+                         .policies = admit->policies,
                          .about = { .res = rq->res,
                                     .subresource = rq->sub ? rq->sub->name : STR(""),
-                                    .name = target->name,
-                                    .ns = is_namespaces(rq->res) ? target->name : rq->route.ns,
-                                    .operation = target->operation,
+                                    .name = ad->name,
+                                    .ns = is_namespaces(rq->res) ? ad->name : rq->route.ns,
+                                    .operation = operation(ad),
                                     .object =
                                         scale && object ? scale_of(a, rq->res, object) : object,
                                     .old = scale && old ? scale_of(a, rq->res, old) : old,
                                     .user = identity_to_json(a, &rq->identity),
-                                    .dry_run = target->dry_run },
-                         .done = done,
-                         .arg = arg };
+                                    .dry_run = ad->dry_run } };
     c->asked_for = (struct cel_access){ .kind = ACCESS_RESOURCE,
                                         .by = &c->authorizer,
                                         .group = rq->res->group,
                                         .resource = rq->res->plural,
                                         .subresource = c->about.subresource,
                                         .ns = rq->res->namespaced ? c->about.ns : STR(""),
-                                        .name = target->name };
+                                        .name = ad->name };
     c->authorizer = (struct cel_authorizer){ .allows = allows, .arg = c, .request = &c->asked_for };
     c->about.authorizer = &c->authorizer;
     find_hooks(c);
@@ -473,6 +492,20 @@ void policies_check(struct request *rq, const struct policy_target *target,
         read_space(c);
     else
         read_params(c);
+    return c->no;
+}
+
+static const struct admission_stage validating = { .name = "ValidatingAdmissionPolicy",
+                                                   .point = ADMISSION_SHAPED,
+                                                   .ops = ADMISSION_ON(ADMISSION_CREATE) |
+                                                          ADMISSION_ON(ADMISSION_UPDATE) |
+                                                          ADMISSION_ON(ADMISSION_DELETE),
+                                                   .wanted = policies_wanted,
+                                                   .apply = policies_apply };
+
+void policies_register(struct admit *ad, struct admission_chain *c)
+{
+    admission_register(c, &validating, ad);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -501,7 +534,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     }
     p->loading = false;
     p->ready(p->ready_arg, p->stopped ? -ECANCELED : r, err);
-    controllers_idle(p->api);
+    api_part_idle(p->api);
 }
 
 static void load(struct policies *p)

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "api/core.h"
+#include "api/admit/admit.h"
 
 struct policies;
 struct written;
@@ -26,22 +26,8 @@ void policies_written(struct policies *p, const struct written *w);
 /* One that could not be read has been deleted. */
 void policies_lost(struct policies *p, const struct kube_resource *res, struct str name);
 
-/* What is about to be written; borrowed until `done`. */
-struct policy_target {
-    const char *operation; /* "CREATE", "UPDATE", "DELETE" */
-    struct str name;
-    const struct json *object, *old; /* in the request's version; NULL: there is none */
-    bool dry_run;
-};
-
 /*
- * Whether a policy may be about the request; if not, nothing has to be asked. A policy or binding
- * whose stored value is damaged may be about any write, and forbids it.
+ * The stage. A policy or binding whose stored value is damaged may be about any write, and forbids
+ * it. Warnings are said.
  */
-bool policies_wanted(const struct request *rq);
-/*
- * done: once, with NULL or the Status that refuses it (in the request's arena), from the loop or
- * before the function returns; not at all when the client is gone meanwhile. Warnings are said.
- */
-void policies_check(struct request *rq, const struct policy_target *target,
-                    void (*done)(void *arg, struct json *status), void *arg);
+void policies_register(struct admit *ad, struct admission_chain *c);

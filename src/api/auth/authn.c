@@ -2,80 +2,11 @@
 /* Who asks; see authn.h. */
 #include "api/auth/authn.h"
 
+#include "api/auth/auth.h"
 #include "api/auth/tokens.h"
 #include "base/log.h"
 #include "codec/digest.h"
 #include "io/tls.h"
-
-#define SA_PREFIX "system:serviceaccount:"
-
-/* ------------------------------------------------------------------ identities */
-
-static struct str *copy_list(struct arena *a, const struct str *from, size_t n)
-{
-    struct str *to = arena_new_n(a, struct str, n + 1);
-    for (size_t i = 0; i < n; i++)
-        to[i] = str_copy_arena(a, from[i]);
-    return to;
-}
-
-struct kube_identity identity_copy(struct arena *a, const struct kube_identity *id)
-{
-    struct kube_extra *extra = arena_new_n(a, struct kube_extra, id->n_extra + 1);
-    for (size_t i = 0; i < id->n_extra; i++)
-        extra[i] = (struct kube_extra){ .key = str_copy_arena(a, id->extra[i].key),
-                                        .values = copy_list(a, id->extra[i].values, id->extra[i].n),
-                                        .n = id->extra[i].n };
-    return (struct kube_identity){ .user = str_copy_arena(a, id->user),
-                                   .groups = copy_list(a, id->groups, id->n_groups),
-                                   .n_groups = id->n_groups,
-                                   .uid = str_copy_arena(a, id->uid),
-                                   .extra = extra,
-                                   .n_extra = id->n_extra };
-}
-
-bool identity_has_group(const struct kube_identity *id, const char *group)
-{
-    for (size_t i = 0; i < id->n_groups; i++)
-        if (str_is(id->groups[i], group))
-            return true;
-    return false;
-}
-
-static struct json *list_to_json(struct arena *a, const struct str *list, size_t n)
-{
-    struct json *v = json_new_array(a);
-    for (size_t i = 0; i < n; i++)
-        json_add(v, json_new_str(a, list[i]));
-    return v;
-}
-
-struct json *identity_to_json(struct arena *a, const struct kube_identity *id)
-{
-    struct json *v = json_new_object(a);
-    if (id->user.n)
-        json_set_str(a, v, "username", id->user);
-    if (id->uid.n)
-        json_set_str(a, v, "uid", id->uid);
-    if (id->n_groups)
-        json_setc(a, v, "groups", list_to_json(a, id->groups, id->n_groups));
-    for (size_t i = 0; i < id->n_extra; i++)
-        json_set(a, json_obj(a, v, "extra"), id->extra[i].key,
-                 list_to_json(a, id->extra[i].values, id->extra[i].n));
-    return v;
-}
-
-bool identity_split_account(struct str user, struct str *ret_ns, struct str *ret_name)
-{
-    struct str rest = str_slice(user, strlen(SA_PREFIX), user.n), ns, name;
-    if (!str_has_prefix(user, STR(SA_PREFIX)) || !str_cut(rest, ':', &ns, &name) ||
-        str_find_char(name, ':') >= 0 || meta_check_dns1123_label(ns).n ||
-        meta_check_dns1123_subdomain(name).n)
-        return false;
-    *ret_ns = ns;
-    *ret_name = name;
-    return true;
-}
 
 /* ------------------------------------------------------------------ certificates */
 
@@ -154,7 +85,7 @@ static void on_checked(struct token_check *c)
 static struct json *by_token(struct request *rq)
 {
     struct bearer *b = arena_new(&rq->arena, struct bearer);
-    *b = (struct bearer){ .check = { .tokens = rq->api->tokens,
+    *b = (struct bearer){ .check = { .tokens = rq->api->auth->tokens,
                                      .a = &rq->arena,
                                      .token = bearer_token(rq->authorization),
                                      .done = on_checked },
@@ -177,7 +108,7 @@ void authn_take(struct request *rq, const struct headers *headers)
 /* A client that sends a token or a bad certificate claims an identity, so it is not anonymous. */
 static bool is_anonymous(const struct request *rq)
 {
-    return rq->api->with_anonymous && !(rq->cert && rq->cert->why) &&
+    return rq->api->auth->with_anonymous && !(rq->cert && rq->cert->why) &&
            bearer_token(rq->authorization).n == 0;
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "api/core.h"
+#include "api/identity.h"
 
 enum {
     AUTHN_GROUPS_MAX = 256, /* of one user, and of one impersonation */
@@ -27,16 +28,6 @@ void authn_take(struct request *rq, const struct headers *headers);
 /* Steps of the request path: NULL, or the Status to answer. */
 struct json *authn_step(struct request *rq);
 struct json *impersonate_step(struct request *rq);
-
-/* ---- identities ---- */
-
-/* With all strings in the arena. */
-struct kube_identity identity_copy(struct arena *a, const struct kube_identity *id);
-bool identity_has_group(const struct kube_identity *id, const char *group);
-/* {username, uid, groups, extra} as reviews show it. */
-struct json *identity_to_json(struct arena *a, const struct kube_identity *id);
-/* "system:serviceaccount:NS:NAME"; false: another user. */
-bool identity_split_account(struct str user, struct str *ret_ns, struct str *ret_name);
 
 /* ---- impersonation ---- */
 

@@ -11,9 +11,12 @@
  */
 #include "api/auth/authz.h"
 
+#include "api/auth/auth.h"
 #include "api/auth/node_graph.h"
 #include "api/auth/rbac_bootstrap.h"
+#include "api/identity.h"
 #include "api/inner.h"
+#include "api/part.h"
 #include "base/log.h"
 #include "base/sm.h"
 #include "kube/model/selector.h"
@@ -151,7 +154,7 @@ static void tell_ready(struct authz *z, int r, const struct err *err)
     z->ready = NULL;
     if (ready)
         ready(z->ready_arg, r, err);
-    controllers_idle(z->api);
+    api_part_idle(z->api);
 }
 
 static void follow(struct authz *z)
@@ -287,7 +290,7 @@ static void loaded(struct authz *z, int r, const struct err *err)
     watch_reauthorize(z->api);
     if (!z->ready) { /* not the first time */
         sm_move(&z->sm, AUTHZ_FOLLOW);
-        controllers_idle(z->api);
+        api_part_idle(z->api);
         return;
     }
     sm_move(&z->sm, AUTHZ_DEFAULTS);
@@ -397,7 +400,7 @@ static enum node_answer ask_node_rules(const struct authz *z, const struct api_a
 {
     struct str node;
     const struct rules fixed = { (const uint8_t *)z->node_rules.p, z->node_rules.n };
-    if (!node_of(at->identity, &node) || rbac_is_master(at->identity))
+    if (!identity_is_node(at->identity, &node) || rbac_is_master(at->identity))
         return NODE_SILENT;
     enum node_answer answer = node_decide(node, fixed, at, ret, reason);
     if (answer == NODE_ASKS && reason && !at->related)
@@ -407,7 +410,7 @@ static enum node_answer ask_node_rules(const struct authz *z, const struct api_a
 
 bool authz_asks(const struct api *api, const struct api_attributes *at, struct node_question *ret)
 {
-    return api->authz && ask_node_rules(api->authz, at, ret, NULL) == NODE_ASKS &&
+    return api->auth->authz && ask_node_rules(api->auth->authz, at, ret, NULL) == NODE_ASKS &&
            node_may_relate(ret);
 }
 
@@ -434,106 +437,6 @@ bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reas
 
 /* ------------------------------------------------------------------ the step of a request */
 
-/* A list or watch of one object by its name counts as one of that object. */
-static struct str selected_name(struct arena *a, const struct route *rt)
-{
-    struct selector s;
-    struct str text = route_query(rt, "fieldSelector");
-    if (text.n == 0 || selector_parse_fields(a, text, &s, NULL) < 0)
-        return STR("");
-    struct str name = selector_required_value(&s, "metadata.name");
-    return name.n && meta_check_path_segment(name).n == 0 ? name : STR("");
-}
-
-static struct str resource_verb(const struct request *rq)
-{
-    if (rq->route.verb)
-        return str_of(kube_verb_name(rq->route.verb));
-    return str_is(rq->method, "PUT")     ? STR("update")
-           : str_is(rq->method, "PATCH") ? STR("patch")
-                                         : STR("");
-}
-
-struct api_attributes authz_attributes(struct request *rq)
-{
-    const struct route *rt = &rq->route;
-    struct api_attributes at = { .identity = &rq->identity, .path = rt->path };
-    bool names_resource =
-        rt->kind == ROUTE_RESOURCE || (rt->kind == ROUTE_UNKNOWN && rt->resource.n);
-    if (!names_resource) {
-        at.verb = str_lower_arena(&rq->arena, rq->method);
-        return at;
-    }
-    at.is_resource = true;
-    at.verb = resource_verb(rq);
-    at.group = rt->group;
-    at.version = rt->version;
-    at.resource = rt->resource;
-    at.subresource = rt->subresource;
-    at.name = rt->name;
-    at.ns = rt->ns;
-    at.related = rq->related;
-    if (rt->verb == KUBE_LIST || rt->verb == KUBE_WATCH || rt->verb == KUBE_DELETECOLLECTION)
-        at.field_selector = route_query(rt, "fieldSelector");
-    if (at.name.n == 0 && (rt->verb == KUBE_LIST || rt->verb == KUBE_WATCH))
-        at.name = selected_name(&rq->arena, rt);
-    return at;
-}
-
-/* Upstream lets nothing through that looks like HTML. */
-static void add_plain(struct buf *to, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '&')
-            (void)buf_add_cstr(to, "&amp;");
-        else if (s.p[i] == '<')
-            (void)buf_add_cstr(to, "&lt;");
-        else if (s.p[i] == '>')
-            (void)buf_add_cstr(to, "&gt;");
-        else
-            (void)buf_add_char(to, s.p[i]);
-    }
-}
-
-static void write_refusal(struct buf *to, const struct api_attributes *at)
-{
-    (void)buf_add_cstr(to, "User ");
-    go_quote(to, at->identity->user);
-    (void)buf_printf(to, " cannot " STR_FMT, STR_ARG(at->verb));
-    if (!at->is_resource) {
-        (void)buf_add_cstr(to, " path ");
-        go_quote(to, at->path);
-        return;
-    }
-    (void)buf_printf(to, " resource \"" STR_FMT "%s" STR_FMT "\" in API group ",
-                     STR_ARG(at->resource), at->subresource.n ? "/" : "", STR_ARG(at->subresource));
-    go_quote(to, at->group);
-    if (at->ns.n == 0) {
-        (void)buf_add_cstr(to, " at the cluster scope");
-        return;
-    }
-    (void)buf_add_cstr(to, " in the namespace ");
-    go_quote(to, at->ns);
-}
-
-struct json *authz_forbidden(struct arena *a, const struct api_attributes *at, struct str reason)
-{
-    scoped(buf_fini_scoped) struct buf raw = BUF_INIT(BUF_MAX_DEFAULT);
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    write_refusal(&raw, at);
-    add_plain(&text, buf_str(&raw));
-    if (reason.n)
-        (void)buf_printf(&text, ": " STR_FMT, STR_ARG(reason));
-    return status_forbidden(a, at->group, at->resource, at->name,
-                            str_copy_arena(a, buf_str(&text)));
-}
-
-struct json *authz_refuse(struct request *rq, const struct api_attributes *at, struct str reason)
-{
-    (void)headers_addc(&rq->extra, "x-content-type-options", "nosniff");
-    return authz_forbidden(&rq->arena, at, reason);
-}
-
 static struct json *decide(struct request *rq, const struct api_attributes *at)
 {
     const struct api *api = rq->api;
@@ -541,7 +444,7 @@ static struct json *decide(struct request *rq, const struct api_attributes *at)
         return NULL;
     scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
     (void)api->authorize(api->authorize_arg, at, &reason);
-    return authz_refuse(rq, at, buf_str(&reason));
+    return permission_refuse(rq, at, buf_str(&reason));
 }
 
 struct step {
@@ -555,7 +458,7 @@ static void on_looked_up(struct node_lookup *l)
     if (request_idle(rq))
         return;
     rq->related = l->related;
-    const struct api_attributes at = authz_attributes(rq);
+    const struct api_attributes at = permission_attributes(rq);
     request_continue(rq, l->r < 0 ? status_from_err(&rq->arena, l->r, &l->err) : decide(rq, &at));
 }
 
@@ -565,7 +468,7 @@ struct json *authz_step(struct request *rq)
     struct node_question question;
     if (!api->authorize)
         return NULL;
-    const struct api_attributes at = authz_attributes(rq);
+    const struct api_attributes at = permission_attributes(rq);
     bool allowed = api->authorize(api->authorize_arg, &at, NULL);
     if (allowed || !authz_asks(api, &at, &question))
         return allowed ? NULL : decide(rq, &at);
@@ -607,7 +510,7 @@ static void add_owned(void *arg, const struct rule *rule)
 static struct owned owned_rules(struct request *rq)
 {
     struct owned o = { .a = &rq->arena };
-    rbac_each_rule(rq->api->authz->policy, &rq->identity, rq->route.ns, add_owned, &o);
+    rbac_each_rule(rq->api->auth->authz->policy, &rq->identity, rq->route.ns, add_owned, &o);
     return o;
 }
 
@@ -703,7 +606,7 @@ static struct json *check_binding(struct request *rq, const struct json *obj)
     struct rules wanted;
     if (may(rq, "bind", is_cluster ? "clusterroles" : "roles", name))
         return NULL;
-    if (!rbac_role_rules(rq->api->authz->policy, is_cluster ? STR("") : rq->route.ns, name,
+    if (!rbac_role_rules(rq->api->auth->authz->policy, is_cluster ? STR("") : rq->route.ns, name,
                          &wanted))
         return role_missing(rq, is_cluster, name);
     return check_covered(rq, obj, wanted);
@@ -722,12 +625,20 @@ static bool only_collector_fields(struct arena *a, const struct json *obj, const
     return json_equal(x, y);
 }
 
-struct json *authz_check_write(struct request *rq, const struct json *obj, const struct json *old)
+static bool escalation_wanted(void *self, const struct admission *ad)
 {
-    const struct api *api = rq->api;
-    if (!api->authz || !str_is(rq->route.group, GROUP) || rbac_is_master(&rq->identity))
-        return NULL;
+    const struct request *rq = ad->rq;
+    (void)self;
+    return rq->api->auth->authz && str_is(rq->route.group, GROUP) && !rbac_is_master(&rq->identity);
+}
+
+static struct json *escalation_apply(void *self, struct admission *ad, void *state)
+{
+    struct request *rq = ad->rq;
+    const struct json *obj = ad->obj, *old = ad->old;
     size_t kind = 0;
+    (void)self;
+    (void)state;
     while (kind < ARRAY_LEN(kinds) && !str_is(rq->route.resource, kinds[kind].plural))
         kind++;
     if (old && only_collector_fields(&rq->arena, obj, old))
@@ -741,4 +652,16 @@ struct json *authz_check_write(struct request *rq, const struct json *obj, const
         return check_binding(rq, obj);
     }
     return NULL;
+}
+
+static const struct admission_stage escalation = { .name = "escalation of rights",
+                                                   .point = ADMISSION_VALIDATED,
+                                                   .ops = ADMISSION_ON(ADMISSION_CREATE) |
+                                                          ADMISSION_ON(ADMISSION_UPDATE),
+                                                   .wanted = escalation_wanted,
+                                                   .apply = escalation_apply };
+
+void authz_register(struct admission_chain *c)
+{
+    admission_register(c, &escalation, NULL);
 }

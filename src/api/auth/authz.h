@@ -5,9 +5,10 @@
  */
 #pragma once
 
+#include "api/admission.h"
 #include "api/auth/node_rules.h"
 #include "api/auth/rbac.h"
-#include "api/controllers/controllers.h"
+#include "api/permission.h"
 
 struct authz;
 
@@ -29,22 +30,14 @@ struct rbac *authz_policy(struct authz *z);
 /* Whether the decision depends on what node_look_up() finds; then *ret is the question. */
 bool authz_asks(const struct api *api, const struct api_attributes *at, struct node_question *ret);
 
-/* What the request asks for, by method and path alone: known before it is known whether it exists.
- */
-struct api_attributes authz_attributes(struct request *rq);
 /*
  * The step of the request path: NULL, or the Status to answer. It waits for the store if a node
  * asks for what its pods refer to.
  */
 struct json *authz_step(struct request *rq);
-/* The 403 of upstream for these attributes; reason may be empty. */
-struct json *authz_forbidden(struct arena *a, const struct api_attributes *at, struct str reason);
-/* The same before a request has come to its verb, where upstream adds a header for browsers. */
-struct json *authz_refuse(struct request *rq, const struct api_attributes *at, struct str reason);
 
 /*
- * Before a role or binding is written: its rules, or those of the role it binds, must be covered by
- * the rules that the user has, unless he may escalate or bind. NULL, or the Status. old: NULL for a
- * create. For other kinds there is nothing to check.
+ * The stage before a role or binding is written: its rules, or those of the role it binds, must be
+ * covered by the rules that the user has, unless he may escalate or bind.
  */
-struct json *authz_check_write(struct request *rq, const struct json *obj, const struct json *old);
+void authz_register(struct admission_chain *c);

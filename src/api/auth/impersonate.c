@@ -110,7 +110,7 @@ static struct json *check(struct request *rq, const char *group, const char *ver
         return NULL;
     scoped(buf_fini_scoped) struct buf reason = BUF_INIT(BUF_MAX_DEFAULT);
     (void)api->authorize(api->authorize_arg, &at, &reason);
-    return authz_refuse(rq, &at, buf_str(&reason));
+    return permission_refuse(rq, &at, buf_str(&reason));
 }
 
 static struct json *check_all(struct request *rq, const struct impersonation *im)

@@ -6,9 +6,7 @@
 #include "kube/model/field.h"
 #include "kube/model/selector.h"
 
-#define USER_PREFIX "system:node:"
-#define GROUP       "system:nodes"
-#define LEASES_IN   "kube-node-lease"
+#define LEASES_IN "kube-node-lease"
 
 struct query {
     struct str node;
@@ -17,17 +15,6 @@ struct query {
     struct node_question *ask;
     struct buf *reason;
 };
-
-bool node_of(const struct kube_identity *who, struct str *ret)
-{
-    if (!str_has_prefix(who->user, STR(USER_PREFIX)))
-        return false;
-    *ret = str_slice(who->user, sizeof USER_PREFIX - 1, who->user.n);
-    for (size_t i = 0; i < who->n_groups; i++)
-        if (str_is(who->groups[i], GROUP))
-            return true;
-    return false;
-}
 
 void node_unrelated_text(struct buf *to, struct str node)
 {

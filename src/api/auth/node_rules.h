@@ -38,9 +38,6 @@ struct node_question {
 
 enum node_answer { NODE_SILENT, NODE_ALLOWS, NODE_ASKS };
 
-/* ret: the node's name, which may be "". false: the user is no node. */
-bool node_of(const struct kube_identity *who, struct str *ret);
-
 /*
  * fixed: the rules of the default role system:node, for resources that the relations do not narrow.
  * NODE_ASKS: *ret says what; the request is allowed if the answer is yes. NODE_SILENT: a reason in

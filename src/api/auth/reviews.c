@@ -2,6 +2,7 @@
 /* Reviews; see reviews.h. */
 #include "api/auth/reviews.h"
 
+#include "api/auth/auth.h"
 #include "api/auth/authn.h"
 #include "api/auth/authz.h"
 #include "api/auth/node_graph.h"
@@ -421,15 +422,15 @@ static struct json *self_rules_review(struct request *rq, struct json *obj)
     struct listing l = { .a = a, .resources = json_new_array(a), .paths = json_new_array(a) };
     if (ns.n == 0)
         return status_bad_request(a, STR("no namespace on request"));
-    if (rq->api->authz)
-        rbac_each_rule(authz_policy(rq->api->authz), &rq->identity, ns, list_rule, &l);
+    if (rq->api->auth->authz)
+        rbac_each_rule(authz_policy(rq->api->auth->authz), &rq->identity, ns, list_rule, &l);
     else
         list_everything(&l);
     struct json *status = json_new_object(a);
     json_setc(a, status, "resourceRules", l.resources);
     json_setc(a, status, "nonResourceRules", l.paths);
     struct str node;
-    bool is_node = rq->api->authz && node_of(&rq->identity, &node);
+    bool is_node = rq->api->auth->authz && identity_is_node(&rq->identity, &node);
     json_set_bool(a, status, "incomplete", is_node);
     if (is_node)
         json_set_str(a, status, "evaluationError",
@@ -501,7 +502,7 @@ static void token_review(struct request *rq, struct json *obj)
     struct arena *a = &rq->arena;
     const struct json *spec = json_getc(obj, "spec");
     struct reviewing *rv = arena_new(a, struct reviewing);
-    *rv = (struct reviewing){ .check = { .tokens = rq->api->tokens,
+    *rv = (struct reviewing){ .check = { .tokens = rq->api->auth->tokens,
                                          .a = a,
                                          .token = json_get_str(spec, "token"),
                                          .done = on_reviewed },

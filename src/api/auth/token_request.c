@@ -2,13 +2,14 @@
 /*
  * TokenRequest; see token_request.h.
  *
- *     body -> (a node: admission) -> ACCOUNT -> [POD | SECRET | NODE] -> [the pod's NODE] -> token
+ *     body -> admission -> ACCOUNT -> [POD | SECRET | NODE] -> [the pod's NODE] -> token
  *
  * Names in capitals are read from the store; what is not there is a 404.
  */
 #include "api/auth/token_request.h"
 
-#include "api/admit/node_restriction.h"
+#include "api/admission.h"
+#include "api/auth/auth.h"
 #include "api/auth/reviews.h"
 #include "api/auth/tokens.h"
 #include "base/clock.h"
@@ -21,6 +22,7 @@ enum issue_at { ISSUE_ACCOUNT, ISSUE_BOUND, ISSUE_POD_NODE, ISSUE_DONE };
 struct issue {
     struct request *rq;
     struct json *obj; /* the TokenRequest */
+    struct admission ad;
     unsigned at;
     struct token_request token;
     int64_t told_s; /* when it expires, as the client is told */
@@ -82,7 +84,7 @@ static void take_audiences(struct issue *is)
     struct json *spec = json_getc(is->obj, "spec"), *list = json_getc(spec, "audiences");
     if (!json_is(list, JSON_ARRAY) || list->n == 0) {
         list = json_new_array(a);
-        json_add(list, json_new_str(a, tokens_issuer(is->rq->api->tokens)));
+        json_add(list, json_new_str(a, tokens_issuer(is->rq->api->auth->tokens)));
         json_setc(a, spec, "audiences", list);
     }
     struct str *all = arena_new_n(a, struct str, TOKEN_AUDIENCES_MAX);
@@ -99,7 +101,8 @@ static void take_audiences(struct issue *is)
 static void extend(struct issue *is)
 {
     struct token_request *t = &is->token;
-    bool ours = t->n_audiences == 1 && str_eq(t->audiences[0], tokens_issuer(is->rq->api->tokens));
+    bool ours =
+        t->n_audiences == 1 && str_eq(t->audiences[0], tokens_issuer(is->rq->api->auth->tokens));
     if (t->pod.n == 0 || t->valid_s != TOKEN_POD_S || !ours)
         return;
     t->warn_after_s = t->valid_s;
@@ -115,7 +118,7 @@ static void answer(struct issue *is)
     scoped(buf_fini_scoped) struct buf token = BUF_INIT(16 << 10);
     is->token.now_s = clock_wall_ms() / 1000;
     extend(is);
-    int r = token_issue(rq->api->tokens, &is->token, &token, &err);
+    int r = token_issue(rq->api->auth->tokens, &is->token, &token, &err);
     if (r < 0) {
         reply_err(rq, r, &err);
         return;
@@ -322,13 +325,24 @@ static void issue(struct issue *is)
     read_next(is);
 }
 
-static void on_admitted(void *arg, struct json *no)
+static void on_admitted(struct admission *ad, struct json *no)
 {
-    struct issue *is = arg;
+    struct issue *is = container_of(ad, struct issue, ad);
     if (no)
         reply_status(is->rq, no);
     else
         issue(is);
+}
+
+static void admit(struct issue *is)
+{
+    struct json *no = NULL;
+    is->ad = (struct admission){
+        .rq = is->rq, .op = ADMISSION_ASK, .input = is->obj, .obj = is->obj, .done = on_admitted
+    };
+    admission_begin(&is->ad);
+    if (admission_run(&is->ad, ADMISSION_SHAPED, &no))
+        on_admitted(&is->ad, no);
 }
 
 bool token_request_serve(struct request *rq)
@@ -341,15 +355,12 @@ bool token_request_serve(struct request *rq)
     token_requests.strategy = &strategy;
     token_requests.schema =
         builtin_schema(token_requests.group, token_requests.version, token_requests.kind);
-    const struct json *no = tokens_can_issue(rq->api->tokens)
+    const struct json *no = tokens_can_issue(rq->api->auth->tokens)
                                 ? review_read_body(rq, &token_requests, &is->obj)
                                 : status_no_resource(&rq->arena);
-    struct str node;
     if (no)
         reply_status(rq, no);
-    else if (node_restricts(rq, &node))
-        node_restrict_token(rq, is->obj, on_admitted, is);
     else
-        issue(is);
+        admit(is);
     return true;
 }

@@ -8,8 +8,10 @@
  */
 #include "api/auth/tokens.h"
 
+#include "api/auth/auth.h"
 #include "api/auth/authn.h"
-#include "api/controllers/controllers.h"
+#include "api/identity.h"
+#include "api/part.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -616,15 +618,7 @@ int token_issue(const struct tokens *t, const struct token_request *rq, struct b
 
 /* ------------------------------------------------------------------ tokens in Secrets */
 
-#define SECRET_ACCOUNT "kubernetes.io/service-account.name"
-#define SECRET_UID     "kubernetes.io/service-account.uid"
-
-struct str token_secret_account(const struct json *secret)
-{
-    if (!str_is(json_get_str(secret, "type"), "kubernetes.io/service-account-token"))
-        return STR("");
-    return json_str(json_path(secret, "metadata", "annotations", SECRET_ACCOUNT, NULL));
-}
+#define SECRET_UID "kubernetes.io/service-account.uid"
 
 static void set_encoded(struct arena *a, struct json *data, const char *key, struct str value)
 {
@@ -640,14 +634,15 @@ static void set_legacy(struct arena *a, struct json *v, const char *name, struct
     json_set_str(a, v, arena_printf(a, LEGACY_CLAIM "%s", name), value);
 }
 
-int token_secret_fill(const struct api *api, struct arena *a, struct json *secret,
-                      const struct json *account, struct err *err)
+/* Put token, ca.crt and namespace into its data, unless it is for an account of another uid. */
+static int secret_fill(const struct api *api, struct arena *a, struct json *secret,
+                       const struct json *account, struct err *err)
 {
     struct json *annotations = json_obj(a, json_obj(a, secret, "metadata"), "annotations");
     struct str name = meta_name(account), ns = meta_namespace(account), uid = meta_uid(account);
     struct str wanted = json_get_str(annotations, SECRET_UID);
     scoped(buf_fini_scoped) struct buf token = BUF_INIT(JWT_MAX_BYTES);
-    if (!api->tokens->key || (wanted.n && !str_eq(wanted, uid)))
+    if (!api->auth->tokens->key || (wanted.n && !str_eq(wanted, uid)))
         return 0;
     struct json *v = json_new_object(a), *data = json_obj(a, secret, "data");
     json_set_str(a, v, "iss", STR(LEGACY_ISSUER));
@@ -658,7 +653,7 @@ int token_secret_fill(const struct api *api, struct arena *a, struct json *secre
     json_set_str(a, v, "sub",
                  str_of(arena_printf(a, "system:serviceaccount:" STR_FMT ":" STR_FMT, STR_ARG(ns),
                                      STR_ARG(name))));
-    int r = jwt_sign(api->tokens->key, v, &token, err);
+    int r = jwt_sign(api->auth->tokens->key, v, &token, err);
     if (r < 0)
         return r;
     json_set_str(a, annotations, SECRET_UID, uid);
@@ -666,4 +661,48 @@ int token_secret_fill(const struct api *api, struct arena *a, struct json *secre
     set_encoded(a, data, "ca.crt", buf_str(&api->ca_cert));
     set_encoded(a, data, "namespace", ns);
     return 0;
+}
+
+struct secret_state {
+    struct json *account;
+};
+
+static bool secret_wanted(void *self, const struct admission *ad)
+{
+    (void)self;
+    return admission_is_core(ad, "secrets") && identity_of_secret(ad->input).n > 0;
+}
+
+static struct json *secret_read(void *self, struct admission *ad, void *state)
+{
+    struct secret_state *s = state;
+    (void)self;
+    return admission_get(ad,
+                         token_object_key(&ad->rq->arena, "serviceaccounts", ad->rq->route.ns,
+                                          identity_of_secret(ad->input)),
+                         &s->account);
+}
+
+/* Without the account upstream takes such a Secret, and makes no token for it. */
+static struct json *secret_apply(void *self, struct admission *ad, void *state)
+{
+    const struct secret_state *s = state;
+    struct err err = { 0 };
+    (void)self;
+    if (s->account && secret_fill(ad->rq->api, &ad->rq->arena, ad->obj, s->account, &err) < 0)
+        log_error("no token was made for a secret", "error=\"%s\"", err_text(&err));
+    return NULL;
+}
+
+static const struct admission_stage secret_tokens = { .name = "tokens in Secrets",
+                                                      .point = ADMISSION_PREPARED,
+                                                      .ops = ADMISSION_ON(ADMISSION_CREATE),
+                                                      .state_bytes = sizeof(struct secret_state),
+                                                      .wanted = secret_wanted,
+                                                      .read = secret_read,
+                                                      .apply = secret_apply };
+
+void tokens_register(struct admission_chain *c)
+{
+    admission_register(c, &secret_tokens, NULL);
 }

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "api/core.h"
+#include "api/admission.h"
 
 enum {
     TOKENS_FILE_MAX_BYTES = 1 << 20,
@@ -87,10 +87,5 @@ struct json *tokens_jwks(struct arena *a, const struct tokens *t);
 /* "/registry/PLURAL/NS/NAME", ns "" for the cluster. */
 struct str token_object_key(struct arena *a, const char *plural, struct str ns, struct str name);
 
-/* ---- tokens of the old kind, which live as long as the Secret that holds them ---- */
-
-/* The account that a Secret of type kubernetes.io/service-account-token is for; "": another. */
-struct str token_secret_account(const struct json *secret);
-/* Put token, ca.crt and namespace into its data, unless it is for an account of another uid. */
-int token_secret_fill(const struct api *api, struct arena *a, struct json *secret,
-                      const struct json *account, struct err *err);
+/* The stage that puts tokens of the old kind, which live as long as the Secret that holds them. */
+void tokens_register(struct admission_chain *c);

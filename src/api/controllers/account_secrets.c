@@ -4,8 +4,8 @@
  * nothing from that moment on (tokens.c looks for the account), so it is tidying: what does not fit
  * the limit, or what a crash interrupts, stays.
  */
-#include "api/auth/tokens.h"
 #include "api/controllers/controllers.h"
+#include "api/identity.h"
 #include "api/inner.h"
 #include "base/log.h"
 
@@ -44,7 +44,7 @@ static void search_end(struct search *q)
     buf_fini(&q->after);
     free(q);
     s->n--;
-    controllers_idle(s->api);
+    api_part_idle(s->api);
 }
 
 static void page_end(struct search *q)
@@ -97,7 +97,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
             json_parse(&a, page->kv[i].value, NULL, &secret, NULL) < 0)
             continue;
         const struct json *notes = json_path(secret, "metadata", "annotations", NULL);
-        if (str_is(token_secret_account(secret), q->account) &&
+        if (str_is(identity_of_secret(secret), q->account) &&
             str_is(json_get_str(notes, ACCOUNT_UID), q->uid))
             delete (q, &a, secret);
     }

@@ -67,7 +67,7 @@ static void look_end(struct look *l, bool ok)
     free(l);
     c->n_running--;
     kick(c);
-    controllers_idle(c->api);
+    api_part_idle(c->api);
 }
 
 /* The namespace may be on its way out, or gone: then there is nothing to be made. */
@@ -185,7 +185,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     if (c->more)
         (void)buf_add_str(&c->after, page->kv[page->n - 1].key);
     kick(c);
-    controllers_idle(c->api);
+    api_part_idle(c->api);
 }
 
 static void scan(struct accounts *c)
@@ -230,7 +230,7 @@ static void on_turn(struct defer *d)
     struct accounts *c = container_of(d, struct accounts, turn);
     if (c->stopped) {
         tell_ready(c, -ECANCELED);
-        controllers_idle(c->api);
+        api_part_idle(c->api);
         return;
     }
     while (c->waiting.n > 0 && c->n_running < ACCOUNTS_PARALLEL) {

@@ -199,7 +199,7 @@ static void round_end(struct aggregate *g)
         kick(g);
     else
         tell_ready(g, g->stopped ? -ECANCELED : 0);
-    controllers_idle(g->api);
+    api_part_idle(g->api);
 }
 
 static void read_page(struct aggregate *g);
@@ -263,7 +263,7 @@ static void on_turn(struct defer *d)
     struct aggregate *g = container_of(d, struct aggregate, turn);
     if (g->stopped) {
         tell_ready(g, -ECANCELED);
-        controllers_idle(g->api);
+        api_part_idle(g->api);
         return;
     }
     if (g->busy || !g->dirty)

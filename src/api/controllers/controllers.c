@@ -2,168 +2,237 @@
 /* The controllers of one server, together; see controllers.h. */
 #include "api/controllers/controllers.h"
 
-#include "api/admit/policies.h"
-#include "api/auth/authz.h"
-#include "api/auth/tokens.h"
 #include "api/controllers/csr.h"
 #include "api/controllers/policy_types.h"
 
 #include <errno.h>
 
-static void on_policies_ready(void *arg, int r, const struct err *err)
+/* ------------------------------------------------------------------ definitions, namespaces */
+
+static void on_crds_ready(void *arg, int r, const struct err *err)
 {
-    struct api *api = arg;
-    api->controllers_ready(api->controllers_ready_arg, r, err);
+    struct controllers *c = arg;
+    if (r < 0 || c->api->closing)
+        c->ready(c->ready_arg, r < 0 ? r : -ECANCELED, err);
+    else
+        c->namespaces = namespaces_start(c->api, c->ready, c->ready_arg);
 }
+
+static void first_start(void *self, controller_ready_cb ready, void *arg)
+{
+    struct controllers *c = self;
+    c->ready = ready;
+    c->ready_arg = arg;
+    c->crds = crds_start(c->api, on_crds_ready, c);
+}
+
+static void first_stop(void *self)
+{
+    const struct controllers *c = self;
+    namespaces_stop(c->namespaces);
+    crds_stop(c->crds);
+}
+
+static void first_free(void *self)
+{
+    struct controllers *c = self;
+    namespaces_free(c->namespaces);
+    crds_free(c->crds);
+    buf_fini(&c->ca_key);
+    free(c);
+}
+
+static bool first_is_busy(const void *self)
+{
+    const struct controllers *c = self;
+    return crds_is_busy(c->crds) || namespaces_is_busy(c->namespaces);
+}
+
+static void first_written(void *self, const struct written *w)
+{
+    const struct controllers *c = self;
+    if (api_is_definition(w->res))
+        crds_written(c->crds, w->name, w->value, w->rev);
+}
+
+static const struct api_part_ops first = { .name = "definitions and namespaces",
+                                           .start = first_start,
+                                           .stop = first_stop,
+                                           .free = first_free,
+                                           .is_busy = first_is_busy,
+                                           .written = first_written,
+                                           .lost = first_written };
+
+/* ------------------------------------------------------------------ the others */
 
 static void on_defaults_ready(void *arg, int r, const struct err *err)
 {
-    struct api *api = arg;
+    struct controllers *c = arg;
+    struct api *api = c->api;
     if (r >= 0) {
-        api->expiry = expiry_start(api, api->event_ttl_ms);
-        api->quotas = quotas_start(api);
-        api->account_secrets = account_secrets_start(api);
-        csr_start(api);
-        policy_types_start(api);
-        api->policies = policies_start(api, on_policies_ready, api);
-    } else {
-        on_policies_ready(api, r, err);
+        c->expiry = expiry_start(api, c->event_ttl_ms);
+        c->quotas = quotas_start(api);
+        c->account_secrets = account_secrets_start(api);
+        csr_start(c);
+        policy_types_start(c);
     }
+    c->ready(c->ready_arg, r, err);
 }
 
 static void on_aggregate_ready(void *arg, int r, const struct err *err)
 {
-    struct api *api = arg;
-    if (r < 0 || api->closing)
-        on_defaults_ready(api, r < 0 ? r : -ECANCELED, err);
+    struct controllers *c = arg;
+    if (r < 0 || c->api->closing)
+        on_defaults_ready(c, r < 0 ? r : -ECANCELED, err);
     else
-        api->defaults = defaults_start(api, on_defaults_ready, api);
+        c->defaults = defaults_start(c->api, on_defaults_ready, c);
 }
 
 static void on_accounts_ready(void *arg, int r, const struct err *err)
 {
-    struct api *api = arg;
-    if (r < 0 || api->closing)
-        on_aggregate_ready(api, r < 0 ? r : -ECANCELED, err);
+    struct controllers *c = arg;
+    if (r < 0 || c->api->closing)
+        on_aggregate_ready(c, r < 0 ? r : -ECANCELED, err);
     else
-        api->aggregate = aggregate_start(api, on_aggregate_ready, api);
+        c->aggregate = aggregate_start(c->api, on_aggregate_ready, c);
 }
 
 static void on_gc_ready(void *arg, int r, const struct err *err)
 {
-    struct api *api = arg;
-    if (r < 0 || api->closing)
-        on_aggregate_ready(api, r < 0 ? r : -ECANCELED, err);
+    struct controllers *c = arg;
+    if (r < 0 || c->api->closing)
+        on_aggregate_ready(c, r < 0 ? r : -ECANCELED, err);
     else
-        api->accounts = accounts_start(api, on_accounts_ready, api);
+        c->accounts = accounts_start(c->api, on_accounts_ready, c);
 }
 
-void controllers_start(struct api *api, controller_ready_cb ready, void *arg)
+static void rest_start(void *self, controller_ready_cb ready, void *arg)
 {
-    api->controllers_ready = ready;
-    api->controllers_ready_arg = arg;
-    api->gc = gc_start(api, on_gc_ready, api);
+    struct controllers *c = self;
+    c->ready = ready;
+    c->ready_arg = arg;
+    c->gc = gc_start(c->api, on_gc_ready, c);
 }
 
-void controllers_stop(struct api *api)
+static void rest_stop(void *self)
 {
-    csr_stop(api);
-    policy_types_stop(api);
-    policies_stop(api->policies);
-    account_secrets_stop(api->account_secrets);
-    quotas_stop(api->quotas);
-    expiry_stop(api->expiry);
-    defaults_stop(api->defaults);
-    aggregate_stop(api->aggregate);
-    accounts_stop(api->accounts);
-    gc_stop(api->gc);
-    authz_stop(api->authz);
-    namespaces_stop(api->namespaces);
-    crds_stop(api->crds);
+    struct controllers *c = self;
+    csr_stop(c);
+    policy_types_stop(c);
+    account_secrets_stop(c->account_secrets);
+    quotas_stop(c->quotas);
+    expiry_stop(c->expiry);
+    defaults_stop(c->defaults);
+    aggregate_stop(c->aggregate);
+    accounts_stop(c->accounts);
+    gc_stop(c->gc);
 }
 
-void controllers_free(struct api *api)
+static void rest_free(void *self)
 {
-    policies_free(api->policies);
-    account_secrets_free(api->account_secrets);
-    quotas_free(api->quotas);
-    expiry_free(api->expiry);
-    defaults_free(api->defaults);
-    aggregate_free(api->aggregate);
-    accounts_free(api->accounts);
-    gc_free(api->gc);
-    authz_free(api->authz);
-    namespaces_free(api->namespaces);
-    crds_free(api->crds);
+    struct controllers *c = self;
+    account_secrets_free(c->account_secrets);
+    quotas_free(c->quotas);
+    expiry_free(c->expiry);
+    defaults_free(c->defaults);
+    aggregate_free(c->aggregate);
+    accounts_free(c->accounts);
+    gc_free(c->gc);
 }
 
-bool controllers_busy(const struct api *api)
+static bool rest_is_busy(const void *self)
 {
-    return crds_is_busy(api->crds) || namespaces_is_busy(api->namespaces) ||
-           authz_is_busy(api->authz) || gc_is_busy(api->gc) || accounts_is_busy(api->accounts) ||
-           aggregate_is_busy(api->aggregate) || defaults_is_busy(api->defaults) ||
-           expiry_is_busy(api->expiry) || quotas_is_busy(api->quotas) ||
-           account_secrets_is_busy(api->account_secrets) || policies_is_busy(api->policies) ||
-           api->csrs_in_flight > 0 || api->policy_types_in_flight > 0;
+    const struct controllers *c = self;
+    return gc_is_busy(c->gc) || accounts_is_busy(c->accounts) || aggregate_is_busy(c->aggregate) ||
+           defaults_is_busy(c->defaults) || expiry_is_busy(c->expiry) ||
+           quotas_is_busy(c->quotas) || account_secrets_is_busy(c->account_secrets) ||
+           c->csrs_in_flight > 0 || c->policy_types_in_flight > 0;
 }
 
-static bool is_crd(const struct kube_resource *res)
+/* Only those that need no more than its name. */
+static void rest_lost(void *self, const struct written *w)
 {
-    return str_is(res->group, "apiextensions.k8s.io") &&
-           str_is(res->plural, "customresourcedefinitions");
+    const struct controllers *c = self;
+    accounts_written(c->accounts, w);
+    aggregate_written(c->aggregate, w);
+    quotas_written(c->quotas, w);
+    defaults_written(c->defaults, w);
 }
 
-/* Keep the table of Namespaces that take new objects (namespace_table.h) current. */
-static void note_namespace(struct api *api, const struct written *w)
+static void rest_written(void *self, const struct written *w)
 {
-    if (w->res->group.n || !str_is(w->res->plural, "namespaces"))
-        return;
-    if (w->obj && !meta_is_deleting(w->obj))
-        namespace_table_put(&api->namespace_table, w->name, w->rev);
-    else
-        namespace_table_forget(&api->namespace_table, w->name);
+    struct controllers *c = self;
+    if (api_is_definition(w->res))
+        gc_kinds_changed(c->gc);
+    gc_written(c->gc, w);
+    accounts_written(c->accounts, w);
+    aggregate_written(c->aggregate, w);
+    expiry_written(c->expiry, w);
+    quotas_written(c->quotas, w);
+    account_secrets_written(c->account_secrets, w);
+    defaults_written(c->defaults, w);
+    csr_written(c, w);
+    policy_types_written(c, w);
 }
 
-void controllers_lost(struct api *api, const struct kube_resource *res, struct str ns,
-                      struct str name, struct str key, uint64_t rev)
+static const struct api_part_ops rest = { .name = "controllers",
+                                          .start = rest_start,
+                                          .stop = rest_stop,
+                                          .free = rest_free,
+                                          .is_busy = rest_is_busy,
+                                          .written = rest_written,
+                                          .lost = rest_lost };
+
+/* ------------------------------------------------------------------ for the setup */
+
+void controllers_init(struct api *api, const struct api_opts *opts)
 {
-    struct arena a = { 0 };
-    struct json *old = json_new_object(&a), *meta = json_obj(&a, old, "metadata");
-    json_set_str(&a, meta, "name", name);
-    json_set_str(&a, meta, "namespace", ns);
-    const struct written w = {
-        .res = res, .key = key, .name = name, .old = old, .value = STR(""), .rev = rev
-    };
-    if (is_crd(res))
-        crds_written(api->crds, name, w.value, rev);
-    note_namespace(api, &w);
-    accounts_written(api->accounts, &w);
-    aggregate_written(api->aggregate, &w);
-    quotas_written(api->quotas, &w);
-    defaults_written(api->defaults, &w);
-    policies_lost(api->policies, res, name);
-    tokens_written(api->tokens, &w);
-    watch_note_write(api);
-    arena_fini(&a);
+    struct controllers *c = xnew(struct controllers);
+    *c = (struct controllers){ .api = api,
+                               .event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000,
+                               .ca_key = BUF_INIT(1 << 20) };
+    (void)buf_add_str(&c->ca_key, opts->ca_key);
+    api->controllers = c;
 }
 
-void controllers_written(struct api *api, const struct written *w)
+void controllers_add_first(struct controllers *c)
 {
-    if (is_crd(w->res)) {
-        crds_written(api->crds, w->name, w->value, w->rev);
-        gc_kinds_changed(api->gc);
-    }
-    note_namespace(api, w);
-    gc_written(api->gc, w);
-    accounts_written(api->accounts, w);
-    aggregate_written(api->aggregate, w);
-    expiry_written(api->expiry, w);
-    quotas_written(api->quotas, w);
-    account_secrets_written(api->account_secrets, w);
-    defaults_written(api->defaults, w);
-    csr_written(api, w);
-    policy_types_written(api, w);
-    policies_written(api->policies, w);
-    tokens_written(api->tokens, w);
-    watch_note_write(api);
+    api_add_part(c->api, &first, c);
+}
+
+void controllers_add_rest(struct controllers *c)
+{
+    api_add_part(c->api, &rest, c);
+}
+
+void controllers_register_first(struct admission_chain *c)
+{
+    crds_register(c);
+}
+
+void controllers_register_last(struct admission_chain *c)
+{
+    csr_register(c);
+}
+
+uint64_t controllers_schema_revision(const struct api *api, const struct kube_resource *res)
+{
+    return crds_revision(api->controllers->crds, res);
+}
+
+const struct kube_resource *controllers_find_stored(const struct api *api, struct str group,
+                                                    struct str version, struct str plural)
+{
+    return crds_find_stored(api->controllers->crds, group, version, plural);
+}
+
+bool controllers_have_indices(const struct api *api, uint64_t at_rev)
+{
+    return gc_has_indices(api->controllers->gc, at_rev);
+}
+
+bool controllers_have_quota(void *arg, struct str ns)
+{
+    const struct api *api = arg;
+    return quotas_in(api->controllers->quotas, ns);
 }

@@ -2,15 +2,15 @@
 /*
  * Controllers inside the API server. They follow the store by watches of their own and act through
  * the in-process transport, like any client: event-driven, nothing polls. Those that would have to
- * follow everything are told of each write instead (controllers_written()).
+ * follow everything are told of each write instead (part.h).
  */
 #pragma once
 
-#include "api/core.h"
+#include "api/admission.h"
+#include "api/controllers/retry.h"
+#include "api/part.h"
 #include "kube/model/builtin.h"
 #include "kube/model/crd.h"
-
-#define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
 /*
  * CustomResourceDefinitions: compiled into the registry, their names and conditions kept, instances
@@ -20,8 +20,8 @@ struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg);
 void crds_stop(struct crds *c); /* NULL is fine, in the next two as well */
 void crds_free(struct crds *c);
 bool crds_is_busy(const struct crds *c);
-/* Before a definition is written: set the conditions that follow from its names. */
-void crds_prepare(struct crds *c, struct arena *a, struct json *obj);
+/* The stages of a write: conditions of a definition, no instances of one that is being deleted. */
+void crds_register(struct admission_chain *c);
 /* After it was written or removed (value ""), before the writer learns of it. */
 void crds_written(struct crds *c, struct str name, struct str value, uint64_t rev);
 /* Revision of the definition behind a resource: older objects were shaped by another schema. 0:
@@ -34,24 +34,12 @@ uint64_t crds_revision(const struct crds *c, const struct kube_resource *res);
  */
 const struct kube_resource *crds_find_stored(const struct crds *c, struct str group,
                                              struct str version, struct str plural);
-/* Its definition is being deleted: no new instances. */
-bool crds_is_terminating(const struct crds *c, const struct kube_resource *res);
 
 /* Namespaces: the four that always exist; what is in one that is deleted goes first. */
 struct namespaces *namespaces_start(struct api *api, controller_ready_cb ready, void *arg);
 void namespaces_stop(struct namespaces *n);
 void namespaces_free(struct namespaces *n);
 bool namespaces_is_busy(const struct namespaces *n);
-
-/* A write that was committed. */
-struct written {
-    const struct kube_resource *res;
-    struct str key, name;
-    const struct json *old, *obj; /* in whatever version; NULL: was not there, is not there now */
-    struct str value;             /* as stored; "": gone */
-    bool counted;                 /* the write has counted it in the namespace's quotas */
-    uint64_t rev;
-};
 
 /*
  * Garbage collection by owner references: begins with what an earlier process left undone. ready:
@@ -114,18 +102,40 @@ bool quotas_in(const struct quotas *q, struct str ns);
 
 /* ---- all of them (controllers.c) ---- */
 
-/* Those that need the namespaces and definitions. ready: once, when a client may rely on them. */
-void controllers_start(struct api *api, controller_ready_cb ready, void *arg);
-void controllers_stop(struct api *api);
-void controllers_free(struct api *api);
-bool controllers_busy(const struct api *api);
-/* Tell whom it concerns, before the writer's client learns of it. */
-void controllers_written(struct api *api, const struct written *w);
-/*
- * An object that could not be read has been deleted: what it was, on whom it depended and what
- * depends on it is not known, so only those controllers hear of it that need no more than its name.
- */
-void controllers_lost(struct api *api, const struct kube_resource *res, struct str ns,
-                      struct str name, struct str key, uint64_t rev);
-/* A controller has finished what kept it busy. */
-void controllers_idle(struct api *api);
+/* In the order in which they start. */
+struct controllers {
+    struct api *api;
+    uint64_t event_ttl_ms;
+    struct buf ca_key; /* signs approved requests; empty: nobody does */
+    struct crds *crds;
+    struct namespaces *namespaces;
+    struct gc *gc;
+    struct accounts *accounts;
+    struct aggregate *aggregate;
+    struct defaults *defaults;
+    struct expiry *expiry;
+    struct quotas *quotas;
+    struct account_secrets *account_secrets;
+    size_t csrs_in_flight;  /* signed, being written; and the reading of what is left to sign */
+    struct retry csr_retry; /* of that reading */
+    size_t policy_types_in_flight; /* statuses being written, and the reading of policies */
+    struct retry policy_types_retry;
+    controller_ready_cb ready; /* of the part that is starting */
+    void *ready_arg;
+};
+
+/* Sets api->controllers. */
+void controllers_init(struct api *api, const struct api_opts *opts);
+/* Two parts: definitions and namespaces, which everything else needs; then the others. */
+void controllers_add_first(struct controllers *c);
+void controllers_add_rest(struct controllers *c);
+/* The stages of the chain: those of definitions before, those of certificates after the others. */
+void controllers_register_first(struct admission_chain *c);
+void controllers_register_last(struct admission_chain *c);
+/* Members of struct api_needs; see there. */
+uint64_t controllers_schema_revision(const struct api *api, const struct kube_resource *res);
+const struct kube_resource *controllers_find_stored(const struct api *api, struct str group,
+                                                    struct str version, struct str plural);
+bool controllers_have_indices(const struct api *api, uint64_t at_rev);
+/* Of struct admit_needs; arg: the api. */
+bool controllers_have_quota(void *arg, struct str ns);

@@ -15,6 +15,7 @@
  *        +----------------------- wait <----------------+-------+
  *          something had failed
  */
+#include "api/admission.h"
 #include "api/controllers/controllers.h"
 #include "api/controllers/retry.h"
 #include "api/inner.h"
@@ -223,7 +224,8 @@ void crds_written(struct crds *c, struct str name, struct str value, uint64_t re
 
 /* ------------------------------------------------------------------ names */
 
-void crds_prepare(struct crds *c, struct arena *a, struct json *obj)
+/* Before a definition is written: set the conditions that follow from its names. */
+static void prepare(struct crds *c, struct arena *a, struct json *obj)
 {
     struct json *others = json_new_array(a), *other;
     struct str group = json_get_str(json_getc(obj, "spec"), "group");
@@ -244,7 +246,7 @@ static void on_rechecked(void *arg, int r, struct str body)
     (void)r;
     (void)body;
     c->n_calls--;
-    controllers_idle(c->api);
+    api_part_idle(c->api);
 }
 
 /* Names became free: definitions of the group that wanted some are written again, which decides
@@ -505,7 +507,7 @@ static void on_step(void *arg, int r, struct str body)
         step_done(e, r, body);
     free(s->name);
     free(s);
-    controllers_idle(c->api);
+    api_part_idle(c->api);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -584,7 +586,7 @@ static void loaded(struct crds *c, int r, const struct err *err)
         if (e->terminating && e->cleanup == CLEANUP_NONE && !c->stopped)
             cleanup_at(e, CLEANUP_SWEEP);
     }
-    controllers_idle(c->api);
+    api_part_idle(c->api);
 }
 
 static void load_next(struct crds *c);
@@ -711,8 +713,57 @@ const struct kube_resource *crds_find_stored(const struct crds *c, struct str gr
     return NULL;
 }
 
-bool crds_is_terminating(const struct crds *c, const struct kube_resource *res)
+/* ------------------------------------------------------------------ stages of a write */
+
+static bool definition_wanted(void *self, const struct admission *ad)
 {
-    const struct entry *e = entry_of_resource(c, res);
-    return e && e->terminating;
+    (void)self;
+    return api_is_definition(ad->rq->res);
+}
+
+static struct json *definition_apply(void *self, struct admission *ad, void *state)
+{
+    (void)self;
+    (void)state;
+    prepare(ad->rq->api->controllers->crds, &ad->rq->arena, ad->obj);
+    return NULL;
+}
+
+static const struct admission_stage definition = { .name = "conditions of definitions",
+                                                   .point = ADMISSION_VALIDATED,
+                                                   .ops = ADMISSION_ON(ADMISSION_CREATE) |
+                                                          ADMISSION_ON(ADMISSION_UPDATE),
+                                                   .wanted = definition_wanted,
+                                                   .apply = definition_apply };
+
+static bool instance_wanted(void *self, const struct admission *ad)
+{
+    (void)self;
+    return ad->rq->res->crd;
+}
+
+/* No new instances of a definition that is being deleted. */
+static struct json *instance_read(void *self, struct admission *ad, void *state)
+{
+    struct request *rq = ad->rq;
+    const struct entry *e = entry_of_resource(rq->api->controllers->crds, rq->res);
+    (void)self;
+    (void)state;
+    if (!e || !e->terminating)
+        return NULL;
+    return status_method_not_allowed(
+        &rq->arena, rq->route.group, rq->route.resource,
+        "create not allowed while custom resource definition is terminating");
+}
+
+static const struct admission_stage instance = { .name = "definitions that end",
+                                                 .point = ADMISSION_READ,
+                                                 .ops = ADMISSION_ON(ADMISSION_CREATE),
+                                                 .wanted = instance_wanted,
+                                                 .read = instance_read };
+
+void crds_register(struct admission_chain *c)
+{
+    admission_register(c, &definition, NULL);
+    admission_register(c, &instance, NULL);
 }

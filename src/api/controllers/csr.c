@@ -2,11 +2,10 @@
 /* CertificateSigningRequests; see csr.h. */
 #include "api/controllers/csr.h"
 
-#include "api/admit/node_restriction.h"
-#include "api/auth/authn.h"
-#include "api/auth/authz.h"
 #include "api/controllers/rescan.h"
+#include "api/identity.h"
 #include "api/inner.h"
+#include "api/permission.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/base64.h"
@@ -50,10 +49,10 @@ static struct json *check_signer(struct request *rq, const struct json *obj, con
                                  .version = STR("v1"),
                                  .resource = STR("signers"),
                                  .name = signer };
-    if (!api->authorize || api->authorize(api->authorize_arg, &at, NULL))
+    if (permission_has(api, &at, NULL))
         return NULL;
     at.name = str_of(arena_printf(a, STR_FMT "/*", STR_ARG(domain)));
-    if (api->authorize(api->authorize_arg, &at, NULL))
+    if (permission_has(api, &at, NULL))
         return NULL;
     return status_forbidden(
         a, rq->route.group, rq->route.resource, meta_name(obj),
@@ -92,10 +91,6 @@ static struct json *check_new(struct request *rq, struct json *obj)
     }
     if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
         return status_bad_request(a, STR("the certificate request cannot be read"));
-    const char *why = node_restrict_request(rq, json_get_str(spec, "signerName"), who.common_name);
-    if (why)
-        return status_forbidden(a, rq->route.group, rq->route.resource, meta_name(obj),
-                                str_of(why));
     if (str_is(json_get_str(spec, "signerName"), SIGNER_CLIENT))
         for (size_t i = 0; i < who.n_orgs; i++)
             if (str_is(who.orgs[i], "system:masters"))
@@ -157,15 +152,24 @@ static bool is_approval(const struct request *rq)
     return rq->sub && str_is(rq->sub->name, "approval");
 }
 
-void csr_prepare_write(struct request *rq, struct json *obj, const struct json *old)
+static bool approval_wanted(void *self, const struct admission *ad)
 {
-    if (!is_csr(rq->res) || !is_approval(rq))
-        return;
-    struct json *status = json_obj(&rq->arena, obj, "status");
-    const struct json *before = json_path(old, "status", "certificate", NULL);
+    (void)self;
+    return is_csr(ad->rq->res) && is_approval(ad->rq);
+}
+
+/* Before an update is validated: who approves changes no certificate. */
+static struct json *approval_apply(void *self, struct admission *ad, void *state)
+{
+    struct arena *a = &ad->rq->arena;
+    struct json *status = json_obj(a, ad->obj, "status");
+    const struct json *before = json_path(ad->old, "status", "certificate", NULL);
+    (void)self;
+    (void)state;
     (void)json_del(status, STR("certificate"));
     if (before)
-        json_setc(&rq->arena, status, "certificate", json_clone(&rq->arena, before));
+        json_setc(a, status, "certificate", json_clone(a, before));
+    return NULL;
 }
 
 static struct json *check_update(struct request *rq, struct json *obj, const struct json *old)
@@ -190,13 +194,38 @@ static struct json *check_update(struct request *rq, struct json *obj, const str
     return same ? NULL : check_signer(rq, old, "sign");
 }
 
-struct json *csr_check_write(struct request *rq, struct json *obj, const struct json *old)
+static bool csr_wanted(void *self, const struct admission *ad)
 {
-    if (!is_csr(rq->res))
-        return NULL;
-    if (!old)
-        return check_new(rq, obj);
-    return rq->sub ? check_update(rq, obj, old) : NULL;
+    (void)self;
+    return is_csr(ad->rq->res) && (ad->op == ADMISSION_CREATE || ad->rq->sub);
+}
+
+static struct json *csr_apply(void *self, struct admission *ad, void *state)
+{
+    (void)self;
+    (void)state;
+    return ad->op == ADMISSION_CREATE ? check_new(ad->rq, ad->obj)
+                                      : check_update(ad->rq, ad->obj, ad->old);
+}
+
+static const struct admission_stage approval = { .name = "CertificateApproval",
+                                                 .point = ADMISSION_PREPARED,
+                                                 .ops = ADMISSION_ON(ADMISSION_UPDATE),
+                                                 .wanted = approval_wanted,
+                                                 .apply = approval_apply };
+
+static const struct admission_stage subject = {
+    .name = "CertificateSubjectRestriction, CertificateSigning",
+    .point = ADMISSION_VALIDATED,
+    .ops = ADMISSION_ON(ADMISSION_CREATE) | ADMISSION_ON(ADMISSION_UPDATE),
+    .wanted = csr_wanted,
+    .apply = csr_apply
+};
+
+void csr_register(struct admission_chain *c)
+{
+    admission_register(c, &approval, NULL);
+    admission_register(c, &subject, NULL);
 }
 
 /* ------------------------------------------------------------------ signing */
@@ -229,7 +258,7 @@ static const char *check_subject(const struct json *obj, const struct x509_subje
 }
 
 /* The certificate, or why not. */
-static const char *sign(const struct api *api, struct arena *a, const struct json *obj,
+static const char *sign(const struct controllers *c, struct arena *a, const struct json *obj,
                         struct buf *ret_pem)
 {
     struct err err = { 0 };
@@ -244,7 +273,7 @@ static const char *sign(const struct api *api, struct arena *a, const struct jso
     if (why)
         return why;
     valid_s = MIN(MAX(valid_s, (int64_t)CSR_MIN_S), (int64_t)CSR_MAX_S);
-    if (x509_sign_request(buf_str(&api->ca_cert), buf_str(&api->ca_key), buf_str(&pem),
+    if (x509_sign_request(buf_str(&c->api->ca_cert), buf_str(&c->ca_key), buf_str(&pem),
                           (uint64_t)valid_s, ret_pem, &err) < 0) {
         log_error("a certificate was not signed", "error=\"%s\"", err_text(&err));
         return "the authority cannot sign";
@@ -268,33 +297,33 @@ static void add_failed(struct arena *a, struct json *status, const char *why)
 
 static void on_retry(struct timer *t)
 {
-    csr_start(container_of(t, struct api, csr_retry.timer));
+    csr_start(container_of(t, struct controllers, csr_retry.timer));
 }
 
-static void retry(struct api *api)
+static void retry(struct controllers *c)
 {
-    if (!api->closing)
-        retry_arm(api->loop, &api->csr_retry, on_retry);
+    if (!c->api->closing)
+        retry_arm(c->api->loop, &c->csr_retry, on_retry);
 }
 
 static void on_signed(void *arg, int r, struct str body)
 {
-    struct api *api = arg;
+    struct controllers *c = arg;
     (void)body;
     if (r < 0 || r == 429 || r >= 500) {
         log_warn("a signed certificate was not written, trying again", "answer=%d", r);
-        retry(api);
+        retry(c);
     } else {
-        retry_settle(&api->csr_retry);
+        retry_settle(&c->csr_retry);
     }
-    api->csrs_in_flight--;
-    controllers_idle(api);
+    c->csrs_in_flight--;
+    api_part_idle(c->api);
 }
 
-void csr_written(struct api *api, const struct written *w)
+void csr_written(struct controllers *c, const struct written *w)
 {
     struct arena arena = { 0 }, *a = &arena;
-    if (!w->obj || api->ca_key.n == 0 || !is_csr(w->res) || !has_condition(w->obj, "Approved") ||
+    if (!w->obj || c->ca_key.n == 0 || !is_csr(w->res) || !has_condition(w->obj, "Approved") ||
         has_condition(w->obj, "Denied") || has_condition(w->obj, "Failed") ||
         json_str(json_path(w->obj, "status", "certificate", NULL)).n)
         return;
@@ -304,7 +333,7 @@ void csr_written(struct api *api, const struct written *w)
     scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
     struct json *obj = json_clone(a, w->obj), *status = json_obj(a, obj, "status");
-    const char *why = sign(api, a, obj, &pem);
+    const char *why = sign(c, a, obj, &pem);
     if (why) {
         add_failed(a, status, why);
     } else {
@@ -322,19 +351,19 @@ void csr_written(struct api *api, const struct written *w)
         .content_type = "application/json",
         .body = buf_str(&text)
     };
-    if (inner_call(api, &req, on_signed, api) >= 0)
-        api->csrs_in_flight++;
+    if (inner_call(c->api, &req, on_signed, c) >= 0)
+        c->csrs_in_flight++;
     arena_fini(a);
 }
 
 /* ------------------------------------------------------------------ what was left undone */
 
-static void on_rescan_done(struct api *api, int r)
+static void on_rescan_done(struct controllers *c, int r)
 {
     if (r < 0)
-        retry(api);
-    api->csrs_in_flight--;
-    controllers_idle(api);
+        retry(c);
+    c->csrs_in_flight--;
+    api_part_idle(c->api);
 }
 
 static const struct rescan_opts rescan = { .group = { GROUP, sizeof GROUP - 1 },
@@ -342,17 +371,17 @@ static const struct rescan_opts rescan = { .group = { GROUP, sizeof GROUP - 1 },
                                            .written = csr_written,
                                            .done = on_rescan_done };
 
-void csr_start(struct api *api)
+void csr_start(struct controllers *c)
 {
-    if (api->ca_key.n == 0)
+    if (c->ca_key.n == 0)
         return;
-    api->csrs_in_flight++;
-    int r = rescan_start(api, &rescan);
+    c->csrs_in_flight++;
+    int r = rescan_start(c, &rescan);
     if (r < 0)
-        on_rescan_done(api, r);
+        on_rescan_done(c, r);
 }
 
-void csr_stop(struct api *api)
+void csr_stop(struct controllers *c)
 {
-    timer_stop(api->loop, &api->csr_retry.timer);
+    timer_stop(c->api->loop, &c->csr_retry.timer);
 }

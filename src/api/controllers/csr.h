@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "api/admission.h"
 #include "api/controllers/controllers.h"
 
 enum {
@@ -19,15 +20,12 @@ enum {
 };
 
 /*
- * Before a request is written, through whatever subresource: what the client may not set is put
- * right, and he must have the right to approve or to sign. NULL, or the Status. old: NULL for a
- * create. For other kinds there is nothing to do.
+ * The stages of a write: what the client may not set is put right, and he must have the right to
+ * approve or to sign.
  */
-struct json *csr_check_write(struct request *rq, struct json *obj, const struct json *old);
-/* Before an update is validated: who approves changes no certificate. */
-void csr_prepare_write(struct request *rq, struct json *obj, const struct json *old);
+void csr_register(struct admission_chain *c);
 /* Sign what has been approved. */
-void csr_written(struct api *api, const struct written *w);
+void csr_written(struct controllers *c, const struct written *w);
 /* Sign what is approved and not signed: by an earlier process, or since the store failed. */
-void csr_start(struct api *api);
-void csr_stop(struct api *api);
+void csr_start(struct controllers *c);
+void csr_stop(struct controllers *c);

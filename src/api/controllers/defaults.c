@@ -201,7 +201,7 @@ static void errand_done(struct errand *j, bool ok)
     errand_free(j);
     d->n_calls--;
     kick(d);
-    controllers_idle(d->api);
+    api_part_idle(d->api);
 }
 
 static void on_written(void *arg, int r, struct str body)
@@ -339,7 +339,7 @@ static void round_end(struct defaults *d)
         kick(d);
     if (ready)
         ready(d->ready_arg, d->stopped ? -ECANCELED : 0, NULL);
-    controllers_idle(d->api);
+    api_part_idle(d->api);
 }
 
 static void next_kind(struct defaults *d)

@@ -86,7 +86,7 @@ static void round_end(struct expiry *x)
     int64_t now_ms = (int64_t)clock_wall_ms();
     x->busy = false;
     if (x->stopped) {
-        controllers_idle(x->api);
+        api_part_idle(x->api);
         return;
     }
     if (x->failed)

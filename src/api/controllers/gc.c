@@ -157,7 +157,7 @@ static void on_turn(struct defer *d)
     struct gc *gc = container_of(d, struct gc, turn);
     if (gc->stopped) {
         end_pass(gc);
-        controllers_idle(gc->api);
+        api_part_idle(gc->api);
         return;
     }
     while (gc->n_running < GC_PARALLEL && !list_is_empty(&gc->works))
@@ -255,7 +255,7 @@ static void on_marker(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         gc_queue_pass(gc, built ? PASS_SCAN : PASS_BUILD, STR(""), false);
     if (r < 0 || built || gc->stopped)
         gc_tell_ready(gc, r, err);
-    controllers_idle(gc->api);
+    api_part_idle(gc->api);
 }
 
 bool gc_has_indices(const struct gc *gc, uint64_t at_rev)

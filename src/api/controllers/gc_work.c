@@ -73,7 +73,7 @@ static void work_end(struct work *w, bool ok)
     free(w->key);
     free(w);
     gc_kick(gc);
-    controllers_idle(gc->api);
+    api_part_idle(gc->api);
 }
 
 /* Somebody else wrote the object: look again. */

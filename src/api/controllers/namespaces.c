@@ -471,7 +471,7 @@ static void on_step(void *arg, int r, struct str body)
     if (d)
         step_done(d, r, body);
     step_free(s);
-    controllers_idle(n->api);
+    api_part_idle(n->api);
 }
 
 static void doom(struct namespaces *n, struct str name)
@@ -551,7 +551,7 @@ static void loaded(struct namespaces *n, int r, const struct err *err)
     else if (n->ready_told && !n->stopped)
         retry_arm(n->api->loop, &n->retry, on_load_retry);
     tell_ready(n, n->stopped ? -ECANCELED : r, err);
-    controllers_idle(n->api);
+    api_part_idle(n->api);
 }
 
 static void load_next(struct namespaces *n);
@@ -609,7 +609,7 @@ static void on_made(void *arg, int r, struct str body)
     } else if (n->stopped) {
         tell_ready(n, -ECANCELED, NULL);
     }
-    controllers_idle(n->api);
+    api_part_idle(n->api);
 }
 
 struct namespaces *namespaces_start(struct api *api, controller_ready_cb ready, void *arg)

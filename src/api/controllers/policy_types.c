@@ -16,13 +16,13 @@
 
 static void on_retry(struct timer *t)
 {
-    policy_types_start(container_of(t, struct api, policy_types_retry.timer));
+    policy_types_start(container_of(t, struct controllers, policy_types_retry.timer));
 }
 
-static void retry(struct api *api)
+static void retry(struct controllers *c)
 {
-    if (!api->closing)
-        retry_arm(api->loop, &api->policy_types_retry, on_retry);
+    if (!c->api->closing)
+        retry_arm(c->api->loop, &c->policy_types_retry, on_retry);
 }
 
 /* ------------------------------------------------------------------ which kinds */
@@ -109,16 +109,16 @@ static const struct schema *params_of(const struct api *api, const struct json *
 
 static void on_applied(void *arg, int r, struct str body)
 {
-    struct api *api = arg;
+    struct controllers *c = arg;
     (void)body;
     if (r < 0 || r == 429 || r >= 500) {
         log_warn("the types of a policy were not written, trying again", "answer=%d", r);
-        retry(api);
+        retry(c);
     } else {
-        retry_settle(&api->policy_types_retry);
+        retry_settle(&c->policy_types_retry);
     }
-    api->policy_types_in_flight--;
-    controllers_idle(api);
+    c->policy_types_in_flight--;
+    api_part_idle(c->api);
 }
 
 static bool is_policy(const struct kube_resource *res)
@@ -126,7 +126,7 @@ static bool is_policy(const struct kube_resource *res)
     return str_is(res->group, GROUP) && str_is(res->plural, PLURAL);
 }
 
-void policy_types_written(struct api *api, const struct written *w)
+void policy_types_written(struct controllers *c, const struct written *w)
 {
     if (!w->obj || !is_policy(w->res) || meta_is_deleting(w->obj))
         return;
@@ -135,9 +135,9 @@ void policy_types_written(struct api *api, const struct written *w)
         return;
     struct arena arena = { 0 }, *a = &arena;
     struct kinds kinds = { .n = 0 };
-    find_kinds(api, w->obj, &kinds);
+    find_kinds(c->api, w->obj, &kinds);
     struct json *warnings =
-        policy_type_warnings(a, w->obj, kinds.types, kinds.n, params_of(api, w->obj));
+        policy_type_warnings(a, w->obj, kinds.types, kinds.n, params_of(c->api, w->obj));
     struct json *config = json_new_object(a), *status = json_new_object(a),
                 *checking = json_new_object(a), *meta = json_new_object(a);
     if (warnings->n)
@@ -164,20 +164,20 @@ void policy_types_written(struct api *api, const struct written *w)
                  "policy=" STR_FMT, STR_ARG(w->name));
     } else {
         sent.body = buf_str(&text);
-        if (inner_call(api, &sent, on_applied, api) >= 0)
-            api->policy_types_in_flight++;
+        if (inner_call(c->api, &sent, on_applied, c) >= 0)
+            c->policy_types_in_flight++;
     }
     arena_fini(a);
 }
 
 /* ------------------------------------------------------------------ what was left undone */
 
-static void on_rescan_done(struct api *api, int r)
+static void on_rescan_done(struct controllers *c, int r)
 {
     if (r < 0)
-        retry(api);
-    api->policy_types_in_flight--;
-    controllers_idle(api);
+        retry(c);
+    c->policy_types_in_flight--;
+    api_part_idle(c->api);
 }
 
 static const struct rescan_opts rescan = { .group = { GROUP, sizeof GROUP - 1 },
@@ -185,15 +185,15 @@ static const struct rescan_opts rescan = { .group = { GROUP, sizeof GROUP - 1 },
                                            .written = policy_types_written,
                                            .done = on_rescan_done };
 
-void policy_types_start(struct api *api)
+void policy_types_start(struct controllers *c)
 {
-    api->policy_types_in_flight++;
-    int r = rescan_start(api, &rescan);
+    c->policy_types_in_flight++;
+    int r = rescan_start(c, &rescan);
     if (r < 0)
-        on_rescan_done(api, r);
+        on_rescan_done(c, r);
 }
 
-void policy_types_stop(struct api *api)
+void policy_types_stop(struct controllers *c)
 {
-    timer_stop(api->loop, &api->policy_types_retry.timer);
+    timer_stop(c->api->loop, &c->policy_types_retry.timer);
 }

@@ -12,7 +12,7 @@
 #include "api/controllers/controllers.h"
 
 /* Check the policies that an earlier process left unchecked, or that the store refused. */
-void policy_types_start(struct api *api);
-void policy_types_stop(struct api *api);
+void policy_types_start(struct controllers *c);
+void policy_types_stop(struct controllers *c);
 /* Check a policy whose generation was not checked yet; no-op for other kinds. */
-void policy_types_written(struct api *api, const struct written *w);
+void policy_types_written(struct controllers *c, const struct written *w);

@@ -121,7 +121,7 @@ static void count_end(struct count *c, int r)
     q->n_running--;
     if (!timer_is_armed(&q->retry.timer))
         kick(q);
-    controllers_idle(q->api);
+    api_part_idle(q->api);
 }
 
 static void write_counts(struct count *c);
@@ -331,7 +331,7 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
         r >= 0 && !more; /* else each object looks for quotas itself, as with damaged ones */
     if (r < 0 && !q->stopped)
         retry_arm(q->api->loop, &q->retry, on_retry);
-    controllers_idle(q->api);
+    api_part_idle(q->api);
 }
 
 static void load(struct quotas *q)
@@ -355,7 +355,7 @@ static void on_turn(struct defer *d)
             break;
         }
     }
-    controllers_idle(q->api);
+    api_part_idle(q->api);
 }
 
 static void kick(struct quotas *q)

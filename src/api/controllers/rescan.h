@@ -9,11 +9,11 @@
 
 struct rescan_opts {
     struct str group, plural; /* of a built-in kind, version v1; texts are static */
-    void (*written)(struct api *api, const struct written *w);
+    void (*written)(struct controllers *c, const struct written *w);
     /* Runs once, last, not before rescan_start() has returned. r: 0, or what reading gave. */
-    void (*done)(struct api *api, int r);
+    void (*done)(struct controllers *c, int r);
 };
 
 /* `opts` is kept until done() has run. Ends early, with 0, while the server closes. Errors: what
  * the store says to the first page; then done() does not run. */
-int rescan_start(struct api *api, const struct rescan_opts *opts);
+int rescan_start(struct controllers *c, const struct rescan_opts *opts);

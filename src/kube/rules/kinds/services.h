@@ -3,7 +3,7 @@
  * Addresses and ports of Services. A Service holds addresses of 10.96.0.0/12 and ports of
  * 30000-32767, each of which belongs to one Service only. What it does not ask for by itself is
  * chosen at random; that nobody else has it shows when the Service is written, together with a
- * key for everything it holds (api/claims.h). So there is no table of what is taken.
+ * key for everything it holds (api/admit/claims.c). So there is no table of what is taken.
  */
 #pragma once
 

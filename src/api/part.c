@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the server; see part.h. */
+#include "api/part.h"
+
+#include <assert.h>
+#include <errno.h>
+
+void api_add_part(struct api *api, const struct api_part_ops *ops, void *self)
+{
+    assert(api->n_parts < API_PARTS_MAX);
+    api->parts[api->n_parts++] = (struct api_part){ ops, self };
+}
+
+static void start_next(struct api *api);
+
+static void parts_ready(struct api *api, int r, const struct err *err)
+{
+    controller_ready_cb ready = api->parts_ready;
+    api->parts_ready = NULL;
+    ready(api->parts_ready_arg, r, err);
+}
+
+/* start() may call this before it returns, and the next part is started from here: the depth is
+ * that of the table. */
+static void on_ready(void *arg, int r, const struct err *err)
+{
+    struct api *api = arg;
+    if (r < 0 || api->closing)
+        parts_ready(api, r < 0 ? r : -ECANCELED, err);
+    else
+        start_next(api);
+}
+
+static void start_next(struct api *api)
+{
+    while (api->n_started < api->n_parts) {
+        const struct api_part *p = &api->parts[api->n_started++];
+        if (p->ops->start) {
+            p->ops->start(p->self, on_ready, api);
+            return;
+        }
+    }
+    parts_ready(api, 0, NULL);
+}
+
+void api_start_parts(struct api *api, controller_ready_cb ready, void *arg)
+{
+    api->parts_ready = ready;
+    api->parts_ready_arg = arg;
+    start_next(api);
+}
+
+void api_stop_parts(struct api *api)
+{
+    for (size_t i = api->n_parts; i-- > 0;)
+        if (api->parts[i].ops->stop)
+            api->parts[i].ops->stop(api->parts[i].self);
+}
+
+void api_free_parts(struct api *api)
+{
+    for (size_t i = api->n_parts; i-- > 0;)
+        if (api->parts[i].ops->free)
+            api->parts[i].ops->free(api->parts[i].self);
+}
+
+bool api_parts_busy(const struct api *api)
+{
+    for (size_t i = 0; i < api->n_parts; i++)
+        if (api->parts[i].ops->is_busy && api->parts[i].ops->is_busy(api->parts[i].self))
+            return true;
+    return false;
+}
+
+/* Keep the table of Namespaces that take new objects (namespace_table.h) current. */
+static void note_namespace(struct api *api, const struct written *w)
+{
+    if (w->res->group.n || !str_is(w->res->plural, "namespaces"))
+        return;
+    if (w->obj && !meta_is_deleting(w->obj))
+        namespace_table_put(&api->namespace_table, w->name, w->rev);
+    else
+        namespace_table_forget(&api->namespace_table, w->name);
+}
+
+void api_written(struct api *api, const struct written *w)
+{
+    note_namespace(api, w);
+    for (size_t i = 0; i < api->n_parts; i++)
+        if (api->parts[i].ops->written)
+            api->parts[i].ops->written(api->parts[i].self, w);
+    watch_note_write(api);
+}
+
+void api_lost(struct api *api, const struct kube_resource *res, struct str ns, struct str name,
+              struct str key, uint64_t rev)
+{
+    struct arena a = { 0 };
+    struct json *old = json_new_object(&a), *meta = json_obj(&a, old, "metadata");
+    json_set_str(&a, meta, "name", name);
+    json_set_str(&a, meta, "namespace", ns);
+    const struct written w = {
+        .res = res, .key = key, .name = name, .old = old, .value = STR(""), .rev = rev
+    };
+    note_namespace(api, &w);
+    for (size_t i = 0; i < api->n_parts; i++)
+        if (api->parts[i].ops->lost)
+            api->parts[i].ops->lost(api->parts[i].self, &w);
+    watch_note_write(api);
+    arena_fini(&a);
+}
