@@ -276,7 +276,7 @@ TEST(a_pod_refers_to_what_its_parts_name)
         "'resourceClaimTemplateName':'t'},{'name':'z','resourceClaimTemplateName':'t'}]},"
         "'status':{'resourceClaimStatuses':[{'name':'y','resourceClaimName':'r2'},{'name':'z'}],"
         "'extendedResourceClaimStatus':{'resourceClaimName':'r3'}}}");
-    pod_references(&a, pod, write_reference, &b);
+    kind_pod_references(&a, pod, write_reference, &b);
     CHECK_STR(buf_str(&b), "a:sa s:pull s:s1 c:c1 s:s2 c:c2 s:s3 s:v1 c:v2 s:v3 c:v4 p:v5 p:p-e "
                            "s:v6 s:v7 s:v8 s:v9 r:r1 r:r2 r:r3 ");
     arena_fini(&a);
@@ -305,11 +305,12 @@ TEST(a_volume_names_the_secrets_that_a_node_reads)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena a = { 0 };
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(1 << 16);
-        volume_secrets(parsed(&a, arena_printf(&a,
-                                               "{'spec':{'claimRef':{'namespace':'ns','name':'c'}"
-                                               ",%s}}",
-                                               cases[i].spec)),
-                       write_secret, &b);
+        kind_volume_secrets(
+            parsed(&a, arena_printf(&a,
+                                    "{'spec':{'claimRef':{'namespace':'ns','name':'c'}"
+                                    ",%s}}",
+                                    cases[i].spec)),
+            write_secret, &b);
         CHECK_STR(buf_str(&b), cases[i].secrets);
         arena_fini(&a);
     }

@@ -168,8 +168,8 @@ static void evict(struct eviction *e, bool pin)
         return;
     }
     struct json *pod = json_clone(a, e->pod);
-    pod_add_condition(a, pod, "DisruptionTarget", "True", "EvictionByEvictionAPI",
-                      "Eviction API: evicting", clock_wall_ms() / 1000);
+    kind_pod_add_condition(a, pod, "DisruptionTarget", "True", "EvictionByEvictionAPI",
+                           "Eviction API: evicting", clock_wall_ms() / 1000);
     call(e, "PUT", str_of(arena_printf(a, STR_FMT "/status", STR_ARG(pod_path(e)))), pod, on_told);
 }
 

@@ -90,8 +90,8 @@ static bool entry_of(struct arena *a, struct str key, const struct json *pod, st
         return false;
     scoped(buf_fini_scoped) struct buf value = BUF_INIT(PLACED_VALUE_MAX);
     (void)buf_add_char(&value, '1');
-    if (!pod_is_mirror(pod))
-        pod_references(a, pod, add_reference, &value);
+    if (!kind_pod_is_mirror(pod))
+        kind_pod_references(a, pod, add_reference, &value);
     *ret_key = str_of(arena_printf(a, PLACED_PREFIX STR_FMT "/" STR_FMT, STR_ARG(node),
                                    STR_ARG(str_slice(key, sizeof PODS - 1, key.n))));
     *ret_value = str_copy_arena(a, buf_str(&value));

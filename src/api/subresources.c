@@ -67,7 +67,7 @@ static struct json *shape_binding(struct request *rq, const struct json *binding
     merge(a, meta_of(a, pod), json_getc(binding, "metadata"), "annotations");
     merge(a, meta_of(a, pod), json_getc(binding, "metadata"), "labels");
     (void)json_del(json_getc(pod, "status"), STR("nominatedNodeName")); /* it has a node now */
-    pod_add_condition(a, pod, "PodScheduled", "True", "", "", clock_wall_ms() / 1000);
+    kind_pod_add_condition(a, pod, "PodScheduled", "True", "", "", clock_wall_ms() / 1000);
     *ret = pod;
     return NULL;
 }

@@ -82,7 +82,7 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret)
     parse_manager(rq, write_patch_type(rq) == PATCH_APPLY, &errs, ret);
     parse_dry_run(rq, &errs, ret);
     struct str fv = route_query(&rq->route, "fieldValidation");
-    if (field_validation_parse(fv, &ret->fv) < 0) {
+    if (object_field_validation_parse(fv, &ret->fv) < 0) {
         static const struct str known[] = {
             { "", 0 }, { "Ignore", 6 }, { "Strict", 6 }, { "Warn", 4 }
         };
@@ -178,7 +178,7 @@ static int parse_as(struct request *rq, const struct schema *schema,
 static enum field_validation validation_of(const struct request *rq)
 {
     enum field_validation fv = FIELD_VALIDATION_WARN;
-    (void)field_validation_parse(route_query(&rq->route, "fieldValidation"), &fv);
+    (void)object_field_validation_parse(route_query(&rq->route, "fieldValidation"), &fv);
     return fv;
 }
 

@@ -102,7 +102,7 @@ static const char *check_mirror(struct arena *a, const struct json *pod)
     bool secrets = false;
     if (json_get_str(spec, "serviceAccountName").n)
         return "a mirror pod may not reference service accounts";
-    pod_references(a, pod, note_secret, &secrets);
+    kind_pod_references(a, pod, note_secret, &secrets);
     if (secrets)
         return "a mirror pod may not reference secrets";
     json_each (volume, json_getc(spec, "volumes"))
@@ -117,7 +117,7 @@ bool admit_account(struct arena *a, struct json *pod, const struct json *account
 {
     struct json *spec = json_obj(a, pod, "spec");
     struct str name = json_get_str(spec, "serviceAccountName");
-    if (pod_is_mirror(pod)) { /* it shows what runs on a node without asking anybody */
+    if (kind_pod_is_mirror(pod)) { /* it shows what runs on a node without asking anybody */
         *why = check_mirror(a, pod);
         return !*why;
     }

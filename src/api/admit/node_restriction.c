@@ -234,7 +234,7 @@ static const char *judge_new_pod(struct attempt *t)
     const struct json *owners = json_path(t->obj, "metadata", "ownerReferences", NULL);
     const char *unknown;
     size_t n = json_is(owners, JSON_ARRAY) ? owners->n : 0;
-    if (!pod_is_mirror(t->obj))
+    if (!kind_pod_is_mirror(t->obj))
         return say(t, "pod does not have \"" MIRROR "\" annotation, node %s can only create mirror "
                       "pods");
     if (!str_eq(node_of_pod(t->obj), t->node))
@@ -246,7 +246,7 @@ static const char *judge_new_pod(struct attempt *t)
     const char *why = judge_owner(t, json_first(owners));
     if (why || t->not_found)
         return why;
-    const char *needs = pod_api_reference(t->a, t->obj, &unknown);
+    const char *needs = kind_pod_api_reference(t->a, t->obj, &unknown);
     if (unknown)
         return arena_printf(t->a, "error checking mirror pod for API references: %s", unknown);
     return needs

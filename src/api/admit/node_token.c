@@ -149,8 +149,8 @@ static void next_volume(struct check *c)
         }
         struct str claim = json_str(json_path(v, "persistentVolumeClaim", "claimName", NULL));
         if (json_path(v, "ephemeral", "volumeClaimTemplate", NULL))
-            claim = pod_ephemeral_claim(a, c->pod, v);
-        struct str driver = volume_csi_driver(v);
+            claim = kind_pod_ephemeral_claim(a, c->pod, v);
+        struct str driver = kind_volume_csi_driver(v);
         if ((claim.n || driver.n) && c->n_followed++ >= DRIVERS_MAX)
             continue;
         if (claim.n) {
@@ -217,7 +217,7 @@ static void take_object(struct check *c, const struct json *obj)
         read_object(c, AT_VOLUME, "", "persistentvolumes", STR(""),
                     json_get_str(spec, "volumeName"));
     else if (c->at == AT_VOLUME)
-        read_driver(c, volume_csi_driver(spec));
+        read_driver(c, kind_volume_csi_driver(spec));
     else if (driver_names_audience(c, obj))
         end(c, NULL);
     else

@@ -173,18 +173,19 @@ static void evaluate(struct check *c, struct hook *h)
     struct arena a = { .budget = c->rq->arena.budget };
     const struct json *spec = json_getc(h->binding, "spec");
     c->asked = h;
-    if (!policy_matches(&a, json_path(h->policy, "spec", "matchConstraints", NULL), &c->about) ||
-        !policy_matches(&a, json_getc(spec, "matchResources"), &c->about)) {
+    if (!cel_policy_matches(&a, json_path(h->policy, "spec", "matchConstraints", NULL),
+                            &c->about) ||
+        !cel_policy_matches(&a, json_getc(spec, "matchResources"), &c->about)) {
         arena_fini(&a);
         return;
     }
-    if (h->failed && policy_fails_closed(h->policy))
+    if (h->failed && cel_policy_fails_closed(h->policy))
         deny(c, h, str_of(h->why), STR(""));
     else if (!h->failed && !h->params)
-        policy_evaluate(&a, h->policy, &c->about, NULL, on_denied, c);
+        cel_policy_evaluate(&a, h->policy, &c->about, NULL, on_denied, c);
     json_each (params, h->params)
         if (!h->failed)
-            policy_evaluate(&a, h->policy, &c->about, params, on_denied, c);
+            cel_policy_evaluate(&a, h->policy, &c->about, params, on_denied, c);
     arena_fini(&a);
 }
 
@@ -409,8 +410,8 @@ static bool may_match(struct check *c, const struct json *policy, const struct j
 {
     struct arena a = { 0 };
     bool match =
-        policy_matches(&a, json_path(policy, "spec", "matchConstraints", NULL), &c->about) &&
-        policy_matches(&a, json_path(binding, "spec", "matchResources", NULL), &c->about);
+        cel_policy_matches(&a, json_path(policy, "spec", "matchConstraints", NULL), &c->about) &&
+        cel_policy_matches(&a, json_path(binding, "spec", "matchResources", NULL), &c->about);
     arena_fini(&a);
     return match;
 }

@@ -129,7 +129,7 @@ static bool holds_secret(const struct node_lookup *l, const struct json *volume)
 {
     struct sought s = { .ask = &l->ask };
     if (is_bound_to(volume, &l->claims[l->next_claim - 1]))
-        volume_secrets(volume, compare_secret, &s);
+        kind_volume_secrets(volume, compare_secret, &s);
     return s.found;
 }
 

@@ -137,7 +137,7 @@ void policy_types_written(struct controllers *c, const struct written *w)
     struct kinds kinds = { .n = 0 };
     find_kinds(c->api, w->obj, &kinds);
     struct json *warnings =
-        policy_type_warnings(a, w->obj, kinds.types, kinds.n, params_of(c->api, w->obj));
+        cel_policy_type_warnings(a, w->obj, kinds.types, kinds.n, params_of(c->api, w->obj));
     struct json *config = json_new_object(a), *status = json_new_object(a),
                 *checking = json_new_object(a), *meta = json_new_object(a);
     if (warnings->n)

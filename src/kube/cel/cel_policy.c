@@ -65,7 +65,7 @@ static bool is_empty(const struct json *selector)
                          !json_first(json_getc(selector, "matchExpressions")));
 }
 
-bool policy_asks_namespace(const struct json *match)
+bool cel_policy_asks_namespace(const struct json *match)
 {
     return !is_empty(json_getc(match, "namespaceSelector"));
 }
@@ -75,7 +75,7 @@ static bool is_namespace(const struct kube_resource *res)
     return res->group.n == 0 && str_is(res->plural, "namespaces");
 }
 
-bool policy_matches(struct arena *a, const struct json *match, const struct policy_request *rq)
+bool cel_policy_matches(struct arena *a, const struct json *match, const struct policy_request *rq)
 {
     const struct json *rules = json_getc(match, "resourceRules");
     const struct json *objects = json_getc(match, "objectSelector");
@@ -213,7 +213,7 @@ static bool is_true(const struct cel_value *v)
     return v->type == CEL_BOOL && v->b;
 }
 
-bool policy_fails_closed(const struct json *policy)
+bool cel_policy_fails_closed(const struct json *policy)
 {
     return !str_is(json_str(json_path(policy, "spec", "failurePolicy", NULL)), "Ignore");
 }
@@ -252,12 +252,13 @@ static struct str message_of(struct evaluation *e, const struct json *validation
                                STR_ARG(str_trim(json_get_str(validation, "expression")))));
 }
 
-void policy_evaluate(struct arena *a, const struct json *policy, const struct policy_request *rq,
-                     const struct json *params, policy_denied_fn denied, void *arg)
+void cel_policy_evaluate(struct arena *a, const struct json *policy,
+                         const struct policy_request *rq, const struct json *params,
+                         policy_denied_fn denied, void *arg)
 {
     const struct json *spec = json_getc(policy, "spec");
     struct evaluation e = { .a = a, .left = POLICY_COST_MAX };
-    bool closed = policy_fails_closed(policy);
+    bool closed = cel_policy_fails_closed(policy);
     scope_init(&e.scope, json_is(json_getc(spec, "paramKind"), JSON_OBJECT));
     struct cel_var *vars = e.scope.vars;
     vars[OBJECT].value = cel_from_json(rq->object, rq->res->schema);

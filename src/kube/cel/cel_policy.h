@@ -28,22 +28,23 @@ struct policy_request {
  * match: spec.matchConstraints of a policy or spec.matchResources of a binding; NULL is about
  * everything. Namespaces are looked at only with `space`.
  */
-bool policy_matches(struct arena *a, const struct json *match, const struct policy_request *rq);
+bool cel_policy_matches(struct arena *a, const struct json *match, const struct policy_request *rq);
 /* The labels of the namespace decide about some of its requests. */
-bool policy_asks_namespace(const struct json *match);
+bool cel_policy_asks_namespace(const struct json *match);
 
 /* Called for each expression that is not true; message and reason are borrowed. */
 typedef void (*policy_denied_fn)(void *arg, struct str message, struct str reason);
 
 /* Evaluate the policy. params: NULL where it has no kind of them. */
-void policy_evaluate(struct arena *a, const struct json *policy, const struct policy_request *rq,
-                     const struct json *params, policy_denied_fn denied, void *arg);
+void cel_policy_evaluate(struct arena *a, const struct json *policy,
+                         const struct policy_request *rq, const struct json *params,
+                         policy_denied_fn denied, void *arg);
 /* What could not be read or evaluated denies as well, unless failurePolicy is Ignore. */
-bool policy_fails_closed(const struct json *policy);
+bool cel_policy_fails_closed(const struct json *policy);
 
 /* Report expressions of a policy that cannot be used. stored: the policy as it is now, or NULL. */
-void policy_validate_expressions(const struct json *policy, const struct json *stored,
-                                 struct field_errors *errs);
+void cel_policy_validate_expressions(const struct json *policy, const struct json *stored,
+                                     struct field_errors *errs);
 
 enum {
     POLICY_TYPES_MAX = 10,            /* that expressions are checked with, as upstream's */
@@ -61,6 +62,6 @@ struct policy_type {
  * in the arena. types: n of them, sorted as they are to be told. params: of objects of paramKind,
  * NULL where they are not known.
  */
-struct json *policy_type_warnings(struct arena *a, const struct json *policy,
-                                  const struct policy_type *types, size_t n,
-                                  const struct schema *params);
+struct json *cel_policy_type_warnings(struct arena *a, const struct json *policy,
+                                      const struct policy_type *types, size_t n,
+                                      const struct schema *params);

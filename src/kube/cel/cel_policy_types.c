@@ -238,8 +238,8 @@ static void check_expression(struct arena *a, const struct json *item, const cha
         field_error(errs, FIELD_INVALID, &here, text, "%s", str_dup_arena(errs->a, str_of(why)));
 }
 
-void policy_validate_expressions(const struct json *policy, const struct json *stored,
-                                 struct field_errors *errs)
+void cel_policy_validate_expressions(const struct json *policy, const struct json *stored,
+                                     struct field_errors *errs)
 {
     const struct json *spec = json_getc(policy, "spec"), *was = json_getc(stored, "spec");
     bool has_params = json_is(json_getc(spec, "paramKind"), JSON_OBJECT);
@@ -327,9 +327,9 @@ static const struct cel_decl *resource_decl(struct arena *a, const struct schema
     return is_builtin ? cel_decl_new(a, s, true, name) : cel_decl_resource(a, s, meta, name);
 }
 
-struct json *policy_type_warnings(struct arena *a, const struct json *policy,
-                                  const struct policy_type *types, size_t n,
-                                  const struct schema *params)
+struct json *cel_policy_type_warnings(struct arena *a, const struct json *policy,
+                                      const struct policy_type *types, size_t n,
+                                      const struct schema *params)
 {
     const struct json *spec = json_getc(policy, "spec");
     const struct json *validations = json_getc(spec, "validations"),

@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-int field_validation_parse(struct str s, enum field_validation *ret)
+int object_field_validation_parse(struct str s, enum field_validation *ret)
 {
     if (s.n == 0 || str_is(s, "Warn"))
         *ret = FIELD_VALIDATION_WARN;

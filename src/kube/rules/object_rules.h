@@ -14,7 +14,7 @@
 
 enum field_validation { FIELD_VALIDATION_IGNORE, FIELD_VALIDATION_WARN, FIELD_VALIDATION_STRICT };
 /* "Strict", "Warn", "Ignore", "" (Warn). -EINVAL. */
-int field_validation_parse(struct str s, enum field_validation *ret);
+int object_field_validation_parse(struct str s, enum field_validation *ret);
 
 enum { OBJECT_MAX_WARNINGS = 64 };
 

@@ -145,7 +145,7 @@ static void validating_policy_validate(const struct json *obj, const struct json
     struct fpath match = fpath_child(&up, STR("matchConstraints"));
     struct fpath validations = fpath_child(&up, STR("validations"));
     struct fpath annotations = fpath_child(&up, STR("auditAnnotations"));
-    policy_validate_expressions(obj, old, errs);
+    cel_policy_validate_expressions(obj, old, errs);
     if (!json_getc(spec, "matchConstraints"))
         field_error(errs, FIELD_REQUIRED, &match, NULL, "%s", "");
     if (json_first(json_getc(spec, "validations")) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apps: Deployments and their like, and ReplicationControllers of core. */
 #include "kube/model/meta.h"
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 /* Labels may not be changed through the status of a Deployment. */
@@ -66,7 +66,7 @@ static const struct json *template_spec(const struct json *obj)
     return json_path(obj, "spec", "template", "spec", NULL);
 }
 
-static void row_workload(struct row *r, const char *empty_selector)
+static void row_workload(struct kind_row *r, const char *empty_selector)
 {
     row_containers(r, template_spec(r->obj));
     row_selector(r, json_path(r->obj, "spec", "selector", NULL), empty_selector);
@@ -80,7 +80,7 @@ static void row_workload(struct row *r, const char *empty_selector)
 static void deployment_cells(struct arena *a, const struct json *obj, int64_t now_s,
                              struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     row_name(&r);
     row_printf(&r, "%lld/%lld", (long long)row_num(obj, "status.readyReplicas"),
                (long long)row_num(obj, "spec.replicas"));
@@ -103,7 +103,7 @@ static const struct kube_column deployment_columns[] = {
 static void replica_cells(struct arena *a, const struct json *obj, int64_t now_s,
                           struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     row_name(&r);
     row_int(&r, row_num(obj, "spec.replicas"));
     row_int(&r, row_num(obj, "status.replicas"));
@@ -130,7 +130,7 @@ static const struct kube_column replica_columns[] = {
 static void stateful_cells(struct arena *a, const struct json *obj, int64_t now_s,
                            struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     row_name(&r);
     row_printf(&r, "%lld/%lld", (long long)row_num(obj, "status.readyReplicas"),
                (long long)row_num(obj, "spec.replicas"));
@@ -147,7 +147,7 @@ static const struct kube_column stateful_columns[] = {
 
 static void daemon_cells(struct arena *a, const struct json *obj, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     row_name(&r);
     row_int(&r, row_num(obj, "status.desiredNumberScheduled"));
     row_int(&r, row_num(obj, "status.currentNumberScheduled"));
@@ -175,7 +175,7 @@ static const struct kube_column daemon_columns[] = {
 static void revision_cells(struct arena *a, const struct json *obj, int64_t now_s,
                            struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     const struct json *owner = NULL;
     json_each (o, json_path(obj, "metadata", "ownerReferences", NULL))
         if (json_bool(json_getc(o, "controller")))

@@ -4,8 +4,8 @@
  * carries everything else in annotations, so that nothing is lost on the way there and back.
  */
 #include "kube/model/meta.h"
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 #define NOTE "autoscaling.alpha.kubernetes.io/"
@@ -186,7 +186,7 @@ static void add_target(struct buf *b, const struct json *spec, const struct json
         (void)buf_add_cstr(b, " (avg)");
 }
 
-static void row_targets(struct row *r)
+static void row_targets(struct kind_row *r)
 {
     const struct json *specs = json_path(r->obj, "spec", "metrics", NULL);
     const struct json *now = json_first(json_path(r->obj, "status", "currentMetrics", NULL));
@@ -212,7 +212,7 @@ static void hpa_cells(struct arena *a, const struct json *obj, int64_t now_s, st
     struct json *v2 = json_clone(a, obj);
     if (str_is(json_get_str(obj, "apiVersion"), "autoscaling/v1"))
         from_v1(a, v2);
-    struct row r = { a, cells, v2, now_s };
+    struct kind_row r = { a, cells, v2, now_s };
     const struct json *min = json_path(v2, "spec", "minReplicas", NULL);
     row_name(&r);
     row_printf(&r, STR_FMT "/" STR_FMT, STR_ARG(row_text(v2, "spec.scaleTargetRef.kind")),

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "kube/model/meta.h"
 #include "kube/model/table.h"
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 /* ------------------------------------------------------------------ Job */
@@ -46,7 +46,7 @@ static void job_prepare_create(struct arena *a, struct json *job)
         json_setc(a, meta, "labels", json_clone(a, of_pods));
 }
 
-static void row_job_status(struct row *r)
+static void row_job_status(struct kind_row *r)
 {
     static const char *const shown[][2] = { { "Complete", "Complete" },
                                             { "Failed", "Failed" },
@@ -63,7 +63,7 @@ static void row_job_status(struct row *r)
     row_str(r, STR("Running"));
 }
 
-static void row_completions(struct row *r)
+static void row_completions(struct kind_row *r)
 {
     long long done = row_num(r->obj, "status.succeeded");
     const struct json *wanted = json_path(r->obj, "spec", "completions", NULL);
@@ -76,7 +76,7 @@ static void row_completions(struct row *r)
         row_printf(r, "%lld/1", done);
 }
 
-static void row_duration(struct row *r)
+static void row_duration(struct kind_row *r)
 {
     int64_t from, to = r->now_s * 1000000;
     struct str start = row_text(r->obj, "status.startTime");
@@ -89,7 +89,7 @@ static void row_duration(struct row *r)
 
 static void job_cells(struct arena *a, const struct json *job, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, job, now_s };
+    struct kind_row r = { a, cells, job, now_s };
     row_name(&r);
     row_job_status(&r);
     row_completions(&r);
@@ -117,7 +117,7 @@ static const struct kube_column job_columns[] = {
 
 static void cron_cells(struct arena *a, const struct json *cron, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, cron, now_s };
+    struct kind_row r = { a, cells, cron, now_s };
     const struct json *suspend = json_path(cron, "spec", "suspend", NULL);
     const struct json *job = json_path(cron, "spec", "jobTemplate", "spec", NULL);
     struct str last = row_text(cron, "status.lastScheduleTime");

@@ -2,8 +2,8 @@
 /* LimitRanges and ResourceQuotas. */
 #include "base/sys.h"
 #include "kube/model/meta.h"
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 static struct json *cell_created_at(struct arena *a, const struct json *obj, int64_t now_s)
@@ -28,7 +28,7 @@ static const struct json *next_hard(const struct json *hard, const struct json *
     return best;
 }
 
-static void row_quota(struct row *r, bool limits)
+static void row_quota(struct kind_row *r, bool limits)
 {
     const struct json *hard = json_path(r->obj, "status", "hard", NULL);
     const struct json *used = json_path(r->obj, "status", "used", NULL);
@@ -46,7 +46,7 @@ static void row_quota(struct row *r, bool limits)
 
 static void quota_cells(struct arena *a, const struct json *obj, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     row_name(&r);
     row_quota(&r, false);
     row_quota(&r, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes, and ComponentStatuses, of which there are none here. */
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 #define ROLE_PREFIX "node-role.kubernetes.io/"
@@ -14,7 +14,7 @@ static struct str role_of(const struct json *label)
     return str_is(label->key, ROLE_LABEL) ? json_str(label) : STR("");
 }
 
-static void row_roles(struct row *r)
+static void row_roles(struct kind_row *r)
 {
     const struct json *labels = json_path(r->obj, "metadata", "labels", NULL);
     struct buf b = BUF_INIT(4096);
@@ -35,7 +35,7 @@ static void row_roles(struct row *r)
     buf_fini(&b);
 }
 
-static void row_node_status(struct row *r)
+static void row_node_status(struct kind_row *r)
 {
     const struct json *conditions = json_path(r->obj, "status", "conditions", NULL);
     const char *ready = "Unknown";
@@ -46,7 +46,7 @@ static void row_node_status(struct row *r)
     row_printf(r, "%s%s", ready, closed ? ",SchedulingDisabled" : "");
 }
 
-static void row_address(struct row *r, const char *type)
+static void row_address(struct kind_row *r, const char *type)
 {
     json_each (at, json_path(r->obj, "status", "addresses", NULL)) {
         if (str_is(json_get_str(at, "type"), type)) {
@@ -58,7 +58,7 @@ static void row_address(struct row *r, const char *type)
 }
 
 /* "6.1.0 (amd64)" */
-static void row_kernel(struct row *r, const struct json *info)
+static void row_kernel(struct kind_row *r, const struct json *info)
 {
     struct str version = json_get_str(info, "kernelVersion"),
                machine = json_get_str(info, "architecture");
@@ -68,7 +68,7 @@ static void row_kernel(struct row *r, const struct json *info)
 
 static void node_cells(struct arena *a, const struct json *node, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, node, now_s };
+    struct kind_row r = { a, cells, node, now_s };
     const struct json *info = json_path(node, "status", "nodeInfo", NULL);
     row_name(&r);
     row_node_status(&r);
@@ -139,7 +139,7 @@ static const struct kube_strategy node_strategy = { .prepare_create = node_prepa
 static void component_cells(struct arena *a, const struct json *obj, int64_t now_s,
                             struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     const struct json *healthy = NULL;
     json_each (c, json_getc(obj, "conditions"))
         if (str_is(json_get_str(c, "type"), "Healthy"))

@@ -4,9 +4,9 @@
 #include "kube/model/meta.h"
 #include "kube/model/quantity.h"
 #include "kube/model/table.h"
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
 #include "kube/rules/kinds/pods.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 /* ------------------------------------------------------------------ quality of service */
@@ -40,7 +40,7 @@ static void qos_add(struct qos_sum *sum, const struct json *resources)
     }
 }
 
-const char *pod_qos_class(const struct json *pod)
+const char *kind_pod_qos_class(const struct json *pod)
 {
     static const char *const lists[] = { "initContainers", "containers" };
     const struct json *spec = json_getc(pod, "spec"), *whole = json_getc(spec, "resources");
@@ -62,8 +62,8 @@ const char *pod_qos_class(const struct json *pod)
 
 /* ------------------------------------------------------------------ writes */
 
-void pod_add_condition(struct arena *a, struct json *pod, const char *type, const char *status,
-                       const char *reason, const char *message, int64_t now_s)
+void kind_pod_add_condition(struct arena *a, struct json *pod, const char *type, const char *status,
+                            const char *reason, const char *message, int64_t now_s)
 {
     struct json *st = json_obj(a, pod, "status"), *list = json_getc(st, "conditions"), *c = NULL;
     if (!json_is(list, JSON_ARRAY)) {
@@ -155,9 +155,9 @@ static void pod_prepare_create(struct arena *a, struct json *pod)
     if (json_int_or(json_path(pod, "spec", "terminationGracePeriodSeconds", NULL), 0) < 0)
         json_set_int(a, json_getc(pod, "spec"), "terminationGracePeriodSeconds", 1);
     if (gates && gates->n)
-        pod_add_condition(a, pod, "PodScheduled", "False", "SchedulingGated",
-                          "Scheduling is blocked due to non-empty scheduling gates", 0);
-    json_set_str(a, status, "qosClass", str_of(pod_qos_class(pod)));
+        kind_pod_add_condition(a, pod, "PodScheduled", "False", "SchedulingGated",
+                               "Scheduling is blocked due to non-empty scheduling gates", 0);
+    json_set_str(a, status, "qosClass", str_of(kind_pod_qos_class(pod)));
 }
 
 /* The kubelet may leave out what the server knows better. */
@@ -349,7 +349,7 @@ static void pod_summary(struct pod_row *r, const struct json *pod)
         r->reason = STR("Terminating");
 }
 
-static void row_restarts(struct row *row, const struct pod_row *r)
+static void row_restarts(struct kind_row *row, const struct pod_row *r)
 {
     struct str since = table_age(r->a, r->last_restart, row->now_s);
     if (r->restarts && r->last_restart.n)
@@ -358,7 +358,7 @@ static void row_restarts(struct row *row, const struct pod_row *r)
         row_printf(row, "%lld", (long long)r->restarts);
 }
 
-static void row_readiness_gates(struct row *row, const struct pod_row *r)
+static void row_readiness_gates(struct kind_row *row, const struct pod_row *r)
 {
     const struct json *gates = json_getc(r->spec, "readinessGates");
     int64_t n_true = 0;
@@ -373,7 +373,7 @@ static void row_readiness_gates(struct row *row, const struct pod_row *r)
 
 static void pod_cells(struct arena *a, const struct json *pod, int64_t now_s, struct json *cells)
 {
-    struct row row = { a, cells, pod, now_s };
+    struct kind_row row = { a, cells, pod, now_s };
     struct pod_row r = { .a = a,
                          .spec = json_getc(pod, "spec"),
                          .status = json_getc(pod, "status"),
@@ -406,7 +406,7 @@ static const struct kube_column pod_columns[] = {
 static void template_cells(struct arena *a, const struct json *obj, int64_t now_s,
                            struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     row_name(&r);
     row_containers(&r, json_path(obj, "template", "spec", NULL));
     row_labels(&r, json_path(obj, "template", "metadata", "labels", NULL));

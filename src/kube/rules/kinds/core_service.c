@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Services and Endpoints. */
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/kinds/services.h"
 #include "kube/rules/validate/validate.h"
 
@@ -47,7 +47,7 @@ static void add_ingress(struct buf *b, const struct json *svc)
     }
 }
 
-static void row_external(struct row *r)
+static void row_external(struct kind_row *r)
 {
     const struct json *spec = json_getc(r->obj, "spec");
     struct str type = json_get_str(spec, "type");
@@ -64,7 +64,7 @@ static void row_external(struct row *r)
     buf_fini(&b);
 }
 
-static void row_ports(struct row *r)
+static void row_ports(struct kind_row *r)
 {
     struct buf b = BUF_INIT(CELL_TEXT_MAX);
     json_each (p, json_path(r->obj, "spec", "ports", NULL)) {
@@ -83,7 +83,7 @@ static void row_ports(struct row *r)
 static void service_cells(struct arena *a, const struct json *svc, int64_t now_s,
                           struct json *cells)
 {
-    struct row r = { a, cells, svc, now_s };
+    struct kind_row r = { a, cells, svc, now_s };
     const struct json *spec = json_getc(svc, "spec");
     const struct json *ips = json_getc(spec, "clusterIPs");
     row_name(&r);
@@ -159,7 +159,7 @@ static void add_endpoints(struct buf *b, const struct json *subset, const struct
 static void endpoints_cells(struct arena *a, const struct json *obj, int64_t now_s,
                             struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     struct buf b = BUF_INIT(CELL_TEXT_MAX);
     const struct json *subsets = json_getc(obj, "subsets");
     int64_t n = 0;

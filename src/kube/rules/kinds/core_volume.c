@@ -2,8 +2,8 @@
 /* PersistentVolumes and PersistentVolumeClaims. */
 #include "base/clock.h"
 #include "kube/model/meta.h"
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 #define CLASS_ANNOTATION "volume.beta.kubernetes.io/storage-class"
@@ -38,7 +38,7 @@ static void volume_prepare_status(struct arena *a, struct json *pv, const struct
     json_set_str(a, status, "lastPhaseTransitionTime", str_of(now));
 }
 
-static void row_modes(struct row *r, const struct json *modes)
+static void row_modes(struct kind_row *r, const struct json *modes)
 {
     static const char *const names[][2] = { { "ReadWriteOnce", "RWO" },
                                             { "ReadOnlyMany", "ROX" },
@@ -57,18 +57,18 @@ static void row_modes(struct row *r, const struct json *modes)
 }
 
 /* The class had an annotation before it had a field. */
-static void row_class(struct row *r)
+static void row_class(struct kind_row *r)
 {
     struct str old = json_str(json_path(r->obj, "metadata", "annotations", CLASS_ANNOTATION, NULL));
     row_str(r, old.n ? old : row_text(r->obj, "spec.storageClassName"));
 }
 
-static void row_phase(struct row *r)
+static void row_phase(struct kind_row *r)
 {
     row_str(r, meta_is_deleting(r->obj) ? STR("Terminating") : row_text(r->obj, "status.phase"));
 }
 
-static void row_mode(struct row *r)
+static void row_mode(struct kind_row *r)
 {
     row_or(r, row_text(r->obj, "spec.volumeMode"), "<unset>");
 }
@@ -77,7 +77,7 @@ static void row_mode(struct row *r)
 
 static void volume_cells(struct arena *a, const struct json *pv, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, pv, now_s };
+    struct kind_row r = { a, cells, pv, now_s };
     const struct json *claim = json_path(pv, "spec", "claimRef", NULL);
     row_name(&r);
     row_or(&r, row_text(pv, "spec.capacity.storage"), "0");
@@ -151,7 +151,7 @@ static void claim_prepare_update(struct arena *a, struct json *pvc, const struct
 
 static void claim_cells(struct arena *a, const struct json *pvc, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, pvc, now_s };
+    struct kind_row r = { a, cells, pvc, now_s };
     struct str volume = row_text(pvc, "spec.volumeName");
     row_name(&r);
     row_phase(&r);

@@ -5,10 +5,10 @@
 #include "codec/json.h"
 
 /* "Guaranteed", "Burstable", "BestEffort". */
-const char *pod_qos_class(const struct json *pod);
+const char *kind_pod_qos_class(const struct json *pod);
 /* Say what is allowed in a new pod and is hardly meant. */
 void pod_warnings(struct arena *a, const struct json *pod, void (*say)(void *arg, struct str text),
                   void *arg);
 /* Add or change a condition of the status. now_s 0: without a time of transition. */
-void pod_add_condition(struct arena *a, struct json *pod, const char *type, const char *status,
-                       const char *reason, const char *message, int64_t now_s);
+void kind_pod_add_condition(struct arena *a, struct json *pod, const char *type, const char *status,
+                            const char *reason, const char *message, int64_t now_s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy: PodDisruptionBudgets. (Evictions are a subresource of Pods.) */
-#include "kube/rules/kinds/cells.h"
 #include "kube/rules/kinds/kinds.h"
+#include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
 /* A number or a percentage. */
-static void row_amount(struct row *r, const char *member)
+static void row_amount(struct kind_row *r, const char *member)
 {
     const struct json *v = json_path(r->obj, "spec", member, NULL);
     if (json_is(v, JSON_NUMBER))
@@ -16,7 +16,7 @@ static void row_amount(struct row *r, const char *member)
 
 static void budget_cells(struct arena *a, const struct json *obj, int64_t now_s, struct json *cells)
 {
-    struct row r = { a, cells, obj, now_s };
+    struct kind_row r = { a, cells, obj, now_s };
     row_name(&r);
     row_amount(&r, "minAvailable");
     row_amount(&r, "maxUnavailable");

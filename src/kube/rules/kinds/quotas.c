@@ -291,9 +291,9 @@ static bool pod_in_scope(const struct json *pod, struct str scope, struct str op
     if (str_is(scope, "NotTerminating"))
         return !pod_ends(pod);
     if (str_is(scope, "BestEffort"))
-        return str_is(str_of(pod_qos_class(pod)), "BestEffort");
+        return str_is(str_of(kind_pod_qos_class(pod)), "BestEffort");
     if (str_is(scope, "NotBestEffort"))
-        return !str_is(str_of(pod_qos_class(pod)), "BestEffort");
+        return !str_is(str_of(kind_pod_qos_class(pod)), "BestEffort");
     if (str_is(scope, "CrossNamespacePodAffinity"))
         return looks_across(pod);
     return str_is(scope, "PriorityClass") && has_class(&class, class.n > 0, operator, values);
@@ -347,7 +347,8 @@ bool quota_same_scopes(const struct kube_resource *res, const struct json *x, co
 {
     struct str cx[CLAIM_CLASSES], cy[CLAIM_CLASSES];
     if (is_core(res, "pods"))
-        return pod_ends(x) == pod_ends(y) && strcmp(pod_qos_class(x), pod_qos_class(y)) == 0;
+        return pod_ends(x) == pod_ends(y) &&
+               strcmp(kind_pod_qos_class(x), kind_pod_qos_class(y)) == 0;
     if (!is_core(res, "persistentvolumeclaims"))
         return true;
     size_t nx = claim_classes(x, cx), ny = claim_classes(y, cy);

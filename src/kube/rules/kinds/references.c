@@ -38,7 +38,8 @@ static void visit_container(const struct visit *v, const struct json *container)
     }
 }
 
-struct str pod_ephemeral_claim(struct arena *a, const struct json *pod, const struct json *volume)
+struct str kind_pod_ephemeral_claim(struct arena *a, const struct json *pod,
+                                    const struct json *volume)
 {
     return str_of(arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(meta_name(pod)),
                                STR_ARG(json_get_str(volume, "name"))));
@@ -64,7 +65,7 @@ static void visit_volume(const struct visit *v, struct arena *a, const struct js
     }
     report(v, POD_CLAIM, json_str(json_path(volume, "persistentVolumeClaim", "claimName", NULL)));
     if (json_is(json_getc(volume, "ephemeral"), JSON_OBJECT))
-        report(v, POD_CLAIM, pod_ephemeral_claim(a, pod, volume));
+        report(v, POD_CLAIM, kind_pod_ephemeral_claim(a, pod, volume));
 }
 
 /* The claim of an entry of spec.resourceClaims: named there, or made of a template. */
@@ -83,7 +84,7 @@ static struct str resource_claim(const struct json *pod, const struct json *entr
     return STR("");
 }
 
-void pod_references(struct arena *a, const struct json *pod, pod_reference_fn fn, void *arg)
+void kind_pod_references(struct arena *a, const struct json *pod, pod_reference_fn fn, void *arg)
 {
     const struct visit v = { fn, arg };
     const struct json *spec = json_getc(pod, "spec");
@@ -106,7 +107,7 @@ void pod_references(struct arena *a, const struct json *pod, pod_reference_fn fn
                json_path(pod, "status", "extendedResourceClaimStatus", "resourceClaimName", NULL)));
 }
 
-bool pod_is_mirror(const struct json *pod)
+bool kind_pod_is_mirror(const struct json *pod)
 {
     return json_path(pod, "metadata", "annotations", "kubernetes.io/config.mirror", NULL);
 }
@@ -213,12 +214,13 @@ static const char *volume_reference(struct arena *a, const struct json *volume,
     return NULL;
 }
 
-const char *pod_api_reference(struct arena *a, const struct json *pod, const char **ret_unknown)
+const char *kind_pod_api_reference(struct arena *a, const struct json *pod,
+                                   const char **ret_unknown)
 {
     struct wants wants = { 0 };
     const struct json *spec = json_getc(pod, "spec"), *claims = json_getc(spec, "resourceClaims");
     *ret_unknown = NULL;
-    pod_references(a, pod, note_want, &wants);
+    kind_pod_references(a, pod, note_want, &wants);
     if (wants.account)
         return "serviceaccounts";
     if (wants.secret)
@@ -237,7 +239,7 @@ const char *pod_api_reference(struct arena *a, const struct json *pod, const cha
 
 /* ------------------------------------------------------------------ volumes */
 
-void volume_secrets(const struct json *volume, volume_secret_fn fn, void *arg)
+void kind_volume_secrets(const struct json *volume, volume_secret_fn fn, void *arg)
 {
     static const struct {
         const char *source, *ref;
@@ -264,7 +266,7 @@ void volume_secrets(const struct json *volume, volume_secret_fn fn, void *arg)
     }
 }
 
-struct str volume_csi_driver(const struct json *source)
+struct str kind_volume_csi_driver(const struct json *source)
 {
     static const char *const handed_over[][2] = {
         { "awsElasticBlockStore", "ebs.csi.aws.com" },

@@ -24,55 +24,55 @@ enum {
 
 /* ---- completion ---- */
 
-static void at_most(const struct spot *s, int64_t most, const char *detail)
+static void at_most(const struct validate_value *s, int64_t most, const char *detail)
 {
-    if (s->v && spot_number(s) > most)
-        say_invalid(s, detail);
+    if (s->v && value_number(s) > most)
+        report_invalid(s, detail);
 }
 
 #define WITH_INDEX_LIMIT "when completions are above 100000 and used with backoff limit per index"
 
-static void indexed(const struct spot *spec)
+static void indexed(const struct validate_value *spec)
 {
     MEMBER(completions, spec, "completions");
     MEMBER(parallelism, spec, "parallelism");
     MEMBER(failed, spec, "maxFailedIndexes");
     if (!completions.v)
-        say_required(&completions, "when completion mode is Indexed");
+        report_required(&completions, "when completion mode is Indexed");
     at_most(&parallelism, INDEXED_PARALLELISM_MAX,
             "must be less than or equal to 100000 when completion mode is Indexed");
     if (completions.v)
-        at_most(&failed, spot_number(&completions), "must be less than or equal to completions");
+        at_most(&failed, value_number(&completions), "must be less than or equal to completions");
     at_most(&failed, FAILED_INDEXES_MAX, "must be less than or equal to 100000");
-    if (spot_number(&completions) <= MANY_COMPLETIONS || !member_set(spec, "backoffLimitPerIndex"))
+    if (value_number(&completions) <= MANY_COMPLETIONS || !value_has(spec, "backoffLimitPerIndex"))
         return;
     if (!failed.v)
-        say_required(&failed, "must be specified when completions is above 100000");
+        report_required(&failed, "must be specified when completions is above 100000");
     at_most(&parallelism, MANY_PARALLELISM_MAX,
             "must be less than or equal to 10000 " WITH_INDEX_LIMIT);
     at_most(&failed, MANY_PARALLELISM_MAX, "must be less than or equal to 10000 " WITH_INDEX_LIMIT);
 }
 
-static void completion(const struct spot *spec)
+static void completion(const struct validate_value *spec)
 {
-    WORDS(modes, WORD("NonIndexed"), WORD("Indexed"));
+    ENUM(modes, ENUM_VALUE("NonIndexed"), ENUM_VALUE("Indexed"));
     static const char *const only_indexed[] = { "backoffLimitPerIndex", "maxFailedIndexes" };
     MEMBER(mode, spec, "completionMode");
-    one_of_or_none(&mode, &modes);
-    if (spot_is(&mode, "Indexed"))
+    validate_enum_if_set(&mode, &modes);
+    if (value_is(&mode, "Indexed"))
         indexed(spec);
-    if (mode.v && !spot_is(&mode, "NonIndexed"))
+    if (mode.v && !value_is(&mode, "NonIndexed"))
         return;
     for (size_t i = 0; i < ARRAY_LEN(only_indexed); i++) {
         MEMBER(m, spec, only_indexed[i]);
         if (m.v)
-            say_invalid(&m, "requires indexed completion mode");
+            report_invalid(&m, "requires indexed completion mode");
     }
 }
 
 /* ---- failure and success ---- */
 
-static void valid_values(const struct spot *s, const struct words *w)
+static void valid_values(const struct validate_value *s, const struct validate_enum *w)
 {
     struct buf b = BUF_INIT(1024);
     (void)buf_add_cstr(&b, "valid values: [");
@@ -81,90 +81,91 @@ static void valid_values(const struct spot *s, const struct words *w)
         go_quote(&b, w->p[i]);
     }
     (void)buf_add_char(&b, ']');
-    if (spot_text(s).n == 0)
-        say_required(s, buf_cstr(&b));
+    if (value_text(s).n == 0)
+        report_required(s, buf_cstr(&b));
     else
-        one_of_strictly(s, w);
+        validate_enum_strict(s, w);
     buf_fini(&b);
 }
 
-static void exit_code_values(const struct spot *list, bool is_in)
+static void exit_code_values(const struct validate_value *list, bool is_in)
 {
     struct map seen = { 0 };
     int64_t before = INT64_MIN;
     bool ordered = true;
-    spot_each (value, i, list) {
-        int64_t n = spot_number(&value);
+    value_each (value, i, list) {
+        int64_t n = value_number(&value);
         struct str id = value.v ? value.v->s : STR("");
         if (is_in && n == 0)
-            say_invalid_number(&value, "must not be 0 for the In operator");
+            report_invalid_number(&value, "must not be 0 for the In operator");
         if (map_put(&seen, id, &seen))
-            say_duplicate(&value);
+            report_duplicate(&value);
         ordered = ordered && n >= before;
         before = n;
     }
     if (!ordered)
-        say_invalid(list, "must be ordered");
+        report_invalid(list, "must be ordered");
     map_fini(&seen);
 }
 
-static void exit_codes(const struct spot *s, const struct map *containers)
+static void exit_codes(const struct validate_value *s, const struct map *containers)
 {
-    WORDS(operators, WORD("In"), WORD("NotIn"));
+    ENUM(operators, ENUM_VALUE("In"), ENUM_VALUE("NotIn"));
     MEMBER(op, s, "operator");
     MEMBER(name, s, "containerName");
     MEMBER(values, s, "values");
     valid_values(&op, &operators);
-    if (name.v && !map_has(containers, spot_text(&name)))
-        say_invalid_text(&name, "must be one of the container or initContainer names in the pod "
-                                "template");
-    if (spot_count(&values) == 0)
-        say_invalid(&values, "at least one value is required");
-    else if (spot_count(&values) > EXIT_CODES_MAX)
-        say_too_many(&values, EXIT_CODES_MAX);
-    exit_code_values(&values, spot_is(&op, "In"));
+    if (name.v && !map_has(containers, value_text(&name)))
+        report_invalid_text(&name, "must be one of the container or initContainer names in the pod "
+                                   "template");
+    if (value_count(&values) == 0)
+        report_invalid(&values, "at least one value is required");
+    else if (value_count(&values) > EXIT_CODES_MAX)
+        report_too_many(&values, EXIT_CODES_MAX);
+    exit_code_values(&values, value_is(&op, "In"));
 }
 
-static void pod_conditions(const struct spot *list)
+static void pod_conditions(const struct validate_value *list)
 {
-    WORDS(states, WORD("False"), WORD("True"), WORD("Unknown"));
-    if (spot_count(list) > POD_CONDITIONS_MAX)
-        say_too_many(list, POD_CONDITIONS_MAX);
-    spot_each (pattern, i, list) {
+    ENUM(states, ENUM_VALUE("False"), ENUM_VALUE("True"), ENUM_VALUE("Unknown"));
+    if (value_count(list) > POD_CONDITIONS_MAX)
+        report_too_many(list, POD_CONDITIONS_MAX);
+    value_each (pattern, i, list) {
         MEMBER(type, &pattern, "type");
         MEMBER(status, &pattern, "status");
-        must_qualified_name(&type, NULL);
+        validate_qualified_name(&type, NULL);
         valid_values(&status, &states);
     }
 }
 
 /* Upstream shows no value for these. */
-static void say_wrong(const struct spot *s, const char *detail)
+static void say_wrong(const struct validate_value *s, const char *detail)
 {
-    field_error(s->errs, FIELD_INVALID, spot_path(s), NULL, "%s", detail);
+    field_error(s->errs, FIELD_INVALID, value_path(s), NULL, "%s", detail);
 }
 
-static void failure_rule(const struct spot *s, const struct spot *spec,
+static void failure_rule(const struct validate_value *s, const struct validate_value *spec,
                          const struct map *containers)
 {
-    WORDS(actions, WORD("Count"), WORD("FailIndex"), WORD("FailJob"), WORD("Ignore"));
+    ENUM(actions, ENUM_VALUE("Count"), ENUM_VALUE("FailIndex"), ENUM_VALUE("FailJob"),
+         ENUM_VALUE("Ignore"));
     MEMBER(action, s, "action");
     MEMBER(codes, s, "onExitCodes");
     MEMBER(conditions, s, "onPodConditions");
-    if (!spot_is(&action, "FailIndex"))
+    if (!value_is(&action, "FailIndex"))
         valid_values(&action, &actions);
-    else if (!member_set(spec, "backoffLimitPerIndex"))
-        say_invalid_text(&action, "requires the backoffLimitPerIndex to be set");
+    else if (!value_has(spec, "backoffLimitPerIndex"))
+        report_invalid_text(&action, "requires the backoffLimitPerIndex to be set");
     if (codes.v)
         exit_codes(&codes, containers);
     pod_conditions(&conditions);
-    if (codes.v && spot_count(&conditions))
+    if (codes.v && value_count(&conditions))
         say_wrong(s, "specifying both OnExitCodes and OnPodConditions is not supported");
-    if (!codes.v && !spot_count(&conditions))
+    if (!codes.v && !value_count(&conditions))
         say_wrong(s, "specifying one of OnExitCodes and OnPodConditions is required");
 }
 
-static void failure_policy(const struct spot *s, const struct spot *spec)
+static void failure_policy(const struct validate_value *s, const struct validate_value *spec)
 {
     static const char *const lists[] = { "containers", "initContainers" };
     struct map containers = { 0 };
@@ -172,75 +173,76 @@ static void failure_policy(const struct spot *s, const struct spot *spec)
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         json_each (c, json_path(spec->v, "template", "spec", lists[i], NULL))
             (void)map_put(&containers, json_get_str(c, "name"), c);
-    if (spot_count(&rules) > POLICY_RULES_MAX)
-        say_too_many(&rules, POLICY_RULES_MAX);
-    spot_each (rule, i, &rules)
+    if (value_count(&rules) > POLICY_RULES_MAX)
+        report_too_many(&rules, POLICY_RULES_MAX);
+    value_each (rule, i, &rules)
         failure_rule(&rule, spec, &containers);
     map_fini(&containers);
 }
 
-static void success_rule(const struct spot *s, int64_t completions)
+static void success_rule(const struct validate_value *s, int64_t completions)
 {
     MEMBER(count, s, "succeededCount");
-    if (!count.v && !member_set(s, "succeededIndexes"))
-        say_required(s, "at least one of succeededCount or succeededIndexes must be specified");
-    not_negative(&count, NULL);
+    if (!count.v && !value_has(s, "succeededIndexes"))
+        report_required(s, "at least one of succeededCount or succeededIndexes must be specified");
+    validate_nonnegative(&count, NULL);
     at_most(&count, completions,
-            say_text(s,
-                     "must be less than or equal to %" PRId64
-                     " (the number of specified completions)",
-                     completions));
+            report_text(s,
+                        "must be less than or equal to %" PRId64
+                        " (the number of specified completions)",
+                        completions));
 }
 
-static struct json *shown_success_policy(const struct spot *s)
+static struct json *shown_success_policy(const struct validate_value *s)
 {
     struct arena *a = s->errs->a;
     struct json *v = json_new_object(a), *rules = json_new_array(a);
     json_each (rule, json_getc(s->v, "rules"))
-        json_add(rules, go_struct(a, rule,
-                                  "SucceededIndexes=succeededIndexes/null "
-                                  "SucceededCount=succeededCount/null"));
+        json_add(rules, value_go_struct(a, rule,
+                                        "SucceededIndexes=succeededIndexes/null "
+                                        "SucceededCount=succeededCount/null"));
     json_setc(a, v, "Rules", rules);
     return v;
 }
 
-static void success_policy(const struct spot *s, const struct spot *spec)
+static void success_policy(const struct validate_value *s, const struct validate_value *spec)
 {
     MEMBER(rules, s, "rules");
-    if (!str_is(member_text(spec, "completionMode"), "Indexed")) {
-        say_invalid_value(s, shown_success_policy(s), "requires indexed completion mode");
+    if (!str_is(value_member_text(spec, "completionMode"), "Indexed")) {
+        report_invalid_value(s, shown_success_policy(s), "requires indexed completion mode");
         return;
     }
-    need(&rules, "at least one rules must be specified when the successPolicy is specified");
-    if (spot_count(&rules) > POLICY_RULES_MAX)
-        say_too_many(&rules, POLICY_RULES_MAX);
-    spot_each (rule, i, &rules)
-        success_rule(&rule, member_number(spec, "completions"));
+    validate_required(&rules,
+                      "at least one rules must be specified when the successPolicy is specified");
+    if (value_count(&rules) > POLICY_RULES_MAX)
+        report_too_many(&rules, POLICY_RULES_MAX);
+    value_each (rule, i, &rules)
+        success_rule(&rule, value_member_number(spec, "completions"));
 }
 
-static void replacement_policy(const struct spot *s, bool with_failure_policy)
+static void replacement_policy(const struct validate_value *s, bool with_failure_policy)
 {
-    WORDS(policies, WORD("Failed"), WORD("TerminatingOrFailed"));
-    WORDS(only_failed, WORD("Failed"));
-    one_of_or_none(s, with_failure_policy ? &only_failed : &policies);
+    ENUM(policies, ENUM_VALUE("Failed"), ENUM_VALUE("TerminatingOrFailed"));
+    ENUM(only_failed, ENUM_VALUE("Failed"));
+    validate_enum_if_set(s, with_failure_policy ? &only_failed : &policies);
 }
 
 /* ---- Jobs ---- */
 
-static void domain_prefixed_path(const struct spot *s)
+static void domain_prefixed_path(const struct validate_value *s)
 {
     static const char set[] = "/-._~%!$&'()*+,;=:";
     struct str host, path;
-    bool spelled = true, cut = str_cut(spot_text(s), '/', &host, &path);
-    if (spot_text(s).n == 0) {
-        say_required(s, "");
+    bool spelled = true, cut = str_cut(value_text(s), '/', &host, &path);
+    if (value_text(s).n == 0) {
+        report_required(s, "");
         return;
     }
     if (!cut || host.n == 0 || path.n == 0) {
-        say_invalid_text(s, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+        report_invalid_text(s, "must be a domain-prefixed path (such as \"acme.io/foo\")");
         return;
     }
-    say_problems(s, host, meta_check_dns1123_subdomain(host));
+    report_problems(s, host, meta_check_dns1123_subdomain(host));
     for (size_t i = 0; i < path.n; i++) {
         char c = path.p[i];
         spelled = spelled && c &&
@@ -248,46 +250,48 @@ static void domain_prefixed_path(const struct spot *s)
                    strchr(set, c));
     }
     if (!spelled)
-        say_invalid_str(s, path,
-                        "Invalid path (regex used for validation is "
-                        "'[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')");
+        report_invalid_str(s, path,
+                           "Invalid path (regex used for validation is "
+                           "'[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')");
 }
 
-void a_domain_prefixed_path(const struct spot *s, const void *unused)
+void validate_domain_prefixed_path(const struct validate_value *s, const void *unused)
 {
     domain_prefixed_path(s);
 }
 
-static void managed_by(const struct spot *s)
+static void managed_by(const struct validate_value *s)
 {
     if (!s->v)
         return;
     domain_prefixed_path(s);
-    if (spot_text(s).n > MANAGED_BY_MAX_BYTES)
-        say_too_long(s, MANAGED_BY_MAX_BYTES);
+    if (value_text(s).n > MANAGED_BY_MAX_BYTES)
+        report_too_long(s, MANAGED_BY_MAX_BYTES);
 }
 
-static void job_restart_policy(const struct spot *s, bool with_failure_policy)
+static void job_restart_policy(const struct validate_value *s, bool with_failure_policy)
 {
-    WORDS(policies, WORD("OnFailure"), WORD("Never"));
-    if (spot_text(s).n == 0 || spot_is(s, "Always"))
-        say_required(s, "valid values: \"OnFailure\", \"Never\"");
-    else if (!words_has(&policies, spot_text(s)))
-        say_unsupported(s, &policies);
-    else if (with_failure_policy && !spot_is(s, "Never"))
-        say_invalid_text(s, "only \"Never\" is supported when podFailurePolicy is specified");
+    ENUM(policies, ENUM_VALUE("OnFailure"), ENUM_VALUE("Never"));
+    if (value_text(s).n == 0 || value_is(s, "Always"))
+        report_required(s, "valid values: \"OnFailure\", \"Never\"");
+    else if (!validate_enum_has(&policies, value_text(s)))
+        report_not_supported(s, &policies);
+    else if (with_failure_policy && !value_is(s, "Never"))
+        report_invalid_text(s, "only \"Never\" is supported when podFailurePolicy is specified");
 }
 
 /* What the Jobs of CronJobs obey as well. */
-static void job_spec(const struct spot *s)
+static void job_spec(const struct validate_value *s)
 {
-    static const struct member_check counts[] = { { "parallelism", not_negative, NULL },
-                                                  { "completions", not_negative, NULL },
-                                                  { "activeDeadlineSeconds", not_negative, NULL },
-                                                  { "backoffLimit", not_negative, NULL },
-                                                  { "ttlSecondsAfterFinished", not_negative, NULL },
-                                                  { "backoffLimitPerIndex", not_negative, NULL },
-                                                  { "maxFailedIndexes", not_negative, NULL } };
+    static const struct validate_member counts[] = {
+        { "parallelism", validate_nonnegative, NULL },
+        { "completions", validate_nonnegative, NULL },
+        { "activeDeadlineSeconds", validate_nonnegative, NULL },
+        { "backoffLimit", validate_nonnegative, NULL },
+        { "ttlSecondsAfterFinished", validate_nonnegative, NULL },
+        { "backoffLimitPerIndex", validate_nonnegative, NULL },
+        { "maxFailedIndexes", validate_nonnegative, NULL }
+    };
     MEMBER(per_index, s, "backoffLimitPerIndex");
     MEMBER(manager, s, "managedBy");
     MEMBER(failure, s, "podFailurePolicy");
@@ -296,9 +300,9 @@ static void job_spec(const struct spot *s)
     MEMBER(template, s, "template");
     MEMBER(pod, &template, "spec");
     MEMBER(restart, &pod, "restartPolicy");
-    CHECK_MEMBERS(s, counts);
-    if (member_set(s, "maxFailedIndexes") && !per_index.v)
-        say_required(&per_index, "when maxFailedIndexes is specified");
+    VALIDATE_MEMBERS(s, counts);
+    if (value_has(s, "maxFailedIndexes") && !per_index.v)
+        report_required(&per_index, "when maxFailedIndexes is specified");
     managed_by(&manager);
     completion(s);
     if (failure.v)
@@ -310,22 +314,22 @@ static void job_spec(const struct spot *s)
     job_restart_policy(&restart, failure.v != NULL);
 }
 
-static void has_label(const struct spot *template, const struct json *labels, const char *key,
-                      struct str want)
+static void has_label(const struct validate_value *template, const struct json *labels,
+                      const char *key, struct str want)
 {
     const struct json *have = json_getc(labels, key), named = { .key = str_of(key) };
     MEMBER(metadata, template, "metadata");
     MEMBER(list, &metadata, "labels");
-    struct spot at = spot_key(&list, &named);
+    struct validate_value at = value_key(&list, &named);
     if (!have)
-        say_required(&at, say_text(&at, "must be '" STR_FMT "'", STR_ARG(want)));
+        report_required(&at, report_text(&at, "must be '" STR_FMT "'", STR_ARG(want)));
     else if (!str_eq(json_str(have), want))
-        say_invalid_value(&at, sorted_map(at.errs->a, labels),
-                          say_text(&at, "must be '" STR_FMT "'", STR_ARG(want)));
+        report_invalid_value(&at, value_sorted_map(at.errs->a, labels),
+                             report_text(&at, "must be '" STR_FMT "'", STR_ARG(want)));
 }
 
 /* Unless it asked to choose by itself, a Job selects its pods by its name and uid. */
-static void generated_selector(const struct spot *root, const struct spot *spec)
+static void generated_selector(const struct validate_value *root, const struct validate_value *spec)
 {
     struct arena *a = root->errs->a;
     MEMBER(metadata, root, "metadata");
@@ -333,7 +337,7 @@ static void generated_selector(const struct spot *root, const struct spot *spec)
     MEMBER(selector, spec, "selector");
     MEMBER(template, spec, "template");
     const struct json *own = json_path(template.v, "metadata", "labels", NULL);
-    struct str id = spot_text(&uid), name = member_text(&metadata, "name");
+    struct str id = value_text(&uid), name = value_member_text(&metadata, "name");
     struct {
         const char *key;
         struct str value;
@@ -342,19 +346,19 @@ static void generated_selector(const struct spot *root, const struct spot *spec)
                    { "batch.kubernetes.io/controller-uid", id },
                    { "batch.kubernetes.io/job-name", name } };
     struct json *expected = json_new_object(a);
-    if (member_true(spec, "manualSelector") || !selector.v)
+    if (value_member_bool(spec, "manualSelector") || !selector.v)
         return;
-    need(&uid, NULL);
+    validate_required(&uid, NULL);
     for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
         has_label(&template, own, labels[i].key, labels[i].value);
         json_set_str(a, expected, labels[i].key, labels[i].value);
     }
     if (selector_fit(a, selector.v, expected) == SELECTOR_MISSES)
-        say_invalid_value(&selector, shown_selector(a, selector.v),
-                          "`selector` not auto-generated");
+        report_invalid_value(&selector, selector_shown(a, selector.v),
+                             "`selector` not auto-generated");
 }
 
-static void whole_job(const struct spot *spec)
+static void whole_job(const struct validate_value *spec)
 {
     struct arena *a = spec->errs->a;
     MEMBER(selector, spec, "selector");
@@ -363,46 +367,47 @@ static void whole_job(const struct spot *spec)
     MEMBER(own, &metadata, "labels");
     job_spec(spec);
     if (!selector.v)
-        say_required(&selector, "");
-    label_selector(&selector, NULL);
+        report_required(&selector, "");
+    validate_label_selector(&selector, NULL);
     if (selector_fit(a, selector.v, own.v) == SELECTOR_MISSES)
-        say_invalid_value(&own, sorted_map(a, own.v),
-                          "`selector` does not match template `labels`");
+        report_invalid_value(&own, value_sorted_map(a, own.v),
+                             "`selector` does not match template `labels`");
 }
 
-static void indexed_name(const struct spot *root, const struct spot *spec)
+static void indexed_name(const struct validate_value *root, const struct validate_value *spec)
 {
     MEMBER(metadata, root, "metadata");
     MEMBER(name, &metadata, "name");
-    int64_t completions = member_number(spec, "completions");
-    if (!str_is(member_text(spec, "completionMode"), "Indexed") || completions <= 0)
+    int64_t completions = value_member_number(spec, "completions");
+    if (!str_is(value_member_text(spec, "completionMode"), "Indexed") || completions <= 0)
         return;
     const char *host =
-        say_text(root, STR_FMT "-%" PRId64, STR_ARG(spot_text(&name)), completions - 1);
+        report_text(root, STR_FMT "-%" PRId64, STR_ARG(value_text(&name)), completions - 1);
     if (meta_check_dns1123_label(str_of(host)).n)
-        say_invalid_text(
-            &name, say_text(root, "will not able to create pod with invalid DNS label: %s", host));
+        report_invalid_text(
+            &name,
+            report_text(root, "will not able to create pod with invalid DNS label: %s", host));
 }
 
-static void completions_update(const struct spot *spec, const struct json *old)
+static void completions_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(completions, spec, "completions");
-    if (!str_is(member_text(spec, "completionMode"), "Indexed"))
-        immutable(&completions, json_getc(old, "completions"));
-    else if (completions.v && !json_same(completions.v, json_getc(old, "completions")) &&
-             spot_number(&completions) != member_number(spec, "parallelism"))
-        say_invalid(&completions, "can only be modified in tandem with spec.parallelism");
+    if (!str_is(value_member_text(spec, "completionMode"), "Indexed"))
+        validate_immutable(&completions, json_getc(old, "completions"));
+    else if (completions.v && !value_same(completions.v, json_getc(old, "completions")) &&
+             value_number(&completions) != value_member_number(spec, "parallelism"))
+        report_invalid(&completions, "can only be modified in tandem with spec.parallelism");
 }
 
 /* While a Job has not started, it may be told where its pods go. */
-static void template_update(const struct spot *spec, const struct json *old, bool waits)
+static void template_update(const struct validate_value *spec, const struct json *old, bool waits)
 {
     static const char *const free_members[] = { "nodeSelector", "tolerations", "schedulingGates" };
     struct arena *a = spec->errs->a;
     MEMBER(template, spec, "template");
     const struct json *before = json_getc(old, "template");
     struct json *now = json_clone(a, template.v), *was = json_clone(a, before);
-    if (json_same(now, was))
+    if (value_same(now, was))
         return;
     struct json *const sides[] = { now, was };
     for (size_t i = 0; waits && i < ARRAY_LEN(sides); i++) {
@@ -417,12 +422,12 @@ static void template_update(const struct spot *spec, const struct json *old, boo
         if (place && place->n == 0)
             (void)json_del(pod, STR("affinity"));
     }
-    if (!json_same(now, was))
-        say_invalid_value(&template, go_internal(a, template.v, STR("PodTemplateSpec")),
-                          "field is immutable");
+    if (!value_same(now, was))
+        report_invalid_value(&template, internal_form(a, template.v, STR("PodTemplateSpec")),
+                             "field is immutable");
 }
 
-static void job_update(const struct spot *spec, const struct json *old)
+static void job_update(const struct validate_value *spec, const struct json *old)
 {
     static const char *const fixed[] = { "completionMode", "podFailurePolicy",
                                          "backoffLimitPerIndex", "managedBy", "successPolicy" };
@@ -431,26 +436,26 @@ static void job_update(const struct spot *spec, const struct json *old)
     bool waits = json_bool(json_getc(old_spec, "suspend")) &&
                  !json_is(json_path(old, "status", "startTime", NULL), JSON_STRING);
     completions_update(spec, old_spec);
-    if (!json_same(selector.v, json_getc(old_spec, "selector")))
-        say_invalid_value(&selector, shown_selector(spec->errs->a, selector.v),
-                          "field is immutable");
+    if (!value_same(selector.v, json_getc(old_spec, "selector")))
+        report_invalid_value(&selector, selector_shown(spec->errs->a, selector.v),
+                             "field is immutable");
     template_update(spec, old_spec, waits);
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         MEMBER(m, spec, fixed[i]);
-        immutable(&m, json_getc(old_spec, fixed[i]));
+        validate_immutable(&m, json_getc(old_spec, fixed[i]));
     }
 }
 
-static void counted_once(const struct spot *list, struct map *seen)
+static void counted_once(const struct validate_value *list, struct map *seen)
 {
-    spot_each (uid, i, list)
-        if (spot_text(&uid).n == 0)
-            say_invalid_text(&uid, "must not be empty");
-        else if (map_put(seen, spot_text(&uid), seen))
-            say_duplicate_str(&uid, spot_text(&uid));
+    value_each (uid, i, list)
+        if (value_text(&uid).n == 0)
+            report_invalid_text(&uid, "must not be empty");
+        else if (map_put(seen, value_text(&uid), seen))
+            report_duplicate_str(&uid, value_text(&uid));
 }
 
-static void job_status(const struct spot *root)
+static void job_status(const struct validate_value *root)
 {
     static const char *const counters[] = { "active", "succeeded", "failed", "ready",
                                             "terminating" };
@@ -459,7 +464,7 @@ static void job_status(const struct spot *root)
     MEMBER(uncounted, &status, "uncountedTerminatedPods");
     MEMBER(succeeded, &uncounted, "succeeded");
     MEMBER(failed, &uncounted, "failed");
-    status_counters(&status, counters, ARRAY_LEN(counters));
+    validate_status_counters(&status, counters, ARRAY_LEN(counters));
     counted_once(&succeeded, &seen);
     counted_once(&failed, &seen);
     map_fini(&seen);
@@ -467,9 +472,9 @@ static void job_status(const struct spot *root)
 
 void validate_job(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
-    if (old && !json_same(json_getc(obj, "status"), json_getc(old, "status"))) {
+    if (old && !value_same(json_getc(obj, "status"), json_getc(old, "status"))) {
         job_status(&root);
         return;
     }
@@ -577,9 +582,10 @@ static const char *cron_list(struct arena *a, struct str text, const struct cron
 
 static const char *cron_descriptor(struct arena *a, struct str s)
 {
-    WORDS(known, WORD("@yearly"), WORD("@annually"), WORD("@monthly"), WORD("@weekly"),
-          WORD("@daily"), WORD("@midnight"), WORD("@hourly"));
-    if (words_has(&known, s) || str_has_prefix(s, STR("@every ")))
+    ENUM(known, ENUM_VALUE("@yearly"), ENUM_VALUE("@annually"), ENUM_VALUE("@monthly"),
+         ENUM_VALUE("@weekly"), ENUM_VALUE("@daily"), ENUM_VALUE("@midnight"),
+         ENUM_VALUE("@hourly"));
+    if (validate_enum_has(&known, s) || str_has_prefix(s, STR("@every ")))
         return NULL;
     return arena_printf(a, "unrecognized descriptor: " STR_FMT, STR_ARG(s));
 }
@@ -630,21 +636,21 @@ static const char *cron_flaw(struct arena *a, struct str s)
     return wrong;
 }
 
-static void schedule(const struct spot *s, struct str before, bool has_zone)
+static void schedule(const struct validate_value *s, struct str before, bool has_zone)
 {
-    bool zone_inside = str_find(spot_text(s), STR("TZ")) >= 0;
+    bool zone_inside = str_find(value_text(s), STR("TZ")) >= 0;
     bool zone_allowed = str_find(before, STR("TZ")) >= 0;
-    if (spot_text(s).n == 0) {
-        say_required(s, "");
+    if (value_text(s).n == 0) {
+        report_required(s, "");
         return;
     }
-    const char *wrong = cron_flaw(s->errs->a, spot_text(s));
+    const char *wrong = cron_flaw(s->errs->a, value_text(s));
     if (wrong)
-        say_invalid_text(s, wrong);
+        report_invalid_text(s, wrong);
     if (zone_inside && !zone_allowed)
-        say_invalid_text(s, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+        report_invalid_text(s, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
     else if (zone_inside && has_zone)
-        say_invalid_text(s, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
+        report_invalid_text(s, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
 }
 
 static bool is_zone_part(struct str s)
@@ -669,52 +675,52 @@ static bool is_zone(struct arena *a, struct str name)
     return stat(arena_printf(a, ZONES "/" STR_FMT, STR_ARG(name)), &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static void time_zone(const struct spot *s)
+static void time_zone(const struct validate_value *s)
 {
-    struct str rest = spot_text(s), part;
+    struct str rest = value_text(s), part;
     bool is_known = true;
     if (!s->v)
         return;
     if (rest.n == 0) {
-        say_invalid(s, "timeZone must be nil or non-empty string");
+        report_invalid(s, "timeZone must be nil or non-empty string");
         return;
     }
     for (bool more = true; more;) {
         more = str_cut(rest, '/', &part, &rest);
         is_known = is_known && is_zone_part(part);
     }
-    bool is_local = str_ieq(spot_text(s), STR("Local"));
-    if (!is_known || (!is_local && !is_zone(s->errs->a, spot_text(s))))
-        say_invalid(s, say_text(s, "unknown time zone " STR_FMT, STR_ARG(spot_text(s))));
+    bool is_local = str_ieq(value_text(s), STR("Local"));
+    if (!is_known || (!is_local && !is_zone(s->errs->a, value_text(s))))
+        report_invalid(s, report_text(s, "unknown time zone " STR_FMT, STR_ARG(value_text(s))));
     else if (is_local)
-        say_invalid(s, "timeZone must be an explicit time zone as defined in "
-                       "https://www.iana.org/time-zones");
+        report_invalid(s, "timeZone must be an explicit time zone as defined in "
+                          "https://www.iana.org/time-zones");
 }
 
 /* ---- CronJobs ---- */
 
-static void job_template(const struct spot *s)
+static void job_template(const struct validate_value *s)
 {
-    WORDS(unset, WORD("nil"), WORD("false"));
+    ENUM(unset, ENUM_VALUE("nil"), ENUM_VALUE("false"));
     MEMBER(spec, s, "spec");
     MEMBER(selector, &spec, "selector");
     MEMBER(manual, &spec, "manualSelector");
     job_spec(&spec);
     if (selector.v)
-        say_invalid_value(&selector, shown_selector(s->errs->a, selector.v),
-                          "`selector` will be auto-generated");
+        report_invalid_value(&selector, selector_shown(s->errs->a, selector.v),
+                             "`selector` will be auto-generated");
     if (json_bool(manual.v))
-        say_unsupported(&manual, &unset);
+        report_not_supported(&manual, &unset);
 }
 
 void validate_cron_job(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    WORDS(policies, WORD("Allow"), WORD("Forbid"), WORD("Replace"));
-    static const struct member_check limits[] = {
-        { "successfulJobsHistoryLimit", not_negative, NULL },
-        { "failedJobsHistoryLimit", not_negative, NULL }
+    ENUM(policies, ENUM_VALUE("Allow"), ENUM_VALUE("Forbid"), ENUM_VALUE("Replace"));
+    static const struct validate_member limits[] = {
+        { "successfulJobsHistoryLimit", validate_nonnegative, NULL },
+        { "failedJobsHistoryLimit", validate_nonnegative, NULL }
     };
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(metadata, &root, "metadata");
     MEMBER(name, &metadata, "name");
     MEMBER(spec, &root, "spec");
@@ -725,12 +731,12 @@ void validate_cron_job(const struct json *obj, const struct json *old, struct fi
     MEMBER(template, &spec, "jobTemplate");
     const struct json *before = json_getc(old, "spec");
     schedule(&when, json_get_str(before, "schedule"), zone.v != NULL);
-    not_negative(&deadline, NULL);
-    if (!old || !json_same(zone.v, json_getc(before, "timeZone")))
+    validate_nonnegative(&deadline, NULL);
+    if (!old || !value_same(zone.v, json_getc(before, "timeZone")))
         time_zone(&zone);
-    one_of(&policy, &policies);
+    validate_enum(&policy, &policies);
     job_template(&template);
-    CHECK_MEMBERS(&spec, limits);
-    if (!old && spot_text(&name).n > CRON_NAME_MAX_BYTES)
-        say_invalid_text(&name, "must be no more than 52 characters");
+    VALIDATE_MEMBERS(&spec, limits);
+    if (!old && value_text(&name).n > CRON_NAME_MAX_BYTES)
+        report_invalid_text(&name, "must be no more than 52 characters");
 }

@@ -6,17 +6,20 @@
 
 /* ---- references to fields and resources ---- */
 
-WORDS(env_fields, WORD("metadata.name"), WORD("metadata.namespace"), WORD("metadata.uid"),
-      WORD("spec.nodeName"), WORD("spec.serviceAccountName"), WORD("status.hostIP"),
-      WORD("status.hostIPs"), WORD("status.podIP"), WORD("status.podIPs"));
+ENUM(env_fields, ENUM_VALUE("metadata.name"), ENUM_VALUE("metadata.namespace"),
+     ENUM_VALUE("metadata.uid"), ENUM_VALUE("spec.nodeName"), ENUM_VALUE("spec.serviceAccountName"),
+     ENUM_VALUE("status.hostIP"), ENUM_VALUE("status.hostIPs"), ENUM_VALUE("status.podIP"),
+     ENUM_VALUE("status.podIPs"));
 /* What the API knows by name; fewer can be used. */
-WORDS(known_fields, WORD("metadata.annotations"), WORD("metadata.labels"), WORD("metadata.name"),
-      WORD("metadata.namespace"), WORD("metadata.uid"), WORD("spec.nodeName"),
-      WORD("spec.restartPolicy"), WORD("spec.serviceAccountName"), WORD("spec.schedulerName"),
-      WORD("status.phase"), WORD("status.hostIP"), WORD("status.hostIPs"), WORD("status.podIP"),
-      WORD("status.podIPs"));
-WORDS(container_fields, WORD("limits.cpu"), WORD("limits.ephemeral-storage"), WORD("limits.memory"),
-      WORD("requests.cpu"), WORD("requests.ephemeral-storage"), WORD("requests.memory"));
+ENUM(known_fields, ENUM_VALUE("metadata.annotations"), ENUM_VALUE("metadata.labels"),
+     ENUM_VALUE("metadata.name"), ENUM_VALUE("metadata.namespace"), ENUM_VALUE("metadata.uid"),
+     ENUM_VALUE("spec.nodeName"), ENUM_VALUE("spec.restartPolicy"),
+     ENUM_VALUE("spec.serviceAccountName"), ENUM_VALUE("spec.schedulerName"),
+     ENUM_VALUE("status.phase"), ENUM_VALUE("status.hostIP"), ENUM_VALUE("status.hostIPs"),
+     ENUM_VALUE("status.podIP"), ENUM_VALUE("status.podIPs"));
+ENUM(container_fields, ENUM_VALUE("limits.cpu"), ENUM_VALUE("limits.ephemeral-storage"),
+     ENUM_VALUE("limits.memory"), ENUM_VALUE("requests.cpu"),
+     ENUM_VALUE("requests.ephemeral-storage"), ENUM_VALUE("requests.memory"));
 
 /* metadata.labels['x'] to its two parts. */
 static bool split_subscript(struct str text, struct str *path, struct str *subscript)
@@ -29,57 +32,60 @@ static bool split_subscript(struct str text, struct str *path, struct str *subsc
     return true;
 }
 
-static const char *conversion_error(const struct spot *s, struct str version, struct str field)
+static const char *conversion_error(const struct validate_value *s, struct str version,
+                                    struct str field)
 {
     struct str path, subscript;
     if (!str_is(version, "v1"))
-        return say_text(s, "unsupported pod version: " STR_FMT, STR_ARG(version));
+        return report_text(s, "unsupported pod version: " STR_FMT, STR_ARG(version));
     if (split_subscript(field, &path, &subscript))
         return str_is(path, "metadata.annotations") || str_is(path, "metadata.labels")
                    ? NULL
-                   : say_text(s, "field label does not support subscript: " STR_FMT,
-                              STR_ARG(field));
-    return words_has(&known_fields, field) || str_is(field, "spec.host")
+                   : report_text(s, "field label does not support subscript: " STR_FMT,
+                                 STR_ARG(field));
+    return validate_enum_has(&known_fields, field) || str_is(field, "spec.host")
                ? NULL
-               : say_text(s, "field label not supported: " STR_FMT, STR_ARG(field));
+               : report_text(s, "field label not supported: " STR_FMT, STR_ARG(field));
 }
 
-void field_reference(const struct spot *s, const struct words *fields)
+void validate_field_reference(const struct validate_value *s, const struct validate_enum *fields)
 {
     MEMBER(version, s, "apiVersion");
     MEMBER(field, s, "fieldPath");
-    struct str path = spot_text(&field), subscript;
-    if (spot_text(&version).n == 0) {
-        say_required(&version, "");
+    struct str path = value_text(&field), subscript;
+    if (value_text(&version).n == 0) {
+        report_required(&version, "");
         return;
     }
     if (path.n == 0) {
-        say_required(&field, "");
+        report_required(&field, "");
         return;
     }
-    const char *wrong = conversion_error(s, spot_text(&version), path);
+    const char *wrong = conversion_error(s, value_text(&version), path);
     if (wrong) {
-        say_invalid_text(&field, say_text(s, "error converting fieldPath: %s", wrong));
+        report_invalid_text(&field, report_text(s, "error converting fieldPath: %s", wrong));
     } else if (split_subscript(path, &path, &subscript)) {
         if (str_is(path, "metadata.annotations"))
             subscript = str_lower_arena(s->errs->a, subscript);
-        say_problems(s, subscript, meta_check_qualified_name(subscript));
-    } else if (!words_has(fields, path) && !str_is(path, "spec.host")) {
-        say_unsupported(&field, fields);
+        report_problems(s, subscript, meta_check_qualified_name(subscript));
+    } else if (!validate_enum_has(fields, path) && !str_is(path, "spec.host")) {
+        report_not_supported(&field, fields);
     }
 }
 
 #define SIZES "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei"
 
-static void divisor(const struct spot *s, struct str resource)
+static void divisor(const struct validate_value *s, struct str resource)
 {
-    WORDS(for_cpu, WORD("1m"), WORD("1"));
-    WORDS(for_bytes, WORD("1"), WORD("1k"), WORD("1M"), WORD("1G"), WORD("1T"), WORD("1P"),
-          WORD("1E"), WORD("1Ki"), WORD("1Mi"), WORD("1Gi"), WORD("1Ti"), WORD("1Pi"), WORD("1Ei"));
+    ENUM(for_cpu, ENUM_VALUE("1m"), ENUM_VALUE("1"));
+    ENUM(for_bytes, ENUM_VALUE("1"), ENUM_VALUE("1k"), ENUM_VALUE("1M"), ENUM_VALUE("1G"),
+         ENUM_VALUE("1T"), ENUM_VALUE("1P"), ENUM_VALUE("1E"), ENUM_VALUE("1Ki"), ENUM_VALUE("1Mi"),
+         ENUM_VALUE("1Gi"), ENUM_VALUE("1Ti"), ENUM_VALUE("1Pi"), ENUM_VALUE("1Ei"));
     struct quantity q;
-    if (!spot_quantity(s, &q) || q.nano == 0)
+    if (!value_quantity(s, &q) || q.nano == 0)
         return;
-    bool cpu = str_has_suffix(resource, STR("s.cpu")), bytes = words_has(&for_bytes, spot_text(s));
+    bool cpu = str_has_suffix(resource, STR("s.cpu")),
+         bytes = validate_enum_has(&for_bytes, value_text(s));
     const char *kind = str_has_suffix(resource, STR("s.memory")) ? "memory"
                        : str_has_suffix(resource, STR("s.ephemeral-storage"))
                            ? "local ephemeral storage"
@@ -87,56 +93,56 @@ static void divisor(const struct spot *s, struct str resource)
                                str_has_prefix(resource, STR("requests.hugepages-"))
                            ? "hugepages"
                            : NULL;
-    if (cpu && !words_has(&for_cpu, spot_text(s)))
-        say_invalid_str(s, resource,
-                        "only divisor's values 1m and 1 are supported with the cpu resource");
+    if (cpu && !validate_enum_has(&for_cpu, value_text(s)))
+        report_invalid_str(s, resource,
+                           "only divisor's values 1m and 1 are supported with the cpu resource");
     if (kind && !bytes)
-        say_invalid_str(
+        report_invalid_str(
             s, resource,
-            say_text(s, "only divisor's values " SIZES " are supported with the %s resource",
-                     kind));
+            report_text(s, "only divisor's values " SIZES " are supported with the %s resource",
+                        kind));
 }
 
-void resource_reference(const struct spot *s, bool is_volume)
+void validate_resource_reference(const struct validate_value *s, bool is_volume)
 {
     MEMBER(container, s, "containerName");
     MEMBER(resource, s, "resource");
     MEMBER(by, s, "divisor");
-    struct str name = spot_text(&resource);
-    if (is_volume && spot_text(&container).n == 0)
-        say_required(&container, "");
+    struct str name = value_text(&resource);
+    if (is_volume && value_text(&container).n == 0)
+        report_required(&container, "");
     else if (name.n == 0)
-        say_required(&resource, "");
-    else if (!words_has(&container_fields, name) &&
+        report_required(&resource, "");
+    else if (!validate_enum_has(&container_fields, name) &&
              !str_has_prefix(name, STR("limits.hugepages-")) &&
              !str_has_prefix(name, STR("requests.hugepages-")))
-        say_unsupported(&resource, &container_fields);
+        report_not_supported(&resource, &container_fields);
     divisor(&by, name);
 }
 
 /* ---- environment ---- */
 
-static void key_reference(const struct spot *s)
+static void key_reference(const struct validate_value *s)
 {
     MEMBER(name, s, "name");
     MEMBER(key, s, "key");
-    must_subdomain(&name, NULL);
-    if (spot_text(&key).n == 0)
-        say_required(&key, "");
+    validate_subdomain(&name, NULL);
+    if (value_text(&key).n == 0)
+        report_required(&key, "");
     else
-        say_problems(&key, spot_text(&key), meta_check_config_key(spot_text(&key)));
+        report_problems(&key, value_text(&key), meta_check_config_key(value_text(&key)));
 }
 
-static void file_reference(const struct spot *s)
+static void file_reference(const struct validate_value *s)
 {
-    static const struct member_check members[] = { { "key", need, NULL },
-                                                   { "volumeName", need, NULL },
-                                                   { "path", need, NULL },
-                                                   { "path", a_path_below, NULL } };
-    CHECK_MEMBERS(s, members);
+    static const struct validate_member members[] = { { "key", validate_required, NULL },
+                                                      { "volumeName", validate_required, NULL },
+                                                      { "path", validate_required, NULL },
+                                                      { "path", validate_path_below, NULL } };
+    VALIDATE_MEMBERS(s, members);
 }
 
-static void env_source(const struct spot *s, struct str value)
+static void env_source(const struct validate_value *s, struct str value)
 {
     MEMBER(field, s, "fieldRef");
     MEMBER(resource, s, "resourceFieldRef");
@@ -147,9 +153,9 @@ static void env_source(const struct spot *s, struct str value)
     if (!s->v)
         return;
     if (field.v)
-        field_reference(&field, &env_fields);
+        validate_field_reference(&field, &env_fields);
     if (resource.v)
-        resource_reference(&resource, false);
+        validate_resource_reference(&resource, false);
     if (config.v)
         key_reference(&config);
     if (secret.v)
@@ -157,137 +163,140 @@ static void env_source(const struct spot *s, struct str value)
     if (file.v)
         file_reference(&file);
     if (n == 0)
-        say_invalid_str(s, STR(""),
-                        "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
-                        "`secretKeyRef` or `fileKeyRef`");
+        report_invalid_str(
+            s, STR(""),
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
+            "`secretKeyRef` or `fileKeyRef`");
     else if (value.n)
-        say_invalid_str(s, STR(""), "may not be specified when `value` is not empty");
+        report_invalid_str(s, STR(""), "may not be specified when `value` is not empty");
     else if (n > 1)
-        say_invalid_str(s, STR(""), "may not have more than one field specified at a time");
+        report_invalid_str(s, STR(""), "may not have more than one field specified at a time");
 }
 
-static void env_var(const struct spot *s, const void *unused)
+static void env_var(const struct validate_value *s, const void *unused)
 {
     MEMBER(name, s, "name");
     MEMBER(from, s, "valueFrom");
-    need(&name, NULL);
-    if (spot_text(&name).n)
-        say_problems(&name, spot_text(&name), check_env_name(spot_text(&name)));
-    env_source(&from, member_text(s, "value"));
+    validate_required(&name, NULL);
+    if (value_text(&name).n)
+        report_problems(&name, value_text(&name), names_check_env(value_text(&name)));
+    env_source(&from, value_member_text(s, "value"));
 }
 
-static void env_from(const struct spot *list, const void *unused)
+static void env_from(const struct validate_value *list, const void *unused)
 {
-    spot_each (s, i, list) {
+    value_each (s, i, list) {
         MEMBER(prefix, &s, "prefix");
         MEMBER(config, &s, "configMapRef");
         MEMBER(secret, &s, "secretRef");
         MEMBER(config_name, &config, "name");
         MEMBER(secret_name, &secret, "name");
-        if (spot_text(&prefix).n)
-            say_problems(&prefix, spot_text(&prefix), check_env_name(spot_text(&prefix)));
+        if (value_text(&prefix).n)
+            report_problems(&prefix, value_text(&prefix), names_check_env(value_text(&prefix)));
         if (config.v)
-            need_subdomain(&config_name, NULL);
+            validate_required_subdomain(&config_name, NULL);
         if (secret.v)
-            need_subdomain(&secret_name, NULL);
+            validate_required_subdomain(&secret_name, NULL);
         if (!config.v && !secret.v)
-            say_invalid_str(list, STR(""), "must specify one of: `configMapRef` or `secretRef`");
+            report_invalid_str(list, STR(""), "must specify one of: `configMapRef` or `secretRef`");
         else if (config.v && secret.v)
-            say_invalid_str(list, STR(""), "may not have more than one field specified at a time");
+            report_invalid_str(list, STR(""),
+                               "may not have more than one field specified at a time");
     }
 }
 
 /* ---- ports ---- */
 
-WORDS(protocols, WORD("SCTP"), WORD("TCP"), WORD("UDP"));
+ENUM(protocols, ENUM_VALUE("SCTP"), ENUM_VALUE("TCP"), ENUM_VALUE("UDP"));
 
-static void container_ports(const struct spot *list, const void *unused)
+static void container_ports(const struct validate_value *list, const void *unused)
 {
     struct map names = { 0 };
-    spot_each (port, i, list) {
+    value_each (port, i, list) {
         MEMBER(name, &port, "name");
         MEMBER(number, &port, "containerPort");
         MEMBER(host, &port, "hostPort");
         MEMBER(protocol, &port, "protocol");
-        struct meta_problems p = check_port_name(spot_text(&name));
-        if (spot_text(&name).n && p.n)
-            say_problems(&name, spot_text(&name), p);
-        else if (spot_text(&name).n && map_put(&names, spot_text(&name), &names))
-            say_duplicate_str(&name, spot_text(&name));
-        if (spot_number(&number) == 0)
-            say_required(&number, "");
+        struct meta_problems p = names_check_port(value_text(&name));
+        if (value_text(&name).n && p.n)
+            report_problems(&name, value_text(&name), p);
+        else if (value_text(&name).n && map_put(&names, value_text(&name), &names))
+            report_duplicate_str(&name, value_text(&name));
+        if (value_number(&number) == 0)
+            report_required(&number, "");
         else
-            a_port(&number, NULL);
-        if (spot_number(&host) != 0)
-            a_port(&host, NULL);
-        one_of(&protocol, &protocols);
+            validate_port(&number, NULL);
+        if (value_number(&host) != 0)
+            validate_port(&host, NULL);
+        validate_enum(&protocol, &protocols);
     }
     map_fini(&names);
 }
 
-static void host_ports_once(const struct spot *container, struct map *used)
+static void host_ports_once(const struct validate_value *container, struct map *used)
 {
     MEMBER(ports, container, "ports");
-    spot_each (port, i, &ports) {
+    value_each (port, i, &ports) {
         MEMBER(host, &port, "hostPort");
-        if (spot_number(&host) == 0)
+        if (value_number(&host) == 0)
             continue;
-        struct str id = str_of(say_text(&host, STR_FMT "/" STR_FMT "/%" PRId64,
-                                        STR_ARG(member_text(&port, "protocol")),
-                                        STR_ARG(member_text(&port, "hostIP")), spot_number(&host)));
+        struct str id = str_of(report_text(
+            &host, STR_FMT "/" STR_FMT "/%" PRId64, STR_ARG(value_member_text(&port, "protocol")),
+            STR_ARG(value_member_text(&port, "hostIP")), value_number(&host)));
         if (map_put(used, id, used))
-            say_duplicate_str(&host, id);
+            report_duplicate_str(&host, id);
     }
 }
 
 /* ---- mounts ---- */
 
-static void mount_propagation(const struct spot *s, const struct spot *container)
+static void mount_propagation(const struct validate_value *s,
+                              const struct validate_value *container)
 {
-    WORDS(modes, WORD("Bidirectional"), WORD("HostToContainer"), WORD("None"));
+    ENUM(modes, ENUM_VALUE("Bidirectional"), ENUM_VALUE("HostToContainer"), ENUM_VALUE("None"));
     MEMBER(security, container, "securityContext");
-    one_of_or_none(s, &modes);
-    if (spot_is(s, "Bidirectional") && !member_true(&security, "privileged"))
-        say_forbidden(s,
-                      "Bidirectional mount propagation is available only to privileged containers");
+    validate_enum_if_set(s, &modes);
+    if (value_is(s, "Bidirectional") && !value_member_bool(&security, "privileged"))
+        report_forbidden(
+            s, "Bidirectional mount propagation is available only to privileged containers");
 }
 
-static void recursive_read_only(const struct spot *s, const struct spot *mount)
+static void recursive_read_only(const struct validate_value *s, const struct validate_value *mount)
 {
-    WORDS(modes, WORD("Disabled"), WORD("Enabled"), WORD("IfPossible"));
-    struct str propagation = member_text(mount, "mountPropagation");
-    one_of_or_none(s, &modes);
-    if (!spot_is(s, "Enabled") && !spot_is(s, "IfPossible"))
+    ENUM(modes, ENUM_VALUE("Disabled"), ENUM_VALUE("Enabled"), ENUM_VALUE("IfPossible"));
+    struct str propagation = value_member_text(mount, "mountPropagation");
+    validate_enum_if_set(s, &modes);
+    if (!value_is(s, "Enabled") && !value_is(s, "IfPossible"))
         return;
-    if (!member_true(mount, "readOnly"))
-        say_forbidden(s, "may only be specified when readOnly is true");
+    if (!value_member_bool(mount, "readOnly"))
+        report_forbidden(s, "may only be specified when readOnly is true");
     if (propagation.n && !str_is(propagation, "None"))
-        say_forbidden(s, "may only be specified when mountPropagation is None or not specified");
+        report_forbidden(s, "may only be specified when mountPropagation is None or not specified");
 }
 
 /* Upstream reports what is in these under the list, without the index of the mount. */
-static void mount_paths(const struct spot *mount, const struct spot *list,
-                        const struct spot *container)
+static void mount_paths(const struct validate_value *mount, const struct validate_value *list,
+                        const struct validate_value *container)
 {
     MEMBER(expr, mount, "subPathExpr");
-    struct spot path_at = spot_named(list, "subPath", json_getc(mount->v, "subPath"));
-    struct spot expr_at = spot_named(list, "subPathExpr", expr.v);
-    struct spot propagation =
-        spot_named(list, "mountPropagation", json_getc(mount->v, "mountPropagation"));
-    struct spot recursive =
-        spot_named(list, "recursiveReadOnly", json_getc(mount->v, "recursiveReadOnly"));
-    if (spot_text(&path_at).n)
-        a_path_below(&path_at, NULL);
-    if (spot_text(&expr).n) {
-        if (spot_text(&path_at).n)
-            say_invalid_text(&expr, "subPathExpr and subPath are mutually exclusive");
-        a_path_below(&expr_at, NULL);
+    struct validate_value path_at = value_named(list, "subPath", json_getc(mount->v, "subPath"));
+    struct validate_value expr_at = value_named(list, "subPathExpr", expr.v);
+    struct validate_value propagation =
+        value_named(list, "mountPropagation", json_getc(mount->v, "mountPropagation"));
+    struct validate_value recursive =
+        value_named(list, "recursiveReadOnly", json_getc(mount->v, "recursiveReadOnly"));
+    if (value_text(&path_at).n)
+        validate_path_below(&path_at, NULL);
+    if (value_text(&expr).n) {
+        if (value_text(&path_at).n)
+            report_invalid_text(&expr, "subPathExpr and subPath are mutually exclusive");
+        validate_path_below(&expr_at, NULL);
     }
     mount_propagation(&propagation, container);
     recursive_read_only(&recursive, mount);
 }
 
-static void names_and_paths(const struct spot *list, const char *path, struct map *names,
+static void names_and_paths(const struct validate_value *list, const char *path, struct map *names,
                             struct map *paths)
 {
     json_each (item, list->v) {
@@ -296,36 +305,36 @@ static void names_and_paths(const struct spot *list, const char *path, struct ma
     }
 }
 
-static void image_mount(const struct spot *mount)
+static void image_mount(const struct validate_value *mount)
 {
     static const char *const parts[] = { "subPath", "subPathExpr" };
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         MEMBER(part, mount, parts[i]);
-        if (spot_text(&part).n)
-            say_invalid_text(&part, "not allowed in image volume sources");
+        if (value_text(&part).n)
+            report_invalid_text(&part, "not allowed in image volume sources");
     }
 }
 
-static void volume_mounts(const struct spot *container, const struct pod_context *pod)
+static void volume_mounts(const struct validate_value *container, const struct pod_context *pod)
 {
     struct map seen = { 0 }, device_names = { 0 }, device_paths = { 0 };
     MEMBER(list, container, "volumeMounts");
     MEMBER(devices, container, "volumeDevices");
     names_and_paths(&devices, "devicePath", &device_names, &device_paths);
-    spot_each (mount, i, &list) {
+    value_each (mount, i, &list) {
         MEMBER(name, &mount, "name");
         MEMBER(path, &mount, "mountPath");
-        const struct json *volume = map_get(&pod->volumes, spot_text(&name));
-        need(&name, NULL);
+        const struct json *volume = map_get(&pod->volumes, value_text(&name));
+        validate_required(&name, NULL);
         if (!volume)
-            say_not_found(&name);
-        need(&path, NULL);
-        if (map_put(&seen, spot_text(&path), &seen))
-            say_invalid_text(&path, "must be unique");
-        if (map_has(&device_names, spot_text(&name)))
-            say_invalid_text(&name, "must not already exist in volumeDevices");
-        if (map_has(&device_paths, spot_text(&path)))
-            say_invalid_text(&path, "must not already exist as a path in volumeDevices");
+            report_not_found(&name);
+        validate_required(&path, NULL);
+        if (map_put(&seen, value_text(&path), &seen))
+            report_invalid_text(&path, "must be unique");
+        if (map_has(&device_names, value_text(&name)))
+            report_invalid_text(&name, "must not already exist in volumeDevices");
+        if (map_has(&device_paths, value_text(&path)))
+            report_invalid_text(&path, "must not already exist as a path in volumeDevices");
         if (json_is(json_getc(volume, "image"), JSON_OBJECT))
             image_mount(&mount);
         mount_paths(&mount, &list, container);
@@ -352,37 +361,38 @@ static bool has_backsteps(struct str path)
     return false;
 }
 
-static void volume_devices(const struct spot *container, const struct pod_context *pod)
+static void volume_devices(const struct validate_value *container, const struct pod_context *pod)
 {
     struct map names = { 0 }, paths = { 0 }, mount_names = { 0 }, mounted = { 0 };
     MEMBER(list, container, "volumeDevices");
     MEMBER(mounts, container, "volumeMounts");
     names_and_paths(&mounts, "mountPath", &mount_names, &mounted);
-    spot_each (device, i, &list) {
+    value_each (device, i, &list) {
         MEMBER(name, &device, "name");
         MEMBER(path, &device, "devicePath");
-        const struct json *volume = map_get(&pod->volumes, spot_text(&name));
-        need(&name, NULL);
-        if (map_has(&names, spot_text(&name)))
-            say_invalid_text(&name, "must be unique");
+        const struct json *volume = map_get(&pod->volumes, value_text(&name));
+        validate_required(&name, NULL);
+        if (map_has(&names, value_text(&name)))
+            report_invalid_text(&name, "must be unique");
         if (volume && !is_claim(volume))
-            say_invalid_text(&name, "can only use volume source type of PersistentVolumeClaim or "
-                                    "Ephemeral for block mode");
+            report_invalid_text(&name,
+                                "can only use volume source type of PersistentVolumeClaim or "
+                                "Ephemeral for block mode");
         if (!volume)
-            say_not_found(&name);
-        need(&path, NULL);
-        if (map_has(&paths, spot_text(&path)))
-            say_invalid_text(&path, "must be unique");
-        if (has_backsteps(spot_text(&path)))
-            say_invalid_text(&path, "can not contain backsteps ('..')");
+            report_not_found(&name);
+        validate_required(&path, NULL);
+        if (map_has(&paths, value_text(&path)))
+            report_invalid_text(&path, "must be unique");
+        if (has_backsteps(value_text(&path)))
+            report_invalid_text(&path, "can not contain backsteps ('..')");
         else
-            (void)map_put(&paths, spot_text(&path), &paths);
-        if (map_has(&mount_names, spot_text(&name)))
-            say_invalid_text(&name, "must not already exist in volumeMounts");
-        if (map_has(&mounted, spot_text(&path)))
-            say_invalid_text(&path, "must not already exist as a path in volumeMounts");
-        if (spot_text(&name).n)
-            (void)map_put(&names, spot_text(&name), &names);
+            (void)map_put(&paths, value_text(&path), &paths);
+        if (map_has(&mount_names, value_text(&name)))
+            report_invalid_text(&name, "must not already exist in volumeMounts");
+        if (map_has(&mounted, value_text(&path)))
+            report_invalid_text(&path, "must not already exist as a path in volumeMounts");
+        if (value_text(&name).n)
+            (void)map_put(&names, value_text(&name), &names);
     }
     map_fini(&names);
     map_fini(&paths);
@@ -392,52 +402,53 @@ static void volume_devices(const struct spot *container, const struct pod_contex
 
 /* ---- handlers and probes ---- */
 
-static void exec_action(const struct spot *s)
+static void exec_action(const struct validate_value *s)
 {
     MEMBER(command, s, "command");
-    need(&command, NULL);
+    validate_required(&command, NULL);
 }
 
-static void http_action(const struct spot *s)
+static void http_action(const struct validate_value *s)
 {
-    WORDS(schemes, WORD("HTTP"), WORD("HTTPS"));
-    static const struct member_check members[] = { { "path", need, NULL },
-                                                   { "port", a_port_or_name, NULL },
-                                                   { "scheme", one_of_strictly, &schemes } };
+    ENUM(schemes, ENUM_VALUE("HTTP"), ENUM_VALUE("HTTPS"));
+    static const struct validate_member members[] = { { "path", validate_required, NULL },
+                                                      { "port", validate_port_or_name, NULL },
+                                                      { "scheme", validate_enum_strict,
+                                                        &schemes } };
     MEMBER(headers, s, "httpHeaders");
-    CHECK_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, members);
     json_each (header, headers.v)
-        say_problems(&headers, json_get_str(header, "name"),
-                     check_http_header(json_get_str(header, "name")));
+        report_problems(&headers, json_get_str(header, "name"),
+                        names_check_http_header(json_get_str(header, "name")));
 }
 
-static void port_action(const struct spot *s)
+static void port_action(const struct validate_value *s)
 {
     MEMBER(port, s, "port");
-    a_port_or_name(&port, NULL);
+    validate_port_or_name(&port, NULL);
 }
 
-static void sleep_action(const struct spot *s, const struct json *grace_period)
+static void sleep_action(const struct validate_value *s, const struct json *grace_period)
 {
     MEMBER(seconds, s, "seconds");
     int64_t grace = json_int_or(grace_period, 0);
     if (json_is(grace_period, JSON_NUMBER) &&
-        (spot_number(&seconds) < 0 || spot_number(&seconds) > grace)) {
-        struct spot at = *s;
+        (value_number(&seconds) < 0 || value_number(&seconds) > grace)) {
+        struct validate_value at = *s;
         at.v = seconds.v;
-        say_invalid_number(&at, say_text(s,
-                                         "must be non-negative and less than "
-                                         "terminationGracePeriodSeconds (%" PRId64 ")",
-                                         grace));
+        report_invalid_number(&at, report_text(s,
+                                               "must be non-negative and less than "
+                                               "terminationGracePeriodSeconds (%" PRId64 ")",
+                                               grace));
     }
 }
 
 /* Exactly one of several actions. */
-static void handler(const struct spot *s, const struct json *grace_period, bool is_probe)
+static void handler(const struct validate_value *s, const struct json *grace_period, bool is_probe)
 {
     static const struct {
         const char *name;
-        void (*check)(const struct spot *s);
+        void (*check)(const struct validate_value *s);
         bool in_probes, in_lifecycle;
     } actions[] = { { "exec", exec_action, true, true },
                     { "httpGet", http_action, true, true },
@@ -450,7 +461,7 @@ static void handler(const struct spot *s, const struct json *grace_period, bool 
         if (!action.v || !(is_probe ? actions[i].in_probes : actions[i].in_lifecycle))
             continue;
         if (have_one)
-            say_forbidden(&action, "may not specify more than 1 handler type");
+            report_forbidden(&action, "may not specify more than 1 handler type");
         else if (actions[i].check)
             actions[i].check(&action);
         else
@@ -458,33 +469,36 @@ static void handler(const struct spot *s, const struct json *grace_period, bool 
         have_one = true;
     }
     if (!have_one)
-        say_required(s, "must specify a handler type");
+        report_required(s, "must specify a handler type");
 }
 
 enum probe { PROBE_LIVENESS, PROBE_READINESS, PROBE_STARTUP };
 
-static void probe(const struct spot *s, enum probe kind)
+static void probe(const struct validate_value *s, enum probe kind)
 {
-    static const struct member_check numbers[] = { { "initialDelaySeconds", not_negative, NULL },
-                                                   { "timeoutSeconds", not_negative, NULL },
-                                                   { "periodSeconds", not_negative, NULL },
-                                                   { "successThreshold", not_negative, NULL },
-                                                   { "failureThreshold", not_negative, NULL } };
+    static const struct validate_member numbers[] = {
+        { "initialDelaySeconds", validate_nonnegative, NULL },
+        { "timeoutSeconds", validate_nonnegative, NULL },
+        { "periodSeconds", validate_nonnegative, NULL },
+        { "successThreshold", validate_nonnegative, NULL },
+        { "failureThreshold", validate_nonnegative, NULL }
+    };
     MEMBER(threshold, s, "successThreshold");
     MEMBER(grace, s, "terminationGracePeriodSeconds");
     if (!s->v)
         return;
     handler(s, NULL, true);
-    CHECK_MEMBERS(s, numbers);
-    if (grace.v && spot_number(&grace) <= 0)
-        say_invalid(&grace, "must be greater than 0");
-    if (kind != PROBE_READINESS && spot_number(&threshold) != 1)
-        say_invalid_number(&threshold, "must be 1");
+    VALIDATE_MEMBERS(s, numbers);
+    if (grace.v && value_number(&grace) <= 0)
+        report_invalid(&grace, "must be greater than 0");
+    if (kind != PROBE_READINESS && value_number(&threshold) != 1)
+        report_invalid_number(&threshold, "must be 1");
     if (kind == PROBE_READINESS && grace.v)
-        say_invalid(&grace, "must not be set for readinessProbes");
+        report_invalid(&grace, "must not be set for readinessProbes");
 }
 
-static void lifecycle_and_probes(const struct spot *container, const struct json *grace_period)
+static void lifecycle_and_probes(const struct validate_value *container,
+                                 const struct json *grace_period)
 {
     static const char *const hooks[] = { "postStart", "preStop" };
     static const char *const probes[] = { [PROBE_LIVENESS] = "livenessProbe",
@@ -504,84 +518,84 @@ static void lifecycle_and_probes(const struct spot *container, const struct json
 
 /* ---- containers ---- */
 
-static void resize_policy(const struct spot *list, const struct pod_context *pod)
+static void resize_policy(const struct validate_value *list, const struct pod_context *pod)
 {
-    WORDS(resources, WORD("cpu"), WORD("memory"));
-    WORDS(policies, WORD("NotRequired"), WORD("RestartContainer"));
+    ENUM(resources, ENUM_VALUE("cpu"), ENUM_VALUE("memory"));
+    ENUM(policies, ENUM_VALUE("NotRequired"), ENUM_VALUE("RestartContainer"));
     bool never = str_is(json_get_str(pod->spec, "restartPolicy"), "Never");
     struct map seen = { 0 };
-    spot_each (item, i, list) {
-        struct spot resource = *list, policy = *list; /* reported under the list */
+    value_each (item, i, list) {
+        struct validate_value resource = *list, policy = *list; /* reported under the list */
         resource.v = json_getc(item.v, "resourceName");
         policy.v = json_getc(item.v, "restartPolicy");
-        if (map_put(&seen, spot_text(&resource), &seen))
-            say_duplicate_str(&item, spot_text(&resource));
-        one_of(&resource, &resources);
-        one_of(&policy, &policies);
-        if (never && !spot_is(&policy, "NotRequired"))
-            say_invalid_text(&policy, "must be 'NotRequired' when `restartPolicy` is 'Never'");
+        if (map_put(&seen, value_text(&resource), &seen))
+            report_duplicate_str(&item, value_text(&resource));
+        validate_enum(&resource, &resources);
+        validate_enum(&policy, &policies);
+        if (never && !value_is(&policy, "NotRequired"))
+            report_invalid_text(&policy, "must be 'NotRequired' when `restartPolicy` is 'Never'");
     }
     map_fini(&seen);
 }
 
 /* What all kinds of containers must obey. */
-static void container_common(const struct spot *s, const struct pod_context *pod)
+static void container_common(const struct validate_value *s, const struct pod_context *pod)
 {
-    WORDS(message_policies, WORD("File"), WORD("FallbackToLogsOnError"));
-    WORDS(pull_policies, WORD("Always"), WORD("IfNotPresent"), WORD("Never"));
-    static const struct each env_vars = { env_var, NULL };
-    static const struct member_check first[] = {
-        { "name", need_label, NULL },
-        { "image", need, NULL },
-        { "terminationMessagePolicy", one_of, &message_policies },
+    ENUM(message_policies, ENUM_VALUE("File"), ENUM_VALUE("FallbackToLogsOnError"));
+    ENUM(pull_policies, ENUM_VALUE("Always"), ENUM_VALUE("IfNotPresent"), ENUM_VALUE("Never"));
+    static const struct validate_each env_vars = { env_var, NULL };
+    static const struct validate_member first[] = {
+        { "name", validate_required_label, NULL },
+        { "image", validate_required, NULL },
+        { "terminationMessagePolicy", validate_enum, &message_policies },
         { "ports", container_ports, NULL },
-        { "env", each, &env_vars },
+        { "env", validate_each, &env_vars },
         { "envFrom", env_from, NULL },
     };
     MEMBER(pull_policy, s, "imagePullPolicy");
     MEMBER(resources, s, "resources");
     MEMBER(resize, s, "resizePolicy");
     MEMBER(security, s, "securityContext");
-    CHECK_MEMBERS(s, first);
+    VALIDATE_MEMBERS(s, first);
     volume_mounts(s, pod);
     volume_devices(s, pod);
-    one_of(&pull_policy, &pull_policies);
+    validate_enum(&pull_policy, &pull_policies);
     resource_requirements(&resources, RESOURCE_CONTAINER, &pod->claims);
     resize_policy(&resize, pod);
-    container_security(&security, pod->host_users);
+    validate_container_security(&security, pod->host_users);
 }
 
-static void restart_policy(const struct spot *s)
+static void restart_policy(const struct validate_value *s)
 {
-    WORDS(policies, WORD("Always"), WORD("Never"), WORD("OnFailure"));
+    ENUM(policies, ENUM_VALUE("Always"), ENUM_VALUE("Never"), ENUM_VALUE("OnFailure"));
     MEMBER(policy, s, "restartPolicy");
     MEMBER(rules, s, "restartPolicyRules");
-    if (!policy.v && spot_count(&rules))
-        say_required(&policy, "must specify restartPolicy when restart rules are used");
-    one_of_or_none(&policy, &policies);
+    if (!policy.v && value_count(&rules))
+        report_required(&policy, "must specify restartPolicy when restart rules are used");
+    validate_enum_if_set(&policy, &policies);
 }
 
-static void name_once(const struct spot *container, struct map *names)
+static void name_once(const struct validate_value *container, struct map *names)
 {
     MEMBER(name, container, "name");
-    if (map_has(names, spot_text(&name)))
-        say_duplicate_str(&name, spot_text(&name));
+    if (map_has(names, value_text(&name)))
+        report_duplicate_str(&name, value_text(&name));
     else
-        (void)map_put(names, spot_text(&name), names);
+        (void)map_put(names, value_text(&name), names);
 }
 
-static void regular_containers(const struct spot *list, const struct pod_context *pod)
+static void regular_containers(const struct validate_value *list, const struct pod_context *pod)
 {
     struct map names = { 0 }, host_ports = { 0 };
-    if (spot_count(list) == 0)
-        say_required(list, "");
-    spot_each (c, i, list) {
+    if (value_count(list) == 0)
+        report_required(list, "");
+    value_each (c, i, list) {
         container_common(&c, pod);
         name_once(&c, &names);
         lifecycle_and_probes(&c, json_getc(pod->spec, "terminationGracePeriodSeconds"));
         restart_policy(&c);
     }
-    spot_each (c, i, list)
+    value_each (c, i, list)
         host_ports_once(&c, &host_ports);
     map_fini(&names);
     map_fini(&host_ports);
@@ -594,30 +608,31 @@ static void names_of(const struct json *list, struct map *names)
 }
 
 /* Those that run to their end have no hooks and no probes. */
-static void no_hooks(const struct spot *container)
+static void no_hooks(const struct validate_value *container)
 {
     static const char *const fields[] = { "lifecycle", "livenessProbe", "readinessProbe",
                                           "startupProbe" };
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         MEMBER(f, container, fields[i]);
         if (f.v)
-            say_forbidden(&f, "may not be set for init containers without restartPolicy=Always");
+            report_forbidden(&f, "may not be set for init containers without restartPolicy=Always");
     }
 }
 
-static void init_containers(const struct spot *list, const struct pod_context *pod)
+static void init_containers(const struct validate_value *list, const struct pod_context *pod)
 {
     struct map names = { 0 };
     names_of(json_getc(pod->spec, "containers"), &names);
-    spot_each (c, i, list) {
+    value_each (c, i, list) {
         struct map host_ports = { 0 };
-        struct spot first = spot_item(list, c.v, 0); /* where upstream reports its ports */
+        struct validate_value first =
+            value_item(list, c.v, 0); /* where upstream reports its ports */
         container_common(&c, pod);
         restart_policy(&c);
-        if (member_text(&c, "name").n)
+        if (value_member_text(&c, "name").n)
             name_once(&c, &names);
         host_ports_once(&first, &host_ports);
-        if (str_is(member_text(&c, "restartPolicy"), "Always"))
+        if (str_is(value_member_text(&c, "restartPolicy"), "Always"))
             lifecycle_and_probes(&c, json_getc(pod->spec, "terminationGracePeriodSeconds"));
         else
             no_hooks(&c);
@@ -626,7 +641,7 @@ static void init_containers(const struct spot *list, const struct pod_context *p
     map_fini(&names);
 }
 
-static void ephemeral_limits(const struct spot *container)
+static void ephemeral_limits(const struct validate_value *container)
 {
     static const char *const fields[] = { "ports",         "resources",     "resizePolicy",
                                           "restartPolicy", "livenessProbe", "readinessProbe",
@@ -636,48 +651,48 @@ static void ephemeral_limits(const struct spot *container)
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         MEMBER(f, container, fields[i]);
         if (f.v && (f.v->type < JSON_ARRAY || f.v->n))
-            say_forbidden(&f, "cannot be set for an Ephemeral Container");
+            report_forbidden(&f, "cannot be set for an Ephemeral Container");
     }
-    spot_each (mount, i, &mounts)
+    value_each (mount, i, &mounts)
         for (size_t k = 0; k < ARRAY_LEN(paths); k++) {
             MEMBER(path, &mount, paths[k]);
-            if (spot_text(&path).n)
-                say_forbidden(&path, "cannot be set for an Ephemeral Container");
+            if (value_text(&path).n)
+                report_forbidden(&path, "cannot be set for an Ephemeral Container");
         }
 }
 
-static void ephemeral_containers(const struct spot *list, const struct pod_context *pod)
+static void ephemeral_containers(const struct validate_value *list, const struct pod_context *pod)
 {
     struct map names = { 0 }, others = { 0 };
-    if (spot_count(list) == 0)
+    if (value_count(list) == 0)
         return;
     names_of(json_getc(pod->spec, "containers"), &others);
     names_of(json_getc(pod->spec, "initContainers"), &others);
-    spot_each (c, i, list) {
+    value_each (c, i, list) {
         MEMBER(name, &c, "name");
         MEMBER(target, &c, "targetContainerName");
         container_common(&c, pod);
-        image_without_blanks(&c);
-        if (map_has(&others, spot_text(&name)))
-            say_duplicate_str(&name, spot_text(&name));
+        validate_image_without_blanks(&c);
+        if (map_has(&others, value_text(&name)))
+            report_duplicate_str(&name, value_text(&name));
         else
             name_once(&c, &names);
-        if (spot_text(&target).n && !map_has(&others, spot_text(&target)))
-            say_not_found(&target);
+        if (value_text(&target).n && !map_has(&others, value_text(&target)))
+            report_not_found(&target);
         ephemeral_limits(&c);
     }
     map_fini(&names);
     map_fini(&others);
 }
 
-void image_without_blanks(const struct spot *container)
+void validate_image_without_blanks(const struct validate_value *container)
 {
     MEMBER(image, container, "image");
-    if (str_trim(spot_text(&image)).n != spot_text(&image).n)
-        say_invalid_text(&image, "must not have leading or trailing whitespace");
+    if (str_trim(value_text(&image)).n != value_text(&image).n)
+        report_invalid_text(&image, "must not have leading or trailing whitespace");
 }
 
-void pod_containers(const struct spot *spec, const struct pod_context *pod)
+void validate_containers(const struct validate_value *spec, const struct pod_context *pod)
 {
     MEMBER(regular, spec, "containers");
     MEMBER(init, spec, "initContainers");
@@ -687,13 +702,13 @@ void pod_containers(const struct spot *spec, const struct pod_context *pod)
     ephemeral_containers(&ephemeral, pod);
 }
 
-void containers_visit(const struct spot *spec, void (*fn)(const struct spot *c, void *arg),
-                      void *arg)
+void containers_visit(const struct validate_value *spec,
+                      void (*fn)(const struct validate_value *c, void *arg), void *arg)
 {
     static const char *const lists[] = { "initContainers", "containers", "ephemeralContainers" };
     for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
         MEMBER(list, spec, lists[k]);
-        spot_each (c, i, &list)
+        value_each (c, i, &list)
             fn(&c, arg);
     }
 }

@@ -25,7 +25,7 @@ static void add_metadata(struct arena *a, struct json *shown, const struct json 
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         const struct json *m = json_getc(metadata, members[i]);
         if (json_is(m, JSON_OBJECT))
-            json_add_member(shown, str_of(members[i]), sorted_map(a, m));
+            json_add_member(shown, str_of(members[i]), value_sorted_map(a, m));
         else if (m)
             json_add_member(shown, str_of(members[i]), json_clone(a, m));
     }
@@ -52,8 +52,8 @@ static struct json *plain_value(struct arena *a, const struct json *v)
     if (!json_is(v, JSON_OBJECT))
         return json_clone(a, v);
     if (json_getc(v, "matchLabels") || json_getc(v, "matchExpressions"))
-        return shown_selector(a, v);
-    return sorted_map(a, v);
+        return selector_shown(a, v);
+    return value_sorted_map(a, v);
 }
 
 static struct json *absent_value(struct arena *a, char kind, struct str type)
@@ -68,7 +68,7 @@ static struct json *absent_value(struct arena *a, char kind, struct str type)
     case '/':
         return json_new_cstr(a, "0");
     case '.':
-        return go_internal(a, NULL, type);
+        return internal_form(a, NULL, type);
     default:
         return json_new_null(a);
     }
@@ -81,16 +81,16 @@ static struct json *member_value(struct arena *a, const struct json *v, char kin
     if (type.n == 0)
         return plain_value(a, v);
     if (v->type != JSON_ARRAY)
-        return go_internal(a, v, type);
+        return internal_form(a, v, type);
     struct json *list = json_new_array(a);
     json_each (item, v)
-        json_add(list, go_internal(a, item, type));
+        json_add(list, internal_form(a, item, type));
     return list;
 }
 
-struct json *go_internal(struct arena *a, const struct json *v, struct str type)
+struct json *internal_form(struct arena *a, const struct json *v, struct str type)
 {
-    const struct go_type *t = go_type_find(type);
+    const struct internal_type *t = internal_type_find(type);
     struct json *shown = json_new_object(a);
     struct str rest = str_of(t ? t->members : ""), word, name, key;
     if (str_is(type, "PodSpec") && v)
@@ -113,13 +113,13 @@ struct json *go_internal(struct arena *a, const struct json *v, struct str type)
     return shown;
 }
 
-const char *go_diff(struct arena *a, const struct json *old, const struct json *now,
-                    const char *type)
+const char *internal_diff(struct arena *a, const struct json *old, const struct json *now,
+                          const char *type)
 {
     struct buf was = BUF_INIT(BUF_MAX_DEFAULT), is = BUF_INIT(BUF_MAX_DEFAULT);
     const char *text = "";
-    if (json_write_pretty(&was, go_internal(a, old, str_of(type)), 1) == 0 &&
-        json_write_pretty(&is, go_internal(a, now, str_of(type)), 1) == 0)
+    if (json_write_pretty(&was, internal_form(a, old, str_of(type)), 1) == 0 &&
+        json_write_pretty(&is, internal_form(a, now, str_of(type)), 1) == 0)
         text = unified_diff(a, buf_str(&was), buf_str(&is));
     buf_fini(&was);
     buf_fini(&is);

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-static const struct go_type go_types[] = {
+static const struct internal_type go_types[] = {
     { "AWSElasticBlockStoreVolumeSource", "VolumeID' FSType' Partition0 ReadOnly!" },
     { "Affinity", "NodeAffinity*NodeAffinity PodAffinity*PodAffinity "
                   "PodAntiAffinity*PodAntiAffinity" },
@@ -250,10 +250,10 @@ static const struct go_type go_types[] = {
 
 static int by_name(const void *key, const void *type)
 {
-    return str_cmp(*(const struct str *)key, str_of(((const struct go_type *)type)->name));
+    return str_cmp(*(const struct str *)key, str_of(((const struct internal_type *)type)->name));
 }
 
-const struct go_type *go_type_find(struct str name)
+const struct internal_type *internal_type_find(struct str name)
 {
     return bsearch(&name, go_types, ARRAY_LEN(go_types), sizeof go_types[0], by_name);
 }

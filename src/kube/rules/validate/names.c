@@ -33,7 +33,7 @@ static void add(struct meta_problems *p, bool wrong, const char *text)
 
 /* ---- names ---- */
 
-struct meta_problems check_port_name(struct str s)
+struct meta_problems names_check_port(struct str s)
 {
     struct meta_problems p = { 0 };
     bool spelled = s.n > 0, has_letter = false;
@@ -50,7 +50,7 @@ struct meta_problems check_port_name(struct str s)
     return p;
 }
 
-struct meta_problems check_env_name(struct str s)
+struct meta_problems names_check_env(struct str s)
 {
     struct meta_problems p = { 0 };
     bool spelled = true;
@@ -63,7 +63,7 @@ struct meta_problems check_env_name(struct str s)
     return p;
 }
 
-struct meta_problems check_http_header(struct str s)
+struct meta_problems names_check_http_header(struct str s)
 {
     struct meta_problems p = { 0 };
     bool spelled = s.n > 0;
@@ -75,7 +75,7 @@ struct meta_problems check_http_header(struct str s)
     return p;
 }
 
-struct meta_problems check_percent(struct str s)
+struct meta_problems names_check_percent(struct str s)
 {
     struct meta_problems p = { 0 };
     bool spelled = s.n > 1 && s.p[s.n - 1] == '%';
@@ -102,7 +102,7 @@ static bool is_search_label(struct str s)
 
 #define SEARCH_RE "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 
-struct meta_problems check_search_domain(struct str s)
+struct meta_problems names_check_search_domain(struct str s)
 {
     struct meta_problems p = { 0 };
     struct str label;
@@ -121,7 +121,7 @@ struct meta_problems check_search_domain(struct str s)
 
 #define DOMAIN_RE "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
-struct meta_problems check_wildcard_domain(struct str s)
+struct meta_problems names_check_wildcard_domain(struct str s)
 {
     struct meta_problems p = { 0 };
     bool spelled = str_has_prefix(s, STR("*.")) &&
@@ -136,7 +136,7 @@ struct meta_problems check_wildcard_domain(struct str s)
 }
 
 /* Segments of [a-z0-9]([-_a-z0-9]*[a-z0-9])? between dots or slashes. */
-bool is_sysctl_name(struct str s)
+bool names_is_sysctl(struct str s)
 {
     if (s.n == 0 || s.n > 253)
         return false;
@@ -156,38 +156,38 @@ bool is_sysctl_name(struct str s)
 
 /* ---- paths ---- */
 
-void a_path_no_backsteps(const struct spot *s, const void *unused)
+void validate_path_no_backsteps(const struct validate_value *s, const void *unused)
 {
-    struct str rest = spot_text(s), part;
+    struct str rest = value_text(s), part;
     for (bool more = true; more;) {
         more = str_cut(rest, '/', &part, &rest);
         if (str_is(part, "..")) {
-            say_invalid_text(s, "must not contain '..'");
+            report_invalid_text(s, "must not contain '..'");
             return;
         }
     }
 }
 
-void a_path_below(const struct spot *s, const void *unused)
+void validate_path_below(const struct validate_value *s, const void *unused)
 {
-    if (str_has_prefix(spot_text(s), STR("/")))
-        say_invalid_text(s, "must be a relative path");
-    a_path_no_backsteps(s, NULL);
+    if (str_has_prefix(value_text(s), STR("/")))
+        report_invalid_text(s, "must be a relative path");
+    validate_path_no_backsteps(s, NULL);
 }
 
-void a_path_unreserved(const struct spot *s, const void *unused)
+void validate_path_unreserved(const struct validate_value *s, const void *unused)
 {
-    struct str path = spot_text(s);
-    a_path_below(s, NULL);
+    struct str path = value_text(s);
+    validate_path_below(s, NULL);
     if (str_has_prefix(path, STR("..")) && !str_has_prefix(path, STR("../")))
-        say_invalid_text(s, "must not start with '..'");
+        report_invalid_text(s, "must not start with '..'");
 }
 
 /* ---- addresses ---- */
 
-static bool parse_v4(struct str s, struct ip *ret)
+static bool parse_v4(struct str s, struct validate_ip *ret)
 {
-    struct ip ip = { 0 };
+    struct validate_ip ip = { 0 };
     struct str part;
     for (int i = 0; i < 4; i++) {
         uint64_t n;
@@ -200,7 +200,7 @@ static bool parse_v4(struct str s, struct ip *ret)
     return true;
 }
 
-bool ip_parse(struct str s, struct ip *ret)
+bool validate_ip_parse(struct str s, struct validate_ip *ret)
 {
     static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
     char text[INET6_ADDRSTRLEN + 1];
@@ -210,7 +210,7 @@ bool ip_parse(struct str s, struct ip *ret)
         return false;
     memcpy(text, s.p, s.n);
     text[s.n] = 0;
-    struct ip ip = { .is_v6 = true };
+    struct validate_ip ip = { .is_v6 = true };
     if (strlen(text) != s.n || inet_pton(AF_INET6, text, ip.bytes) != 1)
         return false;
     if (memcmp(ip.bytes, mapped, sizeof mapped) == 0) { /* Go takes it for an IPv4 address */
@@ -222,68 +222,68 @@ bool ip_parse(struct str s, struct ip *ret)
     return true;
 }
 
-void must_ip(const struct spot *s, const void *unused)
+void validate_ip(const struct validate_value *s, const void *unused)
 {
-    struct ip ip;
-    if (!ip_parse(spot_text(s), &ip)) {
-        say_invalid_text(s, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    struct validate_ip ip;
+    if (!validate_ip_parse(value_text(s), &ip)) {
+        report_invalid_text(s, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
         return;
     }
     if (ip.has_leading_zeros)
-        say_invalid_text(s, "must not have leading 0s");
+        report_invalid_text(s, "must not have leading 0s");
     if (ip.is_mapped)
-        say_invalid_text(s, "must not be an IPv4-mapped IPv6 address");
+        report_invalid_text(s, "must not be an IPv4-mapped IPv6 address");
 }
 
-static bool is_loopback(const struct ip *ip)
+static bool is_loopback(const struct validate_ip *ip)
 {
     static const uint8_t v6[16] = { [15] = 1 };
     return ip->is_v6 ? memcmp(ip->bytes, v6, sizeof v6) == 0 : ip->bytes[0] == 127;
 }
 
-static bool is_unspecified(const struct ip *ip)
+static bool is_unspecified(const struct validate_ip *ip)
 {
     static const uint8_t zero[16];
     return memcmp(ip->bytes, zero, ip->is_v6 ? 16 : 4) == 0;
 }
 
-static bool is_link_local(const struct ip *ip)
+static bool is_link_local(const struct validate_ip *ip)
 {
     return ip->is_v6 ? ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80
                      : ip->bytes[0] == 169 && ip->bytes[1] == 254;
 }
 
-static bool is_link_local_multicast(const struct ip *ip)
+static bool is_link_local_multicast(const struct validate_ip *ip)
 {
     return ip->is_v6 ? ip->bytes[0] == 0xff && (ip->bytes[1] & 0x0f) == 0x02
                      : ip->bytes[0] == 224 && ip->bytes[1] == 0 && ip->bytes[2] == 0;
 }
 
-void must_ordinary_ip(const struct spot *s, const void *unused)
+void validate_ordinary_ip(const struct validate_value *s, const void *unused)
 {
-    struct ip ip;
-    if (!ip_parse(spot_text(s), &ip)) {
-        say_invalid_text(s, "must be a valid IP address");
+    struct validate_ip ip;
+    if (!validate_ip_parse(value_text(s), &ip)) {
+        report_invalid_text(s, "must be a valid IP address");
         return;
     }
     if (is_unspecified(&ip))
-        say_invalid_text(
-            s, say_text(s, "may not be unspecified (" STR_FMT ")", STR_ARG(spot_text(s))));
+        report_invalid_text(
+            s, report_text(s, "may not be unspecified (" STR_FMT ")", STR_ARG(value_text(s))));
     if (is_loopback(&ip))
-        say_invalid_text(s, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+        report_invalid_text(s, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
     if (is_link_local(&ip))
-        say_invalid_text(s, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+        report_invalid_text(s, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
     if (is_link_local_multicast(&ip))
-        say_invalid_text(s,
-                         "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+        report_invalid_text(
+            s, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
 }
 
-bool cidr_parse(struct str s, struct cidr *ret)
+bool validate_cidr_parse(struct str s, struct validate_cidr *ret)
 {
     struct str address, length;
-    struct cidr c = { 0 };
+    struct validate_cidr c = { 0 };
     uint64_t bits;
-    if (!str_cut(s, '/', &address, &length) || !ip_parse(address, &c.ip) ||
+    if (!str_cut(s, '/', &address, &length) || !validate_ip_parse(address, &c.ip) ||
         parse_u64(length, 0, c.ip.is_v6 || c.ip.is_mapped ? 128 : 32, &bits) < 0)
         return false;
     c.ip.has_leading_zeros = c.ip.has_leading_zeros || (length.n > 1 && length.p[0] == '0');
@@ -294,7 +294,7 @@ bool cidr_parse(struct str s, struct cidr *ret)
     return true;
 }
 
-static bool bits_beyond(const struct cidr *c)
+static bool bits_beyond(const struct validate_cidr *c)
 {
     for (unsigned i = c->bits; i < (c->ip.is_v6 ? 128U : 32U); i++)
         if (c->ip.bytes[i / 8] & (0x80 >> i % 8))
@@ -302,7 +302,7 @@ static bool bits_beyond(const struct cidr *c)
     return false;
 }
 
-bool cidr_has(const struct cidr *c, const struct ip *ip)
+bool validate_cidr_has(const struct validate_cidr *c, const struct validate_ip *ip)
 {
     if (c->ip.is_v6 != ip->is_v6)
         return false;
@@ -312,26 +312,27 @@ bool cidr_has(const struct cidr *c, const struct ip *ip)
     return true;
 }
 
-void must_cidr(const struct spot *s, struct str text)
+void validate_cidr(const struct validate_value *s, struct str text)
 {
-    struct cidr c;
-    if (!cidr_parse(text, &c))
-        say_invalid_str(s, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+    struct validate_cidr c;
+    if (!validate_cidr_parse(text, &c))
+        report_invalid_str(s, text,
+                           "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
     else if (c.ip.has_leading_zeros)
-        say_invalid_str(s, text, "must not have leading 0s in IP or prefix length");
+        report_invalid_str(s, text, "must not have leading 0s in IP or prefix length");
     else if (c.ip.is_mapped)
-        say_invalid_str(s, text, "must not have an IPv4-mapped IPv6 address");
+        report_invalid_str(s, text, "must not have an IPv4-mapped IPv6 address");
     else if (bits_beyond(&c))
-        say_invalid_str(s, text, "must not have bits set beyond the prefix length");
+        report_invalid_str(s, text, "must not have bits set beyond the prefix length");
 }
 
-bool is_dual_stack(const struct json *list, const char *member, bool cidrs)
+bool validate_is_dual_stack(const struct json *list, const char *member, bool cidrs)
 {
     bool v4 = false, v6 = false;
     json_each (item, list) {
         struct str text = member ? json_get_str(item, member) : json_str(item);
-        struct cidr c;
-        if (cidrs ? !cidr_parse(text, &c) : !ip_parse(text, &c.ip))
+        struct validate_cidr c;
+        if (cidrs ? !validate_cidr_parse(text, &c) : !validate_ip_parse(text, &c.ip))
             return false;
         v4 = v4 || !c.ip.is_v6;
         v6 = v6 || c.ip.is_v6;

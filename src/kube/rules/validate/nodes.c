@@ -5,79 +5,82 @@
 
 #define TAINT_LAYOUT "Key=key/\"\" Value=value/\"\" Effect=effect/\"\" TimeAdded=timeAdded/null"
 
-static void taint(const struct spot *s)
+static void taint(const struct validate_value *s)
 {
     MEMBER(key, s, "key");
     MEMBER(value, s, "value");
     MEMBER(effect, s, "effect");
-    struct meta_problems p = meta_check_label_value(spot_text(&value));
-    must_qualified_name(&key, NULL);
+    struct meta_problems p = meta_check_label_value(value_text(&value));
+    validate_qualified_name(&key, NULL);
     if (p.n)
-        say_invalid_text(&value, p.n > 1 ? say_text(s, "%s;%s", p.text[0], p.text[1]) : p.text[0]);
-    taint_effect(&effect, false);
+        report_invalid_text(&value,
+                            p.n > 1 ? report_text(s, "%s;%s", p.text[0], p.text[1]) : p.text[0]);
+    validate_taint_effect(&effect, false);
 }
 
 /* Upstream reports them below metadata. */
-static void taints(const struct spot *metadata, const struct json *list)
+static void taints(const struct validate_value *metadata, const struct json *list)
 {
-    struct spot at = spot_named(metadata, "taints", list);
+    struct validate_value at = value_named(metadata, "taints", list);
     struct map seen = { 0 };
-    spot_each (t, i, &at) {
+    value_each (t, i, &at) {
         taint(&t);
         struct str id =
-            str_of(say_text(&t, STR_FMT "\n" STR_FMT, STR_ARG(member_text(&t, "effect")),
-                            STR_ARG(member_text(&t, "key"))));
+            str_of(report_text(&t, STR_FMT "\n" STR_FMT, STR_ARG(value_member_text(&t, "effect")),
+                               STR_ARG(value_member_text(&t, "key"))));
         if (map_put(&seen, id, &seen))
-            field_error(t.errs, FIELD_DUPLICATE, spot_path(&t),
-                        go_struct(t.errs->a, t.v, TAINT_LAYOUT),
+            field_error(t.errs, FIELD_DUPLICATE, value_path(&t),
+                        value_go_struct(t.errs->a, t.v, TAINT_LAYOUT),
                         "taints must be unique by key and effect pair");
     }
     map_fini(&seen);
 }
 
-static void amounts(const struct spot *status, const char *name)
+static void amounts(const struct validate_value *status, const char *name)
 {
     MEMBER(list, status, name);
     json_each (m, list.v) {
-        struct spot at = spot_named(&list, str_dup_arena(list.errs->a, m->key), m);
+        struct validate_value at = value_named(&list, str_dup_arena(list.errs->a, m->key), m);
         resource_value(&at, m->key);
     }
 }
 
-static void pod_cidrs(const struct spot *list)
+static void pod_cidrs(const struct validate_value *list)
 {
     struct map seen = { 0 };
-    spot_each (cidr, i, list)
-        must_cidr(&cidr, spot_text(&cidr));
-    if (spot_count(list) > 1 && (spot_count(list) > 2 || !is_dual_stack(list->v, NULL, true)))
-        say_invalid(list, "may specify no more than one CIDR for each IP family");
-    spot_each (cidr, i, list)
-        if (map_put(&seen, spot_text(&cidr), &seen) && spot_count(list) > 1)
-            say_duplicate_str(&cidr, spot_text(&cidr));
+    value_each (cidr, i, list)
+        validate_cidr(&cidr, value_text(&cidr));
+    if (value_count(list) > 1 &&
+        (value_count(list) > 2 || !validate_is_dual_stack(list->v, NULL, true)))
+        report_invalid(list, "may specify no more than one CIDR for each IP family");
+    value_each (cidr, i, list)
+        if (map_put(&seen, value_text(&cidr), &seen) && value_count(list) > 1)
+            report_duplicate_str(&cidr, value_text(&cidr));
     map_fini(&seen);
 }
 
-static void config_map_source(const struct spot *s)
+static void config_map_source(const struct validate_value *s)
 {
-    static const struct member_check must_name[] = { { "namespace", need, "namespace must be set" },
-                                                     { "namespace", a_label, NULL },
-                                                     { "name", need, "name must be set" },
-                                                     { "name", a_subdomain, NULL },
-                                                     { "kubeletConfigKey", need,
-                                                       "kubeletConfigKey must be set" } };
+    static const struct validate_member must_name[] = {
+        { "namespace", validate_required, "namespace must be set" },
+        { "namespace", validate_label_if_set, NULL },
+        { "name", validate_required, "name must be set" },
+        { "name", validate_subdomain_if_set, NULL },
+        { "kubeletConfigKey", validate_required, "kubeletConfigKey must be set" }
+    };
     MEMBER(uid, s, "uid");
     MEMBER(version, s, "resourceVersion");
     MEMBER(key, s, "kubeletConfigKey");
     if (uid.v)
-        say_forbidden(&uid, "uid must not be set in spec");
+        report_forbidden(&uid, "uid must not be set in spec");
     if (version.v)
-        say_forbidden(&version, "resourceVersion must not be set in spec");
-    CHECK_MEMBERS(s, must_name);
-    if (spot_text(&key).n)
-        say_problems(&key, spot_text(&key), meta_check_config_key(spot_text(&key)));
+        report_forbidden(&version, "resourceVersion must not be set in spec");
+    VALIDATE_MEMBERS(s, must_name);
+    if (value_text(&key).n)
+        report_problems(&key, value_text(&key), meta_check_config_key(value_text(&key)));
 }
 
-static void config_source(const struct spot *s)
+static void config_source(const struct validate_value *s)
 {
     MEMBER(map, s, "configMap");
     if (!s->v)
@@ -85,28 +88,28 @@ static void config_source(const struct spot *s)
     if (map.v)
         config_map_source(&map);
     else
-        say_invalid(s, "exactly one reference subfield must be non-nil");
+        report_invalid(s, "exactly one reference subfield must be non-nil");
 }
 
-static void addresses_once(const struct spot *status)
+static void addresses_once(const struct validate_value *status)
 {
     struct map seen = { 0 };
     MEMBER(list, status, "addresses");
-    spot_each (address, i, &list) {
-        struct str id =
-            str_of(say_text(&address, STR_FMT "\n" STR_FMT, STR_ARG(member_text(&address, "type")),
-                            STR_ARG(member_text(&address, "address"))));
-        struct spot shown = address;
-        shown.v = go_struct(list.errs->a, address.v, "Type=type/\"\" Address=address/\"\"");
+    value_each (address, i, &list) {
+        struct str id = str_of(report_text(&address, STR_FMT "\n" STR_FMT,
+                                           STR_ARG(value_member_text(&address, "type")),
+                                           STR_ARG(value_member_text(&address, "address"))));
+        struct validate_value shown = address;
+        shown.v = value_go_struct(list.errs->a, address.v, "Type=type/\"\" Address=address/\"\"");
         if (map_put(&seen, id, &seen))
-            say_duplicate(&shown);
+            report_duplicate(&shown);
     }
     map_fini(&seen);
 }
 
 #define ONCE(what) "node updates may not change " what " except from \"\" to valid"
 
-static void node_update(const struct spot *spec, const struct json *old)
+static void node_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(cidrs, spec, "podCIDRs");
     MEMBER(provider, spec, "providerID");
@@ -115,24 +118,24 @@ static void node_update(const struct spot *spec, const struct json *old)
     const struct json *before = json_getc(old, "podCIDRs");
     if (json_first(before)) {
         const struct json *now = json_first(cidrs.v);
-        bool same_length = spot_count(&cidrs) == before->n;
+        bool same_length = value_count(&cidrs) == before->n;
         if (!same_length)
-            say_forbidden(&cidrs, ONCE("podCIDR"));
+            report_forbidden(&cidrs, ONCE("podCIDR"));
         for (const struct json *o = before->first; o && same_length; o = o->next, now = now->next)
             if (!str_eq(json_str(o), json_str(now)))
-                say_forbidden(&cidrs, ONCE("podCIDR"));
+                report_forbidden(&cidrs, ONCE("podCIDR"));
     }
     if (json_get_str(old, "providerID").n &&
-        !str_eq(json_get_str(old, "providerID"), spot_text(&provider)))
-        say_forbidden(&provider, ONCE("providerID"));
+        !str_eq(json_get_str(old, "providerID"), value_text(&provider)))
+        report_forbidden(&provider, ONCE("providerID"));
     config_source(&config);
-    if (!str_eq(json_get_str(old, "externalID"), spot_text(&external)))
-        say_forbidden(&external, "may not be updated");
+    if (!str_eq(json_get_str(old, "externalID"), value_text(&external)))
+        report_forbidden(&external, "may not be updated");
 }
 
 void validate_node(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(metadata, &root, "metadata");
     MEMBER(spec, &root, "spec");
     MEMBER(status, &root, "status");

@@ -11,46 +11,47 @@
 
 /* ---- annotations ---- */
 
-void annotations(const struct spot *s, const void *unused)
+void validate_annotations(const struct validate_value *s, const void *unused)
 {
-    meta_validate_annotations(s->v, spot_path(s), s->errs);
+    meta_validate_annotations(s->v, value_path(s), s->errs);
 }
 
-static void seccomp_annotation(const struct spot *map, const struct json *annotation)
+static void seccomp_annotation(const struct validate_value *map, const struct json *annotation)
 {
     struct str profile = json_str(annotation), local;
-    struct spot at = spot_named(map, str_dup_arena(map->errs->a, annotation->key), annotation);
+    struct validate_value at =
+        value_named(map, str_dup_arena(map->errs->a, annotation->key), annotation);
     if (str_is(profile, "runtime/default") || str_is(profile, "docker/default") ||
         str_is(profile, "unconfined"))
         return;
     if (!str_has_prefix(profile, STR("localhost/"))) {
-        say_invalid_text(&at, "must be a valid seccomp profile");
+        report_invalid_text(&at, "must be a valid seccomp profile");
         return;
     }
     local = str_slice(profile, sizeof "localhost/" - 1, profile.n);
     at.v = json_new_str(map->errs->a, local);
-    a_path_below(&at, NULL);
+    validate_path_below(&at, NULL);
 }
 
-static void app_armor_annotation(const struct spot *at, const struct map *containers)
+static void app_armor_annotation(const struct validate_value *at, const struct map *containers)
 {
     struct str name = str_slice(at->at.name, sizeof APP_ARMOR_PREFIX - 1, at->at.name.n);
-    struct str profile = spot_text(at);
+    struct str profile = value_text(at);
     if (!map_has(containers, name))
-        say_invalid_str(at, name, "container not found");
+        report_invalid_str(at, name, "container not found");
     if (profile.n == 0 || str_is(profile, "runtime/default") || str_is(profile, "unconfined") ||
         str_has_prefix(profile, STR("localhost/")))
         return;
     struct buf b = BUF_INIT(16 * 1024);
     (void)buf_add_cstr(&b, "invalid AppArmor profile name: ");
     go_quote(&b, profile);
-    say_invalid_text(at, buf_cstr(&b));
+    report_invalid_text(at, buf_cstr(&b));
     buf_fini(&b);
 }
 
-static void put_name(const struct spot *container, void *names)
+static void put_name(const struct validate_value *container, void *names)
 {
-    (void)map_put(names, member_text(container, "name"), names);
+    (void)map_put(names, value_member_text(container, "name"), names);
 }
 
 static bool is_deletion_cost(struct str s)
@@ -60,16 +61,16 @@ static bool is_deletion_cost(struct str s)
 }
 
 /* Annotations with a meaning for the pod. */
-void pod_annotations(const struct spot *s, const struct spot *spec)
+void pod_annotations(const struct validate_value *s, const struct validate_value *spec)
 {
     struct map containers = { 0 };
     containers_visit(spec, put_name, &containers);
     json_each (an, s->v) {
-        struct spot at = spot_key(s, an);
-        if (str_is(an->key, MIRROR_POD) && member_text(spec, "nodeName").n == 0)
-            say_invalid_text(&at, "must set spec.nodeName if mirror pod annotation is set");
+        struct validate_value at = value_key(s, an);
+        if (str_is(an->key, MIRROR_POD) && value_member_text(spec, "nodeName").n == 0)
+            report_invalid_text(&at, "must set spec.nodeName if mirror pod annotation is set");
         if (str_is(an->key, DELETION_COST) && !is_deletion_cost(json_str(an)))
-            say_invalid_text(&at, "must be a 32bit integer");
+            report_invalid_text(&at, "must be a 32bit integer");
         if (str_is(an->key, SECCOMP_POD) || str_has_prefix(an->key, STR(SECCOMP_PREFIX)))
             seccomp_annotation(s, an);
         if (str_has_prefix(an->key, STR(APP_ARMOR_PREFIX)))
@@ -80,77 +81,79 @@ void pod_annotations(const struct spot *s, const struct spot *spec)
 
 /* ---- the network of a pod ---- */
 
-static void dns_searches(const struct spot *list)
+static void dns_searches(const struct validate_value *list)
 {
     enum { SEARCHES_MAX = 32, SEARCH_CHARS_MAX = 2048 };
     size_t total = 0;
     json_each (item, list->v)
         total += json_str(item).n + (item->next ? 1 : 0);
-    if (spot_count(list) > SEARCHES_MAX)
-        say_invalid(list, "must not have more than 32 search paths");
+    if (value_count(list) > SEARCHES_MAX)
+        report_invalid(list, "must not have more than 32 search paths");
     if (total > SEARCH_CHARS_MAX)
-        say_invalid(list, "must not have more than 2048 characters (including spaces) in the "
-                          "search list");
-    spot_each (item, i, list) {
-        struct str domain = spot_text(&item);
+        report_invalid(list, "must not have more than 2048 characters (including spaces) in the "
+                             "search list");
+    value_each (item, i, list) {
+        struct str domain = value_text(&item);
         if (str_is(domain, "."))
             continue;
         if (str_has_suffix(domain, STR(".")))
             domain = str_slice(domain, 0, domain.n - 1);
-        say_problems(&item, domain, check_search_domain(domain));
+        report_problems(&item, domain, names_check_search_domain(domain));
     }
 }
 
-static void dns_config(const struct spot *s, struct str policy)
+static void dns_config(const struct validate_value *s, struct str policy)
 {
     enum { NAMESERVERS_MAX = 3 };
     MEMBER(servers, s, "nameservers");
     MEMBER(searches, s, "searches");
     MEMBER(options, s, "options");
     if (str_is(policy, "None") && !s->v) {
-        say_required(s, "must provide `dnsConfig` when `dnsPolicy` is None");
+        report_required(s, "must provide `dnsConfig` when `dnsPolicy` is None");
         return;
     }
-    if (str_is(policy, "None") && spot_count(&servers) == 0) {
-        say_required(&servers, "must provide at least one DNS nameserver when `dnsPolicy` is None");
+    if (str_is(policy, "None") && value_count(&servers) == 0) {
+        report_required(&servers,
+                        "must provide at least one DNS nameserver when `dnsPolicy` is None");
         return;
     }
-    if (spot_count(&servers) > NAMESERVERS_MAX)
-        say_invalid(&servers, "must not have more than 3 nameservers");
-    spot_each (server, i, &servers)
-        must_ip(&server, NULL);
+    if (value_count(&servers) > NAMESERVERS_MAX)
+        report_invalid(&servers, "must not have more than 3 nameservers");
+    value_each (server, i, &servers)
+        validate_ip(&server, NULL);
     dns_searches(&searches);
-    spot_each (option, i, &options)
-        if (member_text(&option, "name").n == 0)
-            say_required(&option, "must not be empty");
+    value_each (option, i, &options)
+        if (value_member_text(&option, "name").n == 0)
+            report_required(&option, "must not be empty");
 }
 
-static void host_alias(const struct spot *s, const void *unused)
+static void host_alias(const struct validate_value *s, const void *unused)
 {
-    static const struct each names = { must_subdomain, NULL };
-    static const struct member_check members[] = { { "ip", must_ip, NULL },
-                                                   { "hostnames", each, &names } };
-    CHECK_MEMBERS(s, members);
+    static const struct validate_each names = { validate_subdomain, NULL };
+    static const struct validate_member members[] = { { "ip", validate_ip, NULL },
+                                                      { "hostnames", validate_each, &names } };
+    VALIDATE_MEMBERS(s, members);
 }
 
 /* Without a network of its own, a pod's ports are those of the host. */
-static void host_network_ports(const struct spot *spec, bool is_pod)
+static void host_network_ports(const struct validate_value *spec, bool is_pod)
 {
     MEMBER(containers, spec, "containers");
-    if (!member_true(spec, "hostNetwork"))
+    if (!value_member_bool(spec, "hostNetwork"))
         return;
-    spot_each (c, i, &containers) {
+    value_each (c, i, &containers) {
         MEMBER(ports, &c, "ports");
-        spot_each (port, k, &ports) {
+        value_each (port, k, &ports) {
             MEMBER(host, &port, "hostPort");
-            int64_t number = spot_number(&host);
-            if ((is_pod || number != 0) && number != member_number(&port, "containerPort"))
-                say_invalid_number(&host, "must match `containerPort` when `hostNetwork` is true");
+            int64_t number = value_number(&host);
+            if ((is_pod || number != 0) && number != value_member_number(&port, "containerPort"))
+                report_invalid_number(&host,
+                                      "must match `containerPort` when `hostNetwork` is true");
         }
     }
 }
 
-static void own_users(const struct spot *spec)
+static void own_users(const struct validate_value *spec)
 {
     static const struct {
         const char *name, *path;
@@ -160,9 +163,10 @@ static void own_users(const struct spot *spec)
     if (!json_is(json_getc(spec->v, "hostUsers"), JSON_FALSE))
         return;
     for (size_t i = 0; i < ARRAY_LEN(shared); i++) {
-        struct spot at = spot_named(spec, shared[i].path, json_getc(spec->v, shared[i].name));
+        struct validate_value at =
+            value_named(spec, shared[i].path, json_getc(spec->v, shared[i].name));
         if (json_bool(at.v))
-            say_forbidden(&at, "when `hostUsers` is false");
+            report_forbidden(&at, "when `hostUsers` is false");
     }
 }
 
@@ -173,7 +177,7 @@ struct host_process {
     size_t n, n_host;
 };
 
-static void host_process_container(const struct spot *c, void *arg)
+static void host_process_container(const struct validate_value *c, void *arg)
 {
     struct host_process *h = arg;
     MEMBER(security, c, "securityContext");
@@ -181,14 +185,14 @@ static void host_process_container(const struct spot *c, void *arg)
     MEMBER(own, &windows, "hostProcess");
     h->n++;
     if (own.v && h->pod && json_bool(own.v) != json_bool(h->pod))
-        say_invalid(&own, say_text(c,
-                                   "pod hostProcess value must be identical if both are "
-                                   "specified, was %s",
-                                   json_bool(h->pod) ? "true" : "false"));
+        report_invalid(&own, report_text(c,
+                                         "pod hostProcess value must be identical if both are "
+                                         "specified, was %s",
+                                         json_bool(h->pod) ? "true" : "false"));
     h->n_host += json_bool(own.v ? own.v : h->pod);
 }
 
-static void host_process(const struct spot *spec)
+static void host_process(const struct validate_value *spec)
 {
     struct host_process h = { .pod = json_path(spec->v, "securityContext", "windowsOptions",
                                                "hostProcess", NULL) };
@@ -196,15 +200,16 @@ static void host_process(const struct spot *spec)
     h.pod = json_is_bool(h.pod) ? h.pod : NULL;
     containers_visit(spec, host_process_container, &h);
     if (h.n_host && h.n_host != h.n)
-        say_invalid_str(spec, STR(""),
-                        "If pod contains any hostProcess containers then all "
-                        "containers must be HostProcess containers");
+        report_invalid_str(spec, STR(""),
+                           "If pod contains any hostProcess containers then all "
+                           "containers must be HostProcess containers");
     if (h.n_host && !json_bool(network.v))
-        say_invalid_value(&network, json_new_bool(spec->errs->a, false),
-                          "hostNetwork must be true if pod contains any hostProcess containers");
+        report_invalid_value(&network, json_new_bool(spec->errs->a, false),
+                             "hostNetwork must be true if pod contains any hostProcess containers");
 }
 
-static void forbid(const struct spot *s, const char *const *names, size_t n, const char *detail)
+static void forbid(const struct validate_value *s, const char *const *names, size_t n,
+                   const char *detail)
 {
     for (size_t i = 0; i < n; i++) {
         MEMBER(m, s, names[i]);
@@ -214,18 +219,18 @@ static void forbid(const struct spot *s, const char *const *names, size_t n, con
                        !str_has_prefix(str_of(names[i]), STR("hostP")) &&
                        !str_has_prefix(str_of(names[i]), STR("hostI"));
         if (set || pointer)
-            say_forbidden(&m, detail);
+            report_forbidden(&m, detail);
     }
 }
 
-static void linux_container(const struct spot *c, void *unused)
+static void linux_container(const struct validate_value *c, void *unused)
 {
     static const char *const names[] = { "windowsOptions" };
     MEMBER(security, c, "securityContext");
     forbid(&security, names, 1, "windows options cannot be set for a linux pod");
 }
 
-static void windows_container(const struct spot *c, void *unused)
+static void windows_container(const struct validate_value *c, void *unused)
 {
     static const char *const names[] = { "appArmorProfile",
                                          "seLinuxOptions",
@@ -241,7 +246,7 @@ static void windows_container(const struct spot *c, void *unused)
     forbid(&security, names, ARRAY_LEN(names), "cannot be set for a windows pod");
 }
 
-static void windows_pod(const struct spot *spec)
+static void windows_pod(const struct validate_value *spec)
 {
     static const char refusal[] = "cannot be set for a windows pod";
     static const char *const first[] = { "appArmorProfile", "seLinuxOptions" };
@@ -260,74 +265,75 @@ static void windows_pod(const struct spot *spec)
     containers_visit(spec, windows_container, NULL);
 }
 
-static void operating_system(const struct spot *spec)
+static void operating_system(const struct validate_value *spec)
 {
-    WORDS(systems, WORD("linux"), WORD("windows"));
+    ENUM(systems, ENUM_VALUE("linux"), ENUM_VALUE("windows"));
     static const char *const options[] = { "windowsOptions" };
     MEMBER(os, spec, "os");
     MEMBER(name, &os, "name");
     MEMBER(security, spec, "securityContext");
-    struct spot at = os;
+    struct validate_value at = os;
     at.v = name.v;
     if (!os.v)
         return;
-    if (spot_text(&name).n == 0) {
-        say_required(&name, "cannot be empty");
-    } else if (spot_is(&name, "windows")) {
+    if (value_text(&name).n == 0) {
+        report_required(&name, "cannot be empty");
+    } else if (value_is(&name, "windows")) {
         windows_pod(spec);
-    } else if (spot_is(&name, "linux")) {
+    } else if (value_is(&name, "linux")) {
         forbid(&security, options, 1, "windows options cannot be set for a linux pod");
         containers_visit(spec, linux_container, NULL);
     } else {
-        say_unsupported(&at, &systems);
+        report_not_supported(&at, &systems);
     }
 }
 
 /* ---- lists of a pod's spec ---- */
 
-static void resource_claims(const struct spot *list, struct map *names)
+static void resource_claims(const struct validate_value *list, struct map *names)
 {
     static const char layout[] = "Name=name/\"\" ResourceClaimName=resourceClaimName/null "
                                  "ResourceClaimTemplateName=resourceClaimTemplateName/null";
-    spot_each (c, i, list) {
+    value_each (c, i, list) {
         MEMBER(name, &c, "name");
         MEMBER(claim, &c, "resourceClaimName");
         MEMBER(template, &c, "resourceClaimTemplateName");
-        if (spot_text(&name).n == 0)
-            say_required(&name, "");
-        else if (map_put(names, spot_text(&name), names))
-            say_duplicate_str(&name, spot_text(&name));
+        if (value_text(&name).n == 0)
+            report_required(&name, "");
+        else if (map_put(names, value_text(&name), names))
+            report_duplicate_str(&name, value_text(&name));
         else
-            must_label(&name, NULL);
+            validate_label(&name, NULL);
         if (claim.v && template.v)
-            say_invalid_value(&c, go_struct(list->errs->a, c.v, layout),
-                              "at most one of `resourceClaimName` or `resourceClaimTemplateName` "
-                              "may be specified");
+            report_invalid_value(
+                &c, value_go_struct(list->errs->a, c.v, layout),
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` "
+                "may be specified");
         if (!claim.v && !template.v)
-            say_invalid_value(&c, go_struct(list->errs->a, c.v, layout),
-                              "must specify one of: `resourceClaimName`, "
-                              "`resourceClaimTemplateName`");
+            report_invalid_value(&c, value_go_struct(list->errs->a, c.v, layout),
+                                 "must specify one of: `resourceClaimName`, "
+                                 "`resourceClaimTemplateName`");
         if (claim.v)
-            must_subdomain(&claim, NULL);
+            validate_subdomain(&claim, NULL);
         if (template.v)
-            must_subdomain(&template, NULL);
+            validate_subdomain(&template, NULL);
     }
 }
 
-static void readiness_gate(const struct spot *s, const void *unused)
+static void readiness_gate(const struct validate_value *s, const void *unused)
 {
     MEMBER(type, s, "conditionType");
-    must_qualified_name(&type, NULL);
+    validate_qualified_name(&type, NULL);
 }
 
-static void scheduling_gates(const struct spot *list, const void *unused)
+static void scheduling_gates(const struct validate_value *list, const void *unused)
 {
     struct map seen = { 0 };
-    spot_each (gate, i, list) {
-        struct str name = member_text(&gate, "name");
-        say_problems(&gate, name, meta_check_qualified_name(name));
+    value_each (gate, i, list) {
+        struct str name = value_member_text(&gate, "name");
+        report_problems(&gate, name, meta_check_qualified_name(name));
         if (map_put(&seen, name, &seen))
-            say_duplicate_str(&gate, name);
+            report_duplicate_str(&gate, name);
     }
     map_fini(&seen);
 }
@@ -371,33 +377,35 @@ static void put_requests(const struct json *containers, struct json *names, stru
 {
     json_each (c, containers)
         json_each (r, json_path(c, "resources", "requests", NULL))
-            if (is_native_resource(r->key) && names->n < 64) /* only few are of the pod's kind */
+            if (resource_is_native(r->key) && names->n < 64) /* only few are of the pod's kind */
                 json_set(a, names, r->key, json_new_null(a));
 }
 
-static void limits_within(const struct spot *resources, const struct spot *spec)
+static void limits_within(const struct validate_value *resources, const struct validate_value *spec)
 {
     MEMBER(shown, resources, "containers");
     const struct json *limits = json_getc(resources->v, "limits");
     size_t i = 0;
     json_each (c, json_getc(spec->v, "containers")) {
-        struct spot container = spot_item(&shown, c, i++);
+        struct validate_value container = value_item(&shown, c, i++);
         json_each (limit, json_path(c, "resources", "limits", NULL)) {
-            if (!is_native_resource(limit->key))
+            if (!resource_is_native(limit->key))
                 continue;
             const struct json *most = json_get(limits, limit->key);
-            struct spot key = spot_key(&container, limit), at = spot_named(&key, "limits", limit);
+            struct validate_value key = value_key(&container, limit),
+                                  at = value_named(&key, "limits", limit);
             struct quantity own, all;
-            if (most && spot_quantity(&at, &own) &&
+            if (most && value_quantity(&at, &own) &&
                 quantity_parse(json_str(most), &all, NULL) == 0 && quantity_cmp(own, all) > 0)
-                say_invalid_text(
-                    &at, say_text(&at, "must be less than or equal to pod limits of " STR_FMT,
-                                  STR_ARG(json_str(most))));
+                report_invalid_text(
+                    &at, report_text(&at, "must be less than or equal to pod limits of " STR_FMT,
+                                     STR_ARG(json_str(most))));
         }
     }
 }
 
-static void pod_resources_hold(const struct spot *resources, const struct spot *spec)
+static void pod_resources_hold(const struct validate_value *resources,
+                               const struct validate_value *spec)
 {
     struct arena *a = spec->errs->a;
     struct json *names = json_new_object(a);
@@ -405,92 +413,93 @@ static void pod_resources_hold(const struct spot *resources, const struct spot *
     put_requests(json_getc(spec->v, "containers"), names, a);
     put_requests(json_getc(spec->v, "initContainers"), names, a);
     json_each (name, names) {
-        struct spot at = spot_key(&requests, name);
+        struct validate_value at = value_key(&requests, name);
         struct quantity needed = container_requests(spec->v, name->key), own = { 0 };
         at.v = json_get(requests.v, name->key);
-        if (spot_quantity(&at, &own) && quantity_cmp(needed, own) > 0)
-            say_invalid_str(&at, spot_text(&at),
-                            say_text(&at,
-                                     "must be greater than or equal to aggregate container "
-                                     "requests of " STR_FMT,
-                                     STR_ARG(quantity_text(a, needed))));
+        if (value_quantity(&at, &own) && quantity_cmp(needed, own) > 0)
+            report_invalid_str(&at, value_text(&at),
+                               report_text(&at,
+                                           "must be greater than or equal to aggregate container "
+                                           "requests of " STR_FMT,
+                                           STR_ARG(quantity_text(a, needed))));
     }
     limits_within(resources, spec);
 }
 
-static void pod_resources(const struct spot *spec)
+static void pod_resources(const struct validate_value *spec)
 {
     MEMBER(resources, spec, "resources");
     MEMBER(claims, &resources, "claims");
     if (!resources.v)
         return;
     if (claims.v)
-        say_forbidden(&claims, "claims may not be set for Resources at pod-level");
+        report_forbidden(&claims, "claims may not be set for Resources at pod-level");
     resource_requirements(&resources, RESOURCE_POD, NULL);
     pod_resources_hold(&resources, spec);
 }
 
 /* ---- spec ---- */
 
-static void priority_policy(const struct spot *s, const void *unused)
+static void priority_policy(const struct validate_value *s, const void *unused)
 {
-    WORDS(policies, WORD("PreemptLowerPriority"), WORD("Never"));
+    ENUM(policies, ENUM_VALUE("PreemptLowerPriority"), ENUM_VALUE("Never"));
     if (s->v)
-        one_of(s, &policies);
+        validate_enum(s, &policies);
 }
 
-static void overhead(const struct spot *s, const void *unused)
+static void overhead(const struct validate_value *s, const void *unused)
 {
     /* Upstream checks it as limits, and says so. */
-    struct spot limits = spot_named(s, "limits", s->v);
+    struct validate_value limits = value_named(s, "limits", s->v);
     resource_limits(&limits, RESOURCE_CONTAINER);
 }
 
-static void subdomain_if_set(const struct spot *s, const void *unused)
+static void subdomain_if_set(const struct validate_value *s, const void *unused)
 {
     if (s->v)
-        must_subdomain(s, NULL);
+        validate_subdomain(s, NULL);
 }
 
-static void pod_spec_lists(const struct spot *s, bool is_pod)
+static void pod_spec_lists(const struct validate_value *s, bool is_pod)
 {
-    WORDS(restart_policies, WORD("Always"), WORD("OnFailure"), WORD("Never"));
-    WORDS(dns_policies, WORD("ClusterFirstWithHostNet"), WORD("ClusterFirst"), WORD("Default"),
-          WORD("None"));
-    static const struct each gates = { readiness_gate, NULL };
-    static const struct member_check before[] = { { "restartPolicy", one_of, &restart_policies },
-                                                  { "dnsPolicy", one_of, &dns_policies },
-                                                  { "nodeSelector", labels, NULL } };
-    static const struct member_check after[] = {
-        { "readinessGates", each, &gates },
+    ENUM(restart_policies, ENUM_VALUE("Always"), ENUM_VALUE("OnFailure"), ENUM_VALUE("Never"));
+    ENUM(dns_policies, ENUM_VALUE("ClusterFirstWithHostNet"), ENUM_VALUE("ClusterFirst"),
+         ENUM_VALUE("Default"), ENUM_VALUE("None"));
+    static const struct validate_each gates = { readiness_gate, NULL };
+    static const struct validate_member before[] = { { "restartPolicy", validate_enum,
+                                                       &restart_policies },
+                                                     { "dnsPolicy", validate_enum, &dns_policies },
+                                                     { "nodeSelector", validate_labels, NULL } };
+    static const struct validate_member after[] = {
+        { "readinessGates", validate_each, &gates },
         { "schedulingGates", scheduling_gates, NULL },
-        { "topologySpreadConstraints", topology_spread, NULL },
+        { "topologySpreadConstraints", validate_topology_spread, NULL },
     };
     MEMBER(place, s, "affinity");
     MEMBER(dns, s, "dnsConfig");
     host_network_ports(s, is_pod);
-    CHECK_MEMBERS(s, before);
-    pod_security(s);
-    affinity(&place, NULL);
-    dns_config(&dns, member_text(s, "dnsPolicy"));
-    CHECK_MEMBERS(s, after);
+    VALIDATE_MEMBERS(s, before);
+    validate_pod_security(s);
+    validate_affinity(&place, NULL);
+    dns_config(&dns, value_member_text(s, "dnsPolicy"));
+    VALIDATE_MEMBERS(s, after);
     host_process(s);
     own_users(s);
 }
 
-void pod_spec(const struct spot *s, struct str pod_name, bool is_pod)
+void pod_spec(const struct validate_value *s, struct str pod_name, bool is_pod)
 {
-    static const struct range deadline = { 1, INT32_MAX };
-    static const struct each aliases = { host_alias, NULL };
-    static const struct member_check rest[] = {
-        { "serviceAccountName", a_subdomain, NULL },
-        { "nodeName", a_subdomain, NULL },
-        { "activeDeadlineSeconds", in_range_if_set, &deadline },
-        { "hostname", a_label, NULL },
-        { "subdomain", a_label, NULL },
-        { "tolerations", tolerations, NULL },
-        { "hostAliases", each, &aliases },
-        { "priorityClassName", a_subdomain, NULL },
+    static const struct validate_range deadline = { 1, INT32_MAX };
+    static const struct validate_each aliases = { host_alias, NULL };
+    static const struct validate_member rest[] = {
+        { "serviceAccountName", validate_subdomain_if_set, NULL },
+        { "nodeName", validate_subdomain_if_set, NULL },
+        { "activeDeadlineSeconds", validate_range_if_set, &deadline },
+        { "hostname", validate_label_if_set, NULL },
+        { "subdomain", validate_label_if_set, NULL },
+        { "tolerations", validate_tolerations, NULL },
+        { "hostAliases", validate_each, &aliases },
+        { "priorityClassName", validate_subdomain_if_set, NULL },
         { "runtimeClassName", subdomain_if_set, NULL },
         { "preemptionPolicy", priority_policy, NULL },
         { "overhead", overhead, NULL },
@@ -502,13 +511,13 @@ void pod_spec(const struct spot *s, struct str pod_name, bool is_pod)
     MEMBER(volumes, s, "volumes");
     MEMBER(claims, s, "resourceClaims");
     if (!grace.v)
-        say_required(&grace, "");
-    pod_volumes(&volumes, pod_name, is_pod, &pod.volumes);
+        report_required(&grace, "");
+    validate_volumes(&volumes, pod_name, is_pod, &pod.volumes);
     resource_claims(&claims, &pod.claims);
-    pod_containers(s, &pod);
+    validate_containers(s, &pod);
     pod_resources(s);
     pod_spec_lists(s, is_pod);
-    CHECK_MEMBERS(s, rest);
+    VALIDATE_MEMBERS(s, rest);
     operating_system(s);
     map_fini(&pod.volumes);
     map_fini(&pod.claims);
@@ -531,8 +540,8 @@ static const struct profile_words app_armor_words = {
 };
 
 /* at: where it is reported; profile: the field, which the pod may give instead of the container. */
-static void profiles_match(const struct spot *at, const struct json *profile, struct str annotation,
-                           const struct profile_words *w)
+static void profiles_match(const struct validate_value *at, const struct json *profile,
+                           struct str annotation, const struct profile_words *w)
 {
     MEMBER(type, at, "type");
     MEMBER(local, at, "localhostProfile");
@@ -546,11 +555,11 @@ static void profiles_match(const struct spot *at, const struct json *profile, st
     else if (str_is(kind, "Localhost"))
         same = str_has_prefix(annotation, STR("localhost/"));
     if (!same)
-        say_forbidden(&type, w->mismatch_type);
+        report_forbidden(&type, w->mismatch_type);
     else if (str_is(kind, "Localhost") &&
              !str_eq(str_slice(annotation, sizeof "localhost/" - 1, annotation.n),
                      json_get_str(profile, "localhostProfile")))
-        say_forbidden(&local, w->mismatch_profile);
+        report_forbidden(&local, w->mismatch_profile);
 }
 
 struct profile_check {
@@ -559,18 +568,18 @@ struct profile_check {
     const struct profile_words *words;
 };
 
-static void container_profile(const struct spot *c, void *arg)
+static void container_profile(const struct validate_value *c, void *arg)
 {
     const struct profile_check *p = arg;
     MEMBER(security, c, "securityContext");
     MEMBER(own, &security, p->words->field);
-    const struct json *annotation = map_get(p->annotations, member_text(c, "name"));
+    const struct json *annotation = map_get(p->annotations, value_member_text(c, "name"));
     const struct json *profile = own.v ? own.v : p->of_pod;
     if (annotation && json_is(profile, JSON_OBJECT))
         profiles_match(&own, profile, json_str(annotation), p->words);
 }
 
-static void profiles(const struct spot *spec, const struct json *annotations,
+static void profiles(const struct validate_value *spec, const struct json *annotations,
                      const struct profile_words *w, const struct json *of_pod)
 {
     struct map by_container = { 0 };
@@ -584,7 +593,8 @@ static void profiles(const struct spot *spec, const struct json *annotations,
     map_fini(&by_container);
 }
 
-static void profiles_like_annotations(const struct spot *spec, const struct json *annotations)
+static void profiles_like_annotations(const struct validate_value *spec,
+                                      const struct json *annotations)
 {
     MEMBER(security, spec, "securityContext");
     MEMBER(seccomp, &security, "seccompProfile");
@@ -598,78 +608,79 @@ static void profiles_like_annotations(const struct spot *spec, const struct json
 
 /* ---- templates ---- */
 
-void pod_template(const struct spot *s)
+void pod_template(const struct validate_value *s)
 {
     MEMBER(spec, s, "spec");
     MEMBER(ephemeral, &spec, "ephemeralContainers");
     const struct json *metadata = json_getc(s->v, "metadata");
-    struct spot labels_at = spot_named(s, "labels", json_getc(metadata, "labels"));
-    struct spot annotations_at = spot_named(s, "annotations", json_getc(metadata, "annotations"));
-    labels(&labels_at, NULL);
-    annotations(&annotations_at, NULL);
+    struct validate_value labels_at = value_named(s, "labels", json_getc(metadata, "labels"));
+    struct validate_value annotations_at =
+        value_named(s, "annotations", json_getc(metadata, "annotations"));
+    validate_labels(&labels_at, NULL);
+    validate_annotations(&annotations_at, NULL);
     pod_annotations(&annotations_at, &spec);
     pod_spec(&spec, STR(""), false);
     profiles_like_annotations(&spec, annotations_at.v);
-    if (spot_count(&ephemeral))
-        say_forbidden(&ephemeral, "ephemeral containers not allowed in pod template");
+    if (value_count(&ephemeral))
+        report_forbidden(&ephemeral, "ephemeral containers not allowed in pod template");
 }
 
 /* ---- pods ---- */
 
 /* What holds for pods, but not for templates. */
-static void only_pods(const struct spot *spec)
+static void only_pods(const struct validate_value *spec)
 {
     static const char *const lists[] = { "containers", "initContainers" };
     MEMBER(volumes, spec, "volumes");
-    if (member_text(spec, "serviceAccountName").n == 0)
-        spot_each (volume, i, &volumes) {
+    if (value_member_text(spec, "serviceAccountName").n == 0)
+        value_each (volume, i, &volumes) {
             MEMBER(projected, &volume, "projected");
             MEMBER(sources, &projected, "sources");
-            spot_each (source, k, &sources) {
+            value_each (source, k, &sources) {
                 MEMBER(token, &source, "serviceAccountToken");
                 if (token.v)
-                    say_forbidden(&token,
-                                  "must not be specified when serviceAccountName is not set");
+                    report_forbidden(&token,
+                                     "must not be specified when serviceAccountName is not set");
             }
         }
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         MEMBER(list, spec, lists[i]);
-        spot_each (c, k, &list)
-            image_without_blanks(&c);
+        value_each (c, k, &list)
+            validate_image_without_blanks(&c);
     }
 }
 
-static void pod_create(const struct spot *spec, const struct json *annotations)
+static void pod_create(const struct validate_value *spec, const struct json *annotations)
 {
     MEMBER(ephemeral, spec, "ephemeralContainers");
     MEMBER(node, spec, "nodeName");
     MEMBER(gates, spec, "schedulingGates");
-    if (spot_count(&ephemeral))
-        say_forbidden(&ephemeral, "cannot be set on create");
-    if (spot_text(&node).n && spot_count(&gates))
-        say_forbidden(&node, "cannot be set until all schedulingGates have been cleared");
+    if (value_count(&ephemeral))
+        report_forbidden(&ephemeral, "cannot be set on create");
+    if (value_text(&node).n && value_count(&gates))
+        report_forbidden(&node, "cannot be set until all schedulingGates have been cleared");
     profiles_like_annotations(spec, annotations);
 }
 
-void whole_pod(const struct spot *root)
+void pod_validate_whole(const struct validate_value *root)
 {
     MEMBER(metadata, root, "metadata");
     MEMBER(annotated, &metadata, "annotations");
     MEMBER(spec, root, "spec");
     pod_annotations(&annotated, &spec);
-    pod_spec(&spec, member_text(&metadata, "name"), true);
+    pod_spec(&spec, value_member_text(&metadata, "name"), true);
     only_pods(&spec);
 }
 
 void validate_pod(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
-    if (old && !json_same(json_getc(obj, "status"), json_getc(old, "status"))) {
+    if (old && !value_same(json_getc(obj, "status"), json_getc(old, "status"))) {
         pod_status_update(&root, old);
         return;
     }
-    whole_pod(&root);
+    pod_validate_whole(&root);
     if (old)
         pod_update(&root, old);
     else
@@ -681,13 +692,13 @@ void validate_pod(const struct json *obj, const struct json *old, struct field_e
 void validate_pod_ephemeral(const struct json *obj, const struct json *old,
                             struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(list, &spec, "ephemeralContainers");
     struct map now = { 0 };
-    whole_pod(&root);
+    pod_validate_whole(&root);
     if (json_path(old, "metadata", "annotations", MIRROR_POD, NULL)) {
-        say_forbidden(&root, "static pods do not support ephemeral containers");
+        report_forbidden(&root, "static pods do not support ephemeral containers");
         return;
     }
     json_each (c, list.v)
@@ -696,36 +707,36 @@ void validate_pod_ephemeral(const struct json *obj, const struct json *old,
         struct str name = json_get_str(c, "name");
         const struct json *same = map_get(&now, name);
         if (!same)
-            say_forbidden(&list, say_text(&list,
-                                          "existing ephemeral containers \"" STR_FMT
-                                          "\" may not be removed\n",
-                                          STR_ARG(name)));
+            report_forbidden(&list, report_text(&list,
+                                                "existing ephemeral containers \"" STR_FMT
+                                                "\" may not be removed\n",
+                                                STR_ARG(name)));
         else if (!json_equal(same, c))
-            say_forbidden(&list,
-                          say_text(&list,
-                                   "existing ephemeral containers \"" STR_FMT
-                                   "\" may not be changed\n%s",
-                                   STR_ARG(name), go_diff(errs->a, c, same, "EphemeralContainer")));
+            report_forbidden(
+                &list,
+                report_text(&list,
+                            "existing ephemeral containers \"" STR_FMT "\" may not be changed\n%s",
+                            STR_ARG(name), internal_diff(errs->a, c, same, "EphemeralContainer")));
     }
     map_fini(&now);
 }
 
 void validate_pod_binding(const struct json *binding, struct field_errors *errs)
 {
-    WORDS(kinds, WORD("Node"), WORD("<empty>"));
-    struct spot root = spot_root(binding, errs);
+    ENUM(kinds, ENUM_VALUE("Node"), ENUM_VALUE("<empty>"));
+    struct validate_value root = value_root(binding, errs);
     MEMBER(target, &root, "target");
     MEMBER(kind, &target, "kind");
     MEMBER(name, &target, "name");
-    if (spot_text(&kind).n && !spot_is(&kind, "Node"))
-        say_unsupported(&kind, &kinds);
-    need(&name, NULL);
+    if (value_text(&kind).n && !value_is(&kind, "Node"))
+        report_not_supported(&kind, &kinds);
+    validate_required(&name, NULL);
 }
 
 void validate_pod_template(const struct json *obj, const struct json *old,
                            struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(template, &root, "template");
     pod_template(&template);
 }

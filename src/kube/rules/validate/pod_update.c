@@ -18,7 +18,7 @@ static const char *fixed_annotation_name(struct str key, bool update)
                   : "may not add AppArmor annotations";
 }
 
-static void fixed_annotations(const struct spot *s, const struct json *old)
+static void fixed_annotations(const struct validate_value *s, const struct json *old)
 {
     struct map now = { 0 }, before = { 0 };
     json_each (an, s->v)
@@ -27,15 +27,15 @@ static void fixed_annotations(const struct spot *s, const struct json *old)
     json_each (an, old) {
         if (!is_fixed_annotation(an->key))
             continue;
-        struct spot at = spot_key(s, an);
-        if (!json_same(map_get(&now, an->key), an))
-            say_forbidden(&at, fixed_annotation_name(an->key, true));
+        struct validate_value at = value_key(s, an);
+        if (!value_same(map_get(&now, an->key), an))
+            report_forbidden(&at, fixed_annotation_name(an->key, true));
         (void)map_put(&before, an->key, an);
     }
     json_each (an, s->v) {
-        struct spot at = spot_key(s, an);
+        struct validate_value at = value_key(s, an);
         if (is_fixed_annotation(an->key) && !map_has(&before, an->key))
-            say_forbidden(&at, fixed_annotation_name(an->key, false));
+            report_forbidden(&at, fixed_annotation_name(an->key, false));
     }
     map_fini(&now);
     map_fini(&before);
@@ -44,38 +44,39 @@ static void fixed_annotations(const struct spot *s, const struct json *old)
 /* ---- containers and tolerations ---- */
 
 /* false: lists of different lengths, no point in going on. */
-static bool container_images(const struct spot *spec, const char *name, const struct json *old)
+static bool container_images(const struct validate_value *spec, const char *name,
+                             const struct json *old)
 {
     MEMBER(list, spec, name);
     const struct json *before = json_getc(old, name);
-    if (spot_count(&list) != (json_is(before, JSON_ARRAY) ? before->n : 0)) {
-        say_forbidden(&list, "pod updates may not add or remove containers");
+    if (value_count(&list) != (json_is(before, JSON_ARRAY) ? before->n : 0)) {
+        report_forbidden(&list, "pod updates may not add or remove containers");
         return false;
     }
-    spot_each (c, i, &list) {
+    value_each (c, i, &list) {
         MEMBER(image, &c, "image");
-        need(&image, NULL);
-        image_without_blanks(&c);
+        validate_required(&image, NULL);
+        validate_image_without_blanks(&c);
     }
     return true;
 }
 
 /* A deadline may be set and come nearer. false: stop. */
-static bool deadline_update(const struct spot *spec, const struct json *old)
+static bool deadline_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(deadline, spec, "activeDeadlineSeconds");
     const struct json *before = json_getc(old, "activeDeadlineSeconds");
-    int64_t now = spot_number(&deadline);
+    int64_t now = value_number(&deadline);
     if (deadline.v && (now < 0 || now > INT32_MAX)) {
-        say_invalid(&deadline, "must be between 0 and 2147483647, inclusive");
+        report_invalid(&deadline, "must be between 0 and 2147483647, inclusive");
         return false;
     }
     if (deadline.v && json_is(before, JSON_NUMBER) && json_int_or(before, 0) < now) {
-        say_invalid(&deadline, "must be less than or equal to previous value");
+        report_invalid(&deadline, "must be less than or equal to previous value");
         return false;
     }
     if (!deadline.v && json_is(before, JSON_NUMBER))
-        say_invalid(&deadline, "must not update from a positive integer to nil value");
+        report_invalid(&deadline, "must not update from a positive integer to nil value");
     return true;
 }
 
@@ -93,7 +94,7 @@ static struct str toleration_id(struct arena *a, const struct json *t)
     return text;
 }
 
-static void tolerations_update(const struct spot *spec, const struct json *old)
+static void tolerations_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(list, spec, "tolerations");
     struct map now = { 0 };
@@ -104,25 +105,26 @@ static void tolerations_update(const struct spot *spec, const struct json *old)
         kept = kept && map_has(&now, toleration_id(spec->errs->a, t));
     map_fini(&now);
     if (kept)
-        tolerations(&list, NULL);
+        validate_tolerations(&list, NULL);
     else
-        say_forbidden(&list,
-                      "existing toleration can not be modified except its tolerationSeconds");
+        report_forbidden(&list,
+                         "existing toleration can not be modified except its tolerationSeconds");
 }
 
-static void gates_update(const struct spot *spec, const struct json *old)
+static void gates_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(list, spec, "schedulingGates");
     struct map before = { 0 };
     json_each (gate, json_getc(old, "schedulingGates"))
         (void)map_put(&before, json_get_str(gate, "name"), gate);
-    spot_each (gate, i, &list) {
+    value_each (gate, i, &list) {
         MEMBER(name, &gate, "name");
-        if (!map_has(&before, spot_text(&name)))
-            say_forbidden(&name, say_text(&name,
-                                          "only deletion is allowed, but found new scheduling gate "
-                                          "'" STR_FMT "'",
-                                          STR_ARG(spot_text(&name))));
+        if (!map_has(&before, value_text(&name)))
+            report_forbidden(&name,
+                             report_text(&name,
+                                         "only deletion is allowed, but found new scheduling gate "
+                                         "'" STR_FMT "'",
+                                         STR_ARG(value_text(&name))));
     }
     map_fini(&before);
 }
@@ -173,7 +175,7 @@ static bool term_only_adds(const struct json *now, const struct json *old)
 #define NODE_AFFINITY "affinity", "nodeAffinity"
 #define REQUIRED      "requiredDuringSchedulingIgnoredDuringExecution"
 
-static void gated_affinity(const struct spot *spec, const struct json *old)
+static void gated_affinity(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(place, spec, "affinity");
     MEMBER(node, &place, "nodeAffinity");
@@ -183,15 +185,15 @@ static void gated_affinity(const struct spot *spec, const struct json *old)
     size_t n_before = json_is(before, JSON_ARRAY) ? before->n : 0;
     if (n_before == 0)
         return;
-    if (n_before != spot_count(&terms)) {
-        say_invalid(&terms,
-                    "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    if (n_before != value_count(&terms)) {
+        report_invalid(&terms,
+                       "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
         return;
     }
     const struct json *o = before->first;
-    spot_each (term, i, &terms) {
+    value_each (term, i, &terms) {
         if (!term_only_adds(term.v, o))
-            say_invalid(&term, "only additions are allowed (no mutations or deletions)");
+            report_invalid(&term, "only additions are allowed (no mutations or deletions)");
         o = o->next;
     }
 }
@@ -203,25 +205,26 @@ static bool selector_only_adds(const struct json *now, const struct json *old)
     json_each (m, now)
         (void)map_put(&members, m->key, m);
     json_each (m, old)
-        kept = kept && json_same(map_get(&members, m->key), m);
+        kept = kept && value_same(map_get(&members, m->key), m);
     map_fini(&members);
     return kept;
 }
 
 /* What was allowed to change is put back into `same`. */
-static void gated_update(const struct spot *spec, const struct json *old, struct json *same)
+static void gated_update(const struct validate_value *spec, const struct json *old,
+                         struct json *same)
 {
     struct arena *a = spec->errs->a;
     MEMBER(selector, spec, "nodeSelector");
-    if (!json_same(selector.v, json_getc(old, "nodeSelector"))) {
+    if (!value_same(selector.v, json_getc(old, "nodeSelector"))) {
         if (!selector_only_adds(selector.v, json_getc(old, "nodeSelector")))
-            say_invalid_value(&selector, sorted_map(a, selector.v),
-                              "only additions to spec.nodeSelector are allowed (no mutations or "
-                              "deletions)");
+            report_invalid_value(&selector, value_sorted_map(a, selector.v),
+                                 "only additions to spec.nodeSelector are allowed (no mutations or "
+                                 "deletions)");
         take(a, same, old, "nodeSelector");
     }
     const struct json *before = json_path(old, NODE_AFFINITY, NULL);
-    if (json_same(json_path(spec->v, NODE_AFFINITY, NULL), before))
+    if (value_same(json_path(spec->v, NODE_AFFINITY, NULL), before))
         return;
     gated_affinity(spec, old);
     struct json *affinity_now = json_getc(same, "affinity");
@@ -235,7 +238,7 @@ static void gated_update(const struct spot *spec, const struct json *old, struct
 
 /* ---- the rest may not change ---- */
 
-static void spec_update(const struct spot *spec, const struct json *old)
+static void spec_update(const struct validate_value *spec, const struct json *old)
 {
     struct arena *a = spec->errs->a;
     struct json *same = json_clone(a, spec->v);
@@ -245,22 +248,23 @@ static void spec_update(const struct spot *spec, const struct json *old)
     take(a, same, old, "activeDeadlineSeconds");
     take(a, same, old, "schedulingGates");
     take(a, same, old, "tolerations");
-    if (json_int_or(grace, 0) < 0 && member_number(spec, "terminationGracePeriodSeconds") == 1)
+    if (json_int_or(grace, 0) < 0 &&
+        value_member_number(spec, "terminationGracePeriodSeconds") == 1)
         take(a, same, old, "terminationGracePeriodSeconds");
     if (json_first(json_getc(old, "schedulingGates")))
         gated_update(spec, old, same);
     if (!json_equal(same, old))
-        say_forbidden(spec,
-                      say_text(spec,
-                               "pod updates may not change fields other than "
-                               "`spec.containers[*].image`,`spec.initContainers[*].image`,"
-                               "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
-                               "existing tolerations),`spec.terminationGracePeriodSeconds` (allow "
-                               "it to be set to 1 if it was previously negative)\n%s",
-                               go_diff(a, old, same, "PodSpec")));
+        report_forbidden(
+            spec, report_text(spec,
+                              "pod updates may not change fields other than "
+                              "`spec.containers[*].image`,`spec.initContainers[*].image`,"
+                              "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+                              "existing tolerations),`spec.terminationGracePeriodSeconds` (allow "
+                              "it to be set to 1 if it was previously negative)\n%s",
+                              internal_diff(a, old, same, "PodSpec")));
 }
 
-void pod_update(const struct spot *root, const struct json *old)
+void pod_update(const struct validate_value *root, const struct json *old)
 {
     MEMBER(metadata, root, "metadata");
     MEMBER(annotated, &metadata, "annotations");
@@ -272,14 +276,14 @@ void pod_update(const struct spot *root, const struct json *old)
         return;
     tolerations_update(&spec, old_spec);
     gates_update(&spec, old_spec);
-    if (!json_same(spec.v, old_spec))
+    if (!value_same(spec.v, old_spec))
         spec_update(&spec, old_spec);
 }
 
 /* ---- status ---- */
 
-static void state_transitions(const struct spot *list, const struct json *old, const char *policy,
-                              const struct map *sidecars)
+static void state_transitions(const struct validate_value *list, const struct json *old,
+                              const char *policy, const struct map *sidecars)
 {
     struct map running = { 0 }; /* names of those that are not terminated now */
     size_t i = 0;
@@ -289,67 +293,68 @@ static void state_transitions(const struct spot *list, const struct json *old, c
         if (!json_is(json_path(s, "state", "terminated", NULL), JSON_OBJECT))
             (void)map_put(&running, json_get_str(s, "name"), s);
     json_each (s, old) {
-        struct spot item = spot_item(list, s, i++), state = spot_member(&item, "state");
+        struct validate_value item = value_item(list, s, i++), state = value_member(&item, "state");
         const struct json *end = json_getc(state.v, "terminated");
         struct str name = json_get_str(s, "name");
         if (!json_is(end, JSON_OBJECT) || (sidecars && map_has(sidecars, name)) ||
             (json_int_or(json_getc(end, "exitCode"), 0) != 0 && strcmp(policy, "OnFailure") == 0))
             continue;
         if (map_has(&running, name))
-            say_forbidden(&state, "may not be transitioned to non-terminated state");
+            report_forbidden(&state, "may not be transitioned to non-terminated state");
     }
     map_fini(&running);
 }
 
-static struct json *shown_addresses(const struct spot *list)
+static struct json *shown_addresses(const struct validate_value *list)
 {
     struct json *all = json_new_array(list->errs->a);
     json_each (item, list->v)
-        json_add(all, go_struct(list->errs->a, item, "IP=ip/\"\""));
+        json_add(all, value_go_struct(list->errs->a, item, "IP=ip/\"\""));
     return all;
 }
 
-static void status_addresses(const struct spot *list)
+static void status_addresses(const struct validate_value *list)
 {
     struct map seen = { 0 };
-    spot_each (item, i, list) {
-        struct spot at = item;
+    value_each (item, i, list) {
+        struct validate_value at = item;
         at.v = json_getc(item.v, "ip");
-        must_ip(&at, NULL);
-        if (map_put(&seen, spot_text(&at), &seen))
-            say_duplicate(&item);
+        validate_ip(&at, NULL);
+        if (map_put(&seen, value_text(&at), &seen))
+            report_duplicate(&item);
     }
     map_fini(&seen);
-    if (spot_count(list) > 1 && (spot_count(list) > 2 || !is_dual_stack(list->v, "ip", false)))
-        say_invalid_value(list, shown_addresses(list),
-                          "may specify no more than one IP for each IP family");
+    if (value_count(list) > 1 &&
+        (value_count(list) > 2 || !validate_is_dual_stack(list->v, "ip", false)))
+        report_invalid_value(list, shown_addresses(list),
+                             "may specify no more than one IP for each IP family");
 }
 
-static void host_addresses(const struct spot *status)
+static void host_addresses(const struct validate_value *status)
 {
     MEMBER(list, status, "hostIPs");
     const struct json *first = json_first(list.v);
-    if (first && !str_eq(json_get_str(first, "ip"), member_text(status, "hostIP"))) {
-        struct spot item = spot_item(&list, first, 0), ip = spot_member(&item, "ip");
-        say_invalid_text(&ip, "must be equal to `hostIP`");
+    if (first && !str_eq(json_get_str(first, "ip"), value_member_text(status, "hostIP"))) {
+        struct validate_value item = value_item(&list, first, 0), ip = value_member(&item, "ip");
+        report_invalid_text(&ip, "must be equal to `hostIP`");
     }
     status_addresses(&list);
 }
 
-static void conditions(const struct spot *list)
+static void conditions(const struct validate_value *list)
 {
-    WORDS(of_system, WORD("PodScheduled"), WORD("Ready"), WORD("Initialized"));
-    spot_each (c, i, list) {
+    ENUM(of_system, ENUM_VALUE("PodScheduled"), ENUM_VALUE("Ready"), ENUM_VALUE("Initialized"));
+    value_each (c, i, list) {
         MEMBER(seen, &c, "observedGeneration");
-        struct spot type = spot_named(&c, "Type", json_getc(c.v, "type"));
-        if (spot_number(&seen) < 0)
-            say_invalid(&seen, "must be a non-negative integer");
-        if (!words_has(&of_system, spot_text(&type)))
-            must_qualified_name(&type, NULL);
+        struct validate_value type = value_named(&c, "Type", json_getc(c.v, "type"));
+        if (value_number(&seen) < 0)
+            report_invalid(&seen, "must be a non-negative integer");
+        if (!validate_enum_has(&of_system, value_text(&type)))
+            validate_qualified_name(&type, NULL);
     }
 }
 
-void pod_status_update(const struct spot *root, const struct json *old)
+void pod_status_update(const struct validate_value *root, const struct json *old)
 {
     MEMBER(status, root, "status");
     MEMBER(regular, &status, "containerStatuses");
@@ -366,10 +371,10 @@ void pod_status_update(const struct spot *root, const struct json *old)
         if (str_is(json_get_str(c, "restartPolicy"), "Always"))
             (void)map_put(&sidecars, json_get_str(c, "name"), c);
     conditions(&listed);
-    if (!json_same(nominated.v, json_getc(before, "nominatedNodeName")))
-        a_subdomain(&nominated, NULL);
-    if (!str_eq(spot_text(&qos), json_get_str(before, "qosClass")))
-        say_invalid_text(&qos, "field is immutable");
+    if (!value_same(nominated.v, json_getc(before, "nominatedNodeName")))
+        validate_subdomain_if_set(&nominated, NULL);
+    if (!str_eq(value_text(&qos), json_get_str(before, "qosClass")))
+        report_invalid_text(&qos, "field is immutable");
     state_transitions(&regular, json_getc(before, "containerStatuses"), policy, NULL);
     state_transitions(&init, json_getc(before, "initContainerStatuses"), policy, &sidecars);
     state_transitions(&ephemeral, json_getc(before, "ephemeralContainerStatuses"), "Never", NULL);

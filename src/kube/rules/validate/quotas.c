@@ -17,16 +17,16 @@ struct limits {
     struct limits *next;
 };
 
-static void limit_type(const struct spot *s, struct map *types)
+static void limit_type(const struct validate_value *s, struct map *types)
 {
-    WORDS(standard, WORD("Pod"), WORD("Container"), WORD("PersistentVolumeClaim"));
-    struct str type = spot_text(s);
+    ENUM(standard, ENUM_VALUE("Pod"), ENUM_VALUE("Container"), ENUM_VALUE("PersistentVolumeClaim"));
+    struct str type = value_text(s);
     struct meta_problems p = meta_check_qualified_name(type);
-    say_problems(s, type, p);
-    if (!p.n && str_find_char(type, '/') < 0 && !words_has(&standard, type))
-        say_invalid_text(s, "must be a standard limit type or fully qualified");
+    report_problems(s, type, p);
+    if (!p.n && str_find_char(type, '/') < 0 && !validate_enum_has(&standard, type))
+        report_invalid_text(s, "must be a standard limit type or fully qualified");
     if (map_put(types, type, types))
-        say_duplicate_str(s, type);
+        report_duplicate_str(s, type);
 }
 
 /*
@@ -36,16 +36,16 @@ static void limit_type(const struct spot *s, struct map *types)
 enum { LIMIT_NAMES_MAX = 256 };
 
 /* One of the lists; what it says goes into `by_name`, a new resource to the end of the chain. */
-static void limit_list(const struct spot *s, enum limit which, enum resource_use use,
+static void limit_list(const struct validate_value *s, enum limit which, enum resource_use use,
                        struct map *by_name, struct limits ***end)
 {
     MEMBER(list, s, limit_names[which]);
-    if (spot_count(&list) > LIMIT_NAMES_MAX) {
-        say_too_many(&list, LIMIT_NAMES_MAX);
+    if (value_count(&list) > LIMIT_NAMES_MAX) {
+        report_too_many(&list, LIMIT_NAMES_MAX);
         return;
     }
     json_each (m, list.v) {
-        struct spot at = spot_key(&list, m);
+        struct validate_value at = value_key(&list, m);
         struct limits *l = map_get(by_name, m->key);
         resource_name(&at, m->key, use);
         if (!l) {
@@ -55,21 +55,21 @@ static void limit_list(const struct spot *s, enum limit which, enum resource_use
             **end = l;
             *end = &l->next;
         }
-        l->v[which] = spot_quantity(&at, &l->q[which]) ? m : NULL;
+        l->v[which] = value_quantity(&at, &l->q[which]) ? m : NULL;
     }
 }
 
-static void say_limit(const struct spot *s, const struct limits *l, enum limit where,
+static void say_limit(const struct validate_value *s, const struct limits *l, enum limit where,
                       enum limit shown, const char *detail)
 {
     MEMBER(list, s, limit_names[where]);
     const struct json named = { .key = l->name };
-    struct spot at = spot_key(&list, &named);
-    say_invalid_str(&at, json_str(l->v[shown]), detail);
+    struct validate_value at = value_key(&list, &named);
+    report_invalid_str(&at, json_str(l->v[shown]), detail);
 }
 
 /* Pairs of which the first may not be above the second. */
-static void limits_in_order(const struct spot *s, const struct limits *l)
+static void limits_in_order(const struct validate_value *s, const struct limits *l)
 {
     static const struct {
         enum limit low, high, where, shown;
@@ -89,13 +89,13 @@ static void limits_in_order(const struct spot *s, const struct limits *l)
         enum limit low = pairs[i].low, high = pairs[i].high;
         if (l->v[low] && l->v[high] && quantity_cmp(l->q[low], l->q[high]) > 0)
             say_limit(s, l, pairs[i].where, pairs[i].shown,
-                      say_text(s, "%s " STR_FMT " is greater than %s " STR_FMT, pairs[i].low_words,
-                               STR_ARG(json_str(l->v[low])), pairs[i].high_words,
-                               STR_ARG(json_str(l->v[high]))));
+                      report_text(s, "%s " STR_FMT " is greater than %s " STR_FMT,
+                                  pairs[i].low_words, STR_ARG(json_str(l->v[low])),
+                                  pairs[i].high_words, STR_ARG(json_str(l->v[high]))));
     }
 }
 
-static void limit_ratio(const struct spot *s, const struct limits *l)
+static void limit_ratio(const struct validate_value *s, const struct limits *l)
 {
     struct str ratio = json_str(l->v[LIMIT_RATIO]);
     const struct quantity one = { .nano = 1000000000 };
@@ -103,48 +103,48 @@ static void limit_ratio(const struct spot *s, const struct limits *l)
         return;
     if (quantity_cmp(l->q[LIMIT_RATIO], one) < 0)
         say_limit(s, l, LIMIT_RATIO, LIMIT_RATIO,
-                  say_text(s, "ratio " STR_FMT " is less than 1", STR_ARG(ratio)));
+                  report_text(s, "ratio " STR_FMT " is less than 1", STR_ARG(ratio)));
     if (!l->v[LIMIT_MIN] || !l->v[LIMIT_MAX])
         return;
     double most = (double)l->q[LIMIT_MAX].nano / (double)l->q[LIMIT_MIN].nano;
     if ((double)l->q[LIMIT_RATIO].nano / 1e9 > most)
         say_limit(
             s, l, LIMIT_RATIO, LIMIT_RATIO,
-            say_text(s, "ratio " STR_FMT " is greater than max/min = %f", STR_ARG(ratio), most));
+            report_text(s, "ratio " STR_FMT " is greater than max/min = %f", STR_ARG(ratio), most));
 }
 
-static void limits_agree(const struct spot *s, const struct limits *l)
+static void limits_agree(const struct validate_value *s, const struct limits *l)
 {
     limits_in_order(s, l);
     limit_ratio(s, l);
-    if (!is_overcommit_allowed(l->name) && l->v[LIMIT_DEFAULT] && l->v[LIMIT_REQUEST] &&
+    if (!resource_may_overcommit(l->name) && l->v[LIMIT_DEFAULT] && l->v[LIMIT_REQUEST] &&
         quantity_cmp(l->q[LIMIT_DEFAULT], l->q[LIMIT_REQUEST]) != 0)
         say_limit(s, l, LIMIT_REQUEST, LIMIT_REQUEST,
-                  say_text(s,
-                           "default value " STR_FMT " must equal to defaultRequest value " STR_FMT
-                           " in " STR_FMT,
-                           STR_ARG(json_str(l->v[LIMIT_DEFAULT])),
-                           STR_ARG(json_str(l->v[LIMIT_REQUEST])), STR_ARG(l->name)));
+                  report_text(s,
+                              "default value " STR_FMT
+                              " must equal to defaultRequest value " STR_FMT " in " STR_FMT,
+                              STR_ARG(json_str(l->v[LIMIT_DEFAULT])),
+                              STR_ARG(json_str(l->v[LIMIT_REQUEST])), STR_ARG(l->name)));
 }
 
-static void no_defaults(const struct spot *s)
+static void no_defaults(const struct validate_value *s)
 {
     for (enum limit i = LIMIT_DEFAULT; i <= LIMIT_REQUEST; i++) {
         MEMBER(list, s, limit_names[i]);
-        if (spot_count(&list))
-            say_forbidden(&list, "may not be specified when `type` is 'Pod'");
+        if (value_count(&list))
+            report_forbidden(&list, "may not be specified when `type` is 'Pod'");
     }
 }
 
-static void limit_item(const struct spot *s, struct map *types)
+static void limit_item(const struct validate_value *s, struct map *types)
 {
     struct map by_name = { 0 };
     struct limits *first = NULL, **end = &first;
     MEMBER(type, s, "type");
-    struct spot odd = spot_named(s, "limits", NULL);
-    bool is_pod = spot_is(&type, "Pod");
+    struct validate_value odd = value_named(s, "limits", NULL);
+    bool is_pod = value_is(&type, "Pod");
     enum resource_use use =
-        is_pod || spot_is(&type, "Container") ? RESOURCE_CONTAINER : RESOURCE_ANY;
+        is_pod || value_is(&type, "Container") ? RESOURCE_CONTAINER : RESOURCE_ANY;
     limit_type(&type, types);
     limit_list(s, LIMIT_MAX, use, &by_name, &end);
     limit_list(s, LIMIT_MIN, use, &by_name, &end);
@@ -154,10 +154,11 @@ static void limit_item(const struct spot *s, struct map *types)
         limit_list(s, LIMIT_DEFAULT, use, &by_name, &end);
         limit_list(s, LIMIT_REQUEST, use, &by_name, &end);
     }
-    if (spot_is(&type, "PersistentVolumeClaim") && !json_path(s->v, "min", "storage", NULL) &&
+    if (value_is(&type, "PersistentVolumeClaim") && !json_path(s->v, "min", "storage", NULL) &&
         !json_path(s->v, "max", "storage", NULL))
-        say_required(&odd, "either minimum or maximum storage value is required, but neither was "
-                           "provided");
+        report_required(&odd,
+                        "either minimum or maximum storage value is required, but neither was "
+                        "provided");
     limit_list(s, LIMIT_RATIO, use, &by_name, &end);
     for (const struct limits *l = first; l; l = l->next)
         limits_agree(s, l);
@@ -167,25 +168,25 @@ static void limit_item(const struct spot *s, struct map *types)
 void validate_limit_range(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
     struct map types = { 0 };
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(limits, &spec, "limits");
-    spot_each (item, i, &limits)
+    value_each (item, i, &limits)
         limit_item(&item, &types);
     map_fini(&types);
 }
 
 /* ---- ResourceQuotas ---- */
 
-WORDS(scopes, WORD("Terminating"), WORD("NotTerminating"), WORD("BestEffort"),
-      WORD("NotBestEffort"), WORD("PriorityClass"), WORD("CrossNamespacePodAffinity"),
-      WORD("VolumeAttributesClass"));
+ENUM(scopes, ENUM_VALUE("Terminating"), ENUM_VALUE("NotTerminating"), ENUM_VALUE("BestEffort"),
+     ENUM_VALUE("NotBestEffort"), ENUM_VALUE("PriorityClass"),
+     ENUM_VALUE("CrossNamespacePodAffinity"), ENUM_VALUE("VolumeAttributesClass"));
 
-static void amounts(const struct spot *up, const char *name)
+static void amounts(const struct validate_value *up, const char *name)
 {
     MEMBER(list, up, name);
     json_each (m, list.v) {
-        struct spot at = spot_key(&list, m);
+        struct validate_value at = value_key(&list, m);
         resource_name(&at, m->key, RESOURCE_QUOTA);
         resource_value(&at, m->key);
     }
@@ -194,93 +195,96 @@ static void amounts(const struct spot *up, const char *name)
 /* Does a scope make sense for what is counted? */
 static bool scope_fits(struct str scope, struct str resource)
 {
-    WORDS(compute, WORD("cpu"), WORD("memory"), WORD("limits.cpu"), WORD("limits.memory"),
-          WORD("requests.cpu"), WORD("requests.memory"));
-    WORDS(storage, WORD("persistentvolumeclaims"), WORD("requests.storage"));
-    WORDS(standard, WORD("ephemeral-storage"), WORD("requests.storage"),
-          WORD("requests.ephemeral-storage"), WORD("limits.ephemeral-storage"),
-          WORD("resourcequotas"), WORD("services"), WORD("replicationcontrollers"), WORD("secrets"),
-          WORD("persistentvolumeclaims"), WORD("configmaps"), WORD("services.nodeports"),
-          WORD("services.loadbalancers"));
-    bool of_pods = str_is(resource, "pods") || words_has(&compute, resource);
-    bool known = of_pods || words_has(&standard, resource) ||
+    ENUM(compute, ENUM_VALUE("cpu"), ENUM_VALUE("memory"), ENUM_VALUE("limits.cpu"),
+         ENUM_VALUE("limits.memory"), ENUM_VALUE("requests.cpu"), ENUM_VALUE("requests.memory"));
+    ENUM(storage, ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("requests.storage"));
+    ENUM(standard, ENUM_VALUE("ephemeral-storage"), ENUM_VALUE("requests.storage"),
+         ENUM_VALUE("requests.ephemeral-storage"), ENUM_VALUE("limits.ephemeral-storage"),
+         ENUM_VALUE("resourcequotas"), ENUM_VALUE("services"), ENUM_VALUE("replicationcontrollers"),
+         ENUM_VALUE("secrets"), ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("configmaps"),
+         ENUM_VALUE("services.nodeports"), ENUM_VALUE("services.loadbalancers"));
+    bool of_pods = str_is(resource, "pods") || validate_enum_has(&compute, resource);
+    bool known = of_pods || validate_enum_has(&standard, resource) ||
                  str_has_prefix(resource, STR("hugepages-")) ||
                  str_has_prefix(resource, STR("requests.hugepages-"));
-    if (!known || !words_has(&scopes, scope))
+    if (!known || !validate_enum_has(&scopes, scope))
         return true;
     if (str_is(scope, "BestEffort"))
         return str_is(resource, "pods");
     if (str_is(scope, "VolumeAttributesClass"))
-        return words_has(&storage, resource);
+        return validate_enum_has(&storage, resource);
     return of_pods;
 }
 
-static void scope_of_resources(const struct spot *at, const struct json *shown, struct str scope,
-                               const struct json *hard)
+static void scope_of_resources(const struct validate_value *at, const struct json *shown,
+                               struct str scope, const struct json *hard)
 {
     json_each (m, hard)
         if (!scope_fits(scope, m->key))
-            say_invalid_value(at, shown, "unsupported scope applied to resource");
+            report_invalid_value(at, shown, "unsupported scope applied to resource");
 }
 
-static void conflicting(const struct spot *at, const struct map *seen, const struct json *shown)
+static void conflicting(const struct validate_value *at, const struct map *seen,
+                        const struct json *shown)
 {
     static const char *const pairs[][2] = { { "BestEffort", "NotBestEffort" },
                                             { "Terminating", "NotTerminating" } };
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
         if (map_has(seen, str_of(pairs[i][0])) && map_has(seen, str_of(pairs[i][1])))
-            say_invalid_value(at, shown, "conflicting scopes");
+            report_invalid_value(at, shown, "conflicting scopes");
 }
 
 /* Repeated scopes say nothing new, and could be many. */
-static void quota_scopes(const struct spot *spec, const struct json *hard)
+static void quota_scopes(const struct validate_value *spec, const struct json *hard)
 {
     struct map seen = { 0 };
     MEMBER(list, spec, "scopes");
     json_each (scope, list.v) {
         if (map_put(&seen, json_str(scope), &seen))
             continue;
-        if (!words_has(&scopes, json_str(scope)))
-            say_invalid(&list, "unsupported scope");
+        if (!validate_enum_has(&scopes, json_str(scope)))
+            report_invalid(&list, "unsupported scope");
         scope_of_resources(&list, list.v, json_str(scope), hard);
     }
     conflicting(&list, &seen, list.v);
     map_fini(&seen);
 }
 
-static void scope_requirement(const struct spot *at, const struct json *e)
+static void scope_requirement(const struct validate_value *at, const struct json *e)
 {
-    WORDS(only_exist, WORD("BestEffort"), WORD("NotBestEffort"), WORD("Terminating"),
-          WORD("NotTerminating"), WORD("CrossNamespacePodAffinity"));
-    struct spot op = spot_named(at, "operator", json_getc(e, "operator"));
-    struct spot values = spot_named(at, "values", json_getc(e, "values"));
-    if (words_has(&only_exist, json_get_str(e, "scopeName")) && !spot_is(&op, "Exists"))
-        say_invalid_text(&op,
-                         "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
-                         "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
-                         "ResourceQuotaScopeNotBestEffort or "
-                         "ResourceQuotaScopeCrossNamespacePodAffinity");
-    if (spot_is(&op, "In") || spot_is(&op, "NotIn")) {
-        need(&values, "must be at least one value when `operator` is 'In' or 'NotIn' for scope "
-                      "selector");
-    } else if (!spot_is(&op, "Exists") && !spot_is(&op, "DoesNotExist")) {
-        say_invalid_text(&op, "not a valid selector operator");
-    } else if (spot_count(&values)) {
-        say_invalid(&values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for "
-                             "scope selector");
+    ENUM(only_exist, ENUM_VALUE("BestEffort"), ENUM_VALUE("NotBestEffort"),
+         ENUM_VALUE("Terminating"), ENUM_VALUE("NotTerminating"),
+         ENUM_VALUE("CrossNamespacePodAffinity"));
+    struct validate_value op = value_named(at, "operator", json_getc(e, "operator"));
+    struct validate_value values = value_named(at, "values", json_getc(e, "values"));
+    if (validate_enum_has(&only_exist, json_get_str(e, "scopeName")) && !value_is(&op, "Exists"))
+        report_invalid_text(&op,
+                            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
+                            "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
+                            "ResourceQuotaScopeNotBestEffort or "
+                            "ResourceQuotaScopeCrossNamespacePodAffinity");
+    if (value_is(&op, "In") || value_is(&op, "NotIn")) {
+        validate_required(&values,
+                          "must be at least one value when `operator` is 'In' or 'NotIn' for scope "
+                          "selector");
+    } else if (!value_is(&op, "Exists") && !value_is(&op, "DoesNotExist")) {
+        report_invalid_text(&op, "not a valid selector operator");
+    } else if (value_count(&values)) {
+        report_invalid(&values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for "
+                                "scope selector");
     }
 }
 
-static void scope_selector(const struct spot *spec, const struct json *hard)
+static void scope_selector(const struct validate_value *spec, const struct json *hard)
 {
     struct map seen = { 0 };
     MEMBER(selector, spec, "scopeSelector");
     MEMBER(list, &selector, "matchExpressions");
-    struct spot name = spot_named(&list, "scopeName", NULL);
+    struct validate_value name = value_named(&list, "scopeName", NULL);
     json_each (e, list.v) {
         struct str scope = json_get_str(e, "scopeName");
-        if (!words_has(&scopes, scope))
-            say_invalid_str(&name, scope, "unsupported scope");
+        if (!validate_enum_has(&scopes, scope))
+            report_invalid_str(&name, scope, "unsupported scope");
         if (!map_has(&seen, scope))
             scope_of_resources(&list, selector.v, scope, hard);
         scope_requirement(&list, e);
@@ -309,12 +313,12 @@ static bool same_set(const struct json *a, const struct json *b)
 void validate_resource_quota(const struct json *obj, const struct json *old,
                              struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(status, &root, "status");
     MEMBER(list, &spec, "scopes");
     const struct json *hard = json_getc(spec.v, "hard");
-    bool of_status = old && !json_same(status.v, json_getc(old, "status"));
+    bool of_status = old && !value_same(status.v, json_getc(old, "status"));
     if (!of_status) {
         amounts(&spec, "hard");
         quota_scopes(&spec, hard);
@@ -325,5 +329,5 @@ void validate_resource_quota(const struct json *obj, const struct json *old,
         amounts(&status, "used");
     }
     if (old && !same_set(list.v, json_path(old, "spec", "scopes", NULL)))
-        say_invalid(&list, "field is immutable");
+        report_invalid(&list, "field is immutable");
 }

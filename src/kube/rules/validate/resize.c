@@ -48,12 +48,13 @@ static bool only_free_amounts_differ(struct arena *a, const struct json *now,
     return same;
 }
 
-static void removals(const struct spot *resources, const struct json *old, const char *what)
+static void removals(const struct validate_value *resources, const struct json *old,
+                     const char *what)
 {
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         MEMBER(list, resources, lists[i]);
         if (is_removed(list.v, json_getc(old, lists[i])))
-            say_forbidden(&list, say_text(&list, "%s %s cannot be removed", what, lists[i]));
+            report_forbidden(&list, report_text(&list, "%s %s cannot be removed", what, lists[i]));
     }
 }
 
@@ -62,37 +63,40 @@ static bool has_amounts(const struct json *resources)
     return count(json_getc(resources, "requests")) + count(json_getc(resources, "limits")) > 0;
 }
 
-static void of_pod(const struct spot *spec, const struct json *old_spec)
+static void of_pod(const struct validate_value *spec, const struct json *old_spec)
 {
     MEMBER(now, spec, "resources");
     const struct json *old = json_getc(old_spec, "resources");
     if (!has_amounts(now.v) && !has_amounts(old))
         return;
     if (old && !now.v) {
-        say_forbidden(&now, "pod-level resources cannot be removed");
+        report_forbidden(&now, "pod-level resources cannot be removed");
         return;
     }
     if (old)
         removals(&now, old, "pod-level resource");
     if (!only_free_amounts_differ(spec->errs->a, now.v, old) ||
-        !json_same(json_getc(now.v, "claims"), json_getc(old, "claims")))
-        say_forbidden(spec, "only cpu and memory resources are mutable at pod-level");
+        !value_same(json_getc(now.v, "claims"), json_getc(old, "claims")))
+        report_forbidden(spec, "only cpu and memory resources are mutable at pod-level");
 }
 
 /* The same containers in the same order? */
-static bool same_containers(const struct spot *spec, const char *name, const struct json *old_spec)
+static bool same_containers(const struct validate_value *spec, const char *name,
+                            const struct json *old_spec)
 {
     MEMBER(list, spec, name);
     const struct json *old = json_getc(old_spec, name), *was = json_first(old);
     bool same = true;
-    if (spot_count(&list) != (json_is(old, JSON_ARRAY) ? old->n : 0)) {
-        say_forbidden(&list, say_text(&list, "%s may not be added or removed on resize", name));
+    if (value_count(&list) != (json_is(old, JSON_ARRAY) ? old->n : 0)) {
+        report_forbidden(&list,
+                         report_text(&list, "%s may not be added or removed on resize", name));
         return false;
     }
-    spot_each (c, i, &list) {
+    value_each (c, i, &list) {
         MEMBER(at, &c, "name");
-        if (!str_eq(spot_text(&at), json_get_str(was, "name"))) {
-            say_forbidden(&at, say_text(&at, "%s may not be renamed or reordered on resize", name));
+        if (!str_eq(value_text(&at), json_get_str(was, "name"))) {
+            report_forbidden(
+                &at, report_text(&at, "%s may not be renamed or reordered on resize", name));
             same = false;
         }
         was = was->next;
@@ -100,11 +104,12 @@ static bool same_containers(const struct spot *spec, const char *name, const str
     return same;
 }
 
-static void amounts_stay(const struct spot *spec, const char *name, const struct json *old_spec)
+static void amounts_stay(const struct validate_value *spec, const char *name,
+                         const struct json *old_spec)
 {
     MEMBER(list, spec, name);
     const struct json *was = json_first(json_getc(old_spec, name));
-    spot_each (c, i, &list) {
+    value_each (c, i, &list) {
         MEMBER(resources, &c, "resources");
         removals(&resources, json_getc(was, "resources"), "resource");
         was = was->next;
@@ -117,7 +122,7 @@ static bool changes_more(struct arena *a, const struct json *now, const struct j
     const struct json *resources = json_getc(old, "resources");
     return !only_free_amounts_differ(a, json_getc(now, "resources"), resources) ||
            json_getc(resources, "claims") ||
-           !json_same(json_getc(now, "resizePolicy"), json_getc(old, "resizePolicy"));
+           !value_same(json_getc(now, "resizePolicy"), json_getc(old, "resizePolicy"));
 }
 
 static bool restarts(const struct json *container)
@@ -128,25 +133,25 @@ static bool restarts(const struct json *container)
     return false;
 }
 
-static void only_free_amounts(const struct spot *spec, const struct json *old_spec)
+static void only_free_amounts(const struct validate_value *spec, const struct json *old_spec)
 {
     MEMBER(containers, spec, "containers");
     MEMBER(init, spec, "initContainers");
     const struct json *was = json_first(json_getc(old_spec, "containers"));
-    spot_each (c, i, &containers) {
+    value_each (c, i, &containers) {
         if (changes_more(spec->errs->a, c.v, was))
-            say_forbidden(spec, "only cpu and memory resources are mutable");
+            report_forbidden(spec, "only cpu and memory resources are mutable");
         was = was->next;
     }
     was = json_first(json_getc(old_spec, "initContainers"));
-    spot_each (c, i, &init) {
+    value_each (c, i, &init) {
         if (changes_more(spec->errs->a, c.v, was))
-            say_forbidden(&c, "only cpu and memory resources for init or sidecar containers are "
-                              "mutable");
-        if (!json_same(json_getc(c.v, "resources"), json_getc(was, "resources")) &&
-            !str_is(member_text(&c, "restartPolicy"), "Always") && restarts(c.v))
-            say_forbidden(&c, "non-sidecar init containers with a resize policy of "
-                              "RestartContainer cannot be resized");
+            report_forbidden(&c, "only cpu and memory resources for init or sidecar containers are "
+                                 "mutable");
+        if (!value_same(json_getc(c.v, "resources"), json_getc(was, "resources")) &&
+            !str_is(value_member_text(&c, "restartPolicy"), "Always") && restarts(c.v))
+            report_forbidden(&c, "non-sidecar init containers with a resize policy of "
+                                 "RestartContainer cannot be resized");
         was = was->next;
     }
 }
@@ -162,23 +167,23 @@ static bool can_resize(const struct json *pod)
 
 void validate_pod_resize(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs), whole = spot_named(&root, "[]", NULL);
+    struct validate_value root = value_root(obj, errs), whole = value_named(&root, "[]", NULL);
     MEMBER(spec, &root, "spec");
     const struct json *old_spec = json_getc(old, "spec");
     const struct json *qos = json_path(old, "status", "qosClass", NULL);
     if (json_path(old, "metadata", "annotations", MIRROR_POD, NULL)) {
-        say_forbidden(&whole, "static pods cannot be resized");
+        report_forbidden(&whole, "static pods cannot be resized");
         return;
     }
     if (str_is(json_str(json_path(old_spec, "os", "name", NULL)), "windows")) {
-        say_forbidden(&whole, "windows pods cannot be resized");
+        report_forbidden(&whole, "windows pods cannot be resized");
         return;
     }
-    whole_pod(&root);
-    if (qos && !str_is(json_str(qos), pod_qos_class(obj)))
-        say_invalid_value(&spec, qos, "Pod QOS Class may not change as a result of resizing");
+    pod_validate_whole(&root);
+    if (qos && !str_is(json_str(qos), kind_pod_qos_class(obj)))
+        report_invalid_value(&spec, qos, "Pod QOS Class may not change as a result of resizing");
     if (!can_resize(old))
-        say_forbidden(&spec, "Pod running on node without support for resize");
+        report_forbidden(&spec, "Pod running on node without support for resize");
     of_pod(&spec, old_spec);
     bool same = same_containers(&spec, "containers", old_spec);
     if (!same_containers(&spec, "initContainers", old_spec) || !same)

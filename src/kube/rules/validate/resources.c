@@ -2,17 +2,19 @@
 /* Names and amounts of resources: requests and limits, capacities, quotas. */
 #include "kube/rules/validate/check.h"
 
-WORDS(container_resources, WORD("cpu"), WORD("ephemeral-storage"), WORD("memory"));
-WORDS(pod_resources, WORD("cpu"), WORD("hugepages-"), WORD("memory"));
-WORDS(quota_resources, WORD("cpu"), WORD("memory"), WORD("ephemeral-storage"), WORD("requests.cpu"),
-      WORD("requests.memory"), WORD("requests.storage"), WORD("requests.ephemeral-storage"),
-      WORD("limits.cpu"), WORD("limits.memory"), WORD("limits.ephemeral-storage"), WORD("pods"),
-      WORD("resourcequotas"), WORD("services"), WORD("replicationcontrollers"), WORD("secrets"),
-      WORD("persistentvolumeclaims"), WORD("configmaps"), WORD("services.nodeports"),
-      WORD("services.loadbalancers"));
-WORDS(integer_resources, WORD("pods"), WORD("resourcequotas"), WORD("services"),
-      WORD("replicationcontrollers"), WORD("secrets"), WORD("configmaps"),
-      WORD("persistentvolumeclaims"), WORD("services.nodeports"), WORD("services.loadbalancers"));
+ENUM(container_resources, ENUM_VALUE("cpu"), ENUM_VALUE("ephemeral-storage"), ENUM_VALUE("memory"));
+ENUM(pod_resources, ENUM_VALUE("cpu"), ENUM_VALUE("hugepages-"), ENUM_VALUE("memory"));
+ENUM(quota_resources, ENUM_VALUE("cpu"), ENUM_VALUE("memory"), ENUM_VALUE("ephemeral-storage"),
+     ENUM_VALUE("requests.cpu"), ENUM_VALUE("requests.memory"), ENUM_VALUE("requests.storage"),
+     ENUM_VALUE("requests.ephemeral-storage"), ENUM_VALUE("limits.cpu"),
+     ENUM_VALUE("limits.memory"), ENUM_VALUE("limits.ephemeral-storage"), ENUM_VALUE("pods"),
+     ENUM_VALUE("resourcequotas"), ENUM_VALUE("services"), ENUM_VALUE("replicationcontrollers"),
+     ENUM_VALUE("secrets"), ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("configmaps"),
+     ENUM_VALUE("services.nodeports"), ENUM_VALUE("services.loadbalancers"));
+ENUM(integer_resources, ENUM_VALUE("pods"), ENUM_VALUE("resourcequotas"), ENUM_VALUE("services"),
+     ENUM_VALUE("replicationcontrollers"), ENUM_VALUE("secrets"), ENUM_VALUE("configmaps"),
+     ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("services.nodeports"),
+     ENUM_VALUE("services.loadbalancers"));
 
 static bool is_huge_pages(struct str name)
 {
@@ -24,21 +26,21 @@ static bool is_quota_huge_pages(struct str name)
     return is_huge_pages(name) || str_has_prefix(name, STR("requests.hugepages-"));
 }
 
-bool is_native_resource(struct str name)
+bool resource_is_native(struct str name)
 {
     return str_find_char(name, '/') < 0 || str_find(name, STR("kubernetes.io/")) >= 0;
 }
 
-bool is_overcommit_allowed(struct str name)
+bool resource_may_overcommit(struct str name)
 {
-    return is_native_resource(name) && !is_huge_pages(name);
+    return resource_is_native(name) && !is_huge_pages(name);
 }
 
 /* It must still be a qualified name with "requests." in front, which quotas put there. */
 static bool is_extended_resource(struct str name)
 {
     char in_quota[512];
-    if (is_native_resource(name) || str_has_prefix(name, STR("requests.")) ||
+    if (resource_is_native(name) || str_has_prefix(name, STR("requests.")) ||
         name.n > sizeof in_quota - 9)
         return false;
     memcpy(in_quota, "requests.", 9);
@@ -49,35 +51,35 @@ static bool is_extended_resource(struct str name)
 /* ---- names ---- */
 
 /* false: reported already, and more would repeat it. */
-static bool known_name(const struct spot *s, struct str name)
+static bool known_name(const struct validate_value *s, struct str name)
 {
     struct meta_problems p = meta_check_qualified_name(name);
     bool known = str_find_char(name, '/') >= 0 || str_is(name, "storage") ||
-                 words_has(&quota_resources, name) || is_quota_huge_pages(name);
-    say_problems(s, name, p);
+                 validate_enum_has(&quota_resources, name) || is_quota_huge_pages(name);
+    report_problems(s, name, p);
     if (!p.n && !known)
-        say_invalid_str(s, name, "must be a standard resource type or fully qualified");
+        report_invalid_str(s, name, "must be a standard resource type or fully qualified");
     return !p.n && known;
 }
 
-static void container_name(const struct spot *s, struct str name)
+static void container_name(const struct validate_value *s, struct str name)
 {
     if (str_find_char(name, '/') < 0) {
-        if (!words_has(&container_resources, name) && !is_huge_pages(name))
-            say_invalid_str(s, name, "must be a standard resource for containers");
-    } else if (!is_native_resource(name) && !is_extended_resource(name)) {
-        say_invalid_str(s, name, "doesn't follow extended resource name standard");
+        if (!validate_enum_has(&container_resources, name) && !is_huge_pages(name))
+            report_invalid_str(s, name, "must be a standard resource for containers");
+    } else if (!resource_is_native(name) && !is_extended_resource(name)) {
+        report_invalid_str(s, name, "doesn't follow extended resource name standard");
     }
 }
 
-static void pod_name(const struct spot *s, struct str name)
+static void pod_name(const struct validate_value *s, struct str name)
 {
     if (!str_is(name, "cpu") && !str_is(name, "memory") && !is_huge_pages(name))
-        field_error_enum(s->errs, spot_path(s), json_new_str(s->errs->a, name), pod_resources.p,
+        field_error_enum(s->errs, value_path(s), json_new_str(s->errs->a, name), pod_resources.p,
                          pod_resources.n);
 }
 
-void resource_name(const struct spot *s, struct str name, enum resource_use use)
+void resource_name(const struct validate_value *s, struct str name, enum resource_use use)
 {
     bool known = known_name(s, name);
     switch (use) {
@@ -89,9 +91,9 @@ void resource_name(const struct spot *s, struct str name, enum resource_use use)
             pod_name(s, name);
         break;
     case RESOURCE_QUOTA:
-        if (str_find_char(name, '/') < 0 && !words_has(&quota_resources, name) &&
+        if (str_find_char(name, '/') < 0 && !validate_enum_has(&quota_resources, name) &&
             !is_quota_huge_pages(name))
-            say_invalid_str(s, name, "must be a standard resource for quota");
+            report_invalid_str(s, name, "must be a standard resource for quota");
         break;
     case RESOURCE_ANY:
         break;
@@ -100,35 +102,36 @@ void resource_name(const struct spot *s, struct str name, enum resource_use use)
 
 /* ---- amounts ---- */
 
-void resource_value(const struct spot *s, struct str name)
+void resource_value(const struct validate_value *s, struct str name)
 {
     struct quantity q;
-    if (!spot_quantity(s, &q))
+    if (!value_quantity(s, &q))
         return;
     if (q.nano < 0)
-        say_invalid_text(s, "must be greater than or equal to 0");
-    if ((words_has(&integer_resources, name) || is_extended_resource(name)) &&
+        report_invalid_text(s, "must be greater than or equal to 0");
+    if ((validate_enum_has(&integer_resources, name) || is_extended_resource(name)) &&
         quantity_milli(q) % 1000 != 0)
-        say_invalid_text(s, "must be an integer");
+        report_invalid_text(s, "must be an integer");
 }
 
-static void huge_pages_value(const struct spot *s, struct str name)
+static void huge_pages_value(const struct validate_value *s, struct str name)
 {
     struct quantity q, page;
     struct str size = str_slice(name, sizeof "hugepages-" - 1, name.n);
-    if (!is_huge_pages(name) || !spot_quantity(s, &q))
+    if (!is_huge_pages(name) || !value_quantity(s, &q))
         return;
     if (quantity_parse(size, &page, NULL) < 0 || page.nano <= 0 ||
         quantity_milli(page) % 1000 != 0 || quantity_value(q) % quantity_value(page) != 0)
-        say_invalid_text(s, say_text(s, STR_FMT " is not positive integer multiple of " STR_FMT,
-                                     STR_ARG(spot_text(s)), STR_ARG(name)));
+        report_invalid_text(s,
+                            report_text(s, STR_FMT " is not positive integer multiple of " STR_FMT,
+                                        STR_ARG(value_text(s)), STR_ARG(name)));
 }
 
 struct seen {
     bool huge_pages, cpu_or_memory;
 };
 
-static void one_resource(const struct spot *s, struct str name, enum resource_use use,
+static void one_resource(const struct validate_value *s, struct str name, enum resource_use use,
                          struct seen *seen)
 {
     resource_name(s, name, use);
@@ -138,34 +141,36 @@ static void one_resource(const struct spot *s, struct str name, enum resource_us
 }
 
 /* s: the amount requested; requests, limits: the lists, for their paths. */
-static void request_within_limit(const struct spot *s, const struct spot *requests,
-                                 const struct spot *limits, const struct json *limit,
+static void request_within_limit(const struct validate_value *s,
+                                 const struct validate_value *requests,
+                                 const struct validate_value *limits, const struct json *limit,
                                  struct str name)
 {
     struct quantity asked, most;
     if (!limit) {
-        if (!is_overcommit_allowed(name))
-            say_required(limits, "Limit must be set for non overcommitable resources");
+        if (!resource_may_overcommit(name))
+            report_required(limits, "Limit must be set for non overcommitable resources");
         return;
     }
-    if (!spot_quantity(s, &asked) || quantity_parse(json_str(limit), &most, NULL) < 0)
+    if (!value_quantity(s, &asked) || quantity_parse(json_str(limit), &most, NULL) < 0)
         return;
     int order = quantity_cmp(asked, most);
-    if (order != 0 && !is_overcommit_allowed(name))
-        say_invalid_str(requests, spot_text(s),
-                        say_text(s, "must be equal to " STR_FMT " limit of " STR_FMT, STR_ARG(name),
-                                 STR_ARG(json_str(limit))));
+    if (order != 0 && !resource_may_overcommit(name))
+        report_invalid_str(requests, value_text(s),
+                           report_text(s, "must be equal to " STR_FMT " limit of " STR_FMT,
+                                       STR_ARG(name), STR_ARG(json_str(limit))));
     else if (order > 0)
-        say_invalid_str(requests, spot_text(s),
-                        say_text(s, "must be less than or equal to " STR_FMT " limit of " STR_FMT,
-                                 STR_ARG(name), STR_ARG(json_str(limit))));
+        report_invalid_str(
+            requests, value_text(s),
+            report_text(s, "must be less than or equal to " STR_FMT " limit of " STR_FMT,
+                        STR_ARG(name), STR_ARG(json_str(limit))));
 }
 
-void resource_limits(const struct spot *list, enum resource_use use)
+void resource_limits(const struct validate_value *list, enum resource_use use)
 {
     struct seen seen = { 0 };
     json_each (m, list->v) {
-        struct spot s = spot_key(list, m);
+        struct validate_value s = value_key(list, m);
         one_resource(&s, m->key, use, &seen);
         huge_pages_value(&s, m->key);
     }
@@ -177,7 +182,7 @@ static const char *claim_names(struct arena *a, const struct map *claims)
     map_each (e, claims)
         json_set(a, names, e->key, json_new_null(a));
     struct buf b = BUF_INIT(16 * 1024);
-    json_each (n, sorted_map(a, names)) {
+    json_each (n, value_sorted_map(a, names)) {
         (void)buf_add_cstr(&b, b.n ? ", " : "");
         (void)buf_add_str(&b, n->key);
     }
@@ -186,39 +191,40 @@ static const char *claim_names(struct arena *a, const struct map *claims)
     return text;
 }
 
-static void claim(const struct spot *s, struct map *used, const struct map *claims)
+static void claim(const struct validate_value *s, struct map *used, const struct map *claims)
 {
     MEMBER(request, s, "request");
-    struct str name = member_text(s, "name"), whole = name;
+    struct str name = value_member_text(s, "name"), whole = name;
     if (name.n == 0) {
-        say_required(s, "");
+        report_required(s, "");
         return;
     }
     if (map_has(used, name)) {
-        say_duplicate_str(s, name);
+        report_duplicate_str(s, name);
     } else {
-        a_label(&request, NULL);
-        if (spot_text(&request).n)
+        validate_label_if_set(&request, NULL);
+        if (value_text(&request).n)
             whole = str_of(
-                say_text(s, STR_FMT "/" STR_FMT, STR_ARG(name), STR_ARG(spot_text(&request))));
+                report_text(s, STR_FMT "/" STR_FMT, STR_ARG(name), STR_ARG(value_text(&request))));
         /* Under "name/" lies whether any request of the claim was named. */
-        struct str any = str_of(say_text(s, STR_FMT "/", STR_ARG(name)));
+        struct str any = str_of(report_text(s, STR_FMT "/", STR_ARG(name)));
         if (map_has(used, whole))
-            say_duplicate_str(s, whole);
-        else if (spot_text(&request).n == 0 && map_has(used, any))
-            say_duplicate_str(s, name);
+            report_duplicate_str(s, whole);
+        else if (value_text(&request).n == 0 && map_has(used, any))
+            report_duplicate_str(s, name);
         (void)map_put(used, whole, used);
-        if (spot_text(&request).n)
+        if (value_text(&request).n)
             (void)map_put(used, any, used);
     }
     if (!map_has(claims, name))
-        field_error_str(s->errs, FIELD_NOT_FOUND, spot_path(s), name,
+        field_error_str(s->errs, FIELD_NOT_FOUND, value_path(s), name,
                         "must be one of the names in pod.spec.resourceClaims%s%s",
                         claims->n ? ": " : " which is empty",
                         claims->n ? claim_names(s->errs->a, claims) : "");
 }
 
-void resource_requirements(const struct spot *s, enum resource_use use, const struct map *claims)
+void resource_requirements(const struct validate_value *s, enum resource_use use,
+                           const struct map *claims)
 {
     MEMBER(limits, s, "limits");
     MEMBER(requests, s, "requests");
@@ -226,21 +232,21 @@ void resource_requirements(const struct spot *s, enum resource_use use, const st
     struct seen seen = { 0 };
     struct map by_name = { 0 }, used = { 0 };
     json_each (m, limits.v) {
-        struct spot at = spot_key(&limits, m);
+        struct validate_value at = value_key(&limits, m);
         one_resource(&at, m->key, use, &seen);
         huge_pages_value(&at, m->key);
         (void)map_put(&by_name, m->key, m);
     }
     json_each (m, requests.v) {
-        struct spot at = spot_key(&requests, m);
+        struct validate_value at = value_key(&requests, m);
         one_resource(&at, m->key, use, &seen);
         request_within_limit(&at, &requests, &limits, map_get(&by_name, m->key), m->key);
         huge_pages_value(&at, m->key);
     }
     if (seen.huge_pages && !seen.cpu_or_memory)
-        say_forbidden(s, "HugePages require cpu or memory");
+        report_forbidden(s, "HugePages require cpu or memory");
     if (claims)
-        spot_each (c, i, &claim_list)
+        value_each (c, i, &claim_list)
             claim(&c, &used, claims);
     map_fini(&by_name);
     map_fini(&used);

@@ -2,62 +2,63 @@
 /* Security contexts of pods and containers. */
 #include "kube/rules/validate/check.h"
 
-static const struct range ids = { 0, INT32_MAX };
+static const struct validate_range ids = { 0, INT32_MAX };
 
 /* ---- profiles ---- */
 
-static void seccomp(const struct spot *s, const void *unused)
+static void seccomp(const struct validate_value *s, const void *unused)
 {
-    WORDS(types, WORD("Localhost"), WORD("RuntimeDefault"), WORD("Unconfined"));
+    ENUM(types, ENUM_VALUE("Localhost"), ENUM_VALUE("RuntimeDefault"), ENUM_VALUE("Unconfined"));
     MEMBER(type, s, "type");
     MEMBER(profile, s, "localhostProfile");
     if (!s->v)
         return;
-    if (spot_text(&type).n == 0)
-        say_required(&type, "type is required when seccompProfile is set");
+    if (value_text(&type).n == 0)
+        report_required(&type, "type is required when seccompProfile is set");
     else
-        one_of_strictly(&type, &types);
-    if (!spot_is(&type, "Localhost")) {
+        validate_enum_strict(&type, &types);
+    if (!value_is(&type, "Localhost")) {
         if (profile.v)
-            say_invalid_value(&profile,
-                              go_struct(s->errs->a, s->v,
-                                        "Type=type/\"\" LocalhostProfile=localhostProfile/null"),
-                              "can only be set when seccomp type is Localhost");
+            report_invalid_value(
+                &profile,
+                value_go_struct(s->errs->a, s->v,
+                                "Type=type/\"\" LocalhostProfile=localhostProfile/null"),
+                "can only be set when seccomp type is Localhost");
     } else if (!profile.v) {
-        say_required(&profile, "must be set when seccomp type is Localhost");
+        report_required(&profile, "must be set when seccomp type is Localhost");
     } else {
-        a_path_below(&profile, NULL);
+        validate_path_below(&profile, NULL);
     }
 }
 
-static void app_armor_local(const struct spot *profile)
+static void app_armor_local(const struct validate_value *profile)
 {
     enum { PROFILE_MAX_BYTES = 4095 };
-    struct str text = spot_text(profile);
+    struct str text = value_text(profile);
     bool padded = str_trim(text).n != text.n;
     if (!profile->v || (!padded && text.n == 0))
-        say_required(profile, "must be set when AppArmor type is Localhost");
+        report_required(profile, "must be set when AppArmor type is Localhost");
     if (padded)
-        say_invalid_text(profile, "must not be padded with whitespace");
+        report_invalid_text(profile, "must not be padded with whitespace");
     if (text.n > PROFILE_MAX_BYTES)
-        say_too_long(profile, PROFILE_MAX_BYTES);
+        report_too_long(profile, PROFILE_MAX_BYTES);
 }
 
-static void app_armor(const struct spot *s, const void *unused)
+static void app_armor(const struct validate_value *s, const void *unused)
 {
-    WORDS(types, WORD("Localhost"), WORD("RuntimeDefault"), WORD("Unconfined"));
+    ENUM(types, ENUM_VALUE("Localhost"), ENUM_VALUE("RuntimeDefault"), ENUM_VALUE("Unconfined"));
     MEMBER(type, s, "type");
     MEMBER(profile, s, "localhostProfile");
     if (!s->v)
         return;
-    if (spot_text(&type).n == 0)
-        say_required(&type, "type is required when appArmorProfile is set");
-    else if (!words_has(&types, spot_text(&type)))
-        say_unsupported(&type, &types);
-    else if (spot_is(&type, "Localhost"))
+    if (value_text(&type).n == 0)
+        report_required(&type, "type is required when appArmorProfile is set");
+    else if (!validate_enum_has(&types, value_text(&type)))
+        report_not_supported(&type, &types);
+    else if (value_is(&type, "Localhost"))
         app_armor_local(&profile);
     else if (profile.v)
-        say_invalid(&profile, "can only be set when AppArmor type is Localhost");
+        report_invalid(&profile, "can only be set when AppArmor type is Localhost");
 }
 
 /* ---- Windows ---- */
@@ -108,120 +109,122 @@ static bool only_dots_and_blanks(struct str s)
     return s.n > 0;
 }
 
-static void windows_user(const struct spot *s, struct str domain, bool has_domain, struct str user)
+static void windows_user(const struct validate_value *s, struct str domain, bool has_domain,
+                         struct str user)
 {
     enum { DOMAIN_MAX_BYTES = 256, USER_MAX_BYTES = 104 };
     if (domain.n >= DOMAIN_MAX_BYTES)
-        say_invalid(s, "runAsUserName's Domain length must be under 256 characters");
+        report_invalid(s, "runAsUserName's Domain length must be under 256 characters");
     if (has_domain && !is_netbios(domain) && !is_domain(domain))
-        say_invalid(s, "runAsUserName's Domain doesn't match the NetBios nor the DNS format");
+        report_invalid(s, "runAsUserName's Domain doesn't match the NetBios nor the DNS format");
     if (user.n == 0)
-        say_invalid(s, "runAsUserName's User cannot be empty");
+        report_invalid(s, "runAsUserName's User cannot be empty");
     else if (user.n > USER_MAX_BYTES)
-        say_invalid(s, "runAsUserName's User length must not be longer than 104 characters");
+        report_invalid(s, "runAsUserName's User length must not be longer than 104 characters");
     if (only_dots_and_blanks(user))
-        say_invalid(s, "runAsUserName's User cannot contain only periods or spaces");
+        report_invalid(s, "runAsUserName's User cannot contain only periods or spaces");
     if (has_any(user, "\"/\\:;|=,+*?<>@[]"))
-        say_invalid(s, "runAsUserName's User cannot contain the following characters: "
-                       "\"/\\:;|=,+*?<>@[]");
+        report_invalid(s, "runAsUserName's User cannot contain the following characters: "
+                          "\"/\\:;|=,+*?<>@[]");
 }
 
-static void windows_user_name(const struct spot *s, const void *unused)
+static void windows_user_name(const struct validate_value *s, const void *unused)
 {
-    struct str name = spot_text(s), head, tail;
+    struct str name = value_text(s), head, tail;
     if (!s->v)
         return;
     bool has_domain = str_cut(name, '\\', &head, &tail);
     if (name.n == 0)
-        say_invalid(s, "runAsUserName cannot be an empty string");
+        report_invalid(s, "runAsUserName cannot be an empty string");
     else if (has_control(name))
-        say_invalid(s, "runAsUserName cannot contain control characters");
+        report_invalid(s, "runAsUserName cannot contain control characters");
     else if (has_domain && str_find_char(tail, '\\') >= 0)
-        say_invalid(s, "runAsUserName cannot contain more than one backslash");
+        report_invalid(s, "runAsUserName cannot contain more than one backslash");
     else
         windows_user(s, has_domain ? head : STR(""), has_domain, has_domain ? tail : name);
 }
 
-static void credential_spec(const struct spot *s, const void *unused)
+static void credential_spec(const struct validate_value *s, const void *unused)
 {
     enum { SPEC_MAX_BYTES = 64 * 1024 };
-    if (s->v && spot_text(s).n == 0)
-        say_invalid(s, "gmsaCredentialSpec cannot be an empty string");
-    else if (spot_text(s).n > SPEC_MAX_BYTES)
-        say_invalid(s, "gmsaCredentialSpec size must be under 64 KiB");
+    if (s->v && value_text(s).n == 0)
+        report_invalid(s, "gmsaCredentialSpec cannot be an empty string");
+    else if (value_text(s).n > SPEC_MAX_BYTES)
+        report_invalid(s, "gmsaCredentialSpec size must be under 64 KiB");
 }
 
-static void subdomain_if_set(const struct spot *s, const void *unused)
+static void subdomain_if_set(const struct validate_value *s, const void *unused)
 {
     if (s->v)
-        must_subdomain(s, NULL);
+        validate_subdomain(s, NULL);
 }
 
-static void windows_options(const struct spot *s, const void *unused)
+static void windows_options(const struct validate_value *s, const void *unused)
 {
-    static const struct member_check members[] = {
+    static const struct validate_member members[] = {
         { "gmsaCredentialSpecName", subdomain_if_set, NULL },
         { "gmsaCredentialSpec", credential_spec, NULL },
         { "runAsUserName", windows_user_name, NULL },
     };
-    CHECK_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, members);
 }
 
 /* ---- containers ---- */
 
-static struct json *shown_context(const struct spot *s)
+static struct json *shown_context(const struct validate_value *s)
 {
     struct arena *a = s->errs->a;
     const struct json *capabilities = json_getc(s->v, "capabilities");
     struct json *v = json_clone(a, s->v);
     if (capabilities)
-        json_setc(a, v, "capabilities", go_struct(a, capabilities, "Add=add/null Drop=drop/null"));
-    return go_struct(a, v,
-                     "Capabilities=capabilities/null Privileged=privileged/null "
-                     "SELinuxOptions=seLinuxOptions/null WindowsOptions=windowsOptions/null "
-                     "RunAsUser=runAsUser/null RunAsGroup=runAsGroup/null "
-                     "RunAsNonRoot=runAsNonRoot/null "
-                     "ReadOnlyRootFilesystem=readOnlyRootFilesystem/null "
-                     "AllowPrivilegeEscalation=allowPrivilegeEscalation/null "
-                     "ProcMount=procMount/null SeccompProfile=seccompProfile/null "
-                     "AppArmorProfile=appArmorProfile/null");
+        json_setc(a, v, "capabilities",
+                  value_go_struct(a, capabilities, "Add=add/null Drop=drop/null"));
+    return value_go_struct(a, v,
+                           "Capabilities=capabilities/null Privileged=privileged/null "
+                           "SELinuxOptions=seLinuxOptions/null WindowsOptions=windowsOptions/null "
+                           "RunAsUser=runAsUser/null RunAsGroup=runAsGroup/null "
+                           "RunAsNonRoot=runAsNonRoot/null "
+                           "ReadOnlyRootFilesystem=readOnlyRootFilesystem/null "
+                           "AllowPrivilegeEscalation=allowPrivilegeEscalation/null "
+                           "ProcMount=procMount/null SeccompProfile=seccompProfile/null "
+                           "AppArmorProfile=appArmorProfile/null");
 }
 
-static void escalation(const struct spot *s)
+static void escalation(const struct validate_value *s)
 {
     MEMBER(allow, s, "allowPrivilegeEscalation");
     MEMBER(capabilities, s, "capabilities");
     if (!json_is(allow.v, JSON_FALSE))
         return;
-    if (member_true(s, "privileged"))
-        say_invalid_value(s, shown_context(s),
-                          "cannot set `allowPrivilegeEscalation` to false and `privileged` to "
-                          "true");
+    if (value_member_bool(s, "privileged"))
+        report_invalid_value(s, shown_context(s),
+                             "cannot set `allowPrivilegeEscalation` to false and `privileged` to "
+                             "true");
     json_each (c, json_getc(capabilities.v, "add"))
         if (str_is(json_str(c), "CAP_SYS_ADMIN"))
-            say_invalid_value(s, shown_context(s),
-                              "cannot set `allowPrivilegeEscalation` to false and "
-                              "`capabilities.Add` CAP_SYS_ADMIN");
+            report_invalid_value(s, shown_context(s),
+                                 "cannot set `allowPrivilegeEscalation` to false and "
+                                 "`capabilities.Add` CAP_SYS_ADMIN");
 }
 
-void container_security(const struct spot *s, bool host_users)
+void validate_container_security(const struct validate_value *s, bool host_users)
 {
-    static const struct member_check users[] = { { "runAsUser", in_range_if_set, &ids },
-                                                 { "runAsGroup", in_range_if_set, &ids } };
-    static const struct member_check rest[] = { { "windowsOptions", windows_options, NULL },
-                                                { "appArmorProfile", app_armor, NULL } };
-    WORDS(proc_mounts, WORD("Default"), WORD("Unmasked"));
+    static const struct validate_member users[] = { { "runAsUser", validate_range_if_set, &ids },
+                                                    { "runAsGroup", validate_range_if_set, &ids } };
+    static const struct validate_member rest[] = { { "windowsOptions", windows_options, NULL },
+                                                   { "appArmorProfile", app_armor, NULL } };
+    ENUM(proc_mounts, ENUM_VALUE("Default"), ENUM_VALUE("Unmasked"));
     MEMBER(proc_mount, s, "procMount");
     MEMBER(profile, s, "seccompProfile");
     if (!s->v)
         return;
-    CHECK_MEMBERS(s, users);
-    one_of_or_none(&proc_mount, &proc_mounts);
-    if (host_users && spot_is(&proc_mount, "Unmasked"))
-        say_invalid(&proc_mount, "`hostUsers` must be false to use `Unmasked`");
+    VALIDATE_MEMBERS(s, users);
+    validate_enum_if_set(&proc_mount, &proc_mounts);
+    if (host_users && value_is(&proc_mount, "Unmasked"))
+        report_invalid(&proc_mount, "`hostUsers` must be false to use `Unmasked`");
     seccomp(&profile, NULL);
     escalation(s);
-    CHECK_MEMBERS(s, rest);
+    VALIDATE_MEMBERS(s, rest);
 }
 
 /* ---- pods ---- */
@@ -248,53 +251,54 @@ static struct str with_dots(struct arena *a, struct str name)
 
 #define SYSCTL_SEGMENT "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 
-static void sysctls(const struct spot *s, const struct spot *spec)
+static void sysctls(const struct validate_value *s, const struct validate_value *spec)
 {
     struct map seen = { 0 };
-    spot_each (sysctl, i, s) {
+    value_each (sysctl, i, s) {
         MEMBER(name, &sysctl, "name");
-        struct str text = spot_text(&name), dotted = with_dots(s->errs->a, text);
+        struct str text = value_text(&name), dotted = with_dots(s->errs->a, text);
         if (text.n == 0)
-            say_required(&name, "");
-        else if (!is_sysctl_name(text))
-            say_invalid_text(&name, "must have at most 253 characters and match regex "
-                                    "^(" SYSCTL_SEGMENT "[\\./])*" SYSCTL_SEGMENT "$");
+            report_required(&name, "");
+        else if (!names_is_sysctl(text))
+            report_invalid_text(&name, "must have at most 253 characters and match regex "
+                                       "^(" SYSCTL_SEGMENT "[\\./])*" SYSCTL_SEGMENT "$");
         else if (map_has(&seen, text))
-            say_duplicate_str(&name, text);
-        if (member_true(spec, "hostNetwork") && str_has_prefix(dotted, STR("net.")))
-            say_invalid_text(&name, "may not be specified when 'hostNetwork' is true");
-        else if (member_true(spec, "hostIPC") && in_ipc_namespace(dotted))
-            say_invalid_text(&name, "may not be specified when 'hostIPC' is true");
+            report_duplicate_str(&name, text);
+        if (value_member_bool(spec, "hostNetwork") && str_has_prefix(dotted, STR("net.")))
+            report_invalid_text(&name, "may not be specified when 'hostNetwork' is true");
+        else if (value_member_bool(spec, "hostIPC") && in_ipc_namespace(dotted))
+            report_invalid_text(&name, "may not be specified when 'hostIPC' is true");
         (void)map_put(&seen, text, &seen);
     }
     map_fini(&seen);
 }
 
-void pod_security(const struct spot *spec)
+void validate_pod_security(const struct validate_value *spec)
 {
-    static const struct each groups = { in_range, &ids };
-    static const struct member_check users[] = { { "fsGroup", in_range_if_set, &ids },
-                                                 { "runAsUser", in_range_if_set, &ids },
-                                                 { "runAsGroup", in_range_if_set, &ids },
-                                                 { "supplementalGroups", each, &groups } };
-    WORDS(change_policies, WORD("Always"), WORD("OnRootMismatch"));
-    WORDS(group_policies, WORD("Merge"), WORD("Strict"));
-    WORDS(selinux_policies, WORD("MountOption"), WORD("Recursive"));
-    static const struct member_check rest[] = {
-        { "fsGroupChangePolicy", one_of_or_none, &change_policies },
+    static const struct validate_each groups = { validate_range, &ids };
+    static const struct validate_member users[] = { { "fsGroup", validate_range_if_set, &ids },
+                                                    { "runAsUser", validate_range_if_set, &ids },
+                                                    { "runAsGroup", validate_range_if_set, &ids },
+                                                    { "supplementalGroups", validate_each,
+                                                      &groups } };
+    ENUM(change_policies, ENUM_VALUE("Always"), ENUM_VALUE("OnRootMismatch"));
+    ENUM(group_policies, ENUM_VALUE("Merge"), ENUM_VALUE("Strict"));
+    ENUM(selinux_policies, ENUM_VALUE("MountOption"), ENUM_VALUE("Recursive"));
+    static const struct validate_member rest[] = {
+        { "fsGroupChangePolicy", validate_enum_if_set, &change_policies },
         { "seccompProfile", seccomp, NULL },
         { "windowsOptions", windows_options, NULL },
         { "appArmorProfile", app_armor, NULL },
-        { "supplementalGroupsPolicy", one_of_or_none, &group_policies },
-        { "seLinuxChangePolicy", one_of_or_none, &selinux_policies },
+        { "supplementalGroupsPolicy", validate_enum_if_set, &group_policies },
+        { "seLinuxChangePolicy", validate_enum_if_set, &selinux_policies },
     };
     MEMBER(s, spec, "securityContext");
     MEMBER(list, &s, "sysctls");
     const struct json *share = json_getc(spec->v, "shareProcessNamespace");
-    struct spot share_at = spot_named(&s, "shareProcessNamespace", share);
-    CHECK_MEMBERS(&s, users);
-    if (json_bool(share) && member_true(spec, "hostPID"))
-        say_invalid(&share_at, "ShareProcessNamespace and HostPID cannot both be enabled");
+    struct validate_value share_at = value_named(&s, "shareProcessNamespace", share);
+    VALIDATE_MEMBERS(&s, users);
+    if (json_bool(share) && value_member_bool(spec, "hostPID"))
+        report_invalid(&share_at, "ShareProcessNamespace and HostPID cannot both be enabled");
     sysctls(&list, spec);
-    CHECK_MEMBERS(&s, rest);
+    VALIDATE_MEMBERS(&s, rest);
 }

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-WORDS(protocols, WORD("SCTP"), WORD("TCP"), WORD("UDP"));
+ENUM(protocols, ENUM_VALUE("SCTP"), ENUM_VALUE("TCP"), ENUM_VALUE("UDP"));
 
 static bool is_headless(const struct json *service)
 {
@@ -20,68 +20,70 @@ static bool is_type(const struct json *service, const char *type)
 
 /* ---- ports ---- */
 
-static void name_once(const struct spot *name, bool required, struct map *names)
+static void name_once(const struct validate_value *name, bool required, struct map *names)
 {
-    if (spot_text(name).n == 0) {
+    if (value_text(name).n == 0) {
         if (required)
-            say_required(name, "");
+            report_required(name, "");
         return;
     }
-    must_label(name, NULL);
-    if (map_put(names, spot_text(name), names))
-        say_duplicate_str(name, spot_text(name));
+    validate_label(name, NULL);
+    if (map_put(names, value_text(name), names))
+        report_duplicate_str(name, value_text(name));
 }
 
-static void qualified_if_set(const struct spot *s, const void *unused)
+static void qualified_if_set(const struct validate_value *s, const void *unused)
 {
     if (s->v)
-        must_qualified_name(s, NULL);
+        validate_qualified_name(s, NULL);
 }
 
-static void service_ports(const struct spot *list)
+static void service_ports(const struct validate_value *list)
 {
-    static const struct member_check members[] = { { "port", a_port, NULL },
-                                                   { "protocol", one_of, &protocols },
-                                                   { "targetPort", a_port_or_name, NULL },
-                                                   { "appProtocol", qualified_if_set, NULL } };
+    static const struct validate_member members[] = { { "port", validate_port, NULL },
+                                                      { "protocol", validate_enum, &protocols },
+                                                      { "targetPort", validate_port_or_name, NULL },
+                                                      { "appProtocol", qualified_if_set, NULL } };
     struct map names = { 0 };
-    spot_each (port, i, list) {
+    value_each (port, i, list) {
         MEMBER(name, &port, "name");
-        name_once(&name, spot_count(list) > 1, &names);
-        CHECK_MEMBERS(&port, members);
+        name_once(&name, value_count(list) > 1, &names);
+        VALIDATE_MEMBERS(&port, members);
     }
     map_fini(&names);
 }
 
-static struct str port_id(const struct spot *port, const char *number)
+static struct str port_id(const struct validate_value *port, const char *number)
 {
-    return str_of(say_text(port, STR_FMT "/%" PRId64, STR_ARG(member_text(port, "protocol")),
-                           member_number(port, number)));
+    return str_of(report_text(port, STR_FMT "/%" PRId64,
+                              STR_ARG(value_member_text(port, "protocol")),
+                              value_member_number(port, number)));
 }
 
-static void ports_once(const struct spot *list, bool cluster_only)
+static void ports_once(const struct validate_value *list, bool cluster_only)
 {
     struct map used = { 0 }, node_used = { 0 };
-    spot_each (port, i, list) {
+    value_each (port, i, list) {
         MEMBER(node, &port, "nodePort");
-        if (cluster_only && spot_number(&node) != 0)
-            say_forbidden(&node, "may not be used when `type` is 'ClusterIP'");
+        if (cluster_only && value_number(&node) != 0)
+            report_forbidden(&node, "may not be used when `type` is 'ClusterIP'");
     }
-    spot_each (port, i, list) {
+    value_each (port, i, list) {
         MEMBER(node, &port, "nodePort");
-        if (spot_number(&node) != 0 && map_put(&node_used, port_id(&port, "nodePort"), &used))
-            say_duplicate(&node);
+        if (value_number(&node) != 0 && map_put(&node_used, port_id(&port, "nodePort"), &used))
+            report_duplicate(&node);
     }
-    spot_each (port, i, list) {
-        struct spot shown = port;
+    value_each (port, i, list) {
+        struct validate_value shown = port;
         struct json *key = json_new_object(list->errs->a);
-        json_set_str(list->errs->a, key, "protocol", member_text(&port, "protocol"));
-        json_set_int(list->errs->a, key, "port", member_number(&port, "port"));
-        shown.v = go_struct(list->errs->a, key,
+        json_set_str(list->errs->a, key, "protocol", value_member_text(&port, "protocol"));
+        json_set_int(list->errs->a, key, "port", value_member_number(&port, "port"));
+        shown.v =
+            value_go_struct(list->errs->a, key,
                             "Name=name/\"\" Protocol=protocol/\"\" AppProtocol=appProtocol/null "
                             "Port=port/0 TargetPort=targetPort/0 NodePort=nodePort/0");
         if (map_put(&used, port_id(&port, "port"), &used))
-            say_duplicate(&shown);
+            report_duplicate(&shown);
     }
     map_fini(&used);
     map_fini(&node_used);
@@ -89,88 +91,89 @@ static void ports_once(const struct spot *list, bool cluster_only)
 
 /* ---- affinity of sessions ---- */
 
-static void session_affinity(const struct spot *spec)
+static void session_affinity(const struct validate_value *spec)
 {
-    WORDS(types, WORD("ClientIP"), WORD("None"));
+    ENUM(types, ENUM_VALUE("ClientIP"), ENUM_VALUE("None"));
     static const char refusal[] = "when session affinity type is ClientIP";
     MEMBER(type, spec, "sessionAffinity");
     MEMBER(config, spec, "sessionAffinityConfig");
     MEMBER(client, &config, "clientIP");
     MEMBER(timeout, &client, "timeoutSeconds");
-    one_of(&type, &types);
-    if (spot_is(&type, "None") && config.v)
-        say_forbidden(&config, "must not be set when session affinity is None");
-    if (!spot_is(&type, "ClientIP"))
+    validate_enum(&type, &types);
+    if (value_is(&type, "None") && config.v)
+        report_forbidden(&config, "must not be set when session affinity is None");
+    if (!value_is(&type, "ClientIP"))
         return;
     if (!config.v || !client.v || !timeout.v)
-        say_required(!config.v ? &config : !client.v ? &client : &timeout, refusal);
-    else if (spot_number(&timeout) <= 0 || spot_number(&timeout) > 86400)
-        say_invalid(&timeout, "must be greater than 0 and less than 86400");
+        report_required(!config.v ? &config : !client.v ? &client : &timeout, refusal);
+    else if (value_number(&timeout) <= 0 || value_number(&timeout) > 86400)
+        report_invalid(&timeout, "must be greater than 0 and less than 86400");
 }
 
 /* ---- addresses ---- */
 
-static void cluster_ip_first(const struct spot *spec)
+static void cluster_ip_first(const struct validate_value *spec)
 {
     MEMBER(ips, spec, "clusterIPs");
-    struct str ip = member_text(spec, "clusterIP");
-    if (ip.n && spot_count(&ips) == 0)
-        say_required(&ips, "");
+    struct str ip = value_member_text(spec, "clusterIP");
+    if (ip.n && value_count(&ips) == 0)
+        report_required(&ips, "");
     else if (ip.n && !str_eq(json_str(ips.v->first), ip))
-        say_invalid(&ips, "first value must match `clusterIP`");
-    else if (ip.n == 0 && spot_count(&ips))
-        say_invalid(&ips, "must be empty when `clusterIP` is not specified");
+        report_invalid(&ips, "first value must match `clusterIP`");
+    else if (ip.n == 0 && value_count(&ips))
+        report_invalid(&ips, "must be empty when `clusterIP` is not specified");
 }
 
-static void ip_families(const struct spot *list)
+static void ip_families(const struct validate_value *list)
 {
-    WORDS(families, WORD("IPv4"), WORD("IPv6"));
+    ENUM(families, ENUM_VALUE("IPv4"), ENUM_VALUE("IPv6"));
     struct map seen = { 0 };
-    spot_each (family, i, list) {
-        one_of_strictly(&family, &families);
-        if (map_put(&seen, spot_text(&family), &seen))
-            say_duplicate_str(&family, spot_text(&family));
+    value_each (family, i, list) {
+        validate_enum_strict(&family, &families);
+        if (map_put(&seen, value_text(&family), &seen))
+            report_duplicate_str(&family, value_text(&family));
     }
     map_fini(&seen);
 }
 
 /* false: some are no addresses, more would only confuse. */
-static bool cluster_ips(const struct spot *list)
+static bool cluster_ips(const struct validate_value *list)
 {
-    size_t before = errors_of(list->errs);
-    spot_each (ip, i, list) {
-        if (i != 0 || !spot_is(&ip, "None"))
-            must_ip(&ip, NULL);
-        else if (spot_count(list) > 1)
-            say_invalid(list, "'None' must be the first and only value");
+    size_t before = report_count(list->errs);
+    value_each (ip, i, list) {
+        if (i != 0 || !value_is(&ip, "None"))
+            validate_ip(&ip, NULL);
+        else if (value_count(list) > 1)
+            report_invalid(list, "'None' must be the first and only value");
     }
-    bool fine = errors_of(list->errs) == before;
-    if (spot_count(list) > 2)
-        say_invalid(list, "may only hold up to 2 values");
+    bool fine = report_count(list->errs) == before;
+    if (value_count(list) > 2)
+        report_invalid(list, "may only hold up to 2 values");
     return fine;
 }
 
-static void ips_of_families(const struct spot *ips, const struct spot *families)
+static void ips_of_families(const struct validate_value *ips, const struct validate_value *families)
 {
     const struct json *family = json_first(families->v);
-    spot_each (ip, i, ips) {
-        struct ip parsed;
-        if (!family || !ip_parse(spot_text(&ip), &parsed))
+    value_each (ip, i, ips) {
+        struct validate_ip parsed;
+        if (!family || !validate_ip_parse(value_text(&ip), &parsed))
             break;
-        bool is_v6 = spot_text(&ip).n && parsed.is_v6;
+        bool is_v6 = value_text(&ip).n && parsed.is_v6;
         if ((str_is(json_str(family), "IPv4") && is_v6) ||
             (str_is(json_str(family), "IPv6") && !is_v6))
-            say_invalid_text(&ip, say_text(&ip,
-                                           "expected an " STR_FMT
-                                           " value as indicated by `ipFamilies[%zu]`",
-                                           STR_ARG(json_str(family)), i));
+            report_invalid_text(&ip, report_text(&ip,
+                                                 "expected an " STR_FMT
+                                                 " value as indicated by `ipFamilies[%zu]`",
+                                                 STR_ARG(json_str(family)), i));
         family = family->next;
     }
 }
 
-static void cluster_addresses(const struct spot *root, const struct spot *spec)
+static void cluster_addresses(const struct validate_value *root, const struct validate_value *spec)
 {
-    WORDS(policies, WORD("PreferDualStack"), WORD("RequireDualStack"), WORD("SingleStack"));
+    ENUM(policies, ENUM_VALUE("PreferDualStack"), ENUM_VALUE("RequireDualStack"),
+         ENUM_VALUE("SingleStack"));
     MEMBER(ips, spec, "clusterIPs");
     MEMBER(families, spec, "ipFamilies");
     MEMBER(policy, spec, "ipFamilyPolicy");
@@ -178,28 +181,28 @@ static void cluster_addresses(const struct spot *root, const struct spot *spec)
         return;
     cluster_ip_first(spec);
     ip_families(&families);
-    one_of_or_none(&policy, &policies);
+    validate_enum_if_set(&policy, &policies);
     if (!cluster_ips(&ips))
         return;
-    if (spot_count(&ips) > 1 && !is_dual_stack(ips.v, NULL, false))
-        say_invalid(&ips, "may specify no more than one IP for each IP family");
+    if (value_count(&ips) > 1 && !validate_is_dual_stack(ips.v, NULL, false))
+        report_invalid(&ips, "may specify no more than one IP for each IP family");
     if (!is_headless(root->v))
         ips_of_families(&ips, &families);
 }
 
 void validate_service_addresses(const struct json *obj, struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     cluster_addresses(&root, &spec);
 }
 
-static void external_ip(const struct spot *s, const void *unused)
+static void external_ip(const struct validate_value *s, const void *unused)
 {
-    size_t before = errors_of(s->errs);
-    must_ip(s, NULL);
-    if (errors_of(s->errs) == before)
-        must_ordinary_ip(s, NULL);
+    size_t before = report_count(s->errs);
+    validate_ip(s, NULL);
+    if (report_count(s->errs) == before)
+        validate_ordinary_ip(s, NULL);
 }
 
 /* ---- load balancers ---- */
@@ -207,65 +210,66 @@ static void external_ip(const struct spot *s, const void *unused)
 #define SOURCE_RANGES "service.beta.kubernetes.io/load-balancer-source-ranges"
 #define ONLY_FOR_LB   "may only be used when `type` is 'LoadBalancer'"
 
-static void source_ranges(const struct spot *root, const struct spot *spec)
+static void source_ranges(const struct validate_value *root, const struct validate_value *spec)
 {
     bool is_lb = is_type(root->v, "LoadBalancer");
     const struct json *list = json_getc(spec->v, "loadBalancerSourceRanges");
     const struct json *annotation =
         json_path(root->v, "metadata", "annotations", SOURCE_RANGES, NULL);
-    struct spot at = spot_named(spec, "LoadBalancerSourceRanges", list);
+    struct validate_value at = value_named(spec, "LoadBalancerSourceRanges", list);
     MEMBER(metadata, root, "metadata");
     MEMBER(annotations_at, &metadata, "annotations");
-    if (spot_count(&at)) {
+    if (value_count(&at)) {
         if (!is_lb)
-            say_forbidden(&at, ONLY_FOR_LB);
-        spot_each (range, i, &at)
-            must_cidr(&range, str_trim(spot_text(&range)));
+            report_forbidden(&at, ONLY_FOR_LB);
+        value_each (range, i, &at)
+            validate_cidr(&range, str_trim(value_text(&range)));
     } else if (annotation) {
-        struct spot key = spot_key(&annotations_at, annotation);
+        struct validate_value key = value_key(&annotations_at, annotation);
         struct str rest = str_trim(json_str(annotation)), range;
         if (!is_lb)
-            say_forbidden(&key, ONLY_FOR_LB);
+            report_forbidden(&key, ONLY_FOR_LB);
         for (bool more = rest.n > 0; more;) {
             more = str_cut(rest, ',', &range, &rest);
-            must_cidr(&key, str_trim(range));
+            validate_cidr(&key, str_trim(range));
         }
     }
 }
 
-static void load_balancer(const struct spot *root, const struct spot *spec, const struct json *old)
+static void load_balancer(const struct validate_value *root, const struct validate_value *spec,
+                          const struct json *old)
 {
     bool is_lb = is_type(root->v, "LoadBalancer");
     MEMBER(class, spec, "loadBalancerClass");
     if (old && is_lb && is_type(old, "LoadBalancer") &&
-        !json_same(class.v, json_path(old, "spec", "loadBalancerClass", NULL)))
-        say_invalid(&class, "may not change once set");
+        !value_same(class.v, json_path(old, "spec", "loadBalancerClass", NULL)))
+        report_invalid(&class, "may not change once set");
     if (class.v && is_lb)
-        must_qualified_name(&class, NULL);
+        validate_qualified_name(&class, NULL);
     else if (class.v)
-        say_forbidden(&class, ONLY_FOR_LB);
+        report_forbidden(&class, ONLY_FOR_LB);
 }
 
-void load_balancer_status(const struct spot *s)
+void validate_load_balancer_status(const struct validate_value *s)
 {
-    WORDS(modes, WORD("Proxy"), WORD("VIP"));
+    ENUM(modes, ENUM_VALUE("Proxy"), ENUM_VALUE("VIP"));
     MEMBER(list, s, "ingress");
-    spot_each (ingress, i, &list) {
+    value_each (ingress, i, &list) {
         MEMBER(ip, &ingress, "ip");
         MEMBER(mode, &ingress, "ipMode");
         MEMBER(host, &ingress, "hostname");
-        struct ip parsed;
-        if (spot_text(&ip).n)
-            must_ip(&ip, NULL);
-        if (!mode.v && spot_text(&ip).n)
-            say_required(&mode, "must be specified when `ip` is set");
-        else if (mode.v && spot_text(&ip).n == 0)
-            say_forbidden(&mode, "may not be specified when `ip` is not set");
+        struct validate_ip parsed;
+        if (value_text(&ip).n)
+            validate_ip(&ip, NULL);
+        if (!mode.v && value_text(&ip).n)
+            report_required(&mode, "must be specified when `ip` is set");
+        else if (mode.v && value_text(&ip).n == 0)
+            report_forbidden(&mode, "may not be specified when `ip` is not set");
         else
-            one_of_or_none(&mode, &modes);
-        a_subdomain(&host, NULL);
-        if (spot_text(&host).n && ip_parse(spot_text(&host), &parsed))
-            say_invalid_text(&host, "must be a DNS name, not an IP address");
+            validate_enum_if_set(&mode, &modes);
+        validate_subdomain_if_set(&host, NULL);
+        if (value_text(&host).n && validate_ip_parse(value_text(&host), &parsed))
+            report_invalid_text(&host, "must be a DNS name, not an IP address");
     }
 }
 
@@ -284,65 +288,67 @@ static bool is_reached_from_outside(const struct json *service)
            (is_type(service, "ClusterIP") && json_is(ips, JSON_ARRAY) && ips->n);
 }
 
-static void traffic(const struct spot *root, const struct spot *spec)
+static void traffic(const struct validate_value *root, const struct validate_value *spec)
 {
-    WORDS(policies, WORD("Cluster"), WORD("Local"));
-    WORDS(distributions, WORD("PreferClose"), WORD("PreferSameZone"), WORD("PreferSameNode"));
+    ENUM(policies, ENUM_VALUE("Cluster"), ENUM_VALUE("Local"));
+    ENUM(distributions, ENUM_VALUE("PreferClose"), ENUM_VALUE("PreferSameZone"),
+         ENUM_VALUE("PreferSameNode"));
     MEMBER(external, spec, "externalTrafficPolicy");
     MEMBER(health, spec, "healthCheckNodePort");
     MEMBER(internal, spec, "internalTrafficPolicy");
     MEMBER(distribution, spec, "trafficDistribution");
     if (is_reached_from_outside(root->v))
-        one_of(&external, &policies);
-    else if (spot_text(&external).n)
-        say_invalid_text(&external, "may only be set for externally-accessible services");
+        validate_enum(&external, &policies);
+    else if (value_text(&external).n)
+        report_invalid_text(&external, "may only be set for externally-accessible services");
     if (!needs_health_check(root->v)) {
-        if (spot_number(&health) != 0)
-            say_invalid(&health, "may only be set when `type` is 'LoadBalancer' and "
-                                 "`externalTrafficPolicy` is 'Local'");
-    } else if (spot_number(&health) == 0) {
-        say_required(&health, "");
+        if (value_number(&health) != 0)
+            report_invalid(&health, "may only be set when `type` is 'LoadBalancer' and "
+                                    "`externalTrafficPolicy` is 'Local'");
+    } else if (value_number(&health) == 0) {
+        report_required(&health, "");
     } else {
-        a_port(&health, NULL);
+        validate_port(&health, NULL);
     }
     if (!internal.v && (is_type(root->v, "NodePort") || is_type(root->v, "LoadBalancer") ||
                         is_type(root->v, "ClusterIP")))
-        say_required(&internal, "");
-    one_of_or_none(&internal, &policies);
-    one_of_or_none(&distribution, &distributions);
+        report_required(&internal, "");
+    validate_enum_if_set(&internal, &policies);
+    validate_enum_if_set(&distribution, &distributions);
 }
 
 /* ---- types ---- */
 
-static void headless_only_inside(const struct spot *spec, const char *type)
+static void headless_only_inside(const struct validate_value *spec, const char *type)
 {
     MEMBER(ips, spec, "clusterIPs");
-    struct spot first = spot_item(&ips, json_first(ips.v), 0);
-    say_invalid_text(&first, say_text(spec, "may not be set to 'None' for %s services", type));
+    struct validate_value first = value_item(&ips, json_first(ips.v), 0);
+    report_invalid_text(&first,
+                        report_text(spec, "may not be set to 'None' for %s services", type));
 }
 
-static void external_name(const struct spot *spec)
+static void external_name(const struct validate_value *spec)
 {
     static const char *const others[] = { "clusterIPs", "ipFamilies", "ipFamilyPolicy" };
     MEMBER(name, spec, "externalName");
-    struct str host = spot_text(&name);
+    struct str host = value_text(&name);
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         MEMBER(m, spec, others[i]);
         if (m.v && (m.v->type != JSON_ARRAY || m.v->n))
-            say_forbidden(&m, "may not be set for ExternalName services");
+            report_forbidden(&m, "may not be set for ExternalName services");
     }
     if (str_has_suffix(host, STR(".")))
         host = str_slice(host, 0, host.n - 1);
     if (host.n)
-        say_problems(&name, host, meta_check_dns1123_subdomain(host));
+        report_problems(&name, host, meta_check_dns1123_subdomain(host));
     else
-        say_required(&name, "");
+        report_required(&name, "");
 }
 
 #define TOPOLOGY_HINTS "service.kubernetes.io/topology-aware-hints"
 #define TOPOLOGY_MODE  "service.kubernetes.io/topology-mode"
 
-static void topology_annotations(const struct spot *root)
+static void topology_annotations(const struct validate_value *root)
 {
     MEMBER(metadata, root, "metadata");
     MEMBER(map, &metadata, "annotations");
@@ -350,40 +356,41 @@ static void topology_annotations(const struct spot *root)
     const struct json *mode = json_getc(map.v, TOPOLOGY_MODE);
     if (!hints || !mode || json_equal(hints, mode))
         return;
-    struct spot at = spot_key(&map, mode);
-    say_invalid_text(&at, "must match annotations[" TOPOLOGY_HINTS "] when both are specified");
+    struct validate_value at = value_key(&map, mode);
+    report_invalid_text(&at, "must match annotations[" TOPOLOGY_HINTS "] when both are specified");
 }
 
-static void whole_service(const struct spot *root)
+static void whole_service(const struct validate_value *root)
 {
-    WORDS(types, WORD("ClusterIP"), WORD("ExternalName"), WORD("LoadBalancer"), WORD("NodePort"));
-    static const struct each externals = { external_ip, NULL };
-    static const struct member_check outside[] = { { "externalIPs", each, &externals },
-                                                   { "type", one_of, &types } };
+    ENUM(types, ENUM_VALUE("ClusterIP"), ENUM_VALUE("ExternalName"), ENUM_VALUE("LoadBalancer"),
+         ENUM_VALUE("NodePort"));
+    static const struct validate_each externals = { external_ip, NULL };
+    static const struct validate_member outside[] = { { "externalIPs", validate_each, &externals },
+                                                      { "type", validate_enum, &types } };
     MEMBER(spec, root, "spec");
     MEMBER(ports, &spec, "ports");
     MEMBER(selector, &spec, "selector");
     MEMBER(allocate, &spec, "allocateLoadBalancerNodePorts");
-    struct spot odd = spot_named(root, "allocateLoadBalancerNodePorts", NULL);
+    struct validate_value odd = value_named(root, "allocateLoadBalancerNodePorts", NULL);
     bool headless = is_headless(root->v), is_lb = is_type(root->v, "LoadBalancer");
     topology_annotations(root);
-    if (spot_count(&ports) == 0 && !headless && !is_type(root->v, "ExternalName"))
-        say_required(&ports, "");
+    if (value_count(&ports) == 0 && !headless && !is_type(root->v, "ExternalName"))
+        report_required(&ports, "");
     if (headless && (is_lb || is_type(root->v, "NodePort")))
         headless_only_inside(&spec, is_lb ? "LoadBalancer" : "NodePort");
     if (is_type(root->v, "ExternalName"))
         external_name(&spec);
     service_ports(&ports);
-    labels(&selector, NULL);
+    validate_labels(&selector, NULL);
     session_affinity(&spec);
     cluster_addresses(root, &spec);
-    CHECK_MEMBERS(&spec, outside);
+    VALIDATE_MEMBERS(&spec, outside);
     ports_once(&ports, is_type(root->v, "ClusterIP"));
     source_ranges(root, &spec);
     if (allocate.v && !is_lb)
-        say_forbidden(&allocate, ONLY_FOR_LB);
+        report_forbidden(&allocate, ONLY_FOR_LB);
     if (!allocate.v && is_lb)
-        say_required(&odd, "");
+        report_required(&odd, "");
     load_balancer(root, &spec, NULL);
     traffic(root, &spec);
 }
@@ -395,31 +402,31 @@ static size_t count_of(const struct json *list)
     return json_is(list, JSON_ARRAY) ? list->n : 0;
 }
 
-static void released_second(const struct spot *spec, const char *what)
+static void released_second(const struct validate_value *spec, const char *what)
 {
     MEMBER(policy, spec, "ipFamilyPolicy");
-    if (!spot_is(&policy, "SingleStack"))
-        say_invalid(&policy, say_text(spec,
-                                      "must be set to 'SingleStack' when releasing the "
-                                      "secondary %s",
-                                      what));
+    if (!value_is(&policy, "SingleStack"))
+        report_invalid(&policy, report_text(spec,
+                                            "must be set to 'SingleStack' when releasing the "
+                                            "secondary %s",
+                                            what));
 }
 
-static void at_index(const struct spot *list, size_t index, const struct json *shown,
+static void at_index(const struct validate_value *list, size_t index, const struct json *shown,
                      const char *detail)
 {
-    struct spot at = spot_item(list, NULL, index);
-    say_invalid_value(&at, shown, detail);
+    struct validate_value at = value_item(list, NULL, index);
+    report_invalid_value(&at, shown, detail);
 }
 
 #define NOT_AGAIN "may not change once set"
 
 /* The first address stays; a second one may come and go. */
-static void cluster_ips_update(const struct spot *spec, const struct json *old)
+static void cluster_ips_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(now, spec, "clusterIPs");
     const struct json *before = json_path(old, "spec", "clusterIPs", NULL);
-    size_t n = spot_count(&now), n_before = count_of(before), i = 0;
+    size_t n = value_count(&now), n_before = count_of(before), i = 0;
     const struct json *first = json_first(now.v), *first_before = json_first(before);
     if (n == n_before) {
         const struct json *ip = first;
@@ -439,12 +446,12 @@ static void cluster_ips_update(const struct spot *spec, const struct json *old)
         released_second(spec, "clusterIP");
 }
 
-static void ip_families_update(const struct spot *spec, const struct json *old)
+static void ip_families_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(now, spec, "ipFamilies");
     const struct json *before = json_path(old, "spec", "ipFamilies", NULL);
     const struct json *ips = json_getc(spec->v, "clusterIPs");
-    size_t n = spot_count(&now), n_before = count_of(before);
+    size_t n = value_count(&now), n_before = count_of(before);
     const struct json *first = json_first(now.v), *first_before = json_first(before);
     if (n == n_before) {
         const struct json *family = first;
@@ -463,7 +470,7 @@ static void ip_families_update(const struct spot *spec, const struct json *old)
         released_second(spec, "ipFamily");
 }
 
-static void service_update(const struct spot *root, const struct json *old)
+static void service_update(const struct validate_value *root, const struct json *old)
 {
     MEMBER(spec, root, "spec");
     MEMBER(health, &spec, "healthCheckNodePort");
@@ -475,26 +482,27 @@ static void service_update(const struct spot *root, const struct json *old)
         ip_families_update(&spec, old);
     load_balancer(root, &spec, old);
     if (needs_health_check(root->v) && needs_health_check(old) &&
-        spot_number(&health) != json_int_or(json_path(old, "spec", "healthCheckNodePort", NULL), 0))
-        say_forbidden(&health, "field is immutable");
+        value_number(&health) !=
+            json_int_or(json_path(old, "spec", "healthCheckNodePort", NULL), 0))
+        report_forbidden(&health, "field is immutable");
 }
 
-static void service_status(const struct spot *root)
+static void service_status(const struct validate_value *root)
 {
     MEMBER(status, root, "status");
     MEMBER(balancer, &status, "loadBalancer");
     MEMBER(ingress, &balancer, "ingress");
-    if (!is_type(root->v, "LoadBalancer") && spot_count(&ingress))
-        say_forbidden(&ingress, "may only be used when `spec.type` is 'LoadBalancer'");
+    if (!is_type(root->v, "LoadBalancer") && value_count(&ingress))
+        report_forbidden(&ingress, "may only be used when `spec.type` is 'LoadBalancer'");
     else
-        load_balancer_status(&balancer);
+        validate_load_balancer_status(&balancer);
 }
 
 void validate_service(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
-    if (old && !json_same(json_getc(obj, "status"), json_getc(old, "status")) &&
-        json_same(json_getc(obj, "spec"), json_getc(old, "spec"))) {
+    struct validate_value root = value_root(obj, errs);
+    if (old && !value_same(json_getc(obj, "status"), json_getc(old, "status")) &&
+        value_same(json_getc(obj, "spec"), json_getc(old, "spec"))) {
         service_status(&root);
         return;
     }
@@ -505,48 +513,50 @@ void validate_service(const struct json *obj, const struct json *old, struct fie
 
 /* ---- Endpoints ---- */
 
-static void endpoint_address(const struct spot *s, const void *unused)
+static void endpoint_address(const struct validate_value *s, const void *unused)
 {
-    static const struct member_check members[] = { { "ip", must_ip, NULL },
-                                                   { "hostname", a_label, NULL },
-                                                   { "nodeName", a_subdomain, NULL },
-                                                   { "ip", must_ordinary_ip, NULL } };
-    CHECK_MEMBERS(s, members);
+    static const struct validate_member members[] = { { "ip", validate_ip, NULL },
+                                                      { "hostname", validate_label_if_set, NULL },
+                                                      { "nodeName", validate_subdomain_if_set,
+                                                        NULL },
+                                                      { "ip", validate_ordinary_ip, NULL } };
+    VALIDATE_MEMBERS(s, members);
 }
 
-static void endpoint_port(const struct spot *s, bool needs_name)
+static void endpoint_port(const struct validate_value *s, bool needs_name)
 {
-    static const struct member_check members[] = { { "name", a_label, NULL },
-                                                   { "port", a_port, NULL },
-                                                   { "protocol", one_of, &protocols },
-                                                   { "appProtocol", qualified_if_set, NULL } };
+    static const struct validate_member members[] = { { "name", validate_label_if_set, NULL },
+                                                      { "port", validate_port, NULL },
+                                                      { "protocol", validate_enum, &protocols },
+                                                      { "appProtocol", qualified_if_set, NULL } };
     MEMBER(name, s, "name");
     if (needs_name)
-        need(&name, NULL);
-    CHECK_MEMBERS(s, members);
+        validate_required(&name, NULL);
+    VALIDATE_MEMBERS(s, members);
 }
 
-static void endpoint_subset(const struct spot *s, const void *unused)
+static void endpoint_subset(const struct validate_value *s, const void *unused)
 {
-    static const struct each address = { endpoint_address, NULL };
-    static const struct member_check lists[] = { { "addresses", each, &address },
-                                                 { "notReadyAddresses", each, &address } };
+    static const struct validate_each address = { endpoint_address, NULL };
+    static const struct validate_member lists[] = {
+        { "addresses", validate_each, &address }, { "notReadyAddresses", validate_each, &address }
+    };
     MEMBER(ready, s, "addresses");
     MEMBER(not_ready, s, "notReadyAddresses");
     MEMBER(ports, s, "ports");
-    if (spot_count(&ready) == 0 && spot_count(&not_ready) == 0)
-        say_required(s, "must specify `addresses` or `notReadyAddresses`");
-    CHECK_MEMBERS(s, lists);
-    spot_each (port, i, &ports)
-        endpoint_port(&port, spot_count(&ports) > 1);
+    if (value_count(&ready) == 0 && value_count(&not_ready) == 0)
+        report_required(s, "must specify `addresses` or `notReadyAddresses`");
+    VALIDATE_MEMBERS(s, lists);
+    value_each (port, i, &ports)
+        endpoint_port(&port, value_count(&ports) > 1);
 }
 
 void validate_endpoints(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    static const struct each subset = { endpoint_subset, NULL };
-    struct spot root = spot_root(obj, errs);
+    static const struct validate_each subset = { endpoint_subset, NULL };
+    struct validate_value root = value_root(obj, errs);
     MEMBER(subsets, &root, "subsets");
-    each(&subsets, &subset);
+    validate_each(&subsets, &subset);
 }
 
 /* ---- EndpointSlices ---- */
@@ -559,84 +569,86 @@ enum {
     SLICE_MAX_HINTS = 8
 };
 
-static void slice_address(const struct spot *s, const struct spot *list, const struct str *kind)
+static void slice_address(const struct validate_value *s, const struct validate_value *list,
+                          const struct str *kind)
 {
-    struct ip ip;
+    struct validate_ip ip;
     if (str_is(*kind, "FQDN")) {
-        must_subdomain(s, NULL);
-        if (spot_text(s).n && str_find_char(spot_text(s), '.') < 0)
-            say_invalid_text(s, "should be a domain with at least two segments separated by dots");
+        validate_subdomain(s, NULL);
+        if (value_text(s).n && str_find_char(value_text(s), '.') < 0)
+            report_invalid_text(s,
+                                "should be a domain with at least two segments separated by dots");
         return;
     }
     bool v6 = str_is(*kind, "IPv6");
-    size_t before = errors_of(s->errs);
-    must_ip(s, NULL);
-    if (errors_of(s->errs) != before || !ip_parse(spot_text(s), &ip))
+    size_t before = report_count(s->errs);
+    validate_ip(s, NULL);
+    if (report_count(s->errs) != before || !validate_ip_parse(value_text(s), &ip))
         return;
     if (ip.is_v6 != v6)
-        say_invalid_str(list, spot_text(s),
-                        v6 ? "must be an IPv6 address" : "must be an IPv4 address");
-    must_ordinary_ip(s, NULL);
+        report_invalid_str(list, value_text(s),
+                           v6 ? "must be an IPv6 address" : "must be an IPv4 address");
+    validate_ordinary_ip(s, NULL);
 }
 
-static void slice_hints(const struct spot *s, const char *member)
+static void slice_hints(const struct validate_value *s, const char *member)
 {
     struct map names = { 0 };
     MEMBER(list, s, member);
-    if (spot_count(&list) > SLICE_MAX_HINTS) {
-        say_too_many(&list, SLICE_MAX_HINTS);
+    if (value_count(&list) > SLICE_MAX_HINTS) {
+        report_too_many(&list, SLICE_MAX_HINTS);
         return;
     }
-    spot_each (hint, i, &list) {
+    value_each (hint, i, &list) {
         MEMBER(name, &hint, "name");
-        if (map_put(&names, spot_text(&name), &names))
-            say_duplicate_str(&name, spot_text(&name));
-        say_problems(&name, spot_text(&name), meta_check_label_value(spot_text(&name)));
+        if (map_put(&names, value_text(&name), &names))
+            report_duplicate_str(&name, value_text(&name));
+        report_problems(&name, value_text(&name), meta_check_label_value(value_text(&name)));
     }
     map_fini(&names);
 }
 
-static void slice_endpoint(const struct spot *s, const void *type)
+static void slice_endpoint(const struct validate_value *s, const void *type)
 {
-    WORDS(types, WORD("FQDN"), WORD("IPv4"), WORD("IPv6"));
+    ENUM(types, ENUM_VALUE("FQDN"), ENUM_VALUE("IPv4"), ENUM_VALUE("IPv6"));
     MEMBER(list, s, "addresses");
     MEMBER(node, s, "nodeName");
     MEMBER(topology, s, "deprecatedTopology");
     MEMBER(host, s, "hostname");
     MEMBER(hints, s, "hints");
-    if (spot_count(&list) == 0)
-        say_required(&list, "must contain at least 1 address");
-    else if (spot_count(&list) > SLICE_MAX_ADDRESSES)
-        say_too_many(&list, SLICE_MAX_ADDRESSES);
-    if (words_has(&types, *(const struct str *)type))
-        spot_each (address, i, &list)
+    if (value_count(&list) == 0)
+        report_required(&list, "must contain at least 1 address");
+    else if (value_count(&list) > SLICE_MAX_ADDRESSES)
+        report_too_many(&list, SLICE_MAX_ADDRESSES);
+    if (validate_enum_has(&types, *(const struct str *)type))
+        value_each (address, i, &list)
             slice_address(&address, &list, type);
     if (node.v)
-        must_subdomain(&node, NULL);
-    if (spot_count(&topology) > SLICE_MAX_TOPOLOGY)
-        say_too_many(&topology, SLICE_MAX_TOPOLOGY);
-    labels(&topology, NULL);
+        validate_subdomain(&node, NULL);
+    if (value_count(&topology) > SLICE_MAX_TOPOLOGY)
+        report_too_many(&topology, SLICE_MAX_TOPOLOGY);
+    validate_labels(&topology, NULL);
     if (host.v)
-        must_label(&host, NULL);
+        validate_label(&host, NULL);
     slice_hints(&hints, "forZones");
     slice_hints(&hints, "forNodes");
 }
 
-static void slice_ports(const struct spot *list)
+static void slice_ports(const struct validate_value *list)
 {
     struct map names = { 0 };
-    if (spot_count(list) > SLICE_MAX_PORTS) {
-        say_too_many(list, SLICE_MAX_PORTS);
+    if (value_count(list) > SLICE_MAX_PORTS) {
+        report_too_many(list, SLICE_MAX_PORTS);
         return;
     }
-    spot_each (port, i, list) {
+    value_each (port, i, list) {
         MEMBER(name, &port, "name");
         MEMBER(protocol, &port, "protocol");
         MEMBER(app, &port, "appProtocol");
-        a_label(&name, NULL);
-        if (map_put(&names, spot_text(&name), &names))
-            say_duplicate_str(&name, spot_text(&name));
-        one_of(&protocol, &protocols);
+        validate_label_if_set(&name, NULL);
+        if (map_put(&names, value_text(&name), &names))
+            report_duplicate_str(&name, value_text(&name));
+        validate_enum(&protocol, &protocols);
         qualified_if_set(&app, NULL);
     }
     map_fini(&names);
@@ -645,19 +657,19 @@ static void slice_ports(const struct spot *list)
 void validate_endpoint_slice(const struct json *obj, const struct json *old,
                              struct field_errors *errs)
 {
-    WORDS(types, WORD("FQDN"), WORD("IPv4"), WORD("IPv6"));
-    struct spot root = spot_root(obj, errs);
+    ENUM(types, ENUM_VALUE("FQDN"), ENUM_VALUE("IPv4"), ENUM_VALUE("IPv6"));
+    struct validate_value root = value_root(obj, errs);
     MEMBER(type, &root, "addressType");
     MEMBER(list, &root, "endpoints");
     MEMBER(ports, &root, "ports");
-    struct str kind = spot_text(&type);
-    struct each endpoint = { slice_endpoint, &kind };
-    one_of(&type, &types);
-    if (spot_count(&list) > SLICE_MAX_ENDPOINTS)
-        say_too_many(&list, SLICE_MAX_ENDPOINTS);
+    struct str kind = value_text(&type);
+    struct validate_each endpoint = { slice_endpoint, &kind };
+    validate_enum(&type, &types);
+    if (value_count(&list) > SLICE_MAX_ENDPOINTS)
+        report_too_many(&list, SLICE_MAX_ENDPOINTS);
     else
-        each(&list, &endpoint);
+        validate_each(&list, &endpoint);
     slice_ports(&ports);
     if (old && !str_eq(kind, json_get_str(old, "addressType")))
-        say_invalid_text(&type, "field is immutable");
+        report_invalid_text(&type, "field is immutable");
 }

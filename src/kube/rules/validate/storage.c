@@ -7,34 +7,34 @@
 
 /* ---- PersistentVolumes ---- */
 
-static void capacity(const struct spot *s)
+static void capacity(const struct validate_value *s)
 {
-    WORDS(only_storage, WORD("storage"));
-    need(s, NULL);
-    if (spot_count(s) != 1 || !json_getc(s->v, "storage")) {
-        struct spot shown = *s;
-        shown.v = sorted_map(s->errs->a, s->v);
-        say_unsupported(&shown, &only_storage);
+    ENUM(only_storage, ENUM_VALUE("storage"));
+    validate_required(s, NULL);
+    if (value_count(s) != 1 || !json_getc(s->v, "storage")) {
+        struct validate_value shown = *s;
+        shown.v = value_sorted_map(s->errs->a, s->v);
+        report_not_supported(&shown, &only_storage);
     }
     json_each (m, s->v) {
-        struct spot at = spot_key(s, m);
+        struct validate_value at = value_key(s, m);
         struct quantity q;
-        if (!spot_quantity(&at, &q))
+        if (!value_quantity(&at, &q))
             continue;
         if (q.nano < 0)
-            say_invalid_value(&at, json_new_int(s->errs->a, quantity_value(q)),
-                              "must be a valid resource quantity");
+            report_invalid_value(&at, json_new_int(s->errs->a, quantity_value(q)),
+                                 "must be a valid resource quantity");
         if (q.nano <= 0)
-            say_invalid_text(&at, "must be greater than zero");
+            report_invalid_text(&at, "must be greater than zero");
     }
 }
 
-static bool volume_affinity(const struct spot *s)
+static bool volume_affinity(const struct validate_value *s)
 {
     MEMBER(required, s, "required");
     if (s->v && !required.v)
-        say_required(&required, "must specify required node constraints");
-    node_selector(&required, NULL);
+        report_required(&required, "must specify required node constraints");
+    validate_node_selector(&required, NULL);
     return s->v != NULL;
 }
 
@@ -55,54 +55,55 @@ static bool is_root_path(struct str path)
     return depth == 0;
 }
 
-static void attributes_class(const struct spot *spec)
+static void attributes_class(const struct validate_value *spec)
 {
     MEMBER(class, spec, "volumeAttributesClassName");
     MEMBER(csi, spec, "csi");
     if (!class.v)
         return;
-    need(&class, "an empty string is disallowed");
-    a_subdomain(&class, NULL);
+    validate_required(&class, "an empty string is disallowed");
+    validate_subdomain_if_set(&class, NULL);
     if (!csi.v)
-        say_required(&csi, "has to be specified when using volumeAttributesClassName");
+        report_required(&csi, "has to be specified when using volumeAttributesClassName");
 }
 
-static void volume_spec(const struct spot *spec, struct str name)
+static void volume_spec(const struct validate_value *spec, struct str name)
 {
-    WORDS(policies, WORD("Delete"), WORD("Recycle"), WORD("Retain"));
-    WORDS(modes, WORD("Block"), WORD("Filesystem"));
-    static const struct member_check rest[] = { { "storageClassName", a_subdomain, NULL },
-                                                { "volumeMode", one_of_or_none, &modes } };
+    ENUM(policies, ENUM_VALUE("Delete"), ENUM_VALUE("Recycle"), ENUM_VALUE("Retain"));
+    ENUM(modes, ENUM_VALUE("Block"), ENUM_VALUE("Filesystem"));
+    static const struct validate_member rest[] = { { "storageClassName", validate_subdomain_if_set,
+                                                     NULL },
+                                                   { "volumeMode", validate_enum_if_set, &modes } };
     MEMBER(access, spec, "accessModes");
     MEMBER(size, spec, "capacity");
     MEMBER(policy, spec, "persistentVolumeReclaimPolicy");
     MEMBER(place, spec, "nodeAffinity");
-    need(&access, NULL);
-    check_access_modes(&access);
+    validate_required(&access, NULL);
+    validate_access_modes(&access);
     capacity(&size);
-    if (spot_text(&policy).n)
-        one_of_strictly(&policy, &policies);
+    if (value_text(&policy).n)
+        validate_enum_strict(&policy, &policies);
     bool has_affinity = volume_affinity(&place);
-    persistent_volume_sources(spec, has_affinity, name);
-    if (spot_is(&policy, "Recycle") &&
+    validate_persistent_volume_sources(spec, has_affinity, name);
+    if (value_is(&policy, "Recycle") &&
         is_root_path(json_str(json_path(spec->v, "hostPath", "path", NULL))))
-        say_forbidden(&policy, "may not be 'recycle' for a hostPath mount of '/'");
-    CHECK_MEMBERS(spec, rest);
+        report_forbidden(&policy, "may not be 'recycle' for a hostPath mount of '/'");
+    VALIDATE_MEMBERS(spec, rest);
     attributes_class(spec);
 }
 
 /* What of a spec is its source, without what may be set later. */
 static struct json *source_of(struct arena *a, const struct json *spec, bool with_expand_secret)
 {
-    static const struct str others[] = { WORD("capacity"),
-                                         WORD("accessModes"),
-                                         WORD("claimRef"),
-                                         WORD("persistentVolumeReclaimPolicy"),
-                                         WORD("storageClassName"),
-                                         WORD("mountOptions"),
-                                         WORD("volumeMode"),
-                                         WORD("nodeAffinity"),
-                                         WORD("volumeAttributesClassName") };
+    static const struct str others[] = { ENUM_VALUE("capacity"),
+                                         ENUM_VALUE("accessModes"),
+                                         ENUM_VALUE("claimRef"),
+                                         ENUM_VALUE("persistentVolumeReclaimPolicy"),
+                                         ENUM_VALUE("storageClassName"),
+                                         ENUM_VALUE("mountOptions"),
+                                         ENUM_VALUE("volumeMode"),
+                                         ENUM_VALUE("nodeAffinity"),
+                                         ENUM_VALUE("volumeAttributesClassName") };
     struct json *source = json_clone(a, spec);
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         (void)json_del(source, others[i]);
@@ -136,42 +137,45 @@ static void use_new_labels(struct arena *a, struct json *affinity, const struct 
     }
 }
 
-static void volume_update(const struct spot *root, const struct spot *spec, const struct json *old)
+static void volume_update(const struct validate_value *root, const struct validate_value *spec,
+                          const struct json *old)
 {
     struct arena *a = root->errs->a;
     const struct json *old_csi = json_getc(old, "csi");
     bool keeps_secret = !old_csi || json_getc(old_csi, "controllerExpandSecretRef");
     struct json *now = source_of(a, spec->v, keeps_secret), *was = source_of(a, old, keeps_secret);
-    struct spot source = spot_named(spec, "persistentvolumesource", NULL);
-    struct spot mode = spot_named(root, "volumeMode", json_getc(spec->v, "volumeMode"));
-    struct spot place = spot_named(root, "nodeAffinity", json_getc(spec->v, "nodeAffinity"));
+    struct validate_value source = value_named(spec, "persistentvolumesource", NULL);
+    struct validate_value mode = value_named(root, "volumeMode", json_getc(spec->v, "volumeMode"));
+    struct validate_value place =
+        value_named(root, "nodeAffinity", json_getc(spec->v, "nodeAffinity"));
     MEMBER(class, spec, "volumeAttributesClassName");
     if (!json_equal(now, was))
-        say_forbidden(&source, say_text(&source,
-                                        "spec.persistentvolumesource is immutable after "
-                                        "creation\n%s",
-                                        go_diff(a, was, now, "PersistentVolumeSource")));
-    immutable(&mode, json_getc(old, "volumeMode"));
+        report_forbidden(&source,
+                         report_text(&source,
+                                     "spec.persistentvolumesource is immutable after "
+                                     "creation\n%s",
+                                     internal_diff(a, was, now, "PersistentVolumeSource")));
+    validate_immutable(&mode, json_getc(old, "volumeMode"));
     if (json_is(json_getc(old, "nodeAffinity"), JSON_OBJECT)) {
         struct json *before = json_clone(a, json_getc(old, "nodeAffinity"));
         use_new_labels(a, before, place.v);
-        if (!json_same(place.v, before))
-            say_invalid(&place, "field is immutable, except for updating from beta label to GA");
+        if (!value_same(place.v, before))
+            report_invalid(&place, "field is immutable, except for updating from beta label to GA");
     }
     if (!class.v && json_is(json_getc(old, "volumeAttributesClassName"), JSON_STRING))
-        say_forbidden(&class, "update from non-nil value to nil is forbidden");
+        report_forbidden(&class, "update from non-nil value to nil is forbidden");
 }
 
 static bool is_status_update(const struct json *obj, const struct json *old)
 {
-    return old && !json_same(json_getc(obj, "status"), json_getc(old, "status")) &&
-           json_same(json_getc(obj, "spec"), json_getc(old, "spec"));
+    return old && !value_same(json_getc(obj, "status"), json_getc(old, "status")) &&
+           value_same(json_getc(obj, "spec"), json_getc(old, "spec"));
 }
 
 void validate_persistent_volume(const struct json *obj, const struct json *old,
                                 struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     if (is_status_update(obj, old))
         return;
@@ -202,18 +206,18 @@ static bool class_from_annotation(const struct json *obj, const struct json *old
            (!after || str_eq(json_str(after), json_str(before)));
 }
 
-static void beta_annotation(const struct spot *root, const struct json *old)
+static void beta_annotation(const struct validate_value *root, const struct json *old)
 {
     MEMBER(metadata, root, "metadata");
     MEMBER(map, &metadata, "annotations");
-    struct spot at = spot_named(&map, BETA_CLASS, json_getc(map.v, BETA_CLASS));
+    struct validate_value at = value_named(&map, BETA_CLASS, json_getc(map.v, BETA_CLASS));
     struct str before = json_str(json_path(old, "metadata", "annotations", BETA_CLASS, NULL));
-    if (!str_eq(spot_text(&at), before))
-        say_invalid_text(&at, "field is immutable");
+    if (!str_eq(value_text(&at), before))
+        report_invalid_text(&at, "field is immutable");
 }
 
 /* The new spec with everything that was allowed to change as it was. */
-static struct json *claim_as_before(const struct spot *root, const struct json *old)
+static struct json *claim_as_before(const struct validate_value *root, const struct json *old)
 {
     struct arena *a = root->errs->a;
     const struct json *old_spec = json_getc(old, "spec");
@@ -242,7 +246,7 @@ static struct quantity storage_of(const struct json *list)
     return q;
 }
 
-static void claim_size(const struct spot *spec, const struct json *old)
+static void claim_size(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(resources, spec, "resources");
     MEMBER(requests, &resources, "requests");
@@ -251,79 +255,82 @@ static void claim_size(const struct spot *spec, const struct json *old)
     struct quantity before = storage_of(json_path(old, "spec", "resources", "requests", NULL));
     struct quantity have = storage_of(json_path(old, "status", "capacity", NULL));
     if (quantity_cmp(now, before) < 0 && quantity_cmp(now, have) <= 0)
-        say_forbidden(&storage, "field can not be less than status.capacity");
+        report_forbidden(&storage, "field can not be less than status.capacity");
 }
 
-static void claim_class_update(const struct spot *spec, const struct json *old)
+static void claim_class_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(class, spec, "volumeAttributesClassName");
     if (!json_is(json_getc(old, "volumeAttributesClassName"), JSON_STRING))
         return;
     if (!class.v)
-        say_forbidden(&class, "update from non-nil value to nil is forbidden");
-    else if (spot_text(&class).n == 0)
-        say_forbidden(&class, "update from non-nil value to an empty string is forbidden");
+        report_forbidden(&class, "update from non-nil value to nil is forbidden");
+    else if (value_text(&class).n == 0)
+        report_forbidden(&class, "update from non-nil value to an empty string is forbidden");
 }
 
-static void claim_update(const struct spot *root, const struct spot *spec, const struct json *old)
+static void claim_update(const struct validate_value *root, const struct validate_value *spec,
+                         const struct json *old)
 {
     struct arena *a = root->errs->a;
     const struct json *old_spec = json_getc(old, "spec");
-    struct spot mode = spot_named(root, "volumeMode", json_getc(spec->v, "volumeMode"));
+    struct validate_value mode = value_named(root, "volumeMode", json_getc(spec->v, "volumeMode"));
     struct json *same = claim_as_before(root, old);
     if (!class_from_annotation(root->v, old))
         beta_annotation(root, old);
-    if (!json_same(same, old_spec))
-        say_forbidden(spec, say_text(spec,
-                                     "spec is immutable after creation except resources.requests "
-                                     "and volumeAttributesClassName for bound claims\n%s",
-                                     go_diff(a, old_spec, same, "PersistentVolumeClaimSpec")));
+    if (!value_same(same, old_spec))
+        report_forbidden(
+            spec, report_text(spec,
+                              "spec is immutable after creation except resources.requests "
+                              "and volumeAttributesClassName for bound claims\n%s",
+                              internal_diff(a, old_spec, same, "PersistentVolumeClaimSpec")));
     claim_size(spec, old);
-    immutable(&mode, json_getc(old_spec, "volumeMode"));
+    validate_immutable(&mode, json_getc(old_spec, "volumeMode"));
     claim_class_update(spec, old_spec);
 }
 
 /* ---- status of claims ---- */
 
-static void claim_resource_key(const struct spot *at, struct str key)
+static void claim_resource_key(const struct validate_value *at, struct str key)
 {
-    WORDS(only_storage, WORD("storage"));
+    ENUM(only_storage, ENUM_VALUE("storage"));
     struct meta_problems p = meta_check_qualified_name(key);
-    struct spot shown = *at;
+    struct validate_value shown = *at;
     shown.v = json_new_str(at->errs->a, key);
-    say_problems(at, key, p);
-    if (!p.n && is_native_resource(key) && !str_is(key, "storage"))
-        say_unsupported(&shown, &only_storage);
+    report_problems(at, key, p);
+    if (!p.n && resource_is_native(key) && !str_is(key, "storage"))
+        report_not_supported(&shown, &only_storage);
 }
 
-static void claim_status(const struct spot *root)
+static void claim_status(const struct validate_value *root)
 {
-    WORDS(states, WORD("ControllerResizeInProgress"), WORD("ControllerResizeInfeasible"),
-          WORD("NodeResizeInProgress"), WORD("NodeResizeInfeasible"), WORD("NodeResizePending"));
+    ENUM(states, ENUM_VALUE("ControllerResizeInProgress"), ENUM_VALUE("ControllerResizeInfeasible"),
+         ENUM_VALUE("NodeResizeInProgress"), ENUM_VALUE("NodeResizeInfeasible"),
+         ENUM_VALUE("NodeResizePending"));
     MEMBER(status, root, "status");
     MEMBER(size, &status, "capacity");
     MEMBER(allocated, &status, "allocatedResources");
-    struct spot resizing = spot_named(&status, "allocatedResourceStatus",
-                                      json_getc(status.v, "allocatedResourceStatuses"));
+    struct validate_value resizing = value_named(&status, "allocatedResourceStatus",
+                                                 json_getc(status.v, "allocatedResourceStatuses"));
     json_each (m, size.v) {
-        struct spot at = spot_key(&size, m);
+        struct validate_value at = value_key(&size, m);
         struct quantity q;
-        if (spot_quantity(&at, &q) && q.nano < 0)
-            say_invalid_value(&at, json_new_int(root->errs->a, quantity_value(q)),
-                              "must be a valid resource quantity");
+        if (value_quantity(&at, &q) && q.nano < 0)
+            report_invalid_value(&at, json_new_int(root->errs->a, quantity_value(q)),
+                                 "must be a valid resource quantity");
     }
     json_each (m, resizing.v) {
-        struct spot shown = resizing;
+        struct validate_value shown = resizing;
         claim_resource_key(&resizing, m->key);
         shown.v = json_new_str(root->errs->a, m->key);
-        if (!words_has(&states, json_str(m)))
-            say_unsupported(&shown, &states);
+        if (!validate_enum_has(&states, json_str(m)))
+            report_not_supported(&shown, &states);
     }
     json_each (m, allocated.v) {
-        struct spot at = spot_key(&allocated, m);
-        size_t before = errors_of(root->errs);
+        struct validate_value at = value_key(&allocated, m);
+        size_t before = report_count(root->errs);
         claim_resource_key(&allocated, m->key);
-        if (errors_of(root->errs) == before)
+        if (report_count(root->errs) == before)
             resource_value(&at, STR("storage"));
     }
 }
@@ -331,51 +338,51 @@ static void claim_status(const struct spot *root)
 void validate_persistent_volume_claim(const struct json *obj, const struct json *old,
                                       struct field_errors *errs)
 {
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     if (is_status_update(obj, old)) {
         claim_status(&root);
         return;
     }
-    claim_spec(&spec);
+    validate_claim_spec(&spec);
     if (old)
         claim_update(&root, &spec, old);
 }
 
 /* ---- StorageClasses ---- */
 
-static void provisioner(const struct spot *s)
+static void provisioner(const struct validate_value *s)
 {
-    struct str lower = str_lower_arena(s->errs->a, spot_text(s));
-    need(s, NULL);
+    struct str lower = str_lower_arena(s->errs->a, value_text(s));
+    validate_required(s, NULL);
     if (lower.n)
-        say_problems(s, lower, meta_check_qualified_name(lower));
+        report_problems(s, lower, meta_check_qualified_name(lower));
 }
 
-static void class_parameters(const struct spot *s)
+static void class_parameters(const struct validate_value *s)
 {
     enum { PARAMETERS_MAX = 512, PARAMETERS_MAX_BYTES = 256 * 1024 };
     size_t total = 0;
-    if (spot_count(s) > PARAMETERS_MAX) {
-        say_too_long(s, PARAMETERS_MAX);
+    if (value_count(s) > PARAMETERS_MAX) {
+        report_too_long(s, PARAMETERS_MAX);
         return;
     }
     json_each (m, s->v) {
         total += m->key.n + json_str(m).n;
         if (m->key.n == 0)
-            say_invalid_str(s, m->key, "field can not be empty.");
+            report_invalid_str(s, m->key, "field can not be empty.");
     }
     if (total > PARAMETERS_MAX_BYTES)
-        say_too_long(s, PARAMETERS_MAX_BYTES);
+        report_too_long(s, PARAMETERS_MAX_BYTES);
 }
 
-static void topology_values(const struct spot *list)
+static void topology_values(const struct validate_value *list)
 {
     struct map seen = { 0 };
-    need(list, NULL);
-    spot_each (value, i, list)
-        if (map_put(&seen, spot_text(&value), &seen))
-            say_duplicate_str(&value, spot_text(&value));
+    validate_required(list, NULL);
+    value_each (value, i, list)
+        if (map_put(&seen, value_text(&value), &seen))
+            report_duplicate_str(&value, value_text(&value));
     map_fini(&seen);
 }
 
@@ -404,25 +411,25 @@ static struct str topology_id(struct arena *a, const struct json *term)
     return text;
 }
 
-static void topologies(const struct spot *list)
+static void topologies(const struct validate_value *list)
 {
     enum { TERMS_MAX = 1024 }; /* what is beyond is stored unchecked: nobody has so many zones */
     struct map seen = { 0 };
-    spot_each (term, i, list) {
+    value_each (term, i, list) {
         MEMBER(expressions, &term, "matchLabelExpressions");
         struct map keys = { 0 };
-        spot_each (e, k, &expressions) {
+        value_each (e, k, &expressions) {
             MEMBER(values, &e, "values");
             MEMBER(key, &e, "key");
             topology_values(&values);
-            must_qualified_name(&key, NULL);
-            if (map_put(&keys, spot_text(&key), &keys))
-                say_duplicate_str(&key, spot_text(&key));
+            validate_qualified_name(&key, NULL);
+            if (map_put(&keys, value_text(&key), &keys))
+                report_duplicate_str(&key, value_text(&key));
         }
         map_fini(&keys);
-        if (i < TERMS_MAX && spot_count(&expressions) < TERMS_MAX &&
+        if (i < TERMS_MAX && value_count(&expressions) < TERMS_MAX &&
             map_put(&seen, topology_id(list->errs->a, term.v), &seen))
-            say_duplicate_str(&expressions, STR(""));
+            report_duplicate_str(&expressions, STR(""));
     }
     map_fini(&seen);
 }
@@ -430,11 +437,11 @@ static void topologies(const struct spot *list)
 void validate_storage_class(const struct json *obj, const struct json *old,
                             struct field_errors *errs)
 {
-    WORDS(policies, WORD("Delete"), WORD("Retain"));
-    WORDS(modes, WORD("Immediate"), WORD("WaitForFirstConsumer"));
+    ENUM(policies, ENUM_VALUE("Delete"), ENUM_VALUE("Retain"));
+    ENUM(modes, ENUM_VALUE("Immediate"), ENUM_VALUE("WaitForFirstConsumer"));
     static const char *const fixed[] = { "parameters", "provisioner", "reclaimPolicy",
                                          "volumeBindingMode" };
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(by, &root, "provisioner");
     MEMBER(parameters, &root, "parameters");
     MEMBER(policy, &root, "reclaimPolicy");
@@ -443,17 +450,17 @@ void validate_storage_class(const struct json *obj, const struct json *old,
     if (old) {
         for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
             MEMBER(m, &root, fixed[i]);
-            immutable(&m, json_getc(old, fixed[i]));
+            validate_immutable(&m, json_getc(old, fixed[i]));
         }
         return;
     }
     provisioner(&by);
     class_parameters(&parameters);
-    if (spot_text(&policy).n)
-        one_of_strictly(&policy, &policies);
+    if (value_text(&policy).n)
+        validate_enum_strict(&policy, &policies);
     if (mode.v)
-        one_of_strictly(&mode, &modes);
+        validate_enum_strict(&mode, &modes);
     else
-        say_required(&mode, "");
+        report_required(&mode, "");
     topologies(&places);
 }

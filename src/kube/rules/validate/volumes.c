@@ -5,94 +5,96 @@
  */
 #include "kube/rules/validate/check.h"
 
-static const struct range luns = { 0, 255 };
+static const struct validate_range luns = { 0, 255 };
 
 /* ---- members that several sources have ---- */
 
-static void secret_name(const struct spot *s, const void *unused)
+static void secret_name(const struct validate_value *s, const void *unused)
 {
     MEMBER(name, s, "name");
     if (s->v)
-        need(&name, NULL);
+        validate_required(&name, NULL);
 }
 
-static void secret_name_and_namespace(const struct spot *s, const void *unused)
+static void secret_name_and_namespace(const struct validate_value *s, const void *unused)
 {
-    static const struct member_check members[] = { { "name", need, NULL },
-                                                   { "namespace", need, NULL } };
+    static const struct validate_member members[] = { { "name", validate_required, NULL },
+                                                      { "namespace", validate_required, NULL } };
     if (s->v)
-        CHECK_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, members);
 }
 
-static void secret_reference(const struct spot *s, const void *unused)
+static void secret_reference(const struct validate_value *s, const void *unused)
 {
-    static const struct member_check members[] = { { "name", need_subdomain, NULL },
-                                                   { "namespace", need_label, NULL } };
+    static const struct validate_member members[] = { { "name", validate_required_subdomain, NULL },
+                                                      { "namespace", validate_required_label,
+                                                        NULL } };
     if (s->v)
-        CHECK_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, members);
 }
 
-static void key_to_path(const struct spot *s, const void *unused)
+static void key_to_path(const struct validate_value *s, const void *unused)
 {
-    static const struct member_check members[] = { { "key", need, NULL },
-                                                   { "path", need, NULL },
-                                                   { "path", a_path_unreserved, NULL },
-                                                   { "mode", a_file_mode, NULL } };
-    CHECK_MEMBERS(s, members);
+    static const struct validate_member members[] = { { "key", validate_required, NULL },
+                                                      { "path", validate_required, NULL },
+                                                      { "path", validate_path_unreserved, NULL },
+                                                      { "mode", validate_file_mode, NULL } };
+    VALIDATE_MEMBERS(s, members);
 }
 
-static const struct each keys_to_paths = { key_to_path, NULL };
+static const struct validate_each keys_to_paths = { key_to_path, NULL };
 
-static void absolute_path(const struct spot *s, const void *unused)
+static void absolute_path(const struct validate_value *s, const void *unused)
 {
-    need(s, NULL);
-    if (!str_has_prefix(spot_text(s), STR("/")))
-        say_invalid_text(s, "must be an absolute path");
+    validate_required(s, NULL);
+    if (!str_has_prefix(value_text(s), STR("/")))
+        report_invalid_text(s, "must be an absolute path");
 }
 
-static void need_path_no_backsteps(const struct spot *s, const void *unused)
+static void need_path_no_backsteps(const struct validate_value *s, const void *unused)
 {
-    need(s, NULL);
-    a_path_no_backsteps(s, NULL);
+    validate_required(s, NULL);
+    validate_path_no_backsteps(s, NULL);
 }
 
-void csi_driver_name(const struct spot *s, const void *unused)
+void validate_csi_driver_name(const struct validate_value *s, const void *unused)
 {
     enum { DRIVER_MAX_BYTES = 63 };
-    struct str name = spot_text(s);
+    struct str name = value_text(s);
     if (name.n == 0) {
-        say_required(s, "");
+        report_required(s, "");
         return;
     }
     if (name.n > DRIVER_MAX_BYTES)
-        say_too_long(s, DRIVER_MAX_BYTES);
-    say_problems(s, name, meta_check_dns1123_subdomain(str_lower_arena(s->errs->a, name)));
+        report_too_long(s, DRIVER_MAX_BYTES);
+    report_problems(s, name, meta_check_dns1123_subdomain(str_lower_arena(s->errs->a, name)));
 }
 
 /* 0 is fine, whatever the words say. */
-static void disk_partition(const struct spot *s, const void *unused)
+static void disk_partition(const struct validate_value *s, const void *unused)
 {
-    if (spot_number(s) < 0 || spot_number(s) > 255)
-        say_invalid(s, "must be between 1 and 255, inclusive");
+    if (value_number(s) < 0 || value_number(s) > 255)
+        report_invalid(s, "must be between 1 and 255, inclusive");
 }
 
-static void size_limit(const struct spot *s, const void *unused)
+static void size_limit(const struct validate_value *s, const void *unused)
 {
     struct quantity q;
-    if (spot_quantity(s, &q) && q.nano < 0)
-        say_forbidden(s, "SizeLimit field must be a valid resource quantity");
+    if (value_quantity(s, &q) && q.nano < 0)
+        report_forbidden(s, "SizeLimit field must be a valid resource quantity");
 }
 
-static void flex_options(const struct spot *s, const void *unused)
+static void flex_options(const struct validate_value *s, const void *unused)
 {
     json_each (option, s->v) {
-        struct spot at = spot_key(s, option);
+        struct validate_value at = value_key(s, option);
         struct str domain, rest;
         (void)str_cut(option->key, '/', &domain, &rest);
         struct str dotted =
-            str_of(say_text(s, "." STR_FMT, STR_ARG(str_lower_arena(s->errs->a, domain))));
+            str_of(report_text(s, "." STR_FMT, STR_ARG(str_lower_arena(s->errs->a, domain))));
         if (str_has_suffix(dotted, STR(".kubernetes.io")) || str_has_suffix(dotted, STR(".k8s.io")))
-            say_invalid_str(&at, option->key, "kubernetes.io and k8s.io namespaces are reserved");
+            report_invalid_str(&at, option->key,
+                               "kubernetes.io and k8s.io namespaces are reserved");
     }
 }
 
@@ -136,14 +138,14 @@ static bool is_initiator(struct str s)
 }
 
 /* odd: what to say of a name that begins with none of the three. */
-static void initiator(const struct spot *s, const char *odd)
+static void initiator(const struct validate_value *s, const char *odd)
 {
-    struct str name = spot_text(s);
+    struct str name = value_text(s);
     if (!str_has_prefix(name, STR("iqn")) && !str_has_prefix(name, STR("eui")) &&
         !str_has_prefix(name, STR("naa")))
-        say_invalid_text(s, odd);
+        report_invalid_text(s, odd);
     else if (!is_initiator(name))
-        say_invalid_text(s, "must be valid format");
+        report_invalid_text(s, "must be valid format");
 }
 
 #define ISCSI_FORMAT "must be valid format starting with iqn, eui, or naa"
@@ -151,31 +153,33 @@ static void initiator(const struct spot *s, const char *odd)
     "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if "           \
     "iscsi.initiatorName is specified."
 
-static bool iscsi_too_long(const struct spot *s, struct str name)
+static bool iscsi_too_long(const struct validate_value *s, struct str name)
 {
-    return member_set(s, "initiatorName") && name.n + 1 + member_text(s, "targetPortal").n > 64;
+    return value_has(s, "initiatorName") &&
+           name.n + 1 + value_member_text(s, "targetPortal").n > 64;
 }
 
 /* persistent: the name of the PersistentVolume, NULL in a pod. */
-static void iscsi_source(const struct spot *s, const struct str *persistent)
+static void iscsi_source(const struct validate_value *s, const struct str *persistent)
 {
     MEMBER(portal, s, "targetPortal");
     MEMBER(iqn, s, "iqn");
     MEMBER(lun, s, "lun");
     MEMBER(secret, s, "secretRef");
     const char *odd = persistent ? "must be valid format" : ISCSI_FORMAT;
-    struct spot name = spot_named(s, "initiatorname", json_getc(s->v, "initiatorName"));
-    struct spot odd_portal = spot_named(s, "targetportal", portal.v);
-    need(&portal, NULL);
+    struct validate_value name = value_named(s, "initiatorname", json_getc(s->v, "initiatorName"));
+    struct validate_value odd_portal = value_named(s, "targetportal", portal.v);
+    validate_required(&portal, NULL);
     if (persistent && iscsi_too_long(s, *persistent))
-        say_invalid_text(&odd_portal, ISCSI_TOO_LONG);
-    if (spot_text(&iqn).n == 0)
-        say_required(&iqn, "");
+        report_invalid_text(&odd_portal, ISCSI_TOO_LONG);
+    if (value_text(&iqn).n == 0)
+        report_required(&iqn, "");
     else
         initiator(&iqn, odd);
-    in_range(&lun, &luns);
-    if ((member_true(s, "chapAuthDiscovery") || member_true(s, "chapAuthSession")) && !secret.v)
-        say_required(&secret, "");
+    validate_range(&lun, &luns);
+    if ((value_member_bool(s, "chapAuthDiscovery") || value_member_bool(s, "chapAuthSession")) &&
+        !secret.v)
+        report_required(&secret, "");
     if (persistent)
         secret_name(&secret, NULL);
     if (name.v)
@@ -184,32 +188,32 @@ static void iscsi_source(const struct spot *s, const struct str *persistent)
 
 /* ---- sources that need more than a table ---- */
 
-static void fc(const struct spot *s, const void *unused)
+static void fc(const struct validate_value *s, const void *unused)
 {
     MEMBER(targets, s, "targetWWNs");
     MEMBER(wwids, s, "wwids");
     MEMBER(lun, s, "lun");
-    if (spot_count(&targets) == 0 && spot_count(&wwids) == 0)
-        say_required(&targets, "must specify either targetWWNs or wwids, but not both");
-    if (spot_count(&targets) && spot_count(&wwids))
-        say_invalid(&targets, "targetWWNs and wwids can not be specified simultaneously");
-    if (spot_count(&targets) && !lun.v)
-        say_required(&lun, "lun is required if targetWWNs is specified");
-    else if (spot_count(&targets))
-        in_range(&lun, &luns);
+    if (value_count(&targets) == 0 && value_count(&wwids) == 0)
+        report_required(&targets, "must specify either targetWWNs or wwids, but not both");
+    if (value_count(&targets) && value_count(&wwids))
+        report_invalid(&targets, "targetWWNs and wwids can not be specified simultaneously");
+    if (value_count(&targets) && !lun.v)
+        report_required(&lun, "lun is required if targetWWNs is specified");
+    else if (value_count(&targets))
+        validate_range(&lun, &luns);
 }
 
-static void flocker(const struct spot *s, const void *unused)
+static void flocker(const struct validate_value *s, const void *unused)
 {
     MEMBER(name, s, "datasetName");
-    bool has_name = spot_text(&name).n > 0, has_id = member_text(s, "datasetUUID").n > 0;
+    bool has_name = value_text(&name).n > 0, has_id = value_member_text(s, "datasetUUID").n > 0;
     if (!has_name && !has_id)
-        say_required(s, "one of datasetName and datasetUUID is required");
+        report_required(s, "one of datasetName and datasetUUID is required");
     if (has_name && has_id)
-        say_invalid_str(s, STR("resource"),
-                        "datasetName and datasetUUID can not be specified simultaneously");
-    if (str_find_char(spot_text(&name), '/') >= 0)
-        say_invalid_text(&name, "must not contain '/'");
+        report_invalid_str(s, STR("resource"),
+                           "datasetName and datasetUUID can not be specified simultaneously");
+    if (str_find_char(value_text(&name), '/') >= 0)
+        report_invalid_text(&name, "must not contain '/'");
 }
 
 /* host:port, [v6]:port */
@@ -224,193 +228,198 @@ static bool is_host_port(struct str s)
     return str_cut(s, ':', &host, &port) && str_find_char(port, ':') < 0;
 }
 
-static void quobyte(const struct spot *s, const void *unused)
+static void quobyte(const struct validate_value *s, const void *unused)
 {
     static const char pairs[] = "must be a host:port pair or multiple pairs separated by commas";
     MEMBER(registry, s, "registry");
     MEMBER(tenant, s, "tenant");
     MEMBER(volume, s, "volume");
-    if (spot_text(&registry).n == 0) {
-        say_required(&registry, pairs);
-    } else if (spot_text(&tenant).n >= 65) {
-        say_required(&tenant, "must be a UUID and may not exceed a length of 64 characters");
+    if (value_text(&registry).n == 0) {
+        report_required(&registry, pairs);
+    } else if (value_text(&tenant).n >= 65) {
+        report_required(&tenant, "must be a UUID and may not exceed a length of 64 characters");
     } else {
-        struct str rest = spot_text(&registry), pair;
+        struct str rest = value_text(&registry), pair;
         for (bool more = true; more && !field_errors_full(s->errs);) {
             more = str_cut(rest, ',', &pair, &rest);
             if (!is_host_port(pair))
-                say_invalid_text(&registry, pairs);
+                report_invalid_text(&registry, pairs);
         }
     }
-    need(&volume, NULL);
+    validate_required(&volume, NULL);
 }
 
-static void azure_disk(const struct spot *s, const void *unused)
+static void azure_disk(const struct validate_value *s, const void *unused)
 {
-    WORDS(modes, WORD("None"), WORD("ReadOnly"), WORD("ReadWrite"));
-    WORDS(kinds, WORD("Dedicated"), WORD("Managed"), WORD("Shared"));
-    WORDS(managed, WORD("/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/"
-                        "microsoft.compute/disks/{disk-id}"));
-    WORDS(blob, WORD("https://{account-name}.blob.core.windows.net/{container-name}/"
-                     "{disk-name}.vhd"));
-    static const struct member_check members[] = { { "diskName", need, NULL },
-                                                   { "diskURI", need, NULL },
-                                                   { "cachingMode", one_of_or_none, &modes },
-                                                   { "kind", one_of_or_none, &kinds } };
+    ENUM(modes, ENUM_VALUE("None"), ENUM_VALUE("ReadOnly"), ENUM_VALUE("ReadWrite"));
+    ENUM(kinds, ENUM_VALUE("Dedicated"), ENUM_VALUE("Managed"), ENUM_VALUE("Shared"));
+    ENUM(managed, ENUM_VALUE("/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/"
+                             "microsoft.compute/disks/{disk-id}"));
+    ENUM(blob, ENUM_VALUE("https://{account-name}.blob.core.windows.net/{container-name}/"
+                          "{disk-name}.vhd"));
+    static const struct validate_member members[] = { { "diskName", validate_required, NULL },
+                                                      { "diskURI", validate_required, NULL },
+                                                      { "cachingMode", validate_enum_if_set,
+                                                        &modes },
+                                                      { "kind", validate_enum_if_set, &kinds } };
     MEMBER(uri, s, "diskURI");
-    struct str kind = member_text(s, "kind");
-    CHECK_MEMBERS(s, members);
-    if (str_is(kind, "Managed") && !str_has_prefix(spot_text(&uri), STR("/subscriptions/")))
-        say_unsupported(&uri, &managed);
-    if (member_set(s, "kind") && !str_is(kind, "Managed") &&
-        !str_has_prefix(spot_text(&uri), STR("https://")))
-        say_unsupported(&uri, &blob);
+    struct str kind = value_member_text(s, "kind");
+    VALIDATE_MEMBERS(s, members);
+    if (str_is(kind, "Managed") && !str_has_prefix(value_text(&uri), STR("/subscriptions/")))
+        report_not_supported(&uri, &managed);
+    if (value_has(s, "kind") && !str_is(kind, "Managed") &&
+        !str_has_prefix(value_text(&uri), STR("https://")))
+        report_not_supported(&uri, &blob);
 }
 
-static void host_path(const struct spot *s, const void *unused)
+static void host_path(const struct validate_value *s, const void *unused)
 {
-    WORDS(types, WORD(""), WORD("BlockDevice"), WORD("CharDevice"), WORD("Directory"),
-          WORD("DirectoryOrCreate"), WORD("File"), WORD("FileOrCreate"), WORD("Socket"));
-    static const struct member_check members[] = { { "path", a_path_no_backsteps, NULL },
-                                                   { "type", one_of_or_none, &types } };
+    ENUM(types, ENUM_VALUE(""), ENUM_VALUE("BlockDevice"), ENUM_VALUE("CharDevice"),
+         ENUM_VALUE("Directory"), ENUM_VALUE("DirectoryOrCreate"), ENUM_VALUE("File"),
+         ENUM_VALUE("FileOrCreate"), ENUM_VALUE("Socket"));
+    static const struct validate_member members[] = { { "path", validate_path_no_backsteps, NULL },
+                                                      { "type", validate_enum_if_set, &types } };
     MEMBER(path, s, "path");
-    if (spot_text(&path).n == 0)
-        say_required(&path, "");
+    if (value_text(&path).n == 0)
+        report_required(&path, "");
     else
-        CHECK_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, members);
 }
 
-static void local_volume(const struct spot *s, const void *unused)
+static void local_volume(const struct validate_value *s, const void *unused)
 {
     MEMBER(path, s, "path");
     need_path_no_backsteps(&path, NULL);
 }
 
-static void csi_inline(const struct spot *s, const void *unused)
+static void csi_inline(const struct validate_value *s, const void *unused)
 {
     MEMBER(driver, s, "driver");
     MEMBER(secret, s, "nodePublishSecretRef");
-    csi_driver_name(&driver, NULL);
+    validate_csi_driver_name(&driver, NULL);
     secret_name(&secret, NULL);
     if (secret.v) {
-        struct spot odd = spot_named(s, "name", json_getc(secret.v, "name"));
-        a_subdomain(&odd, NULL);
+        struct validate_value odd = value_named(s, "name", json_getc(secret.v, "name"));
+        validate_subdomain_if_set(&odd, NULL);
     }
 }
 
-static void image_source(const struct spot *s, const void *is_pod)
+static void image_source(const struct validate_value *s, const void *is_pod)
 {
-    WORDS(policies, WORD("Always"), WORD("IfNotPresent"), WORD("Never"));
+    ENUM(policies, ENUM_VALUE("Always"), ENUM_VALUE("IfNotPresent"), ENUM_VALUE("Never"));
     MEMBER(reference, s, "reference");
     MEMBER(policy, s, "pullPolicy");
     if (is_pod)
-        need(&reference, NULL);
-    one_of(&policy, &policies);
+        validate_required(&reference, NULL);
+    validate_enum(&policy, &policies);
 }
 
 /* ---- the downward API ---- */
 
-WORDS(volume_fields, WORD("metadata.annotations"), WORD("metadata.labels"), WORD("metadata.name"),
-      WORD("metadata.namespace"), WORD("metadata.uid"));
+ENUM(volume_fields, ENUM_VALUE("metadata.annotations"), ENUM_VALUE("metadata.labels"),
+     ENUM_VALUE("metadata.name"), ENUM_VALUE("metadata.namespace"), ENUM_VALUE("metadata.uid"));
 
-static void downward_file(const struct spot *s, const void *unused)
+static void downward_file(const struct validate_value *s, const void *unused)
 {
     MEMBER(path, s, "path");
     MEMBER(field, s, "fieldRef");
     MEMBER(resource, s, "resourceFieldRef");
     MEMBER(mode, s, "mode");
-    need(&path, NULL);
-    a_path_unreserved(&path, NULL);
+    validate_required(&path, NULL);
+    validate_path_unreserved(&path, NULL);
     if (field.v) {
-        field_reference(&field, &volume_fields);
+        validate_field_reference(&field, &volume_fields);
         if (resource.v)
-            say_invalid_str(s, STR("resource"),
-                            "fieldRef and resourceFieldRef can not be specified simultaneously");
+            report_invalid_str(s, STR("resource"),
+                               "fieldRef and resourceFieldRef can not be specified simultaneously");
     } else if (resource.v) {
-        resource_reference(&resource, true);
+        validate_resource_reference(&resource, true);
     } else {
-        say_required(s, "one of fieldRef and resourceFieldRef is required");
+        report_required(s, "one of fieldRef and resourceFieldRef is required");
     }
-    a_file_mode(&mode, NULL);
+    validate_file_mode(&mode, NULL);
 }
 
 /* Upstream reports the files under the volume, without their index. */
-static void downward_files(const struct spot *up, const struct json *items)
+static void downward_files(const struct validate_value *up, const struct json *items)
 {
     json_each (item, items) {
-        struct spot file = *up;
+        struct validate_value file = *up;
         file.v = item;
         downward_file(&file, NULL);
     }
 }
 
-static void downward_volume(const struct spot *s, const void *unused)
+static void downward_volume(const struct validate_value *s, const void *unused)
 {
     MEMBER(mode, s, "defaultMode");
-    a_file_mode(&mode, NULL);
+    validate_file_mode(&mode, NULL);
     downward_files(s, json_getc(s->v, "items"));
 }
 
 /* ---- projected volumes ---- */
 
-static void path_once(const struct spot *volume, struct map *paths, struct str path,
+static void path_once(const struct validate_value *volume, struct map *paths, struct str path,
                       struct str shown)
 {
     if (map_put(paths, path, paths))
-        say_invalid_str(volume, shown, "conflicting duplicate paths");
+        report_invalid_str(volume, shown, "conflicting duplicate paths");
 }
 
-static void projected_keys(const struct spot *source, const struct spot *volume, struct map *paths)
+static void projected_keys(const struct validate_value *source, const struct validate_value *volume,
+                           struct map *paths)
 {
     MEMBER(name, source, "name");
     MEMBER(items, source, "items");
-    need(&name, NULL);
-    spot_each (item, i, &items) {
+    validate_required(&name, NULL);
+    value_each (item, i, &items) {
         key_to_path(&item, NULL);
-        if (member_text(&item, "path").n)
-            path_once(volume, paths, member_text(&item, "path"), spot_text(&name));
+        if (value_member_text(&item, "path").n)
+            path_once(volume, paths, value_member_text(&item, "path"), value_text(&name));
     }
 }
 
-static void projected_token(const struct spot *source, const struct spot *volume)
+static void projected_token(const struct validate_value *source,
+                            const struct validate_value *volume)
 {
     MEMBER(expiration, source, "expirationSeconds");
-    struct spot odd_path = spot_named(volume, "path", json_getc(source->v, "path"));
-    if (spot_number(&expiration) < 10 * 60)
-        say_invalid_number(&expiration, "may not specify a duration less than 10 minutes");
-    if (spot_number(&expiration) > (int64_t)1 << 32)
-        say_invalid_number(&expiration, "may not specify a duration larger than 2^32 seconds");
-    need(&odd_path, NULL);
-    if (spot_text(&odd_path).n)
-        a_path_unreserved(&odd_path, NULL);
+    struct validate_value odd_path = value_named(volume, "path", json_getc(source->v, "path"));
+    if (value_number(&expiration) < 10 * 60)
+        report_invalid_number(&expiration, "may not specify a duration less than 10 minutes");
+    if (value_number(&expiration) > (int64_t)1 << 32)
+        report_invalid_number(&expiration, "may not specify a duration larger than 2^32 seconds");
+    validate_required(&odd_path, NULL);
+    if (value_text(&odd_path).n)
+        validate_path_unreserved(&odd_path, NULL);
 }
 
-static void trust_bundle(const struct spot *source, const struct spot *volume, struct map *paths)
+static void trust_bundle(const struct validate_value *source, const struct validate_value *volume,
+                         struct map *paths)
 {
     MEMBER(name, source, "name");
     MEMBER(signer, source, "signerName");
     MEMBER(selector, source, "labelSelector");
     MEMBER(path, source, "path");
     if (name.v && signer.v) {
-        say_invalid(source, "only one of name and signerName may be used");
+        report_invalid(source, "only one of name and signerName may be used");
     } else if (name.v) {
-        need(&name, "must be a valid object name");
+        validate_required(&name, "must be a valid object name");
         if (selector.v)
-            say_invalid_value(&selector, shown_selector(source->errs->a, selector.v),
-                              "labelSelector must be unset if name is specified");
+            report_invalid_value(&selector, selector_shown(source->errs->a, selector.v),
+                                 "labelSelector must be unset if name is specified");
     } else if (signer.v) {
-        need(&signer, "must be a valid signer name");
-        label_selector(&selector, NULL);
+        validate_required(&signer, "must be a valid signer name");
+        validate_label_selector(&selector, NULL);
     } else {
-        say_required(source, "either name or signerName must be specified");
+        report_required(source, "either name or signerName must be specified");
     }
-    need(&path, NULL);
-    a_path_unreserved(&path, NULL);
-    path_once(volume, paths, spot_text(&path), spot_text(&path));
+    validate_required(&path, NULL);
+    validate_path_unreserved(&path, NULL);
+    path_once(volume, paths, value_text(&path), value_text(&path));
 }
 
-static void projected_source(const struct spot *source, const struct spot *volume,
-                             struct map *paths)
+static void projected_source(const struct validate_value *source,
+                             const struct validate_value *volume, struct map *paths)
 {
     MEMBER(secret, source, "secret");
     MEMBER(config, source, "configMap");
@@ -423,7 +432,7 @@ static void projected_source(const struct spot *source, const struct spot *volum
     if (config.v)
         projected_keys(&config, volume, paths);
     json_each (item, json_getc(downward.v, "items")) {
-        struct spot file = downward;
+        struct validate_value file = downward;
         struct str path = json_get_str(item, "path");
         file.v = item;
         downward_file(&file, NULL);
@@ -435,42 +444,42 @@ static void projected_source(const struct spot *source, const struct spot *volum
     if (bundle.v)
         trust_bundle(&bundle, volume, paths);
     if (!!secret.v + !!config.v + !!downward.v + !!token.v + !!bundle.v + !!certificate.v > 1)
-        say_forbidden(source, "may not specify more than 1 volume type per source");
+        report_forbidden(source, "may not specify more than 1 volume type per source");
 }
 
-static void projected(const struct spot *s, const void *unused)
+static void projected(const struct validate_value *s, const void *unused)
 {
     struct map paths = { 0 };
     MEMBER(mode, s, "defaultMode");
     MEMBER(sources, s, "sources");
-    a_file_mode(&mode, NULL);
-    spot_each (source, i, &sources)
+    validate_file_mode(&mode, NULL);
+    value_each (source, i, &sources)
         projected_source(&source, s, &paths);
     map_fini(&paths);
 }
 
 /* ---- claims ---- */
 
-WORDS(access_modes, WORD("ReadOnlyMany"), WORD("ReadWriteMany"), WORD("ReadWriteOnce"),
-      WORD("ReadWriteOncePod"));
-WORDS(volume_modes, WORD("Block"), WORD("Filesystem"));
+ENUM(access_modes, ENUM_VALUE("ReadOnlyMany"), ENUM_VALUE("ReadWriteMany"),
+     ENUM_VALUE("ReadWriteOnce"), ENUM_VALUE("ReadWriteOncePod"));
+ENUM(volume_modes, ENUM_VALUE("Block"), ENUM_VALUE("Filesystem"));
 
-void check_access_modes(const struct spot *s)
+void validate_access_modes(const struct validate_value *s)
 {
     bool once_pod = false, others = false;
     json_each (mode, s->v) {
-        struct spot at = *s;
+        struct validate_value at = *s;
         at.v = mode;
-        one_of_strictly(&at, &access_modes);
+        validate_enum_strict(&at, &access_modes);
         bool is_once_pod = str_is(json_str(mode), "ReadWriteOncePod");
         once_pod = once_pod || is_once_pod;
-        others = others || (!is_once_pod && words_has(&access_modes, json_str(mode)));
+        others = others || (!is_once_pod && validate_enum_has(&access_modes, json_str(mode)));
     }
     if (once_pod && others)
-        say_forbidden(s, "may not use ReadWriteOncePod with other access modes");
+        report_forbidden(s, "may not use ReadWriteOncePod with other access modes");
 }
 
-static void data_source(const struct spot *s, const void *has_namespace)
+static void data_source(const struct validate_value *s, const void *has_namespace)
 {
     MEMBER(name, s, "name");
     MEMBER(kind, s, "kind");
@@ -478,42 +487,42 @@ static void data_source(const struct spot *s, const void *has_namespace)
     MEMBER(ns, s, "namespace");
     if (!s->v)
         return;
-    need(&name, NULL);
-    need(&kind, NULL);
-    if (spot_text(&group).n == 0 && !spot_is(&kind, "PersistentVolumeClaim"))
-        say_invalid_str(s, spot_text(&kind),
-                        "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
-    a_subdomain(&group, NULL);
+    validate_required(&name, NULL);
+    validate_required(&kind, NULL);
+    if (value_text(&group).n == 0 && !value_is(&kind, "PersistentVolumeClaim"))
+        report_invalid_str(s, value_text(&kind),
+                           "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
+    validate_subdomain_if_set(&group, NULL);
     if (has_namespace)
-        a_label(&ns, NULL);
+        validate_label_if_set(&ns, NULL);
 }
 
-static void storage_request(const struct spot *spec)
+static void storage_request(const struct validate_value *spec)
 {
     MEMBER(resources, spec, "resources");
     const struct json *storage = json_path(resources.v, "requests", "storage", NULL);
     const struct json named = { .key = STR("storage"), .type = JSON_NULL };
-    struct spot at = spot_key(&resources, &named);
+    struct validate_value at = value_key(&resources, &named);
     struct quantity q;
     at.v = storage;
-    if (!spot_quantity(&at, &q))
-        say_required(&at, "");
+    if (!value_quantity(&at, &q))
+        report_required(&at, "");
     else if (q.nano <= 0)
-        say_invalid_text(&at, "must be greater than zero");
+        report_invalid_text(&at, "must be greater than zero");
 }
 
 static bool same_source(const struct json *a, const struct json *b)
 {
-    return json_same(json_getc(a, "apiGroup"), json_getc(b, "apiGroup")) &&
+    return value_same(json_getc(a, "apiGroup"), json_getc(b, "apiGroup")) &&
            str_eq(json_get_str(a, "kind"), json_get_str(b, "kind")) &&
            str_eq(json_get_str(a, "name"), json_get_str(b, "name"));
 }
 
-void claim_spec(const struct spot *s)
+void validate_claim_spec(const struct validate_value *s)
 {
-    static const struct member_check sources[] = {
-        { "storageClassName", a_subdomain, NULL },
-        { "volumeMode", one_of_or_none, &volume_modes },
+    static const struct validate_member sources[] = {
+        { "storageClassName", validate_subdomain_if_set, NULL },
+        { "volumeMode", validate_enum_if_set, &volume_modes },
         { "dataSource", data_source, NULL },
         { "dataSourceRef", data_source, "namespace" },
     };
@@ -522,23 +531,23 @@ void claim_spec(const struct spot *s)
     MEMBER(source, s, "dataSource");
     MEMBER(reference, s, "dataSourceRef");
     MEMBER(attributes, s, "volumeAttributesClassName");
-    if (spot_count(&modes) == 0)
-        say_required(&modes, "at least 1 access mode is required");
-    label_selector(&selector, NULL);
-    check_access_modes(&modes);
+    if (value_count(&modes) == 0)
+        report_required(&modes, "at least 1 access mode is required");
+    validate_label_selector(&selector, NULL);
+    validate_access_modes(&modes);
     storage_request(s);
-    CHECK_MEMBERS(s, sources);
+    VALIDATE_MEMBERS(s, sources);
     struct json *shown = json_new_object(s->errs->a); /* upstream shows a Go path: no members */
-    if (source.v && member_text(&reference, "namespace").n)
-        say_invalid_value(s, shown,
-                          "may not be specified when dataSourceRef.namespace is "
-                          "specified");
+    if (source.v && value_member_text(&reference, "namespace").n)
+        report_invalid_value(s, shown,
+                             "may not be specified when dataSourceRef.namespace is "
+                             "specified");
     else if (source.v && reference.v && !same_source(source.v, reference.v))
-        say_invalid_value(s, shown, "must match dataSourceRef");
-    a_subdomain(&attributes, NULL);
+        report_invalid_value(s, shown, "must match dataSourceRef");
+    validate_subdomain_if_set(&attributes, NULL);
 }
 
-static void template_metadata(const struct spot *s)
+static void template_metadata(const struct validate_value *s)
 {
     static const char *const owned[] = { "name",
                                          "generateName",
@@ -553,90 +562,97 @@ static void template_metadata(const struct spot *s)
                                          "ownerReferences",
                                          "finalizers",
                                          "managedFields" };
-    static const struct member_check allowed[] = { { "annotations", annotations, NULL },
-                                                   { "labels", labels, NULL } };
-    CHECK_MEMBERS(s, allowed);
+    static const struct validate_member allowed[] = { { "annotations", validate_annotations, NULL },
+                                                      { "labels", validate_labels, NULL } };
+    VALIDATE_MEMBERS(s, allowed);
     for (size_t i = 0; i < ARRAY_LEN(owned); i++) {
         MEMBER(m, s, owned[i]);
         if (m.v)
-            say_forbidden(&m, "cannot be set");
+            report_forbidden(&m, "cannot be set");
     }
 }
 
-static void ephemeral(const struct spot *s, const void *unused)
+static void ephemeral(const struct validate_value *s, const void *unused)
 {
     MEMBER(template, s, "volumeClaimTemplate");
     MEMBER(metadata, &template, "metadata");
     MEMBER(spec, &template, "spec");
     if (!template.v) {
-        say_required(&template, "");
+        report_required(&template, "");
         return;
     }
     template_metadata(&metadata);
-    claim_spec(&spec);
+    validate_claim_spec(&spec);
 }
 
 /* ---- the sources, in the order in which upstream looks at them ---- */
 
 #define TABLE(t) t, ARRAY_LEN(t)
 
-static const struct member_check git_repo[] = { { "repository", need, NULL },
-                                                { "directory", a_path_below, NULL } };
-static const struct member_check gce_disk[] = { { "pdName", need, NULL },
-                                                { "partition", disk_partition, NULL } };
-static const struct member_check aws_disk[] = { { "volumeID", need, NULL },
-                                                { "partition", disk_partition, NULL } };
-static const struct member_check secret_volume[] = { { "secretName", need, NULL },
-                                                     { "defaultMode", a_file_mode, NULL },
-                                                     { "items", each, &keys_to_paths } };
-static const struct member_check config_volume[] = { { "name", need, NULL },
-                                                     { "defaultMode", a_file_mode, NULL },
-                                                     { "items", each, &keys_to_paths } };
-static const struct member_check nfs[] = { { "server", need, NULL },
-                                           { "path", absolute_path, NULL } };
-static const struct member_check glusterfs[] = { { "endpoints", need, NULL },
-                                                 { "path", need, NULL } };
-static const struct member_check claim_name[] = { { "claimName", need, NULL } };
-static const struct member_check rbd[] = { { "monitors", need, NULL }, { "image", need, NULL } };
-static const struct member_check cinder[] = { { "volumeID", need, NULL },
-                                              { "secretRef", secret_name, NULL } };
-static const struct member_check cinder_pv[] = { { "volumeID", need, NULL },
-                                                 { "secretRef", secret_name_and_namespace, NULL } };
-static const struct member_check cephfs[] = { { "monitors", need, NULL } };
-static const struct member_check flex[] = { { "driver", need, NULL },
-                                            { "options", flex_options, NULL } };
-static const struct member_check azure_file[] = { { "secretName", need, NULL },
-                                                  { "shareName", need, NULL } };
-static const struct member_check vsphere[] = { { "volumePath", need, NULL } };
-static const struct member_check photon[] = { { "pdID", need, NULL } };
-static const struct member_check portworx[] = { { "volumeID", need, NULL } };
-static const struct member_check scale_io[] = { { "gateway", need, NULL },
-                                                { "system", need, NULL },
-                                                { "volumeName", need, NULL } };
-static const struct member_check storage_os[] = { { "volumeName", need_label, NULL },
-                                                  { "volumeNamespace", a_label, NULL },
-                                                  { "secretRef", secret_name, NULL } };
-static const struct member_check storage_os_pv[] = { { "volumeName", need_label, NULL },
-                                                     { "volumeNamespace", a_label, NULL },
-                                                     { "secretRef", secret_name_and_namespace,
-                                                       NULL } };
-static const struct member_check csi_pv[] = {
-    { "driver", csi_driver_name, NULL },
-    { "volumeHandle", need, NULL },
+static const struct validate_member git_repo[] = { { "repository", validate_required, NULL },
+                                                   { "directory", validate_path_below, NULL } };
+static const struct validate_member gce_disk[] = { { "pdName", validate_required, NULL },
+                                                   { "partition", disk_partition, NULL } };
+static const struct validate_member aws_disk[] = { { "volumeID", validate_required, NULL },
+                                                   { "partition", disk_partition, NULL } };
+static const struct validate_member secret_volume[] = { { "secretName", validate_required, NULL },
+                                                        { "defaultMode", validate_file_mode, NULL },
+                                                        { "items", validate_each,
+                                                          &keys_to_paths } };
+static const struct validate_member config_volume[] = { { "name", validate_required, NULL },
+                                                        { "defaultMode", validate_file_mode, NULL },
+                                                        { "items", validate_each,
+                                                          &keys_to_paths } };
+static const struct validate_member nfs[] = { { "server", validate_required, NULL },
+                                              { "path", absolute_path, NULL } };
+static const struct validate_member glusterfs[] = { { "endpoints", validate_required, NULL },
+                                                    { "path", validate_required, NULL } };
+static const struct validate_member claim_name[] = { { "claimName", validate_required, NULL } };
+static const struct validate_member rbd[] = { { "monitors", validate_required, NULL },
+                                              { "image", validate_required, NULL } };
+static const struct validate_member cinder[] = { { "volumeID", validate_required, NULL },
+                                                 { "secretRef", secret_name, NULL } };
+static const struct validate_member cinder_pv[] = {
+    { "volumeID", validate_required, NULL }, { "secretRef", secret_name_and_namespace, NULL }
+};
+static const struct validate_member cephfs[] = { { "monitors", validate_required, NULL } };
+static const struct validate_member flex[] = { { "driver", validate_required, NULL },
+                                               { "options", flex_options, NULL } };
+static const struct validate_member azure_file[] = { { "secretName", validate_required, NULL },
+                                                     { "shareName", validate_required, NULL } };
+static const struct validate_member vsphere[] = { { "volumePath", validate_required, NULL } };
+static const struct validate_member photon[] = { { "pdID", validate_required, NULL } };
+static const struct validate_member portworx[] = { { "volumeID", validate_required, NULL } };
+static const struct validate_member scale_io[] = { { "gateway", validate_required, NULL },
+                                                   { "system", validate_required, NULL },
+                                                   { "volumeName", validate_required, NULL } };
+static const struct validate_member storage_os[] = {
+    { "volumeName", validate_required_label, NULL },
+    { "volumeNamespace", validate_label_if_set, NULL },
+    { "secretRef", secret_name, NULL }
+};
+static const struct validate_member storage_os_pv[] = {
+    { "volumeName", validate_required_label, NULL },
+    { "volumeNamespace", validate_label_if_set, NULL },
+    { "secretRef", secret_name_and_namespace, NULL }
+};
+static const struct validate_member csi_pv[] = {
+    { "driver", validate_csi_driver_name, NULL },
+    { "volumeHandle", validate_required, NULL },
     { "controllerPublishSecretRef", secret_reference, NULL },
     { "controllerExpandSecretRef", secret_reference, NULL },
     { "nodePublishSecretRef", secret_reference, NULL },
     { "nodeExpandSecretRef", secret_reference, NULL },
 };
-static const struct member_check empty_dir[] = { { "sizeLimit", size_limit, NULL } };
+static const struct validate_member empty_dir[] = { { "sizeLimit", size_limit, NULL } };
 
 struct source {
     const char *name;
     const char *path;   /* reported under, NULL: name */
     const char *second; /* reported under when it is one too many, NULL: name */
-    const struct member_check *members;
+    const struct validate_member *members;
     size_t n_members;
-    check_fn check; /* instead of members */
+    validate_fn check; /* instead of members */
 };
 
 static const struct source pod_sources[] = {
@@ -701,25 +717,27 @@ static const struct source persistent_sources[] = {
 #define ONE_TYPE "may not specify more than 1 volume type"
 
 /* The next source that the volume has: false when it is one too many, which is reported. */
-static bool source_allowed(const struct spot *volume, const struct source *source, bool have_one)
+static bool source_allowed(const struct validate_value *volume, const struct source *source,
+                           bool have_one)
 {
     if (!have_one)
         return true;
-    struct spot second = spot_named(volume, source->second ? source->second : source->name, NULL);
-    say_forbidden(&second, ONE_TYPE);
+    struct validate_value second =
+        value_named(volume, source->second ? source->second : source->name, NULL);
+    report_forbidden(&second, ONE_TYPE);
     return false;
 }
 
 /* persistent: the name of the PersistentVolume, NULL in a pod or template. */
-static void check_source(const struct spot *volume, const struct source *source, bool is_pod,
-                         const struct str *persistent)
+static void check_source(const struct validate_value *volume, const struct source *source,
+                         bool is_pod, const struct str *persistent)
 {
-    struct spot s = spot_named(volume, source->path ? source->path : source->name,
-                               json_getc(volume->v, source->name));
+    struct validate_value s = value_named(volume, source->path ? source->path : source->name,
+                                          json_getc(volume->v, source->name));
     if (source->check)
         source->check(&s, NULL);
     else
-        check_members(&s, source->members, source->n_members);
+        validate_members(&s, source->members, source->n_members);
     if (str_is(str_of(source->name), "iscsi"))
         iscsi_source(&s, persistent);
     if (str_is(str_of(source->name), "image"))
@@ -727,26 +745,26 @@ static void check_source(const struct spot *volume, const struct source *source,
 }
 
 /* The claim made for an ephemeral volume needs a name that fits. */
-static void ephemeral_claim_name(const struct spot *volume, struct str pod_name)
+static void ephemeral_claim_name(const struct validate_value *volume, struct str pod_name)
 {
     MEMBER(name, volume, "name");
-    if (pod_name.n == 0 || spot_text(&name).n == 0)
+    if (pod_name.n == 0 || value_text(&name).n == 0)
         return;
     const char *claim =
-        say_text(volume, STR_FMT "-" STR_FMT, STR_ARG(pod_name), STR_ARG(spot_text(&name)));
+        report_text(volume, STR_FMT "-" STR_FMT, STR_ARG(pod_name), STR_ARG(value_text(&name)));
     struct meta_problems p = meta_check_dns1123_subdomain(str_of(claim));
     for (size_t i = 0; i < p.n; i++)
-        say_invalid_text(&name, say_text(volume, "PVC name \"%s\": %s", claim, p.text[i]));
+        report_invalid_text(&name, report_text(volume, "PVC name \"%s\": %s", claim, p.text[i]));
 }
 
-static void volume_source(const struct spot *volume, struct str pod_name, bool is_pod)
+static void volume_source(const struct validate_value *volume, struct str pod_name, bool is_pod)
 {
     bool have_one = false;
     MEMBER(iscsi, volume, "iscsi");
     MEMBER(name, volume, "name");
     for (size_t i = 0; i < ARRAY_LEN(pod_sources); i++) {
         const struct source *source = &pod_sources[i];
-        if (!member_set(volume, source->name))
+        if (!value_has(volume, source->name))
             continue;
         bool allowed = source_allowed(volume, source, have_one);
         have_one = true;
@@ -755,74 +773,77 @@ static void volume_source(const struct spot *volume, struct str pod_name, bool i
             if (str_is(str_of(source->name), "ephemeral"))
                 ephemeral_claim_name(volume, pod_name);
         }
-        if (str_is(str_of(source->name), "iscsi") && iscsi_too_long(&iscsi, spot_text(&name)))
-            say_invalid_text(&name, ISCSI_TOO_LONG);
+        if (str_is(str_of(source->name), "iscsi") && iscsi_too_long(&iscsi, value_text(&name)))
+            report_invalid_text(&name, ISCSI_TOO_LONG);
     }
     if (!have_one)
-        say_required(volume, "must specify a volume type");
+        report_required(volume, "must specify a volume type");
 }
 
-static void claims_made(const struct spot *list, struct str pod_name, struct map *ret)
+static void claims_made(const struct validate_value *list, struct str pod_name, struct map *ret)
 {
     json_each (v, list->v)
         if (pod_name.n && json_is(json_getc(v, "ephemeral"), JSON_OBJECT))
             (void)map_put(ret,
-                          str_of(say_text(list, STR_FMT "-" STR_FMT, STR_ARG(pod_name),
-                                          STR_ARG(json_get_str(v, "name")))),
+                          str_of(report_text(list, STR_FMT "-" STR_FMT, STR_ARG(pod_name),
+                                             STR_ARG(json_get_str(v, "name")))),
                           v);
 }
 
-void pod_volumes(const struct spot *list, struct str pod_name, bool is_pod, struct map *ret)
+void validate_volumes(const struct validate_value *list, struct str pod_name, bool is_pod,
+                      struct map *ret)
 {
     struct map made = { 0 };
     claims_made(list, pod_name, &made);
-    spot_each (volume, i, list) {
+    value_each (volume, i, list) {
         MEMBER(name, &volume, "name");
         MEMBER(claim, &volume, "persistentVolumeClaim");
         MEMBER(claimed, &claim, "claimName");
-        size_t before = errors_of(list->errs);
+        size_t before = report_count(list->errs);
         volume_source(&volume, pod_name, is_pod);
-        need_label(&name, NULL);
-        if (map_has(ret, spot_text(&name)))
-            say_duplicate_str(&name, spot_text(&name));
-        if (errors_of(list->errs) == before)
-            (void)map_put(ret, spot_text(&name), (void *)(uintptr_t)volume.v);
-        if (claim.v && map_has(&made, spot_text(&claimed)))
-            say_invalid_text(&claimed,
-                             "must not reference a PVC that gets created for an ephemeral volume");
+        validate_required_label(&name, NULL);
+        if (map_has(ret, value_text(&name)))
+            report_duplicate_str(&name, value_text(&name));
+        if (report_count(list->errs) == before)
+            (void)map_put(ret, value_text(&name), (void *)(uintptr_t)volume.v);
+        if (claim.v && map_has(&made, value_text(&claimed)))
+            report_invalid_text(
+                &claimed, "must not reference a PVC that gets created for an ephemeral volume");
     }
     map_fini(&made);
 }
 
 /* ---- persistent volumes ---- */
 
-static void gluster_namespace(const struct spot *s)
+static void gluster_namespace(const struct validate_value *s)
 {
     MEMBER(ns, s, "endpointsNamespace");
-    if (ns.v && spot_text(&ns).n == 0)
-        say_invalid_text(&ns, "if the endpointnamespace is set, it must be a valid namespace name");
-    a_label(&ns, NULL);
+    if (ns.v && value_text(&ns).n == 0)
+        report_invalid_text(&ns,
+                            "if the endpointnamespace is set, it must be a valid namespace name");
+    validate_label_if_set(&ns, NULL);
 }
 
-static void azure_namespace(const struct spot *s)
+static void azure_namespace(const struct validate_value *s)
 {
     MEMBER(ns, s, "secretNamespace");
     if (ns.v)
-        need(&ns, NULL);
+        validate_required(&ns, NULL);
 }
 
-void persistent_volume_sources(const struct spot *spec, bool has_affinity, struct str name)
+void validate_persistent_volume_sources(const struct validate_value *spec, bool has_affinity,
+                                        struct str name)
 {
     bool have_one = false;
     MEMBER(node_affinity, spec, "nodeAffinity");
     for (size_t i = 0; i < ARRAY_LEN(persistent_sources); i++) {
         const struct source *source = &persistent_sources[i];
         struct str type = str_of(source->name);
-        if (!member_set(spec, source->name) ||
+        if (!value_has(spec, source->name) ||
             (!source_allowed(spec, source, have_one) && !str_is(type, "flexVolume")))
             continue;
-        struct spot s = spot_named(spec, source->path ? source->path : source->name,
-                                   json_getc(spec->v, source->name));
+        struct validate_value s = value_named(spec, source->path ? source->path : source->name,
+                                              json_getc(spec->v, source->name));
         have_one = true;
         check_source(spec, source, false, &name);
         if (str_is(type, "glusterfs"))
@@ -830,8 +851,8 @@ void persistent_volume_sources(const struct spot *spec, bool has_affinity, struc
         if (str_is(type, "azureFile"))
             azure_namespace(&s);
         if (str_is(type, "local") && !has_affinity)
-            say_required(&node_affinity, "Local volume requires node affinity");
+            report_required(&node_affinity, "Local volume requires node affinity");
     }
     if (!have_one)
-        say_required(spec, "must specify a volume type");
+        report_required(spec, "must specify a volume type");
 }

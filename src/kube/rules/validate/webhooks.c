@@ -12,26 +12,29 @@ static bool has_star(const struct json *list)
 }
 
 /* "*" stands for all: nothing may be beside it. */
-static void alone_if_star(const struct spot *list, const char *others)
+static void alone_if_star(const struct validate_value *list, const char *others)
 {
-    if (spot_count(list) > 1 && has_star(list->v))
-        say_invalid(list, say_text(list, "if '*' is present, must not specify other %s", others));
+    if (value_count(list) > 1 && has_star(list->v))
+        report_invalid(list,
+                       report_text(list, "if '*' is present, must not specify other %s", others));
 }
 
 /* A resource with its subresource; what came before may have had all of one of them. */
-static void subresource(const struct spot *s, struct map *stars)
+static void subresource(const struct validate_value *s, struct map *stars)
 {
     struct arena *a = s->errs->a;
-    struct str resource, sub, text = spot_text(s);
+    struct str resource, sub, text = value_text(s);
     (void)str_cut(text, '/', &resource, &sub);
     struct str all_of = str_of(arena_printf(a, STR_FMT "/*", STR_ARG(resource)));
     struct str any = str_of(arena_printf(a, "*/" STR_FMT, STR_ARG(sub)));
     if (map_has(stars, all_of))
-        say_invalid_text(s, say_text(s, "if '" STR_FMT "' is present, must not specify " STR_FMT,
-                                     STR_ARG(all_of), STR_ARG(text)));
+        report_invalid_text(s,
+                            report_text(s, "if '" STR_FMT "' is present, must not specify " STR_FMT,
+                                        STR_ARG(all_of), STR_ARG(text)));
     if (map_has(stars, any))
-        say_invalid_text(s, say_text(s, "if '" STR_FMT "' is present, must not specify " STR_FMT,
-                                     STR_ARG(any), STR_ARG(text)));
+        report_invalid_text(s,
+                            report_text(s, "if '" STR_FMT "' is present, must not specify " STR_FMT,
+                                        STR_ARG(any), STR_ARG(text)));
     /* an entry may stand for both: they begin or end differently */
     if (str_is(sub, "*"))
         (void)map_put(stars, all_of, stars);
@@ -39,62 +42,62 @@ static void subresource(const struct spot *s, struct map *stars)
         (void)map_put(stars, any, stars);
 }
 
-static void resources(const struct spot *list)
+static void resources(const struct validate_value *list)
 {
     struct map stars = { 0 };
     bool has_all = false, has_one_star = false, has_plain = false;
-    need(list, NULL);
-    spot_each (s, i, list) {
-        if (spot_text(&s).n == 0) {
-            say_required(&s, "");
+    validate_required(list, NULL);
+    value_each (s, i, list) {
+        if (value_text(&s).n == 0) {
+            report_required(&s, "");
             continue;
         }
-        has_all = has_all || spot_is(&s, "*/*");
-        has_one_star = has_one_star || spot_is(&s, "*");
-        if (str_find_char(spot_text(&s), '/') < 0)
-            has_plain = !spot_is(&s, "*"); /* upstream looks at the last */
+        has_all = has_all || value_is(&s, "*/*");
+        has_one_star = has_one_star || value_is(&s, "*");
+        if (str_find_char(value_text(&s), '/') < 0)
+            has_plain = !value_is(&s, "*"); /* upstream looks at the last */
         else
             subresource(&s, &stars);
     }
     map_fini(&stars);
-    if (spot_count(list) > 1 && has_all)
-        say_invalid(list, "if '*/*' is present, must not specify other resources");
+    if (value_count(list) > 1 && has_all)
+        report_invalid(list, "if '*/*' is present, must not specify other resources");
     if (has_one_star && has_plain)
-        say_invalid(list, "if '*' is present, must not specify other resources without "
-                          "subresources");
+        report_invalid(list, "if '*' is present, must not specify other resources without "
+                             "subresources");
 }
 
-static void rule(const struct spot *s)
+static void rule(const struct validate_value *s)
 {
-    WORDS(operations_known, WORD("*"), WORD("CONNECT"), WORD("CREATE"), WORD("DELETE"),
-          WORD("UPDATE"));
-    WORDS(scopes, WORD("*"), WORD("Cluster"), WORD("Namespaced"));
+    ENUM(operations_known, ENUM_VALUE("*"), ENUM_VALUE("CONNECT"), ENUM_VALUE("CREATE"),
+         ENUM_VALUE("DELETE"), ENUM_VALUE("UPDATE"));
+    ENUM(scopes, ENUM_VALUE("*"), ENUM_VALUE("Cluster"), ENUM_VALUE("Namespaced"));
     MEMBER(operations, s, "operations");
     MEMBER(groups, s, "apiGroups");
     MEMBER(versions, s, "apiVersions");
     MEMBER(names, s, "resources");
     MEMBER(scope, s, "scope");
-    need(&operations, NULL);
+    validate_required(&operations, NULL);
     alone_if_star(&operations, "operations");
-    spot_each (o, i, &operations)
-        one_of_strictly(&o, &operations_known);
-    need(&groups, NULL);
+    value_each (o, i, &operations)
+        validate_enum_strict(&o, &operations_known);
+    validate_required(&groups, NULL);
     alone_if_star(&groups, "API groups");
-    need(&versions, NULL);
+    validate_required(&versions, NULL);
     alone_if_star(&versions, "API versions");
-    spot_each (v, i, &versions)
-        need(&v, NULL);
+    value_each (v, i, &versions)
+        validate_required(&v, NULL);
     resources(&names);
-    one_of_or_none(&scope, &scopes);
+    validate_enum_if_set(&scope, &scopes);
 }
 
 /* ---- where they are ---- */
 
 #define URL_FORM "; desired format: https://host[/path]"
 
-static void webhook_url(const struct spot *s)
+static void webhook_url(const struct validate_value *s)
 {
-    struct str text = spot_text(s), scheme = STR(""), rest = text, tail, host, user;
+    struct str text = value_text(s), scheme = STR(""), rest = text, tail, host, user;
     ptrdiff_t colon = str_find_char(text, ':');
     if (colon > 0) {
         scheme = str_lower_arena(s->errs->a, str_slice(text, 0, (size_t)colon));
@@ -110,28 +113,28 @@ static void webhook_url(const struct spot *s)
     if (has_user)
         host = tail;
     if (!str_is(scheme, "https"))
-        say_invalid_str(s, scheme, "'https' is the only allowed URL scheme" URL_FORM);
+        report_invalid_str(s, scheme, "'https' is the only allowed URL scheme" URL_FORM);
     if (host.n == 0)
-        say_invalid_str(s, host, "host must be specified" URL_FORM);
+        report_invalid_str(s, host, "host must be specified" URL_FORM);
     if (has_user)
-        say_invalid_str(s, user, "user information is not permitted in the URL");
+        report_invalid_str(s, user, "user information is not permitted in the URL");
     if (fragment.n)
-        say_invalid_str(s, fragment, "fragments are not permitted in the URL");
+        report_invalid_str(s, fragment, "fragments are not permitted in the URL");
     if (query.n)
-        say_invalid_str(s, query, "query parameters are not permitted in the URL");
+        report_invalid_str(s, query, "query parameters are not permitted in the URL");
 }
 
-static void service_path(const struct spot *s)
+static void service_path(const struct validate_value *s)
 {
-    struct str path = spot_text(s), step;
+    struct str path = value_text(s), step;
     if (path.n == 0 || str_is(path, "/"))
         return;
     if (str_is(path, "//")) {
-        say_invalid_text(s, "segment[0] may not be empty");
+        report_invalid_text(s, "segment[0] may not be empty");
         return;
     }
     if (path.p[0] != '/')
-        say_invalid_text(s, "must start with a '/'");
+        report_invalid_text(s, "must start with a '/'");
     struct str rest = str_slice(path, 1, path.n);
     if (str_has_suffix(rest, STR("/")))
         rest = str_slice(rest, 0, rest.n - 1);
@@ -140,36 +143,36 @@ static void service_path(const struct spot *s)
         more = str_cut(rest, '/', &step, &rest);
         struct meta_problems p = meta_check_dns1123_subdomain(step);
         if (step.n == 0)
-            say_invalid_text(s, say_text(s, "segment[%zu] may not be empty", i));
+            report_invalid_text(s, report_text(s, "segment[%zu] may not be empty", i));
         for (size_t k = 0; step.n && k < p.n; k++)
-            say_invalid_text(s, say_text(s, "segment[%zu]: %s", i, p.text[k]));
+            report_invalid_text(s, report_text(s, "segment[%zu]: %s", i, p.text[k]));
     }
 }
 
-static void webhook_service(const struct spot *s)
+static void webhook_service(const struct validate_value *s)
 {
     MEMBER(name, s, "name");
     MEMBER(ns, s, "namespace");
     MEMBER(port, s, "port");
     MEMBER(path, s, "path");
     /* Upstream mistakes one for the other. */
-    struct spot odd_name = name, odd_ns = ns;
+    struct validate_value odd_name = name, odd_ns = ns;
     odd_name.v = ns.v;
     odd_ns.v = name.v;
-    need(&odd_name, NULL);
-    need(&odd_ns, NULL);
-    if (spot_number(&port) < 1 || spot_number(&port) > 65535)
-        say_invalid_number(&port, "port is not valid: must be between 1 and 65535, inclusive");
+    validate_required(&odd_name, NULL);
+    validate_required(&odd_ns, NULL);
+    if (value_number(&port) < 1 || value_number(&port) > 65535)
+        report_invalid_number(&port, "port is not valid: must be between 1 and 65535, inclusive");
     if (path.v)
         service_path(&path);
 }
 
-static void client(const struct spot *s)
+static void client(const struct validate_value *s)
 {
     MEMBER(url, s, "url");
     MEMBER(service, s, "service");
     if (!url.v == !service.v)
-        say_required(s, "exactly one of url or service is required");
+        report_required(s, "exactly one of url or service is required");
     else if (url.v)
         webhook_url(&url);
     else
@@ -178,23 +181,23 @@ static void client(const struct spot *s)
 
 /* ---- hooks ---- */
 
-static void qualified_hook_name(const struct spot *s)
+static void qualified_hook_name(const struct validate_value *s)
 {
-    struct str name = spot_text(s);
+    struct str name = value_text(s);
     size_t dots = 0;
     if (name.n == 0) {
-        say_required(s, "");
+        report_required(s, "");
         return;
     }
     struct meta_problems p = meta_check_dns1123_subdomain(name);
     if (p.n) {
-        say_problems(s, name, p);
+        report_problems(s, name, p);
         return;
     }
     for (size_t i = 0; i < name.n; i++)
         dots += name.p[i] == '.';
     if (dots < 2)
-        say_invalid_text(s, "should be a domain with at least three segments separated by dots");
+        report_invalid_text(s, "should be a domain with at least three segments separated by dots");
 }
 
 static bool is_review_version(struct str v)
@@ -202,79 +205,79 @@ static bool is_review_version(struct str v)
     return str_is(v, "v1") || str_is(v, "v1beta1");
 }
 
-static void review_versions(const struct spot *list)
+static void review_versions(const struct validate_value *list)
 {
     struct map seen = { 0 };
     bool known = false;
-    if (spot_count(list) == 0) {
-        say_required(list, "must specify one of v1, v1beta1");
+    if (value_count(list) == 0) {
+        report_required(list, "must specify one of v1, v1beta1");
         return;
     }
-    spot_each (v, i, list) {
-        if (map_put(&seen, spot_text(&v), &seen)) {
-            say_invalid_text(&v, "duplicate version");
+    value_each (v, i, list) {
+        if (map_put(&seen, value_text(&v), &seen)) {
+            report_invalid_text(&v, "duplicate version");
             continue;
         }
-        say_problems(&v, spot_text(&v), meta_check_dns1035_label(spot_text(&v)));
-        known = known || is_review_version(spot_text(&v));
+        report_problems(&v, value_text(&v), meta_check_dns1035_label(value_text(&v)));
+        known = known || is_review_version(value_text(&v));
     }
     map_fini(&seen);
     if (!known)
-        say_invalid(list, "must include at least one of v1, v1beta1");
+        report_invalid(list, "must include at least one of v1, v1beta1");
 }
 
-static void match_conditions(const struct spot *list)
+static void match_conditions(const struct validate_value *list)
 {
     enum { CONDITIONS_MAX = 64 };
     struct map names = { 0 };
-    if (spot_count(list) > CONDITIONS_MAX)
-        say_too_many(list, CONDITIONS_MAX);
-    spot_each (c, i, list) {
+    if (value_count(list) > CONDITIONS_MAX)
+        report_too_many(list, CONDITIONS_MAX);
+    value_each (c, i, list) {
         MEMBER(expression, &c, "expression");
         MEMBER(name, &c, "name");
-        need(&expression, NULL);
-        if (spot_text(&name).n == 0)
-            say_required(&name, "");
+        validate_required(&expression, NULL);
+        if (value_text(&name).n == 0)
+            report_required(&name, "");
         else
-            must_qualified_name(&name, NULL);
-        if (spot_text(&name).n && map_put(&names, spot_text(&name), &names))
-            say_duplicate_str(&name, spot_text(&name));
+            validate_qualified_name(&name, NULL);
+        if (value_text(&name).n && map_put(&names, value_text(&name), &names))
+            report_duplicate_str(&name, value_text(&name));
     }
     map_fini(&names);
 }
 
-static void webhook(const struct spot *s)
+static void webhook(const struct validate_value *s)
 {
-    WORDS(failure, WORD("Fail"), WORD("Ignore"));
-    WORDS(matching, WORD("Equivalent"), WORD("Exact"));
-    WORDS(harmless, WORD("None"), WORD("NoneOnDryRun"));
-    WORDS(again, WORD("IfNeeded"), WORD("Never"));
+    ENUM(failure, ENUM_VALUE("Fail"), ENUM_VALUE("Ignore"));
+    ENUM(matching, ENUM_VALUE("Equivalent"), ENUM_VALUE("Exact"));
+    ENUM(harmless, ENUM_VALUE("None"), ENUM_VALUE("NoneOnDryRun"));
+    ENUM(again, ENUM_VALUE("IfNeeded"), ENUM_VALUE("Never"));
     MEMBER(name, s, "name");
     MEMBER(rules, s, "rules");
     MEMBER(effects, s, "sideEffects");
     MEMBER(timeout, s, "timeoutSeconds");
-    static const struct member_check policies[] = {
-        { "failurePolicy", one_of_or_none, &failure },
-        { "matchPolicy", one_of_or_none, &matching },
+    static const struct validate_member policies[] = {
+        { "failurePolicy", validate_enum_if_set, &failure },
+        { "matchPolicy", validate_enum_if_set, &matching },
     };
-    static const struct member_check selectors[] = {
-        { "namespaceSelector", label_selector, NULL },
-        { "objectSelector", label_selector, NULL },
-        { "reinvocationPolicy", one_of_or_none, &again },
+    static const struct validate_member selectors[] = {
+        { "namespaceSelector", validate_label_selector, NULL },
+        { "objectSelector", validate_label_selector, NULL },
+        { "reinvocationPolicy", validate_enum_if_set, &again },
     };
     MEMBER(config, s, "clientConfig");
     MEMBER(conditions, s, "matchConditions");
     qualified_hook_name(&name);
-    spot_each (r, i, &rules)
+    value_each (r, i, &rules)
         rule(&r);
-    CHECK_MEMBERS(s, policies);
+    VALIDATE_MEMBERS(s, policies);
     if (effects.v)
-        one_of_strictly(&effects, &harmless);
+        validate_enum_strict(&effects, &harmless);
     else
-        say_required(&effects, "must specify one of None, NoneOnDryRun");
-    if (timeout.v && (spot_number(&timeout) > 30 || spot_number(&timeout) < 1))
-        say_invalid(&timeout, "the timeout value must be between 1 and 30 seconds");
-    CHECK_MEMBERS(s, selectors);
+        report_required(&effects, "must specify one of None, NoneOnDryRun");
+    if (timeout.v && (value_number(&timeout) > 30 || value_number(&timeout) < 1))
+        report_invalid(&timeout, "the timeout value must be between 1 and 30 seconds");
+    VALIDATE_MEMBERS(s, selectors);
     client(&config);
     match_conditions(&conditions);
 }
@@ -282,16 +285,16 @@ static void webhook(const struct spot *s)
 void validate_webhooks(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
     struct map names = { 0 };
-    struct spot root = spot_root(obj, errs);
+    struct validate_value root = value_root(obj, errs);
     MEMBER(hooks, &root, "webhooks");
     (void)old;
-    spot_each (hook, i, &hooks) {
+    value_each (hook, i, &hooks) {
         MEMBER(name, &hook, "name");
         MEMBER(versions, &hook, "admissionReviewVersions");
         webhook(&hook);
         review_versions(&versions);
-        if (spot_text(&name).n && map_put(&names, spot_text(&name), &names))
-            say_duplicate_str(&name, spot_text(&name));
+        if (value_text(&name).n && map_put(&names, value_text(&name), &names))
+            report_duplicate_str(&name, value_text(&name));
     }
     map_fini(&names);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells of tables; see cells.h. */
-#include "kube/rules/kinds/cells.h"
+/* Cells of tables; see row.h. */
+#include "kube/rules/kinds/row.h"
 
 #include "kube/model/meta.h"
 #include "kube/model/selector.h"
@@ -11,22 +11,22 @@
 
 enum { CELL_MAX_BYTES = 64 * 1024 };
 
-void row_str(struct row *r, struct str s)
+void row_str(struct kind_row *r, struct str s)
 {
     json_add(r->cells, json_new_str(r->a, s));
 }
 
-void row_or(struct row *r, struct str s, const char *otherwise)
+void row_or(struct kind_row *r, struct str s, const char *otherwise)
 {
     row_str(r, s.n ? s : str_of(otherwise));
 }
 
-void row_int(struct row *r, int64_t v)
+void row_int(struct kind_row *r, int64_t v)
 {
     json_add(r->cells, json_new_int(r->a, v));
 }
 
-void row_printf(struct row *r, const char *fmt, ...)
+void row_printf(struct kind_row *r, const char *fmt, ...)
 {
     char text[256];
     va_list ap;
@@ -36,22 +36,22 @@ void row_printf(struct row *r, const char *fmt, ...)
     row_str(r, str_of(text));
 }
 
-void row_name(struct row *r)
+void row_name(struct kind_row *r)
 {
     row_str(r, meta_name(r->obj));
 }
 
-void row_since(struct row *r, struct str rfc3339)
+void row_since(struct kind_row *r, struct str rfc3339)
 {
     row_str(r, table_age(r->a, rfc3339, r->now_s));
 }
 
-void row_age(struct row *r)
+void row_age(struct kind_row *r)
 {
     row_since(r, row_text(r->obj, "metadata.creationTimestamp"));
 }
 
-static void row_joined(struct row *r, const struct json *list, const char *member)
+static void row_joined(struct kind_row *r, const struct json *list, const char *member)
 {
     struct buf b = BUF_INIT(CELL_MAX_BYTES);
     json_each (v, list) {
@@ -63,7 +63,7 @@ static void row_joined(struct row *r, const struct json *list, const char *membe
     buf_fini(&b);
 }
 
-void row_containers(struct row *r, const struct json *pod_spec)
+void row_containers(struct kind_row *r, const struct json *pod_spec)
 {
     row_joined(r, json_getc(pod_spec, "containers"), "name");
     row_joined(r, json_getc(pod_spec, "containers"), "image");
@@ -80,7 +80,7 @@ static const struct json *next_label(const struct json *labels, const struct jso
     return best;
 }
 
-void row_labels(struct row *r, const struct json *labels)
+void row_labels(struct kind_row *r, const struct json *labels)
 {
     struct buf b = BUF_INIT(CELL_MAX_BYTES);
     for (const struct json *l = next_label(labels, NULL); l; l = next_label(labels, l))
@@ -90,7 +90,7 @@ void row_labels(struct row *r, const struct json *labels)
     buf_fini(&b);
 }
 
-void row_selector(struct row *r, const struct json *selector, const char *when_empty)
+void row_selector(struct kind_row *r, const struct json *selector, const char *when_empty)
 {
     struct selector s;
     if (selector && selector_from_object(r->a, selector, &s, NULL) < 0)

@@ -7,27 +7,27 @@
 
 #include "codec/json.h"
 
-struct row {
+struct kind_row {
     struct arena *a;
     struct json *cells;
     const struct json *obj;
     int64_t now_s;
 };
 
-void row_str(struct row *r, struct str s);
-void row_or(struct row *r, struct str s, const char *otherwise); /* for an empty string */
-void row_int(struct row *r, int64_t v);
-void row_printf(struct row *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void row_name(struct row *r);
+void row_str(struct kind_row *r, struct str s);
+void row_or(struct kind_row *r, struct str s, const char *otherwise); /* for an empty string */
+void row_int(struct kind_row *r, int64_t v);
+void row_printf(struct kind_row *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void row_name(struct kind_row *r);
 /* Age of the object, or of a timestamp ("<unknown>" when empty). */
-void row_age(struct row *r);
-void row_since(struct row *r, struct str rfc3339);
+void row_age(struct kind_row *r);
+void row_since(struct kind_row *r, struct str rfc3339);
 /* Two cells: names and images of the containers of a pod spec. */
-void row_containers(struct row *r, const struct json *pod_spec);
+void row_containers(struct kind_row *r, const struct json *pod_spec);
 /* "a=b,c=d", sorted; "<none>" of none. */
-void row_labels(struct row *r, const struct json *labels);
+void row_labels(struct kind_row *r, const struct json *labels);
 /* A LabelSelector as text. */
-void row_selector(struct row *r, const struct json *selector, const char *when_empty);
+void row_selector(struct kind_row *r, const struct json *selector, const char *when_empty);
 /* An integer at `path` ("status.replicas"); 0 when absent. */
 int64_t row_num(const struct json *obj, const char *path);
 /* Elements of an array or object, 0 when absent. */
