@@ -3,6 +3,7 @@
  */
 #include "client/object_cache_impl.h"
 
+#include "base/backoff.h"
 #include "base/log.h"
 #include "base/record.h"
 #include "base/sys.h"
@@ -263,7 +264,6 @@ static bool was_denied_just_now(const struct object_sub *sub)
 static void deny(struct object_sub *sub)
 {
     struct err err = *verdict_err(sub->verdict);
-    uint64_t wait = sub->cache->opts.denied_ms;
     if (!sub->denial) {
         sub->denial = xnew(struct denial);
         sub->denial->sub = sub;
@@ -271,12 +271,10 @@ static void deny(struct object_sub *sub)
         sub->cache->n_denials++;
     }
     struct denial *d = sub->denial;
-    for (unsigned i = 0; i < d->failures && wait < DENIED_MAX_MS; i++)
-        wait *= 2;
-    wait = MIN(wait, (uint64_t)DENIED_MAX_MS);
-    d->failures++;
+    struct rng rng = { sys_random_u64() };
+    uint64_t wait = backoff_wait(sub->cache->opts.denied_ms, DENIED_MAX_MS, d->failures++);
     if (!timer_is_armed(&d->retry))
-        timer_start(sub->cache->opts.loop, &d->retry, wait + sys_random_u64() % (wait / 4 + 1),
+        timer_start(sub->cache->opts.loop, &d->retry, backoff_jitter(&rng, wait, wait + wait / 4),
                     on_denied_retry);
     sub->cache->stats.denied++;
     sub_lose(sub, E_DENIED, &err);

@@ -5,6 +5,7 @@
  */
 #include "client/reflector.h"
 
+#include "base/backoff.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -75,17 +76,14 @@ static void retry(struct reflector *r, const char *why)
         if (r->closed)
             return;
     }
-    uint64_t wait = REFLECTOR_RETRY_FIRST_MS;
-    for (unsigned i = 0; i < r->failures && wait < REFLECTOR_RETRY_MAX_MS; i++)
-        wait *= 2;
-    wait = MIN(wait, (uint64_t)REFLECTOR_RETRY_MAX_MS);
-    r->failures++;
+    struct rng rng = { sys_random_u64() };
+    uint64_t wait = backoff_wait(REFLECTOR_RETRY_FIRST_MS, REFLECTOR_RETRY_MAX_MS, r->failures++);
     if (r->failures == 3 && !r->said) {
         r->said = true;
         log_warn("list or watch fails, retrying", "resource=" STR_FMT " reason=\"%s\"",
                  STR_ARG(r->opts.key.plural), why);
     }
-    timer_start(r->opts.loop, &r->retry, wait / 2 + sys_random_u64() % (wait / 2 + 1), on_retry);
+    timer_start(r->opts.loop, &r->retry, backoff_upper_half(&rng, wait), on_retry);
 }
 
 static struct str object_key(struct arena *a, struct str namespace, struct str name)

@@ -20,6 +20,7 @@
  */
 #include "client/watch_hub.h"
 
+#include "base/backoff.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -587,11 +588,9 @@ static void retry_later(struct upstream *up, const char *why)
 {
     uint64_t wait = 0;
     if (up->failures) {
-        wait = WATCH_RETRY_FIRST_MS;
-        for (unsigned i = 1; i < up->failures && wait < WATCH_RETRY_MAX_MS; i++)
-            wait *= 2;
-        wait = MIN(wait, (uint64_t)WATCH_RETRY_MAX_MS);
-        wait = wait / 2 + sys_random_u64() % (wait / 2 + 1);
+        struct rng rng = { sys_random_u64() };
+        wait = backoff_upper_half(
+            &rng, backoff_wait(WATCH_RETRY_FIRST_MS, WATCH_RETRY_MAX_MS, up->failures - 1));
     }
     if (up->failures == 3 && !up->said_lost) {
         up->said_lost = true;

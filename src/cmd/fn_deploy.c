@@ -6,6 +6,7 @@
  * A module goes into the directory `functions` of a server on this machine, named by its digest, or
  * else into a ConfigMap of the namespace.
  */
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -324,7 +325,7 @@ static int wait_until_ready(struct kube_client *c, const char *namespace, const 
                            (unsigned long long)(wait_ms / 1000));
         struct timespec t = { 0, (long)pause * 1000000 };
         (void)nanosleep(&t, NULL);
-        pause = MIN(pause * 2, (uint64_t)POLL_MAX_MS);
+        pause = backoff_next(pause, POLL_FIRST_MS, POLL_MAX_MS);
     }
     return r;
 }

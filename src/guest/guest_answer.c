@@ -2,6 +2,7 @@
 /* What comes back from runners: results, failures, their end; see guest_impl.h. */
 #include "guest/guest_impl.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/record.h"
 
@@ -71,8 +72,8 @@ void guest_end(struct guest *g, const struct err *why, bool is_strike)
     }
     if (g->started_ms && clock_mono_ms() - g->started_ms > GUEST_BACKOFF_RESET_MS)
         g->backoff_ms = 0;
-    g->backoff_ms = g->backoff_ms ? MIN(g->backoff_ms * 2, (uint32_t)GUEST_BACKOFF_MAX_MS)
-                                  : (uint32_t)GUEST_BACKOFF_FIRST_MS;
+    g->backoff_ms =
+        (uint32_t)backoff_next(g->backoff_ms, GUEST_BACKOFF_FIRST_MS, GUEST_BACKOFF_MAX_MS);
     timer_start(h->loop, &g->active->timer, g->backoff_ms, on_backoff);
     guest_move(g, GUEST_FAILED, why);
 }

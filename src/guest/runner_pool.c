@@ -2,6 +2,7 @@
 /* Runner processes; see runner_pool.h. */
 #include "guest/runner_pool.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -997,8 +998,8 @@ static void count_start_failure(struct runner_class *c)
 {
     unsigned n = c->start_failures++;
     log_error("runner did not come up", "path=\"%s\" failures=%u", c->pool->runner_path, n + 1);
-    timer_start(c->pool->loop, &c->backoff, (uint64_t)RUNNER_START_BACKOFF_MS << MIN(n, 6u),
-                on_backoff);
+    timer_start(c->pool->loop, &c->backoff,
+                backoff_wait(RUNNER_START_BACKOFF_MS, RUNNER_START_BACKOFF_MS << 6, n), on_backoff);
 }
 
 static void tell_tenants(struct runner *r, bool was_starting, const struct err *why)

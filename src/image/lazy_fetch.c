@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/lazy_fetch.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "oci/file_parcel.h"
@@ -175,10 +176,9 @@ static void put_bad(struct lazy_fetch *f, const struct batch *b, uint32_t file, 
     bool is_over = it->state <= b->state;
     bool was_wanted = it->is_wanted && is_over, is_refused = false;
     if (it->state != STATE_HERE) {
-        uint64_t ms = (uint64_t)LAZY_FETCH_AGAIN_MS << MIN(it->n_bad, (uint8_t)16);
+        uint64_t ms = backoff_wait(LAZY_FETCH_AGAIN_MS, LAZY_FETCH_AGAIN_MAX_MS, it->n_bad);
         it->bad_ms = clock_mono_ms();
-        it->bad_until_ms =
-            it->is_hopeless ? UINT64_MAX : it->bad_ms + MIN(ms, (uint64_t)LAZY_FETCH_AGAIN_MAX_MS);
+        it->bad_until_ms = it->is_hopeless ? UINT64_MAX : it->bad_ms + ms;
         it->bad_error = error_for_opens(r);
         it->n_bad = (uint8_t)MIN(it->n_bad + 1, UINT8_MAX);
         is_refused = error_for_opens(r) == EIO && !it->is_refused &&
@@ -382,7 +382,7 @@ static void slow_down(struct lazy_fetch *f, struct lane *l, int r, const struct 
     /* What could not be sent was tried again already. */
     bool is_tried = r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ENETUNREACH;
     l->until_ms = clock_mono_ms() + l->again_ms;
-    l->again_ms = MIN(l->again_ms * 2, l->max_ms);
+    l->again_ms = backoff_next(l->again_ms, LAZY_FETCH_AGAIN_MS, l->max_ms);
     f->n_tries += l == &f->rest;
     if ((is_tried || f->n_tries >= LAZY_FETCH_START_TRIES) && !f->first_err.code)
         f->first_err = *err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/lazy_layers.h"
 
+#include "base/backoff.h"
 #include "base/sys.h"
 #include "image/handed.h"
 #include "image/layer_cache.h"
@@ -226,7 +227,7 @@ int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err)
             o->on_failure(o->arg, err_text(&why));
         told = r;
         lazy_fetch_pause(o->fetch, again_ms);
-        again_ms = MIN(again_ms * 2, (uint64_t)LAZY_LAYERS_AGAIN_MAX_MS);
+        again_ms = backoff_next(again_ms, LAZY_LAYERS_AGAIN_MS, LAZY_LAYERS_AGAIN_MAX_MS);
     }
 }
 

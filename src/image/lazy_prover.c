@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/lazy_prover.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "image/lazy_proof.h"
 
@@ -192,8 +193,7 @@ static bool prove_ready(struct lazy_prover *p, size_t layer)
     if (r == E_DIGEST)
         p->opts.on_lie(p->opts.arg, err_text(&err));
     if (r < 0) {
-        l->pause_ms = MIN(MAX(l->pause_ms * 2, (uint64_t)LAZY_PROVER_AGAIN_MS),
-                          (uint64_t)LAZY_PROVER_AGAIN_MAX_MS);
+        l->pause_ms = backoff_next(l->pause_ms, LAZY_PROVER_AGAIN_MS, LAZY_PROVER_AGAIN_MAX_MS);
         l->again_ms = clock_mono_ms() + l->pause_ms;
     }
     (void)pthread_mutex_lock(&p->mutex);

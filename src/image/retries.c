@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/retries.h"
 
+#include "base/backoff.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -54,8 +55,8 @@ uint64_t image_retries_failed(struct image_retries *r, const char *key, uint64_t
         vec_push(&r->all, fresh);
     }
     struct image_retry *at = &r->all.p[i];
-    uint64_t ms = (uint64_t)IMAGE_RETRIES_FIRST_MS << MIN(at->n_failures, 16u);
-    ms = MIN(MIN(ms, r->max_ms), (uint64_t)IMAGE_RETRIES_LAST_MS);
+    uint64_t most = MIN(r->max_ms, (uint64_t)IMAGE_RETRIES_LAST_MS);
+    uint64_t ms = backoff_wait(IMAGE_RETRIES_FIRST_MS, most, at->n_failures);
     at->n_failures++;
     at->end_ms = now_ms + ms;
     return ms;

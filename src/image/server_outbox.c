@@ -13,6 +13,7 @@
  */
 #include "image/server_int.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/json.h"
@@ -147,7 +148,7 @@ static void rest(struct parcel *p, uint64_t ms)
 /* Each time longer. */
 static void rest_again(struct parcel *p, unsigned times)
 {
-    rest(p, MIN((uint64_t)REST_MS << MIN(times, 8u), (uint64_t)REST_MAX_MS));
+    rest(p, backoff_wait(REST_MS, REST_MAX_MS, times));
 }
 
 /* The node cannot be reached: what is to go there holds no slot of others any longer. */

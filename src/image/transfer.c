@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/transfer.h"
 
+#include "base/backoff.h"
 #include "base/mem.h"
 
 #include <assert.h>
@@ -155,9 +156,9 @@ static void on_broken(struct image_transfer *t, struct image_transfer_part *p, b
         leave_source(t, p, now_ms);
         return;
     }
-    uint32_t ms = (uint32_t)MIN((uint64_t)IMAGE_TRANSFER_BACKOFF_MS << (p->tries - 1),
-                                (uint64_t)IMAGE_TRANSFER_BACKOFF_MAX_MS);
-    p->wait_until_ms = now_ms + ms / 2 + rng_below(&t->rng, ms / 2 + 1);
+    uint64_t ms =
+        backoff_wait(IMAGE_TRANSFER_BACKOFF_MS, IMAGE_TRANSFER_BACKOFF_MAX_MS, p->tries - 1);
+    p->wait_until_ms = now_ms + backoff_upper_half(&t->rng, ms);
 }
 
 static void on_busy(struct image_transfer *t, struct image_transfer_part *p, uint64_t now_ms)
@@ -175,8 +176,8 @@ void image_transfer_put_off(struct image_transfer *t, uint32_t piece, uint64_t a
 {
     struct image_transfer_part *p = &t->parts[piece];
     assert(piece < t->n && p->is_running);
-    uint64_t unsaid_ms = MIN((uint64_t)IMAGE_TRANSFER_BUSY_MS << MIN(p->n_busy, 8u),
-                             (uint64_t)IMAGE_TRANSFER_PUT_OFF_MAX_MS);
+    uint64_t unsaid_ms =
+        backoff_wait(IMAGE_TRANSFER_BUSY_MS, IMAGE_TRANSFER_PUT_OFF_MAX_MS, p->n_busy);
     uint64_t until_ms = now_ms + (after_ms ? after_ms : unsaid_ms);
     t->not_before_ms[p->source] = MAX(t->not_before_ms[p->source], until_ms);
     image_transfer_ended(t, piece, IMAGE_TRANSFER_BUSY, now_ms);

@@ -2,6 +2,7 @@
 /* Sources of modules; see module_source.h. */
 #include "modules/module_source.h"
 
+#include "base/backoff.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -499,13 +500,11 @@ static const char *fetch_trouble(const struct download *d, int r, const struct e
 static void retry_later(struct module_source *src, const char *reason, const struct err *err)
 {
     struct download *d = src->url;
-    uint64_t wait = MODULE_SOURCE_RETRY_FIRST_MS;
-    for (unsigned i = 0; i < d->failures && wait < MODULE_SOURCE_RETRY_MAX_MS; i++)
-        wait *= 2;
     src->s->failures++;
-    d->failures++;
-    timer_start(src->s->opts.loop, &d->retry, MIN(wait, (uint64_t)MODULE_SOURCE_RETRY_MAX_MS),
-                on_retry);
+    timer_start(
+        src->s->opts.loop, &d->retry,
+        backoff_wait(MODULE_SOURCE_RETRY_FIRST_MS, MODULE_SOURCE_RETRY_MAX_MS, d->failures++),
+        on_retry);
     if (d->told && strcmp(d->told, reason) == 0)
         return;
     d->told = reason;

@@ -5,6 +5,7 @@
  */
 #include "oci/registry_int.h"
 
+#include "base/backoff.h"
 #include "codec/json.h"
 
 #include <assert.h>
@@ -178,8 +179,8 @@ bool oci_request_is_put_off(const struct oci_request *q, uint64_t *ret_ms)
 static uint64_t backoff_ms(struct oci_request *q)
 {
     const struct oci_registry_opts *o = &q->reg->opts;
-    uint64_t ms = MIN(o->backoff_ms << MIN(q->attempt, 16u), (uint64_t)OCI_REGISTRY_BACKOFF_MAX_MS);
-    return ms / 2 + rng_below(&q->reg->rng, (uint32_t)ms + 1);
+    uint64_t ms = backoff_wait(o->backoff_ms, OCI_REGISTRY_BACKOFF_MAX_MS, q->attempt);
+    return backoff_jitter(&q->reg->rng, ms / 2, ms / 2 + ms);
 }
 
 static void note(struct oci_request *q, const char *why, uint64_t ms)

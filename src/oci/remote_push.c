@@ -6,6 +6,7 @@
  */
 #include "oci/remote_int.h"
 
+#include "base/backoff.h"
 #include "codec/json.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static void on_pause(struct timer *t)
 static void pause_before(struct oci_remote *m, unsigned attempt)
 {
     struct timer t = { 0 };
-    uint64_t ms = m->reg->opts.backoff_ms << MIN(attempt, 5u);
+    uint64_t ms = backoff_wait(m->reg->opts.backoff_ms, m->reg->opts.backoff_ms << 5, attempt);
     timer_start(&m->loop, &t, ms, on_pause);
     while (timer_is_armed(&t))
         (void)loop_turn(&m->loop, true);

@@ -9,11 +9,12 @@
 
 #include "base/buf.h"
 #include "base/record.h"
+#include "base/token_bucket.h"
 #include "codec/json.h"
 
 #include <errno.h>
 
-enum { QUERY_MAX_BYTES = 64 << 10, MILLI = 1000 };
+enum { QUERY_MAX_BYTES = 64 << 10, NS_PER_MS = 1000000 };
 
 struct call {
     struct list node; /* on gate->calls */
@@ -71,12 +72,12 @@ struct gate {
     struct gate_opts opts;
     struct list calls, queries, known;
     uint32_t n_waiting, n_known;
-    uint64_t milli_tokens, filled_ms; /* of requests; 1000 are one */
-    struct gate_stats *stats;         /* NULL: nothing to count so far */
-    char *denied;                     /* NULL: nothing was */
-    struct drip *drip;                /* NULL: nothing had to wait so far */
-    unsigned ending;                  /* on_end() of so many calls run */
-    bool closed;                      /* freed with its last call */
+    struct token_bucket rate; /* of requests, in ns */
+    struct gate_stats *stats; /* NULL: nothing to count so far */
+    char *denied;             /* NULL: nothing was */
+    struct drip *drip;        /* NULL: nothing had to wait so far */
+    unsigned ending;          /* on_end() of so many calls run */
+    bool closed;              /* freed with its last call */
 };
 
 static struct gate_stats *stats_of(struct gate *g)
@@ -273,26 +274,28 @@ static void keep_request(struct call *c, const struct kube_request *req)
 
 /* ---------------------------------------------------------------- rate */
 
+static uint64_t token_ns(const struct gate *g)
+{
+    return UINT64_C(1000000000) / g->opts.per_second;
+}
+
+static uint64_t now_ns(const struct gate *g)
+{
+    return loop_now_ms(g->opts.loop) * NS_PER_MS;
+}
+
 /* A bucket that holds `burst` requests and gains `per_second`. */
 static bool take_token(struct gate *g)
 {
-    uint64_t now = loop_now_ms(g->opts.loop), full = (uint64_t)g->opts.burst * MILLI;
-    if (g->opts.per_second == 0)
-        return true;
-    uint64_t passed = MIN(now - g->filled_ms, full); /* a long rest does not overflow */
-    g->milli_tokens = MIN(g->milli_tokens + passed * g->opts.per_second, full);
-    g->filled_ms = now;
-    if (g->milli_tokens < MILLI)
-        return false;
-    g->milli_tokens -= MILLI;
-    return true;
+    return g->opts.per_second == 0 ||
+           token_bucket_take(&g->rate, g->opts.burst * token_ns(g), token_ns(g), now_ns(g));
 }
 
 /* Until there is a token for one more, behind `ahead` others. */
 static uint64_t delay_ms(const struct gate *g, size_t ahead)
 {
-    uint64_t lacks = (ahead + 1) * (uint64_t)MILLI - MIN(g->milli_tokens, (uint64_t)MILLI - 1);
-    return (lacks + g->opts.per_second - 1) / g->opts.per_second;
+    uint64_t ns = token_bucket_wait(&g->rate, g->opts.burst * token_ns(g), token_ns(g), now_ns(g));
+    return (ns + ahead * token_ns(g) + NS_PER_MS - 1) / NS_PER_MS;
 }
 
 static void on_drip(struct timer *t)
@@ -663,8 +666,6 @@ struct gate *gate_new(const struct gate_opts *opts)
     g->opts = *opts;
     g->opts.identity = identity_ref(opts->identity);
     g->opts.burst = MAX(opts->burst, 1U);
-    g->milli_tokens = (uint64_t)g->opts.burst * MILLI;
-    g->filled_ms = loop_now_ms(opts->loop);
     list_init(&g->calls);
     list_init(&g->queries);
     list_init(&g->known);

@@ -9,10 +9,12 @@
  */
 #include "operator/work_queue.h"
 
+#include "base/backoff.h"
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/record.h"
+#include "base/token_bucket.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -86,8 +88,8 @@ struct work_queue {
     void (*on_ready)(struct work_queue *q, void *arg);
     void *arg;
     uint64_t backoff_base_us, backoff_max_us, debounce_us;
-    uint64_t rate_period_us, rate_burst_us; /* GCRA: a token's time, the burst's */
-    uint64_t rate_next_us;                  /* when all tokens are back */
+    struct token_bucket rate;               /* of failures */
+    uint64_t rate_period_us, rate_burst_us; /* a token's time, the burst's */
     uint32_t slack_percent, max_keys;
     uint32_t n_adds, n_retries, n_dropped;
 };
@@ -598,14 +600,11 @@ struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_
 /* client-go's MaxOf: the key's own back-off, or the wait for a token, whichever is longer. */
 static uint64_t failure_delay_us(struct work_queue *q, struct work_item *item, uint64_t now_us)
 {
-    uint64_t own_us = q->backoff_max_us;
-    if (item->failures < 63 && q->backoff_base_us <= q->backoff_max_us >> item->failures)
-        own_us = q->backoff_base_us << item->failures;
+    uint64_t own_us = backoff_wait(q->backoff_base_us, q->backoff_max_us, item->failures);
     if (item->failures < FAILURES_MAX)
         item->failures++;
-    q->rate_next_us = MAX(q->rate_next_us, now_us) + q->rate_period_us;
-    uint64_t backlog_us = q->rate_next_us - now_us;
-    uint64_t shared_us = backlog_us > q->rate_burst_us ? backlog_us - q->rate_burst_us : 0;
+    uint64_t shared_us =
+        token_bucket_reserve(&q->rate, q->rate_burst_us, q->rate_period_us, now_us);
     return MAX(own_us, shared_us);
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/backoff.h"
 #include "io/loop.h"
 
 enum {
@@ -23,7 +24,7 @@ static inline void retry_arm(struct loop *loop, struct retry *r, void (*run)(str
 {
     if (timer_is_armed(&r->timer))
         return;
-    timer_start(loop, &r->timer, (uint64_t)RETRY_FIRST_MS << r->n, run);
+    timer_start(loop, &r->timer, backoff_wait(RETRY_FIRST_MS, UINT64_MAX, r->n), run);
     r->n += r->n < RETRY_DOUBLINGS;
 }
 

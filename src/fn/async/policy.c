@@ -2,6 +2,8 @@
 /* What follows an attempt; see policy.h. */
 #include "fn/async/policy.h"
 
+#include "base/backoff.h"
+
 #include <errno.h>
 
 #define ASYNC_DEFAULTS                                                                             \
@@ -46,12 +48,9 @@ static bool is_retryable(const struct fn_async *p, int status)
  */
 static uint64_t backoff_ms(const struct fn_async *p, uint32_t attempts, struct rng *rng)
 {
-    uint64_t ms = MAX(p->backoff_ms, UINT64_C(1));
-    for (uint32_t i = 1; i < attempts && ms < p->backoff_max_ms; i++)
-        ms *= 2;
-    ms = MAX(MIN(ms, p->backoff_max_ms), UINT64_C(1));
-    uint64_t half = ms / 2;
-    return ms - half + (half ? rng_below(rng, (uint32_t)MIN(half, UINT32_MAX)) : 0);
+    uint64_t most = MAX(p->backoff_max_ms, UINT64_C(1));
+    uint64_t ms = backoff_wait(MAX(p->backoff_ms, UINT64_C(1)), most, MAX(attempts, 1U) - 1);
+    return ms > 1 ? backoff_jitter(rng, ms - ms / 2, ms - 1) : ms;
 }
 
 bool async_is_too_old(const struct fn_async *policy, uint64_t wall_created_ms, uint64_t wall_now_ms)

@@ -12,6 +12,7 @@
  */
 #include "fn/async/async_int.h"
 
+#include "base/backoff.h"
 #include "base/log.h"
 #include "base/sm.h"
 
@@ -146,8 +147,7 @@ static void on_stored(void *arg, const struct store_txn_result *res, const struc
     if (res->r < 0) { /* the answer stays here until there is room for it */
         log_warn("result cannot be stored, trying again", "call=%s err=\"%s\"", run->id,
                  err_text(err));
-        run->retry_ms = MIN(MAX(run->retry_ms * 2, (uint64_t)STORE_RETRY_FIRST_MS),
-                            (uint64_t)STORE_RETRY_MAX_MS);
+        run->retry_ms = backoff_next(run->retry_ms, STORE_RETRY_FIRST_MS, STORE_RETRY_MAX_MS);
         timer_start(a->loop, &run->retry, run->retry_ms, on_retry);
         return;
     }

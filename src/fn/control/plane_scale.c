@@ -5,6 +5,7 @@
  */
 #include "fn/control/plane_impl.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -126,9 +127,10 @@ static void clear_trouble(struct revision *rev)
 static void back_off(struct revision *rev, bool is_permanent)
 {
     struct active *a = need_active(rev);
-    uint64_t ms = (uint64_t)PLANE_RETRY_FIRST_MS << MIN(a->failures, 10u);
+    uint64_t ms = is_permanent
+                      ? (uint64_t)PLANE_PERMANENT_MS
+                      : backoff_wait(PLANE_RETRY_FIRST_MS, PLANE_RETRY_MAX_MS, a->failures);
     a->failures++;
-    ms = is_permanent ? (uint64_t)PLANE_PERMANENT_MS : MIN(ms, (uint64_t)PLANE_RETRY_MAX_MS);
     a->retry_at_ms = now_ms(rev->p) + ms;
     timer_start(rev->p->loop, &a->retry, ms, on_retry);
 }

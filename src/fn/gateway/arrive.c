@@ -31,12 +31,7 @@ static bool take_credit(struct policy *p)
     if (!p->per_second)
         return true;
     uint64_t now = gateway_now_us(), cost = 1000000 / p->per_second;
-    p->credit_us = MIN(p->credit_us + (now - p->credit_at_us), (uint64_t)1000000);
-    p->credit_at_us = now;
-    if (p->credit_us < cost)
-        return false;
-    p->credit_us -= cost;
-    return true;
+    return token_bucket_take(&p->rate, 1000000, cost, now);
 }
 
 /* NULL: it may go on. */

@@ -652,7 +652,6 @@ static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
     struct policy *p = map_get(&g->policies, namespace);
     if (!p) {
         p = xnew(struct policy);
-        p->credit_us = 1000000;
         (void)map_put(&g->policies, namespace, p);
     }
     p->is_confirmed = true;

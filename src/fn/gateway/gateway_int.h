@@ -22,6 +22,7 @@
 #include "base/histogram.h"
 #include "base/map.h"
 #include "base/sm.h"
+#include "base/token_bucket.h"
 #include "base/vec.h"
 #include "fn/fn.pb-c.h"
 #include "fn/gateway/balance.h"
@@ -76,9 +77,8 @@ struct policy {
     bool require_token, is_confirmed;
     uint8_t (*tokens)[32]; /* SHA-256 */
     size_t n_tokens;
-    uint32_t per_second; /* 0: any number */
-    uint64_t credit_us;  /* of a token bucket that holds one second, */
-    uint64_t credit_at_us;
+    uint32_t per_second;      /* 0: any number */
+    struct token_bucket rate; /* holds one second, in us */
 };
 
 struct function {

@@ -11,6 +11,8 @@
  */
 #include "fn/gateway/gateway_int.h"
 
+#include "base/backoff.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -72,8 +74,8 @@ static void redial(struct gateway *g)
     if (g->is_closing)
         return;
     timer_start(g->loop, &g->redial, g->backoff_ms, on_dial);
-    uint32_t doubled = MAX(2 * g->backoff_ms, (uint32_t)GATEWAY_RECONNECT_FIRST_MS);
-    g->backoff_ms = MIN(doubled, (uint32_t)GATEWAY_RECONNECT_MAX_MS);
+    g->backoff_ms =
+        (uint32_t)backoff_next(g->backoff_ms, GATEWAY_RECONNECT_FIRST_MS, GATEWAY_RECONNECT_MAX_MS);
 }
 
 void uplink_drop(struct gateway *g, const char *why)

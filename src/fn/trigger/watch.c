@@ -17,6 +17,7 @@
  */
 #include "fn/trigger/trigger_int.h"
 
+#include "base/backoff.h"
 #include "base/log.h"
 #include "client/transport.h"
 #include "client/watch_hub.h"
@@ -119,7 +120,7 @@ static void wait_and_retry(struct watch *w, const char *what, const struct err *
              "function=" STR_FMT "/" STR_FMT " trigger=" STR_FMT " what=%s err=\"%s\"",
              STR_ARG(tr->namespace), STR_ARG(tr->name), STR_ARG(tr->spec.name), what,
              err_text(err));
-    w->retry_ms = MIN(MAX(w->retry_ms * 2, (uint64_t)RETRY_FIRST_MS), (uint64_t)RETRY_MAX_MS);
+    w->retry_ms = backoff_next(w->retry_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
     w->at = WATCH_WAIT;
     w->list_waits = false;
     buf_reset(&w->next);      /* a list begins anew: pages before it may be missing */

@@ -5,6 +5,7 @@
  */
 #include "fn/worker/probe.h"
 
+#include "base/backoff.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -124,7 +125,7 @@ static void on_pause(uv_poll_t *h, int status, int events)
         try_now(p);
         return;
     }
-    p->attempt_ms = MIN(p->attempt_ms * 2, (uint64_t)PROBE_ATTEMPT_MAX_MS);
+    p->attempt_ms = backoff_next(p->attempt_ms, PROBE_ATTEMPT_MS, PROBE_ATTEMPT_MAX_MS);
     again(p, p->attempt->is_sent ? "no answer" : "no connection");
 }
 

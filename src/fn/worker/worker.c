@@ -3,6 +3,7 @@
  * The worker's role; see worker.h. What it knows of functions is in revisions.c, the calls of
  * sandboxes in worker_invoker.c.
  */
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sm.h"
@@ -405,8 +406,8 @@ static void on_dial(struct timer *t)
 static uint64_t next_backoff(struct worker *w)
 {
     uint64_t ms = w->backoff_ms ? w->backoff_ms : WORKER_RECONNECT_FIRST_MS;
-    w->backoff_ms = MIN(ms * 2, (uint64_t)WORKER_RECONNECT_MAX_MS);
-    return ms / 2 + rng_below(&w->rng, (uint32_t)ms / 2 + 1);
+    w->backoff_ms = backoff_next(ms, WORKER_RECONNECT_FIRST_MS, WORKER_RECONNECT_MAX_MS);
+    return backoff_upper_half(&w->rng, ms);
 }
 
 static void lose_stream(struct worker *w, const char *why)

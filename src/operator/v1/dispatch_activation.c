@@ -7,6 +7,7 @@
  *      ^                         ^                 |                   |
  *      `---- instance_end, gone without reason ----+-------------------+-- gone with one --> COMING
  */
+#include "base/backoff.h"
 #include "base/log.h"
 #include "codec/json.h"
 #include "operator/v1/dispatch_impl.h"
@@ -247,7 +248,7 @@ static void end_config(struct dispatch_operator *o, struct dispatch_instance *in
         in->config_failures = 0;
         return;
     }
-    uint64_t delay_us = (uint64_t)CONFIG_BACKOFF_US << in->config_failures;
+    uint64_t delay_us = backoff_wait(CONFIG_BACKOFF_US, UINT64_MAX, in->config_failures);
     if (in->config_failures < CONFIG_BACKOFF_MAX)
         in->config_failures++;
     in->configs |= (uint16_t)(1u << in->config);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/token_bucket.h"
 #include "codec/json.h"
 #include "codec/url.h"
 #include "kube/model/meta.h"
@@ -29,9 +30,8 @@ struct events {
     struct events_opts opts;
     struct list series;
     size_t n_series;
-    struct timer timer; /* for series that have grown; armed only then */
-    uint64_t tokens_ms; /* time's worth of writes, at most EVENTS_BURST of them */
-    uint64_t filled_ms;
+    struct timer timer;       /* for series that have grown; armed only then */
+    struct token_bucket rate; /* of writes */
     struct list writes;
     size_t n_writes;
     struct events_stats stats;
@@ -176,12 +176,8 @@ static void drop_old(struct events *ev, uint64_t now_ms)
 static bool take_token(struct events *ev, uint64_t now_ms)
 {
     enum { FULL = EVENTS_BURST * EVENTS_REFILL_MS };
-    ev->tokens_ms = MIN(ev->tokens_ms + (now_ms - ev->filled_ms), (uint64_t)FULL);
-    ev->filled_ms = now_ms;
-    if (ev->tokens_ms < EVENTS_REFILL_MS || ev->n_writes == EVENTS_IN_FLIGHT_MAX)
-        return false;
-    ev->tokens_ms -= EVENTS_REFILL_MS;
-    return true;
+    return ev->n_writes < EVENTS_IN_FLIGHT_MAX &&
+           token_bucket_take(&ev->rate, FULL, EVENTS_REFILL_MS, now_ms);
 }
 
 static void flush(struct events *ev);
@@ -410,8 +406,6 @@ struct events *events_new(const struct events_opts *opts)
     ev->opts = *opts;
     list_init(&ev->series);
     list_init(&ev->writes);
-    ev->tokens_ms = (uint64_t)EVENTS_BURST * EVENTS_REFILL_MS;
-    ev->filled_ms = loop_now_ms(opts->loop);
     return ev;
 }
 

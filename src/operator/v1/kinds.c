@@ -2,6 +2,8 @@
 /* Kinds that may come later; see kinds.h. */
 #include "operator/v1/kinds.h"
 
+#include "base/backoff.h"
+
 #include <errno.h>
 
 /* One question to discovery, which answers even those who do not want to know any more. */
@@ -45,7 +47,7 @@ static void on_retry(struct timer *t)
         return;
     ask_all(k);
     timer_start(k->loop, &k->retry, k->retry_ms, on_retry);
-    k->retry_ms = MIN(k->retry_ms * 2, (uint64_t)KINDS_RETRY_MAX_MS);
+    k->retry_ms = backoff_next(k->retry_ms, KINDS_RETRY_FIRST_MS, KINDS_RETRY_MAX_MS);
 }
 
 static void retry_soon(struct kinds *k)

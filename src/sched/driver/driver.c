@@ -128,8 +128,7 @@ static void wake_up(struct sched_driver *d)
     d->awake = true;
     if (!d->opts.config)
         d->opts.config = d->config = d->opts.config_later(d->opts.arg);
-    d->tokens = (double)d->opts.config->burst;
-    d->tokens_ms = clock_mono_ms();
+    d->rate = (struct token_bucket){ 0 };
     reflector_close(take_ptr(&d->sleeper));
     if (!has_foreign(d, d->opts.config)) {
         begin_thread(d);

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+enum { TOKEN_MAX_US = 1000000000 }; /* so that a burst of tokens does not overflow */
+
 /* To the thread, or, when it has ended, to the one who still waits there: it only frees. */
 void driver_answer(struct call *c)
 {
@@ -86,17 +88,14 @@ static bool take_token(struct sched_driver *d)
     const struct sched_config *c = d->opts.config;
     if (!c->limits_requests || c->qps < 0 || d->stopping) /* at the end there is no time for it */
         return true;
-    uint64_t now = clock_mono_ms();
-    d->tokens += (double)(now - d->tokens_ms) * c->qps / 1000;
-    d->tokens = MIN(d->tokens, (double)MAX(c->burst, (int64_t)1));
-    d->tokens_ms = now;
-    if (d->tokens >= 1) {
-        d->tokens -= 1;
+    uint64_t now_us = clock_mono_ms() * 1000;
+    uint64_t token_us = (uint64_t)MIN(1e6 / c->qps, (double)TOKEN_MAX_US);
+    uint64_t held_us = token_us * (uint64_t)MIN(MAX(c->burst, (int64_t)1), (int64_t)UINT32_MAX);
+    if (token_bucket_take(&d->rate, held_us, token_us, now_us))
         return true;
-    }
     if (!timer_is_armed(&d->refill))
-        timer_start(d->loop, &d->refill, (uint64_t)((1 - d->tokens) * 1000 / c->qps) + 1,
-                    on_refill);
+        timer_start(d->loop, &d->refill,
+                    token_bucket_wait(&d->rate, held_us, token_us, now_us) / 1000 + 1, on_refill);
     return false;
 }
 

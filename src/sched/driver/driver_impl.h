@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/token_bucket.h"
 #include "oci/lookup.h"
 #include "sched/driver/driver.h"
 #include "sched/driver/turn.h"
@@ -138,8 +139,7 @@ struct sched_driver {
     struct list asking; /* struct asked_image */
     size_t n_asking;
     struct oci_lookup *lookup; /* NULL: nothing was asked yet */
-    double tokens;
-    uint64_t tokens_ms;
+    struct token_bucket rate;  /* of requests */
     struct defer deferred_stop;
     void (*stopped)(void *arg);
     void *stopped_arg;

@@ -6,6 +6,8 @@
  */
 #include "sched/plugins/registry.h"
 
+#include "base/backoff.h"
+
 #include <errno.h>
 
 enum {
@@ -44,7 +46,7 @@ static void on_pod(void *arg, int r, int status, struct str body, const struct e
     const struct sched_framework *f = call->framework;
     bool is_told = r == -ECANCELED || (r >= 0 && status < 500 && status != 429);
     if (!is_told) {
-        call->ask_ms = call->ask_ms ? MIN(call->ask_ms * 2, (uint64_t)ASK_MAX_MS) : ASK_FIRST_MS;
+        call->ask_ms = backoff_next(call->ask_ms, ASK_FIRST_MS, ASK_MAX_MS);
         f->after(f->arg, call->ask_ms, ask, call);
         return;
     }

@@ -2,6 +2,8 @@
 /* Where a pod goes next, and which pods an event moves. */
 #include "sched/queue/internal.h"
 
+#include "base/backoff.h"
+
 /* Back-offs end, and are ordered, by whole seconds; so what ends in one second leaves together. */
 enum { WINDOW_MS = 1000, FLUSH_WINDOW_MS = 30000 };
 
@@ -22,9 +24,7 @@ uint64_t queue_backoff_end(const struct sched_queue *q, const struct queued *p)
     if (count == 0)
         return 0;
     uint64_t max = q->opts.backoff_max_ms, first = q->opts.backoff_first_ms;
-    unsigned shift = MIN(count - 1, 63U);
-    uint64_t duration = first > max >> shift ? max : first << shift;
-    return window_of(p->pub.added_ms + duration);
+    return window_of(p->pub.added_ms + backoff_wait(first, max, count - 1));
 }
 
 /* Also in the second in which it ends. */
@@ -379,7 +379,7 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
 }
 
 /* When the first one may leave. */
-static uint64_t backoff_next(const struct orders *o)
+static uint64_t first_backoff_end(const struct orders *o)
 {
     return o->backoff.items.n ? queue_heap_first(&o->backoff)->backoff_ms + WINDOW_MS : UINT64_MAX;
 }
@@ -392,9 +392,9 @@ uint64_t sched_queue_tick(struct sched_queue *q, uint64_t now_ms)
             end_backoffs(q, &q->profiles.p[i]->orders->backoff, now_ms);
     end_backoffs(q, &q->error_backoff, now_ms);
     flush_unschedulable(q, now_ms);
-    uint64_t next = backoff_next(&q->shared);
+    uint64_t next = first_backoff_end(&q->shared);
     for (size_t i = 0; i < q->profiles.n; i++)
-        next = MIN(next, backoff_next(q->profiles.p[i]->orders));
+        next = MIN(next, first_backoff_end(q->profiles.p[i]->orders));
     if (q->error_backoff.items.n)
         next = MIN(next, queue_heap_first(&q->error_backoff)->backoff_ms + WINDOW_MS);
     if (q->unschedulable.items.n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hooks of a guest as functions of a plugin of the framework; see plugins.h. */
+#include "base/backoff.h"
 #include "base/log.h"
 #include "sched/wasm/payload.h"
 #include "sched/wasm/plugins_impl.h"
@@ -73,8 +74,7 @@ static void begin_rest(struct wentry *e, struct wrest *rest, const char *what, u
     uint64_t first_ms = MAX(took_ms * WPLUGINS_REST_TIMES, (uint64_t)WPLUGINS_REST_MIN_MS);
     /* A plugin that worked for as long as its last rest starts again with the shortest rest. */
     bool is_again = rest->ms && now - rest->until_ms < rest->ms;
-    rest->ms =
-        MIN(is_again ? MAX(rest->ms * 2, first_ms) : first_ms, (uint64_t)WPLUGINS_REST_MAX_MS);
+    rest->ms = backoff_next(is_again ? rest->ms : 0, first_ms, WPLUGINS_REST_MAX_MS);
     rest->until_ms = now + rest->ms;
     log_warn("a scheduler plugin takes too long, it rests",
              "plugin=%s profile=%zu what=%s took_ms=%" PRIu64 " rest_ms=%" PRIu64, e->name,
