@@ -99,6 +99,8 @@ static void remove_left(int parent_fd)
             (void)unlinkat(parent_fd, e->d_name, AT_REMOVEDIR);
     if (dir)
         (void)closedir(dir);
+    else
+        fd_scoped(&fd);
 }
 
 static void guests_name(char to[NAME_SIZE])

@@ -137,6 +137,8 @@ static uint64_t blocks_in(int dir_fd)
         bytes += blocks_of(dir_fd, e->d_name);
     if (dir)
         (void)closedir(dir);
+    else
+        fd_scoped(&fd);
     return bytes;
 }
 
@@ -149,6 +151,8 @@ static bool is_empty(int dir_fd)
         found = e->d_name[0] != '.';
     if (dir)
         (void)closedir(dir);
+    else
+        fd_scoped(&fd);
     return !found;
 }
 
