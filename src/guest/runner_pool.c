@@ -306,6 +306,8 @@ static int runner_start(struct runner_class *c, enum runner_share share, struct 
     unsigned core = share == RUNNER_SLOW ? core_for_slow(p) : core_for(n);
     const char *how = share == RUNNER_SLOW ? "slow" : n == 0 ? "shared" : "own";
     int pid = spawn(p->runner_path, core, how, theirs, err);
+    if (pid == -EAGAIN) /* to callers: all runners are full, wait for one; here it has no end */
+        return err_set(err, -ENOMEM, "start a runner: no more processes are allowed");
     if (pid < 0)
         return pid;
     scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
