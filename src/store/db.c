@@ -91,7 +91,7 @@ static int code_of(struct db *db, int rc)
 int db_error(struct db *db, int rc, const char *what, struct err *err)
 {
     int code = code_of(db, rc);
-    if (code == -ENOSPC)
+    if (code == -ENOSPC || (code == -EIO && (rc & 0xff) == SQLITE_CORRUPT))
         return err_sys(err, code, "store '%s': %s", db->path, what);
     return err_set(err, code, "store '%s': %s: %s", db->path, what,
                    db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc));
