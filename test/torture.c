@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -31,6 +32,8 @@
 enum {
     RUNS_SAMPLED = 120,   /* failures of a scenario, unless all are asked for */
     RUN_SECONDS_MAX = 60, /* a child that takes longer waits for what never comes */
+    LASTS_MAX =
+        1000, /* a failure that lasts ends after so many calls: some are tried until it does */
     WAYS_MAX = 16,
     FRAMES_MAX = 24,
 };
@@ -52,13 +55,14 @@ static struct page {
     /* What has: */
     bool has_struck;
     struct way struck;
+    unsigned lasted;
     unsigned n_ways; /* that the call has */
     char call[24];
     void *frames[FRAMES_MAX];
     int n_frames;
 } * page;
 
-/* A call that the injection itself makes, or that is inside another one. */
+/* This thread is inside the injection, or in code of the test. */
 static _Thread_local bool is_inside;
 
 /* errno values that fit a call, ended by 0. The first ones are the likely ones. */
@@ -108,8 +112,11 @@ static int strike(const struct kind *k, const int *errors, bool is_stream)
     unsigned n_ways = ways_of(k, errors, is_stream, ways);
     if (n_ways == 0)
         return 0;
-    if (__atomic_load_n(&page->has_struck, __ATOMIC_ACQUIRE) && page->struck.kind == WAY_LASTS)
-        return has_error(errors, page->struck.error) ? page->struck.error : 0;
+    if (__atomic_load_n(&page->has_struck, __ATOMIC_ACQUIRE) && page->struck.kind == WAY_LASTS) {
+        bool fails = has_error(errors, page->struck.error) &&
+                     __atomic_add_fetch(&page->lasted, 1, __ATOMIC_RELAXED) < LASTS_MAX;
+        return fails ? page->struck.error : 0;
+    }
     unsigned at = __atomic_add_fetch(&page->calls, 1, __ATOMIC_RELAXED);
     if (at != page->nth)
         return 0;
@@ -224,7 +231,18 @@ CAUGHT(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off
 CAUGHT(void *, mmap64, (void *at, size_t n, int prot, int flags, int fd, off_t offset),
        (at, n, prot, flags, fd, offset), MAP_FAILED, ERRORS(ENOMEM))
 CAUGHT(void *, mem_try, (size_t n), (n), NULL, ERRORS(ENOMEM))
-CAUGHT(void *, arena_try, (struct arena * a, size_t n), (a, n), NULL, ERRORS(ENOMEM))
+
+/* A small one without a limit fails only as xnew() does, and callers may rely on it as on xnew().
+ */
+enum { ARENA_SMALL_BYTES = 4096 };
+REAL(void *, arena_try, (struct arena * a, size_t n));
+void *__wrap_arena_try(struct arena *a, size_t n);
+void *__wrap_arena_try(struct arena *a, size_t n)
+{
+    static const struct kind kind = { "arena_try", ERRORS(ENOMEM) };
+    bool may_fail = a->max_bytes || n > ARENA_SMALL_BYTES;
+    return may_fail && strike_call(&kind) ? NULL : __real_arena_try(a, n);
+}
 
 /* Processes and threads. */
 CAUGHT(pid_t, fork, (void), (), -1, ERRORS(EAGAIN))
@@ -246,14 +264,39 @@ CAUGHT(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, fl
 CAUGHT(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags), -1,
        ERRORS(ECONNRESET), .is_interruptible = true)
 
+/* Through syscall(), for what libc has no function; of these some make descriptors. */
+REAL(long, syscall, (long n, long a, long b, long c, long d, long e, long f));
+long __wrap_syscall(long n, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long n, long a, long b, long c, long d, long e, long f)
+{
+    static const struct kind kind = { "syscall", ERRORS(EMFILE, ENOMEM) };
+    int error = n == SYS_pidfd_open || n == SYS_openat2 ? strike_call(&kind) : 0;
+    if (error == 0)
+        return __real_syscall(n, a, b, c, d, e, f);
+    errno = error;
+    return -1;
+}
+
 /* Waiting. */
-CAUGHT(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), -1,
-       .is_interruptible = true)
-CAUGHT(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms), (fds, n, timeout_ms), -1,
-       .is_interruptible = true)
-CAUGHT(int, epoll_pwait,
-       (int fd, struct epoll_event *events, int n, int timeout_ms, const sigset_t *mask),
-       (fd, events, n, timeout_ms, mask), -1, .is_interruptible = true)
+#define CAUGHT_WAIT(type, name, params, args, waits)                                               \
+    REAL(type, name, params);                                                                      \
+    type __wrap_##name params;                                                                     \
+    type __wrap_##name params                                                                      \
+    {                                                                                              \
+        static const struct kind kind = { #name, .is_interruptible = true };                       \
+        int e = (waits) ? strike_call(&kind) : 0;                                                  \
+        if (e == 0)                                                                                \
+            return __real_##name args;                                                             \
+        errno = e;                                                                                 \
+        return -1;                                                                                 \
+    }
+CAUGHT_WAIT(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options),
+            !(options & WNOHANG))
+CAUGHT_WAIT(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms), (fds, n, timeout_ms),
+            timeout_ms != 0)
+CAUGHT_WAIT(int, epoll_pwait,
+            (int fd, struct epoll_event *events, int n, int timeout_ms, const sigset_t *mask),
+            (fd, events, n, timeout_ms, mask), timeout_ms != 0)
 
 /*
  * Reads and writes, whose errors depend on the descriptor. Those of a pipe are only interrupted;
@@ -318,6 +361,11 @@ void torture_off(void)
     __atomic_store_n(&page->is_on, false, __ATOMIC_RELEASE);
 }
 
+void torture_own(bool is_own)
+{
+    is_inside = is_own;
+}
+
 bool torture_struck(void)
 {
     return __atomic_load_n(&page->has_struck, __ATOMIC_ACQUIRE);
@@ -355,6 +403,8 @@ static void run_here(void (*scenario)(void))
     scenario();
     torture_off();
     CHECK_INT(count_fds(), fds);
+    if (__real_waitpid(-1, NULL, WNOHANG) >= 0)
+        TEST_FAIL("a child process stays behind");
 #if HAS_ASAN
     if (__lsan_do_recoverable_leak_check())
         abort();

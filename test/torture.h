@@ -14,9 +14,9 @@
  * number, the call, its error and where it was made. TORTURE_CALL and TORTURE_WAY then run that
  * failure alone, in this process, for a debugger.
  *
- * Ways: an error once; the same error for all calls that it fits, until torture_off() (a disk that
- * stays full); and disturbances, which a program must not notice: EINTR, and a read or write that
- * moves less than was asked for.
+ * Ways: an error once; the same error for all calls that it fits, until torture_off() or for 1,000
+ * calls (a disk that stays full); and disturbances, which a program must not notice: EINTR, and a
+ * read or write that moves less than was asked for.
  */
 #pragma once
 
@@ -32,6 +32,11 @@ void torture_run(const char *name, void (*scenario)(void));
 /* Between these two, calls are counted and may fail, in all threads and in children before exec. */
 void torture_on(void);
 void torture_off(void);
+/*
+ * What this thread calls until torture_own(false) belongs to the test: it neither counts nor fails.
+ * For callbacks that check or keep what they get.
+ */
+void torture_own(bool is_own);
 /* A call has failed or was disturbed in this run. Stays true after torture_off(). */
 bool torture_struck(void);
 /* A call has failed with an error. Without one, everything must succeed. */
