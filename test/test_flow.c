@@ -172,6 +172,14 @@ TEST(order_within_a_flow_is_kept)
     end();
 }
 
+static unsigned count_refusals(size_t n)
+{
+    unsigned refused = 0;
+    for (size_t i = 0; i < n; i++)
+        refused += asked[i].refusals;
+    return refused;
+}
+
 TEST(a_newcomer_takes_the_place_of_the_longest_queue)
 {
     begin();
@@ -186,12 +194,35 @@ TEST(a_newcomer_takes_the_place_of_the_longest_queue)
     }
     const struct flow_question q = person("new");
     size_t at = n_asked;
-    unsigned refused = 0;
     CHECK_INT(ask(&q), FLOW_WAIT);
-    for (size_t i = 0; i < at; i++)
-        refused += asked[i].refusals;
-    CHECK_INT(refused, 1);
     CHECK_INT(flows.level[FLOW_GLOBAL_DEFAULT].waiting, FLOW_LEVEL_QUEUE_MAX);
+    CHECK_INT(count_refusals(at), 0); /* not from within the call */
+    (void)loop_turn(&loop, false);
+    CHECK_INT(count_refusals(at), 1);
+    end();
+}
+
+TEST(who_leaves_before_it_hears_of_its_refusal_is_not_called)
+{
+    begin();
+    char name[32];
+    (void)fill(&(struct flow_question){
+        .user = STR("u"), .groups = people, .n_groups = 1, .resource = STR("pods") });
+    for (int u = 0; flows.level[FLOW_GLOBAL_DEFAULT].waiting < FLOW_LEVEL_QUEUE_MAX; u++) {
+        (void)snprintf(name, sizeof name, "user-%d", u);
+        const struct flow_question q = person(name);
+        for (int i = 0; i < FLOW_QUEUE_MAX; i++)
+            (void)ask(&q);
+    }
+    const struct flow_question q = person("new");
+    size_t at = n_asked, left = 0;
+    CHECK_INT(ask(&q), FLOW_WAIT);
+    while (left < at && (asked[left].t.schema || !list_is_linked(&asked[left].t.node)))
+        left++;
+    CHECK(left < at);
+    flow_leave(&flows, &asked[left].t);
+    (void)loop_turn(&loop, false);
+    CHECK_INT(count_refusals(at), 0);
     end();
 }
 

@@ -233,14 +233,14 @@ static void leave_queue(struct flows *f, struct flow_ticket *t)
         timer_stop(f->loop, &f->timer);
 }
 
-static void refuse_waiting(struct flows *f, struct flow_ticket *t, enum flow_reason why)
+/* Its place is gone; refuse() has not been called yet. */
+static void give_up(struct flows *f, struct flow_ticket *t, enum flow_reason why)
 {
     struct flow *flow = t->flow;
     leave_queue(f, t);
     f->schema[t->schema - 1].refused[why]++;
     *t = (struct flow_ticket){ 0 };
     drop_if_unused(f, flow);
-    f->refuse(t);
 }
 
 /* ------------------------------------------------------------------ waiting */
@@ -264,7 +264,8 @@ static void on_wait_timer(struct timer *timer)
         struct flow_ticket *t = list_first(&f->waiting, struct flow_ticket, age);
         if (t->since_ms + FLOW_WAIT_MAX_MS > now)
             break;
-        refuse_waiting(f, t, FLOW_TIME_OUT);
+        give_up(f, t, FLOW_TIME_OUT);
+        f->refuse(t);
     }
     arm_timer(f);
 }
@@ -303,11 +304,14 @@ static void dispatch(struct flows *f, enum flow_level l)
 static void on_turn(struct defer *d)
 {
     struct flows *f = container_of(d, struct flows, turn);
+    for (struct list *node; (node = list_pop_front(&f->refused));)
+        f->refuse(list_entry(node, struct flow_ticket, node));
     for (enum flow_level l = 0; l < FLOW_LEVELS; l++)
         dispatch(f, l);
 }
 
-/* A newcomer of a short queue takes the place of the last one of the longest. */
+/* A newcomer of a short queue takes the place of the last one of the longest, which hears of it on
+ * the next turn. */
 static bool make_room(struct flows *f, const struct flow *flow)
 {
     enum flow_level l = flow->level;
@@ -321,7 +325,10 @@ static bool make_room(struct flows *f, const struct flow *flow)
     }
     if (longest->n_queue <= flow->n_queue + 1)
         return false;
-    refuse_waiting(f, list_entry(longest->queue.prev, struct flow_ticket, node), FLOW_QUEUE_FULL);
+    struct flow_ticket *last = list_entry(longest->queue.prev, struct flow_ticket, node);
+    give_up(f, last, FLOW_QUEUE_FULL);
+    list_push_back(&f->refused, &last->node);
+    defer_start(f->loop, &f->turn, on_turn);
     return true;
 }
 
@@ -360,13 +367,14 @@ void flows_init(struct flows *f, struct loop *loop, void (*run)(struct flow_tick
 {
     *f = (struct flows){ .loop = loop, .run = run, .refuse = refuse };
     list_init(&f->waiting);
+    list_init(&f->refused);
     for (size_t i = 0; i < FLOW_LEVELS; i++)
         list_init(&f->level[i].flows);
 }
 
 void flows_fini(struct flows *f)
 {
-    assert(f->known.n == 0 && f->in_use == 0);
+    assert(f->known.n == 0 && f->in_use == 0 && list_is_empty(&f->refused));
     timer_stop(f->loop, &f->timer);
     defer_cancel(&f->turn);
     map_fini(&f->known);
@@ -397,8 +405,10 @@ enum flow_answer flow_enter(struct flows *f, struct flow_ticket *t, const struct
 
 void flow_leave(struct flows *f, struct flow_ticket *t)
 {
-    if (!t->schema)
+    if (!t->schema) {
+        list_remove(&t->node); /* it may be among the refused */
         return;
+    }
     struct flow *flow = t->flow;
     size_t schema = t->schema - 1u;
     if (t->waiting) {

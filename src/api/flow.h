@@ -14,8 +14,7 @@
  * upstream shuffles them over a fixed number of queues: a flow costs nothing here while nothing of
  * it runs or waits.
  *
- * Loop thread only. run() comes from the loop, never from within a call; refuse() may also come
- * while another ticket enters, whose shorter queue it makes room for.
+ * Loop thread only. run() and refuse() come from the loop, never from within a call.
  */
 #pragma once
 
@@ -64,7 +63,7 @@ struct flow_ticket {
     uint8_t seats;
     bool waiting;
     uint64_t since_ms;
-    struct list node; /* flow->queue */
+    struct list node; /* flow->queue, then flows->refused */
     struct list age;  /* flows->waiting */
 };
 
@@ -83,6 +82,7 @@ struct flows {
     unsigned in_use;     /* seats of all levels but the exempt one */
     struct map known;    /* level and name -> struct flow */
     struct list waiting; /* struct flow_ticket.age, the oldest first */
+    struct list refused; /* struct flow_ticket.node: tickets whose refuse() is due */
     struct timer timer;  /* armed for the oldest */
     struct defer turn;
 };
