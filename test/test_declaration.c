@@ -186,6 +186,8 @@ TEST(a_slip_is_named_with_its_place)
           "controllers[0].backoff: baseMs is larger than maxMs" },
         { controller, ",\"rate\":{\"perSecond\":0}",
           "controllers[0].rate.perSecond: must be a number from 0.001 to 1000000" },
+        { controller, ",\"rate\":{\"perSecond\":\"1\"}",
+          "controllers[0].rate.perSecond: must be a number from 0.001 to 1000000" },
         { controller, ",\"watches\":[{\"id\":\"w\",\"apiVersion\":\"v1\",\"kind\":\"Pod\"}]",
           "controllers[0].watches[0]: has no 'map', which says whose keys its events concern" },
         { controller,

@@ -505,11 +505,13 @@ static int check_backoff(struct bind *b, const struct json *v, void *at)
                                                    : BIND_FAIL(b, "baseMs is larger than maxMs");
 }
 
-static int check_rate(struct bind *b, const struct json *v, void *at)
+static int read_rate(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    double rate = *(double *)at;
-    return rate >= 0.001 && rate <= 1e6 ? 0
-                                        : BIND_FAIL(b, "must be a number from 0.001 to 1000000");
+    double rate = 0;
+    if (json_float(v, &rate) < 0 || !(rate >= 0.001 && rate <= 1e6))
+        return BIND_FAIL(b, "must be a number from 0.001 to 1000000");
+    *(double *)to = rate;
+    return 0;
 }
 
 /* Of seconds. */
@@ -526,7 +528,7 @@ static const struct bind_field backoff_fields[] = {
 };
 static const struct bind_table backoff_table = BIND_TABLE(backoff_fields, .check = check_backoff);
 static const struct bind_field rate_fields[] = {
-    BIND_FLOAT("perSecond", CONTROLLER, rate_per_s, .check = check_rate),
+    BIND_CUSTOM("perSecond", CONTROLLER, rate_per_s, read_rate),
     BIND_UINT("burst", CONTROLLER, rate_burst, .min = 1, .max = 1000000),
 };
 static const struct bind_table rate_table = BIND_TABLE(rate_fields);
