@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 
+/* Made of text/autoscaling.txt. */
+#include "kube/rules/autoscaling_rules.h"
+
 /* ---- metrics ---- */
 
 /* Scaling and metrics are of kinds: their group is asked for, the core group has none to scale. */
@@ -25,12 +28,8 @@ static void api_version(const struct validate_value *s, enum api_version rule)
 
 static void reference(const struct validate_value *s, enum api_version rule)
 {
-    static const struct validate_member members[] = {
-        { "kind", validate_required_path_segment, NULL },
-        { "name", validate_required_path_segment, NULL }
-    };
     MEMBER(version, s, "apiVersion");
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_reference);
     api_version(&version, rule);
 }
 
@@ -144,8 +143,6 @@ static void container_metric(const struct validate_value *s)
 
 static void metric(const struct validate_value *s)
 {
-    ENUM(types, ENUM_VALUE("ContainerResource"), ENUM_VALUE("External"), ENUM_VALUE("Object"),
-         ENUM_VALUE("Pods"), ENUM_VALUE("Resource"));
     static const struct {
         const char *type, *name;
         void (*check)(const struct validate_value *s);
@@ -157,7 +154,7 @@ static void metric(const struct validate_value *s)
     MEMBER(type, s, "type");
     size_t n = 0;
     validate_required(&type, "must specify a metric source type");
-    validate_enum_strict(&type, &types);
+    validate_enum_strict(&type, &enum_metric_types);
     for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
         MEMBER(source, s, sources[i].name);
         if (source.v && n++ == 0)
@@ -168,8 +165,8 @@ static void metric(const struct validate_value *s)
         if (!source.v && value_is(&type, sources[i].type))
             report_required(&source, "must populate information for the given metric source");
     }
-    if (!validate_enum_has(&types, value_text(&type)))
-        report_not_supported(&type, &types);
+    if (!validate_enum_has(&enum_metric_types, value_text(&type)))
+        report_not_supported(&type, &enum_metric_types);
     for (size_t i = 0; i < ARRAY_LEN(sources) && n != 1; i++) {
         MEMBER(source, s, sources[i].name);
         if (source.v && !value_is(&type, sources[i].type))
@@ -182,11 +179,10 @@ static void metric(const struct validate_value *s)
 static void scaling_policy(const struct validate_value *s, const void *unused)
 {
     enum { PERIOD_MAX_S = 1800 };
-    ENUM(types, ENUM_VALUE("Percent"), ENUM_VALUE("Pods"));
     MEMBER(type, s, "type");
     MEMBER(value, s, "value");
     MEMBER(period, s, "periodSeconds");
-    validate_enum_strict(&type, &types);
+    validate_enum_strict(&type, &enum_scaling_policy_types);
     if (value_number(&value) <= 0)
         report_invalid_number(&value, "must be greater than zero");
     if (value_number(&period) <= 0)
@@ -198,7 +194,6 @@ static void scaling_policy(const struct validate_value *s, const void *unused)
 static void scaling_rules(const struct validate_value *s, const void *unused)
 {
     enum { WINDOW_MAX_S = 3600 };
-    ENUM(selects, ENUM_VALUE("Disabled"), ENUM_VALUE("Max"), ENUM_VALUE("Min"));
     static const struct validate_each policy = { scaling_policy, NULL };
     MEMBER(window, s, "stabilizationWindowSeconds");
     MEMBER(select, s, "selectPolicy");
@@ -211,7 +206,7 @@ static void scaling_rules(const struct validate_value *s, const void *unused)
         report_invalid(&window, "must be greater than or equal to zero");
     if (value_number(&window) > WINDOW_MAX_S)
         report_invalid(&window, "must be less than or equal to 3600");
-    validate_enum_if_set(&select, &selects);
+    validate_enum_if_set(&select, &enum_scaling_rules_selects);
     validate_required(&policies, "must specify at least one Policy");
     validate_each(&policies, &policy);
     if (value_quantity(&tolerance, &q) && q.nano < 0)
@@ -221,8 +216,6 @@ static void scaling_rules(const struct validate_value *s, const void *unused)
 static void autoscaler_spec(const struct validate_value *spec, const struct json *old,
                             int64_t least)
 {
-    static const struct validate_member directions[] = { { "scaleUp", scaling_rules, NULL },
-                                                         { "scaleDown", scaling_rules, NULL } };
     MEMBER(min, spec, "minReplicas");
     MEMBER(max, spec, "maxReplicas");
     MEMBER(target, spec, "scaleTargetRef");
@@ -246,7 +239,7 @@ static void autoscaler_spec(const struct validate_value *spec, const struct json
     if (min.v && value_number(&min) == 0 && !beyond_resources)
         report_forbidden(&metrics, "must specify at least one Object or External metric to support "
                                    "scaling to zero replicas");
-    VALIDATE_MEMBERS(&behavior, directions);
+    VALIDATE_MEMBERS(&behavior, rules_autoscaler_spec_directions);
 }
 
 void validate_autoscaler(const struct json *obj, const struct json *old, struct field_errors *errs)
@@ -275,7 +268,6 @@ static void budget_status(const struct validate_value *status)
 
 void validate_budget(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    ENUM(policies, ENUM_VALUE("AlwaysAllow"), ENUM_VALUE("IfHealthyBudget"));
     static const char layout[] =
         "MinAvailable=minAvailable/null Selector=selector/null MaxUnavailable=maxUnavailable/null "
         "UnhealthyPodEvictionPolicy=unhealthyPodEvictionPolicy/null";
@@ -298,5 +290,5 @@ void validate_budget(const struct json *obj, const struct json *old, struct fiel
         validate_at_most_100_percent(&m);
     }
     validate_label_selector(&selector, NULL);
-    validate_enum_if_set(&policy, &policies);
+    validate_enum_if_set(&policy, &enum_budget_policies);
 }

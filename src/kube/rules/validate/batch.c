@@ -7,6 +7,9 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
+/* Made of text/batch.txt. */
+#include "kube/rules/batch_rules.h"
+
 #define ZONES "/usr/share/zoneinfo"
 
 enum {
@@ -55,10 +58,9 @@ static void indexed(const struct validate_value *spec)
 
 static void completion(const struct validate_value *spec)
 {
-    ENUM(modes, ENUM_VALUE("NonIndexed"), ENUM_VALUE("Indexed"));
     static const char *const only_indexed[] = { "backoffLimitPerIndex", "maxFailedIndexes" };
     MEMBER(mode, spec, "completionMode");
-    validate_enum_if_set(&mode, &modes);
+    validate_enum_if_set(&mode, &enum_completion_modes);
     if (value_is(&mode, "Indexed"))
         indexed(spec);
     if (mode.v && !value_is(&mode, "NonIndexed"))
@@ -110,11 +112,10 @@ static void exit_code_values(const struct validate_value *list, bool is_in)
 
 static void exit_codes(const struct validate_value *s, const struct map *containers)
 {
-    ENUM(operators, ENUM_VALUE("In"), ENUM_VALUE("NotIn"));
     MEMBER(op, s, "operator");
     MEMBER(name, s, "containerName");
     MEMBER(values, s, "values");
-    valid_values(&op, &operators);
+    valid_values(&op, &enum_exit_codes_operators);
     if (name.v && !map_has(containers, value_text(&name)))
         report_invalid_text(&name, "must be one of the container or initContainer names in the pod "
                                    "template");
@@ -127,14 +128,13 @@ static void exit_codes(const struct validate_value *s, const struct map *contain
 
 static void pod_conditions(const struct validate_value *list)
 {
-    ENUM(states, ENUM_VALUE("False"), ENUM_VALUE("True"), ENUM_VALUE("Unknown"));
     if (value_count(list) > POD_CONDITIONS_MAX)
         report_too_many(list, POD_CONDITIONS_MAX);
     value_each (pattern, i, list) {
         MEMBER(type, &pattern, "type");
         MEMBER(status, &pattern, "status");
         validate_qualified_name(&type, NULL);
-        valid_values(&status, &states);
+        valid_values(&status, &enum_pod_conditions_states);
     }
 }
 
@@ -147,13 +147,11 @@ static void say_wrong(const struct validate_value *s, const char *detail)
 static void failure_rule(const struct validate_value *s, const struct validate_value *spec,
                          const struct map *containers)
 {
-    ENUM(actions, ENUM_VALUE("Count"), ENUM_VALUE("FailIndex"), ENUM_VALUE("FailJob"),
-         ENUM_VALUE("Ignore"));
     MEMBER(action, s, "action");
     MEMBER(codes, s, "onExitCodes");
     MEMBER(conditions, s, "onPodConditions");
     if (!value_is(&action, "FailIndex"))
-        valid_values(&action, &actions);
+        valid_values(&action, &enum_failure_rule_actions);
     else if (!value_has(spec, "backoffLimitPerIndex"))
         report_invalid_text(&action, "requires the backoffLimitPerIndex to be set");
     if (codes.v)
@@ -222,9 +220,8 @@ static void success_policy(const struct validate_value *s, const struct validate
 
 static void replacement_policy(const struct validate_value *s, bool with_failure_policy)
 {
-    ENUM(policies, ENUM_VALUE("Failed"), ENUM_VALUE("TerminatingOrFailed"));
-    ENUM(only_failed, ENUM_VALUE("Failed"));
-    validate_enum_if_set(s, with_failure_policy ? &only_failed : &policies);
+    validate_enum_if_set(s, with_failure_policy ? &enum_replacement_policy_only_failed
+                                                : &enum_replacement_policy_policies);
 }
 
 /* ---- Jobs ---- */
@@ -271,11 +268,10 @@ static void managed_by(const struct validate_value *s)
 
 static void job_restart_policy(const struct validate_value *s, bool with_failure_policy)
 {
-    ENUM(policies, ENUM_VALUE("OnFailure"), ENUM_VALUE("Never"));
     if (value_text(s).n == 0 || value_is(s, "Always"))
         report_required(s, "valid values: \"OnFailure\", \"Never\"");
-    else if (!validate_enum_has(&policies, value_text(s)))
-        report_not_supported(s, &policies);
+    else if (!validate_enum_has(&enum_job_restart_policy_policies, value_text(s)))
+        report_not_supported(s, &enum_job_restart_policy_policies);
     else if (with_failure_policy && !value_is(s, "Never"))
         report_invalid_text(s, "only \"Never\" is supported when podFailurePolicy is specified");
 }
@@ -283,15 +279,6 @@ static void job_restart_policy(const struct validate_value *s, bool with_failure
 /* What the Jobs of CronJobs obey as well. */
 static void job_spec(const struct validate_value *s)
 {
-    static const struct validate_member counts[] = {
-        { "parallelism", validate_nonnegative, NULL },
-        { "completions", validate_nonnegative, NULL },
-        { "activeDeadlineSeconds", validate_nonnegative, NULL },
-        { "backoffLimit", validate_nonnegative, NULL },
-        { "ttlSecondsAfterFinished", validate_nonnegative, NULL },
-        { "backoffLimitPerIndex", validate_nonnegative, NULL },
-        { "maxFailedIndexes", validate_nonnegative, NULL }
-    };
     MEMBER(per_index, s, "backoffLimitPerIndex");
     MEMBER(manager, s, "managedBy");
     MEMBER(failure, s, "podFailurePolicy");
@@ -300,7 +287,7 @@ static void job_spec(const struct validate_value *s)
     MEMBER(template, s, "template");
     MEMBER(pod, &template, "spec");
     MEMBER(restart, &pod, "restartPolicy");
-    VALIDATE_MEMBERS(s, counts);
+    VALIDATE_MEMBERS(s, rules_job_spec_counts);
     if (value_has(s, "maxFailedIndexes") && !per_index.v)
         report_required(&per_index, "when maxFailedIndexes is specified");
     managed_by(&manager);
@@ -582,10 +569,7 @@ static const char *cron_list(struct arena *a, struct str text, const struct cron
 
 static const char *cron_descriptor(struct arena *a, struct str s)
 {
-    ENUM(known, ENUM_VALUE("@yearly"), ENUM_VALUE("@annually"), ENUM_VALUE("@monthly"),
-         ENUM_VALUE("@weekly"), ENUM_VALUE("@daily"), ENUM_VALUE("@midnight"),
-         ENUM_VALUE("@hourly"));
-    if (validate_enum_has(&known, s) || str_has_prefix(s, STR("@every ")))
+    if (validate_enum_has(&enum_cron_descriptor_known, s) || str_has_prefix(s, STR("@every ")))
         return NULL;
     return arena_printf(a, "unrecognized descriptor: " STR_FMT, STR_ARG(s));
 }
@@ -701,7 +685,6 @@ static void time_zone(const struct validate_value *s)
 
 static void job_template(const struct validate_value *s)
 {
-    ENUM(unset, ENUM_VALUE("nil"), ENUM_VALUE("false"));
     MEMBER(spec, s, "spec");
     MEMBER(selector, &spec, "selector");
     MEMBER(manual, &spec, "manualSelector");
@@ -710,16 +693,11 @@ static void job_template(const struct validate_value *s)
         report_invalid_value(&selector, selector_shown(s->errs->a, selector.v),
                              "`selector` will be auto-generated");
     if (json_bool(manual.v))
-        report_not_supported(&manual, &unset);
+        report_not_supported(&manual, &enum_job_template_unset);
 }
 
 void validate_cron_job(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    ENUM(policies, ENUM_VALUE("Allow"), ENUM_VALUE("Forbid"), ENUM_VALUE("Replace"));
-    static const struct validate_member limits[] = {
-        { "successfulJobsHistoryLimit", validate_nonnegative, NULL },
-        { "failedJobsHistoryLimit", validate_nonnegative, NULL }
-    };
     struct validate_value root = value_root(obj, errs);
     MEMBER(metadata, &root, "metadata");
     MEMBER(name, &metadata, "name");
@@ -734,9 +712,9 @@ void validate_cron_job(const struct json *obj, const struct json *old, struct fi
     validate_nonnegative(&deadline, NULL);
     if (!old || !value_same(zone.v, json_getc(before, "timeZone")))
         time_zone(&zone);
-    validate_enum(&policy, &policies);
+    validate_enum(&policy, &enum_cron_job_policies);
     job_template(&template);
-    VALIDATE_MEMBERS(&spec, limits);
+    VALIDATE_MEMBERS(&spec, rules_cron_job_limits);
     if (!old && value_text(&name).n > CRON_NAME_MAX_BYTES)
         report_invalid_text(&name, "must be no more than 52 characters");
 }

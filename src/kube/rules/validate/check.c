@@ -6,6 +6,9 @@
 
 #include <inttypes.h>
 
+/* Made of text/check.txt. */
+#include "kube/rules/check_rules.h"
+
 /* ---- checks ---- */
 
 void validate_members(const struct validate_value *s, const struct validate_member *checks,
@@ -171,18 +174,14 @@ void validate_each(const struct validate_value *s, const void *arg)
 void validate_finalizers(struct str group, const struct json *obj, struct field_errors *errs)
 {
     /* Their metadata follows the rules of extensions alone. */
-    ENUM(others, ENUM_VALUE("admissionregistration.k8s.io"), ENUM_VALUE("apiextensions.k8s.io"),
-         ENUM_VALUE("apiregistration.k8s.io"), ENUM_VALUE("coordination.k8s.io"),
-         ENUM_VALUE("events.k8s.io"));
-    ENUM(standard, ENUM_VALUE("kubernetes"), ENUM_VALUE("orphan"),
-         ENUM_VALUE("foregroundDeletion"));
     struct validate_value root = value_root(obj, errs);
     MEMBER(metadata, &root, "metadata");
     MEMBER(finalizers, &metadata, "finalizers");
-    if (validate_enum_has(&others, group))
+    if (validate_enum_has(&enum_finalizers_others, group))
         return;
     value_each (f, i, &finalizers)
-        if (str_find_char(value_text(&f), '/') < 0 && !validate_enum_has(&standard, value_text(&f)))
+        if (str_find_char(value_text(&f), '/') < 0 &&
+            !validate_enum_has(&enum_finalizers_standard, value_text(&f)))
             report_invalid_text(
                 &f, "name is neither a standard finalizer name nor is it fully qualified");
 }

@@ -25,14 +25,6 @@ void validate_members(const struct validate_value *s, const struct validate_memb
                       size_t n);
 #define VALIDATE_MEMBERS(s, table) validate_members((s), (table), ARRAY_LEN(table))
 
-#define ENUM_VALUE(text)                                                                           \
-    {                                                                                              \
-        text, sizeof(text) - 1                                                                     \
-    }
-/* ENUM(name, ENUM_VALUE("a"), ENUM_VALUE("b")); in the order in which upstream lists them. */
-#define ENUM(name, ...)                                                                            \
-    static const struct str name##_list[] = { __VA_ARGS__ };                                       \
-    static const struct validate_enum name = { name##_list, ARRAY_LEN(name##_list) }
 bool validate_enum_has(const struct validate_enum *w, struct str s);
 
 void validate_required(const struct validate_value *s, const void *detail); /* empty: required */

@@ -4,22 +4,12 @@
 
 #include <inttypes.h>
 
+/* Made of text/containers.txt. */
+#include "kube/rules/containers_rules.h"
+
 /* ---- references to fields and resources ---- */
 
-ENUM(env_fields, ENUM_VALUE("metadata.name"), ENUM_VALUE("metadata.namespace"),
-     ENUM_VALUE("metadata.uid"), ENUM_VALUE("spec.nodeName"), ENUM_VALUE("spec.serviceAccountName"),
-     ENUM_VALUE("status.hostIP"), ENUM_VALUE("status.hostIPs"), ENUM_VALUE("status.podIP"),
-     ENUM_VALUE("status.podIPs"));
 /* What the API knows by name; fewer can be used. */
-ENUM(known_fields, ENUM_VALUE("metadata.annotations"), ENUM_VALUE("metadata.labels"),
-     ENUM_VALUE("metadata.name"), ENUM_VALUE("metadata.namespace"), ENUM_VALUE("metadata.uid"),
-     ENUM_VALUE("spec.nodeName"), ENUM_VALUE("spec.restartPolicy"),
-     ENUM_VALUE("spec.serviceAccountName"), ENUM_VALUE("spec.schedulerName"),
-     ENUM_VALUE("status.phase"), ENUM_VALUE("status.hostIP"), ENUM_VALUE("status.hostIPs"),
-     ENUM_VALUE("status.podIP"), ENUM_VALUE("status.podIPs"));
-ENUM(container_fields, ENUM_VALUE("limits.cpu"), ENUM_VALUE("limits.ephemeral-storage"),
-     ENUM_VALUE("limits.memory"), ENUM_VALUE("requests.cpu"),
-     ENUM_VALUE("requests.ephemeral-storage"), ENUM_VALUE("requests.memory"));
 
 /* metadata.labels['x'] to its two parts. */
 static bool split_subscript(struct str text, struct str *path, struct str *subscript)
@@ -43,7 +33,7 @@ static const char *conversion_error(const struct validate_value *s, struct str v
                    ? NULL
                    : report_text(s, "field label does not support subscript: " STR_FMT,
                                  STR_ARG(field));
-    return validate_enum_has(&known_fields, field) || str_is(field, "spec.host")
+    return validate_enum_has(&enum_known_fields, field) || str_is(field, "spec.host")
                ? NULL
                : report_text(s, "field label not supported: " STR_FMT, STR_ARG(field));
 }
@@ -77,15 +67,11 @@ void validate_field_reference(const struct validate_value *s, const struct valid
 
 static void divisor(const struct validate_value *s, struct str resource)
 {
-    ENUM(for_cpu, ENUM_VALUE("1m"), ENUM_VALUE("1"));
-    ENUM(for_bytes, ENUM_VALUE("1"), ENUM_VALUE("1k"), ENUM_VALUE("1M"), ENUM_VALUE("1G"),
-         ENUM_VALUE("1T"), ENUM_VALUE("1P"), ENUM_VALUE("1E"), ENUM_VALUE("1Ki"), ENUM_VALUE("1Mi"),
-         ENUM_VALUE("1Gi"), ENUM_VALUE("1Ti"), ENUM_VALUE("1Pi"), ENUM_VALUE("1Ei"));
     struct quantity q;
     if (!value_quantity(s, &q) || q.nano == 0)
         return;
     bool cpu = str_has_suffix(resource, STR("s.cpu")),
-         bytes = validate_enum_has(&for_bytes, value_text(s));
+         bytes = validate_enum_has(&enum_divisor_for_bytes, value_text(s));
     const char *kind = str_has_suffix(resource, STR("s.memory")) ? "memory"
                        : str_has_suffix(resource, STR("s.ephemeral-storage"))
                            ? "local ephemeral storage"
@@ -93,7 +79,7 @@ static void divisor(const struct validate_value *s, struct str resource)
                                str_has_prefix(resource, STR("requests.hugepages-"))
                            ? "hugepages"
                            : NULL;
-    if (cpu && !validate_enum_has(&for_cpu, value_text(s)))
+    if (cpu && !validate_enum_has(&enum_divisor_for_cpu, value_text(s)))
         report_invalid_str(s, resource,
                            "only divisor's values 1m and 1 are supported with the cpu resource");
     if (kind && !bytes)
@@ -113,10 +99,10 @@ void validate_resource_reference(const struct validate_value *s, bool is_volume)
         report_required(&container, "");
     else if (name.n == 0)
         report_required(&resource, "");
-    else if (!validate_enum_has(&container_fields, name) &&
+    else if (!validate_enum_has(&enum_container_fields, name) &&
              !str_has_prefix(name, STR("limits.hugepages-")) &&
              !str_has_prefix(name, STR("requests.hugepages-")))
-        report_not_supported(&resource, &container_fields);
+        report_not_supported(&resource, &enum_container_fields);
     divisor(&by, name);
 }
 
@@ -135,11 +121,7 @@ static void key_reference(const struct validate_value *s)
 
 static void file_reference(const struct validate_value *s)
 {
-    static const struct validate_member members[] = { { "key", validate_required, NULL },
-                                                      { "volumeName", validate_required, NULL },
-                                                      { "path", validate_required, NULL },
-                                                      { "path", validate_path_below, NULL } };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_file_reference);
 }
 
 static void env_source(const struct validate_value *s, struct str value)
@@ -153,7 +135,7 @@ static void env_source(const struct validate_value *s, struct str value)
     if (!s->v)
         return;
     if (field.v)
-        validate_field_reference(&field, &env_fields);
+        validate_field_reference(&field, &enum_env_fields);
     if (resource.v)
         validate_resource_reference(&resource, false);
     if (config.v)
@@ -207,8 +189,6 @@ static void env_from(const struct validate_value *list, const void *unused)
 
 /* ---- ports ---- */
 
-ENUM(protocols, ENUM_VALUE("SCTP"), ENUM_VALUE("TCP"), ENUM_VALUE("UDP"));
-
 static void container_ports(const struct validate_value *list, const void *unused)
 {
     struct map names = { 0 };
@@ -228,7 +208,7 @@ static void container_ports(const struct validate_value *list, const void *unuse
             validate_port(&number, NULL);
         if (value_number(&host) != 0)
             validate_port(&host, NULL);
-        validate_enum(&protocol, &protocols);
+        validate_enum(&protocol, &enum_protocols);
     }
     map_fini(&names);
 }
@@ -253,9 +233,8 @@ static void host_ports_once(const struct validate_value *container, struct map *
 static void mount_propagation(const struct validate_value *s,
                               const struct validate_value *container)
 {
-    ENUM(modes, ENUM_VALUE("Bidirectional"), ENUM_VALUE("HostToContainer"), ENUM_VALUE("None"));
     MEMBER(security, container, "securityContext");
-    validate_enum_if_set(s, &modes);
+    validate_enum_if_set(s, &enum_mount_propagation_modes);
     if (value_is(s, "Bidirectional") && !value_member_bool(&security, "privileged"))
         report_forbidden(
             s, "Bidirectional mount propagation is available only to privileged containers");
@@ -263,9 +242,8 @@ static void mount_propagation(const struct validate_value *s,
 
 static void recursive_read_only(const struct validate_value *s, const struct validate_value *mount)
 {
-    ENUM(modes, ENUM_VALUE("Disabled"), ENUM_VALUE("Enabled"), ENUM_VALUE("IfPossible"));
     struct str propagation = value_member_text(mount, "mountPropagation");
-    validate_enum_if_set(s, &modes);
+    validate_enum_if_set(s, &enum_recursive_read_only_modes);
     if (!value_is(s, "Enabled") && !value_is(s, "IfPossible"))
         return;
     if (!value_member_bool(mount, "readOnly"))
@@ -410,13 +388,8 @@ static void exec_action(const struct validate_value *s)
 
 static void http_action(const struct validate_value *s)
 {
-    ENUM(schemes, ENUM_VALUE("HTTP"), ENUM_VALUE("HTTPS"));
-    static const struct validate_member members[] = { { "path", validate_required, NULL },
-                                                      { "port", validate_port_or_name, NULL },
-                                                      { "scheme", validate_enum_strict,
-                                                        &schemes } };
     MEMBER(headers, s, "httpHeaders");
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_http_action);
     json_each (header, headers.v)
         report_problems(&headers, json_get_str(header, "name"),
                         names_check_http_header(json_get_str(header, "name")));
@@ -476,19 +449,12 @@ enum probe { PROBE_LIVENESS, PROBE_READINESS, PROBE_STARTUP };
 
 static void probe(const struct validate_value *s, enum probe kind)
 {
-    static const struct validate_member numbers[] = {
-        { "initialDelaySeconds", validate_nonnegative, NULL },
-        { "timeoutSeconds", validate_nonnegative, NULL },
-        { "periodSeconds", validate_nonnegative, NULL },
-        { "successThreshold", validate_nonnegative, NULL },
-        { "failureThreshold", validate_nonnegative, NULL }
-    };
     MEMBER(threshold, s, "successThreshold");
     MEMBER(grace, s, "terminationGracePeriodSeconds");
     if (!s->v)
         return;
     handler(s, NULL, true);
-    VALIDATE_MEMBERS(s, numbers);
+    VALIDATE_MEMBERS(s, rules_probe_numbers);
     if (grace.v && value_number(&grace) <= 0)
         report_invalid(&grace, "must be greater than 0");
     if (kind != PROBE_READINESS && value_number(&threshold) != 1)
@@ -520,8 +486,6 @@ static void lifecycle_and_probes(const struct validate_value *container,
 
 static void resize_policy(const struct validate_value *list, const struct pod_context *pod)
 {
-    ENUM(resources, ENUM_VALUE("cpu"), ENUM_VALUE("memory"));
-    ENUM(policies, ENUM_VALUE("NotRequired"), ENUM_VALUE("RestartContainer"));
     bool never = str_is(json_get_str(pod->spec, "restartPolicy"), "Never");
     struct map seen = { 0 };
     value_each (item, i, list) {
@@ -530,8 +494,8 @@ static void resize_policy(const struct validate_value *list, const struct pod_co
         policy.v = json_getc(item.v, "restartPolicy");
         if (map_put(&seen, value_text(&resource), &seen))
             report_duplicate_str(&item, value_text(&resource));
-        validate_enum(&resource, &resources);
-        validate_enum(&policy, &policies);
+        validate_enum(&resource, &enum_resize_policy_resources);
+        validate_enum(&policy, &enum_resize_policy_policies);
         if (never && !value_is(&policy, "NotRequired"))
             report_invalid_text(&policy, "must be 'NotRequired' when `restartPolicy` is 'Never'");
     }
@@ -541,25 +505,14 @@ static void resize_policy(const struct validate_value *list, const struct pod_co
 /* What all kinds of containers must obey. */
 static void container_common(const struct validate_value *s, const struct pod_context *pod)
 {
-    ENUM(message_policies, ENUM_VALUE("File"), ENUM_VALUE("FallbackToLogsOnError"));
-    ENUM(pull_policies, ENUM_VALUE("Always"), ENUM_VALUE("IfNotPresent"), ENUM_VALUE("Never"));
-    static const struct validate_each env_vars = { env_var, NULL };
-    static const struct validate_member first[] = {
-        { "name", validate_required_label, NULL },
-        { "image", validate_required, NULL },
-        { "terminationMessagePolicy", validate_enum, &message_policies },
-        { "ports", container_ports, NULL },
-        { "env", validate_each, &env_vars },
-        { "envFrom", env_from, NULL },
-    };
     MEMBER(pull_policy, s, "imagePullPolicy");
     MEMBER(resources, s, "resources");
     MEMBER(resize, s, "resizePolicy");
     MEMBER(security, s, "securityContext");
-    VALIDATE_MEMBERS(s, first);
+    VALIDATE_MEMBERS(s, rules_container_common_first);
     volume_mounts(s, pod);
     volume_devices(s, pod);
-    validate_enum(&pull_policy, &pull_policies);
+    validate_enum(&pull_policy, &enum_container_common_pull_policies);
     resource_requirements(&resources, RESOURCE_CONTAINER, &pod->claims);
     resize_policy(&resize, pod);
     validate_container_security(&security, pod->host_users);
@@ -567,12 +520,11 @@ static void container_common(const struct validate_value *s, const struct pod_co
 
 static void restart_policy(const struct validate_value *s)
 {
-    ENUM(policies, ENUM_VALUE("Always"), ENUM_VALUE("Never"), ENUM_VALUE("OnFailure"));
     MEMBER(policy, s, "restartPolicy");
     MEMBER(rules, s, "restartPolicyRules");
     if (!policy.v && value_count(&rules))
         report_required(&policy, "must specify restartPolicy when restart rules are used");
-    validate_enum_if_set(&policy, &policies);
+    validate_enum_if_set(&policy, &enum_restart_policy_policies);
 }
 
 static void name_once(const struct validate_value *container, struct map *names)

@@ -3,6 +3,9 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
+/* Made of text/csi.txt. */
+#include "kube/rules/csi_rules.h"
+
 /* ---- CSINodes ---- */
 
 static void node_id(const struct validate_value *s, const void *unused)
@@ -35,12 +38,10 @@ static void topology_keys(const struct validate_value *driver)
 
 static void node_driver(const struct validate_value *driver, struct map *seen)
 {
-    static const struct validate_member members[] = { { "name", validate_csi_driver_name, NULL },
-                                                      { "nodeID", node_id, NULL } };
     MEMBER(name, driver, "name");
     MEMBER(allocatable, driver, "allocatable");
     MEMBER(count, &allocatable, "count");
-    VALIDATE_MEMBERS(driver, members);
+    VALIDATE_MEMBERS(driver, rules_node_driver);
     validate_nonnegative(&count, NULL);
     if (map_put(seen, value_text(&name), seen))
         report_duplicate_str(&name, value_text(&name));
@@ -108,21 +109,19 @@ static void token_requests(const struct validate_value *list)
 static void driver_spec(const struct validate_value *spec)
 {
     enum { PERIOD_MIN_S = 10 };
-    ENUM(policies, ENUM_VALUE("File"), ENUM_VALUE("None"), ENUM_VALUE("ReadWriteOnceWithFSType"));
-    ENUM(modes, ENUM_VALUE("Persistent"), ENUM_VALUE("Ephemeral"));
     MEMBER(policy, spec, "fsGroupPolicy");
     MEMBER(tokens, spec, "tokenRequests");
     MEMBER(lifecycles, spec, "volumeLifecycleModes");
     MEMBER(period, spec, "nodeAllocatableUpdatePeriodSeconds");
     MEMBER(in_secrets, spec, "serviceAccountTokenInSecrets");
-    if (policy.v && !validate_enum_has(&policies, value_text(&policy)))
-        report_not_supported(&policy, &policies);
+    if (policy.v && !validate_enum_has(&enum_driver_spec_policies, value_text(&policy)))
+        report_not_supported(&policy, &enum_driver_spec_policies);
     token_requests(&tokens);
     json_each (mode, lifecycles.v) {
         struct validate_value at = lifecycles;
         at.v = mode;
-        if (!validate_enum_has(&modes, json_str(mode)))
-            report_not_supported(&at, &modes);
+        if (!validate_enum_has(&enum_driver_spec_modes, json_str(mode)))
+            report_not_supported(&at, &enum_driver_spec_modes);
     }
     if (period.v && value_number(&period) < PERIOD_MIN_S)
         report_invalid(&period, "must be greater than or equal to 10 seconds");

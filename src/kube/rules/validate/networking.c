@@ -5,6 +5,9 @@
 
 #include <arpa/inet.h>
 
+/* Made of text/networking.txt. */
+#include "kube/rules/networking_rules.h"
+
 /* ---- Ingresses ---- */
 
 static void typed_reference(const struct validate_value *s)
@@ -71,7 +74,6 @@ static void prefix_path(const struct validate_value *s)
 
 static void http_path(const struct validate_value *s)
 {
-    ENUM(types, ENUM_VALUE("Exact"), ENUM_VALUE("ImplementationSpecific"), ENUM_VALUE("Prefix"));
     MEMBER(type, s, "pathType");
     MEMBER(path, s, "path");
     MEMBER(to, s, "backend");
@@ -82,7 +84,7 @@ static void http_path(const struct validate_value *s)
     if (value_is(&type, "Exact") || value_is(&type, "Prefix"))
         prefix_path(&path);
     else if (!value_is(&type, "ImplementationSpecific"))
-        report_not_supported(&type, &types);
+        report_not_supported(&type, &enum_http_path_types);
     else if (value_text(&path).n && !str_has_prefix(value_text(&path), STR("/")))
         report_invalid_text(&path, "must be an absolute path");
     backend(&to);
@@ -182,7 +184,6 @@ void validate_ingress(const struct json *obj, const struct json *old, struct fie
 
 static void class_parameters(const struct validate_value *s)
 {
-    ENUM(scopes, ENUM_VALUE("Cluster"), ENUM_VALUE("Namespace"));
     MEMBER(scope, s, "scope");
     MEMBER(ns, s, "namespace");
     if (!s->v)
@@ -192,7 +193,7 @@ static void class_parameters(const struct validate_value *s)
         report_required(&scope, "");
         return;
     }
-    validate_enum_strict(&scope, &scopes);
+    validate_enum_strict(&scope, &enum_class_parameters_scopes);
     if (value_is(&scope, "Namespace")) {
         if (ns.v)
             validate_label(&ns, NULL);
@@ -224,11 +225,10 @@ void validate_ingress_class(const struct json *obj, const struct json *old,
 
 static void policy_port(const struct validate_value *s, const void *unused)
 {
-    ENUM(protocols, ENUM_VALUE("TCP"), ENUM_VALUE("UDP"), ENUM_VALUE("SCTP"));
     MEMBER(protocol, s, "protocol");
     MEMBER(port, s, "port");
     MEMBER(end, s, "endPort");
-    validate_enum_if_set(&protocol, &protocols);
+    validate_enum_if_set(&protocol, &enum_policy_port_protocols);
     if (!port.v) {
         if (end.v)
             report_invalid(&end, "may not be specified when `port` is not specified");
@@ -296,7 +296,6 @@ static void policy_rules(const struct validate_value *spec, const char *directio
 void validate_network_policy(const struct json *obj, const struct json *old,
                              struct field_errors *errs)
 {
-    ENUM(directions, ENUM_VALUE("Ingress"), ENUM_VALUE("Egress"));
     struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(pods, &spec, "podSelector");
@@ -309,7 +308,7 @@ void validate_network_policy(const struct json *obj, const struct json *old,
         return;
     }
     value_each (type, i, &types)
-        validate_enum_strict(&type, &directions);
+        validate_enum_strict(&type, &enum_network_policy_directions);
 }
 
 /* ---- ServiceCIDR ---- */

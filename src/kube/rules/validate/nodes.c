@@ -3,6 +3,9 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
+/* Made of text/nodes.txt. */
+#include "kube/rules/nodes_rules.h"
+
 #define TAINT_LAYOUT "Key=key/\"\" Value=value/\"\" Effect=effect/\"\" TimeAdded=timeAdded/null"
 
 static void taint(const struct validate_value *s)
@@ -61,13 +64,6 @@ static void pod_cidrs(const struct validate_value *list)
 
 static void config_map_source(const struct validate_value *s)
 {
-    static const struct validate_member must_name[] = {
-        { "namespace", validate_required, "namespace must be set" },
-        { "namespace", validate_label_if_set, NULL },
-        { "name", validate_required, "name must be set" },
-        { "name", validate_subdomain_if_set, NULL },
-        { "kubeletConfigKey", validate_required, "kubeletConfigKey must be set" }
-    };
     MEMBER(uid, s, "uid");
     MEMBER(version, s, "resourceVersion");
     MEMBER(key, s, "kubeletConfigKey");
@@ -75,7 +71,7 @@ static void config_map_source(const struct validate_value *s)
         report_forbidden(&uid, "uid must not be set in spec");
     if (version.v)
         report_forbidden(&version, "resourceVersion must not be set in spec");
-    VALIDATE_MEMBERS(s, must_name);
+    VALIDATE_MEMBERS(s, rules_config_map_source_must_name);
     if (value_text(&key).n)
         report_problems(&key, value_text(&key), meta_check_config_key(value_text(&key)));
 }

@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 
+/* Made of text/pod.txt. */
+#include "kube/rules/pod_rules.h"
+
 #define SECCOMP_PREFIX "container.seccomp.security.alpha.kubernetes.io/"
 #define SECCOMP_POD    "seccomp.security.alpha.kubernetes.io/pod"
 #define DELETION_COST  "controller.kubernetes.io/pod-deletion-cost"
@@ -129,10 +132,7 @@ static void dns_config(const struct validate_value *s, struct str policy)
 
 static void host_alias(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_each names = { validate_subdomain, NULL };
-    static const struct validate_member members[] = { { "ip", validate_ip, NULL },
-                                                      { "hostnames", validate_each, &names } };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_host_alias);
 }
 
 /* Without a network of its own, a pod's ports are those of the host. */
@@ -267,7 +267,6 @@ static void windows_pod(const struct validate_value *spec)
 
 static void operating_system(const struct validate_value *spec)
 {
-    ENUM(systems, ENUM_VALUE("linux"), ENUM_VALUE("windows"));
     static const char *const options[] = { "windowsOptions" };
     MEMBER(os, spec, "os");
     MEMBER(name, &os, "name");
@@ -284,7 +283,7 @@ static void operating_system(const struct validate_value *spec)
         forbid(&security, options, 1, "windows options cannot be set for a linux pod");
         containers_visit(spec, linux_container, NULL);
     } else {
-        report_not_supported(&at, &systems);
+        report_not_supported(&at, &enum_operating_system_systems);
     }
 }
 
@@ -442,9 +441,8 @@ static void pod_resources(const struct validate_value *spec)
 
 static void priority_policy(const struct validate_value *s, const void *unused)
 {
-    ENUM(policies, ENUM_VALUE("PreemptLowerPriority"), ENUM_VALUE("Never"));
     if (s->v)
-        validate_enum(s, &policies);
+        validate_enum(s, &enum_priority_policy_policies);
 }
 
 static void overhead(const struct validate_value *s, const void *unused)
@@ -462,48 +460,20 @@ static void subdomain_if_set(const struct validate_value *s, const void *unused)
 
 static void pod_spec_lists(const struct validate_value *s, bool is_pod)
 {
-    ENUM(restart_policies, ENUM_VALUE("Always"), ENUM_VALUE("OnFailure"), ENUM_VALUE("Never"));
-    ENUM(dns_policies, ENUM_VALUE("ClusterFirstWithHostNet"), ENUM_VALUE("ClusterFirst"),
-         ENUM_VALUE("Default"), ENUM_VALUE("None"));
-    static const struct validate_each gates = { readiness_gate, NULL };
-    static const struct validate_member before[] = { { "restartPolicy", validate_enum,
-                                                       &restart_policies },
-                                                     { "dnsPolicy", validate_enum, &dns_policies },
-                                                     { "nodeSelector", validate_labels, NULL } };
-    static const struct validate_member after[] = {
-        { "readinessGates", validate_each, &gates },
-        { "schedulingGates", scheduling_gates, NULL },
-        { "topologySpreadConstraints", validate_topology_spread, NULL },
-    };
     MEMBER(place, s, "affinity");
     MEMBER(dns, s, "dnsConfig");
     host_network_ports(s, is_pod);
-    VALIDATE_MEMBERS(s, before);
+    VALIDATE_MEMBERS(s, rules_pod_spec_lists_before);
     validate_pod_security(s);
     validate_affinity(&place, NULL);
     dns_config(&dns, value_member_text(s, "dnsPolicy"));
-    VALIDATE_MEMBERS(s, after);
+    VALIDATE_MEMBERS(s, rules_pod_spec_lists_after);
     host_process(s);
     own_users(s);
 }
 
 void pod_spec(const struct validate_value *s, struct str pod_name, bool is_pod)
 {
-    static const struct validate_range deadline = { 1, INT32_MAX };
-    static const struct validate_each aliases = { host_alias, NULL };
-    static const struct validate_member rest[] = {
-        { "serviceAccountName", validate_subdomain_if_set, NULL },
-        { "nodeName", validate_subdomain_if_set, NULL },
-        { "activeDeadlineSeconds", validate_range_if_set, &deadline },
-        { "hostname", validate_label_if_set, NULL },
-        { "subdomain", validate_label_if_set, NULL },
-        { "tolerations", validate_tolerations, NULL },
-        { "hostAliases", validate_each, &aliases },
-        { "priorityClassName", validate_subdomain_if_set, NULL },
-        { "runtimeClassName", subdomain_if_set, NULL },
-        { "preemptionPolicy", priority_policy, NULL },
-        { "overhead", overhead, NULL },
-    };
     struct pod_context pod = { .spec = s->v,
                                .is_pod = is_pod,
                                .host_users = !json_is(json_getc(s->v, "hostUsers"), JSON_FALSE) };
@@ -517,7 +487,7 @@ void pod_spec(const struct validate_value *s, struct str pod_name, bool is_pod)
     validate_containers(s, &pod);
     pod_resources(s);
     pod_spec_lists(s, is_pod);
-    VALIDATE_MEMBERS(s, rest);
+    VALIDATE_MEMBERS(s, rules_pod_spec_rest);
     operating_system(s);
     map_fini(&pod.volumes);
     map_fini(&pod.claims);
@@ -723,13 +693,12 @@ void validate_pod_ephemeral(const struct json *obj, const struct json *old,
 
 void validate_pod_binding(const struct json *binding, struct field_errors *errs)
 {
-    ENUM(kinds, ENUM_VALUE("Node"), ENUM_VALUE("<empty>"));
     struct validate_value root = value_root(binding, errs);
     MEMBER(target, &root, "target");
     MEMBER(kind, &target, "kind");
     MEMBER(name, &target, "name");
     if (value_text(&kind).n && !value_is(&kind, "Node"))
-        report_not_supported(&kind, &kinds);
+        report_not_supported(&kind, &enum_pod_binding_kinds);
     validate_required(&name, NULL);
 }
 

@@ -2,6 +2,9 @@
 /* What may change of a pod once it is there, and what its status may become. */
 #include "kube/rules/validate/check.h"
 
+/* Made of text/pod_update.txt. */
+#include "kube/rules/pod_update_rules.h"
+
 /* ---- annotations ---- */
 
 static bool is_fixed_annotation(struct str key)
@@ -343,13 +346,12 @@ static void host_addresses(const struct validate_value *status)
 
 static void conditions(const struct validate_value *list)
 {
-    ENUM(of_system, ENUM_VALUE("PodScheduled"), ENUM_VALUE("Ready"), ENUM_VALUE("Initialized"));
     value_each (c, i, list) {
         MEMBER(seen, &c, "observedGeneration");
         struct validate_value type = value_named(&c, "Type", json_getc(c.v, "type"));
         if (value_number(&seen) < 0)
             report_invalid(&seen, "must be a non-negative integer");
-        if (!validate_enum_has(&of_system, value_text(&type)))
+        if (!validate_enum_has(&enum_conditions_of_system, value_text(&type)))
             validate_qualified_name(&type, NULL);
     }
 }

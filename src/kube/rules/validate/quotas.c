@@ -3,6 +3,9 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
+/* Made of text/quotas.txt. */
+#include "kube/rules/quotas_rules.h"
+
 /* ---- LimitRanges ---- */
 
 enum limit { LIMIT_MAX, LIMIT_MIN, LIMIT_DEFAULT, LIMIT_REQUEST, LIMIT_RATIO, LIMIT_N };
@@ -19,11 +22,10 @@ struct limits {
 
 static void limit_type(const struct validate_value *s, struct map *types)
 {
-    ENUM(standard, ENUM_VALUE("Pod"), ENUM_VALUE("Container"), ENUM_VALUE("PersistentVolumeClaim"));
     struct str type = value_text(s);
     struct meta_problems p = meta_check_qualified_name(type);
     report_problems(s, type, p);
-    if (!p.n && str_find_char(type, '/') < 0 && !validate_enum_has(&standard, type))
+    if (!p.n && str_find_char(type, '/') < 0 && !validate_enum_has(&enum_limit_type_standard, type))
         report_invalid_text(s, "must be a standard limit type or fully qualified");
     if (map_put(types, type, types))
         report_duplicate_str(s, type);
@@ -178,10 +180,6 @@ void validate_limit_range(const struct json *obj, const struct json *old, struct
 
 /* ---- ResourceQuotas ---- */
 
-ENUM(scopes, ENUM_VALUE("Terminating"), ENUM_VALUE("NotTerminating"), ENUM_VALUE("BestEffort"),
-     ENUM_VALUE("NotBestEffort"), ENUM_VALUE("PriorityClass"),
-     ENUM_VALUE("CrossNamespacePodAffinity"), ENUM_VALUE("VolumeAttributesClass"));
-
 static void amounts(const struct validate_value *up, const char *name)
 {
     MEMBER(list, up, name);
@@ -195,24 +193,17 @@ static void amounts(const struct validate_value *up, const char *name)
 /* Does a scope make sense for what is counted? */
 static bool scope_fits(struct str scope, struct str resource)
 {
-    ENUM(compute, ENUM_VALUE("cpu"), ENUM_VALUE("memory"), ENUM_VALUE("limits.cpu"),
-         ENUM_VALUE("limits.memory"), ENUM_VALUE("requests.cpu"), ENUM_VALUE("requests.memory"));
-    ENUM(storage, ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("requests.storage"));
-    ENUM(standard, ENUM_VALUE("ephemeral-storage"), ENUM_VALUE("requests.storage"),
-         ENUM_VALUE("requests.ephemeral-storage"), ENUM_VALUE("limits.ephemeral-storage"),
-         ENUM_VALUE("resourcequotas"), ENUM_VALUE("services"), ENUM_VALUE("replicationcontrollers"),
-         ENUM_VALUE("secrets"), ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("configmaps"),
-         ENUM_VALUE("services.nodeports"), ENUM_VALUE("services.loadbalancers"));
-    bool of_pods = str_is(resource, "pods") || validate_enum_has(&compute, resource);
-    bool known = of_pods || validate_enum_has(&standard, resource) ||
+    bool of_pods =
+        str_is(resource, "pods") || validate_enum_has(&enum_scope_fits_compute, resource);
+    bool known = of_pods || validate_enum_has(&enum_scope_fits_standard, resource) ||
                  str_has_prefix(resource, STR("hugepages-")) ||
                  str_has_prefix(resource, STR("requests.hugepages-"));
-    if (!known || !validate_enum_has(&scopes, scope))
+    if (!known || !validate_enum_has(&enum_scopes, scope))
         return true;
     if (str_is(scope, "BestEffort"))
         return str_is(resource, "pods");
     if (str_is(scope, "VolumeAttributesClass"))
-        return validate_enum_has(&storage, resource);
+        return validate_enum_has(&enum_scope_fits_storage, resource);
     return of_pods;
 }
 
@@ -242,7 +233,7 @@ static void quota_scopes(const struct validate_value *spec, const struct json *h
     json_each (scope, list.v) {
         if (map_put(&seen, json_str(scope), &seen))
             continue;
-        if (!validate_enum_has(&scopes, json_str(scope)))
+        if (!validate_enum_has(&enum_scopes, json_str(scope)))
             report_invalid(&list, "unsupported scope");
         scope_of_resources(&list, list.v, json_str(scope), hard);
     }
@@ -252,12 +243,10 @@ static void quota_scopes(const struct validate_value *spec, const struct json *h
 
 static void scope_requirement(const struct validate_value *at, const struct json *e)
 {
-    ENUM(only_exist, ENUM_VALUE("BestEffort"), ENUM_VALUE("NotBestEffort"),
-         ENUM_VALUE("Terminating"), ENUM_VALUE("NotTerminating"),
-         ENUM_VALUE("CrossNamespacePodAffinity"));
     struct validate_value op = value_named(at, "operator", json_getc(e, "operator"));
     struct validate_value values = value_named(at, "values", json_getc(e, "values"));
-    if (validate_enum_has(&only_exist, json_get_str(e, "scopeName")) && !value_is(&op, "Exists"))
+    if (validate_enum_has(&enum_scope_requirement_only_exist, json_get_str(e, "scopeName")) &&
+        !value_is(&op, "Exists"))
         report_invalid_text(&op,
                             "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
                             "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
@@ -283,7 +272,7 @@ static void scope_selector(const struct validate_value *spec, const struct json 
     struct validate_value name = value_named(&list, "scopeName", NULL);
     json_each (e, list.v) {
         struct str scope = json_get_str(e, "scopeName");
-        if (!validate_enum_has(&scopes, scope))
+        if (!validate_enum_has(&enum_scopes, scope))
             report_invalid_str(&name, scope, "unsupported scope");
         if (!map_has(&seen, scope))
             scope_of_resources(&list, selector.v, scope, hard);

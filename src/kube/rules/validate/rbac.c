@@ -3,14 +3,13 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
+/* Made of text/rbac.txt. */
+#include "kube/rules/rbac_rules.h"
+
 #define RBAC_GROUP "rbac.authorization.k8s.io"
 
 static void rule(const struct validate_value *s, bool namespaced)
 {
-    static const struct validate_member of_resources[] = {
-        { "apiGroups", validate_required, "resource rules must supply at least one api group" },
-        { "resources", validate_required, "resource rules must supply at least one resource" },
-    };
     MEMBER(verbs, s, "verbs");
     MEMBER(urls, s, "nonResourceURLs");
     MEMBER(groups, s, "apiGroups");
@@ -18,7 +17,7 @@ static void rule(const struct validate_value *s, bool namespaced)
     MEMBER(names, s, "resourceNames");
     validate_required(&verbs, "verbs must contain at least one value");
     if (value_count(&urls) == 0) {
-        VALIDATE_MEMBERS(s, of_resources);
+        VALIDATE_MEMBERS(s, rules_rule_of_resources);
         return;
     }
     if (namespaced)
@@ -63,9 +62,6 @@ void validate_cluster_role(const struct json *obj, const struct json *old,
 
 static void subject(const struct validate_value *s, bool namespaced)
 {
-    ENUM(kinds, ENUM_VALUE("ServiceAccount"), ENUM_VALUE("User"), ENUM_VALUE("Group"));
-    ENUM(group, ENUM_VALUE(RBAC_GROUP));
-    ENUM(no_group, ENUM_VALUE(""));
     MEMBER(kind, s, "kind");
     MEMBER(name, s, "name");
     MEMBER(api_group, s, "apiGroup");
@@ -74,30 +70,27 @@ static void subject(const struct validate_value *s, bool namespaced)
     if (value_is(&kind, "ServiceAccount")) {
         validate_subdomain_if_set(&name, NULL);
         if (value_text(&api_group).n)
-            report_not_supported(&api_group, &no_group);
+            report_not_supported(&api_group, &enum_subject_no_group);
         if (!namespaced)
             validate_required(&ns, NULL);
-    } else if (validate_enum_has(&kinds, value_text(&kind))) {
-        validate_enum_strict(&api_group, &group);
+    } else if (validate_enum_has(&enum_subject_kinds, value_text(&kind))) {
+        validate_enum_strict(&api_group, &enum_subject_group);
     } else {
-        report_not_supported(&kind, &kinds);
+        report_not_supported(&kind, &enum_subject_kinds);
     }
 }
 
 static void binding(const struct json *obj, const struct json *old, bool namespaced,
                     struct field_errors *errs)
 {
-    ENUM(group, ENUM_VALUE(RBAC_GROUP));
-    ENUM(kinds, ENUM_VALUE("Role"), ENUM_VALUE("ClusterRole"));
-    ENUM(cluster_kinds, ENUM_VALUE("ClusterRole"));
     struct validate_value root = value_root(obj, errs);
     MEMBER(role, &root, "roleRef");
     MEMBER(api_group, &role, "apiGroup");
     MEMBER(kind, &role, "kind");
     MEMBER(name, &role, "name");
     MEMBER(subjects, &root, "subjects");
-    validate_enum_strict(&api_group, &group);
-    validate_enum_strict(&kind, namespaced ? &kinds : &cluster_kinds);
+    validate_enum_strict(&api_group, &enum_binding_group);
+    validate_enum_strict(&kind, namespaced ? &enum_binding_kinds : &enum_binding_cluster_kinds);
     validate_required_path_segment(&name, NULL);
     value_each (s, i, &subjects)
         subject(&s, namespaced);

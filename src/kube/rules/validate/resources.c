@@ -2,19 +2,8 @@
 /* Names and amounts of resources: requests and limits, capacities, quotas. */
 #include "kube/rules/validate/check.h"
 
-ENUM(container_resources, ENUM_VALUE("cpu"), ENUM_VALUE("ephemeral-storage"), ENUM_VALUE("memory"));
-ENUM(pod_resources, ENUM_VALUE("cpu"), ENUM_VALUE("hugepages-"), ENUM_VALUE("memory"));
-ENUM(quota_resources, ENUM_VALUE("cpu"), ENUM_VALUE("memory"), ENUM_VALUE("ephemeral-storage"),
-     ENUM_VALUE("requests.cpu"), ENUM_VALUE("requests.memory"), ENUM_VALUE("requests.storage"),
-     ENUM_VALUE("requests.ephemeral-storage"), ENUM_VALUE("limits.cpu"),
-     ENUM_VALUE("limits.memory"), ENUM_VALUE("limits.ephemeral-storage"), ENUM_VALUE("pods"),
-     ENUM_VALUE("resourcequotas"), ENUM_VALUE("services"), ENUM_VALUE("replicationcontrollers"),
-     ENUM_VALUE("secrets"), ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("configmaps"),
-     ENUM_VALUE("services.nodeports"), ENUM_VALUE("services.loadbalancers"));
-ENUM(integer_resources, ENUM_VALUE("pods"), ENUM_VALUE("resourcequotas"), ENUM_VALUE("services"),
-     ENUM_VALUE("replicationcontrollers"), ENUM_VALUE("secrets"), ENUM_VALUE("configmaps"),
-     ENUM_VALUE("persistentvolumeclaims"), ENUM_VALUE("services.nodeports"),
-     ENUM_VALUE("services.loadbalancers"));
+/* Made of text/resources.txt. */
+#include "kube/rules/resources_rules.h"
 
 static bool is_huge_pages(struct str name)
 {
@@ -55,7 +44,7 @@ static bool known_name(const struct validate_value *s, struct str name)
 {
     struct meta_problems p = meta_check_qualified_name(name);
     bool known = str_find_char(name, '/') >= 0 || str_is(name, "storage") ||
-                 validate_enum_has(&quota_resources, name) || is_quota_huge_pages(name);
+                 validate_enum_has(&enum_quota_resources, name) || is_quota_huge_pages(name);
     report_problems(s, name, p);
     if (!p.n && !known)
         report_invalid_str(s, name, "must be a standard resource type or fully qualified");
@@ -65,7 +54,7 @@ static bool known_name(const struct validate_value *s, struct str name)
 static void container_name(const struct validate_value *s, struct str name)
 {
     if (str_find_char(name, '/') < 0) {
-        if (!validate_enum_has(&container_resources, name) && !is_huge_pages(name))
+        if (!validate_enum_has(&enum_container_resources, name) && !is_huge_pages(name))
             report_invalid_str(s, name, "must be a standard resource for containers");
     } else if (!resource_is_native(name) && !is_extended_resource(name)) {
         report_invalid_str(s, name, "doesn't follow extended resource name standard");
@@ -75,8 +64,8 @@ static void container_name(const struct validate_value *s, struct str name)
 static void pod_name(const struct validate_value *s, struct str name)
 {
     if (!str_is(name, "cpu") && !str_is(name, "memory") && !is_huge_pages(name))
-        field_error_enum(s->errs, value_path(s), json_new_str(s->errs->a, name), pod_resources.p,
-                         pod_resources.n);
+        field_error_enum(s->errs, value_path(s), json_new_str(s->errs->a, name),
+                         enum_pod_resources.p, enum_pod_resources.n);
 }
 
 void resource_name(const struct validate_value *s, struct str name, enum resource_use use)
@@ -91,7 +80,7 @@ void resource_name(const struct validate_value *s, struct str name, enum resourc
             pod_name(s, name);
         break;
     case RESOURCE_QUOTA:
-        if (str_find_char(name, '/') < 0 && !validate_enum_has(&quota_resources, name) &&
+        if (str_find_char(name, '/') < 0 && !validate_enum_has(&enum_quota_resources, name) &&
             !is_quota_huge_pages(name))
             report_invalid_str(s, name, "must be a standard resource for quota");
         break;
@@ -109,7 +98,7 @@ void resource_value(const struct validate_value *s, struct str name)
         return;
     if (q.nano < 0)
         report_invalid_text(s, "must be greater than or equal to 0");
-    if ((validate_enum_has(&integer_resources, name) || is_extended_resource(name)) &&
+    if ((validate_enum_has(&enum_integer_resources, name) || is_extended_resource(name)) &&
         quantity_milli(q) % 1000 != 0)
         report_invalid_text(s, "must be an integer");
 }

@@ -2,13 +2,13 @@
 /* Security contexts of pods and containers. */
 #include "kube/rules/validate/check.h"
 
-static const struct validate_range ids = { 0, INT32_MAX };
+/* Made of text/security.txt. */
+#include "kube/rules/security_rules.h"
 
 /* ---- profiles ---- */
 
 static void seccomp(const struct validate_value *s, const void *unused)
 {
-    ENUM(types, ENUM_VALUE("Localhost"), ENUM_VALUE("RuntimeDefault"), ENUM_VALUE("Unconfined"));
     MEMBER(type, s, "type");
     MEMBER(profile, s, "localhostProfile");
     if (!s->v)
@@ -16,7 +16,7 @@ static void seccomp(const struct validate_value *s, const void *unused)
     if (value_text(&type).n == 0)
         report_required(&type, "type is required when seccompProfile is set");
     else
-        validate_enum_strict(&type, &types);
+        validate_enum_strict(&type, &enum_seccomp_types);
     if (!value_is(&type, "Localhost")) {
         if (profile.v)
             report_invalid_value(
@@ -46,15 +46,14 @@ static void app_armor_local(const struct validate_value *profile)
 
 static void app_armor(const struct validate_value *s, const void *unused)
 {
-    ENUM(types, ENUM_VALUE("Localhost"), ENUM_VALUE("RuntimeDefault"), ENUM_VALUE("Unconfined"));
     MEMBER(type, s, "type");
     MEMBER(profile, s, "localhostProfile");
     if (!s->v)
         return;
     if (value_text(&type).n == 0)
         report_required(&type, "type is required when appArmorProfile is set");
-    else if (!validate_enum_has(&types, value_text(&type)))
-        report_not_supported(&type, &types);
+    else if (!validate_enum_has(&enum_app_armor_types, value_text(&type)))
+        report_not_supported(&type, &enum_app_armor_types);
     else if (value_is(&type, "Localhost"))
         app_armor_local(&profile);
     else if (profile.v)
@@ -161,12 +160,7 @@ static void subdomain_if_set(const struct validate_value *s, const void *unused)
 
 static void windows_options(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_member members[] = {
-        { "gmsaCredentialSpecName", subdomain_if_set, NULL },
-        { "gmsaCredentialSpec", credential_spec, NULL },
-        { "runAsUserName", windows_user_name, NULL },
-    };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_windows_options);
 }
 
 /* ---- containers ---- */
@@ -209,22 +203,17 @@ static void escalation(const struct validate_value *s)
 
 void validate_container_security(const struct validate_value *s, bool host_users)
 {
-    static const struct validate_member users[] = { { "runAsUser", validate_range_if_set, &ids },
-                                                    { "runAsGroup", validate_range_if_set, &ids } };
-    static const struct validate_member rest[] = { { "windowsOptions", windows_options, NULL },
-                                                   { "appArmorProfile", app_armor, NULL } };
-    ENUM(proc_mounts, ENUM_VALUE("Default"), ENUM_VALUE("Unmasked"));
     MEMBER(proc_mount, s, "procMount");
     MEMBER(profile, s, "seccompProfile");
     if (!s->v)
         return;
-    VALIDATE_MEMBERS(s, users);
-    validate_enum_if_set(&proc_mount, &proc_mounts);
+    VALIDATE_MEMBERS(s, rules_container_security_users);
+    validate_enum_if_set(&proc_mount, &enum_container_security_proc_mounts);
     if (host_users && value_is(&proc_mount, "Unmasked"))
         report_invalid(&proc_mount, "`hostUsers` must be false to use `Unmasked`");
     seccomp(&profile, NULL);
     escalation(s);
-    VALIDATE_MEMBERS(s, rest);
+    VALIDATE_MEMBERS(s, rules_container_security_rest);
 }
 
 /* ---- pods ---- */
@@ -275,30 +264,13 @@ static void sysctls(const struct validate_value *s, const struct validate_value 
 
 void validate_pod_security(const struct validate_value *spec)
 {
-    static const struct validate_each groups = { validate_range, &ids };
-    static const struct validate_member users[] = { { "fsGroup", validate_range_if_set, &ids },
-                                                    { "runAsUser", validate_range_if_set, &ids },
-                                                    { "runAsGroup", validate_range_if_set, &ids },
-                                                    { "supplementalGroups", validate_each,
-                                                      &groups } };
-    ENUM(change_policies, ENUM_VALUE("Always"), ENUM_VALUE("OnRootMismatch"));
-    ENUM(group_policies, ENUM_VALUE("Merge"), ENUM_VALUE("Strict"));
-    ENUM(selinux_policies, ENUM_VALUE("MountOption"), ENUM_VALUE("Recursive"));
-    static const struct validate_member rest[] = {
-        { "fsGroupChangePolicy", validate_enum_if_set, &change_policies },
-        { "seccompProfile", seccomp, NULL },
-        { "windowsOptions", windows_options, NULL },
-        { "appArmorProfile", app_armor, NULL },
-        { "supplementalGroupsPolicy", validate_enum_if_set, &group_policies },
-        { "seLinuxChangePolicy", validate_enum_if_set, &selinux_policies },
-    };
     MEMBER(s, spec, "securityContext");
     MEMBER(list, &s, "sysctls");
     const struct json *share = json_getc(spec->v, "shareProcessNamespace");
     struct validate_value share_at = value_named(&s, "shareProcessNamespace", share);
-    VALIDATE_MEMBERS(&s, users);
+    VALIDATE_MEMBERS(&s, rules_pod_security_users);
     if (json_bool(share) && value_member_bool(spec, "hostPID"))
         report_invalid(&share_at, "ShareProcessNamespace and HostPID cannot both be enabled");
     sysctls(&list, spec);
-    VALIDATE_MEMBERS(&s, rest);
+    VALIDATE_MEMBERS(&s, rules_pod_security_rest);
 }

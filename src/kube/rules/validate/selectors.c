@@ -4,6 +4,9 @@
 
 #include "kube/model/selector.h"
 
+/* Made of text/selectors.txt. */
+#include "kube/rules/selectors_rules.h"
+
 /* ---- label selectors ---- */
 
 /* What both kinds of requirements say about operators that take values or none. */
@@ -43,12 +46,8 @@ static void label_requirement(const struct validate_value *s, const void *unused
 
 void validate_label_selector(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_each requirements = { label_requirement, NULL };
-    static const struct validate_member members[] = { { "matchLabels", validate_labels, NULL },
-                                                      { "matchExpressions", validate_each,
-                                                        &requirements } };
     if (s->v)
-        VALIDATE_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, rules_label_selector);
 }
 
 struct json *selector_shown(struct arena *a, const struct json *selector)
@@ -231,13 +230,9 @@ static void affinity_label_keys(const struct validate_value *term)
 
 static void pod_term(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_member selectors[] = {
-        { "labelSelector", validate_label_selector, NULL },
-        { "namespaceSelector", validate_label_selector, NULL }
-    };
     MEMBER(key, s, "topologyKey");
     struct validate_value names = value_named(s, "namespace", json_getc(s->v, "namespaces"));
-    VALIDATE_MEMBERS(s, selectors);
+    VALIDATE_MEMBERS(s, rules_pod_term_selectors);
     namespaces(&names, NULL);
     affinity_label_keys(s);
     validate_required(&key, "can not be empty");
@@ -251,52 +246,33 @@ static void weighted_pod_term(const struct validate_value *s, const void *unused
     pod_term(&term, NULL);
 }
 
-#define REQUIRED_RULES  "requiredDuringSchedulingIgnoredDuringExecution"
-#define PREFERRED_RULES "preferredDuringSchedulingIgnoredDuringExecution"
-
 static void node_affinity(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_each preferred = { preferred_node_term, NULL };
-    static const struct validate_member members[] = {
-        { REQUIRED_RULES, validate_node_selector, NULL },
-        { PREFERRED_RULES, validate_each, &preferred }
-    };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_node_affinity);
 }
 
 static void pod_affinity(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_each required = { pod_term, NULL },
-                                      preferred = { weighted_pod_term, NULL };
-    static const struct validate_member members[] = {
-        { REQUIRED_RULES, validate_each, &required }, { PREFERRED_RULES, validate_each, &preferred }
-    };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_pod_affinity);
 }
 
 void validate_affinity(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_member members[] = { { "nodeAffinity", node_affinity, NULL },
-                                                      { "podAffinity", pod_affinity, NULL },
-                                                      { "podAntiAffinity", pod_affinity, NULL } };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_affinity);
 }
 
 /* ---- taints and tolerations ---- */
 
 void validate_taint_effect(const struct validate_value *s, bool may_be_empty)
 {
-    ENUM(effects, ENUM_VALUE("NoSchedule"), ENUM_VALUE("PreferNoSchedule"),
-         ENUM_VALUE("NoExecute"));
     if (value_text(s).n == 0 && !may_be_empty)
         report_required(s, "");
     else
-        validate_enum_strict(s, &effects);
+        validate_enum_strict(s, &enum_taint_effect_effects);
 }
 
 static void toleration(const struct validate_value *s, const void *unused)
 {
-    ENUM(operators, ENUM_VALUE("Equal"), ENUM_VALUE("Exists"));
     MEMBER(key, s, "key");
     MEMBER(op, s, "operator");
     MEMBER(effect, s, "effect");
@@ -308,8 +284,8 @@ static void toleration(const struct validate_value *s, const void *unused)
     if (value_has(s, "tolerationSeconds") && !value_is(&effect, "NoExecute"))
         report_invalid_text(&effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
     struct meta_problems p = meta_check_label_value(value);
-    if (value_text(&op).n && !validate_enum_has(&operators, value_text(&op)))
-        report_not_supported(&op, &operators);
+    if (value_text(&op).n && !validate_enum_has(&enum_toleration_operators, value_text(&op)))
+        report_not_supported(&op, &enum_toleration_operators);
     else if (!value_is(&op, "Exists") && p.n)
         report_invalid_str(&op, value,
                            p.n > 1 ? report_text(s, "%s;%s", p.text[0], p.text[1]) : p.text[0]);
@@ -343,8 +319,6 @@ static void min_domains(const struct validate_value *s, struct str action)
 /* later: constraints behind this one by key and action. */
 static void spread_constraint(const struct validate_value *s, bool comes_again)
 {
-    ENUM(actions, ENUM_VALUE("DoNotSchedule"), ENUM_VALUE("ScheduleAnyway"));
-    ENUM(policies, ENUM_VALUE("Honor"), ENUM_VALUE("Ignore"));
     MEMBER(skew, s, "maxSkew");
     MEMBER(key, s, "topologyKey");
     MEMBER(action, s, "whenUnsatisfiable");
@@ -356,7 +330,7 @@ static void spread_constraint(const struct validate_value *s, bool comes_again)
     if (value_number(&skew) <= 0)
         report_invalid_number(&skew, "must be greater than zero");
     validate_required(&key, "can not be empty");
-    validate_enum_strict(&action, &actions);
+    validate_enum_strict(&action, &enum_spread_constraint_actions);
     if (comes_again) {
         struct validate_value pair = value_named(s, "{topologyKey, whenUnsatisfiable}", NULL);
         report_duplicate_str(
@@ -364,8 +338,8 @@ static void spread_constraint(const struct validate_value *s, bool comes_again)
                                       STR_ARG(value_text(&action)))));
     }
     min_domains(&domains, value_text(&action));
-    validate_enum_if_set(&affinity_policy, &policies);
-    validate_enum_if_set(&taints_policy, &policies);
+    validate_enum_if_set(&affinity_policy, &enum_spread_constraint_policies);
+    validate_enum_if_set(&taints_policy, &enum_spread_constraint_policies);
     label_keys(&keys, &selector);
     if (value_count(&keys) && selector.v)
         keys_in_selector_twice(s, &keys, &selector);

@@ -5,7 +5,8 @@
 
 #include <inttypes.h>
 
-ENUM(protocols, ENUM_VALUE("SCTP"), ENUM_VALUE("TCP"), ENUM_VALUE("UDP"));
+/* Made of text/services.txt. */
+#include "kube/rules/services_rules.h"
 
 static bool is_headless(const struct json *service)
 {
@@ -40,15 +41,11 @@ static void qualified_if_set(const struct validate_value *s, const void *unused)
 
 static void service_ports(const struct validate_value *list)
 {
-    static const struct validate_member members[] = { { "port", validate_port, NULL },
-                                                      { "protocol", validate_enum, &protocols },
-                                                      { "targetPort", validate_port_or_name, NULL },
-                                                      { "appProtocol", qualified_if_set, NULL } };
     struct map names = { 0 };
     value_each (port, i, list) {
         MEMBER(name, &port, "name");
         name_once(&name, value_count(list) > 1, &names);
-        VALIDATE_MEMBERS(&port, members);
+        VALIDATE_MEMBERS(&port, rules_service_ports);
     }
     map_fini(&names);
 }
@@ -93,13 +90,12 @@ static void ports_once(const struct validate_value *list, bool cluster_only)
 
 static void session_affinity(const struct validate_value *spec)
 {
-    ENUM(types, ENUM_VALUE("ClientIP"), ENUM_VALUE("None"));
     static const char refusal[] = "when session affinity type is ClientIP";
     MEMBER(type, spec, "sessionAffinity");
     MEMBER(config, spec, "sessionAffinityConfig");
     MEMBER(client, &config, "clientIP");
     MEMBER(timeout, &client, "timeoutSeconds");
-    validate_enum(&type, &types);
+    validate_enum(&type, &enum_session_affinity_types);
     if (value_is(&type, "None") && config.v)
         report_forbidden(&config, "must not be set when session affinity is None");
     if (!value_is(&type, "ClientIP"))
@@ -126,10 +122,9 @@ static void cluster_ip_first(const struct validate_value *spec)
 
 static void ip_families(const struct validate_value *list)
 {
-    ENUM(families, ENUM_VALUE("IPv4"), ENUM_VALUE("IPv6"));
     struct map seen = { 0 };
     value_each (family, i, list) {
-        validate_enum_strict(&family, &families);
+        validate_enum_strict(&family, &enum_ip_families_families);
         if (map_put(&seen, value_text(&family), &seen))
             report_duplicate_str(&family, value_text(&family));
     }
@@ -172,8 +167,6 @@ static void ips_of_families(const struct validate_value *ips, const struct valid
 
 static void cluster_addresses(const struct validate_value *root, const struct validate_value *spec)
 {
-    ENUM(policies, ENUM_VALUE("PreferDualStack"), ENUM_VALUE("RequireDualStack"),
-         ENUM_VALUE("SingleStack"));
     MEMBER(ips, spec, "clusterIPs");
     MEMBER(families, spec, "ipFamilies");
     MEMBER(policy, spec, "ipFamilyPolicy");
@@ -181,7 +174,7 @@ static void cluster_addresses(const struct validate_value *root, const struct va
         return;
     cluster_ip_first(spec);
     ip_families(&families);
-    validate_enum_if_set(&policy, &policies);
+    validate_enum_if_set(&policy, &enum_cluster_addresses_policies);
     if (!cluster_ips(&ips))
         return;
     if (value_count(&ips) > 1 && !validate_is_dual_stack(ips.v, NULL, false))
@@ -252,7 +245,6 @@ static void load_balancer(const struct validate_value *root, const struct valida
 
 void validate_load_balancer_status(const struct validate_value *s)
 {
-    ENUM(modes, ENUM_VALUE("Proxy"), ENUM_VALUE("VIP"));
     MEMBER(list, s, "ingress");
     value_each (ingress, i, &list) {
         MEMBER(ip, &ingress, "ip");
@@ -266,7 +258,7 @@ void validate_load_balancer_status(const struct validate_value *s)
         else if (mode.v && value_text(&ip).n == 0)
             report_forbidden(&mode, "may not be specified when `ip` is not set");
         else
-            validate_enum_if_set(&mode, &modes);
+            validate_enum_if_set(&mode, &enum_load_balancer_status_modes);
         validate_subdomain_if_set(&host, NULL);
         if (value_text(&host).n && validate_ip_parse(value_text(&host), &parsed))
             report_invalid_text(&host, "must be a DNS name, not an IP address");
@@ -290,15 +282,12 @@ static bool is_reached_from_outside(const struct json *service)
 
 static void traffic(const struct validate_value *root, const struct validate_value *spec)
 {
-    ENUM(policies, ENUM_VALUE("Cluster"), ENUM_VALUE("Local"));
-    ENUM(distributions, ENUM_VALUE("PreferClose"), ENUM_VALUE("PreferSameZone"),
-         ENUM_VALUE("PreferSameNode"));
     MEMBER(external, spec, "externalTrafficPolicy");
     MEMBER(health, spec, "healthCheckNodePort");
     MEMBER(internal, spec, "internalTrafficPolicy");
     MEMBER(distribution, spec, "trafficDistribution");
     if (is_reached_from_outside(root->v))
-        validate_enum(&external, &policies);
+        validate_enum(&external, &enum_traffic_policies);
     else if (value_text(&external).n)
         report_invalid_text(&external, "may only be set for externally-accessible services");
     if (!needs_health_check(root->v)) {
@@ -313,8 +302,8 @@ static void traffic(const struct validate_value *root, const struct validate_val
     if (!internal.v && (is_type(root->v, "NodePort") || is_type(root->v, "LoadBalancer") ||
                         is_type(root->v, "ClusterIP")))
         report_required(&internal, "");
-    validate_enum_if_set(&internal, &policies);
-    validate_enum_if_set(&distribution, &distributions);
+    validate_enum_if_set(&internal, &enum_traffic_policies);
+    validate_enum_if_set(&distribution, &enum_traffic_distributions);
 }
 
 /* ---- types ---- */
@@ -362,11 +351,6 @@ static void topology_annotations(const struct validate_value *root)
 
 static void whole_service(const struct validate_value *root)
 {
-    ENUM(types, ENUM_VALUE("ClusterIP"), ENUM_VALUE("ExternalName"), ENUM_VALUE("LoadBalancer"),
-         ENUM_VALUE("NodePort"));
-    static const struct validate_each externals = { external_ip, NULL };
-    static const struct validate_member outside[] = { { "externalIPs", validate_each, &externals },
-                                                      { "type", validate_enum, &types } };
     MEMBER(spec, root, "spec");
     MEMBER(ports, &spec, "ports");
     MEMBER(selector, &spec, "selector");
@@ -384,7 +368,7 @@ static void whole_service(const struct validate_value *root)
     validate_labels(&selector, NULL);
     session_affinity(&spec);
     cluster_addresses(root, &spec);
-    VALIDATE_MEMBERS(&spec, outside);
+    VALIDATE_MEMBERS(&spec, rules_whole_service_outside);
     ports_once(&ports, is_type(root->v, "ClusterIP"));
     source_ranges(root, &spec);
     if (allocate.v && !is_lb)
@@ -515,38 +499,25 @@ void validate_service(const struct json *obj, const struct json *old, struct fie
 
 static void endpoint_address(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_member members[] = { { "ip", validate_ip, NULL },
-                                                      { "hostname", validate_label_if_set, NULL },
-                                                      { "nodeName", validate_subdomain_if_set,
-                                                        NULL },
-                                                      { "ip", validate_ordinary_ip, NULL } };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_endpoint_address);
 }
 
 static void endpoint_port(const struct validate_value *s, bool needs_name)
 {
-    static const struct validate_member members[] = { { "name", validate_label_if_set, NULL },
-                                                      { "port", validate_port, NULL },
-                                                      { "protocol", validate_enum, &protocols },
-                                                      { "appProtocol", qualified_if_set, NULL } };
     MEMBER(name, s, "name");
     if (needs_name)
         validate_required(&name, NULL);
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_endpoint_port);
 }
 
 static void endpoint_subset(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_each address = { endpoint_address, NULL };
-    static const struct validate_member lists[] = {
-        { "addresses", validate_each, &address }, { "notReadyAddresses", validate_each, &address }
-    };
     MEMBER(ready, s, "addresses");
     MEMBER(not_ready, s, "notReadyAddresses");
     MEMBER(ports, s, "ports");
     if (value_count(&ready) == 0 && value_count(&not_ready) == 0)
         report_required(s, "must specify `addresses` or `notReadyAddresses`");
-    VALIDATE_MEMBERS(s, lists);
+    VALIDATE_MEMBERS(s, rules_endpoint_subset_lists);
     value_each (port, i, &ports)
         endpoint_port(&port, value_count(&ports) > 1);
 }
@@ -610,7 +581,6 @@ static void slice_hints(const struct validate_value *s, const char *member)
 
 static void slice_endpoint(const struct validate_value *s, const void *type)
 {
-    ENUM(types, ENUM_VALUE("FQDN"), ENUM_VALUE("IPv4"), ENUM_VALUE("IPv6"));
     MEMBER(list, s, "addresses");
     MEMBER(node, s, "nodeName");
     MEMBER(topology, s, "deprecatedTopology");
@@ -620,7 +590,7 @@ static void slice_endpoint(const struct validate_value *s, const void *type)
         report_required(&list, "must contain at least 1 address");
     else if (value_count(&list) > SLICE_MAX_ADDRESSES)
         report_too_many(&list, SLICE_MAX_ADDRESSES);
-    if (validate_enum_has(&types, *(const struct str *)type))
+    if (validate_enum_has(&enum_slice_endpoint_types, *(const struct str *)type))
         value_each (address, i, &list)
             slice_address(&address, &list, type);
     if (node.v)
@@ -648,7 +618,7 @@ static void slice_ports(const struct validate_value *list)
         validate_label_if_set(&name, NULL);
         if (map_put(&names, value_text(&name), &names))
             report_duplicate_str(&name, value_text(&name));
-        validate_enum(&protocol, &protocols);
+        validate_enum(&protocol, &enum_protocols);
         qualified_if_set(&app, NULL);
     }
     map_fini(&names);
@@ -657,14 +627,13 @@ static void slice_ports(const struct validate_value *list)
 void validate_endpoint_slice(const struct json *obj, const struct json *old,
                              struct field_errors *errs)
 {
-    ENUM(types, ENUM_VALUE("FQDN"), ENUM_VALUE("IPv4"), ENUM_VALUE("IPv6"));
     struct validate_value root = value_root(obj, errs);
     MEMBER(type, &root, "addressType");
     MEMBER(list, &root, "endpoints");
     MEMBER(ports, &root, "ports");
     struct str kind = value_text(&type);
     struct validate_each endpoint = { slice_endpoint, &kind };
-    validate_enum(&type, &types);
+    validate_enum(&type, &enum_endpoint_slice_types);
     if (value_count(&list) > SLICE_MAX_ENDPOINTS)
         report_too_many(&list, SLICE_MAX_ENDPOINTS);
     else

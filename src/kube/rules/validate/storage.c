@@ -3,18 +3,20 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
+/* Made of text/storage.txt. */
+#include "kube/rules/storage_rules.h"
+
 #define BETA_CLASS "volume.beta.kubernetes.io/storage-class"
 
 /* ---- PersistentVolumes ---- */
 
 static void capacity(const struct validate_value *s)
 {
-    ENUM(only_storage, ENUM_VALUE("storage"));
     validate_required(s, NULL);
     if (value_count(s) != 1 || !json_getc(s->v, "storage")) {
         struct validate_value shown = *s;
         shown.v = value_sorted_map(s->errs->a, s->v);
-        report_not_supported(&shown, &only_storage);
+        report_not_supported(&shown, &enum_capacity_only_storage);
     }
     json_each (m, s->v) {
         struct validate_value at = value_key(s, m);
@@ -69,11 +71,6 @@ static void attributes_class(const struct validate_value *spec)
 
 static void volume_spec(const struct validate_value *spec, struct str name)
 {
-    ENUM(policies, ENUM_VALUE("Delete"), ENUM_VALUE("Recycle"), ENUM_VALUE("Retain"));
-    ENUM(modes, ENUM_VALUE("Block"), ENUM_VALUE("Filesystem"));
-    static const struct validate_member rest[] = { { "storageClassName", validate_subdomain_if_set,
-                                                     NULL },
-                                                   { "volumeMode", validate_enum_if_set, &modes } };
     MEMBER(access, spec, "accessModes");
     MEMBER(size, spec, "capacity");
     MEMBER(policy, spec, "persistentVolumeReclaimPolicy");
@@ -82,31 +79,22 @@ static void volume_spec(const struct validate_value *spec, struct str name)
     validate_access_modes(&access);
     capacity(&size);
     if (value_text(&policy).n)
-        validate_enum_strict(&policy, &policies);
+        validate_enum_strict(&policy, &enum_volume_spec_policies);
     bool has_affinity = volume_affinity(&place);
     validate_persistent_volume_sources(spec, has_affinity, name);
     if (value_is(&policy, "Recycle") &&
         is_root_path(json_str(json_path(spec->v, "hostPath", "path", NULL))))
         report_forbidden(&policy, "may not be 'recycle' for a hostPath mount of '/'");
-    VALIDATE_MEMBERS(spec, rest);
+    VALIDATE_MEMBERS(spec, rules_volume_spec_rest);
     attributes_class(spec);
 }
 
 /* What of a spec is its source, without what may be set later. */
 static struct json *source_of(struct arena *a, const struct json *spec, bool with_expand_secret)
 {
-    static const struct str others[] = { ENUM_VALUE("capacity"),
-                                         ENUM_VALUE("accessModes"),
-                                         ENUM_VALUE("claimRef"),
-                                         ENUM_VALUE("persistentVolumeReclaimPolicy"),
-                                         ENUM_VALUE("storageClassName"),
-                                         ENUM_VALUE("mountOptions"),
-                                         ENUM_VALUE("volumeMode"),
-                                         ENUM_VALUE("nodeAffinity"),
-                                         ENUM_VALUE("volumeAttributesClassName") };
     struct json *source = json_clone(a, spec);
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        (void)json_del(source, others[i]);
+    for (size_t i = 0; i < enum_beside_source.n; i++)
+        (void)json_del(source, enum_beside_source.p[i]);
     struct json *csi = json_getc(source, "csi");
     if (csi && !with_expand_secret)
         (void)json_del(csi, STR("controllerExpandSecretRef"));
@@ -293,20 +281,16 @@ static void claim_update(const struct validate_value *root, const struct validat
 
 static void claim_resource_key(const struct validate_value *at, struct str key)
 {
-    ENUM(only_storage, ENUM_VALUE("storage"));
     struct meta_problems p = meta_check_qualified_name(key);
     struct validate_value shown = *at;
     shown.v = json_new_str(at->errs->a, key);
     report_problems(at, key, p);
     if (!p.n && resource_is_native(key) && !str_is(key, "storage"))
-        report_not_supported(&shown, &only_storage);
+        report_not_supported(&shown, &enum_claim_resource_key_only_storage);
 }
 
 static void claim_status(const struct validate_value *root)
 {
-    ENUM(states, ENUM_VALUE("ControllerResizeInProgress"), ENUM_VALUE("ControllerResizeInfeasible"),
-         ENUM_VALUE("NodeResizeInProgress"), ENUM_VALUE("NodeResizeInfeasible"),
-         ENUM_VALUE("NodeResizePending"));
     MEMBER(status, root, "status");
     MEMBER(size, &status, "capacity");
     MEMBER(allocated, &status, "allocatedResources");
@@ -323,8 +307,8 @@ static void claim_status(const struct validate_value *root)
         struct validate_value shown = resizing;
         claim_resource_key(&resizing, m->key);
         shown.v = json_new_str(root->errs->a, m->key);
-        if (!validate_enum_has(&states, json_str(m)))
-            report_not_supported(&shown, &states);
+        if (!validate_enum_has(&enum_claim_status_states, json_str(m)))
+            report_not_supported(&shown, &enum_claim_status_states);
     }
     json_each (m, allocated.v) {
         struct validate_value at = value_key(&allocated, m);
@@ -437,8 +421,6 @@ static void topologies(const struct validate_value *list)
 void validate_storage_class(const struct json *obj, const struct json *old,
                             struct field_errors *errs)
 {
-    ENUM(policies, ENUM_VALUE("Delete"), ENUM_VALUE("Retain"));
-    ENUM(modes, ENUM_VALUE("Immediate"), ENUM_VALUE("WaitForFirstConsumer"));
     static const char *const fixed[] = { "parameters", "provisioner", "reclaimPolicy",
                                          "volumeBindingMode" };
     struct validate_value root = value_root(obj, errs);
@@ -457,9 +439,9 @@ void validate_storage_class(const struct json *obj, const struct json *old,
     provisioner(&by);
     class_parameters(&parameters);
     if (value_text(&policy).n)
-        validate_enum_strict(&policy, &policies);
+        validate_enum_strict(&policy, &enum_storage_class_policies);
     if (mode.v)
-        validate_enum_strict(&mode, &modes);
+        validate_enum_strict(&mode, &enum_storage_class_modes);
     else
         report_required(&mode, "");
     topologies(&places);

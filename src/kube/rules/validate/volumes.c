@@ -5,6 +5,9 @@
  */
 #include "kube/rules/validate/check.h"
 
+/* Made of text/volumes.txt. */
+#include "kube/rules/volumes_rules.h"
+
 static const struct validate_range luns = { 0, 255 };
 
 /* ---- members that several sources have ---- */
@@ -18,31 +21,20 @@ static void secret_name(const struct validate_value *s, const void *unused)
 
 static void secret_name_and_namespace(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_member members[] = { { "name", validate_required, NULL },
-                                                      { "namespace", validate_required, NULL } };
     if (s->v)
-        VALIDATE_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, rules_secret_name_and_namespace);
 }
 
 static void secret_reference(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_member members[] = { { "name", validate_required_subdomain, NULL },
-                                                      { "namespace", validate_required_label,
-                                                        NULL } };
     if (s->v)
-        VALIDATE_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, rules_secret_reference);
 }
 
 static void key_to_path(const struct validate_value *s, const void *unused)
 {
-    static const struct validate_member members[] = { { "key", validate_required, NULL },
-                                                      { "path", validate_required, NULL },
-                                                      { "path", validate_path_unreserved, NULL },
-                                                      { "mode", validate_file_mode, NULL } };
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_key_to_path);
 }
-
-static const struct validate_each keys_to_paths = { key_to_path, NULL };
 
 static void absolute_path(const struct validate_value *s, const void *unused)
 {
@@ -251,39 +243,23 @@ static void quobyte(const struct validate_value *s, const void *unused)
 
 static void azure_disk(const struct validate_value *s, const void *unused)
 {
-    ENUM(modes, ENUM_VALUE("None"), ENUM_VALUE("ReadOnly"), ENUM_VALUE("ReadWrite"));
-    ENUM(kinds, ENUM_VALUE("Dedicated"), ENUM_VALUE("Managed"), ENUM_VALUE("Shared"));
-    ENUM(managed, ENUM_VALUE("/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/"
-                             "microsoft.compute/disks/{disk-id}"));
-    ENUM(blob, ENUM_VALUE("https://{account-name}.blob.core.windows.net/{container-name}/"
-                          "{disk-name}.vhd"));
-    static const struct validate_member members[] = { { "diskName", validate_required, NULL },
-                                                      { "diskURI", validate_required, NULL },
-                                                      { "cachingMode", validate_enum_if_set,
-                                                        &modes },
-                                                      { "kind", validate_enum_if_set, &kinds } };
     MEMBER(uri, s, "diskURI");
     struct str kind = value_member_text(s, "kind");
-    VALIDATE_MEMBERS(s, members);
+    VALIDATE_MEMBERS(s, rules_azure_disk);
     if (str_is(kind, "Managed") && !str_has_prefix(value_text(&uri), STR("/subscriptions/")))
-        report_not_supported(&uri, &managed);
+        report_not_supported(&uri, &enum_azure_disk_managed);
     if (value_has(s, "kind") && !str_is(kind, "Managed") &&
         !str_has_prefix(value_text(&uri), STR("https://")))
-        report_not_supported(&uri, &blob);
+        report_not_supported(&uri, &enum_azure_disk_blob);
 }
 
 static void host_path(const struct validate_value *s, const void *unused)
 {
-    ENUM(types, ENUM_VALUE(""), ENUM_VALUE("BlockDevice"), ENUM_VALUE("CharDevice"),
-         ENUM_VALUE("Directory"), ENUM_VALUE("DirectoryOrCreate"), ENUM_VALUE("File"),
-         ENUM_VALUE("FileOrCreate"), ENUM_VALUE("Socket"));
-    static const struct validate_member members[] = { { "path", validate_path_no_backsteps, NULL },
-                                                      { "type", validate_enum_if_set, &types } };
     MEMBER(path, s, "path");
     if (value_text(&path).n == 0)
         report_required(&path, "");
     else
-        VALIDATE_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, rules_host_path);
 }
 
 static void local_volume(const struct validate_value *s, const void *unused)
@@ -306,18 +282,14 @@ static void csi_inline(const struct validate_value *s, const void *unused)
 
 static void image_source(const struct validate_value *s, const void *is_pod)
 {
-    ENUM(policies, ENUM_VALUE("Always"), ENUM_VALUE("IfNotPresent"), ENUM_VALUE("Never"));
     MEMBER(reference, s, "reference");
     MEMBER(policy, s, "pullPolicy");
     if (is_pod)
         validate_required(&reference, NULL);
-    validate_enum(&policy, &policies);
+    validate_enum(&policy, &enum_image_source_policies);
 }
 
 /* ---- the downward API ---- */
-
-ENUM(volume_fields, ENUM_VALUE("metadata.annotations"), ENUM_VALUE("metadata.labels"),
-     ENUM_VALUE("metadata.name"), ENUM_VALUE("metadata.namespace"), ENUM_VALUE("metadata.uid"));
 
 static void downward_file(const struct validate_value *s, const void *unused)
 {
@@ -328,7 +300,7 @@ static void downward_file(const struct validate_value *s, const void *unused)
     validate_required(&path, NULL);
     validate_path_unreserved(&path, NULL);
     if (field.v) {
-        validate_field_reference(&field, &volume_fields);
+        validate_field_reference(&field, &enum_volume_fields);
         if (resource.v)
             report_invalid_str(s, STR("resource"),
                                "fieldRef and resourceFieldRef can not be specified simultaneously");
@@ -460,20 +432,16 @@ static void projected(const struct validate_value *s, const void *unused)
 
 /* ---- claims ---- */
 
-ENUM(access_modes, ENUM_VALUE("ReadOnlyMany"), ENUM_VALUE("ReadWriteMany"),
-     ENUM_VALUE("ReadWriteOnce"), ENUM_VALUE("ReadWriteOncePod"));
-ENUM(volume_modes, ENUM_VALUE("Block"), ENUM_VALUE("Filesystem"));
-
 void validate_access_modes(const struct validate_value *s)
 {
     bool once_pod = false, others = false;
     json_each (mode, s->v) {
         struct validate_value at = *s;
         at.v = mode;
-        validate_enum_strict(&at, &access_modes);
+        validate_enum_strict(&at, &enum_access_modes);
         bool is_once_pod = str_is(json_str(mode), "ReadWriteOncePod");
         once_pod = once_pod || is_once_pod;
-        others = others || (!is_once_pod && validate_enum_has(&access_modes, json_str(mode)));
+        others = others || (!is_once_pod && validate_enum_has(&enum_access_modes, json_str(mode)));
     }
     if (once_pod && others)
         report_forbidden(s, "may not use ReadWriteOncePod with other access modes");
@@ -520,12 +488,6 @@ static bool same_source(const struct json *a, const struct json *b)
 
 void validate_claim_spec(const struct validate_value *s)
 {
-    static const struct validate_member sources[] = {
-        { "storageClassName", validate_subdomain_if_set, NULL },
-        { "volumeMode", validate_enum_if_set, &volume_modes },
-        { "dataSource", data_source, NULL },
-        { "dataSourceRef", data_source, "namespace" },
-    };
     MEMBER(modes, s, "accessModes");
     MEMBER(selector, s, "selector");
     MEMBER(source, s, "dataSource");
@@ -536,7 +498,7 @@ void validate_claim_spec(const struct validate_value *s)
     validate_label_selector(&selector, NULL);
     validate_access_modes(&modes);
     storage_request(s);
-    VALIDATE_MEMBERS(s, sources);
+    VALIDATE_MEMBERS(s, rules_claim_spec_sources);
     struct json *shown = json_new_object(s->errs->a); /* upstream shows a Go path: no members */
     if (source.v && value_member_text(&reference, "namespace").n)
         report_invalid_value(s, shown,
@@ -562,9 +524,7 @@ static void template_metadata(const struct validate_value *s)
                                          "ownerReferences",
                                          "finalizers",
                                          "managedFields" };
-    static const struct validate_member allowed[] = { { "annotations", validate_annotations, NULL },
-                                                      { "labels", validate_labels, NULL } };
-    VALIDATE_MEMBERS(s, allowed);
+    VALIDATE_MEMBERS(s, rules_template_metadata_allowed);
     for (size_t i = 0; i < ARRAY_LEN(owned); i++) {
         MEMBER(m, s, owned[i]);
         if (m.v)
@@ -589,63 +549,6 @@ static void ephemeral(const struct validate_value *s, const void *unused)
 
 #define TABLE(t) t, ARRAY_LEN(t)
 
-static const struct validate_member git_repo[] = { { "repository", validate_required, NULL },
-                                                   { "directory", validate_path_below, NULL } };
-static const struct validate_member gce_disk[] = { { "pdName", validate_required, NULL },
-                                                   { "partition", disk_partition, NULL } };
-static const struct validate_member aws_disk[] = { { "volumeID", validate_required, NULL },
-                                                   { "partition", disk_partition, NULL } };
-static const struct validate_member secret_volume[] = { { "secretName", validate_required, NULL },
-                                                        { "defaultMode", validate_file_mode, NULL },
-                                                        { "items", validate_each,
-                                                          &keys_to_paths } };
-static const struct validate_member config_volume[] = { { "name", validate_required, NULL },
-                                                        { "defaultMode", validate_file_mode, NULL },
-                                                        { "items", validate_each,
-                                                          &keys_to_paths } };
-static const struct validate_member nfs[] = { { "server", validate_required, NULL },
-                                              { "path", absolute_path, NULL } };
-static const struct validate_member glusterfs[] = { { "endpoints", validate_required, NULL },
-                                                    { "path", validate_required, NULL } };
-static const struct validate_member claim_name[] = { { "claimName", validate_required, NULL } };
-static const struct validate_member rbd[] = { { "monitors", validate_required, NULL },
-                                              { "image", validate_required, NULL } };
-static const struct validate_member cinder[] = { { "volumeID", validate_required, NULL },
-                                                 { "secretRef", secret_name, NULL } };
-static const struct validate_member cinder_pv[] = {
-    { "volumeID", validate_required, NULL }, { "secretRef", secret_name_and_namespace, NULL }
-};
-static const struct validate_member cephfs[] = { { "monitors", validate_required, NULL } };
-static const struct validate_member flex[] = { { "driver", validate_required, NULL },
-                                               { "options", flex_options, NULL } };
-static const struct validate_member azure_file[] = { { "secretName", validate_required, NULL },
-                                                     { "shareName", validate_required, NULL } };
-static const struct validate_member vsphere[] = { { "volumePath", validate_required, NULL } };
-static const struct validate_member photon[] = { { "pdID", validate_required, NULL } };
-static const struct validate_member portworx[] = { { "volumeID", validate_required, NULL } };
-static const struct validate_member scale_io[] = { { "gateway", validate_required, NULL },
-                                                   { "system", validate_required, NULL },
-                                                   { "volumeName", validate_required, NULL } };
-static const struct validate_member storage_os[] = {
-    { "volumeName", validate_required_label, NULL },
-    { "volumeNamespace", validate_label_if_set, NULL },
-    { "secretRef", secret_name, NULL }
-};
-static const struct validate_member storage_os_pv[] = {
-    { "volumeName", validate_required_label, NULL },
-    { "volumeNamespace", validate_label_if_set, NULL },
-    { "secretRef", secret_name_and_namespace, NULL }
-};
-static const struct validate_member csi_pv[] = {
-    { "driver", validate_csi_driver_name, NULL },
-    { "volumeHandle", validate_required, NULL },
-    { "controllerPublishSecretRef", secret_reference, NULL },
-    { "controllerExpandSecretRef", secret_reference, NULL },
-    { "nodePublishSecretRef", secret_reference, NULL },
-    { "nodeExpandSecretRef", secret_reference, NULL },
-};
-static const struct validate_member empty_dir[] = { { "sizeLimit", size_limit, NULL } };
-
 struct source {
     const char *name;
     const char *path;   /* reported under, NULL: name */
@@ -656,33 +559,33 @@ struct source {
 };
 
 static const struct source pod_sources[] = {
-    { "emptyDir", NULL, NULL, TABLE(empty_dir), NULL },
+    { "emptyDir", NULL, NULL, TABLE(rules_empty_dir), NULL },
     { "hostPath", .check = host_path },
-    { "gitRepo", NULL, NULL, TABLE(git_repo), NULL },
-    { "gcePersistentDisk", "persistentDisk", NULL, TABLE(gce_disk), NULL },
-    { "awsElasticBlockStore", NULL, NULL, TABLE(aws_disk), NULL },
-    { "secret", NULL, NULL, TABLE(secret_volume), NULL },
-    { "nfs", NULL, NULL, TABLE(nfs), NULL },
+    { "gitRepo", NULL, NULL, TABLE(rules_git_repo), NULL },
+    { "gcePersistentDisk", "persistentDisk", NULL, TABLE(rules_gce_disk), NULL },
+    { "awsElasticBlockStore", NULL, NULL, TABLE(rules_aws_disk), NULL },
+    { "secret", NULL, NULL, TABLE(rules_secret_volume), NULL },
+    { "nfs", NULL, NULL, TABLE(rules_nfs), NULL },
     { .name = "iscsi" }, /* takes the volume's name */
-    { "glusterfs", NULL, NULL, TABLE(glusterfs), NULL },
+    { "glusterfs", NULL, NULL, TABLE(rules_glusterfs), NULL },
     { "flocker", .check = flocker },
-    { "persistentVolumeClaim", NULL, NULL, TABLE(claim_name), NULL },
-    { "rbd", NULL, NULL, TABLE(rbd), NULL },
-    { "cinder", NULL, NULL, TABLE(cinder), NULL },
-    { "cephfs", NULL, "cephFS", TABLE(cephfs), NULL },
+    { "persistentVolumeClaim", NULL, NULL, TABLE(rules_claim_name), NULL },
+    { "rbd", NULL, NULL, TABLE(rules_rbd), NULL },
+    { "cinder", NULL, NULL, TABLE(rules_cinder), NULL },
+    { "cephfs", NULL, "cephFS", TABLE(rules_cephfs), NULL },
     { "quobyte", .check = quobyte },
     { "downwardAPI", NULL, "downwarAPI", NULL, 0, downward_volume },
     { "fc", .check = fc },
-    { "flexVolume", NULL, NULL, TABLE(flex), NULL },
-    { "configMap", NULL, NULL, TABLE(config_volume), NULL },
-    { "azureFile", NULL, NULL, TABLE(azure_file), NULL },
-    { "vsphereVolume", NULL, NULL, TABLE(vsphere), NULL },
-    { "photonPersistentDisk", NULL, NULL, TABLE(photon), NULL },
-    { "portworxVolume", NULL, NULL, TABLE(portworx), NULL },
+    { "flexVolume", NULL, NULL, TABLE(rules_flex), NULL },
+    { "configMap", NULL, NULL, TABLE(rules_config_volume), NULL },
+    { "azureFile", NULL, NULL, TABLE(rules_azure_file), NULL },
+    { "vsphereVolume", NULL, NULL, TABLE(rules_vsphere), NULL },
+    { "photonPersistentDisk", NULL, NULL, TABLE(rules_photon), NULL },
+    { "portworxVolume", NULL, NULL, TABLE(rules_portworx), NULL },
     { "azureDisk", .check = azure_disk },
-    { "storageos", NULL, NULL, TABLE(storage_os), NULL },
+    { "storageos", NULL, NULL, TABLE(rules_storage_os), NULL },
     { "projected", .check = projected },
-    { "scaleIO", NULL, NULL, TABLE(scale_io), NULL },
+    { "scaleIO", NULL, NULL, TABLE(rules_scale_io), NULL },
     { "csi", .check = csi_inline },
     { "ephemeral", .check = ephemeral },
     { .name = "image" }, /* takes whether this is a pod */
@@ -691,27 +594,27 @@ static const struct source pod_sources[] = {
 /* What a PersistentVolume may be made of. */
 static const struct source persistent_sources[] = {
     { "hostPath", .check = host_path },
-    { "gcePersistentDisk", "persistentDisk", NULL, TABLE(gce_disk), NULL },
-    { "awsElasticBlockStore", NULL, NULL, TABLE(aws_disk), NULL },
-    { "glusterfs", NULL, NULL, TABLE(glusterfs), NULL },
+    { "gcePersistentDisk", "persistentDisk", NULL, TABLE(rules_gce_disk), NULL },
+    { "awsElasticBlockStore", NULL, NULL, TABLE(rules_aws_disk), NULL },
+    { "glusterfs", NULL, NULL, TABLE(rules_glusterfs), NULL },
     { "flocker", .check = flocker },
-    { "nfs", NULL, NULL, TABLE(nfs), NULL },
-    { "rbd", NULL, NULL, TABLE(rbd), NULL },
+    { "nfs", NULL, NULL, TABLE(rules_nfs), NULL },
+    { "rbd", NULL, NULL, TABLE(rules_rbd), NULL },
     { "quobyte", .check = quobyte },
-    { "cephfs", NULL, "cephFS", TABLE(cephfs), NULL },
+    { "cephfs", NULL, "cephFS", TABLE(rules_cephfs), NULL },
     { .name = "iscsi" },
-    { "cinder", NULL, NULL, TABLE(cinder_pv), NULL },
+    { "cinder", NULL, NULL, TABLE(rules_cinder_pv), NULL },
     { "fc", .check = fc },
-    { "flexVolume", NULL, NULL, TABLE(flex), NULL },
-    { "azureFile", NULL, NULL, TABLE(azure_file), NULL },
-    { "vsphereVolume", NULL, NULL, TABLE(vsphere), NULL },
-    { "photonPersistentDisk", NULL, NULL, TABLE(photon), NULL },
-    { "portworxVolume", NULL, NULL, TABLE(portworx), NULL },
+    { "flexVolume", NULL, NULL, TABLE(rules_flex), NULL },
+    { "azureFile", NULL, NULL, TABLE(rules_azure_file), NULL },
+    { "vsphereVolume", NULL, NULL, TABLE(rules_vsphere), NULL },
+    { "photonPersistentDisk", NULL, NULL, TABLE(rules_photon), NULL },
+    { "portworxVolume", NULL, NULL, TABLE(rules_portworx), NULL },
     { "azureDisk", .check = azure_disk },
-    { "scaleIO", NULL, NULL, TABLE(scale_io), NULL },
+    { "scaleIO", NULL, NULL, TABLE(rules_scale_io), NULL },
     { "local", .check = local_volume },
-    { "storageos", NULL, NULL, TABLE(storage_os_pv), NULL },
-    { "csi", NULL, NULL, TABLE(csi_pv), NULL },
+    { "storageos", NULL, NULL, TABLE(rules_storage_os_pv), NULL },
+    { "csi", NULL, NULL, TABLE(rules_csi_pv), NULL },
 };
 
 #define ONE_TYPE "may not specify more than 1 volume type"

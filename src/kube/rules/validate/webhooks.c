@@ -3,6 +3,9 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
+/* Made of text/webhooks.txt. */
+#include "kube/rules/webhooks_rules.h"
+
 static bool has_star(const struct json *list)
 {
     json_each (s, list)
@@ -69,9 +72,6 @@ static void resources(const struct validate_value *list)
 
 static void rule(const struct validate_value *s)
 {
-    ENUM(operations_known, ENUM_VALUE("*"), ENUM_VALUE("CONNECT"), ENUM_VALUE("CREATE"),
-         ENUM_VALUE("DELETE"), ENUM_VALUE("UPDATE"));
-    ENUM(scopes, ENUM_VALUE("*"), ENUM_VALUE("Cluster"), ENUM_VALUE("Namespaced"));
     MEMBER(operations, s, "operations");
     MEMBER(groups, s, "apiGroups");
     MEMBER(versions, s, "apiVersions");
@@ -80,7 +80,7 @@ static void rule(const struct validate_value *s)
     validate_required(&operations, NULL);
     alone_if_star(&operations, "operations");
     value_each (o, i, &operations)
-        validate_enum_strict(&o, &operations_known);
+        validate_enum_strict(&o, &enum_rule_operations_known);
     validate_required(&groups, NULL);
     alone_if_star(&groups, "API groups");
     validate_required(&versions, NULL);
@@ -88,7 +88,7 @@ static void rule(const struct validate_value *s)
     value_each (v, i, &versions)
         validate_required(&v, NULL);
     resources(&names);
-    validate_enum_if_set(&scope, &scopes);
+    validate_enum_if_set(&scope, &enum_rule_scopes);
 }
 
 /* ---- where they are ---- */
@@ -248,36 +248,23 @@ static void match_conditions(const struct validate_value *list)
 
 static void webhook(const struct validate_value *s)
 {
-    ENUM(failure, ENUM_VALUE("Fail"), ENUM_VALUE("Ignore"));
-    ENUM(matching, ENUM_VALUE("Equivalent"), ENUM_VALUE("Exact"));
-    ENUM(harmless, ENUM_VALUE("None"), ENUM_VALUE("NoneOnDryRun"));
-    ENUM(again, ENUM_VALUE("IfNeeded"), ENUM_VALUE("Never"));
     MEMBER(name, s, "name");
     MEMBER(rules, s, "rules");
     MEMBER(effects, s, "sideEffects");
     MEMBER(timeout, s, "timeoutSeconds");
-    static const struct validate_member policies[] = {
-        { "failurePolicy", validate_enum_if_set, &failure },
-        { "matchPolicy", validate_enum_if_set, &matching },
-    };
-    static const struct validate_member selectors[] = {
-        { "namespaceSelector", validate_label_selector, NULL },
-        { "objectSelector", validate_label_selector, NULL },
-        { "reinvocationPolicy", validate_enum_if_set, &again },
-    };
     MEMBER(config, s, "clientConfig");
     MEMBER(conditions, s, "matchConditions");
     qualified_hook_name(&name);
     value_each (r, i, &rules)
         rule(&r);
-    VALIDATE_MEMBERS(s, policies);
+    VALIDATE_MEMBERS(s, rules_webhook_policies);
     if (effects.v)
-        validate_enum_strict(&effects, &harmless);
+        validate_enum_strict(&effects, &enum_webhook_harmless);
     else
         report_required(&effects, "must specify one of None, NoneOnDryRun");
     if (timeout.v && (value_number(&timeout) > 30 || value_number(&timeout) < 1))
         report_invalid(&timeout, "the timeout value must be between 1 and 30 seconds");
-    VALIDATE_MEMBERS(s, selectors);
+    VALIDATE_MEMBERS(s, rules_webhook_selectors);
     client(&config);
     match_conditions(&conditions);
 }

@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+/* Made of text/workloads.txt. */
+#include "kube/rules/workloads_rules.h"
+
 /* ---- numbers or percentages ---- */
 
 void validate_int_or_percent(const struct validate_value *s)
@@ -41,11 +44,10 @@ void validate_at_most_100_percent(const struct validate_value *s)
 /* What cannot be in the template of something that runs for ever. */
 static void runs_for_ever(const struct validate_value *template, const char *kind)
 {
-    ENUM(always, ENUM_VALUE("Always"));
     MEMBER(spec, template, "spec");
     MEMBER(policy, &spec, "restartPolicy");
     MEMBER(deadline, &spec, "activeDeadlineSeconds");
-    validate_enum_strict(&policy, &always);
+    validate_enum_strict(&policy, &enum_runs_for_ever_always);
     if (deadline.v)
         report_forbidden(
             &deadline, report_text(template, "activeDeadlineSeconds in %s is not Supported", kind));
@@ -112,7 +114,6 @@ static void rolling_update(const struct validate_value *s)
 
 static void deployment_strategy(const struct validate_value *s, const void *unused)
 {
-    ENUM(types, ENUM_VALUE("Recreate"), ENUM_VALUE("RollingUpdate"));
     MEMBER(rolling, s, "rollingUpdate");
     struct str type = value_member_text(s, "type");
     if (str_is(type, "Recreate")) {
@@ -122,7 +123,7 @@ static void deployment_strategy(const struct validate_value *s, const void *unus
         struct validate_value shown = *s;
         shown.v =
             value_go_struct(s->errs->a, s->v, "Type=type/\"\" RollingUpdate=rollingUpdate/null");
-        report_not_supported(&shown, &types);
+        report_not_supported(&shown, &enum_deployment_strategy_types);
     } else if (rolling.v) {
         rolling_update(&rolling);
     } else {
@@ -172,11 +173,6 @@ static void deployment_status(const struct validate_value *root, const struct js
 
 void validate_deployment(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    static const struct validate_member rest[] = {
-        { "strategy", deployment_strategy, NULL },
-        { "minReadySeconds", validate_nonnegative, NULL },
-        { "revisionHistoryLimit", validate_nonnegative, NULL }
-    };
     struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(replicas, &spec, "replicas");
@@ -186,7 +182,7 @@ void validate_deployment(const struct json *obj, const struct json *old, struct 
     }
     validate_nonnegative(&replicas, NULL);
     selector_and_template(&spec);
-    VALIDATE_MEMBERS(&spec, rest);
+    VALIDATE_MEMBERS(&spec, rules_deployment_rest);
     progress_deadline(&spec);
     immutable_selector(&spec, old);
 }
@@ -207,16 +203,13 @@ static void replica_status(const struct validate_value *root)
 
 void validate_replica_set(const struct json *obj, const struct json *old, struct field_errors *errs)
 {
-    static const struct validate_member counts[] = { { "replicas", validate_nonnegative, NULL },
-                                                     { "minReadySeconds", validate_nonnegative,
-                                                       NULL } };
     struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     if (is_status_update(obj, old)) {
         replica_status(&root);
         return;
     }
-    VALIDATE_MEMBERS(&spec, counts);
+    VALIDATE_MEMBERS(&spec, rules_replica_set_counts);
     selector_and_template(&spec);
     immutable_selector(&spec, old);
 }
@@ -238,10 +231,6 @@ static bool map_fits(const struct json *selector, const struct json *labels)
 void validate_replication_controller(const struct json *obj, const struct json *old,
                                      struct field_errors *errs)
 {
-    static const struct validate_member counts[] = { { "minReadySeconds", validate_nonnegative,
-                                                       NULL },
-                                                     { "selector", validate_required, NULL },
-                                                     { "replicas", validate_nonnegative, NULL } };
     struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(template, &spec, "template");
@@ -249,7 +238,7 @@ void validate_replication_controller(const struct json *obj, const struct json *
         replica_status(&root);
         return;
     }
-    VALIDATE_MEMBERS(&spec, counts);
+    VALIDATE_MEMBERS(&spec, rules_replication_controller_counts);
     if (!template.v) {
         report_required(&template, "");
         return;
@@ -278,7 +267,6 @@ static void daemon_rolling_update(const struct validate_value *s)
 
 static void daemon_strategy(const struct validate_value *s)
 {
-    ENUM(types, ENUM_VALUE("RollingUpdate"), ENUM_VALUE("OnDelete"));
     MEMBER(rolling, s, "rollingUpdate");
     struct str type = value_member_text(s, "type");
     if (str_is(type, "RollingUpdate")) {
@@ -289,7 +277,7 @@ static void daemon_strategy(const struct validate_value *s)
         struct validate_value shown = *s;
         shown.v =
             value_go_struct(s->errs->a, s->v, "Type=type/\"\" RollingUpdate=rollingUpdate/null");
-        report_not_supported(&shown, &types);
+        report_not_supported(&shown, &enum_daemon_strategy_types);
     }
 }
 
@@ -379,13 +367,8 @@ static void management_policy(const struct validate_value *s, const void *unused
 
 static void retention_policy(const struct validate_value *s, const void *unused)
 {
-    ENUM(policies, ENUM_VALUE("Retain"), ENUM_VALUE("Delete"));
-    static const struct validate_member members[] = {
-        { "whenDeleted", validate_enum_strict, &policies },
-        { "whenScaled", validate_enum_strict, &policies }
-    };
     if (s->v)
-        VALIDATE_MEMBERS(s, members);
+        VALIDATE_MEMBERS(s, rules_retention_policy);
 }
 
 /* The claims' volumes are the pods' as well, and come before those of the template. */
@@ -446,15 +429,12 @@ static void stateful_template(const struct validate_value *spec)
 /* What may change of a StatefulSet. */
 static void stateful_update(const struct validate_value *spec, const struct json *old)
 {
-    ENUM(free_members, ENUM_VALUE("replicas"), ENUM_VALUE("template"), ENUM_VALUE("updateStrategy"),
-         ENUM_VALUE("minReadySeconds"), ENUM_VALUE("ordinals"), ENUM_VALUE("revisionHistoryLimit"),
-         ENUM_VALUE("persistentVolumeClaimRetentionPolicy"));
     bool same = true;
     json_each (m, spec->v)
-        same = same &&
-               (validate_enum_has(&free_members, m->key) || value_same(m, json_get(old, m->key)));
+        same = same && (validate_enum_has(&enum_stateful_update_free_members, m->key) ||
+                        value_same(m, json_get(old, m->key)));
     json_each (m, old)
-        same = same && (validate_enum_has(&free_members, m->key) ||
+        same = same && (validate_enum_has(&enum_stateful_update_free_members, m->key) ||
                         value_same(json_get(spec->v, m->key), m));
     if (!same)
         report_forbidden(spec, "updates to statefulset spec for fields other than 'replicas', "
@@ -483,15 +463,6 @@ static void stateful_status(const struct validate_value *root, const struct json
 void validate_stateful_set(const struct json *obj, const struct json *old,
                            struct field_errors *errs)
 {
-    static const struct validate_member first[] = {
-        { "podManagementPolicy", management_policy, NULL },
-        { "updateStrategy", stateful_strategy, NULL },
-        { "persistentVolumeClaimRetentionPolicy", retention_policy, NULL },
-    };
-    static const struct validate_member second[] = {
-        { "replicas", validate_nonnegative, NULL },
-        { "minReadySeconds", validate_nonnegative, NULL },
-    };
     struct validate_value root = value_root(obj, errs);
     MEMBER(spec, &root, "spec");
     MEMBER(selector, &spec, "selector");
@@ -503,13 +474,13 @@ void validate_stateful_set(const struct json *obj, const struct json *old,
         stateful_status(&root, old);
         return;
     }
-    VALIDATE_MEMBERS(&spec, first);
+    VALIDATE_MEMBERS(&spec, rules_stateful_set_first);
     if (!old)
         value_each (c, i, &claims) {
             MEMBER(of, &c, "spec");
             validate_claim_spec(&of);
         }
-    VALIDATE_MEMBERS(&spec, second);
+    VALIDATE_MEMBERS(&spec, rules_stateful_set_second);
     validate_nonnegative(&start, NULL);
     needed_selector(&selector, "empty selector is invalid for statefulset");
     if (!old)
