@@ -202,12 +202,12 @@ def test_ci_names_what_failed_in_its_last_lines(tmp_path):
         script.chmod(0o755)
     done = subprocess.run([tmp_path / ".ci/run"], capture_output=True, text=True, timeout=60)
     lines = done.stdout.splitlines()
-    assert done.returncode == 1 and lines[-1] == "21 passed, 92 failed"
+    assert done.returncode == 1 and lines[-1] == "21 passed, 93 failed"
     ending = lines[-60:]
     begin = ending.index("passed at the second try only:")
     assert ending[begin + 1:begin + 5] == ["  test_slow: late"] * 3 + [""]
     for line in ("what failed, by stage:", "results (status 1):", "  unclear", "tests (status 1):", "  test_0: wrong", "  and 20 more",
-                 "tests with sanitizers (status 1):", "tests of threads (status 1):", "fuzzers (status 1):", "  FAILED fuzz_json"):
+                 "changed files (status 1):", "tests with sanitizers (status 1):", "tests of threads (status 1):", "fuzzers (status 1):", "  FAILED fuzz_json"):
         assert line in ending[begin + 5:], line
     times = lines[lines.index("how long each part took:"):]
     assert times.count("       12:34  unit tests; longest: store 1:02") == 3

@@ -2,6 +2,7 @@
 """What the checks of the tree find: circles of directories and names without a prefix, in made-up trees."""
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -222,3 +223,69 @@ def test_time_for_clang_tidy_is_bounded(tmp_path):
     changed = Changed(tmp_path).commit(src__a_c="\n").commit(src__b_c="bad code\n")
     lines, tidied = changed.check(TIDY_S="-1")
     assert (lines[1:], tidied) == (["not checked by clang-tidy: src/b.c"], [])
+
+
+ANALYZED = {
+    "src/io/a.c": "#include <stdlib.h>\nvoid twice(char *p)\n{\n    free(p);\n    free(p);\n}\n",
+    "src/io/b.c": "int one(void)\n{\n    return 1;\n}\n",
+    "src/api/c.c": "#include <stdlib.h>\nint leak(void)\n{\n    int *p = malloc(4);\n    if (!p)\n        return 1;\n    return *p = 2;\n}\n",
+}
+
+
+def analyze(tree, *paths, known="", sources=ANALYZED):
+    (tree / "tools").mkdir(exist_ok=True)
+    (tree / "build").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "tools/analyze", tree / "tools")
+    (tree / "tools/known-analysis.txt").write_text(known)
+    commands = []
+    for path, text in sources.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+        commands.append({"directory": str(tree / "build"), "file": f"../{path}", "output": "x.o",
+                         "command": f"ccache gcc -MD -MQ x.o -MF x.o.d -Werror -o x.o -c ../{path}"})
+    (tree / "build/compile_commands.json").write_text(json.dumps(commands))
+    return subprocess.run([tree / "tools/analyze", tree / "build", *(tree / path for path in paths)], capture_output=True, text=True)
+
+
+def test_the_analyzer_reports_by_file(tmp_path):
+    done = analyze(tmp_path)
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert done.returncode == 1 and sorted(line.split(": ")[0] for line in lines[:-1]) == ["src/api/c.c:7", "src/io/a.c:5"], done
+    assert "[double-free] in twice()" in done.stdout and "[malloc-leak] in leak()" in done.stdout
+    assert lines[-1] == "1 passed, 2 failed"
+
+
+def test_the_analyzer_takes_paths_and_knows_what_is_wrong(tmp_path):
+    known = "# known\nsrc/io/a.c twice double-free  # it is a test\n"
+    done = analyze(tmp_path, "src/io", known=known)
+    assert (done.returncode, done.stdout) == (0, "2 passed, 0 failed\n"), done
+    done = analyze(tmp_path, "src/io/b.c")
+    assert (done.returncode, done.stdout) == (0, "1 passed, 0 failed\n")
+    assert "no source" in analyze(tmp_path, "src/none").stderr
+
+
+def test_a_known_report_that_is_gone_is_stale(tmp_path):
+    done = analyze(tmp_path, known="src/io/b.c one double-free  # long ago\n", sources={"src/io/b.c": ANALYZED["src/io/b.c"]})
+    assert done.returncode == 1
+    assert done.stdout == "tools/known-analysis.txt: 'src/io/b.c one double-free' is reported no more: remove the line\n1 passed, 1 failed\n"
+
+
+def test_a_file_that_does_not_compile_fails(tmp_path):
+    done = analyze(tmp_path, sources={"src/io/d.c": "int one(void) { return }\n"})
+    assert (done.returncode, done.stdout) == (1, "FAILED src/io/d.c: the compiler failed\n0 passed, 1 failed\n")
+
+
+def test_coverage_is_summed_by_directory(tmp_path):
+    files = [{"filename": name, "line_covered": covered, "line_total": total, "branch_covered": 1, "branch_total": 2}
+             for name, covered, total in (("src/io/a.c", 10, 10), ("src/io/b.c", 5, 10), ("src/api/auth/c.c", 1, 10))]
+    for name, text in (("bin/gcovr", f"#!/bin/sh\nwhile [ $1 != --json-summary ]; do shift; done; cat >$2 <<'E'\n{json.dumps({'files': files})}\nE\n"),
+                       ("tools/coverage", (ROOT / "tools/coverage").read_text())):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "build").mkdir()
+    env = dict(os.environ, PATH=f"{tmp_path}/bin:{os.environ['PATH']}")
+    done = subprocess.run([tmp_path / "tools/coverage", tmp_path / "build"], capture_output=True, text=True, env=env, check=True)
+    rows = [line.split() for line in done.stdout.splitlines()[1:-1]]
+    assert rows == ["src/api/auth 10.0 % of 10 50.0 % of 2".split(), "src/io 75.0 % of 20 50.0 % of 4".split(), "all 53.3 % of 30 50.0 % of 6".split()]
+    assert done.stdout.splitlines()[-1] == "each file: build/coverage/index.html"
