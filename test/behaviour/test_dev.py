@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """./dev on machines of several kinds: programs of the distribution are stand-ins that write down how they are called."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -24,7 +25,7 @@ TOOLS = {
     "find-rust": '[ "${1:-}" != --minimum ] || { echo 1.95.0; exit 0; }; [ -e "$HERE/rust-is-here" ] && echo /usr/bin',
     "build-engine": "echo /engine",
     "containerd-root": 'echo "containerd-root $*" >>"$HERE/calls"; exit 1',
-    "run-tests": 'echo "ran $*"; echo "1 passed, 0 failed"',
+    "run-tests": 'echo "ran $*"; echo "$TEST_TOOK" >"$HERE/took"; echo "1 passed, 0 failed"',
     "test-kernels": 'echo "ran kernels $*"; echo "1 passed, 0 failed"',
 }
 
@@ -71,6 +72,7 @@ def test_the_first_run_says_what_it_takes_and_what_is_left(tmp_path):
     assert machine.calls() == ["apt-get install -y --no-install-recommends wabt"]
     assert done.stdout.splitlines() == ["ran build --skips gate", "1 passed, 0 failed"]
     assert "Setting up it" in (tmp_path / ".cache/apt.log").read_text()
+    assert re.fullmatch(r"took 0:\d\d building\n", (tmp_path / "took").read_text())
 
 
 def test_later_runs_are_not_told(tmp_path):
