@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 
-struct scan {
+struct event_scan {
     struct json_scan s;
     struct arena *a;
     struct watch_event *ev;
@@ -17,7 +17,7 @@ struct scan {
 };
 
 /* A string, decoded; other scalars give "", containers are skipped and do so too. */
-static bool scan_text(struct scan *c, struct str *ret)
+static bool scan_text(struct event_scan *c, struct str *ret)
 {
     struct json v = { 0 };
     struct str skipped;
@@ -30,10 +30,10 @@ static bool scan_text(struct scan *c, struct str *ret)
     return true;
 }
 
-typedef bool (*member_fn)(struct scan *c, struct str key);
+typedef bool (*member_fn)(struct event_scan *c, struct str key);
 
 /* Anything but an object is skipped. */
-static bool scan_members(struct scan *c, member_fn member)
+static bool scan_members(struct event_scan *c, member_fn member)
 {
     struct str skipped;
     if (json_scan_peek(&c->s) != '{')
@@ -49,7 +49,7 @@ static bool scan_members(struct scan *c, member_fn member)
     return ok;
 }
 
-static bool scan_annotation(struct scan *c, struct str key)
+static bool scan_annotation(struct event_scan *c, struct str key)
 {
     struct str text;
     if (!scan_text(c, &text))
@@ -59,7 +59,7 @@ static bool scan_annotation(struct scan *c, struct str key)
     return true;
 }
 
-static bool scan_meta(struct scan *c, struct str key)
+static bool scan_meta(struct event_scan *c, struct str key)
 {
     struct str text;
     if (str_is(key, "annotations"))
@@ -75,7 +75,7 @@ static bool scan_meta(struct scan *c, struct str key)
     return true;
 }
 
-static bool scan_object(struct scan *c, struct str key)
+static bool scan_object(struct event_scan *c, struct str key)
 {
     struct str skipped;
     if (str_is(key, "metadata"))
@@ -88,7 +88,7 @@ static bool scan_object(struct scan *c, struct str key)
     return true;
 }
 
-static bool read_type(struct scan *c, struct str word)
+static bool read_type(struct event_scan *c, struct str word)
 {
     static const char *const words[] = { [WATCH_EVENT_ADDED] = "ADDED",
                                          [WATCH_EVENT_MODIFIED] = "MODIFIED",
@@ -103,7 +103,7 @@ static bool read_type(struct scan *c, struct str word)
     return false;
 }
 
-static bool scan_event(struct scan *c, struct str key)
+static bool scan_event(struct event_scan *c, struct str key)
 {
     struct str text;
     if (str_is(key, "type")) {
@@ -123,7 +123,7 @@ static bool scan_event(struct scan *c, struct str key)
 int watch_event_scan(struct arena *a, struct str line, struct watch_event *ret, struct err *err)
 {
     struct watch_event ev = { .line = line };
-    struct scan c = { .s = json_scan_init(line), .a = a, .ev = &ev };
+    struct event_scan c = { .s = json_scan_init(line), .a = a, .ev = &ev };
     bool ok = json_scan_peek(&c.s) == '{' && scan_members(&c, scan_event) &&
               json_scan_peek(&c.s) == 0 && c.s.p == c.s.end;
     if (!ok || !c.has_type || !c.has_object)
@@ -132,7 +132,7 @@ int watch_event_scan(struct arena *a, struct str line, struct watch_event *ret, 
     return 0;
 }
 
-static bool scan_list_meta(struct scan *c, struct str key)
+static bool scan_list_meta(struct event_scan *c, struct str key)
 {
     struct str text;
     if (!scan_text(c, &text))
@@ -144,7 +144,7 @@ static bool scan_list_meta(struct scan *c, struct str key)
     return true;
 }
 
-static bool scan_list(struct scan *c, struct str key)
+static bool scan_list(struct event_scan *c, struct str key)
 {
     struct str skipped;
     return str_is(key, "metadata") ? scan_members(c, scan_list_meta)
@@ -154,7 +154,7 @@ static bool scan_list(struct scan *c, struct str key)
 int watch_page_scan(struct arena *a, struct str page, struct watch_page *ret, struct err *err)
 {
     struct watch_page p = { 0 };
-    struct scan c = { .s = json_scan_init(page), .a = a, .page = &p };
+    struct event_scan c = { .s = json_scan_init(page), .a = a, .page = &p };
     bool ok = json_scan_peek(&c.s) == '{' && scan_members(&c, scan_list) &&
               json_scan_peek(&c.s) == 0 && c.s.p == c.s.end;
     if (!ok || p.rv == 0)
