@@ -242,11 +242,36 @@ static int spawn_with(struct spawning *s, char *stack, int flags, int *ret_pid)
     return -s->error;
 }
 
+#if HAS_SANITIZER
+enum { ENVIRONMENT_MAX = 16 };
+
+/* The child's environment and, for its reports, our variables of the sanitizers. */
+static void add_sanitizer_options(const struct confine_child *child, char *ret[ENVIRONMENT_MAX])
+{
+    size_t n = 0;
+    for (; child->envp[n]; n++) {
+        assert(n + 4 < ENVIRONMENT_MAX);
+        ret[n] = child->envp[n];
+    }
+    for (char **e = environ; *e; e++)
+        if (strncmp(*e, "ASAN_OPTIONS=", 13) == 0 || strncmp(*e, "UBSAN_OPTIONS=", 14) == 0 ||
+            strncmp(*e, "TSAN_OPTIONS=", 13) == 0)
+            if (n + 1 < ENVIRONMENT_MAX)
+                ret[n++] = *e;
+    ret[n] = NULL;
+}
+#endif
+
 int confine_spawn(const struct confine_child *child, struct err *err)
 {
     int flags = geteuid() == 0 ? CLONE_NEWPID : CLONE_NEWPID | CLONE_NEWUSER, pid;
 #if HAS_SANITIZER /* it looks for its threads under /proc, by their numbers in main's namespace */
     flags = 0;
+    char *environment[ENVIRONMENT_MAX];
+    add_sanitizer_options(child, environment);
+    struct confine_child reporting = *child;
+    reporting.envp = environment;
+    child = &reporting;
 #endif
     if (child->shares_namespaces)
         flags = 0;

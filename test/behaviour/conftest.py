@@ -4,6 +4,7 @@
 Nothing here sleeps for a fixed time: whatever is waited for has an event or a deadline.
 The build directory comes from the environment (DORMOUSE_BUILD) or is build/ of this tree.
 """
+import atexit
 import contextlib
 import functools
 import http.client
@@ -32,6 +33,24 @@ IS_CLOCK_SHIFTED = "SHIFTED_CLOCK_S" in os.environ
 QUEUE = os.environ.pop("TEST_QUEUE", None)  # of this process; see pytest_runtestloop
 GO_HAS_ANOTHER_CLOCK = "a Go program does not see the shifted clock" if IS_CLOCK_SHIFTED else ""
 GUESTS_HAVE_ANOTHER_CLOCK = "guests do not see the shifted clock: dormouse-runner is static" if IS_CLOCK_SHIFTED else ""
+
+# A build with sanitizers: each process of a test that writes a report, which goes to this directory, makes the test fail.
+IS_SANITIZED = any(name in BUILD.name for name in ("asan", "tsan"))
+
+
+def reports_of_sanitizers():
+    """The directory. pytest and the tests may import this file under two names, which share it."""
+    pid, _, path = os.environ.get("TEST_REPORTS", "").partition(":")
+    if pid != str(os.getpid()):
+        path = tempfile.mkdtemp(prefix="dm-reports-")
+        atexit.register(shutil.rmtree, path, True)
+        os.environ["TEST_REPORTS"] = f"{os.getpid()}:{path}"
+        for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+            os.environ[variable] = " ".join([os.environ.get(variable, ""), f"log_path={path}/report", "print_stacktrace=1"]).strip()
+    return pathlib.Path(path)
+
+
+REPORTS = reports_of_sanitizers() if IS_SANITIZED else None
 
 
 OLDEST_KUBECTL = 28  # 1.28; older ones want OpenAPI v2 as protobuf
@@ -290,7 +309,19 @@ def limited_hook(item):
 
 pytest_runtest_setup = pytest.hookimpl(hookwrapper=True)(limited_hook)
 pytest_runtest_call = pytest.hookimpl(hookwrapper=True)(limited_hook)
-pytest_runtest_teardown = pytest.hookimpl(hookwrapper=True)(limited_hook)
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item):
+    """When the fixtures have ended, of the module too, and what they started has ended with them."""
+    with limited():
+        (yield).get_result()
+    reports = sorted(REPORTS.iterdir()) if IS_SANITIZED else []
+    if reports:
+        text = "\n".join(report.read_text(errors="replace") for report in reports)
+        for report in reports:
+            report.unlink()
+        pytest.fail(f"{len(reports)} processes wrote reports of a sanitizer:\n{text[:20000]}", pytrace=False)
 
 
 def pytest_configure(config):

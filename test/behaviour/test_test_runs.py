@@ -89,6 +89,39 @@ def test_two():
     assert "this takes longer than 1 s" in out and says in out, out
 
 
+WRITES_AFTER_FREE = """
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    char *volatile p = malloc(4);
+    free(p);
+    if (argc > 1)
+        p[1] = 2;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("build, argument, says", [("build-asan", ["bad"], "1 passed, 1 error"), ("build-asan", [], "1 passed"),
+                                                   ("build", ["bad"], "1 passed")])
+@pytest.mark.parametrize("scope", ["function", "module"])
+def test_a_report_of_a_sanitizer_makes_the_test_fail_that_started_the_process(tmp_path, build, argument, says, scope):
+    """Also where the test does not look at the process, whose fixture may end after it."""
+    (tmp_path / "a.c").write_text(WRITES_AFTER_FREE)
+    subprocess.run(["cc", "-g", "-fsanitize=address", "-o", tmp_path / "a", tmp_path / "a.c"], check=True)
+    out = pytest_of(tmp_path, f"""
+@pytest.fixture(scope={scope!r})
+def server():
+    yield
+    subprocess.run([pathlib.Path(__file__).with_name("a"), *{argument}], stderr=subprocess.DEVNULL)
+
+def test_one(server):
+    pass
+""", DORMOUSE_BUILD=str(tmp_path / build))
+    assert out.splitlines()[-1].startswith(says + " in"), out
+    assert ("heap-use-after-free" in out) == ("error" in says)
+
+
 def test_a_server_of_a_module_outlives_its_tests(tmp_path):
     out = run_tests_of(tmp_path, """
 @pytest.fixture(scope="module")
