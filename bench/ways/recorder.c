@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which functions a program enters, and how often: preloaded into a program that was compiled with
- * -finstrument-functions, it counts entries in a table that bench/ways/run reads.
+ * Which functions a program enters, from where and how often: preloaded into a program that was
+ * compiled with -finstrument-functions, it counts entries in a table that bench/ways/run reads.
  *
  * The table is the file $WAYS_TABLE, mapped and shared: a header, then open-addressed slots.
  * Counting is on while header.is_on is not 0. Any thread may count; a slot is taken by
@@ -20,7 +20,9 @@
 enum { N_SLOTS = 1 << 16 };
 
 struct slot {
-    _Atomic uint64_t address; /* relative to where the program was loaded; 0: free */
+    /* Function, and its caller in the upper half, relative to where the program was loaded; 0:
+     * free. */
+    _Atomic uint64_t key;
     _Atomic uint64_t n;
 };
 struct table {
@@ -59,16 +61,15 @@ __attribute__((constructor)) static void recorder_start(void)
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
-    (void)caller;
     if (!table || !table->is_on)
         return;
-    uint64_t address = (uint64_t)function - base;
-    uint64_t at = address * 0x9e3779b97f4a7c15u >> 48;
+    uint64_t key = (uint32_t)((uint64_t)function - base) | ((uint64_t)caller - base) << 32;
+    uint64_t at = key * 0x9e3779b97f4a7c15u >> 48;
     for (unsigned i = 0; i < N_SLOTS; i++, at = (at + 1) % N_SLOTS) {
-        uint64_t there = table->slot[at].address;
-        if (there == 0 && atomic_compare_exchange_strong(&table->slot[at].address, &there, address))
-            there = address;
-        if (there == address) {
+        uint64_t there = table->slot[at].key;
+        if (there == 0 && atomic_compare_exchange_strong(&table->slot[at].key, &there, key))
+            there = key;
+        if (there == key) {
             table->slot[at].n++;
             return;
         }
