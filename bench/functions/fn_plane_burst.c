@@ -195,7 +195,7 @@ int main(int argc, char **argv)
                                    .memory_bytes = UINT64_C(1) << 40,
                                    .on_synced = on_synced,
                                    .arg = &b };
-    if (simulation_start(&sim, &b.simulation, NULL) < 0)
+    if (simulate_start(&sim, &b.simulation, NULL) < 0)
         return 1;
     dial_gateway(&b);
     while (!b.synced)
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
                      cpu * 1e6 / (double)functions);
         drop_functions(&b);
     }
-    simulation_stop(b.simulation, on_stopped, &b);
+    simulate_stop(b.simulation, on_stopped, &b);
     while (!b.stopped)
         (void)loop_turn(&b.loop, true);
     plane_free(b.plane);

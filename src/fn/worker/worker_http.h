@@ -46,7 +46,7 @@ int worker_http_start(const struct worker_http_opts *opts, struct worker_http **
                       struct err *err);
 uint16_t worker_http_port(const struct worker_http *h);
 /*
- * Whose sandboxes: worker_invoker() or simulation_invoker(), kept until closed. Before this every
+ * Whose sandboxes: worker_invoker() or simulate_invoker(), kept until closed. Before this every
  * request is refused: a worker is told the port when it starts.
  */
 void worker_http_serve(struct worker_http *h, struct invoker *invoker);
